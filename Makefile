@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+# tailor.  `make help` lists the targets.  Parts first, rules after; everything built goes under $B.
+
+B ?= build
+CC = gcc
+PYTHON = /usr/bin/python3
+SAN ?=
+WERROR ?=
+VERSION := 0.1
+
+# ---------------------------------------------------------------------------------------------------------- flags
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	$(if $(WERROR),-Werror) -fno-omit-frame-pointer -D_GNU_SOURCE -DTAILOR_VERSION='"$(VERSION)"' $(CFLAGS)
+SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
+
+LLVM_CONFIG ?= llvm-config-14
+LLVM_CFLAGS = $(shell $(LLVM_CONFIG) --cflags 2>/dev/null | sed 's/-I/-isystem /g; s/-std=[^ ]*//; s/-DNDEBUG//; s/-O[0-9s]//')
+LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
+
+# ---------------------------------------------------------------------------------------------------------- parts
+# name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (README.md).
+jitreg_SRC   := $(wildcard jitreg/*.c)
+guest_SRC    := $(wildcard agent/guest/*.c shim/*.c)
+recorder_SRC := $(wildcard agent/recorder/*.c)
+analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
+engine_SRC   := $(filter-out tests/engine/runtime%.c,$(wildcard tests/engine/*.c))
+runtime_SRC  := $(wildcard tests/engine/runtime*.c)
+unit_SRC     := $(wildcard tests/unit/test_*.c)
+fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+
+INCLUDES = -Ijitreg -Iagent/guest -Iagent/recorder -Ishim $(addprefix -I,analyzer $(patsubst %/,%,$(sort $(wildcard analyzer/*/))))
+
+recorder_LIBS = -lpfm -lmsgpackc -lzstd
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson
+tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
+
+objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
+guest_OBJ   := $(call objects,guest)
+engine_OBJ  := $(call objects,engine)
+runtime_OBJ := $(call objects,runtime)
+tailor_OBJ  := $(call objects,jitreg) $(call objects,recorder) $(call objects,analyzer)
+unit_BIN    := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_SRC))
+fuzz_BIN    := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(fuzz_SRC))
+
+PRODUCTS := $B/tailor $B/libtailor.so $(if $(engine_SRC),$B/engine)
+
+.PHONY: all
+all: $(PRODUCTS) ## build the command, the agent and the test engine
+
+# ---------------------------------------------------------------------------------------------------------- rules
+# The stamp changes when the flags do, and everything depends on it.
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(SAN_FLAGS)
+$(shell mkdir -p $B; echo '$(FLAGS_NOW)' | cmp -s - $B/flags || echo '$(FLAGS_NOW)' > $B/flags)
+
+$B/%.o: %.c $B/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(INCLUDES) $(PART_FLAGS) -MMD -MP -c $< -o $@
+
+# The guest runs in other people's processes: hidden symbols, initial-exec TLS, no sanitizer, no stack protector that
+# would need more than libc.
+$(guest_OBJ): PART_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
+$(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -DENGINE_OBJECT
+# The engine's shared runtime keeps the tag register: gcc only, clang has no -ffixed-r13.
+$(runtime_OBJ): CC = gcc
+$(runtime_OBJ): PART_FLAGS = -ffixed-r13 -fno-sanitize=all -fno-lto
+
+$B/tailor: $B/analyzer/main.o $(tailor_OBJ)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
+
+$B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
+	$(CC) -shared $(LDFLAGS) -Wl,--version-script=agent/guest/exports.map -Wl,-z,defs -Wl,-z,now -Wl,-soname,libtailor.so \
+		$(guest_OBJ) -o $@ -ldl -lpthread
+
+$B/engine: $(engine_OBJ) $(runtime_OBJ)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
+
+$B/unit/%: $B/tests/unit/%.o $(tailor_OBJ) $(guest_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
+
+# libFuzzer is clang's; elsewhere the same targets replay their corpus through tests/fuzz/replay.c.
+$B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $(tailor_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
+
+-include $(shell find $B -name '*.d' 2>/dev/null)
+
+# --------------------------------------------------------------------------------------------------------- set-up
+# Debian package per line of what the build, the demo and the checks need.
+PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
+	libjansson-dev llvm-14-dev
+PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-numba llvm-14 sqlite3 g++ libc6-dev-i386 \
+	libclang-rt-14-dev
+
+.PHONY: deps deps-check
+deps: ## install the Debian packages that the build needs (silent when nothing is missing)
+	@tests/deps.sh $(PACKAGES_BUILD)
+deps-check: ## ... and those that the checks need
+	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_CHECK)
+
+# --------------------------------------------------------------------------------------------------------- targets
+.PHONY: demo check check-long bench clean help
+demo: deps ## profile a compiled query by operator, from a clean machine on
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@tests/demo.sh $B
+
+check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
+	@SAN=$(SAN) tests/run.sh $B $(TESTS)
+
+bench: deps-check ## measure speed and size beside perf
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@tests/bench/run.sh $B
+
+unit: $(unit_BIN)
+clean: ## remove everything that was built
+	rm -rf $B
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16

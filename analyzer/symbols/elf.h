@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ELF and DWARF: functions, lines and unwind sections of images and of objects that existed in a JIT's memory only.  The
+ * one door to libdw and libelf.  All input is hostile.
+ *
+ * Addresses are the file's own (st_value, sh_addr): callers add the load bias.  In a JIT's memory ELF they are final.
+ * Context: thread; an object belongs to one thread.
+ */
+#ifndef TAILOR_ELF_H
+#define TAILOR_ELF_H
+
+#include "diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_object;
+
+struct elf_function {
+	const char *name; /* as in the symbol table; owned by the object */
+	uint64_t address;
+	uint64_t bytes; /* 0 when the symbol does not say */
+};
+
+struct elf_line {
+	const char *file; /* owned by the object */
+	uint32_t line;	  /* 0: the compiler says that there is none */
+	uint32_t column;
+	uint64_t address; /* of the row, up to end */
+	uint64_t end;
+};
+
+struct elf_section {
+	uint64_t address;
+	uint64_t bytes;
+	const void *data; /* NULL when the file does not hold it */
+	bool executable;
+};
+
+/* An ELF file of file_bytes of which only parts are known; add them, then open. */
+int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag *d);
+int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *bytes, size_t nr);
+int elf_object_open(struct elf_object *o, struct diag *d);
+/* Relocatable object as LLVM hands it to the GDB JIT interface: section addresses final, debug sections not relocated
+ * (they are, here, in a private copy). */
+int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d);
+void elf_object_destroy(struct elf_object *o);
+
+/* The function that covers address; one without a size reaches to the next.  false: none. */
+bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
+/* All functions, sorted by address. */
+size_t elf_nr_functions(struct elf_object *o);
+struct elf_function elf_get_function(struct elf_object *o, size_t i);
+
+/* The line table row that covers address.  false: no row (a row that says line 0 is a row). */
+bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out);
+
+bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
+/* n-th executable section (memory ELF: its code ranges); false behind the last. */
+bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);
+/* File offset of a mapping -> the file's address there, by PT_LOAD.  false: no segment holds it. */
+bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address);
+/* Name of the PLT entry's target at address ("memcpy@plt"), if it is one. */
+bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How recorder and analyzer report a failure: -errno to the caller, one sentence into a struct diag; only a command
+ * prints it.  Context: thread.
+ */
+#ifndef TAILOR_DIAG_H
+#define TAILOR_DIAG_H
+
+struct diag {
+	char text[512]; /* one sentence, without a newline; cut when longer */
+};
+
+/* Store the sentence (d may be NULL) and return -error. */
+int diag_fail(struct diag *d, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The environment: every variable that guest and recorder read, in one list.  `tailor run` sets what the guest must know;
+ * a user who preloads libtailor.so sets the others by hand.
+ */
+#ifndef TAILOR_ENV_H
+#define TAILOR_ENV_H
+
+#define TAILOR_ENVIRONMENT(X) \
+	X(SOCKET, "TAILOR_SOCKET", "abstract socket of the recorder; set by us for child processes") \
+	X(COMMAND, "TAILOR_COMMAND", "the tailor command (default: beside libtailor.so, then $PATH)") \
+	X(OUTPUT, "TAILOR_OUTPUT", "trace to write (default: tailor.PID.tlr)") \
+	X(EVENT, "TAILOR_EVENT", "what to sample (default: auto)") \
+	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 10000)") \
+	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
+	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 2048)") \
+	X(DEBUG, "TAILOR_DEBUG", "1: the guest says on stderr what it does") \
+	X(OFF, "TAILOR_OFF", "1: the guest does nothing at all")
+
+#define TAILOR_ENV_NAME_(NAME, text, help) static const char TAILOR_ENV_##NAME[] __attribute__((unused)) = text;
+TAILOR_ENVIRONMENT(TAILOR_ENV_NAME_)
+#undef TAILOR_ENV_NAME_
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Between guest and recorder: the layout of the registration log, and the handshake.
+ *
+ * The log is a memfd that the recorder makes (one per process that says hello), seals against shrinking and growing, and
+ * maps; the guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit byte counts that never wrap;
+ * a position's place in the ring is position % ring_bytes, and frames run across the end of the ring.
+ *
+ * Append (guest, any thread): reserve by compare-and-swap on head.reserved, which refuses when the ring is full (a
+ * fetch-and-add would jam for good), copy the record behind the frame, then publish by storing the frame's position
+ * with release order.  Old contents never look published: a position occurs once in the life of a log.
+ *
+ * Drain (recorder): at head.consumed, a frame whose position fits is complete.  One that stays unpublished for 100 ms, or
+ * until its process has ended, belonged to a writer that was killed: go on at the next 8-byte boundary whose frame fits
+ * (position = its own, size within what is reserved), and count the bytes between as a gap.  Every byte here is
+ * hostile: copy the frame and the record first, then check the copy.
+ */
+#ifndef TAILOR_LOG_H
+#define TAILOR_LOG_H
+
+#include <stdint.h>
+
+#define LOG_MAGIC 0x474f4c54u /* "TLOG" */
+#define LOG_VERSION 1u	      /* of everything in this file: guest and recorder of different versions refuse each other */
+#define LOG_HEAD_BYTES 4096u
+#define LOG_RING_BYTES_DEFAULT (64u << 20)
+#define LOG_RING_BYTES_MIN (64u << 10)
+#define LOG_FRAME_ALIGN 8u
+
+struct log_head {
+	uint32_t magic;
+	uint32_t version;
+	uint64_t ring_bytes; /* multiple of 4096; both sides remember it and never read it again */
+	uint32_t pid;	     /* whose log it is */
+	uint32_t reserved0;
+	/* written by the guest (atomics) */
+	uint64_t reserved __attribute__((aligned(64)));
+	uint64_t dropped_records; /* full or malformed: counted, never waited for longer than 1 ms */
+	uint64_t dropped_bytes;
+	uint64_t guest_full; /* facts that the guest's own fixed tables had no room for */
+	uint32_t switched_off; /* the guest gave up; errno-like reason */
+	/* written by the recorder */
+	uint64_t consumed __attribute__((aligned(64)));
+	uint32_t recorder_gone; /* 1: nobody drains any more; the guest switches itself off */
+};
+_Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
+
+/* Before each record.  record_bytes is its size without padding; the next frame starts at the next multiple of 8. */
+struct log_frame {
+	uint64_t position; /* its own; stored last, with release order */
+	uint32_t record_bytes;
+	uint32_t tid;
+};
+_Static_assert(sizeof(struct log_frame) == 16, "shared layout");
+
+/*
+ * The handshake: SOCK_SEQPACKET on an abstract unix socket named by TAILOR_SOCKET ("tailor-<pid>-<random hex>").  One
+ * message, one answer, one connection: the guest keeps no descriptor, so a host that closes all of its descriptors
+ * takes nothing from us.  The recorder checks SO_PEERCRED: same user as itself, or root, or a process of its tree.
+ */
+enum wire_request {
+	WIRE_HELLO = 1,	  /* a process starts (after exec, after fork): answer carries the log's descriptor */
+	WIRE_COUNTER = 2, /* scope thread: carries descriptors of one thread's events; the answer means "mapped, enabled" */
+	WIRE_STOP = 3,	  /* the guest gives up (reason in .error): drain what there is */
+};
+
+#define WIRE_MAGIC 0x57524c54u /* "TLRW" */
+#define WIRE_EVENTS_MAX 8
+#define WIRE_ATTR_BYTES 136 /* sizeof(struct perf_event_attr) as of 6.x; shorter ones are padded with zeros */
+
+struct wire_message {
+	uint32_t magic;
+	uint32_t version; /* LOG_VERSION */
+	uint32_t request;
+	uint32_t pid;
+	uint32_t tid;
+	int32_t error;	   /* WIRE_COUNTER: why there is no descriptor (errno), else 0 */
+	uint32_t nr_fds;   /* of the descriptors that travel along (SCM_RIGHTS), in the order of the events */
+	uint32_t flags;	   /* WIRE_FLAG_* */
+	uint64_t log_bytes; /* WIRE_HELLO: the most that this process can map; 0: no opinion */
+	char guest_version[32];
+};
+#define WIRE_FLAG_CHILD 1u /* hello after fork, not after exec */
+
+struct wire_answer {
+	uint32_t magic;
+	uint32_t version;
+	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM not ours, -ENOMEM ... */
+	uint32_t count_yourself; /* 1: scope thread, open these events on each thread, disabled, and hand them over */
+	uint64_t ring_bytes;	 /* WIRE_HELLO: of the log whose descriptor comes along */
+	uint32_t nr_events;
+	uint32_t attr_bytes;
+	unsigned char attr[WIRE_EVENTS_MAX][WIRE_ATTR_BYTES]; /* struct perf_event_attr */
+};
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trace file: chunk framing and the list of records.  TRACE.md beside this file is the prose.
+ *
+ * A file is a sequence of chunks; a chunk is a struct trace_chunk and its body, zstd-compressed or not.  The
+ * uncompressed body is a sequence of msgpack arrays, one per record:
+ *
+ *	[id, time_ns, pid, tid, field, field, ...]
+ *
+ * with the fields in the order of the record's list.  Every chunk can be decoded by itself.  A reader skips ids that it
+ * does not know and ignores fields behind those that it knows.
+ */
+#ifndef TAILOR_TRACE_H
+#define TAILOR_TRACE_H
+
+#include "jitreg.h"
+
+#define TRACE_FORMAT_VERSION 1u
+#define TRACE_MAGIC 0x43524c54u /* "TLRC" in the file; little-endian, as all numbers of the framing */
+#define TRACE_CHUNK_MAX (64u << 20) /* of a body, uncompressed: a reader refuses more */
+
+enum trace_chunk_type {
+	TRACE_CHUNK_RECORDS = 1, /* everything but samples and image files */
+	TRACE_CHUNK_SAMPLES = 2,
+	TRACE_CHUNK_FILES = 3,
+	TRACE_CHUNK_END = 4, /* the last one: its END record says that the recording was closed in order */
+};
+
+#define TRACE_CHUNK_ZSTD 1u
+
+struct trace_chunk {
+	uint32_t magic;
+	uint16_t type;
+	uint16_t flags;
+	uint32_t stored_bytes; /* of the body as it stands in the file */
+	uint32_t body_bytes;   /* of the body, uncompressed */
+	uint64_t sequence;     /* 0, 1, 2, ... */
+	uint32_t reserved;
+	uint32_t crc32c; /* of the 28 bytes before and the stored body */
+};
+_Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
+
+/* jitreg's records keep their ids; these are the recorder's own.  Kinds as in jitreg.h, of which only U32 U64 S64 STR BIN
+ * and ARR (msgpack array of elements, each an array; the second argument names the element list) occur here. */
+
+/* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
+ * real_ns: CLOCK_REALTIME at time_ns. */
+#define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text)
+/* One event that is counted.  registers: perf's mask of user registers; period or rate: what was asked for (the other
+ * is 0); unit: what a sample's weight counts ("ns", "cycles", ...). */
+#define TRACE_FIELDS_EVENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) STR(name) STR(unit) U32(type) U64(config) U64(period) U64(rate) U32(precise) U32(exclude_kernel) \
+	U64(registers) U32(stack_bytes) STR(scope)
+/* A sentence for the reader: a rung of the ladder that was not had, a loss, a refusal.  kind: one of NOTICE_KINDS. */
+#define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(kind) STR(sentence)
+/* A process that existed when it was first heard of (started by us, attached, or said hello). */
+#define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(ppid) STR(executable) STR(comm)
+/* pid, tid: of the new process or thread */
+#define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(ppid) U32(ptid)
+#define TRACE_FIELDS_COMM(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(exec) STR(comm)
+#define TRACE_FIELDS_EXIT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(ppid) U32(ptid)
+/* An executable mapping of a file (or [vdso], //anon), as the kernel reports it. */
+#define TRACE_FIELDS_MMAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id)
+/* The guest in this process said hello (again after fork and exec). */
+#define TRACE_FIELDS_GUEST(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(version) U64(log_bytes)
+/* What was lost, by reason: one of LOSS_REASONS.  count: samples or records, as the reason says. */
+#define TRACE_FIELDS_LOSS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(reason) U64(count) U32(event)
+/* The parts of an ELF file that analysis needs, as (file offset, bytes); the rest reads as zeros.  key: how MMAP and IMAGE
+ * refer to it: build id in hex where there is one, else the path.  reason: why parts are missing, else empty. */
+#define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part)
+/* nr samples of one event; columns: [[column, encoding, bytes]...], see SAMPLE_COLUMNS. */
+#define TRACE_FIELDS_SAMPLES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) U32(nr) ARR(columns, column)
+/* exit_status: wait(2)'s of the command, ~0 when unknown.  samples, records: written to this trace. */
+#define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns)
+
+#define TRACE_RECORDS(X) \
+	X(HEADER, header, 128) \
+	X(EVENT, event, 129) \
+	X(NOTICE, notice, 130) \
+	X(PROCESS, process, 131) \
+	X(FORK, fork, 132) \
+	X(COMM, comm, 133) \
+	X(EXIT, exit, 134) \
+	X(MMAP, mmap, 135) \
+	X(GUEST, guest, 136) \
+	X(LOSS, loss, 137) \
+	X(IMAGE_FILE, image_file, 138) \
+	X(SAMPLES, samples, 139) \
+	X(END, end, 140)
+
+#define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
+enum trace_id { TRACE_RECORDS(TRACE_ID_) };
+#undef TRACE_ID_
+
+/* Elements of the ARR parts: letters are kinds, u = unsigned, s = text, b = bytes. */
+#define TRACE_ELEMENTS(X) \
+	X(segment, "uuuu", "address bytes file_offset prot") \
+	X(level_ref, "u", "level") \
+	X(code_map_entry, "uuu", "offset level component") \
+	X(tag_field, "uuu", "level shift bits") \
+	X(range, "uu", "start end") \
+	X(text, "s", "text") \
+	X(file_part, "ub", "file_offset bytes") \
+	X(column, "uub", "column encoding bytes") \
+	X(line, "uuus", "address line discriminator file")
+
+/* What a NOTICE is about. */
+#define NOTICE_KINDS(X) \
+	X(LADDER, "ladder") /* a better way of sampling that was not had, and why */ \
+	X(REFUSED, "refused") /* something asked for that could not be done */ \
+	X(LOSS, "loss") /* a loss that has no number */ \
+	X(HOST, "host") /* the host did something that the reader should know */
+
+/* Why something is missing; the sentence is what reports print. */
+#define LOSS_REASONS(X) \
+	X(RING_FULL, "ring full", "samples that the kernel dropped because the ring was full") \
+	X(THROTTLED, "throttled", "times that the kernel throttled the counter") \
+	X(LOG_FULL, "log full", "registration records dropped because the log was full") \
+	X(LOG_GAP, "log gap", "bytes of the log whose writer was killed") \
+	X(LOG_BAD, "log malformed", "registration records that did not make sense") \
+	X(RING_BAD, "ring malformed", "ring records that did not make sense") \
+	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
+	X(GUEST_FULL, "guest table full", "facts that the guest had no room to remember")
+
+/*
+ * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in
+ * STACK_BYTES).  A column that is absent is all 0.  REGISTERS: column REGISTER_0 + n is perf register n.
+ */
+#define SAMPLE_COLUMNS(X) \
+	X(TIME, 1, "time_ns") \
+	X(PID, 2, "pid") \
+	X(TID, 3, "tid") \
+	X(CPU, 4, "cpu") \
+	X(IP, 5, "ip") \
+	X(ADDRESS, 6, "address") \
+	X(WEIGHT, 7, "weight") \
+	X(MODE, 8, "mode") /* enum sample_mode */ \
+	X(REGISTERS_ABI, 9, "registers_abi") /* 0: none had; else PERF_SAMPLE_REGS_ABI_* */ \
+	X(STACK_BYTES, 10, "stack_bytes") \
+	X(STACK, 11, "stack") \
+	X(REGISTER_0, 64, "register") /* to 64 + 63 */
+
+#define SAMPLE_COLUMN_ID_(NAME, id, text) SAMPLE_COLUMN_##NAME = id,
+enum sample_column { SAMPLE_COLUMNS(SAMPLE_COLUMN_ID_) };
+#undef SAMPLE_COLUMN_ID_
+
+enum sample_mode { SAMPLE_MODE_USER = 0, SAMPLE_MODE_KERNEL = 1, SAMPLE_MODE_OTHER = 2 };
+
+/* BYTES: as they are (STACK only).  DELTA: zigzag LEB128 of the difference to the element before (the first: to 0),
+ * differences modulo 2^64.  U64: little-endian. */
+enum sample_encoding { SAMPLE_ENCODING_BYTES = 0, SAMPLE_ENCODING_U64 = 1, SAMPLE_ENCODING_DELTA = 2 };
+
+#endif
