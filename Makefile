@@ -75,12 +75,20 @@ $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 $B/engine: $(engine_OBJ) $(runtime_OBJ)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
 
-$B/unit/%: $B/tests/unit/%.o $(tailor_OBJ) $(guest_OBJ)
+# Archives, so that a test gets only the files that it calls: a guest's constructor has no place in most of them.
+$B/parts.a: $(tailor_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$B/guest.a: $(guest_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
 
 # libFuzzer is clang's; elsewhere the same targets replay their corpus through tests/fuzz/replay.c.
-$B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $(tailor_OBJ)
+$B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/parts.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
 
