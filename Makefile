@@ -119,7 +119,7 @@ check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
 
 bench: deps-check ## measure speed and size beside perf
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
-	@tests/bench/run.sh $B
+	@$(PYTHON) tests/bench/bench.py $B
 
 unit: $(unit_BIN)
 clean: ## remove everything that was built
