@@ -4,7 +4,8 @@
  *
  * The log is a memfd that the recorder makes (one per process that says hello), seals against shrinking and growing, and
  * maps; the guest maps it too.  Page 0 is the head, the rest a ring.  Positions are 64-bit byte counts that never wrap;
- * a position's place in the ring is position % ring_bytes, and frames run across the end of the ring.
+ * a position's place in the ring is position % ring_bytes, and frames run across the end of the ring.  The first position
+ * is ring_bytes, so that a ring of zeros holds no frame of any position.
  *
  * Append (guest, any thread): reserve by compare-and-swap on head.reserved, which refuses when the ring is full (a
  * fetch-and-add would jam for good), copy the record behind the frame, then publish by storing the frame's position

@@ -6,8 +6,8 @@
  * Addresses are the file's own (st_value, sh_addr): callers add the load bias.  In a JIT's memory ELF they are final.
  * Context: thread; an object belongs to one thread.
  */
-#ifndef TAILOR_ELF_H
-#define TAILOR_ELF_H
+#ifndef TAILOR_ELF_OBJECT_H
+#define TAILOR_ELF_OBJECT_H
 
 #include "diag.h"
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tailor record: the recorder that a preloaded agent starts beside its host.  The host waits in its constructor until the
+ * counters run, so this must answer, one way or the other, or end.
+ */
+#include "cmd.h"
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+	struct session_options session;
+	const char *socket;
+	pid_t pid;
+};
+
+enum { KEY_SOCKET = 0x200, KEY_PID };
+static const struct argp_option options[] = {
+	{ "socket", KEY_SOCKET, "NAME", 0, "abstract socket to listen on", 0 },
+	{ "pid", KEY_PID, "PID", 0, "process to count", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->session;
+		break;
+	case KEY_SOCKET:
+		a->socket = arg;
+		break;
+	case KEY_PID:
+		a->pid = atoi(arg);
+		break;
+	case ARGP_KEY_END:
+		if (!a->socket || a->pid <= 0)
+			argp_error(state, "--socket and --pid are needed (this command is for the agent's own use)");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Arguments of a process, for the trace's header.  Freed by exit. */
+static char **command_of(pid_t pid)
+{
+	static char text[65536];
+	static char *words[256];
+	char path[32];
+	size_t n, nr = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	f = fopen(path, "re");
+	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	for (char *at = text; at < text + n && nr < sizeof(words) / sizeof(words[0]) - 1; at += strlen(at) + 1)
+		words[nr++] = at;
+	return words;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { options, parse, NULL, "Record a process whose agent asks for it.", children, NULL, NULL };
+	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
+	char output[64];
+	struct session *s = NULL;
+	struct diag d = { "" };
+	int status = -1, ret;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	if (!a.session.output) {
+		snprintf(output, sizeof(output), "tailor.%d.tlr", (int)a.pid);
+		a.session.output = output;
+	}
+	a.session.command = command_of(a.pid);
+	session_lift_limits();
+	ret = session_open(&a.session, &s, &d);
+	if (ret) {
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		return CMD_FAILED;
+	}
+	/* counting first: who can connect is counted */
+	ret = session_count(s, a.pid, false, &d);
+	if (ret == 0)
+		ret = session_listen(s, a.socket, &d);
+	if (ret) {
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		session_abandon(s);
+		return CMD_FAILED;
+	}
+	session_run(s, a.pid, false, true, &status);
+	if (session_close(s, status, &d)) {
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		return CMD_FAILED;
+	}
+	return CMD_DONE;
+}
+
+const struct cmd cmd_record = { "record", "record a process whose agent asks for it", run };

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tailor run: start a command with the agent in it and record it and what it starts.
+ *
+ * The child is forked first and waits, so that it keeps the limits, signals and descriptors of the caller, whatever the
+ * recorder changes for itself; its counters start at its exec.
+ */
+#include "cmd.h"
+#include "env.h"
+#include "options.h"
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIBRARY "libtailor.so"
+
+struct arguments {
+	struct session_options session;
+	bool follow;
+	char **command;
+};
+
+enum { KEY_FOLLOW = 0x200 };
+static const struct argp_option options[] = {
+	{ "follow", KEY_FOLLOW, NULL, 0, "record until every process that the command started has ended", 0 },
+	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->session;
+		break;
+	case 'q':
+		a->session.quiet = true;
+		break;
+	case KEY_FOLLOW:
+		a->follow = true;
+		break;
+	case ARGP_KEY_ARGS:
+		a->command = state->argv + state->next;
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "there is no command to run");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Where libtailor.so is: beside this program, or in ../lib/tailor. */
+static bool find_library(char *path, size_t bytes)
+{
+	static const char *const places[] = { "", "../lib/tailor/", "../lib/" };
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return false;
+	self[n] = 0;
+	*(strrchr(self, '/') + 1) = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if ((size_t)snprintf(path, bytes, "%s%s" LIBRARY, self, places[i]) < bytes && access(path, R_OK) == 0)
+			return true;
+	return false;
+}
+
+static void set_environment(const char *library, const char *socket)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *all = NULL;
+
+	if (library && asprintf(&all, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") >= 0) {
+		setenv("LD_PRELOAD", all, 1);
+		free(all);
+	}
+	setenv(TAILOR_ENV_SOCKET, socket, 1);
+}
+
+struct child {
+	pid_t pid;
+	int go;	    /* write the socket's name and one byte (preload?) to it, and it runs */
+	int failed; /* says errno if exec failed, else end of file */
+};
+
+struct go {
+	bool preload;
+	char library[4096], socket[64];
+};
+
+static int child_fork(char **command, struct child *c)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		return -errno;
+	c->pid = fork();
+	if (c->pid < 0)
+		return -errno;
+	if (c->pid == 0) {
+		struct go g;
+		int error;
+
+		close(go[1]);
+		close(failed[0]);
+		if (read(go[0], &g, sizeof(g)) != sizeof(g))
+			_exit(CMD_FAILED); /* the recorder gave up, and has said so */
+		set_environment(g.preload ? g.library : NULL, g.socket);
+		execvp(command[0], command);
+		error = errno;
+		if (write(failed[1], &error, sizeof(error)) < 0)
+			_exit(126);
+		_exit(error == ENOENT ? 127 : 126);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+	return 0;
+}
+
+static int exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static int give_up(struct session *s, struct child *c, const struct diag *d)
+{
+	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
+	close(c->go);
+	waitpid(c->pid, NULL, 0);
+	if (s)
+		session_abandon(s);
+	return CMD_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
+		"Run a command with the agent in it, and record it and every process that it starts into one trace.\v"
+		"Exit status: the command's; 128 + N when signal N killed it; 127 or 126 when it could not be started; 1 or 2 "
+		"when nothing was run.", children, NULL, NULL };
+	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
+	struct session *s = NULL;
+	struct program program;
+	struct child child = { 0 };
+	struct go go = { 0 };
+	struct diag d = { "" };
+	int status = 0, error = 0, ret;
+
+	a.session.output = "tailor.tlr";
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	a.session.command = a.command;
+	program_look(a.command[0], &program);
+	if (!program.path[0] || access(program.path, F_OK)) {
+		fprintf(stderr, "%s: %s: there is no such command\n", program_invocation_name, a.command[0]);
+		return 127;
+	}
+	go.preload = find_library(go.library, sizeof(go.library)) && program.can_preload;
+	ret = child_fork(a.command, &child);
+	if (ret) {
+		fprintf(stderr, "%s: no process could be started: %s\n", program_invocation_name, strerror(-ret));
+		return CMD_FAILED;
+	}
+	session_lift_limits();
+	ret = session_open(&a.session, &s, &d);
+	if (ret == -EINVAL) {
+		give_up(s, &child, &d);
+		return CMD_MISUSED;
+	}
+	if (ret || session_listen(s, NULL, &d) || session_count(s, child.pid, true, &d))
+		return give_up(s, &child, &d);
+	if (program.why_not)
+		session_notice(s, "host", "%s %s: it is sampled, but what its JIT says is not heard%s", a.command[0],
+			       program.why_not, a.session.scope_thread ? ", and with --scope thread nothing is counted" : "");
+	else if (!go.preload)
+		session_notice(s, "host", LIBRARY " is not beside the tailor command: the host is sampled, but not heard");
+	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
+	if (write(child.go, &go, sizeof(go)) != sizeof(go))
+		return give_up(s, &child, &d);
+	if (read(child.failed, &error, sizeof(error)) == sizeof(error)) {
+		waitpid(child.pid, &status, 0);
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0], strerror(error));
+		session_abandon(s);
+		return exit_status(status);
+	}
+	session_run(s, child.pid, true, a.follow, &status);
+	if (session_close(s, status, &d))
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+	return exit_status(status);
+}
+
+const struct cmd cmd_run = { "run", "run a command and record where its time goes", run };

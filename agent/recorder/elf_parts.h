@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of an ELF file that analysis needs: headers, symbol tables, unwind and line tables.  The file is hostile: every
+ * offset and size is compared with the file's own size before it is read.  Context: thread.
+ */
+#ifndef TAILOR_ELF_PARTS_H
+#define TAILOR_ELF_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_BUILD_ID_MAX 64
+#define ELF_PARTS_MAX 64
+
+struct elf_part {
+	uint64_t file_offset;
+	size_t nr;
+	void *bytes; /* owned */
+};
+
+struct elf_parts {
+	uint64_t file_bytes;
+	uint32_t nr;
+	struct elf_part part[ELF_PARTS_MAX];
+	unsigned char build_id[ELF_BUILD_ID_MAX];
+	uint32_t build_id_bytes;
+	const char *left_out; /* a reason when something was too large to keep, else NULL */
+};
+
+/* Returns 0, -EBADMSG (no x86-64 ELF, or broken), or -errno. */
+int elf_parts_read(int fd, struct elf_parts *out);
+/* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
+int elf_parts_read_vdso(struct elf_parts *out);
+void elf_parts_free(struct elf_parts *p);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void find(const char *command, char *path, size_t bytes)
+{
+	const char *dirs = getenv("PATH"), *end;
+
+	path[0] = 0;
+	if (strchr(command, '/')) {
+		snprintf(path, bytes, "%s", command);
+		return;
+	}
+	for (dirs = dirs ? dirs : "/bin:/usr/bin"; *dirs; dirs = *end ? end + 1 : end) {
+		end = strchrnul(dirs, ':');
+		snprintf(path, bytes, "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "./", command);
+		if (access(path, X_OK) == 0)
+			return;
+	}
+	path[0] = 0;
+}
+
+static void look_at(const char *path, struct program *p, int depth)
+{
+	union {
+		Elf64_Ehdr h;
+		char text[4096];
+	} u = { 0 };
+	struct stat st;
+	bool interpreted = false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	p->can_preload = true;
+	if (fd < 0)
+		return; /* exec will say why */
+	n = read(fd, u.text, sizeof(u.text) - 1);
+	if (n > 2 && u.text[0] == '#' && u.text[1] == '!' && depth < 2) {
+		char *name = u.text + 2 + strspn(u.text + 2, " \t");
+
+		name[strcspn(name, " \t\n")] = 0;
+		close(fd);
+		look_at(name, p, depth + 1);
+		return;
+	}
+	if (n < (ssize_t)sizeof(u.h) || memcmp(u.h.e_ident, ELFMAG, SELFMAG)) {
+		close(fd);
+		return;
+	}
+	if (u.h.e_ident[EI_CLASS] != ELFCLASS64 || u.h.e_machine != EM_X86_64) {
+		p->can_preload = false;
+		p->why_not = "is not a 64-bit x86 program, so the agent cannot be preloaded";
+	} else {
+		for (int i = 0; i < u.h.e_phnum && u.h.e_phentsize == sizeof(Elf64_Phdr); i++) {
+			Elf64_Phdr ph;
+
+			if (pread(fd, &ph, sizeof(ph), (off_t)(u.h.e_phoff + (uint64_t)i * sizeof(ph))) != sizeof(ph))
+				break;
+			interpreted |= ph.p_type == PT_INTERP;
+		}
+		if (!interpreted)
+			p->why_not = "is statically linked, so no agent is loaded into it";
+		else if (fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+						 ((st.st_mode & S_ISGID) && st.st_gid != getegid())))
+			p->why_not = "is setuid or setgid, so the loader ignores the agent";
+	}
+	close(fd);
+}
+
+void program_look(const char *command, struct program *p)
+{
+	memset(p, 0, sizeof(*p));
+	find(command, p->path, sizeof(p->path));
+	p->can_preload = true;
+	if (p->path[0])
+		look_at(p->path, p, 0);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What a command is, before it runs: found in PATH, and whether the agent can be preloaded into it.  Context: thread. */
+#ifndef TAILOR_PROGRAM_H
+#define TAILOR_PROGRAM_H
+
+#include <stdbool.h>
+
+struct program {
+	char path[4096];	/* empty: not found */
+	bool can_preload;
+	const char *why_not;	/* a sentence's end, when the agent will not be heard */
+};
+
+void program_look(const char *command, struct program *p);
+
+#endif

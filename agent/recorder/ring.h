@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One perf ring: map it, take records out of it.  Layout: linux/perf_event.h, struct perf_event_mmap_page.
+ * Context: thread.
+ */
+#ifndef TAILOR_RING_H
+#define TAILOR_RING_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring {
+	int fd; /* of the event; owned */
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	const unsigned char *data;
+	uint64_t bytes; /* of data: a power of two */
+};
+
+/* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.
+ * Takes fd over only on success.  0 or -errno. */
+int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
+void ring_close(struct ring *r);
+
+/*
+ * Hand every record that is there to record(context, r), whole and aligned.  Returns 1 when the ring was malformed (the
+ * rest of it is then thrown away), else 0.
+ */
+int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *r), void *context);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The layout of a sample is fixed by attr.sample_type (linux/perf_event.h, PERF_RECORD_SAMPLE): ip, tid, time, addr, cpu,
+ * period, user registers, user stack.
+ */
+#include "samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_MAX 8192u
+#define STACK_MAX (16u << 20)
+#define LEB128_MAX 10
+
+enum { NR_PLAIN = SAMPLE_COLUMN_STACK_BYTES + 1 };
+
+struct samples {
+	uint32_t event;
+	uint64_t registers; /* perf's mask */
+	bool with_stack;
+	uint32_t nr;
+	size_t stack_used;
+	uint64_t column[NR_PLAIN][NR_MAX];
+	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
+	unsigned char encoded[NR_MAX * LEB128_MAX];
+	unsigned char stack[];
+};
+
+int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out)
+{
+	struct samples *s = malloc(sizeof(*s) + STACK_MAX);
+
+	if (!s)
+		return -ENOMEM;
+	s->event = event_index;
+	s->registers = attr->sample_regs_user;
+	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
+	s->nr = 0;
+	s->stack_used = 0;
+	*out = s;
+	return 0;
+}
+
+void samples_destroy(struct samples *s)
+{
+	free(s);
+}
+
+bool samples_full(const struct samples *s)
+{
+	return s->nr == NR_MAX || STACK_MAX - s->stack_used < 65536;
+}
+
+int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
+{
+	const uint64_t *at = (const uint64_t *)(h + 1), *end = (const uint64_t *)((const char *)h + h->size);
+	uint32_t i = s->nr, cpu_mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t abi;
+
+	if (end - at < 7) /* six words and the registers' abi */
+		return -EBADMSG;
+	s->column[SAMPLE_COLUMN_IP][i] = seen->ip = *at++;
+	seen->pid = (uint32_t)*at;
+	seen->tid = (uint32_t)(*at++ >> 32);
+	s->column[SAMPLE_COLUMN_PID][i] = seen->pid;
+	s->column[SAMPLE_COLUMN_TID][i] = seen->tid;
+	s->column[SAMPLE_COLUMN_TIME][i] = seen->time_ns = *at++;
+	s->column[SAMPLE_COLUMN_ADDRESS][i] = *at++;
+	s->column[SAMPLE_COLUMN_CPU][i] = (uint32_t)*at++;
+	s->column[SAMPLE_COLUMN_WEIGHT][i] = *at++;
+	seen->user = cpu_mode == PERF_RECORD_MISC_USER;
+	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
+					   cpu_mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
+	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = abi = *at++;
+	if (abi && end - at < __builtin_popcountll(s->registers))
+		return -EBADMSG;
+	for (uint64_t left = s->registers; left; left &= left - 1)
+		s->reg[__builtin_ctzll(left)][i] = abi ? *at++ : 0;
+	seen->stack = NULL;
+	seen->stack_bytes = 0;
+	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = 0;
+	if (s->with_stack) {
+		uint64_t reserved, dynamic;
+
+		if (end - at < 1)
+			return -EBADMSG;
+		reserved = *at++;
+		if (reserved) {
+			if (reserved % 8 != 0 || (uint64_t)(end - at) < reserved / 8 + 1)
+				return -EBADMSG;
+			dynamic = at[reserved / 8]; /* how much of it is the stack's */
+			if (dynamic > reserved)
+				return -EBADMSG;
+			seen->stack = (const unsigned char *)at;
+			seen->stack_bytes = (uint32_t)dynamic;
+			memcpy(s->stack + s->stack_used, at, dynamic);
+			s->stack_used += dynamic;
+			s->column[SAMPLE_COLUMN_STACK_BYTES][i] = dynamic;
+		}
+	}
+	s->nr = i + 1;
+	return 0;
+}
+
+/* zigzag LEB128 of the differences */
+static size_t encode(unsigned char *to, const uint64_t *v, uint32_t nr)
+{
+	unsigned char *at = to;
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		int64_t delta = (int64_t)(v[i] - before);
+		uint64_t z = ((uint64_t)delta << 1) ^ (uint64_t)(delta >> 63);
+
+		before = v[i];
+		while (z >= 0x80) {
+			*at++ = (unsigned char)(z | 0x80);
+			z >>= 7;
+		}
+		*at++ = (unsigned char)z;
+	}
+	return (size_t)(at - to);
+}
+
+static void write_column(struct samples *s, struct trace_writer *w, uint32_t column, const uint64_t *v)
+{
+	size_t bytes = encode(s->encoded, v, s->nr);
+
+	trace_record_array(w, 3);
+	trace_record_u64(w, column);
+	trace_record_u64(w, SAMPLE_ENCODING_DELTA);
+	trace_record_bytes(w, s->encoded, bytes);
+}
+
+uint32_t samples_flush(struct samples *s, struct trace_writer *w)
+{
+	uint32_t nr = s->nr;
+
+	if (nr == 0)
+		return 0;
+	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
+	trace_record_u64(w, s->event);
+	trace_record_u64(w, nr);
+	trace_record_array(w, (size_t)NR_PLAIN - 1 + (size_t)__builtin_popcountll(s->registers) + s->with_stack);
+	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
+		write_column(s, w, c, s->column[c]);
+	for (uint64_t left = s->registers; left; left &= left - 1)
+		write_column(s, w, SAMPLE_COLUMN_REGISTER_0 + (uint32_t)__builtin_ctzll(left), s->reg[__builtin_ctzll(left)]);
+	if (s->with_stack) {
+		trace_record_array(w, 3);
+		trace_record_u64(w, SAMPLE_COLUMN_STACK);
+		trace_record_u64(w, SAMPLE_ENCODING_BYTES);
+		trace_record_bytes(w, s->stack, s->stack_used);
+	}
+	trace_record_end(w);
+	trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
+	s->nr = 0;
+	s->stack_used = 0;
+	return nr;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From PERF_RECORD_SAMPLE to the trace's columns.  add is the hot path: no allocation, no system call.
+ * Context: thread.
+ */
+#ifndef TAILOR_SAMPLES_H
+#define TAILOR_SAMPLES_H
+
+#include "event.h"
+#include "trace_writer.h"
+
+struct samples;
+
+/* A sample's facts that others need, pointing into the record. */
+struct sample_seen {
+	uint64_t time_ns, ip;
+	uint32_t pid, tid;
+	bool user;
+	const unsigned char *stack; /* not aligned */
+	uint32_t stack_bytes;
+};
+
+int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);
+void samples_destroy(struct samples *s);
+
+/* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
+int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
+bool samples_full(const struct samples *s);
+/* Write what there is as one SAMPLES record and chunk.  Returns how many samples that were. */
+uint32_t samples_flush(struct samples *s, struct trace_writer *w);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One recording: its events, rings, guests and trace, and the loop that drains them.  `tailor run` and `tailor record`
+ * differ only in who starts the host.  Context: thread.
+ */
+#ifndef TAILOR_SESSION_H
+#define TAILOR_SESSION_H
+
+#include "diag.h"
+#include "event.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct session;
+
+struct session_options {
+	const char *output;
+	struct event_options event;
+	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
+	bool quiet;	   /* nothing on stderr but failures */
+	char **command;	   /* NULL-terminated, for the header */
+};
+
+#define SESSION_OPTIONS_DEFAULT \
+	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = 2048 } }
+
+/* Our own limits up to the hard ones, no death by SIGXFSZ: before session_open(), after the host was forked. */
+void session_lift_limits(void);
+
+/* Output file, event, signals.  Fails with a sentence before anything of the host runs. */
+int session_open(const struct session_options *o, struct session **out, struct diag *d);
+/* What TAILOR_SOCKET must say. */
+const char *session_socket_name(const struct session *s);
+/* Listen on name (a guest chose it), or on an own one when it is NULL. */
+int session_listen(struct session *s, const char *name, struct diag *d);
+/* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
+int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
+/* A sentence into the trace, and on stderr unless quiet. */
+void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
+void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
+/* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */
+int session_close(struct session *s, int wait_status, struct diag *d);
+/* Nothing was recorded: drop the trace. */
+void session_abandon(struct session *s);
+
+#endif

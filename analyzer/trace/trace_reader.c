@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file is mapped, and one chunk at a time is checked and decompressed.  msgpack_unpack_next() leaves text and bytes
+ * where they are, so nothing but the records' own small trees is built, in a zone that is cleared with each record.
+ */
+#include "trace_reader.h"
+
+#include "crc32c.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <msgpack.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+struct trace_reader {
+	const unsigned char *file;
+	size_t file_bytes, at;
+	char *name;
+	unsigned selected;
+	struct trace_damage damage;
+	bool ended; /* the END chunk was read */
+	const char *body; /* of the current chunk */
+	size_t body_bytes, body_at;
+	char *plain; /* decompressed bodies live here */
+	size_t plain_capacity;
+	ZSTD_DCtx *zstd;
+	msgpack_unpacked unpacked;
+};
+
+static int check_first_chunk(const struct trace_reader *t, const char *path, struct diag *d)
+{
+	struct trace_chunk c;
+
+	if (t->file_bytes == 0)
+		return diag_fail(d, EBADMSG, "%s: the file is empty", path);
+	if (t->file_bytes < sizeof(c))
+		return diag_fail(d, EBADMSG, "%s: this is not a trace of tailor (it is shorter than one chunk)", path);
+	memcpy(&c, t->file, sizeof(c));
+	if (c.magic != TRACE_MAGIC && !memmem(t->file, t->file_bytes, "TLRC", 4))
+		return diag_fail(d, EBADMSG, "%s: this is not a trace of tailor", path);
+	return 0;
+}
+
+int trace_open(const char *path, struct trace_reader **out, struct diag *d)
+{
+	struct trace_reader *t;
+	struct trace_record first;
+	struct stat st;
+	void *p;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		ret = diag_fail(d, errno, "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return diag_fail(d, EBADMSG, "%s: this is not a regular file", path);
+	}
+	t = calloc(1, sizeof(*t));
+	p = st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+	close(fd);
+	if (!t || p == MAP_FAILED) {
+		free(t);
+		return diag_fail(d, ENOMEM, "%s: no memory to map the file", path);
+	}
+	t->file = p;
+	t->file_bytes = (size_t)st.st_size;
+	t->selected = ~0u;
+	t->name = strdup(path);
+	t->zstd = ZSTD_createDCtx();
+	msgpack_unpacked_init(&t->unpacked);
+	ret = t->name && t->zstd ? check_first_chunk(t, path, d) : diag_fail(d, ENOMEM, "%s: no memory", path);
+	if (ret == 0 && trace_next(t, &first) == 1 && first.id == TRACE_HEADER &&
+	    trace_u64(&first, F(header, version)) > TRACE_FORMAT_VERSION)
+		ret = diag_fail(d, EPROTO, "%s: the trace has format version %llu, this tailor reads up to %u", path,
+				(unsigned long long)trace_u64(&first, F(header, version)), TRACE_FORMAT_VERSION);
+	if (ret) {
+		trace_close(t);
+		return ret;
+	}
+	trace_rewind(t);
+	*out = t;
+	return 0;
+}
+
+void trace_close(struct trace_reader *t)
+{
+	if (t->file)
+		munmap((void *)(uintptr_t)t->file, t->file_bytes);
+	msgpack_unpacked_destroy(&t->unpacked);
+	ZSTD_freeDCtx(t->zstd);
+	free(t->plain);
+	free(t->name);
+	free(t);
+}
+
+void trace_select(struct trace_reader *t, unsigned chunk_types)
+{
+	t->selected = chunk_types;
+}
+
+void trace_rewind(struct trace_reader *t)
+{
+	t->at = t->body_at = t->body_bytes = 0;
+	t->damage = (struct trace_damage){ 0 };
+	t->ended = false;
+}
+
+/* Something at t->at is no chunk: go on at the next magic. */
+static void resync(struct trace_reader *t)
+{
+	const unsigned char *next = t->file_bytes - t->at > 1 ?
+		memmem(t->file + t->at + 1, t->file_bytes - t->at - 1, "TLRC", 4) : NULL;
+	size_t to = next ? (size_t)(next - t->file) : t->file_bytes;
+
+	t->damage.bad_chunks++;
+	t->damage.skipped_bytes += to - t->at;
+	t->at = to;
+}
+
+static bool decompress(struct trace_reader *t, const struct trace_chunk *c, const unsigned char *stored)
+{
+	if (!(c->flags & TRACE_CHUNK_ZSTD)) {
+		if (c->body_bytes != c->stored_bytes)
+			return false;
+		t->body = (const char *)stored;
+		return true;
+	}
+	if (c->body_bytes > t->plain_capacity) {
+		free(t->plain);
+		t->plain = malloc(c->body_bytes);
+		t->plain_capacity = t->plain ? c->body_bytes : 0;
+		if (!t->plain)
+			return false;
+	}
+	if (ZSTD_decompressDCtx(t->zstd, t->plain, c->body_bytes, stored, c->stored_bytes) != c->body_bytes)
+		return false;
+	t->body = t->plain;
+	return true;
+}
+
+/* Make the next selected chunk the current one; false at the end of the file. */
+static bool next_chunk(struct trace_reader *t)
+{
+	struct trace_chunk c;
+
+	while (t->at < t->file_bytes) {
+		size_t left = t->file_bytes - t->at;
+		const unsigned char *stored = t->file + t->at + sizeof(c);
+
+		if (left < sizeof(c)) {
+			resync(t);
+			continue;
+		}
+		memcpy(&c, t->file + t->at, sizeof(c));
+		if (c.magic != TRACE_MAGIC || c.stored_bytes > left - sizeof(c) || c.body_bytes > TRACE_CHUNK_MAX) {
+			resync(t);
+			continue;
+		}
+		if (c.type >= 32 || (!(t->selected & (1u << c.type)) && c.type != TRACE_CHUNK_END)) {
+			t->at += sizeof(c) + c.stored_bytes;
+			continue;
+		}
+		if (crc32c(crc32c(0, &c, sizeof(c) - 4), stored, c.stored_bytes) != c.crc32c || !decompress(t, &c, stored)) {
+			resync(t);
+			continue;
+		}
+		if (c.type == TRACE_CHUNK_END)
+			t->ended = true;
+		t->at += sizeof(c) + c.stored_bytes;
+		t->body_bytes = c.body_bytes;
+		t->body_at = 0;
+		return true;
+	}
+	return false;
+}
+
+static struct trace_value to_value(const msgpack_object *o)
+{
+	struct trace_value v = { .kind = TRACE_OTHER };
+
+	switch (o->type) {
+	case MSGPACK_OBJECT_POSITIVE_INTEGER:
+		v.kind = TRACE_UINT;
+		v.u = o->via.u64;
+		break;
+	case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+		v.kind = TRACE_INT;
+		v.u = (uint64_t)o->via.i64;
+		break;
+	case MSGPACK_OBJECT_STR:
+		v.kind = TRACE_TEXT;
+		v.p = o->via.str.ptr;
+		v.bytes = o->via.str.size;
+		break;
+	case MSGPACK_OBJECT_BIN:
+		v.kind = TRACE_BYTES;
+		v.p = o->via.bin.ptr;
+		v.bytes = o->via.bin.size;
+		break;
+	case MSGPACK_OBJECT_ARRAY:
+		v.kind = TRACE_LIST;
+		v.u = o->via.array.size;
+		v.list_ = o->via.array.ptr;
+		break;
+	default:
+		break;
+	}
+	return v;
+}
+
+static bool to_record(const msgpack_object *o, struct trace_record *r)
+{
+	const msgpack_object *e = o->via.array.ptr;
+	uint32_t nr;
+
+	if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size < 4)
+		return false;
+	for (int i = 0; i < 4; i++)
+		if (e[i].type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+			return false;
+	r->id = (uint32_t)e[0].via.u64;
+	r->time_ns = e[1].via.u64;
+	r->pid = (uint32_t)e[2].via.u64;
+	r->tid = (uint32_t)e[3].via.u64;
+	nr = o->via.array.size - 4;
+	r->nr_values = nr < TRACE_VALUES_MAX ? (int)nr : TRACE_VALUES_MAX;
+	for (int i = 0; i < r->nr_values; i++)
+		r->values[i] = to_value(&e[4 + i]);
+	return true;
+}
+
+int trace_next(struct trace_reader *t, struct trace_record *r)
+{
+	for (;;) {
+		if (t->body_at == t->body_bytes) {
+			if (!next_chunk(t)) {
+				t->damage.truncated = !t->ended;
+				return 0;
+			}
+			continue;
+		}
+		if (msgpack_unpack_next(&t->unpacked, t->body, t->body_bytes, &t->body_at) != MSGPACK_UNPACK_SUCCESS) {
+			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
+			t->damage.bad_chunks++;
+			t->damage.skipped_bytes += t->body_bytes - t->body_at;
+			t->body_at = t->body_bytes;
+			continue;
+		}
+		if (to_record(&t->unpacked.data, r))
+			return 1;
+		t->damage.bad_chunks++;
+	}
+}
+
+const struct trace_damage *trace_get_damage(const struct trace_reader *t)
+{
+	return &t->damage;
+}
+
+bool trace_describe_damage(const struct trace_reader *t, char *text, size_t bytes)
+{
+	const struct trace_damage *d = &t->damage;
+
+	if (!d->bad_chunks && !d->truncated)
+		return false;
+	if (d->bad_chunks)
+		snprintf(text, bytes, "%s: %llu damaged places were skipped (%llu bytes)%s; what could be read is shown", t->name,
+			 (unsigned long long)d->bad_chunks, (unsigned long long)d->skipped_bytes,
+			 d->truncated ? ", and the end is missing" : "");
+	else
+		snprintf(text, bytes, "%s: the end is missing (the recorder was killed, or the file was cut); what could be read "
+			 "is shown", t->name);
+	return true;
+}
+
+void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total)
+{
+	*at = t->at;
+	*total = t->file_bytes;
+}
+
+static const struct trace_value *value(const struct trace_record *r, int index)
+{
+	static const struct trace_value none = { .kind = TRACE_OTHER };
+
+	return index >= 0 && index < r->nr_values ? &r->values[index] : &none;
+}
+
+uint64_t trace_u64(const struct trace_record *r, int index)
+{
+	const struct trace_value *v = value(r, index);
+
+	return v->kind == TRACE_UINT || v->kind == TRACE_INT ? v->u : 0;
+}
+
+int64_t trace_s64(const struct trace_record *r, int index)
+{
+	return (int64_t)trace_u64(r, index);
+}
+
+const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
+{
+	const struct trace_value *v = value(r, index);
+	bool has = v->kind == TRACE_TEXT || v->kind == TRACE_BYTES;
+
+	*bytes = has ? v->bytes : 0;
+	return has ? v->p : "";
+}
+
+char *trace_text(const struct trace_record *r, int index)
+{
+	size_t bytes;
+	const char *p = trace_bytes(r, index, &bytes);
+
+	return strndup(p, bytes);
+}
+
+struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m)
+{
+	const msgpack_object *o = list->list_;
+
+	if (list->kind != TRACE_LIST || e >= list->u || o[e].type != MSGPACK_OBJECT_ARRAY || m < 0 ||
+	    (uint32_t)m >= o[e].via.array.size)
+		return (struct trace_value){ .kind = TRACE_OTHER };
+	return to_value(&o[e].via.array.ptr[m]);
+}
