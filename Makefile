@@ -59,7 +59,7 @@ $B/%.o: %.c $B/flags
 
 # The guest runs in other people's processes: hidden symbols, initial-exec TLS, no sanitizer, no stack protector that
 # would need more than libc.
-$(guest_OBJ): PART_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
+$(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
 $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -DENGINE_OBJECT
 # The engine's shared runtime keeps the tag register: gcc only, clang has no -ffixed-r13.
 $(runtime_OBJ): CC = gcc

@@ -242,6 +242,13 @@ struct jitreg_state_ {
 };
 __attribute__((weak, visibility("hidden"))) struct jitreg_state_ jitreg_state_;
 
+#ifdef JITREG_AGENT
+/* Defined by the agent alone, which is what all others look for. */
+static inline jitreg_emit_function jitreg_find_(void)
+{
+	return jitreg_emit;
+}
+#else
 /*
  * Find the agent, at most once a second while there is none (a weak reference to jitreg_emit would stay NULL in
  * non-PIE executables and for agents that are loaded later).  The first time one is found, the replay function runs.
@@ -268,6 +275,7 @@ static inline jitreg_emit_function jitreg_find_(void)
 	errno = saved;
 	return emit;
 }
+#endif
 
 /* Is there anybody to talk to?  For hosts that want to skip work; a load and a branch when there is. */
 static inline int jitreg_enabled(void)

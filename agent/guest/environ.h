@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent's environment, read once, from the one list of jitreg/env.h.  Context: init. */
+#ifndef TAILOR_ENVIRON_H
+#define TAILOR_ENVIRON_H
+
+#include "env.h"
+
+#define ENVIRON_INDEX_(NAME, text, help) ENVIRON_##NAME,
+enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
+#undef ENVIRON_INDEX_
+
+void environ_read(void);
+/* NULL when it is not set, or empty.  Valid in the constructor only. */
+const char *environ_get(enum environ_variable v);
+
+#endif

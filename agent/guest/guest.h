@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The agent inside the host: what its files share.  libtailor.so is this folder, shim/ and nothing else; it links nothing
+ * but libc, has no thread and no file, and never uses the heap.  Whatever fails switches it off for good, and the host runs
+ * on.
+ *
+ * Context is given for each function; `any` means any thread and any moment except a signal handler.
+ */
+#ifndef TAILOR_GUEST_H
+#define TAILOR_GUEST_H
+
+#include "log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#define API __attribute__((visibility("default")))
+
+/* Is there a recorder that listens to this process?  A load and a branch.  Context: any, also signal. */
+bool guest_is_on(void);
+/* Give up for good; error is told to the recorder.  Context: any. */
+void guest_switch_off(int error);
+
+/*
+ * One thread is inside the agent at most once: hooks that we call or that call us back must not come in again.  Saves and
+ * restores errno.  Never held across a call into the program.  Context: any.
+ */
+bool guard_enter(void);
+void guard_leave(void);
+
+/* printf to stderr if TAILOR_DEBUG is set, by one write(2).  Context: any. */
+void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool guest_debugging(void);
+
+/* ---- channel.c: the handshake (jitreg/log.h).  Bounded by CHANNEL_WAIT_MS.  Context: any. */
+/* Say hello; on success the log is mapped.  0 or -errno (-ECONNREFUSED: nobody listens there). */
+int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
+/* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
+int channel_counters(const char *socket, const int *fds, int nr, int error);
+void channel_stop(const char *socket, int error);
+
+/* ---- log.c: the registration log.  Context: any. */
+void log_attach(struct log_head *log, uint64_t log_bytes);
+void log_detach(void);
+bool log_is_attached(void);
+/* As jitreg_emit(). */
+int log_append(const struct iovec *parts, int nr_parts);
+/* A fact had no room in one of the agent's fixed tables. */
+void log_count_full(void);
+
+/* ---- threads.c: each thread opens its own counters (scope thread).  Context: init; thread. */
+void threads_start(const struct wire_answer *answer, const char *socket);
+/* The thread that calls (the main thread, a fork's child). */
+void threads_count_me(void);
+
+/* ---- spawn.c: start a recorder beside us.  Writes the socket's name.  0 or -errno.  Context: init. */
+int spawn_recorder(char *socket, size_t bytes, pid_t *recorder);
+
+/* ---- objects.c: loaded objects and their symbols, without dlsym (its errors are the host's).  Context: any. */
+struct object {
+	uintptr_t bias;
+	const void *headers; /* Elf64_Phdr[] */
+	uint16_t nr_headers;
+	const char *name; /* "" for the main program */
+};
+/* Calls each(context, object) until it returns nonzero, and returns that.  Takes the loader's list lock. */
+int objects_each(int (*each)(void *context, const struct object *o), void *context);
+/* How often an object was loaded and unloaded in the life of the process. */
+void objects_changes(uint64_t *loaded, uint64_t *unloaded);
+/* Address of a symbol that o defines and exports, or NULL. */
+void *object_find_symbol(const struct object *o, const char *name);
+/* The definition of name that the program would use without us, or NULL. */
+void *objects_find_next(const char *name);
+
+/* Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */
+int patch_empty_function(void *function, void *to);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Appending to the registration log; its layout and the protocol are in jitreg/log.h.  No lock anywhere: a thread that is
+ * killed, or a fork between two stores, leaves at most one gap.
+ */
+#include "guest.h"
+
+#include "jitreg.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAIT_NS 1000000
+#define PARTS_MAX 16
+
+static struct {
+	struct log_head *head;
+	unsigned char *ring;
+	uint64_t bytes;
+} the_log;
+
+void log_attach(struct log_head *head, uint64_t bytes)
+{
+	the_log.ring = (unsigned char *)head + LOG_HEAD_BYTES;
+	the_log.bytes = bytes;
+	__atomic_store_n(&the_log.head, head, __ATOMIC_RELEASE);
+}
+
+void log_detach(void)
+{
+	/* it stays mapped: another thread may be in the middle of an append */
+	__atomic_store_n(&the_log.head, NULL, __ATOMIC_RELEASE);
+}
+
+bool log_is_attached(void)
+{
+	return __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE) != NULL;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void copy_in(uint64_t position, const void *from, size_t bytes)
+{
+	uint64_t at = position % the_log.bytes, left = the_log.bytes - at;
+
+	if (bytes > left) {
+		memcpy(the_log.ring + at, from, left);
+		memcpy(the_log.ring, (const char *)from + left, bytes - left);
+	} else if (bytes) {
+		memcpy(the_log.ring + at, from, bytes);
+	}
+}
+
+/* Reserve bytes, or refuse after waiting for the recorder for a moment.  A fetch-and-add could not be taken back. */
+static int reserve(struct log_head *head, uint64_t bytes, uint64_t *position)
+{
+	uint64_t at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
+	int64_t until = 0;
+
+	for (;;) {
+		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > the_log.bytes) {
+			int64_t now = now_ns();
+
+			if (!until)
+				until = now + WAIT_NS;
+			if (now >= until)
+				return -ENOBUFS;
+			sched_yield();
+			at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
+			continue;
+		}
+		if (__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			*position = at;
+			return 0;
+		}
+	}
+}
+
+static int drop(struct log_head *head, size_t bytes, int error)
+{
+	__atomic_fetch_add(&head->dropped_records, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&head->dropped_bytes, bytes, __ATOMIC_RELAXED);
+	return -error;
+}
+
+int log_append(const struct iovec *parts, int nr_parts)
+{
+	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
+	struct jitreg_prefix prefix;
+	struct log_frame frame;
+	uint64_t position, at;
+	size_t bytes = 0;
+
+	if (!head)
+		return -ENOSYS;
+	if (nr_parts < 1 || nr_parts > PARTS_MAX || parts[0].iov_len < sizeof(prefix))
+		return -EINVAL;
+	if (__atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE)) {
+		guest_switch_off(0);
+		return -ENOSYS;
+	}
+	for (int i = 0; i < nr_parts; i++) {
+		if (parts[i].iov_len > UINT32_MAX - bytes)
+			return -EINVAL;
+		bytes += parts[i].iov_len;
+	}
+	if (bytes > the_log.bytes - sizeof(frame) - LOG_FRAME_ALIGN)
+		return drop(head, bytes, ENOBUFS);
+	if (reserve(head, (sizeof(frame) + bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1), &position))
+		return drop(head, bytes, ENOBUFS);
+
+	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
+	prefix.total_size = (uint32_t)bytes;
+	if (!prefix.timestamp)
+		prefix.timestamp = (uint64_t)now_ns();
+	frame.record_bytes = (uint32_t)bytes;
+	frame.tid = (uint32_t)syscall(SYS_gettid);
+	copy_in(position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
+	at = position + sizeof(frame);
+	copy_in(at, &prefix, sizeof(prefix));
+	copy_in(at + sizeof(prefix), (const char *)parts[0].iov_base + sizeof(prefix), parts[0].iov_len - sizeof(prefix));
+	at += parts[0].iov_len;
+	for (int i = 1; i < nr_parts; i++) {
+		copy_in(at, parts[i].iov_base, parts[i].iov_len);
+		at += parts[i].iov_len;
+	}
+	__atomic_store_n((uint64_t *)(void *)(the_log.ring + position % the_log.bytes), position, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void log_count_full(void)
+{
+	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
+
+	if (head)
+		__atomic_fetch_add(&head->guest_full, 1, __ATOMIC_RELAXED);
+}

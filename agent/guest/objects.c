@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loaded objects and the symbols that they export, read from their own tables: dlsym would need a newer glibc by its
+ * symbol version, and would change what dlerror tells the host.  The tables are the loader's: it has checked them.
+ */
+#include "guest.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct visit {
+	int (*each)(void *context, const struct object *o);
+	void *context;
+};
+
+static int visit(struct dl_phdr_info *i, size_t bytes, void *p)
+{
+	struct visit *v = p;
+	struct object o = { i->dlpi_addr, i->dlpi_phdr, i->dlpi_phnum, i->dlpi_name ? i->dlpi_name : "" };
+
+	(void)bytes;
+	return v->each(v->context, &o);
+}
+
+int objects_each(int (*each)(void *context, const struct object *o), void *context)
+{
+	struct visit v = { each, context };
+
+	return dl_iterate_phdr(visit, &v);
+}
+
+static int changes(struct dl_phdr_info *i, size_t bytes, void *p)
+{
+	uint64_t *n = p;
+
+	if (bytes >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(i->dlpi_subs)) {
+		n[0] = i->dlpi_adds;
+		n[1] = i->dlpi_subs;
+	}
+	return 1;
+}
+
+void objects_changes(uint64_t *loaded, uint64_t *unloaded)
+{
+	uint64_t n[2] = { 0, 0 };
+
+	dl_iterate_phdr(changes, n);
+	*loaded = n[0];
+	*unloaded = n[1];
+}
+
+/* What object_find_symbol() needs of a dynamic section. */
+struct dynamic {
+	const Elf64_Sym *symbols;
+	const char *strings;
+	const uint32_t *gnu_hash;
+	const uint32_t *sysv_hash;
+	const uint16_t *versions;
+};
+
+/* glibc relocates the pointers in place, except in read-only dynamic sections (the vdso's). */
+static const void *pointer(const struct object *o, uint64_t p)
+{
+	return (const void *)(p < o->bias ? o->bias + p : p);
+}
+
+static bool read_dynamic(const struct object *o, struct dynamic *d)
+{
+	const Elf64_Phdr *ph = o->headers;
+	const Elf64_Dyn *dyn = NULL;
+
+	memset(d, 0, sizeof(*d));
+	for (int i = 0; i < o->nr_headers; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			dyn = (const Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
+	for (; dyn && dyn->d_tag != DT_NULL; dyn++)
+		switch (dyn->d_tag) {
+		case DT_SYMTAB:
+			d->symbols = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			d->strings = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_GNU_HASH:
+			d->gnu_hash = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_HASH:
+			d->sysv_hash = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_VERSYM:
+			d->versions = pointer(o, dyn->d_un.d_ptr);
+			break;
+		}
+	return d->symbols && d->strings && (d->gnu_hash || d->sysv_hash);
+}
+
+static bool fits(const struct dynamic *d, uint32_t i, const char *name)
+{
+	const Elf64_Sym *s = &d->symbols[i];
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+
+	return s->st_shndx != SHN_UNDEF && s->st_value && (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE) &&
+	       (!d->versions || !(d->versions[i] & 0x8000)) && /* hidden: an old version */
+	       strcmp(d->strings + s->st_name, name) == 0;
+}
+
+/* https://sourceware.org/ml/binutils/2006-10/msg00377.html, and the ELF gABI's hash table. */
+static const Elf64_Sym *find(const struct dynamic *d, const char *name)
+{
+	uint32_t h = 5381;
+
+	if (d->gnu_hash) {
+		uint32_t nr_buckets = d->gnu_hash[0], first = d->gnu_hash[1], words = d->gnu_hash[2];
+		const uint32_t *buckets = d->gnu_hash + 4 + 2 * words, *chain = buckets + nr_buckets;
+		const uint64_t *bloom = (const uint64_t *)(d->gnu_hash + 4);
+
+		for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+			h = h * 33 + *c;
+		if (!nr_buckets || !words || !(bloom[h / 64 % words] >> (h % 64) & 1))
+			return NULL;
+		for (uint32_t i = buckets[h % nr_buckets]; i >= first && i; i++) {
+			uint32_t c = chain[i - first];
+
+			if ((c | 1) == (h | 1) && fits(d, i, name))
+				return &d->symbols[i];
+			if (c & 1)
+				break;
+		}
+		return NULL;
+	}
+	h = 0;
+	for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+		h = (h << 4) + *c;
+		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	if (d->sysv_hash[0])
+		for (uint32_t i = d->sysv_hash[2 + h % d->sysv_hash[0]]; i; i = d->sysv_hash[2 + d->sysv_hash[0] + i])
+			if (fits(d, i, name))
+				return &d->symbols[i];
+	return NULL;
+}
+
+void *object_find_symbol(const struct object *o, const char *name)
+{
+	struct dynamic d;
+	const Elf64_Sym *s = read_dynamic(o, &d) ? find(&d, name) : NULL;
+
+	return s ? (void *)(o->bias + s->st_value) : NULL;
+}
+
+struct next {
+	const char *name;
+	void *found;
+};
+
+static bool is_us(const struct object *o)
+{
+	const Elf64_Phdr *ph = o->headers;
+
+	for (int i = 0; i < o->nr_headers; i++)
+		if (ph[i].p_type == PT_LOAD && (uintptr_t)is_us - (o->bias + ph[i].p_vaddr) < ph[i].p_memsz)
+			return true;
+	return false;
+}
+
+static int look_in(void *context, const struct object *o)
+{
+	struct next *n = context;
+
+	if (is_us(o))
+		return 0;
+	n->found = object_find_symbol(o, n->name);
+	return n->found != NULL;
+}
+
+void *objects_find_next(const char *name)
+{
+	struct next n = { name, NULL };
+
+	objects_each(look_in, &n);
+	return n.found;
+}
+
+/* --------------------------------------------------------------------------------------------------------- patching */
+
+/* jmp *[rip+0], and the address behind it */
+#define JUMP_BYTES 14
+
+/* `ret`, perhaps behind `endbr64` or a frame of its own, and then padding up to the jump's length. */
+static bool is_empty(const unsigned char *code)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const unsigned char framed[] = { 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 };
+	size_t i = 0;
+
+	if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
+		i = sizeof(endbr64);
+	if (memcmp(code + i, framed, sizeof(framed)) == 0)
+		i += sizeof(framed);
+	else if (code[i] == 0xc3)
+		i++;
+	else
+		return false;
+	/* what pads functions: nops of any length, int3, zeros; nothing that could be another function's first byte
+	 * counts, because functions start at multiples of 16 */
+	if ((uintptr_t)code % 16 != 0)
+		return false;
+	for (; i < JUMP_BYTES; i++)
+		if (!strchr("\x66\x2e\x0f\x1f\x84\x80\x44\x40\x90\xcc", code[i]) && code[i] != 0)
+			return false;
+	return true;
+}
+
+/* /proc/self/mem writes to read-only code without ever making it writable. */
+static int write_code(void *to, const void *from, size_t bytes)
+{
+	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	uintptr_t page = (uintptr_t)to & ~(uintptr_t)4095;
+	size_t span = ((uintptr_t)to + bytes + 4095 - page) & ~(size_t)4095;
+	ssize_t n = -1;
+
+	if (fd >= 0) {
+		n = pwrite(fd, from, bytes, (off_t)(uintptr_t)to);
+		close(fd);
+	}
+	if (n == (ssize_t)bytes)
+		return 0;
+	if (mprotect((void *)page, span, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return -errno;
+	memcpy(to, from, bytes);
+	return mprotect((void *)page, span, PROT_READ | PROT_EXEC) ? -errno : 0;
+}
+
+int patch_empty_function(void *function, void *to)
+{
+	unsigned char jump[JUMP_BYTES] = { 0xff, 0x25, 0, 0, 0, 0 };
+	unsigned char now[JUMP_BYTES];
+
+	memcpy(now, function, sizeof(now));
+	memcpy(jump + 6, &to, sizeof(to));
+	if (memcmp(now, jump, sizeof(jump)) == 0)
+		return 0;
+	if (!is_empty(function))
+		return -EILSEQ;
+	return write_code(function, jump, sizeof(jump));
+}

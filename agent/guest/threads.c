@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scope thread: pthread_create is wrapped, and a new thread opens its counters and hands them to the recorder before the
+ * host's function runs.  In the other scope the wrapper is a jump to the real function.
+ *
+ * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once; without a free
+ * slot the thread simply is not counted, and that is.  Threads made by clone(2) alone are not seen.
+ */
+#include "guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define POOL 4096 /* threads between pthread_create() and their first instruction */
+
+struct start {
+	int taken;
+	void *(*function)(void *);
+	void *argument;
+};
+
+static struct start pool[POOL];
+static unsigned next_slot;
+
+static struct {
+	bool on;
+	int nr_events;
+	char socket[64];
+	struct perf_event_attr attr[WIRE_EVENTS_MAX];
+} counting;
+
+typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+/* Descriptors 0 to 2 are the host's, even when it has closed them. */
+static int above_2(int fd)
+{
+	int higher;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	close(fd);
+	return higher;
+}
+
+void threads_count_me(void)
+{
+	int fds[WIRE_EVENTS_MAX] = { 0 }, nr = 0, error = 0;
+
+	if (!counting.on)
+		return;
+	for (int i = 0; i < counting.nr_events; i++) {
+		int fd = above_2((int)syscall(SYS_perf_event_open, &counting.attr[i], 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+
+		if (fd >= 0)
+			fds[nr++] = fd;
+		else
+			error = errno;
+	}
+	channel_counters(counting.socket, fds, nr, error);
+	for (int i = 0; i < nr; i++)
+		close(fds[i]);
+}
+
+void threads_start(const struct wire_answer *a, const char *socket)
+{
+	size_t bytes = a->attr_bytes < sizeof(counting.attr[0]) ? a->attr_bytes : sizeof(counting.attr[0]);
+
+	counting.nr_events = a->nr_events < WIRE_EVENTS_MAX ? (int)a->nr_events : WIRE_EVENTS_MAX;
+	for (int i = 0; i < counting.nr_events; i++)
+		memcpy(&counting.attr[i], a->attr[i], bytes);
+	strncpy(counting.socket, socket, sizeof(counting.socket) - 1);
+	counting.on = true;
+}
+
+static struct start *take_slot(void)
+{
+	unsigned from = __atomic_fetch_add(&next_slot, 1, __ATOMIC_RELAXED);
+
+	for (unsigned i = 0; i < POOL; i++) {
+		struct start *s = &pool[(from + i) % POOL];
+
+		if (!__atomic_exchange_n(&s->taken, 1, __ATOMIC_ACQUIRE))
+			return s;
+	}
+	return NULL;
+}
+
+static void *start_thread(void *p)
+{
+	struct start *slot = p, s = *slot;
+
+	__atomic_store_n(&slot->taken, 0, __ATOMIC_RELEASE);
+	if (guard_enter()) {
+		threads_count_me();
+		guard_leave();
+	}
+	return s.function(s.argument);
+}
+
+API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
+{
+	static create_function real;
+	create_function create = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
+	struct start *s;
+	int ret;
+
+	if (!create) {
+		create = (create_function)objects_find_next("pthread_create");
+		if (!create)
+			return EAGAIN; /* cannot be: the caller is linked with it */
+		__atomic_store_n(&real, create, __ATOMIC_RELEASE);
+	}
+	if (!counting.on || !guest_is_on())
+		return create(thread, attr, function, argument);
+	s = take_slot();
+	if (!s) {
+		log_count_full();
+		return create(thread, attr, function, argument);
+	}
+	s->function = function;
+	s->argument = argument;
+	ret = create(thread, attr, start_thread, s);
+	if (ret)
+		__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+	return ret;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loaded objects.  The loader calls an empty function of its own, _dl_debug_state, whenever its list is complete again, for
+ * debuggers to stop at: it is patched to call us, so that an object is known before its first instruction runs, whoever
+ * loaded it.  Where it cannot be patched, the hooks of dlopen and dlclose (and of all else) look for changes.
+ *
+ * dlopen is hooked only to look before it.  The hook jumps to the real function with the host's return address in place:
+ * the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.
+ */
+#include "shim.h"
+
+#include "jitreg.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define KNOWN_MAX 4096 /* objects at a time */
+#define SEGMENTS_MAX 16
+
+struct known {
+	uintptr_t bias;
+	const void *headers;
+	uint32_t generation; /* of the look that saw it last; 0: free */
+	uint32_t path_hash;
+};
+
+static struct known table[KNOWN_MAX];
+static size_t nr_known;
+static uint32_t generation;
+static uint64_t seen_loads = ~0ull, seen_unloads = ~0ull;
+static int looking; /* one thread looks at a time; who finds it taken leaves, the holder looks again */
+static int look_again;
+
+static const unsigned char *build_id(const struct object *o, uint32_t *bytes)
+{
+	const Elf64_Phdr *ph = o->headers;
+
+	for (int i = 0; i < o->nr_headers; i++) {
+		const unsigned char *at = (const unsigned char *)(o->bias + ph[i].p_vaddr), *end = at + ph[i].p_memsz;
+
+		if (ph[i].p_type != PT_NOTE)
+			continue;
+		while ((size_t)(end - at) >= sizeof(Elf64_Nhdr)) {
+			const Elf64_Nhdr *n = (const void *)at;
+			size_t name = (n->n_namesz + 3u) & ~3u, desc = (n->n_descsz + 3u) & ~3u;
+
+			if (sizeof(*n) + name + desc > (size_t)(end - at))
+				break;
+			if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4) {
+				*bytes = n->n_descsz;
+				return at + sizeof(*n) + name;
+			}
+			at += sizeof(*n) + name + desc;
+		}
+	}
+	*bytes = 0;
+	return NULL;
+}
+
+static bool is_vdso(const struct object *o)
+{
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+
+	return vdso && (uintptr_t)o->headers - vdso < 4096;
+}
+
+static void announce(const struct object *o)
+{
+	const Elf64_Phdr *ph = o->headers;
+	struct jitreg_segment segments[SEGMENTS_MAX];
+	uint32_t nr = 0, id_bytes, flags = 0;
+	const unsigned char *id = build_id(o, &id_bytes);
+	const char *path = o->name;
+	char main_path[4096];
+
+	if (is_vdso(o)) {
+		flags = JITREG_IMAGE_VDSO;
+		path = "[vdso]";
+	} else if (!*path) {
+		ssize_t n = readlink("/proc/self/exe", main_path, sizeof(main_path) - 1);
+
+		main_path[n > 0 ? n : 0] = 0;
+		path = main_path;
+		flags = JITREG_IMAGE_MAIN;
+	}
+	for (int i = 0; i < o->nr_headers && nr < SEGMENTS_MAX; i++) {
+		uintptr_t start = o->bias + ph[i].p_vaddr, page = start & ~(uintptr_t)4095;
+
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		segments[nr].address = page;
+		segments[nr].bytes = (start + ph[i].p_memsz - page + 4095) & ~(uint64_t)4095;
+		segments[nr].file_offset = ph[i].p_offset & ~(uint64_t)4095;
+		segments[nr].prot = (ph[i].p_flags & PF_R ? 1 : 0) | (ph[i].p_flags & PF_W ? 2 : 0) | (ph[i].p_flags & PF_X ? 4 : 0);
+		nr++;
+	}
+	jitreg_image(o->bias, flags, path, segments, nr, id, id_bytes, NULL, 0);
+}
+
+static int look_at(void *context, const struct object *o)
+{
+	(void)context;
+	for (size_t i = 0; i < nr_known; i++)
+		if (table[i].generation && table[i].headers == o->headers && table[i].bias == o->bias) {
+			table[i].generation = generation;
+			return 0;
+		}
+	for (size_t i = 0; i <= nr_known && i < KNOWN_MAX; i++)
+		if (!table[i].generation) {
+			table[i] = (struct known){ o->bias, o->headers, generation, 0 };
+			if (i == nr_known)
+				nr_known++;
+			announce(o);
+			gdb_jit_object(o);
+			return 0;
+		}
+	log_count_full();
+	return 1;
+}
+
+static void look_once(void)
+{
+	uint64_t loads, unloads;
+
+	objects_changes(&loads, &unloads);
+	if (loads == seen_loads && unloads == seen_unloads)
+		return;
+	seen_loads = loads;
+	seen_unloads = unloads;
+	generation++;
+	objects_each(look_at, NULL);
+	for (size_t i = 0; i < nr_known; i++)
+		if (table[i].generation && table[i].generation != generation) {
+			jitreg_image_unload(table[i].bias, "");
+			table[i].generation = 0;
+		}
+}
+
+void images_look(void)
+{
+	__atomic_store_n(&look_again, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&look_again, __ATOMIC_ACQUIRE)) {
+		if (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))
+			return; /* a fork in the middle of a look leaves it taken: images_announce_all() frees it */
+		__atomic_store_n(&look_again, 0, __ATOMIC_RELEASE);
+		look_once();
+		__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
+	}
+}
+
+static int announce_again(void *context, const struct object *o)
+{
+	(void)context;
+	announce(o);
+	return 0;
+}
+
+void images_announce_all(void)
+{
+	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
+	objects_each(announce_again, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ the loader's signal */
+
+/* Called by the loader, which holds its lock: nothing of libdl may be called here but the list itself. */
+static void on_debug_state(void)
+{
+	if (_r_debug.r_state == RT_CONSISTENT && guard_enter()) {
+		images_look();
+		guard_leave();
+	}
+}
+
+void shim_start(void)
+{
+	int ret = -1;
+
+	images_look();
+	if (_r_debug.r_brk)
+		ret = patch_empty_function((void *)_r_debug.r_brk, (void *)on_debug_state);
+	if (ret)
+		guest_debug("the loader's debug function cannot be patched (%d): objects are found at the next hook", ret);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- dlopen */
+
+/* Before the real function runs.  Returns its address. */
+void *images_before(const char *name);
+__attribute__((used, visibility("hidden"))) void *images_before(const char *name)
+{
+	if (guard_enter()) {
+		images_look();
+		guard_leave();
+	}
+	return objects_find_next(name);
+}
+
+/* name: save the argument registers, ask images_before() for the real function, jump there. */
+#define HOOK(name) \
+	__asm__(".pushsection .rodata.str1.1,\"aMS\",@progbits,1\n" \
+		".Lname_" #name ": .string \"" #name "\"\n" \
+		".popsection\n" \
+		".text\n.globl " #name "\n.type " #name ", @function\n.p2align 4\n" \
+		#name ":\n" \
+		"	.cfi_startproc\n" \
+		"	pushq %rdi\n	.cfi_adjust_cfa_offset 8\n" \
+		"	pushq %rsi\n	.cfi_adjust_cfa_offset 8\n" \
+		"	pushq %rdx\n	.cfi_adjust_cfa_offset 8\n" \
+		"	leaq .Lname_" #name "(%rip), %rdi\n" \
+		"	call images_before\n" \
+		"	popq %rdx\n	.cfi_adjust_cfa_offset -8\n" \
+		"	popq %rsi\n	.cfi_adjust_cfa_offset -8\n" \
+		"	popq %rdi\n	.cfi_adjust_cfa_offset -8\n" \
+		"	testq %rax, %rax\n" \
+		"	je 1f\n" \
+		"	jmp *%rax\n" \
+		"1:	ret\n" \
+		"	.cfi_endproc\n" \
+		".size " #name ", .-" #name "\n")
+
+HOOK(dlopen);
+HOOK(dlmopen);
+
+API int dlclose(void *handle)
+{
+	static int (*real)(void *);
+	int (*next)(void *) = __atomic_load_n(&real, __ATOMIC_ACQUIRE), ret;
+
+	if (!next) {
+		next = (int (*)(void *))objects_find_next("dlclose");
+		if (!next)
+			return -1;
+		__atomic_store_n(&real, next, __ATOMIC_RELEASE);
+	}
+	ret = next(handle);
+	if (guard_enter()) {
+		images_look();
+		guard_leave();
+	}
+	return ret;
+}

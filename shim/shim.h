@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How an unmodified JIT is heard: one file for each thing that JITs already do.  All of it ends in jitreg records.
+ * Context: as given; all run under the guest's guard.
+ */
+#ifndef TAILOR_SHIM_H
+#define TAILOR_SHIM_H
+
+#include "guest.h"
+
+/* Announce what is loaded, and start to listen.  Context: init. */
+void shim_start(void);
+
+/* ---- images.c */
+/* The set of loaded objects may have changed: announce what is new or gone.  Context: any; with or without the loader's
+ * lock. */
+void images_look(void);
+/* All of them again, to a recorder that knows nothing yet. */
+void images_announce_all(void);
+
+/* ---- gdb_jit.c: called for each object once, before its code runs where possible. */
+void gdb_jit_object(const struct object *o);
+
+#endif
