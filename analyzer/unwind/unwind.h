@@ -35,9 +35,8 @@ struct unwind_object {
 struct unwind_space {
 	/* true and *out: what covers address; false: nothing known there */
 	bool (*find)(void *context, uint64_t address, struct unwind_object *out);
-	/* memory other than the stack (read-only data of images); false: unknown.  May be NULL. */
-	bool (*read)(void *context, uint64_t address, uint64_t *word);
 	void *context;
+	uint64_t generation; /* same number: the same code at the same addresses, so what was learnt about an IP holds */
 };
 
 struct unwind_input {

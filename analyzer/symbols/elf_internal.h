@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder know of an ELF object; nobody else includes it. */
+#ifndef TAILOR_ELF_INTERNAL_H
+#define TAILOR_ELF_INTERNAL_H
+
+#include "elf_object.h"
+
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+struct section {
+	const char *name;
+	uint32_t type, link, info;
+	uint64_t flags, address, bytes, offset;
+	const unsigned char *data; /* NULL: not in the file, or out of it */
+};
+
+struct elf_object {
+	unsigned char *data;
+	uint64_t bytes;
+	bool memory;	  /* a JIT's */
+	bool relocatable; /* symbols count from their sections */
+	Elf *elf;
+	struct section *sections;
+	size_t nr_sections;
+	struct elf_function *functions;
+	size_t nr_functions;
+	bool plt_read;
+	uint64_t plt_address;
+	size_t nr_plt;
+	char *plt_names; /* 72 bytes each */
+	/* lines.c */
+	bool lines_read;
+	Dwarf *dwarf;
+	struct elf_line *lines;
+	size_t nr_lines, lines_capacity;
+};
+
+void elf_lines_destroy(struct elf_object *o);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An ELF object in our own memory, whole or in parts, and what libelf says of it: symbols, sections, segments.  Lines are
+ * in lines.c.  libelf checks what it parses; what we compute from its answers is checked here.
+ */
+#include "elf_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
+
+int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag *d)
+{
+	struct elf_object *o;
+
+	if (file_bytes < sizeof(Elf64_Ehdr) || file_bytes > FILE_BYTES_MAX)
+		return diag_fail(d, EBADMSG, "an ELF file of %llu bytes is not possible", (unsigned long long)file_bytes);
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return diag_fail(d, ENOMEM, "no memory for an ELF object");
+	o->bytes = file_bytes;
+	o->data = mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (o->data == MAP_FAILED) {
+		free(o);
+		return diag_fail(d, ENOMEM, "no address space for an ELF file of %llu bytes", (unsigned long long)file_bytes);
+	}
+	*out = o;
+	return 0;
+}
+
+int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *bytes, size_t nr)
+{
+	if (file_offset > o->bytes || nr > o->bytes - file_offset)
+		return -EBADMSG;
+	memcpy(o->data + file_offset, bytes, nr);
+	return 0;
+}
+
+void elf_object_destroy(struct elf_object *o)
+{
+	if (!o)
+		return;
+	elf_lines_destroy(o);
+	if (o->elf)
+		elf_end(o->elf);
+	if (o->data)
+		munmap(o->data, o->bytes);
+	free(o->functions);
+	free(o->plt_names);
+	free(o->sections);
+	free(o);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct elf_function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* one with a size first */
+}
+
+/* Names live in o->data, and end there: libelf yields only strings that are terminated. */
+static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t nr = data && sh->sh_entsize ? data->d_size / sizeof(Elf64_Sym) : 0, kept = 0;
+
+	if (nr > INT32_MAX)
+		return -EBADMSG;
+	o->functions = malloc((nr + 1) * sizeof(*o->functions));
+	if (!o->functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t base = 0;
+		const char *name;
+		GElf_Sym s;
+
+		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF ||
+		    (GELF_ST_TYPE(s.st_info) != STT_FUNC && GELF_ST_TYPE(s.st_info) != STT_GNU_IFUNC))
+			continue;
+		name = elf_strptr(o->elf, sh->sh_link, s.st_name);
+		if (!name || !*name)
+			continue;
+		if (o->relocatable) { /* st_value counts from its section */
+			if (s.st_shndx >= o->nr_sections)
+				continue;
+			base = o->sections[s.st_shndx].address;
+		}
+		o->functions[kept++] = (struct elf_function){ name, base + s.st_value, s.st_size };
+	}
+	qsort(o->functions, kept, sizeof(*o->functions), by_address);
+	/* one name an address */
+	o->nr_functions = 0;
+	for (size_t i = 0; i < kept; i++)
+		if (!o->nr_functions || o->functions[i].address != o->functions[o->nr_functions - 1].address)
+			o->functions[o->nr_functions++] = o->functions[i];
+	return 0;
+}
+
+static int read_sections(struct elf_object *o)
+{
+	size_t names, nr;
+	Elf_Scn *scn = NULL;
+
+	if (elf_getshdrnum(o->elf, &nr) || nr > 65536)
+		return -EBADMSG;
+	o->sections = calloc(nr + 1, sizeof(*o->sections));
+	if (!o->sections)
+		return -ENOMEM;
+	o->nr_sections = nr;
+	if (elf_getshdrstrndx(o->elf, &names))
+		names = 0;
+	while ((scn = elf_nextscn(o->elf, scn))) {
+		size_t i = elf_ndxscn(scn);
+		struct section *s = &o->sections[i];
+		GElf_Shdr sh;
+
+		if (i >= nr || !gelf_getshdr(scn, &sh))
+			continue;
+		s->name = names ? elf_strptr(o->elf, names, sh.sh_name) : NULL;
+		s->type = sh.sh_type;
+		s->flags = sh.sh_flags;
+		s->address = sh.sh_addr;
+		s->bytes = sh.sh_size;
+		s->offset = sh.sh_offset;
+		s->link = sh.sh_link;
+		s->info = sh.sh_info;
+		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset)
+			s->data = o->data + sh.sh_offset;
+	}
+	return 0;
+}
+
+static int read_functions(struct elf_object *o)
+{
+	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
+
+	for (size_t t = 0; t < 2 && !o->nr_functions; t++) {
+		Elf_Scn *scn = NULL;
+
+		while ((scn = elf_nextscn(o->elf, scn))) {
+			GElf_Shdr sh;
+
+			if (gelf_getshdr(scn, &sh) && sh.sh_type == tables[t]) {
+				int ret;
+
+				free(o->functions);
+				o->functions = NULL;
+				ret = read_symbols(o, scn, &sh);
+				if (ret)
+					return ret;
+				break;
+			}
+		}
+	}
+	return 0;
+}
+
+static int begin(struct elf_object *o, struct diag *d)
+{
+	Elf64_Ehdr *h;
+	int ret;
+
+	elf_version(EV_CURRENT);
+	o->elf = elf_memory((char *)o->data, o->bytes);
+	if (!o->elf || elf_kind(o->elf) != ELF_K_ELF || gelf_getclass(o->elf) != ELFCLASS64)
+		return diag_fail(d, EBADMSG, "not a 64-bit ELF object");
+	h = elf64_getehdr(o->elf);
+	if (!h || h->e_machine != EM_X86_64)
+		return diag_fail(d, EBADMSG, "not an x86-64 ELF object");
+	o->relocatable = h->e_type == ET_REL;
+	ret = read_sections(o);
+	if (ret == 0)
+		ret = read_functions(o);
+	return ret ? diag_fail(d, -ret, "the ELF object's tables make no sense") : 0;
+}
+
+int elf_object_open(struct elf_object *o, struct diag *d)
+{
+	return begin(o, d);
+}
+
+/* ---------------------------------------------------------------------------------------------------- memory ELF */
+
+static bool wants_relocation(const char *name)
+{
+	return name && (strncmp(name, ".debug_", 7) == 0 || strcmp(name, ".eh_frame") == 0);
+}
+
+/* The relocations that LLVM puts into debug sections and .eh_frame (System V ABI for x86-64, table 4.10). */
+static void relocate(struct elf_object *o, const struct section *r, const struct section *target)
+{
+	const struct section *symbols = r->link < o->nr_sections ? &o->sections[r->link] : NULL;
+	unsigned char *base = target->data ? o->data + target->offset : NULL;
+
+	if (!base || !r->data || !symbols || !symbols->data)
+		return;
+	for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= r->bytes; at += sizeof(Elf64_Rela)) {
+		Elf64_Rela rela;
+		Elf64_Sym sym;
+		uint64_t index, value, width;
+
+		memcpy(&rela, r->data + at, sizeof(rela));
+		index = ELF64_R_SYM(rela.r_info);
+		if (index >= symbols->bytes / sizeof(sym))
+			continue;
+		memcpy(&sym, symbols->data + index * sizeof(sym), sizeof(sym));
+		value = sym.st_value + (uint64_t)rela.r_addend;
+		if (sym.st_shndx < o->nr_sections)
+			value += o->sections[sym.st_shndx].address;
+		switch (ELF64_R_TYPE(rela.r_info)) {
+		case R_X86_64_64:
+			width = 8;
+			break;
+		case R_X86_64_PC64:
+			width = 8;
+			value -= target->address + rela.r_offset;
+			break;
+		case R_X86_64_32:
+		case R_X86_64_32S:
+			width = 4;
+			break;
+		case R_X86_64_PC32:
+			width = 4;
+			value -= target->address + rela.r_offset;
+			break;
+		default:
+			continue;
+		}
+		if (rela.r_offset > target->bytes || width > target->bytes - rela.r_offset)
+			continue;
+		memcpy(base + rela.r_offset, &value, width);
+	}
+}
+
+int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d)
+{
+	struct elf_object *o = NULL;
+	int ret = elf_object_create(nr, &o, d);
+
+	if (ret)
+		return ret;
+	elf_object_add_part(o, 0, bytes, nr);
+	ret = begin(o, d);
+	if (ret) {
+		elf_object_destroy(o);
+		return ret;
+	}
+	o->memory = true;
+	/* sections are read from o->data whenever they are used, so changing it here is enough */
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if (o->sections[i].type == SHT_RELA && o->sections[i].info < o->nr_sections &&
+		    wants_relocation(o->sections[o->sections[i].info].name))
+			relocate(o, &o->sections[i], &o->sections[o->sections[i].info]);
+	*out = o;
+	return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- answers */
+
+size_t elf_nr_functions(struct elf_object *o)
+{
+	return o->nr_functions;
+}
+
+struct elf_function elf_get_function(struct elf_object *o, size_t i)
+{
+	return o->functions[i];
+}
+
+bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out)
+{
+	size_t low = 0, high = o->nr_functions;
+	const struct elf_function *f;
+
+	while (low < high) { /* first one behind address */
+		size_t middle = low + (high - low) / 2;
+
+		if (o->functions[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* a function may hold others (aliases into it, labels of assembler): look back a little */
+	for (int back = 0; low > 0 && back < 8; low--, back++) {
+		f = &o->functions[low - 1];
+		if (address - f->address < f->bytes || (f->bytes == 0 && back == 0)) {
+			*out = *f;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void answer_section(const struct section *s, struct elf_section *out)
+{
+	*out = (struct elf_section){ s->address, s->bytes, s->data, (s->flags & SHF_EXECINSTR) != 0 };
+}
+
+bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out)
+{
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if (o->sections[i].name && strcmp(o->sections[i].name, name) == 0) {
+			answer_section(&o->sections[i], out);
+			return true;
+		}
+	return false;
+}
+
+bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out)
+{
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if ((o->sections[i].flags & SHF_EXECINSTR) && o->sections[i].bytes && n-- == 0) {
+			answer_section(&o->sections[i], out);
+			return true;
+		}
+	return false;
+}
+
+bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(o->elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr && i < 4096; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(o->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		/* mappings start at page boundaries, segments need not */
+		if (file_offset - (ph.p_offset & ~(uint64_t)4095) < ph.p_filesz + (ph.p_offset & 4095)) {
+			*address = ph.p_vaddr + (file_offset - ph.p_offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* .plt and .plt.sec hold one entry of 16 bytes a relocation of .rela.plt, .plt one more in front. */
+static void read_plt(struct elf_object *o)
+{
+	struct elf_section plt, rela;
+	bool second = elf_find_section(o, ".plt.sec", &plt);
+	uint32_t link = 0;
+	size_t nr;
+
+	o->plt_read = true;
+	if ((!second && !elf_find_section(o, ".plt", &plt)) || !elf_find_section(o, ".rela.plt", &rela) || !rela.data)
+		return;
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if (o->sections[i].name && strcmp(o->sections[i].name, ".rela.plt") == 0)
+			link = o->sections[i].link;
+	nr = rela.bytes / sizeof(Elf64_Rela);
+	if (link >= o->nr_sections || !o->sections[link].data || nr > 1u << 20)
+		return;
+	o->plt_names = calloc(nr + 1, 72);
+	if (!o->plt_names)
+		return;
+	o->plt_address = plt.address + (second ? 0 : 16);
+	for (size_t i = 0; i < nr; i++) {
+		const struct section *symbols = &o->sections[link];
+		const char *name;
+		Elf64_Rela r;
+		Elf64_Sym s;
+
+		memcpy(&r, (const char *)rela.data + i * sizeof(r), sizeof(r));
+		if (ELF64_R_SYM(r.r_info) >= symbols->bytes / sizeof(s))
+			continue;
+		memcpy(&s, symbols->data + ELF64_R_SYM(r.r_info) * sizeof(s), sizeof(s));
+		name = elf_strptr(o->elf, symbols->link, s.st_name);
+		if (name) {
+			strncpy(o->plt_names + i * 72, name, 66);
+			strcat(o->plt_names + i * 72, "@plt");
+		}
+	}
+	o->nr_plt = nr;
+}
+
+bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name)
+{
+	if (!o->plt_read)
+		read_plt(o);
+	if (address < o->plt_address || (address - o->plt_address) / 16 >= o->nr_plt)
+		return false;
+	*name = o->plt_names + (address - o->plt_address) / 16 * 72;
+	return **name != 0;
+}

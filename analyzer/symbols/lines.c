@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Line tables by libdw: all rows of an object as one sorted array, built when the first address is asked for. */
+#include "elf_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX (64u << 20)
+
+void elf_lines_destroy(struct elf_object *o)
+{
+	free(o->lines);
+	if (o->dwarf)
+		dwarf_end(o->dwarf); /* owns the file names */
+}
+
+static bool add_row(struct elf_object *o, const struct elf_line *row)
+{
+	if (o->nr_lines == o->lines_capacity) {
+		size_t capacity = o->lines_capacity ? 2 * o->lines_capacity : 1024;
+		struct elf_line *bigger = capacity <= ROWS_MAX ? realloc(o->lines, capacity * sizeof(*bigger)) : NULL;
+
+		if (!bigger)
+			return false;
+		o->lines = bigger;
+		o->lines_capacity = capacity;
+	}
+	o->lines[o->nr_lines++] = *row;
+	return true;
+}
+
+/* A unit's rows, sorted by address as libdw has them; a row reaches to the next, an end_sequence row to nothing. */
+static void add_unit(struct elf_object *o, Dwarf_Die *unit)
+{
+	Dwarf_Lines *lines;
+	size_t nr;
+
+	if (dwarf_getsrclines(unit, &lines, &nr))
+		return;
+	for (size_t i = 0; i + 1 < nr; i++) {
+		Dwarf_Line *l = dwarf_onesrcline(lines, i), *next = dwarf_onesrcline(lines, i + 1);
+		struct elf_line row = { 0 };
+		Dwarf_Addr start, end;
+		int line = 0, column = 0;
+		bool ends = false;
+
+		if (!l || !next || dwarf_lineaddr(l, &start) || dwarf_lineaddr(next, &end) || end <= start ||
+		    dwarf_lineendsequence(l, &ends) || ends)
+			continue;
+		dwarf_lineno(l, &line);
+		dwarf_linecol(l, &column);
+		row.file = dwarf_linesrc(l, NULL, NULL);
+		row.line = line > 0 ? (uint32_t)line : 0;
+		row.column = column > 0 ? (uint32_t)column : 0;
+		row.address = start;
+		row.end = end;
+		if (!row.file)
+			row.file = "";
+		if (!add_row(o, &row))
+			return;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct elf_line *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address ? 1 : 0;
+}
+
+static void read_lines(struct elf_object *o)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+
+	o->lines_read = true;
+	o->dwarf = dwarf_begin_elf(o->elf, DWARF_C_READ, NULL);
+	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+		Dwarf_Die unit;
+
+		if (next <= at)
+			break;
+		if (dwarf_offdie(o->dwarf, at + header, &unit))
+			add_unit(o, &unit);
+		at = next;
+	}
+	if (o->nr_lines)
+		qsort(o->lines, o->nr_lines, sizeof(*o->lines), by_address);
+}
+
+bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
+{
+	size_t low = 0, high;
+
+	if (!o->lines_read)
+		read_lines(o);
+	high = o->nr_lines;
+	while (low < high) { /* first one behind address */
+		size_t middle = low + (high - low) / 2;
+
+		if (o->lines[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || o->lines[low - 1].end <= address)
+		return false;
+	*out = o->lines[low - 1];
+	return true;
+}

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libunwind does the walking; it sees the sampled thread through accessors: registers and stack bytes of the sample, and the
+ * .eh_frame sections of the objects that cover its return addresses.
+ *
+ * libunwind looks frames up in a table as .eh_frame_hdr has it.  Objects without one (what a JIT registers) get a table
+ * made here; it is shown to libunwind at addresses that no program has (TABLE_BASE on).
+ *
+ * Where there is no unwind information libunwind would guess by the frame pointer; a guess that looks like a frame is worse
+ * than the truth that there is none, so the walk ends there.
+ */
+#include "unwind.h"
+
+#include <errno.h>
+#include <libunwind-x86_64.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_BASE 0xf000000000000000ull
+#define TABLES_MAX 65536u
+#define BUCKETS 1024u
+
+/* libunwind's own search, exported for profilers; it has no public declaration (perf declares it likewise). */
+extern int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
+					      int need_unwind_info, void *arg);
+
+struct table_entry {
+	int32_t start, fde; /* relative to the .eh_frame's (or header's) address */
+};
+
+/* One object's unwind information. */
+struct known {
+	struct known *next;
+	uint64_t key;
+	uint64_t start, end;  /* all of the object's addresses that may be asked for, run-time */
+	uint64_t frames_address, frames_bytes;
+	const unsigned char *frames; /* NULL: it has none */
+	uint64_t header_address, header_bytes;
+	const unsigned char *header;
+	struct table_entry *table; /* made here */
+	uint32_t nr_entries;
+	uint64_t table_address;
+	uint64_t segment_base;
+};
+
+struct unwinder {
+	unw_addr_space_t space;
+	struct known *known[BUCKETS];
+	uint32_t nr_tables;
+	uint64_t generation;
+	/* of the walk that is on */
+	const struct unwind_space *view;
+	const struct unwind_input *input;
+	struct known *at;
+	bool no_info, truncated;
+};
+
+/* ------------------------------------------------------------------------------------------------- making a table */
+
+struct reader {
+	const unsigned char *at, *end;
+	uint64_t address; /* of at, in the program */
+};
+
+static bool take(struct reader *r, void *to, size_t bytes)
+{
+	if ((size_t)(r->end - r->at) < bytes)
+		return false;
+	memcpy(to, r->at, bytes);
+	r->at += bytes;
+	r->address += bytes;
+	return true;
+}
+
+static bool take_leb(struct reader *r, uint64_t *out)
+{
+	unsigned shift = 0;
+	unsigned char c;
+
+	*out = 0;
+	do {
+		if (!take(r, &c, 1) || shift > 63)
+			return false;
+		*out |= (uint64_t)(c & 0x7f) << shift;
+		shift += 7;
+	} while (c & 0x80);
+	return true;
+}
+
+/* Encodings that compilers use for code addresses: absptr, (u|s)data(2|4|8), plain or pc-relative. */
+static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out)
+{
+	uint64_t base = (encoding & 0x70) == 0x10 ? r->address : 0, u = 0;
+	int32_t s4;
+	int16_t s2;
+
+	if ((encoding & 0x70) > 0x10)
+		return false;
+	switch (encoding & 0x0f) {
+	case 0x00:
+	case 0x04:
+	case 0x0c:
+		if (!take(r, &u, 8))
+			return false;
+		break;
+	case 0x02:
+		if (!take(r, &u, 2))
+			return false;
+		break;
+	case 0x03:
+		if (!take(r, &u, 4))
+			return false;
+		break;
+	case 0x0a:
+		if (!take(r, &s2, 2))
+			return false;
+		u = (uint64_t)(int64_t)s2;
+		break;
+	case 0x0b:
+		if (!take(r, &s4, 4))
+			return false;
+		u = (uint64_t)(int64_t)s4;
+		break;
+	default:
+		return false;
+	}
+	*out = base + u;
+	return true;
+}
+
+/* The FDE pointer encoding that a CIE states ('R'), absptr without one; 0xff: unreadable. */
+static unsigned char cie_encoding(struct reader r)
+{
+	unsigned char version, c, encoding = 0;
+	const char *augmentation;
+	uint64_t u;
+
+	if (!take(&r, &version, 1))
+		return 0xff;
+	augmentation = (const char *)r.at;
+	do {
+		if (!take(&r, &c, 1))
+			return 0xff;
+	} while (c);
+	if (augmentation[0] != 'z')
+		return augmentation[0] ? 0xff : 0;
+	if (!take_leb(&r, &u) || !take_leb(&r, &u)) /* alignment factors */
+		return 0xff;
+	if (version == 1 ? !take(&r, &c, 1) : !take_leb(&r, &u)) /* return address register */
+		return 0xff;
+	if (!take_leb(&r, &u))
+		return 0xff;
+	for (augmentation++; *augmentation; augmentation++)
+		switch (*augmentation) {
+		case 'R':
+			return take(&r, &encoding, 1) ? encoding : 0xff;
+		case 'P':
+			if (!take(&r, &c, 1) || !take_pointer(&r, c & 0x7f, &u))
+				return 0xff;
+			break;
+		case 'L':
+			if (!take(&r, &c, 1))
+				return 0xff;
+			break;
+		case 'S':
+		case 'B':
+			break;
+		default:
+			return 0xff;
+		}
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct table_entry *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start ? 1 : 0;
+}
+
+static void make_table(struct unwinder *u, struct known *k)
+{
+	struct reader r = { k->frames, k->frames + k->frames_bytes, k->frames_address };
+	uint32_t capacity = 0;
+
+	if (u->nr_tables == TABLES_MAX)
+		return;
+	for (;;) {
+		struct reader entry, body, cie;
+		uint64_t start, offset;
+		uint32_t length, id, cie_length, cie_id;
+		unsigned char encoding;
+
+		entry = r;
+		if (!take(&r, &length, 4) || length == 0 || length == 0xffffffff || length > (size_t)(r.end - r.at))
+			break;
+		body = r;
+		body.end = r.at + length;
+		r.at += length;
+		r.address += length;
+		if (!take(&body, &id, 4) || id == 0) /* a CIE */
+			continue;
+		offset = (uint64_t)(body.at - 4 - k->frames);
+		if (id > offset)
+			continue;
+		cie = (struct reader){ k->frames + (offset - id), k->frames + k->frames_bytes, 0 };
+		cie.address = k->frames_address + (offset - id);
+		if (!take(&cie, &cie_length, 4) || cie_length > (size_t)(cie.end - cie.at))
+			continue;
+		cie.end = cie.at + cie_length;
+		if (!take(&cie, &cie_id, 4) || cie_id != 0)
+			continue;
+		encoding = cie_encoding(cie);
+		if (encoding == 0xff || !take_pointer(&body, encoding, &start))
+			continue;
+		if (k->nr_entries == capacity) {
+			struct table_entry *bigger;
+
+			capacity = capacity ? 2 * capacity : 16;
+			bigger = realloc(k->table, capacity * sizeof(*bigger));
+			if (!bigger)
+				break;
+			k->table = bigger;
+		}
+		if ((int64_t)(start - k->frames_address) != (int32_t)(start - k->frames_address))
+			continue; /* farther than libunwind's table can say */
+		k->table[k->nr_entries++] = (struct table_entry){ (int32_t)(start - k->frames_address),
+								  (int32_t)(entry.address - k->frames_address) };
+	}
+	if (!k->nr_entries)
+		return;
+	qsort(k->table, k->nr_entries, sizeof(*k->table), by_start);
+	k->segment_base = k->frames_address;
+	k->table_address = TABLE_BASE + ((uint64_t)u->nr_tables++ << 32);
+}
+
+/* The table that the linker made: .eh_frame_hdr with its usual encodings (pcrel sdata4, udata4, datarel sdata4). */
+static bool use_header(struct known *k)
+{
+	uint32_t nr;
+
+	if (!k->header || k->header_bytes < 12 || k->header[0] != 1 || k->header[1] != 0x1b || k->header[2] != 0x03 ||
+	    k->header[3] != 0x3b)
+		return false;
+	memcpy(&nr, k->header + 8, 4);
+	if (nr == 0 || nr > (k->header_bytes - 12) / 8)
+		return false;
+	k->nr_entries = nr;
+	k->segment_base = k->header_address;
+	k->table_address = k->header_address + 12;
+	return true;
+}
+
+static struct known *learn(struct unwinder *u, const struct unwind_object *o)
+{
+	struct known **slot = &u->known[o->key % BUCKETS], *k;
+	struct elf_section s;
+
+	for (k = *slot; k; k = k->next)
+		if (k->key == o->key)
+			return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->key = o->key;
+	k->next = *slot;
+	*slot = k;
+	k->start = o->start;
+	k->end = o->end;
+	if (o->elf) {
+		if (elf_find_section(o->elf, ".eh_frame", &s) && s.data) {
+			k->frames_address = s.address + o->bias;
+			k->frames_bytes = s.bytes;
+			k->frames = s.data;
+		}
+		if (elf_find_section(o->elf, ".eh_frame_hdr", &s) && s.data) {
+			k->header_address = s.address + o->bias;
+			k->header_bytes = s.bytes;
+			k->header = s.data;
+		}
+	} else {
+		k->frames = o->eh_frame;
+		k->frames_bytes = o->eh_frame_bytes;
+		k->frames_address = o->eh_frame_address;
+	}
+	if (k->frames && !use_header(k))
+		make_table(u, k);
+	return k;
+}
+
+/* ------------------------------------------------------------------------------------------- libunwind's accessors */
+
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need_unwind_info, void *arg)
+{
+	struct unwinder *u = arg;
+	struct unwind_object o;
+	unw_dyn_info_t di;
+	struct known *k;
+	int ret;
+
+	k = u->view->find(u->view->context, ip, &o) ? learn(u, &o) : NULL;
+	if (!k || !k->nr_entries) {
+		u->no_info = true;
+		return -UNW_ENOINFO;
+	}
+	u->at = k;
+	memset(&di, 0, sizeof(di));
+	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+	di.start_ip = o.start;
+	di.end_ip = o.end;
+	di.u.rti.segbase = k->segment_base;
+	di.u.rti.table_data = k->table_address;
+	di.u.rti.table_len = (unw_word_t)k->nr_entries * sizeof(struct table_entry) / sizeof(unw_word_t);
+	ret = _Ux86_64_dwarf_search_unwind_table(as, ip, &di, pi, need_unwind_info, arg);
+	if (ret < 0)
+		u->no_info = true;
+	return ret;
+}
+
+static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+{
+	(void)as;
+	(void)pi;
+	(void)arg;
+}
+
+static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *address, void *arg)
+{
+	(void)as;
+	(void)address;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+/* A word of [base, base + bytes); what lies behind the end is 0. */
+static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
+{
+	uint64_t at = address - base, left;
+
+	if (!data || at >= bytes)
+		return false;
+	left = bytes - at;
+	*word = 0;
+	memcpy(word, (const char *)data + at, left < 8 ? left : 8);
+	return true;
+}
+
+static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write, void *arg)
+{
+	struct unwinder *u = arg;
+	uint64_t sp = u->input->registers.value[UNWIND_RSP];
+	const struct known *k = u->at;
+
+	(void)as;
+	if (write)
+		return -UNW_EINVAL;
+	if (address - sp < u->input->stack_bytes) {
+		if (u->input->stack_bytes - (address - sp) < 8) {
+			u->truncated = true;
+			return -UNW_EINVAL;
+		}
+		memcpy(value, u->input->stack + (address - sp), 8);
+		return 0;
+	}
+	if (k && (read_word(k->table, k->table_address, (uint64_t)k->nr_entries * 8, address, value) ||
+		  read_word(k->header, k->header_address, k->header_bytes, address, value) ||
+		  read_word(k->frames, k->frames_address, k->frames_bytes, address, value)))
+		return 0;
+	if (k && address - k->start < k->end - k->start) { /* a personality's pointer: nobody calls it here */
+		*value = 0;
+		return 0;
+	}
+	if (address > sp && address - sp < (64u << 20)) /* a stack that goes on behind the snapshot */
+		u->truncated = true;
+	return -UNW_EINVAL;
+}
+
+static int access_reg(unw_addr_space_t as, unw_regnum_t n, unw_word_t *value, int write, void *arg)
+{
+	struct unwinder *u = arg;
+
+	(void)as;
+	if (write || n < 0 || n >= UNWIND_REGISTERS || !(u->input->registers.known & (1u << n)))
+		return -UNW_EBADREG;
+	*value = u->input->registers.value[n];
+	return 0;
+}
+
+static int access_fpreg(unw_addr_space_t as, unw_regnum_t n, unw_fpreg_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)n;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int resume(unw_addr_space_t as, unw_cursor_t *c, void *arg)
+{
+	(void)as;
+	(void)c;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int get_proc_name(unw_addr_space_t as, unw_word_t address, char *name, size_t bytes, unw_word_t *offset, void *arg)
+{
+	(void)as;
+	(void)address;
+	(void)name;
+	(void)bytes;
+	(void)offset;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+int unwinder_create(struct unwinder **out, struct diag *d)
+{
+	unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr, .access_mem = access_mem, .access_reg = access_reg,
+		.access_fpreg = access_fpreg, .resume = resume, .get_proc_name = get_proc_name,
+	};
+	struct unwinder *u = calloc(1, sizeof(*u));
+
+	if (u)
+		u->space = unw_create_addr_space(&accessors, 0);
+	if (!u || !u->space) {
+		free(u);
+		return diag_fail(d, ENOMEM, "no memory for libunwind");
+	}
+	unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
+	*out = u;
+	return 0;
+}
+
+void unwinder_destroy(struct unwinder *u)
+{
+	for (unsigned b = 0; b < BUCKETS; b++)
+		for (struct known *next, *k = u->known[b]; k; k = next) {
+			next = k->next;
+			free(k->table);
+			free(k);
+		}
+	unw_destroy_addr_space(u->space);
+	free(u);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the walk */
+
+static void read_registers(unw_cursor_t *c, struct unwind_frame *f)
+{
+	static const unsigned char kept[] = { 3, 6, 7, 12, 13, 14, 15, 16 }; /* what calls preserve, and rsp, rip */
+
+	f->registers.known = 0;
+	for (size_t i = 0; i < sizeof(kept); i++) {
+		unw_word_t value;
+
+		if (unw_get_reg(c, kept[i], &value) == 0) {
+			f->registers.value[kept[i]] = value;
+			f->registers.known |= 1u << kept[i];
+		}
+	}
+}
+
+enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space, const struct unwind_input *input,
+			    bool (*frame)(void *context, const struct unwind_frame *f), void *context)
+{
+	struct unwind_frame f = { 0 };
+	uint64_t sp = input->registers.value[UNWIND_RSP];
+	unw_cursor_t cursor;
+
+	f.ip = input->registers.value[UNWIND_RIP];
+	f.registers = input->registers;
+	if (!frame(context, &f))
+		return UNWIND_STOPPED;
+	if (space->generation != u->generation)
+		unw_flush_cache(u->space, 0, 0);
+	u->generation = space->generation;
+	u->view = space;
+	u->input = input;
+	u->at = NULL;
+	u->no_info = u->truncated = false;
+	if (unw_init_remote(&cursor, u->space, u) < 0)
+		return UNWIND_BROKEN;
+	for (f.depth = 1; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
+		int ret = unw_step(&cursor);
+		unw_word_t ip, new_sp;
+
+		if (u->no_info)
+			return UNWIND_NO_INFO;
+		if (u->truncated)
+			return UNWIND_TRUNCATED;
+		if (ret == 0)
+			return UNWIND_COMPLETE;
+		if (ret < 0 || unw_get_reg(&cursor, UNW_REG_IP, &ip) || unw_get_reg(&cursor, UNW_REG_SP, &new_sp))
+			return u->truncated ? UNWIND_TRUNCATED : UNWIND_BROKEN;
+		if (ip == 0)
+			return UNWIND_COMPLETE;
+		if (new_sp <= sp)
+			return UNWIND_BROKEN;
+		sp = new_sp;
+		f.ip = ip;
+		read_registers(&cursor, &f);
+		if (!frame(context, &f))
+			return UNWIND_STOPPED;
+	}
+	return UNWIND_BROKEN;
+}
