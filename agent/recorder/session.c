@@ -158,7 +158,7 @@ static void told_rung(void *context, const char *sentence)
 }
 
 /* A process that existed before we heard of it. */
-static void write_process(struct session *s, pid_t pid)
+static void write_process(struct session *s, pid_t pid, bool before_exec)
 {
 	char path[64], text[4096], comm[64] = "";
 	ssize_t n;
@@ -171,7 +171,7 @@ static void write_process(struct session *s, pid_t pid)
 	if (fd >= 0)
 		close(fd);
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	n = readlink(path, text, sizeof(text));
+	n = before_exec ? 0 : readlink(path, text, sizeof(text)); /* until its exec it is ourselves */
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, now_ns(), (uint32_t)pid, (uint32_t)pid,
 			   F_COUNT(process));
 	trace_record_u64(s->writer, 0);
@@ -350,7 +350,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), opened = 0, error = ENODEV;
 
 	s->root = pid;
-	write_process(s, pid);
+	write_process(s, pid, on_exec);
 	if (!on_exec)
 		write_maps(s, pid);
 	if (s->options.scope_thread)
@@ -649,7 +649,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	answer->nr_events = 1;
 	memcpy(answer->attr[0], &s->event.attr, sizeof(s->event.attr) < WIRE_ATTR_BYTES ? sizeof(s->event.attr) : WIRE_ATTR_BYTES);
 	if (h->message.flags & WIRE_FLAG_CHILD && s->options.scope_thread)
-		write_process(s, h->pid);
+		write_process(s, h->pid, false);
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, now_ns(), g->pid, h->message.tid, F_COUNT(guest));
 	trace_record_text(s->writer, h->message.guest_version, strnlen(h->message.guest_version, sizeof(h->message.guest_version)));
 	trace_record_u64(s->writer, g->log.ring_bytes);

@@ -56,6 +56,10 @@ struct elf_function elf_get_function(struct elf_object *o, size_t i);
 /* The line table row that covers address.  false: no row (a row that says line 0 is a row). */
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out);
 
+/* The nearest rows with a line before and behind address, inside of [start, end).  false for one that is not there. */
+void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
+			   bool *has_before, struct elf_line *after, bool *has_after);
+
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
 /* n-th executable section (memory ELF: its code ranges); false behind the last. */
 bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);

@@ -88,14 +88,15 @@ static void read_lines(struct elf_object *o)
 		qsort(o->lines, o->nr_lines, sizeof(*o->lines), by_address);
 }
 
-bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
+/* Index of the first row behind address. */
+static size_t upper_bound(struct elf_object *o, uint64_t address)
 {
 	size_t low = 0, high;
 
 	if (!o->lines_read)
 		read_lines(o);
 	high = o->nr_lines;
-	while (low < high) { /* first one behind address */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (o->lines[middle].address <= address)
@@ -103,8 +104,33 @@ bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 		else
 			high = middle;
 	}
-	if (low == 0 || o->lines[low - 1].end <= address)
+	return low;
+}
+
+bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
+{
+	size_t i = upper_bound(o, address);
+
+	if (i == 0 || o->lines[i - 1].end <= address)
 		return false;
-	*out = o->lines[low - 1];
+	*out = o->lines[i - 1];
 	return true;
+}
+
+void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
+			   bool *has_before, struct elf_line *after, bool *has_after)
+{
+	size_t at = upper_bound(o, address);
+
+	*has_before = *has_after = false;
+	for (size_t i = at; i > 0 && o->lines[i - 1].address >= start && !*has_before; i--)
+		if (o->lines[i - 1].line) {
+			*before = o->lines[i - 1];
+			*has_before = true;
+		}
+	for (size_t i = at; i < o->nr_lines && o->lines[i].address < end && !*has_after; i++)
+		if (o->lines[i].line) {
+			*after = o->lines[i];
+			*has_after = true;
+		}
 }

@@ -11,6 +11,8 @@
  */
 #include "unwind.h"
 
+#include "eh_frame.h"
+
 #include <errno.h>
 #include <libunwind-x86_64.h>
 #include <stdlib.h>
@@ -55,122 +57,6 @@ struct unwinder {
 	bool no_info, truncated;
 };
 
-/* ------------------------------------------------------------------------------------------------- making a table */
-
-struct reader {
-	const unsigned char *at, *end;
-	uint64_t address; /* of at, in the program */
-};
-
-static bool take(struct reader *r, void *to, size_t bytes)
-{
-	if ((size_t)(r->end - r->at) < bytes)
-		return false;
-	memcpy(to, r->at, bytes);
-	r->at += bytes;
-	r->address += bytes;
-	return true;
-}
-
-static bool take_leb(struct reader *r, uint64_t *out)
-{
-	unsigned shift = 0;
-	unsigned char c;
-
-	*out = 0;
-	do {
-		if (!take(r, &c, 1) || shift > 63)
-			return false;
-		*out |= (uint64_t)(c & 0x7f) << shift;
-		shift += 7;
-	} while (c & 0x80);
-	return true;
-}
-
-/* Encodings that compilers use for code addresses: absptr, (u|s)data(2|4|8), plain or pc-relative. */
-static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out)
-{
-	uint64_t base = (encoding & 0x70) == 0x10 ? r->address : 0, u = 0;
-	int32_t s4;
-	int16_t s2;
-
-	if ((encoding & 0x70) > 0x10)
-		return false;
-	switch (encoding & 0x0f) {
-	case 0x00:
-	case 0x04:
-	case 0x0c:
-		if (!take(r, &u, 8))
-			return false;
-		break;
-	case 0x02:
-		if (!take(r, &u, 2))
-			return false;
-		break;
-	case 0x03:
-		if (!take(r, &u, 4))
-			return false;
-		break;
-	case 0x0a:
-		if (!take(r, &s2, 2))
-			return false;
-		u = (uint64_t)(int64_t)s2;
-		break;
-	case 0x0b:
-		if (!take(r, &s4, 4))
-			return false;
-		u = (uint64_t)(int64_t)s4;
-		break;
-	default:
-		return false;
-	}
-	*out = base + u;
-	return true;
-}
-
-/* The FDE pointer encoding that a CIE states ('R'), absptr without one; 0xff: unreadable. */
-static unsigned char cie_encoding(struct reader r)
-{
-	unsigned char version, c, encoding = 0;
-	const char *augmentation;
-	uint64_t u;
-
-	if (!take(&r, &version, 1))
-		return 0xff;
-	augmentation = (const char *)r.at;
-	do {
-		if (!take(&r, &c, 1))
-			return 0xff;
-	} while (c);
-	if (augmentation[0] != 'z')
-		return augmentation[0] ? 0xff : 0;
-	if (!take_leb(&r, &u) || !take_leb(&r, &u)) /* alignment factors */
-		return 0xff;
-	if (version == 1 ? !take(&r, &c, 1) : !take_leb(&r, &u)) /* return address register */
-		return 0xff;
-	if (!take_leb(&r, &u))
-		return 0xff;
-	for (augmentation++; *augmentation; augmentation++)
-		switch (*augmentation) {
-		case 'R':
-			return take(&r, &encoding, 1) ? encoding : 0xff;
-		case 'P':
-			if (!take(&r, &c, 1) || !take_pointer(&r, c & 0x7f, &u))
-				return 0xff;
-			break;
-		case 'L':
-			if (!take(&r, &c, 1))
-				return 0xff;
-			break;
-		case 'S':
-		case 'B':
-			break;
-		default:
-			return 0xff;
-		}
-	return 0;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct table_entry *x = a, *y = b;
@@ -178,55 +64,39 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start ? 1 : 0;
 }
 
+struct collect {
+	struct known *known;
+	uint32_t capacity;
+};
+
+static bool collect(void *context, const struct eh_frame_fde *f)
+{
+	struct collect *c = context;
+	struct known *k = c->known;
+	int64_t start = (int64_t)(f->start - k->frames_address);
+
+	if (start != (int32_t)start)
+		return true; /* farther than libunwind's table can say */
+	if (k->nr_entries == c->capacity) {
+		uint32_t capacity = c->capacity ? 2 * c->capacity : 16;
+		struct table_entry *bigger = realloc(k->table, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		k->table = bigger;
+		c->capacity = capacity;
+	}
+	k->table[k->nr_entries++] = (struct table_entry){ (int32_t)start, (int32_t)f->offset };
+	return true;
+}
+
 static void make_table(struct unwinder *u, struct known *k)
 {
-	struct reader r = { k->frames, k->frames + k->frames_bytes, k->frames_address };
-	uint32_t capacity = 0;
+	struct collect c = { k, 0 };
 
 	if (u->nr_tables == TABLES_MAX)
 		return;
-	for (;;) {
-		struct reader entry, body, cie;
-		uint64_t start, offset;
-		uint32_t length, id, cie_length, cie_id;
-		unsigned char encoding;
-
-		entry = r;
-		if (!take(&r, &length, 4) || length == 0 || length == 0xffffffff || length > (size_t)(r.end - r.at))
-			break;
-		body = r;
-		body.end = r.at + length;
-		r.at += length;
-		r.address += length;
-		if (!take(&body, &id, 4) || id == 0) /* a CIE */
-			continue;
-		offset = (uint64_t)(body.at - 4 - k->frames);
-		if (id > offset)
-			continue;
-		cie = (struct reader){ k->frames + (offset - id), k->frames + k->frames_bytes, 0 };
-		cie.address = k->frames_address + (offset - id);
-		if (!take(&cie, &cie_length, 4) || cie_length > (size_t)(cie.end - cie.at))
-			continue;
-		cie.end = cie.at + cie_length;
-		if (!take(&cie, &cie_id, 4) || cie_id != 0)
-			continue;
-		encoding = cie_encoding(cie);
-		if (encoding == 0xff || !take_pointer(&body, encoding, &start))
-			continue;
-		if (k->nr_entries == capacity) {
-			struct table_entry *bigger;
-
-			capacity = capacity ? 2 * capacity : 16;
-			bigger = realloc(k->table, capacity * sizeof(*bigger));
-			if (!bigger)
-				break;
-			k->table = bigger;
-		}
-		if ((int64_t)(start - k->frames_address) != (int32_t)(start - k->frames_address))
-			continue; /* farther than libunwind's table can say */
-		k->table[k->nr_entries++] = (struct table_entry){ (int32_t)(start - k->frames_address),
-								  (int32_t)(entry.address - k->frames_address) };
-	}
+	eh_frame_each(k->frames, k->frames_bytes, k->frames_address, collect, &c);
 	if (!k->nr_entries)
 		return;
 	qsort(k->table, k->nr_entries, sizeof(*k->table), by_start);

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "dictionary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS_FIRST 1024u
+
+int dictionary_init(struct dictionary *d)
+{
+	memset(d, 0, sizeof(*d));
+	d->nr_buckets = BUCKETS_FIRST;
+	d->bucket = calloc(d->nr_buckets, sizeof(*d->bucket));
+	d->components_capacity = 64;
+	d->component = calloc(d->components_capacity, sizeof(*d->component));
+	d->nr_components = 1;
+	if (!d->bucket || !d->component) {
+		dictionary_fini(d);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void dictionary_fini(struct dictionary *d)
+{
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		free(d->level[i].name);
+	for (uint32_t i = 0; d->component && i < d->nr_components; i++) {
+		struct component *c = &d->component[i];
+
+		for (struct counter *next, *n = c->counters; n; n = next) {
+			next = n->next;
+			free(n->name);
+			free(n);
+		}
+		free(c->name);
+		free(c->detail);
+		free(c->links);
+	}
+	for (uint32_t i = 0; i < d->nr_edges; i++)
+		free(d->edges[i].label);
+	free(d->edges);
+	free(d->component);
+	free(d->bucket);
+	memset(d, 0, sizeof(*d));
+}
+
+uint32_t dictionary_level(struct dictionary *d, uint32_t id)
+{
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		if (d->level_id[i] == id)
+			return i;
+	if (d->nr_levels == LEVELS_MAX)
+		return LEVELS_MAX;
+	d->level_id[d->nr_levels] = id;
+	return d->nr_levels++;
+}
+
+static uint32_t hash(uint32_t process, uint32_t level, uint64_t id)
+{
+	uint64_t h = id * 0x9e3779b97f4a7c15ull ^ ((uint64_t)process << 32 | level) * 0xc2b2ae3d27d4eb4full;
+
+	return (uint32_t)(h >> 32) ^ (uint32_t)h;
+}
+
+uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+{
+	uint32_t i = d->bucket[hash(process, level, id) % d->nr_buckets];
+
+	while (i && (d->component[i].process != process || d->component[i].level != level || d->component[i].id != id))
+		i = d->component[i].next_in_bucket;
+	return i;
+}
+
+static void rehash(struct dictionary *d)
+{
+	uint32_t nr = 4 * d->nr_buckets, *bigger = calloc(nr, sizeof(*bigger));
+
+	if (!bigger)
+		return; /* slower, not wrong */
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		struct component *c = &d->component[i];
+		uint32_t *slot = &bigger[hash(c->process, c->level, c->id) % nr];
+
+		c->next_in_bucket = *slot;
+		*slot = i;
+	}
+	free(d->bucket);
+	d->bucket = bigger;
+	d->nr_buckets = nr;
+}
+
+uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+{
+	uint32_t i = dictionary_find(d, process, level, id), *slot;
+
+	if (i || level >= LEVELS_MAX)
+		return i;
+	if (d->nr_components == d->components_capacity) {
+		uint32_t capacity = 2 * d->components_capacity;
+		struct component *bigger = realloc(d->component, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return COMPONENT_NONE;
+		d->component = bigger;
+		d->components_capacity = capacity;
+	}
+	if (d->nr_components > d->nr_buckets)
+		rehash(d);
+	i = d->nr_components++;
+	slot = &d->bucket[hash(process, level, id) % d->nr_buckets];
+	d->component[i] = (struct component){ .process = process, .level = level, .id = id, .next_in_bucket = *slot };
+	*slot = i;
+	return i;
+}
+
+void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)
+{
+	struct component *c = &d->component[lower];
+	struct link *bigger;
+
+	if (!lower || !upper || lower == upper)
+		return;
+	for (uint32_t i = 0; i < c->nr_links; i++)
+		if (c->links[i].upper == upper && c->links[i].to_ns == UINT64_MAX) {
+			c->links[i].weight = weight;
+			return;
+		}
+	bigger = realloc(c->links, (c->nr_links + 1) * sizeof(*bigger));
+	if (!bigger)
+		return;
+	c->links = bigger;
+	c->links[c->nr_links++] = (struct link){ upper, weight, time_ns, UINT64_MAX };
+}
+
+void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns)
+{
+	struct component *c = &d->component[lower];
+
+	for (uint32_t i = 0; lower && i < c->nr_links; i++)
+		if (c->links[i].to_ns == UINT64_MAX &&
+		    (upper ? c->links[i].upper == upper : d->component[c->links[i].upper].level == upper_level))
+			c->links[i].to_ns = time_ns;
+}
+
+void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
+{
+	if (d->nr_edges == d->edges_capacity) {
+		uint32_t capacity = d->edges_capacity ? 2 * d->edges_capacity : 16;
+		struct edge *bigger = realloc(d->edges, capacity * sizeof(*bigger));
+
+		if (!bigger) {
+			free(label);
+			return;
+		}
+		d->edges = bigger;
+		d->edges_capacity = capacity;
+	}
+	d->edges[d->nr_edges++] = (struct edge){ from, to, order, label };
+}
+
+void dictionary_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns)
+{
+	struct component *c = &d->component[component];
+	struct counter *n;
+
+	for (n = c->counters; n; n = n->next)
+		if (strcmp(n->name, name) == 0) {
+			free(name);
+			if (time_ns >= n->time_ns) {
+				n->value = value;
+				n->time_ns = time_ns;
+			}
+			return;
+		}
+	n = malloc(sizeof(*n));
+	if (!n || !component) {
+		free(n);
+		free(name);
+		return;
+	}
+	*n = (struct counter){ name, value, time_ns, c->counters };
+	c->counters = n;
+}
+
+bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value)
+{
+	for (const struct counter *n = d->component[component].counters; n; n = n->next)
+		if (strcmp(n->name, name) == 0) {
+			*value = n->value;
+			return true;
+		}
+	return false;
+}
+
+/* A level lies below all that it is linked to: the longest way up, at most LEVELS_MAX long (cycles end there). */
+void dictionary_settle(struct dictionary *d)
+{
+	bool above[LEVELS_MAX][LEVELS_MAX] = { { false } }, changed = true;
+
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		for (uint32_t n = 0; n < d->component[i].nr_links; n++)
+			above[d->component[i].level][d->component[d->component[i].links[n].upper].level] = true;
+	for (uint32_t round = 0; changed && round < LEVELS_MAX; round++) {
+		changed = false;
+		for (uint32_t lower = 0; lower < d->nr_levels; lower++)
+			for (uint32_t upper = 0; upper < d->nr_levels; upper++)
+				if (above[lower][upper] && lower != upper && d->level[lower].rank <= d->level[upper].rank) {
+					d->level[lower].rank = d->level[upper].rank + 1;
+					changed = true;
+				}
+	}
+}
+
+/* Links of one component that live at a time, to one level: total of their weights. */
+static uint64_t weight_to(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < c->nr_links; i++)
+		if (d->component[c->links[i].upper].level == level && time_ns < c->links[i].to_ns)
+			sum += c->links[i].weight ? c->links[i].weight : 1;
+	return sum;
+}
+
+/* Give row (a copy) each of the uppers that component leads to at a level; rows multiply where there are several. */
+static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, uint32_t component, uint64_t time_ns, int depth)
+{
+	uint64_t levels_done = 0;
+
+	if (depth > (int)LEVELS_MAX)
+		return;
+	for (uint32_t i = 0; i < d->component[component].nr_links; i++) {
+		const struct component *c = &d->component[component];
+		uint32_t level = d->component[c->links[i].upper].level;
+		struct expansion_row base = e->row[r];
+		uint64_t total;
+		bool first = true;
+
+		if (levels_done & (1u << level) || time_ns >= c->links[i].to_ns)
+			continue;
+		levels_done |= 1u << level;
+		if (base.component[level]) /* a seed, or another way up, has said it already */
+			continue;
+		total = weight_to(d, c, level, time_ns);
+		for (uint32_t n = i; n < c->nr_links; n++) {
+			const struct link *l = &c->links[n];
+			uint32_t at;
+
+			if (d->component[l->upper].level != level || time_ns >= l->to_ns)
+				continue;
+			if (first) {
+				at = r;
+			} else if (e->nr < EXPANSION_ROWS_MAX) {
+				at = e->nr++;
+				e->row[at] = base;
+			} else {
+				continue; /* more parents than we split between: shares are scaled at the end */
+			}
+			first = false;
+			e->row[at].share = base.share * (l->weight ? l->weight : 1) / (double)total;
+			e->row[at].component[level] = l->upper;
+			climb(d, e, at, l->upper, time_ns, depth + 1);
+			if (at != r) /* what else this component leads to */
+				climb(d, e, at, component, time_ns, depth + 1);
+		}
+	}
+}
+
+void dictionary_expand(const struct dictionary *d, const uint32_t *seeds, uint32_t nr_seeds, uint64_t time_ns,
+		       struct expansion *out)
+{
+	double sum = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->nr = 1;
+	out->row[0].share = 1;
+	for (uint32_t i = 0; i < nr_seeds; i++)
+		if (seeds[i])
+			out->row[0].component[d->component[seeds[i]].level] = seeds[i];
+	for (uint32_t i = 0; i < nr_seeds; i++)
+		for (uint32_t r = 0, nr = out->nr; seeds[i] && r < nr; r++)
+			climb(d, out, r, seeds[i], time_ns, 0);
+	for (uint32_t r = 0; r < out->nr; r++)
+		sum += out->row[r].share;
+	for (uint32_t r = 0; sum > 0 && r < out->nr; r++)
+		out->row[r].share /= sum;
+}

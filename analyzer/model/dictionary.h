@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Tagging Dictionary of a process: levels, components, and the links from lower to upper ones; the plan's edges and
+ * counters with them.  (A. Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels, EuroSys 2021.)
+ *
+ * Levels and components are numbered densely over the whole trace, so that samples can name them by index.
+ * Context: thread.
+ */
+#ifndef TAILOR_DICTIONARY_H
+#define TAILOR_DICTIONARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LEVELS_MAX 16
+#define EXPANSION_ROWS_MAX 16
+#define COMPONENT_NONE 0u /* index 0 is nobody */
+
+struct level {
+	char *name;
+	uint32_t flags; /* JITREG_LEVEL_* */
+	uint32_t rank;	/* 0: topmost; by the links between components */
+};
+
+struct counter {
+	char *name;
+	int64_t value;
+	uint64_t time_ns;
+	struct counter *next;
+};
+
+struct link {
+	uint32_t upper; /* component index */
+	uint32_t weight;
+	uint64_t from_ns, to_ns;
+};
+
+struct component {
+	uint32_t process, level; /* indexes */
+	uint64_t id;
+	char *name, *detail; /* "" when nobody said */
+	uint32_t flags;	     /* JITREG_COMPONENT_* */
+	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
+	bool announced;
+	struct link *links; /* upwards */
+	uint32_t nr_links;
+	struct counter *counters;
+	uint32_t next_in_bucket;
+};
+
+struct edge {
+	uint32_t from, to; /* component indexes */
+	uint32_t order;
+	char *label;
+};
+
+struct dictionary {
+	struct level level[LEVELS_MAX];
+	uint32_t level_id[LEVELS_MAX]; /* what hosts call them */
+	uint32_t nr_levels;
+	struct component *component; /* [0] is nobody */
+	uint32_t nr_components, components_capacity;
+	uint32_t *bucket;
+	uint32_t nr_buckets;
+	struct edge *edges;
+	uint32_t nr_edges, edges_capacity;
+};
+
+/* One way up from a component: its share, and the component at each level (COMPONENT_NONE: none). */
+struct expansion_row {
+	double share;
+	uint32_t component[LEVELS_MAX];
+};
+
+struct expansion {
+	uint32_t nr;
+	struct expansion_row row[EXPANSION_ROWS_MAX]; /* shares add up to 1 */
+};
+
+int dictionary_init(struct dictionary *d);
+void dictionary_fini(struct dictionary *d);
+
+/* Index of a level by the host's number and, where two hosts differ, name; LEVELS_MAX when there are too many. */
+uint32_t dictionary_level(struct dictionary *d, uint32_t id);
+/* Index of a component, made when it is new; COMPONENT_NONE without memory.  process: index. */
+uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
+/* COMPONENT_NONE when nobody ever named it. */
+uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
+
+void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns);
+/* upper COMPONENT_NONE: all links to that level. */
+void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns);
+void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);
+void dictionary_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns);
+/* The last value of a counter; false when there is none of that name. */
+bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value);
+/* Ranks of levels, once all links are known. */
+void dictionary_settle(struct dictionary *d);
+
+/* All ways up from seeds (components of different levels) at a time, with their shares. */
+void dictionary_expand(const struct dictionary *d, const uint32_t *seeds, uint32_t nr_seeds, uint64_t time_ns,
+		       struct expansion *out);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything that a trace says but the samples: processes, images, generated code, dictionary, tags, marks.  Built by one
+ * pass over all records; then questions of the form "what was at this address of this process at this time".
+ *
+ * A process is one program in one address space: exec makes a new one with the same pid, fork one whose questions go on to
+ * its parent, as of the time of the fork, wherever it knows nothing itself.
+ * Context: thread.
+ */
+#ifndef TAILOR_MODEL_H
+#define TAILOR_MODEL_H
+
+#include "code_map.h"
+#include "diag.h"
+#include "dictionary.h"
+#include "elf_object.h"
+#include "trace_reader.h"
+
+#include <stdbool.h>
+
+/* An ELF file of which the trace has parts. */
+struct image_file {
+	char *key, *path;
+	char *reason; /* why parts are missing, or "" */
+	struct elf_object *elf; /* NULL: not in the trace, or broken */
+	uint32_t number;
+};
+
+enum code_kind { CODE_IMAGE, CODE_ELF, CODE_LOAD };
+
+struct code_line {
+	uint64_t address;
+	uint32_t line;
+	char *file;
+};
+
+/* What a range of addresses holds: a mapped image, an ELF that a JIT made, or one function that a JIT announced. */
+struct code {
+	enum code_kind kind;
+	uint32_t number;  /* over the whole trace; also its unwind key */
+	uint64_t address; /* CODE_LOAD: of its first byte */
+	uint64_t bytes;
+	/* CODE_IMAGE */
+	char *path;
+	char *build_id; /* hex, or "" */
+	bool bias_known;
+	uint64_t bias, map_start, map_offset;
+	struct image_file *file;
+	/* CODE_ELF */
+	struct elf_object *elf;
+	/* CODE_LOAD */
+	char *name;
+	struct code_line *lines; /* sorted */
+	size_t nr_lines;
+	struct code_entry *entries; /* CODE_MAP, sorted by offset */
+	size_t nr_entries;
+};
+
+struct code_entry {
+	uint64_t offset;
+	uint32_t component; /* index, or COMPONENT_NONE */
+};
+
+/* .eh_frame bytes as a JIT registered them. */
+struct frames {
+	uint64_t address;
+	unsigned char *bytes;
+	size_t nr;
+	uint32_t number;
+};
+
+struct source {
+	char *name;
+	char *text;
+	size_t text_bytes;
+	uint32_t process;
+	uint32_t level; /* index; LEVELS_MAX: its lines are no components */
+	uint64_t first_component;
+	uint32_t flags; /* JITREG_SOURCE_* */
+	size_t *line_start; /* nr_lines + 1 */
+	size_t nr_lines;
+};
+
+struct tag {
+	uint32_t where;
+	uint64_t check_mask, check_value, from_ns;
+	uint32_t nr_fields, nr_keepers;
+	struct {
+		uint32_t level, shift, bits; /* level: index */
+	} *field;
+	struct jitreg_range *keeper;
+};
+
+struct mark {
+	uint64_t begin_ns, end_ns; /* end: UINT64_MAX while it has not ended */
+	uint32_t process, tid;
+	uint32_t component; /* index, or COMPONENT_NONE */
+	uint64_t instance, parent_instance, units;
+	char *name, *text;
+};
+
+struct process {
+	uint32_t number; /* index in model.numbered */
+	uint32_t pid;
+	uint64_t from_ns, to_ns; /* of this program in this pid */
+	struct process *parent;	 /* whose memory it has a copy of */
+	uint64_t forked_ns;
+	char *comm, *executable;
+	struct code_map code, frames;
+	struct tag *tags;
+	uint32_t nr_tags;
+	bool has_guest, exec_seen;
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t process; /* index */
+	char *comm;
+};
+
+struct event {
+	char *name, *unit, *scope;
+	uint64_t period, rate, registers;
+	uint32_t stack_bytes, precise, exclude_kernel;
+};
+
+struct told { /* a NOTICE or a LOSS */
+	char *kind; /* or reason */
+	char *sentence;
+	uint64_t count;
+};
+
+struct model {
+	struct process **process; /* by pid, then time */
+	struct process **numbered; /* in the order in which they were heard of: what indexes name */
+	uint32_t nr_processes, processes_capacity, numbered_capacity;
+	struct thread *thread;
+	uint32_t nr_threads, threads_capacity;
+	struct image_file **file;
+	uint32_t nr_files;
+	struct code **code;
+	uint32_t nr_code, code_capacity;
+	struct source *source;
+	uint32_t nr_sources;
+	struct frames **frames;
+	uint32_t nr_frames;
+	struct mark *mark; /* by begin */
+	uint32_t nr_marks, marks_capacity;
+	struct event event[8];
+	uint32_t nr_events;
+	struct told *notice, *loss;
+	uint32_t nr_notices, nr_losses;
+	struct dictionary dictionary;
+	/* HEADER and END */
+	char *tool, *host_name, *kernel, *command;
+	uint64_t real_ns, begin_ns, end_ns;
+	uint32_t nr_cpus, exit_status;
+	uint64_t recorder_cpu_ns, written_samples;
+	bool has_end;
+	uint64_t bad_records; /* that made no sense */
+};
+
+/* Reads all of t but its samples; t is rewound.  0 or -ENOMEM with a sentence. */
+int model_create(struct trace_reader *t, struct model **out, struct diag *d);
+void model_destroy(struct model *m);
+
+/* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
+struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
+uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
+
+/* What is at an address, in p or what it was forked from.  NULL: nothing that anybody announced. */
+struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
+/* .eh_frame bytes that describe an address. */
+struct frames *model_find_frames(const struct process *p, uint64_t address, uint64_t time_ns);
+/* The tag in force, or NULL. */
+const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
+/* The source that a line table's file name means, or NULL. */
+const struct source *model_find_source(const struct model *m, const struct process *p, const char *file);
+/* Text of line n (from 1), without its end of line; "" when there is none. */
+const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
+/* The component that is line n of s. */
+uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line);
+/* An image's own address for one of the process; false when its file is not known. */
+bool code_file_address(const struct code *c, uint64_t address, uint64_t *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks .eh_frame bytes (System V ABI, DWARF 5 section 6.4): which code each FDE describes.  The bytes are hostile.
+ * Context: any. */
+#ifndef TAILOR_EH_FRAME_H
+#define TAILOR_EH_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct eh_frame_fde {
+	uint64_t start, bytes; /* of the code */
+	uint64_t offset;       /* of the FDE in the section */
+};
+
+/* Calls each(context, fde) for every FDE that can be read until it returns false.  address: where the bytes lay. */
+void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*each)(void *context, const struct eh_frame_fde *f),
+		   void *context);
+
+#endif
