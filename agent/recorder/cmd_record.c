@@ -4,12 +4,16 @@
  * counters run, so this must answer, one way or the other, or end.
  */
 #include "cmd.h"
+#include "handshake.h"
 #include "options.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define REFUSE_MS 1000
 
 struct arguments {
 	struct session_options session;
@@ -67,6 +71,22 @@ static char **command_of(pid_t pid)
 	return words;
 }
 
+/*
+ * The host waits for an answer: give it one, so that it does not wait for longer than it must.  (In a container whose first
+ * process does not wait for orphans, our end alone would not be seen.)
+ */
+static int refuse_host(const struct arguments *a, int error, const struct diag *d)
+{
+	struct wire_answer answer = { .status = error };
+	struct handshake h;
+	struct pollfd wait = { .fd = handshake_listen(a->socket, NULL), .events = POLLIN };
+
+	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
+	if (wait.fd >= 0 && poll(&wait, 1, REFUSE_MS) == 1 && handshake_accept(wait.fd, a->pid, &h) == 0)
+		handshake_answer(&h, &answer, -1);
+	return CMD_FAILED;
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
@@ -85,18 +105,15 @@ static int run(int argc, char **argv)
 	a.session.command = command_of(a.pid);
 	session_lift_limits();
 	ret = session_open(&a.session, &s, &d);
-	if (ret) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
-		return CMD_FAILED;
-	}
+	if (ret)
+		return refuse_host(&a, ret, &d);
 	/* counting first: who can connect is counted */
 	ret = session_count(s, a.pid, false, &d);
 	if (ret == 0)
 		ret = session_listen(s, a.socket, &d);
 	if (ret) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
 		session_abandon(s);
-		return CMD_FAILED;
+		return refuse_host(&a, ret, &d);
 	}
 	session_run(s, a.pid, false, true, &status);
 	if (session_close(s, status, &d)) {

@@ -82,6 +82,8 @@ static void set_environment(const char *library, const char *socket)
 	const char *before = getenv("LD_PRELOAD");
 	char *all = NULL;
 
+	if (library && before && strstr(before, library))
+		library = NULL; /* the caller has done it */
 	if (library && asprintf(&all, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") >= 0) {
 		setenv("LD_PRELOAD", all, 1);
 		free(all);
@@ -146,6 +148,18 @@ static int give_up(struct session *s, struct child *c, const struct diag *d)
 	return CMD_FAILED;
 }
 
+/* NULL: the agent will be in it.  Else the end of a sentence.  *preload: name the library to the loader. */
+static const char *why_not_heard(const struct program *p, char *library, size_t bytes, bool *preload)
+{
+	*preload = false;
+	if (!find_library(library, bytes))
+		return "runs without the agent, because " LIBRARY " is not beside the tailor command";
+	if (strpbrk(library, " :"))
+		return "runs without the agent, because the loader cannot be told a path with blanks or colons";
+	*preload = p->can_preload;
+	return p->why_not;
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
@@ -159,17 +173,24 @@ static int run(int argc, char **argv)
 	struct child child = { 0 };
 	struct go go = { 0 };
 	struct diag d = { "" };
+	const char *not_heard;
+	bool fell_back = false;
 	int status = 0, error = 0, ret;
 
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	a.session.command = a.command;
 	program_look(a.command[0], &program);
-	if (!program.path[0] || access(program.path, F_OK)) {
-		fprintf(stderr, "%s: %s: there is no such command\n", program_invocation_name, a.command[0]);
-		return 127;
+	if (program.error) {
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],
+			program.error == ENOENT ? "there is no such command" : strerror(program.error));
+		return program.error == ENOENT ? 127 : 126;
 	}
-	go.preload = find_library(go.library, sizeof(go.library)) && program.can_preload;
+	not_heard = why_not_heard(&program, go.library, sizeof(go.library), &go.preload);
+	if (not_heard && a.session.scope_thread) {
+		a.session.scope_thread = false;
+		fell_back = true;
+	}
 	ret = child_fork(a.command, &child);
 	if (ret) {
 		fprintf(stderr, "%s: no process could be started: %s\n", program_invocation_name, strerror(-ret));
@@ -183,11 +204,9 @@ static int run(int argc, char **argv)
 	}
 	if (ret || session_listen(s, NULL, &d) || session_count(s, child.pid, true, &d))
 		return give_up(s, &child, &d);
-	if (program.why_not)
-		session_notice(s, "host", "%s %s: it is sampled, but what its JIT says is not heard%s", a.command[0],
-			       program.why_not, a.session.scope_thread ? ", and with --scope thread nothing is counted" : "");
-	else if (!go.preload)
-		session_notice(s, "host", LIBRARY " is not beside the tailor command: the host is sampled, but not heard");
+	if (not_heard)
+		session_notice(s, "host", "%s %s: it is sampled, but what its JIT says is not heard%s", a.command[0], not_heard,
+			       fell_back ? "; counting by CPU instead of by thread" : "");
 	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
 	if (write(child.go, &go, sizeof(go)) != sizeof(go))
 		return give_up(s, &child, &d);
@@ -199,7 +218,7 @@ static int run(int argc, char **argv)
 	}
 	session_run(s, child.pid, true, a.follow, &status);
 	if (session_close(s, status, &d))
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		fprintf(stderr, "%s: %s; the command was not disturbed\n", program_invocation_name, d.text);
 	return exit_status(status);
 }
 

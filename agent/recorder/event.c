@@ -11,8 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A clock's period must not divide the timer tick, or every sample falls behind a tick's own work. */
-#define CLOCK_PERIOD_ODD(ns) ((ns) | 1)
+/*
+ * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less than
+ * asked for moves the samples through the whole of a 1 ms tick ten times a second.
+ */
+#define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
+
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST (1u << 4) /* Linux 6.0 */
+#endif
+#define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
@@ -83,17 +91,28 @@ static void describe_sampling(struct event *e, const struct event_options *o)
 	if (o->period) {
 		a->sample_period = o->period;
 	} else if (is_clock(a)) {
-		a->sample_period = CLOCK_PERIOD_ODD(1000000000 / o->rate);
+		a->sample_period = CLOCK_PERIOD(1000000000 / o->rate);
 	} else {
 		a->freq = 1;
 		a->sample_freq = o->rate;
 	}
+	a->read_format = PERF_FORMAT_LOST;
 	a->disabled = 1;
 	a->exclude_hv = 1;
 	a->sample_id_all = 1;
 	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
 	a->use_clockid = 1;
 	a->clockid = CLOCK_MONOTONIC;
+}
+
+int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
+{
+	struct event e;
+	int ret = encode(name, &e, d);
+
+	if (ret == 0)
+		*attr = e.attr;
+	return ret;
 }
 
 /* Does it count?  Some virtual machines open hardware events that stay 0. */
@@ -107,6 +126,7 @@ static bool counts(const struct perf_event_attr *attr)
 	a.freq = 0;
 	a.sample_period = 0; /* count only: no samples, no ring */
 	a.sample_type = 0;
+	a.read_format = 0;
 	a.sample_regs_user = 0;
 	a.sample_stack_user = 0;
 	fd = event_open(&a, 0, -1, 0);
@@ -138,7 +158,9 @@ static int try_open(struct event *e, event_told told, void *context)
 			return 0;
 		}
 		error = errno;
-		if (a->build_id) {
+		if (error == EINVAL && a->read_format) {
+			a->read_format = 0;
+		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
 		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel) {
 			a->exclude_kernel = 1;
@@ -151,6 +173,23 @@ static int try_open(struct event *e, event_told told, void *context)
 	}
 }
 
+/* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */
+static void keep_to_rate_limit(struct event *e, event_told told, void *context)
+{
+	FILE *f = e->attr.freq ? fopen(RATE_LIMIT_FILE, "re") : NULL;
+	unsigned long long limit = 0;
+	char text[256];
+
+	if (f && fscanf(f, "%llu", &limit) == 1 && limit && e->attr.sample_freq > limit) {
+		snprintf(text, sizeof(text), "%llu samples per second instead of %llu: the kernel allows no more "
+			 "(kernel.perf_event_max_sample_rate)", limit, (unsigned long long)e->attr.sample_freq);
+		told(context, text);
+		e->attr.sample_freq = limit;
+	}
+	if (f)
+		fclose(f);
+}
+
 static const char *reason(int error)
 {
 	switch (error) {
@@ -161,6 +200,8 @@ static const char *reason(int error)
 	case EACCES:
 	case EPERM:
 		return "not permitted (kernel.perf_event_paranoid, or a container's rules)";
+	case EINVAL:
+		return "the kernel refuses it with this period, stack size or these registers";
 	case ENOSYS:
 		return "this kernel has no perf events";
 	case EMFILE:
@@ -183,10 +224,13 @@ int event_choose(const struct event_options *o, struct event *out, event_told to
 		ret = encode(name, out, d);
 		if (ret == 0) {
 			describe_sampling(out, o);
+			keep_to_rate_limit(out, told, context);
 			ret = try_open(out, told, context);
 			if (ret == 0 && (!automatic || is_clock(&out->attr) || counts(&out->attr)))
 				return 0;
 			diag_fail(d, -ret, "%s cannot be sampled: %s", name, reason(-ret));
+			if (ret == -EINVAL && !automatic)
+				ret = -EOPNOTSUPP; /* the name is good */
 		}
 		if (automatic && i + 1 < nr) {
 			snprintf(text, sizeof(text), "%s was not had: %s; %s instead", name,

@@ -39,6 +39,9 @@ typedef void (*event_told)(void *context, const char *sentence);
  */
 int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d);
 
+/* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
+int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
+
 /* perf_event_open(2). */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
 

@@ -83,8 +83,17 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 	*h = (struct handshake){ .fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
 	if (h->fd < 0)
 		return -EAGAIN;
+	if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+		close(h->fd);
+		return -EPROTO;
+	}
+	/* before anything is waited for: anybody can connect to an abstract socket */
+	if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
+		refuse(h, EPERM);
+		return -EPERM;
+	}
 	wait = (struct pollfd){ h->fd, POLLIN, 0 };
-	if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || poll(&wait, 1, MESSAGE_WAIT_MS) != 1) {
+	if (poll(&wait, 1, MESSAGE_WAIT_MS) != 1) {
 		close(h->fd);
 		return -EPROTO;
 	}
@@ -98,10 +107,6 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 	if (n != sizeof(h->message) || h->message.magic != WIRE_MAGIC || h->message.version != LOG_VERSION) {
 		refuse(h, EPROTO);
 		return -EPROTO;
-	}
-	if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
-		refuse(h, EPERM);
-		return -EPERM;
 	}
 	return 0;
 }

@@ -15,14 +15,23 @@
 #define SEEN_PAGES 1024u /* per process: a page is looked up again when another one took its slot */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
+#define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define STACK_EVERY 4u	   /* of how many samples one has its stack looked through */
+#define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
+#define EARLY_BYTES (4u << 20) /* file size up to which an image is written while the host runs */
+#define BUILD_ID_MAX 20
+#define DELETED " (deleted)"
 
 struct image {
 	struct image *next;
+	struct image *next_needed;
 	int fd; /* -1: not opened */
 	bool needed;
+	bool large; /* waits for the end */
 	bool vdso;
 	int error;
+	uint32_t build_id_bytes;
+	unsigned char build_id[BUILD_ID_MAX]; /* of the file that was mapped, as the kernel or the guest said */
 	char path[]; /* as the mapping has it */
 };
 
@@ -44,14 +53,19 @@ struct process {
 	uint64_t seen[SEEN_PAGES];
 	uint32_t nr_pending;
 	unsigned nr_samples;
+	unsigned ended; /* 0: alive; else drains since its end */
 	struct pending pending[PENDING_MAX];
 };
 
 #define BUCKETS 4096u
+#define KEY_BYTES (2 * ELF_BUILD_ID_MAX + 1)
 struct images {
 	struct process *process[BUCKETS];
 	struct process *last; /* most samples in a row come from one process */
 	struct image *image[BUCKETS];
+	struct image *needed; /* those whose file is to be written */
+	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
+	size_t nr_keys, keys_capacity;
 };
 
 int images_create(struct images **out)
@@ -72,6 +86,7 @@ void images_destroy(struct images *i)
 		while (i->process[b])
 			images_forget(i, i->process[b]->pid);
 	}
+	free(i->key);
 	free(i);
 }
 
@@ -114,7 +129,24 @@ void images_forget(struct images *i, uint32_t pid)
 	free(p);
 }
 
-static struct image *get_image(struct images *i, const char *path, size_t bytes)
+void images_exit(struct images *i, uint32_t pid)
+{
+	struct process *p = *process_slot(i, pid);
+
+	if (p && !p->ended)
+		p->ended = 1;
+}
+
+static bool is_image(const struct image *m, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
+{
+	if (strncmp(m->path, path, bytes) || m->path[bytes])
+		return false;
+	/* another file under the same name is another image */
+	return !build_id_bytes || !m->build_id_bytes ||
+	       (m->build_id_bytes == build_id_bytes && memcmp(m->build_id, build_id, build_id_bytes) == 0);
+}
+
+static struct image *get_image(struct images *i, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
 {
 	uint32_t hash = 2166136261u;
 	struct image **slot;
@@ -122,7 +154,7 @@ static struct image *get_image(struct images *i, const char *path, size_t bytes)
 	for (size_t n = 0; n < bytes; n++)
 		hash = (hash ^ (unsigned char)path[n]) * 16777619u;
 	slot = &i->image[hash % BUCKETS];
-	while (*slot && (strncmp((*slot)->path, path, bytes) || (*slot)->path[bytes]))
+	while (*slot && !is_image(*slot, path, bytes, build_id, build_id_bytes))
 		slot = &(*slot)->next;
 	if (!*slot) {
 		*slot = calloc(1, sizeof(**slot) + bytes + 1);
@@ -131,6 +163,10 @@ static struct image *get_image(struct images *i, const char *path, size_t bytes)
 		memcpy((*slot)->path, path, bytes);
 		(*slot)->fd = -1;
 		(*slot)->vdso = strcmp((*slot)->path, "[vdso]") == 0;
+	}
+	if (build_id_bytes && !(*slot)->build_id_bytes) {
+		memcpy((*slot)->build_id, build_id, build_id_bytes);
+		(*slot)->build_id_bytes = (uint32_t)build_id_bytes;
 	}
 	return *slot;
 }
@@ -151,7 +187,15 @@ static uint32_t lower_bound(const struct process *p, uint64_t address)
 	return low;
 }
 
-void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes)
+/* Is there a file behind it?  //anon, [heap], memfd and System V memory have none. */
+static bool is_file(const char *path, size_t bytes)
+{
+	return bytes > 1 && path[0] == '/' && path[1] != '/' && !(bytes > 6 && memcmp(path, "/memfd", 6) == 0) &&
+	       !(bytes > 5 && memcmp(path, "/SYSV", 5) == 0) && !(bytes > 5 && memcmp(path, "/dev/", 5) == 0);
+}
+
+void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+		const void *build_id, size_t build_id_bytes)
 {
 	struct process *p = get_process(i, pid);
 	struct mapping new = { address, address + bytes, NULL };
@@ -160,8 +204,10 @@ void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes
 	path_bytes = strnlen(path, path_bytes);
 	if (!p || new.end < address || bytes == 0)
 		return;
-	if (path_bytes && (path[0] == '/' || memcmp(path, "[vdso]", path_bytes < 6 ? path_bytes : 6) == 0))
-		new.image = get_image(i, path, path_bytes);
+	if (is_file(path, path_bytes) || (path_bytes == 6 && memcmp(path, "[vdso]", 6) == 0))
+		new.image = get_image(i, path, path_bytes, build_id, build_id_bytes <= BUILD_ID_MAX ? build_id_bytes : 0);
+	if (p->nr >= MAPPINGS_MAX)
+		return;
 	if (p->nr + 2 > p->capacity) {
 		uint32_t capacity = p->capacity ? 2 * p->capacity : 64;
 		struct mapping *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
@@ -199,8 +245,11 @@ void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes
 
 void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
 {
-	struct process *parent = *process_slot(i, ppid), *child = get_process(i, pid);
+	struct process *parent = *process_slot(i, ppid), *child;
 
+	if (*process_slot(i, pid) && (*process_slot(i, pid))->ended)
+		images_forget(i, pid); /* its number is used again */
+	child = get_process(i, pid);
 	if (!parent || !child || parent == child || child->nr)
 		return;
 	child->mapping = malloc((parent->nr + 2) * sizeof(struct mapping));
@@ -211,43 +260,67 @@ void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	child->capacity = parent->nr + 2;
 }
 
-static void need(struct image *m, uint32_t pid)
+static int open_file(const char *path)
 {
-	char path[4200];
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* While the process lives, its own view comes first: it may be in a container, or its file deleted. */
+static void need(struct images *i, const struct mapping *at, uint32_t pid)
+{
+	struct image *m = at->image;
+	size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
+	char path[4200], exe[4200];
+	struct stat st;
+	ssize_t n;
 
 	if (m->needed)
 		return;
 	m->needed = true;
+	m->next_needed = i->needed;
+	i->needed = m;
 	if (m->vdso)
 		return;
-	/* the process's own view first: it may be in a container */
-	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
-	m->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (m->fd < 0)
-		m->fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (m->fd < 0)
-		m->error = errno;
+	if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start,
+			 (unsigned long long)at->end);
+		m->fd = open_file(path); /* needs privileges */
+		snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+		n = m->fd < 0 ? readlink(path, exe, sizeof(exe) - 1) : -1;
+		if (n == (ssize_t)bytes && memcmp(exe, m->path, bytes) == 0)
+			m->fd = open_file(path);
+		if (m->fd < 0)
+			m->error = ENOENT;
+	} else {
+		snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
+		m->fd = open_file(path);
+		if (m->fd < 0)
+			m->fd = open_file(m->path);
+		if (m->fd < 0)
+			m->error = errno;
+	}
+	m->large = m->fd >= 0 && fstat(m->fd, &st) == 0 && st.st_size > EARLY_BYTES;
 }
 
-static bool look_up(struct process *p, uint64_t address)
+static bool look_up(struct images *i, struct process *p, uint64_t address)
 {
 	uint32_t at = lower_bound(p, address);
 
 	if (at == p->nr || p->mapping[at].start > address)
 		return false;
 	if (p->mapping[at].image)
-		need(p->mapping[at].image, p->pid);
+		need(i, &p->mapping[at], p->pid);
 	return true;
 }
 
-static void touch(struct process *p, uint64_t address, bool must)
+static void touch(struct images *i, struct process *p, uint64_t address, bool must)
 {
 	uint64_t page = address >> PAGE_SHIFT, *slot = &p->seen[page % SEEN_PAGES];
 
 	if (*slot == page)
 		return;
 	*slot = page;
-	if (!look_up(p, address) && must && p->nr_pending < PENDING_MAX)
+	if (!look_up(i, p, address) && must && p->nr_pending < PENDING_MAX)
 		p->pending[p->nr_pending++] = (struct pending){ address, 0 };
 }
 
@@ -258,7 +331,7 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 	if (!p)
 		return;
 	if (seen->user)
-		touch(p, seen->ip, true);
+		touch(i, p, seen->ip, true);
 	if (p->nr_samples++ % STACK_EVERY == 0 && p->nr) {
 		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
 
@@ -267,7 +340,7 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 
 			memcpy(&word, seen->stack + n, 8);
 			if (word - low < span)
-				touch(p, word, false);
+				touch(i, p, word, false);
 		}
 	}
 }
@@ -275,29 +348,66 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 void images_settle(struct images *i)
 {
 	for (unsigned b = 0; b < BUCKETS; b++)
-		for (struct process *p = i->process[b]; p; p = p->next) {
+		for (struct process *next, *p = i->process[b]; p; p = next) {
 			uint32_t kept = 0;
 
+			next = p->next;
 			for (uint32_t n = 0; n < p->nr_pending; n++)
-				if (!look_up(p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
+				if (!look_up(i, p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
 					p->pending[kept++] = p->pending[n];
 			p->nr_pending = kept;
+			if (p->ended && p->ended++ > ENDED_SETTLES)
+				images_forget(i, p->pid);
 		}
 }
 
-static void write_image(struct image *m, struct trace_writer *w, uint64_t time_ns)
+/* Remember that key is in the trace; false: it was already. */
+static bool add_key(struct images *i, const char *key)
+{
+	for (size_t n = 0; n < i->nr_keys; n++)
+		if (strcmp(i->key[n], key) == 0)
+			return false;
+	if (i->nr_keys == i->keys_capacity) {
+		size_t capacity = i->keys_capacity ? 2 * i->keys_capacity : 64;
+		void *bigger = realloc(i->key, capacity * sizeof(*i->key));
+
+		if (!bigger)
+			return true; /* written twice at worst */
+		i->key = bigger;
+		i->keys_capacity = capacity;
+	}
+	snprintf(i->key[i->nr_keys++], KEY_BYTES, "%s", key);
+	return true;
+}
+
+static void write_image(struct images *i, struct image *m, struct trace_writer *w, uint64_t time_ns)
 {
 	struct elf_parts parts = { 0 };
-	char key[2 * ELF_BUILD_ID_MAX + 1];
+	char key[KEY_BYTES] = "";
 	const char *reason = "";
 	int ret = m->vdso ? elf_parts_read_vdso(&parts) : m->fd < 0 ? -m->error : elf_parts_read(m->fd, &parts);
 
-	if (ret)
+	if (ret) {
 		reason = ret == -EBADMSG ? "not an ELF file that we can read" : strerror(-ret);
-	else if (parts.left_out)
+		ret = -1;
+	} else if (m->build_id_bytes && (parts.build_id_bytes != m->build_id_bytes ||
+					 memcmp(parts.build_id, m->build_id, m->build_id_bytes))) {
+		elf_parts_free(&parts);
+		reason = "the file was replaced after it had been mapped";
+		ret = -1;
+	} else if (parts.left_out) {
 		reason = parts.left_out;
+	}
+	if (ret) { /* what refers to it does so by this */
+		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
+		parts.build_id_bytes = m->build_id_bytes;
+	}
 	for (uint32_t n = 0; n < parts.build_id_bytes; n++)
 		snprintf(key + 2 * n, 3, "%02x", parts.build_id[n]);
+	if (!ret && parts.build_id_bytes && !add_key(i, key)) {
+		elf_parts_free(&parts);
+		return;
+	}
 	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
 	if (parts.build_id_bytes)
 		trace_record_text(w, key, 2 * parts.build_id_bytes);
@@ -318,10 +428,31 @@ static void write_image(struct image *m, struct trace_writer *w, uint64_t time_n
 	elf_parts_free(&parts);
 }
 
+/* Write the first of the list that may be written now.  false: there is none. */
+static bool write_next(struct images *i, bool large_too, struct trace_writer *w, uint64_t time_ns)
+{
+	struct image **slot = &i->needed, *m;
+
+	while (*slot && (*slot)->large && !large_too)
+		slot = &(*slot)->next_needed;
+	m = *slot;
+	if (!m)
+		return false;
+	*slot = m->next_needed;
+	write_image(i, m, w, time_ns);
+	if (m->fd >= 0)
+		close(m->fd);
+	m->fd = -1;
+	return true;
+}
+
+void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns)
+{
+	write_next(i, false, w, time_ns);
+}
+
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	for (unsigned b = 0; b < BUCKETS; b++)
-		for (struct image *m = i->image[b]; m; m = m->next)
-			if (m->needed)
-				write_image(m, w, time_ns);
+	while (write_next(i, true, w, time_ns))
+		;
 }

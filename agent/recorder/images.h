@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes' executable mappings, and the files behind those that have a sample or a frame: they are opened when the first
- * address in them is seen, and the parts that analysis needs are written to the trace at the end.
+ * address in them is seen, and the parts that analysis needs are written to the trace: soon for small files, so that a
+ * trace that is cut short or a disk that fills up finds them there, at the end for large ones, when no ring can overflow.
  * Context: thread.
  */
 #ifndef TAILOR_IMAGES_H
@@ -15,16 +16,20 @@ struct images;
 int images_create(struct images **out);
 void images_destroy(struct images *i);
 
-/* An executable mapping of pid came to be; it replaces what it overlaps. */
-void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes);
-/* pid now has a copy of ppid's mappings / has none any more. */
+/* An executable mapping of pid came to be; it replaces what it overlaps.  build_id: of the file, if it is known. */
+void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+		const void *build_id, size_t build_id_bytes);
+/* pid now has a copy of ppid's mappings / has ended, but samples of it may still come / has no mappings any more. */
 void images_fork(struct images *i, uint32_t ppid, uint32_t pid);
+void images_exit(struct images *i, uint32_t pid);
 void images_forget(struct images *i, uint32_t pid);
 /* A sample was taken.  Hot: called for each. */
 void images_sample(struct images *i, const struct sample_seen *seen);
-/* After each drain: look again for addresses whose mapping had not been heard of yet. */
+/* After each drain: look again for addresses whose mapping had not been heard of yet; forget processes that ended. */
 void images_settle(struct images *i);
-/* Write an IMAGE_FILE record for every file that was hit. */
+/* Write the IMAGE_FILE of one small file that was hit and is not written yet, if there is one. */
+void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns);
+/* Write an IMAGE_FILE record for every other file that was hit. */
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns);
 
 #endif

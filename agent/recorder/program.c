@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +10,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void find(const char *command, char *path, size_t bytes)
+static int can_execute(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
+}
+
+/* As execvp(3) looks for it. */
+static void find(const char *command, struct program *p)
 {
 	const char *dirs = getenv("PATH"), *end;
+	int error;
 
-	path[0] = 0;
 	if (strchr(command, '/')) {
-		snprintf(path, bytes, "%s", command);
+		snprintf(p->path, sizeof(p->path), "%s", command);
+		p->error = can_execute(command);
 		return;
 	}
-	for (dirs = dirs ? dirs : "/bin:/usr/bin"; *dirs; dirs = *end ? end + 1 : end) {
+	p->error = ENOENT;
+	for (dirs = dirs ? dirs : "/bin:/usr/bin"; *command && *dirs; dirs = *end ? end + 1 : end) {
 		end = strchrnul(dirs, ':');
-		snprintf(path, bytes, "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "./", command);
-		if (access(path, X_OK) == 0)
+		snprintf(p->path, sizeof(p->path), "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "./", command);
+		error = can_execute(p->path);
+		if (!error) {
+			p->error = 0;
 			return;
+		}
+		if (error == EACCES)
+			p->error = EACCES; /* said when there is no other */
 	}
-	path[0] = 0;
+	p->path[0] = 0;
 }
 
 static void look_at(const char *path, struct program *p, int depth)
@@ -65,11 +85,11 @@ static void look_at(const char *path, struct program *p, int depth)
 				break;
 			interpreted |= ph.p_type == PT_INTERP;
 		}
-		if (!interpreted)
+		if (!interpreted) /* what it starts may be heard */
 			p->why_not = "is statically linked, so no agent is loaded into it";
 		else if (fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 						 ((st.st_mode & S_ISGID) && st.st_gid != getegid())))
-			p->why_not = "is setuid or setgid, so the loader ignores the agent";
+			p->why_not = "is setuid or setgid, so the loader ignores the agent and the kernel may stop counting";
 	}
 	close(fd);
 }
@@ -77,8 +97,8 @@ static void look_at(const char *path, struct program *p, int depth)
 void program_look(const char *command, struct program *p)
 {
 	memset(p, 0, sizeof(*p));
-	find(command, p->path, sizeof(p->path));
 	p->can_preload = true;
-	if (p->path[0])
+	find(command, p);
+	if (!p->error)
 		look_at(p->path, p, 0);
 }

@@ -26,46 +26,61 @@ int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes)
 void ring_close(struct ring *r)
 {
 	if (r->page) {
-		munmap(r->page, (size_t)(r->data - (unsigned char *)r->page) + r->bytes);
+		munmap(r->page, (size_t)(r->data - (const unsigned char *)r->page) + r->bytes);
 		close(r->fd);
 	}
 	r->page = NULL;
 	r->fd = -1;
 }
 
-int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *r), void *context)
+void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes)
 {
-	/* A record that runs across the end of the ring is copied here: records are at most 64 KiB. */
-	static _Alignas(8) unsigned char whole[1 << 16];
-	uint64_t head, tail;
+	*r = (struct ring){ .fd = -1, .page = page, .data = data, .bytes = bytes };
+}
+
+static void copy_out(const struct ring *r, uint64_t position, void *to, size_t bytes)
+{
+	uint64_t at = position & (r->bytes - 1), left = r->bytes - at;
+
+	if (bytes > left) {
+		memcpy(to, r->data + at, left);
+		memcpy((char *)to + left, r->data, bytes - left);
+	} else {
+		memcpy(to, r->data + at, bytes);
+	}
+}
+
+/*
+ * Each record is copied before anything in it is believed: who handed the descriptor over may have the ring mapped as well.
+ * (50 ns for a sample with 2 KiB of stack, which is copied out of the cache that it must go through anyway.)
+ */
+int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
+{
+	static _Alignas(8) unsigned char whole[1 << 16]; /* sizes are 16 bit */
+	uint64_t head;
 	int bad = 0;
 
 	if (!r->page)
 		return 0;
 	head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	tail = r->page->data_tail;
-	if (head - tail > r->bytes) {
+	if (head - r->tail > r->bytes || head % 8 != 0) {
 		bad = 1;
-		tail = head;
+		r->tail = head & ~(uint64_t)7;
 	}
-	while (tail != head) {
-		uint64_t at = tail & (r->bytes - 1), left = r->bytes - at;
-		const struct perf_event_header *h = (const void *)(r->data + at); /* records are 8-byte aligned */
-		size_t size = h->size;
+	while (!bad && r->tail != head) {
+		struct perf_event_header h;
 
-		if (size < sizeof(*h) || size % 8 != 0 || size > head - tail) {
+		copy_out(r, r->tail, &h, sizeof(h)); /* records are 8-byte aligned: a header never straddles */
+		if (h.size < sizeof(h) || h.size % 8 != 0 || h.size > head - r->tail) {
 			bad = 1;
-			tail = head;
+			r->tail = head;
 			break;
 		}
-		if (size > left) {
-			memcpy(whole, h, left);
-			memcpy(whole + left, r->data, size - left);
-			h = (const void *)whole;
-		}
-		record(context, h);
-		tail += size;
+		copy_out(r, r->tail, whole, h.size);
+		memcpy(whole, &h, sizeof(h));
+		record(context, (const void *)whole);
+		r->tail += h.size;
 	}
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 	return bad;
 }

@@ -15,17 +15,21 @@ struct ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const unsigned char *data;
 	uint64_t bytes; /* of data: a power of two */
+	uint64_t tail;	/* up to where it has been read: ours, whatever the page says */
+	uint64_t lost;	/* records that the ring itself has told were lost */
 };
 
 /* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.
  * Takes fd over only on success.  0 or -errno. */
 int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
 void ring_close(struct ring *r);
+/* On memory that is there already (tests). */
+void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes);
 
 /*
- * Hand every record that is there to record(context, r), whole and aligned.  Returns 1 when the ring was malformed (the
+ * Hand every record that is there to record(context, h), whole, aligned, and a copy.  Returns 1 when the ring was malformed (the
  * rest of it is then thrown away), else 0.
  */
-int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *r), void *context);
+int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 
 #endif

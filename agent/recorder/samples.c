@@ -133,9 +133,10 @@ static void write_column(struct samples *s, struct trace_writer *w, uint32_t col
 	trace_record_bytes(w, s->encoded, bytes);
 }
 
-uint32_t samples_flush(struct samples *s, struct trace_writer *w)
+int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_samples)
 {
-	uint32_t nr = s->nr;
+	uint32_t nr = *nr_samples = s->nr;
+	int ret, flushed;
 
 	if (nr == 0)
 		return 0;
@@ -153,9 +154,9 @@ uint32_t samples_flush(struct samples *s, struct trace_writer *w)
 		trace_record_u64(w, SAMPLE_ENCODING_BYTES);
 		trace_record_bytes(w, s->stack, s->stack_used);
 	}
-	trace_record_end(w);
-	trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
+	ret = trace_record_end(w); /* flushes when it is large */
+	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
 	s->nr = 0;
 	s->stack_used = 0;
-	return nr;
+	return ret ? ret : flushed;
 }

@@ -26,7 +26,7 @@ void samples_destroy(struct samples *s);
 /* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
 bool samples_full(const struct samples *s);
-/* Write what there is as one SAMPLES record and chunk.  Returns how many samples that were. */
-uint32_t samples_flush(struct samples *s, struct trace_writer *w);
+/* Write what there is as one SAMPLES record and chunk.  *nr: how many samples that were.  0, or -errno: they are lost. */
+int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr);
 
 #endif

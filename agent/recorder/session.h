@@ -19,6 +19,7 @@ struct session_options {
 	struct event_options event;
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
 	bool quiet;	   /* nothing on stderr but failures */
+	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
 };
 

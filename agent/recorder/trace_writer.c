@@ -8,30 +8,52 @@
 #include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #define FLUSH_BYTES (1u << 20)
+/* Kept free behind the last chunk while the disk or a limit allows it, for the records that say how the recording ended. */
+#define RESERVE_BYTES (64u << 10)
 #define COMPRESSION_LEVEL 1
 #define NR_TYPES (TRACE_CHUNK_END + 1)
 
 struct trace_writer {
 	int fd;
-	int error;
+	int error; /* the first one */
 	bool regular; /* a file that can be cut back */
+	bool compress;
+	uint64_t reserve; /* bytes to leave free behind each chunk */
 	uint64_t sequence;
 	uint64_t file_bytes;
 	uint64_t nr_records;
 	ZSTD_CCtx *zstd;
 	char *out; /* one chunk as it goes to the file */
 	size_t out_capacity;
+	char *clean; /* a text as valid UTF-8 */
+	size_t clean_capacity;
 	enum trace_chunk_type type; /* of the record being packed */
+	size_t record_start; /* in its buffer */
 	struct msgpack_sbuffer buffer[NR_TYPES];
 	struct msgpack_packer packer;
 };
 
-int trace_writer_open(const char *path, struct trace_writer **out, struct diag *d)
+/* A file that is there is replaced, not written over: who has the old one open keeps it.  Devices are opened as they are. */
+static int create(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0) {
+		if (!S_ISREG(st.st_mode))
+			return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+		if (unlink(path))
+			return -1;
+	}
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+int trace_writer_open(const char *path, bool compress, struct trace_writer **out, struct diag *d)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
@@ -39,19 +61,15 @@ int trace_writer_open(const char *path, struct trace_writer **out, struct diag *
 
 	if (!w)
 		return diag_fail(d, ENOMEM, "no memory for the trace writer");
-	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0600);
+	w->fd = create(path);
 	if (w->fd < 0) {
 		error = errno;
 		free(w);
 		return diag_fail(d, error, "%s: the trace cannot be written: %s", path, strerror(error));
 	}
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
-	if (w->regular && ftruncate(w->fd, 0)) {
-		error = errno;
-		close(w->fd);
-		free(w);
-		return diag_fail(d, error, "%s: the file cannot be emptied: %s", path, strerror(error));
-	}
+	w->compress = compress;
+	w->reserve = RESERVE_BYTES;
 	w->zstd = ZSTD_createCCtx();
 	for (int i = 0; i < NR_TYPES; i++)
 		msgpack_sbuffer_init(&w->buffer[i]);
@@ -64,6 +82,8 @@ int trace_writer_close(struct trace_writer *w)
 	int error;
 
 	trace_writer_flush_all(w);
+	if (w->regular && ftruncate(w->fd, (off_t)w->file_bytes) && !w->error)
+		w->error = errno; /* gives back what was reserved */
 	if (close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;
@@ -71,6 +91,7 @@ int trace_writer_close(struct trace_writer *w)
 	for (int i = 0; i < NR_TYPES; i++)
 		msgpack_sbuffer_destroy(&w->buffer[i]);
 	free(w->out);
+	free(w->clean);
 	free(w);
 	return -error;
 }
@@ -90,50 +111,83 @@ static int write_all(int fd, const char *p, size_t bytes)
 	return 0;
 }
 
-void trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type)
+/* Is there room for bytes and the reserve?  0 or an errno value. */
+static int have_room(const struct trace_writer *w, size_t bytes)
 {
-	struct msgpack_sbuffer *b = &w->buffer[type];
-	struct trace_chunk c = { .magic = TRACE_MAGIC, .type = type };
-	size_t bound = ZSTD_compressBound(b->size), stored;
+	uint64_t end = w->file_bytes + bytes + w->reserve;
+	struct rlimit limit;
 
-	if (b->size == 0)
-		return;
-	if (w->error)
-		goto done;
+	if (!w->regular || !w->reserve)
+		return 0;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur)
+		return EFBIG;
+	/* not every file system can reserve; there the write itself will tell */
+	if (fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->file_bytes, (off_t)(bytes + w->reserve)))
+		return errno == ENOSPC || errno == EDQUOT ? errno : 0;
+	return 0;
+}
+
+/* One chunk.  0 or an errno value. */
+static int send_chunk(struct trace_writer *w, enum trace_chunk_type type, const char *body, size_t bytes)
+{
+	struct trace_chunk c = { .magic = TRACE_MAGIC, .type = type, .body_bytes = (uint32_t)bytes, .sequence = w->sequence++ };
+	size_t bound = w->compress ? ZSTD_compressBound(bytes) : bytes, stored = bytes;
+	int error;
+
 	if (sizeof(c) + bound > w->out_capacity) {
 		char *bigger = realloc(w->out, sizeof(c) + bound);
 
-		if (!bigger) {
-			w->error = ENOMEM;
-			goto done;
-		}
+		if (!bigger)
+			return ENOMEM;
 		w->out = bigger;
 		w->out_capacity = sizeof(c) + bound;
 	}
-	stored = ZSTD_compressCCtx(w->zstd, w->out + sizeof(c), bound, b->data, b->size, COMPRESSION_LEVEL);
-	if (ZSTD_isError(stored) || stored >= b->size) {
-		stored = b->size;
-		memcpy(w->out + sizeof(c), b->data, b->size);
-	} else {
-		c.flags = TRACE_CHUNK_ZSTD;
+	if (w->compress && w->zstd) {
+		stored = ZSTD_compressCCtx(w->zstd, w->out + sizeof(c), bound, body, bytes, COMPRESSION_LEVEL);
+		if (!ZSTD_isError(stored) && stored < bytes)
+			c.flags = TRACE_CHUNK_ZSTD;
+	}
+	if (!c.flags) {
+		stored = bytes;
+		memcpy(w->out + sizeof(c), body, bytes);
 	}
 	c.stored_bytes = (uint32_t)stored;
-	c.body_bytes = (uint32_t)b->size;
-	c.sequence = w->sequence++;
 	c.crc32c = crc32c(crc32c(0, &c, sizeof(c) - 4), w->out + sizeof(c), stored);
 	memcpy(w->out, &c, sizeof(c));
-	w->error = write_all(w->fd, w->out, sizeof(c) + stored);
-	if (!w->error)
+	error = have_room(w, sizeof(c) + stored);
+	if (!error)
+		error = write_all(w->fd, w->out, sizeof(c) + stored);
+	if (!error) {
 		w->file_bytes += sizeof(c) + stored;
-	else if (w->regular && ftruncate(w->fd, (off_t)w->file_bytes)) {
-		/* the half chunk stays; readers skip it */
+	} else if (w->regular) {
+		/* back to the last whole chunk; should that fail, readers skip the half one */
+		if (ftruncate(w->fd, (off_t)w->file_bytes) || lseek(w->fd, (off_t)w->file_bytes, SEEK_SET) < 0)
+			return error;
 	}
-done:
+	return error;
+}
+
+int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type)
+{
+	struct msgpack_sbuffer *b = &w->buffer[type];
+	int error;
+
+	if (b->size == 0)
+		return 0;
+	error = send_chunk(w, type, b->data, b->size);
+	if (error && !w->error)
+		w->error = error;
 	msgpack_sbuffer_clear(b);
 	if (b->alloc > 4 * FLUSH_BYTES) {
 		msgpack_sbuffer_destroy(b);
 		msgpack_sbuffer_init(b);
 	}
+	return -error;
+}
+
+void trace_writer_use_reserve(struct trace_writer *w)
+{
+	w->reserve = 0;
 }
 
 void trace_writer_flush_all(struct trace_writer *w)
@@ -146,6 +200,7 @@ void trace_record_begin(struct trace_writer *w, enum trace_chunk_type type, uint
 			uint32_t tid, int nr_fields)
 {
 	w->type = type;
+	w->record_start = w->buffer[type].size;
 	msgpack_packer_init(&w->packer, &w->buffer[type], msgpack_sbuffer_write);
 	msgpack_pack_array(&w->packer, (size_t)nr_fields + 4);
 	msgpack_pack_uint32(&w->packer, id);
@@ -164,8 +219,49 @@ void trace_record_s64(struct trace_writer *w, int64_t v)
 	msgpack_pack_int64(&w->packer, v);
 }
 
+/* Length of the UTF-8 sequence at p, or 0 for bytes that are none. */
+static size_t utf8_sequence(const unsigned char *p, size_t left)
+{
+	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+
+	if (n == 0 || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] >= 0x90))
+		return 0; /* too long a form, a surrogate, or behind the last code point */
+	return n;
+}
+
+/* msgpack texts are UTF-8; file names and thread names need not be: other bytes become '?'. */
 void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 {
+	const unsigned char *p = (const unsigned char *)text;
+	size_t at = 0, n;
+
+	while (at < bytes && (n = utf8_sequence(p + at, bytes - at)))
+		at += n;
+	if (at < bytes) {
+		if (bytes > w->clean_capacity) {
+			char *bigger = realloc(w->clean, bytes);
+
+			if (!bigger) {
+				msgpack_pack_str_with_body(&w->packer, text, at);
+				return;
+			}
+			w->clean = bigger;
+			w->clean_capacity = bytes;
+		}
+		memcpy(w->clean, text, bytes);
+		for (; at < bytes; at += n ? n : 1) {
+			n = utf8_sequence(p + at, bytes - at);
+			if (!n)
+				w->clean[at] = '?';
+		}
+		text = w->clean;
+	}
 	msgpack_pack_str_with_body(&w->packer, text, bytes);
 }
 
@@ -179,11 +275,30 @@ void trace_record_array(struct trace_writer *w, size_t nr)
 	msgpack_pack_array(&w->packer, nr);
 }
 
-void trace_record_end(struct trace_writer *w)
+int trace_record_end(struct trace_writer *w)
 {
+	struct msgpack_sbuffer *b = &w->buffer[w->type];
+	int error;
+
+	if (b->size > TRACE_CHUNK_MAX) {
+		/* the record fits only a chunk of its own, or none */
+		size_t bytes = b->size - w->record_start;
+
+		if (w->record_start) {
+			error = send_chunk(w, w->type, b->data, w->record_start);
+			if (error && !w->error)
+				w->error = error;
+			memmove(b->data, b->data + w->record_start, bytes);
+			b->size = bytes;
+			w->record_start = 0;
+		}
+		if (bytes > TRACE_CHUNK_MAX) {
+			msgpack_sbuffer_clear(b);
+			return -E2BIG;
+		}
+	}
 	w->nr_records++;
-	if (w->buffer[w->type].size >= FLUSH_BYTES)
-		trace_writer_flush(w, w->type);
+	return b->size >= FLUSH_BYTES ? trace_writer_flush(w, w->type) : 0;
 }
 
 static uint64_t load_u64(const void *p)
@@ -228,8 +343,8 @@ static void pack_lines(struct trace_writer *w, const struct schema_value *v)
 	}
 }
 
-void trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,
-			 const struct schema_value *values, int nr_values)
+int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,
+			const struct schema_value *values, int nr_values)
 {
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, tid, nr_values);
 	for (const struct schema_value *v = values; v < values + nr_values; v++)
@@ -258,7 +373,7 @@ void trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, 
 		case SCHEMA_NR: /* not in the trace */
 			break;
 		}
-	trace_record_end(w);
+	return trace_record_end(w);
 }
 
 int trace_writer_error(const struct trace_writer *w)
@@ -274,4 +389,9 @@ uint64_t trace_writer_bytes(const struct trace_writer *w)
 uint64_t trace_writer_records(const struct trace_writer *w)
 {
 	return w->nr_records;
+}
+
+bool trace_writer_is_file(const struct trace_writer *w)
+{
+	return w->regular;
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOSS_TEXT_(NAME, text, sentence) text,
+static const char *const loss_texts[] = { LOSS_REASONS(LOSS_TEXT_) };
+#undef LOSS_TEXT_
+
+void session_put_text(struct session *s, const char *text)
+{
+	trace_record_text(s->writer, text, strlen(text));
+}
+
+void session_write_header(struct session *s)
+{
+	struct trace_writer *w = s->writer;
+	struct timespec real;
+	struct utsname u = { 0 };
+	char cwd[4096] = "";
+	size_t nr = 0;
+
+	uname(&u);
+	clock_gettime(CLOCK_REALTIME, &real);
+	if (!getcwd(cwd, sizeof(cwd)))
+		cwd[0] = 0;
+	while (s->options.command && s->options.command[nr])
+		nr++;
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, session_now_ns(), 0, 0, F_COUNT(header));
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	session_put_text(s, "tailor " TAILOR_VERSION);
+	trace_record_u64(w, (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec);
+	session_put_text(s, u.nodename);
+	session_put_text(s, u.machine);
+	session_put_text(s, u.release);
+	trace_record_u64(w, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	session_put_text(s, cwd);
+	trace_record_array(w, nr);
+	for (size_t i = 0; i < nr; i++) {
+		trace_record_array(w, 1);
+		session_put_text(s, s->options.command[i]);
+	}
+	trace_record_end(w);
+}
+
+void session_write_event(struct session *s)
+{
+	const struct perf_event_attr *a = &s->event.attr;
+	struct trace_writer *w = s->writer;
+
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EVENT, session_now_ns(), 0, 0, F_COUNT(event));
+	trace_record_u64(w, 0);
+	session_put_text(s, s->event.name);
+	session_put_text(s, s->event.unit);
+	trace_record_u64(w, a->type);
+	trace_record_u64(w, a->config);
+	trace_record_u64(w, a->freq ? 0 : a->sample_period);
+	trace_record_u64(w, a->freq ? a->sample_freq : 0);
+	trace_record_u64(w, a->precise_ip);
+	trace_record_u64(w, a->exclude_kernel);
+	trace_record_u64(w, a->sample_regs_user);
+	trace_record_u64(w, a->sample_stack_user);
+	session_put_text(s, s->options.scope_thread ? "thread" : "cpu");
+	trace_record_end(w);
+}
+
+void session_notice(struct session *s, const char *kind, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
+	session_put_text(s, kind);
+	session_put_text(s, text);
+	trace_record_end(s->writer);
+	if (!s->options.quiet)
+		fprintf(stderr, "%s: %s\n", program_invocation_name, text);
+}
+
+void session_write_process(struct session *s, pid_t pid, bool before_exec)
+{
+	char path[64], text[4096], comm[64] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, comm, sizeof(comm) - 1);
+	comm[n > 0 ? n - 1 : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = before_exec ? 0 : readlink(path, text, sizeof(text)); /* until its exec it is ourselves */
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
+			   F_COUNT(process));
+	trace_record_u64(s->writer, 0);
+	trace_record_text(s->writer, text, n > 0 ? (size_t)n : 0);
+	session_put_text(s, comm);
+	trace_record_end(s->writer);
+	s->nr_processes++;
+}
+
+void session_write_maps(struct session *s, pid_t pid)
+{
+	char path[64], line[4400];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long long start, end, offset;
+		char prot[8];
+		int at = 0;
+		size_t bytes;
+
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 || prot[2] != 'x')
+			continue;
+		bytes = strcspn(line + at, "\n");
+		images_map(s->images, (uint32_t)pid, start, end - start, line + at, bytes, NULL, 0);
+		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
+				   F_COUNT(mmap));
+		trace_record_u64(s->writer, start);
+		trace_record_u64(s->writer, end - start);
+		trace_record_u64(s->writer, offset);
+		trace_record_u64(s->writer, (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | PROT_EXEC);
+		trace_record_text(s->writer, line + at, bytes);
+		trace_record_bytes(s->writer, "", 0);
+		trace_record_end(s->writer);
+	}
+	if (f)
+		fclose(f);
+}
+
+void session_write_losses(struct session *s)
+{
+	for (int i = 0; i < NR_LOSSES; i++) {
+		if (s->loss[i] == s->loss_written[i])
+			continue;
+		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), 0, 0, F_COUNT(loss));
+		session_put_text(s, loss_texts[i]);
+		trace_record_u64(s->writer, s->loss[i] - s->loss_written[i]);
+		trace_record_u64(s->writer, 0);
+		trace_record_end(s->writer);
+		s->loss_written[i] = s->loss[i];
+	}
+}
+
+void session_write_end(struct session *s, int wait_status)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	trace_record_begin(s->writer, TRACE_CHUNK_END, TRACE_END, session_now_ns(), 0, 0, F_COUNT(end));
+	trace_record_u64(s->writer, (uint32_t)wait_status);
+	trace_record_u64(s->writer, s->nr_samples);
+	trace_record_u64(s->writer, trace_writer_records(s->writer));
+	trace_record_u64(s->writer, ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+				    ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
+	trace_record_end(s->writer);
+}
+
+void session_say_result(const struct session *s, uint64_t bytes)
+{
+	if (s->options.quiet)
+		return;
+	fprintf(stderr, "%s: %llu samples of %llu process%s in %s (%.1f MiB)", program_invocation_name,
+		(unsigned long long)s->nr_samples, (unsigned long long)s->nr_processes, s->nr_processes == 1 ? "" : "es",
+		s->options.output, (double)bytes / (1 << 20));
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (s->loss[i])
+			fprintf(stderr, "; %s: %llu", loss_texts[i], (unsigned long long)s->loss[i]);
+	fputc('\n', stderr);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* The guests: who they are, what they say in their logs, and the threads that they hand over. */
+#include "session_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define AT_A_TIME 64
+#define LOOK_NS 50000000ull /* how often a guest is asked whether it lives */
+
+struct log_context {
+	struct session *session;
+	uint32_t pid;
+};
+
+static void learn_image(struct session *s, uint32_t pid, const struct schema_value *v)
+{
+	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
+	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
+
+	if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF)
+		return;
+	for (uint64_t i = 0; i < segments->u; i++) {
+		struct jitreg_segment g;
+
+		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
+		if (g.prot & PROT_EXEC)
+			images_map(s->images, pid, g.address, g.bytes, vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes,
+				   id->p, vdso ? 0 : id->bytes);
+	}
+}
+
+static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
+{
+	struct schema_value values[SCHEMA_FIELDS_MAX];
+	struct log_context *c = context;
+	struct session *s = c->session;
+	struct jitreg_prefix prefix;
+	int nr = 0;
+
+	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() yields no less */
+	if (schema_parse(bytes, size, values, &nr)) {
+		s->loss[LOSS_LOG_BAD]++;
+		return;
+	}
+	if (prefix.id == JITREG_IMAGE)
+		learn_image(s, c->pid, values);
+	else if (prefix.id == JITREG_CONTROL)
+		session_control(s, values[F(control, action)].u);
+	if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
+		s->loss[LOSS_LOG_BAD]++;
+}
+
+/* The counts only grow, but the guest can write anything there. */
+static void add_growth(uint64_t *loss, uint64_t *before, uint64_t now)
+{
+	if (now > *before)
+		*loss += now - *before;
+	*before = now;
+}
+
+static bool has_ended(struct guest *g)
+{
+	struct pollfd ended = { g->pidfd, POLLIN, 0 };
+
+	return g->pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill((pid_t)g->pid, 0) && errno == ESRCH;
+}
+
+static void drain_guest(struct session *s, struct guest *g, bool last)
+{
+	struct log_context c = { s, g->pid };
+
+	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
+	add_growth(&s->loss[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
+	add_growth(&s->loss[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
+	add_growth(&s->loss[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
+}
+
+static void close_guest(struct guest *g)
+{
+	log_drain_close(&g->log);
+	if (g->pidfd >= 0)
+		close(g->pidfd);
+	g->pidfd = -1;
+}
+
+void session_drain_guests(struct session *s, bool last)
+{
+	uint64_t now = session_now_ns();
+
+	for (size_t i = 0; i < s->nr_guests; i++) {
+		struct guest *g = &s->guest[i];
+		bool ended = false;
+
+		if (!g->log.head)
+			continue;
+		if (now - g->looked_ns >= LOOK_NS) {
+			g->looked_ns = now;
+			ended = has_ended(g); /* before the drain: what it wrote last is there then */
+		}
+		drain_guest(s, g, last || ended);
+		if (ended)
+			close_guest(g);
+	}
+}
+
+bool session_guest_lives(const struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head)
+			return true;
+	return false;
+}
+
+void session_close_guests(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head)
+			close_guest(&s->guest[i]);
+	free(s->guest);
+	s->guest = NULL;
+	s->nr_guests = s->guests_capacity = 0;
+}
+
+/* Slots of guests that have ended are used again: a month of short children must not grow us. */
+static struct guest *new_guest(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (!s->guest[i].log.head)
+			return &s->guest[i];
+	if (s->nr_guests == s->guests_capacity) {
+		size_t capacity = s->guests_capacity ? 2 * s->guests_capacity : 16;
+		struct guest *bigger = realloc(s->guest, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		s->guest = bigger;
+		s->guests_capacity = capacity;
+	}
+	return &s->guest[s->nr_guests++];
+}
+
+static void write_guest(struct session *s, const struct guest *g, const struct wire_message *m)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, session_now_ns(), g->pid, m->tid, F_COUNT(guest));
+	trace_record_text(s->writer, m->guest_version, strnlen(m->guest_version, sizeof(m->guest_version)));
+	trace_record_u64(s->writer, g->log.ring_bytes);
+	trace_record_end(s->writer);
+}
+
+static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
+{
+	uint64_t bytes = h->message.log_bytes;
+	struct guest *g;
+	int fd = -1;
+
+	/* exec in the same process: nobody writes to the old image's log any more */
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head && s->guest[i].pid == (uint32_t)h->pid) {
+			drain_guest(s, &s->guest[i], true);
+			close_guest(&s->guest[i]);
+		}
+	g = new_guest(s);
+	if (!g) {
+		answer->status = -ENOMEM;
+		handshake_answer(h, answer, -1);
+		return;
+	}
+	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1 };
+	if (bytes == 0 || bytes > LOG_RING_BYTES_DEFAULT)
+		bytes = LOG_RING_BYTES_DEFAULT;
+	if (bytes < LOG_RING_BYTES_MIN)
+		bytes = LOG_RING_BYTES_MIN;
+	answer->status = log_drain_create(&g->log, g->pid, bytes, &fd);
+	if (answer->status) {
+		session_notice(s, "host", "process %d is not heard: its log cannot be made: %s", (int)h->pid,
+			       strerror(-answer->status));
+		handshake_answer(h, answer, -1);
+		return;
+	}
+	g->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+	answer->ring_bytes = g->log.ring_bytes;
+	answer->count_yourself = s->options.scope_thread;
+	answer->nr_events = 1;
+	memcpy(answer->attr[0], &s->event.attr, sizeof(s->event.attr) < WIRE_ATTR_BYTES ? sizeof(s->event.attr) : WIRE_ATTR_BYTES);
+	if (s->options.scope_thread && h->pid != s->root)
+		session_write_process(s, h->pid, false); /* no inherited counter has told of it */
+	if (s->options.scope_thread)
+		session_write_maps(s, h->pid);
+	write_guest(s, g, &h->message);
+	handshake_answer(h, answer, fd);
+	close(fd);
+}
+
+/* A stranger's file must not become a ring: it could be cut under us. */
+static bool is_perf_event(int fd)
+{
+	static const char is[] = "anon_inode:[perf_event]";
+	char path[32], target[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, target, sizeof(target));
+	return n == (ssize_t)sizeof(is) - 1 && memcmp(target, is, sizeof(is) - 1) == 0;
+}
+
+static void take_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
+{
+	if (h->nr_fds == 0) {
+		session_notice(s, "refused", "thread %u of process %d could not open its counters: %s", h->message.tid,
+			       (int)h->pid, strerror(h->message.error));
+		answer->status = -EINVAL;
+	} else {
+		answer->status = is_perf_event(h->fds[0]) ? session_add_thread(s, h->fds[0]) : -EBADF;
+		if (answer->status == 0)
+			h->fds[0] = -1; /* the ring's now */
+		else
+			session_notice(s, "refused", "thread %u of process %d is not counted, its ring cannot be mapped: %s",
+				       h->message.tid, (int)h->pid, strerror(-answer->status));
+	}
+	handshake_answer(h, answer, -1);
+}
+
+void session_serve_guests(struct session *s)
+{
+	struct wire_answer answer;
+	struct handshake h;
+	int ret, nr = 0;
+
+	/* a storm of threads must not keep the rings waiting */
+	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
+		if (ret)
+			continue;
+		memset(&answer, 0, sizeof(answer));
+		switch (h.message.request) {
+		case WIRE_HELLO:
+			say_hello(s, &h, &answer);
+			break;
+		case WIRE_COUNTER:
+			take_counters(s, &h, &answer);
+			break;
+		case WIRE_STOP:
+			session_notice(s, "host", "the agent in process %d switched itself off: %s", (int)h.pid,
+				       strerror(h.message.error));
+			handshake_answer(&h, &answer, -1);
+			break;
+		default:
+			answer.status = -EPROTO;
+			handshake_answer(&h, &answer, -1);
+		}
+	}
+}

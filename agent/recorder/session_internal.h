@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of a session share.  session.c: open, loop, close; session_facts.c: the records that we write of our own
+ * knowledge; session_counters.c: events and rings; session_ring.c: what the kernel writes into them; session_guests.c:
+ * handshakes and logs.  Context: thread.
+ */
+#ifndef TAILOR_SESSION_INTERNAL_H
+#define TAILOR_SESSION_INTERNAL_H
+
+#include "handshake.h"
+#include "images.h"
+#include "log_drain.h"
+#include "ring.h"
+#include "samples.h"
+#include "session.h"
+#include "trace_writer.h"
+
+#include <poll.h>
+
+#define SOCKET_NAME_BYTES 64
+#define RUNGS_MAX 8
+
+struct guest {
+	struct log_drain log; /* closed: the slot is free */
+	uint32_t pid;
+	int pidfd; /* -1: the kernel has none */
+	uint64_t looked_ns; /* when we last asked whether it lives */
+	uint64_t dropped, full, gap; /* of the log's counts, what is in the trace already */
+};
+
+#define LOSS_INDEX_(NAME, text, sentence) LOSS_##NAME,
+enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
+#undef LOSS_INDEX_
+
+struct session {
+	struct session_options options;
+	struct event event;
+	struct trace_writer *writer;
+	struct samples *samples;
+	struct images *images;
+	struct ring *ring;
+	size_t nr_rings, rings_capacity;
+	struct guest *guest;
+	size_t nr_guests, guests_capacity;
+	struct pollfd *poll; /* socket, signals, then a ring each */
+	size_t poll_capacity, nr_polled_rings;
+	int socket, signals;
+	char socket_name[SOCKET_NAME_BYTES];
+	char rung[RUNGS_MAX][256]; /* of the ladder, told before there is a trace to write them to */
+	int nr_rungs;
+	uint64_t loss[NR_LOSSES], loss_written[NR_LOSSES];
+	uint64_t nr_samples, nr_processes, last_flush_ns;
+	pid_t root;
+	bool root_ended;
+	bool stop; /* somebody asked for the end of the recording */
+};
+
+uint64_t session_now_ns(void);
+
+/* ---- session_facts.c */
+void session_put_text(struct session *s, const char *text);
+void session_write_header(struct session *s);
+void session_write_event(struct session *s);
+/* A process that existed before we heard of it, and its executable mappings. */
+void session_write_process(struct session *s, pid_t pid, bool before_exec);
+void session_write_maps(struct session *s, pid_t pid);
+/* What was lost since the last call. */
+void session_write_losses(struct session *s);
+void session_write_end(struct session *s, int wait_status);
+/* The one line that sums the recording up. */
+void session_say_result(const struct session *s, uint64_t bytes);
+
+/* ---- session_counters.c */
+/* fd: a thread's event, taken over on success. */
+int session_add_thread(struct session *s, int fd);
+/* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
+void session_control(struct session *s, uint64_t action);
+/* A ring's last word, then its end. */
+void session_end_ring(struct session *s, struct ring *r);
+
+/* ---- session_ring.c */
+void session_drain_ring(struct session *s, struct ring *r);
+void session_flush_samples(struct session *s);
+
+/* ---- session_guests.c */
+void session_serve_guests(struct session *s);
+/* last: nobody will drain these logs after this. */
+void session_drain_guests(struct session *s, bool last);
+bool session_guest_lives(const struct session *s);
+void session_close_guests(struct session *s);
+
+#endif
