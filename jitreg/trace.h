@@ -71,7 +71,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 /* The guest in this process said hello (again after fork and exec). */
 #define TRACE_FIELDS_GUEST(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(version) U64(log_bytes)
-/* What was lost, by reason: one of LOSS_REASONS.  count: samples or records, as the reason says. */
+/* What was lost, by reason: one of LOSS_REASONS.  count: samples or records, as the reason says; several records of one
+ * reason add up. */
 #define TRACE_FIELDS_LOSS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(reason) U64(count) U32(event)
 /* The parts of an ELF file that analysis needs, as (file offset, bytes); the rest reads as zeros.  key: how MMAP and IMAGE

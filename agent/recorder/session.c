@@ -95,6 +95,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	s->socket = s->signals = -1;
 	s->last_flush_ns = session_now_ns();
 	ret = event_choose(&o->event, &s->event, take_rung, s, d);
+	s->event.attr.remove_on_exec = o->scope_thread; /* the new image opens its own */
 	if (ret == 0 && (images_create(&s->images) || samples_create(0, &s->event.attr, &s->samples)))
 		ret = diag_fail(d, ENOMEM, "no memory for samples");
 	/* last, because it replaces an older trace */

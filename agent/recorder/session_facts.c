@@ -89,18 +89,26 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 		fprintf(stderr, "%s: %s\n", program_invocation_name, text);
 }
 
-void session_write_process(struct session *s, pid_t pid, bool before_exec)
+static void read_comm(pid_t pid, char comm[64])
 {
-	char path[64], text[4096], comm[64] = "";
+	char path[64];
 	ssize_t n;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, comm, sizeof(comm) - 1);
-	comm[n > 0 ? n - 1 : 0] = 0;
+	n = fd < 0 ? 0 : read(fd, comm, 63);
+	comm[n > 0 ? n - 1 : 0] = 0; /* without the newline */
 	if (fd >= 0)
 		close(fd);
+}
+
+void session_write_process(struct session *s, pid_t pid, bool before_exec)
+{
+	char path[64], text[4096], comm[64];
+	ssize_t n;
+
+	read_comm(pid, comm);
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = before_exec ? 0 : readlink(path, text, sizeof(text)); /* until its exec it is ourselves */
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
@@ -110,6 +118,19 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec)
 	session_put_text(s, comm);
 	trace_record_end(s->writer);
 	s->nr_processes++;
+}
+
+void session_write_exec(struct session *s, pid_t pid)
+{
+	char comm[64];
+
+	read_comm(pid, comm);
+	images_forget(s->images, (uint32_t)pid);
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
+			   F_COUNT(comm));
+	trace_record_u64(s->writer, true);
+	session_put_text(s, comm);
+	trace_record_end(s->writer);
 }
 
 void session_write_maps(struct session *s, pid_t pid)

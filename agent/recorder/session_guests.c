@@ -189,10 +189,14 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	answer->count_yourself = s->options.scope_thread;
 	answer->nr_events = 1;
 	memcpy(answer->attr[0], &s->event.attr, sizeof(s->event.attr) < WIRE_ATTR_BYTES ? sizeof(s->event.attr) : WIRE_ATTR_BYTES);
-	if (s->options.scope_thread && h->pid != s->root)
-		session_write_process(s, h->pid, false); /* no inherited counter has told of it */
-	if (s->options.scope_thread)
+	if (s->options.scope_thread) {
+		/* no inherited counter tells of these */
+		if (h->message.flags & WIRE_FLAG_CHILD)
+			session_write_process(s, h->pid, false);
+		else
+			session_write_exec(s, h->pid);
 		session_write_maps(s, h->pid);
+	}
 	write_guest(s, g, &h->message);
 	handshake_answer(h, answer, fd);
 	close(fd);

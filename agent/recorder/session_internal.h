@@ -61,8 +61,9 @@ uint64_t session_now_ns(void);
 void session_put_text(struct session *s, const char *text);
 void session_write_header(struct session *s);
 void session_write_event(struct session *s);
-/* A process that existed before we heard of it, and its executable mappings. */
+/* A process that existed before we heard of it, an exec that no counter told of, and the executable mappings there are. */
 void session_write_process(struct session *s, pid_t pid, bool before_exec);
+void session_write_exec(struct session *s, pid_t pid);
 void session_write_maps(struct session *s, pid_t pid);
 /* What was lost since the last call. */
 void session_write_losses(struct session *s);

@@ -665,11 +665,21 @@ static void read_event(struct model *m, const struct trace_record *r)
 
 static void read_told(struct told **list, uint32_t *nr, const struct trace_record *r, bool loss)
 {
-	struct told *t = append((void **)list, nr, sizeof(**list));
+	char *kind = text_of(r, loss ? F(loss, reason) : F(notice, kind));
+	struct told *t;
 
-	if (!t)
+	for (uint32_t i = 0; loss && i < *nr; i++)
+		if (strcmp((*list)[i].kind, kind) == 0) { /* they come as they happen, and add up */
+			(*list)[i].count += trace_u64(r, F(loss, count));
+			free(kind);
+			return;
+		}
+	t = append((void **)list, nr, sizeof(**list));
+	if (!t) {
+		free(kind);
 		return;
-	t->kind = text_of(r, loss ? F(loss, reason) : F(notice, kind));
+	}
+	t->kind = kind;
 	t->sentence = loss ? strdup("") : text_of(r, F(notice, sentence));
 	t->count = loss ? trace_u64(r, F(loss, count)) : 1;
 }
