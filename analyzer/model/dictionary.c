@@ -138,6 +138,7 @@ void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_leve
 {
 	struct component *c = &d->component[lower];
 
+	d->has_unlinks = true;
 	for (uint32_t i = 0; lower && i < c->nr_links; i++)
 		if (c->links[i].to_ns == UINT64_MAX &&
 		    (upper ? c->links[i].upper == upper : d->component[c->links[i].upper].level == upper_level))

@@ -65,6 +65,7 @@ struct dictionary {
 	uint32_t nr_buckets;
 	struct edge *edges;
 	uint32_t nr_edges, edges_capacity;
+	bool has_unlinks; /* what a component leads to depends on the time */
 };
 
 /* One way up from a component: its share, and the component at each level (COMPONENT_NONE: none). */

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: MIT */
+#include "attribute.h"
+
+#include "locate.h"
+#include "unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METHOD_TEXT_(NAME, text) text,
+const char *const method_names[] = { METHODS(METHOD_TEXT_) };
+#undef METHOD_TEXT_
+#define REASON_TEXT_(NAME, text, sentence) text,
+const char *const reason_names[] = { REASONS(REASON_TEXT_) };
+#undef REASON_TEXT_
+#define REASON_SENTENCE_(NAME, text, sentence) sentence,
+const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
+#undef REASON_SENTENCE_
+
+/* perf's register numbers (arch/x86/include/uapi/asm/perf_regs.h) in DWARF's order. */
+static const unsigned char perf_register[UNWIND_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
+
+#define SEEDS_MAX TABLE_LEVELS
+
+struct seeds {
+	uint32_t nr;
+	uint32_t component[SEEDS_MAX];
+};
+
+struct run {
+	struct attribution *a;
+	const struct attribute_options *options;
+	struct locator locator;
+	struct unwinder *unwinder;
+	struct intern expansions; /* seeds -> 1 + index */
+	struct expansion *expansion;
+	uint32_t nr_expansions, expansions_capacity;
+	signed char *rewritten; /* per process: does later code lie where earlier code did?  -1: not looked */
+	uint32_t rewritten_capacity;
+	uint32_t flushes;
+};
+
+/* One sample on its way. */
+struct sample {
+	const struct process *process;
+	uint64_t time_ns;
+	uint64_t ip; /* in user space */
+	bool has_registers;
+	struct unwind_input input;
+	const struct tag *tag;
+	/* decided */
+	enum method method;
+	enum reason reason;
+	struct seeds seeds;
+	uint32_t shared_half; /* the second parent of an instruction between two lines */
+	uint32_t caller_function; /* the frame that decided */
+};
+
+/* ------------------------------------------------------------------------------------------------------ components */
+
+static uint32_t find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id)
+{
+	uint32_t i = COMPONENT_NONE;
+
+	for (int n = 0; p && !i && n < 64; n++, p = p->parent)
+		i = dictionary_find(&m->dictionary, p->number, level, id);
+	return i;
+}
+
+static bool take_tag(const struct run *run, struct sample *s, uint64_t value)
+{
+	const struct tag *t = s->tag;
+
+	if ((value & t->check_mask) != t->check_value)
+		return false;
+	s->seeds.nr = 0;
+	for (uint32_t i = 0; i < t->nr_fields && s->seeds.nr < SEEDS_MAX; i++) {
+		uint64_t id = value >> t->field[i].shift;
+		uint32_t component;
+
+		if (t->field[i].bits < 64)
+			id &= (1ull << t->field[i].bits) - 1;
+		component = id ? find_component(run->a->model, s->process, t->field[i].level, id) : COMPONENT_NONE;
+		if (component)
+			s->seeds.component[s->seeds.nr++] = component;
+	}
+	return s->seeds.nr > 0;
+}
+
+static bool keeps_tag(const struct tag *t, uint64_t address)
+{
+	for (uint32_t i = 0; i < t->nr_keepers; i++)
+		if (address - t->keeper[i].start < t->keeper[i].end - t->keeper[i].start)
+			return true;
+	return false;
+}
+
+static bool take_location(const struct model *m, struct sample *s, const struct location *l)
+{
+	uint32_t first = l->component ? l->component : l->before ? l->before : l->after;
+
+	if (!first || (m->dictionary.component[first].flags & JITREG_COMPONENT_SHARED))
+		return false;
+	s->seeds.nr = 1;
+	s->seeds.component[0] = first;
+	s->shared_half = !l->component && l->before && l->after && l->after != l->before ? l->after : COMPONENT_NONE;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ stacks */
+
+struct walk {
+	struct run *run;
+	struct sample *sample;
+	bool use_tag;
+	bool decided;
+};
+
+static bool find_unwind_object(void *context, uint64_t address, struct unwind_object *out)
+{
+	const struct walk *w = context;
+	const struct process *p = w->sample->process;
+	const struct frames *f = model_find_frames(p, address, w->sample->time_ns);
+	const struct code *c;
+	uint64_t file_address;
+
+	memset(out, 0, sizeof(*out));
+	if (f) {
+		out->start = f->address;
+		out->end = f->address + f->nr;
+		out->key = (uint64_t)f->number << 2 | 2;
+		out->eh_frame = f->bytes;
+		out->eh_frame_bytes = f->nr;
+		out->eh_frame_address = f->address;
+		return true;
+	}
+	c = model_find_code(p, address, w->sample->time_ns);
+	if (!c || !code_file_address(c, address, &file_address))
+		return false;
+	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
+	out->bias = address - file_address;
+	out->key = (uint64_t)c->number << 2 | 1;
+	out->start = out->bias ? out->bias : c->address;
+	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */
+	return true;
+}
+
+static bool on_frame(void *context, const struct unwind_frame *f)
+{
+	struct walk *w = context;
+	struct sample *s = w->sample;
+	const struct location *l;
+	uint64_t address;
+
+	if (f->depth == 0)
+		return true; /* has been asked already */
+	address = f->ip - 1;
+	if (w->use_tag && keeps_tag(s->tag, address) && s->tag->where < UNWIND_REGISTERS &&
+	    (f->registers.known & (1u << s->tag->where)) && take_tag(w->run, s, f->registers.value[s->tag->where])) {
+		s->method = METHOD_TAG_UNWOUND;
+		w->decided = true;
+		return false;
+	}
+	l = locate(&w->run->locator, s->process, model_find_code(s->process, address, s->time_ns), address);
+	if (take_location(w->run->a->model, s, l)) {
+		s->method = w->use_tag ? METHOD_TAG_UNWOUND : METHOD_STACK;
+		s->caller_function = l->function;
+		w->decided = true;
+		return false;
+	}
+	return true;
+}
+
+/* Does code of two JIT objects share an address?  Then what was learnt about an IP does not hold for ever. */
+static bool is_rewritten(struct run *run, const struct process *p)
+{
+	if (p->number >= run->rewritten_capacity) {
+		uint32_t capacity = p->number + 64;
+		signed char *bigger = realloc(run->rewritten, capacity);
+
+		if (!bigger)
+			return true;
+		memset(bigger + run->rewritten_capacity, -1, capacity - run->rewritten_capacity);
+		run->rewritten = bigger;
+		run->rewritten_capacity = capacity;
+	}
+	if (run->rewritten[p->number] < 0) {
+		const struct code_map *m = &p->code;
+		signed char *answer = &run->rewritten[p->number];
+
+		*answer = 0;
+		for (size_t piece = 0; piece < m->nr_cuts && !*answer; piece++)
+			for (uint32_t i = m->first[piece] + 1; i < m->first[piece + 1]; i++) {
+				const struct code *a = m->facts[m->list[i - 1]].owner, *b = m->facts[m->list[i]].owner;
+
+				if (a && b && a != b && !(a->kind == CODE_IMAGE && b->kind == CODE_IMAGE && strcmp(a->path, b->path) == 0))
+					*answer = 1;
+			}
+	}
+	return run->rewritten[p->number] || p->parent;
+}
+
+static void walk_stack(struct run *run, struct sample *s, bool use_tag)
+{
+	struct walk w = { run, s, use_tag, false };
+	struct unwind_space space = { find_unwind_object, &w, 0 };
+	enum unwind_end end;
+
+	space.generation = (uint64_t)s->process->number + 1;
+	if (is_rewritten(run, s->process))
+		space.generation |= (uint64_t)++run->flushes << 32;
+	end = unwind_walk(run->unwinder, &space, &s->input, on_frame, &w);
+	if (w.decided)
+		return;
+	s->method = METHOD_NONE;
+	switch (end) {
+	case UNWIND_COMPLETE:
+	case UNWIND_STOPPED:
+		s->reason = REASON_HOST;
+		break;
+	case UNWIND_TRUNCATED:
+		s->reason = s->input.stack_bytes ? REASON_TRUNCATED : REASON_NO_STACK;
+		break;
+	case UNWIND_NO_INFO:
+		s->reason = REASON_NO_UNWIND_INFO;
+		break;
+	case UNWIND_BROKEN:
+		s->reason = s->input.stack_bytes ? REASON_BROKEN : REASON_NO_STACK;
+		break;
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------------- deciding */
+
+static void decide(struct run *run, struct sample *s, const struct location *l, const struct code *code, bool stack_only)
+{
+	bool use_tag;
+	uint32_t reg;
+
+	s->method = METHOD_NONE;
+	s->reason = REASON_NONE;
+	s->seeds.nr = 0;
+	s->shared_half = COMPONENT_NONE;
+	s->caller_function = 0;
+	if (!s->has_registers) {
+		s->reason = REASON_NO_REGISTERS;
+		return;
+	}
+	if (take_location(run->a->model, s, l)) {
+		s->method = METHOD_IP;
+		s->caller_function = l->function;
+		return;
+	}
+	if (run->a->model->dictionary.nr_components == 1) { /* nothing to find on a stack */
+		s->reason = code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
+		return;
+	}
+	s->tag = model_find_tag(s->process, s->time_ns);
+	use_tag = s->tag && !stack_only && s->tag->where < UNWIND_REGISTERS;
+	reg = use_tag ? s->tag->where : 0;
+	if (use_tag && keeps_tag(s->tag, s->ip) && (s->input.registers.known & (1u << reg)) &&
+	    take_tag(run, s, s->input.registers.value[reg])) {
+		s->method = METHOD_TAG;
+		return;
+	}
+	walk_stack(run, s, use_tag);
+	if (s->method == METHOD_NONE && s->reason == REASON_NO_UNWIND_INFO && !code)
+		s->reason = REASON_NO_CODE_OBJECT;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- rows */
+
+static const struct expansion *expand(struct run *run, const struct sample *s)
+{
+	uint64_t a = 0, b = 0;
+	uint32_t i;
+
+	for (uint32_t n = 0; n < s->seeds.nr; n++)
+		a = a * 0x9e3779b97f4a7c15ull + s->seeds.component[n] + 1;
+	b = (uint64_t)s->shared_half << 8 | s->seeds.nr;
+	i = run->a->model->dictionary.has_unlinks ? 0 : intern_find(&run->expansions, a, b);
+	if (i)
+		return &run->expansion[i - 1];
+	if (run->nr_expansions == run->expansions_capacity) {
+		uint32_t capacity = run->expansions_capacity ? 2 * run->expansions_capacity : 64;
+		struct expansion *bigger = realloc(run->expansion, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		run->expansion = bigger;
+		run->expansions_capacity = capacity;
+	}
+	i = run->a->model->dictionary.has_unlinks && run->nr_expansions ? 0 : run->nr_expansions++;
+	dictionary_expand(&run->a->model->dictionary, s->seeds.component, s->seeds.nr, s->time_ns, &run->expansion[i]);
+	if (s->shared_half) { /* half each; what both say stays whole by being added up */
+		struct expansion *e = &run->expansion[i], other;
+
+		dictionary_expand(&run->a->model->dictionary, &s->shared_half, 1, s->time_ns, &other);
+		for (uint32_t n = 0; n < e->nr; n++)
+			e->row[n].share /= 2;
+		for (uint32_t n = 0; n < other.nr && e->nr < EXPANSION_ROWS_MAX; n++) {
+			other.row[n].share /= 2;
+			e->row[e->nr++] = other.row[n];
+		}
+	}
+	if (!run->a->model->dictionary.has_unlinks)
+		intern_add(&run->expansions, a, b, i + 1);
+	return &run->expansion[i];
+}
+
+static int reserve_rows(struct attribution *a, uint64_t more)
+{
+	uint64_t capacity = a->table.capacity ? a->table.capacity : 4096;
+	struct table bigger;
+	void *memory;
+
+	if (a->table.nr + more <= a->table.capacity)
+		return 0;
+	while (capacity < a->table.nr + more)
+		capacity *= 2;
+	memory = malloc(table_bytes(capacity));
+	if (!memory)
+		return -ENOMEM;
+	table_init(&bigger, memory, capacity);
+	bigger.nr = a->table.nr;
+	if (a->table.nr) {
+		memcpy(bigger.time_ns, a->table.time_ns, a->table.nr * 8);
+		memcpy(bigger.ip, a->table.ip, a->table.nr * 8);
+		memcpy(bigger.weight, a->table.weight, a->table.nr * 8);
+		memcpy(bigger.share, a->table.share, a->table.nr * 8);
+		for (int c = 0; c < TABLE_COLUMNS; c++)
+			memcpy(bigger.column[c], a->table.column[c], a->table.nr * 4);
+	}
+	free(a->memory);
+	a->memory = memory;
+	a->table = bigger;
+	return 0;
+}
+
+/* 1 + the innermost mark of this name that holds the time in this process or one that it was forked from. */
+static uint32_t phase_of(const struct run *run, const struct process *p, uint64_t time_ns)
+{
+	const struct model *m = run->a->model;
+	uint32_t low = 0, high = m->nr_marks;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->mark[middle].begin_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t back = 0; low > 0 && back < 4096; low--, back++) {
+		const struct mark *k = &m->mark[low - 1];
+
+		if (k->end_ns > time_ns && k->name && strcmp(k->name, run->options->run_mark) == 0)
+			for (const struct process *q = p; q; q = q->parent)
+				if (q->number == k->process)
+					return low;
+	}
+	return 0;
+}
+
+struct facts { /* of a row that all shares have in common */
+	uint32_t process, thread, event, mode, phase;
+	uint64_t weight, ip;
+	const struct location *location;
+};
+
+static int add_rows(struct run *run, const struct sample *s, const struct facts *f)
+{
+	static const struct expansion whole = { 1, { { 1, { 0 } } } };
+	const struct expansion *e = s->seeds.nr ? expand(run, s) : &whole;
+	struct table *t = &run->a->table;
+
+	if (!e || reserve_rows(run->a, e->nr))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->nr; i++) {
+		uint64_t row = table_add(t);
+
+		t->time_ns[row] = s->time_ns;
+		t->ip[row] = f->ip;
+		t->weight[row] = f->weight;
+		t->share[row] = e->row[i].share;
+		t->column[TABLE_SAMPLE][row] = (uint32_t)run->a->nr_samples;
+		t->column[TABLE_PROCESS][row] = f->process;
+		t->column[TABLE_THREAD][row] = f->thread;
+		t->column[TABLE_EVENT][row] = f->event;
+		t->column[TABLE_MODE][row] = f->mode;
+		t->column[TABLE_FUNCTION][row] = f->location->function;
+		t->column[TABLE_LINE][row] = f->location->line;
+		t->column[TABLE_IMAGE][row] = f->location->image;
+		t->column[TABLE_METHOD][row] = s->method;
+		t->column[TABLE_REASON][row] = s->reason;
+		t->column[TABLE_PHASE][row] = f->phase;
+		for (uint32_t level = 0; level < TABLE_LEVELS; level++)
+			t->column[TABLE_LEVEL_0 + level][row] = e->row[i].component[level];
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------------------------------------- one line per sample */
+
+static void print_text(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to);
+}
+
+static void print_header(const struct run *run)
+{
+	const struct dictionary *d = &run->a->model->dictionary;
+	FILE *to = run->options->each;
+
+	fputs("time_ns\tpid\ttid\tmode\tevent\tip\timage\tfunction\tline\tmethod\treason\tphase", to);
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		fprintf(to, "\t%s", d->level[i].name ? d->level[i].name : "?");
+	if (run->options->witness) {
+		fputs("\tstack_method\tstack_function", to);
+		for (uint32_t i = 0; i < d->nr_levels; i++)
+			fprintf(to, "\tstack_%s", d->level[i].name ? d->level[i].name : "?");
+	}
+	fputc('\n', to);
+}
+
+/* Components of the largest share: name#id. */
+static void print_components(struct run *run, const struct sample *s)
+{
+	const struct dictionary *d = &run->a->model->dictionary;
+	const struct expansion *e = s->seeds.nr ? expand(run, s) : NULL;
+
+	for (uint32_t i = 0; i < d->nr_levels; i++) {
+		uint32_t c = e ? e->row[0].component[i] : COMPONENT_NONE;
+
+		fputc('\t', run->options->each);
+		if (c) {
+			print_text(run->options->each, d->component[c].name ? d->component[c].name : "");
+			fprintf(run->options->each, "#%llu", (unsigned long long)d->component[c].id);
+		}
+	}
+}
+
+static void print_sample(struct run *run, struct sample *s, const struct facts *f, const struct code *code)
+{
+	static const char *const modes[] = { "user", "kernel", "other" };
+	const struct attribution *a = run->a;
+	const struct line *line = &a->line[f->location->line];
+	FILE *to = run->options->each;
+
+	fprintf(to, "%llu\t%u\t%u\t%s\t%u\t%#llx\t", (unsigned long long)s->time_ns, s->process->pid,
+		a->model->thread[f->thread].tid, modes[f->mode < 2 ? f->mode : 2], f->event, (unsigned long long)f->ip);
+	print_text(to, a->image[f->location->image].path);
+	fputc('\t', to);
+	print_text(to, a->function[f->location->function].name);
+	fputc('\t', to);
+	if (f->location->line) {
+		print_text(to, line->file);
+		fprintf(to, ":%u", line->number);
+	}
+	fprintf(to, "\t%s\t%s\t%u", method_names[s->method], reason_names[s->reason], f->phase);
+	print_components(run, s);
+	if (run->options->witness) {
+		struct sample alone = *s;
+
+		decide(run, &alone, f->location, code, true);
+		fprintf(to, "\t%s\t", method_names[alone.method]);
+		print_text(to, a->function[alone.caller_function].name);
+		print_components(run, &alone);
+	}
+	fputc('\n', to);
+}
+
+/* ------------------------------------------------------------------------------------------------------ all samples */
+
+static uint64_t column(const struct sample_block *b, enum sample_column c, uint32_t i)
+{
+	return b->column[c] ? b->column[c][i] : 0;
+}
+
+static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
+{
+	struct attribution *a = run->a;
+	struct model *m = a->model;
+	struct sample s = { 0 };
+	struct facts f = { 0 };
+	const struct code *code = NULL;
+	uint32_t tid = (uint32_t)column(b, SAMPLE_COLUMN_TID, i);
+	int ret;
+
+	s.time_ns = column(b, SAMPLE_COLUMN_TIME, i);
+	s.process = model_get_process(m, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), s.time_ns);
+	if (!s.process)
+		return -ENOMEM;
+	f.mode = (uint32_t)column(b, SAMPLE_COLUMN_MODE, i);
+	f.ip = column(b, SAMPLE_COLUMN_IP, i);
+	f.weight = column(b, SAMPLE_COLUMN_WEIGHT, i);
+	f.event = b->event;
+	f.process = s.process->number;
+	f.thread = model_get_thread(m, s.process, tid);
+	s.has_registers = column(b, SAMPLE_COLUMN_REGISTERS_ABI, i) == 2; /* PERF_SAMPLE_REGS_ABI_64 */
+	for (int n = 0; s.has_registers && n < UNWIND_REGISTERS; n++)
+		if (b->registers[perf_register[n]]) {
+			s.input.registers.value[n] = b->registers[perf_register[n]][i];
+			s.input.registers.known |= 1u << n;
+		}
+	if (b->stack_offset) {
+		s.input.stack = b->stack + b->stack_offset[i];
+		s.input.stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];
+	}
+	if (f.mode == SAMPLE_MODE_USER) {
+		s.ip = f.ip;
+		if (s.has_registers) { /* the registers are those of the sampled instruction, give or take skid */
+			s.input.registers.value[UNWIND_RIP] = f.ip;
+			s.input.registers.known |= 1u << UNWIND_RIP;
+		}
+	} else {
+		s.ip = s.input.registers.value[UNWIND_RIP];
+		s.has_registers = s.has_registers && s.ip;
+	}
+	code = s.ip ? model_find_code(s.process, s.ip, s.time_ns) : NULL;
+	decide(run, &s, locate(&run->locator, s.process, code, s.ip), code, run->options->stack_only);
+	/* the row tells where the sample itself was */
+	f.location = f.mode == SAMPLE_MODE_USER ? locate(&run->locator, s.process, code, s.ip) :
+						  &run->locator.location[run->locator.kernel];
+	f.phase = m->nr_marks ? phase_of(run, s.process, s.time_ns) : 0;
+	if (f.location->jit) {
+		a->jit_samples++;
+		a->jit_named += a->function[f.location->function].symbol;
+		a->jit_lines += f.location->line != 0;
+		a->line0_samples += f.location->line0;
+	}
+	ret = add_rows(run, &s, &f);
+	if (run->options->each)
+		print_sample(run, &s, &f, code);
+	if (!a->nr_samples || s.time_ns < a->first_ns)
+		a->first_ns = s.time_ns;
+	if (s.time_ns > a->last_ns)
+		a->last_ns = s.time_ns;
+	a->nr_samples++;
+	return ret;
+}
+
+static int all_samples(struct run *run, struct trace_reader *t)
+{
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	int ret = 0;
+
+	trace_rewind(t);
+	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	while (ret == 0 && trace_next(t, &r) == 1) {
+		uint64_t at, total;
+
+		if (r.id != TRACE_SAMPLES)
+			continue;
+		if (sample_block_decode(&r, &b)) {
+			run->a->bad_blocks++;
+			continue;
+		}
+		for (uint32_t i = 0; i < b.nr && ret == 0; i++)
+			ret = on_sample(run, &b, i);
+		trace_progress(t, &at, &total);
+		if (run->options->progress)
+			run->options->progress(run->options->progress_context, at, total);
+	}
+	sample_block_fini(&b);
+	trace_select(t, ~0u);
+	return ret;
+}
+
+int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
+	      struct diag *d)
+{
+	struct attribution *a = calloc(1, sizeof(*a));
+	struct run run = { .a = a, .options = o };
+	int ret;
+
+	if (!a)
+		return diag_fail(d, ENOMEM, "no memory for samples");
+	a->model = m;
+	ret = locator_init(&run.locator, a);
+	if (ret == 0)
+		ret = unwinder_create(&run.unwinder, d);
+	if (ret == 0) {
+		if (o->each)
+			print_header(&run);
+		ret = all_samples(&run, t);
+		unwinder_destroy(run.unwinder);
+	}
+	locator_fini(&run.locator);
+	intern_fini(&run.expansions);
+	free(run.expansion);
+	free(run.rewritten);
+	if (ret) {
+		attribution_destroy(a);
+		return diag_fail(d, -ret, "no memory for the samples of this trace");
+	}
+	*out = a;
+	return 0;
+}
+
+void attribution_destroy(struct attribution *a)
+{
+	for (uint32_t i = 0; i < a->nr_functions; i++)
+		free(a->function[i].name);
+	for (uint32_t i = 0; i < a->nr_lines; i++)
+		free(a->line[i].file);
+	for (uint32_t i = 0; i < a->nr_images; i++)
+		free(a->image[i].path);
+	free(a->function);
+	free(a->line);
+	free(a->image);
+	free(a->memory);
+	free(a);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "locate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADD(array, nr, capacity) ((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
+
+static bool grow(void **array, uint32_t *capacity, size_t each)
+{
+	uint32_t more = *capacity ? 2 * *capacity : 256;
+	void *bigger = realloc(*array, more * each);
+
+	if (!bigger)
+		return false;
+	memset((char *)bigger + *capacity * each, 0, (more - *capacity) * each);
+	*array = bigger;
+	*capacity = more;
+	return true;
+}
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	while (*text)
+		h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
+	return h;
+}
+
+static uint32_t get_image(struct locator *l, const char *path)
+{
+	struct attribution *a = l->a;
+	uint64_t h = hash_text(path);
+	uint32_t i = intern_find(&l->images, h, 0);
+
+	if (i || !ADD(a->image, a->nr_images, l->images_capacity))
+		return i;
+	i = a->nr_images++;
+	a->image[i].path = strdup(path);
+	intern_add(&l->images, h, 0, i);
+	return i;
+}
+
+/* name is taken over. */
+static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
+{
+	struct attribution *a = l->a;
+	uint64_t h = hash_text(name);
+	uint32_t i = intern_find(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit);
+
+	if (i || !ADD(a->function, a->nr_functions, l->functions_capacity)) {
+		free(name);
+		return i;
+	}
+	i = a->nr_functions++;
+	a->function[i] = (struct function){ name, image, symbol, jit, unknown };
+	intern_add(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit, i);
+	return i;
+}
+
+static uint32_t get_line(struct locator *l, const char *file, uint32_t number, bool jit)
+{
+	struct attribution *a = l->a;
+	uint64_t h = hash_text(file);
+	uint32_t i = intern_find(&l->lines, h, (uint64_t)number << 1 | jit);
+
+	if (i || !ADD(a->line, a->nr_lines, l->lines_capacity))
+		return i;
+	i = a->nr_lines++;
+	a->line[i] = (struct line){ strdup(file), number, jit };
+	intern_add(&l->lines, h, (uint64_t)number << 1 | jit, i);
+	return i;
+}
+
+static uint32_t add_location(struct locator *l, const struct location *from)
+{
+	if (!ADD(l->location, l->nr_locations, l->capacity))
+		return 0;
+	l->location[l->nr_locations] = *from;
+	return l->nr_locations++;
+}
+
+int locator_init(struct locator *l, struct attribution *a)
+{
+	struct location none = { 0 };
+
+	memset(l, 0, sizeof(*l));
+	l->a = a;
+	/* index 0 of everything is "none" */
+	if (!ADD(a->function, a->nr_functions, l->functions_capacity) || !ADD(a->line, a->nr_lines, l->lines_capacity) ||
+	    !ADD(a->image, a->nr_images, l->images_capacity))
+		return -ENOMEM;
+	a->function[a->nr_functions++].name = strdup("");
+	a->line[a->nr_lines++].file = strdup("");
+	a->image[a->nr_images++].path = strdup("");
+	add_location(l, &none);
+	none.image = get_image(l, "[kernel]");
+	none.function = get_function(l, strdup("[kernel]"), none.image, false, false, false);
+	l->kernel = add_location(l, &none);
+	none.image = get_image(l, "[unknown]");
+	none.function = get_function(l, strdup("[unknown]"), none.image, false, false, true);
+	l->unknown = add_location(l, &none);
+	return l->unknown == 2 ? 0 : -ENOMEM;
+}
+
+void locator_fini(struct locator *l)
+{
+	intern_fini(&l->by_address);
+	intern_fini(&l->functions);
+	intern_fini(&l->lines);
+	intern_fini(&l->images);
+	free(l->location);
+}
+
+static uint32_t component_of_line(struct locator *l, const struct process *p, const char *file, uint32_t number)
+{
+	const struct source *s = number ? model_find_source(l->a->model, p, file) : NULL;
+
+	return s ? model_line_component(l->a->model, s, number) : COMPONENT_NONE;
+}
+
+static void locate_in_elf(struct locator *l, const struct process *p, const struct code *c, uint64_t address, struct location *out)
+{
+	struct elf_object *elf = c->kind == CODE_ELF ? c->elf : c->file ? c->file->elf : NULL;
+	struct elf_function f = { 0 };
+	struct elf_line row, before, after;
+	bool has_before, has_after, has_function;
+	const char *plt, *slash;
+	uint64_t at;
+
+	out->jit = c->kind == CODE_ELF;
+	out->image = get_image(l, c->path);
+	if (!elf || !code_file_address(c, address, &at)) {
+		slash = strrchr(c->path, '/');
+		out->function = get_function(l, strdup(slash ? slash + 1 : c->path), out->image, false, out->jit, false);
+		return;
+	}
+	has_function = elf_find_function(elf, at, &f);
+	if (has_function) {
+		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
+	} else if (elf_find_plt(elf, at, &plt)) {
+		out->function = get_function(l, strdup(plt), out->image, true, out->jit, false);
+	} else {
+		slash = strrchr(c->path, '/');
+		out->function = get_function(l, strdup(slash ? slash + 1 : c->path), out->image, false, out->jit, false);
+	}
+	if (!elf_find_line(elf, at, &row))
+		return;
+	if (row.line) {
+		out->line = get_line(l, row.file, row.line, out->jit);
+		out->component = out->jit ? component_of_line(l, p, row.file, row.line) : COMPONENT_NONE;
+		return;
+	}
+	/* The compiler says that this instruction belongs to no line (it merged some): the nearest lines of the same
+	 * function stand for it. */
+	out->line0 = out->jit;
+	if (!out->jit || !has_function)
+		return;
+	elf_find_lines_around(elf, at, f.address, f.address + f.bytes, &before, &has_before, &after, &has_after);
+	if (has_before)
+		out->before = component_of_line(l, p, before.file, before.line);
+	if (has_after)
+		out->after = component_of_line(l, p, after.file, after.line);
+	if (has_before || has_after) {
+		const struct elf_line *near = has_before ? &before : &after;
+
+		out->line = get_line(l, near->file, near->line, out->jit);
+	}
+}
+
+static void locate_in_load(struct locator *l, const struct process *p, const struct code *c, uint64_t address, struct location *out)
+{
+	const struct code_line *row = NULL;
+	const struct code_entry *entry = NULL;
+
+	out->jit = true;
+	out->image = get_image(l, c->path);
+	out->function = get_function(l, strdup(c->name && *c->name ? c->name : "(no name)"), out->image, c->name && *c->name, true,
+				     false);
+	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= address; i++)
+		row = &c->lines[i];
+	if (row && row->line) {
+		out->line = get_line(l, row->file, row->line, true);
+		out->component = component_of_line(l, p, row->file, row->line);
+	}
+	for (size_t i = 0; i < c->nr_entries && c->entries[i].offset <= address - c->address; i++)
+		entry = &c->entries[i];
+	if (entry)
+		out->component = entry->component;
+}
+
+const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+{
+	struct location new = { 0 };
+	uint32_t i;
+
+	if (!code)
+		return &l->location[l->unknown];
+	i = intern_find(&l->by_address, code->number, address);
+	if (i)
+		return &l->location[i];
+	if (code->kind == CODE_LOAD)
+		locate_in_load(l, p, code, address, &new);
+	else
+		locate_in_elf(l, p, code, address, &new);
+	i = add_location(l, &new);
+	if (i)
+		intern_add(&l->by_address, code->number, address, i);
+	return &l->location[i];
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address to what people call it: function, source line, image, and the lowest component, each found once per
+ * code object and address.  Context: thread.
+ */
+#ifndef TAILOR_LOCATE_H
+#define TAILOR_LOCATE_H
+
+#include "attribute.h"
+#include "intern.h"
+
+struct location {
+	uint32_t function, line, image; /* indexes in the attribution */
+	uint32_t component;		/* COMPONENT_NONE: the code has none */
+	uint32_t before, after;		/* without a line of its own: its neighbours' components */
+	bool jit, line0;
+};
+
+struct locator {
+	struct attribution *a;
+	struct intern by_address, functions, lines, images;
+	struct location *location;
+	uint32_t nr_locations, capacity;
+	uint32_t functions_capacity, lines_capacity, images_capacity;
+	uint32_t kernel, unknown; /* locations of these two */
+};
+
+int locator_init(struct locator *l, struct attribution *a);
+void locator_fini(struct locator *l);
+/* code NULL: unknown.  Never NULL; valid until the next call. */
+const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
+
+#endif

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* The report on a terminal: 80 columns, totals of 100 %, names escaped. */
+#include "summary.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define BAR_CELLS 10
+#define DEPTH_MAX 64
+
+struct text {
+	const struct summary *s;
+	FILE *to;
+	bool colour, utf8;
+	int top;
+};
+
+/* ------------------------------------------------------------------------------------------------------- small parts */
+
+/* At most columns characters of a name that somebody else chose: no control characters, no half UTF-8. */
+static void put_name(const struct text *t, const char *name, int columns)
+{
+	const unsigned char *c = (const unsigned char *)(name ? name : "");
+	int used = 0;
+
+	for (; *c && used < columns; used++) {
+		int bytes = *c < 0x80 ? 1 : *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc0 ? 2 : 0, i;
+
+		for (i = 1; i < bytes && (c[i] & 0xc0) == 0x80; i++)
+			;
+		if (*c < 0x20 || *c == 0x7f || bytes == 0 || i != bytes || (bytes > 1 && !t->utf8)) {
+			fputc('?', t->to);
+			c += bytes && i == bytes ? bytes : 1;
+		} else if (used == columns - 1 && c[bytes]) {
+			fputs(t->utf8 ? "…" : "~", t->to);
+			return;
+		} else {
+			fwrite(c, 1, (size_t)bytes, t->to);
+			c += bytes;
+		}
+	}
+}
+
+static void put_heading(const struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_heading(const struct text *t, const char *format, ...)
+{
+	va_list list;
+
+	fputs(t->colour ? "\n\033[1m" : "\n", t->to);
+	va_start(list, format);
+	vfprintf(t->to, format, list);
+	va_end(list);
+	fputs(t->colour ? "\033[0m\n" : "\n", t->to);
+}
+
+static void put_bar(const struct text *t, int tenths)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int parts = (tenths * BAR_CELLS * 8 + 500) / 1000, cell = 0;
+
+	if (t->colour)
+		fputs("\033[36m", t->to);
+	if (t->utf8) {
+		for (; cell < parts / 8; cell++)
+			fputs("█", t->to);
+		if (parts % 8 && cell < BAR_CELLS) {
+			fputs(eighths[parts % 8], t->to);
+			cell++;
+		}
+	} else {
+		for (; cell < (parts + 4) / 8; cell++)
+			fputc('#', t->to);
+	}
+	if (t->colour)
+		fputs("\033[0m", t->to);
+	fprintf(t->to, "%*s", BAR_CELLS - cell, "");
+}
+
+/* 1234 -> "1234", 6001215 -> "6.00M": four digits say enough of row counts. */
+static const char *short_number(double v, char text[16])
+{
+	static const char units[] = " kMGTPE";
+	int u = 0;
+
+	if (v < 10000 && v == floor(v)) {
+		snprintf(text, 16, "%.0f", v);
+		return text;
+	}
+	while (v >= 1000 && units[u + 1]) {
+		v /= 1000;
+		u++;
+	}
+	snprintf(text, 16, v < 10 ? "%.2f%c" : v < 100 ? "%.1f%c" : "%.0f%c", v, units[u]);
+	return text;
+}
+
+static void put_share(const struct text *t, int tenths)
+{
+	fprintf(t->to, "%4d.%d %%", tenths / 10, tenths % 10);
+}
+
+static const char *component_name(const struct text *t, uint32_t i, char *spare, size_t bytes)
+{
+	const struct component *c = &t->s->a->model->dictionary.component[i];
+
+	if (c->name && *c->name)
+		return c->name;
+	snprintf(spare, bytes, "component %llu", (unsigned long long)c->id);
+	return spare;
+}
+
+static const char *level_name(const struct text *t, uint32_t level)
+{
+	const char *name = t->s->a->model->dictionary.level[level].name;
+
+	return name && *name ? name : "component";
+}
+
+/* ------------------------------------------------------------------------------------------------------------- header */
+
+static void put_header(const struct text *t)
+{
+	const struct attribution *a = t->s->a;
+	const struct model *m = a->model;
+	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
+
+	fprintf(t->to, "command   ");
+	put_name(t, m->command ? m->command : "(not known)", 70);
+	fprintf(t->to, "\nmachine   ");
+	put_name(t, m->host_name, 24);
+	fprintf(t->to, ", %u CPUs, Linux ", m->nr_cpus);
+	put_name(t, m->kernel, 24);
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		const struct event *e = &m->event[i];
+
+		fprintf(t->to, "\nevent     ");
+		put_name(t, e->name, 30);
+		if (e->rate)
+			fprintf(t->to, ", %llu samples/s and CPU", (unsigned long long)e->rate);
+		else
+			fprintf(t->to, ", every %llu %s", (unsigned long long)e->period, e->unit);
+		fprintf(t->to, ", %u stack bytes%s", e->stack_bytes, e->exclude_kernel ? ", user code only" : "");
+	}
+	fprintf(t->to, "\nsamples   %llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
+		(unsigned long long)t->s->lost);
+	if (t->s->all.total.samples + 0.5 < (double)a->nr_samples)
+		fprintf(t->to, "; %.0f of them pass the filter", t->s->all.total.samples);
+	if (m->has_end && m->exit_status != ~0u) {
+		int status = (int)m->exit_status;
+
+		if (WIFSIGNALED(status))
+			fprintf(t->to, "; the command was killed by signal %d", WTERMSIG(status));
+		else if (WEXITSTATUS(status))
+			fprintf(t->to, "; the command's exit status was %d", WEXITSTATUS(status));
+	}
+	fputc('\n', t->to);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- plan */
+
+struct plan {
+	uint32_t *shown; /* components of the plan level, in the order of the tree */
+	int *tenths;
+	uint32_t nr;
+	char (*prefix)[DEPTH_MAX * 4];
+	char *seen;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct edge *const *x = a, *const *y = b;
+
+	return (*x)->order < (*y)->order ? -1 : (*x)->order > (*y)->order;
+}
+
+static void plan_add(const struct text *t, struct plan *p, uint32_t component, const char *prefix, bool last, int depth)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+	const struct edge **below;
+	char next[DEPTH_MAX * 4];
+	uint32_t nr = 0;
+
+	if (p->seen[component] || depth >= DEPTH_MAX - 2)
+		return; /* a plan may be a graph: the first place counts */
+	p->seen[component] = 1;
+	snprintf(p->prefix[p->nr], sizeof(*p->prefix), "%s%s", prefix,
+		 depth == 0 ? "" : t->utf8 ? (last ? "└─ " : "├─ ") : (last ? "`- " : "|- "));
+	p->shown[p->nr++] = component;
+	below = malloc((d->nr_edges + 1) * sizeof(*below));
+	for (uint32_t i = 0; below && i < d->nr_edges; i++)
+		if (d->edges[i].to == component)
+			below[nr++] = &d->edges[i];
+	if (nr)
+		qsort(below, nr, sizeof(*below), by_order);
+	snprintf(next, sizeof(next), "%s%s", prefix, depth == 0 ? "" : last ? "   " : t->utf8 ? "│  " : "|  ");
+	for (uint32_t i = 0; i < nr; i++)
+		plan_add(t, p, below[i]->from, next, i + 1 == nr, depth + 1);
+	free(below);
+}
+
+static void plan_line(const struct text *t, const struct plan *p, uint32_t i)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+	const struct table_sum *sum = &t->s->run.component[t->s->plan_level][p->shown[i]];
+	char a[16], b[16], spare[32];
+	int64_t rows, estimated;
+	bool has_rows = dictionary_find_counter(d, p->shown[i], "rows", &rows);
+	bool has_estimate = dictionary_find_counter(d, p->shown[i], "estimated rows", &estimated);
+	const char *detail = d->component[p->shown[i]].detail;
+	int columns = 80 - 7 - 1 - BAR_CELLS - 1 - 8 - 8 - 7 - 7 - 2, used = 0;
+
+	put_share(t, p->tenths[i]);
+	fputc(' ', t->to);
+	put_bar(t, p->tenths[i]);
+	fprintf(t->to, "%9.0f", sum->samples);
+	if (sum->samples > 0)
+		fprintf(t->to, "%6.1f %%", 100 * sum->kernel / sum->samples);
+	else
+		fprintf(t->to, "%8s", "-");
+	fprintf(t->to, "%7s%7s  ", has_estimate ? short_number((double)estimated, a) : "-",
+		has_rows ? short_number((double)rows, b) : "-");
+	for (const char *c = p->prefix[i]; *c; c++)
+		used += (*c & 0xc0) != 0x80;
+	fputs(p->prefix[i], t->to);
+	put_name(t, component_name(t, p->shown[i], spare, sizeof(spare)), columns > used ? columns - used : 8);
+	fputc('\n', t->to);
+	if (detail && *detail) {
+		fprintf(t->to, "%52s%*s", "", used, "");
+		put_name(t, detail, columns > used ? columns - used : 8);
+		fputc('\n', t->to);
+	}
+}
+
+/* Rows that were expected and came: where they differ tenfold, the plan was made on a wrong guess. */
+static void put_wrong_estimates(const struct text *t, const struct plan *p)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+	char a[16], b[16], spare[32];
+
+	for (uint32_t i = 0; i < p->nr; i++) {
+		int64_t rows, estimated;
+		double times;
+
+		if (!dictionary_find_counter(d, p->shown[i], "rows", &rows) ||
+		    !dictionary_find_counter(d, p->shown[i], "estimated rows", &estimated))
+			continue;
+		times = (double)(rows > 0 ? rows : 1) / (double)(estimated > 0 ? estimated : 1);
+		if (times >= 10 || times <= 0.1) {
+			fprintf(t->to, "  ! ");
+			put_name(t, component_name(t, p->shown[i], spare, sizeof(spare)), 30);
+			fprintf(t->to, ": %s rows were expected, %s came\n", short_number((double)estimated, a),
+				short_number((double)rows, b));
+		}
+	}
+}
+
+static void put_plan_of(const struct text *t, const struct process *process)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+	const struct table_sum *sums = t->s->run.component[t->s->plan_level];
+	struct plan p = { 0 };
+	double *values, on = 0, total = 0;
+
+	for (uint32_t i = 0; i < t->s->a->table.nr; i++) /* this process's samples in the run phase */
+		if (t->s->a->table.column[TABLE_PROCESS][i] == process->number &&
+		    (!t->s->has_run || t->s->a->table.column[TABLE_PHASE][i]) && table_passes(&t->s->a->table, i, &t->s->filter))
+			total += t->s->a->table.share[i];
+	p.shown = calloc(d->nr_components, sizeof(*p.shown));
+	p.prefix = calloc(d->nr_components, sizeof(*p.prefix));
+	p.seen = calloc(d->nr_components, 1);
+	values = calloc(d->nr_components + 1, sizeof(*values));
+	p.tenths = calloc(d->nr_components + 1, sizeof(*p.tenths));
+	if (!p.shown || !p.prefix || !p.seen || !values || !p.tenths)
+		goto out;
+	/* roots first, then what no edge reaches (a cycle) */
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 1; i < d->nr_components; i++) {
+			bool has_consumer = false;
+
+			if (d->component[i].level != t->s->plan_level || d->component[i].process != process->number)
+				continue;
+			for (uint32_t e = 0; e < d->nr_edges && round == 0; e++)
+				has_consumer |= d->edges[e].from == i;
+			if (!has_consumer)
+				plan_add(t, &p, i, "", true, 0);
+		}
+	for (uint32_t i = 0; i < p.nr; i++)
+		on += values[i] = sums[p.shown[i]].samples;
+	if (total < on)
+		total = on; /* children of this process worked for its plan */
+	values[p.nr] = total - on;
+	summary_tenths(values, p.nr + 1, total, p.tenths);
+	if (t->s->has_run)
+		put_heading(t, "Plan of process %u: %.0f samples in its run phase", process->pid, total);
+	else
+		put_heading(t, "Plan of process %u: %.0f samples", process->pid, total);
+	fprintf(t->to, "  share            samples  kernel  exp.r.   rows  %s\n", level_name(t, t->s->plan_level));
+	for (uint32_t i = 0; i < p.nr; i++)
+		plan_line(t, &p, i);
+	put_share(t, p.tenths[p.nr]);
+	fprintf(t->to, " %*s%9.0f%24s(on none: see the reasons below)\n", BAR_CELLS, "", values[p.nr], "");
+	fprintf(t->to, " 100.0 %% %*s%9.0f%24s(kernel: share of a line's samples)\n", BAR_CELLS, "", total, "");
+	put_wrong_estimates(t, &p);
+out:
+	free(p.shown);
+	free(p.prefix);
+	free(p.seen);
+	free(p.tenths);
+	free(values);
+}
+
+static void put_plans(const struct text *t)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+
+	if (t->s->plan_level == LEVELS_MAX)
+		return;
+	for (uint32_t n = 0; n < t->s->a->model->nr_processes; n++)
+		for (uint32_t i = 1; i < d->nr_components; i++)
+			if (d->component[i].process == n && d->component[i].level == t->s->plan_level && d->component[i].announced) {
+				put_plan_of(t, t->s->a->model->numbered[n]);
+				break;
+			}
+}
+
+/* ------------------------------------------------------------------------------------------------------------- tables */
+
+/* Rows of one grouping, the largest first, and how much the others have together. */
+static void put_table(const struct text *t, const char *heading, const struct table_sum *sums, uint32_t nr, uint32_t first,
+		      double total, void (*put)(const struct text *t, uint32_t i))
+{
+	uint32_t *order = malloc((nr + 1) * sizeof(*order));
+	double values[64], rest = 0;
+	int tenths[64];
+	size_t n, shown;
+
+	if (!order)
+		return;
+	n = summary_order(sums + first, nr - first, order);
+	shown = n < (size_t)t->top ? n : (size_t)t->top;
+	if (shown > 62)
+		shown = 62;
+	if (n == 0)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		if (i < shown)
+			values[i] = sums[first + order[i]].samples;
+		else
+			rest += sums[first + order[i]].samples;
+	values[shown] = rest;
+	summary_tenths(values, shown + 1, total, tenths);
+	put_heading(t, "%s", heading);
+	for (size_t i = 0; i < shown; i++) {
+		put_share(t, tenths[i]);
+		fprintf(t->to, "%10.0f  ", values[i]);
+		put(t, first + order[i]);
+		fputc('\n', t->to);
+	}
+	if (n > shown) {
+		put_share(t, tenths[shown]);
+		fprintf(t->to, "%10.0f  (%zu more)\n", rest, n - shown);
+	}
+out:
+	free(order);
+}
+
+static void put_component(const struct text *t, uint32_t i)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+	const struct component *c = &d->component[i];
+	char spare[32];
+
+	put_name(t, component_name(t, i, spare, sizeof(spare)), 44);
+	for (uint32_t n = 0; n < c->nr_links && n < 2; n++) {
+		fputs(n ? ", " : t->utf8 ? " → " : " -> ", t->to);
+		put_name(t, component_name(t, c->links[n].upper, spare, sizeof(spare)), 22);
+	}
+}
+
+static void put_function(const struct text *t, uint32_t i)
+{
+	const struct function *f = &t->s->a->function[i];
+	const char *slash = strrchr(t->s->a->image[f->image].path, '/');
+
+	if (f->symbol) {
+		put_name(t, f->name, 40);
+		fputs("  ", t->to);
+		put_name(t, slash ? slash + 1 : t->s->a->image[f->image].path, 18);
+	} else {
+		put_name(t, f->name, 40);
+		if (!f->unknown && f->name[0] != '[')
+			fputs("  (no symbol)", t->to);
+	}
+}
+
+static void put_line(const struct text *t, uint32_t i)
+{
+	const struct line *l = &t->s->a->line[i];
+
+	put_name(t, l->file, 50);
+	fprintf(t->to, ":%u%s", l->number, l->jit ? "  (generated code)" : "");
+}
+
+static void put_image(const struct text *t, uint32_t i)
+{
+	put_name(t, t->s->a->image[i].path, 60);
+}
+
+static void put_process(const struct text *t, uint32_t i)
+{
+	const struct process *p = t->s->a->model->numbered[i];
+
+	fprintf(t->to, "%u ", p->pid);
+	put_name(t, *p->comm ? p->comm : p->executable, 50);
+}
+
+static void put_method(const struct text *t, uint32_t i)
+{
+	static const char *const says[] = { "no component: the reasons are below", "the dictionary, from the instruction alone",
+					    "the tag register, in code that keeps it",
+					    "the tag or the component of the frame that the stack led to",
+					    "the first caller that has a component" };
+
+	fprintf(t->to, "%-12s %s", method_names[i], says[i]);
+}
+
+static void put_reason(const struct text *t, uint32_t i)
+{
+	fprintf(t->to, "%s: %s", reason_names[i], reason_sentences[i]);
+}
+
+static void put_levels(const struct text *t)
+{
+	const struct dictionary *d = &t->s->a->model->dictionary;
+	char heading[128];
+
+	/* from above; the plan has been shown */
+	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
+		for (uint32_t i = 0; i < d->nr_levels; i++)
+			if (d->level[i].rank == rank && i != t->s->plan_level) {
+				snprintf(heading, sizeof(heading), "By %s%s", level_name(t, i),
+					 t->s->has_run ? ", in the run phase" : "");
+				put_table(t, heading, t->s->run.component[i], d->nr_components, 1, t->s->run.total.samples,
+					  put_component);
+			}
+}
+
+static void put_jit(const struct text *t)
+{
+	const struct attribution *a = t->s->a;
+
+	if (!a->jit_samples)
+		return;
+	put_heading(t, "Generated code: %llu samples, %.1f %% with a function's name, %.1f %% with a line",
+		    (unsigned long long)a->jit_samples, 100.0 * (double)a->jit_named / (double)a->jit_samples,
+		    100.0 * (double)a->jit_lines / (double)a->jit_samples);
+}
+
+static void put_told(const struct text *t)
+{
+	const struct model *m = t->s->a->model;
+
+	if (!m->nr_notices && !m->nr_losses && !t->s->a->bad_blocks)
+		return;
+	put_heading(t, "What the recorder has to say");
+	for (uint32_t i = 0; i < m->nr_notices; i++) {
+		fputs("  ", t->to);
+		put_name(t, m->notice[i].sentence, 500);
+		fputc('\n', t->to);
+	}
+#define SENTENCE_(NAME, text, sentence) \
+	for (uint32_t i = 0; i < m->nr_losses; i++) \
+		if (strcmp(m->loss[i].kind, text) == 0) \
+			fprintf(t->to, "  %llu %s\n", (unsigned long long)m->loss[i].count, sentence);
+	LOSS_REASONS(SENTENCE_)
+#undef SENTENCE_
+	if (t->s->a->bad_blocks)
+		fprintf(t->to, "  %llu blocks of samples did not decode\n", (unsigned long long)t->s->a->bad_blocks);
+}
+
+void view_text(const struct summary *s, FILE *to, bool colour, int top)
+{
+	struct text t = { s, to, colour, strcmp(nl_langinfo(CODESET), "UTF-8") == 0, top };
+	const struct attribution *a = s->a;
+	double all = s->all.total.samples;
+
+	put_header(&t);
+	if (a->nr_samples == 0) {
+		fprintf(to, "\nThere are no samples: the command ended before the first one was due, or used no processor time.\n");
+		put_told(&t);
+		return;
+	}
+	put_plans(&t);
+	put_levels(&t);
+	put_jit(&t);
+	put_table(&t, "Functions", s->all.function, a->nr_functions, 0, all, put_function);
+	put_table(&t, "Source lines", s->all.line, a->nr_lines, 1, all, put_line);
+	put_table(&t, "Images", s->all.image, a->nr_images, 0, all, put_image);
+	if (a->model->nr_processes > 1)
+		put_table(&t, "Processes", s->all.process, a->model->nr_processes, 0, all, put_process);
+	if (a->model->dictionary.nr_components > 1)
+		put_table(&t, "Who decided", s->all.method, NR_METHODS, 0, all, put_method);
+	put_table(&t, "Not attributed to a component, because", s->all.reason, NR_REASONS, 1, all, put_reason);
+	put_told(&t);
+}
