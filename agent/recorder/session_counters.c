@@ -2,15 +2,19 @@
 #include "session_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define CPU_RING_BYTES (4u << 20)
 #define THREAD_RING_BYTES (512u << 10)
 #define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
 #define RING_BYTES_MIN (16u << 10)
+#define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
+#define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
 static int add_ring(struct session *s, int fd, size_t bytes)
 {
@@ -31,10 +35,31 @@ static int add_ring(struct session *s, int fd, size_t bytes)
 	return ret;
 }
 
-/* A power of two that leaves as much to each of nr rings. */
-static size_t ring_share(size_t bytes, size_t nr)
+/* What the kernel lets us lock for rings: perf_event_mlock_kb per CPU, and RLIMIT_MEMLOCK; root has no limit. */
+static size_t rings_budget(void)
 {
-	while (bytes > RING_BYTES_MIN && bytes > RINGS_BYTES / nr)
+	size_t budget = RINGS_BYTES;
+	unsigned long long kib = 516; /* the kernel's default */
+	struct rlimit r;
+	FILE *f;
+
+	if (geteuid() == 0)
+		return budget;
+	f = fopen(MLOCK_FILE, "re");
+	if (f) {
+		if (fscanf(f, "%llu", &kib) != 1)
+			kib = 0;
+		fclose(f);
+	}
+	kib *= (unsigned long long)sysconf(_SC_NPROCESSORS_ONLN);
+	if (getrlimit(RLIMIT_MEMLOCK, &r) == 0)
+		kib += r.rlim_cur / 1024;
+	return kib < budget / 1024 ? (size_t)kib * 1024 : budget;
+}
+
+static size_t at_most(size_t bytes, size_t limit)
+{
+	while (bytes > RING_BYTES_MIN && bytes > limit)
 		bytes /= 2;
 	return bytes;
 }
@@ -43,8 +68,10 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 {
 	struct perf_event_attr a = s->event.attr;
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), opened = 0, error = ENODEV, cpu;
-	size_t bytes = ring_share(CPU_RING_BYTES, nr_cpus > 0 ? (size_t)nr_cpus : 1);
+	size_t bytes;
 
+	s->rings_budget = rings_budget();
+	bytes = at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
 	s->root = pid;
 	session_write_process(s, pid, on_exec);
 	if (!on_exec)
@@ -82,7 +109,12 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 
 int session_add_thread(struct session *s, int fd)
 {
-	int ret = add_ring(s, fd, ring_share(THREAD_RING_BYTES, s->nr_rings + 1));
+	size_t left = s->rings_budget;
+	int ret;
+
+	for (size_t i = 0; i < s->nr_rings; i++)
+		left -= s->ring[i].bytes < left ? s->ring[i].bytes : left;
+	ret = add_ring(s, fd, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
 
 	/* only now: what it counts before there is a ring would be lost uncounted */
 	if (ret == 0)

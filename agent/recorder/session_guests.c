@@ -216,17 +216,26 @@ static bool is_perf_event(int fd)
 
 static void take_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
-	if (h->nr_fds == 0) {
-		session_notice(s, "refused", "thread %u of process %d could not open its counters: %s", h->message.tid,
-			       (int)h->pid, strerror(h->message.error));
-		answer->status = -EINVAL;
-	} else {
+	const char *what = "open its counters";
+	int error = h->message.error;
+
+	if (h->nr_fds) {
 		answer->status = is_perf_event(h->fds[0]) ? session_add_thread(s, h->fds[0]) : -EBADF;
-		if (answer->status == 0)
-			h->fds[0] = -1; /* the ring's now */
-		else
-			session_notice(s, "refused", "thread %u of process %d is not counted, its ring cannot be mapped: %s",
-				       h->message.tid, (int)h->pid, strerror(-answer->status));
+		error = -answer->status;
+		what = "have a ring";
+	} else {
+		answer->status = -EINVAL;
+	}
+	if (answer->status == 0) {
+		h->fds[0] = -1; /* the ring's now */
+	} else {
+		s->loss[LOSS_UNCOUNTED]++;
+		if (!s->told_uncounted)
+			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not sampled",
+				       h->message.tid, (int)h->pid, what,
+				       error == EPERM ? "no locked memory is left (ulimit -l, kernel.perf_event_mlock_kb)" :
+							strerror(error));
+		s->told_uncounted = true;
 	}
 	handshake_answer(h, answer, -1);
 }

@@ -39,7 +39,7 @@ struct session {
 	struct samples *samples;
 	struct images *images;
 	struct ring *ring;
-	size_t nr_rings, rings_capacity;
+	size_t nr_rings, rings_capacity, rings_budget;
 	struct guest *guest;
 	size_t nr_guests, guests_capacity;
 	struct pollfd *poll; /* socket, signals, then a ring each */
@@ -51,6 +51,7 @@ struct session {
 	uint64_t loss[NR_LOSSES], loss_written[NR_LOSSES];
 	uint64_t nr_samples, nr_processes, last_flush_ns;
 	pid_t root;
+	bool told_uncounted; /* one sentence is enough for a thousand threads */
 	bool root_ended;
 	bool stop; /* somebody asked for the end of the recording */
 };
