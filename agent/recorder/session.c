@@ -17,7 +17,7 @@
 
 #define DRAIN_MS 10
 #define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
-#define NICE (-20) /* an eleventh of a processor, beside a thousand threads for each */
+#define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
 #define SLICE_NS 100000 /* the least that the kernel takes */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
