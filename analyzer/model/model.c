@@ -735,7 +735,7 @@ static void read_link(struct model *m, const struct process *p, const struct tra
 static void read_record(struct model *m, struct waiting **waiting, const struct trace_record *r)
 {
 	struct process *p = r->pid ? model_get_process(m, r->pid, r->time_ns) : NULL;
-	uint32_t component, to;
+	uint32_t component, to, thread;
 
 	switch (r->id) {
 	case TRACE_HEADER:
@@ -765,7 +765,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 		return;
 	switch (r->id) {
 	case TRACE_COMM:
-		set_text(&m->thread[model_get_thread(m, p, r->tid)].comm, text_of(r, F(comm, comm)));
+		thread = model_get_thread(m, p, r->tid);
+		if (thread < m->nr_threads)
+			set_text(&m->thread[thread].comm, text_of(r, F(comm, comm)));
 		break;
 	case TRACE_GUEST:
 		p->has_guest = true;
