@@ -12,7 +12,7 @@
 #define MERGED_MAX (48u << 20) /* of one file; a trace chunk holds 64 MiB */
 #define SECTIONS_MAX 4096u
 
-/* By name, because types do not tell debug sections apart. */
+/* By name, because types do not tell debug sections apart; what there is room for is taken in this order. */
 static const char *const wanted[] = {
 	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".eh_frame_hdr", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
@@ -104,22 +104,25 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, uint64
 	if (!names)
 		return -ENOMEM;
 	ret = read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
-	for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
-		if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS)
-			continue;
-		for (size_t n = 0; n < sizeof(wanted) / sizeof(wanted[0]); n++)
-			if (strcmp(names + s[i].sh_name, wanted[n]) == 0) {
-				if (s[i].sh_size > MERGED_MAX - *kept) {
-					p->left_out = "sections larger than a trace keeps are left out";
-					break;
-				}
-				*kept += s[i].sh_size;
-				ret = add_part(fd, p, s[i].sh_offset, s[i].sh_size);
-				if (ret == 0 && strcmp(wanted[n], ".note.gnu.build-id") == 0)
-					find_build_id(p, p->part[p->nr - 1].bytes, p->part[p->nr - 1].nr);
-				break;
+	for (size_t n = 0; ret == 0 && n < sizeof(wanted) / sizeof(wanted[0]); n++)
+		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
+			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
+			    strcmp(names + s[i].sh_name, wanted[n]) != 0)
+				continue;
+			if (s[i].sh_size > MERGED_MAX - *kept) {
+				p->left_out = "sections larger than a trace keeps are left out";
+				continue;
 			}
-	}
+			ret = add_part(fd, p, s[i].sh_offset, s[i].sh_size);
+			if (ret == -EBADMSG) {
+				p->left_out = "sections that reach behind the end of the file are left out";
+				ret = 0;
+				continue;
+			}
+			*kept += s[i].sh_size;
+			if (ret == 0 && s[i].sh_size && strcmp(wanted[n], ".note.gnu.build-id") == 0)
+				find_build_id(p, p->part[p->nr - 1].bytes, p->part[p->nr - 1].nr);
+		}
 	free(names);
 	return ret;
 }

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* images.c: which files end up in the trace, as mappings come, overlap, are inherited and vanish. */
+#include "images.h"
+
+#include "trace_reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	struct images *images;
+	char a[64], b[64], c[64], trace[64]; /* a and c: copies of this program; b: of another */
+	char listed[4096];	      /* "path (reason)\n" of each image in the trace */
+};
+
+static void copy(char path[64], const char *from)
+{
+	char command[256];
+
+	strcpy(path, "/tmp/test_images.XXXXXX");
+	close(mkstemp(path));
+	snprintf(command, sizeof(command), "cp %s %s", from, path);
+	assert_int_equal(system(command), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
+	copy(f->a, self);
+	copy(f->c, self);
+	copy(f->b, "/bin/sh");
+	strcpy(f->trace, "/tmp/test_images.XXXXXX");
+	close(mkstemp(f->trace));
+	assert_int_equal(images_create(&f->images), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	images_destroy(f->images);
+	unlink(f->a);
+	unlink(f->b);
+	unlink(f->c);
+	unlink(f->trace);
+	free(f);
+	return 0;
+}
+
+static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path)
+{
+	images_map(f->images, pid, start, end - start, path, strlen(path), NULL, 0);
+}
+
+static void sample(struct fixture *f, uint32_t pid, uint64_t ip)
+{
+	struct sample_seen seen = { .pid = pid, .tid = pid, .ip = ip, .user = true };
+
+	images_sample(f->images, &seen);
+}
+
+static const char *list(struct fixture *f)
+{
+	struct trace_writer *w;
+	struct trace_reader *r;
+	struct trace_record record;
+	struct diag d;
+
+	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	trace_writer_flush_all(w);
+	images_write(f->images, w, 1);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(f->trace, &r, &d), 0);
+	f->listed[0] = 0;
+	while (trace_next(r, &record) == 1)
+		if (record.id == TRACE_IMAGE_FILE) {
+			char *path = trace_text(&record, F(image_file, path)), *reason = trace_text(&record, F(image_file, reason));
+			size_t at = strlen(f->listed);
+
+			snprintf(f->listed + at, sizeof(f->listed) - at, "%s (%s)\n", path, reason);
+			free(path);
+			free(reason);
+		}
+	trace_close(r);
+	return f->listed;
+}
+
+static void images_are_kept_when_a_sample_hits_them(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x1000, 0x2000, f->a);
+	map(f, 1, 0x3000, 0x4000, f->b);
+	sample(f, 1, 0x3fff);
+	sample(f, 1, 0x2fff);
+	sample(f, 1, 0x4000);
+	sample(f, 2, 0x1000);
+	assert_non_null(strstr(list(f), f->b));
+	assert_null(strstr(f->listed, f->a));
+}
+
+static void images_of_one_build_id_are_kept_once(void **state)
+{
+	struct fixture *f = *state;
+	size_t nr = 0;
+
+	map(f, 1, 0x1000, 0x2000, f->a);
+	map(f, 2, 0x1000, 0x2000, f->c);
+	sample(f, 1, 0x1000);
+	sample(f, 2, 0x1000);
+	for (const char *at = list(f); (at = strchr(at, '\n')); at++)
+		nr++;
+	assert_int_equal(nr, 1);
+}
+
+static void images_found_on_the_stack_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	unsigned char stack[64] = { 0 };
+	uint64_t address = 0x3456;
+	struct sample_seen seen = { .pid = 1, .tid = 1, .ip = 0x9000, .user = true, .stack = stack, .stack_bytes = sizeof(stack) };
+
+	memcpy(stack + 24, &address, 8);
+	map(f, 1, 0x1000, 0x2000, f->a);
+	map(f, 1, 0x3000, 0x4000, f->b);
+	images_sample(f->images, &seen);
+	assert_non_null(strstr(list(f), f->b));
+	assert_null(strstr(f->listed, f->a));
+}
+
+static void a_sample_before_its_mapping_is_looked_up_again(void **state)
+{
+	struct fixture *f = *state;
+
+	sample(f, 1, 0x1800);
+	images_settle(f->images);
+	map(f, 1, 0x1000, 0x2000, f->a);
+	images_settle(f->images);
+	assert_non_null(strstr(list(f), f->a));
+}
+
+static void a_new_mapping_replaces_what_it_overlaps(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x1000, 0x9000, f->a);
+	map(f, 1, 0x3000, 0x5000, f->b);
+	sample(f, 1, 0x3000);
+	sample(f, 1, 0x4fff);
+	assert_null(strstr(list(f), f->a));
+	assert_non_null(strstr(f->listed, f->b));
+	map(f, 1, 0x5000, 0x6000, "//anon");
+	sample(f, 1, 0x5000);
+	assert_string_equal(list(f), "");
+	sample(f, 1, 0x6000); /* what is left behind them */
+	assert_non_null(strstr(list(f), f->a));
+}
+
+static void a_child_inherits_and_exec_forgets(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x1000, 0x2000, f->a);
+	images_fork(f->images, 1, 2);
+	images_forget(f->images, 1);
+	sample(f, 1, 0x1000);
+	images_settle(f->images);
+	assert_string_equal(list(f), "");
+	sample(f, 2, 0x1000);
+	assert_non_null(strstr(list(f), f->a));
+}
+
+static void a_number_used_again_is_another_process(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x3000, 0x4000, f->b);
+	map(f, 2, 0x1000, 0x2000, f->a);
+	images_exit(f->images, 2);
+	images_fork(f->images, 1, 2);
+	sample(f, 2, 0x1000);
+	assert_string_equal(list(f), "");
+	sample(f, 2, 0x3000);
+	assert_non_null(strstr(list(f), f->b));
+}
+
+static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **state)
+{
+	static const unsigned char other[20] = { 1, 2, 3 };
+	struct fixture *f = *state;
+
+	images_map(f->images, 1, 0x1000, 0x1000, f->a, strlen(f->a), other, sizeof(other));
+	map(f, 1, 0x3000, 0x4000, "/nonexistent/lib.so");
+	map(f, 1, 0x5000, 0x6000, "/etc/passwd");
+	map(f, 1, 0x7000, 0x8000, "/etc/passwd (deleted)");
+	for (uint64_t ip = 0x1000; ip < 0x9000; ip += 0x1000)
+		sample(f, 1, ip);
+	list(f);
+	assert_non_null(strstr(f->listed, "(the file was replaced after it had been mapped)"));
+	assert_non_null(strstr(f->listed, "/nonexistent/lib.so (No such file or directory)"));
+	assert_non_null(strstr(f->listed, "/etc/passwd (not an ELF file that we can read)"));
+	assert_non_null(strstr(f->listed, "/etc/passwd (deleted) (No such file or directory)"));
+}
+
+static void memory_without_a_file_is_no_image(void **state)
+{
+	static const char *const paths[] = { "//anon", "[heap]", "[stack]", "", "/memfd:jit (deleted)", "/dev/zero", "/SYSV00000000 (deleted)" };
+	struct fixture *f = *state;
+
+	for (uint64_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		map(f, 1, (i + 1) << 16, ((i + 1) << 16) + 0x1000, paths[i]);
+		sample(f, 1, (i + 1) << 16);
+	}
+	assert_string_equal(list(f), "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(images_are_kept_when_a_sample_hits_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(images_of_one_build_id_are_kept_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(images_found_on_the_stack_are_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sample_before_its_mapping_is_looked_up_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_mapping_replaces_what_it_overlaps, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_child_inherits_and_exec_forgets, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_number_used_again_is_another_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_that_were_replaced_or_cannot_be_read_have_a_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_without_a_file_is_no_image, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* From a hand-made PERF_RECORD_SAMPLE through the trace file and back: every column, and samples that do not fit. */
+#include "samples.h"
+
+#include "trace_reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define REGISTERS 0x182ull /* bx, sp, ip */
+
+static struct perf_event_attr attr = {
+	.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	.sample_regs_user = REGISTERS,
+	.sample_stack_user = 64,
+};
+
+/* Sample i as the kernel would write it; without registers and stack where i % 5 == 4. */
+static struct perf_event_header *make(uint64_t i, uint64_t buffer[64])
+{
+	struct perf_event_header *h = (void *)buffer;
+	uint64_t *at = buffer + 1;
+
+	*at++ = 0x400000 + i * 16;
+	*at++ = (1000 + i % 3) | (2000 + i % 7) << 32;
+	*at++ = 1000000000000 + i * 99991;
+	*at++ = i % 2 ? UINT64_MAX - i : 0;
+	*at++ = i % 4;
+	*at++ = 1ull << (i % 64);
+	if (i % 5 == 4) {
+		*at++ = 0;
+		*at++ = 0; /* no stack */
+	} else {
+		*at++ = PERF_SAMPLE_REGS_ABI_64;
+		*at++ = i;
+		*at++ = 0x7ffc00000000 - i;
+		*at++ = 0x400000 + i * 16;
+		*at++ = 64;
+		memset(at, (int)(i & 0xff), 64);
+		at += 8;
+		*at++ = 8 * (i % 9);
+	}
+	*h = (struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = (uint16_t)((char *)at - (char *)buffer),
+		.misc = i % 3 == 0 ? PERF_RECORD_MISC_USER : i % 3 == 1 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_HYPERVISOR };
+	return h;
+}
+
+static void samples_come_back_from_the_trace_as_they_were(void **state)
+{
+	enum { NR = 5000 };
+	char path[] = "/tmp/test_samples.XXXXXX";
+	struct trace_writer *w;
+	struct trace_reader *r;
+	struct trace_record record;
+	struct sample_block b = { 0 };
+	struct samples *s;
+	struct diag d;
+	uint64_t buffer[64], at = 0;
+	uint32_t nr;
+
+	(void)state;
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	assert_int_equal(samples_create(3, &attr, &s), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	for (uint64_t i = 0; i < NR; i++) {
+		struct sample_seen seen;
+
+		assert_int_equal(samples_add(s, make(i, buffer), &seen), 0);
+		assert_int_equal(seen.user, i % 3 == 0);
+		assert_int_equal(seen.stack_bytes, i % 5 == 4 ? 0 : 8 * (i % 9));
+		if (i == 1000 || i == NR - 1) {
+			assert_int_equal(samples_flush(s, w, &nr), 0);
+			assert_int_equal(nr, i == 1000 ? 1001 : NR - 1001);
+		}
+	}
+	assert_int_equal(samples_flush(s, w, &nr), 0);
+	assert_int_equal(nr, 0);
+	samples_destroy(s);
+	assert_int_equal(trace_writer_close(w), 0);
+
+	assert_int_equal(trace_open(path, &r, &d), 0);
+	while (trace_next(r, &record) == 1) {
+		if (record.id != TRACE_SAMPLES)
+			continue;
+		assert_int_equal(sample_block_decode(&record, &b), 0);
+		assert_int_equal(b.event, 3);
+		for (uint32_t i = 0; i < b.nr; i++, at++) {
+			bool bare = at % 5 == 4;
+			uint64_t bytes = bare ? 0 : 8 * (at % 9);
+
+			assert_int_equal(b.column[SAMPLE_COLUMN_TIME][i], 1000000000000 + at * 99991);
+			assert_int_equal(b.column[SAMPLE_COLUMN_PID][i], 1000 + at % 3);
+			assert_int_equal(b.column[SAMPLE_COLUMN_TID][i], 2000 + at % 7);
+			assert_int_equal(b.column[SAMPLE_COLUMN_CPU][i], at % 4);
+			assert_int_equal(b.column[SAMPLE_COLUMN_IP][i], 0x400000 + at * 16);
+			assert_true(b.column[SAMPLE_COLUMN_ADDRESS][i] == (at % 2 ? UINT64_MAX - at : 0));
+			assert_true(b.column[SAMPLE_COLUMN_WEIGHT][i] == 1ull << (at % 64));
+			assert_int_equal(b.column[SAMPLE_COLUMN_MODE][i], at % 3);
+			assert_int_equal(b.column[SAMPLE_COLUMN_REGISTERS_ABI][i], bare ? 0 : PERF_SAMPLE_REGS_ABI_64);
+			assert_int_equal(b.registers[1][i], bare ? 0 : at);
+			assert_int_equal(b.registers[7][i], bare ? 0 : 0x7ffc00000000 - at);
+			assert_int_equal(b.stack_offset[i + 1] - b.stack_offset[i], bytes);
+			for (uint64_t n = 0; n < bytes; n++)
+				assert_int_equal(b.stack[b.stack_offset[i] + n], at & 0xff);
+		}
+		assert_null(b.registers[0]);
+	}
+	assert_int_equal(at, NR);
+	sample_block_fini(&b);
+	trace_close(r);
+	unlink(path);
+}
+
+static void samples_refuse_records_that_end_too_early(void **state)
+{
+	uint64_t buffer[64];
+	struct perf_event_header *h = make(1, buffer);
+	struct sample_seen seen;
+	struct samples *s;
+	uint16_t whole = h->size;
+
+	(void)state;
+	assert_int_equal(samples_create(0, &attr, &s), 0);
+	for (uint16_t size = 8; size < whole; size += 8) {
+		h->size = size;
+		assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
+	}
+	h->size = whole;
+	assert_int_equal(samples_add(s, h, &seen), 0);
+	samples_destroy(s);
+}
+
+static void samples_refuse_stacks_longer_than_their_record(void **state)
+{
+	static const uint64_t bad[] = { 72, 1 << 20, UINT64_MAX, UINT64_MAX - 7, 3 };
+	struct sample_seen seen;
+	struct samples *s;
+
+	(void)state;
+	assert_int_equal(samples_create(0, &attr, &s), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		uint64_t buffer[64];
+		struct perf_event_header *h = make(1, buffer);
+
+		buffer[1 + 7 + 3] = bad[i]; /* how much room there is */
+		assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
+		h = make(1, buffer);
+		buffer[1 + 7 + 3 + 1 + 8] = 64 + bad[i]; /* how much of it is used; may wrap */
+		if (64 + bad[i] > 64)
+			assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
+	}
+	samples_destroy(s);
+}
+
+static void samples_are_full_before_they_overflow(void **state)
+{
+	static uint64_t buffer[8192];
+	struct perf_event_attr large = attr;
+	struct perf_event_header *h = (void *)buffer;
+	struct sample_seen seen;
+	struct samples *s;
+	int nr = 0;
+
+	(void)state;
+	large.sample_stack_user = 65000;
+	assert_int_equal(samples_create(0, &large, &s), 0);
+	*h = (struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = 65280 };
+	buffer[8] = 65000; /* no registers; the stack follows */
+	buffer[8 + 1 + 65000 / 8] = 65000;
+	while (!samples_full(s)) {
+		assert_int_equal(samples_add(s, h, &seen), 0);
+		assert_int_equal(seen.stack_bytes, 65000);
+		nr++;
+	}
+	assert_in_range(nr, 100, 10000);
+	samples_destroy(s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_come_back_from_the_trace_as_they_were),
+		cmocka_unit_test(samples_refuse_records_that_end_too_early),
+		cmocka_unit_test(samples_refuse_stacks_longer_than_their_record),
+		cmocka_unit_test(samples_are_full_before_they_overflow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
