@@ -1,0 +1,729 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Produce and consume (T. Neumann, Efficiently Compiling Efficient Query Plans for Modern Hardware, VLDB 2011): an operator
+ * produces by asking its input to, and consumes a tuple, whose columns are LLVM values, by emitting code into the loop of
+ * the pipeline that the tuple comes from.
+ *
+ * With --outline each task's code goes into a function of its own, called by the one below it; its symbol then names the
+ * operator, whatever the dictionary says.
+ */
+#include "jit.h"
+#include "profile.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Core.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gen {
+	struct plan *plan;
+	const struct data *data;
+	const struct options *options;
+	struct program *program;
+	struct pipeline *pipeline;
+	struct task *task;
+	LLVMContextRef context;
+	LLVMModuleRef module;
+	LLVMBuilderRef builder;
+	LLVMTypeRef i64, pointer, none;
+	LLVMValueRef function, worker;
+	LLVMValueRef value[NR_COLUMNS]; /* of the tuple at hand */
+	unsigned task_kind;	       /* metadata that carries an instruction's task */
+	enum column_id saved[OPERATORS_MAX + 1][VALUES_MAX]; /* what a join's entries keep */
+	int nr_saved[OPERATORS_MAX + 1];
+};
+
+static void consume(struct gen *g, struct operator *o, const struct operator *from);
+
+/* ---------------------------------------------------------------------------------------------------- small LLVM parts */
+
+static LLVMValueRef number(struct gen *g, int64_t n)
+{
+	return LLVMConstInt(g->i64, (uint64_t)n, 1);
+}
+
+static LLVMValueRef address(struct gen *g, const void *p)
+{
+	return LLVMConstIntToPtr(number(g, (int64_t)(intptr_t)p), g->pointer);
+}
+
+static LLVMValueRef field(struct gen *g, LLVMValueRef base, size_t offset)
+{
+	LLVMValueRef at = number(g, (int64_t)offset);
+	LLVMValueRef p = LLVMBuildGEP2(g->builder, LLVMInt8TypeInContext(g->context), base, &at, 1, "");
+
+	return LLVMBuildBitCast(g->builder, p, LLVMPointerType(g->i64, 0), "");
+}
+
+static LLVMValueRef load(struct gen *g, LLVMValueRef base, size_t offset, const char *name)
+{
+	return LLVMBuildLoad2(g->builder, g->i64, field(g, base, offset), name);
+}
+
+static void store(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset)
+{
+	LLVMBuildStore(g->builder, v, field(g, base, offset));
+}
+
+static void add_to(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset)
+{
+	LLVMValueRef at = field(g, base, offset);
+
+	LLVMBuildStore(g->builder, LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i64, at, ""), v, ""), at);
+}
+
+static void count_row(struct gen *g, const struct operator *o)
+{
+	add_to(g, number(g, 1), g->worker, offsetof(struct worker, rows) + 8 * (o->id - 1));
+}
+
+static void add_attribute(struct gen *g, LLVMValueRef function, const char *name)
+{
+	LLVMAttributeRef a = LLVMCreateEnumAttribute(g->context, LLVMGetEnumAttributeKindForName(name, strlen(name)), 0);
+
+	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, a);
+}
+
+/* A row of the stack for columns, in the function's entry. */
+static LLVMValueRef row_buffer(struct gen *g)
+{
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder), entry = LLVMGetEntryBasicBlock(g->function);
+	LLVMValueRef p;
+
+	LLVMPositionBuilder(g->builder, entry, LLVMGetFirstInstruction(entry));
+	p = LLVMBuildAlloca(g->builder, LLVMArrayType(g->i64, VALUES_MAX), "row");
+	p = LLVMBuildBitCast(g->builder, p, g->pointer, "");
+	LLVMPositionBuilderAtEnd(g->builder, here);
+	return p;
+}
+
+/* ------------------------------------------------------------------------------------------------ calls of the runtime */
+
+static void set_swiftself(struct gen *g, LLVMValueRef call, LLVMValueRef callee, unsigned index)
+{
+	LLVMAttributeRef a = LLVMCreateEnumAttribute(g->context, LLVMGetEnumAttributeKindForName("swiftself", 9), 0);
+
+	LLVMAddCallSiteAttribute(call, index, a);
+	LLVMAddAttributeAtIndex(callee, index, a);
+}
+
+/* Every call into the runtime goes through here.  The tag is one more argument, in a register that the runtime's own code
+ * does not know of. */
+static LLVMValueRef call_runtime(struct gen *g, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments, unsigned nr)
+{
+	LLVMTypeRef types[8], type;
+	LLVMValueRef callee, call, tag_word = NULL, tag_before = NULL;
+
+	if (g->options->tag == TAG_REGISTER) /* tag_ */
+		arguments[nr++] = number(g, (int64_t)tag_value(g->task));
+	for (unsigned i = 0; i < nr; i++)
+		types[i] = LLVMTypeOf(arguments[i]);
+	type = LLVMFunctionType(returns, types, nr, 0);
+	callee = LLVMGetNamedFunction(g->module, name);
+	if (!callee)
+		callee = LLVMAddFunction(g->module, name, type);
+	if (g->options->tag == TAG_MEMORY) { /* tag_ */
+		tag_word = LLVMBuildIntToPtr(g->builder, load(g, g->worker, offsetof(struct worker, tag_word), ""), g->pointer, "");
+		tag_before = load(g, tag_word, 0, "");
+		store(g, number(g, (int64_t)tag_value(g->task)), tag_word, 0);
+	}
+	call = LLVMBuildCall2(g->builder, type, callee, arguments, nr, "");
+	if (g->options->tag == TAG_REGISTER) /* tag_ */
+		set_swiftself(g, call, callee, nr);
+	if (tag_word)
+		store(g, tag_before, tag_word, 0);
+	return call;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- tasks */
+
+/* The instructions that came since the last change belong to who was at the tracker's top. */
+static void claim(struct gen *g)
+{
+	uint32_t top = profile_top();
+	LLVMValueRef node;
+
+	if (!top)
+		return;
+	node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context,
+		(LLVMMetadataRef[]){ LLVMValueAsMetadata(number(g, top)) }, 1));
+	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
+		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+				if (!LLVMGetMetadata(i, g->task_kind))
+					LLVMSetMetadata(i, g->task_kind, node);
+}
+
+static uint32_t task_of(struct gen *g, LLVMValueRef instruction)
+{
+	LLVMValueRef node = LLVMGetMetadata(instruction, g->task_kind), operand;
+
+	if (!node)
+		return 0;
+	LLVMGetMDNodeOperands(node, &operand);
+	return (uint32_t)LLVMConstIntGetZExtValue(operand);
+}
+
+static struct task *new_task(struct gen *g, const struct operator *o, const char *role)
+{
+	struct task *t = &g->program->tasks[g->program->nr_tasks++];
+
+	if (g->program->nr_tasks == TASKS_MAX)
+		abort();
+	t->id = g->program->nr_tasks;
+	t->operator = o->id;
+	t->pipeline = g->pipeline->id;
+	snprintf(t->name, sizeof(t->name), "%s%s%s", o->name, *role ? " " : "", role);
+	profile_task(t, g->pipeline);
+	return t;
+}
+
+static struct task *enter_task(struct gen *g, struct task *t)
+{
+	struct task *before = g->task;
+
+	claim(g);
+	profile_push(t);
+	g->task = t;
+	return before;
+}
+
+static void leave_task(struct gen *g, struct task *before)
+{
+	claim(g);
+	profile_pop();
+	g->task = before;
+}
+
+/* "op3_task7_hash_join_probe": what a symbol may hold. */
+static void function_name(const struct gen *g, const struct task *t, char *name, size_t bytes)
+{
+	if (!g->options->outline) {
+		snprintf(name, bytes, "pipeline_%u", g->pipeline->id);
+		return;
+	}
+	snprintf(name, bytes, "op%u_task%u_%s", t->operator, t->id, t->name);
+	for (char *c = name; *c; c++)
+		if (*c == ' ')
+			*c = '_';
+}
+
+static LLVMValueRef new_function(struct gen *g, const char *name, LLVMTypeRef type)
+{
+	LLVMValueRef f = LLVMAddFunction(g->module, name, type);
+
+	add_attribute(g, f, "uwtable"); /* call-frame information for every instruction */
+	add_attribute(g, f, "noinline");
+	LLVMPositionBuilderAtEnd(g->builder, LLVMAppendBasicBlockInContext(g->context, f, "entry"));
+	g->function = f;
+	g->worker = LLVMGetParam(f, 0);
+	return f;
+}
+
+/* consume() by a function of its own: the tuple's values are its arguments. */
+static void consume_outlined(struct gen *g, struct operator *o, const struct operator *from, struct task *t,
+			     void (*emit)(struct gen *g, struct operator *o, const struct operator *from))
+{
+	LLVMValueRef arguments[NR_COLUMNS + 1], function = g->function, worker = g->worker, outlined;
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder);
+	LLVMValueRef values[NR_COLUMNS];
+	LLVMTypeRef types[NR_COLUMNS + 1], type;
+	struct task *before;
+	unsigned nr = 1;
+	char name[128];
+
+	arguments[0] = g->worker;
+	types[0] = g->pointer;
+	memcpy(values, g->value, sizeof(values));
+	for (int c = 0; c < NR_COLUMNS; c++)
+		if (values[c]) {
+			arguments[nr] = values[c];
+			types[nr++] = g->i64;
+		}
+	type = LLVMFunctionType(g->none, types, nr, 0);
+	function_name(g, t, name, sizeof(name));
+	outlined = LLVMAddFunction(g->module, name, type);
+	LLVMBuildCall2(g->builder, type, outlined, arguments, nr, "");
+	before = enter_task(g, t);
+	add_attribute(g, outlined, "uwtable");
+	add_attribute(g, outlined, "noinline");
+	LLVMPositionBuilderAtEnd(g->builder, LLVMAppendBasicBlockInContext(g->context, outlined, "entry"));
+	g->function = outlined;
+	g->worker = LLVMGetParam(outlined, 0);
+	nr = 1;
+	for (int c = 0; c < NR_COLUMNS; c++)
+		if (values[c])
+			g->value[c] = LLVMGetParam(outlined, nr++);
+	emit(g, o, from);
+	LLVMBuildRetVoid(g->builder);
+	leave_task(g, before);
+	memcpy(g->value, values, sizeof(values));
+	g->function = function;
+	g->worker = worker;
+	LLVMPositionBuilderAtEnd(g->builder, here);
+}
+
+/* -------------------------------------------------------------------------------------------------------- expressions */
+
+static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
+{
+	static const struct {
+		enum expression_kind kind;
+		LLVMIntPredicate predicate;
+	} comparisons[] = { { E_LT, LLVMIntSLT }, { E_LE, LLVMIntSLE }, { E_GE, LLVMIntSGE }, { E_GT, LLVMIntSGT } };
+	LLVMValueRef a, b;
+
+	switch (e->kind) {
+	case E_COLUMN:
+		return g->value[e->value];
+	case E_CONSTANT:
+		return number(g, e->value);
+	case E_TEXT:
+		return address(g, e->text);
+	default:
+		break;
+	}
+	a = evaluate(g, e->a);
+	b = evaluate(g, e->b);
+	switch (e->kind) {
+	case E_ADD:
+		return LLVMBuildAdd(g->builder, a, b, "");
+	case E_SUB:
+		return LLVMBuildSub(g->builder, a, b, "");
+	case E_MUL:
+		return LLVMBuildMul(g->builder, a, b, "");
+	case E_DIV:
+		return LLVMBuildSDiv(g->builder, a, b, "");
+	case E_AND:
+		return LLVMBuildAnd(g->builder, a, b, "");
+	case E_SAME_TEXT: {
+		LLVMValueRef arguments[4] = { LLVMBuildIntToPtr(g->builder, a, g->pointer, ""), b };
+		LLVMValueRef same = call_runtime(g, "rt_same_text", g->i64, arguments, 2);
+
+		return LLVMBuildICmp(g->builder, LLVMIntNE, same, number(g, 0), "");
+	}
+	default:
+		for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++)
+			if (comparisons[i].kind == e->kind)
+				return LLVMBuildICmp(g->builder, comparisons[i].predicate, a, b, "");
+		abort();
+	}
+}
+
+/* Murmur-like finish of the keys' mix: inlined, as compiling engines do. */
+static LLVMValueRef hash_of(struct gen *g, LLVMValueRef *keys, int nr)
+{
+	LLVMValueRef h = number(g, 0x2545f4914f6cdd1d);
+
+	for (int i = 0; i < nr; i++) {
+		h = LLVMBuildXor(g->builder, h, keys[i], "");
+		h = LLVMBuildMul(g->builder, h, number(g, (int64_t)0x9e3779b97f4a7c15ull), "");
+		h = LLVMBuildXor(g->builder, h, LLVMBuildLShr(g->builder, h, number(g, 32), ""), "hash");
+	}
+	return h;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- pipelines */
+
+/* Run body only if condition holds. */
+static LLVMBasicBlockRef begin_if(struct gen *g, LLVMValueRef condition)
+{
+	LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(g->context, g->function, "then");
+	LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(g->context, g->function, "after");
+
+	LLVMBuildCondBr(g->builder, condition, then, after);
+	LLVMPositionBuilderAtEnd(g->builder, then);
+	return after;
+}
+
+static void end_if(struct gen *g, LLVMBasicBlockRef after)
+{
+	LLVMBuildBr(g->builder, after);
+	LLVMPositionBuilderAtEnd(g->builder, after);
+}
+
+struct loop {
+	LLVMBasicBlockRef head, done;
+	LLVMValueRef i;
+	struct task *before;
+};
+
+/* A pipeline of rows; its first task is the loop itself. */
+static struct loop begin_pipeline(struct gen *g, const struct operator *o, const char *role, const char *what)
+{
+	LLVMTypeRef types[] = { g->pointer, g->i64, g->i64 };
+	LLVMBasicBlockRef entry, body;
+	struct loop l;
+	char name[128];
+
+	g->pipeline = &g->program->pipelines[g->program->nr_pipelines++];
+	if (g->program->nr_pipelines == PIPELINES_MAX)
+		abort();
+	g->pipeline->id = g->program->nr_pipelines;
+	snprintf(g->pipeline->name, sizeof(g->pipeline->name), "pipeline %u: %s", g->pipeline->id, what);
+	memset(g->value, 0, sizeof(g->value));
+	l.before = enter_task(g, new_task(g, o, role));
+	function_name(g, g->task, name, sizeof(name));
+	new_function(g, name, LLVMFunctionType(g->none, types, 3, 0));
+	entry = LLVMGetInsertBlock(g->builder);
+	l.head = LLVMAppendBasicBlockInContext(g->context, g->function, "head");
+	body = LLVMAppendBasicBlockInContext(g->context, g->function, "body");
+	l.done = LLVMAppendBasicBlockInContext(g->context, g->function, "done");
+	LLVMBuildBr(g->builder, l.head);
+	LLVMPositionBuilderAtEnd(g->builder, l.head);
+	l.i = LLVMBuildPhi(g->builder, g->i64, "i");
+	LLVMAddIncoming(l.i, (LLVMValueRef[]){ LLVMGetParam(g->function, 1) }, (LLVMBasicBlockRef[]){ entry }, 1);
+	LLVMBuildCondBr(g->builder, LLVMBuildICmp(g->builder, LLVMIntSLT, l.i, LLVMGetParam(g->function, 2), ""), body, l.done);
+	LLVMPositionBuilderAtEnd(g->builder, body);
+	return l;
+}
+
+static void end_pipeline(struct gen *g, const struct loop *l)
+{
+	LLVMValueRef next = LLVMBuildAdd(g->builder, l->i, number(g, 1), "next");
+
+	LLVMAddIncoming(l->i, &next, (LLVMBasicBlockRef[]){ LLVMGetInsertBlock(g->builder) }, 1);
+	LLVMBuildBr(g->builder, l->head);
+	LLVMPositionBuilderAtEnd(g->builder, l->done);
+	LLVMBuildRetVoid(g->builder);
+	leave_task(g, l->before);
+}
+
+static LLVMValueRef element(struct gen *g, const void *array, LLVMValueRef i, const char *name)
+{
+	LLVMValueRef base = LLVMBuildBitCast(g->builder, address(g, array), LLVMPointerType(g->i64, 0), "");
+
+	return LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, base, &i, 1, ""), name);
+}
+
+static void produce_scan(struct gen *g, struct operator *o)
+{
+	struct loop l = begin_pipeline(g, o, "", o->name);
+
+	g->pipeline->rows = g->data->rows[o->table];
+	for (int c = 0; c < NR_STORED; c++)
+		if (g->plan->needs[c] && column_tables[c] == o->table)
+			g->value[c] = element(g, g->data->column[c], l.i, column_names[c]);
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_pipeline(g, &l);
+}
+
+static void produce_groups(struct gen *g, struct operator *o)
+{
+	struct group_state *s = o->state;
+	struct loop l = begin_pipeline(g, o, "merge", "merge groups");
+	LLVMValueRef arguments[4] = { g->worker, address(g, s), l.i }, all, group;
+
+	g->pipeline->one_per_thread = true;
+	call_runtime(g, "rt_group_merge", g->none, arguments, 3);
+	end_pipeline(g, &l);
+
+	l = begin_pipeline(g, o, "scan", "scan groups");
+	g->pipeline->rows_of = o;
+	all = LLVMBuildIntToPtr(g->builder, load(g, address(g, s), offsetof(struct group_state, all), ""),
+				LLVMPointerType(g->i64, 0), "");
+	group = LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, all, &l.i, 1, ""), "group");
+	group = LLVMBuildIntToPtr(g->builder, group, g->pointer, "");
+	for (int k = 0; k < o->nr_keys; k++)
+		g->value[o->keys[k]] = load(g, group, offsetof(struct group, key) + 8 * (size_t)k, column_names[o->keys[k]]);
+	for (int v = 0; v < o->nr_sums; v++)
+		g->value[o->sums[v].as] = load(g, group, offsetof(struct group, value) + 8 * (size_t)v, "sum");
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_pipeline(g, &l);
+}
+
+static void produce_aggregate(struct gen *g, struct operator *o)
+{
+	struct loop l = begin_pipeline(g, o, "scan", "scan the aggregate");
+
+	g->pipeline->rows = 1;
+	for (int v = 0; v < o->nr_sums; v++)
+		g->value[o->sums[v].as] = load(g, address(g, o->state), 8 * (size_t)v, "sum");
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_pipeline(g, &l);
+}
+
+static void produce_top(struct gen *g, struct operator *o)
+{
+	struct loop l = begin_pipeline(g, o, "scan", "scan the top rows");
+
+	g->pipeline->rows_of = o;
+	for (int c = 0; c < o->nr_columns; c++) {
+		LLVMValueRef at = LLVMBuildMul(g->builder, l.i, number(g, VALUES_MAX), "");
+
+		at = LLVMBuildAdd(g->builder, at, number(g, c), "");
+		g->value[o->columns[c]] = element(g, ((struct top_state *)o->state)->row, at, column_names[o->columns[c]]);
+	}
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_pipeline(g, &l);
+}
+
+static void produce(struct gen *g, struct operator *o)
+{
+	if (o->kind == OP_SCAN) {
+		produce_scan(g, o);
+		return;
+	}
+	produce(g, o->input);
+	if (o->probe)
+		produce(g, o->probe);
+	if (o->kind == OP_GROUP)
+		produce_groups(g, o);
+	else if (o->kind == OP_AGGREGATE)
+		produce_aggregate(g, o);
+	else if (o->kind == OP_TOP)
+		produce_top(g, o);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- consume */
+
+static void consume_build(struct gen *g, struct operator *o)
+{
+	LLVMValueRef key = g->value[o->key], entry;
+	LLVMValueRef arguments[5] = { g->worker, address(g, o->state), hash_of(g, &key, 1), key };
+	int *nr = &g->nr_saved[o->id];
+
+	entry = call_runtime(g, "rt_join_insert", g->pointer, arguments, 4);
+	*nr = 0;
+	for (int c = 0; c < NR_COLUMNS; c++)
+		if (g->value[c] && g->plan->needs[c] && c != (int)o->key && *nr < VALUES_MAX) {
+			store(g, g->value[c], entry, offsetof(struct entry, value) + 8 * (size_t)*nr);
+			g->saved[o->id][(*nr)++] = c;
+		}
+}
+
+static void consume_probe(struct gen *g, struct operator *o)
+{
+	LLVMValueRef key = g->value[o->probe_key], entry;
+	LLVMValueRef arguments[4] = { address(g, o->state), hash_of(g, &key, 1), key };
+	LLVMBasicBlockRef after;
+
+	entry = call_runtime(g, "rt_join_lookup", g->pointer, arguments, 3);
+	after = begin_if(g, LLVMBuildIsNotNull(g->builder, entry, ""));
+	g->value[o->key] = key;
+	for (int i = 0; i < g->nr_saved[o->id]; i++)
+		g->value[g->saved[o->id][i]] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
+						    column_names[g->saved[o->id][i]]);
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_if(g, after);
+}
+
+static void consume_group(struct gen *g, struct operator *o)
+{
+	LLVMValueRef keys[KEYS_MAX], arguments[7], group;
+
+	for (int k = 0; k < KEYS_MAX; k++)
+		keys[k] = k < o->nr_keys ? g->value[o->keys[k]] : number(g, 0);
+	arguments[0] = g->worker;
+	arguments[1] = address(g, o->state);
+	arguments[2] = hash_of(g, keys, o->nr_keys);
+	memcpy(arguments + 3, keys, sizeof(keys));
+	group = call_runtime(g, "rt_group_find", g->pointer, arguments, 6);
+	for (int v = 0; v < o->nr_sums; v++)
+		add_to(g, o->sums[v].of ? evaluate(g, o->sums[v].of) : number(g, 1), group,
+		       offsetof(struct group, value) + 8 * (size_t)v);
+}
+
+static LLVMValueRef store_row(struct gen *g, const struct operator *o)
+{
+	LLVMValueRef row = row_buffer(g);
+
+	for (int c = 0; c < o->nr_columns; c++)
+		store(g, g->value[o->columns[c]], row, 8 * (size_t)c);
+	return row;
+}
+
+static void emit(struct gen *g, struct operator *o, const struct operator *from)
+{
+	LLVMValueRef arguments[4];
+	LLVMBasicBlockRef after;
+
+	switch (o->kind) {
+	case OP_SELECT:
+		after = begin_if(g, evaluate(g, o->predicate));
+		count_row(g, o);
+		consume(g, o->parent, o);
+		end_if(g, after);
+		break;
+	case OP_JOIN:
+		if (from == o->input)
+			consume_build(g, o);
+		else
+			consume_probe(g, o);
+		break;
+	case OP_GROUP:
+		consume_group(g, o);
+		break;
+	case OP_AGGREGATE:
+		for (int v = 0; v < o->nr_sums; v++)
+			add_to(g, evaluate(g, o->sums[v].of), g->worker, offsetof(struct worker, scalar) + 8 * (size_t)v);
+		break;
+	case OP_WORK:
+		arguments[0] = number(g, (int64_t)o->units);
+		arguments[1] = g->value[x_work] ? g->value[x_work] : g->value[c_custkey];
+		g->value[x_work] = call_runtime(g, "rt_work", g->i64, arguments, 2);
+		count_row(g, o);
+		consume(g, o->parent, o);
+		break;
+	case OP_TOP:
+		arguments[0] = address(g, o->state);
+		arguments[1] = store_row(g, o);
+		call_runtime(g, "rt_top_insert", g->none, arguments, 2);
+		break;
+	case OP_OUTPUT:
+		arguments[0] = g->worker;
+		arguments[1] = store_row(g, o);
+		arguments[2] = number(g, o->nr_columns);
+		call_runtime(g, "rt_emit", g->none, arguments, 3);
+		count_row(g, o);
+		break;
+	case OP_SCAN:
+		break;
+	}
+}
+
+static void consume(struct gen *g, struct operator *o, const struct operator *from)
+{
+	const char *role = o->kind == OP_JOIN ? (from == o->input ? "build" : "probe") :
+			   o->kind == OP_GROUP || o->kind == OP_TOP ? "insert" : "";
+	struct task *t = new_task(g, o, role), *before, growth;
+
+	if (o->kind == OP_GROUP) { /* growing the table is a task of its own, under a tag of its own: tag_ */
+		growth = *new_task(g, o, "growth");
+		((struct group_state *)o->state)->growth_tag = tag_value(&growth);
+	}
+	if (g->options->outline) {
+		consume_outlined(g, o, from, t, emit);
+		return;
+	}
+	before = enter_task(g, t);
+	emit(g, o, from);
+	leave_task(g, before);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the whole */
+
+static void make_states(struct plan *p, const struct options *options)
+{
+	for (uint32_t i = 0; i < p->nr_operators; i++) {
+		struct operator *o = p->operators[i];
+		struct group_state *s;
+		struct top_state *t;
+
+		switch (o->kind) {
+		case OP_JOIN:
+			o->state = calloc(1, sizeof(struct join_table));
+			break;
+		case OP_GROUP:
+			s = o->state = calloc(1, sizeof(*s));
+			s->nr_keys = o->nr_keys;
+			s->nr_values = o->nr_sums;
+			s->nr_threads = options->nr_threads;
+			break;
+		case OP_AGGREGATE:
+			o->state = calloc(VALUES_MAX, sizeof(int64_t));
+			break;
+		case OP_TOP:
+			t = o->state = calloc(1, sizeof(*t));
+			t->nr_max = o->units;
+			t->nr_columns = o->nr_columns;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* Which line of the printed module is which instruction: the lines of function bodies that are indented, in order. */
+static uint32_t *lines_of_instructions(const char *text, uint32_t *nr_lines, uint32_t *function_lines, uint32_t *nr_functions)
+{
+	uint32_t *lines = calloc(strlen(text) + 2, sizeof(*lines)), nr = 0, line = 0;
+	bool inside = false;
+
+	*nr_functions = 0;
+	for (const char *at = text; *at; at = strchrnul(at, '\n') + (*strchrnul(at, '\n') != 0)) {
+		line++;
+		if (strncmp(at, "define", 6) == 0) {
+			inside = true;
+			function_lines[(*nr_functions)++] = line;
+		} else if (*at == '}') {
+			inside = false;
+		} else if (inside && strncmp(at, "  ", 2) == 0) {
+			lines[nr++] = line;
+		}
+	}
+	*nr_lines = line;
+	return lines;
+}
+
+/*
+ * Print the module, then give each instruction its own line in that text as debug location.  The optimizer comes later and
+ * carries the locations along.
+ */
+static int number_instructions(struct gen *g, const char *file_name)
+{
+	uint32_t tasks[8192], functions[256], nr_lines, nr_functions, n = 0, f_index = 0, *lines, *task_of_line;
+	struct debug_info *debug;
+
+	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
+		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+				if (n == sizeof(tasks) / sizeof(tasks[0]))
+					return -1;
+				tasks[n++] = task_of(g, i);
+				LLVMSetMetadata(i, g->task_kind, NULL);
+			}
+	g->program->ir = LLVMPrintModuleToString(g->module);
+	lines = lines_of_instructions(g->program->ir, &nr_lines, functions, &nr_functions);
+	task_of_line = calloc(nr_lines + 1, sizeof(*task_of_line));
+	debug = debug_info_begin(g->module, file_name);
+	n = 0;
+	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f)) {
+		if (!LLVMGetFirstBasicBlock(f))
+			continue;
+		task_of_line[functions[f_index]] = tasks[n]; /* its prologue goes to whoever starts it */
+		debug_info_function(debug, f, functions[f_index++]);
+		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), n++) {
+				debug_info_instruction(debug, i, lines[n]);
+				task_of_line[lines[n]] = tasks[n];
+			}
+	}
+	debug_info_end(debug);
+	profile_ir(file_name, g->program->ir, task_of_line, nr_lines);
+	free(lines);
+	free(task_of_line);
+	return 0;
+}
+
+int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out)
+{
+	struct gen g = { .plan = plan, .data = d, .options = o, .program = out };
+	char file_name[64], *message = NULL;
+
+	snprintf(file_name, sizeof(file_name), "%s.ll", plan->name);
+	g.context = jit_context();
+	g.module = LLVMModuleCreateWithNameInContext(file_name, g.context);
+	g.builder = LLVMCreateBuilderInContext(g.context);
+	g.i64 = LLVMInt64TypeInContext(g.context);
+	g.pointer = LLVMPointerType(LLVMInt8TypeInContext(g.context), 0);
+	g.none = LLVMVoidTypeInContext(g.context);
+	g.task_kind = LLVMGetMDKindIDInContext(g.context, "task", 4);
+	make_states(plan, o);
+	produce(&g, plan->root);
+	LLVMDisposeBuilder(g.builder);
+	if (LLVMVerifyModule(g.module, LLVMReturnStatusAction, &message)) {
+		fprintf(stderr, "engine: LLVM refuses the generated code: %s\n", message);
+		return -1;
+	}
+	LLVMDisposeMessage(message);
+	if (number_instructions(&g, file_name))
+		return -1;
+	return jit_compile(g.module, out, o->outline);
+}

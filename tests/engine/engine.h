@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* A small data-centric compiling query engine on stock LLVM: what its files share.  See README.md. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "runtime.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- data.c: TPC-H-shaped columns, all of 8-byte integers: keys, cents, per cent, days since 1970, characters */
+enum table_id { CUSTOMER, ORDERS, LINEITEM, NR_TABLES };
+#define COLUMNS(X) \
+	X(CUSTOMER, c_custkey) X(CUSTOMER, c_mktsegment) \
+	X(ORDERS, o_orderkey) X(ORDERS, o_custkey) X(ORDERS, o_orderdate) X(ORDERS, o_shippriority) \
+	X(LINEITEM, l_orderkey) X(LINEITEM, l_quantity) X(LINEITEM, l_extendedprice) X(LINEITEM, l_discount) \
+	X(LINEITEM, l_tax) X(LINEITEM, l_returnflag) X(LINEITEM, l_linestatus) X(LINEITEM, l_shipdate)
+#define COLUMN_ENUM_(table, name) name,
+enum column_id {
+	COLUMNS(COLUMN_ENUM_)
+	/* computed: aggregates and work */
+	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_work,
+	NR_COLUMNS,
+	NR_STORED = x_sum0,
+};
+#undef COLUMN_ENUM_
+
+struct data {
+	uint64_t rows[NR_TABLES];
+	int64_t *column[NR_STORED]; /* c_mktsegment: pointers to 10 characters */
+};
+
+int data_generate(struct data *d, double scale);
+int64_t data_day(int year, int month, int day); /* since 1970-01-01 */
+extern const char *const column_names[];
+extern const char *const table_names[];
+extern const enum table_id column_tables[];
+
+/* ---- plan.c: expressions and operators */
+enum expression_kind { E_COLUMN, E_CONSTANT, E_TEXT, E_ADD, E_SUB, E_MUL, E_DIV, E_LT, E_LE, E_GE, E_GT, E_AND, E_SAME_TEXT };
+
+struct expression {
+	enum expression_kind kind;
+	int64_t value; /* column or constant */
+	const char *text;
+	struct expression *a, *b;
+};
+
+enum operator_kind { OP_SCAN, OP_SELECT, OP_JOIN, OP_GROUP, OP_AGGREGATE, OP_WORK, OP_TOP, OP_OUTPUT };
+
+#define KEYS_MAX RUNTIME_KEYS_MAX
+#define VALUES_MAX RUNTIME_VALUES_MAX
+
+struct operator {
+	uint32_t id;
+	enum operator_kind kind;
+	char name[64], detail[256];
+	struct operator *input; /* join: the build side */
+	struct operator *probe;
+	struct operator *parent;
+	enum table_id table;		/* scan */
+	struct expression *predicate;	/* select */
+	enum column_id key, probe_key;	/* join */
+	enum column_id keys[KEYS_MAX];	/* group */
+	int nr_keys;
+	struct {
+		struct expression *of; /* NULL: count */
+		enum column_id as;
+	} sums[VALUES_MAX]; /* group, aggregate */
+	int nr_sums;
+	enum column_id columns[VALUES_MAX]; /* output, top: what is kept; top: columns[0] is ordered by, descending */
+	int nr_columns;
+	uint64_t units; /* work; top: how many */
+	double estimated_rows;
+	uint64_t rows; /* that it produced in the last run */
+	void *state;   /* join, group, top: the runtime's table */
+};
+
+#define OPERATORS_MAX 16
+struct plan {
+	const char *name, *sql;
+	struct operator *root;
+	struct operator *operators[OPERATORS_MAX]; /* by id - 1 */
+	uint32_t nr_operators;
+	bool needs[NR_COLUMNS];
+};
+
+/* NULL: no such query. */
+struct plan *plan_make(const char *query, const struct data *d);
+void plan_print(const struct plan *p);
+
+/* ---- codegen.c: a task is one operator's part in one pipeline */
+struct task {
+	uint32_t id, operator, pipeline;
+	char name[80];
+};
+
+enum tag_mode { TAG_REGISTER, TAG_MEMORY, TAG_NONE };
+
+struct options {
+	enum tag_mode tag;
+	bool outline; /* each task in a function of its own */
+	bool pack;    /* operator and pipeline in one register */
+	bool explain;
+	int nr_threads;
+};
+
+/* One step of the execution: a generated function over morsels of [0, rows). */
+typedef void (*pipeline_function)(struct worker *w, int64_t from, int64_t to);
+struct pipeline {
+	uint32_t id;
+	char name[64];
+	uint64_t rows;		      /* known before, or ... */
+	struct operator *rows_of;     /* ... those of this one's merged table */
+	bool one_per_thread;	      /* rows = threads, one row a morsel */
+	pipeline_function function;
+};
+
+#define TASKS_MAX 64
+#define PIPELINES_MAX 16
+struct program {
+	struct task tasks[TASKS_MAX];
+	uint32_t nr_tasks;
+	struct pipeline pipelines[PIPELINES_MAX];
+	uint32_t nr_pipelines;
+	char *ir;
+};
+
+int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);
+
+/* ---- execute.c */
+/* Runs all pipelines; the result is in the workers' rows.  Returns ms. */
+double execute(struct plan *plan, struct program *program, const struct options *o);
+struct result {
+	uint64_t nr_rows;
+	uint64_t checksum; /* does not depend on the order of rows */
+};
+struct result execute_result(void);
+void execute_print(const struct plan *plan, int rows);
+void execute_stop(void);
+
+/* ---- naive.c: the same queries, written down by hand, one row at a time */
+struct result naive(const char *query, const struct data *d);
+uint64_t row_hash(const int64_t *row, int nr);
+
+#endif

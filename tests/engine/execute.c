@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Morsel-driven execution (V. Leis et al., SIGMOD 2014): workers take morsels of a pipeline until none is left. */
+#include "profile.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MORSEL 16384
+
+static struct worker workers[RUNTIME_THREADS_MAX];
+static pthread_t threads[RUNTIME_THREADS_MAX];
+static int nr_workers;
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t job; /* number of the current one */
+	int busy;
+	bool stop;
+	const struct pipeline *pipeline;
+	uint64_t rows, morsel;
+	uint64_t next; /* row, taken by atomics */
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void work(struct worker *w)
+{
+	for (;;) {
+		uint64_t from = __atomic_fetch_add(&pool.next, pool.morsel, __ATOMIC_RELAXED);
+		uint64_t to = from + pool.morsel < pool.rows ? from + pool.morsel : pool.rows;
+
+		if (from >= pool.rows)
+			return;
+		pool.pipeline->function(w, (int64_t)from, (int64_t)to);
+	}
+}
+
+static void *worker_main(void *p)
+{
+	struct worker *w = p;
+	uint64_t done = 0;
+
+	w->tag_word = runtime_tag_word(); /* tag_ */
+	pthread_mutex_lock(&pool.lock);
+	for (;;) {
+		while (pool.job == done && !pool.stop)
+			pthread_cond_wait(&pool.changed, &pool.lock);
+		if (pool.stop)
+			break;
+		done = pool.job;
+		pthread_mutex_unlock(&pool.lock);
+		work(w);
+		pthread_mutex_lock(&pool.lock);
+		if (--pool.busy == 0)
+			pthread_cond_broadcast(&pool.changed);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return NULL;
+}
+
+static void run_pipeline(const struct pipeline *p, uint64_t rows)
+{
+	pthread_mutex_lock(&pool.lock);
+	pool.pipeline = p;
+	pool.rows = rows;
+	pool.morsel = p->one_per_thread ? 1 : MORSEL;
+	pool.next = 0;
+	pool.busy = nr_workers - 1;
+	pool.job++;
+	pthread_cond_broadcast(&pool.changed);
+	pthread_mutex_unlock(&pool.lock);
+	work(&workers[0]);
+	pthread_mutex_lock(&pool.lock);
+	while (pool.busy)
+		pthread_cond_wait(&pool.changed, &pool.lock);
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static void start_workers(int nr)
+{
+	workers[0].tag_word = runtime_tag_word(); /* tag_ */
+	for (; nr_workers < nr; nr_workers++) {
+		workers[nr_workers].number = nr_workers;
+		if (nr_workers > 0 && pthread_create(&threads[nr_workers], NULL, worker_main, &workers[nr_workers]))
+			abort();
+	}
+}
+
+void execute_stop(void)
+{
+	pthread_mutex_lock(&pool.lock);
+	pool.stop = true;
+	pthread_cond_broadcast(&pool.changed);
+	pthread_mutex_unlock(&pool.lock);
+	for (int i = 1; i < nr_workers; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static uint64_t power_of_two(double at_least)
+{
+	uint64_t n = 1024;
+
+	while ((double)n < at_least)
+		n *= 2;
+	return n;
+}
+
+static void prepare(struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr_operators; i++) {
+		struct operator *o = plan->operators[i];
+
+		if (o->kind == OP_JOIN) {
+			struct join_table *t = o->state;
+
+			t->mask = power_of_two(2 * o->input->estimated_rows) - 1;
+			t->directory = runtime_pages((t->mask + 1) * sizeof(*t->directory));
+		}
+	}
+}
+
+/* Memory of the last execution. */
+static void clean_up(struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr_operators; i++) {
+		struct operator *o = plan->operators[i];
+
+		if (o->kind == OP_JOIN) {
+			struct join_table *t = o->state;
+
+			runtime_free_pages(t->directory, (t->mask + 1) * sizeof(*t->directory));
+			t->directory = NULL;
+		} else if (o->kind == OP_GROUP) {
+			group_free(o->state);
+		} else if (o->kind == OP_TOP) {
+			((struct top_state *)o->state)->nr = 0;
+		}
+	}
+	for (int i = 0; i < nr_workers; i++) {
+		struct worker *w = &workers[i];
+
+		arena_free(&w->arena);
+		runtime_free_pages(w->result, w->results_capacity * (size_t)w->result_columns * 8);
+		w->result = NULL;
+		w->nr_results = w->results_capacity = 0;
+		memset(w->rows, 0, sizeof(w->rows));
+		memset(w->scalar, 0, sizeof(w->scalar));
+	}
+}
+
+static void gather_groups(struct group_state *s)
+{
+	uint64_t at = 0;
+
+	for (int i = 0; i < s->nr_threads; i++)
+		s->nr_all += s->merged[i].nr;
+	s->all = runtime_pages((s->nr_all + 1) * sizeof(*s->all));
+	for (int i = 0; i < s->nr_threads; i++) {
+		memcpy(s->all + at, s->merged[i].groups, s->merged[i].nr * sizeof(*s->all));
+		at += s->merged[i].nr;
+	}
+}
+
+/* What a finished pipeline leaves for the next. */
+static void finish(struct plan *plan, const struct pipeline *done, const struct program *program)
+{
+	(void)program;
+	for (uint32_t i = 0; i < plan->nr_operators; i++) {
+		struct operator *o = plan->operators[i];
+
+		if (o->kind == OP_AGGREGATE)
+			for (int v = 0; v < o->nr_sums; v++) {
+				int64_t sum = 0;
+
+				for (int w = 0; w < nr_workers; w++)
+					sum += workers[w].scalar[v];
+				((int64_t *)o->state)[v] = sum;
+			}
+		else if (o->kind == OP_GROUP && done->one_per_thread)
+			gather_groups(o->state);
+	}
+}
+
+double execute(struct plan *plan, struct program *program, const struct options *o)
+{
+	static uint64_t instance;
+	struct timespec begin, end;
+
+	start_workers(o->nr_threads);
+	clean_up(plan);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	profile_mark(true, "run", ++instance);
+	prepare(plan);
+	for (uint32_t i = 0; i < program->nr_pipelines; i++) {
+		const struct pipeline *p = &program->pipelines[i];
+		uint64_t rows = p->one_per_thread ? (uint64_t)nr_workers : p->rows;
+
+		if (p->rows_of)
+			rows = p->rows_of->kind == OP_GROUP ? ((struct group_state *)p->rows_of->state)->nr_all :
+							      ((struct top_state *)p->rows_of->state)->nr;
+		run_pipeline(p, rows);
+		finish(plan, p, program);
+	}
+	profile_mark(false, "run", instance);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	for (uint32_t i = 0; i < plan->nr_operators; i++) {
+		plan->operators[i]->rows = 0;
+		for (int w = 0; w < nr_workers; w++)
+			plan->operators[i]->rows += workers[w].rows[i];
+	}
+	profile_rows(plan);
+	return (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
+}
+
+uint64_t row_hash(const int64_t *row, int nr)
+{
+	uint64_t h = 1;
+
+	for (int i = 0; i < nr; i++) {
+		h = (h ^ (uint64_t)row[i]) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+struct result execute_result(void)
+{
+	struct result r = { 0 };
+
+	for (int i = 0; i < nr_workers; i++)
+		for (uint64_t n = 0; n < workers[i].nr_results; n++) {
+			r.nr_rows++;
+			r.checksum += row_hash(workers[i].result + n * (uint64_t)workers[i].result_columns, workers[i].result_columns);
+		}
+	return r;
+}
+
+void execute_print(const struct plan *plan, int rows)
+{
+	for (int i = 0; i < nr_workers; i++)
+		for (uint64_t n = 0; n < workers[i].nr_results && rows > 0; n++, rows--) {
+			for (int c = 0; c < workers[i].result_columns; c++)
+				printf("%s%s=%lld", c ? " " : "  ", column_names[plan->root->columns[c]],
+				       (long long)workers[i].result[n * (uint64_t)workers[i].result_columns + (uint64_t)c]);
+			putchar('\n');
+		}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* LLVM as a JIT: debug information, optimization, LLJIT. */
+#ifndef ENGINE_JIT_H
+#define ENGINE_JIT_H
+
+#include "engine.h"
+
+#include <llvm-c/Core.h>
+
+struct debug_info;
+struct debug_info *debug_info_begin(LLVMModuleRef m, const char *file_name);
+void debug_info_function(struct debug_info *d, LLVMValueRef f, unsigned line);
+/* Of the function that was named last. */
+void debug_info_instruction(struct debug_info *d, LLVMValueRef i, unsigned line);
+void debug_info_end(struct debug_info *d);
+
+/* The context that the module must be made in. */
+LLVMContextRef jit_context(void);
+/* Takes the module over; fills in the pipelines' functions. */
+int jit_compile(LLVMModuleRef m, struct program *p, bool outline);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_TAG, KEY_OUTLINE, KEY_PACK, KEY_EXPLAIN, KEY_CHECK };
+
+struct arguments {
+	const char *query;
+	double scale, seconds;
+	int repeat;
+	bool check;
+	struct options options;
+};
+
+static const struct argp_option options[] = {
+	{ "query", KEY_QUERY, "NAME", 0, "fig9, q1, q3, q6 or calibrate (fig9)", 0 },
+	{ "scale", KEY_SCALE, "F", 0, "1 is six million lineitems (0.1)", 0 },
+	{ "threads", KEY_THREADS, "N", 0, "worker threads (processors)", 0 },
+	{ "repeat", KEY_REPEAT, "N", 0, "executions (1)", 0 },
+	{ "seconds", KEY_SECONDS, "S", 0, "... or as many as fit into this time", 0 },
+	{ "tag", KEY_TAG, "HOW", 0, "register, memory or none: how calls into the runtime are tagged (register)", 0 },
+	{ "pack", KEY_PACK, NULL, 0, "tags name operator and pipeline, packed, instead of the task", 0 },
+	{ "outline", KEY_OUTLINE, NULL, 0, "a function of its own for each task, named after it", 0 },
+	{ "explain", KEY_EXPLAIN, NULL, 0, "print plan, tasks, pipelines and IR, and run nothing", 0 },
+	{ "check", KEY_CHECK, NULL, 0, "compare the result with a naive evaluation; exit 1 if they differ", 0 },
+	{ 0 },
+};
+
+static double number(struct argp_state *state, const char *name, const char *arg, double least, double most)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= least && v <= most))
+		argp_error(state, "--%s is a number from %g to %g, not '%s'", name, least, most, arg);
+	return v;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const modes[] = { "register", "memory", "none" };
+	struct arguments *a = state->input;
+	int i;
+
+	switch (key) {
+	case KEY_QUERY:
+		a->query = arg;
+		break;
+	case KEY_SCALE:
+		a->scale = number(state, "scale", arg, 0.0001, 100);
+		break;
+	case KEY_THREADS:
+		a->options.nr_threads = (int)number(state, "threads", arg, 1, RUNTIME_THREADS_MAX);
+		break;
+	case KEY_REPEAT:
+		a->repeat = (int)number(state, "repeat", arg, 1, 1e9);
+		break;
+	case KEY_SECONDS:
+		a->seconds = number(state, "seconds", arg, 0, 1e6);
+		break;
+	case KEY_TAG:
+		for (i = 0; i < 3 && strcmp(arg, modes[i]) != 0; i++)
+			;
+		if (i == 3)
+			argp_error(state, "--tag is register, memory or none, not '%s'", arg);
+		a->options.tag = (enum tag_mode)i; /* tag_ */
+		break;
+	case KEY_OUTLINE:
+		a->options.outline = true;
+		break;
+	case KEY_PACK:
+		a->options.pack = true;
+		break;
+	case KEY_EXPLAIN:
+		a->options.explain = true;
+		break;
+	case KEY_CHECK:
+		a->check = true;
+		break;
+	case ARGP_KEY_ARG:
+		argp_error(state, "'%s' is not an option", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void explain(const struct plan *plan, const struct program *program)
+{
+	plan_print(plan);
+	putchar('\n');
+	for (uint32_t i = 0; i < program->nr_pipelines; i++) {
+		printf("%s\n", program->pipelines[i].name);
+		for (uint32_t n = 0; n < program->nr_tasks; n++)
+			if (program->tasks[n].pipeline == program->pipelines[i].id)
+				printf("  task %u: %s (operator %u)\n", program->tasks[n].id, program->tasks[n].name,
+				       program->tasks[n].operator);
+	}
+	printf("\n%s", program->ir);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, NULL, "Compile a query to machine code and run it.", NULL, NULL, NULL };
+	struct arguments a = { .query = "fig9", .scale = 0.1, .repeat = 1 };
+	struct program program = { 0 };
+	struct result result, expected;
+	struct data data = { 0 };
+	struct plan *plan;
+	double spent_ms = 0;
+
+	a.options.nr_threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	if (a.options.nr_threads > RUNTIME_THREADS_MAX)
+		a.options.nr_threads = RUNTIME_THREADS_MAX;
+	if (data_generate(&data, a.scale)) {
+		fprintf(stderr, "engine: no memory for scale %g\n", a.scale);
+		return 1;
+	}
+	plan = plan_make(a.query, &data);
+	if (!plan) {
+		fprintf(stderr, "engine: there is no query '%s'; fig9, q1, q3, q6 and calibrate are\n", a.query);
+		return 2;
+	}
+	profile_plan(plan);
+	tag_declare(&a.options);
+	profile_mark(true, "compile", 0);
+	if (codegen(plan, &data, &a.options, &program))
+		return 1;
+	profile_mark(false, "compile", 0);
+	if (a.options.explain) {
+		explain(plan, &program);
+		return 0;
+	}
+	for (int i = 0; a.seconds > 0 ? spent_ms < a.seconds * 1000 : i < a.repeat; i++) {
+		double ms = execute(plan, &program, &a.options);
+
+		spent_ms += ms;
+		printf("run %d: %.3f ms\n", i, ms);
+	}
+	result = execute_result();
+	printf("%s: %llu rows, checksum %016llx\n", a.query, (unsigned long long)result.nr_rows, (unsigned long long)result.checksum);
+	execute_print(plan, 3);
+	execute_stop();
+	if (a.check) {
+		expected = naive(a.query, &data);
+		if (expected.nr_rows != result.nr_rows || expected.checksum != result.checksum) {
+			fprintf(stderr, "engine: %s: the naive evaluation has %llu rows, checksum %016llx\n", a.query,
+				(unsigned long long)expected.nr_rows, (unsigned long long)expected.checksum);
+			return 1;
+		}
+		puts("the naive evaluation agrees");
+	}
+	return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* The queries, as an optimizer would hand them over.  Cardinalities are estimated from uniform distributions. */
+#include "engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct expression *expression(enum expression_kind kind, int64_t value, struct expression *a, struct expression *b)
+{
+	struct expression *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		abort();
+	*e = (struct expression){ kind, value, NULL, a, b };
+	return e;
+}
+
+static struct expression *col(enum column_id c)
+{
+	return expression(E_COLUMN, c, NULL, NULL);
+}
+
+static struct expression *num(int64_t n)
+{
+	return expression(E_CONSTANT, n, NULL, NULL);
+}
+
+static struct expression *bin(enum expression_kind kind, struct expression *a, struct expression *b)
+{
+	return expression(kind, 0, a, b);
+}
+
+static struct expression *text(const char *t)
+{
+	struct expression *e = expression(E_TEXT, 0, NULL, NULL);
+
+	e->text = t;
+	return e;
+}
+
+static struct operator *operator(struct plan *p, enum operator_kind kind, struct operator *input, double rows, const char *name,
+				 const char *detail)
+{
+	struct operator *o = calloc(1, sizeof(*o));
+
+	if (!o || p->nr_operators == OPERATORS_MAX)
+		abort();
+	p->operators[p->nr_operators++] = o;
+	o->id = p->nr_operators;
+	o->kind = kind;
+	o->input = input;
+	if (input)
+		input->parent = o;
+	o->estimated_rows = rows;
+	snprintf(o->name, sizeof(o->name), "%s", name);
+	snprintf(o->detail, sizeof(o->detail), "%s", detail);
+	return o;
+}
+
+static struct operator *scan(struct plan *p, const struct data *d, enum table_id t)
+{
+	char name[64];
+	struct operator *o;
+
+	snprintf(name, sizeof(name), "scan %s", table_names[t]);
+	o = operator(p, OP_SCAN, NULL, (double)d->rows[t], name, "");
+	o->table = t;
+	return o;
+}
+
+static struct operator *selection(struct plan *p, struct operator *in, double selectivity, struct expression *e, const char *detail)
+{
+	struct operator *o = operator(p, OP_SELECT, in, in->estimated_rows * selectivity, "select", detail);
+
+	o->predicate = e;
+	return o;
+}
+
+/* The build side's key is unique. */
+static struct operator *join(struct plan *p, struct operator *build, struct operator *probe, enum column_id key,
+			     enum column_id probe_key, double rows)
+{
+	char detail[128];
+	struct operator *o;
+
+	snprintf(detail, sizeof(detail), "%s = %s", column_names[key], column_names[probe_key]);
+	o = operator(p, OP_JOIN, build, rows, "hash join", detail);
+	o->probe = probe;
+	probe->parent = o;
+	o->key = key;
+	o->probe_key = probe_key;
+	return o;
+}
+
+static void sum(struct operator *o, struct expression *e)
+{
+	o->sums[o->nr_sums].of = e;
+	o->sums[o->nr_sums].as = x_sum0 + (unsigned)o->nr_sums;
+	o->nr_sums++;
+}
+
+static void count_rows(struct operator *o)
+{
+	o->sums[o->nr_sums].as = x_count;
+	o->nr_sums++;
+}
+
+static struct operator *output(struct plan *p, struct operator *in, int nr, const enum column_id *columns)
+{
+	struct operator *o = operator(p, OP_OUTPUT, in, in->estimated_rows, "output", "");
+
+	o->nr_columns = nr;
+	memcpy(o->columns, columns, (size_t)nr * sizeof(*columns));
+	return o;
+}
+
+#define OUTPUT(p, in, ...) \
+	output(p, in, sizeof((enum column_id[]){ __VA_ARGS__ }) / sizeof(enum column_id), (enum column_id[]){ __VA_ARGS__ })
+
+/* A date column over seven years, cut at a day. */
+static double part_of_dates(int64_t day)
+{
+	return (double)(day - data_day(1992, 1, 1)) / (double)(data_day(1998, 12, 1) - data_day(1992, 1, 1));
+}
+
+static struct operator *fig9(struct plan *p, const struct data *d)
+{
+	int64_t day = data_day(1995, 4, 1);
+	struct operator *o, *g, *j;
+
+	p->sql = "select l_orderkey, avg(l_extendedprice)\nfrom lineitem, orders\nwhere o_orderdate < '1995-04-01'\n"
+		 "  and o_orderkey = l_orderkey\ngroup by l_orderkey\n";
+	o = selection(p, scan(p, d, ORDERS), part_of_dates(day), bin(E_LT, col(o_orderdate), num(day)),
+		      "o_orderdate < '1995-04-01'");
+	j = join(p, o, scan(p, d, LINEITEM), o_orderkey, l_orderkey, (double)d->rows[LINEITEM] * part_of_dates(day));
+	g = operator(p, OP_GROUP, j, o->estimated_rows, "group by", "l_orderkey; avg(l_extendedprice)");
+	g->keys[g->nr_keys++] = l_orderkey;
+	sum(g, col(l_extendedprice));
+	count_rows(g);
+	return OUTPUT(p, g, l_orderkey, x_sum0, x_count);
+}
+
+static struct expression *discounted(void)
+{
+	return bin(E_DIV, bin(E_MUL, col(l_extendedprice), bin(E_SUB, num(100), col(l_discount))), num(100));
+}
+
+static struct operator *q1(struct plan *p, const struct data *d)
+{
+	int64_t day = data_day(1998, 9, 2);
+	struct operator *g;
+
+	p->sql = "select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),\n  sum(l_extendedprice * (1 - l_discount)),\n"
+		 "  sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)), sum(l_discount), count(*)\nfrom lineitem\n"
+		 "where l_shipdate <= '1998-09-02'\ngroup by l_returnflag, l_linestatus\n";
+	g = operator(p, OP_GROUP, selection(p, scan(p, d, LINEITEM), part_of_dates(day), bin(E_LE, col(l_shipdate), num(day)),
+					    "l_shipdate <= '1998-09-02'"), 6, "group by", "l_returnflag, l_linestatus");
+	g->keys[g->nr_keys++] = l_returnflag;
+	g->keys[g->nr_keys++] = l_linestatus;
+	sum(g, col(l_quantity));
+	sum(g, col(l_extendedprice));
+	sum(g, discounted());
+	sum(g, bin(E_DIV, bin(E_MUL, discounted(), bin(E_ADD, num(100), col(l_tax))), num(100)));
+	sum(g, col(l_discount));
+	count_rows(g);
+	return OUTPUT(p, g, l_returnflag, l_linestatus, x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count);
+}
+
+static struct operator *q3(struct plan *p, const struct data *d)
+{
+	int64_t day = data_day(1995, 3, 15);
+	struct operator *c, *o, *l, *j, *g, *t;
+
+	p->sql = "select l_orderkey, sum(l_extendedprice * (1 - l_discount)) as revenue, o_orderdate, o_shippriority\n"
+		 "from customer, orders, lineitem\nwhere c_mktsegment = 'BUILDING' and c_custkey = o_custkey\n"
+		 "  and l_orderkey = o_orderkey and o_orderdate < '1995-03-15' and l_shipdate > '1995-03-15'\n"
+		 "group by l_orderkey, o_orderdate, o_shippriority\norder by revenue desc, o_orderdate\nlimit 10\n";
+	c = selection(p, scan(p, d, CUSTOMER), 0.2, bin(E_SAME_TEXT, col(c_mktsegment), text("BUILDING  ")),
+		      "c_mktsegment = 'BUILDING'");
+	o = selection(p, scan(p, d, ORDERS), part_of_dates(day), bin(E_LT, col(o_orderdate), num(day)),
+		      "o_orderdate < '1995-03-15'");
+	j = join(p, c, o, c_custkey, o_custkey, o->estimated_rows * 0.2);
+	l = selection(p, scan(p, d, LINEITEM), 1 - part_of_dates(day), bin(E_GT, col(l_shipdate), num(day)),
+		      "l_shipdate > '1995-03-15'");
+	j = join(p, j, l, o_orderkey, l_orderkey, l->estimated_rows * 0.2 * part_of_dates(day));
+	g = operator(p, OP_GROUP, j, j->estimated_rows / 3, "group by", "l_orderkey, o_orderdate, o_shippriority");
+	g->keys[g->nr_keys++] = l_orderkey;
+	g->keys[g->nr_keys++] = o_orderdate;
+	g->keys[g->nr_keys++] = o_shippriority;
+	sum(g, discounted());
+	t = operator(p, OP_TOP, g, 10, "top 10", "revenue desc, o_orderdate");
+	t->units = 10;
+	t->columns[t->nr_columns++] = x_sum0;
+	t->columns[t->nr_columns++] = o_orderdate;
+	t->columns[t->nr_columns++] = l_orderkey;
+	t->columns[t->nr_columns++] = o_shippriority;
+	return OUTPUT(p, t, l_orderkey, x_sum0, o_orderdate, o_shippriority);
+}
+
+static struct operator *q6(struct plan *p, const struct data *d)
+{
+	int64_t from = data_day(1994, 1, 1), to = data_day(1995, 1, 1);
+	struct expression *e;
+	struct operator *a;
+
+	p->sql = "select sum(l_extendedprice * l_discount)\nfrom lineitem\nwhere l_shipdate >= '1994-01-01' and l_shipdate < '1995-01-01'\n"
+		 "  and l_discount between 5 and 7 and l_quantity < 24\n";
+	e = bin(E_AND, bin(E_GE, col(l_shipdate), num(from)), bin(E_LT, col(l_shipdate), num(to)));
+	e = bin(E_AND, e, bin(E_AND, bin(E_GE, col(l_discount), num(5)), bin(E_LE, col(l_discount), num(7))));
+	e = bin(E_AND, e, bin(E_LT, col(l_quantity), num(24)));
+	a = operator(p, OP_AGGREGATE, selection(p, scan(p, d, LINEITEM), (part_of_dates(to) - part_of_dates(from)) * 0.27 * 0.46, e,
+						"l_shipdate in 1994, l_discount 5 to 7, l_quantity < 24"), 1, "aggregate",
+		     "sum(l_extendedprice * l_discount)");
+	sum(a, bin(E_MUL, col(l_extendedprice), col(l_discount)));
+	return OUTPUT(p, a, x_sum0);
+}
+
+/* Operators that all call the same function, for work in known proportions. */
+static struct operator *calibrate(struct plan *p, const struct data *d)
+{
+	struct operator *o = scan(p, d, CUSTOMER);
+
+	p->sql = "select sum(work8(work4(work2(work1(c_custkey)))))\nfrom customer\n";
+	for (uint64_t units = 1; units <= 8; units *= 2) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "work %d", (int)units);
+		o = operator(p, OP_WORK, o, o->estimated_rows, name, "");
+		o->units = units;
+	}
+	o = operator(p, OP_AGGREGATE, o, 1, "aggregate", "sum(work)");
+	sum(o, col(x_work));
+	return OUTPUT(p, o, x_sum0);
+}
+
+static void mark_columns(struct plan *p, const struct expression *e)
+{
+	if (!e)
+		return;
+	if (e->kind == E_COLUMN)
+		p->needs[e->value] = true;
+	mark_columns(p, e->a);
+	mark_columns(p, e->b);
+}
+
+static void mark_needs(struct plan *p)
+{
+	for (uint32_t i = 0; i < p->nr_operators; i++) {
+		const struct operator *o = p->operators[i];
+
+		mark_columns(p, o->predicate);
+		for (int k = 0; k < o->nr_keys; k++)
+			p->needs[o->keys[k]] = true;
+		for (int s = 0; s < o->nr_sums; s++)
+			mark_columns(p, o->sums[s].of);
+		for (int c = 0; c < o->nr_columns; c++)
+			p->needs[o->columns[c]] = true;
+		if (o->kind == OP_JOIN)
+			p->needs[o->key] = p->needs[o->probe_key] = true;
+		if (o->kind == OP_WORK)
+			p->needs[c_custkey] = p->needs[x_work] = true;
+	}
+}
+
+struct plan *plan_make(const char *query, const struct data *d)
+{
+	static const struct {
+		const char *name;
+		struct operator *(*make)(struct plan *p, const struct data *d);
+	} queries[] = { { "fig9", fig9 }, { "q1", q1 }, { "q3", q3 }, { "q6", q6 }, { "calibrate", calibrate } };
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		if (strcmp(queries[i].name, query) == 0) {
+			struct plan *p = calloc(1, sizeof(*p));
+
+			if (!p)
+				return NULL;
+			p->name = queries[i].name;
+			p->root = queries[i].make(p, d);
+			mark_needs(p);
+			return p;
+		}
+	return NULL;
+}
+
+static void print_operator(const struct operator *o, int depth)
+{
+	printf("%*s%s%s%s%s  (operator %u, %.0f rows expected)\n", 2 * depth, "", o->name, *o->detail ? " [" : "", o->detail,
+	       *o->detail ? "]" : "", o->id, o->estimated_rows);
+	if (o->input)
+		print_operator(o->input, depth + 1);
+	if (o->probe)
+		print_operator(o->probe, depth + 1);
+}
+
+void plan_print(const struct plan *p)
+{
+	printf("%s\n", p->sql);
+	print_operator(p->root, 0);
+}
