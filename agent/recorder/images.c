@@ -18,7 +18,7 @@
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define STACK_EVERY 4u	   /* of how many samples one has its stack looked through */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
-#define EARLY_BYTES (4u << 20) /* file size up to which an image is written while the host runs */
+#define EARLY_BYTES (4u << 20) /* of files that are written at once while the host runs; larger ones wait */
 #define BUILD_ID_MAX 20
 #define DELETED " (deleted)"
 
@@ -27,7 +27,7 @@ struct image {
 	struct image *next_needed;
 	int fd; /* -1: not opened */
 	bool needed;
-	bool large; /* waits for the end */
+	uint64_t bytes; /* of the file */
 	bool vdso;
 	int error;
 	uint32_t build_id_bytes;
@@ -299,7 +299,7 @@ static void need(struct images *i, const struct mapping *at, uint32_t pid)
 		if (m->fd < 0)
 			m->error = errno;
 	}
-	m->large = m->fd >= 0 && fstat(m->fd, &st) == 0 && st.st_size > EARLY_BYTES;
+	m->bytes = m->fd >= 0 && fstat(m->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 static bool look_up(struct images *i, struct process *p, uint64_t address)
@@ -428,17 +428,18 @@ static void write_image(struct images *i, struct image *m, struct trace_writer *
 	elf_parts_free(&parts);
 }
 
-/* Write the first of the list that may be written now.  false: there is none. */
-static bool write_next(struct images *i, bool large_too, struct trace_writer *w, uint64_t time_ns)
+/* Write the first of the list that is not larger than bytes, and take its size from them.  false: there is none. */
+static bool write_next(struct images *i, uint64_t *bytes, struct trace_writer *w, uint64_t time_ns)
 {
 	struct image **slot = &i->needed, *m;
 
-	while (*slot && (*slot)->large && !large_too)
+	while (*slot && (*slot)->bytes > *bytes)
 		slot = &(*slot)->next_needed;
 	m = *slot;
 	if (!m)
 		return false;
 	*slot = m->next_needed;
+	*bytes -= m->bytes;
 	write_image(i, m, w, time_ns);
 	if (m->fd >= 0)
 		close(m->fd);
@@ -448,11 +449,16 @@ static bool write_next(struct images *i, bool large_too, struct trace_writer *w,
 
 void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	write_next(i, false, w, time_ns);
+	uint64_t bytes = EARLY_BYTES;
+
+	while (write_next(i, &bytes, w, time_ns))
+		;
 }
 
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	while (write_next(i, true, w, time_ns))
-		;
+	uint64_t bytes = UINT64_MAX;
+
+	while (write_next(i, &bytes, w, time_ns))
+		bytes = UINT64_MAX;
 }

@@ -27,7 +27,7 @@ void images_forget(struct images *i, uint32_t pid);
 void images_sample(struct images *i, const struct sample_seen *seen);
 /* After each drain: look again for addresses whose mapping had not been heard of yet; forget processes that ended. */
 void images_settle(struct images *i);
-/* Write the IMAGE_FILE of one small file that was hit and is not written yet, if there is one. */
+/* Write the IMAGE_FILEs of files that were hit, as many as take no ring's time. */
 void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns);
 /* Write an IMAGE_FILE record for every other file that was hit. */
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns);
