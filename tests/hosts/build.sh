@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Builds the programs that live tests profile: tests/hosts/build.sh BUILD -> BUILD/hosts/.  What cannot be built here is
+# left out, and the tests that need it skip.
+set -u
+out=$1/hosts
+here=$(dirname "$0")
+mkdir -p "$out"
+newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ]; }
+for c in "$here"/*.c; do
+	name=$(basename "$c" .c)
+	newer "$c" "$out/$name" || continue
+	gcc -O1 -g -o "$out/$name" "$c" -ldl -lpthread || exit 1
+done
+c=$here/busy.c
+newer "$c" "$out/busy-static" && gcc -O1 -static -o "$out/busy-static" "$c" -lpthread 2>/dev/null
+newer "$c" "$out/busy-32" && gcc -O1 -m32 -o "$out/busy-32" "$c" -lpthread 2>/dev/null
+newer "$c" "$out/busy-nopie" && gcc -O1 -no-pie -o "$out/busy-nopie" "$c" -lpthread 2>/dev/null
+if command -v clang-14 >/dev/null; then
+	for c in "$here"/bitcode/*.c; do
+		bc=$out/$(basename "$c" .c).bc
+		newer "$c" "$bc" || continue
+		clang-14 -g -O1 -c -emit-llvm -o "$bc" "$c" || exit 1
+	done
+fi
+# a library that is found through the caller's RUNPATH only
+if newer "$here/runpath/main.c" "$out/runpath/main"; then
+	mkdir -p "$out/runpath/sub"
+	gcc -shared -fPIC -o "$out/runpath/sub/libbeside.so" "$here/runpath/beside.c" &&
+		gcc -shared -fPIC -o "$out/runpath/liba.so" "$here/runpath/liba.c" -Wl,-rpath,'$ORIGIN/sub' -Wl,--enable-new-dtags -ldl &&
+		gcc -o "$out/runpath/main" "$here/runpath/main.c" -L"$out/runpath" -la -Wl,-rpath,'$ORIGIN' || exit 1
+fi
+exit 0

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+int answer(void);
+int answer(void)
+{
+	return 42;
+}
