@@ -42,7 +42,6 @@ static int encode(const char *name, struct event *e, struct diag *d)
 	} clocks[] = { { "task-clock", PERF_COUNT_SW_TASK_CLOCK }, { "cpu-clock", PERF_COUNT_SW_CPU_CLOCK } };
 	struct perf_event_attr attr = { .size = sizeof(attr) };
 	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
-	char *full = NULL;
 	int ret;
 
 	memset(e, 0, sizeof(*e));
@@ -55,10 +54,8 @@ static int encode(const char *name, struct event *e, struct diag *d)
 			return 0;
 		}
 	ret = pfm_initialize();
-	if (ret == PFM_SUCCESS) {
-		arg.fstr = &full;
+	if (ret == PFM_SUCCESS)
 		ret = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
-	}
 	if (ret != PFM_SUCCESS)
 		return diag_fail(d, EINVAL, "there is no event '%s' on this machine (libpfm4: %s); `auto` picks one", name,
 				 pfm_strerror(ret));

@@ -15,8 +15,9 @@ static const struct argp_option options[] = {
 	{ "period", KEY_PERIOD, "N", 0, "one sample every N events (or ns of a clock), instead of a rate", 0 },
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
 	{ "stack", KEY_STACK, "BYTES", 0, "stack bytes to keep with each sample, 0 to 65528 (2048)", 0 },
-	{ "registers", KEY_REGISTERS, "LIST", 0, "user registers to keep with each sample: all, or some of ax bx cx dx si di bp sp ip "
-						 "flags r8 to r15 (bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
+	{ "registers", KEY_REGISTERS, "LIST", 0,
+	  "user registers to keep with each sample: all, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
+	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write the trace's chunks as plain msgpack, for readers without zstd", 0 },
 	{ 0 },
 };
@@ -39,8 +40,9 @@ static const struct {
 	const char *name;
 	int number;
 } registers[] = {
-	{ "ax", 0 },  { "bx", 1 },  { "cx", 2 },   { "dx", 3 },	  { "si", 4 },	 { "di", 5 },	{ "bp", 6 },   { "sp", 7 },   { "ip", 8 },
-	{ "flags", 9 }, { "r8", 16 }, { "r9", 17 }, { "r10", 18 }, { "r11", 19 }, { "r12", 20 }, { "r13", 21 }, { "r14", 22 }, { "r15", 23 },
+	{ "ax", 0 },   { "bx", 1 },   { "cx", 2 },   { "dx", 3 },    { "si", 4 },   { "di", 5 },
+	{ "bp", 6 },   { "sp", 7 },   { "ip", 8 },   { "flags", 9 }, { "r8", 16 },  { "r9", 17 },
+	{ "r10", 18 }, { "r11", 19 }, { "r12", 20 }, { "r13", 21 },  { "r14", 22 }, { "r15", 23 },
 };
 
 static uint64_t register_mask(struct argp_state *state, const char *list)

@@ -74,6 +74,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	bytes = at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
 	s->root = pid;
 	session_write_process(s, pid, on_exec);
+	s->nr_processes++; /* further ones as the kernel reports their fork */
 	if (!on_exec)
 		session_write_maps(s, pid);
 	if (s->options.scope_thread)

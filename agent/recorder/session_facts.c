@@ -117,7 +117,6 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec)
 	trace_record_text(s->writer, text, n > 0 ? (size_t)n : 0);
 	session_put_text(s, comm);
 	trace_record_end(s->writer);
-	s->nr_processes++;
 }
 
 void session_write_exec(struct session *s, pid_t pid)

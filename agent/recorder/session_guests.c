@@ -231,8 +231,8 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	} else {
 		s->loss[LOSS_UNCOUNTED]++;
 		if (!s->told_uncounted)
-			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not sampled",
-				       h->message.tid, (int)h->pid, what,
+			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not "
+				       "sampled", h->message.tid, (int)h->pid, what,
 				       error == EPERM ? "no locked memory is left (ulimit -l, kernel.perf_event_mlock_kb)" :
 							strerror(error));
 		s->told_uncounted = true;

@@ -222,7 +222,7 @@ void trace_record_s64(struct trace_writer *w, int64_t v)
 /* Length of the UTF-8 sequence at p, or 0 for bytes that are none. */
 static size_t utf8_sequence(const unsigned char *p, size_t left)
 {
-	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
 	if (n == 0 || n > left)
 		return 0;

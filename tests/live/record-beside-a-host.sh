@@ -19,7 +19,12 @@ cat >"$dir/host.c" <<'C'
 #include <unistd.h>
 static volatile double x;
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
-static void *burn(void *s) { double end = now() + *(double *)s; while (now() < end) for (int i = 0; i < 1000; i++) x += i; return NULL; }
+static void *burn(void *s)
+{
+	for (double end = now() + *(double *)s; now() < end;)
+		for (int i = 0; i < 1000; i++) x += i;
+	return NULL;
+}
 int main(int argc, char **argv)
 {
 	double s = atof(argv[1]);

@@ -219,7 +219,8 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 
 static void memory_without_a_file_is_no_image(void **state)
 {
-	static const char *const paths[] = { "//anon", "[heap]", "[stack]", "", "/memfd:jit (deleted)", "/dev/zero", "/SYSV00000000 (deleted)" };
+	static const char *const paths[] = { "//anon", "[heap]", "[stack]", "", "/memfd:jit (deleted)", "/dev/zero",
+					     "/SYSV00000000 (deleted)" };
 	struct fixture *f = *state;
 
 	for (uint64_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {

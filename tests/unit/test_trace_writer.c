@@ -117,7 +117,10 @@ static void writer_makes_texts_utf8(void **state)
 	static const struct {
 		const char *is, *becomes;
 	} texts[] = {
-		{ "plain", "plain" }, { "", "" }, { "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80" },
+		{ "plain", "plain" },
+		{ "", "" },
+		{ "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80",
+		  "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80" },
 		{ "latin1 \xfc", "latin1 ?" }, { "\xc0\x80", "??" }, { "\xed\xa0\x80", "???" }, { "cut \xe2\x82", "cut ??" },
 		{ "\xf4\x90\x80\x80", "????" }, { "\x80 in front", "? in front" },
 	};
