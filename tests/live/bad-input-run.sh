@@ -176,7 +176,7 @@ expect "samples that could not be written" 1 "$(grep -c 'trace write failed: [1-
 if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=8m none "$dir/tiny" 2>/dev/null; then
 	case_ "a disk that fills up" 3 "$full" "$B/tailor" run -o "$dir/tiny/t.tlr" --no-compress -- "$dir/host" 1
 	at_least "a disk that fills up" "$dir/tiny/t.tlr" 100
-	"$B/tailor" dump "$dir/tiny/t.tlr" | grep -q 'LOSS reason="trace write failed"' || { echo "a disk that fills up: no LOSS in the trace"; bad=1; }
+	expect "a LOSS in the trace" 1 "$("$B/tailor" dump "$dir/tiny/t.tlr" | grep -c 'LOSS reason="trace write failed"')"
 	n=$("$B/tailor" dump "$dir/tiny/t.tlr" | sed -n 's/.* SAMPLES event=0 nr=\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
 	expect "END's count of what is in the trace" "$(samples "$dir/tiny/t.tlr")" "$n"
 fi
