@@ -479,6 +479,21 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
+/* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
+ * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
+static void forget_unsaved(struct unwind_registers *r)
+{
+	static const unsigned char unsaved[] = { UNWIND_RBX, 12, 13, 14, 15 };
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < sizeof(unsaved); i++) {
+		if ((r->known & (1u << unsaved[i])) && r->value[unsaved[i]] != UINT64_MAX)
+			return;
+		mask |= 1u << unsaved[i];
+	}
+	r->known &= ~mask;
+}
+
 static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 {
 	struct attribution *a = run->a;
@@ -509,6 +524,8 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 		s.input.stack = b->stack + b->stack_offset[i];
 		s.input.stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];
 	}
+	if (f.mode != SAMPLE_MODE_USER)
+		forget_unsaved(&s.input.registers);
 	if (f.mode == SAMPLE_MODE_USER) {
 		s.ip = f.ip;
 		if (s.has_registers) { /* the registers are those of the sampled instruction, give or take skid */

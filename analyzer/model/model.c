@@ -491,9 +491,9 @@ static void read_eh_frame(struct model *m, struct process *p, const struct trace
 
 static uint32_t component_at(struct model *m, const struct process *p, uint64_t level_id, uint64_t id)
 {
-	uint32_t level = dictionary_level(&m->dictionary, (uint32_t)level_id);
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)level_id) : LEVELS_MAX;
 
-	return level < LEVELS_MAX && id ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	return level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
 }
 
 static void read_level(struct model *m, const struct trace_record *r)
