@@ -414,7 +414,7 @@ static void print_header(const struct run *run)
 	const struct dictionary *d = &run->a->model->dictionary;
 	FILE *to = run->options->each;
 
-	fputs("time_ns\tpid\ttid\tmode\tevent\tip\timage\tfunction\tline\tmethod\treason\tphase", to);
+	fputs("time_ns\tpid\ttid\tmode\tevent\tweight\tip\timage\tfunction\tline\tmethod\treason\tphase", to);
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		fprintf(to, "\t%s", d->level[i].name ? d->level[i].name : "?");
 	if (run->options->witness) {
@@ -449,8 +449,9 @@ static void print_sample(struct run *run, struct sample *s, const struct facts *
 	const struct line *line = &a->line[f->location->line];
 	FILE *to = run->options->each;
 
-	fprintf(to, "%llu\t%u\t%u\t%s\t%u\t%#llx\t", (unsigned long long)s->time_ns, s->process->pid,
-		a->model->thread[f->thread].tid, modes[f->mode < 2 ? f->mode : 2], f->event, (unsigned long long)f->ip);
+	fprintf(to, "%llu\t%u\t%u\t%s\t%u\t%llu\t%#llx\t", (unsigned long long)s->time_ns, s->process->pid,
+		a->model->thread[f->thread].tid, modes[f->mode < 2 ? f->mode : 2], f->event, (unsigned long long)f->weight,
+		(unsigned long long)f->ip);
 	print_text(to, a->image[f->location->image].path);
 	fputc('\t', to);
 	print_text(to, a->function[f->location->function].name);

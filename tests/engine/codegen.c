@@ -417,6 +417,7 @@ static void produce_groups(struct gen *g, struct operator *o)
 	LLVMValueRef arguments[4] = { g->worker, address(g, s), l.i }, all, group;
 
 	g->pipeline->one_per_thread = true;
+	s->merge_growth_tag = tag_value(new_task(g, o, "merge growth"));
 	call_runtime(g, "rt_group_merge", g->none, arguments, 3);
 	end_pipeline(g, &l);
 
@@ -592,12 +593,10 @@ static void consume(struct gen *g, struct operator *o, const struct operator *fr
 {
 	const char *role = o->kind == OP_JOIN ? (from == o->input ? "build" : "probe") :
 			   o->kind == OP_GROUP || o->kind == OP_TOP ? "insert" : "";
-	struct task *t = new_task(g, o, role), *before, growth;
+	struct task *t = new_task(g, o, role), *before;
 
-	if (o->kind == OP_GROUP) { /* growing the table is a task of its own, under a tag of its own: tag_ */
-		growth = *new_task(g, o, "growth");
-		((struct group_state *)o->state)->growth_tag = tag_value(&growth);
-	}
+	if (o->kind == OP_GROUP) /* growing the table is a task of its own, under a tag of its own */
+		((struct group_state *)o->state)->growth_tag = tag_value(new_task(g, o, "growth"));
 	if (g->options->outline) {
 		consume_outlined(g, o, from, t, emit);
 		return;

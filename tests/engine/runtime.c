@@ -126,13 +126,13 @@ RUNTIME static void grow(struct group_table *t, uint64_t tag)
 	}
 }
 
-RUNTIME static struct group *find_or_insert(struct worker *w, const struct group_state *s, struct group_table *t, uint64_t hash,
-					    const int64_t key[RUNTIME_KEYS_MAX])
+RUNTIME static struct group *find_or_insert(struct worker *w, struct group_table *t, uint64_t hash,
+					    const int64_t key[RUNTIME_KEYS_MAX], uint64_t growth_tag)
 {
 	struct group *g, **slot;
 
 	if (!t->directory || t->nr > t->mask)
-		grow(t, s->growth_tag);
+		grow(t, growth_tag);
 	slot = &t->directory[hash & t->mask];
 	for (g = *slot; g; g = g->next)
 		if (g->hash == hash && g->key[0] == key[0] && g->key[1] == key[1] && g->key[2] == key[2])
@@ -152,7 +152,7 @@ RUNTIME struct group *rt_group_find(struct worker *w, struct group_state *s, uin
 {
 	int64_t key[RUNTIME_KEYS_MAX] = { a, b, c };
 
-	return find_or_insert(w, s, &s->local[w->number], hash, key);
+	return find_or_insert(w, &s->local[w->number], hash, key, s->growth_tag);
 }
 
 /* Partition p of all threads' groups into one table; partitions are independent. */
@@ -167,7 +167,7 @@ RUNTIME void rt_group_merge(struct worker *w, struct group_state *s, int64_t par
 
 			if ((int64_t)((from->hash >> 32) % (uint64_t)s->nr_threads) != partition)
 				continue;
-			g = find_or_insert(w, s, to, from->hash, from->key);
+			g = find_or_insert(w, to, from->hash, from->key, s->merge_growth_tag);
 			for (int v = 0; v < s->nr_values; v++)
 				g->value[v] += from->value[v];
 		}

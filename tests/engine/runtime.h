@@ -50,7 +50,7 @@ struct group_table {
 
 struct group_state { /* of one group-by */
 	int nr_keys, nr_values, nr_threads;
-	uint64_t growth_tag; /* growing is a task of its own */
+	uint64_t growth_tag, merge_growth_tag; /* growing is a task of its own, in either pipeline */
 	struct group_table local[RUNTIME_THREADS_MAX], merged[RUNTIME_THREADS_MAX];
 	struct group **all; /* of the merged tables, one after another */
 	uint64_t nr_all;
