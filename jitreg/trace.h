@@ -133,6 +133,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(LOG_BAD, "log malformed", "registration records that did not make sense") \
 	X(RING_BAD, "ring malformed", "ring records that did not make sense") \
 	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
+	X(WRITE_RECORDS, "records not written", "other records (code, names, images) that could not be written to the trace") \
 	X(GUEST_FULL, "guest table full", "facts that the guest had no room to remember") \
 	X(UNCOUNTED, "threads not counted", "threads whose counters could not be had")
 

@@ -165,6 +165,11 @@ void session_write_maps(struct session *s, pid_t pid)
 
 void session_write_losses(struct session *s)
 {
+	uint64_t before[NR_LOSSES];
+
+	trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS);
+	s->loss[LOSS_WRITE_RECORDS] = trace_writer_lost(s->writer);
+	memcpy(before, s->loss_written, sizeof(before));
 	for (int i = 0; i < NR_LOSSES; i++) {
 		if (s->loss[i] == s->loss_written[i])
 			continue;
@@ -175,6 +180,8 @@ void session_write_losses(struct session *s)
 		trace_record_end(s->writer);
 		s->loss_written[i] = s->loss[i];
 	}
+	if (trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
+		memcpy(s->loss_written, before, sizeof(before));
 }
 
 void session_write_end(struct session *s, int wait_status)

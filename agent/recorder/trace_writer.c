@@ -27,7 +27,7 @@ struct trace_writer {
 	uint64_t reserve; /* bytes to leave free behind each chunk */
 	uint64_t sequence;
 	uint64_t file_bytes;
-	uint64_t nr_records;
+	uint64_t nr_records, nr_lost; /* written or to be; lost with their chunk, samples apart */
 	ZSTD_CCtx *zstd;
 	char *out; /* one chunk as it goes to the file */
 	size_t out_capacity;
@@ -36,6 +36,7 @@ struct trace_writer {
 	enum trace_chunk_type type; /* of the record being packed */
 	size_t record_start; /* in its buffer */
 	struct msgpack_sbuffer buffer[NR_TYPES];
+	uint64_t buffered[NR_TYPES]; /* records in it */
 	struct msgpack_packer packer;
 };
 
@@ -167,6 +168,15 @@ static int send_chunk(struct trace_writer *w, enum trace_chunk_type type, const 
 	return error;
 }
 
+static void count_lost(struct trace_writer *w, enum trace_chunk_type type, uint64_t nr, int error)
+{
+	if (!w->error)
+		w->error = error;
+	w->nr_records -= nr;
+	if (type != TRACE_CHUNK_SAMPLES) /* those the caller counts one by one */
+		w->nr_lost += nr;
+}
+
 int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type)
 {
 	struct msgpack_sbuffer *b = &w->buffer[type];
@@ -175,8 +185,9 @@ int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type)
 	if (b->size == 0)
 		return 0;
 	error = send_chunk(w, type, b->data, b->size);
-	if (error && !w->error)
-		w->error = error;
+	if (error)
+		count_lost(w, type, w->buffered[type], error);
+	w->buffered[type] = 0;
 	msgpack_sbuffer_clear(b);
 	if (b->alloc > 4 * FLUSH_BYTES) {
 		msgpack_sbuffer_destroy(b);
@@ -286,8 +297,9 @@ int trace_record_end(struct trace_writer *w)
 
 		if (w->record_start) {
 			error = send_chunk(w, w->type, b->data, w->record_start);
-			if (error && !w->error)
-				w->error = error;
+			if (error)
+				count_lost(w, w->type, w->buffered[w->type], error);
+			w->buffered[w->type] = 0;
 			memmove(b->data, b->data + w->record_start, bytes);
 			b->size = bytes;
 			w->record_start = 0;
@@ -298,6 +310,7 @@ int trace_record_end(struct trace_writer *w)
 		}
 	}
 	w->nr_records++;
+	w->buffered[w->type]++;
 	return b->size >= FLUSH_BYTES ? trace_writer_flush(w, w->type) : 0;
 }
 
@@ -389,6 +402,11 @@ uint64_t trace_writer_bytes(const struct trace_writer *w)
 uint64_t trace_writer_records(const struct trace_writer *w)
 {
 	return w->nr_records;
+}
+
+uint64_t trace_writer_lost(const struct trace_writer *w)
+{
+	return w->nr_lost;
 }
 
 bool trace_writer_is_file(const struct trace_writer *w)

@@ -49,6 +49,8 @@ bool trace_writer_is_file(const struct trace_writer *w);
 /* The first error of a write, 0 while there was none. */
 int trace_writer_error(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);
+/* Records in the trace or on their way to it; those that were lost with their chunk (SAMPLES apart). */
 uint64_t trace_writer_records(const struct trace_writer *w);
+uint64_t trace_writer_lost(const struct trace_writer *w);
 
 #endif
