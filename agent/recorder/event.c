@@ -15,6 +15,7 @@
  * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less than
  * asked for moves the samples through the whole of a 1 ms tick ten times a second.
  */
+#define PERIOD_MIN 1000
 #define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
 
 #ifndef PERF_FORMAT_LOST
@@ -112,12 +113,16 @@ int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
 	return ret;
 }
 
-/* Does it count?  Some virtual machines open hardware events that stay 0. */
-static bool counts(const struct perf_event_attr *attr)
+/*
+ * How often the event happens in a second of a busy processor; 0: it does not count (some virtual machines open hardware
+ * events that stay 0).
+ */
+static uint64_t events_per_second(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr a = *attr;
 	struct timespec begin, now;
 	uint64_t value = 0;
+	int64_t spent_ns;
 	int fd;
 
 	a.freq = 0;
@@ -128,16 +133,29 @@ static bool counts(const struct perf_event_attr *attr)
 	a.sample_stack_user = 0;
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0)
-		return false;
+		return 0;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 2000000);
+		spent_ns = (now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec;
+	} while (spent_ns < 2000000);
 	if (read(fd, &value, sizeof(value)) != sizeof(value))
 		value = 0;
 	close(fd);
-	return value > 0;
+	return (uint64_t)((double)value * 1e9 / (double)spent_ns);
+}
+
+/*
+ * Cycles come at a known pace, so a rate of them is a period.  The kernel's own way to hold a rate (attr.freq) starts each
+ * counter with a period of 1 and samples a new thread thousands of times before it has found its pace.
+ */
+static void fix_period(struct event *e, uint64_t per_second)
+{
+	uint64_t period = per_second / e->attr.sample_freq;
+
+	e->attr.freq = 0;
+	e->attr.sample_period = (period > PERIOD_MIN ? period : PERIOD_MIN) | 1;
 }
 
 /* Open it once on ourselves, giving up one wish after the other.  0 or -errno. */
@@ -223,8 +241,15 @@ int event_choose(const struct event_options *o, struct event *out, event_told to
 			describe_sampling(out, o);
 			keep_to_rate_limit(out, told, context);
 			ret = try_open(out, told, context);
-			if (ret == 0 && (!automatic || is_clock(&out->attr) || counts(&out->attr)))
-				return 0;
+			if (ret == 0) {
+				bool cycles = out->attr.freq && strcmp(out->unit, "cycles") == 0;
+				uint64_t per_second = automatic || cycles ? events_per_second(&out->attr) : 0;
+
+				if (cycles && per_second)
+					fix_period(out, per_second);
+				if (!automatic || is_clock(&out->attr) || per_second)
+					return 0;
+			}
 			diag_fail(d, -ret, "%s cannot be sampled: %s", name, reason(-ret));
 			if (ret == -EINVAL && !automatic)
 				ret = -EOPNOTSUPP; /* the name is good */

@@ -64,7 +64,7 @@ void session_write_event(struct session *s)
 	trace_record_u64(w, a->type);
 	trace_record_u64(w, a->config);
 	trace_record_u64(w, a->freq ? 0 : a->sample_period);
-	trace_record_u64(w, a->freq ? a->sample_freq : 0);
+	trace_record_u64(w, s->options.event.period ? 0 : s->options.event.rate);
 	trace_record_u64(w, a->precise_ip);
 	trace_record_u64(w, a->exclude_kernel);
 	trace_record_u64(w, a->sample_regs_user);

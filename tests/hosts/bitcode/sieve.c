@@ -37,9 +37,9 @@ int main(void)
 {
 	unsigned long sum = 0;
 
-	for (int round = 0; round < 150; round++)
+	for (int round = 0; round < 500; round++)
 		sum += (unsigned long)sieve();
-	for (unsigned long n = 1; n < 1000000; n++)
+	for (unsigned long n = 1; n < 3000000; n++)
 		sum += collatz(n);
 	printf("%lu\n", sum);
 	return 0;
