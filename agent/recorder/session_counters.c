@@ -118,18 +118,19 @@ int session_add_thread(struct session *s, int fd)
 	ret = add_ring(s, fd, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
 
 	/* only now: what it counts before there is a ring would be lost uncounted */
-	if (ret == 0)
+	if (ret == 0 && !s->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return ret;
 }
 
 void session_control(struct session *s, uint64_t action)
 {
-	unsigned long request = action == JITREG_CONTROL_START ? PERF_EVENT_IOC_ENABLE :
-				action == JITREG_CONTROL_STOP  ? PERF_EVENT_IOC_DISABLE : 0;
-
-	for (size_t i = 0; request && i < s->nr_rings; i++)
-		ioctl(s->ring[i].fd, request, 0);
+	if (action != JITREG_CONTROL_START && action != JITREG_CONTROL_STOP)
+		return;
+	s->paused = action == JITREG_CONTROL_STOP;
+	/* with all that is inherited from them */
+	for (size_t i = 0; i < s->nr_rings; i++)
+		ioctl(s->ring[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /*

@@ -52,6 +52,7 @@ struct session {
 	uint64_t nr_samples, nr_processes, last_flush_ns;
 	pid_t root;
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
+	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
 	bool root_ended;
 	bool stop; /* somebody asked for the end of the recording */
 };

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* handshake.c: what is taken from a socket that anybody can connect to. */
+#include "handshake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char name[64];
+static int server;
+
+static int setup(void **state)
+{
+	struct diag d;
+
+	(void)state;
+	snprintf(name, sizeof(name), "tailor-test-%d", (int)getpid());
+	server = handshake_listen(name, &d);
+	return server < 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return close(server);
+}
+
+static int connect_to_it(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	memcpy(a.sun_path + 1, name, strlen(name));
+	assert_int_equal(connect(fd, (struct sockaddr *)&a,
+				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))), 0);
+	return fd;
+}
+
+static struct wire_message good(void)
+{
+	return (struct wire_message){ .magic = WIRE_MAGIC, .version = LOG_VERSION, .request = WIRE_HELLO, .pid = 7 };
+}
+
+static void send_with_fds(int fd, const void *bytes, size_t nr, const int *fds, int nr_fds)
+{
+	char control[CMSG_SPACE(32 * sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec part = { (void *)(uintptr_t)bytes, nr };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (nr_fds) {
+		struct cmsghdr *c;
+
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE((size_t)nr_fds * sizeof(int));
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN((size_t)nr_fds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, (size_t)nr_fds * sizeof(int));
+	}
+	assert_int_equal(sendmsg(fd, &m, 0), nr);
+}
+
+static int32_t status_of_answer(int fd)
+{
+	struct wire_answer a;
+
+	assert_int_equal(recv(fd, &a, sizeof(a), 0), sizeof(a));
+	assert_int_equal(a.magic, WIRE_MAGIC);
+	assert_int_equal(a.version, LOG_VERSION);
+	return a.status;
+}
+
+static int open_files(void)
+{
+	int nr = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+static void handshake_passes_a_message_and_descriptors_both_ways(void **state)
+{
+	struct wire_message m = good();
+	struct wire_answer answer = { 0 };
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec part = { &answer, sizeof(answer) };
+	struct msghdr received = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct handshake h;
+	int client, null = open("/dev/null", O_RDONLY | O_CLOEXEC), before = open_files();
+
+	(void)state;
+	client = connect_to_it();
+	send_with_fds(client, &m, sizeof(m), (int[]){ null, null }, 2);
+	assert_int_equal(handshake_accept(server, getpid(), &h), 0);
+	assert_int_equal(h.pid, getpid()); /* the kernel's word, not the message's */
+	assert_int_equal(h.message.request, WIRE_HELLO);
+	assert_int_equal(h.nr_fds, 2);
+	handshake_answer(&h, &answer, null);
+	memset(&answer, 0, sizeof(answer));
+	assert_int_equal(recvmsg(client, &received, MSG_CMSG_CLOEXEC), sizeof(answer));
+	assert_non_null(CMSG_FIRSTHDR(&received));
+	memcpy(&h.fd, CMSG_DATA(CMSG_FIRSTHDR(&received)), sizeof(int));
+	close(h.fd);
+	close(client);
+	assert_int_equal(open_files(), before);
+	close(null);
+	assert_int_equal(handshake_accept(server, getpid(), &h), -EAGAIN);
+}
+
+static void handshake_refuses_what_it_does_not_understand(void **state)
+{
+	struct wire_message messages[3] = { good(), good(), good() };
+	size_t sizes[3] = { sizeof(struct wire_message), sizeof(struct wire_message), 12 };
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), before = open_files();
+
+	(void)state;
+	messages[0].magic++;
+	messages[1].version++;
+	for (int i = 0; i < 3; i++) {
+		int client = connect_to_it();
+		struct handshake h;
+
+		send_with_fds(client, &messages[i], sizes[i], &null, 1);
+		assert_int_equal(handshake_accept(server, getpid(), &h), -EPROTO);
+		assert_int_equal(status_of_answer(client), -EPROTO);
+		close(client);
+	}
+	assert_int_equal(open_files(), before); /* nothing of theirs is kept */
+	close(null);
+}
+
+static void handshake_takes_no_more_descriptors_than_it_has_room_for(void **state)
+{
+	struct wire_message m = good();
+	struct wire_answer answer = { 0 };
+	struct handshake h;
+	int fds[32], client, null = open("/dev/null", O_RDONLY | O_CLOEXEC), before = open_files();
+
+	(void)state;
+	for (int i = 0; i < 32; i++)
+		fds[i] = null;
+	client = connect_to_it();
+	send_with_fds(client, &m, sizeof(m), fds, 32);
+	assert_int_equal(handshake_accept(server, getpid(), &h), 0);
+	assert_true(h.nr_fds <= WIRE_EVENTS_MAX);
+	handshake_answer(&h, &answer, -1);
+	close(client);
+	assert_int_equal(open_files(), before);
+	close(null);
+}
+
+static void handshake_does_not_wait_for_ever_for_a_message(void **state)
+{
+	int client = connect_to_it();
+	struct handshake h;
+
+	(void)state;
+	assert_int_equal(handshake_accept(server, getpid(), &h), -EPROTO);
+	close(client);
+	client = connect_to_it(); /* hangs up without a word */
+	close(client);
+	assert_int_equal(handshake_accept(server, getpid(), &h), -EPROTO);
+}
+
+static void handshake_names_have_one_owner(void **state)
+{
+	char too_long[200];
+	struct diag d;
+
+	(void)state;
+	assert_int_equal(handshake_listen(name, &d), -EADDRINUSE);
+	memset(too_long, 'x', sizeof(too_long));
+	too_long[sizeof(too_long) - 1] = 0;
+	assert_int_equal(handshake_listen(too_long, &d), -EINVAL);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(handshake_passes_a_message_and_descriptors_both_ways, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_refuses_what_it_does_not_understand, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_takes_no_more_descriptors_than_it_has_room_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_does_not_wait_for_ever_for_a_message, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_names_have_one_owner, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
