@@ -62,7 +62,7 @@ $B/%.o: %.c $B/flags
 $(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
 $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -DENGINE_OBJECT
 # The engine's shared runtime keeps the tag register: gcc only, clang has no -ffixed-r13.
-$(runtime_OBJ): CC = gcc
+$(runtime_OBJ): override CC = gcc
 $(runtime_OBJ): PART_FLAGS = -ffixed-r13 -fno-sanitize=all -fno-lto
 
 $B/tailor: $B/analyzer/main.o $(tailor_OBJ)
