@@ -100,7 +100,7 @@ void session_drain_guests(struct session *s, bool last)
 
 		if (!g->log.head)
 			continue;
-		if (now - g->looked_ns >= LOOK_NS) {
+		if (s->root_ended || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
 			ended = has_ended(g); /* before the drain: what it wrote last is there then */
 		}
