@@ -8,10 +8,11 @@
  * operator, whatever the dictionary says.
  */
 #include "jit.h"
-#include "profile.h"
+#include "jitreg.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,9 @@ struct gen {
 	LLVMTypeRef i64, pointer, none;
 	LLVMValueRef function, worker;
 	LLVMValueRef value[NR_COLUMNS]; /* of the tuple at hand */
-	unsigned task_kind;	       /* metadata that carries an instruction's task */
+	struct debug_info *debug;
+	LLVMMetadataRef scope; /* of the function's debug locations */
+	struct jitreg_tracker tracker;
 	enum column_id saved[OPERATORS_MAX + 1][VALUES_MAX]; /* what a join's entries keep */
 	int nr_saved[OPERATORS_MAX + 1];
 };
@@ -100,70 +103,45 @@ static LLVMValueRef row_buffer(struct gen *g)
 
 /* ------------------------------------------------------------------------------------------------ calls of the runtime */
 
-static void set_swiftself(struct gen *g, LLVMValueRef call, LLVMValueRef callee, unsigned index)
+static uint64_t tag_of(const struct gen *g, const struct task *t)
 {
-	LLVMAttributeRef a = LLVMCreateEnumAttribute(g->context, LLVMGetEnumAttributeKindForName("swiftself", 9), 0);
-
-	LLVMAddCallSiteAttribute(call, index, a);
-	LLVMAddAttributeAtIndex(callee, index, a);
+	return 0x7A600000 | (g->options->pack ? t->pipeline << 10 | t->operator : t->id);
 }
 
 /* Every call into the runtime goes through here.  The tag is one more argument, in a register that the runtime's own code
- * does not know of. */
+ * does not know of: on x86-64 swiftself is r13, also in the C calling convention. */
 static LLVMValueRef call_runtime(struct gen *g, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments, unsigned nr)
 {
+	LLVMAttributeRef self = LLVMCreateEnumAttribute(g->context, LLVMGetEnumAttributeKindForName("swiftself", 9), 0);
+	LLVMValueRef callee, call, compare_word = NULL, compare_before = NULL;
+	bool in_register = g->options->compare == COMPARE_REGISTER;
 	LLVMTypeRef types[8], type;
-	LLVMValueRef callee, call, tag_word = NULL, tag_before = NULL;
 
-	if (g->options->tag == TAG_REGISTER) /* tag_ */
-		arguments[nr++] = number(g, (int64_t)tag_value(g->task));
+	if (in_register)
+		arguments[nr++] = number(g, (int64_t)tag_of(g, g->task));
 	for (unsigned i = 0; i < nr; i++)
 		types[i] = LLVMTypeOf(arguments[i]);
 	type = LLVMFunctionType(returns, types, nr, 0);
 	callee = LLVMGetNamedFunction(g->module, name);
 	if (!callee)
 		callee = LLVMAddFunction(g->module, name, type);
-	if (g->options->tag == TAG_MEMORY) { /* tag_ */
-		tag_word = LLVMBuildIntToPtr(g->builder, load(g, g->worker, offsetof(struct worker, tag_word), ""), g->pointer, "");
-		tag_before = load(g, tag_word, 0, "");
-		store(g, number(g, (int64_t)tag_value(g->task)), tag_word, 0);
+	if (g->options->compare == COMPARE_MEMORY) {
+		compare_word = load(g, g->worker, offsetof(struct worker, compare_word), "");
+		compare_word = LLVMBuildIntToPtr(g->builder, compare_word, g->pointer, "");
+		compare_before = load(g, compare_word, 0, "");
+		store(g, number(g, (int64_t)tag_of(g, g->task)), compare_word, 0); /* compare */
 	}
 	call = LLVMBuildCall2(g->builder, type, callee, arguments, nr, "");
-	if (g->options->tag == TAG_REGISTER) /* tag_ */
-		set_swiftself(g, call, callee, nr);
-	if (tag_word)
-		store(g, tag_before, tag_word, 0);
+	if (in_register) {
+		LLVMAddCallSiteAttribute(call, nr, self);
+		LLVMAddAttributeAtIndex(callee, nr, self);
+	}
+	if (compare_word)
+		store(g, compare_before, compare_word, 0);
 	return call;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- tasks */
-
-/* The instructions that came since the last change belong to who was at the tracker's top. */
-static void claim(struct gen *g)
-{
-	uint32_t top = profile_top();
-	LLVMValueRef node;
-
-	if (!top)
-		return;
-	node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context,
-		(LLVMMetadataRef[]){ LLVMValueAsMetadata(number(g, top)) }, 1));
-	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
-		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-				if (!LLVMGetMetadata(i, g->task_kind))
-					LLVMSetMetadata(i, g->task_kind, node);
-}
-
-static uint32_t task_of(struct gen *g, LLVMValueRef instruction)
-{
-	LLVMValueRef node = LLVMGetMetadata(instruction, g->task_kind), operand;
-
-	if (!node)
-		return 0;
-	LLVMGetMDNodeOperands(node, &operand);
-	return (uint32_t)LLVMConstIntGetZExtValue(operand);
-}
 
 static struct task *new_task(struct gen *g, const struct operator *o, const char *role)
 {
@@ -175,24 +153,36 @@ static struct task *new_task(struct gen *g, const struct operator *o, const char
 	t->operator = o->id;
 	t->pipeline = g->pipeline->id;
 	snprintf(t->name, sizeof(t->name), "%s%s%s", o->name, *role ? " " : "", role);
-	profile_task(t, g->pipeline);
+	jitreg_component(PIPELINE, t->pipeline, g->pipeline->name, "", 0);
+	jitreg_component(TASK, t->id, t->name, "", 0);
+	jitreg_link(TASK, t->id, OPERATOR, t->operator, 1);
+	jitreg_link(TASK, t->id, PIPELINE, t->pipeline, 1);
 	return t;
+}
+
+/* Whoever is at the tracker's top owns what is emitted now: until instructions have lines, their debug location carries it
+ * (LLVM gives the builder's current one to each). */
+static void track(struct gen *g)
+{
+	uint64_t top = jitreg_tracker_top(&g->tracker);
+
+	LLVMSetCurrentDebugLocation2(g->builder, top ? debug_info_location(g->debug, (unsigned)top, g->scope) : NULL);
 }
 
 static struct task *enter_task(struct gen *g, struct task *t)
 {
 	struct task *before = g->task;
 
-	claim(g);
-	profile_push(t);
+	jitreg_tracker_push(&g->tracker, t->id);
+	track(g);
 	g->task = t;
 	return before;
 }
 
 static void leave_task(struct gen *g, struct task *before)
 {
-	claim(g);
-	profile_pop();
+	jitreg_tracker_pop(&g->tracker);
+	track(g);
 	g->task = before;
 }
 
@@ -209,16 +199,15 @@ static void function_name(const struct gen *g, const struct task *t, char *name,
 			*c = '_';
 }
 
-static LLVMValueRef new_function(struct gen *g, const char *name, LLVMTypeRef type)
+/* From here on code goes into f, whose first parameter is the worker. */
+static void begin_function(struct gen *g, LLVMValueRef f)
 {
-	LLVMValueRef f = LLVMAddFunction(g->module, name, type);
-
 	add_attribute(g, f, "uwtable"); /* call-frame information for every instruction */
 	add_attribute(g, f, "noinline");
 	LLVMPositionBuilderAtEnd(g->builder, LLVMAppendBasicBlockInContext(g->context, f, "entry"));
 	g->function = f;
+	g->scope = debug_info_function(g->debug, f);
 	g->worker = LLVMGetParam(f, 0);
-	return f;
 }
 
 /* consume() by a function of its own: the tuple's values are its arguments. */
@@ -227,6 +216,7 @@ static void consume_outlined(struct gen *g, struct operator *o, const struct ope
 {
 	LLVMValueRef arguments[NR_COLUMNS + 1], function = g->function, worker = g->worker, outlined;
 	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder);
+	LLVMMetadataRef scope = g->scope;
 	LLVMValueRef values[NR_COLUMNS];
 	LLVMTypeRef types[NR_COLUMNS + 1], type;
 	struct task *before;
@@ -245,23 +235,20 @@ static void consume_outlined(struct gen *g, struct operator *o, const struct ope
 	function_name(g, t, name, sizeof(name));
 	outlined = LLVMAddFunction(g->module, name, type);
 	LLVMBuildCall2(g->builder, type, outlined, arguments, nr, "");
+	begin_function(g, outlined);
 	before = enter_task(g, t);
-	add_attribute(g, outlined, "uwtable");
-	add_attribute(g, outlined, "noinline");
-	LLVMPositionBuilderAtEnd(g->builder, LLVMAppendBasicBlockInContext(g->context, outlined, "entry"));
-	g->function = outlined;
-	g->worker = LLVMGetParam(outlined, 0);
 	nr = 1;
 	for (int c = 0; c < NR_COLUMNS; c++)
 		if (values[c])
 			g->value[c] = LLVMGetParam(outlined, nr++);
 	emit(g, o, from);
 	LLVMBuildRetVoid(g->builder);
-	leave_task(g, before);
 	memcpy(g->value, values, sizeof(values));
 	g->function = function;
+	g->scope = scope;
 	g->worker = worker;
 	LLVMPositionBuilderAtEnd(g->builder, here);
+	leave_task(g, before);
 }
 
 /* -------------------------------------------------------------------------------------------------------- expressions */
@@ -354,6 +341,7 @@ static struct loop begin_pipeline(struct gen *g, const struct operator *o, const
 {
 	LLVMTypeRef types[] = { g->pointer, g->i64, g->i64 };
 	LLVMBasicBlockRef entry, body;
+	struct task *t;
 	struct loop l;
 	char name[128];
 
@@ -363,9 +351,10 @@ static struct loop begin_pipeline(struct gen *g, const struct operator *o, const
 	g->pipeline->id = g->program->nr_pipelines;
 	snprintf(g->pipeline->name, sizeof(g->pipeline->name), "pipeline %u: %s", g->pipeline->id, what);
 	memset(g->value, 0, sizeof(g->value));
-	l.before = enter_task(g, new_task(g, o, role));
-	function_name(g, g->task, name, sizeof(name));
-	new_function(g, name, LLVMFunctionType(g->none, types, 3, 0));
+	t = new_task(g, o, role);
+	function_name(g, t, name, sizeof(name));
+	begin_function(g, LLVMAddFunction(g->module, name, LLVMFunctionType(g->none, types, 3, 0)));
+	l.before = enter_task(g, t);
 	entry = LLVMGetInsertBlock(g->builder);
 	l.head = LLVMAppendBasicBlockInContext(g->context, g->function, "head");
 	body = LLVMAppendBasicBlockInContext(g->context, g->function, "body");
@@ -417,7 +406,7 @@ static void produce_groups(struct gen *g, struct operator *o)
 	LLVMValueRef arguments[4] = { g->worker, address(g, s), l.i }, all, group;
 
 	g->pipeline->one_per_thread = true;
-	s->merge_growth_tag = tag_value(new_task(g, o, "merge growth"));
+	s->tag[1] = tag_of(g, new_task(g, o, "merge growth"));
 	call_runtime(g, "rt_group_merge", g->none, arguments, 3);
 	end_pipeline(g, &l);
 
@@ -596,7 +585,7 @@ static void consume(struct gen *g, struct operator *o, const struct operator *fr
 	struct task *t = new_task(g, o, role), *before;
 
 	if (o->kind == OP_GROUP) /* growing the table is a task of its own, under a tag of its own */
-		((struct group_state *)o->state)->growth_tag = tag_value(new_task(g, o, "growth"));
+		((struct group_state *)o->state)->tag[0] = tag_of(g, new_task(g, o, "growth"));
 	if (g->options->outline) {
 		consume_outlined(g, o, from, t, emit);
 		return;
@@ -639,66 +628,76 @@ static void make_states(struct plan *p, const struct options *options)
 	}
 }
 
-/* Which line of the printed module is which instruction: the lines of function bodies that are indented, in order. */
-static uint32_t *lines_of_instructions(const char *text, uint32_t *nr_lines, uint32_t *function_lines, uint32_t *nr_functions)
+/* The module as people read it, without what debug information adds. */
+static char *print_module(LLVMModuleRef m)
 {
-	uint32_t *lines = calloc(strlen(text) + 2, sizeof(*lines)), nr = 0, line = 0;
-	bool inside = false;
+	LLVMModuleRef clean = LLVMCloneModule(m);
+	char *text;
 
-	*nr_functions = 0;
-	for (const char *at = text; *at; at = strchrnul(at, '\n') + (*strchrnul(at, '\n') != 0)) {
-		line++;
-		if (strncmp(at, "define", 6) == 0) {
-			inside = true;
-			function_lines[(*nr_functions)++] = line;
-		} else if (*at == '}') {
-			inside = false;
-		} else if (inside && strncmp(at, "  ", 2) == 0) {
-			lines[nr++] = line;
-		}
+	LLVMStripModuleDebugInfo(clean);
+	text = LLVMPrintModuleToString(clean);
+	LLVMDisposeModule(clean);
+	return text;
+}
+
+/* The next line of a function's body that is an instruction: they are indented, labels are not. */
+static const char *next_instruction(const char *at, uint32_t *line, bool *inside)
+{
+	for (; *at; at = strchrnul(at, '\n') + (*strchrnul(at, '\n') != 0)) {
+		++*line;
+		if (strncmp(at, "define", 6) == 0)
+			*inside = true;
+		else if (*at == '}')
+			*inside = false;
+		else if (*inside && strncmp(at, "  ", 2) == 0)
+			return strchrnul(at, '\n') + 1;
 	}
-	*nr_lines = line;
-	return lines;
+	return at;
 }
 
 /*
  * Print the module, then give each instruction its own line in that text as debug location.  The optimizer comes later and
  * carries the locations along.
  */
-static int number_instructions(struct gen *g, const char *file_name)
+static void number_instructions(struct gen *g, const char *file_name)
 {
-	uint32_t tasks[8192], functions[256], nr_lines, nr_functions, n = 0, f_index = 0, *lines, *task_of_line;
-	struct debug_info *debug;
+	const char *at = g->program->ir = print_module(g->module);
+	uint32_t line = 0;
+	bool inside = false;
 
+	jitreg_source(file_name, g->program->ir, IR, 0, 0);
 	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
 		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
 			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-				if (n == sizeof(tasks) / sizeof(tasks[0]))
-					return -1;
-				tasks[n++] = task_of(g, i);
-				LLVMSetMetadata(i, g->task_kind, NULL);
+				LLVMMetadataRef task = LLVMInstructionGetDebugLoc(i);
+
+				at = next_instruction(at, &line, &inside);
+				jitreg_link(IR, line, TASK, LLVMDILocationGetLine(task), 1);
+				LLVMInstructionSetDebugLoc(i, debug_info_location(g->debug, line, LLVMGetSubprogram(f)));
 			}
-	g->program->ir = LLVMPrintModuleToString(g->module);
-	lines = lines_of_instructions(g->program->ir, &nr_lines, functions, &nr_functions);
-	task_of_line = calloc(nr_lines + 1, sizeof(*task_of_line));
-	debug = debug_info_begin(g->module, file_name);
-	n = 0;
-	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f)) {
-		if (!LLVMGetFirstBasicBlock(f))
-			continue;
-		task_of_line[functions[f_index]] = tasks[n]; /* its prologue goes to whoever starts it */
-		debug_info_function(debug, f, functions[f_index++]);
-		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), n++) {
-				debug_info_instruction(debug, i, lines[n]);
-				task_of_line[lines[n]] = tasks[n];
-			}
+	debug_info_end(g->debug);
+}
+
+static void announce_plan(const struct plan *p, const struct options *options)
+{
+	struct jitreg_range kept = { (uintptr_t)__start_runtime_text, (uintptr_t)__stop_runtime_text };
+	struct jitreg_tag_field task[] = { { TASK, 0, 20 } }, packed[] = { { OPERATOR, 0, 10 }, { PIPELINE, 10, 10 } };
+
+	jitreg_level(OPERATOR, "operator", 0, JITREG_LEVEL_PLAN);
+	jitreg_level(PIPELINE, "pipeline", 0, 0);
+	jitreg_level(TASK, "task", OPERATOR, 0);
+	jitreg_level(IR, "ir", TASK, 0);
+	jitreg_source(p->name, p->sql, 0, 0, JITREG_SOURCE_QUERY);
+	for (uint32_t i = 0; i < p->nr_operators; i++) {
+		const struct operator *o = p->operators[i];
+
+		jitreg_component(OPERATOR, o->id, o->name, o->detail, 0);
+		jitreg_counter(OPERATOR, o->id, "estimated rows", (int64_t)o->estimated_rows);
+		if (o->parent)
+			jitreg_edge(OPERATOR, o->id, o->parent->id, o->parent->probe == o, "rows");
 	}
-	debug_info_end(debug);
-	profile_ir(file_name, g->program->ir, task_of_line, nr_lines);
-	free(lines);
-	free(task_of_line);
-	return 0;
+	if (options->compare == COMPARE_REGISTER)
+		jitreg_tag(13, 0, 0xfff00000, 0x7A600000, options->pack ? packed : task, options->pack ? 2 : 1, &kept, 1);
 }
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out)
@@ -713,16 +712,18 @@ int codegen(struct plan *plan, const struct data *d, const struct options *o, st
 	g.i64 = LLVMInt64TypeInContext(g.context);
 	g.pointer = LLVMPointerType(LLVMInt8TypeInContext(g.context), 0);
 	g.none = LLVMVoidTypeInContext(g.context);
-	g.task_kind = LLVMGetMDKindIDInContext(g.context, "task", 4);
+	g.debug = debug_info_begin(g.module, file_name);
+	g.tracker = (struct jitreg_tracker){ .lower_level = IR, .upper_level = TASK };
+	announce_plan(plan, o);
 	make_states(plan, o);
 	produce(&g, plan->root);
 	LLVMDisposeBuilder(g.builder);
+	debug_info_complete(g.debug);
 	if (LLVMVerifyModule(g.module, LLVMReturnStatusAction, &message)) {
 		fprintf(stderr, "engine: LLVM refuses the generated code: %s\n", message);
 		return -1;
 	}
 	LLVMDisposeMessage(message);
-	if (number_instructions(&g, file_name))
-		return -1;
+	number_instructions(&g, file_name);
 	return jit_compile(g.module, out, o->outline);
 }

@@ -96,10 +96,11 @@ struct task {
 	char name[80];
 };
 
-enum tag_mode { TAG_REGISTER, TAG_MEMORY, TAG_NONE };
+/* How calls of the runtime say whom they serve: compare.h */
+enum compare_mode { COMPARE_REGISTER, COMPARE_MEMORY, COMPARE_NONE };
 
 struct options {
-	enum tag_mode tag;
+	enum compare_mode compare;
 	bool outline; /* each task in a function of its own */
 	bool pack;    /* operator and pipeline in one register */
 	bool explain;
@@ -128,6 +129,8 @@ struct program {
 };
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);
+/* The abstraction levels, from above. */
+enum { OPERATOR = 1, PIPELINE, TASK, IR };
 
 /* ---- execute.c */
 /* Runs all pipelines; the result is in the workers' rows.  Returns ms. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Morsel-driven execution (V. Leis et al., SIGMOD 2014): workers take morsels of a pipeline until none is left. */
-#include "profile.h"
+#include "compare.h"
+#include "engine.h"
+#include "jitreg.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 static struct worker workers[RUNTIME_THREADS_MAX];
 static pthread_t threads[RUNTIME_THREADS_MAX];
 static int nr_workers;
+static bool compare_in_memory;
 
 static struct {
 	pthread_mutex_t lock;
@@ -42,7 +45,7 @@ static void *worker_main(void *p)
 	struct worker *w = p;
 	uint64_t done = 0;
 
-	w->tag_word = runtime_tag_word(); /* tag_ */
+	w->compare_word = compare_in_memory ? compare_thread_word() : NULL;
 	pthread_mutex_lock(&pool.lock);
 	for (;;) {
 		while (pool.job == done && !pool.stop)
@@ -80,7 +83,7 @@ static void run_pipeline(const struct pipeline *p, uint64_t rows)
 
 static void start_workers(int nr)
 {
-	workers[0].tag_word = runtime_tag_word(); /* tag_ */
+	workers[0].compare_word = compare_in_memory ? compare_thread_word() : NULL;
 	for (; nr_workers < nr; nr_workers++) {
 		workers[nr_workers].number = nr_workers;
 		if (nr_workers > 0 && pthread_create(&threads[nr_workers], NULL, worker_main, &workers[nr_workers]))
@@ -188,10 +191,11 @@ double execute(struct plan *plan, struct program *program, const struct options 
 	static uint64_t instance;
 	struct timespec begin, end;
 
+	compare_in_memory = o->compare == COMPARE_MEMORY;
 	start_workers(o->nr_threads);
 	clean_up(plan);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	profile_mark(true, "run", ++instance);
+	jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, ++instance, 0, 0, "");
 	prepare(plan);
 	for (uint32_t i = 0; i < program->nr_pipelines; i++) {
 		const struct pipeline *p = &program->pipelines[i];
@@ -203,14 +207,14 @@ double execute(struct plan *plan, struct program *program, const struct options 
 		run_pipeline(p, rows);
 		finish(plan, p, program);
 	}
-	profile_mark(false, "run", instance);
+	jitreg_mark(JITREG_MARK_END, "run", 0, 0, instance, 0, 0, "");
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	for (uint32_t i = 0; i < plan->nr_operators; i++) {
 		plan->operators[i]->rows = 0;
 		for (int w = 0; w < nr_workers; w++)
 			plan->operators[i]->rows += workers[w].rows[i];
+		jitreg_counter(OPERATOR, i + 1, "rows", (int64_t)plan->operators[i]->rows);
 	}
-	profile_rows(plan);
 	return (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
 }
 

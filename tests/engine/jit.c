@@ -22,7 +22,7 @@ struct debug_info {
 	LLVMModuleRef module;
 	LLVMContextRef context;
 	LLVMDIBuilderRef builder;
-	LLVMMetadataRef file, scope, type;
+	LLVMMetadataRef file, type;
 };
 
 static void add_flag(LLVMModuleRef m, const char *name, unsigned value)
@@ -50,24 +50,30 @@ struct debug_info *debug_info_begin(LLVMModuleRef m, const char *file_name)
 	return d;
 }
 
-void debug_info_function(struct debug_info *d, LLVMValueRef f, unsigned line)
+LLVMMetadataRef debug_info_function(struct debug_info *d, LLVMValueRef f)
 {
+	LLVMMetadataRef scope;
 	size_t bytes;
 	const char *name = LLVMGetValueName2(f, &bytes);
 
-	d->scope = LLVMDIBuilderCreateFunction(d->builder, d->file, name, bytes, name, bytes, d->file, line, d->type, 0, 1, line,
-					       LLVMDIFlagZero, 1);
-	LLVMSetSubprogram(f, d->scope);
+	scope = LLVMDIBuilderCreateFunction(d->builder, d->file, name, bytes, name, bytes, d->file, 0, d->type, 0, 1, 0,
+					    LLVMDIFlagZero, 1);
+	LLVMSetSubprogram(f, scope);
+	return scope;
 }
 
-void debug_info_instruction(struct debug_info *d, LLVMValueRef i, unsigned line)
+LLVMMetadataRef debug_info_location(struct debug_info *d, unsigned line, LLVMMetadataRef scope)
 {
-	LLVMInstructionSetDebugLoc(i, LLVMDIBuilderCreateDebugLocation(d->context, line, 1, d->scope, NULL));
+	return LLVMDIBuilderCreateDebugLocation(d->context, line, 1, scope, NULL);
+}
+
+void debug_info_complete(struct debug_info *d)
+{
+	LLVMDIBuilderFinalize(d->builder);
 }
 
 void debug_info_end(struct debug_info *d)
 {
-	LLVMDIBuilderFinalize(d->builder);
 	LLVMDisposeDIBuilder(d->builder);
 	free(d);
 }

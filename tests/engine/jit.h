@@ -9,9 +9,11 @@
 
 struct debug_info;
 struct debug_info *debug_info_begin(LLVMModuleRef m, const char *file_name);
-void debug_info_function(struct debug_info *d, LLVMValueRef f, unsigned line);
-/* Of the function that was named last. */
-void debug_info_instruction(struct debug_info *d, LLVMValueRef i, unsigned line);
+/* The scope of f's instructions. */
+LLVMMetadataRef debug_info_function(struct debug_info *d, LLVMValueRef f);
+LLVMMetadataRef debug_info_location(struct debug_info *d, unsigned line, LLVMMetadataRef scope);
+/* No function comes any more; locations may. */
+void debug_info_complete(struct debug_info *d);
 void debug_info_end(struct debug_info *d);
 
 /* The context that the module must be made in. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile.h"
+#include "engine.h"
+#include "jitreg.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_TAG, KEY_OUTLINE, KEY_PACK, KEY_EXPLAIN, KEY_CHECK };
+enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_COMPARE, KEY_OUTLINE, KEY_PACK, KEY_EXPLAIN, KEY_CHECK };
 
 struct arguments {
 	const char *query;
@@ -24,7 +25,7 @@ static const struct argp_option options[] = {
 	{ "threads", KEY_THREADS, "N", 0, "worker threads (processors)", 0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "executions (1)", 0 },
 	{ "seconds", KEY_SECONDS, "S", 0, "... or as many as fit into this time", 0 },
-	{ "tag", KEY_TAG, "HOW", 0, "register, memory or none: how calls into the runtime are tagged (register)", 0 },
+	{ "tag", KEY_COMPARE, "HOW", 0, "register, memory or none: how calls into the runtime are tagged (register)", 0 },
 	{ "pack", KEY_PACK, NULL, 0, "tags name operator and pipeline, packed, instead of the task", 0 },
 	{ "outline", KEY_OUTLINE, NULL, 0, "a function of its own for each task, named after it", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "print plan, tasks, pipelines and IR, and run nothing", 0 },
@@ -64,12 +65,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SECONDS:
 		a->seconds = number(state, "seconds", arg, 0, 1e6);
 		break;
-	case KEY_TAG:
+	case KEY_COMPARE:
 		for (i = 0; i < 3 && strcmp(arg, modes[i]) != 0; i++)
 			;
 		if (i == 3)
 			argp_error(state, "--tag is register, memory or none, not '%s'", arg);
-		a->options.tag = (enum tag_mode)i; /* tag_ */
+		a->options.compare = (enum compare_mode)i;
 		break;
 	case KEY_OUTLINE:
 		a->options.outline = true;
@@ -130,12 +131,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "engine: there is no query '%s'; fig9, q1, q3, q6 and calibrate are\n", a.query);
 		return 2;
 	}
-	profile_plan(plan);
-	tag_declare(&a.options);
-	profile_mark(true, "compile", 0);
+	jitreg_mark(JITREG_MARK_BEGIN, "compile", 0, 0, 0, 0, 0, "");
 	if (codegen(plan, &data, &a.options, &program))
 		return 1;
-	profile_mark(false, "compile", 0);
+	jitreg_mark(JITREG_MARK_END, "compile", 0, 0, 0, 0, 0, "");
 	if (a.options.explain) {
 		explain(plan, &program);
 		return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime.h"
 
+#include "compare.h"
 #include "jitreg.h"
 
 #include <stdlib.h>
@@ -13,14 +14,6 @@ struct arena_chunk {
 	struct arena_chunk *next;
 	size_t bytes;
 };
-
-int runtime_tag_in_memory;
-static __thread uint64_t tag_word;
-
-uint64_t *runtime_tag_word(void)
-{
-	return &tag_word;
-}
 
 RUNTIME void *runtime_pages(size_t bytes)
 {
@@ -115,24 +108,15 @@ RUNTIME static void grow_groups(struct group_table *t)
 	t->groups_capacity = slots;
 }
 
-RUNTIME static void grow(struct group_table *t, uint64_t tag)
-{
-	if (runtime_tag_in_memory) {
-		JITREG_WITH_TAG_WORD(tag_word, tag)
-			grow_groups(t);
-	} else {
-		JITREG_WITH_TAG_R13(tag)
-			grow_groups(t);
-	}
-}
-
 RUNTIME static struct group *find_or_insert(struct worker *w, struct group_table *t, uint64_t hash,
-					    const int64_t key[RUNTIME_KEYS_MAX], uint64_t growth_tag)
+					    const int64_t key[RUNTIME_KEYS_MAX], uint64_t tag)
 {
 	struct group *g, **slot;
 
 	if (!t->directory || t->nr > t->mask)
-		grow(t, growth_tag);
+		JITREG_WITH_TAG_R13(tag)
+			COMPARE_WITH_WORD(w, tag)
+				grow_groups(t);
 	slot = &t->directory[hash & t->mask];
 	for (g = *slot; g; g = g->next)
 		if (g->hash == hash && g->key[0] == key[0] && g->key[1] == key[1] && g->key[2] == key[2])
@@ -152,7 +136,7 @@ RUNTIME struct group *rt_group_find(struct worker *w, struct group_state *s, uin
 {
 	int64_t key[RUNTIME_KEYS_MAX] = { a, b, c };
 
-	return find_or_insert(w, &s->local[w->number], hash, key, s->growth_tag);
+	return find_or_insert(w, &s->local[w->number], hash, key, s->tag[0]);
 }
 
 /* Partition p of all threads' groups into one table; partitions are independent. */
@@ -167,7 +151,7 @@ RUNTIME void rt_group_merge(struct worker *w, struct group_state *s, int64_t par
 
 			if ((int64_t)((from->hash >> 32) % (uint64_t)s->nr_threads) != partition)
 				continue;
-			g = find_or_insert(w, to, from->hash, from->key, s->merge_growth_tag);
+			g = find_or_insert(w, to, from->hash, from->key, s->tag[1]);
 			for (int v = 0; v < s->nr_values; v++)
 				g->value[v] += from->value[v];
 		}

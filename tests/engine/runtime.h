@@ -50,7 +50,7 @@ struct group_table {
 
 struct group_state { /* of one group-by */
 	int nr_keys, nr_values, nr_threads;
-	uint64_t growth_tag, merge_growth_tag; /* growing is a task of its own, in either pipeline */
+	uint64_t tag[2]; /* growing is a task of its own: while groups are inserted, and while they are merged */
 	struct group_table local[RUNTIME_THREADS_MAX], merged[RUNTIME_THREADS_MAX];
 	struct group **all; /* of the merged tables, one after another */
 	uint64_t nr_all;
@@ -67,7 +67,7 @@ struct worker {
 	/* what generated code touches, by offset */
 	uint64_t rows[RUNTIME_OPERATORS_MAX];
 	int64_t scalar[RUNTIME_VALUES_MAX];
-	uint64_t *tag_word;
+	uint64_t *compare_word;
 	/* the rest */
 	int number, nr_threads;
 	struct arena arena;
@@ -75,10 +75,6 @@ struct worker {
 	uint64_t nr_results, results_capacity;
 	int result_columns;
 };
-
-/* growth tags are set by this one too */
-extern int runtime_tag_in_memory;
-uint64_t *runtime_tag_word(void);
 
 struct entry *rt_join_insert(struct worker *w, struct join_table *t, uint64_t hash, int64_t key);
 struct entry *rt_join_lookup(struct join_table *t, uint64_t hash, int64_t key);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other ways of saying whom a call serves, for comparison with the register: a thread-local word around each call
+ * (--tag memory), and nothing at all (--tag none).  An engine needs one way; these lines exist for tests and benchmarks.
+ */
+#ifndef ENGINE_COMPARE_H
+#define ENGINE_COMPARE_H
+
+#include <stdint.h>
+
+uint64_t *compare_thread_word(void);
+/* Set the word for one statement; free of cost where no word is used. */
+#define COMPARE_WITH_WORD(w, v) \
+	for (uint64_t old_ = (w)->compare_word ? *(w)->compare_word : 0, once_ = 1; \
+	     once_ ? ((w)->compare_word ? *(w)->compare_word = (v) : 0, 1) : 0; \
+	     (w)->compare_word ? *(w)->compare_word = old_ : 0, once_ = 0)
+
+#endif
