@@ -88,19 +88,6 @@ static void add_attribute(struct gen *g, LLVMValueRef function, const char *name
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, a);
 }
 
-/* A row of the stack for columns, in the function's entry. */
-static LLVMValueRef row_buffer(struct gen *g)
-{
-	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder), entry = LLVMGetEntryBasicBlock(g->function);
-	LLVMValueRef p;
-
-	LLVMPositionBuilder(g->builder, entry, LLVMGetFirstInstruction(entry));
-	p = LLVMBuildAlloca(g->builder, LLVMArrayType(g->i64, VALUES_MAX), "row");
-	p = LLVMBuildBitCast(g->builder, p, g->pointer, "");
-	LLVMPositionBuilderAtEnd(g->builder, here);
-	return p;
-}
-
 /* ------------------------------------------------------------------------------------------------ calls of the runtime */
 
 static uint64_t tag_of(const struct gen *g, const struct task *t)
@@ -518,6 +505,20 @@ static void consume_group(struct gen *g, struct operator *o)
 	for (int v = 0; v < o->nr_sums; v++)
 		add_to(g, o->sums[v].of ? evaluate(g, o->sums[v].of) : number(g, 1), group,
 		       offsetof(struct group, value) + 8 * (size_t)v);
+}
+
+/* A row of the stack for columns, in the function's entry. */
+static LLVMValueRef row_buffer(struct gen *g)
+{
+	LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder), entry = LLVMGetEntryBasicBlock(g->function);
+	LLVMValueRef p;
+
+	LLVMPositionBuilder(g->builder, entry, LLVMGetFirstInstruction(entry));
+	p = LLVMBuildAlloca(g->builder, LLVMArrayType(g->i64, VALUES_MAX), "row");
+	p = LLVMBuildBitCast(g->builder, p, g->pointer, "");
+	LLVMPositionBuilderAtEnd(g->builder, here);
+	track(g); /* positioned before an instruction, a builder takes over its location */
+	return p;
 }
 
 static LLVMValueRef store_row(struct gen *g, const struct operator *o)
