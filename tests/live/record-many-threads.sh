@@ -36,7 +36,8 @@ int main(int argc, char **argv)
 C
 gcc -O1 -pthread -o "$dir/host" "$dir/host.c" || exit 1
 for scope in cpu thread; do
-	timeout 200 "$B/tailor" run -r 2000 --stack 512 --scope $scope -o "$dir/t.tlr" -- "$dir/host" threads >"$dir/out" 2>"$dir/err"
+	timeout 200 "$B/tailor" run -r 2000 --stack 512 --scope $scope -o "$dir/t.tlr" -- "$dir/host" threads \
+		>"$dir/out" 2>"$dir/err"
 	status=$?
 	[ $status = 77 ] && { echo "skipped, because the limits here allow no 1000 threads"; exit 77; }
 	"$B/tailor" dump "$dir/t.tlr" >"$dir/dump"
