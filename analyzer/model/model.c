@@ -845,6 +845,14 @@ static struct image_file *find_file(const struct model *m, const struct code *c)
 	return NULL;
 }
 
+/* An image goes by its file's name: the loader's may have a link in it. */
+static void use_file(struct code *c, struct image_file *f)
+{
+	c->file = f;
+	if (f)
+		set_text(&c->path, strdup(f->path));
+}
+
 static int by_begin(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
@@ -856,7 +864,7 @@ static int settle(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->path && m->code[i]->build_id)
-			m->code[i]->file = find_file(m, m->code[i]);
+			use_file(m->code[i], find_file(m, m->code[i]));
 	dictionary_settle(&m->dictionary);
 	if (m->nr_marks)
 		qsort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin);

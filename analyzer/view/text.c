@@ -12,6 +12,7 @@
 
 #define BAR_CELLS 10
 #define DEPTH_MAX 64
+#define NAME_COLUMN (7 + 1 + BAR_CELLS + 8 + 6 + 6 + 6 + 2) /* where a plan line's name starts */
 
 struct text {
 	const struct summary *s;
@@ -212,17 +213,17 @@ static void plan_line(const struct text *t, const struct plan *p, uint32_t i)
 	bool has_rows = dictionary_find_counter(d, p->shown[i], "rows", &rows);
 	bool has_estimate = dictionary_find_counter(d, p->shown[i], "estimated rows", &estimated);
 	const char *detail = d->component[p->shown[i]].detail;
-	int columns = 80 - 7 - 1 - BAR_CELLS - 1 - 8 - 8 - 7 - 7 - 2, used = 0;
+	int columns = 80 - NAME_COLUMN, used = 0;
 
 	put_share(t, p->tenths[i]);
 	fputc(' ', t->to);
 	put_bar(t, p->tenths[i]);
-	fprintf(t->to, "%9.0f", sum->samples);
+	fprintf(t->to, "%8.0f", sum->samples);
 	if (sum->samples > 0)
-		fprintf(t->to, "%6.1f %%", 100 * sum->kernel / sum->samples);
+		fprintf(t->to, "%4.0f %%", 100 * sum->kernel / sum->samples);
 	else
-		fprintf(t->to, "%8s", "-");
-	fprintf(t->to, "%7s%7s  ", has_estimate ? short_number((double)estimated, a) : "-",
+		fprintf(t->to, "%6s", "-");
+	fprintf(t->to, "%6s%6s  ", has_estimate ? short_number((double)estimated, a) : "-",
 		has_rows ? short_number((double)rows, b) : "-");
 	for (const char *c = p->prefix[i]; *c; c++)
 		used += (*c & 0xc0) != 0x80;
@@ -230,7 +231,7 @@ static void plan_line(const struct text *t, const struct plan *p, uint32_t i)
 	put_name(t, component_name(t, p->shown[i], spare, sizeof(spare)), columns > used ? columns - used : 8);
 	fputc('\n', t->to);
 	if (detail && *detail) {
-		fprintf(t->to, "%52s%*s", "", used, "");
+		fprintf(t->to, "%*s%*s", NAME_COLUMN, "", used, "");
 		put_name(t, detail, columns > used ? columns - used : 8);
 		fputc('\n', t->to);
 	}
@@ -299,12 +300,12 @@ static void put_plan_of(const struct text *t, const struct process *process)
 		put_heading(t, "Plan of process %u: %.0f samples in its run phase", process->pid, total);
 	else
 		put_heading(t, "Plan of process %u: %.0f samples", process->pid, total);
-	fprintf(t->to, "  share            samples  kernel  exp.r.   rows  %s\n", level_name(t, t->s->plan_level));
+	fprintf(t->to, "  share            samples kernel guess  rows  %s\n", level_name(t, t->s->plan_level));
 	for (uint32_t i = 0; i < p.nr; i++)
 		plan_line(t, &p, i);
 	put_share(t, p.tenths[p.nr]);
-	fprintf(t->to, " %*s%9.0f%24s(on none: see the reasons below)\n", BAR_CELLS, "", values[p.nr], "");
-	fprintf(t->to, " 100.0 %% %*s%9.0f%24s(kernel: share of a line's samples)\n", BAR_CELLS, "", total, "");
+	fprintf(t->to, " %*s%8.0f%20s(on none: the reasons are below)\n", BAR_CELLS, "", values[p.nr], "");
+	fprintf(t->to, " 100.0 %% %*s%8.0f%20s(kernel: of a line's samples)\n", BAR_CELLS, "", total, "");
 	put_wrong_estimates(t, &p);
 out:
 	free(p.shown);
@@ -375,10 +376,10 @@ static void put_component(const struct text *t, uint32_t i)
 	const struct component *c = &d->component[i];
 	char spare[32];
 
-	put_name(t, component_name(t, i, spare, sizeof(spare)), 44);
+	put_name(t, component_name(t, i, spare, sizeof(spare)), c->nr_links > 1 ? 18 : c->nr_links ? 34 : 60);
 	for (uint32_t n = 0; n < c->nr_links && n < 2; n++) {
 		fputs(n ? ", " : t->utf8 ? " → " : " -> ", t->to);
-		put_name(t, component_name(t, c->links[n].upper, spare, sizeof(spare)), 22);
+		put_name(t, component_name(t, c->links[n].upper, spare, sizeof(spare)), n ? 20 : c->nr_links > 1 ? 16 : 22);
 	}
 }
 
@@ -423,7 +424,7 @@ static void put_method(const struct text *t, uint32_t i)
 {
 	static const char *const says[] = { "no component: the reasons are below", "the dictionary, from the instruction alone",
 					    "the tag register, in code that keeps it",
-					    "the tag or the component of the frame that the stack led to",
+					    "the first frame of the stack that could",
 					    "the first caller that has a component" };
 
 	fprintf(t->to, "%-12s %s", method_names[i], says[i]);
@@ -456,7 +457,7 @@ static void put_jit(const struct text *t)
 
 	if (!a->jit_samples)
 		return;
-	put_heading(t, "Generated code: %llu samples, %.1f %% with a function's name, %.1f %% with a line",
+	put_heading(t, "Generated code: %llu samples, %.1f %% with a function, %.1f %% with a line",
 		    (unsigned long long)a->jit_samples, 100.0 * (double)a->jit_named / (double)a->jit_samples,
 		    100.0 * (double)a->jit_lines / (double)a->jit_samples);
 }
