@@ -76,7 +76,11 @@ for w in $wanted; do
 		name=${w#*/}
 		mapfile -t paths < <(printf '%s\n' "${paths[@]}" | grep -E "/${name%.sh}(\.sh)?$")
 	fi
-	[ "${#paths[@]}" -gt 0 ] && [ -n "${paths[0]}" ] || { echo "tests/run.sh: no test in $w" >&2; exit 2; }
+	if [ "${#paths[@]}" -eq 0 ] || [ -z "${paths[0]}" ]; then
+		[ $# -eq 0 ] && continue # a layer that has no test yet
+		echo "tests/run.sh: no test in $w" >&2
+		exit 2
+	fi
 	run_layer "$layer" "$jobs" "${paths[@]}"
 done
 

@@ -899,8 +899,6 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		free(waiting->entries);
 		free(waiting);
 	}
-	trace_rewind(t);
-	trace_select(t, ~0u);
 	ret = settle(m);
 	if (ret) {
 		model_destroy(m);

@@ -160,7 +160,7 @@ struct model {
 	uint64_t bad_records; /* that made no sense */
 };
 
-/* Reads all of t but its samples; t is rewound.  0 or -ENOMEM with a sentence. */
+/* Reads all of t but its samples; what was damaged there can be asked of t until it is rewound.  0 or -ENOMEM with a sentence. */
 int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 

@@ -152,6 +152,7 @@ static bool decompress(struct trace_reader *t, const struct trace_chunk *c, cons
 static bool next_chunk(struct trace_reader *t)
 {
 	struct trace_chunk c;
+	bool known, whole;
 
 	while (t->at < t->file_bytes) {
 		size_t left = t->file_bytes - t->at;
@@ -166,11 +167,17 @@ static bool next_chunk(struct trace_reader *t)
 			resync(t);
 			continue;
 		}
-		if (c.type >= 32 || (!(t->selected & (1u << c.type)) && c.type != TRACE_CHUNK_END)) {
+		known = c.type >= TRACE_CHUNK_RECORDS && c.type <= TRACE_CHUNK_END;
+		if (known && !(t->selected & (1u << c.type)) && c.type != TRACE_CHUNK_END) {
 			t->at += sizeof(c) + c.stored_bytes;
 			continue;
 		}
-		if (crc32c(crc32c(0, &c, sizeof(c) - 4), stored, c.stored_bytes) != c.crc32c || !decompress(t, &c, stored)) {
+		whole = crc32c(crc32c(0, &c, sizeof(c) - 4), stored, c.stored_bytes) == c.crc32c;
+		if (whole && !known) { /* of a later version */
+			t->at += sizeof(c) + c.stored_bytes;
+			continue;
+		}
+		if (!whole || !decompress(t, &c, stored)) {
 			resync(t);
 			continue;
 		}

@@ -5,8 +5,12 @@
 # count.  Debug information does not (an engine has it for its debugger too), nor what only tests need: the modes that the tag
 # register is compared with (their lines say "compare"), and --outline.  At most 60.
 set -u
-code() { grep -v '/\* compare \*/' "$1" | sed -E 's|/\*.*\*/|/**/|; /^[[:space:]]*\/\*[^*]*$/,/\*\//d' | grep -vE '^[[:space:]]*$|^[[:space:]]*[{}];?$'; }
-words='jitreg|JITREG|[tT]ag(\b|_|\[)|swiftself|self\)|in_register|track|announce_plan|TASK\b|__runtime_text|0x7A6|DebugLocation2|MetadataRef task'
+code() {
+	grep -v '/\* compare \*/' "$1" | sed -E 's|/\*.*\*/|/**/|; /^[[:space:]]*\/\*[^*]*$/,/\*\//d' |
+		grep -vE '^[[:space:]]*$|^[[:space:]]*[{}];?$'
+}
+words='jitreg|JITREG|[tT]ag(\b|_|\[)|swiftself|self\)|in_register|track|announce_plan|TASK\b'
+words=$words'|__runtime_text|0x7A6|DebugLocation2|MetadataRef task'
 total=0
 for f in tests/engine/*.c tests/engine/*.h; do
 	case $f in */compare.[ch]) continue ;; esac

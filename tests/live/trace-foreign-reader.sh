@@ -58,4 +58,5 @@ for name, n in sorted(count.items()):
     print(name, n)
 PYTHON
 diff "$dir/ours" "$dir/theirs" || { echo "tailor dump (<) and the foreign reader (>) differ"; exit 1; }
-echo "FIGURE a foreign msgpack reader and tailor dump agree on $(awk '{ n += $2 } END { print n }' "$dir/ours") records of $(wc -l <"$dir/ours") kinds"
+records=$(awk '{ n += $2 } END { print n }' "$dir/ours")
+echo "FIGURE a foreign msgpack reader and tailor dump agree on $records records of $(wc -l <"$dir/ours") kinds"
