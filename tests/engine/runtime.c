@@ -108,15 +108,21 @@ RUNTIME static void grow_groups(struct group_table *t)
 	t->groups_capacity = slots;
 }
 
+/* In here, and nowhere else, the tag changes between two instructions. */
+RUNTIME static void grow(struct worker *w, struct group_table *t, uint64_t tag)
+{
+	JITREG_WITH_TAG_R13(tag)
+		COMPARE_WITH_WORD(w, tag)
+			grow_groups(t);
+}
+
 RUNTIME static struct group *find_or_insert(struct worker *w, struct group_table *t, uint64_t hash,
 					    const int64_t key[RUNTIME_KEYS_MAX], uint64_t tag)
 {
 	struct group *g, **slot;
 
 	if (!t->directory || t->nr > t->mask)
-		JITREG_WITH_TAG_R13(tag)
-			COMPARE_WITH_WORD(w, tag)
-				grow_groups(t);
+		grow(w, t, tag);
 	slot = &t->directory[hash & t->mask];
 	for (g = *slot; g; g = g->next)
 		if (g->hash == hash && g->key[0] == key[0] && g->key[1] == key[1] && g->key[2] == key[2])
