@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,6 @@ import time
 
 B = os.path.abspath(sys.argv[1])
 ROUNDS = max(5, int(sys.argv[2]) if len(sys.argv) > 2 else 5)
-RATE = 10000
 PERF = shutil.which("perf")
 REGISTERS = "bx,bp,sp,ip,r12,r13,r14,r15"
 HOST = [f"{B}/engine", "--query", "fig9", "--scale", "0.5", "--threads", "2", "--repeat", "12"]
@@ -44,23 +44,22 @@ def host_seconds(output):
 
 
 def event_that_works(directory):
-    """The event that `tailor run` finds by itself, for perf to use too."""
+    """Event and period that `tailor run` finds by itself, for both to use."""
     trace = f"{directory}/probe.tlr"
     run([f"{B}/tailor", "run", "-q", "-o", trace, "--", "/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"])
-    events = json.loads(run([f"{B}/tailor", "report", "--json", trace]).stdout)["events"]
-    name = events[0]["name"].split("::")[-1].lower()
-    return "task-clock" if "clock" in name else "cycles"
+    event = json.loads(run([f"{B}/tailor", "report", "--json", trace]).stdout)["events"][0]
+    return "task-clock" if "clock" in event["name"] else "cycles", event["period"] or 400000
 
 
-def contenders(event):
+def contenders(event, period):
     """name -> (command before the host's, file); by pairs that record the same."""
-    frequency = ["-F", str(RATE)] if event == "cycles" else ["-c", "99991"]
-    perf = [PERF, "record", "-q", "-e", event, *frequency, f"--user-regs={REGISTERS}"]
+    perf = [PERF, "record", "-q", "-e", event, "-c", str(period), f"--user-regs={REGISTERS}"]
+    tailor = [f"{B}/tailor", "run", "-q", "-e", event, "--period", str(period)]
     return {
         "alone": ([], None),
-        "tailor, registers": ([f"{B}/tailor", "run", "-q", "--stack", "0", "-o"], "tlr"),
+        "tailor, registers": (tailor + ["--stack", "0", "-o"], "tlr"),
         "perf, registers": (perf + ["-o"], "data"),
-        "tailor, 2 KiB stacks": ([f"{B}/tailor", "run", "-q", "--stack", "2048", "-o"], "tlr"),
+        "tailor, 2 KiB stacks": (tailor + ["--stack", "2048", "-o"], "tlr"),
         "perf, 2 KiB stacks": (perf + ["--call-graph", "dwarf,2048", "-o"], "data"),
     }
 
@@ -70,6 +69,17 @@ def nr_samples(path):
         return json.loads(run([f"{B}/tailor", "report", "--json", path]).stdout)["samples"]["total"]
     out = run([PERF, "report", "-i", path, "--stdio", "--stats"]).stdout
     return sum(int(n) for n in re.findall(r"SAMPLE events:\s+(\d+)", out)[:1])
+
+
+def sample_bytes(path):
+    """Bytes of a trace's sample chunks: the rest is symbols and unwind tables, which perf leaves in their files."""
+    with open(path, "rb") as f:
+        data, at, total = f.read(), 0, 0
+    while at + 32 <= len(data):
+        kind, stored = struct.unpack_from("<4xHxxI", data, at)
+        total += 32 + stored if kind == 2 else 0
+        at += 32 + stored
+    return total
 
 
 def timed(command):
@@ -82,12 +92,13 @@ def main():
     if not PERF:
         sys.exit("bench: perf is not installed (package linux-perf); there is nothing to compare with")
     with tempfile.TemporaryDirectory() as d:
-        event = event_that_works(d)
-        entries = contenders(event)
+        event, period = event_that_works(d)
+        entries = contenders(event, period)
         seconds = {name: [] for name in entries}
         size = {name: [] for name in entries}
         paths = {}
-        print(f"host: {' '.join(['engine'] + HOST[1:])}; event {event}, {RATE} samples/s and CPU; registers {REGISTERS}")
+        print(f"host: {' '.join(['engine'] + HOST[1:])}; event {event}, period {period};"
+              f" registers {REGISTERS}")
         print(f"{ROUNDS} rounds, interleaved; medians")
         names = list(entries)
         for n in range(ROUNDS):
@@ -102,13 +113,15 @@ def main():
             if sys.stderr.isatty():
                 print(f"\rround {n + 1} of {ROUNDS}", end="", file=sys.stderr)
         alone = statistics.median(seconds["alone"])
-        print(f"\n{'':24}{'host, s':>10}{'slowdown':>10}{'spread':>16}{'samples':>10}{'B/sample':>10}")
+        print(f"\n{'':24}{'host, s':>10}{'slowdown':>10}{'spread':>16}{'samples':>10}{'B/sample':>10}{'in samples':>12}")
         for name in names:
             ratios = sorted(s / alone for s in seconds[name])
             spread = f"{ratios[0]:.3f}-{ratios[-1]:.3f}"
             line = f"{name:24}{statistics.median(seconds[name]):10.3f}{statistics.median(ratios):10.3f}{spread:>16}"
             if size[name]:
                 line += f"{nr_samples(paths[name]):10}{statistics.median(size[name]):10.1f}"
+            if name.startswith("tailor"):
+                line += f"{sample_bytes(paths[name]) / nr_samples(paths[name]):12.1f}"
             print(line)
 
         print(f"\n{'analysis':24}{'samples':>10}{'seconds':>10}{'samples/s':>12}")
