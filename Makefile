@@ -60,7 +60,8 @@ $B/%.o: %.c $B/flags
 # The guest runs in other people's processes: hidden symbols, initial-exec TLS, no sanitizer, no stack protector that
 # would need more than libc.
 $(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
-$(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -DENGINE_OBJECT
+# The engine is a host, and hosts are not sanitized: an agent that is preloaded comes before the sanitizer's own library.
+$(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -fno-sanitize=all
 # The engine's shared runtime keeps the tag register: gcc only, clang has no -ffixed-r13.
 $(runtime_OBJ): override CC = gcc
 $(runtime_OBJ): PART_FLAGS = -ffixed-r13 -fno-sanitize=all -fno-lto
@@ -73,7 +74,7 @@ $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 		$(guest_OBJ) -o $@ -ldl -lpthread
 
 $B/engine: $(engine_OBJ) $(runtime_OBJ)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
+	$(CC) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
 
 # Archives, so that a test gets only the files that it calls: a guest's constructor has no place in most of them.
 $B/parts.a: $(tailor_OBJ)

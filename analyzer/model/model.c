@@ -646,10 +646,11 @@ static void read_header(struct model *m, const struct trace_record *r)
 static void read_event(struct model *m, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event));
-	struct event *e = &m->event[i];
+	struct event *e;
 
 	if (i >= sizeof(m->event) / sizeof(m->event[0]))
 		return;
+	e = &m->event[i];
 	set_text(&e->name, text_of(r, F(event, name)));
 	set_text(&e->unit, text_of(r, F(event, unit)));
 	set_text(&e->scope, text_of(r, F(event, scope)));

@@ -321,7 +321,7 @@ const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
 	bool has = v->kind == TRACE_TEXT || v->kind == TRACE_BYTES;
 
 	*bytes = has ? v->bytes : 0;
-	return has ? v->p : "";
+	return has && v->bytes ? v->p : ""; /* msgpack-c has no pointer for an empty one */
 }
 
 char *trace_text(const struct trace_record *r, int index)

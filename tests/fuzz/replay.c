@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a fuzz target on every file of a corpus folder and on mutations of it: replay CORPUS [ROUNDS].  The mutations are
+ * the same every time, so a failure can be run again.
+ */
+#include "fuzz.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INPUT_MAX (4u << 20)
+
+static uint64_t state = 1;
+
+static uint64_t next_random(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static size_t below(size_t n)
+{
+	return n ? (size_t)(next_random() % n) : 0;
+}
+
+/* A few of: flip a bit, set a byte or word to something that lengths are, cut, repeat a piece. */
+static size_t mutate(uint8_t *data, size_t size)
+{
+	static const uint32_t words[] = { 0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0 };
+
+	for (size_t n = 1 + below(6); n > 0 && size > 8; n--) {
+		size_t at = below(size);
+
+		switch (below(6)) {
+		case 0:
+		case 1:
+			data[at] ^= (uint8_t)(1u << below(8));
+			break;
+		case 2:
+			data[at] = (uint8_t)next_random();
+			break;
+		case 3:
+			at = below(size - 4);
+			memcpy(data + at, &words[below(sizeof(words) / sizeof(words[0]))], 4);
+			break;
+		case 4:
+			size = 1 + at;
+			break;
+		case 5: {
+			size_t from = below(size), bytes = below(size - (from > at ? from : at));
+
+			memmove(data + at, data + from, bytes);
+			break;
+		}
+		}
+	}
+	return size;
+}
+
+int main(int argc, char **argv)
+{
+	long rounds = argc > 2 ? atol(argv[2]) : 200, files = 0;
+	static uint8_t seed[INPUT_MAX], data[INPUT_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	if (argc < 2 || !(d = opendir(argv[1]))) {
+		fprintf(stderr, "usage: %s CORPUS [ROUNDS]\n", argv[0]);
+		return 2;
+	}
+	while ((e = readdir(d))) {
+		char path[4096];
+		size_t size;
+		FILE *f;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", argv[1], e->d_name);
+		f = fopen(path, "rb");
+		if (!f)
+			return 1;
+		size = fread(seed, 1, sizeof(seed), f);
+		fclose(f);
+		LLVMFuzzerTestOneInput(seed, size);
+		files++;
+		for (long n = 0; n < rounds; n++) {
+			/* each mutation by itself, from its number: --rounds does not change the earlier ones */
+			state = 0x9e3779b97f4a7c15ull * (uint64_t)(n + 1);
+			memcpy(data, seed, size);
+			LLVMFuzzerTestOneInput(data, mutate(data, size));
+		}
+	}
+	closedir(d);
+	printf("%ld seeds, %ld inputs\n", files, files * (rounds + 1));
+	return files ? 0 : 1;
+}
