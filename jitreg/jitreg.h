@@ -558,8 +558,12 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
  * block by goto, break or return skips the restore.  Likewise RBX, R12, R14, R15.  JITREG_WITH_TAG_WORD(word, tag)
  * does the same with a thread-local word of the host.  Context: any.
  */
+/* Names of their own per line, so that blocks nest without shadowing. */
+#define JITREG_JOIN2_(a, b) a##b
+#define JITREG_JOIN_(a, b) JITREG_JOIN2_(a, b)
+#define JITREG_FOR_(old, once, get, set, v) for (uint64_t old = (get), once = 1; once ? (set(v), 1) : 0; set(old), once = 0)
 #define JITREG_WITH_(get, set, v) \
-	for (uint64_t jitreg_old_ = (get), jitreg_once_ = 1; jitreg_once_ ? (set(v), 1) : 0; set(jitreg_old_), jitreg_once_ = 0)
+	JITREG_FOR_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), get, set, v)
 #if defined(__x86_64__) && defined(__GNUC__)
 #define JITREG_TAG_REGISTER_(reg) \
 	static inline uint64_t jitreg_tag_get_##reg(void) \
@@ -584,9 +588,10 @@ JITREG_TAG_REGISTER_(r15)
 #define JITREG_WITH_TAG_R15(v) JITREG_WITH_(jitreg_tag_get_r15(), jitreg_tag_set_r15, v)
 #endif
 #define JITREG_WORD_SET_(word, v) __atomic_store_n(&(word), (uint64_t)(v), __ATOMIC_RELAXED)
+#define JITREG_FOR_WORD_(old, once, word, v) \
+	for (uint64_t old = (word), once = 1; once ? (JITREG_WORD_SET_(word, v), 1) : 0; JITREG_WORD_SET_(word, old), once = 0)
 #define JITREG_WITH_TAG_WORD(word, v) \
-	for (uint64_t jitreg_old_ = (word), jitreg_once_ = 1; jitreg_once_ ? (JITREG_WORD_SET_(word, v), 1) : 0; \
-	     JITREG_WORD_SET_(word, jitreg_old_), jitreg_once_ = 0)
+	JITREG_FOR_WORD_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), word, v)
 
 /* ----------------------------------------------------------------------------------------------------- the rest */
 

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* The guest's end of the log against the recorder's: nothing is torn, a full log refuses, and it wraps. */
+#include "unit.h"
+
+#include "guest.h"
+#include "jitreg.h"
+#include "log_drain.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What log.c needs of the rest of the guest. */
+void guest_switch_off(int error)
+{
+	(void)error;
+}
+
+static struct log_drain drain;
+static uint64_t nr_seen, nr_torn, last_of_writer[8];
+
+/* Payload: writer, number, and bytes that follow from both. */
+static int append(uint32_t writer, uint64_t number, size_t bytes)
+{
+	static __thread unsigned char payload[70000];
+	struct jitreg_prefix prefix = { .id = JITREG_CLOSE };
+	struct iovec parts[3] = { { &prefix, sizeof(prefix) }, { payload, 16 }, { payload + 16, bytes } };
+
+	memcpy(payload, &number, 8);
+	memcpy(payload + 8, &writer, 4);
+	memset(payload + 16, (int)(number * 7 + writer), bytes);
+	return log_append(parts, 3);
+}
+
+static void on_record(void *context, uint32_t tid, const void *bytes, size_t size)
+{
+	const unsigned char *p = (const unsigned char *)bytes + sizeof(struct jitreg_prefix);
+	uint64_t number;
+	uint32_t writer;
+
+	(void)context;
+	(void)tid;
+	memcpy(&number, p, 8);
+	memcpy(&writer, p + 8, 4);
+	nr_torn += number <= last_of_writer[writer];
+	last_of_writer[writer] = number;
+	for (size_t i = sizeof(struct jitreg_prefix) + 16; i < size; i++)
+		if (((const unsigned char *)bytes)[i] != (unsigned char)(number * 7 + writer)) {
+			nr_torn++;
+			break;
+		}
+	nr_seen++;
+}
+
+static int set_up(void **state)
+{
+	int fd;
+
+	(void)state;
+	nr_seen = nr_torn = 0;
+	memset(last_of_writer, 0, sizeof(last_of_writer));
+	assert_int_equal(log_drain_create(&drain, 1, LOG_RING_BYTES_MIN, &fd), 0);
+	close(fd);
+	log_attach(drain.head, drain.ring_bytes);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	log_detach();
+	log_drain_close(&drain);
+	return 0;
+}
+
+static void a_full_log_refuses_and_counts(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	while (append(0, n + 1, 1000) == 0)
+		n++;
+	assert_in_range(n, 60, 64);
+	assert_int_equal(append(0, n + 2, 1000), -ENOBUFS);
+	assert_int_equal(drain.head->dropped_records, 2);
+	log_drain(&drain, false, 1, on_record, NULL);
+	assert_int_equal(nr_seen, n);
+	assert_int_equal(nr_torn, 0);
+	assert_int_equal(append(0, n + 3, 1000), 0); /* there is room again */
+}
+
+static void a_record_larger_than_the_log_is_refused_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(append(0, 1, LOG_RING_BYTES_MIN), -ENOBUFS);
+	assert_int_equal(append(0, 1, 10), 0);
+}
+
+static void malformed_parts_are_refused(void **state)
+{
+	struct iovec part = { (void *)"short", 5 };
+
+	(void)state;
+	assert_int_equal(log_append(&part, 1), -EINVAL);
+	assert_int_equal(log_append(&part, 0), -EINVAL);
+}
+
+static void records_run_across_the_end_of_the_ring(void **state)
+{
+	(void)state;
+	for (uint64_t n = 1; n <= 2000; n++) { /* of all lengths, some 20 times around */
+		assert_int_equal(append(0, n, n % 1500), 0);
+		log_drain(&drain, false, 1, on_record, NULL);
+	}
+	assert_int_equal(nr_seen, 2000);
+	assert_int_equal(nr_torn, 0);
+}
+
+static int nr_running;
+
+static void *writer_main(void *p)
+{
+	uint32_t me = (uint32_t)(uintptr_t)p;
+
+	for (uint64_t n = 1; n <= 20000;)
+		if (append(me, n, (n * 31 + me) % 300) == 0)
+			n++;
+	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void four_writers_and_a_reader_tear_nothing(void **state)
+{
+	pthread_t threads[4];
+
+	(void)state;
+	nr_running = 4;
+	for (uintptr_t i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, writer_main, (void *)i);
+	while (__atomic_load_n(&nr_running, __ATOMIC_ACQUIRE))
+		log_drain(&drain, false, 1, on_record, NULL); /* time stands still: no frame is ever given up */
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	log_drain(&drain, true, 1, on_record, NULL);
+	assert_int_equal(nr_torn, 0);
+	assert_int_equal(nr_seen, 80000);
+	assert_int_equal(drain.gap_bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_full_log_refuses_and_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_record_larger_than_the_log_is_refused_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(malformed_parts_are_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(records_run_across_the_end_of_the_ring, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(four_writers_and_a_reader_tear_nothing, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

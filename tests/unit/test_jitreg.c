@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Every inline builder of jitreg.h makes a record that the parser accepts, with the same fields in it. */
+#include "unit.h"
+
+#define JITREG_AGENT 1 /* jitreg_emit is here, not to be found by dlsym */
+#include "jitreg.h"
+#include "schema.h"
+
+#include <string.h>
+
+static unsigned char record[4096];
+static struct schema_value value[SCHEMA_FIELDS_MAX];
+static int nr_values, nr_records;
+
+/* The agent, for this program: keep the record, as it does. */
+int jitreg_emit(const struct iovec *parts, int nr_parts)
+{
+	uint32_t bytes = 0;
+
+	for (int i = 0; i < nr_parts; i++) {
+		memcpy(record + bytes, parts[i].iov_base, parts[i].iov_len);
+		bytes += (uint32_t)parts[i].iov_len;
+	}
+	memcpy(record + 4, &bytes, 4);
+	nr_records++;
+	return schema_parse(record, bytes, value, &nr_values);
+}
+
+static uint32_t id(void)
+{
+	uint32_t v;
+
+	memcpy(&v, record, 4);
+	return v;
+}
+
+#define U(name, field) value[F(name, field)].u
+static int text_is(const struct schema_value *v, const char *text)
+{
+	return v->bytes == strlen(text) && memcmp(v->p, text, v->bytes) == 0;
+}
+#define TEXT(name, field, text) assert_true(text_is(&value[F(name, field)], text))
+
+static void code_keeps_its_name_and_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(jitreg_code_load(0x1000, 4, 9, "f", "\1\2\3\4"), 0);
+	assert_int_equal(id(), JITREG_LOAD);
+	assert_int_equal(U(load, code_addr), 0x1000);
+	assert_int_equal(U(load, code_size), 4);
+	assert_int_equal(U(load, code_index), 9);
+	TEXT(load, name, "f");
+	assert_memory_equal(value[F(load, code)].p, "\1\2\3\4", 4);
+	assert_int_equal(jitreg_code_move(0x1000, 0x2000, 4, 9), 0);
+	assert_int_equal(U(move, new_code_addr), 0x2000);
+	assert_int_equal(jitreg_code_unload(0x2000, 4), 0);
+	assert_int_equal(U(code_unload, address), 0x2000);
+	assert_int_equal(jitreg_eh_frame(0x3000, "abcd", 4), 0);
+	assert_int_equal(value[F(eh_frame, frames)].bytes, 4);
+	assert_int_equal(jitreg_unwinding_info("abcd", 4, 2, 4), 0);
+	assert_int_equal(value[F(unwinding_info, unwinding_data)].bytes, 4);
+}
+
+static void lines_are_counted_and_checked(void **state)
+{
+	struct {
+		uint64_t address;
+		uint32_t line, discriminator;
+		char file[4];
+	} entries[] = { { 1, 2, 0, "a.c" }, { 3, 4, 0, "b.c" } };
+
+	(void)state;
+	_Static_assert(sizeof(entries[0]) == 24, "padded");
+	/* packed: 20 bytes each */
+	memmove((char *)entries + 20, &entries[1], 20);
+	assert_int_equal(jitreg_debug_info(0x1000, 2, entries, 40), 0);
+	assert_int_equal(U(debug_info, entries), 2);
+	assert_int_equal(jitreg_debug_info(0x1000, 3, entries, 40), -EBADMSG);
+}
+
+static void the_dictionary_keeps_its_fields(void **state)
+{
+	(void)state;
+	assert_int_equal(jitreg_level(2, "task", 1, 0), 0);
+	TEXT(level, name, "task");
+	assert_int_equal(value[F(level, upper)].u, 1);
+	assert_int_equal(jitreg_component(1, 7, "join", "a = b", JITREG_COMPONENT_SHARED), 0);
+	TEXT(component, name, "join");
+	TEXT(component, detail, "a = b");
+	assert_int_equal(U(component, component), 7);
+	assert_int_equal(jitreg_link(2, 5, 1, 7, 3), 0);
+	assert_int_equal(U(link, lower), 5);
+	assert_int_equal(U(link, weight), 3);
+	assert_int_equal(jitreg_unlink(2, 5, 1, 0), 0);
+	assert_int_equal(id(), JITREG_UNLINK);
+	assert_int_equal(jitreg_edge(1, 7, 8, 1, "rows"), 0);
+	TEXT(edge, label, "rows");
+	assert_int_equal(jitreg_counter(1, 7, "rows", -5), 0);
+	assert_int_equal((int64_t)U(counter, value), -5);
+}
+
+static void the_rest_keeps_its_fields(void **state)
+{
+	struct jitreg_tag_field fields[] = { { 1, 0, 10 }, { 2, 10, 10 } };
+	struct jitreg_range keeper = { 0x1000, 0x2000 };
+	struct jitreg_segment segment = { 0x400000, 0x1000, 0, 5 };
+	struct jitreg_code_map_entry entry = { 0, 1, 7 };
+
+	(void)state;
+	assert_int_equal(jitreg_tag(13, 0, 0xff, 0x7a, fields, 2, &keeper, 1), 0);
+	assert_int_equal(value[F(tag, fields)].u, 2);
+	assert_int_equal(value[F(tag, keepers)].u, 1);
+	assert_int_equal(jitreg_code_map(0x1000, &entry, 1), 0);
+	assert_int_equal(value[F(code_map, entries)].u, 1);
+	assert_int_equal(jitreg_image(0x400000, JITREG_IMAGE_MAIN, "/bin/x", &segment, 1, "id", 2, NULL, 0), 0);
+	TEXT(image, path, "/bin/x");
+	assert_int_equal(value[F(image, build_id)].bytes, 2);
+	assert_int_equal(jitreg_image_unload(0x400000, "/bin/x"), 0);
+	assert_int_equal(jitreg_region(0x1000, 0x2000, 5, "/bin/x", 0x99), 0);
+	assert_int_equal(U(region, mapper_offset), 0x99);
+	assert_int_equal(jitreg_mark(JITREG_MARK_BEGIN, "run", 1, 7, 3, 2, 0, "text"), 0);
+	TEXT(mark, text, "text");
+	assert_int_equal(U(mark, instance), 3);
+	assert_int_equal(jitreg_control(JITREG_CONTROL_CUT, "part 2"), 0);
+	TEXT(control, name, "part 2");
+	assert_int_equal(jitreg_source("q.ll", "line 1\nline 2", 4, 100, 0), 0);
+	TEXT(source, text, "line 1\nline 2");
+	assert_int_equal(U(source, first_component), 100);
+}
+
+static void the_tracker_links_to_its_top(void **state)
+{
+	struct jitreg_tracker t = { .lower_level = 2, .upper_level = 1 };
+
+	(void)state;
+	nr_records = 0;
+	assert_int_equal(jitreg_tracker_link(&t, 1), 0);
+	assert_int_equal(nr_records, 0); /* nobody is being lowered */
+	jitreg_tracker_push(&t, 7);
+	jitreg_tracker_push(&t, 8);
+	jitreg_tracker_link(&t, 1);
+	assert_int_equal(U(link, upper), 8);
+	jitreg_tracker_pop(&t);
+	jitreg_tracker_link(&t, 2);
+	assert_int_equal(U(link, upper), 7);
+	for (int i = 0; i < 100; i++)
+		jitreg_tracker_push(&t, 9);
+	for (int i = 0; i < 100; i++)
+		jitreg_tracker_pop(&t);
+	assert_int_equal(jitreg_tracker_top(&t), 7);
+}
+
+static void tags_nest_and_are_restored(void **state)
+{
+	static __thread uint64_t word;
+	uint64_t inside = 0, nested = 0;
+
+	(void)state;
+	word = 1;
+	JITREG_WITH_TAG_WORD(word, 2)
+	{
+		inside = word;
+		JITREG_WITH_TAG_WORD(word, 3)
+			nested = word;
+		assert_int_equal(word, 2);
+	}
+	assert_int_equal(inside, 2);
+	assert_int_equal(nested, 3);
+	assert_int_equal(word, 1);
+}
+
+static void records_cut_anywhere_are_refused(void **state)
+{
+	uint32_t bytes;
+
+	(void)state;
+	jitreg_component(1, 7, "join", "a = b", 0);
+	memcpy(&bytes, record + 4, 4);
+	for (uint32_t n = 0; n < bytes; n++) {
+		unsigned char cut[4096];
+
+		memcpy(cut, record, n);
+		if (n >= 8)
+			memcpy(cut + 4, &n, 4);
+		assert_int_equal(schema_parse(cut, n, value, &nr_values), -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_keeps_its_name_and_bytes),
+		cmocka_unit_test(lines_are_counted_and_checked),
+		cmocka_unit_test(the_dictionary_keeps_its_fields),
+		cmocka_unit_test(the_rest_keeps_its_fields),
+		cmocka_unit_test(the_tracker_links_to_its_top),
+		cmocka_unit_test(tags_nest_and_are_restored),
+		cmocka_unit_test(records_cut_anywhere_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

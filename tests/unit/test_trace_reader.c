@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* What trace_writer.c and samples.c write, trace_reader.c reads; damage costs what it hit. */
+#include "unit.h"
+
+#include "crc32c.h"
+#include "samples.h"
+#include "trace_reader.h"
+#include "trace_writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/tailor-test-XXXXXX";
+
+/* A header, 100 notices in chunks of their own, an end. */
+static int write_trace(void **state)
+{
+	struct trace_writer *w;
+
+	(void)state;
+	strcpy(path, "/tmp/tailor-test-XXXXXX");
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	for (int i = 0; i < 100; i++) {
+		trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_NOTICE, 2, 3, 4, F_COUNT(notice));
+		trace_record_text(w, "host", 4);
+		trace_record_text(w, "a sentence", 10);
+		trace_record_end(w);
+	}
+	trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 5, 0, 0, 1);
+	trace_record_u64(w, 0);
+	trace_record_end(w);
+	return trace_writer_close(w);
+}
+
+static int remove_trace(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static int count(struct trace_reader *t, uint32_t id)
+{
+	struct trace_record r;
+	int n = 0;
+
+	while (trace_next(t, &r) == 1)
+		n += r.id == id;
+	return n;
+}
+
+static void a_whole_trace_is_read_whole(void **state)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	char text[256], *sentence;
+
+	(void)state;
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	assert_int_equal(count(t, TRACE_NOTICE), 100);
+	assert_false(trace_describe_damage(t, text, sizeof(text)));
+	trace_rewind(t);
+	trace_next(t, &r);
+	trace_next(t, &r);
+	assert_int_equal(r.pid, 3);
+	assert_int_equal(r.tid, 4);
+	sentence = trace_text(&r, F(notice, sentence));
+	assert_string_equal(sentence, "a sentence");
+	free(sentence);
+	assert_int_equal(trace_u64(&r, 99), 0); /* a field that is not there */
+	trace_close(t);
+}
+
+static void one_flipped_bit_costs_one_chunk(void **state)
+{
+	struct trace_reader *t;
+	char text[256];
+	FILE *f = fopen(path, "r+b");
+
+	(void)state;
+	fseek(f, 2000, SEEK_SET);
+	int c = fgetc(f);
+	fseek(f, 2000, SEEK_SET);
+	fputc(c ^ 4, f);
+	fclose(f);
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	assert_int_equal(count(t, TRACE_NOTICE), 99);
+	assert_true(trace_describe_damage(t, text, sizeof(text)));
+	assert_false(trace_get_damage(t)->truncated);
+	trace_close(t);
+}
+
+static void a_cut_trace_keeps_what_is_before_the_cut(void **state)
+{
+	struct trace_reader *t;
+	char text[256];
+
+	(void)state;
+	assert_int_equal(truncate(path, 3000), 0);
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	assert_in_range(count(t, TRACE_NOTICE), 30, 90);
+	assert_true(trace_describe_damage(t, text, sizeof(text)));
+	assert_true(trace_get_damage(t)->truncated);
+	trace_close(t);
+}
+
+static void a_newer_format_is_refused(void **state)
+{
+	struct trace_writer *w;
+	struct trace_reader *t;
+	struct diag d;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION + 1);
+	trace_record_end(w);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_true(trace_open(path, &t, &d) < 0);
+	assert_non_null(strstr(d.text, "format version"));
+}
+
+static void crc32c_is_castagnolis(void **state)
+{
+	unsigned char zeros[32] = { 0 };
+
+	(void)state;
+	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
+	assert_int_equal(crc32c(0, zeros, 32), 0x8a9136aa); /* RFC 3720, B.4 */
+	assert_int_equal(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_whole_trace_is_read_whole, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(one_flipped_bit_costs_one_chunk, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(a_cut_trace_keeps_what_is_before_the_cut, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(a_newer_format_is_refused, write_trace, remove_trace),
+		cmocka_unit_test(crc32c_is_castagnolis),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
