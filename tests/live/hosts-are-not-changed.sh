@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every small host prints the same, on both channels, and ends with the same status: alone, under tailor run in both scopes,
+# and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in every way, dlopen through
+# RUNPATH, ask dlerror, load an LLVM late, exec themselves, and look for strangers among their children.
+set -u
+B=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+tests/hosts/build.sh "$B" || exit 1
+bad=0 nr=0
+
+same() { # HOST HOW STATUS
+	if [ "$3" != "$alone" ] || ! cmp -s "$dir/alone.out" "$dir/out" || ! cmp -s "$dir/alone.err" "$dir/err"; then
+		echo "$1, $2: expected exit $alone and what it prints alone; got exit $3 and:"
+		diff "$dir/alone.out" "$dir/out"
+		diff "$dir/alone.err" "$dir/err"
+		bad=1
+	fi
+	nr=$((nr + 1))
+}
+for host in busy busy-nopie close_all fork_early threads late_llvm dl_error family runpath/main; do
+	h=$B/hosts/$host
+	[ -x "$h" ] || continue
+	timeout 60 "$h" >"$dir/alone.out" 2>"$dir/alone.err"
+	alone=$?
+	for scope in cpu thread; do
+		timeout 100 "$B/tailor" run -q --scope $scope -o "$dir/t.tlr" -- "$h" >"$dir/out" 2>"$dir/err"
+		same "$host" "tailor run --scope $scope" $?
+		"$B/tailor" report "$dir/t.tlr" >"$dir/report" || { echo "$host: the trace cannot be read"; bad=1; }
+	done
+	LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$dir/p.tlr timeout 100 "$h" >"$dir/out" 2>"$dir/err"
+	same "$host" "preloaded alone" $?
+	# an LLVM that came late is heard: its code has a name
+	if [ $host = late_llvm ] && [ "$alone" = 8 ]; then
+		grep -q 'hot_loop' "$dir/report" || { echo "late_llvm: expected the function hot_loop in:"; cat "$dir/report"; bad=1; }
+	fi
+done
+echo "FIGURE $nr runs of unmodified hosts, their output and status unchanged"
+exit $bad
