@@ -100,8 +100,9 @@ $B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/parts.a
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
 	libjansson-dev llvm-14-dev
-PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-numba llvm-14 sqlite3 g++ libc6-dev-i386 \
-	libclang-rt-14-dev
+PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-numba llvm-14 sqlite3 g++ \
+	libclang-rt-14-dev gcc-multilib
+PACKAGES_BENCH := linux-perf
 
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
@@ -119,7 +120,12 @@ check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
 	@SAN=$(SAN) tests/run.sh $B $(TESTS)
 
+check-long: deps-check ## ... and those that take long
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
+	@FUZZ_ROUNDS=100000 TEST_SECONDS=3600 tests/run.sh $B
+
 bench: deps-check ## measure speed and size beside perf
+	@tests/deps.sh $(PACKAGES_BENCH)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/bench.py $B
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor: finds the command and runs it.  The only place that knows all commands. */
 #include "cmd.h"
+#include "env.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -39,6 +40,10 @@ static void print_commands(FILE *to)
 		if (commands[i].shown == listed)
 			fprintf(to, "  %-10s %s\n", commands[i].cmd->name, commands[i].cmd->summary);
 	fprintf(to, "  %-10s %s\n\n`tailor help COMMAND` says more.\n", "help", "this list, or a command's options");
+	fprintf(to, "\nEnvironment of hosts that preload libtailor.so by themselves:\n");
+#define VARIABLE_(NAME, text, help) fprintf(to, "  %-15s %s\n", text, help);
+	TAILOR_ENVIRONMENT(VARIABLE_)
+#undef VARIABLE_
 }
 
 static int run_command(const struct cmd *cmd, int argc, char **argv)
