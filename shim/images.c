@@ -131,7 +131,7 @@ static void look_once(void)
 	seen_loads = loads;
 	seen_unloads = unloads;
 	generation++;
-	objects_each(look_at, NULL);
+	objects_each_everywhere(look_at, NULL);
 	for (size_t i = 0; i < nr_known; i++)
 		if (table[i].generation && table[i].generation != generation) {
 			jitreg_image_unload(table[i].bias, "");
@@ -161,7 +161,7 @@ static int announce_again(void *context, const struct object *o)
 void images_announce_all(void)
 {
 	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
-	objects_each(announce_again, NULL);
+	objects_each_everywhere(announce_again, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */

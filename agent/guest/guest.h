@@ -68,6 +68,8 @@ struct object {
 };
 /* Calls each(context, object) until it returns nonzero, and returns that.  Takes the loader's list lock. */
 int objects_each(int (*each)(void *context, const struct object *o), void *context);
+/* ... and those of the namespaces that dlmopen made. */
+int objects_each_everywhere(int (*each)(void *context, const struct object *o), void *context);
 /* How often an object was loaded and unloaded in the life of the process. */
 void objects_changes(uint64_t *loaded, uint64_t *unloaded);
 /* Address of a symbol that o defines and exports, or NULL. */

@@ -16,20 +16,75 @@
 struct visit {
 	int (*each)(void *context, const struct object *o);
 	void *context;
+	bool others; /* still to be visited */
 };
+
+/* glibc's struct r_debug_extended (2.35): a list of one r_debug for each namespace that dlmopen made. */
+struct namespace {
+	struct r_debug base;
+	struct namespace *next;
+};
+
+/* Where the loader keeps it: the symbol _r_debug may be a copy in the program, cut to the old size. */
+static const struct namespace *debug_list(const struct object *program)
+{
+	const Elf64_Phdr *ph = program->headers;
+
+	for (int i = 0; i < program->nr_headers; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			for (const Elf64_Dyn *d = (const Elf64_Dyn *)(program->bias + ph[i].p_vaddr); d->d_tag != DT_NULL; d++)
+				if (d->d_tag == DT_DEBUG)
+					return (const struct namespace *)d->d_un.d_ptr;
+	return NULL;
+}
+
+/* dl_iterate_phdr() shows the caller's namespace only.  Called inside of it, so the lists are locked. */
+static int visit_others(struct visit *v, const struct object *program)
+{
+	const struct namespace *n = debug_list(program);
+
+	for (n = n && n->base.r_version >= 2 ? n->next : NULL; n; n = n->next) {
+		if (n->base.r_state != RT_CONSISTENT)
+			continue;
+		for (const struct link_map *l = n->base.r_map; l; l = l->l_next) {
+			const Elf64_Ehdr *h = (const Elf64_Ehdr *)l->l_addr; /* libraries start with their header */
+			struct object o = { l->l_addr, NULL, 0, l->l_name ? l->l_name : "" };
+
+			if (!h || !*o.name || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
+				continue;
+			o.headers = (const char *)h + h->e_phoff;
+			o.nr_headers = h->e_phnum;
+			if (v->each(v->context, &o))
+				return 1;
+		}
+	}
+	return 0;
+}
 
 static int visit(struct dl_phdr_info *i, size_t bytes, void *p)
 {
 	struct visit *v = p;
 	struct object o = { i->dlpi_addr, i->dlpi_phdr, i->dlpi_phnum, i->dlpi_name ? i->dlpi_name : "" };
+	int ret = v->each(v->context, &o);
 
 	(void)bytes;
-	return v->each(v->context, &o);
+	if (ret == 0 && v->others) {
+		v->others = false;
+		ret = visit_others(v, &o); /* the first object is the program */
+	}
+	return ret;
 }
 
 int objects_each(int (*each)(void *context, const struct object *o), void *context)
 {
-	struct visit v = { each, context };
+	struct visit v = { each, context, false };
+
+	return dl_iterate_phdr(visit, &v);
+}
+
+int objects_each_everywhere(int (*each)(void *context, const struct object *o), void *context)
+{
+	struct visit v = { each, context, true };
 
 	return dl_iterate_phdr(visit, &v);
 }

@@ -19,7 +19,7 @@ same() { # HOST HOW STATUS
 	fi
 	nr=$((nr + 1))
 }
-for host in busy busy-nopie close_all fork_early threads late_llvm dl_error family runpath/main; do
+for host in busy busy-nopie close_all fork_early threads late_llvm dl_error family namespace runpath/main; do
 	h=$B/hosts/$host
 	[ -x "$h" ] || continue
 	timeout 60 "$h" >"$dir/alone.out" 2>"$dir/alone.err"
@@ -31,6 +31,9 @@ for host in busy busy-nopie close_all fork_early threads late_llvm dl_error fami
 	done
 	LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$dir/p.tlr timeout 100 "$h" >"$dir/out" 2>"$dir/err"
 	same "$host" "preloaded alone" $?
+	if [ $host = namespace ] && [ "$alone" = 12 ]; then
+		"$B/tailor" dump "$dir/t.tlr" | grep -q ' IMAGE .*libz' || { echo "namespace: expected an IMAGE record of libz"; bad=1; }
+	fi
 	# an LLVM that came late is heard: its code has a name
 	if [ $host = late_llvm ] && [ "$alone" = 8 ]; then
 		grep -q 'hot_loop' "$dir/report" || { echo "late_llvm: expected the function hot_loop in:"; cat "$dir/report"; bad=1; }
