@@ -506,6 +506,9 @@ void view_text(const struct summary *s, FILE *to, bool colour, int top)
 		put_table(&t, "Processes", s->all.process, a->model->nr_processes, 0, all, put_process);
 	if (a->model->dictionary.nr_components > 1)
 		put_table(&t, "Who decided", s->all.method, NR_METHODS, 0, all, put_method);
+	if (s->has_run)
+		put_table(&t, "Not attributed in the run phase, because", s->run.reason, NR_REASONS, 1, s->run.total.samples,
+			  put_reason);
 	put_table(&t, "Not attributed to a component, because", s->all.reason, NR_REASONS, 1, all, put_reason);
 	put_told(&t);
 }
