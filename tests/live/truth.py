@@ -111,7 +111,7 @@ def calibrate():
     shares = {name: [] for name in units}
     total = 0
     with tempfile.TemporaryDirectory() as d:
-        for _ in range(10):
+        for _ in range(14):
             # weights: with a frequency each sample stands for another number of cycles
             seen = dict.fromkeys(units, 0)
             for s in samples(record(d, ["--query", "calibrate", "--scale", "0.02"], 1)):
