@@ -18,7 +18,8 @@ int jitreg_emit(const struct iovec *parts, int nr_parts)
 	uint32_t bytes = 0;
 
 	for (int i = 0; i < nr_parts; i++) {
-		memcpy(record + bytes, parts[i].iov_base, parts[i].iov_len);
+		if (parts[i].iov_len) /* an empty part may have no address */
+			memcpy(record + bytes, parts[i].iov_base, parts[i].iov_len);
 		bytes += (uint32_t)parts[i].iov_len;
 	}
 	memcpy(record + 4, &bytes, 4);
