@@ -101,7 +101,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/parts.a
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
 	libjansson-dev llvm-14-dev
 PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-numba llvm-14 sqlite3 g++ \
-	libclang-rt-14-dev gcc-multilib
+	libclang-rt-14-dev gcc-multilib procps
 PACKAGES_BENCH := linux-perf
 
 .PHONY: deps deps-check

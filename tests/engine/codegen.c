@@ -267,8 +267,6 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 		return LLVMBuildSub(g->builder, a, b, "");
 	case E_MUL:
 		return LLVMBuildMul(g->builder, a, b, "");
-	case E_DIV:
-		return LLVMBuildSDiv(g->builder, a, b, "");
 	case E_AND:
 		return LLVMBuildAnd(g->builder, a, b, "");
 	case E_SAME_TEXT: {
@@ -407,6 +405,8 @@ static void produce_groups(struct gen *g, struct operator *o)
 		g->value[o->keys[k]] = load(g, group, offsetof(struct group, key) + 8 * (size_t)k, column_names[o->keys[k]]);
 	for (int v = 0; v < o->nr_sums; v++)
 		g->value[o->sums[v].as] = load(g, group, offsetof(struct group, value) + 8 * (size_t)v, "sum");
+	if (o->average)
+		g->value[x_average] = LLVMBuildSDiv(g->builder, g->value[x_sum0], g->value[x_count], "average");
 	count_row(g, o);
 	consume(g, o->parent, o);
 	end_pipeline(g, &l);

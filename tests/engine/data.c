@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define NAME_(table, name) #name,
-const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "work" };
+const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "avg", "work" };
 #undef NAME_
 #define TABLE_(table, name) table,
 const enum table_id column_tables[] = { COLUMNS(TABLE_) };

@@ -20,7 +20,7 @@ enum table_id { CUSTOMER, ORDERS, LINEITEM, NR_TABLES };
 enum column_id {
 	COLUMNS(COLUMN_ENUM_)
 	/* computed: aggregates and work */
-	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_work,
+	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_average, x_work,
 	NR_COLUMNS,
 	NR_STORED = x_sum0,
 };
@@ -38,7 +38,7 @@ extern const char *const table_names[];
 extern const enum table_id column_tables[];
 
 /* ---- plan.c: expressions and operators */
-enum expression_kind { E_COLUMN, E_CONSTANT, E_TEXT, E_ADD, E_SUB, E_MUL, E_DIV, E_LT, E_LE, E_GE, E_GT, E_AND, E_SAME_TEXT };
+enum expression_kind { E_COLUMN, E_CONSTANT, E_TEXT, E_ADD, E_SUB, E_MUL, E_LT, E_LE, E_GE, E_GT, E_AND, E_SAME_TEXT };
 
 struct expression {
 	enum expression_kind kind;
@@ -69,6 +69,7 @@ struct operator {
 		enum column_id as;
 	} sums[VALUES_MAX]; /* group, aggregate */
 	int nr_sums;
+	bool average;			    /* group: x_average is x_sum0 / x_count, in whole cents */
 	enum column_id columns[VALUES_MAX]; /* output, top: what is kept; top: columns[0] is ordered by, descending */
 	int nr_columns;
 	uint64_t units; /* work; top: how many */

@@ -29,8 +29,10 @@ static struct result fig9(const struct data *d)
 			row[1] += V(l_extendedprice, line);
 			row[2]++;
 		}
-		if (V(o_orderdate, o) < data_day(1995, 4, 1) && row[2])
-			add(&r, row, 3);
+		if (V(o_orderdate, o) < data_day(1995, 4, 1) && row[2]) {
+			row[1] /= row[2];
+			add(&r, row, 2);
+		}
 	}
 	return r;
 }
@@ -50,11 +52,11 @@ static struct result q1(const struct data *d)
 				if (V(l_shipdate, l) > data_day(1998, 9, 2) || V(l_returnflag, l) != flags[f] ||
 				    V(l_linestatus, l) != states[s])
 					continue;
-				discounted = V(l_extendedprice, l) * (100 - V(l_discount, l)) / 100;
+				discounted = V(l_extendedprice, l) * (100 - V(l_discount, l));
 				row[2] += V(l_quantity, l);
 				row[3] += V(l_extendedprice, l);
 				row[4] += discounted;
-				row[5] += discounted * (100 + V(l_tax, l)) / 100;
+				row[5] += discounted * (100 + V(l_tax, l));
 				row[6] += V(l_discount, l);
 				row[7]++;
 			}
@@ -88,7 +90,7 @@ static struct result q3(const struct data *d)
 
 		for (; line < d->rows[LINEITEM] && V(l_orderkey, line) == key; line++)
 			if (V(l_shipdate, line) > day) {
-				revenue += V(l_extendedprice, line) * (100 - V(l_discount, line)) / 100;
+				revenue += V(l_extendedprice, line) * (100 - V(l_discount, line));
 				any = true;
 			}
 		if (any && V(o_orderdate, o) < day && memcmp((const char *)(intptr_t)V(c_mktsegment, customer), "BUILDING", 8) == 0) {
