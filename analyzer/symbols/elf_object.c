@@ -22,7 +22,8 @@ int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag 
 	if (!o)
 		return diag_fail(d, ENOMEM, "no memory for an ELF object");
 	o->bytes = file_bytes;
-	o->data = mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	/* one byte more, which stays 0: every name ends, whatever a relocation has overwritten */
+	o->data = mmap(NULL, file_bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (o->data == MAP_FAILED) {
 		free(o);
 		return diag_fail(d, ENOMEM, "no address space for an ELF file of %llu bytes", (unsigned long long)file_bytes);
@@ -47,7 +48,7 @@ void elf_object_destroy(struct elf_object *o)
 	if (o->elf)
 		elf_end(o->elf);
 	if (o->data)
-		munmap(o->data, o->bytes);
+		munmap(o->data, o->bytes + 1);
 	free(o->functions);
 	free(o->plt_names);
 	free(o->sections);
@@ -272,6 +273,18 @@ struct elf_function elf_get_function(struct elf_object *o, size_t i)
 	return o->functions[i];
 }
 
+/* Do both lie in one section?  A symbol without a size (_init, assembler) says nothing of what lies behind its own. */
+static bool same_section(const struct elf_object *o, uint64_t a, uint64_t b)
+{
+	for (size_t i = 0; i < o->nr_sections; i++) {
+		const struct section *s = &o->sections[i];
+
+		if ((s->flags & SHF_ALLOC) && a - s->address < s->bytes)
+			return b - s->address < s->bytes;
+	}
+	return false;
+}
+
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out)
 {
 	size_t low = 0, high = o->nr_functions;
@@ -288,7 +301,7 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 	/* a function may hold others (aliases into it, labels of assembler): look back a little */
 	for (int back = 0; low > 0 && back < 8; low--, back++) {
 		f = &o->functions[low - 1];
-		if (address - f->address < f->bytes || (f->bytes == 0 && back == 0)) {
+		if (address - f->address < f->bytes || (f->bytes == 0 && back == 0 && same_section(o, f->address, address))) {
 			*out = *f;
 			return true;
 		}
@@ -321,23 +334,32 @@ bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out)
 	return false;
 }
 
+/* Mappings start at page boundaries, segments need not. */
+static bool offset_in_segment(struct elf_object *o, int i, bool executable, uint64_t file_offset, uint64_t *address)
+{
+	GElf_Phdr ph;
+
+	if (!gelf_getphdr(o->elf, i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) == executable ||
+	    file_offset - (ph.p_offset & ~(uint64_t)4095) >= ph.p_filesz + (ph.p_offset & 4095))
+		return false;
+	*address = ph.p_vaddr + (file_offset - ph.p_offset);
+	return true;
+}
+
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address)
 {
 	size_t nr;
 
 	if (elf_getphdrnum(o->elf, &nr))
 		return false;
-	for (size_t i = 0; i < nr && i < 4096; i++) {
-		GElf_Phdr ph;
-
-		if (!gelf_getphdr(o->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
-			continue;
-		/* mappings start at page boundaries, segments need not */
-		if (file_offset - (ph.p_offset & ~(uint64_t)4095) < ph.p_filesz + (ph.p_offset & 4095)) {
-			*address = ph.p_vaddr + (file_offset - ph.p_offset);
+	nr = nr < 4096 ? nr : 4096;
+	/* Two segments may share a page (lld does not pad them): callers mean code. */
+	for (size_t i = 0; i < nr; i++)
+		if (offset_in_segment(o, (int)i, true, file_offset, address))
 			return true;
-		}
-	}
+	for (size_t i = 0; i < nr; i++)
+		if (offset_in_segment(o, (int)i, false, file_offset, address))
+			return true;
 	return false;
 }
 

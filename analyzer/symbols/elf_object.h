@@ -47,7 +47,7 @@ int elf_object_open(struct elf_object *o, struct diag *d);
 int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d);
 void elf_object_destroy(struct elf_object *o);
 
-/* The function that covers address; one without a size reaches to the next.  false: none. */
+/* The function that covers address; one without a size reaches to the next, inside of its section.  false: none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
 /* All functions, sorted by address. */
 size_t elf_nr_functions(struct elf_object *o);
@@ -63,7 +63,8 @@ void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t star
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
 /* n-th executable section (memory ELF: its code ranges); false behind the last. */
 bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);
-/* File offset of a mapping -> the file's address there, by PT_LOAD.  false: no segment holds it. */
+/* File offset of a mapping -> the file's address there, by PT_LOAD, where two share a page by the executable one.  false:
+ * no segment holds it. */
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address);
 /* Name of the PLT entry's target at address ("memcpy@plt"), if it is one. */
 bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
