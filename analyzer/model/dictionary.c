@@ -207,7 +207,8 @@ void dictionary_settle(struct dictionary *d)
 		changed = false;
 		for (uint32_t lower = 0; lower < d->nr_levels; lower++)
 			for (uint32_t upper = 0; upper < d->nr_levels; upper++)
-				if (above[lower][upper] && lower != upper && d->level[lower].rank <= d->level[upper].rank) {
+				if (above[lower][upper] && lower != upper && d->level[lower].rank <= d->level[upper].rank &&
+				    d->level[upper].rank + 1 < LEVELS_MAX) {
 					d->level[lower].rank = d->level[upper].rank + 1;
 					changed = true;
 				}
@@ -283,6 +284,10 @@ void dictionary_expand(const struct dictionary *d, const uint32_t *seeds, uint32
 	for (uint32_t i = 0; i < nr_seeds; i++)
 		for (uint32_t r = 0, nr = out->nr; seeds[i] && r < nr; r++)
 			climb(d, out, r, seeds[i], time_ns, 0);
+	/* a row that split off has not yet climbed what the components below the split lead to besides */
+	for (uint32_t r = 1; r < out->nr; r++)
+		for (uint32_t level = 0; level < d->nr_levels; level++)
+			climb(d, out, r, out->row[r].component[level], time_ns, 0);
 	for (uint32_t r = 0; r < out->nr; r++)
 		sum += out->row[r].share;
 	for (uint32_t r = 0; sum > 0 && r < out->nr; r++)

@@ -93,6 +93,37 @@ static void shares_add_up_to_one_with_more_parents_than_rows(void **state)
 	assert_true(fabs(sum(&e) - 1) < 1e-9);
 }
 
+/* Summed over the rows: what each component of a level gets. */
+static double share_of(const struct expansion *e, uint32_t level, uint32_t component)
+{
+	double s = 0;
+
+	for (uint32_t i = 0; i < e->nr; i++)
+		s += e->row[i].component[level] == component ? e->row[i].share : 0;
+	return s;
+}
+
+static void a_split_leaves_the_other_levels_whole(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
+	uint32_t p = dictionary_get(&f->d, PROCESS, f->pipeline, 1), t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	uint32_t i = dictionary_get(&f->d, PROCESS, f->ir, 42);
+	struct expansion e;
+
+	/* the task splits between operators before the instruction's pipeline is looked at */
+	dictionary_link(&f->d, i, t, 1, 0);
+	dictionary_link(&f->d, i, p, 1, 0);
+	dictionary_link(&f->d, t, a, 3, 0);
+	dictionary_link(&f->d, t, b, 1, 0);
+	dictionary_expand(&f->d, &i, 1, 1, &e);
+	assert_true(fabs(share_of(&e, f->operator, a) - 0.75) < 1e-9);
+	assert_true(fabs(share_of(&e, f->operator, b) - 0.25) < 1e-9);
+	assert_true(fabs(share_of(&e, f->task, t) - 1) < 1e-9);
+	assert_true(fabs(share_of(&e, f->ir, i) - 1) < 1e-9);
+	assert_true(fabs(share_of(&e, f->pipeline, p) - 1) < 1e-9);
+}
+
 static void an_unlinked_parent_holds_for_the_time_before(void **state)
 {
 	struct fixture *f = *state;
@@ -128,6 +159,8 @@ static void links_in_a_circle_end(void **state)
 	dictionary_link(&f->d, a, b, 1, 0);
 	dictionary_link(&f->d, b, a, 1, 0);
 	dictionary_settle(&f->d);
+	assert_true(f->d.level[f->operator].rank < LEVELS_MAX);
+	assert_true(f->d.level[f->task].rank < LEVELS_MAX);
 	dictionary_expand(&f->d, &a, 1, 1, &e);
 	assert_true(fabs(sum(&e) - 1) < 1e-9);
 }
@@ -150,6 +183,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_component_leads_to_every_level_above, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(several_parents_share_by_weight, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shares_add_up_to_one_with_more_parents_than_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_split_leaves_the_other_levels_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unlinked_parent_holds_for_the_time_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packed_seeds_of_two_levels_are_both_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_in_a_circle_end, set_up, tear_down),
