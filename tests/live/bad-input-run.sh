@@ -59,7 +59,7 @@ cat >"$dir/host.c" <<'C'
 #include <time.h>
 #include <unistd.h>
 static volatile double x;
-static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+static double now(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
 static void burn(double s) { double end = now() + s; while (now() < end) for (int i = 0; i < 1000; i++) x += i; }
 #ifdef FORK_FIRST
 __attribute__((constructor)) static void fork_first(void) { if (fork() == 0) { burn(0.2); _exit(0); } wait(NULL); }
@@ -127,22 +127,22 @@ expect "the old trace" precious "$(cat "$T")"
 # ---- the host runs, heard or not
 case_ "plain" 3 "" $(run) -- "$dir/host" 0.3
 expect "the host's output" host "$(cat "$dir/out")"
-at_least "plain" "$T" 100
+at_least "plain" "$T" 50
 case_ "options of the command" 3 "" $(run) "$dir/host" 0.1 -o --scope
 case_ "killed" 137 "" $(run) -- sh -c 'kill -9 $$'
 case_ "a script" 3 "" $(run) -- "$dir/script"
-at_least "a script" "$T" 100
+at_least "a script" "$T" 50
 case_ "no interpreter line" 6 "" $(run) -- "$dir/no-interpreter"
 if [ -x "$dir/static" ]; then
 	case_ "static" 3 'is statically linked, so no agent is loaded into it: it is sampled' $(run) -- "$dir/static" 0.3
-	at_least "static" "$T" 100
+	at_least "static" "$T" 50
 	case_ "static, by thread" 3 'counting by CPU instead of by thread' $(run) --scope thread -- "$dir/static" 0.3
-	at_least "static, by thread" "$T" 100
+	at_least "static, by thread" "$T" 50
 fi
 if [ -x "$dir/host32" ]; then
 	case_ "32-bit" 3 'is not a 64-bit x86 program' $(run) -- "$dir/host32" 0.3
 	expect "what the loader says about the agent" "" "$(grep -i 'ld.so' "$dir/err")"
-	at_least "32-bit" "$T" 100
+	at_least "32-bit" "$T" 50
 fi
 if [ -n "${nobody:-}" ]; then
 	cp "$dir/host" "$dir/setuid" && chmod 4755 "$dir/setuid"
@@ -153,16 +153,16 @@ if [ -n "${nobody:-}" ]; then
 	at_least "setuid" "$dir/free/t.tlr" 0
 fi
 case_ "closes everything" 3 "" $(run) -- "$dir/host" 0 close
-at_least "closes everything" "$T" 100
+at_least "closes everything" "$T" 50
 case_ "forks before main" 3 "" $(run) -- "$dir/forks" 0.2
-at_least "forks before main" "$T" 200
+at_least "forks before main" "$T" 100
 for scope in cpu thread; do
 	if [ -z "${SAN:-}" ]; then # the address sanitizer itself needs terabytes
 		case_ "little address space, $scope" 3 "" bash -c "ulimit -v 100000; exec $(run) --scope $scope -- $dir/host 0.3"
-		at_least "little address space, $scope" "$T" 100
+		at_least "little address space, $scope" "$T" 50
 	fi
 	case_ "small files, $scope" 3 "" bash -c "ulimit -Sf 100; exec $(run) --scope $scope -- $dir/host 0.3 file $dir/file"
-	at_least "small files, $scope" "$T" 100
+	at_least "small files, $scope" "$T" 50
 done
 
 # ---- the trace cannot be written to its end: the host is not disturbed, and the loss is counted
@@ -174,10 +174,10 @@ case_ "files of 100 KiB at most" 3 "$full" \
 	bash -c "ulimit -f 100; exec $(run) --stack 8192 --no-compress -- $dir/host 0.5 file $dir/file"
 at_least "files of 100 KiB at most" "$T" 0
 expect "samples that could not be written" 1 "$(grep -c 'trace write failed: [1-9]' "$dir/err")"
-if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=1500k none "$dir/tiny" 2>/dev/null; then
+if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=4m none "$dir/tiny" 2>/dev/null; then
 	case_ "a disk that fills up" 3 "$full" \
-		"$B/tailor" run -r 2000 --stack 8192 -o "$dir/tiny/t.tlr" --no-compress -- "$dir/host" 2
-	at_least "a disk that fills up" "$dir/tiny/t.tlr" 100
+		"$B/tailor" run -r 2000 --stack 8192 -o "$dir/tiny/t.tlr" --no-compress -- "$dir/host" 4
+	at_least "a disk that fills up" "$dir/tiny/t.tlr" 50
 	sum() { "$B/tailor" dump "$dir/tiny/t.tlr" | sed -n "s/$1/\\1/p" | awk '{ n += $1 } END { print n + 0 }'; }
 	expect "END's count of what is in the trace" "$(samples "$dir/tiny/t.tlr")" "$(sum '.* SAMPLES event=0 nr=\([0-9]*\).*')"
 	expect "the losses in the trace" "$(sed -n 's/.*trace write failed: \([0-9]*\).*/\1/p' "$dir/err")" \
