@@ -53,8 +53,9 @@ struct unwinder {
 	/* of the walk that is on */
 	const struct unwind_space *view;
 	const struct unwind_input *input;
-	struct known *at;
-	bool no_info, truncated;
+	struct known *at; /* of the frame that is being stepped out of */
+	uint64_t frame_ip;
+	bool looked_up, no_info, truncated;
 };
 
 static int by_start(const void *a, const void *b)
@@ -174,6 +175,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 		return -UNW_ENOINFO;
 	}
 	u->at = k;
+	u->looked_up = true;
 	memset(&di, 0, sizeof(di));
 	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	di.start_ip = o.start;
@@ -202,24 +204,50 @@ static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *address, void
 	return -UNW_ENOINFO;
 }
 
-/* A word of [base, base + bytes); what lies behind the end is 0. */
+/*
+ * Add those bytes of the word at address that lie in [base, base + bytes); false: none does.  libunwind reads whole words at
+ * multiples of 8, sections need not begin or end there.
+ */
 static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
 {
-	uint64_t at = address - base, left;
+	uint64_t skip = base - address < 8 ? base - address : 0, at = address + skip - base, part = 0;
 
 	if (!data || at >= bytes)
 		return false;
-	left = bytes - at;
-	*word = 0;
-	memcpy(word, (const char *)data + at, left < 8 ? left : 8);
+	memcpy((char *)&part + skip, (const char *)data + at, bytes - at < 8 - skip ? bytes - at : 8 - skip);
+	*word |= part;
 	return true;
+}
+
+static bool read_known(const struct known *k, uint64_t address, uint64_t *word)
+{
+	bool table, header, frames;
+
+	if (!k)
+		return false;
+	*word = 0;
+	table = read_word(k->table, k->table_address, (uint64_t)k->nr_entries * sizeof(*k->table), address, word);
+	header = read_word(k->header, k->header_address, k->header_bytes, address, word);
+	frames = read_word(k->frames, k->frames_address, k->frames_bytes, address, word);
+	return table || header || frames;
+}
+
+/* For a frame that libunwind has in its cache it does not ask for the object again, yet reads expressions from it. */
+static bool look_up_frame(struct unwinder *u)
+{
+	struct unwind_object o;
+
+	if (u->looked_up)
+		return false;
+	u->looked_up = true;
+	u->at = u->view->find(u->view->context, u->frame_ip, &o) ? learn(u, &o) : NULL;
+	return u->at != NULL;
 }
 
 static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write, void *arg)
 {
 	struct unwinder *u = arg;
 	uint64_t sp = u->input->registers.value[UNWIND_RSP];
-	const struct known *k = u->at;
 
 	(void)as;
 	if (write)
@@ -232,11 +260,9 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		memcpy(value, u->input->stack + (address - sp), 8);
 		return 0;
 	}
-	if (k && (read_word(k->table, k->table_address, (uint64_t)k->nr_entries * 8, address, value) ||
-		  read_word(k->header, k->header_address, k->header_bytes, address, value) ||
-		  read_word(k->frames, k->frames_address, k->frames_bytes, address, value)))
+	if (read_known(u->at, address, value) || (look_up_frame(u) && read_known(u->at, address, value)))
 		return 0;
-	if (k && address - k->start < k->end - k->start) { /* a personality's pointer: nobody calls it here */
+	if (u->at && address - u->at->start < u->at->end - u->at->start) { /* a personality's pointer: nobody calls it here */
 		*value = 0;
 		return 0;
 	}
@@ -355,9 +381,12 @@ enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space
 	if (unw_init_remote(&cursor, u->space, u) < 0)
 		return UNWIND_BROKEN;
 	for (f.depth = 1; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
-		int ret = unw_step(&cursor);
 		unw_word_t ip, new_sp;
+		int ret;
 
+		u->frame_ip = f.depth > 1 ? f.ip - 1 : f.ip;
+		u->looked_up = false;
+		ret = unw_step(&cursor);
 		if (u->no_info)
 			return UNWIND_NO_INFO;
 		if (u->truncated)

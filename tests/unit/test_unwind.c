@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.c and eh_frame.c: frames of this very program against glibc's own unwinder, and unwind information written by hand
+ * for what must hold on any input.
+ */
+#include "unit.h"
+
+#include "eh_frame.h"
+#include "unwind.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------------ frames seen */
+
+#define SEEN_MAX 64
+
+struct seen {
+	int nr, most;
+	struct unwind_frame frame[SEEN_MAX];
+};
+
+static bool see(void *context, const struct unwind_frame *f)
+{
+	struct seen *s = context;
+
+	assert_int_equal(f->depth, s->nr);
+	s->frame[s->nr++] = *f;
+	return s->nr < (s->most ? s->most : SEEN_MAX);
+}
+
+/* -------------------------------------------------------------------------------------------------- written by hand */
+
+#define CODE 0x500000ull
+#define CODE_BYTES 0x1000u
+#define STACK 0x7ffd00001000ull
+
+/* Bytes of one CIE and one FDE for [CODE, CODE + CODE_BYTES), absolute pointers; instructions: the FDE's. */
+struct frames {
+	uint64_t address; /* where the bytes lie */
+	uint64_t key;
+	size_t nr;
+	unsigned char bytes[256];
+};
+
+static void put(struct frames *f, const void *from, size_t nr)
+{
+	assert_true(nr <= sizeof(f->bytes) - f->nr);
+	memcpy(f->bytes + f->nr, from, nr);
+	f->nr += nr;
+}
+
+static void put32(struct frames *f, uint32_t v)
+{
+	put(f, &v, 4);
+}
+
+static void put64(struct frames *f, uint64_t v)
+{
+	put(f, &v, 8);
+}
+
+static struct frames make_frames(uint64_t address, const void *instructions, size_t nr)
+{
+	/* version 1, no augmentation, code 1, data -8, return address 16; CFA = rsp + 8, rip at CFA - 8 */
+	static const unsigned char cie[] = { 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x80 | 16, 1, 0, 0 };
+	struct frames f = { .address = address, .key = 7 };
+	size_t padded = (nr + 7) & ~(size_t)7;
+
+	put32(&f, 4 + sizeof(cie));
+	put32(&f, 0);
+	put(&f, cie, sizeof(cie));
+	put32(&f, (uint32_t)(20 + padded));
+	put32(&f, (uint32_t)f.nr); /* from this field back to the CIE */
+	put64(&f, CODE);
+	put64(&f, CODE_BYTES);
+	put(&f, instructions, nr);
+	while (f.nr % 4 || nr < padded) { /* nops */
+		put(&f, "", 1);
+		nr++;
+	}
+	put32(&f, 0);
+	return f;
+}
+
+static bool find_frames(void *context, uint64_t address, struct unwind_object *out)
+{
+	const struct frames *f = context;
+
+	if (address - CODE >= CODE_BYTES)
+		return false;
+	*out = (struct unwind_object){ .start = CODE, .end = CODE + CODE_BYTES, .key = f->key, .eh_frame = f->bytes,
+				       .eh_frame_bytes = f->nr, .eh_frame_address = f->address };
+	return true;
+}
+
+/* A stack of words from STACK on; registers: rsp, rip at CODE + 5, r13. */
+static enum unwind_end walk(struct unwinder *u, struct frames *f, const uint64_t *stack, size_t words, struct seen *seen)
+{
+	struct unwind_space space = { find_frames, f, 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = words * 8 };
+
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = CODE + 5;
+	in.registers.value[UNWIND_RBP] = 0x6666;
+	in.registers.value[13] = 0xdddd;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP | 1u << 13;
+	seen->nr = 0;
+	return unwind_walk(u, &space, &in, see, seen);
+}
+
+static struct unwinder *u;
+
+static int setup(void **state)
+{
+	(void)state;
+	return unwinder_create(&u, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unwinder_destroy(u);
+	return 0;
+}
+
+/* push %r13; sub $16, %rsp: r13 in the caller is what was pushed, whatever it holds now. */
+static const unsigned char saves_r13[] = { 0x0e, 32, 0x80 | 13, 2 }; /* def_cfa_offset 32; r13 at CFA - 16 */
+
+static void a_saved_register_is_the_callers(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	const uint64_t stack[] = { 1, 2, 0x7a600042, CODE + 0x80, 3, 4, 0x7a600043, 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	for (int n = 0; n < 2; n++) { /* from the section, then from libunwind's cache */
+		assert_int_equal(walk(u, &f, stack, 8, &s), UNWIND_COMPLETE);
+		assert_int_equal(s.nr, 2);
+		assert_int_equal(s.frame[0].registers.value[13], 0xdddd);
+		assert_int_equal(s.frame[1].ip, CODE + 0x80);
+		assert_true(s.frame[1].registers.known & 1u << 13);
+		assert_int_equal(s.frame[1].registers.value[13], 0x7a600042);
+		assert_int_equal(s.frame[1].registers.value[UNWIND_RSP], STACK + 32);
+		assert_int_equal(s.frame[1].registers.value[UNWIND_RBP], 0x6666); /* nobody saved it */
+		assert_false(s.frame[1].registers.known & 1u << 12); /* nobody said it */
+	}
+}
+
+static void the_callback_can_stop_the_walk(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	const uint64_t stack[] = { 1, 2, 3, CODE + 0x80, 3, 4, 5, 0 };
+	struct seen s = { .most = 1 };
+
+	(void)state;
+	assert_int_equal(walk(u, &f, stack, 8, &s), UNWIND_STOPPED);
+	assert_int_equal(s.nr, 1);
+	s.most = 2;
+	assert_int_equal(walk(u, &f, stack, 8, &s), UNWIND_STOPPED);
+	assert_int_equal(s.nr, 2);
+}
+
+static void a_snapshot_that_ends_too_early_is_truncated(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	const uint64_t stack[] = { 1, 2, 3, CODE + 0x80, 3, 4, 5, 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	for (size_t words = 0; words < 8; words++) {
+		assert_int_equal(walk(u, &f, stack, words, &s), UNWIND_TRUNCATED);
+		assert_int_equal(s.nr, words < 4 ? 1 : 2);
+	}
+}
+
+static void code_without_information_ends_the_walk(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	const uint64_t stack[] = { 1, 2, 3, 0x900000, 3, 4, 5, 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	for (int n = 0; n < 2; n++) {
+		assert_int_equal(walk(u, &f, stack, 8, &s), UNWIND_NO_INFO);
+		assert_int_equal(s.nr, 2); /* the frame itself is known, its caller is not */
+		assert_int_equal(s.frame[1].ip, 0x900000);
+	}
+}
+
+/* A return address behind a function's last byte belongs to the function: its call was the last instruction. */
+static void callers_are_looked_up_by_their_call(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	const uint64_t stack[] = { 1, 2, 3, CODE + CODE_BYTES, 3, 4, 5, 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(walk(u, &f, stack, 8, &s), UNWIND_COMPLETE);
+	assert_int_equal(s.nr, 2);
+}
+
+/* CFA = rsp: the stack pointer does not move, for ever. */
+static void a_walk_that_does_not_advance_is_broken(void **state)
+{
+	static const unsigned char stays[] = { 0x0e, 0, 0x80 | 16, 0 }; /* rip at CFA */
+	struct frames f = make_frames(0x600000, stays, sizeof(stays));
+	const uint64_t stack[] = { CODE + 5, 0, 0, 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(walk(u, &f, stack, 4, &s), UNWIND_BROKEN);
+	assert_int_equal(s.nr, 1);
+}
+
+/* As .plt has it: CFA = rsp + 8 + ((rip & 15) >= 11 ? 8 : 0). */
+static const unsigned char plt[] = { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22 };
+
+static void an_expression_gives_the_frame_also_from_the_cache(void **state)
+{
+	struct frames f = make_frames(0x600000, plt, sizeof(plt));
+	const uint64_t before[] = { 0, 2, 3, 4 };
+	struct seen s = { 0 };
+
+	(void)state;
+	for (int n = 0; n < 3; n++) {
+		assert_int_equal(walk(u, &f, before, 4, &s), UNWIND_COMPLETE); /* CODE + 5: nothing pushed yet */
+		assert_int_equal(s.nr, 1);
+	}
+}
+
+static void an_expression_is_found_behind_other_code(void **state)
+{
+	struct frames f = make_frames(0x600000, plt, sizeof(plt));
+	/* three calls from one such function to another */
+	const uint64_t stack[] = { CODE + 0x10c, 2, CODE + 0x203, CODE + 0x305, 0, 0, 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	for (int n = 0; n < 3; n++) {
+		assert_int_equal(walk(u, &f, stack, 7, &s), UNWIND_COMPLETE);
+		assert_int_equal(s.nr, 4);
+		assert_int_equal(s.frame[1].ip, CODE + 0x10c);
+		assert_int_equal(s.frame[2].ip, CODE + 0x203);
+		assert_int_equal(s.frame[3].ip, CODE + 0x305);
+	}
+}
+
+static void information_may_lie_at_any_address(void **state)
+{
+	const uint64_t stack[] = { 1, 2, 0x7a600042, CODE + 0x80, 3, 4, 5, 0 };
+
+	(void)state;
+	for (uint64_t at = 0x600000; at < 0x600008; at++) {
+		struct frames f = make_frames(at, saves_r13, sizeof(saves_r13));
+		struct seen s = { 0 };
+
+		teardown(state);
+		assert_int_equal(setup(state), 0);
+		assert_int_equal(walk(u, &f, stack, 8, &s), UNWIND_COMPLETE);
+		assert_int_equal(s.nr, 2);
+		assert_int_equal(s.frame[1].registers.value[13], 0x7a600042);
+	}
+}
+
+/* The same addresses, other code: a new generation says so, and what was learnt about the old one does not count. */
+static void a_new_generation_forgets_what_was_learnt(void **state)
+{
+	static const unsigned char other[] = { 0x0e, 16 };
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13)), g = make_frames(0x600000, other, sizeof(other));
+	const uint64_t stack[] = { 1, CODE + 0x90, 0x7a600042, CODE + 0x80, 3, 4, 5, 0 };
+	struct unwind_space space = { find_frames, &f, 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+
+	(void)state;
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = CODE + 5;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	g.key = f.key + 1;
+	for (int n = 0; n < 4; n++) {
+		struct seen s = { .most = 2 };
+
+		space.context = n % 2 ? &g : &f;
+		space.generation++;
+		assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_STOPPED);
+		assert_int_equal(s.frame[1].ip, n % 2 ? CODE + 0x90 : CODE + 0x80);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ bytes of .eh_frame */
+
+static bool keep_last(void *context, const struct eh_frame_fde *f)
+{
+	*(struct eh_frame_fde *)context = *f;
+	return true;
+}
+
+static void descriptions_say_which_code_they_cover(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	struct eh_frame_fde fde = { 0 };
+
+	(void)state;
+	eh_frame_each(f.bytes, f.nr, f.address, keep_last, &fde);
+	assert_int_equal(fde.start, CODE);
+	assert_int_equal(fde.bytes, CODE_BYTES);
+	assert_int_equal(fde.offset, 20);
+}
+
+static void cut_descriptions_are_not_delivered(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+
+	(void)state;
+	for (size_t n = 0; n < f.nr - 4; n++) {
+		unsigned char *copy = malloc(n + 1); /* so that a sanitizer sees the end */
+		struct eh_frame_fde fde = { 0 };
+
+		memcpy(copy, f.bytes, n);
+		eh_frame_each(copy, n, f.address, keep_last, &fde);
+		assert_int_equal(fde.start, 0);
+		free(copy);
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------------- this program */
+
+struct image {
+	uint64_t start, end, bias;
+	struct elf_object *elf;
+};
+
+static struct image image[16];
+static int nr_images;
+
+static int add_image(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+	int fd = open(path, O_RDONLY);
+	struct image *i = &image[nr_images];
+	struct stat st;
+	void *data;
+
+	(void)bytes;
+	(void)context;
+	if (fd < 0 || nr_images == 16) /* the vdso has no file */
+		return 0;
+	assert_int_equal(fstat(fd, &st), 0);
+	data = malloc((size_t)st.st_size);
+	assert_int_equal(read(fd, data, (size_t)st.st_size), st.st_size);
+	close(fd);
+	assert_int_equal(elf_object_create((uint64_t)st.st_size, &i->elf, NULL), 0);
+	assert_int_equal(elf_object_add_part(i->elf, 0, data, (size_t)st.st_size), 0);
+	assert_int_equal(elf_object_open(i->elf, NULL), 0);
+	free(data);
+	*i = (struct image){ ~0ull, 0, info->dlpi_addr, i->elf };
+	for (int n = 0; n < info->dlpi_phnum; n++)
+		if (info->dlpi_phdr[n].p_type == PT_LOAD) {
+			uint64_t start = info->dlpi_addr + info->dlpi_phdr[n].p_vaddr, end = start + info->dlpi_phdr[n].p_memsz;
+
+			i->start = start < i->start ? start : i->start;
+			i->end = end > i->end ? end : i->end;
+		}
+	nr_images++;
+	return 0;
+}
+
+static bool find_image(void *context, uint64_t address, struct unwind_object *out)
+{
+	(void)context;
+	for (int i = 0; i < nr_images; i++)
+		if (address - image[i].start < image[i].end - image[i].start) {
+			*out = (struct unwind_object){ .start = image[i].start, .end = image[i].end, .key = 100 + (uint64_t)i,
+						       .elf = image[i].elf, .bias = image[i].bias };
+			return true;
+		}
+	return false;
+}
+
+#define STACK_COPY (64u << 10)
+static unsigned char stack_copy[STACK_COPY];
+static struct unwind_input own;
+static void *glibcs[SEEN_MAX];
+static int nr_glibcs;
+
+/* Registers and stack of here, and what glibc makes of the same place. */
+__attribute__((noinline, no_sanitize("address"))) static void take_snapshot(void)
+{
+	static const int from[UNWIND_REGISTERS] = {
+		[0] = REG_RAX, [1] = REG_RDX, [2] = REG_RCX, [3] = REG_RBX, [4] = REG_RSI, [5] = REG_RDI, [6] = REG_RBP, [7] = REG_RSP,
+		[8] = REG_R8, [9] = REG_R9, [10] = REG_R10, [11] = REG_R11, [12] = REG_R12, [13] = REG_R13, [14] = REG_R14,
+		[15] = REG_R15, [16] = REG_RIP,
+	};
+	const volatile unsigned char *stack;
+	ucontext_t c;
+
+	getcontext(&c);
+	for (int i = 0; i < UNWIND_REGISTERS; i++)
+		own.registers.value[i] = (uint64_t)c.uc_mcontext.gregs[from[i]];
+	own.registers.known = 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12 | 1u << 16;
+	stack = (const unsigned char *)(uintptr_t)own.registers.value[UNWIND_RSP];
+	nr_glibcs = backtrace(glibcs, SEEN_MAX);
+	for (own.stack_bytes = 0; own.stack_bytes < STACK_COPY; own.stack_bytes++) {
+		const volatile unsigned char *at = stack + own.stack_bytes;
+
+		/* not beyond the stack: the environment's texts are above all frames */
+		if ((uintptr_t)at >= (uintptr_t)environ[0])
+			break;
+		stack_copy[own.stack_bytes] = *at;
+	}
+	own.stack = stack_copy;
+}
+
+static int compare(const void *a, const void *b)
+{
+	take_snapshot();
+	return *(const int *)a - *(const int *)b;
+}
+
+__attribute__((noinline)) static int deeper(int n)
+{
+	int numbers[2] = { 2, 1 };
+	volatile char room[200];
+
+	room[n] = (char)n;
+	if (n > 0)
+		return deeper(n - 1) + room[n];
+	qsort(numbers, 2, sizeof(numbers[0]), compare); /* through libc, which keeps no frame pointer */
+	return numbers[0];
+}
+
+/* Every frame that glibc's unwinder finds, at its address, from take_snapshot()'s caller on.  (A sanitizer stands between us
+ * and backtrace() with a frame of its own.) */
+static void own_frames_are_those_of_glibcs_unwinder(void **state)
+{
+	struct unwind_space space = { find_image, NULL, 1 };
+	struct seen s = { 0 };
+	enum unwind_end end;
+	int own_frames;
+
+	(void)state;
+	dl_iterate_phdr(add_image, NULL);
+	deeper(5);
+	for (int n = 0; n < 2; n++) { /* without and with what is cached */
+		s.nr = 0;
+		end = unwind_walk(u, &space, &own, see, &s);
+		assert_int_equal(end, UNWIND_COMPLETE);
+		assert_true(s.nr > 10);
+		own_frames = nr_glibcs - s.nr;
+		assert_in_range(own_frames, 0, 1);
+		for (int i = 1; i < s.nr; i++)
+			assert_int_equal(s.frame[i].ip, (uint64_t)(uintptr_t)glibcs[own_frames + i]);
+	}
+	for (int i = 0; i < nr_images; i++)
+		elf_object_destroy(image[i].elf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_saved_register_is_the_callers, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_callback_can_stop_the_walk, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_snapshot_that_ends_too_early_is_truncated, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_information_ends_the_walk, setup, teardown),
+		cmocka_unit_test_setup_teardown(callers_are_looked_up_by_their_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_walk_that_does_not_advance_is_broken, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_expression_gives_the_frame_also_from_the_cache, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_expression_is_found_behind_other_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(information_may_lie_at_any_address, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_generation_forgets_what_was_learnt, setup, teardown),
+		cmocka_unit_test(descriptions_say_which_code_they_cover),
+		cmocka_unit_test(cut_descriptions_are_not_delivered),
+		cmocka_unit_test_setup_teardown(own_frames_are_those_of_glibcs_unwinder, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
