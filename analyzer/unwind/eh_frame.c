@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "eh_frame.h"
 
+#include "cfi.h"
+
 #include <string.h>
 
 struct reader {
@@ -40,7 +42,7 @@ static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out
 	int32_t s4;
 	int16_t s2;
 
-	if ((encoding & 0x70) > 0x10)
+	if ((encoding & 0xf0) > 0x10)
 		return false;
 	switch (encoding & 0x0f) {
 	case 0x00:
@@ -74,47 +76,83 @@ static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out
 	return true;
 }
 
-/* The FDE pointer encoding that a CIE states ('R'), absptr without one; 0xff: unreadable. */
-static unsigned char cie_encoding(struct reader r)
+struct cie {
+	unsigned char encoding; /* of its FDEs' addresses */
+	bool sized;		/* its FDEs have augmentation data, and its length */
+	bool expressions;
+};
+
+/* libunwind keeps four characters of an augmentation: what may follow is 'S', which has no data. */
+#define AUGMENTATION_KEPT 4
+
+/* A CIE behind its id; false when it cannot be read, or its program is not fit for libunwind. */
+static bool read_cie(struct reader r, struct cie *out)
 {
-	unsigned char version, c, encoding = 0;
+	const unsigned char *augmentation_end;
+	unsigned char version, c, return_register;
 	const char *augmentation;
 	uint64_t u;
 
-	if (!take(&r, &version, 1))
-		return 0xff;
+	*out = (struct cie){ 0 };
+	if (!take(&r, &version, 1) || (version != 1 && version != 3))
+		return false;
 	augmentation = (const char *)r.at;
 	do {
 		if (!take(&r, &c, 1))
-			return 0xff;
+			return false;
 	} while (c);
-	if (augmentation[0] != 'z')
-		return augmentation[0] ? 0xff : 0;
 	if (!take_leb(&r, &u) || !take_leb(&r, &u)) /* alignment factors */
-		return 0xff;
-	if (version == 1 ? !take(&r, &c, 1) : !take_leb(&r, &u)) /* return address register */
-		return 0xff;
-	if (!take_leb(&r, &u))
-		return 0xff;
-	for (augmentation++; *augmentation; augmentation++)
+		return false;
+	if (version == 1) {
+		if (!take(&r, &return_register, 1))
+			return false;
+		u = return_register;
+	} else if (!take_leb(&r, &u)) {
+		return false;
+	}
+	if (u != CFI_REGISTERS - 1) /* another place for the return address: not x86-64 */
+		return false;
+	if (!*augmentation)
+		return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
+	if (*augmentation++ != 'z' || !take_leb(&r, &u) || u > (size_t)(r.end - r.at))
+		return false;
+	out->sized = true;
+	augmentation_end = r.at + u;
+	for (unsigned n = 1; *augmentation; augmentation++, n++) {
+		if (*augmentation == 'S')
+			continue;
+		if (n >= AUGMENTATION_KEPT)
+			return false;
 		switch (*augmentation) {
 		case 'R':
-			return take(&r, &encoding, 1) ? encoding : 0xff;
+			if (!take(&r, &out->encoding, 1))
+				return false;
+			break;
 		case 'P':
 			if (!take(&r, &c, 1) || !take_pointer(&r, c & 0x7f, &u))
-				return 0xff;
+				return false;
 			break;
 		case 'L':
 			if (!take(&r, &c, 1))
-				return 0xff;
-			break;
-		case 'S':
-		case 'B':
+				return false;
 			break;
 		default:
-			return 0xff;
+			return false;
 		}
-	return 0;
+	}
+	return r.at == augmentation_end && cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
+}
+
+/* What follows an FDE's addresses: augmentation data, and a program. */
+static bool check_fde(struct reader r, const struct cie *c, struct eh_frame_fde *out)
+{
+	uint64_t bytes = 0;
+
+	if (c->sized && (!take_leb(&r, &bytes) || bytes > (size_t)(r.end - r.at)))
+		return false;
+	r.at += bytes;
+	out->expressions = c->expressions;
+	return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 }
 
 void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*each)(void *context, const struct eh_frame_fde *f),
@@ -128,10 +166,12 @@ void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*ea
 		struct reader body, cie;
 		uint64_t offset;
 		uint32_t length, id, cie_length, cie_id;
-		unsigned char encoding;
+		struct cie c;
 
-		if (!take(&r, &length, 4) || length == 0 || length == 0xffffffff || length > (size_t)(r.end - r.at))
+		if (!take(&r, &length, 4) || length == 0xffffffff || length > (size_t)(r.end - r.at))
 			return;
+		if (length == 0) /* a terminator; a linker may have put sections together that each had one */
+			continue;
 		body = r;
 		body.end = r.at + length;
 		r.at += length;
@@ -147,9 +187,8 @@ void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*ea
 		cie.end = cie.at + cie_length;
 		if (!take(&cie, &cie_id, 4) || cie_id != 0)
 			continue;
-		encoding = cie_encoding(cie);
-		if (encoding == 0xff || !take_pointer(&body, encoding, &fde.start) ||
-		    !take_pointer(&body, encoding & 0x0f, &fde.bytes))
+		if (!read_cie(cie, &c) || !take_pointer(&body, c.encoding, &fde.start) ||
+		    !take_pointer(&body, c.encoding & 0x0f, &fde.bytes) || !check_fde(body, &c, &fde))
 			continue;
 		if (!each(context, &fde))
 			return;

@@ -11,9 +11,11 @@
 struct eh_frame_fde {
 	uint64_t start, bytes; /* of the code */
 	uint64_t offset;       /* of the FDE in the section */
+	bool expressions;      /* in its program, or its CIE's */
 };
 
-/* Calls each(context, fde) for every FDE that can be read until it returns false.  address: where the bytes lay. */
+/* Calls each(context, fde) for every FDE that can be read, and that libunwind may run (cfi.h), until it returns false.
+ * address: where the bytes lay. */
 void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*each)(void *context, const struct eh_frame_fde *f),
 		   void *context);
 

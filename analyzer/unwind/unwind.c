@@ -3,8 +3,8 @@
  * libunwind does the walking; it sees the sampled thread through accessors: registers and stack bytes of the sample, and the
  * .eh_frame sections of the objects that cover its return addresses.
  *
- * libunwind looks frames up in a table as .eh_frame_hdr has it.  Objects without one (what a JIT registers) get a table
- * made here; it is shown to libunwind at addresses that no program has (TABLE_BASE on).
+ * libunwind looks frames up in a table as .eh_frame_hdr has it.  The table is made here, of the frames that it may run, and
+ * shown to libunwind at addresses that no program has (TABLE_BASE on): a trace's own table could lead it anywhere.
  *
  * Where there is no unwind information libunwind would guess by the frame pointer; a guess that looks like a frame is worse
  * than the truth that there is none, so the walk ends there.
@@ -37,10 +37,10 @@ struct known {
 	uint64_t start, end;  /* all of the object's addresses that may be asked for, run-time */
 	uint64_t frames_address, frames_bytes;
 	const unsigned char *frames; /* NULL: it has none */
-	uint64_t header_address, header_bytes;
-	const unsigned char *header;
 	struct table_entry *table; /* made here */
 	uint32_t nr_entries;
+	uint64_t *expressions; /* where code starts whose program has some, sorted */
+	uint32_t nr_expressions;
 	uint64_t table_address;
 	uint64_t segment_base;
 };
@@ -53,9 +53,9 @@ struct unwinder {
 	/* of the walk that is on */
 	const struct unwind_space *view;
 	const struct unwind_input *input;
-	struct known *at; /* of the frame that is being stepped out of */
-	uint64_t frame_ip;
-	bool looked_up, no_info, truncated;
+	struct known *at; /* of the last frame that libunwind asked about */
+	bool no_info, truncated;
+	bool forget; /* what this step put into libunwind's cache */
 };
 
 static int by_start(const void *a, const void *b)
@@ -65,10 +65,34 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start ? 1 : 0;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 struct collect {
 	struct known *known;
-	uint32_t capacity;
+	uint32_t capacity, expressions_capacity;
 };
+
+static bool collect_expression(struct collect *c, uint64_t start)
+{
+	struct known *k = c->known;
+
+	if (k->nr_expressions == c->expressions_capacity) {
+		uint32_t capacity = c->expressions_capacity ? 2 * c->expressions_capacity : 16;
+		uint64_t *bigger = realloc(k->expressions, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		k->expressions = bigger;
+		c->expressions_capacity = capacity;
+	}
+	k->expressions[k->nr_expressions++] = start;
+	return true;
+}
 
 static bool collect(void *context, const struct eh_frame_fde *f)
 {
@@ -76,8 +100,10 @@ static bool collect(void *context, const struct eh_frame_fde *f)
 	struct known *k = c->known;
 	int64_t start = (int64_t)(f->start - k->frames_address);
 
-	if (start != (int32_t)start)
-		return true; /* farther than libunwind's table can say */
+	if (start != (int32_t)start || !f->bytes)
+		return true; /* farther than libunwind's table can say; or code that the linker left out */
+	if (f->expressions && !collect_expression(c, f->start))
+		return false;
 	if (k->nr_entries == c->capacity) {
 		uint32_t capacity = c->capacity ? 2 * c->capacity : 16;
 		struct table_entry *bigger = realloc(k->table, capacity * sizeof(*bigger));
@@ -93,7 +119,7 @@ static bool collect(void *context, const struct eh_frame_fde *f)
 
 static void make_table(struct unwinder *u, struct known *k)
 {
-	struct collect c = { k, 0 };
+	struct collect c = { k, 0, 0 };
 
 	if (u->nr_tables == TABLES_MAX)
 		return;
@@ -101,25 +127,10 @@ static void make_table(struct unwinder *u, struct known *k)
 	if (!k->nr_entries)
 		return;
 	qsort(k->table, k->nr_entries, sizeof(*k->table), by_start);
+	if (k->nr_expressions)
+		qsort(k->expressions, k->nr_expressions, sizeof(*k->expressions), by_address);
 	k->segment_base = k->frames_address;
 	k->table_address = TABLE_BASE + ((uint64_t)u->nr_tables++ << 32);
-}
-
-/* The table that the linker made: .eh_frame_hdr with its usual encodings (pcrel sdata4, udata4, datarel sdata4). */
-static bool use_header(struct known *k)
-{
-	uint32_t nr;
-
-	if (!k->header || k->header_bytes < 12 || k->header[0] != 1 || k->header[1] != 0x1b || k->header[2] != 0x03 ||
-	    k->header[3] != 0x3b)
-		return false;
-	memcpy(&nr, k->header + 8, 4);
-	if (nr == 0 || nr > (k->header_bytes - 12) / 8)
-		return false;
-	k->nr_entries = nr;
-	k->segment_base = k->header_address;
-	k->table_address = k->header_address + 12;
-	return true;
 }
 
 static struct known *learn(struct unwinder *u, const struct unwind_object *o)
@@ -144,17 +155,12 @@ static struct known *learn(struct unwinder *u, const struct unwind_object *o)
 			k->frames_bytes = s.bytes;
 			k->frames = s.data;
 		}
-		if (elf_find_section(o->elf, ".eh_frame_hdr", &s) && s.data) {
-			k->header_address = s.address + o->bias;
-			k->header_bytes = s.bytes;
-			k->header = s.data;
-		}
 	} else {
 		k->frames = o->eh_frame;
 		k->frames_bytes = o->eh_frame_bytes;
 		k->frames_address = o->eh_frame_address;
 	}
-	if (k->frames && !use_header(k))
+	if (k->frames)
 		make_table(u, k);
 	return k;
 }
@@ -175,7 +181,6 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 		return -UNW_ENOINFO;
 	}
 	u->at = k;
-	u->looked_up = true;
 	memset(&di, 0, sizeof(di));
 	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	di.start_ip = o.start;
@@ -186,6 +191,10 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	ret = _Ux86_64_dwarf_search_unwind_table(as, ip, &di, pi, need_unwind_info, arg);
 	if (ret < 0)
 		u->no_info = true;
+	/* libunwind keeps an expression by its address, and would read it later without asking whose it is */
+	else if (k->nr_expressions &&
+		 bsearch(&pi->start_ip, k->expressions, k->nr_expressions, sizeof(*k->expressions), by_address))
+		u->forget = true;
 	return ret;
 }
 
@@ -221,27 +230,14 @@ static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t 
 
 static bool read_known(const struct known *k, uint64_t address, uint64_t *word)
 {
-	bool table, header, frames;
+	bool table, frames;
 
 	if (!k)
 		return false;
 	*word = 0;
 	table = read_word(k->table, k->table_address, (uint64_t)k->nr_entries * sizeof(*k->table), address, word);
-	header = read_word(k->header, k->header_address, k->header_bytes, address, word);
 	frames = read_word(k->frames, k->frames_address, k->frames_bytes, address, word);
-	return table || header || frames;
-}
-
-/* For a frame that libunwind has in its cache it does not ask for the object again, yet reads expressions from it. */
-static bool look_up_frame(struct unwinder *u)
-{
-	struct unwind_object o;
-
-	if (u->looked_up)
-		return false;
-	u->looked_up = true;
-	u->at = u->view->find(u->view->context, u->frame_ip, &o) ? learn(u, &o) : NULL;
-	return u->at != NULL;
+	return table || frames;
 }
 
 static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write, void *arg)
@@ -252,6 +248,9 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	(void)as;
 	if (write)
 		return -UNW_EINVAL;
+	/* before the stack, which a hostile trace may have put at the same address */
+	if (read_known(u->at, address, value))
+		return 0;
 	if (address - sp < u->input->stack_bytes) {
 		if (u->input->stack_bytes - (address - sp) < 8) {
 			u->truncated = true;
@@ -260,8 +259,6 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		memcpy(value, u->input->stack + (address - sp), 8);
 		return 0;
 	}
-	if (read_known(u->at, address, value) || (look_up_frame(u) && read_known(u->at, address, value)))
-		return 0;
 	if (u->at && address - u->at->start < u->at->end - u->at->start) { /* a personality's pointer: nobody calls it here */
 		*value = 0;
 		return 0;
@@ -337,6 +334,7 @@ void unwinder_destroy(struct unwinder *u)
 		for (struct known *next, *k = u->known[b]; k; k = next) {
 			next = k->next;
 			free(k->table);
+			free(k->expressions);
 			free(k);
 		}
 	unw_destroy_addr_space(u->space);
@@ -384,9 +382,10 @@ enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space
 		unw_word_t ip, new_sp;
 		int ret;
 
-		u->frame_ip = f.depth > 1 ? f.ip - 1 : f.ip;
-		u->looked_up = false;
+		u->forget = false;
 		ret = unw_step(&cursor);
+		if (u->forget)
+			unw_flush_cache(u->space, 0, 0);
 		if (u->no_info)
 			return UNWIND_NO_INFO;
 		if (u->truncated)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass over straight-line bytes: instructions have no jumps, and expressions that have some are refused. */
+#include "cfi.h"
+
+#include <stdint.h>
+
+#define PROGRAM_BYTES_MAX 65536u /* thousands of times what a large function has */
+#define DEPTH_MAX 32	       /* of an expression's stack; libunwind has 64 */
+
+struct reader {
+	const unsigned char *at, *end;
+};
+
+static bool skip(struct reader *r, uint64_t bytes)
+{
+	if (bytes > (size_t)(r->end - r->at))
+		return false;
+	r->at += bytes;
+	return true;
+}
+
+/* At most ten bytes: longer ones are read differently by different readers.  Signed ones are as long. */
+static bool take_leb(struct reader *r, uint64_t *out)
+{
+	*out = 0;
+	for (unsigned shift = 0; shift <= 63 && r->at < r->end; shift += 7) {
+		unsigned char c = *r->at++;
+
+		*out |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What an operation of an expression takes from the stack and leaves there, and the operand behind it: a digit is its
+ * bytes, L a LEB128.  Not here, and refused: branches, divisions, register names, and whatever is none of ours.
+ */
+static bool operation(unsigned char op, int *takes, int *leaves, char *operand)
+{
+	*takes = 0;
+	*leaves = 1;
+	*operand = '0';
+	if (op >= 0x30 && op <= 0x4f) /* DW_OP_lit0 to 31 */
+		return true;
+	if (op >= 0x70 && op < 0x70 + CFI_REGISTERS) { /* DW_OP_breg0 to 16 */
+		*operand = 'L';
+		return true;
+	}
+	switch (op) {
+	case 0x03: /* addr */
+	case 0x0e: /* const8u, const8s */
+	case 0x0f:
+		*operand = '8';
+		return true;
+	case 0x08: /* const1u, const1s */
+	case 0x09:
+		*operand = '1';
+		return true;
+	case 0x0a: /* const2u, const2s */
+	case 0x0b:
+		*operand = '2';
+		return true;
+	case 0x0c: /* const4u, const4s */
+	case 0x0d:
+		*operand = '4';
+		return true;
+	case 0x10: /* constu, consts */
+	case 0x11:
+		*operand = 'L';
+		return true;
+	case 0x06: /* deref */
+	case 0x1f: /* neg, not */
+	case 0x20:
+		*takes = 1;
+		return true;
+	case 0x94: /* deref_size */
+		*takes = 1;
+		*operand = '1';
+		return true;
+	case 0x23: /* plus_uconst */
+		*takes = 1;
+		*operand = 'L';
+		return true;
+	case 0x1a: /* and, minus, mul, or, plus, shl, shr, shra, xor; eq, ge, gt, le, lt, ne */
+	case 0x1c:
+	case 0x1e:
+	case 0x21:
+	case 0x22:
+	case 0x24:
+	case 0x25:
+	case 0x26:
+	case 0x27:
+	case 0x29:
+	case 0x2a:
+	case 0x2b:
+	case 0x2c:
+	case 0x2d:
+	case 0x2e:
+		*takes = 2;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A length and so many bytes of expression, on a stack with depth values. */
+static bool take_expression(struct reader *program, int depth)
+{
+	struct reader r;
+	uint64_t bytes, ignored;
+
+	if (!take_leb(program, &bytes))
+		return false;
+	r.at = program->at;
+	if (!skip(program, bytes))
+		return false;
+	r.end = program->at;
+	while (r.at < r.end) {
+		int takes, leaves;
+		char operand;
+
+		if (!operation(*r.at++, &takes, &leaves, &operand) || depth < takes)
+			return false;
+		depth += leaves - takes;
+		if (depth > DEPTH_MAX || !(operand == 'L' ? take_leb(&r, &ignored) : skip(&r, (uint64_t)(operand - '0'))))
+			return false;
+	}
+	return depth > 0;
+}
+
+/* Operands of the instructions from DW_CFA_nop on: R a register, L a LEB128, a digit its bytes, X an expression that starts
+ * with the CFA on its stack, C one that makes the CFA; "-": refused.  DW_CFA_set_loc is: nobody emits it. */
+static const char *operands(unsigned char instruction)
+{
+	static const char *const known[] = { "", "-", "1", "2", "4", "RL", "R", "R", "R", "RR", "", "", "RL", "R", "L", "C", "RX",
+					     "RL", "RL", "L", "RL", "RL", "RX" };
+
+	if (instruction == 0x2e) /* DW_CFA_GNU_args_size */
+		return "L";
+	if (instruction == 0x2f) /* DW_CFA_GNU_negative_offset_extended */
+		return "RL";
+	return instruction < sizeof(known) / sizeof(known[0]) ? known[instruction] : "-";
+}
+
+static bool take_operand(struct reader *r, char kind)
+{
+	uint64_t n;
+
+	switch (kind) {
+	case 'R':
+		return take_leb(r, &n) && n < CFI_REGISTERS;
+	case 'L':
+		return take_leb(r, &n);
+	case 'X':
+		return take_expression(r, 1);
+	case 'C':
+		return take_expression(r, 0);
+	case '-':
+		return false;
+	default:
+		return skip(r, (uint64_t)(kind - '0'));
+	}
+}
+
+bool cfi_is_safe(const unsigned char *instructions, size_t bytes, bool *expressions)
+{
+	struct reader r = { instructions, instructions + bytes };
+
+	if (bytes > PROGRAM_BYTES_MAX)
+		return false;
+	while (r.at < r.end) {
+		unsigned char c = *r.at++;
+		const char *kinds = operands(c);
+
+		switch (c >> 6) {
+		case 1: /* DW_CFA_advance_loc */
+			continue;
+		case 3: /* DW_CFA_restore */
+			if ((c & 0x3f) >= CFI_REGISTERS)
+				return false;
+			continue;
+		case 2: /* DW_CFA_offset */
+			if ((c & 0x3f) >= CFI_REGISTERS)
+				return false;
+			kinds = "L";
+			break;
+		}
+		for (; *kinds; kinds++) {
+			*expressions |= *kinds == 'X' || *kinds == 'C';
+			if (!take_operand(&r, *kinds))
+				return false;
+		}
+	}
+	return true;
+}
