@@ -2,68 +2,106 @@
 /*
  * __register_frame: a JIT hands its .eh_frame, relocated, to the C++ runtime.  The bytes go to the recorder, so that stacks
  * through its code can be unwound later.  __deregister_frame is not passed on: the code may go on running.
+ *
+ * libgcc is given a list that ends with a zero length, and looks at it only when something is thrown; LLVM's libunwind is
+ * given one FDE at a time.  So nothing is read that was not seen to be readable, and a list without an end is cut.
  */
 #include "shim.h"
 
 #include "jitreg.h"
+#include "sys.h"
 
 #include <string.h>
 
 #define FRAMES_BYTES_MAX (64u << 20)
+#define CIE_DISTANCE_MAX (1u << 20)
 
 typedef void (*frame_function)(void *);
 
-static frame_function next_of(const char *name, frame_function *cache)
-{
-	frame_function f = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
+/* Where records were found, and how far. */
+struct frames {
+	const unsigned char *start;
+	uint32_t bytes;
+};
 
-	/* looked up in every loaded object, also in those that were loaded RTLD_LOCAL (Numba's libgcc_s) */
-	if (!f) {
-		f = (frame_function)objects_find_next(name);
-		__atomic_store_n(cache, f, __ATOMIC_RELEASE);
+/* One record at *at, whole and readable?  *length: what follows the length itself; 0 for the terminator. */
+static bool read_length(const unsigned char *at, uint32_t *length)
+{
+	if (!sys_readable_range(at, 4))
+		return false;
+	memcpy(length, at, 4);
+	if (*length == 0)
+		return true;
+	return *length % 4 == 0 && *length >= 4 && *length < FRAMES_BYTES_MAX && sys_readable_range(at + 4, *length);
+}
+
+/* The list of CIEs and FDEs at begin, with its terminator where it has one; bytes 0 when it makes no sense. */
+static struct frames find_list(const unsigned char *begin)
+{
+	struct frames f = { begin, 0 };
+	uint32_t length;
+
+	while (read_length(begin + f.bytes, &length) && length + 4 <= FRAMES_BYTES_MAX - f.bytes) {
+		f.bytes += 4 + length;
+		if (length == 0)
+			return f.bytes > 4 ? f : (struct frames){ begin, 0 };
 	}
 	return f;
 }
 
-/* Records of a section up to its zero terminator, which is included; 0 when it makes no sense. */
-static uint32_t frames_bytes(const unsigned char *at)
+/* An FDE alone, given as such: from its CIE, which lies before it, to its end. */
+static struct frames find_one(const unsigned char *fde, uint32_t length, uint32_t to_cie)
 {
-	uint32_t bytes = 0, length;
+	struct frames none = { fde, 0 }, f = none;
+	uint32_t cie_length, id;
 
-	for (;;) {
-		memcpy(&length, at + bytes, 4);
-		if (length == 0)
-			return bytes ? bytes + 4 : 0;
-		if (length == 0xffffffff || length % 4 != 0 || length > FRAMES_BYTES_MAX - bytes - 8)
-			return 0;
-		bytes += 4 + length;
-	}
+	if (to_cie > CIE_DISTANCE_MAX || to_cie < 8)
+		return none;
+	f.start = fde + 4 - to_cie;
+	if (!read_length(f.start, &cie_length) || cie_length < 8)
+		return none;
+	memcpy(&id, f.start + 4, 4);
+	if (id != 0 || !sys_readable_range(f.start, to_cie))
+		return none;
+	f.bytes = to_cie + length;
+	return f;
+}
+
+static struct frames find_frames(const unsigned char *begin)
+{
+	uint32_t length, id;
+
+	if (!begin || !read_length(begin, &length) || length == 0)
+		return (struct frames){ begin, 0 };
+	memcpy(&id, begin + 4, 4); /* a CIE has 0 there, an FDE the distance back to its CIE */
+	return id == 0 ? find_list(begin) : find_one(begin, length, id);
+}
+
+/* Looked up each time, in every loaded object: Numba's libgcc_s is there RTLD_LOCAL, and may be unloaded again. */
+static void call_next(const char *name, void *begin)
+{
+	frame_function next = (frame_function)objects_find_next(name);
+
+	if (next)
+		next(begin);
 }
 
 API void __register_frame(void *begin);
 API void __register_frame(void *begin)
 {
-	static frame_function real;
-	frame_function next = next_of("__register_frame", &real);
-
 	if (guard_enter()) {
-		uint32_t bytes = begin ? frames_bytes(begin) : 0;
+		struct frames f = find_frames(begin);
 
 		images_look();
-		if (bytes)
-			jitreg_eh_frame((uint64_t)(uintptr_t)begin, begin, bytes);
+		if (f.bytes)
+			jitreg_eh_frame((uint64_t)(uintptr_t)f.start, f.start, f.bytes);
 		guard_leave();
 	}
-	if (next)
-		next(begin);
+	call_next("__register_frame", begin);
 }
 
 API void __deregister_frame(void *begin);
 API void __deregister_frame(void *begin)
 {
-	static frame_function real;
-	frame_function next = next_of("__deregister_frame", &real);
-
-	if (next)
-		next(begin);
+	call_next("__deregister_frame", begin);
 }

@@ -11,6 +11,7 @@
 #include "shim.h"
 
 #include "jitreg.h"
+#include "sys.h"
 
 #include <elf.h>
 #include <string.h>
@@ -33,28 +34,49 @@ struct descriptor {
 	struct entry *first_entry;
 };
 
-static struct descriptor *descriptors[SLOTS];
-static int nr_slots;
+struct slot {
+	uintptr_t bias; /* of the object that exports it */
+	struct descriptor *descriptor; /* NULL: free */
+	const struct entry *announced;
+};
+static struct slot slots[SLOTS];
 
 static void pass_on(const struct entry *e)
 {
 	/* some (BEAM) put another format there, of which nothing is known here */
 	if (!e || !e->symfile_addr || e->symfile_size < sizeof(Elf64_Ehdr) || e->symfile_size > ELF_BYTES_MAX ||
-	    memcmp(e->symfile_addr, ELFMAG, SELFMAG) != 0) {
+	    !sys_readable_range(e->symfile_addr, e->symfile_size) || memcmp(e->symfile_addr, ELFMAG, SELFMAG) != 0) {
 		log_count_full();
 		return;
 	}
 	jitreg_image(0, JITREG_IMAGE_MEMORY_ELF, "", NULL, 0, NULL, 0, e->symfile_addr, (uint32_t)e->symfile_size);
 }
 
+static void hear(struct slot *s)
+{
+	const struct descriptor *d = s->descriptor;
+
+	if (d->action_flag == 1 && d->relevant_entry != s->announced)
+		pass_on(d->relevant_entry);
+	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* a removed entry's memory is used again */
+}
+
 static void on_register(int slot)
 {
-	if (guard_enter()) {
-		const struct descriptor *d = descriptors[slot];
+	struct slot *own = &slots[slot];
 
+	if (guard_enter()) {
 		images_look();
-		if (d && d->action_flag == 1)
-			pass_on(d->relevant_entry);
+		if (own->descriptor && own->descriptor->action_flag) {
+			own->announced = NULL; /* called for this one: it is new, wherever it lies */
+			hear(own);
+		} else {
+			/* an object's function is its own, but its descriptor may be another's: data is bound by the order of
+			 * lookup, and the program may export one as well */
+			for (int i = 0; i < SLOTS; i++)
+				if (slots[i].descriptor && sys_readable_range(slots[i].descriptor, sizeof(struct descriptor)))
+					hear(&slots[i]);
+		}
 		guard_leave();
 	}
 }
@@ -75,30 +97,47 @@ SLOT_FUNCTION(6)
 SLOT_FUNCTION(7)
 static void (*const slot_functions[SLOTS])(void) = { slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7 };
 
+static struct slot *free_slot(void)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (!slots[i].descriptor)
+			return &slots[i];
+	return NULL;
+}
+
 void gdb_jit_object(const struct object *o)
 {
 	void *function = object_find_symbol(o, "__jit_debug_register_code");
 	struct descriptor *d = object_find_symbol(o, "__jit_debug_descriptor");
+	struct slot *s = free_slot();
 	const struct entry *e;
 	int ret, nr = 0;
 
 	if (!function || !d)
 		return;
-	for (int i = 0; i < nr_slots; i++)
-		if (descriptors[i] == d)
-			return;
-	if (nr_slots == SLOTS) {
+	if (!s) {
 		log_count_full();
 		return;
 	}
-	descriptors[nr_slots] = d;
-	ret = patch_empty_function(function, (void *)slot_functions[nr_slots]);
+	ret = patch_empty_function(function, (void *)slot_functions[s - slots]);
 	guest_debug("%s: GDB JIT interface %s", o->name, ret ? "cannot be patched" : "heard");
-	if (ret) {
+	if (ret) /* its descriptor may yet be what another object's function is called for */
 		log_count_full();
-		return;
-	}
-	nr_slots++;
-	for (e = d->version == 1 ? d->first_entry : NULL; e && nr < ENTRIES_MAX; e = e->next, nr++)
+	for (e = d->version == 1 ? d->first_entry : NULL; e && nr < ENTRIES_MAX && sys_readable_range(e, sizeof(*e)); e = e->next, nr++)
 		pass_on(e);
+	*s = (struct slot){ o->bias, d, d->action_flag == 1 ? d->relevant_entry : NULL };
+}
+
+void gdb_jit_object_gone(uintptr_t bias)
+{
+	bool gone = false;
+
+	for (int i = 0; i < SLOTS; i++)
+		if (slots[i].descriptor && slots[i].bias == bias) {
+			slots[i].descriptor = NULL;
+			gone = true;
+		}
+	/* its entries may stand in another's list, and their memory is used again */
+	for (int i = 0; gone && i < SLOTS; i++)
+		slots[i].announced = NULL;
 }

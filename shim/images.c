@@ -10,6 +10,7 @@
 #include "shim.h"
 
 #include "jitreg.h"
+#include "sys.h"
 
 #include <elf.h>
 #include <link.h>
@@ -41,7 +42,7 @@ static const unsigned char *build_id(const struct object *o, uint32_t *bytes)
 	for (int i = 0; i < o->nr_headers; i++) {
 		const unsigned char *at = (const unsigned char *)(o->bias + ph[i].p_vaddr), *end = at + ph[i].p_memsz;
 
-		if (ph[i].p_type != PT_NOTE)
+		if (ph[i].p_type != PT_NOTE || !object_contains(o, at, ph[i].p_memsz))
 			continue;
 		while ((size_t)(end - at) >= sizeof(Elf64_Nhdr)) {
 			const Elf64_Nhdr *n = (const void *)at;
@@ -67,6 +68,18 @@ static bool is_vdso(const struct object *o)
 	return vdso && (uintptr_t)o->headers - vdso < 4096;
 }
 
+/* dlopen("./name.so"): the recorder has a working directory of its own. */
+static const char *absolute(const char *path, char *buffer, size_t bytes)
+{
+	long n = sys_call(SYS_getcwd, (long)buffer, (long)bytes, 0, 0, 0, 0); /* with its NUL */
+
+	if (n < 2 || (size_t)n + strlen(path) + 1 > bytes)
+		return path;
+	buffer[n - 1] = '/';
+	strcpy(buffer + n, path);
+	return buffer;
+}
+
 static void announce(const struct object *o)
 {
 	const Elf64_Phdr *ph = o->headers;
@@ -85,6 +98,8 @@ static void announce(const struct object *o)
 		main_path[n > 0 ? n : 0] = 0;
 		path = main_path;
 		flags = JITREG_IMAGE_MAIN;
+	} else if (*path != '/') {
+		path = absolute(path, main_path, sizeof(main_path));
 	}
 	for (int i = 0; i < o->nr_headers && nr < SEGMENTS_MAX; i++) {
 		uintptr_t start = o->bias + ph[i].p_vaddr, page = start & ~(uintptr_t)4095;
@@ -135,6 +150,7 @@ static void look_once(void)
 	for (size_t i = 0; i < nr_known; i++)
 		if (table[i].generation && table[i].generation != generation) {
 			jitreg_image_unload(table[i].bias, "");
+			gdb_jit_object_gone(table[i].bias);
 			table[i].generation = 0;
 		}
 }
@@ -144,7 +160,7 @@ void images_look(void)
 	__atomic_store_n(&look_again, 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&look_again, __ATOMIC_ACQUIRE)) {
 		if (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))
-			return; /* a fork in the middle of a look leaves it taken: images_announce_all() frees it */
+			return;
 		__atomic_store_n(&look_again, 0, __ATOMIC_RELEASE);
 		look_once();
 		__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
@@ -160,8 +176,12 @@ static int announce_again(void *context, const struct object *o)
 
 void images_announce_all(void)
 {
-	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
 	objects_each_everywhere(announce_again, NULL);
+}
+
+void images_in_child(void)
+{
+	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
 }
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */

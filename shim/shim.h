@@ -17,8 +17,12 @@ void shim_start(void);
 void images_look(void);
 /* All of them again, to a recorder that knows nothing yet. */
 void images_announce_all(void);
+/* After fork: a look that another thread was at will not be ended here. */
+void images_in_child(void);
 
 /* ---- gdb_jit.c: called for each object once, before its code runs where possible. */
 void gdb_jit_object(const struct object *o);
+/* ... and when it was unloaded. */
+void gdb_jit_object_gone(uintptr_t bias);
 
 #endif

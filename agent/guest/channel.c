@@ -1,33 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include "guest.h"
+#include "sys.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define CHANNEL_WAIT_MS 5000
+#ifndef F_GET_SEALS
+#define F_GET_SEALS 1034
+#define F_SEAL_SHRINK 2
+#endif
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Anybody can listen under the name of a recorder that has ended: only our own user and root are believed. */
+static bool is_trusted(int fd)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	return sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == sys_geteuid());
+}
 
 static int connect_to(const char *name)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct timeval limit = { CHANNEL_WAIT_MS / 1000, 0 };
+	int64_t until = now_ms() + CHANNEL_WAIT_MS;
 	size_t bytes = strlen(name);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), ret;
+	int fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC), ret;
 
 	if (fd < 0)
-		return -errno;
-	memcpy(a.sun_path + 1, name, bytes < sizeof(a.sun_path) - 1 ? bytes : sizeof(a.sun_path) - 1);
+		return fd;
+	if (bytes > sizeof(a.sun_path) - 1)
+		bytes = sizeof(a.sun_path) - 1;
+	memcpy(a.sun_path + 1, name, bytes);
+	sys_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)); /* connecting waits for a place in the queue */
 	do {
-		ret = connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes));
-	} while (ret && errno == EINTR);
+		ret = sys_connect(fd, &a, offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
+	} while (ret == -EINTR && now_ms() < until);
+	if (ret == 0 && !is_trusted(fd))
+		ret = -EPERM;
 	if (ret) {
-		ret = -errno;
-		close(fd);
+		sys_close(fd);
 		return ret;
 	}
 	return fd;
@@ -38,12 +63,12 @@ static int send_message(int fd, struct wire_message *m, const int *fds, int nr)
 	char control[CMSG_SPACE(WIRE_EVENTS_MAX * sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec part = { m, sizeof(*m) };
 	struct msghdr h = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t n;
+	long n;
 
 	m->magic = WIRE_MAGIC;
 	m->version = LOG_VERSION;
-	m->pid = (uint32_t)getpid();
-	m->tid = (uint32_t)syscall(SYS_gettid);
+	m->pid = sys_getpid();
+	m->tid = sys_gettid();
 	m->nr_fds = (uint32_t)nr;
 	strncpy(m->guest_version, TAILOR_VERSION, sizeof(m->guest_version) - 1);
 	if (nr) {
@@ -58,9 +83,23 @@ static int send_message(int fd, struct wire_message *m, const int *fds, int nr)
 		memcpy(CMSG_DATA(c), fds, (size_t)nr * sizeof(int));
 	}
 	do {
-		n = sendmsg(fd, &h, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*m) ? 0 : n < 0 ? -errno : -EPROTO;
+		n = sys_sendmsg(fd, &h, MSG_NOSIGNAL);
+	} while (n == -EINTR);
+	return n == (long)sizeof(*m) ? 0 : n < 0 ? (int)n : -EPROTO;
+}
+
+/* The host's timers may interrupt every wait: what bounds them all is the clock. */
+static int wait_for(int fd)
+{
+	struct pollfd wait = { fd, POLLIN, 0 };
+	int64_t until = now_ms() + CHANNEL_WAIT_MS, left;
+	int ret;
+
+	do {
+		left = until - now_ms();
+		ret = left > 0 ? sys_poll(&wait, 1, (int)left) : 0;
+	} while (ret == -EINTR);
+	return ret > 0 ? 0 : ret < 0 ? ret : -ETIMEDOUT;
 }
 
 /* *passed: the descriptor that came along, or -1. */
@@ -69,29 +108,26 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
 	struct iovec part = { a, sizeof(*a) };
 	struct msghdr h = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
-	struct pollfd wait = { fd, POLLIN, 0 };
 	struct cmsghdr *c;
-	ssize_t n;
+	long n;
 	int ret;
 
 	*passed = -1;
+	ret = wait_for(fd);
+	if (ret)
+		return ret;
 	do {
-		ret = poll(&wait, 1, CHANNEL_WAIT_MS);
-	} while (ret < 0 && errno == EINTR);
-	if (ret != 1)
-		return ret < 0 ? -errno : -ETIMEDOUT;
-	do {
-		n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+		n = sys_recvmsg(fd, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	} while (n == -EINTR);
 	c = n > 0 ? CMSG_FIRSTHDR(&h) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(passed, CMSG_DATA(c), sizeof(int));
-	if (n != (ssize_t)sizeof(*a) || a->magic != WIRE_MAGIC || a->version != LOG_VERSION)
+	if (n != (long)sizeof(*a) || a->magic != WIRE_MAGIC || a->version != LOG_VERSION)
 		ret = -EPROTO;
 	else
 		ret = a->status;
 	if (ret < 0 && *passed >= 0) {
-		close(*passed);
+		sys_close(*passed);
 		*passed = -1;
 	}
 	return ret < 0 ? ret : 0;
@@ -106,7 +142,7 @@ static int exchange(const char *socket_name, struct wire_message *m, const int *
 	ret = send_message(fd, m, fds, nr);
 	if (ret == 0)
 		ret = receive_answer(fd, a, passed);
-	close(fd);
+	sys_close(fd);
 	return ret;
 }
 
@@ -120,30 +156,43 @@ static uint64_t wanted_log_bytes(void)
 	return r.rlim_cur / 64 > LOG_RING_BYTES_MIN ? r.rlim_cur / 64 : LOG_RING_BYTES_MIN;
 }
 
+/* A log that somebody could cut would kill the host by SIGBUS. */
+static int map_log(int fd, uint64_t ring_bytes, struct log_head **log)
+{
+	size_t bytes = LOG_HEAD_BYTES + ring_bytes;
+	int seals = sys_fcntl(fd, F_GET_SEALS, 0);
+	long p;
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || sys_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0) < (long)bytes)
+		return -EPROTO;
+	p = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+	if (p < 0 && p > -4096)
+		return (int)p;
+	sys_madvise((void *)p, bytes, MADV_DONTDUMP);
+	*log = (struct log_head *)p;
+	return 0;
+}
+
 int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes)
 {
 	struct wire_message m = { .request = WIRE_HELLO, .flags = child ? WIRE_FLAG_CHILD : 0 };
 	int fd, ret;
-	void *p;
 
 	m.log_bytes = wanted_log_bytes();
 	ret = exchange(socket, &m, NULL, 0, answer, &fd);
 	if (ret)
 		return ret;
-	if (fd < 0 || answer->ring_bytes < LOG_RING_BYTES_MIN || answer->ring_bytes % 4096 != 0) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return -EPROTO;
-	}
-	p = mmap(NULL, LOG_HEAD_BYTES + answer->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ret = p == MAP_FAILED ? -errno : 0;
-	close(fd);
+	if (answer->ring_bytes < LOG_RING_BYTES_MIN || answer->ring_bytes > 1ull << 40 || answer->ring_bytes % 4096 != 0)
+		ret = -EPROTO;
+	else
+		ret = map_log(fd, answer->ring_bytes, log);
+	sys_close(fd);
 	if (ret) {
 		channel_stop(socket, -ret);
 		return ret;
 	}
-	madvise(p, LOG_HEAD_BYTES + answer->ring_bytes, MADV_DONTDUMP);
-	*log = p;
 	*log_bytes = answer->ring_bytes;
 	return 0;
 }

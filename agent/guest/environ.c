@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "environ.h"
 
+#include "sys.h"
+
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
 
 static const char *values[ENVIRON_NR];
+static char socket_entry[128];
 
 void environ_read(void)
 {
@@ -15,4 +22,30 @@ void environ_read(void)
 const char *environ_get(enum environ_variable v)
 {
 	return values[v] && *values[v] ? values[v] : NULL;
+}
+
+/* libc copies an array that is not its own before it changes it, so ours may stay there for good.  It ends in a page of
+ * zeros: who looks for the auxiliary vector behind it finds an empty one. */
+int environ_add_socket(const char *name)
+{
+	size_t key = sizeof("TAILOR_SOCKET=") - 1, nr = 0, kept = 0;
+	char **old = environ, **array;
+	long p;
+
+	if (strlen(name) >= sizeof(socket_entry) - key)
+		return -ENAMETOOLONG;
+	memcpy(socket_entry, "TAILOR_SOCKET=", key);
+	strcpy(socket_entry + key, name);
+	while (old && old[nr])
+		nr++;
+	p = sys_mmap(NULL, (nr + 2) * sizeof(*array) + SYS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (p < 0 && p > -4096)
+		return (int)p;
+	array = (char **)p;
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(old[i], socket_entry, key) != 0)
+			array[kept++] = old[i];
+	array[kept] = socket_entry;
+	environ = array;
+	return 0;
 }

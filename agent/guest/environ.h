@@ -12,5 +12,7 @@ enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
 void environ_read(void);
 /* NULL when it is not set, or empty.  Valid in the constructor only. */
 const char *environ_get(enum environ_variable v);
+/* Set TAILOR_SOCKET for the processes that this one starts.  As setenv() but for the heap: it is the host's.  0 or -errno. */
+int environ_add_socket(const char *name);
 
 #endif

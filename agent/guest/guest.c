@@ -5,17 +5,14 @@
 #include "environ.h"
 #include "jitreg.h"
 #include "shim.h"
+#include "sys.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 
 #define RECORDER_WAIT_MS 10000
 #define SOCKET_BYTES 64
@@ -25,9 +22,12 @@ static struct {
 	bool debug;
 	bool count_yourself;
 	char socket[SOCKET_BYTES];
-	/* 1 in the process that said hello; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
-	volatile int *mine;
+	int *log_is; /* enum owner; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
 } state;
+
+enum owner { OF_PARENT = 0, OURS, BEING_MADE };
+#define ADOPT_NAPS 200
+#define NAP_NS 50000
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
 static __thread int saved_errno __attribute__((tls_model("initial-exec")));
@@ -74,13 +74,13 @@ void guest_debug(const char *format, ...)
 
 	if (!state.debug)
 		return;
-	n = snprintf(text, sizeof(text), "tailor[%d]: ", (int)getpid());
+	n = snprintf(text, sizeof(text), "tailor[%d]: ", (int)sys_getpid());
 	va_start(list, format);
 	m = vsnprintf(text + n, sizeof(text) - (size_t)n - 1, format, list);
 	va_end(list);
 	n = n + m < (int)sizeof(text) - 1 ? n + m : (int)sizeof(text) - 2;
 	text[n++] = '\n';
-	if (write(2, text, (size_t)n) < 0)
+	if (sys_write(2, text, (size_t)n) < 0)
 		state.debug = false;
 }
 
@@ -96,7 +96,7 @@ static int say_hello(bool child)
 	if (ret)
 		return ret;
 	log_attach(log, bytes);
-	*state.mine = 1;
+	__atomic_store_n(state.log_is, OURS, __ATOMIC_RELEASE);
 	if (answer.count_yourself) {
 		state.count_yourself = true;
 		threads_start(&answer, state.socket);
@@ -105,45 +105,54 @@ static int say_hello(bool child)
 	return 0;
 }
 
-/* In a child the log is the parent's: get our own.  Only the first to come does it; others' records are dropped. */
+static enum owner log_owner(void)
+{
+	return (enum owner)__atomic_load_n(state.log_is, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * In a child the log is the parent's: get our own.  The first to come does it, inside the guard or not (what a child says
+ * first is mostly said by a hook: the LLVM that it loads); the others wait for a moment.
+ */
 static void adopt(void)
 {
-	static int adopting; /* pid that does it */
-	int me = (int)getpid(), before = __atomic_exchange_n(&adopting, me, __ATOMIC_ACQ_REL), ret;
+	int before = OF_PARENT, was_inside = inside;
 
-	if (before == me)
+	if (!__atomic_compare_exchange_n(state.log_is, &before, BEING_MADE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < ADOPT_NAPS && log_owner() == BEING_MADE; i++)
+			sys_sleep_ns(NAP_NS);
 		return;
+	}
+	inside = 1;
 	log_detach();
-	ret = say_hello(true);
-	if (ret)
+	if (say_hello(true))
 		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */
 	else
 		images_announce_all();
+	inside = was_inside;
 }
 
 /* Counters of one's own do not come with fork; everything else waits until the child has something to say. */
 static void in_child(void)
 {
-	if (!guest_is_on() || !state.count_yourself || *state.mine)
+	int saved = errno;
+
+	if (!guest_is_on())
 		return;
-	if (guard_enter()) {
+	images_in_child();
+	if (state.count_yourself && log_owner() == OF_PARENT)
 		adopt();
-		guard_leave();
-	}
+	errno = saved;
 }
 
-static int map_mine(void)
+static int map_owner(void)
 {
-	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long p = sys_mmap(NULL, SYS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
-	if (p == MAP_FAILED)
-		return -errno;
-	if (madvise(p, 4096, MADV_WIPEONFORK)) { /* Linux 4.14 */
-		munmap(p, 4096);
-		return -errno;
-	}
-	state.mine = p;
-	return 0;
+	if (p < 0 && p > -4096)
+		return (int)p;
+	state.log_is = (int *)p;
+	return sys_madvise((void *)p, SYS_PAGE_BYTES, MADV_WIPEONFORK); /* Linux 4.14 */
 }
 
 /* -------------------------------------------------------------------------------------------------------- emit */
@@ -154,23 +163,14 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 	if (!guest_is_on())
 		return -ENOSYS;
-	if (!*state.mine && guard_enter()) {
+	if (log_owner() != OURS)
 		adopt();
-		guard_leave();
-	}
 	ret = log_append(parts, nr_parts);
 	errno = saved;
 	return ret;
 }
 
 /* --------------------------------------------------------------------------------------------------------- start */
-
-static void sleep_ms(long ms)
-{
-	struct timespec t = { 0, ms * 1000000 };
-
-	nanosleep(&t, NULL);
-}
 
 /* Preloaded alone: a recorder is started, and listens when its counters run. */
 static int start_alone(void)
@@ -184,7 +184,7 @@ static int start_alone(void)
 			return ret;
 		if (kill(recorder, 0) && errno == ESRCH)
 			return -ECHILD;
-		sleep_ms(1);
+		sys_sleep_ns(1000000);
 		ret = 0;
 	}
 	return ret ? ret : -ETIMEDOUT;
@@ -198,10 +198,10 @@ __attribute__((constructor)) static void guest_init(void)
 	int saved = errno, ret;
 
 	environ_read();
-	if (environ_get(ENVIRON_OFF))
+	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE))
 		return;
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
-	ret = map_mine();
+	ret = map_owner();
 	inside = 1; /* hooks see nothing until all is up */
 	if (ret == 0) {
 		const char *socket = environ_get(ENVIRON_SOCKET);
@@ -212,7 +212,7 @@ __attribute__((constructor)) static void guest_init(void)
 		} else {
 			ret = start_alone();
 			if (ret == 0)
-				setenv(TAILOR_ENV_SOCKET, state.socket, 1); /* for what this process starts */
+				environ_add_socket(state.socket); /* for what this process starts */
 		}
 	}
 	inside = 0;

@@ -74,10 +74,13 @@ int objects_each_everywhere(int (*each)(void *context, const struct object *o), 
 void objects_changes(uint64_t *loaded, uint64_t *unloaded);
 /* Address of a symbol that o defines and exports, or NULL. */
 void *object_find_symbol(const struct object *o, const char *name);
-/* The definition of name that the program would use without us, or NULL. */
+/* Does all of [address, address + bytes) lie in one of its segments? */
+bool object_contains(const struct object *o, const void *address, size_t bytes);
+/* The definition of name that comes behind ours in the order of lookup, or NULL. */
 void *objects_find_next(const char *name);
 
-/* Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */
+/* ---- patch.c
+ * Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */
 int patch_empty_function(void *function, void *to);
 
 #endif

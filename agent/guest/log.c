@@ -6,27 +6,28 @@
 #include "guest.h"
 
 #include "jitreg.h"
+#include "sys.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WAIT_NS 1000000
+#define NAP_NS 50000
 #define PARTS_MAX 16
 
 static struct {
 	struct log_head *head;
 	unsigned char *ring;
 	uint64_t bytes;
+	uint64_t stuck; /* where the recorder stood when waiting for it was in vain: nobody waits there again */
 } the_log;
 
 void log_attach(struct log_head *head, uint64_t bytes)
 {
 	the_log.ring = (unsigned char *)head + LOG_HEAD_BYTES;
 	the_log.bytes = bytes;
+	the_log.stuck = ~0ull;
 	__atomic_store_n(&the_log.head, head, __ATOMIC_RELEASE);
 }
 
@@ -61,29 +62,36 @@ static void copy_in(uint64_t position, const void *from, size_t bytes)
 	}
 }
 
-/* Reserve bytes, or refuse after waiting for the recorder for a moment.  A fetch-and-add could not be taken back. */
+/* Reserve bytes, or refuse.  A fetch-and-add could not be taken back. */
 static int reserve(struct log_head *head, uint64_t bytes, uint64_t *position)
 {
 	uint64_t at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
-	int64_t until = 0;
 
-	for (;;) {
-		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > the_log.bytes) {
-			int64_t now = now_ns();
+	do {
+		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > the_log.bytes)
+			return -ENOBUFS;
+	} while (!__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	*position = at;
+	return 0;
+}
 
-			if (!until)
-				until = now + WAIT_NS;
-			if (now >= until)
-				return -ENOBUFS;
-			sched_yield();
-			at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
-			continue;
-		}
-		if (__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-			*position = at;
-			return 0;
-		}
-	}
+/* ... having waited for the recorder for a moment.  One that was killed holds up its host once, not at each record. */
+static int reserve_waiting(struct log_head *head, uint64_t bytes, uint64_t *position)
+{
+	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
+	int ret = reserve(head, bytes, position);
+	int64_t until;
+
+	if (ret == 0 || __atomic_load_n(&the_log.stuck, __ATOMIC_RELAXED) == consumed)
+		return ret;
+	until = now_ns() + WAIT_NS;
+	do {
+		sys_sleep_ns(NAP_NS);
+		ret = reserve(head, bytes, position);
+	} while (ret && now_ns() < until);
+	if (ret && __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) == consumed)
+		__atomic_store_n(&the_log.stuck, consumed, __ATOMIC_RELAXED);
+	return ret;
 }
 
 static int drop(struct log_head *head, size_t bytes, int error)
@@ -103,20 +111,20 @@ int log_append(const struct iovec *parts, int nr_parts)
 
 	if (!head)
 		return -ENOSYS;
-	if (nr_parts < 1 || nr_parts > PARTS_MAX || parts[0].iov_len < sizeof(prefix))
+	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
 		return -EINVAL;
 	if (__atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE)) {
 		guest_switch_off(0);
 		return -ENOSYS;
 	}
 	for (int i = 0; i < nr_parts; i++) {
-		if (parts[i].iov_len > UINT32_MAX - bytes)
+		if (parts[i].iov_len > UINT32_MAX - bytes || (parts[i].iov_len && !parts[i].iov_base))
 			return -EINVAL;
 		bytes += parts[i].iov_len;
 	}
 	if (bytes > the_log.bytes - sizeof(frame) - LOG_FRAME_ALIGN)
 		return drop(head, bytes, ENOBUFS);
-	if (reserve(head, (sizeof(frame) + bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1), &position))
+	if (reserve_waiting(head, (sizeof(frame) + bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1), &position))
 		return drop(head, bytes, ENOBUFS);
 
 	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
@@ -124,7 +132,7 @@ int log_append(const struct iovec *parts, int nr_parts)
 	if (!prefix.timestamp)
 		prefix.timestamp = (uint64_t)now_ns();
 	frame.record_bytes = (uint32_t)bytes;
-	frame.tid = (uint32_t)syscall(SYS_gettid);
+	frame.tid = sys_gettid();
 	copy_in(position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
 	at = position + sizeof(frame);
 	copy_in(at, &prefix, sizeof(prefix));

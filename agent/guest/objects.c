@@ -4,14 +4,11 @@
  * symbol version, and would change what dlerror tells the host.  The tables are the loader's: it has checked them.
  */
 #include "guest.h"
+#include "sys.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct visit {
 	int (*each)(void *context, const struct object *o);
@@ -50,10 +47,12 @@ static int visit_others(struct visit *v, const struct object *program)
 			const Elf64_Ehdr *h = (const Elf64_Ehdr *)l->l_addr; /* libraries start with their header */
 			struct object o = { l->l_addr, NULL, 0, l->l_name ? l->l_name : "" };
 
-			if (!h || !*o.name || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
+			if (!h || !*o.name || !sys_readable_range(h, sizeof(*h)) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
 				continue;
 			o.headers = (const char *)h + h->e_phoff;
 			o.nr_headers = h->e_phnum;
+			if (!sys_readable_range(o.headers, o.nr_headers * sizeof(Elf64_Phdr)))
+				continue;
 			if (v->each(v->context, &o))
 				return 1;
 		}
@@ -208,99 +207,41 @@ void *object_find_symbol(const struct object *o, const char *name)
 	return s ? (void *)(o->bias + s->st_value) : NULL;
 }
 
-struct next {
-	const char *name;
-	void *found;
-};
-
-static bool is_us(const struct object *o)
+bool object_contains(const struct object *o, const void *address, size_t bytes)
 {
 	const Elf64_Phdr *ph = o->headers;
 
-	for (int i = 0; i < o->nr_headers; i++)
-		if (ph[i].p_type == PT_LOAD && (uintptr_t)is_us - (o->bias + ph[i].p_vaddr) < ph[i].p_memsz)
+	for (int i = 0; i < o->nr_headers; i++) {
+		uintptr_t at = (uintptr_t)address - (o->bias + ph[i].p_vaddr);
+
+		if (ph[i].p_type == PT_LOAD && at < ph[i].p_memsz && bytes <= ph[i].p_memsz - at)
 			return true;
+	}
 	return false;
 }
 
+struct next {
+	const char *name;
+	void *found;
+	bool behind_us;
+};
+
+/* What stands before us in the order of lookup has called us as its own next one: never back to that. */
 static int look_in(void *context, const struct object *o)
 {
 	struct next *n = context;
 
-	if (is_us(o))
-		return 0;
-	n->found = object_find_symbol(o, n->name);
+	if (n->behind_us)
+		n->found = object_find_symbol(o, n->name);
+	else
+		n->behind_us = object_contains(o, (const void *)(uintptr_t)look_in, 1);
 	return n->found != NULL;
 }
 
 void *objects_find_next(const char *name)
 {
-	struct next n = { name, NULL };
+	struct next n = { name, NULL, false };
 
 	objects_each(look_in, &n);
 	return n.found;
-}
-
-/* --------------------------------------------------------------------------------------------------------- patching */
-
-/* jmp *[rip+0], and the address behind it */
-#define JUMP_BYTES 14
-
-/* `ret`, perhaps behind `endbr64` or a frame of its own, and then padding up to the jump's length. */
-static bool is_empty(const unsigned char *code)
-{
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	static const unsigned char framed[] = { 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 };
-	size_t i = 0;
-
-	if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
-		i = sizeof(endbr64);
-	if (memcmp(code + i, framed, sizeof(framed)) == 0)
-		i += sizeof(framed);
-	else if (code[i] == 0xc3)
-		i++;
-	else
-		return false;
-	/* what pads functions: nops of any length, int3, zeros; nothing that could be another function's first byte
-	 * counts, because functions start at multiples of 16 */
-	if ((uintptr_t)code % 16 != 0)
-		return false;
-	for (; i < JUMP_BYTES; i++)
-		if (!strchr("\x66\x2e\x0f\x1f\x84\x80\x44\x40\x90\xcc", code[i]) && code[i] != 0)
-			return false;
-	return true;
-}
-
-/* /proc/self/mem writes to read-only code without ever making it writable. */
-static int write_code(void *to, const void *from, size_t bytes)
-{
-	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-	uintptr_t page = (uintptr_t)to & ~(uintptr_t)4095;
-	size_t span = ((uintptr_t)to + bytes + 4095 - page) & ~(size_t)4095;
-	ssize_t n = -1;
-
-	if (fd >= 0) {
-		n = pwrite(fd, from, bytes, (off_t)(uintptr_t)to);
-		close(fd);
-	}
-	if (n == (ssize_t)bytes)
-		return 0;
-	if (mprotect((void *)page, span, PROT_READ | PROT_WRITE | PROT_EXEC))
-		return -errno;
-	memcpy(to, from, bytes);
-	return mprotect((void *)page, span, PROT_READ | PROT_EXEC) ? -errno : 0;
-}
-
-int patch_empty_function(void *function, void *to)
-{
-	unsigned char jump[JUMP_BYTES] = { 0xff, 0x25, 0, 0, 0, 0 };
-	unsigned char now[JUMP_BYTES];
-
-	memcpy(now, function, sizeof(now));
-	memcpy(jump + 6, &to, sizeof(to));
-	if (memcmp(now, jump, sizeof(jump)) == 0)
-		return 0;
-	if (!is_empty(function))
-		return -EILSEQ;
-	return write_code(function, jump, sizeof(jump));
 }

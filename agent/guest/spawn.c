@@ -12,11 +12,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,15 +35,10 @@ extern char **environ;
 
 static int own_path(void *context, const struct object *o)
 {
-	const ElfW(Phdr) *ph = o->headers;
-	uintptr_t here = (uintptr_t)own_path;
-
-	for (int i = 0; i < o->nr_headers; i++)
-		if (ph[i].p_type == PT_LOAD && here - (o->bias + ph[i].p_vaddr) < ph[i].p_memsz) {
-			strncpy(context, o->name, 4095);
-			return 1;
-		}
-	return 0;
+	if (!object_contains(o, (const void *)(uintptr_t)own_path, 1))
+		return 0;
+	strncpy(context, o->name, 4095);
+	return 1;
 }
 
 /* The tailor command: as told, or beside this library; else execvpe finds it in PATH. */
@@ -93,12 +89,27 @@ static size_t arguments(char **argv, const char *command, const char *socket, co
 	return nr;
 }
 
+/* The host's address space may be too small for the recorder's libraries. */
+static void lift_address_space(void)
+{
+	struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (setrlimit(RLIMIT_AS, &most) && getrlimit(RLIMIT_AS, &most) == 0) {
+		most.rlim_cur = most.rlim_max;
+		setrlimit(RLIMIT_AS, &most);
+	}
+}
+
 /* Two processes away from the host; only system calls from here on. */
 __attribute__((noreturn)) static void become_recorder(const char *command, char **argv, int report)
 {
 	int null = open("/dev/null", O_RDWR), error;
+	sigset_t none;
 
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
+	lift_address_space();
 	dup2(null, 0);
 	dup2(null, 1);
 	if (!guest_debugging())

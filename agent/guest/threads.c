@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scope thread: pthread_create is wrapped, and a new thread opens its counters and hands them to the recorder before the
+ * Scope thread: pthread_create and thrd_create are wrapped, and a new thread opens its counters and hands them to the recorder before the
  * host's function runs.  In the other scope the wrapper is a jump to the real function.
  *
  * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once; without a free
  * slot the thread simply is not counted, and that is.  Threads made by clone(2) alone are not seen.
  */
 #include "guest.h"
+#include "sys.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <threads.h>
 
 #define POOL 4096 /* threads between pthread_create() and their first instruction */
 
 struct start {
 	int taken;
-	void *(*function)(void *);
+	void *(*function)(void *); /* pthread_create's, or thrd_create's */
+	int (*function_c11)(void *);
 	void *argument;
 };
 
@@ -35,6 +35,7 @@ static struct {
 } counting;
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*create_c11_function)(thrd_t *, thrd_start_t, void *);
 
 /* Descriptors 0 to 2 are the host's, even when it has closed them. */
 static int above_2(int fd)
@@ -43,8 +44,8 @@ static int above_2(int fd)
 
 	if (fd < 0 || fd > 2)
 		return fd;
-	higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	close(fd);
+	higher = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sys_close(fd);
 	return higher;
 }
 
@@ -55,16 +56,16 @@ void threads_count_me(void)
 	if (!counting.on)
 		return;
 	for (int i = 0; i < counting.nr_events; i++) {
-		int fd = above_2((int)syscall(SYS_perf_event_open, &counting.attr[i], 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+		int fd = above_2(sys_perf_event_open(&counting.attr[i], 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 
 		if (fd >= 0)
 			fds[nr++] = fd;
 		else
-			error = errno;
+			error = -fd;
 	}
 	channel_counters(counting.socket, fds, nr, error);
 	for (int i = 0; i < nr; i++)
-		close(fds[i]);
+		sys_close(fds[i]);
 }
 
 void threads_start(const struct wire_answer *a, const char *socket)
@@ -91,42 +92,93 @@ static struct start *take_slot(void)
 	return NULL;
 }
 
-static void *start_thread(void *p)
+static struct start leave_pool(struct start *slot)
 {
-	struct start *slot = p, s = *slot;
+	struct start s = *slot;
 
 	__atomic_store_n(&slot->taken, 0, __ATOMIC_RELEASE);
 	if (guard_enter()) {
 		threads_count_me();
 		guard_leave();
 	}
+	return s;
+}
+
+static void *start_thread(void *slot)
+{
+	struct start s = leave_pool(slot);
+
 	return s.function(s.argument);
+}
+
+static int start_c11(void *slot)
+{
+	struct start s = leave_pool(slot);
+
+	return s.function_c11(s.argument);
+}
+
+/* A slot for the new thread, or NULL when it is not to be counted. */
+static struct start *enter_pool(void *argument)
+{
+	struct start *s = NULL;
+
+	if (counting.on && guest_is_on()) {
+		s = take_slot();
+		if (!s)
+			log_count_full();
+		else
+			s->argument = argument;
+	}
+	return s;
+}
+
+static void *next_of(const char *name, void **cache)
+{
+	void *next = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
+
+	if (!next) {
+		next = objects_find_next(name);
+		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
+	}
+	return next;
 }
 
 API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
 {
-	static create_function real;
-	create_function create = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
+	static void *cache;
+	create_function create = (create_function)next_of("pthread_create", &cache);
 	struct start *s;
 	int ret;
 
-	if (!create) {
-		create = (create_function)objects_find_next("pthread_create");
-		if (!create)
-			return EAGAIN; /* cannot be: the caller is linked with it */
-		__atomic_store_n(&real, create, __ATOMIC_RELEASE);
-	}
-	if (!counting.on || !guest_is_on())
+	if (!create)
+		return EAGAIN; /* cannot be: the caller is linked with it */
+	s = enter_pool(argument);
+	if (!s)
 		return create(thread, attr, function, argument);
-	s = take_slot();
-	if (!s) {
-		log_count_full();
-		return create(thread, attr, function, argument);
-	}
 	s->function = function;
-	s->argument = argument;
 	ret = create(thread, attr, start_thread, s);
 	if (ret)
+		__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+	return ret;
+}
+
+/* libc's own does not come by pthread_create. */
+API int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+	static void *cache;
+	create_c11_function create = (create_c11_function)next_of("thrd_create", &cache);
+	struct start *s;
+	int ret;
+
+	if (!create)
+		return thrd_error;
+	s = enter_pool(argument);
+	if (!s)
+		return create(thread, function, argument);
+	s->function_c11 = function;
+	ret = create(thread, start_c11, s);
+	if (ret != thrd_success)
 		__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 	return ret;
 }

@@ -9,6 +9,7 @@ mkdir -p "$out"
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
+	case $name in wraps | fakejit) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -16,6 +17,16 @@ c=$here/busy.c
 newer "$c" "$out/busy-static" && gcc -O1 -static -o "$out/busy-static" "$c" -lpthread 2>/dev/null
 newer "$c" "$out/busy-32" && gcc -O1 -m32 -o "$out/busy-32" "$c" -lpthread 2>/dev/null
 newer "$c" "$out/busy-nopie" && gcc -O1 -no-pie -o "$out/busy-nopie" "$c" -lpthread 2>/dev/null
+# programs and libraries of their own kind
+newer "$here/wraps.c" "$out/libwraps.so" && {
+	gcc -O1 -rdynamic -o "$out/wraps" "$here/wraps.c" -ldl -lpthread &&
+		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libwraps.so" "$here/wraps.c" -ldl || exit 1
+}
+newer "$here/fakejit.c" "$out/libfakejit.so" && {
+	gcc -O1 -DHOST -o "$out/fakejit" "$here/fakejit.c" -ldl &&
+		gcc -O2 -DHOST -DDESCRIPTOR -rdynamic -o "$out/fakejit-descriptor" "$here/fakejit.c" -ldl &&
+		gcc -O2 -shared -fPIC -Wl,-Bsymbolic-functions -o "$out/libfakejit.so" "$here/fakejit.c" || exit 1
+}
 if command -v clang-14 >/dev/null; then
 	for c in "$here"/bitcode/*.c; do
 		bc=$out/$(basename "$c" .c).bc

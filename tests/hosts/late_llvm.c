@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads libLLVM late, by dlopen, and runs a hot loop that it compiles: nothing of LLVM is there at the start. */
+/* Loads libLLVM late, by dlopen, and runs a hot loop that it compiles: nothing of LLVM is there at the start.  With an
+ * argument, a forked child does it. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define FUNCTIONS(X) \
 	X(void *, LLVMContextCreate, (void)) \
@@ -27,7 +30,7 @@ static const char ir[] =
 	"  %more = icmp ult i64 %next, %n\n  br i1 %more, label %head, label %done\n"
 	"done:\n  ret i64 %z\n}\n";
 
-int main(void)
+static int compile_and_run(void)
 {
 	void *llvm = dlopen("libLLVM-14.so.1", RTLD_NOW | RTLD_LOCAL), *module, *engine, *context;
 	char *message = NULL;
@@ -53,4 +56,17 @@ int main(void)
 	}
 	printf("%llx\n", (unsigned long long)((uint64_t (*)(uint64_t))LLVMGetFunctionAddress(engine, "hot_loop"))(500000000));
 	return 8;
+}
+
+int main(int argc, char **argv)
+{
+	int status = 0;
+
+	(void)argv;
+	if (argc < 2)
+		return compile_and_run();
+	if (fork() == 0)
+		exit(compile_and_run());
+	wait(&status);
+	return WEXITSTATUS(status);
 }

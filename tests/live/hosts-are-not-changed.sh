@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every small host prints the same, on both channels, and ends with the same status: alone, under tailor run in both scopes,
-# and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in every way, dlopen through
-# RUNPATH, ask dlerror, load an LLVM late, exec themselves, and look for strangers among their children.
+# and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in every way, cancel them at
+# once, dlopen through RUNPATH, ask dlerror, load an LLVM late, exec themselves, look for strangers among their children, wrap
+# what we wrap, and register call-frame information that does not end.
 set -u
 B=$1
 dir=$(mktemp -d)
@@ -19,7 +20,7 @@ same() { # HOST HOW STATUS
 	fi
 	nr=$((nr + 1))
 }
-for host in busy busy-nopie close_all fork_early threads late_llvm dl_error family namespace runpath/main; do
+for host in busy busy-nopie close_all fork_early threads cancelled c11 late_llvm dl_error family namespace wraps frames runpath/main; do
 	h=$B/hosts/$host
 	[ -x "$h" ] || continue
 	timeout 60 "$h" >"$dir/alone.out" 2>"$dir/alone.err"
@@ -39,5 +40,10 @@ for host in busy busy-nopie close_all fork_early threads late_llvm dl_error fami
 		grep -q 'hot_loop' "$dir/report" || { echo "late_llvm: expected the function hot_loop in:"; cat "$dir/report"; bad=1; }
 	fi
 done
+# another library in front of us that wraps the same functions
+timeout 60 "$B/hosts/threads" >"$dir/alone.out" 2>"$dir/alone.err"
+alone=$?
+LD_PRELOAD=$B/hosts/libwraps.so:$B/libtailor.so TAILOR_OUTPUT=$dir/p.tlr timeout 100 "$B/hosts/threads" >"$dir/out" 2>"$dir/err"
+same threads "preloaded behind another wrapper" $?
 echo "FIGURE $nr runs of unmodified hosts, their output and status unchanged"
 exit $bad

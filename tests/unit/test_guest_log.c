@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What log.c needs of the rest of the guest. */
@@ -90,6 +91,21 @@ static void a_full_log_refuses_and_counts(void **state)
 	assert_int_equal(append(0, n + 3, 1000), 0); /* there is room again */
 }
 
+/* A recorder that was killed must not hold up its host at each record. */
+static void a_log_that_nobody_drains_is_waited_for_once(void **state)
+{
+	struct rusage before, after;
+
+	(void)state;
+	while (append(0, 1, 1000) == 0)
+		;
+	getrusage(RUSAGE_THREAD, &before);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(append(0, 1, 1000), -ENOBUFS);
+	getrusage(RUSAGE_THREAD, &after);
+	assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 0, 100); /* how often it went to sleep */
+}
+
 static void a_record_larger_than_the_log_is_refused_at_once(void **state)
 {
 	(void)state;
@@ -104,6 +120,8 @@ static void malformed_parts_are_refused(void **state)
 	(void)state;
 	assert_int_equal(log_append(&part, 1), -EINVAL);
 	assert_int_equal(log_append(&part, 0), -EINVAL);
+	part = (struct iovec){ NULL, 100 };
+	assert_int_equal(log_append(&part, 1), -EINVAL);
 }
 
 static void records_run_across_the_end_of_the_ring(void **state)
@@ -152,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_full_log_refuses_and_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_log_that_nobody_drains_is_waited_for_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_record_larger_than_the_log_is_refused_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(malformed_parts_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(records_run_across_the_end_of_the_ring, set_up, tear_down),
