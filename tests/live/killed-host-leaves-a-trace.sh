@@ -40,5 +40,6 @@ with tempfile.TemporaryDirectory() as d:
         if samples["total"] < 100 or gaps[-1] > 20:
             sys.exit(f"seed {seed}, round {n}: {samples['total']} samples, the last one {gaps[-1]:.1f} ms before the kill")
 gaps.sort()
-print(f"FIGURE 20 kills, 20 complete traces; last sample before the kill: median {gaps[10]:.2f} ms, worst {gaps[-1]:.2f} ms; {starved} rounds repeated")
+print(f"FIGURE 20 kills, 20 complete traces; last sample before the kill: "
+      f"median {gaps[10]:.2f} ms, worst {gaps[-1]:.2f} ms; {starved} rounds repeated")
 PYTHON
