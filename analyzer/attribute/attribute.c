@@ -36,9 +36,6 @@ struct run {
 	struct intern expansions; /* seeds -> 1 + index */
 	struct expansion *expansion;
 	uint32_t nr_expansions, expansions_capacity;
-	signed char *rewritten; /* per process: does later code lie where earlier code did?  -1: not looked */
-	uint32_t rewritten_capacity;
-	uint32_t flushes;
 };
 
 /* One sample on its way. */
@@ -121,7 +118,8 @@ static bool find_unwind_object(void *context, uint64_t address, struct unwind_ob
 {
 	const struct walk *w = context;
 	const struct process *p = w->sample->process;
-	const struct frames *f = model_find_frames(p, address, w->sample->time_ns);
+	const struct code_answer answer = model_ask_frames(p, address, w->sample->time_ns);
+	const struct frames *f = answer.fact ? answer.fact->owner : NULL;
 	const struct code *c;
 	uint64_t file_address;
 
@@ -172,44 +170,13 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-/* Does code of two JIT objects share an address?  Then what was learnt about an IP does not hold for ever. */
-static bool is_rewritten(struct run *run, const struct process *p)
-{
-	if (p->number >= run->rewritten_capacity) {
-		uint32_t capacity = p->number + 64;
-		signed char *bigger = realloc(run->rewritten, capacity);
-
-		if (!bigger)
-			return true;
-		memset(bigger + run->rewritten_capacity, -1, capacity - run->rewritten_capacity);
-		run->rewritten = bigger;
-		run->rewritten_capacity = capacity;
-	}
-	if (run->rewritten[p->number] < 0) {
-		const struct code_map *m = &p->code;
-		signed char *answer = &run->rewritten[p->number];
-
-		*answer = 0;
-		for (size_t piece = 0; piece < m->nr_cuts && !*answer; piece++)
-			for (uint32_t i = m->first[piece] + 1; i < m->first[piece + 1]; i++) {
-				const struct code *a = m->facts[m->list[i - 1]].owner, *b = m->facts[m->list[i]].owner;
-
-				if (a && b && a != b && !(a->kind == CODE_IMAGE && b->kind == CODE_IMAGE && strcmp(a->path, b->path) == 0))
-					*answer = 1;
-			}
-	}
-	return run->rewritten[p->number] || p->parent;
-}
-
 static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 {
 	struct walk w = { run, s, use_tag, false };
 	struct unwind_space space = { find_unwind_object, &w, 0 };
 	enum unwind_end end;
 
-	space.generation = (uint64_t)s->process->number + 1;
-	if (is_rewritten(run, s->process))
-		space.generation |= (uint64_t)++run->flushes << 32;
+	space.generation = ((uint64_t)s->process->number + 1) << 32 | model_generation(s->process, s->time_ns);
 	end = unwind_walk(run->unwinder, &space, &s->input, on_frame, &w);
 	if (w.decided)
 		return;
@@ -305,7 +272,7 @@ static const struct expansion *expand(struct run *run, const struct sample *s)
 		}
 	}
 	if (!run->a->model->dictionary.has_unlinks)
-		intern_add(&run->expansions, a, b, i + 1);
+		intern_set(&run->expansions, a, b, i + 1);
 	return &run->expansion[i];
 }
 
@@ -610,7 +577,6 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	locator_fini(&run.locator);
 	intern_fini(&run.expansions);
 	free(run.expansion);
-	free(run.rewritten);
 	if (ret) {
 		attribution_destroy(a);
 		return diag_fail(d, -ret, "no memory for the samples of this trace");

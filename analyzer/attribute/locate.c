@@ -40,7 +40,7 @@ static uint32_t get_image(struct locator *l, const char *path)
 		return i;
 	i = a->nr_images++;
 	a->image[i].path = strdup(path);
-	intern_add(&l->images, h, 0, i);
+	intern_set(&l->images, h, 0, i);
 	return i;
 }
 
@@ -57,7 +57,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	}
 	i = a->nr_functions++;
 	a->function[i] = (struct function){ name, image, symbol, jit, unknown };
-	intern_add(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit, i);
+	intern_set(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit, i);
 	return i;
 }
 
@@ -71,7 +71,7 @@ static uint32_t get_line(struct locator *l, const char *file, uint32_t number, b
 		return i;
 	i = a->nr_lines++;
 	a->line[i] = (struct line){ strdup(file), number, jit };
-	intern_add(&l->lines, h, (uint64_t)number << 1 | jit, i);
+	intern_set(&l->lines, h, (uint64_t)number << 1 | jit, i);
 	return i;
 }
 
@@ -208,6 +208,6 @@ const struct location *locate(struct locator *l, const struct process *p, const 
 		locate_in_elf(l, p, code, address, &new);
 	i = add_location(l, &new);
 	if (i)
-		intern_add(&l->by_address, code->number, address, i);
+		intern_set(&l->by_address, code->number, address, i);
 	return &l->location[i];
 }

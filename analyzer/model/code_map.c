@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranges that cover very many pieces (one huge mapping, and thousands of objects in it) are bounded in what they cost. */
-#define LIST_MAX (1u << 28)
-
 int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from_ns, void *owner)
 {
 	if (end <= start)
 		return 0;
+	if (m->nr_facts >= UINT32_MAX / 64) /* lists hold 32-bit indexes, 2 log n of them a fact */
+		return -ENOMEM;
 	if (m->nr_facts == m->capacity) {
 		size_t capacity = m->capacity ? 2 * m->capacity : 64;
 		struct code_fact *bigger = realloc(m->facts, capacity * sizeof(*bigger));
@@ -22,15 +21,16 @@ int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from
 		m->capacity = capacity;
 	}
 	m->facts[m->nr_facts++] = (struct code_fact){ start, end, from_ns, owner };
+	if (owner && !intern_set(&m->by_start, start, 0, (uint32_t)m->nr_facts))
+		return -ENOMEM;
 	return 0;
 }
 
 const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t address)
 {
-	for (size_t i = m->nr_facts; i > 0; i--)
-		if (m->facts[i - 1].start == address && m->facts[i - 1].owner)
-			return &m->facts[i - 1];
-	return NULL;
+	uint32_t i = intern_find(&m->by_start, address, 0);
+
+	return i ? &m->facts[i - 1] : NULL;
 }
 
 static int by_number(const void *a, const void *b)
@@ -51,7 +51,7 @@ static int by_time(const void *a, const void *b, void *facts)
 	return i < j ? -1 : i > j;
 }
 
-/* Piece that holds address; nr_cuts when it lies outside. */
+/* Piece that holds address; nr_cuts when it lies before the first. */
 static size_t piece_of(const struct code_map *m, uint64_t address)
 {
 	size_t low = 0, high = m->nr_cuts;
@@ -67,17 +67,80 @@ static size_t piece_of(const struct code_map *m, uint64_t address)
 	return low ? low - 1 : m->nr_cuts;
 }
 
+/* The nodes that together are a fact's range: one after another, *left and *right are where it goes on.  0: no more. */
+static uint32_t next_node(uint32_t *left, uint32_t *right)
+{
+	while (*left < *right) {
+		if (*left & 1)
+			return (*left)++;
+		if (*right & 1)
+			return --*right;
+		*left /= 2;
+		*right /= 2;
+	}
+	return 0;
+}
+
+static void range_of(const struct code_map *m, const struct code_fact *f, uint32_t *left, uint32_t *right)
+{
+	*left = (uint32_t)piece_of(m, f->start) + m->nr_leaves;
+	*right = (uint32_t)piece_of(m, f->end) + m->nr_leaves;
+}
+
+enum { COVERED = 1, COVERED_BELOW = 2 };
+
+/* Does a fact's range hold a piece that an earlier one covered?  Covers it, too. */
+static bool cover(const struct code_map *m, const struct code_fact *f, unsigned char *seen)
+{
+	uint32_t left, right, node, up;
+	bool found = false;
+
+	range_of(m, f, &left, &right);
+	while ((node = next_node(&left, &right)) != 0) {
+		found |= seen[node] != 0;
+		for (up = node / 2; up; up /= 2) {
+			found |= (seen[up] & COVERED) != 0;
+			seen[up] |= COVERED_BELOW;
+		}
+		seen[node] |= COVERED;
+	}
+	return found;
+}
+
+static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen)
+{
+	uint32_t left, right, node;
+
+	for (size_t i = 0; i < m->nr_facts; i++)
+		for (range_of(m, &m->facts[i], &left, &right); (node = next_node(&left, &right)) != 0;)
+			m->first[node + 1]++;
+	for (uint32_t n = 0; n <= 2 * m->nr_leaves; n++)
+		m->first[n + 1] += m->first[n];
+	m->list = malloc(((size_t)m->first[2 * m->nr_leaves + 1] + 1) * sizeof(*m->list));
+	m->replaced_ns = malloc((m->nr_facts + 1) * sizeof(*m->replaced_ns));
+	if (!m->list || !m->replaced_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->nr_facts; i++) {
+		const struct code_fact *f = &m->facts[order[i]];
+
+		for (range_of(m, f, &left, &right); (node = next_node(&left, &right)) != 0;)
+			m->list[m->first[node] + fill[node]++] = order[i];
+		if (f->owner && cover(m, f, seen))
+			m->replaced_ns[m->nr_replaced++] = f->from_ns;
+	}
+	return 0;
+}
+
 int code_map_index(struct code_map *m)
 {
-	size_t nr = 0, pieces;
-	uint64_t total = 0;
-	uint32_t *order = malloc((m->nr_facts + 1) * sizeof(*order)), *fill;
+	uint32_t *order = malloc((m->nr_facts + 1) * sizeof(*order)), *fill = NULL;
+	unsigned char *seen = NULL;
+	size_t nr = 0;
+	int ret = -ENOMEM;
 
 	m->cuts = malloc((2 * m->nr_facts + 1) * sizeof(*m->cuts));
-	m->first = calloc(2 * m->nr_facts + 2, sizeof(*m->first));
-	fill = calloc(2 * m->nr_facts + 2, sizeof(*fill));
-	if (!m->cuts || !m->first || !order || !fill)
-		goto fail;
+	if (!m->cuts || !order)
+		goto out;
 	for (size_t i = 0; i < m->nr_facts; i++) {
 		m->cuts[nr++] = m->facts[i].start;
 		m->cuts[nr++] = m->facts[i].end;
@@ -87,59 +150,73 @@ int code_map_index(struct code_map *m)
 	for (size_t i = 0; i < nr; i++)
 		if (!m->nr_cuts || m->cuts[i] != m->cuts[m->nr_cuts - 1])
 			m->cuts[m->nr_cuts++] = m->cuts[i];
-	pieces = m->nr_cuts;
 	qsort_r(order, m->nr_facts, sizeof(*order), by_time, m->facts);
-	/* count, then place */
-	for (size_t i = 0; i < m->nr_facts; i++)
-		for (size_t p = piece_of(m, m->facts[i].start); p < pieces && m->cuts[p] < m->facts[i].end; p++) {
-			m->first[p + 1]++;
-			if (++total > LIST_MAX)
-				goto fail;
-		}
-	for (size_t p = 0; p < pieces; p++)
-		m->first[p + 1] += m->first[p];
-	m->list = malloc((total + 1) * sizeof(*m->list));
-	if (!m->list)
-		goto fail;
-	for (size_t i = 0; i < m->nr_facts; i++) {
-		const struct code_fact *f = &m->facts[order[i]];
-
-		for (size_t p = piece_of(m, f->start); p < pieces && m->cuts[p] < f->end; p++)
-			m->list[m->first[p] + fill[p]++] = order[i];
-	}
+	for (m->nr_leaves = 1; m->nr_leaves < m->nr_cuts;)
+		m->nr_leaves *= 2;
+	m->first = calloc(2 * (size_t)m->nr_leaves + 2, sizeof(*m->first));
+	fill = calloc(2 * (size_t)m->nr_leaves, sizeof(*fill));
+	seen = calloc(2 * (size_t)m->nr_leaves, 1);
+	if (m->first && fill && seen)
+		ret = make_index(m, order, fill, seen);
+out:
 	free(order);
 	free(fill);
-	return 0;
-fail:
-	free(order);
-	free(fill);
-	return -ENOMEM;
+	free(seen);
+	return ret;
 }
 
-void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns, const struct code_fact **found)
+struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint64_t time_ns)
 {
+	struct code_answer a = { NULL, 0, UINT64_MAX };
 	size_t p = piece_of(m, address);
-	uint32_t low, high;
 
-	if (found)
-		*found = NULL;
 	if (p >= m->nr_cuts || !m->list)
-		return NULL;
-	low = m->first[p];
-	high = m->first[p + 1];
-	while (low < high) { /* first one younger than the question */
-		uint32_t middle = low + (high - low) / 2;
+		return a;
+	for (uint32_t node = (uint32_t)p + m->nr_leaves; node; node /= 2) {
+		uint32_t low = m->first[node], high = m->first[node + 1];
+		const struct code_fact *f;
 
-		if (m->facts[m->list[middle]].from_ns <= time_ns)
+		while (low < high) { /* first one younger than the question */
+			uint32_t middle = low + (high - low) / 2;
+
+			if (m->facts[m->list[middle]].from_ns <= time_ns)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < m->first[node + 1] && m->facts[m->list[low]].from_ns < a.until_ns)
+			a.until_ns = m->facts[m->list[low]].from_ns;
+		if (low == m->first[node])
+			continue;
+		f = &m->facts[m->list[low - 1]];
+		if (!a.fact || f->from_ns > a.fact->from_ns || (f->from_ns == a.fact->from_ns && f > a.fact))
+			a.fact = f;
+	}
+	if (a.fact)
+		a.from_ns = a.fact->from_ns;
+	return a;
+}
+
+void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns)
+{
+	const struct code_fact *f = code_map_ask(m, address, time_ns).fact;
+
+	return f ? f->owner : NULL;
+}
+
+uint64_t code_map_generation(const struct code_map *m, uint64_t time_ns)
+{
+	size_t low = 0, high = m->nr_replaced;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->replaced_ns[middle] <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == m->first[p])
-		return NULL;
-	if (found)
-		*found = &m->facts[m->list[low - 1]];
-	return m->facts[m->list[low - 1]].owner;
+	return low;
 }
 
 void code_map_fini(struct code_map *m)
@@ -148,5 +225,7 @@ void code_map_fini(struct code_map *m)
 	free(m->cuts);
 	free(m->first);
 	free(m->list);
+	free(m->replaced_ns);
+	intern_fini(&m->by_start);
 	memset(m, 0, sizeof(*m));
 }

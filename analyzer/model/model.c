@@ -994,31 +994,58 @@ void model_destroy(struct model *m)
 
 #define ANCESTORS_MAX 64
 
-struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns)
+/* A child's memory is its parent's as of the fork, but where it says something itself. */
+static struct code_answer ask(const struct process *p, uint64_t address, uint64_t time_ns, bool frames)
 {
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
-		const struct code_fact *f;
-		struct code *c = code_map_find(&p->code, address, time_ns, &f);
+	struct code_answer all = { NULL, 0, UINT64_MAX };
+	bool forked = false; /* the question goes to a parent as it was, whose later facts change nothing */
 
-		if (c || f)
-			return c;
-		if (p->parent && p->forked_ns < time_ns)
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+		struct code_answer a = code_map_ask(frames ? &p->frames : &p->code, address, time_ns);
+
+		all.fact = a.fact;
+		if (!forked) {
+			all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
+			all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
+		}
+		if (a.fact && (a.fact->owner || !frames)) /* code that is known to be gone is gone */
+			break;
+		if (p->parent && p->forked_ns < time_ns) {
+			all.from_ns = !forked && p->forked_ns > all.from_ns ? p->forked_ns : all.from_ns;
 			time_ns = p->forked_ns;
+			forked = true;
+		}
 	}
-	return NULL;
+	return all;
 }
 
-struct frames *model_find_frames(const struct process *p, uint64_t address, uint64_t time_ns)
+struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
-		struct frames *f = code_map_find(&p->frames, address, time_ns, NULL);
+	return ask(p, address, time_ns, false);
+}
 
-		if (f)
-			return f;
+struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	struct code_answer a = ask(p, address, time_ns, false);
+
+	return a.fact ? a.fact->owner : NULL;
+}
+
+struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	return ask(p, address, time_ns, true);
+}
+
+uint64_t model_generation(const struct process *p, uint64_t time_ns)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+		sum += code_map_generation(&p->code, time_ns) + code_map_generation(&p->frames, time_ns);
 		if (p->parent && p->forked_ns < time_ns)
 			time_ns = p->forked_ns;
 	}
-	return NULL;
+	return sum;
 }
 
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)

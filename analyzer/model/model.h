@@ -168,10 +168,14 @@ void model_destroy(struct model *m);
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 
-/* What is at an address, in p or what it was forked from.  NULL: nothing that anybody announced. */
+/* What is at an address, in p or what it was forked from, and for how long that was so; the fact's owner is a struct code.
+ * fact NULL: nothing that anybody announced. */
+struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* .eh_frame bytes that describe an address. */
-struct frames *model_find_frames(const struct process *p, uint64_t address, uint64_t time_ns);
+/* .eh_frame bytes that describe an address; the fact's owner is a struct frames. */
+struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
+/* While it stays the same, so do all answers that there were for this process. */
+uint64_t model_generation(const struct process *p, uint64_t time_ns);
 /* The tag in force, or NULL. */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 /* The source that a line table's file name means, or NULL. */

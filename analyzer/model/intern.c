@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t place(const struct intern *i, uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15ull;
+
+	h ^= h >> 32;
+	return (uint32_t)h & (i->capacity - 1);
+}
+
+/* The slot of a pair, or the free one where it belongs. */
+static struct intern_slot *slot_of(const struct intern *i, uint64_t a, uint64_t b)
+{
+	uint32_t at = place(i, a, b);
+
+	while (i->slot[at].value && (i->slot[at].a != a || i->slot[at].b != b))
+		at = (at + 1) & (i->capacity - 1);
+	return &i->slot[at];
+}
+
+uint32_t intern_find(const struct intern *i, uint64_t a, uint64_t b)
+{
+	return i->capacity ? slot_of(i, a, b)->value : 0;
+}
+
+static bool grow(struct intern *i)
+{
+	struct intern bigger = { .capacity = i->capacity ? 2 * i->capacity : 256, .nr = i->nr };
+
+	bigger.slot = calloc(bigger.capacity, sizeof(*bigger.slot));
+	if (!bigger.slot)
+		return false;
+	for (uint32_t n = 0; n < i->capacity; n++)
+		if (i->slot[n].value)
+			*slot_of(&bigger, i->slot[n].a, i->slot[n].b) = i->slot[n];
+	free(i->slot);
+	*i = bigger;
+	return true;
+}
+
+bool intern_set(struct intern *i, uint64_t a, uint64_t b, uint32_t value)
+{
+	struct intern_slot *slot;
+
+	if (2 * i->nr >= i->capacity && !grow(i))
+		return false;
+	slot = slot_of(i, a, b);
+	i->nr += slot->value == 0;
+	*slot = (struct intern_slot){ a, b, value };
+	return true;
+}
+
+void intern_fini(struct intern *i)
+{
+	free(i->slot);
+	memset(i, 0, sizeof(*i));
+}
