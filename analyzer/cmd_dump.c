@@ -190,6 +190,8 @@ static int print_samples(const struct trace_record *r, struct sample_block *b)
 		for (int n = 0; n < SAMPLE_REGISTERS_MAX; n++)
 			if (b->registers[n])
 				printf(" r%d=%#llx", n, (unsigned long long)b->registers[n][i]);
+		for (uint64_t n = b->chain_offset ? b->chain_offset[i] : 0; b->chain_offset && n < b->chain_offset[i + 1]; n++)
+			printf("%s%#llx", n == b->chain_offset[i] ? " chain=" : ",", (unsigned long long)b->chain[n]);
 		putchar('\n');
 	}
 	return 0;

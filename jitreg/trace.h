@@ -140,7 +140,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 
 /*
  * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in
- * STACK_BYTES).  A column that is absent is all 0.  REGISTERS: column REGISTER_0 + n is perf register n.
+ * STACK_BYTES; CHAIN: the chains' return addresses, lengths in CHAIN_LENGTH).  A column that is absent is all 0.
+ * REGISTERS: column REGISTER_0 + n is perf register n.
  */
 #define SAMPLE_COLUMNS(X) \
 	X(TIME, 1, "time_ns") \
@@ -154,6 +155,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(REGISTERS_ABI, 9, "registers_abi") /* 0: none had; else PERF_SAMPLE_REGS_ABI_* */ \
 	X(STACK_BYTES, 10, "stack_bytes") \
 	X(STACK, 11, "stack") \
+	X(CHAIN_LENGTH, 12, "chain_length") \
+	X(CHAIN, 13, "chain") /* return addresses by frame pointers, innermost first */ \
 	X(REGISTER_0, 64, "register") /* to 64 + 63 */
 
 #define SAMPLE_COLUMN_ID_(NAME, id, text) SAMPLE_COLUMN_##NAME = id,

@@ -86,6 +86,10 @@ static void describe_sampling(struct event *e, const struct event_options *o)
 		a->sample_type |= PERF_SAMPLE_STACK_USER;
 		a->sample_stack_user = o->stack_bytes;
 	}
+	if (o->frame_pointers) {
+		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		a->exclude_callchain_kernel = 1;
+	}
 	if (o->period) {
 		a->sample_period = o->period;
 	} else if (is_clock(a)) {

@@ -19,6 +19,7 @@ struct event_options {
 	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
 	uint32_t stack_bytes; /* 0 or a multiple of 8 up to 65528 */
 	uint64_t registers;   /* perf's mask; 0: EVENT_REGISTERS_DEFAULT */
+	bool frame_pointers;  /* also the return addresses that the kernel finds by frame pointers */
 };
 
 /* bx bp sp ip r12-r15: where tags live, and what unwinding starts from */

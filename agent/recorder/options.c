@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_STACK, KEY_REGISTERS, KEY_NO_COMPRESS };
+enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_NO_COMPRESS };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -18,6 +18,8 @@ static const struct argp_option options[] = {
 	{ "registers", KEY_REGISTERS, "LIST", 0,
 	  "user registers to keep with each sample: all, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
+	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
+	  "keep the callers that the kernel finds by frame pointers; used where there are no stack bytes (--stack 0)", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write the trace's chunks as plain msgpack, for readers without zstd", 0 },
 	{ 0 },
 };
@@ -96,6 +98,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_REGISTERS:
 		o->event.registers = register_mask(state, arg);
+		break;
+	case KEY_FRAME_POINTERS:
+		o->event.frame_pointers = true;
 		break;
 	case KEY_NO_COMPRESS:
 		o->uncompressed = true;

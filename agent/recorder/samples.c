@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The layout of a sample is fixed by attr.sample_type (linux/perf_event.h, PERF_RECORD_SAMPLE): ip, tid, time, addr, cpu,
- * period, user registers, user stack.
+ * period, call chain, user registers, user stack.
  */
 #include "samples.h"
 
@@ -11,6 +11,7 @@
 
 #define NR_MAX 8192u
 #define STACK_MAX (16u << 20)
+#define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
 #define LEB128_MAX 10
 
 enum { NR_PLAIN = SAMPLE_COLUMN_STACK_BYTES + 1 };
@@ -18,12 +19,14 @@ enum { NR_PLAIN = SAMPLE_COLUMN_STACK_BYTES + 1 };
 struct samples {
 	uint32_t event;
 	uint64_t registers; /* perf's mask */
-	bool with_stack;
-	uint32_t nr;
+	bool with_stack, with_chain;
+	uint32_t nr, chain_used;
 	size_t stack_used;
 	uint64_t column[NR_PLAIN][NR_MAX];
 	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
-	unsigned char encoded[NR_MAX * LEB128_MAX];
+	uint64_t chain_length[NR_MAX];
+	uint64_t chain[CHAIN_MAX];
+	unsigned char encoded[CHAIN_MAX * LEB128_MAX];
 	unsigned char stack[];
 };
 
@@ -36,7 +39,8 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 	s->event = event_index;
 	s->registers = attr->sample_regs_user;
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
-	s->nr = 0;
+	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
+	s->nr = s->chain_used = 0;
 	s->stack_used = 0;
 	*out = s;
 	return 0;
@@ -49,16 +53,33 @@ void samples_destroy(struct samples *s)
 
 bool samples_full(const struct samples *s)
 {
-	return s->nr == NR_MAX || STACK_MAX - s->stack_used < 65536;
+	return s->nr == NR_MAX || STACK_MAX - s->stack_used < 65536 || CHAIN_MAX - s->chain_used < 65536 / 8;
+}
+
+/* Behind the marks of their contexts, and behind the sampled instruction itself, stand the return addresses. */
+static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+{
+	uint32_t before = s->chain_used;
+	bool innermost = true;
+
+	for (; nr > 0; nr--, at++) {
+		if (*at >= PERF_CONTEXT_MAX)
+			continue;
+		if (!innermost)
+			s->chain[s->chain_used++] = *at;
+		innermost = false;
+	}
+	s->chain_length[s->nr] = s->chain_used - before;
 }
 
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
 {
 	const uint64_t *at = (const uint64_t *)(h + 1), *end = (const uint64_t *)((const char *)h + h->size);
 	uint32_t i = s->nr, cpu_mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	uint64_t abi;
+	const uint64_t *chain = NULL;
+	uint64_t abi, chain_nr = 0;
 
-	if (end - at < 7) /* six words and the registers' abi */
+	if (end - at < 7 + (s->with_chain ? 1 : 0)) /* six words, the chain's length, the registers' abi */
 		return -EBADMSG;
 	s->column[SAMPLE_COLUMN_IP][i] = seen->ip = *at++;
 	seen->pid = (uint32_t)*at;
@@ -69,6 +90,15 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_ADDRESS][i] = *at++;
 	s->column[SAMPLE_COLUMN_CPU][i] = (uint32_t)*at++;
 	s->column[SAMPLE_COLUMN_WEIGHT][i] = *at++;
+	if (s->with_chain) {
+		uint64_t nr = *at++;
+
+		if (nr >= (uint64_t)(end - at)) /* the abi comes behind it */
+			return -EBADMSG;
+		chain = at;
+		chain_nr = nr;
+		at += nr;
+	}
 	seen->user = cpu_mode == PERF_RECORD_MISC_USER;
 	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
 					   cpu_mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
@@ -99,6 +129,8 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 			s->column[SAMPLE_COLUMN_STACK_BYTES][i] = dynamic;
 		}
 	}
+	if (s->with_chain)
+		take_chain(s, chain, chain_nr);
 	s->nr = i + 1;
 	return 0;
 }
@@ -123,9 +155,9 @@ static size_t encode(unsigned char *to, const uint64_t *v, uint32_t nr)
 	return (size_t)(at - to);
 }
 
-static void write_column(struct samples *s, struct trace_writer *w, uint32_t column, const uint64_t *v)
+static void write_column(struct samples *s, struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr)
 {
-	size_t bytes = encode(s->encoded, v, s->nr);
+	size_t bytes = encode(s->encoded, v, nr);
 
 	trace_record_array(w, 3);
 	trace_record_u64(w, column);
@@ -143,11 +175,16 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
 	trace_record_u64(w, s->event);
 	trace_record_u64(w, nr);
-	trace_record_array(w, (size_t)NR_PLAIN - 1 + (size_t)__builtin_popcountll(s->registers) + s->with_stack);
+	trace_record_array(w, (size_t)NR_PLAIN - 1 + (size_t)__builtin_popcountll(s->registers) + s->with_stack +
+			      (s->with_chain ? 2 : 0));
 	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
-		write_column(s, w, c, s->column[c]);
+		write_column(s, w, c, s->column[c], nr);
 	for (uint64_t left = s->registers; left; left &= left - 1)
-		write_column(s, w, SAMPLE_COLUMN_REGISTER_0 + (uint32_t)__builtin_ctzll(left), s->reg[__builtin_ctzll(left)]);
+		write_column(s, w, SAMPLE_COLUMN_REGISTER_0 + (uint32_t)__builtin_ctzll(left), s->reg[__builtin_ctzll(left)], nr);
+	if (s->with_chain) {
+		write_column(s, w, SAMPLE_COLUMN_CHAIN_LENGTH, s->chain_length, nr);
+		write_column(s, w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used);
+	}
 	if (s->with_stack) {
 		trace_record_array(w, 3);
 		trace_record_u64(w, SAMPLE_COLUMN_STACK);
@@ -156,7 +193,7 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	}
 	ret = trace_record_end(w); /* flushes when it is large */
 	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
-	s->nr = 0;
+	s->nr = s->chain_used = 0;
 	s->stack_used = 0;
 	return ret ? ret : flushed;
 }

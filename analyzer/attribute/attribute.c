@@ -45,6 +45,8 @@ struct sample {
 	uint64_t ip; /* in user space */
 	bool has_registers;
 	struct unwind_input input;
+	const uint64_t *chain; /* return addresses by frame pointers; NULL: were not recorded */
+	uint32_t chain_nr;
 	const struct tag *tag;
 	/* decided */
 	enum method method;
@@ -198,6 +200,25 @@ static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 	}
 }
 
+/* The same by return addresses alone, which tell of no register: a frame of generated code decides. */
+static void walk_chain(struct run *run, struct sample *s)
+{
+	s->method = METHOD_NONE;
+	s->reason = REASON_NO_FRAME_POINTERS;
+	for (uint32_t i = 0; i < s->chain_nr; i++) {
+		uint64_t address = s->chain[i] - 1;
+		const struct location *l;
+
+		l = locate(&run->locator, s->process, model_find_code(s->process, address, s->time_ns), address);
+		if (take_location(run->a->model, s, l)) {
+			s->method = METHOD_STACK;
+			s->reason = REASON_NONE;
+			s->caller_function = l->function;
+			return;
+		}
+	}
+}
+
 /* ---------------------------------------------------------------------------------------------------------- deciding */
 
 static void decide(struct run *run, struct sample *s, const struct location *l, const struct code *code, bool stack_only)
@@ -229,6 +250,10 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 	if (use_tag && keeps_tag(s->tag, s->ip) && (s->input.registers.known & (1u << reg)) &&
 	    take_tag(run, s, s->input.registers.value[reg])) {
 		s->method = METHOD_TAG;
+		return;
+	}
+	if (s->chain && !s->input.stack_bytes) {
+		walk_chain(run, s);
 		return;
 	}
 	walk_stack(run, s, use_tag);
@@ -491,6 +516,10 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 	if (b->stack_offset) {
 		s.input.stack = b->stack + b->stack_offset[i];
 		s.input.stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];
+	}
+	if (b->chain_offset) {
+		s.chain = b->chain + b->chain_offset[i];
+		s.chain_nr = (uint32_t)(b->chain_offset[i + 1] - b->chain_offset[i]);
 	}
 	if (f.mode != SAMPLE_MODE_USER)
 		forget_unsaved(&s.input.registers);

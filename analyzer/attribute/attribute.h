@@ -37,6 +37,7 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 	X(TRUNCATED, "truncated stack", "the call stack is longer than the stack bytes that were kept") \
 	X(BROKEN, "broken stack", "the call stack leads nowhere") \
 	X(NO_STACK, "no stack", "no stack bytes were recorded, and the tag did not decide") \
+	X(NO_FRAME_POINTERS, "no frame pointers", "the frame pointers lead to no caller that has a component") \
 	X(NO_REGISTERS, "no registers", "no user registers: a kernel thread, or a process that was ending")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,

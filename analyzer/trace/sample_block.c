@@ -51,8 +51,8 @@ static int decode_column(struct sample_block *b, uint64_t column, uint64_t encod
 		b->stack_offset = malloc(((size_t)b->nr + 1) * 8);
 		return b->stack_offset ? (int)0 : -ENOMEM;
 	}
-	if (column >= SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)
-		return 0; /* of a later version */
+	if (column >= SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX || column == SAMPLE_COLUMN_CHAIN)
+		return 0; /* of a later version; chains follow when their lengths are known */
 	values = malloc((size_t)b->nr * 8);
 	if (!values)
 		return -ENOMEM;
@@ -90,10 +90,37 @@ static int place_stacks(struct sample_block *b, size_t stack_bytes)
 	return 0;
 }
 
+/* Return addresses, as many as CHAIN_LENGTH says, each of at least one byte. */
+static int decode_chains(struct sample_block *b, const struct trace_value *v, uint64_t encoding)
+{
+	const uint64_t *length = b->column[SAMPLE_COLUMN_CHAIN_LENGTH];
+	const unsigned char *p = (const unsigned char *)v->p;
+	uint64_t at = 0;
+
+	if (encoding != SAMPLE_ENCODING_DELTA || !length || b->chain_offset)
+		return -EBADMSG;
+	b->chain_offset = malloc(((size_t)b->nr + 1) * 8);
+	if (!b->chain_offset)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->nr; i++) {
+		b->chain_offset[i] = at;
+		if (length[i] > v->bytes - at)
+			return -EBADMSG;
+		at += length[i];
+	}
+	b->chain_offset[b->nr] = at;
+	b->chain = malloc(at * 8 + 8);
+	if (!b->chain)
+		return -ENOMEM;
+	return decode_delta(p, p + v->bytes, b->chain, (uint32_t)at) ? 0 : -EBADMSG;
+}
+
 int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 {
 	const struct trace_value *columns;
 	uint64_t nr = trace_u64(r, F(samples, nr));
+	struct trace_value chains = { 0 };
+	uint64_t chains_encoding = 0;
 	size_t stack_bytes = 0;
 	int ret = 0;
 
@@ -114,7 +141,13 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 			ret = decode_column(b, column.u, encoding.u, &bytes);
 		if (column.u == SAMPLE_COLUMN_STACK)
 			stack_bytes = bytes.bytes;
+		if (column.u == SAMPLE_COLUMN_CHAIN) {
+			chains = bytes;
+			chains_encoding = encoding.u;
+		}
 	}
+	if (ret == 0 && chains.p)
+		ret = decode_chains(b, &chains, chains_encoding);
 	if (ret == 0 && b->stack_offset)
 		ret = place_stacks(b, stack_bytes);
 	if (ret)
@@ -129,5 +162,7 @@ void sample_block_fini(struct sample_block *b)
 	for (int i = 0; i < SAMPLE_REGISTERS_MAX; i++)
 		free(b->registers[i]);
 	free(b->stack_offset);
+	free(b->chain);
+	free(b->chain_offset);
 	memset(b, 0, sizeof(*b));
 }

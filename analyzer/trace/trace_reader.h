@@ -83,6 +83,8 @@ struct sample_block {
 	uint64_t *registers[SAMPLE_REGISTERS_MAX];
 	const unsigned char *stack;
 	uint64_t *stack_offset; /* NULL without stacks */
+	uint64_t *chain;	/* all samples' return addresses */
+	uint64_t *chain_offset; /* as stack_offset; NULL without chains */
 };
 
 /* Fills b from a TRACE_SAMPLES record; b is reused from call to call (zeroed before the first).  0 or -EBADMSG. */

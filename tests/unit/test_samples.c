@@ -120,6 +120,89 @@ static void samples_come_back_from_the_trace_as_they_were(void **state)
 	unlink(path);
 }
 
+/* Sample i with i % 4 callers behind the marks that the kernel sets, as it would write it. */
+static struct perf_event_header *make_chain(uint64_t i, uint64_t buffer[64])
+{
+	struct perf_event_header *h = make(4, buffer); /* no registers, no stack */
+
+	memmove(buffer + 7 + 1 + 2 + i % 4, buffer + 7, 16);
+	buffer[7] = 2 + i % 4;
+	buffer[8] = PERF_CONTEXT_USER;
+	buffer[9] = 0x1000; /* the sample itself */
+	for (uint64_t n = 0; n < i % 4; n++)
+		buffer[10 + n] = i << 32 | n;
+	h->size = (uint16_t)(h->size + 8 * (3 + i % 4));
+	return h;
+}
+
+static void call_chains_come_back_as_return_addresses(void **state)
+{
+	enum { NR = 100 };
+	struct perf_event_attr with_chain = attr;
+	char path[] = "/tmp/test_samples.XXXXXX";
+	struct trace_writer *w;
+	struct trace_reader *r;
+	struct trace_record record;
+	struct sample_block b = { 0 };
+	struct sample_seen seen;
+	struct samples *s;
+	struct diag d;
+	uint64_t buffer[64];
+	uint32_t nr, blocks = 0;
+
+	(void)state;
+	with_chain.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	assert_int_equal(samples_create(0, &with_chain, &s), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	for (uint64_t i = 0; i < NR; i++)
+		assert_int_equal(samples_add(s, make_chain(i, buffer), &seen), 0);
+	assert_int_equal(samples_flush(s, w, &nr), 0);
+	samples_destroy(s);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(path, &r, &d), 0);
+	while (trace_next(r, &record) == 1) {
+		if (record.id != TRACE_SAMPLES)
+			continue;
+		blocks++;
+		assert_int_equal(sample_block_decode(&record, &b), 0);
+		assert_int_equal(b.nr, NR);
+		for (uint32_t i = 0; i < NR; i++) {
+			assert_int_equal(b.chain_offset[i + 1] - b.chain_offset[i], i % 4);
+			for (uint64_t n = 0; n < i % 4; n++)
+				assert_true(b.chain[b.chain_offset[i] + n] == ((uint64_t)i << 32 | n));
+		}
+	}
+	assert_int_equal(blocks, 1);
+	sample_block_fini(&b);
+	trace_close(r);
+	unlink(path);
+}
+
+static void samples_refuse_chains_longer_than_their_record(void **state)
+{
+	static const uint64_t bad[] = { 5, 6, 1 << 20, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 8 };
+	struct perf_event_attr with_chain = attr;
+	struct sample_seen seen;
+	struct samples *s;
+	uint64_t buffer[64];
+
+	(void)state;
+	with_chain.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	assert_int_equal(samples_create(0, &with_chain, &s), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct perf_event_header *h = make_chain(1, buffer);
+
+		assert_int_equal(samples_add(s, h, &seen), 0);
+		buffer[7] = bad[i];
+		assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
+	}
+	samples_destroy(s);
+}
+
 static void samples_refuse_records_that_end_too_early(void **state)
 {
 	uint64_t buffer[64];
@@ -189,6 +272,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_come_back_from_the_trace_as_they_were),
+		cmocka_unit_test(call_chains_come_back_as_return_addresses),
+		cmocka_unit_test(samples_refuse_chains_longer_than_their_record),
 		cmocka_unit_test(samples_refuse_records_that_end_too_early),
 		cmocka_unit_test(samples_refuse_stacks_longer_than_their_record),
 		cmocka_unit_test(samples_are_full_before_they_overflow),
