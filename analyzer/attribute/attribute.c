@@ -36,6 +36,7 @@ struct run {
 	struct intern expansions; /* seeds -> 1 + index */
 	struct expansion *expansion;
 	uint32_t nr_expansions, expansions_capacity;
+	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };
 
 /* One sample on its way. */
@@ -172,6 +173,21 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
+/* What it means that a walk ended without anybody who decides. */
+static enum reason reason_of(enum unwind_end end, const struct sample *s)
+{
+	switch (end) {
+	case UNWIND_TRUNCATED:
+		return s->input.stack_bytes ? REASON_TRUNCATED : REASON_NO_STACK;
+	case UNWIND_NO_INFO:
+		return REASON_NO_UNWIND_INFO;
+	case UNWIND_BROKEN:
+		return s->input.stack_bytes ? REASON_BROKEN : REASON_NO_STACK;
+	default:
+		return REASON_HOST;
+	}
+}
+
 static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 {
 	struct walk w = { run, s, use_tag, false };
@@ -183,21 +199,63 @@ static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 	if (w.decided)
 		return;
 	s->method = METHOD_NONE;
-	switch (end) {
-	case UNWIND_COMPLETE:
-	case UNWIND_STOPPED:
-		s->reason = REASON_HOST;
-		break;
-	case UNWIND_TRUNCATED:
-		s->reason = s->input.stack_bytes ? REASON_TRUNCATED : REASON_NO_STACK;
-		break;
-	case UNWIND_NO_INFO:
-		s->reason = REASON_NO_UNWIND_INFO;
-		break;
-	case UNWIND_BROKEN:
-		s->reason = s->input.stack_bytes ? REASON_BROKEN : REASON_NO_STACK;
-		break;
+	s->reason = reason_of(end, s);
+}
+
+/* ------------------------------------------------------------------------------------------------------- whole stacks */
+
+struct collect {
+	struct walk walk;
+	uint32_t nr;
+	struct stack_node frame[2 * UNWIND_FRAMES_MAX + 2]; /* innermost first */
+};
+
+static struct stack_node frame_at(const struct location *l, unsigned flags)
+{
+	return (struct stack_node){ 0, l->function, l->line, l->component ? l->component : l->before ? l->before : l->after, 0,
+				    (uint16_t)(flags | (l->jit ? STACK_JIT : 0)) };
+}
+
+static bool collect_frame(void *context, const struct unwind_frame *f)
+{
+	struct collect *c = context;
+	struct run *run = c->walk.run;
+	uint64_t address = f->depth ? f->ip - 1 : f->ip;
+	const struct sample *s = c->walk.sample;
+	const struct location *l = locate(&run->locator, s->process, model_find_code(s->process, address, s->time_ns), address);
+
+	for (; c->nr < 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
+		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
+		if (!l->outer)
+			break;
 	}
+	return true;
+}
+
+/* The node of the innermost frame. */
+static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
+{
+	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
+		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
+	struct collect c = { .walk = { run, s, false, false } };
+	struct unwind_space space = { find_unwind_object, &c.walk, 0 };
+	enum reason why = REASON_NO_REGISTERS;
+	uint32_t node = 0;
+
+	if (mode != SAMPLE_MODE_USER)
+		c.frame[c.nr++] = frame_at(&run->locator.location[run->locator.kernel], STACK_KERNEL);
+	if (s->has_registers) {
+		space.generation = ((uint64_t)s->process->number + 1) << 32 | model_generation(s->process, s->time_ns);
+		why = reason_of(unwind_walk(run->unwinder, &space, &s->input, collect_frame, &c), s);
+	}
+	if (names[why]) {
+		if (!run->cut[why])
+			run->cut[why] = locate_nowhere(&run->locator, names[why]);
+		c.frame[c.nr++] = frame_at(&run->locator.location[run->cut[why]], STACK_CUT);
+	}
+	while (c.nr > 0)
+		node = stacks_add(&run->a->stacks, node, &c.frame[--c.nr]);
+	return node;
 }
 
 /* The same by return addresses alone, which tell of no register: a frame of generated code decides. */
@@ -356,7 +414,7 @@ static uint32_t phase_of(const struct run *run, const struct process *p, uint64_
 }
 
 struct facts { /* of a row that all shares have in common */
-	uint32_t process, thread, event, mode, phase;
+	uint32_t process, thread, event, mode, phase, stack;
 	uint64_t weight, ip;
 	const struct location *location;
 };
@@ -387,6 +445,7 @@ static int add_rows(struct run *run, const struct sample *s, const struct facts 
 		t->column[TABLE_METHOD][row] = s->method;
 		t->column[TABLE_REASON][row] = s->reason;
 		t->column[TABLE_PHASE][row] = f->phase;
+		t->column[TABLE_STACK][row] = f->stack;
 		for (uint32_t level = 0; level < TABLE_LEVELS; level++)
 			t->column[TABLE_LEVEL_0 + level][row] = e->row[i].component[level];
 	}
@@ -538,6 +597,7 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 	/* the row tells where the sample itself was */
 	f.location = f.mode == SAMPLE_MODE_USER ? locate(&run->locator, s.process, code, s.ip) :
 						  &run->locator.location[run->locator.kernel];
+	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
 	f.phase = m->nr_marks ? phase_of(run, s.process, s.time_ns) : 0;
 	if (f.location->jit) {
 		a->jit_samples++;
@@ -594,7 +654,9 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (!a)
 		return diag_fail(d, ENOMEM, "no memory for samples");
 	a->model = m;
-	ret = locator_init(&run.locator, a);
+	ret = stacks_init(&a->stacks);
+	if (ret == 0)
+		ret = locator_init(&run.locator, a);
 	if (ret == 0)
 		ret = unwinder_create(&run.unwinder, d);
 	if (ret == 0) {
@@ -622,6 +684,7 @@ void attribution_destroy(struct attribution *a)
 		free(a->line[i].file);
 	for (uint32_t i = 0; i < a->nr_images; i++)
 		free(a->image[i].path);
+	stacks_fini(&a->stacks);
 	free(a->function);
 	free(a->line);
 	free(a->image);

@@ -11,6 +11,7 @@
 #define TAILOR_ATTRIBUTE_H
 
 #include "model.h"
+#include "stacks.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -79,6 +80,7 @@ struct attribution {
 	uint32_t nr_lines;
 	struct image *image;
 	uint32_t nr_images;
+	struct stacks stacks; /* of TABLE_STACK */
 	/* generated code */
 	uint64_t jit_samples, jit_named, jit_lines;
 	uint64_t line0_samples; /* where the line table says that there is no line */
@@ -87,6 +89,7 @@ struct attribution {
 
 struct attribute_options {
 	bool stack_only; /* ignore tags: compare register tagging with call-stack sampling */
+	bool stacks;	 /* whole call stacks: attribution.stacks, TABLE_STACK */
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
 	bool witness;	 /* ... and what the call stack alone says of it */
 	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */

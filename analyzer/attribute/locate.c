@@ -97,13 +97,20 @@ int locator_init(struct locator *l, struct attribution *a)
 	a->line[a->nr_lines++].file = strdup("");
 	a->image[a->nr_images++].path = strdup("");
 	add_location(l, &none);
-	none.image = get_image(l, "[kernel]");
-	none.function = get_function(l, strdup("[kernel]"), none.image, false, false, false);
-	l->kernel = add_location(l, &none);
+	l->kernel = locate_nowhere(l, "[kernel]");
 	none.image = get_image(l, "[unknown]");
 	none.function = get_function(l, strdup("[unknown]"), none.image, false, false, true);
 	l->unknown = add_location(l, &none);
 	return l->unknown == 2 ? 0 : -ENOMEM;
+}
+
+uint32_t locate_nowhere(struct locator *l, const char *name)
+{
+	struct location none = { 0 };
+
+	none.image = get_image(l, name);
+	none.function = get_function(l, strdup(name), none.image, false, false, false);
+	return add_location(l, &none);
 }
 
 void locator_fini(struct locator *l)

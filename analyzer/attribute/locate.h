@@ -14,6 +14,7 @@ struct location {
 	uint32_t component;		/* COMPONENT_NONE: the code has none */
 	uint32_t before, after;		/* without a line of its own: its neighbours' components */
 	bool jit, line0;
+	uint32_t outer; /* location of the function that this one is inlined in; 0: it is none */
 };
 
 struct locator {
@@ -27,6 +28,8 @@ struct locator {
 
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
+/* A location that is none, by a name in brackets. */
+uint32_t locate_nowhere(struct locator *l, const char *name);
 /* code NULL: unknown.  Never NULL; valid until the next call. */
 const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 

@@ -27,6 +27,7 @@ enum table_column {
 	TABLE_METHOD,
 	TABLE_REASON,
 	TABLE_PHASE, /* 1 + index of the innermost run mark around it; 0: none */
+	TABLE_STACK, /* the innermost frame's node, where stacks were asked for; 0: none */
 	TABLE_LEVEL_0, /* component at level 0, and so on */
 	TABLE_COLUMNS = TABLE_LEVEL_0 + TABLE_LEVELS,
 };
