@@ -80,8 +80,11 @@ static void describe_sampling(struct event *e, const struct event_options *o)
 
 	a->size = sizeof(*a);
 	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
-			 PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER;
-	a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
+			 PERF_SAMPLE_PERIOD;
+	if (o->registers != EVENT_REGISTERS_NONE) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER;
+		a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
+	}
 	if (o->stack_bytes) {
 		a->sample_type |= PERF_SAMPLE_STACK_USER;
 		a->sample_stack_user = o->stack_bytes;

@@ -24,6 +24,7 @@ struct event_options {
 
 /* bx bp sp ip r12-r15: where tags live, and what unwinding starts from */
 #define EVENT_REGISTERS_DEFAULT 0xf001c2ull
+#define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
 
 struct event {
 	char name[128]; /* as libpfm4 or we call it */

@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
 	{ "stack", KEY_STACK, "BYTES", 0, "stack bytes to keep with each sample, 0 to 65528 (2048)", 0 },
 	{ "registers", KEY_REGISTERS, "LIST", 0,
-	  "user registers to keep with each sample: all, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
+	  "user registers to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
 	  "keep the callers that the kernel finds by frame pointers; used where there are no stack bytes (--stack 0)", 0 },
@@ -51,6 +51,8 @@ static uint64_t register_mask(struct argp_state *state, const char *list)
 {
 	uint64_t mask = 0;
 
+	if (strcmp(list, "none") == 0)
+		return EVENT_REGISTERS_NONE;
 	for (size_t bytes; *list; list += bytes + (list[bytes] == ',')) {
 		size_t i, nr = sizeof(registers) / sizeof(registers[0]);
 		bool all;

@@ -19,7 +19,7 @@ enum { NR_PLAIN = SAMPLE_COLUMN_STACK_BYTES + 1 };
 struct samples {
 	uint32_t event;
 	uint64_t registers; /* perf's mask */
-	bool with_stack, with_chain;
+	bool with_registers, with_stack, with_chain;
 	uint32_t nr, chain_used;
 	size_t stack_used;
 	uint64_t column[NR_PLAIN][NR_MAX];
@@ -38,6 +38,7 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 		return -ENOMEM;
 	s->event = event_index;
 	s->registers = attr->sample_regs_user;
+	s->with_registers = attr->sample_type & PERF_SAMPLE_REGS_USER;
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
 	s->nr = s->chain_used = 0;
@@ -79,7 +80,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	const uint64_t *chain = NULL;
 	uint64_t abi, chain_nr = 0;
 
-	if (end - at < 7 + (s->with_chain ? 1 : 0)) /* six words, the chain's length, the registers' abi */
+	if (end - at < 6 + s->with_chain + s->with_registers) /* six words, the chain's length, the registers' abi */
 		return -EBADMSG;
 	s->column[SAMPLE_COLUMN_IP][i] = seen->ip = *at++;
 	seen->pid = (uint32_t)*at;
@@ -93,7 +94,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	if (s->with_chain) {
 		uint64_t nr = *at++;
 
-		if (nr >= (uint64_t)(end - at)) /* the abi comes behind it */
+		if (nr > (uint64_t)(end - at) - s->with_registers) /* the abi comes behind it */
 			return -EBADMSG;
 		chain = at;
 		chain_nr = nr;
@@ -102,7 +103,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	seen->user = cpu_mode == PERF_RECORD_MISC_USER;
 	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
 					   cpu_mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
-	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = abi = *at++;
+	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = abi = s->with_registers ? *at++ : 0;
 	if (abi && end - at < __builtin_popcountll(s->registers))
 		return -EBADMSG;
 	for (uint64_t left = s->registers; left; left &= left - 1)

@@ -289,13 +289,17 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 	s->seeds.nr = 0;
 	s->shared_half = COMPONENT_NONE;
 	s->caller_function = 0;
-	if (!s->has_registers) {
+	if (!s->ip) {
 		s->reason = REASON_NO_REGISTERS;
 		return;
 	}
 	if (take_location(run->a->model, s, l)) {
 		s->method = METHOD_IP;
 		s->caller_function = l->function;
+		return;
+	}
+	if (!s->has_registers && !s->chain) {
+		s->reason = REASON_NO_REGISTERS;
 		return;
 	}
 	if (run->a->model->dictionary.nr_components == 1) { /* nothing to find on a stack */

@@ -39,7 +39,7 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 	X(BROKEN, "broken stack", "the call stack leads nowhere") \
 	X(NO_STACK, "no stack", "no stack bytes were recorded, and the tag did not decide") \
 	X(NO_FRAME_POINTERS, "no frame pointers", "the frame pointers lead to no caller that has a component") \
-	X(NO_REGISTERS, "no registers", "no user registers: a kernel thread, or a process that was ending")
+	X(NO_REGISTERS, "no registers", "no user registers: not recorded, a kernel thread, or a process that was ending")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,
 enum reason { REASONS(REASON_INDEX_) NR_REASONS };

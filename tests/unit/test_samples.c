@@ -203,6 +203,24 @@ static void samples_refuse_chains_longer_than_their_record(void **state)
 	samples_destroy(s);
 }
 
+static void samples_without_registers_have_no_word_for_them(void **state)
+{
+	struct perf_event_attr bare = { .sample_type = 0 };
+	struct sample_seen seen;
+	struct samples *s;
+	uint64_t buffer[64];
+	struct perf_event_header *h = make(4, buffer);
+
+	(void)state;
+	assert_int_equal(samples_create(0, &bare, &s), 0);
+	h->size = 8 + 6 * 8;
+	assert_int_equal(samples_add(s, h, &seen), 0);
+	assert_int_equal(seen.ip, 0x400040);
+	h->size -= 8;
+	assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
+	samples_destroy(s);
+}
+
 static void samples_refuse_records_that_end_too_early(void **state)
 {
 	uint64_t buffer[64];
@@ -274,6 +292,7 @@ int main(void)
 		cmocka_unit_test(samples_come_back_from_the_trace_as_they_were),
 		cmocka_unit_test(call_chains_come_back_as_return_addresses),
 		cmocka_unit_test(samples_refuse_chains_longer_than_their_record),
+		cmocka_unit_test(samples_without_registers_have_no_word_for_them),
 		cmocka_unit_test(samples_refuse_records_that_end_too_early),
 		cmocka_unit_test(samples_refuse_stacks_longer_than_their_record),
 		cmocka_unit_test(samples_are_full_before_they_overflow),
