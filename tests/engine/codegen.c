@@ -245,7 +245,7 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 	static const struct {
 		enum expression_kind kind;
 		LLVMIntPredicate predicate;
-	} comparisons[] = { { E_LT, LLVMIntSLT }, { E_LE, LLVMIntSLE }, { E_GE, LLVMIntSGE }, { E_GT, LLVMIntSGT } };
+	} comparisons[] = { { E_LT, LLVMIntSLT }, { E_LE, LLVMIntSLE }, { E_GE, LLVMIntSGE }, { E_GT, LLVMIntSGT }, { E_EQ, LLVMIntEQ }, { E_NE, LLVMIntNE } };
 	LLVMValueRef a, b;
 
 	switch (e->kind) {
@@ -269,9 +269,12 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 		return LLVMBuildMul(g->builder, a, b, "");
 	case E_AND:
 		return LLVMBuildAnd(g->builder, a, b, "");
+	case E_OR:
+		return LLVMBuildOr(g->builder, a, b, "");
+	case E_LIKE:
 	case E_SAME_TEXT: {
 		LLVMValueRef arguments[4] = { LLVMBuildIntToPtr(g->builder, a, g->pointer, ""), b };
-		LLVMValueRef same = call_runtime(g, "rt_same_text", g->i64, arguments, 2);
+		LLVMValueRef same = call_runtime(g, e->kind == E_LIKE ? "rt_like" : "rt_same_text", g->i64, arguments, 2);
 
 		return LLVMBuildICmp(g->builder, LLVMIntNE, same, number(g, 0), "");
 	}
@@ -390,7 +393,7 @@ static void produce_groups(struct gen *g, struct operator *o)
 	struct loop l = begin_pipeline(g, o, "merge", "merge groups");
 	LLVMValueRef arguments[4] = { g->worker, address(g, s), l.i }, all, group;
 
-	g->pipeline->one_per_thread = true;
+	g->pipeline->merges = o;
 	s->tag[1] = tag_of(g, new_task(g, o, "merge growth"));
 	call_runtime(g, "rt_group_merge", g->none, arguments, 3);
 	end_pipeline(g, &l);
@@ -468,7 +471,7 @@ static void consume_build(struct gen *g, struct operator *o)
 	entry = call_runtime(g, "rt_join_insert", g->pointer, arguments, 4);
 	*nr = 0;
 	for (int c = 0; c < NR_COLUMNS; c++)
-		if (g->value[c] && g->plan->needs[c] && c != (int)o->key && *nr < VALUES_MAX) {
+		if (g->value[c] && g->plan->needs[c] && c != (int)o->key && !o->anti && *nr < VALUES_MAX) {
 			store(g, g->value[c], entry, offsetof(struct entry, value) + 8 * (size_t)*nr);
 			g->saved[o->id][(*nr)++] = c;
 		}
@@ -481,8 +484,9 @@ static void consume_probe(struct gen *g, struct operator *o)
 	LLVMBasicBlockRef after;
 
 	entry = call_runtime(g, "rt_join_lookup", g->pointer, arguments, 3);
-	after = begin_if(g, LLVMBuildIsNotNull(g->builder, entry, ""));
-	g->value[o->key] = key;
+	after = begin_if(g, o->anti ? LLVMBuildIsNull(g->builder, entry, "") : LLVMBuildIsNotNull(g->builder, entry, ""));
+	if (!o->anti)
+		g->value[o->key] = key;
 	for (int i = 0; i < g->nr_saved[o->id]; i++)
 		g->value[g->saved[o->id][i]] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
 						    column_names[g->saved[o->id][i]]);
@@ -493,7 +497,7 @@ static void consume_probe(struct gen *g, struct operator *o)
 
 static void consume_group(struct gen *g, struct operator *o)
 {
-	LLVMValueRef keys[KEYS_MAX], arguments[7], group;
+	LLVMValueRef keys[KEYS_MAX], arguments[8], group;
 
 	for (int k = 0; k < KEYS_MAX; k++)
 		keys[k] = k < o->nr_keys ? g->value[o->keys[k]] : number(g, 0);
@@ -501,7 +505,7 @@ static void consume_group(struct gen *g, struct operator *o)
 	arguments[1] = address(g, o->state);
 	arguments[2] = hash_of(g, keys, o->nr_keys);
 	memcpy(arguments + 3, keys, sizeof(keys));
-	group = call_runtime(g, "rt_group_find", g->pointer, arguments, 6);
+	group = call_runtime(g, "rt_group_find", g->pointer, arguments, 7);
 	for (int v = 0; v < o->nr_sums; v++)
 		add_to(g, o->sums[v].of ? evaluate(g, o->sums[v].of) : number(g, 1), group,
 		       offsetof(struct group, value) + 8 * (size_t)v);

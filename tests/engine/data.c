@@ -6,6 +6,7 @@
 #include "engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NAME_(table, name) #name,
 const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "avg", "work" };
@@ -13,9 +14,16 @@ const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum
 #define TABLE_(table, name) table,
 const enum table_id column_tables[] = { COLUMNS(TABLE_) };
 #undef TABLE_
-const char *const table_names[] = { "customer", "orders", "lineitem" };
+const char *const table_names[] = { "customer", "orders", "lineitem", "part", "partsupp", "supplier" };
 
 static const char segments[5][11] = { "AUTOMOBILE", "BUILDING  ", "FURNITURE ", "HOUSEHOLD ", "MACHINERY " };
+
+/* A type is one syllable of each list: 150 of them, kept as numbers in this order, a dictionary that keeps prefixes together. */
+static const char *const syllables[2][6] = {
+	{ "STANDARD", "SMALL", "MEDIUM", "LARGE", "ECONOMY", "PROMO" },
+	{ "ANODIZED", "BURNISHED", "PLATED", "POLISHED", "BRUSHED", "" },
+};
+#define TYPES_THIRD 5 /* TIN, NICKEL, BRASS, STEEL, COPPER */
 
 /* splitmix64 (S. Vigna, https://prng.di.unimi.it/splitmix64.c, public domain) */
 static uint64_t value(uint64_t column, uint64_t row)
@@ -41,6 +49,51 @@ int64_t data_day(int year, int month, int day)
 	return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
+int64_t data_type(const char *first, const char *second)
+{
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 5; j++)
+			if (strcmp(first, syllables[0][i]) == 0 && strcmp(second, syllables[1][j]) == 0)
+				return (i * 5 + j) * TYPES_THIRD;
+	return -1;
+}
+
+/* One supplier in a hundred has complaints: more than in TPC-H, so that small scales have them too. */
+static const char *comment(uint64_t supplier)
+{
+	static const char *const comments[] = {
+		"slyly bold instructions wake furiously among the final, silent Customer accounts",
+		"quickly ironic packages haggle. Complaints are few; each Customer is pending",
+		"carefully regular deposits integrate above the blithely express requests",
+		"furiously even Customer theodolites Recommend the special, unusual foxes",
+	};
+
+	return value(s_comment, supplier) % 100 == 0 ? "even deposits sleep. Customer pinto beans nag; the Complaints are bold" :
+						       comments[value(s_comment, supplier) % 4];
+}
+
+/* Clause 4.2.3: four suppliers a part. */
+static void generate_parts(struct data *d)
+{
+	int64_t nr_suppliers = (int64_t)d->rows[SUPPLIER];
+
+	for (uint64_t p = 0; p < d->rows[PART]; p++) {
+		d->column[p_partkey][p] = (int64_t)p + 1;
+		d->column[p_brand][p] = uniform(p_brand, p, 1, 5) * 10 + uniform(103, p, 1, 5);
+		d->column[p_type][p] = uniform(p_type, p, 0, 6 * 5 * TYPES_THIRD - 1);
+		d->column[p_size][p] = uniform(p_size, p, 1, 50);
+		for (int64_t i = 0; i < 4; i++) {
+			d->column[ps_partkey][4 * p + (uint64_t)i] = (int64_t)p + 1;
+			d->column[ps_suppkey][4 * p + (uint64_t)i] =
+				((int64_t)p + 1 + i * (nr_suppliers / 4 + (int64_t)p / nr_suppliers)) % nr_suppliers + 1;
+		}
+	}
+	for (uint64_t s = 0; s < d->rows[SUPPLIER]; s++) {
+		d->column[s_suppkey][s] = (int64_t)s + 1;
+		d->column[s_comment][s] = (int64_t)(intptr_t)comment(s);
+	}
+}
+
 static uint64_t lines_of(uint64_t order)
 {
 	return (uint64_t)uniform(100, order, 1, 7);
@@ -53,6 +106,9 @@ int data_generate(struct data *d, double scale)
 
 	d->rows[CUSTOMER] = (uint64_t)(150000 * scale) + 1;
 	d->rows[ORDERS] = (uint64_t)(1500000 * scale) + 1;
+	d->rows[PART] = (uint64_t)(200000 * scale) + 1;
+	d->rows[PARTSUPP] = 4 * d->rows[PART];
+	d->rows[SUPPLIER] = (uint64_t)(10000 * scale) + 1;
 	d->rows[LINEITEM] = 0;
 	for (uint64_t o = 0; o < d->rows[ORDERS]; o++)
 		d->rows[LINEITEM] += lines_of(o);
@@ -87,5 +143,6 @@ int data_generate(struct data *d, double scale)
 			d->column[l_linestatus][line] = ship > current ? 'O' : 'F';
 		}
 	}
+	generate_parts(d);
 	return 0;
 }

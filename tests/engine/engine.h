@@ -10,12 +10,14 @@
 #include <stdint.h>
 
 /* ---- data.c: TPC-H-shaped columns, all of 8-byte integers: keys, cents, per cent, days since 1970, characters */
-enum table_id { CUSTOMER, ORDERS, LINEITEM, NR_TABLES };
+enum table_id { CUSTOMER, ORDERS, LINEITEM, PART, PARTSUPP, SUPPLIER, NR_TABLES };
 #define COLUMNS(X) \
 	X(CUSTOMER, c_custkey) X(CUSTOMER, c_mktsegment) \
 	X(ORDERS, o_orderkey) X(ORDERS, o_custkey) X(ORDERS, o_orderdate) X(ORDERS, o_shippriority) \
 	X(LINEITEM, l_orderkey) X(LINEITEM, l_quantity) X(LINEITEM, l_extendedprice) X(LINEITEM, l_discount) \
-	X(LINEITEM, l_tax) X(LINEITEM, l_returnflag) X(LINEITEM, l_linestatus) X(LINEITEM, l_shipdate)
+	X(LINEITEM, l_tax) X(LINEITEM, l_returnflag) X(LINEITEM, l_linestatus) X(LINEITEM, l_shipdate) \
+	X(PART, p_partkey) X(PART, p_brand) X(PART, p_type) X(PART, p_size) \
+	X(PARTSUPP, ps_partkey) X(PARTSUPP, ps_suppkey) X(SUPPLIER, s_suppkey) X(SUPPLIER, s_comment)
 #define COLUMN_ENUM_(table, name) name,
 enum column_id {
 	COLUMNS(COLUMN_ENUM_)
@@ -28,17 +30,21 @@ enum column_id {
 
 struct data {
 	uint64_t rows[NR_TABLES];
-	int64_t *column[NR_STORED]; /* c_mktsegment: pointers to 10 characters */
+	/* c_mktsegment: pointers to 10 characters; s_comment: to text; p_brand: 45 is 'Brand#45'; p_type: its place among the types */
+	int64_t *column[NR_STORED];
 };
 
 int data_generate(struct data *d, double scale);
+/* The place of the first type with these two syllables, five of which lie side by side; -1: there is none. */
+int64_t data_type(const char *first, const char *second);
 int64_t data_day(int year, int month, int day); /* since 1970-01-01 */
 extern const char *const column_names[];
 extern const char *const table_names[];
 extern const enum table_id column_tables[];
 
 /* ---- plan.c: expressions and operators */
-enum expression_kind { E_COLUMN, E_CONSTANT, E_TEXT, E_ADD, E_SUB, E_MUL, E_LT, E_LE, E_GE, E_GT, E_AND, E_SAME_TEXT };
+enum expression_kind { E_COLUMN, E_CONSTANT, E_TEXT, E_ADD, E_SUB, E_MUL, E_LT, E_LE, E_GE, E_GT, E_EQ, E_NE, E_AND, E_OR,
+		       E_SAME_TEXT, E_LIKE };
 
 struct expression {
 	enum expression_kind kind;
@@ -62,6 +68,7 @@ struct operator {
 	enum table_id table;		/* scan */
 	struct expression *predicate;	/* select */
 	enum column_id key, probe_key;	/* join */
+	bool anti;			/* join: what has no partner passes */
 	enum column_id keys[KEYS_MAX];	/* group */
 	int nr_keys;
 	struct {
@@ -115,7 +122,7 @@ struct pipeline {
 	char name[64];
 	uint64_t rows;		      /* known before, or ... */
 	struct operator *rows_of;     /* ... those of this one's merged table */
-	bool one_per_thread;	      /* rows = threads, one row a morsel */
+	struct operator *merges;      /* this one's tables: rows = threads, one row a morsel */
 	pipeline_function function;
 };
 

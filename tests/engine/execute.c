@@ -68,7 +68,7 @@ static void run_pipeline(const struct pipeline *p, uint64_t rows)
 	pthread_mutex_lock(&pool.lock);
 	pool.pipeline = p;
 	pool.rows = rows;
-	pool.morsel = p->one_per_thread ? 1 : MORSEL;
+	pool.morsel = p->merges ? 1 : MORSEL;
 	pool.next = 0;
 	pool.busy = nr_workers - 1;
 	pool.job++;
@@ -181,7 +181,7 @@ static void finish(struct plan *plan, const struct pipeline *done, const struct 
 					sum += workers[w].scalar[v];
 				((int64_t *)o->state)[v] = sum;
 			}
-		else if (o->kind == OP_GROUP && done->one_per_thread)
+		else if (o == done->merges)
 			gather_groups(o->state);
 	}
 }
@@ -199,7 +199,7 @@ double execute(struct plan *plan, struct program *program, const struct options 
 	prepare(plan);
 	for (uint32_t i = 0; i < program->nr_pipelines; i++) {
 		const struct pipeline *p = &program->pipelines[i];
-		uint64_t rows = p->one_per_thread ? (uint64_t)nr_workers : p->rows;
+		uint64_t rows = p->merges ? (uint64_t)nr_workers : p->rows;
 
 		if (p->rows_of)
 			rows = p->rows_of->kind == OP_GROUP ? ((struct group_state *)p->rows_of->state)->nr_all :

@@ -218,6 +218,43 @@ static struct operator *q6(struct plan *p, const struct data *d)
 	return OUTPUT(p, a, x_sum0);
 }
 
+static struct operator *q16(struct plan *p, const struct data *d)
+{
+	static const int sizes[] = { 14, 23, 45, 19, 3, 36, 9 };
+	struct expression *type, *size = bin(E_EQ, col(p_size), num(49)), *e;
+	int64_t polished = data_type("MEDIUM", "POLISHED");
+	struct operator *part, *supplier, *j, *g;
+
+	p->sql = "select p_brand, p_type, p_size, count(distinct ps_suppkey)\nfrom partsupp, part\nwhere p_partkey = ps_partkey\n"
+		 "  and p_brand <> 'Brand#45' and p_type not like 'MEDIUM POLISHED%'\n  and p_size in (49, 14, 23, 45, 19, 3, 36, 9)\n"
+		 "  and ps_suppkey not in (select s_suppkey from supplier where s_comment like '%Customer%Complaints%')\n"
+		 "group by p_brand, p_type, p_size\n";
+	type = bin(E_OR, bin(E_LT, col(p_type), num(polished)), bin(E_GE, col(p_type), num(polished + 5)));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		size = bin(E_OR, size, bin(E_EQ, col(p_size), num(sizes[i])));
+	e = bin(E_AND, bin(E_NE, col(p_brand), num(45)), bin(E_AND, type, size));
+	part = selection(p, scan(p, d, PART), 24 / 25.0 * 29 / 30.0 * 8 / 50.0, e,
+			 "p_brand <> 'Brand#45', p_type not like 'MEDIUM POLISHED%', p_size in (49, …)");
+	j = join(p, part, scan(p, d, PARTSUPP), p_partkey, ps_partkey, 4 * part->estimated_rows);
+	supplier = selection(p, scan(p, d, SUPPLIER), 0.01, bin(E_LIKE, col(s_comment), text("%Customer%Complaints%")),
+			     "s_comment like '%Customer%Complaints%'");
+	j = join(p, supplier, j, s_suppkey, ps_suppkey, 0.99 * j->estimated_rows);
+	j->anti = true;
+	snprintf(j->name, sizeof(j->name), "anti join");
+	/* count(distinct ...): first the distinct ones, then their number */
+	g = operator(p, OP_GROUP, j, j->estimated_rows, "distinct", "p_brand, p_type, p_size, ps_suppkey");
+	g->keys[g->nr_keys++] = p_brand;
+	g->keys[g->nr_keys++] = p_type;
+	g->keys[g->nr_keys++] = p_size;
+	g->keys[g->nr_keys++] = ps_suppkey;
+	g = operator(p, OP_GROUP, g, 24 * 145 * 8, "group by", "p_brand, p_type, p_size; count(distinct ps_suppkey)");
+	g->keys[g->nr_keys++] = p_brand;
+	g->keys[g->nr_keys++] = p_type;
+	g->keys[g->nr_keys++] = p_size;
+	count_rows(g);
+	return OUTPUT(p, g, p_brand, p_type, p_size, x_count);
+}
+
 /* Operators that all call the same function, for work in known proportions. */
 static struct operator *calibrate(struct plan *p, const struct data *d)
 {
@@ -270,7 +307,7 @@ struct plan *plan_make(const char *query, const struct data *d)
 	static const struct {
 		const char *name;
 		struct operator *(*make)(struct plan *p, const struct data *d);
-	} queries[] = { { "fig9", fig9 }, { "q1", q1 }, { "q3", q3 }, { "q6", q6 }, { "calibrate", calibrate } };
+	} queries[] = { { "fig9", fig9 }, { "q1", q1 }, { "q3", q3 }, { "q6", q6 }, { "q16", q16 }, { "calibrate", calibrate } };
 
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
 		if (strcmp(queries[i].name, query) == 0) {

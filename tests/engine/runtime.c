@@ -125,22 +125,25 @@ RUNTIME static struct group *find_or_insert(struct worker *w, struct group_table
 		grow(w, t, tag);
 	slot = &t->directory[hash & t->mask];
 	for (g = *slot; g; g = g->next)
-		if (g->hash == hash && g->key[0] == key[0] && g->key[1] == key[1] && g->key[2] == key[2])
+		if (g->hash == hash && g->key[0] == key[0] && g->key[1] == key[1] && g->key[2] == key[2] &&
+		    g->key[3] == key[3])
 			return g;
 	g = arena_take(&w->arena, sizeof(*g)); /* pages are zeros */
 	g->hash = hash;
 	g->key[0] = key[0];
 	g->key[1] = key[1];
 	g->key[2] = key[2];
+	g->key[3] = key[3];
 	g->next = *slot;
 	*slot = g;
 	t->groups[t->nr++] = g;
 	return g;
 }
 
-RUNTIME struct group *rt_group_find(struct worker *w, struct group_state *s, uint64_t hash, int64_t a, int64_t b, int64_t c)
+RUNTIME struct group *rt_group_find(struct worker *w, struct group_state *s, uint64_t hash, int64_t a, int64_t b, int64_t c,
+				    int64_t d)
 {
-	int64_t key[RUNTIME_KEYS_MAX] = { a, b, c };
+	int64_t key[RUNTIME_KEYS_MAX] = { a, b, c, d };
 
 	return find_or_insert(w, &s->local[w->number], hash, key, s->tag[0]);
 }
@@ -188,6 +191,30 @@ RUNTIME int64_t rt_same_text(const char *a, const char *b)
 		if (a[i] != b[i])
 			return 0;
 	return 1;
+}
+
+/* Where text and pattern part, go on behind the last %, one character later than before. */
+RUNTIME int64_t rt_like(const char *text, const char *pattern)
+{
+	const char *after = NULL, *from = NULL;
+
+	while (*text) {
+		if (*pattern == '%') {
+			after = ++pattern;
+			from = text;
+		} else if (*pattern == *text) {
+			pattern++;
+			text++;
+		} else if (after) {
+			pattern = after;
+			text = ++from;
+		} else {
+			return 0;
+		}
+	}
+	while (*pattern == '%')
+		pattern++;
+	return !*pattern;
 }
 
 RUNTIME static int better(const int64_t *a, const int64_t *b)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RUNTIME_KEYS_MAX 3
+#define RUNTIME_KEYS_MAX 4
 #define RUNTIME_VALUES_MAX 8
 #define RUNTIME_THREADS_MAX 64
 #define RUNTIME_OPERATORS_MAX 16
@@ -78,9 +78,11 @@ struct worker {
 
 struct entry *rt_join_insert(struct worker *w, struct join_table *t, uint64_t hash, int64_t key);
 struct entry *rt_join_lookup(struct join_table *t, uint64_t hash, int64_t key);
-struct group *rt_group_find(struct worker *w, struct group_state *s, uint64_t hash, int64_t a, int64_t b, int64_t c);
+struct group *rt_group_find(struct worker *w, struct group_state *s, uint64_t hash, int64_t a, int64_t b, int64_t c,
+			    int64_t d);
 void rt_group_merge(struct worker *w, struct group_state *s, int64_t partition);
 int64_t rt_same_text(const char *a, const char *b);
+int64_t rt_like(const char *text, const char *pattern); /* % is any text */
 void rt_top_insert(struct top_state *t, const int64_t *row);
 void rt_emit(struct worker *w, const int64_t *row, int64_t nr);
 int64_t rt_work(int64_t units, int64_t seed);
