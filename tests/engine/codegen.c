@@ -245,7 +245,8 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 	static const struct {
 		enum expression_kind kind;
 		LLVMIntPredicate predicate;
-	} comparisons[] = { { E_LT, LLVMIntSLT }, { E_LE, LLVMIntSLE }, { E_GE, LLVMIntSGE }, { E_GT, LLVMIntSGT }, { E_EQ, LLVMIntEQ }, { E_NE, LLVMIntNE } };
+	} comparisons[] = { { E_LT, LLVMIntSLT }, { E_LE, LLVMIntSLE }, { E_GE, LLVMIntSGE }, { E_GT, LLVMIntSGT },
+			    { E_EQ, LLVMIntEQ }, { E_NE, LLVMIntNE } };
 	LLVMValueRef a, b;
 
 	switch (e->kind) {
