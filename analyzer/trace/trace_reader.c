@@ -25,7 +25,9 @@ struct trace_reader {
 	unsigned selected;
 	struct trace_damage damage;
 	bool ended; /* the END chunk was read */
-	const char *body; /* of the current chunk */
+	struct trace_chunk chunk; /* the current one */
+	size_t chunk_at;
+	const char *body;
 	size_t body_bytes, body_at;
 	char *plain; /* decompressed bodies live here */
 	size_t plain_capacity;
@@ -183,6 +185,8 @@ static bool next_chunk(struct trace_reader *t)
 		}
 		if (c.type == TRACE_CHUNK_END)
 			t->ended = true;
+		t->chunk = c;
+		t->chunk_at = t->at;
 		t->at += sizeof(c) + c.stored_bytes;
 		t->body_bytes = c.body_bytes;
 		t->body_at = 0;
@@ -235,6 +239,8 @@ static bool to_record(const msgpack_object *o, struct trace_record *r)
 	for (int i = 0; i < 4; i++)
 		if (e[i].type != MSGPACK_OBJECT_POSITIVE_INTEGER)
 			return false;
+	if (e[0].via.u64 > UINT32_MAX || e[2].via.u64 > UINT32_MAX || e[3].via.u64 > UINT32_MAX)
+		return false;
 	r->id = (uint32_t)e[0].via.u64;
 	r->time_ns = e[1].via.u64;
 	r->pid = (uint32_t)e[2].via.u64;
@@ -249,6 +255,8 @@ static bool to_record(const msgpack_object *o, struct trace_record *r)
 int trace_next(struct trace_reader *t, struct trace_record *r)
 {
 	for (;;) {
+		size_t start = t->body_at;
+
 		if (t->body_at == t->body_bytes) {
 			if (!next_chunk(t)) {
 				t->damage.truncated = !t->ended;
@@ -259,13 +267,14 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		if (msgpack_unpack_next(&t->unpacked, t->body, t->body_bytes, &t->body_at) != MSGPACK_UNPACK_SUCCESS) {
 			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
 			t->damage.bad_chunks++;
-			t->damage.skipped_bytes += t->body_bytes - t->body_at;
+			t->damage.skipped_bytes += t->body_bytes - start;
 			t->body_at = t->body_bytes;
 			continue;
 		}
 		if (to_record(&t->unpacked.data, r))
 			return 1;
 		t->damage.bad_chunks++;
+		t->damage.skipped_bytes += t->body_at - start;
 	}
 }
 
@@ -281,13 +290,20 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
 	if (!d->bad_chunks && !d->truncated)
 		return false;
 	if (d->bad_chunks)
-		snprintf(text, bytes, "%s: %llu damaged places were skipped (%llu bytes)%s; what could be read is shown", t->name,
-			 (unsigned long long)d->bad_chunks, (unsigned long long)d->skipped_bytes,
+		snprintf(text, bytes, "%s: %llu damaged place%s skipped (%llu bytes)%s; what could be read is shown", t->name,
+			 (unsigned long long)d->bad_chunks, d->bad_chunks == 1 ? " was" : "s were",
+			 (unsigned long long)d->skipped_bytes,
 			 d->truncated ? ", and the end is missing" : "");
 	else
 		snprintf(text, bytes, "%s: the end is missing (the recorder was killed, or the file was cut); what could be read "
 			 "is shown", t->name);
 	return true;
+}
+
+const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t *file_offset)
+{
+	*file_offset = t->chunk_at;
+	return &t->chunk;
 }
 
 void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total)

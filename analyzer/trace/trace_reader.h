@@ -59,6 +59,8 @@ int trace_next(struct trace_reader *t, struct trace_record *r);
 const struct trace_damage *trace_get_damage(const struct trace_reader *t);
 /* One sentence about the damage for a person; false when there is none. */
 bool trace_describe_damage(const struct trace_reader *t, char *text, size_t bytes);
+/* The chunk that the last record came from, and where it stands in the file. */
+const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t *file_offset);
 /* Bytes read so far and in all, for progress. */
 void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total);
 
