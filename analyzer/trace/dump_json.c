@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Written by hand: a trace has millions of records, and each is a line of its own. */
+/* Written by hand: a trace has millions of records, and each is a line of its own.  Context: thread. */
 #include "dump.h"
 
 #include <inttypes.h>

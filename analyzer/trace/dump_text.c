@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* For the eye: long values are cut, numbers that look like addresses are in hex.  Context: thread. */
 #include "dump.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ size_t dump_character(const char *p, size_t bytes, int32_t *c)
 
 bool dump_is_control(int32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
 }
 

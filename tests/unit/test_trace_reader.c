@@ -127,6 +127,77 @@ static void a_newer_format_is_refused(void **state)
 	assert_non_null(strstr(d.text, "format version"));
 }
 
+/* One record behind a header, a nameless one, and bytes that are no msgpack: what does not make sense is counted to the byte. */
+static void records_that_make_no_sense_are_counted_whole(void **state)
+{
+	static const struct {
+		uint64_t id, pid, tid;
+		bool good;
+	} heads[] = {
+		{ TRACE_EXIT, 1, 1, true },
+		{ (1ull << 32) + TRACE_EXIT, 1, 1, false },
+		{ TRACE_EXIT, (1ull << 32) + 1, 1, false },
+		{ TRACE_EXIT, 1, UINT64_MAX, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		struct trace_writer *w;
+		struct trace_reader *t;
+		char text[256];
+
+		assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
+		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+		trace_record_u64(w, TRACE_FORMAT_VERSION);
+		trace_record_array(w, 4); /* the next record, by hand */
+		trace_record_u64(w, heads[i].id);
+		trace_record_u64(w, 7);
+		trace_record_u64(w, heads[i].pid);
+		trace_record_u64(w, heads[i].tid);
+		trace_record_end(w);
+		trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+		trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 5, 0, 0, 0);
+		trace_record_end(w);
+		assert_int_equal(trace_writer_close(w), 0);
+		assert_int_equal(trace_open(path, &t, NULL), 0);
+		assert_int_equal(count(t, TRACE_EXIT), heads[i].good);
+		assert_int_equal(trace_describe_damage(t, text, sizeof(text)), !heads[i].good);
+		if (!heads[i].good) {
+			assert_int_equal(trace_get_damage(t)->bad_chunks, 1);
+			assert_in_range(trace_get_damage(t)->skipped_bytes, 6, 31); /* of that record, nothing else */
+			assert_non_null(strstr(text, "1 damaged place was skipped"));
+		}
+		trace_close(t);
+	}
+}
+
+static void bytes_behind_a_record_are_counted_whole(void **state)
+{
+	struct trace_writer *w;
+	struct trace_reader *t;
+	const struct trace_chunk *c;
+	uint64_t offset;
+	struct trace_record r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_array(w, 1000); /* that never come */
+	for (int i = 0; i < 99; i++)
+		trace_record_u64(w, 1);
+	trace_record_end(w);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	assert_int_equal(trace_next(t, &r), 1);
+	c = trace_get_chunk(t, &offset);
+	assert_int_equal(offset, 0);
+	assert_int_equal(c->type, TRACE_CHUNK_RECORDS);
+	assert_int_equal(trace_next(t, &r), 0);
+	assert_int_equal(trace_get_damage(t)->skipped_bytes, 3 + 99);
+	trace_close(t);
+}
+
 static void crc32c_is_castagnolis(void **state)
 {
 	unsigned char zeros[32] = { 0 };
@@ -144,6 +215,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_flipped_bit_costs_one_chunk, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(a_cut_trace_keeps_what_is_before_the_cut, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(a_newer_format_is_refused, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(records_that_make_no_sense_are_counted_whole, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(bytes_behind_a_record_are_counted_whole, write_trace, remove_trace),
 		cmocka_unit_test(crc32c_is_castagnolis),
 	};
 
