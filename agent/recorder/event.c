@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "event.h"
+/* The ladder: the best of what was asked for that this machine opens, and that counts. */
+#include "event_internal.h"
 
 #include <errno.h>
-#include <perfmon/pfmlib.h>
-#include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,113 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less than
- * asked for moves the samples through the whole of a 1 ms tick ten times a second.
- */
 #define PERIOD_MIN 1000
-#define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
-
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST (1u << 4) /* Linux 6.0 */
-#endif
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
-}
-
-static bool is_clock(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
-}
-
-/* Only the identity: type, config, config1, config2, and the privilege bits that a name may carry. */
-static int encode(const char *name, struct event *e, struct diag *d)
-{
-	static const struct {
-		const char *name;
-		uint64_t config;
-	} clocks[] = { { "task-clock", PERF_COUNT_SW_TASK_CLOCK }, { "cpu-clock", PERF_COUNT_SW_CPU_CLOCK } };
-	struct perf_event_attr attr = { .size = sizeof(attr) };
-	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
-	int ret;
-
-	memset(e, 0, sizeof(*e));
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
-		if (strcmp(name, clocks[i].name) == 0) {
-			e->attr.type = PERF_TYPE_SOFTWARE;
-			e->attr.config = clocks[i].config;
-			snprintf(e->name, sizeof(e->name), "%s", name);
-			snprintf(e->unit, sizeof(e->unit), "ns");
-			return 0;
-		}
-	ret = pfm_initialize();
-	if (ret == PFM_SUCCESS)
-		ret = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
-	if (ret != PFM_SUCCESS)
-		return diag_fail(d, EINVAL, "there is no event '%s' on this machine (libpfm4: %s); `auto` picks one", name,
-				 pfm_strerror(ret));
-	e->attr.type = attr.type;
-	e->attr.config = attr.config;
-	e->attr.config1 = attr.config1;
-	e->attr.config2 = attr.config2;
-	e->attr.exclude_user = attr.exclude_user;
-	e->attr.exclude_kernel = attr.exclude_kernel;
-	e->attr.precise_ip = attr.precise_ip;
-	snprintf(e->name, sizeof(e->name), "%s", name);
-	snprintf(e->unit, sizeof(e->unit), "%s", is_clock(&e->attr) ? "ns" : "events");
-	if (strstr(name, "cycles") || strstr(name, "CYCLES"))
-		snprintf(e->unit, sizeof(e->unit), "cycles");
-	return 0;
-}
-
-static void describe_sampling(struct event *e, const struct event_options *o)
-{
-	struct perf_event_attr *a = &e->attr;
-
-	a->size = sizeof(*a);
-	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
-			 PERF_SAMPLE_PERIOD;
-	if (o->registers != EVENT_REGISTERS_NONE) {
-		a->sample_type |= PERF_SAMPLE_REGS_USER;
-		a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
-	}
-	if (o->stack_bytes) {
-		a->sample_type |= PERF_SAMPLE_STACK_USER;
-		a->sample_stack_user = o->stack_bytes;
-	}
-	if (o->frame_pointers) {
-		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		a->exclude_callchain_kernel = 1;
-	}
-	if (o->period) {
-		a->sample_period = o->period;
-	} else if (is_clock(a)) {
-		a->sample_period = CLOCK_PERIOD(1000000000 / o->rate);
-	} else {
-		a->freq = 1;
-		a->sample_freq = o->rate;
-	}
-	a->read_format = PERF_FORMAT_LOST;
-	a->disabled = 1;
-	a->exclude_hv = 1;
-	a->sample_id_all = 1;
-	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
-	a->use_clockid = 1;
-	a->clockid = CLOCK_MONOTONIC;
-}
-
-int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
-{
-	struct event e;
-	int ret = encode(name, &e, d);
-
-	if (ret == 0)
-		*attr = e.attr;
-	return ret;
 }
 
 /*
@@ -136,8 +34,9 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
 	a.sample_period = 0; /* count only: no samples, no ring */
 	a.sample_type = 0;
 	a.read_format = 0;
-	a.sample_regs_user = 0;
+	a.sample_regs_user = a.sample_regs_intr = 0;
 	a.sample_stack_user = 0;
+	a.precise_ip = 0; /* which only samples can be */
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0)
 		return 0;
@@ -157,22 +56,32 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
 }
 
 /*
- * Cycles come at a known pace, so a rate of them is a period.  The kernel's own way to hold a rate (attr.freq) starts each
- * counter with a period of 1 and samples a new thread thousands of times before it has found its pace.
+ * Cycles, instructions and loads come at a known pace, so a rate of them is a period.  The kernel's own way to hold a rate
+ * (attr.freq) starts each counter with a period of 1 and samples a new thread thousands of times before it has found its pace.
  */
-static void fix_period(struct event *e, uint64_t per_second)
+static void fix_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
 {
 	uint64_t period = per_second / e->attr.sample_freq;
 
+	if (period < PERIOD_MIN)
+		period = PERIOD_MIN;
 	e->attr.freq = 0;
-	e->attr.sample_period = (period > PERIOD_MIN ? period : PERIOD_MIN) | 1;
+	e->attr.sample_period = event_period(&e->attr, pmu, period | 1);
 }
+
+struct ladder {
+	const struct event_options *options;
+	struct event_pmu pmu;
+	event_told told;
+	void *context;
+	struct diag *d;
+};
 
 /* Open it once on ourselves, giving up one wish after the other.  0 or -errno. */
 static int try_open(struct event *e, event_told told, void *context)
 {
 	struct perf_event_attr *a = &e->attr;
-	char text[256];
+	char text[320];
 	int fd, error;
 
 	a->build_id = 1;
@@ -187,7 +96,7 @@ static int try_open(struct event *e, event_told told, void *context)
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
-		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel) {
+		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel && (!event_is_rare(a) || event_is_fault(a))) {
 			a->exclude_kernel = 1;
 			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
 				 "(kernel.perf_event_paranoid); time in system calls is missing", e->name);
@@ -198,21 +107,35 @@ static int try_open(struct event *e, event_told told, void *context)
 	}
 }
 
-/* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */
-static void keep_to_rate_limit(struct event *e, event_told told, void *context)
+static uint64_t kernels_limit(void)
 {
-	FILE *f = e->attr.freq ? fopen(RATE_LIMIT_FILE, "re") : NULL;
 	unsigned long long limit = 0;
-	char text[256];
+	FILE *f = fopen(RATE_LIMIT_FILE, "re");
 
-	if (f && fscanf(f, "%llu", &limit) == 1 && limit && e->attr.sample_freq > limit) {
-		snprintf(text, sizeof(text), "%llu samples per second instead of %llu: the kernel allows no more "
-			 "(kernel.perf_event_max_sample_rate)", limit, (unsigned long long)e->attr.sample_freq);
-		told(context, text);
-		e->attr.sample_freq = limit;
-	}
+	if (f && fscanf(f, "%llu", &limit) != 1)
+		limit = 0;
 	if (f)
 		fclose(f);
+	return limit;
+}
+
+/* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */
+static void keep_to_rate_limit(const struct ladder *l, const struct event *e, struct event_spec *s)
+{
+	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = 0;
+	char text[320];
+
+	if (e->attr.freq)
+		limit = kernels_limit();
+	else if (event_is_clock(&e->attr) && !s->period && (s->rate || !l->options->period))
+		limit = EVENT_CLOCK_RATE_MOST;
+	if (!limit || rate <= limit)
+		return;
+	snprintf(text, sizeof(text), "%llu samples per second instead of %llu: the kernel allows no more (%s)",
+		 (unsigned long long)limit, (unsigned long long)rate,
+		 e->attr.freq ? "kernel.perf_event_max_sample_rate" : "its timers");
+	l->told(l->context, text);
+	s->rate = limit;
 }
 
 static const char *reason(int error)
@@ -231,44 +154,138 @@ static const char *reason(int error)
 		return "this kernel has no perf events";
 	case EMFILE:
 		return "too many open files";
+	case EBUSY:
+		return "somebody else keeps the counter";
 	default:
 		return strerror(error);
 	}
 }
 
-int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d)
+/*
+ * One item, from the most precise rung that was asked for down.  automatic: it must count as well (some virtual machines open
+ * hardware events that stay 0).
+ */
+static int choose(const struct ladder *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
+	struct event_spec spec = *wanted, *s = &spec;
+	bool any = s->precise == EVENT_PRECISE_BEST;
+	unsigned best = l->pmu.vendor == EVENT_VENDOR_AMD ? (l->pmu.ibs ? 2 : 0) : l->pmu.max_precise;
+	unsigned precise = any ? best : (unsigned)s->precise;
+	uint64_t per_second;
+	bool paced;
+	int ret;
+
+	ret = event_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* what is it? */
+	if (ret)
+		return ret;
+	keep_to_rate_limit(l, out, s);
+	if (!event_is_hardware(&out->attr))
+		precise = best = 0;
+	if (precise > best)
+		return diag_fail(l->d, EOPNOTSUPP, "'%s' asks for precise samples of level %u, and this machine has %s: leave the 'p' "
+				 "away to have the best there is", s->text, precise, best ? "less precise ones only" : "none");
+	for (;; precise--) {
+		ret = event_attr(s, l->options, &l->pmu, precise, out, l->d);
+		if (ret)
+			return ret;
+		ret = try_open(out, l->told, l->context);
+		if (ret == 0 || precise == 0 || !any)
+			break;
+	}
+	if (ret) /* the name is good: not -EINVAL */
+		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "%s cannot be sampled: %s", out->name, reason(-ret));
+	paced = automatic || strcmp(out->unit, "cycles") == 0;
+	per_second = paced && !event_is_clock(&out->attr) ? events_per_second(&out->attr) : 0;
+	if (per_second && out->attr.freq)
+		fix_period(out, &l->pmu, per_second);
+	if (automatic && !event_is_clock(&out->attr) && !per_second)
+		return diag_fail(l->d, ENODATA, "%s cannot be sampled: it opens but does not count", out->name);
+	return 0;
+}
+
+/*
+ * auto: the instruction mix with the least bias and loads with their addresses (both precise, as in the paper on tailored
+ * profiling), where the processor has them; AMD's IBS has both in one event; else cycles, else the clock.
+ */
+static int choose_best(const struct ladder *l, struct events *out)
+{
+	static const struct {
+		enum event_vendor vendor;
+		const char *name[2]; /* only as precise samples */
+	} pairs[] = { { EVENT_VENDOR_INTEL, { "INST_RETIRED:PREC_DIST", "MEM_INST_RETIRED:ALL_LOADS" } } };
 	static const char *const rungs[] = { "cycles", "task-clock" };
-	int nr = sizeof(rungs) / sizeof(rungs[0]), ret = -ENOENT;
-	bool automatic = strcmp(o->name, "auto") == 0;
-	char text[256];
+	struct event_spec s = { .precise = EVENT_PRECISE_BEST, .exclude_hv = true };
+	int nr = sizeof(rungs) / sizeof(rungs[0]), before = out->nr, ret = -ENOENT;
+	char text[512];
 
-	for (int i = 0; i < (automatic ? nr : 1); i++) {
-		const char *name = automatic ? rungs[i] : o->name;
-
-		ret = encode(name, out, d);
-		if (ret == 0) {
-			describe_sampling(out, o);
-			keep_to_rate_limit(out, told, context);
-			ret = try_open(out, told, context);
-			if (ret == 0) {
-				bool cycles = out->attr.freq && strcmp(out->unit, "cycles") == 0;
-				uint64_t per_second = automatic || cycles ? events_per_second(&out->attr) : 0;
-
-				if (cycles && per_second)
-					fix_period(out, per_second);
-				if (!automatic || is_clock(&out->attr) || per_second)
-					return 0;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		for (int j = 0; j < 2 && pairs[i].vendor == l->pmu.vendor && l->pmu.max_precise && out->nr < EVENTS_MAX; j++) {
+			snprintf(s.name, sizeof(s.name), "%s", pairs[i].name[j]);
+			snprintf(s.text, sizeof(s.text), "%s", pairs[i].name[j]);
+			ret = choose(l, &s, true, &out->event[out->nr]);
+			if (ret == 0 && out->event[out->nr].attr.precise_ip) {
+				out->nr++;
+				continue;
 			}
-			diag_fail(d, -ret, "%s cannot be sampled: %s", name, reason(-ret));
-			if (ret == -EINVAL && !automatic)
-				ret = -EOPNOTSUPP; /* the name is good */
+			snprintf(text, sizeof(text), "%s was not had: %s", s.name, ret ? reason(-ret) : "it is not precise here");
+			l->told(l->context, text);
+			if (j == 0)
+				break;
 		}
-		if (automatic && i + 1 < nr) {
-			snprintf(text, sizeof(text), "%s was not had: %s; %s instead", name,
-				 ret ? reason(-ret) : "it opens but does not count", rungs[i + 1]);
-			told(context, text);
+	for (int i = 0; i < nr && out->nr == before; i++) {
+		snprintf(s.name, sizeof(s.name), "%s", rungs[i]);
+		snprintf(s.text, sizeof(s.text), "%s", rungs[i]);
+		ret = choose(l, &s, true, &out->event[out->nr]);
+		if (ret == 0) {
+			out->nr++;
+			break;
+		}
+		if (i + 1 < nr) {
+			snprintf(text, sizeof(text), "%s was not had: %s; %s instead", s.name,
+				 ret == -ENODATA ? "it opens but does not count" : reason(-ret), rungs[i + 1]);
+			l->told(l->context, text);
 		}
 	}
-	return ret ? ret : -ENOENT;
+	return out->nr > before ? 0 : ret;
+}
+
+int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d)
+{
+	struct ladder l = { .options = o, .told = told, .context = context, .d = d };
+	struct events events = { 0 };
+	struct event_list list;
+	int ret = event_parse_list(o->name, &list, d);
+
+	if (ret)
+		return ret;
+	event_pmu_read(&l.pmu);
+	for (int i = 0; i < list.nr; i++) {
+		const struct event_spec *s = &list.spec[i];
+
+		if (events.nr == EVENTS_MAX)
+			return diag_fail(d, EINVAL, "more than %d events at once: record again for the others", EVENTS_MAX);
+		if (strcmp(s->name, "auto") == 0) {
+			ret = choose_best(&l, &events);
+		} else {
+			ret = choose(&l, s, false, &events.event[events.nr]);
+			events.nr += ret == 0;
+		}
+		if (ret)
+			return ret;
+	}
+	*out = events;
+	return 0;
+}
+
+int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d)
+{
+	struct events events;
+	int ret = events_choose(o, &events, told, context, d);
+
+	if (ret)
+		return ret;
+	*out = events.event[0];
+	if (events.nr > 1)
+		told(context, "only the first of several events is sampled");
+	return 0;
 }

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which event is sampled, and how: names (libpfm4's door), and the ladder from hardware cycles down to task-clock.
+ * Which events are sampled, and how: what a user may write (event_spec.c), what a name means (event_name.c, libpfm4's door), the
+ * complete perf_event_attr of one rung of the ladder (event_attr.c), and the ladder itself (event.c).
+ *
+ *	-e ITEM[,ITEM]...
+ *	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
+ *
+ * NAME is libpfm4's (with unit masks: MEM_LOAD_RETIRED:L3_MISS, skx::INST_RETIRED:PREC_DIST), the kernel's (cycles, task-clock,
+ * page-faults, context-switches), a raw code (r01c2), or a PMU of the kernel with its fields (cpu/event=0xc2,umask=1/).
+ * MODIFIER: letters of u k h (count there only) and p pp ppp (so precise or not at all); P: as precise as can be, which is also
+ * meant without it; precise=N; period=N or freq=N; anything else is libpfm4's.
+ *
  * Context: thread.
  */
 #ifndef TAILOR_EVENT_H
@@ -13,8 +23,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define EVENTS_MAX 8 /* as many as a guest can be told of (WIRE_EVENTS_MAX) */
+
 struct event_options {
-	const char *name; /* "auto", or an event's name as libpfm4 or perf spell it */
+	const char *name; /* a list, see above */
 	uint64_t rate;	  /* samples per second and CPU; 0: use period */
 	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
 	uint32_t stack_bytes; /* 0 or a multiple of 8 up to 65528 */
@@ -26,20 +38,66 @@ struct event_options {
 #define EVENT_REGISTERS_DEFAULT 0xf001c2ull
 #define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
 
+#define EVENT_PRECISE_BEST (-1)
+
+/* One item of a list, as it was written. */
+struct event_spec {
+	char text[160]; /* all of it */
+	char name[128]; /* without what stands in the fields below */
+	uint64_t period, rate; /* its own; both 0: as the options say */
+	int precise; /* 0 to 3: demanded; EVENT_PRECISE_BEST */
+	bool exclude_user, exclude_kernel, exclude_hv;
+};
+
+struct event_list {
+	int nr;
+	struct event_spec spec[EVENTS_MAX];
+};
+
+enum event_vendor { EVENT_VENDOR_OTHER, EVENT_VENDOR_INTEL, EVENT_VENDOR_AMD, EVENT_VENDOR_ARM };
+
+/* What the ladder must know of a machine. */
+struct event_pmu {
+	enum event_vendor vendor;
+	uint32_t family, model; /* x86: cpuid's; Arm: implementer and part number */
+	bool counters;		/* there are hardware counters */
+	unsigned max_precise;	/* the highest precise_ip */
+	bool ibs;		/* AMD: precise cycles are sampled by IBS */
+};
+
 struct event {
-	char name[128]; /* as libpfm4 or we call it */
+	char name[136]; /* as libpfm4 or we call it; :u or :k where only that is counted */
 	char unit[16];	/* what a weight counts */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
+};
+
+struct events {
+	int nr;
+	struct event event[EVENTS_MAX];
 };
 
 /* Notices that the ladder has to say: told(context, sentence) for each rung that was not had. */
 typedef void (*event_told)(void *context, const char *sentence);
 
+/* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
+int event_parse_list(const char *text, struct event_list *out, struct diag *d);
+
 /*
- * Find the best event that this machine allows and that counts.  Returns 0, -EINVAL with a sentence for a name that does
- * not exist, or -errno with a sentence when nothing can be opened.
+ * For each item of o->name the best that this machine allows and that counts; `auto` may become two.  Returns 0, -EINVAL with a
+ * sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be had here.
  */
+int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d);
+/* ... and only the first of them. */
 int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d);
+
+/* This machine's facts. */
+void event_pmu_read(struct event_pmu *out);
+/*
+ * The complete attr of one event on one rung (precise: its precise_ip).  Nothing is opened; of this machine only the names and
+ * fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL with a sentence.
+ */
+int event_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
+	       struct event *out, struct diag *d);
 
 /* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
