@@ -13,6 +13,7 @@
 	X(EVENT, "TAILOR_EVENT", "what to sample (default: auto)") \
 	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 10000)") \
 	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
+	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
 	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 2048)") \
 	X(DEBUG, "TAILOR_DEBUG", "1: the guest says on stderr what it does") \
 	X(OFF, "TAILOR_OFF", "1: the guest does nothing at all")

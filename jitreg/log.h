@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC 0x474f4c54u /* "TLOG" */
-#define LOG_VERSION 1u	      /* of everything in this file: guest and recorder of different versions refuse each other */
+#define LOG_VERSION 2u	      /* of everything in this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
 #define LOG_RING_BYTES_MIN (64u << 10)
@@ -39,6 +39,7 @@ struct log_head {
 	uint64_t dropped_records; /* full or malformed: counted, never waited for longer than 1 ms */
 	uint64_t dropped_bytes;
 	uint64_t guest_full; /* facts that the guest's own fixed tables had no room for */
+	uint64_t dropped_samples; /* of LOG_SAMPLE, for which nobody waits */
 	uint32_t switched_off; /* the guest gave up; errno-like reason */
 	/* written by the recorder */
 	uint64_t consumed __attribute__((aligned(64)));
@@ -55,13 +56,38 @@ struct log_frame {
 _Static_assert(sizeof(struct log_frame) == 16, "shared layout");
 
 /*
+ * A sample that a signal handler took, where the kernel cannot write one for us (or only a handler can read the tag): a record
+ * of the log, never of a trace.  Behind it: stack_bytes of the stack from sp on.
+ */
+#define LOG_SAMPLE 127u
+#define LOG_SAMPLE_REGISTERS 18
+
+struct log_sample {
+	uint32_t id, total_size; /* struct jitreg_prefix */
+	uint64_t timestamp;
+	uint64_t weight;   /* in the event's unit */
+	uint64_t tag_word; /* the thread-local tag; 0 where there is none */
+	uint32_t cpu;
+	uint32_t stack_bytes;
+	uint64_t registers[LOG_SAMPLE_REGISTERS]; /* ax bx cx dx si di bp sp ip flags r8 to r15: perf's order */
+};
+
+/* How the threads of a process are sampled. */
+enum wire_sampler {
+	WIRE_SAMPLER_NONE = 0,	 /* not by themselves: inherited counters do it */
+	WIRE_SAMPLER_RING = 1,	 /* each thread opens counters, and the kernel writes samples into rings */
+	WIRE_SAMPLER_SIGNAL = 2, /* each thread opens a counter that sends it a signal at each overflow */
+	WIRE_SAMPLER_TIMER = 3,	 /* each thread has a timer on its processor time: where perf events are forbidden */
+};
+
+/*
  * The handshake: SOCK_SEQPACKET on an abstract unix socket named by TAILOR_SOCKET ("tailor-<pid>-<random hex>").  One
  * message, one answer, one connection: the guest keeps no descriptor, so a host that closes all of its descriptors
  * takes nothing from us.  The recorder checks SO_PEERCRED: same user as itself, or root, or a process of its tree.
  */
 enum wire_request {
 	WIRE_HELLO = 1,	  /* a process starts (after exec, after fork): answer carries the log's descriptor */
-	WIRE_COUNTER = 2, /* scope thread: carries descriptors of one thread's events; the answer means "mapped, enabled" */
+	WIRE_COUNTER = 2, /* carries descriptors of one thread's events; the answer means "they count" */
 	WIRE_STOP = 3,	  /* the guest gives up (reason in .error): drain what there is */
 };
 
@@ -87,8 +113,11 @@ struct wire_answer {
 	uint32_t magic;
 	uint32_t version;
 	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM not ours, -ENOMEM ... */
-	uint32_t count_yourself; /* 1: scope thread, open these events on each thread, disabled, and hand them over */
+	uint32_t sampler; /* enum wire_sampler; RING, SIGNAL: open these events on each thread, disabled, and hand them over */
 	uint64_t ring_bytes;	 /* WIRE_HELLO: of the log whose descriptor comes along */
+	uint64_t interval_ns;	 /* SIGNAL: a sample's weight, in the event's unit; TIMER: of processor time between two samples */
+	uint32_t stack_bytes;	 /* SIGNAL, TIMER: to take with each sample */
+	uint32_t reserved;
 	uint32_t nr_events;
 	uint32_t attr_bytes;
 	unsigned char attr[WIRE_EVENTS_MAX][WIRE_ATTR_BYTES]; /* struct perf_event_attr */

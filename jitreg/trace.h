@@ -136,7 +136,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
 	X(WRITE_RECORDS, "records not written", "other records (code, names, images) that could not be written to the trace") \
 	X(GUEST_FULL, "guest table full", "facts that the guest had no room to remember") \
-	X(UNCOUNTED, "threads not counted", "threads whose counters could not be had")
+	X(UNCOUNTED, "threads not counted", "threads whose counters could not be had") \
+	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler that had no room in the log")
 
 /*
  * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in
@@ -158,6 +159,9 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(CHAIN_LENGTH, 12, "chain_length") \
 	X(CHAIN, 13, "chain") /* return addresses by frame pointers, innermost first */ \
 	X(REGISTER_0, 64, "register") /* to 64 + 63 */
+
+/* In place of a register that perf does not have: the tag's thread-local word, where a handler in the thread could read it. */
+#define SAMPLE_TAG_WORD 62
 
 #define SAMPLE_COLUMN_ID_(NAME, id, text) SAMPLE_COLUMN_##NAME = id,
 enum sample_column { SAMPLE_COLUMNS(SAMPLE_COLUMN_ID_) };

@@ -20,7 +20,7 @@
 static struct {
 	bool on;
 	bool debug;
-	bool count_yourself;
+	bool threads_count;
 	char socket[SOCKET_BYTES];
 	int *log_is; /* enum owner; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
 } state;
@@ -97,8 +97,8 @@ static int say_hello(bool child)
 		return ret;
 	log_attach(log, bytes);
 	__atomic_store_n(state.log_is, OURS, __ATOMIC_RELEASE);
-	if (answer.count_yourself) {
-		state.count_yourself = true;
+	if (answer.sampler != WIRE_SAMPLER_NONE) {
+		state.threads_count = true;
 		threads_start(&answer, state.socket);
 		threads_count_me();
 	}
@@ -108,6 +108,11 @@ static int say_hello(bool child)
 static enum owner log_owner(void)
 {
 	return (enum owner)__atomic_load_n(state.log_is, __ATOMIC_ACQUIRE);
+}
+
+bool guest_owns_log(void)
+{
+	return log_owner() == OURS;
 }
 
 /*
@@ -140,7 +145,7 @@ static void in_child(void)
 	if (!guest_is_on())
 		return;
 	images_in_child();
-	if (state.count_yourself && log_owner() == OF_PARENT)
+	if (state.threads_count && log_owner() == OF_PARENT)
 		adopt();
 	errno = saved;
 }
@@ -165,6 +170,8 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 		return -ENOSYS;
 	if (log_owner() != OURS)
 		adopt();
+	if (overflow_is_on())
+		overflow_hear_tag(parts, nr_parts);
 	ret = log_append(parts, nr_parts);
 	errno = saved;
 	return ret;

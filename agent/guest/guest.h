@@ -21,6 +21,8 @@
 
 /* Is there a recorder that listens to this process?  A load and a branch.  Context: any, also signal. */
 bool guest_is_on(void);
+/* ... and is its log ours, not a parent's?  Context: any, also signal. */
+bool guest_owns_log(void);
 /* Give up for good; error is told to the recorder.  Context: any. */
 void guest_switch_off(int error);
 
@@ -48,13 +50,26 @@ void log_detach(void);
 bool log_is_attached(void);
 /* As jitreg_emit(). */
 int log_append(const struct iovec *parts, int nr_parts);
+/* A sample; the stack's bytes may be changing.  0, -ENOSYS or -ENOBUFS (counted).  Context: any, also signal. */
+int log_append_sample(const struct log_sample *s, const void *stack);
 /* A fact had no room in one of the agent's fixed tables. */
 void log_count_full(void);
 
-/* ---- threads.c: each thread opens its own counters (scope thread).  Context: init; thread. */
+/* ---- threads.c: each thread sees to its own counters.  Context: init; thread. */
 void threads_start(const struct wire_answer *answer, const char *socket);
 /* The thread that calls (the main thread, a fork's child). */
 void threads_count_me(void);
+
+/* ---- overflow.c: samples taken by a signal handler. */
+/* 0 or -errno (-EBUSY: the host has its own use for the signal).  Context: init. */
+int overflow_start(const struct wire_answer *answer);
+bool overflow_is_on(void);
+/* A counter of the calling thread sends it the signal from now on.  0 or -errno.  Context: thread. */
+int overflow_send_to_me(int perf_fd);
+/* A timer on the calling thread's processor time does.  0 or -errno.  Context: thread. */
+int overflow_time_me(void);
+/* The host says where its tag lives: remembered when it is a thread-local word.  Context: any. */
+void overflow_hear_tag(const struct iovec *parts, int nr_parts);
 
 /* ---- spawn.c: start a recorder beside us.  Writes the socket's name.  0 or -errno.  Context: init. */
 int spawn_recorder(char *socket, size_t bytes, pid_t *recorder);

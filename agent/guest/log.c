@@ -101,12 +101,34 @@ static int drop(struct log_head *head, size_t bytes, int error)
 	return -error;
 }
 
+static uint64_t frame_bytes(size_t record_bytes)
+{
+	return (sizeof(struct log_frame) + record_bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1);
+}
+
+/* prefix in place of the one that the first part begins with. */
+static void publish(uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts, size_t bytes)
+{
+	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = sys_gettid() };
+	uint64_t at = position + sizeof(frame);
+
+	prefix->total_size = (uint32_t)bytes;
+	copy_in(position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
+	copy_in(at, prefix, sizeof(*prefix));
+	copy_in(at + sizeof(*prefix), (const char *)parts[0].iov_base + sizeof(*prefix), parts[0].iov_len - sizeof(*prefix));
+	at += parts[0].iov_len;
+	for (int i = 1; i < nr_parts; i++) {
+		copy_in(at, parts[i].iov_base, parts[i].iov_len);
+		at += parts[i].iov_len;
+	}
+	__atomic_store_n((uint64_t *)(void *)(the_log.ring + position % the_log.bytes), position, __ATOMIC_RELEASE);
+}
+
 int log_append(const struct iovec *parts, int nr_parts)
 {
 	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
 	struct jitreg_prefix prefix;
-	struct log_frame frame;
-	uint64_t position, at;
+	uint64_t position;
 	size_t bytes = 0;
 
 	if (!head)
@@ -122,27 +144,35 @@ int log_append(const struct iovec *parts, int nr_parts)
 			return -EINVAL;
 		bytes += parts[i].iov_len;
 	}
-	if (bytes > the_log.bytes - sizeof(frame) - LOG_FRAME_ALIGN)
+	if (bytes > the_log.bytes - sizeof(struct log_frame) - LOG_FRAME_ALIGN)
 		return drop(head, bytes, ENOBUFS);
-	if (reserve_waiting(head, (sizeof(frame) + bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1), &position))
+	if (reserve_waiting(head, frame_bytes(bytes), &position))
 		return drop(head, bytes, ENOBUFS);
 
 	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
-	prefix.total_size = (uint32_t)bytes;
 	if (!prefix.timestamp)
 		prefix.timestamp = (uint64_t)now_ns();
-	frame.record_bytes = (uint32_t)bytes;
-	frame.tid = sys_gettid();
-	copy_in(position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
-	at = position + sizeof(frame);
-	copy_in(at, &prefix, sizeof(prefix));
-	copy_in(at + sizeof(prefix), (const char *)parts[0].iov_base + sizeof(prefix), parts[0].iov_len - sizeof(prefix));
-	at += parts[0].iov_len;
-	for (int i = 1; i < nr_parts; i++) {
-		copy_in(at, parts[i].iov_base, parts[i].iov_len);
-		at += parts[i].iov_len;
+	publish(position, &prefix, parts, nr_parts, bytes);
+	return 0;
+}
+
+/* Neither waits nor switches off. */
+int log_append_sample(const struct log_sample *s, const void *stack)
+{
+	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
+	struct iovec parts[2] = { { (void *)(uintptr_t)s, sizeof(*s) }, { (void *)(uintptr_t)stack, s->stack_bytes } };
+	size_t bytes = sizeof(*s) + s->stack_bytes;
+	struct jitreg_prefix prefix;
+	uint64_t position;
+
+	if (!head || __atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE))
+		return -ENOSYS;
+	if (reserve(head, frame_bytes(bytes), &position)) {
+		__atomic_fetch_add(&head->dropped_samples, 1, __ATOMIC_RELAXED);
+		return -ENOBUFS;
 	}
-	__atomic_store_n((uint64_t *)(void *)(the_log.ring + position % the_log.bytes), position, __ATOMIC_RELEASE);
+	memcpy(&prefix, s, sizeof(prefix));
+	publish(position, &prefix, parts, 2, bytes);
 	return 0;
 }
 

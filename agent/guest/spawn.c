@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARGUMENTS_MAX 20
+#define ARGUMENTS_MAX 24
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -71,6 +71,7 @@ static size_t arguments(char **argv, const char *command, const char *socket, co
 	} options[] = {
 		{ ENVIRON_OUTPUT, "--output" }, { ENVIRON_EVENT, "--event" }, { ENVIRON_RATE, "--rate" },
 		{ ENVIRON_SCOPE, "--scope" },	{ ENVIRON_STACK, "--stack" },
+		{ ENVIRON_SAMPLER, "--sampler" },
 	};
 	size_t nr = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scope thread: pthread_create and thrd_create are wrapped, and a new thread opens its counters and hands them to the recorder before the
- * host's function runs.  In the other scope the wrapper is a jump to the real function.
+ * Where threads count themselves, pthread_create and thrd_create are wrapped: a new thread opens its counters and hands them
+ * to the recorder (or starts its timer) before the host's function runs.  Else the wrapper is a jump to the real function.
  *
  * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once; without a free
  * slot the thread simply is not counted, and that is.  Threads made by clone(2) alone are not seen.
@@ -29,6 +29,7 @@ static unsigned next_slot;
 
 static struct {
 	bool on;
+	enum wire_sampler sampler;
 	int nr_events;
 	char socket[64];
 	struct perf_event_attr attr[WIRE_EVENTS_MAX];
@@ -55,13 +56,23 @@ void threads_count_me(void)
 
 	if (!counting.on)
 		return;
+	if (counting.sampler == WIRE_SAMPLER_TIMER) {
+		error = -overflow_time_me();
+		if (error)
+			channel_counters(counting.socket, NULL, 0, error);
+		return;
+	}
 	for (int i = 0; i < counting.nr_events; i++) {
 		int fd = above_2(sys_perf_event_open(&counting.attr[i], 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+		int ret = fd >= 0 && counting.sampler == WIRE_SAMPLER_SIGNAL ? overflow_send_to_me(fd) : 0;
 
-		if (fd >= 0)
+		if (fd >= 0 && ret == 0) {
 			fds[nr++] = fd;
-		else
-			error = -fd;
+			continue;
+		}
+		error = fd < 0 ? -fd : -ret;
+		if (fd >= 0)
+			sys_close(fd);
 	}
 	channel_counters(counting.socket, fds, nr, error);
 	for (int i = 0; i < nr; i++)
@@ -71,7 +82,13 @@ void threads_count_me(void)
 void threads_start(const struct wire_answer *a, const char *socket)
 {
 	size_t bytes = a->attr_bytes < sizeof(counting.attr[0]) ? a->attr_bytes : sizeof(counting.attr[0]);
+	int ret = a->sampler == WIRE_SAMPLER_RING ? 0 : overflow_start(a);
 
+	if (ret) { /* one sentence of the recorder's, and no samples */
+		channel_counters(socket, NULL, 0, -ret);
+		return;
+	}
+	counting.sampler = (enum wire_sampler)a->sampler;
 	counting.nr_events = a->nr_events < WIRE_EVENTS_MAX ? (int)a->nr_events : WIRE_EVENTS_MAX;
 	for (int i = 0; i < counting.nr_events; i++)
 		memcpy(&counting.attr[i], a->attr[i], bytes);

@@ -187,6 +187,7 @@ static int run(int argc, char **argv)
 		return program.error == ENOENT ? 127 : 126;
 	}
 	not_heard = why_not_heard(&program, go.library, sizeof(go.library), &go.preload);
+	a.session.no_guest = not_heard != NULL;
 	if (not_heard && a.session.scope_thread) {
 		a.session.scope_thread = false;
 		fell_back = true;

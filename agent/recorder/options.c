@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_NO_COMPRESS };
+enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_NO_COMPRESS };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -14,6 +14,9 @@ static const struct argp_option options[] = {
 	{ "rate", 'r', "N", 0, "samples per second and CPU (10000)", 0 },
 	{ "period", KEY_PERIOD, "N", 0, "one sample every N events (or ns of a clock), instead of a rate", 0 },
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
+	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,
+	  "who takes the samples: the kernel where it may (auto), a signal handler in the host at each overflow of the event (it can "
+	  "read a tag in a thread-local word), or one that a timer on each thread's processor time calls", 0 },
 	{ "stack", KEY_STACK, "BYTES", 0, "stack bytes to keep with each sample, 0 to 65528 (2048)", 0 },
 	{ "registers", KEY_REGISTERS, "LIST", 0,
 	  "user registers to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
@@ -97,6 +100,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "cpu") != 0 && strcmp(arg, "thread") != 0)
 			argp_error(state, "--scope is cpu or thread, not '%s'", arg);
 		o->scope_thread = arg[0] == 't';
+		break;
+	case KEY_SAMPLER:
+		if (strcmp(arg, "auto") != 0 && strcmp(arg, "signal") != 0 && strcmp(arg, "timer") != 0)
+			argp_error(state, "--sampler is auto, signal or timer, not '%s'", arg);
+		o->sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
 		break;
 	case KEY_REGISTERS:
 		o->event.registers = register_mask(state, arg);

@@ -68,7 +68,7 @@ static void come_first(void)
 	}
 }
 
-static void take_rung(void *context, const char *sentence)
+void session_take_rung(void *context, const char *sentence)
 {
 	struct session *s = context;
 
@@ -94,6 +94,7 @@ static void session_free(struct session *s)
 	for (size_t i = 0; i < s->nr_rings; i++)
 		ring_close(&s->ring[i]);
 	session_close_guests(s);
+	session_release_held(s);
 	if (s->socket >= 0)
 		close(s->socket);
 	if (s->signals >= 0)
@@ -117,8 +118,9 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	s->options = *o;
 	s->socket = s->signals = -1;
 	s->last_flush_ns = session_now_ns();
-	ret = event_choose(&o->event, &s->event, take_rung, s, d);
-	s->event.attr.remove_on_exec = o->scope_thread; /* the new image opens its own */
+	ret = o->sampler == SAMPLER_TIMER ? 0 : event_choose(&o->event, &s->event, session_take_rung, s, d);
+	ret = session_choose_sampler(s, -ret, d);
+	s->event.attr.remove_on_exec = s->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
 	if (ret == 0 && (images_create(&s->images) || samples_create(0, &s->event.attr, &s->samples)))
 		ret = diag_fail(d, ENOMEM, "no memory for samples");
 	/* last, because it replaces an older trace */
@@ -180,6 +182,7 @@ static void drain(struct session *s, bool last)
 		session_flush_samples(s);
 		session_write_losses(s);
 		trace_writer_flush_all(s->writer);
+		session_look_at_held(s, now);
 		if (!last)
 			images_write_early(s->images, s->writer, now);
 	}
@@ -294,6 +297,7 @@ int session_close(struct session *s, int wait_status, struct diag *d)
 
 	for (size_t i = 0; i < s->nr_rings; i++)
 		ioctl(s->ring[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	session_release_held(s);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_end_ring(s, &s->ring[i]);
 	s->nr_rings = 0;

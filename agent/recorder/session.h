@@ -14,10 +14,15 @@
 
 struct session;
 
+/* Who takes the samples: the kernel where it may, else a handler in the host, which a counter or a timer calls. */
+enum session_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
+
 struct session_options {
 	const char *output;
 	struct event_options event;
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
+	enum session_sampler sampler;
+	bool no_guest;	   /* nothing in the host will take samples for us */
 	bool quiet;	   /* nothing on stderr but failures */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */

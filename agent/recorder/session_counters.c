@@ -77,7 +77,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	s->nr_processes++; /* further ones as the kernel reports their fork */
 	if (!on_exec)
 		session_write_maps(s, pid);
-	if (s->options.scope_thread)
+	if (s->sampler != WIRE_SAMPLER_NONE)
 		return 0; /* the guest's threads come with their own */
 	a.inherit = 1;
 	a.enable_on_exec = on_exec;
@@ -108,11 +108,13 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	return 0;
 }
 
-int session_add_thread(struct session *s, int fd)
+int session_add_thread(struct session *s, int fd, uint32_t pid, uint32_t tid)
 {
 	size_t left = s->rings_budget;
 	int ret;
 
+	if (s->sampler == WIRE_SAMPLER_SIGNAL)
+		return session_hold(s, fd, pid, tid);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		left -= s->ring[i].bytes < left ? s->ring[i].bytes : left;
 	ret = add_ring(s, fd, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
@@ -131,6 +133,8 @@ void session_control(struct session *s, uint64_t action)
 	/* with all that is inherited from them */
 	for (size_t i = 0; i < s->nr_rings; i++)
 		ioctl(s->ring[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+	for (size_t i = 0; i < s->nr_held; i++)
+		ioctl(s->held[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /*

@@ -69,7 +69,7 @@ void session_write_event(struct session *s)
 	trace_record_u64(w, a->exclude_kernel);
 	trace_record_u64(w, a->sample_regs_user);
 	trace_record_u64(w, a->sample_stack_user);
-	session_put_text(s, s->options.scope_thread ? "thread" : "cpu");
+	session_put_text(s, s->sampler != WIRE_SAMPLER_NONE ? "thread" : "cpu");
 	trace_record_end(w);
 }
 

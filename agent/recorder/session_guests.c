@@ -45,6 +45,10 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 	int nr = 0;
 
 	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() yields no less */
+	if (prefix.id == LOG_SAMPLE) {
+		session_take_log_sample(s, c->pid, tid, bytes, size);
+		return;
+	}
 	if (schema_parse(bytes, size, values, &nr)) {
 		s->loss[LOSS_LOG_BAD]++;
 		return;
@@ -78,6 +82,8 @@ static void drain_guest(struct session *s, struct guest *g, bool last)
 
 	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
 	add_growth(&s->loss[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
+	add_growth(&s->loss[LOSS_SAMPLE_LOG_FULL], &g->samples,
+		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
 	add_growth(&s->loss[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
 	add_growth(&s->loss[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
 }
@@ -186,10 +192,8 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	}
 	g->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
 	answer->ring_bytes = g->log.ring_bytes;
-	answer->count_yourself = s->options.scope_thread;
-	answer->nr_events = 1;
-	memcpy(answer->attr[0], &s->event.attr, sizeof(s->event.attr) < WIRE_ATTR_BYTES ? sizeof(s->event.attr) : WIRE_ATTR_BYTES);
-	if (s->options.scope_thread) {
+	session_describe_sampler(s, answer);
+	if (s->sampler != WIRE_SAMPLER_NONE) {
 		/* no inherited counter tells of these */
 		if (h->message.flags & WIRE_FLAG_CHILD)
 			session_write_process(s, h->pid, false);
@@ -214,13 +218,27 @@ static bool is_perf_event(int fd)
 	return n == (ssize_t)sizeof(is) - 1 && memcmp(target, is, sizeof(is) - 1) == 0;
 }
 
+static const char *why_uncounted(int error)
+{
+	switch (error) {
+	case EPERM:
+		return "no locked memory is left (ulimit -l, kernel.perf_event_mlock_kb)";
+	case EBUSY:
+		return "the host has its own use for signal SIGSTKFLT";
+	case EAGAIN:
+		return "no more timers (ulimit -i)";
+	default:
+		return strerror(error);
+	}
+}
+
 static void take_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
 	const char *what = "open its counters";
 	int error = h->message.error;
 
 	if (h->nr_fds) {
-		answer->status = is_perf_event(h->fds[0]) ? session_add_thread(s, h->fds[0]) : -EBADF;
+		answer->status = is_perf_event(h->fds[0]) ? session_add_thread(s, h->fds[0], (uint32_t)h->pid, h->message.tid) : -EBADF;
 		error = -answer->status;
 		what = "have a ring";
 	} else {
@@ -232,9 +250,7 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 		s->loss[LOSS_UNCOUNTED]++;
 		if (!s->told_uncounted)
 			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not "
-				       "sampled", h->message.tid, (int)h->pid, what,
-				       error == EPERM ? "no locked memory is left (ulimit -l, kernel.perf_event_mlock_kb)" :
-							strerror(error));
+				       "sampled", h->message.tid, (int)h->pid, what, why_uncounted(error));
 		s->told_uncounted = true;
 	}
 	handshake_answer(h, answer, -1);

@@ -25,21 +25,31 @@ struct guest {
 	uint32_t pid;
 	int pidfd; /* -1: the kernel has none */
 	uint64_t looked_ns; /* when we last asked whether it lives */
-	uint64_t dropped, full, gap; /* of the log's counts, what is in the trace already */
+	uint64_t dropped, samples, full, gap; /* of the log's counts, what is in the trace already */
 };
 
 #define LOSS_INDEX_(NAME, text, sentence) LOSS_##NAME,
 enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
 #undef LOSS_INDEX_
 
+/* A counter that sends signals: it has no ring, and nobody tells of its thread's end. */
+struct held {
+	int fd;
+	uint32_t pid, tid;
+};
+
 struct session {
 	struct session_options options;
+	enum wire_sampler sampler;
 	struct event event;
 	struct trace_writer *writer;
 	struct samples *samples;
 	struct images *images;
 	struct ring *ring;
 	size_t nr_rings, rings_capacity, rings_budget;
+	struct held *held;
+	size_t nr_held, held_capacity;
+	uint64_t looked_at_held_ns;
 	struct guest *guest;
 	size_t nr_guests, guests_capacity;
 	struct pollfd *poll; /* socket, signals, then a ring each */
@@ -58,6 +68,8 @@ struct session {
 };
 
 uint64_t session_now_ns(void);
+/* A rung of the ladder that was not had, for the trace that is not there yet. */
+void session_take_rung(void *session, const char *sentence);
 
 /* ---- session_facts.c */
 void session_put_text(struct session *s, const char *text);
@@ -75,7 +87,7 @@ void session_say_result(const struct session *s, uint64_t bytes);
 
 /* ---- session_counters.c */
 /* fd: a thread's event, taken over on success. */
-int session_add_thread(struct session *s, int fd);
+int session_add_thread(struct session *s, int fd, uint32_t pid, uint32_t tid);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
 /* A ring's last word, then its end. */
@@ -83,7 +95,20 @@ void session_end_ring(struct session *s, struct ring *r);
 
 /* ---- session_ring.c */
 void session_drain_ring(struct session *s, struct ring *r);
+void session_take_sample(struct session *s, const struct perf_event_header *h);
 void session_flush_samples(struct session *s);
+
+/* ---- session_signal.c: samples that handlers in the host take */
+/* Is there another way than the event that was refused (error > 0), or that was asked for?  0, or -errno with a sentence. */
+int session_choose_sampler(struct session *s, int error, struct diag *d);
+/* What a guest must know about it. */
+void session_describe_sampler(const struct session *s, struct wire_answer *a);
+void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
+/* fd is taken over on success. */
+int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid);
+/* Let go of counters whose threads have ended. */
+void session_look_at_held(struct session *s, uint64_t now_ns);
+void session_release_held(struct session *s);
 
 /* ---- session_guests.c */
 void session_serve_guests(struct session *s);

@@ -27,7 +27,7 @@ void session_flush_samples(struct session *s)
 		s->nr_samples += nr;
 }
 
-static void on_sample(struct session *s, const struct perf_event_header *h)
+void session_take_sample(struct session *s, const struct perf_event_header *h)
 {
 	struct sample_seen seen;
 
@@ -130,7 +130,7 @@ static void on_record(void *context, const struct perf_event_header *h)
 	struct sample_id id;
 
 	if (h->type == PERF_RECORD_SAMPLE) {
-		on_sample(s, h);
+		session_take_sample(s, h);
 		return;
 	}
 	if (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type])

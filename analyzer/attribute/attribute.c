@@ -45,6 +45,8 @@ struct sample {
 	uint64_t time_ns;
 	uint64_t ip; /* in user space */
 	bool has_registers;
+	bool has_tag_word; /* a handler in the thread could read it */
+	uint64_t tag_word;
 	struct unwind_input input;
 	const uint64_t *chain; /* return addresses by frame pointers; NULL: were not recorded */
 	uint32_t chain_nr;
@@ -307,6 +309,10 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 		return;
 	}
 	s->tag = model_find_tag(s->process, s->time_ns);
+	if (s->tag && !stack_only && s->tag->where == JITREG_TAG_MEMORY && s->has_tag_word && take_tag(run, s, s->tag_word)) {
+		s->method = METHOD_TAG; /* no code that it passes through can change it */
+		return;
+	}
 	use_tag = s->tag && !stack_only && s->tag->where < UNWIND_REGISTERS;
 	reg = use_tag ? s->tag->where : 0;
 	if (use_tag && keeps_tag(s->tag, s->ip) && (s->input.registers.known & (1u << reg)) &&

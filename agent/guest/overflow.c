@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples taken by a signal handler, into the log: for threads whose samples the kernel cannot write (no perf events: a timer
+ * on the thread's processor time sends the signal), and for tags in a thread-local word, which only code inside the
+ * thread can read (a perf counter sends it at each overflow).
+ *
+ * The signal is SIGSTKFLT, which Linux on x86 never sends and programs do not use.  A real-time signal would be queued once
+ * per overflow, and a full queue turns into SIGIO, which kills; of a standard one at most one is pending.  It comes only from
+ * what was counted in user space (timers: on the way back to it), so no system call is interrupted.
+ *
+ * Context: the handler may interrupt everything, also the agent.
+ */
+#include "guest.h"
+
+#include "jitreg.h"
+#include "overflow.h"
+#include "sys.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+
+#define TIMERS_MAX 4096
+#define TIMERS_LOOKED 8 /* of those whose threads may have ended, at each new one */
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+
+static struct {
+	bool on;
+	uint64_t interval; /* a sample's weight; of timers: ns */
+	uint32_t stack_bytes;
+	bool has_tag_word;
+	uint64_t tag_offset; /* from the thread pointer */
+	struct sigaction hosts; /* what the host believes to have installed */
+} overflow;
+
+/* Timers outlive their threads, and nobody tells of a thread's end: whoever comes looks after some of those before. */
+static struct {
+	int tid; /* 0: free */
+	int id;	 /* the kernel's */
+} timers[TIMERS_MAX];
+static unsigned next_timer;
+
+bool overflow_is_on(void)
+{
+	return __atomic_load_n(&overflow.on, __ATOMIC_ACQUIRE);
+}
+
+struct sigaction *overflow_hosts_action(void)
+{
+	return &overflow.hosts;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the handler */
+
+static uint64_t tag_word(void)
+{
+	const char *thread;
+	uint64_t word;
+
+	if (!__atomic_load_n(&overflow.has_tag_word, __ATOMIC_ACQUIRE))
+		return 0;
+	__asm__("movq %%fs:0, %0" : "=r"(thread)); /* the x86-64 ABI: the thread pointer's first word is itself */
+	if (!sys_readable_range(thread + overflow.tag_offset, sizeof(word)))
+		return 0;
+	memcpy(&word, thread + overflow.tag_offset, sizeof(word));
+	return word;
+}
+
+/* How much of the stack can be copied: it may be a coroutine's, and end anywhere. */
+static uint32_t readable_stack(uintptr_t sp)
+{
+	uint32_t bytes = 0, wanted = overflow.stack_bytes;
+
+	while (bytes < wanted && sys_readable((const void *)(sp + bytes))) {
+		uint32_t page = (uint32_t)(SYS_PAGE_BYTES - (sp + bytes) % SYS_PAGE_BYTES);
+
+		bytes += page < wanted - bytes ? page : wanted - bytes;
+	}
+	return bytes & ~7u;
+}
+
+static void take_sample(const siginfo_t *info, const ucontext_t *c)
+{
+	static const unsigned char order[LOG_SAMPLE_REGISTERS] = {
+		REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP, REG_EFL,
+		REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	};
+	struct log_sample s = { .id = LOG_SAMPLE, .weight = overflow.interval };
+	uintptr_t sp = (uintptr_t)c->uc_mcontext.gregs[REG_RSP];
+	struct timespec now;
+	int cpu = sched_getcpu();
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s.timestamp = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	s.cpu = cpu < 0 ? 0 : (uint32_t)cpu;
+	if (info->si_code == SI_TIMER && info->si_overrun > 0)
+		s.weight *= 1 + (uint64_t)info->si_overrun;
+	for (int i = 0; i < LOG_SAMPLE_REGISTERS; i++)
+		s.registers[i] = (uint64_t)c->uc_mcontext.gregs[order[i]];
+	s.tag_word = tag_word();
+	s.stack_bytes = sp % 8 == 0 ? readable_stack(sp) : 0;
+	log_append_sample(&s, (const void *)sp);
+}
+
+/* Somebody else's: as if we were not there. */
+static void pass_on(int signo, siginfo_t *info, void *context)
+{
+	struct sigaction host = overflow.hosts;
+
+	if (host.sa_flags & SA_SIGINFO) {
+		host.sa_sigaction(signo, info, context);
+	} else if (host.sa_handler == SIG_DFL) {
+		overflow_install(&host);
+		sys_call(SYS_tgkill, (long)sys_getpid(), (long)sys_gettid(), signo, 0, 0, 0); /* comes when we return */
+	} else if (host.sa_handler != SIG_IGN) {
+		host.sa_handler(signo);
+	}
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	bool ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
+		    /* a counter's, with or without the room to say so */
+		    info->si_code > 0 || (info->si_code == SI_USER && info->si_pid == 0);
+
+	if (!ours)
+		pass_on(signo, info, context);
+	else if (guest_is_on() && guest_owns_log())
+		take_sample(info, context);
+	errno = saved;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ start */
+
+int overflow_start(const struct wire_answer *a)
+{
+	struct sigaction ours = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+
+	overflow.interval = a->interval_ns;
+	overflow.stack_bytes = a->stack_bytes;
+	if (overflow_is_on())
+		return 0; /* a child's: the handler came with it */
+	if (overflow_look(&overflow.hosts) || (overflow.hosts.sa_flags & SA_SIGINFO) || overflow.hosts.sa_handler != SIG_DFL)
+		return -EBUSY;
+	if (overflow_install(&ours))
+		return -EINVAL;
+	__atomic_store_n(&overflow.on, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void overflow_hear_tag(const struct iovec *parts, int nr_parts)
+{
+	struct jitreg_tag tag;
+
+	if (nr_parts < 1 || !parts[0].iov_base || parts[0].iov_len < sizeof(tag))
+		return;
+	memcpy(&tag, parts[0].iov_base, sizeof(tag));
+	if (tag.prefix.id != JITREG_TAG || tag.where != JITREG_TAG_MEMORY)
+		return;
+	overflow.tag_offset = tag.address;
+	__atomic_store_n(&overflow.has_tag_word, true, __ATOMIC_RELEASE);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- threads */
+
+/* A thread may be born with every signal blocked. */
+static void unblock(void)
+{
+	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);
+
+	sys_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof(mask), 0, 0);
+}
+
+int overflow_send_to_me(int fd)
+{
+	struct {
+		int type, pid;
+	} owner = { 0 /* F_OWNER_TID */, (int)sys_gettid() };
+	int ret = sys_fcntl(fd, 15 /* F_SETOWN_EX */, (long)&owner);
+
+	if (ret >= 0)
+		ret = sys_fcntl(fd, F_SETSIG, OVERFLOW_SIGNAL);
+	if (ret >= 0)
+		ret = sys_fcntl(fd, F_SETFL, O_ASYNC);
+	if (ret >= 0)
+		unblock();
+	return ret < 0 ? ret : 0;
+}
+
+static void forget_timer(unsigned i, int tid)
+{
+	int id = timers[i].id;
+
+	if (__atomic_compare_exchange_n(&timers[i].tid, &tid, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		sys_call(SYS_timer_delete, id, 0, 0, 0, 0, 0);
+		__atomic_store_n(&timers[i].tid, 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* A free slot, having looked after a few of those whose threads are gone; -1: there is none. */
+static int take_slot(int tid)
+{
+	unsigned from = __atomic_fetch_add(&next_timer, 1, __ATOMIC_RELAXED);
+	int pid = (int)sys_getpid();
+
+	for (unsigned n = 0; n < TIMERS_MAX; n++) {
+		unsigned i = (from + n) % TIMERS_MAX;
+		int owner = __atomic_load_n(&timers[i].tid, __ATOMIC_ACQUIRE);
+
+		/* in a forked child no timer is there any more, and its number may be a new one's */
+		if (owner > 0 && (owner == tid || (n < TIMERS_LOOKED && sys_call(SYS_tgkill, pid, owner, 0, 0, 0, 0) == -ESRCH)))
+			forget_timer(i, owner);
+		owner = 0;
+		if (__atomic_compare_exchange_n(&timers[i].tid, &owner, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return (int)i;
+	}
+	return -1;
+}
+
+int overflow_time_me(void)
+{
+	int tid = (int)sys_gettid(), slot = take_slot(tid), id = 0, ret;
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = OVERFLOW_SIGNAL };
+	struct itimerspec every = { 0 };
+
+	if (slot < 0)
+		return -ENOSPC;
+	event.sigev_value.sival_ptr = &overflow;
+	event._sigev_un._tid = tid;
+	every.it_interval.tv_sec = every.it_value.tv_sec = (time_t)(overflow.interval / 1000000000);
+	every.it_interval.tv_nsec = every.it_value.tv_nsec = (long)(overflow.interval % 1000000000);
+	ret = (int)sys_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&id, 0, 0, 0);
+	if (ret == 0) {
+		unblock();
+		ret = (int)sys_call(SYS_timer_settime, id, 0, (long)&every, 0, 0, 0);
+		if (ret)
+			sys_call(SYS_timer_delete, id, 0, 0, 0, 0, 0);
+	}
+	timers[slot].id = id;
+	__atomic_store_n(&timers[slot].tid, ret ? 0 : tid, __ATOMIC_RELEASE);
+	return ret;
+}

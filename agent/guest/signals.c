@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hosts that set every signal's action, or block them all, would take the sampling signal from us (and die of it).  While
+ * it is in use, what they do with it is remembered, answered, and not done; every other signal goes to libc untouched.
+ * System calls made past libc are not seen.  Context: any, also signal (as libc's own).
+ */
+#include "guest.h"
+
+#include "overflow.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+typedef int (*action_function)(int, const struct sigaction *, struct sigaction *);
+typedef int (*mask_function)(int, const sigset_t *, sigset_t *);
+typedef void (*handler_function)(int);
+typedef handler_function (*signal_function)(int, handler_function);
+
+static __thread bool host_blocks __attribute__((tls_model("initial-exec")));
+
+static void *next_of(const char *name, void **cache)
+{
+	void *next = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
+
+	if (!next) {
+		next = objects_find_next(name);
+		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
+	}
+	return next;
+}
+
+static action_function next_sigaction(void)
+{
+	static void *cache;
+
+	return (action_function)next_of("sigaction", &cache);
+}
+
+int overflow_install(const struct sigaction *action)
+{
+	return next_sigaction()(OVERFLOW_SIGNAL, action, NULL);
+}
+
+int overflow_look(struct sigaction *action)
+{
+	return next_sigaction()(OVERFLOW_SIGNAL, NULL, action);
+}
+
+API int sigaction(int signo, const struct sigaction *action, struct sigaction *old)
+{
+	if (signo == OVERFLOW_SIGNAL && overflow_is_on()) {
+		struct sigaction *hosts = overflow_hosts_action(), wanted;
+
+		if (action)
+			wanted = *action; /* the two may be one */
+		if (old)
+			*old = *hosts;
+		if (action)
+			*hosts = wanted;
+		return 0;
+	}
+	return next_sigaction()(signo, action, old);
+}
+
+API handler_function signal(int signo, handler_function handler)
+{
+	static void *cache;
+
+	if (signo == OVERFLOW_SIGNAL && overflow_is_on()) {
+		struct sigaction wanted = { .sa_handler = handler, .sa_flags = SA_RESTART }, before;
+
+		sigaction(signo, &wanted, &before);
+		return before.sa_handler;
+	}
+	return ((signal_function)next_of("signal", &cache))(signo, handler);
+}
+
+static int change_mask(mask_function next, int how, const sigset_t *set, sigset_t *old)
+{
+	bool named, before = host_blocks;
+	sigset_t ours;
+	int ret;
+
+	if (!overflow_is_on())
+		return next(how, set, old);
+	named = set && sigismember(set, OVERFLOW_SIGNAL) == 1;
+	if (named && how != SIG_UNBLOCK) {
+		ours = *set;
+		sigdelset(&ours, OVERFLOW_SIGNAL);
+		ret = next(how, &ours, old);
+	} else {
+		ret = next(how, set, old);
+	}
+	if (ret)
+		return ret;
+	if (old && before)
+		sigaddset(old, OVERFLOW_SIGNAL);
+	if (set && how == SIG_SETMASK)
+		host_blocks = named;
+	else if (named)
+		host_blocks = how == SIG_BLOCK;
+	return 0;
+}
+
+API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	static void *cache;
+
+	return change_mask((mask_function)next_of("sigprocmask", &cache), how, set, old);
+}
+
+API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	static void *cache;
+
+	return change_mask((mask_function)next_of("pthread_sigmask", &cache), how, set, old);
+}
