@@ -582,6 +582,8 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 			s.input.registers.value[n] = b->registers[perf_register[n]][i];
 			s.input.registers.known |= 1u << n;
 		}
+	s.has_tag_word = s.has_registers && b->registers[SAMPLE_TAG_WORD];
+	s.tag_word = s.has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
 	if (b->stack_offset) {
 		s.input.stack = b->stack + b->stack_offset[i];
 		s.input.stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];

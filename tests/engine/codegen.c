@@ -7,6 +7,7 @@
  * With --outline each task's code goes into a function of its own, called by the one below it; its symbol then names the
  * operator, whatever the dictionary says.
  */
+#include "compare.h"
 #include "jit.h"
 #include "jitreg.h"
 
@@ -704,6 +705,8 @@ static void announce_plan(const struct plan *p, const struct options *options)
 	}
 	if (options->compare == COMPARE_REGISTER)
 		jitreg_tag(13, 0, 0xfff00000, 0x7A600000, options->pack ? packed : task, options->pack ? 2 : 1, &kept, 1);
+	if (options->compare == COMPARE_MEMORY)
+		compare_declare_word(options->pack ? packed : task, options->pack ? 2 : 1);
 }
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out)

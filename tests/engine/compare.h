@@ -6,9 +6,10 @@
 #ifndef ENGINE_COMPARE_H
 #define ENGINE_COMPARE_H
 
-#include <stdint.h>
+#include "jitreg.h"
 
 uint64_t *compare_thread_word(void);
+void compare_declare_word(const struct jitreg_tag_field *fields, uint32_t nr_fields);
 /* Set the word for one statement; free of cost where no word is used. */
 #define COMPARE_WITH_WORD(w, v) \
 	for (uint64_t old_ = (w)->compare_word ? *(w)->compare_word : 0, once_ = 1; \

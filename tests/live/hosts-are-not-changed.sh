@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every small host prints the same, on both channels, and ends with the same status: alone, under tailor run in both scopes,
-# and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in every way, cancel them at
+# Every small host prints the same, on both channels, and ends with the same status: alone, under tailor run in both scopes and
+# with both samplers in the host, and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in every way, cancel them at
 # once, dlopen through RUNPATH, ask dlerror, load an LLVM late, exec themselves, look for strangers among their children, wrap
-# what we wrap, and register call-frame information that does not end.
+# what we wrap, set and block every signal, and register call-frame information that does not end.
 set -u
 B=$1
 dir=$(mktemp -d)
@@ -20,7 +20,7 @@ same() { # HOST HOW STATUS
 	fi
 	nr=$((nr + 1))
 }
-for host in busy busy-nopie close_all fork_early threads cancelled c11 late_llvm dl_error family namespace wraps frames runpath/main; do
+for host in busy busy-nopie close_all fork_early threads cancelled c11 late_llvm dl_error family namespace wraps frames signals runpath/main; do
 	h=$B/hosts/$host
 	[ -x "$h" ] || continue
 	timeout 60 "$h" >"$dir/alone.out" 2>"$dir/alone.err"
@@ -29,6 +29,10 @@ for host in busy busy-nopie close_all fork_early threads cancelled c11 late_llvm
 		timeout 100 "$B/tailor" run -q --scope $scope -o "$dir/t.tlr" -- "$h" >"$dir/out" 2>"$dir/err"
 		same "$host" "tailor run --scope $scope" $?
 		"$B/tailor" report "$dir/t.tlr" >"$dir/report" || { echo "$host: the trace cannot be read"; bad=1; }
+	done
+	for sampler in signal timer; do
+		timeout 100 "$B/tailor" run -q --sampler $sampler -o "$dir/s.tlr" -- "$h" >"$dir/out" 2>"$dir/err"
+		same "$host" "tailor run --sampler $sampler" $?
 	done
 	LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$dir/p.tlr timeout 100 "$h" >"$dir/out" 2>"$dir/err"
 	same "$host" "preloaded alone" $?
