@@ -82,7 +82,8 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 		return -error;
 	} else if (o->sampler == SAMPLER_SIGNAL) {
 		if (o->no_guest)
-			return diag_fail(d, EINVAL, "--sampler signal needs the agent in the program, which cannot be loaded into this one");
+			return diag_fail(d, EINVAL, "--sampler signal needs the agent in the program, which cannot be loaded into "
+					 "this one");
 		if (a->freq)
 			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known", s->event.name);
 		s->sampler = WIRE_SAMPLER_SIGNAL;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every small host prints the same, on both channels, and ends with the same status: alone, under tailor run in both scopes and
-# with both samplers in the host, and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in every way, cancel them at
-# once, dlopen through RUNPATH, ask dlerror, load an LLVM late, exec themselves, look for strangers among their children, wrap
-# what we wrap, set and block every signal, and register call-frame information that does not end.
+# with both samplers in the host, and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in
+# every way, cancel them at once, dlopen through RUNPATH, ask dlerror, load an LLVM late, exec themselves, look for strangers
+# among their children, wrap what we wrap, set and block every signal, and register call-frame information that does not end.
 set -u
 B=$1
 dir=$(mktemp -d)
@@ -20,7 +20,8 @@ same() { # HOST HOW STATUS
 	fi
 	nr=$((nr + 1))
 }
-for host in busy busy-nopie close_all fork_early threads cancelled c11 late_llvm dl_error family namespace wraps frames signals runpath/main; do
+hosts="busy busy-nopie close_all fork_early threads cancelled c11 late_llvm dl_error family namespace wraps frames signals runpath/main"
+for host in $hosts; do
 	h=$B/hosts/$host
 	[ -x "$h" ] || continue
 	timeout 60 "$h" >"$dir/alone.out" 2>"$dir/alone.err"

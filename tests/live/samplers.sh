@@ -47,9 +47,10 @@ check "preloaded, forbidden" "$dir/p.tlr" 100 tag "perf events are forbidden her
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)
 	if [ "$before" -lt 2 ] && echo 2 2>/dev/null >/proc/sys/kernel/perf_event_paranoid; then paranoid=$before; fi
-	mkdir "$dir/nobody" && cp "$B/tailor" "$B/libtailor.so" "$B/engine" "$dir/nobody/" && chmod 755 "$dir" && chown -R nobody "$dir/nobody"
-	run "as nobody" setpriv --reuid nobody --regid nogroup --clear-groups --no-new-privs "$dir/nobody/tailor" run -o "$dir/nobody/t.tlr" \
-		-- "$dir/nobody/engine" ${engine#* }
+	mkdir "$dir/nobody" && cp "$B/tailor" "$B/libtailor.so" "$B/engine" "$dir/nobody/"
+	chmod 755 "$dir" && chown -R nobody "$dir/nobody"
+	run "as nobody" setpriv --reuid nobody --regid nogroup --clear-groups --no-new-privs \
+		"$dir/nobody/tailor" run -o "$dir/nobody/t.tlr" -- "$dir/nobody/engine" ${engine#* }
 	check "as nobody" "$dir/nobody/t.tlr" 2000 tag "kernel.perf_event_paranoid"
 else
 	echo "skipped: another user cannot be taken on"
