@@ -158,6 +158,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(STACK, 11, "stack") \
 	X(CHAIN_LENGTH, 12, "chain_length") \
 	X(CHAIN, 13, "chain") /* return addresses by frame pointers, innermost first */ \
+	X(DATA_SOURCE, 14, "data_source") /* union perf_mem_data_src: which cache or memory had it */ \
+	X(LATENCY, 15, "latency") /* of the access, in the processor's unit, mostly cycles */ \
 	X(REGISTER_0, 64, "register") /* to 64 + 63 */
 
 /* In place of a register that perf does not have: the tag's thread-local word, where a handler in the thread could read it. */

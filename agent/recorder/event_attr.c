@@ -64,14 +64,15 @@ static bool has_data(const struct perf_event_attr *a, const struct event_pmu *pm
 
 static void choose_content(struct perf_event_attr *a, const struct event_options *o, const struct event_pmu *pmu)
 {
-	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
-			 PERF_SAMPLE_PERIOD;
+	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (o->registers != EVENT_REGISTERS_NONE) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER;
 		a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
 	}
 	if (has_data(a, pmu))
-		a->sample_type |= PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT;
+		a->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT;
+	if (event_is_fault(a))
+		a->sample_type |= PERF_SAMPLE_ADDR;
 	/*
 	 * Before Linux 6.15 (and some stable ones) PEBS took user registers from the interrupt, not from the sampled instruction, unless
 	 * registers of the interrupted code were asked for as well: one is enough to have all of them right.

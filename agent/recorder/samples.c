@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of a sample is fixed by attr.sample_type (linux/perf_event.h, PERF_RECORD_SAMPLE): ip, tid, time, addr, cpu,
- * period, call chain, user registers, user stack.
- */
 #include "samples.h"
+#include "record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,11 +16,13 @@ enum { NR_PLAIN = SAMPLE_COLUMN_STACK_BYTES + 1 };
 struct samples {
 	uint32_t event;
 	uint64_t registers; /* perf's mask */
-	bool with_registers, with_stack, with_chain;
+	struct record_layout layout;
+	bool with_address, with_data_source, with_latency, with_stack, with_chain;
 	uint32_t nr, chain_used;
 	size_t stack_used;
 	uint64_t column[NR_PLAIN][NR_MAX];
 	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
+	uint64_t data_source[NR_MAX], latency[NR_MAX];
 	uint64_t chain_length[NR_MAX];
 	uint64_t chain[CHAIN_MAX];
 	unsigned char encoded[CHAIN_MAX * LEB128_MAX];
@@ -32,13 +31,20 @@ struct samples {
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out)
 {
-	struct samples *s = malloc(sizeof(*s) + STACK_MAX);
+	struct samples *s;
+	struct record_layout layout;
 
+	if (record_layout(attr, &layout))
+		return -EINVAL;
+	s = malloc(sizeof(*s) + STACK_MAX);
 	if (!s)
 		return -ENOMEM;
+	s->layout = layout;
 	s->event = event_index;
 	s->registers = attr->sample_regs_user;
-	s->with_registers = attr->sample_type & PERF_SAMPLE_REGS_USER;
+	s->with_address = attr->sample_type & PERF_SAMPLE_ADDR;
+	s->with_data_source = attr->sample_type & PERF_SAMPLE_DATA_SRC;
+	s->with_latency = attr->sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
 	s->nr = s->chain_used = 0;
@@ -75,63 +81,34 @@ static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
 {
-	const uint64_t *at = (const uint64_t *)(h + 1), *end = (const uint64_t *)((const char *)h + h->size);
-	uint32_t i = s->nr, cpu_mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	const uint64_t *chain = NULL;
-	uint64_t abi, chain_nr = 0;
+	struct record_sample r;
+	uint32_t i = s->nr;
+	unsigned n = 0;
 
-	if (end - at < 6 + s->with_chain + s->with_registers) /* six words, the chain's length, the registers' abi */
+	if (record_sample(&s->layout, h, &r))
 		return -EBADMSG;
-	s->column[SAMPLE_COLUMN_IP][i] = seen->ip = *at++;
-	seen->pid = (uint32_t)*at;
-	seen->tid = (uint32_t)(*at++ >> 32);
-	s->column[SAMPLE_COLUMN_PID][i] = seen->pid;
-	s->column[SAMPLE_COLUMN_TID][i] = seen->tid;
-	s->column[SAMPLE_COLUMN_TIME][i] = seen->time_ns = *at++;
-	s->column[SAMPLE_COLUMN_ADDRESS][i] = *at++;
-	s->column[SAMPLE_COLUMN_CPU][i] = (uint32_t)*at++;
-	s->column[SAMPLE_COLUMN_WEIGHT][i] = *at++;
-	if (s->with_chain) {
-		uint64_t nr = *at++;
-
-		if (nr > (uint64_t)(end - at) - s->with_registers) /* the abi comes behind it */
-			return -EBADMSG;
-		chain = at;
-		chain_nr = nr;
-		at += nr;
-	}
-	seen->user = cpu_mode == PERF_RECORD_MISC_USER;
+	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .pid = r.pid, .tid = r.tid,
+				      .user = r.mode == PERF_RECORD_MISC_USER, .stack = r.stack, .stack_bytes = r.stack_bytes };
+	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
+	s->column[SAMPLE_COLUMN_PID][i] = r.pid;
+	s->column[SAMPLE_COLUMN_TID][i] = r.tid;
+	s->column[SAMPLE_COLUMN_CPU][i] = r.cpu;
+	s->column[SAMPLE_COLUMN_IP][i] = r.ip;
+	s->column[SAMPLE_COLUMN_ADDRESS][i] = r.address;
+	s->column[SAMPLE_COLUMN_WEIGHT][i] = r.period;
 	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
-					   cpu_mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
-	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = abi = s->with_registers ? *at++ : 0;
-	if (abi && end - at < __builtin_popcountll(s->registers))
-		return -EBADMSG;
+					   r.mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
+	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;
 	for (uint64_t left = s->registers; left; left &= left - 1)
-		s->reg[__builtin_ctzll(left)][i] = abi ? *at++ : 0;
-	seen->stack = NULL;
-	seen->stack_bytes = 0;
-	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = 0;
-	if (s->with_stack) {
-		uint64_t reserved, dynamic;
-
-		if (end - at < 1)
-			return -EBADMSG;
-		reserved = *at++;
-		if (reserved) {
-			if (reserved % 8 != 0 || (uint64_t)(end - at) < reserved / 8 + 1)
-				return -EBADMSG;
-			dynamic = at[reserved / 8]; /* how much of it is the stack's */
-			if (dynamic > reserved)
-				return -EBADMSG;
-			seen->stack = (const unsigned char *)at;
-			seen->stack_bytes = (uint32_t)dynamic;
-			memcpy(s->stack + s->stack_used, at, dynamic);
-			s->stack_used += dynamic;
-			s->column[SAMPLE_COLUMN_STACK_BYTES][i] = dynamic;
-		}
-	}
+		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
+	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
+	if (r.stack_bytes)
+		memcpy(s->stack + s->stack_used, r.stack, r.stack_bytes);
+	s->stack_used += r.stack_bytes;
 	if (s->with_chain)
-		take_chain(s, chain, chain_nr);
+		take_chain(s, r.chain, r.nr_chain);
+	s->data_source[i] = r.data_source;
+	s->latency[i] = r.latency;
 	s->nr = i + 1;
 	return 0;
 }
@@ -176,10 +153,15 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
 	trace_record_u64(w, s->event);
 	trace_record_u64(w, nr);
-	trace_record_array(w, (size_t)NR_PLAIN - 1 + (size_t)__builtin_popcountll(s->registers) + s->with_stack +
-			      (s->with_chain ? 2 : 0));
+	trace_record_array(w, (size_t)NR_PLAIN - 1 - !s->with_address + s->with_data_source + s->with_latency +
+			      (size_t)__builtin_popcountll(s->registers) + s->with_stack + (s->with_chain ? 2 : 0));
 	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
-		write_column(s, w, c, s->column[c], nr);
+		if (c != SAMPLE_COLUMN_ADDRESS || s->with_address)
+			write_column(s, w, c, s->column[c], nr);
+	if (s->with_data_source)
+		write_column(s, w, SAMPLE_COLUMN_DATA_SOURCE, s->data_source, nr);
+	if (s->with_latency)
+		write_column(s, w, SAMPLE_COLUMN_LATENCY, s->latency, nr);
 	for (uint64_t left = s->registers; left; left &= left - 1)
 		write_column(s, w, SAMPLE_COLUMN_REGISTER_0 + (uint32_t)__builtin_ctzll(left), s->reg[__builtin_ctzll(left)], nr);
 	if (s->with_chain) {

@@ -138,7 +138,10 @@ void dump_json_samples(const struct dump_options *o, const struct sample_block *
 
 		fprintf(o->to, "{\"sample\": %" PRIu32 ", \"event\": %" PRIu32, i, b->event);
 		for (size_t n = 0; n < sizeof(columns) / sizeof(columns[0]); n++) {
-			if (columns[n].column >= SAMPLE_COLUMN_STACK) /* the stacks' bytes; chains and registers follow */
+			enum sample_column c = columns[n].column;
+			bool memory = c == SAMPLE_COLUMN_DATA_SOURCE || c == SAMPLE_COLUMN_LATENCY;
+
+			if (memory ? !b->column[c] : c >= SAMPLE_COLUMN_STACK) /* the stacks' bytes; chains and registers follow */
 				continue;
 			if (columns[n].column == SAMPLE_COLUMN_MODE)
 				fprintf(o->to, ", \"mode\": \"%s\"", dump_mode_name(dump_column(b, SAMPLE_COLUMN_MODE, i)));

@@ -191,6 +191,10 @@ void dump_text_samples(const struct dump_options *o, const struct sample_block *
 			dump_mode_name(dump_column(b, SAMPLE_COLUMN_MODE, i)), dump_column(b, SAMPLE_COLUMN_IP, i),
 			dump_column(b, SAMPLE_COLUMN_ADDRESS, i), dump_column(b, SAMPLE_COLUMN_WEIGHT, i),
 			dump_column(b, SAMPLE_COLUMN_STACK_BYTES, i));
+		if (b->column[SAMPLE_COLUMN_DATA_SOURCE])
+			fprintf(o->to, " data_source=%#" PRIx64, b->column[SAMPLE_COLUMN_DATA_SOURCE][i]);
+		if (b->column[SAMPLE_COLUMN_LATENCY])
+			fprintf(o->to, " latency=%" PRIu64, b->column[SAMPLE_COLUMN_LATENCY][i]);
 		for (int n = 0; n < SAMPLE_REGISTERS_MAX; n++)
 			if (b->registers[n])
 				fprintf(o->to, " r%d=%#" PRIx64, n, b->registers[n][i]);

@@ -15,8 +15,11 @@
 
 #define REGISTERS 0x182ull /* bx, sp, ip */
 
+#define BASE                                                                                                                  \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
 static struct perf_event_attr attr = {
-	.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	.sample_type = BASE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 	.sample_regs_user = REGISTERS,
 	.sample_stack_user = 64,
 };
@@ -205,7 +208,7 @@ static void samples_refuse_chains_longer_than_their_record(void **state)
 
 static void samples_without_registers_have_no_word_for_them(void **state)
 {
-	struct perf_event_attr bare = { .sample_type = 0 };
+	struct perf_event_attr bare = { .sample_type = BASE };
 	struct sample_seen seen;
 	struct samples *s;
 	uint64_t buffer[64];
@@ -219,6 +222,65 @@ static void samples_without_registers_have_no_word_for_them(void **state)
 	h->size -= 8;
 	assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
 	samples_destroy(s);
+}
+
+static void samples_of_memory_accesses_say_where_and_how_long(void **state)
+{
+	enum { NR = 50 };
+	struct perf_event_attr loads = attr;
+	char path[] = "/tmp/test_samples.XXXXXX";
+	struct trace_writer *w;
+	struct trace_reader *r;
+	struct trace_record record;
+	struct sample_block b = { 0 };
+	struct sample_seen seen;
+	struct samples *s;
+	struct diag d;
+	uint64_t buffer[64];
+	uint32_t nr, blocks = 0;
+
+	(void)state;
+	loads.sample_type |= PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR;
+	loads.sample_regs_intr = 1;
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	assert_int_equal(samples_create(0, &loads, &s), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	for (uint64_t i = 0; i < NR; i++) {
+		struct perf_event_header *h = make(i, buffer);
+		uint64_t *at = buffer + h->size / 8;
+
+		*at++ = 7 + i * i;	/* weight */
+		*at++ = 0x68100142 + i; /* data source */
+		*at++ = PERF_SAMPLE_REGS_ABI_64;
+		*at++ = 0xdead;
+		h->size += 32;
+		assert_int_equal(samples_add(s, h, &seen), 0);
+		h->size -= 8;
+		assert_int_equal(samples_add(s, h, &seen), -EBADMSG);
+	}
+	assert_int_equal(samples_flush(s, w, &nr), 0);
+	samples_destroy(s);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(path, &r, &d), 0);
+	while (trace_next(r, &record) == 1) {
+		if (record.id != TRACE_SAMPLES)
+			continue;
+		blocks++;
+		assert_int_equal(sample_block_decode(&record, &b), 0);
+		assert_int_equal(b.nr, NR);
+		for (uint32_t i = 0; i < NR; i++) {
+			assert_int_equal(b.column[SAMPLE_COLUMN_LATENCY][i], 7 + i * i);
+			assert_int_equal(b.column[SAMPLE_COLUMN_DATA_SOURCE][i], 0x68100142 + i);
+			assert_true(b.column[SAMPLE_COLUMN_ADDRESS][i] == (i % 2 ? UINT64_MAX - i : 0));
+		}
+	}
+	assert_int_equal(blocks, 1);
+	sample_block_fini(&b);
+	trace_close(r);
+	unlink(path);
 }
 
 static void samples_refuse_records_that_end_too_early(void **state)
@@ -293,6 +355,7 @@ int main(void)
 		cmocka_unit_test(call_chains_come_back_as_return_addresses),
 		cmocka_unit_test(samples_refuse_chains_longer_than_their_record),
 		cmocka_unit_test(samples_without_registers_have_no_word_for_them),
+		cmocka_unit_test(samples_of_memory_accesses_say_where_and_how_long),
 		cmocka_unit_test(samples_refuse_records_that_end_too_early),
 		cmocka_unit_test(samples_refuse_stacks_longer_than_their_record),
 		cmocka_unit_test(samples_are_full_before_they_overflow),
