@@ -119,16 +119,20 @@ struct walk {
 	bool decided;
 };
 
-static bool find_unwind_object(void *context, uint64_t address, struct unwind_object *out)
+static void find_unwind_object(void *context, uint64_t address, struct unwind_object *out)
 {
 	const struct walk *w = context;
 	const struct process *p = w->sample->process;
-	const struct code_answer answer = model_ask_frames(p, address, w->sample->time_ns);
-	const struct frames *f = answer.fact ? answer.fact->owner : NULL;
-	const struct code *c;
+	const struct code_answer frames = model_ask_frames(p, address, w->sample->time_ns);
+	const struct code_answer code = model_ask_code(p, address, w->sample->time_ns);
+	const struct frames *f = frames.fact ? frames.fact->owner : NULL;
+	const struct code *c = code.fact ? code.fact->owner : NULL;
 	uint64_t file_address;
 
-	memset(out, 0, sizeof(*out));
+	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
+	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
+	out->code = c != NULL;
+	out->frame_pointers = c && c->kind == CODE_LOAD;
 	if (f) {
 		out->start = f->address;
 		out->end = f->address + f->nr;
@@ -136,17 +140,15 @@ static bool find_unwind_object(void *context, uint64_t address, struct unwind_ob
 		out->eh_frame = f->bytes;
 		out->eh_frame_bytes = f->nr;
 		out->eh_frame_address = f->address;
-		return true;
+		return;
 	}
-	c = model_find_code(p, address, w->sample->time_ns);
 	if (!c || !code_file_address(c, address, &file_address))
-		return false;
+		return;
 	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
 	out->bias = address - file_address;
-	out->key = (uint64_t)c->number << 2 | 1;
+	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
 	out->start = out->bias ? out->bias : c->address;
 	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */
-	return true;
 }
 
 static bool on_frame(void *context, const struct unwind_frame *f)
@@ -158,7 +160,7 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 
 	if (f->depth == 0)
 		return true; /* has been asked already */
-	address = f->ip - 1;
+	address = f->address;
 	if (w->use_tag && keeps_tag(s->tag, address) && s->tag->where < UNWIND_REGISTERS &&
 	    (f->registers.known & (1u << s->tag->where)) && take_tag(w->run, s, f->registers.value[s->tag->where])) {
 		s->method = METHOD_TAG_UNWOUND;
@@ -193,7 +195,7 @@ static enum reason reason_of(enum unwind_end end, const struct sample *s)
 static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 {
 	struct walk w = { run, s, use_tag, false };
-	struct unwind_space space = { find_unwind_object, &w, 0 };
+	struct unwind_space space = { find_unwind_object, &w, s->time_ns, s->process->number, 0 };
 	enum unwind_end end;
 
 	space.generation = ((uint64_t)s->process->number + 1) << 32 | model_generation(s->process, s->time_ns);
@@ -222,9 +224,10 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 {
 	struct collect *c = context;
 	struct run *run = c->walk.run;
-	uint64_t address = f->depth ? f->ip - 1 : f->ip;
 	const struct sample *s = c->walk.sample;
-	const struct location *l = locate(&run->locator, s->process, model_find_code(s->process, address, s->time_ns), address);
+	const struct location *l;
+
+	l = locate(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
 
 	for (; c->nr < 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
 		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
@@ -240,7 +243,7 @@ static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
 	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
 		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
 	struct collect c = { .walk = { run, s, false, false } };
-	struct unwind_space space = { find_unwind_object, &c.walk, 0 };
+	struct unwind_space space = { find_unwind_object, &c.walk, s->time_ns, s->process->number, 0 };
 	enum reason why = REASON_NO_REGISTERS;
 	uint32_t node = 0;
 
@@ -670,7 +673,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (ret == 0)
 		ret = locator_init(&run.locator, a);
 	if (ret == 0)
-		ret = unwinder_create(&run.unwinder, d);
+		ret = unwinder_create(UNWIND_MEMO, &run.unwinder, d);
 	if (ret == 0) {
 		if (o->each)
 			print_header(&run);

@@ -2,7 +2,7 @@
 /* One pass over straight-line bytes: instructions have no jumps, and expressions that have some are refused. */
 #include "cfi.h"
 
-#include <stdint.h>
+#include "leb128.h"
 
 #define PROGRAM_BYTES_MAX 65536u /* thousands of times what a large function has */
 #define DEPTH_MAX 32	       /* of an expression's stack; libunwind has 64 */
@@ -19,18 +19,9 @@ static bool skip(struct reader *r, uint64_t bytes)
 	return true;
 }
 
-/* At most ten bytes: longer ones are read differently by different readers.  Signed ones are as long. */
 static bool take_leb(struct reader *r, uint64_t *out)
 {
-	*out = 0;
-	for (unsigned shift = 0; shift <= 63 && r->at < r->end; shift += 7) {
-		unsigned char c = *r->at++;
-
-		*out |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return true;
-	}
-	return false;
+	return leb128_take(&r->at, r->end, out);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "eh_frame.h"
 
-#include "cfi.h"
+#include "leb128.h"
 
 #include <string.h>
 
@@ -22,17 +22,20 @@ static bool take(struct reader *r, void *to, size_t bytes)
 
 static bool take_leb(struct reader *r, uint64_t *out)
 {
-	unsigned shift = 0;
-	unsigned char c;
+	const unsigned char *from = r->at;
+	bool ok = leb128_take(&r->at, r->end, out);
 
-	*out = 0;
-	do {
-		if (!take(r, &c, 1) || shift > 63)
-			return false;
-		*out |= (uint64_t)(c & 0x7f) << shift;
-		shift += 7;
-	} while (c & 0x80);
-	return true;
+	r->address += (uint64_t)(r->at - from);
+	return ok;
+}
+
+static bool take_signed_leb(struct reader *r, int64_t *out)
+{
+	const unsigned char *from = r->at;
+	bool ok = leb128_take_signed(&r->at, r->end, out);
+
+	r->address += (uint64_t)(r->at - from);
+	return ok;
 }
 
 /* Encodings that compilers use for code addresses: absptr, (u|s)data(2|4|8), plain or pc-relative. */
@@ -79,7 +82,10 @@ static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out
 struct cie {
 	unsigned char encoding; /* of its FDEs' addresses */
 	bool sized;		/* its FDEs have augmentation data, and its length */
-	bool expressions;
+	bool expressions, signal_frame;
+	uint64_t code_factor;
+	int64_t data_factor;
+	const unsigned char *initial, *initial_end; /* instructions */
 };
 
 /* libunwind keeps four characters of an augmentation: what may follow is 'S', which has no data. */
@@ -101,7 +107,7 @@ static bool read_cie(struct reader r, struct cie *out)
 		if (!take(&r, &c, 1))
 			return false;
 	} while (c);
-	if (!take_leb(&r, &u) || !take_leb(&r, &u)) /* alignment factors */
+	if (!take_leb(&r, &out->code_factor) || !take_signed_leb(&r, &out->data_factor))
 		return false;
 	if (version == 1) {
 		if (!take(&r, &return_register, 1))
@@ -112,6 +118,8 @@ static bool read_cie(struct reader r, struct cie *out)
 	}
 	if (u != CFI_REGISTERS - 1) /* another place for the return address: not x86-64 */
 		return false;
+	out->initial_end = r.end;
+	out->initial = r.at;
 	if (!*augmentation)
 		return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 	if (*augmentation++ != 'z' || !take_leb(&r, &u) || u > (size_t)(r.end - r.at))
@@ -119,8 +127,10 @@ static bool read_cie(struct reader r, struct cie *out)
 	out->sized = true;
 	augmentation_end = r.at + u;
 	for (unsigned n = 1; *augmentation; augmentation++, n++) {
-		if (*augmentation == 'S')
+		if (*augmentation == 'S') {
+			out->signal_frame = true;
 			continue;
+		}
 		if (n >= AUGMENTATION_KEPT)
 			return false;
 		switch (*augmentation) {
@@ -140,11 +150,12 @@ static bool read_cie(struct reader r, struct cie *out)
 			return false;
 		}
 	}
+	out->initial = r.at;
 	return r.at == augmentation_end && cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 }
 
 /* What follows an FDE's addresses: augmentation data, and a program. */
-static bool check_fde(struct reader r, const struct cie *c, struct eh_frame_fde *out)
+static bool check_fde(struct reader r, const struct cie *c, struct eh_frame_fde *out, struct cfi_program *program)
 {
 	uint64_t bytes = 0;
 
@@ -152,45 +163,84 @@ static bool check_fde(struct reader r, const struct cie *c, struct eh_frame_fde 
 		return false;
 	r.at += bytes;
 	out->expressions = c->expressions;
+	*program = (struct cfi_program){ out->start, out->bytes, c->code_factor, c->data_factor, c->initial, c->initial_end,
+					 r.at, r.end, c->signal_frame };
 	return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
+}
+
+/* Most FDEs have the CIE of the one before. */
+struct section {
+	const unsigned char *base;
+	size_t bytes;
+	uint64_t address;
+	uint64_t cie_offset; /* of cie; UINT64_MAX: none yet */
+	bool cie_fits;
+	struct cie cie;
+};
+
+static const struct cie *find_cie(struct section *s, uint64_t offset)
+{
+	struct reader r = { s->base + offset, s->base + s->bytes, s->address + offset };
+	uint32_t length, id;
+
+	if (offset == s->cie_offset)
+		return s->cie_fits ? &s->cie : NULL;
+	s->cie_offset = offset;
+	s->cie_fits = false;
+	if (!take(&r, &length, 4) || length > (size_t)(r.end - r.at))
+		return NULL;
+	r.end = r.at + length;
+	if (!take(&r, &id, 4) || id != 0)
+		return NULL;
+	s->cie_fits = read_cie(r, &s->cie);
+	return s->cie_fits ? &s->cie : NULL;
+}
+
+/* The entry at offset, of so many bytes behind its length field: an FDE that can be used? */
+static bool read_fde(struct section *s, uint64_t offset, uint32_t length, struct eh_frame_fde *fde, struct cfi_program *program)
+{
+	struct reader r = { s->base + offset + 4, s->base + offset + 4 + length, s->address + offset + 4 };
+	const struct cie *c;
+	uint32_t id;
+
+	*fde = (struct eh_frame_fde){ .offset = offset };
+	if (!take(&r, &id, 4) || id == 0) /* a CIE */
+		return false;
+	if (id > offset + 4) /* the CIE lies id bytes before this field */
+		return false;
+	c = find_cie(s, offset + 4 - id);
+	return c && take_pointer(&r, c->encoding, &fde->start) && take_pointer(&r, c->encoding & 0x0f, &fde->bytes) &&
+	       check_fde(r, c, fde, program);
 }
 
 void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*each)(void *context, const struct eh_frame_fde *f),
 		   void *context)
 {
-	const unsigned char *base = frames;
-	struct reader r = { base, base + bytes, address };
+	struct section s = { .base = frames, .bytes = bytes, .address = address, .cie_offset = UINT64_MAX };
+	struct reader r = { s.base, s.base + bytes, address };
 
 	for (;;) {
-		struct eh_frame_fde fde = { .offset = (uint64_t)(r.at - base) };
-		struct reader body, cie;
-		uint64_t offset;
-		uint32_t length, id, cie_length, cie_id;
-		struct cie c;
+		uint64_t offset = (uint64_t)(r.at - s.base);
+		struct cfi_program program;
+		struct eh_frame_fde fde;
+		uint32_t length;
 
 		if (!take(&r, &length, 4) || length == 0xffffffff || length > (size_t)(r.end - r.at))
 			return;
-		if (length == 0) /* a terminator; a linker may have put sections together that each had one */
-			continue;
-		body = r;
-		body.end = r.at + length;
-		r.at += length;
-		r.address += length;
-		if (!take(&body, &id, 4) || id == 0) /* a CIE */
-			continue;
-		offset = fde.offset + 4;
-		if (id > offset) /* the CIE lies id bytes before this field */
-			continue;
-		cie = (struct reader){ base + (offset - id), base + bytes, address + (offset - id) };
-		if (!take(&cie, &cie_length, 4) || cie_length > (size_t)(cie.end - cie.at))
-			continue;
-		cie.end = cie.at + cie_length;
-		if (!take(&cie, &cie_id, 4) || cie_id != 0)
-			continue;
-		if (!read_cie(cie, &c) || !take_pointer(&body, c.encoding, &fde.start) ||
-		    !take_pointer(&body, c.encoding & 0x0f, &fde.bytes) || !check_fde(body, &c, &fde))
-			continue;
-		if (!each(context, &fde))
+		r.at += length; /* 0: a terminator; a linker may have put sections together that each had one */
+		if (length && read_fde(&s, offset, length, &fde, &program) && !each(context, &fde))
 			return;
 	}
+}
+
+bool eh_frame_program(const void *frames, size_t bytes, uint64_t address, uint64_t offset, struct cfi_program *out)
+{
+	struct section s = { .base = frames, .bytes = bytes, .address = address, .cie_offset = UINT64_MAX };
+	struct eh_frame_fde fde;
+	uint32_t length;
+
+	if (offset > bytes || bytes - offset < 4)
+		return false;
+	memcpy(&length, s.base + offset, 4);
+	return length && length <= bytes - offset - 4 && read_fde(&s, offset, length, &fde, out);
 }

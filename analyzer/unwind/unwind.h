@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call stacks from a sample's registers and stack bytes, offline.  libunwind through its remote accessors is the unwinder;
- * this is its one door.  Context: thread; an unwinder belongs to one thread.
+ * Call stacks from a sample's registers and stack bytes, offline.
+ *
+ * Two walkers give the same frames.  The memo keeps one rule per address, made of the call-frame information there, and asks
+ * libunwind for a step where it can make none.  libunwind alone, through its remote accessors, walks everything where that is
+ * asked for: it is what the memo is tested against.
+ * Context: thread; an unwinder belongs to one thread.
  */
 #ifndef TAILOR_UNWIND_H
 #define TAILOR_UNWIND_H
@@ -20,23 +24,29 @@ struct unwind_registers {
 	uint32_t known; /* bit per register */
 };
 
-/* Unwind information for the code at an address: an ELF object with its bias, or .eh_frame bytes that a JIT registered. */
+/* What lies at an address: an ELF object with its bias, or .eh_frame bytes that a JIT registered. */
 struct unwind_object {
 	uint64_t start, end; /* code covered */
-	uint64_t key;	     /* identifies it for caches: same key, same information for ever */
+	uint64_t key;	     /* of the information, whatever the bias: same key, same information for ever */
 	struct elf_object *elf;
 	uint64_t bias; /* run-time address - file address */
-	const void *eh_frame; /* if elf is NULL */
+	const void *eh_frame; /* if elf is NULL; NULL as well: there is no unwind information */
 	size_t eh_frame_bytes;
 	uint64_t eh_frame_address; /* where the bytes lay */
+	/* Also where there is no unwind information: */
+	bool code;	     /* it is known that there was code */
+	bool frame_pointers; /* its frames may be left by rbp if nothing else is known of them */
+	uint64_t from_ns, until_ns; /* how long all this holds for the address */
 };
 
 /* The caller's knowledge of the address space, at the time of the sample. */
 struct unwind_space {
-	/* true and *out: what covers address; false: nothing known there */
-	bool (*find)(void *context, uint64_t address, struct unwind_object *out);
+	void (*find)(void *context, uint64_t address, struct unwind_object *out); /* *out is zeroed */
 	void *context;
-	uint64_t generation; /* same number: the same code at the same addresses, so what was learnt about an IP holds */
+	uint64_t time_ns;
+	uint32_t number; /* of the address space */
+	/* For libunwind's cache.  Same number: what was learnt about any address of any space holds. */
+	uint64_t generation;
 };
 
 struct unwind_input {
@@ -54,15 +64,27 @@ enum unwind_end {
 };
 
 struct unwind_frame {
-	int depth;   /* 0: the sampled instruction */
-	uint64_t ip; /* of depth > 0: the return address; look up ip - 1 */
+	int depth;	  /* 0: the sampled instruction */
+	uint64_t ip;	  /* of depth > 0: the return address, or where a signal came */
+	uint64_t address; /* what to look up: ip, or ip - 1 for return addresses */
 	struct unwind_registers registers;
+	bool guessed; /* by the frame pointer of the frame before */
+	/* For the callback's own notes about the address: 0 at first, kept as long as the same code is there. */
+	uint32_t *note;
 };
+
+enum unwind_way { UNWIND_MEMO, UNWIND_LIBUNWIND };
 
 struct unwinder;
 
-int unwinder_create(struct unwinder **out, struct diag *d);
+/* How often what was done, for tests and benchmarks. */
+struct unwind_counts {
+	uint64_t frames, rules, steps; /* frames left; rules made; of these frames, those that libunwind stepped */
+};
+
+int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d);
 void unwinder_destroy(struct unwinder *u);
+struct unwind_counts unwinder_counts(const struct unwinder *u);
 
 /*
  * Walk from the sampled frame (depth 0, always delivered) towards the root; frame() returns false to stop.

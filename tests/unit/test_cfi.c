@@ -188,14 +188,19 @@ static void entries_that_libunwind_must_not_see_are_left_out(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------- walks */
 
-static bool find(void *context, uint64_t address, struct unwind_object *out)
+static void find(void *context, uint64_t address, struct unwind_object *out)
 {
 	(void)context;
-	*out = (struct unwind_object){ .start = CODE, .end = CODE + 4 * CODE_BYTES, .key = 1, .eh_frame = section,
-				       .eh_frame_bytes = section_bytes, .eh_frame_address = FRAMES };
-	return address - CODE < 4 * CODE_BYTES;
+	*out = (struct unwind_object){ .start = CODE, .end = CODE + 4 * CODE_BYTES, .key = 1, .until_ns = UINT64_MAX };
+	if (address - CODE < 4 * CODE_BYTES) {
+		out->eh_frame = section;
+		out->eh_frame_bytes = section_bytes;
+		out->eh_frame_address = FRAMES;
+		out->code = true;
+	}
 }
 
+static enum unwind_way way;
 static uint64_t ips[8];
 static int nr_ips;
 
@@ -209,7 +214,7 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 
 static enum unwind_end walk(struct unwinder *u, const uint64_t *stack, size_t words)
 {
-	struct unwind_space space = { find, NULL, 1 };
+	struct unwind_space space = { .find = find, .generation = 1 };
 	struct unwind_input input = { .stack = (const unsigned char *)stack, .stack_bytes = words * 8 };
 
 	input.registers.known = (1u << UNWIND_REGISTERS) - 1;
@@ -228,7 +233,7 @@ static void a_stack_is_walked_to_its_end(void **state)
 	(void)state;
 	put_fde(CODE, "\x0e\x10", 2); /* the CFA is rsp + 16 */
 	put_fde(CODE + CODE_BYTES, "", 0);
-	assert_int_equal(unwinder_create(&u, NULL), 0);
+	assert_int_equal(unwinder_create(way, &u, NULL), 0);
 	assert_int_equal(walk(u, whole_stack, 3), UNWIND_COMPLETE);
 	assert_int_equal(nr_ips, 2);
 	assert_int_equal(ips[1], CODE + CODE_BYTES + 0x20);
@@ -244,7 +249,7 @@ static void code_without_information_ends_the_walk(void **state)
 
 	(void)state;
 	put_fde(CODE, "\x0e\x10", 2);
-	assert_int_equal(unwinder_create(&u, NULL), 0);
+	assert_int_equal(unwinder_create(way, &u, NULL), 0);
 	assert_int_equal(walk(u, stack, 4), UNWIND_NO_INFO);
 	assert_int_equal(nr_ips, 2);
 	unwinder_destroy(u);
@@ -257,7 +262,7 @@ static void an_expression_is_not_read_from_a_cache(void **state)
 	(void)state;
 	put_fde(CODE, "\x0f\x02\x77\x10", 4); /* the same CFA, as an expression */
 	put_fde(CODE + CODE_BYTES, "", 0);
-	assert_int_equal(unwinder_create(&u, NULL), 0);
+	assert_int_equal(unwinder_create(way, &u, NULL), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(walk(u, whole_stack, 3), UNWIND_COMPLETE);
 		assert_int_equal(nr_ips, 2);
@@ -280,5 +285,8 @@ int main(void)
 		cmocka_unit_test_setup(an_expression_is_not_read_from_a_cache, set_up),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("memo", tests, NULL, NULL);
+
+	way = UNWIND_LIBUNWIND;
+	return failed + cmocka_run_group_tests_name("libunwind", tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static bool see(void *context, const struct unwind_frame *f)
 /* Bytes of one CIE and one FDE for [CODE, CODE + CODE_BYTES), absolute pointers; instructions: the FDE's. */
 struct frames {
 	uint64_t address; /* where the bytes lie */
-	uint64_t key;
+	uint64_t key, from_ns, until_ns;
 	size_t nr;
 	unsigned char bytes[256];
 };
@@ -70,7 +70,7 @@ static struct frames make_frames(uint64_t address, const void *instructions, siz
 {
 	/* version 1, no augmentation, code 1, data -8, return address 16; CFA = rsp + 8, rip at CFA - 8 */
 	static const unsigned char cie[] = { 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x80 | 16, 1, 0, 0 };
-	struct frames f = { .address = address, .key = 7 };
+	struct frames f = { .address = address, .key = 7, .until_ns = UINT64_MAX };
 	size_t padded = (nr + 7) & ~(size_t)7;
 
 	put32(&f, 4 + sizeof(cie));
@@ -89,21 +89,21 @@ static struct frames make_frames(uint64_t address, const void *instructions, siz
 	return f;
 }
 
-static bool find_frames(void *context, uint64_t address, struct unwind_object *out)
+static void find_frames(void *context, uint64_t address, struct unwind_object *out)
 {
 	const struct frames *f = context;
 
-	if (address - CODE >= CODE_BYTES)
-		return false;
-	*out = (struct unwind_object){ .start = CODE, .end = CODE + CODE_BYTES, .key = f->key, .eh_frame = f->bytes,
-				       .eh_frame_bytes = f->nr, .eh_frame_address = f->address };
-	return true;
+	*out = (struct unwind_object){ .until_ns = UINT64_MAX };
+	if (address - CODE < CODE_BYTES)
+		*out = (struct unwind_object){ .start = CODE, .end = CODE + CODE_BYTES, .key = f->key, .eh_frame = f->bytes,
+					       .eh_frame_bytes = f->nr, .eh_frame_address = f->address, .code = true,
+					       .from_ns = f->from_ns, .until_ns = f->until_ns };
 }
 
 /* A stack of words from STACK on; registers: rsp, rip at CODE + 5, r13. */
 static enum unwind_end walk(struct unwinder *u, struct frames *f, const uint64_t *stack, size_t words, struct seen *seen)
 {
-	struct unwind_space space = { find_frames, f, 1 };
+	struct unwind_space space = { .find = find_frames, .context = f, .generation = 1 };
 	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = words * 8 };
 
 	in.registers.value[UNWIND_RSP] = STACK;
@@ -116,11 +116,12 @@ static enum unwind_end walk(struct unwinder *u, struct frames *f, const uint64_t
 }
 
 static struct unwinder *u;
+static enum unwind_way way;
 
 static int setup(void **state)
 {
 	(void)state;
-	return unwinder_create(&u, NULL);
+	return unwinder_create(way, &u, NULL);
 }
 
 static int teardown(void **state)
@@ -269,13 +270,13 @@ static void information_may_lie_at_any_address(void **state)
 	}
 }
 
-/* The same addresses, other code: a new generation says so, and what was learnt about the old one does not count. */
-static void a_new_generation_forgets_what_was_learnt(void **state)
+/* The same addresses, other code since: what was learnt about the old one does not count, nor the other way round. */
+static void code_of_another_time_is_other_code(void **state)
 {
 	static const unsigned char other[] = { 0x0e, 16 };
 	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13)), g = make_frames(0x600000, other, sizeof(other));
 	const uint64_t stack[] = { 1, CODE + 0x90, 0x7a600042, CODE + 0x80, 3, 4, 5, 0 };
-	struct unwind_space space = { find_frames, &f, 1 };
+	struct unwind_space space = { .find = find_frames, .context = &f, .generation = 1 };
 	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
 
 	(void)state;
@@ -283,11 +284,13 @@ static void a_new_generation_forgets_what_was_learnt(void **state)
 	in.registers.value[UNWIND_RIP] = CODE + 5;
 	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
 	g.key = f.key + 1;
+	f.until_ns = g.from_ns = 50;
 	for (int n = 0; n < 4; n++) {
 		struct seen s = { .most = 2 };
 
 		space.context = n % 2 ? &g : &f;
-		space.generation++;
+		space.time_ns = n % 2 ? 60 : 40;
+		space.generation = 1 + (unsigned)n % 2;
 		assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_STOPPED);
 		assert_int_equal(s.frame[1].ip, n % 2 ? CODE + 0x90 : CODE + 0x80);
 	}
@@ -371,16 +374,17 @@ static int add_image(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 0;
 }
 
-static bool find_image(void *context, uint64_t address, struct unwind_object *out)
+static void find_image(void *context, uint64_t address, struct unwind_object *out)
 {
 	(void)context;
+	out->until_ns = UINT64_MAX;
 	for (int i = 0; i < nr_images; i++)
 		if (address - image[i].start < image[i].end - image[i].start) {
 			*out = (struct unwind_object){ .start = image[i].start, .end = image[i].end, .key = 100 + (uint64_t)i,
-						       .elf = image[i].elf, .bias = image[i].bias };
-			return true;
+						       .elf = image[i].elf, .bias = image[i].bias, .code = true,
+						       .until_ns = UINT64_MAX };
+			return;
 		}
-	return false;
 }
 
 #define STACK_COPY (64u << 10)
@@ -439,12 +443,13 @@ __attribute__((noinline)) static int deeper(int n)
  * and backtrace() with a frame of its own.) */
 static void own_frames_are_those_of_glibcs_unwinder(void **state)
 {
-	struct unwind_space space = { find_image, NULL, 1 };
+	struct unwind_space space = { .find = find_image, .generation = 1 };
 	struct seen s = { 0 };
 	enum unwind_end end;
 	int own_frames;
 
 	(void)state;
+	nr_images = 0;
 	dl_iterate_phdr(add_image, NULL);
 	deeper(5);
 	for (int n = 0; n < 2; n++) { /* without and with what is cached */
@@ -473,11 +478,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_expression_gives_the_frame_also_from_the_cache, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_expression_is_found_behind_other_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(information_may_lie_at_any_address, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_generation_forgets_what_was_learnt, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_another_time_is_other_code, setup, teardown),
 		cmocka_unit_test(descriptions_say_which_code_they_cover),
 		cmocka_unit_test(cut_descriptions_are_not_delivered),
 		cmocka_unit_test_setup_teardown(own_frames_are_those_of_glibcs_unwinder, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("memo", tests, NULL, NULL);
+
+	way = UNWIND_LIBUNWIND;
+	return failed + cmocka_run_group_tests_name("libunwind", tests, NULL, NULL);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An entry of .debug_frame differs from one of .eh_frame in three things: a CIE's id is all ones, an FDE names its CIE by the
+ * offset in the section, and version 4 says sizes of addresses and segments.  CIEs become version 1 or 3 with the rest of their
+ * bytes as they are.  Whatever is unusual (64-bit entries, augmentations, other sizes) is left out.
+ */
+#include "debug_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CIE_ID 0xffffffffu
+
+struct conversion {
+	const unsigned char *from;
+	uint64_t from_bytes;
+	unsigned char *to;
+	uint64_t to_bytes;
+	/* of the last CIE that an FDE named: where it was, and where it is */
+	uint64_t cie_from, cie_to;
+	bool cie_fits;
+};
+
+static void put(struct conversion *c, const void *bytes, uint64_t nr)
+{
+	memcpy(c->to + c->to_bytes, bytes, nr);
+	c->to_bytes += nr;
+}
+
+static void put_u32(struct conversion *c, uint32_t v)
+{
+	put(c, &v, 4);
+}
+
+/* Length and id of the entry at an offset; its body follows them.  false: it does not end inside. */
+static bool read_entry(const struct conversion *c, uint64_t at, uint32_t *body_bytes, uint32_t *id)
+{
+	uint32_t length;
+
+	if (at > c->from_bytes || c->from_bytes - at < 8)
+		return false;
+	memcpy(&length, c->from + at, 4);
+	memcpy(id, c->from + at + 4, 4);
+	*body_bytes = length - 4;
+	return length >= 4 && length != 0xffffffff && length <= c->from_bytes - at - 4;
+}
+
+/* Room is what append() made: an entry becomes longer by no more than a CIE before it. */
+static bool put_cie(struct conversion *c, uint64_t at)
+{
+	uint32_t bytes, id;
+	const unsigned char *body = c->from + at + 8;
+
+	if (at == c->cie_from)
+		return c->cie_fits;
+	c->cie_from = at;
+	c->cie_fits = false;
+	if (!read_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* an augmentation */
+		return false;
+	if (body[0] == 4) {
+		if (body[2] != 8 || body[3] != 0)
+			return false;
+		c->cie_to = c->to_bytes;
+		put_u32(c, bytes + 4 - 2);
+		put_u32(c, 0);
+		put(c, "\3", 2);
+		put(c, body + 4, bytes - 4);
+	} else if (body[0] == 1 || body[0] == 3) {
+		c->cie_to = c->to_bytes;
+		put_u32(c, bytes + 4);
+		put_u32(c, 0);
+		put(c, body, bytes);
+	} else {
+		return false;
+	}
+	c->cie_fits = true;
+	return true;
+}
+
+static void put_fde(struct conversion *c, uint64_t at, uint32_t bytes, uint32_t cie)
+{
+	if (bytes < 16 || !put_cie(c, cie))
+		return;
+	put_u32(c, bytes + 4);
+	put_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* from this field back */
+	put(c, c->from + at + 8, bytes);
+}
+
+#define CIE_BYTES_MAX 128u /* compilers need 24 */
+
+unsigned char *debug_frame_append(const unsigned char *frames, uint64_t *bytes, const struct elf_section *debug_frame)
+{
+	struct conversion c = { .from = debug_frame->data, .from_bytes = debug_frame->bytes, .cie_from = UINT64_MAX };
+	uint64_t capacity = (frames ? *bytes : 0) + debug_frame->bytes + 4096;
+	uint32_t body, id;
+
+	c.to = malloc(capacity);
+	if (!c.to)
+		return NULL;
+	if (frames)
+		put(&c, frames, *bytes);
+	for (uint64_t at = 0; read_entry(&c, at, &body, &id); at += 8 + (uint64_t)body) {
+		uint32_t cie_body, cie_id;
+		uint64_t need = 8 + (uint64_t)body;
+
+		if (id == CIE_ID)
+			continue;
+		if (!read_entry(&c, id, &cie_body, &cie_id) || cie_body > CIE_BYTES_MAX)
+			continue;
+		need += 8 + (uint64_t)cie_body;
+		if (need > capacity - c.to_bytes) {
+			unsigned char *bigger = realloc(c.to, 2 * capacity + need);
+
+			if (!bigger)
+				break;
+			c.to = bigger;
+			capacity = 2 * capacity + need;
+		}
+		put_fde(&c, at, body, id);
+	}
+	*bytes = c.to_bytes;
+	return c.to;
+}

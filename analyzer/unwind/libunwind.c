@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libunwind does the walking here; it sees the sampled thread through accessors: registers and stack bytes of the sample, and
+ * the .eh_frame sections of the objects that cover its return addresses.
+ *
+ * libunwind looks frames up in a table as .eh_frame_hdr has it.  The table is made here, of the frames that it may run, and
+ * shown to libunwind at addresses that no program has (TABLE_BASE on): a trace's own table could lead it anywhere.
+ *
+ * Where there is no unwind information libunwind would guess by the frame pointer; a guess that looks like a frame is worse
+ * than the truth that there is none, so that is left to us.
+ */
+#include "unwind_internal.h"
+
+#include <errno.h>
+#include <libunwind-x86_64.h>
+#include <stdlib.h>
+
+#define TABLE_BASE 0xf000000000000000ull
+#define TABLES_MAX 65536u
+
+/* libunwind's own search, exported for profilers; it has no public declaration (perf declares it likewise). */
+extern int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
+					      int need_unwind_info, void *arg);
+
+struct table_entry {
+	int32_t start, fde; /* relative to the .eh_frame's (or header's) address */
+};
+
+struct libunwind_table {
+	uint64_t address;
+	uint32_t nr;
+	struct table_entry entry[];
+};
+
+struct libunwind {
+	struct knowledge *all;
+	unw_addr_space_t space;
+	uint32_t nr_tables;
+	uint64_t generation;
+	/* of the walk that is on */
+	const struct unwind_space *view;
+	const struct unwind_input *input;
+	struct unwind_registers registers; /* that it starts with */
+	struct known *at; /* of the last frame that libunwind asked about */
+	struct unwind_object object; /* ... and its place */
+	bool no_info, truncated;
+	bool forget; /* what this step put into libunwind's cache */
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void make_table(struct libunwind *l, struct known *k)
+{
+	struct libunwind_table *t;
+
+	if (l->nr_tables == TABLES_MAX || !k->nr_fdes)
+		return;
+	t = malloc(sizeof(*t) + k->nr_fdes * sizeof(t->entry[0]));
+	if (!t)
+		return;
+	t->nr = 0;
+	for (uint32_t i = 0; i < k->nr_fdes; i++) {
+		int64_t start = (int64_t)(k->fde[i].start - k->frames_address);
+
+		if (start == (int32_t)start && k->fde[i].offset <= INT32_MAX) /* not farther than the table can say */
+			t->entry[t->nr++] = (struct table_entry){ (int32_t)start, (int32_t)k->fde[i].offset };
+	}
+	t->address = TABLE_BASE + ((uint64_t)l->nr_tables++ << 32);
+	k->table = t;
+}
+
+void libunwind_table_free(struct libunwind_table *t)
+{
+	free(t);
+}
+
+/* ------------------------------------------------------------------------------------------- libunwind's accessors */
+
+static struct known *find_known(struct libunwind *l, uint64_t address, struct unwind_object *o)
+{
+	struct known *k;
+
+	memset(o, 0, sizeof(*o));
+	l->view->find(l->view->context, address, o);
+	k = knowledge_get(l->all, o);
+	if (k && !k->table)
+		make_table(l, k);
+	return k && k->table && k->table->nr ? k : NULL;
+}
+
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need_unwind_info, void *arg)
+{
+	struct libunwind *l = arg;
+	struct unwind_object o;
+	unw_dyn_info_t di;
+	struct known *k = find_known(l, ip, &o);
+	int ret;
+
+	if (!k) {
+		l->no_info = true;
+		return -UNW_ENOINFO;
+	}
+	l->at = k;
+	l->object = o;
+	memset(&di, 0, sizeof(di));
+	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+	di.start_ip = o.start;
+	di.end_ip = o.end;
+	di.u.rti.segbase = k->frames_address + o.bias;
+	di.u.rti.table_data = k->table->address;
+	di.u.rti.table_len = (unw_word_t)k->table->nr * sizeof(struct table_entry) / sizeof(unw_word_t);
+	ret = _Ux86_64_dwarf_search_unwind_table(as, ip, &di, pi, need_unwind_info, arg);
+	if (ret < 0)
+		l->no_info = true;
+	/* libunwind keeps an expression by its address, and would read it later without asking whose it is */
+	else if (k->nr_expressions && bsearch(&(uint64_t){ pi->start_ip - o.bias }, k->expressions, k->nr_expressions,
+					      sizeof(*k->expressions), compare_addresses))
+		l->forget = true;
+	return ret;
+}
+
+static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+{
+	(void)as;
+	(void)pi;
+	(void)arg;
+}
+
+static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *address, void *arg)
+{
+	(void)as;
+	(void)address;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+/*
+ * Add those bytes of the word at address that lie in [base, base + bytes); false: none does.  libunwind reads whole words at
+ * multiples of 8, sections need not begin or end there.
+ */
+static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
+{
+	uint64_t skip = base - address < 8 ? base - address : 0, at = address + skip - base, part = 0;
+
+	if (!data || at >= bytes)
+		return false;
+	memcpy((char *)&part + skip, (const char *)data + at, bytes - at < 8 - skip ? bytes - at : 8 - skip);
+	*word |= part;
+	return true;
+}
+
+static bool read_known(const struct known *k, uint64_t bias, uint64_t address, uint64_t *word)
+{
+	bool table, frames;
+
+	if (!k)
+		return false;
+	*word = 0;
+	table = read_word(k->table->entry, k->table->address, (uint64_t)k->table->nr * sizeof(k->table->entry[0]), address, word);
+	frames = read_word(k->frames, k->frames_address + bias, k->frames_bytes, address, word);
+	return table || frames;
+}
+
+static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write, void *arg)
+{
+	struct libunwind *l = arg;
+	enum unwind_end end;
+
+	(void)as;
+	if (write)
+		return -UNW_EINVAL;
+	/* before the stack, which a hostile trace may have put at the same address */
+	if (read_known(l->at, l->object.bias, address, value))
+		return 0;
+	if (stack_read(l->input, address, value, &end))
+		return 0;
+	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality's pointer: nobody calls it here */
+		*value = 0;
+		return 0;
+	}
+	if (end == UNWIND_TRUNCATED)
+		l->truncated = true;
+	return -UNW_EINVAL;
+}
+
+static int access_reg(unw_addr_space_t as, unw_regnum_t n, unw_word_t *value, int write, void *arg)
+{
+	struct libunwind *l = arg;
+
+	(void)as;
+	if (write || n < 0 || n >= UNWIND_REGISTERS || !(l->registers.known & (1u << n)))
+		return -UNW_EBADREG;
+	*value = l->registers.value[n];
+	return 0;
+}
+
+static int access_fpreg(unw_addr_space_t as, unw_regnum_t n, unw_fpreg_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)n;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int resume(unw_addr_space_t as, unw_cursor_t *c, void *arg)
+{
+	(void)as;
+	(void)c;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int get_proc_name(unw_addr_space_t as, unw_word_t address, char *name, size_t bytes, unw_word_t *offset, void *arg)
+{
+	(void)as;
+	(void)address;
+	(void)name;
+	(void)bytes;
+	(void)offset;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+int libunwind_create(struct knowledge *all, struct libunwind **out, struct diag *d)
+{
+	unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr, .access_mem = access_mem, .access_reg = access_reg,
+		.access_fpreg = access_fpreg, .resume = resume, .get_proc_name = get_proc_name,
+	};
+	struct libunwind *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->space = unw_create_addr_space(&accessors, 0);
+	if (!l || !l->space) {
+		free(l);
+		return diag_fail(d, ENOMEM, "no memory for libunwind");
+	}
+	l->all = all;
+	unw_set_caching_policy(l->space, UNW_CACHE_GLOBAL);
+	*out = l;
+	return 0;
+}
+
+void libunwind_destroy(struct libunwind *l)
+{
+	unw_destroy_addr_space(l->space);
+	free(l);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the walk */
+
+static void read_registers(unw_cursor_t *c, struct unwind_registers *r)
+{
+	static const unsigned char kept[] = { 3, 6, 7, 12, 13, 14, 15, 16 }; /* what calls preserve, and rsp, rip */
+
+	r->known = 0;
+	for (size_t i = 0; i < sizeof(kept); i++) {
+		unw_word_t value;
+
+		if (unw_get_reg(c, kept[i], &value) == 0) {
+			r->value[kept[i]] = value;
+			r->known |= 1u << kept[i];
+		}
+	}
+}
+
+/* From registers of the code at an address.  libunwind looks up what it is told to be the first frame's rip as it is. */
+static bool begin(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input, uint64_t address,
+		  const struct unwind_registers *r, unw_cursor_t *c)
+{
+	l->view = space;
+	l->input = input;
+	l->registers = *r;
+	l->registers.value[UNWIND_RIP] = address;
+	l->at = NULL;
+	return unw_init_remote(c, l->space, l) >= 0;
+}
+
+/* STOPPED: the cursor is at the caller. */
+static enum unwind_end step(struct libunwind *l, unw_cursor_t *c, struct unwind_registers *r)
+{
+	uint64_t sp = r->value[UNWIND_RSP];
+	int ret;
+
+	l->no_info = l->truncated = l->forget = false;
+	ret = unw_step(c);
+	if (l->forget)
+		unw_flush_cache(l->space, 0, 0);
+	if (l->no_info)
+		return UNWIND_NO_INFO;
+	if (l->truncated)
+		return UNWIND_TRUNCATED;
+	if (ret == 0)
+		return UNWIND_COMPLETE;
+	if (ret < 0)
+		return UNWIND_BROKEN;
+	read_registers(c, r);
+	if (l->truncated)
+		return UNWIND_TRUNCATED;
+	if (!(r->known & 1u << UNWIND_RIP) || !(r->known & 1u << UNWIND_RSP))
+		return UNWIND_BROKEN;
+	if (r->value[UNWIND_RIP] == 0)
+		return UNWIND_COMPLETE;
+	return r->value[UNWIND_RSP] <= sp ? UNWIND_BROKEN : UNWIND_STOPPED;
+}
+
+enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
+			       uint64_t address, struct unwind_registers *r)
+{
+	unw_cursor_t cursor;
+
+	unw_flush_cache(l->space, 0, 0); /* this is rare, and what is cached may be of another time */
+	return begin(l, space, input, address, r, &cursor) ? step(l, &cursor, r) : UNWIND_BROKEN;
+}
+
+/* Was the frame at this address made by a signal?  Then its caller was interrupted, and has not called. */
+static bool is_signal_frame(struct libunwind *l, uint64_t address)
+{
+	struct cfi_program program;
+	struct unwind_object o;
+	struct known *k = find_known(l, address, &o);
+
+	return k && known_program(k, address - o.bias, &program) && program.signal_frame;
+}
+
+/* Beyond code without information: by its frame pointer, where that may be. */
+static bool guess(struct libunwind *l, uint64_t address, struct unwind_registers *r)
+{
+	struct unwind_object o;
+
+	memset(&o, 0, sizeof(o));
+	l->view->find(l->view->context, address, &o);
+	if (!o.frame_pointers || !leave_by_frame_pointer(l->input, r))
+		return false;
+	memset(&o, 0, sizeof(o));
+	l->view->find(l->view->context, r->value[UNWIND_RIP] - 1, &o);
+	return o.code || r->value[UNWIND_RIP] == 0;
+}
+
+enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
+			       bool (*frame)(void *context, const struct unwind_frame *f), void *context)
+{
+	struct unwind_frame f = { 0 };
+	unw_cursor_t cursor;
+	uint32_t note;
+
+	f.ip = f.address = input->registers.value[UNWIND_RIP];
+	f.registers = input->registers;
+	if (space->generation != l->generation)
+		unw_flush_cache(l->space, 0, 0);
+	l->generation = space->generation;
+	if (!begin(l, space, input, f.address, &f.registers, &cursor))
+		return UNWIND_BROKEN;
+	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
+		enum unwind_end end;
+		bool signal_frame;
+
+		note = 0;
+		f.note = &note;
+		if (!frame(context, &f))
+			return UNWIND_STOPPED;
+		f.guessed = false;
+		signal_frame = is_signal_frame(l, f.address);
+		end = step(l, &cursor, &f.registers);
+		if (end == UNWIND_NO_INFO && guess(l, f.address, &f.registers)) {
+			f.guessed = true;
+			if (f.registers.value[UNWIND_RIP] == 0)
+				return UNWIND_COMPLETE;
+			if (!begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
+				return UNWIND_BROKEN;
+			end = UNWIND_STOPPED;
+		}
+		if (end != UNWIND_STOPPED)
+			return end;
+		f.ip = f.registers.value[UNWIND_RIP];
+		f.address = f.ip - !signal_frame;
+	}
+	return UNWIND_BROKEN;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One rule per address, in an open-addressed table of cache lines: the walk of a frame is a look into it, and as many loads
+ * as the code has saved registers.
+ *
+ * An entry is of an address in an address space and holds for a time; code that comes where other code was has entries of its own
+ * as soon as it is asked for.  Nearly all code leaves a frame in one way: the CFA is a register plus a number, and registers
+ * that calls preserve lie at numbers from it.  Other rows (expressions, signal frames) are kept whole.
+ */
+#include "unwind_internal.h"
+
+#include <stdlib.h>
+
+#define ENTRIES_FIRST 4096u
+#define ENTRIES_MAX (1u << 21) /* then it starts anew */
+#define ROWS_MAX 65536u
+
+enum rule_kind {
+	RULE_NO_INFO,
+	RULE_BOTTOM, /* the return address is undefined */
+	RULE_PLAIN,
+	RULE_ROW,   /* rows[row] */
+	RULE_ASK,   /* libunwind */
+};
+
+/* Registers that calls preserve. */
+#define NR_SAVED 6
+static const unsigned char saved_register[NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
+#define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
+
+struct entry {
+	uint64_t address;
+	uint64_t from_ns, until_ns; /* until 0: free */
+	uint32_t space;
+	uint32_t note;
+	int32_t cfa;		/* RULE_PLAIN: + register cfa_register */
+	union {
+		int16_t saved[NR_SAVED]; /* from the CFA */
+		uint32_t row;
+	};
+	int16_t ra;		/* from the CFA */
+	unsigned char mask;	/* bit n: saved[n] */
+	unsigned char kind, cfa_register;
+	bool code, frame_pointers, signal_frame;
+};
+
+struct memo {
+	struct knowledge *all;
+	struct libunwind *libunwind;
+	struct entry *entry;
+	uint32_t nr, capacity;
+	struct cfi_row *row;
+	uint32_t nr_rows, rows_capacity;
+	struct unwind_counts counts;
+};
+
+struct memo *memo_create(struct knowledge *all, struct libunwind *l)
+{
+	struct memo *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->entry = calloc(ENTRIES_FIRST, sizeof(*m->entry));
+	if (!m || !m->entry) {
+		free(m);
+		return NULL;
+	}
+	m->capacity = ENTRIES_FIRST;
+	m->all = all;
+	m->libunwind = l;
+	return m;
+}
+
+void memo_destroy(struct memo *m)
+{
+	if (!m)
+		return;
+	free(m->entry);
+	free(m->row);
+	free(m);
+}
+
+struct unwind_counts memo_counts(const struct memo *m)
+{
+	return m->counts;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ rules */
+
+static bool keep_row(struct memo *m, const struct cfi_row *row, struct entry *e)
+{
+	if (m->nr_rows == m->rows_capacity) {
+		uint32_t capacity = m->rows_capacity ? 2 * m->rows_capacity : 16;
+		struct cfi_row *bigger = capacity <= ROWS_MAX ? realloc(m->row, capacity * sizeof(*bigger)) : NULL;
+
+		if (!bigger)
+			return false;
+		m->row = bigger;
+		m->rows_capacity = capacity;
+	}
+	e->row = m->nr_rows;
+	m->row[m->nr_rows++] = *row;
+	return true;
+}
+
+static bool is_near(const struct cfi_place *p)
+{
+	return p->where == CFI_AT && p->value == (int16_t)p->value;
+}
+
+/* A row as the table has it, when it is one of the usual kind. */
+static bool make_plain(const struct cfi_row *row, struct entry *e)
+{
+	if (row->cfa.where != CFI_REGISTER || row->cfa.value != (int32_t)row->cfa.value || !is_near(&row->reg[CFI_RETURN]))
+		return false;
+	for (unsigned r = 0; r < CFI_RETURN; r++)
+		if (!(SAVED_MASK & 1u << r) && r != CFI_RSP && row->reg[r].where != CFI_SAME && row->reg[r].where != CFI_UNDEFINED)
+			return false;
+	e->mask = 0;
+	for (unsigned i = 0; i < NR_SAVED; i++) {
+		const struct cfi_place *p = &row->reg[saved_register[i]];
+
+		if (p->where == CFI_SAME)
+			continue;
+		if (!is_near(p))
+			return false;
+		e->mask |= (unsigned char)(1u << i);
+		e->saved[i] = (int16_t)p->value;
+	}
+	e->cfa = (int32_t)row->cfa.value;
+	e->cfa_register = (unsigned char)row->cfa.reg;
+	e->ra = (int16_t)row->reg[CFI_RETURN].value;
+	return true;
+}
+
+static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct entry *e)
+{
+	struct unwind_object o;
+	struct cfi_program program;
+	struct cfi_row row;
+	struct known *k;
+
+	memset(&o, 0, sizeof(o));
+	memset(e, 0, sizeof(*e));
+	space->find(space->context, address, &o);
+	e->address = address;
+	e->space = space->number;
+	e->from_ns = o.from_ns;
+	e->until_ns = o.until_ns;
+	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* whoever says so: it holds now */
+		e->from_ns = space->time_ns;
+		e->until_ns = space->time_ns + 1;
+	}
+	e->code = o.code;
+	e->frame_pointers = o.frame_pointers;
+	e->kind = RULE_NO_INFO;
+	m->counts.rules++;
+	k = knowledge_get(m->all, &o);
+	if (!k || !known_program(k, address - o.bias, &program))
+		return;
+	e->signal_frame = program.signal_frame;
+	if (!cfi_row_at(&program, address - o.bias, &row))
+		e->kind = RULE_ASK;
+	else if (row.reg[CFI_RETURN].where == CFI_UNDEFINED)
+		e->kind = RULE_BOTTOM;
+	else if (make_plain(&row, e))
+		e->kind = RULE_PLAIN;
+	else
+		e->kind = keep_row(m, &row, e) ? RULE_ROW : RULE_ASK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ table */
+
+static uint32_t place(const struct memo *m, uint64_t address, uint32_t space)
+{
+	return (uint32_t)(((address ^ (uint64_t)space << 48) * 0x9e3779b97f4a7c15ull) >> 32) & (m->capacity - 1);
+}
+
+static void make_room(struct memo *m)
+{
+	uint32_t capacity = m->capacity;
+	struct entry *old = m->entry, *bigger = capacity < ENTRIES_MAX ? calloc(2 * (size_t)capacity, sizeof(*bigger)) : NULL;
+
+	if (!bigger) {
+		memset(m->entry, 0, capacity * sizeof(*m->entry));
+		m->nr = m->nr_rows = 0;
+		return;
+	}
+	m->entry = bigger;
+	m->capacity = 2 * capacity;
+	for (uint32_t i = 0; i < capacity; i++)
+		if (old[i].until_ns) {
+			uint32_t at = place(m, old[i].address, old[i].space);
+
+			while (bigger[at].until_ns)
+				at = (at + 1) & (m->capacity - 1);
+			bigger[at] = old[i];
+		}
+	free(old);
+}
+
+/* Valid until the next call. */
+static inline struct entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
+{
+	uint32_t at = place(m, address, space->number);
+	struct entry *e;
+
+	for (;; at = (at + 1) & (m->capacity - 1)) {
+		e = &m->entry[at];
+		if (!e->until_ns)
+			break;
+		if (e->address == address && e->space == space->number) {
+			if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns)
+				make_rule(m, space, address, e);
+			return e;
+		}
+	}
+	if (2 * m->nr >= m->capacity) {
+		make_room(m);
+		at = place(m, address, space->number);
+		while (m->entry[at].until_ns)
+			at = (at + 1) & (m->capacity - 1);
+		e = &m->entry[at];
+	}
+	m->nr++;
+	make_rule(m, space, address, e);
+	return e;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+struct memory {
+	const struct unwind_input *input;
+	enum unwind_end end;
+};
+
+static bool read_memory(void *context, uint64_t address, uint64_t *word)
+{
+	struct memory *m = context;
+
+	return stack_read(m->input, address, word, &m->end);
+}
+
+/* STOPPED: r is the caller's now. */
+static enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r)
+{
+	struct memory memory = { in, UNWIND_BROKEN };
+	struct cfi_machine machine = { r->value, r->known, read_memory, &memory };
+	struct unwind_registers out = { .known = 1u << UNWIND_RSP };
+	uint64_t cfa = 0;
+
+	switch (row->cfa.where) {
+	case CFI_REGISTER:
+		if (!(r->known & 1u << row->cfa.reg))
+			return UNWIND_BROKEN;
+		cfa = r->value[row->cfa.reg] + (uint64_t)row->cfa.value;
+		break;
+	case CFI_EXPRESSION:
+		if (!cfi_evaluate(row->cfa.expression, row->cfa.expression_end, NULL, &machine, &cfa))
+			return memory.end;
+		break;
+	default:
+		return UNWIND_BROKEN;
+	}
+	for (unsigned i = 0; i < CFI_REGISTERS; i++) {
+		const struct cfi_place *p = &row->reg[i];
+		uint64_t value = 0;
+		bool known = true;
+
+		if (i == CFI_RSP)
+			continue;
+		switch (p->where) {
+		case CFI_SAME:
+			known = (SAVED_MASK & r->known & 1u << i) != 0;
+			value = r->value[i];
+			break;
+		case CFI_UNDEFINED:
+			known = false;
+			break;
+		case CFI_AT:
+			known = read_memory(&memory, cfa + (uint64_t)p->value, &value);
+			break;
+		case CFI_IS:
+			value = cfa + (uint64_t)p->value;
+			break;
+		case CFI_REGISTER:
+			known = (r->known & 1u << p->reg) != 0;
+			value = r->value[p->reg];
+			break;
+		case CFI_EXPRESSION:
+			known = cfi_evaluate(p->expression, p->expression_end, &cfa, &machine, &value) &&
+				read_memory(&memory, value, &value);
+			break;
+		case CFI_COMPUTED:
+			known = cfi_evaluate(p->expression, p->expression_end, &cfa, &machine, &value);
+			break;
+		}
+		if (!known)
+			continue;
+		out.value[i] = value;
+		out.known |= 1u << i;
+	}
+	if (!(out.known & 1u << CFI_RETURN))
+		return memory.end;
+	out.value[UNWIND_RSP] = cfa;
+	*r = out;
+	return UNWIND_STOPPED;
+}
+
+static inline enum unwind_end leave_plain(const struct entry *e, const struct unwind_input *in, struct unwind_registers *r)
+{
+	uint64_t cfa = r->value[e->cfa_register] + (uint64_t)(int64_t)e->cfa;
+	enum unwind_end end;
+
+	if (!(r->known & 1u << e->cfa_register))
+		return UNWIND_BROKEN;
+	if (!stack_read(in, cfa + (uint64_t)(int64_t)e->ra, &r->value[UNWIND_RIP], &end))
+		return end;
+	r->known &= SAVED_MASK;
+	for (unsigned mask = e->mask; mask; mask &= mask - 1) {
+		unsigned i = (unsigned)__builtin_ctz(mask), reg = saved_register[i];
+
+		if (stack_read(in, cfa + (uint64_t)(int64_t)e->saved[i], &r->value[reg], &end))
+			r->known |= 1u << reg;
+		else
+			r->known &= ~(1u << reg);
+	}
+	r->value[UNWIND_RSP] = cfa;
+	r->known |= 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	return UNWIND_STOPPED;
+}
+
+enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
+			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
+{
+	struct unwind_frame f;
+	struct entry *e;
+
+	f.ip = f.address = input->registers.value[UNWIND_RIP];
+	f.registers = input->registers;
+	f.guessed = false;
+	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
+		enum unwind_end end = UNWIND_STOPPED;
+		uint64_t sp = f.registers.value[UNWIND_RSP];
+		bool guess;
+
+		e = get_entry(m, space, f.address);
+		if (f.guessed && !e->code) /* it was no frame pointer */
+			return UNWIND_NO_INFO;
+		f.note = &e->note;
+		if (!frame(context, &f))
+			return UNWIND_STOPPED;
+		guess = false;
+		switch (e->kind) {
+		case RULE_PLAIN:
+			end = leave_plain(e, input, &f.registers);
+			break;
+		case RULE_ROW:
+			end = leave_row(&m->row[e->row], input, &f.registers);
+			break;
+		case RULE_ASK:
+			m->counts.steps++;
+			end = libunwind_step(m->libunwind, space, input, f.address, &f.registers);
+			break;
+		case RULE_BOTTOM:
+			return UNWIND_COMPLETE;
+		case RULE_NO_INFO:
+			guess = e->frame_pointers && leave_by_frame_pointer(input, &f.registers);
+			if (!guess)
+				return UNWIND_NO_INFO;
+			break;
+		}
+		if (end != UNWIND_STOPPED)
+			return end;
+		m->counts.frames++;
+		f.guessed = guess;
+		f.ip = f.registers.value[UNWIND_RIP];
+		if (f.ip == 0)
+			return UNWIND_COMPLETE;
+		if (f.registers.value[UNWIND_RSP] <= sp)
+			return UNWIND_BROKEN;
+		f.address = f.ip - !e->signal_frame;
+	}
+	return UNWIND_BROKEN;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share.  Context: thread. */
+#ifndef TAILOR_UNWIND_INTERNAL_H
+#define TAILOR_UNWIND_INTERNAL_H
+
+#include "cfi.h"
+#include "unwind.h"
+
+#include <string.h>
+
+/* An FDE that may be used. */
+struct known_fde {
+	uint64_t start;
+	uint32_t bytes, offset;
+};
+
+struct libunwind_table;
+
+/* One object's unwind information; addresses are its own: a bias less than those of a process. */
+struct known {
+	struct known *next;
+	uint64_t key;
+	uint64_t frames_address, frames_bytes;
+	const unsigned char *frames; /* NULL: it has none */
+	unsigned char *own_frames; /* frames, when they were made here */
+	struct known_fde *fde; /* by start */
+	uint32_t nr_fdes, fdes_capacity;
+	uint64_t *expressions; /* where code starts whose program has some, sorted */
+	uint32_t nr_expressions, expressions_capacity;
+	struct libunwind_table *table; /* made for libunwind when it asks */
+};
+
+#define KNOWN_BUCKETS 1024u
+
+struct knowledge {
+	struct known *bucket[KNOWN_BUCKETS];
+};
+
+/* Made when it is new; NULL without memory, or when o has no unwind information. */
+struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o);
+void knowledge_fini(struct knowledge *all);
+/* The program of the code at an address of the object's own; false: there is none. */
+bool known_program(const struct known *k, uint64_t address, struct cfi_program *out);
+
+/*
+ * A word of the sampled stack.  false with *end: UNWIND_TRUNCATED where the stack goes on behind the snapshot, else
+ * UNWIND_BROKEN.
+ */
+#define STACK_BYTES_MAX (64ull << 20)
+static inline bool stack_read(const struct unwind_input *in, uint64_t address, uint64_t *word, enum unwind_end *end)
+{
+	uint64_t at = address - in->registers.value[UNWIND_RSP];
+
+	if (at < in->stack_bytes && in->stack_bytes - at >= 8) {
+		memcpy(word, in->stack + at, 8);
+		return true;
+	}
+	*end = at < STACK_BYTES_MAX ? UNWIND_TRUNCATED : UNWIND_BROKEN;
+	return false;
+}
+
+/* Registers of the caller by the frame pointer, for code of which nothing else is known. */
+bool leave_by_frame_pointer(const struct unwind_input *in, struct unwind_registers *r);
+
+/* libunwind's door. */
+struct libunwind;
+int libunwind_create(struct knowledge *all, struct libunwind **out, struct diag *d);
+void libunwind_destroy(struct libunwind *l);
+void libunwind_table_free(struct libunwind_table *t);
+enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
+			       bool (*frame)(void *context, const struct unwind_frame *f), void *context);
+/* One frame, from registers r of code at an address: UNWIND_STOPPED when r has become the caller's, else why not. */
+enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
+			       uint64_t address, struct unwind_registers *r);
+
+struct memo;
+struct memo *memo_create(struct knowledge *all, struct libunwind *l);
+void memo_destroy(struct memo *m);
+struct unwind_counts memo_counts(const struct memo *m);
+enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
+			  bool (*frame)(void *context, const struct unwind_frame *f), void *context);
+
+#endif
