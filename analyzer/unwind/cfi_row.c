@@ -210,7 +210,8 @@ static bool execute(struct machine *m, const unsigned char *at, const unsigned c
 		default:
 			step(m, c, &o);
 		}
-		if (!m->in_initial && m->at > m->address) /* this row begins behind it, and the one before has been changed only by the advance */
+		/* Here begins the row behind the one that was wanted, and nothing of it has been read yet. */
+		if (!m->in_initial && m->at > m->address)
 			return !o.bad;
 	}
 	return !o.bad;
