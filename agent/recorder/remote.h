@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Another process's memory and loaded objects, read from outside: nothing of it is changed, stopped or trusted.
+ * Context: thread.
+ */
+#ifndef TAILOR_REMOTE_H
+#define TAILOR_REMOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
+int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes);
+
+/* One line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
+struct remote_mapping {
+	uint64_t start, end, offset, inode;
+	uint32_t prot; /* PROT_* */
+	const char *path;
+};
+
+/* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */
+int remote_each_mapping(pid_t pid, int (*each)(void *context, const struct remote_mapping *m), void *context);
+
+/*
+ * Address of a symbol that the 64-bit ELF object whose first page is mapped at base exports, or 0.  Its tables are read
+ * from memory, so it does not matter where its file is.
+ */
+uint64_t remote_find_symbol(pid_t pid, uint64_t base, const char *name);
+/* ... that the program itself defines, exported or not: from the symbol table of its file. */
+uint64_t remote_find_program_symbol(pid_t pid, uint64_t base, const char *name);
+
+#endif
