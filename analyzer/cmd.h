@@ -21,6 +21,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
 /* listed: shown in `tailor help`; hidden ones are for our own use */
 #define COMMANDS(X) \
 	X(run, listed) \
+	X(attach, listed) \
 	X(report, listed) \
 	X(dump, listed) \
 	X(record, hidden)

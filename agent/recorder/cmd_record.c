@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "handshake.h"
 #include "options.h"
+#include "target.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -52,25 +53,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Arguments of a process, for the trace's header.  Freed by exit. */
-static char **command_of(pid_t pid)
-{
-	static char text[65536];
-	static char *words[256];
-	char path[32];
-	size_t n, nr = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	for (char *at = text; at < text + n && nr < sizeof(words) / sizeof(words[0]) - 1; at += strlen(at) + 1)
-		words[nr++] = at;
-	return words;
-}
-
 /*
  * The host waits for an answer: give it one, so that it does not wait for longer than it must.  (In a container whose first
  * process does not wait for orphans, our end alone would not be seen.)
@@ -102,7 +84,7 @@ static int run(int argc, char **argv)
 		snprintf(output, sizeof(output), "tailor.%d.tlr", (int)a.pid);
 		a.session.output = output;
 	}
-	a.session.command = command_of(a.pid);
+	a.session.command = target_command(a.pid);
 	session_lift_limits();
 	ret = session_open(&a.session, &s, &d);
 	if (ret)

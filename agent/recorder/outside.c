@@ -50,7 +50,7 @@ struct list {
 };
 
 struct watched {
-	pid_t pid;
+	pid_t pid, living; /* a thread of it that has its memory */
 	bool maps_changed;
 	bool program_searched; /* for a symbol that it does not export: its symbol table may be large */
 	uint64_t maps_ns;
@@ -119,7 +119,7 @@ static struct watched *add_watched(struct outside *o, pid_t pid)
 	}
 	if (!p)
 		return NULL;
-	p->pid = pid;
+	p->pid = p->living = pid;
 	return o->process[o->nr++] = p;
 }
 
@@ -216,12 +216,12 @@ static void take_entry(struct outside *o, struct watched *p, struct list *l, uin
 	struct known *k;
 	struct entry e;
 
-	if (remote_read(p->pid, at, &e, sizeof(e)) || is_known(l, at, &e))
+	if (remote_read(p->living, at, &e, sizeof(e)) || is_known(l, at, &e))
 		return;
 	k = remember(l, at, &e);
 	if (!k)
 		return;
-	if (copy_elf(o, p->pid, &e)) {
+	if (copy_elf(o, p->living, &e)) {
 		k->tries = TRIES_MAX;
 		write_elf(o, p->pid, o->copy, e.symfile_bytes, time_ns);
 	} else if (++k->tries == TRIES_MAX) {
@@ -235,7 +235,7 @@ static bool look_at_list(struct outside *o, struct watched *p, struct list *l, u
 	struct descriptor d;
 	uint64_t at;
 	bool whole = now_ns - l->whole_ns >= WHOLE_NS;
-	int ret = remote_read(p->pid, l->address, &d, sizeof(d));
+	int ret = remote_read(p->living, l->address, &d, sizeof(d));
 
 	if (ret)
 		return ret != -ESRCH && ret != -EPERM;
@@ -247,7 +247,7 @@ static bool look_at_list(struct outside *o, struct watched *p, struct list *l, u
 	for (unsigned n = 0; at && n < ENTRIES_MAX; n++) {
 		struct entry e;
 
-		if (remote_read(p->pid, at, &e, sizeof(e)))
+		if (remote_read(p->living, at, &e, sizeof(e)))
 			break;
 		if (!is_known(l, at, &e))
 			take_entry(o, p, l, at, time_ns);
@@ -281,9 +281,9 @@ static int look_at_mapping(void *context, const struct remote_mapping *m)
 	/* an object's first page; the first one of all files is the program's */
 	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/')
 		return 0;
-	found = remote_find_symbol(p->pid, m->start, "__jit_debug_descriptor");
+	found = remote_find_symbol(p->living, m->start, "__jit_debug_descriptor");
 	if (!found && !p->program_searched)
-		found = remote_find_program_symbol(p->pid, m->start, "__jit_debug_descriptor");
+		found = remote_find_program_symbol(p->living, m->start, "__jit_debug_descriptor");
 	p->program_searched = true;
 	if (found)
 		add_list(p, found);
@@ -294,7 +294,7 @@ static void look_at_maps(struct watched *p, uint64_t now_ns)
 {
 	p->maps_changed = false;
 	p->maps_ns = now_ns;
-	remote_each_mapping(p->pid, look_at_mapping, p);
+	remote_each_mapping(p->living, look_at_mapping, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------ from outside */
@@ -307,6 +307,12 @@ static bool look_at(struct outside *o, struct watched *p, uint64_t time_ns, uint
 		look_at_maps(p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
 		lives = look_at_list(o, p, &p->list[i], time_ns, now_ns);
+	if (!lives) { /* its first thread may have, and others go on */
+		pid_t other = remote_living_thread(p->pid);
+
+		lives = other && other != p->living;
+		p->living = other;
+	}
 	return lives;
 }
 
@@ -314,17 +320,20 @@ int outside_add(struct outside *o, pid_t pid)
 {
 	struct watched *p = find_watched(o, pid);
 	unsigned char byte;
+	pid_t living;
 	int ret;
 
 	if (p)
 		return 0;
 	/* address 1 is never mapped: only the permission is asked for */
-	ret = remote_read(pid, 1, &byte, 1);
+	living = remote_living_thread(pid);
+	ret = living ? remote_read(living, 1, &byte, 1) : -ESRCH;
 	if (ret == -EPERM || ret == -ESRCH)
 		return ret;
 	p = add_watched(o, pid);
 	if (!p)
 		return -ENOMEM;
+	p->living = living;
 	look_at_maps(p, 0);
 	look_at(o, p, JITREG_TIME_BEFORE, UINT64_MAX / 2);
 	for (uint32_t i = 0; i < p->nr_lists; i++)

@@ -5,6 +5,7 @@
  */
 #include "remote.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,45 @@
 #define SYMTAB_BYTES_MAX (256u << 20)
 #define STRINGS_BYTES_MAX (256u << 20)
 #define SECTIONS_MAX 4096u
+
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	char path[64], text[256];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	return !at || at[1] != ' ' || strchr("ZXx", at[2]);
+}
+
+pid_t remote_living_thread(pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	pid_t living = 0;
+	DIR *dir;
+
+	if (!has_ended(pid, pid))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && !living && (e = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (tid > 0 && !has_ended(pid, tid))
+			living = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return living;
+}
 
 int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 {

@@ -11,6 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * A thread of pid that has its memory: pid itself, or another one when the first thread has ended.  Takes the place of pid
+ * in everything below and in /proc.  0: there is none.
+ */
+pid_t remote_living_thread(pid_t pid);
+
 /* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
 int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 

@@ -7,6 +7,7 @@
 #define TAILOR_RING_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ struct ring {
 	uint64_t bytes; /* of data: a power of two */
 	uint64_t tail;	/* up to where it has been read: ours, whatever the page says */
 	uint64_t lost;	/* records that the ring itself has told were lost */
+	int cpu;	/* whose events write to it; -1: one thread's */
+	bool hung_up;	/* its own event's tasks have ended; others may still write to it */
 };
 
 /* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.

@@ -93,8 +93,10 @@ static void session_free(struct session *s)
 {
 	for (size_t i = 0; i < s->nr_rings; i++)
 		ring_close(&s->ring[i]);
+	session_close_attached(s);
 	session_close_guests(s);
 	session_release_held(s);
+	outside_destroy(s->outside);
 	if (s->socket >= 0)
 		close(s->socket);
 	if (s->signals >= 0)
@@ -167,6 +169,17 @@ void session_abandon(struct session *s)
 	session_free(s);
 }
 
+void session_hear_from_outside(struct session *s, pid_t pid)
+{
+	int ret = s->outside ? 0 : outside_create(s->writer, &s->outside);
+
+	if (ret == 0)
+		ret = outside_add(s->outside, pid);
+	if (ret == -EPERM)
+		session_notice(s, "refused", "the memory of process %d may not be read, so code that its JIT registers for debuggers stays "
+			       "unknown (kernel.yama.ptrace_scope: run as root, or sysctl kernel.yama.ptrace_scope=0)", (int)pid);
+}
+
 /* -------------------------------------------------------------------------------------------------------- the loop */
 
 static void drain(struct session *s, bool last)
@@ -174,6 +187,8 @@ static void drain(struct session *s, bool last)
 	uint64_t now = session_now_ns();
 
 	session_drain_guests(s, last);
+	if (s->outside)
+		outside_look(s->outside, now);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_drain_ring(s, &s->ring[i]);
 	images_settle(s->images);
@@ -195,10 +210,13 @@ static void drop_ended_rings(struct session *s)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->nr_rings; i++) {
-		if (i < s->nr_polled_rings && s->poll[2 + i].revents & (POLLHUP | POLLERR))
-			session_end_ring(s, &s->ring[i]);
+		struct ring *r = &s->ring[i];
+
+		r->hung_up |= i < s->nr_polled_rings && s->poll[2 + i].revents & (POLLHUP | POLLERR);
+		if (r->hung_up && !session_ring_is_written(s, r->fd))
+			session_end_ring(s, r);
 		else
-			s->ring[kept++] = s->ring[i];
+			s->ring[kept++] = *r;
 	}
 	s->nr_rings = kept;
 	s->nr_polled_rings = 0;
@@ -222,7 +240,7 @@ static void wait_for_something(struct session *s)
 	s->poll[0] = (struct pollfd){ s->socket, POLLIN, 0 };
 	s->poll[1] = (struct pollfd){ s->signals, POLLIN, 0 };
 	for (size_t i = 0; i < s->nr_rings; i++)
-		s->poll[2 + i] = (struct pollfd){ s->ring[i].fd, POLLIN, 0 };
+		s->poll[2 + i] = (struct pollfd){ s->ring[i].hung_up ? -1 : s->ring[i].fd, POLLIN, 0 };
 	if (poll(s->poll, nr, DRAIN_MS) <= 0)
 		return;
 	s->nr_polled_rings = s->nr_rings;
@@ -260,9 +278,9 @@ static bool tree_has_ended(const struct session *s)
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status)
 {
 	int pidfd = our_child ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
-	uint64_t ended_ns = 0;
+	uint64_t ended_ns = 0, until_ns = s->options.duration_ns ? session_now_ns() + s->options.duration_ns : UINT64_MAX;
 
-	while (!s->stop) {
+	while (!s->stop && session_now_ns() < until_ns) {
 		wait_for_something(s);
 		drain(s, false);
 		drop_ended_rings(s);
@@ -280,8 +298,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!ended_ns)
 			ended_ns = session_now_ns();
 		if (!follow && session_now_ns() - ended_ns >= LAST_TASKS_NS) {
-			session_notice(s, "host", "the command has ended, processes that it started have not; they run on, and are "
-				       "no longer recorded (--follow waits for them)");
+			session_notice(s, "host", "the %s has ended, processes that it started have not; they run on, and are "
+				       "no longer recorded (--follow waits for them)", our_child ? "command" : "process");
 			break;
 		}
 	}
@@ -298,6 +316,7 @@ int session_close(struct session *s, int wait_status, struct diag *d)
 	for (size_t i = 0; i < s->nr_rings; i++)
 		ioctl(s->ring[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	session_release_held(s);
+	session_switch_attached(s, false);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_end_ring(s, &s->ring[i]);
 	s->nr_rings = 0;

@@ -24,6 +24,7 @@ struct session_options {
 	enum session_sampler sampler;
 	bool no_guest;	   /* nothing in the host will take samples for us */
 	bool quiet;	   /* nothing on stderr but failures */
+	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
 };
@@ -42,6 +43,8 @@ const char *session_socket_name(const struct session *s);
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
 int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
+/* pid has no agent: look for what its JIT, and those of the processes that it starts, leave for others to find. */
+void session_hear_from_outside(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
 void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

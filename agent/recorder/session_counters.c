@@ -16,7 +16,7 @@
 #define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
 #define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
-static int add_ring(struct session *s, int fd, size_t bytes)
+int session_add_ring(struct session *s, int fd, int cpu, size_t bytes)
 {
 	int ret;
 
@@ -31,7 +31,7 @@ static int add_ring(struct session *s, int fd, size_t bytes)
 	}
 	ret = ring_open(&s->ring[s->nr_rings], fd, bytes, RING_BYTES_MIN);
 	if (ret == 0)
-		s->nr_rings++;
+		s->ring[s->nr_rings++].cpu = cpu;
 	return ret;
 }
 
@@ -64,47 +64,67 @@ static size_t at_most(size_t bytes, size_t limit)
 	return bytes;
 }
 
-int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
+static size_t cpu_ring_bytes(struct session *s)
 {
-	struct perf_event_attr a = s->event.attr;
-	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), opened = 0, error = ENODEV, cpu;
-	size_t bytes;
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	s->rings_budget = rings_budget();
-	bytes = at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
-	s->root = pid;
-	session_write_process(s, pid, on_exec);
-	s->nr_processes++; /* further ones as the kernel reports their fork */
-	if (!on_exec)
-		session_write_maps(s, pid);
-	if (s->sampler != WIRE_SAMPLER_NONE)
-		return 0; /* the guest's threads come with their own */
+	return at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+}
+
+struct perf_event_attr session_cpu_attr(struct session *s, size_t *ring_bytes)
+{
+	struct perf_event_attr a = s->event.attr;
+
+	*ring_bytes = cpu_ring_bytes(s);
 	a.inherit = 1;
-	a.enable_on_exec = on_exec;
 	a.watermark = 1;
-	a.wakeup_watermark = (uint32_t)bytes / 2;
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
+	a.wakeup_watermark = (uint32_t)*ring_bytes / 2;
+	return a;
+}
+
+static int count_from_exec(struct session *s, pid_t pid)
+{
+	size_t bytes;
+	struct perf_event_attr a = session_cpu_attr(s, &bytes);
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+
+	a.enable_on_exec = 1;
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
 		int fd = event_open(&a, pid, cpu, 0), ret;
 
 		if (fd < 0 && errno == ENODEV)
 			continue; /* a CPU that is offline */
-		if (fd < 0) {
-			error = errno;
-			break;
-		}
-		ret = add_ring(s, fd, bytes);
+		if (fd < 0)
+			return -errno; /* counting on some CPUs only would be a profile of those */
+		ret = session_add_ring(s, fd, cpu, bytes);
 		if (ret) {
-			error = -ret;
 			close(fd);
-			break;
+			return ret;
 		}
-		opened++;
 	}
-	/* counting on some CPUs only would be a profile of those */
-	if (cpu < nr_cpus || !opened)
-		return diag_fail(d, error, "%s cannot be counted for process %d: %s", s->event.name, (int)pid, strerror(error));
-	for (size_t i = 0; i < s->nr_rings && !on_exec; i++)
-		ioctl(s->ring[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	return s->nr_rings ? 0 : -ENODEV;
+}
+
+int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
+{
+	uint64_t begin_ns = session_now_ns();
+	int ret = 0;
+
+	s->root = pid;
+	session_write_process(s, pid, on_exec);
+	s->nr_processes++; /* further ones as the kernel reports their fork */
+	if (s->sampler != WIRE_SAMPLER_NONE)
+		s->rings_budget = rings_budget(); /* the guest's threads come with their own */
+	else
+		ret = on_exec ? count_from_exec(s, pid) : session_attach(s, pid);
+	if (ret)
+		return diag_fail(d, -ret, "%s cannot be counted for process %d: %s", s->event.name, (int)pid, strerror(-ret));
+	/* after the counters, which tell of later mappings, and as of before them */
+	if (!on_exec) {
+		session_write_maps(s, pid, begin_ns);
+		session_write_threads(s, pid, begin_ns);
+	}
 	return 0;
 }
 
@@ -117,7 +137,7 @@ int session_add_thread(struct session *s, int fd, uint32_t pid, uint32_t tid)
 		return session_hold(s, fd, pid, tid);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		left -= s->ring[i].bytes < left ? s->ring[i].bytes : left;
-	ret = add_ring(s, fd, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
+	ret = session_add_ring(s, fd, -1, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
 
 	/* only now: what it counts before there is a ring would be lost uncounted */
 	if (ret == 0 && !s->paused)
@@ -135,6 +155,7 @@ void session_control(struct session *s, uint64_t action)
 		ioctl(s->ring[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 	for (size_t i = 0; i < s->nr_held; i++)
 		ioctl(s->held[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+	session_switch_attached(s, !s->paused);
 }
 
 /*
@@ -147,7 +168,10 @@ static void count_lost(struct session *s, struct ring *r)
 		uint64_t value, lost;
 	} count;
 
-	if (s->event.attr.read_format && read(r->fd, &count, sizeof(count)) == sizeof(count) && count.lost > r->lost) {
+	if (!s->event.attr.read_format || read(r->fd, &count, sizeof(count)) != sizeof(count))
+		return;
+	count.lost += session_attached_lost(s, r->fd);
+	if (count.lost > r->lost) {
 		s->loss[LOSS_RING_FULL] += count.lost - r->lost;
 		r->lost = count.lost;
 	}

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
+#include "remote.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -119,6 +123,30 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec)
 	trace_record_end(s->writer);
 }
 
+/* What the kernel would have told of threads that were there before the counters. */
+void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
+{
+	char path[64], comm[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (tid == 0 || tid == (uint32_t)pid)
+			continue;
+		read_comm((pid_t)tid, comm);
+		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, (uint32_t)pid, tid, F_COUNT(comm));
+		trace_record_u64(s->writer, false);
+		session_put_text(s, comm);
+		trace_record_end(s->writer);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 void session_write_exec(struct session *s, pid_t pid)
 {
 	char comm[64];
@@ -132,12 +160,12 @@ void session_write_exec(struct session *s, pid_t pid)
 	trace_record_end(s->writer);
 }
 
-void session_write_maps(struct session *s, pid_t pid)
+void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 {
 	char path[64], line[4400];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", remote_living_thread(pid));
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long start, end, offset;
@@ -149,7 +177,7 @@ void session_write_maps(struct session *s, pid_t pid)
 			continue;
 		bytes = strcspn(line + at, "\n");
 		images_map(s->images, (uint32_t)pid, start, end - start, line + at, bytes, NULL, 0);
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
+		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, (uint32_t)pid, (uint32_t)pid,
 				   F_COUNT(mmap));
 		trace_record_u64(s->writer, start);
 		trace_record_u64(s->writer, end - start);

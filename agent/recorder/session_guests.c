@@ -199,7 +199,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 			session_write_process(s, h->pid, false);
 		else
 			session_write_exec(s, h->pid);
-		session_write_maps(s, h->pid);
+		session_write_maps(s, h->pid, session_now_ns());
 	}
 	write_guest(s, g, &h->message);
 	handshake_answer(h, answer, fd);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of a session share.  session.c: open, loop, close; session_facts.c: the records that we write of our own
- * knowledge; session_counters.c: events and rings; session_ring.c: what the kernel writes into them; session_guests.c:
- * handshakes and logs.  Context: thread.
+ * knowledge; session_counters.c: events and rings; session_attach.c: events of threads that ran already; session_ring.c: what
+ * the kernel writes into the rings; session_guests.c: handshakes and logs; session_signal.c: samples that handlers in the host
+ * take.  Context: thread.
  */
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
@@ -10,6 +11,7 @@
 #include "handshake.h"
 #include "images.h"
 #include "log_drain.h"
+#include "outside.h"
 #include "ring.h"
 #include "samples.h"
 #include "session.h"
@@ -50,6 +52,10 @@ struct session {
 	struct held *held;
 	size_t nr_held, held_capacity;
 	uint64_t looked_at_held_ns;
+	struct attached *attached; /* events beside the rings' own */
+	size_t nr_attached, attached_capacity;
+	struct attaching *attaching; /* NULL but while a process is attached to */
+	struct outside *outside; /* NULL: all processes speak for themselves */
 	struct guest *guest;
 	size_t nr_guests, guests_capacity;
 	struct pollfd *poll; /* socket, signals, then a ring each */
@@ -77,8 +83,9 @@ void session_write_header(struct session *s);
 void session_write_event(struct session *s);
 /* A process that existed before we heard of it, an exec that no counter told of, and the executable mappings there are. */
 void session_write_process(struct session *s, pid_t pid, bool before_exec);
+void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns);
 void session_write_exec(struct session *s, pid_t pid);
-void session_write_maps(struct session *s, pid_t pid);
+void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns);
 /* What was lost since the last call. */
 void session_write_losses(struct session *s);
 void session_write_end(struct session *s, int wait_status);
@@ -86,12 +93,27 @@ void session_write_end(struct session *s, int wait_status);
 void session_say_result(const struct session *s, uint64_t bytes);
 
 /* ---- session_counters.c */
+/* fd: an event, taken over on success; cpu: -1 for a thread's. */
+int session_add_ring(struct session *s, int fd, int cpu, size_t bytes);
+/* Of the inherited event of one CPU, and how large its ring is to be. */
+struct perf_event_attr session_cpu_attr(struct session *s, size_t *ring_bytes);
 /* fd: a thread's event, taken over on success. */
 int session_add_thread(struct session *s, int fd, uint32_t pid, uint32_t tid);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
 /* A ring's last word, then its end. */
 void session_end_ring(struct session *s, struct ring *r);
+
+/* ---- session_attach.c: events of threads that ran already, written into the rings of CPUs */
+/* 0 or -errno. */
+int session_attach(struct session *s, pid_t pid);
+void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);
+void session_switch_attached(struct session *s, bool on);
+/* Has one of those events, whose ring is this one, a task that lives? */
+bool session_ring_is_written(const struct session *s, int ring_fd);
+/* What all of them have lost. */
+uint64_t session_attached_lost(const struct session *s, int ring_fd);
+void session_close_attached(struct session *s);
 
 /* ---- session_ring.c */
 void session_drain_ring(struct session *s, struct ring *r);

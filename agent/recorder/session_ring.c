@@ -57,6 +57,8 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 	path_bytes = strnlen(path, h->size - sizeof(m) - sizeof(*id));
 	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
 		build_id_bytes = m.who[0] <= 20 ? m.who[0] : 0;
+	if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
+		outside_mapped(s->outside, (pid_t)m.pid);
 	images_map(s->images, m.pid, m.address, m.bytes, path, path_bytes, m.who + 4, build_id_bytes);
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, id->time_ns, m.pid, m.tid, F_COUNT(mmap));
 	trace_record_u64(s->writer, m.address);
@@ -78,7 +80,11 @@ static void on_task(struct session *s, const struct perf_event_header *h)
 	bool fork = h->type == PERF_RECORD_FORK;
 
 	memcpy(&m, h, sizeof(m));
+	if (fork)
+		session_attach_saw_fork(s, m.ptid, m.tid);
 	if (fork && m.pid != m.ppid) {
+		if (s->outside)
+			outside_fork(s->outside, (pid_t)m.ppid, (pid_t)m.pid);
 		images_fork(s->images, m.ppid, m.pid);
 		s->nr_processes++;
 	}
@@ -103,6 +109,8 @@ static void on_comm(struct session *s, const struct perf_event_header *h, const 
 	memcpy(&m, h, sizeof(m));
 	if (exec)
 		images_forget(s->images, m.pid);
+	if (exec && s->outside)
+		outside_exec(s->outside, (pid_t)m.pid);
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, id->time_ns, m.pid, m.tid, F_COUNT(comm));
 	trace_record_u64(s->writer, exec);
 	trace_record_text(s->writer, comm, strnlen(comm, h->size - sizeof(m) - sizeof(*id)));

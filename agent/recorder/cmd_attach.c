@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tailor attach: record a process that runs already, from outside.  Its threads are counted, its images and mappings read
+ * from /proc, and its generated code from where its JIT leaves it for debuggers and for perf.  Nothing of the process is
+ * changed or stopped.
+ */
+#include "cmd.h"
+#include "options.h"
+#include "target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+	struct session_options session;
+	bool follow;
+	pid_t pid;
+};
+
+enum { KEY_FOLLOW = 0x200 };
+static const struct argp_option options[] = {
+	{ "duration", 'd', "SECONDS", 0, "end the recording after so long (until the process ends, or Ctrl-C)", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "go on until the processes that it starts meanwhile have ended as well", 0 },
+	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	double seconds;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->session;
+		break;
+	case 'd':
+		seconds = strtod(arg, &end);
+		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
+			argp_error(state, "--duration is a number of seconds above 0, not '%s'", arg);
+		a->session.duration_ns = (uint64_t)(seconds * 1e9);
+		break;
+	case 'q':
+		a->session.quiet = true;
+		break;
+	case KEY_FOLLOW:
+		a->follow = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->pid)
+			argp_error(state, "there is more than one process: %d and %s", (int)a->pid, arg);
+		errno = 0;
+		a->pid = (pid_t)strtol(arg, &end, 10);
+		if (errno || end == arg || *end || a->pid <= 0)
+			argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which process?  `tailor attach PID`");
+		break;
+	case ARGP_KEY_END:
+		if (a->session.scope_thread)
+			argp_error(state, "--scope thread needs the agent in the process; attach counts by CPU");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int give_up(struct session *s, const struct diag *d)
+{
+	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
+	if (s)
+		session_abandon(s);
+	return CMD_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { options, parse, "PID",
+		"Record a process that runs already, without changing it.\v"
+		"Its generated code is found where its JIT registers it for debuggers (LLVM and others) and in perf maps and jitdump "
+		"files.  Ctrl-C ends the recording, not the process.\n\n"
+		"Exit status: 0 recorded; 1 it could not be attached to, or parts of the trace could not be written; 2 misused.",
+		children, NULL, NULL };
+	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
+	char socket[64];
+	struct session *s = NULL;
+	struct target target;
+	struct diag d = { "" };
+	pid_t recorder;
+	int status = -1, ret;
+
+	a.session.output = "tailor.tlr";
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	if (target_look(a.pid, &target, &d))
+		return give_up(NULL, &d);
+	if (target.has_agent && target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0) {
+		diag_fail(&d, EBUSY, "process %d has the agent in it and is being recorded already, by process %d; end that recording "
+			  "first (kill -INT %d)", (int)a.pid, (int)recorder, (int)recorder);
+		return give_up(NULL, &d);
+	}
+	a.session.command = target_command(a.pid);
+	a.session.no_guest = true;
+	session_lift_limits();
+	ret = session_open(&a.session, &s, &d);
+	if (ret) {
+		give_up(NULL, &d);
+		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	}
+	/* the name keeps a second recorder away */
+	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
+	ret = session_listen(s, socket, &d);
+	if (ret == -EADDRINUSE)
+		diag_fail(&d, EBUSY, "process %d is being recorded already by another `tailor attach`; end that one first (Ctrl-C)",
+			  (int)a.pid);
+	if (ret)
+		return give_up(s, &d);
+	ret = session_count(s, a.pid, false, &d);
+	if (ret == -ESRCH)
+		diag_fail(&d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)a.pid);
+	if (ret)
+		return give_up(s, &d);
+	for (int i = 0; i < target.nr_notices; i++)
+		session_notice(s, "host", "%s", target.notice[i]);
+	session_hear_from_outside(s, a.pid);
+	session_run(s, a.pid, false, a.follow, &status);
+	if (session_close(s, status, &d)) {
+		fprintf(stderr, "%s: %s; the process was not disturbed\n", program_invocation_name, d.text);
+		return CMD_FAILED;
+	}
+	return CMD_DONE;
+}
+
+const struct cmd cmd_attach = { "attach", "record a process that runs already", run };

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters for a process that runs already: an inherited event per thread and CPU, all threads' events writing into one
+ * ring per CPU.  A thread that is made by one that has its events inherits them; the others have to be found.
+ *
+ * Nothing is counted twice and nothing is left out, though threads come and go meanwhile:
+ *  - a thread made by a complete one (all of its events are open) is complete; the ring tells of it (PERF_RECORD_FORK);
+ *  - a thread that is listed and not complete gets events of its own;
+ *  - threads made by one whose events are just being opened inherit some of them.  Whenever an unknown thread appeared
+ *    meanwhile, the events just opened are closed again, which takes them from who inherited them, and opened anew.
+ */
+#include "session_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PID_BITS 22	/* the kernel's PID_MAX_LIMIT */
+#define ANEW_MAX 50	/* times that one thread's events are opened anew */
+#define ROUNDS_MAX 1000 /* over the list of threads */
+
+struct attached {
+	int fd, ring_fd; /* an event, and the one whose ring it writes to */
+};
+
+struct attaching {
+	struct session *session;
+	pid_t pid;
+	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
+	struct perf_event_attr attr;
+	int nr_cpus;
+	size_t ring_bytes;
+	int *ring_fd; /* per CPU; -1: offline, or not yet */
+	bool have_rings;
+	uint32_t *threads; /* listed last */
+	size_t nr_threads, threads_capacity;
+	int *opened; /* of the thread at hand */
+};
+
+static bool is_complete(const struct attaching *a, uint32_t tid)
+{
+	return tid >> PID_BITS || a->complete[tid / 8] & 1u << tid % 8;
+}
+
+static void set_complete(struct attaching *a, uint32_t tid)
+{
+	if (!(tid >> PID_BITS))
+		a->complete[tid / 8] |= (unsigned char)(1u << tid % 8);
+}
+
+/* From the rings, while we attach: a task was made. */
+void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid)
+{
+	if (s->attaching && is_complete(s->attaching, ptid))
+		set_complete(s->attaching, tid);
+}
+
+static int list_threads(struct attaching *a)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	a->nr_threads = 0;
+	while ((e = readdir(dir))) {
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (!tid)
+			continue;
+		if (a->nr_threads == a->threads_capacity) {
+			size_t capacity = a->threads_capacity ? 2 * a->threads_capacity : 64;
+			uint32_t *bigger = realloc(a->threads, capacity * sizeof(*bigger));
+
+			if (!bigger) {
+				closedir(dir);
+				return -ENOMEM;
+			}
+			a->threads = bigger;
+			a->threads_capacity = capacity;
+		}
+		a->threads[a->nr_threads++] = tid;
+	}
+	closedir(dir);
+	return 0;
+}
+
+/* The number that was last given to a task of our namespace, or of one inside it: unchanged, if no task was made. */
+static long last_pid(void)
+{
+	char text[128];
+	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *last;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	last = strrchr(text, ' ');
+	return last ? atol(last) : -1;
+}
+
+static void drain_rings(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_rings; i++)
+		session_drain_ring(s, &s->ring[i]);
+}
+
+static int remember(struct session *s, int fd, int ring_fd)
+{
+	if (s->nr_attached == s->attached_capacity) {
+		size_t capacity = s->attached_capacity ? 2 * s->attached_capacity : 64;
+		struct attached *bigger = realloc(s->attached, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		s->attached = bigger;
+		s->attached_capacity = capacity;
+	}
+	s->attached[s->nr_attached++] = (struct attached){ fd, ring_fd };
+	return 0;
+}
+
+static void close_opened(struct attaching *a)
+{
+	for (int cpu = 0; cpu < a->nr_cpus; cpu++) {
+		if (a->opened[cpu] >= 0)
+			close(a->opened[cpu]);
+		a->opened[cpu] = -1;
+	}
+}
+
+/* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
+static int open_thread(struct attaching *a, uint32_t tid)
+{
+	int ret = 0;
+
+	for (int cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++) {
+		int fd;
+
+		if (a->have_rings && a->ring_fd[cpu] < 0)
+			continue;
+		fd = event_open(&a->attr, (pid_t)tid, cpu, 0);
+		if (fd < 0 && errno == ENODEV && !a->have_rings)
+			continue; /* a CPU that is offline */
+		if (fd < 0) {
+			ret = -errno;
+		} else if (!a->have_rings) {
+			ret = session_add_ring(a->session, fd, cpu, a->ring_bytes);
+			if (ret)
+				close(fd);
+			else
+				a->ring_fd[cpu] = fd;
+		} else {
+			a->opened[cpu] = fd;
+			ret = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]) ? -errno : 0;
+		}
+		if (ret == 0)
+			ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+	return ret;
+}
+
+/* Did a task appear that is neither complete nor was listed before (then the list is new)? */
+static bool somebody_new(struct attaching *a, long before_pid)
+{
+	size_t nr_before = a->nr_threads;
+	uint32_t *before;
+	bool new = false;
+
+	if (before_pid >= 0 && last_pid() == before_pid)
+		return false;
+	before = malloc((nr_before + 1) * sizeof(*before));
+	if (!before)
+		return true;
+	memcpy(before, a->threads, nr_before * sizeof(*before));
+	drain_rings(a->session);
+	if (list_threads(a) == 0)
+		for (size_t i = 0; i < a->nr_threads && !new; i++) {
+			size_t k = 0;
+
+			if (is_complete(a, a->threads[i]))
+				continue;
+			while (k < nr_before && before[k] != a->threads[i])
+				k++;
+			new = k == nr_before;
+		}
+	free(before);
+	return new;
+}
+
+static void drop_first_rings(struct attaching *a)
+{
+	struct session *s = a->session;
+
+	for (size_t i = 0; i < s->nr_rings; i++)
+		ring_close(&s->ring[i]);
+	s->nr_rings = 0;
+	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
+		a->ring_fd[cpu] = -1;
+}
+
+static int attach_thread(struct attaching *a, uint32_t tid)
+{
+	int ret = 0, cpu;
+
+	for (int n = 0; n < ANEW_MAX; n++) {
+		long pid = last_pid();
+
+		ret = open_thread(a, tid);
+		if (ret == 0 && (n == ANEW_MAX - 1 || !somebody_new(a, pid)))
+			break;
+		if (a->have_rings)
+			close_opened(a);
+		else
+			drop_first_rings(a);
+		if (ret)
+			return ret;
+	}
+	a->have_rings = true;
+	set_complete(a, tid);
+	for (cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++)
+		if (a->opened[cpu] >= 0) {
+			ret = remember(a->session, a->opened[cpu], a->ring_fd[cpu]);
+			if (ret == 0)
+				a->opened[cpu] = -1;
+		}
+	close_opened(a);
+	return ret;
+}
+
+static int attach_threads(struct attaching *a)
+{
+	bool more = true;
+	int ret = list_threads(a);
+
+	for (int round = 0; ret == 0 && more && round < ROUNDS_MAX; round++) {
+		more = false;
+		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
+			uint32_t tid = a->threads[i]; /* the list may be a new one after this */
+
+			if (is_complete(a, tid))
+				continue;
+			more = true;
+			ret = attach_thread(a, tid);
+			if (ret == -ESRCH) { /* it has ended: that is no failure */
+				set_complete(a, tid);
+				ret = 0;
+			}
+		}
+		drain_rings(a->session);
+		if (ret == 0)
+			ret = list_threads(a);
+		for (size_t i = 0; ret == 0 && i < a->nr_threads && !more; i++)
+			more = !is_complete(a, a->threads[i]);
+	}
+	if (ret == 0 && !a->have_rings)
+		ret = -ESRCH;
+	return ret;
+}
+
+int session_attach(struct session *s, pid_t pid)
+{
+	struct attaching *a = calloc(1, sizeof(*a));
+	int ret = -ENOMEM;
+
+	if (!a)
+		return ret;
+	a->session = s;
+	a->pid = pid;
+	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	a->attr = session_cpu_attr(s, &a->ring_bytes);
+	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
+	a->opened = malloc((size_t)a->nr_cpus * sizeof(*a->opened));
+	if (a->ring_fd && a->opened) {
+		for (int cpu = 0; cpu < a->nr_cpus; cpu++)
+			a->ring_fd[cpu] = a->opened[cpu] = -1;
+		/* a further process of a tree writes into the rings that there are */
+		for (size_t i = 0; i < s->nr_rings; i++)
+			if (s->ring[i].cpu >= 0 && s->ring[i].cpu < a->nr_cpus)
+				a->ring_fd[s->ring[i].cpu] = s->ring[i].fd;
+		a->have_rings = s->nr_rings > 0;
+		s->attaching = a;
+		ret = attach_threads(a);
+		s->attaching = NULL;
+	}
+	free(a->ring_fd);
+	free(a->opened);
+	free(a->threads);
+	free(a);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------ the events that there are */
+
+void session_switch_attached(struct session *s, bool on)
+{
+	for (size_t i = 0; i < s->nr_attached; i++)
+		ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+bool session_ring_is_written(const struct session *s, int ring_fd)
+{
+	for (size_t i = 0; i < s->nr_attached; i++) {
+		struct pollfd ended = { s->attached[i].fd, POLLIN, 0 };
+
+		if (s->attached[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
+			return true;
+	}
+	return false;
+}
+
+uint64_t session_attached_lost(const struct session *s, int ring_fd)
+{
+	uint64_t lost = 0;
+	struct {
+		uint64_t value, lost;
+	} count;
+
+	for (size_t i = 0; i < s->nr_attached; i++)
+		if (s->attached[i].ring_fd == ring_fd && read(s->attached[i].fd, &count, sizeof(count)) == sizeof(count))
+			lost += count.lost;
+	return lost;
+}
+
+void session_close_attached(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_attached; i++)
+		close(s->attached[i].fd);
+	free(s->attached);
+	s->attached = NULL;
+	s->nr_attached = s->attached_capacity = 0;
+}

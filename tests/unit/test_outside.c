@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of the GDB JIT interface, read from a child process that makes them, honest and hostile. */
+#include "unit.h"
+
+#include "outside.h"
+#include "remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct entry {
+	struct entry *next, *prev;
+	const void *symfile;
+	uint64_t bytes;
+};
+
+/* In this program's symbol table, not exported: found in its file. */
+struct {
+	uint32_t version, action;
+	struct entry *relevant, *first;
+} __jit_debug_descriptor = { 1, 0, NULL, NULL };
+
+static union {
+	Elf64_Ehdr header;
+	unsigned char bytes[256];
+} elf = { .header = { .e_ident = ELFMAG "\2\1\1" } };
+static const unsigned char no_elf[256] = "not an ELF file";
+static struct entry entries[6];
+
+/* A child with this program's memory, as it is now. */
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void link_up(int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		entries[i].next = i + 1 < nr ? &entries[i + 1] : NULL;
+		entries[i].symfile = &elf;
+		entries[i].bytes = sizeof(elf);
+	}
+	__jit_debug_descriptor.first = nr ? &entries[0] : NULL;
+	__jit_debug_descriptor.relevant = NULL;
+	__jit_debug_descriptor.action = 0;
+	__jit_debug_descriptor.version = 1;
+}
+
+/* found and bad after an attach and some looks at a child that has the lists of this moment */
+static void look(uint64_t found, uint64_t bad)
+{
+	char path[] = "/tmp/tailor-test-XXXXXX";
+	struct trace_writer *w;
+	struct outside *o;
+	struct diag d;
+	pid_t pid = child();
+
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
+	assert_int_equal(outside_create(w, &o), 0);
+	assert_int_equal(outside_add(o, pid), 0);
+	for (uint64_t n = 1; n < 10; n++)
+		outside_look(o, n * 2000000000u);
+	assert_int_equal(outside_found(o), found);
+	assert_int_equal(outside_bad(o), bad);
+	end(pid);
+	outside_look(o, 30000000000u); /* it has gone: nothing happens */
+	outside_destroy(o);
+	trace_writer_close(w);
+	unlink(path);
+}
+
+static void finds_what_is_registered_once(void **state)
+{
+	(void)state;
+	link_up(3);
+	look(3, 0);
+	__jit_debug_descriptor.action = 1;
+	__jit_debug_descriptor.relevant = &entries[4]; /* not in the list */
+	entries[4] = (struct entry){ NULL, NULL, &elf, sizeof(elf) };
+	look(4, 0);
+}
+
+static void survives_lists_that_make_no_sense(void **state)
+{
+	(void)state;
+	link_up(3);
+	entries[2].next = &entries[0]; /* a ring */
+	look(3, 0);
+	link_up(3);
+	entries[1].next = (struct entry *)(uintptr_t)0x1234567890ull; /* nowhere */
+	look(2, 0);
+	link_up(1);
+	__jit_debug_descriptor.version = 7;
+	look(0, 0);
+	link_up(6);
+	entries[0].symfile = NULL;
+	entries[1].bytes = UINT64_MAX;
+	entries[2].bytes = 3;
+	entries[3].symfile = no_elf;
+	entries[4].symfile = (void *)(uintptr_t)0xfffffffffffff000ull;
+	look(1, 5);
+	link_up(0);
+	look(0, 0);
+}
+
+static int first_mapping(void *base, const struct remote_mapping *m)
+{
+	if (m->inode == 0 || m->offset)
+		return 0;
+	*(uint64_t *)base = m->start;
+	return 1;
+}
+
+static int c_library(void *base, const struct remote_mapping *m)
+{
+	return strstr(m->path, "/libc.so.6") ? first_mapping(base, m) : 0;
+}
+
+static void finds_symbols(void **state)
+{
+	uint64_t program = 0, library = 0;
+	unsigned char byte;
+
+	(void)state;
+	assert_int_equal(remote_each_mapping(getpid(), first_mapping, &program), 1);
+	assert_int_equal(remote_find_program_symbol(getpid(), program, "__jit_debug_descriptor"), (uintptr_t)&__jit_debug_descriptor);
+	assert_int_equal(remote_find_program_symbol(getpid(), program, "no_such_symbol"), 0);
+	if (remote_each_mapping(getpid(), c_library, &library) == 1) { /* a sanitizer may stand before it */
+		assert_true(remote_find_symbol(getpid(), library, "qsort") > library);
+		assert_int_equal(remote_find_symbol(getpid(), library, "no_such_symbol"), 0);
+	}
+	/* not an object at all, and nothing mapped */
+	assert_int_equal(remote_find_symbol(getpid(), (uintptr_t)no_elf, "qsort"), 0);
+	assert_int_equal(remote_find_symbol(getpid(), 8, "qsort"), 0);
+	assert_int_equal(remote_read(getpid(), 8, &byte, 1), -EFAULT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_what_is_registered_once),
+		cmocka_unit_test(survives_lists_that_make_no_sense),
+		cmocka_unit_test(finds_symbols),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
