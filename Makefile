@@ -32,7 +32,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 INCLUDES = -Ijitreg -Iagent/guest -Iagent/recorder -Ishim $(addprefix -I,analyzer $(patsubst %/,%,$(sort $(wildcard analyzer/*/))))
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))

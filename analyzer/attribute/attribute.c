@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METHOD_TEXT_(NAME, text) text,
+#define METHOD_TEXT_(NAME, text, sentence) text,
 const char *const method_names[] = { METHODS(METHOD_TEXT_) };
 #undef METHOD_TEXT_
+#define METHOD_SENTENCE_(NAME, text, sentence) sentence,
+const char *const method_sentences[] = { METHODS(METHOD_SENTENCE_) };
+#undef METHOD_SENTENCE_
 #define REASON_TEXT_(NAME, text, sentence) text,
 const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 #undef REASON_TEXT_
@@ -22,6 +25,7 @@ const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 static const unsigned char perf_register[UNWIND_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
 
 #define SEEDS_MAX TABLE_LEVELS
+#define BLOCK_ROWS 8192 /* handed over at a time: they stay in the processor's cache */
 
 struct seeds {
 	uint32_t nr;
@@ -33,6 +37,8 @@ struct run {
 	const struct attribute_options *options;
 	struct locator locator;
 	struct unwinder *unwinder;
+	struct table table; /* the rows that have not been handed over */
+	void *memory;	    /* ... are in here */
 	struct intern expansions; /* seeds -> 1 + index */
 	struct expansion *expansion;
 	uint32_t nr_expansions, expansions_capacity;
@@ -372,33 +378,15 @@ static const struct expansion *expand(struct run *run, const struct sample *s)
 	return &run->expansion[i];
 }
 
-static int reserve_rows(struct attribution *a, uint64_t more)
+/* Hand the rows over and begin anew. */
+static int flush_rows(struct run *run)
 {
-	uint64_t capacity = a->table.capacity ? a->table.capacity : 4096;
-	struct table bigger;
-	void *memory;
+	int ret = 0;
 
-	if (a->table.nr + more <= a->table.capacity)
-		return 0;
-	while (capacity < a->table.nr + more)
-		capacity *= 2;
-	memory = malloc(table_bytes(capacity));
-	if (!memory)
-		return -ENOMEM;
-	table_init(&bigger, memory, capacity);
-	bigger.nr = a->table.nr;
-	if (a->table.nr) {
-		memcpy(bigger.time_ns, a->table.time_ns, a->table.nr * 8);
-		memcpy(bigger.ip, a->table.ip, a->table.nr * 8);
-		memcpy(bigger.weight, a->table.weight, a->table.nr * 8);
-		memcpy(bigger.share, a->table.share, a->table.nr * 8);
-		for (int c = 0; c < TABLE_COLUMNS; c++)
-			memcpy(bigger.column[c], a->table.column[c], a->table.nr * 4);
-	}
-	free(a->memory);
-	a->memory = memory;
-	a->table = bigger;
-	return 0;
+	if (run->table.nr && run->options->rows)
+		ret = run->options->rows(run->options->rows_context, run->a, &run->table);
+	run->table.nr = 0;
+	return ret;
 }
 
 /* 1 + the innermost mark of this name that holds the time in this process or one that it was forked from. */
@@ -427,8 +415,8 @@ static uint32_t phase_of(const struct run *run, const struct process *p, uint64_
 }
 
 struct facts { /* of a row that all shares have in common */
-	uint32_t process, thread, event, mode, phase, stack;
-	uint64_t weight, ip;
+	uint32_t process, thread, cpu, event, mode, code, phase, stack;
+	uint64_t weight, ip, address;
 	const struct location *location;
 };
 
@@ -436,22 +424,28 @@ static int add_rows(struct run *run, const struct sample *s, const struct facts 
 {
 	static const struct expansion whole = { 1, { { 1, { 0 } } } };
 	const struct expansion *e = s->seeds.nr ? expand(run, s) : &whole;
-	struct table *t = &run->a->table;
+	struct table *t = &run->table;
+	int ret = 0;
 
-	if (!e || reserve_rows(run->a, e->nr))
+	if (!e)
 		return -ENOMEM;
+	if (e->nr > t->capacity - t->nr)
+		ret = flush_rows(run);
 	for (uint32_t i = 0; i < e->nr; i++) {
-		uint64_t row = table_add(t);
+		uint32_t row = table_add(t);
 
 		t->time_ns[row] = s->time_ns;
 		t->ip[row] = f->ip;
+		t->address[row] = f->address;
 		t->weight[row] = f->weight;
 		t->share[row] = e->row[i].share;
 		t->column[TABLE_SAMPLE][row] = (uint32_t)run->a->nr_samples;
 		t->column[TABLE_PROCESS][row] = f->process;
 		t->column[TABLE_THREAD][row] = f->thread;
+		t->column[TABLE_CPU][row] = f->cpu;
 		t->column[TABLE_EVENT][row] = f->event;
 		t->column[TABLE_MODE][row] = f->mode;
+		t->column[TABLE_CODE][row] = f->code;
 		t->column[TABLE_FUNCTION][row] = f->location->function;
 		t->column[TABLE_LINE][row] = f->location->line;
 		t->column[TABLE_IMAGE][row] = f->location->image;
@@ -459,10 +453,10 @@ static int add_rows(struct run *run, const struct sample *s, const struct facts 
 		t->column[TABLE_REASON][row] = s->reason;
 		t->column[TABLE_PHASE][row] = f->phase;
 		t->column[TABLE_STACK][row] = f->stack;
-		for (uint32_t level = 0; level < TABLE_LEVELS; level++)
+		for (uint32_t level = 0; level < t->nr_levels; level++)
 			t->column[TABLE_LEVEL_0 + level][row] = e->row[i].component[level];
 	}
-	return 0;
+	return ret;
 }
 
 /* --------------------------------------------------------------------------------------------- one line per sample */
@@ -575,7 +569,9 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 		return -ENOMEM;
 	f.mode = (uint32_t)column(b, SAMPLE_COLUMN_MODE, i);
 	f.ip = column(b, SAMPLE_COLUMN_IP, i);
+	f.address = column(b, SAMPLE_COLUMN_ADDRESS, i);
 	f.weight = column(b, SAMPLE_COLUMN_WEIGHT, i);
+	f.cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i);
 	f.event = b->event;
 	f.process = s.process->number;
 	f.thread = model_get_thread(m, s.process, tid);
@@ -613,6 +609,7 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 	f.location = f.mode == SAMPLE_MODE_USER ? locate(&run->locator, s.process, code, s.ip) :
 						  &run->locator.location[run->locator.kernel];
 	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
+	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	f.phase = m->nr_marks ? phase_of(run, s.process, s.time_ns) : 0;
 	if (f.location->jit) {
 		a->jit_samples++;
@@ -656,7 +653,7 @@ static int all_samples(struct run *run, struct trace_reader *t)
 	}
 	sample_block_fini(&b);
 	trace_select(t, ~0u);
-	return ret;
+	return ret ? ret : flush_rows(run);
 }
 
 int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
@@ -669,7 +666,10 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (!a)
 		return diag_fail(d, ENOMEM, "no memory for samples");
 	a->model = m;
-	ret = stacks_init(&a->stacks);
+	run.memory = malloc(table_bytes(BLOCK_ROWS, m->dictionary.nr_levels));
+	ret = run.memory ? stacks_init(&a->stacks) : -ENOMEM;
+	if (run.memory)
+		table_init(&run.table, run.memory, BLOCK_ROWS, m->dictionary.nr_levels);
 	if (ret == 0)
 		ret = locator_init(&run.locator, a);
 	if (ret == 0)
@@ -683,12 +683,30 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	locator_fini(&run.locator);
 	intern_fini(&run.expansions);
 	free(run.expansion);
+	free(run.memory);
 	if (ret) {
 		attribution_destroy(a);
 		return diag_fail(d, -ret, "no memory for the samples of this trace");
 	}
 	*out = a;
 	return 0;
+}
+
+uint64_t attribute_first_ns(struct trace_reader *t)
+{
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	uint64_t first = UINT64_MAX;
+
+	trace_rewind(t);
+	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	while (trace_next(t, &r) == 1)
+		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0)
+			for (uint32_t i = 0; i < b.nr; i++)
+				first = column(&b, SAMPLE_COLUMN_TIME, i) < first ? column(&b, SAMPLE_COLUMN_TIME, i) : first;
+	sample_block_fini(&b);
+	trace_select(t, ~0u);
+	return first == UINT64_MAX ? 0 : first;
 }
 
 void attribution_destroy(struct attribution *a)
@@ -703,6 +721,5 @@ void attribution_destroy(struct attribution *a)
 	free(a->function);
 	free(a->line);
 	free(a->image);
-	free(a->memory);
 	free(a);
 }

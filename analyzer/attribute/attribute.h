@@ -17,13 +17,13 @@
 #include <stdio.h>
 
 #define METHODS(X) \
-	X(NONE, "none") /* the reason says why */ \
-	X(IP, "ip") \
-	X(TAG, "tag") \
-	X(TAG_UNWOUND, "tag-unwound") \
-	X(STACK, "stack")
+	X(NONE, "none", "no component: the reasons say why") \
+	X(IP, "ip", "the dictionary, from the instruction alone") \
+	X(TAG, "tag", "the tag register, in code that keeps it") \
+	X(TAG_UNWOUND, "tag-unwound", "the first frame of the stack that could") \
+	X(STACK, "stack", "the first caller that has a component")
 
-#define METHOD_INDEX_(NAME, text) METHOD_##NAME,
+#define METHOD_INDEX_(NAME, text, sentence) METHOD_##NAME,
 enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 #undef METHOD_INDEX_
 
@@ -46,6 +46,7 @@ enum reason { REASONS(REASON_INDEX_) NR_REASONS };
 #undef REASON_INDEX_
 
 extern const char *const method_names[];
+extern const char *const method_sentences[];
 extern const char *const reason_names[];
 extern const char *const reason_sentences[];
 
@@ -69,7 +70,6 @@ struct image {
 
 struct attribution {
 	struct model *model;
-	struct table table;
 	uint64_t nr_samples;
 	uint64_t bad_blocks; /* of samples that did not decode */
 	uint64_t first_ns, last_ns;
@@ -84,7 +84,6 @@ struct attribution {
 	/* generated code */
 	uint64_t jit_samples, jit_named, jit_lines;
 	uint64_t line0_samples; /* where the line table says that there is no line */
-	void *memory;
 };
 
 struct attribute_options {
@@ -93,13 +92,18 @@ struct attribute_options {
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
 	bool witness;	 /* ... and what the call stack alone says of it */
 	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */
+	/* Called with rows as they come, a block at a time, or NULL; what they index is in a.  0, or -errno to stop. */
+	int (*rows)(void *context, const struct attribution *a, const struct table *rows);
+	void *rows_context;
 	void (*progress)(void *context, uint64_t at, uint64_t total);
 	void *progress_context;
 };
 
-/* 0, or -ENOMEM with a sentence. */
+/* 0, or -errno (of rows(), or -ENOMEM) with a sentence. */
 int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
 	      struct diag *d);
+/* Time of the earliest sample of a trace; 0 without samples. */
+uint64_t attribute_first_ns(struct trace_reader *t);
 void attribution_destroy(struct attribution *a);
 
 #endif

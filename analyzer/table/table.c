@@ -3,78 +3,67 @@
 
 #include <string.h>
 
-#define MODE_KERNEL 1 /* SAMPLE_MODE_KERNEL of the trace */
-
-size_t table_bytes(uint64_t capacity)
+size_t table_bytes(uint32_t capacity, uint32_t nr_levels)
 {
-	return (size_t)capacity * (4 * 8 + TABLE_COLUMNS * 4) + 8;
+	return (size_t)capacity * (5 * 8 + (TABLE_LEVEL_0 + (size_t)nr_levels) * 4) + 8;
 }
 
-void table_init(struct table *t, void *memory, uint64_t capacity)
+void table_init(struct table *t, void *memory, uint32_t capacity, uint32_t nr_levels)
 {
-	char *at = memory;
+	uint32_t *at;
 
 	memset(t, 0, sizeof(*t));
 	t->capacity = capacity;
-	t->time_ns = (uint64_t *)(void *)at;
+	t->nr_levels = nr_levels;
+	t->time_ns = memory;
 	t->ip = t->time_ns + capacity;
-	t->weight = t->ip + capacity;
+	t->address = t->ip + capacity;
+	t->weight = t->address + capacity;
 	t->share = (double *)(void *)(t->weight + capacity);
-	at = (char *)(t->share + capacity);
-	for (int c = 0; c < TABLE_COLUMNS; c++)
-		t->column[c] = (uint32_t *)(void *)at + (size_t)c * capacity;
+	at = (uint32_t *)(void *)(t->share + capacity);
+	for (uint32_t c = 0; c < TABLE_LEVEL_0 + nr_levels; c++)
+		t->column[c] = at + (size_t)c * capacity;
 }
 
-uint64_t table_add(struct table *t)
+uint32_t table_add(struct table *t)
 {
-	uint64_t row = t->nr++;
+	uint32_t row = t->nr++;
 
-	t->time_ns[row] = t->ip[row] = t->weight[row] = 0;
+	t->time_ns[row] = t->ip[row] = t->address[row] = t->weight[row] = 0;
 	t->share[row] = 0;
-	for (int c = 0; c < TABLE_COLUMNS; c++)
+	for (uint32_t c = 0; c < TABLE_LEVEL_0 + t->nr_levels; c++)
 		t->column[c][row] = 0;
 	return row;
 }
 
-bool table_passes(const struct table *t, uint64_t row, const struct table_filter *f)
+/* One condition over all rows at a time: each column is read once, in order. */
+static uint32_t select_condition(const struct table *t, const struct table_condition *c, const uint32_t *rows, uint32_t nr,
+				 uint32_t *selected)
 {
-	if (!f)
-		return true;
-	if (t->time_ns[row] < f->from_ns || (f->to_ns && t->time_ns[row] >= f->to_ns))
-		return false;
-	for (size_t i = 0; i < f->nr_conditions; i++) {
-		const struct table_condition *c = &f->conditions[i];
-		uint32_t v = t->column[c->column][row];
+	const uint32_t *column = t->column[c->column];
+	uint32_t n = 0;
 
-		if ((v >= c->low && v <= c->high) == c->not)
-			return false;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = rows ? rows[i] : i, v = column ? column[row] : 0;
+		bool in = c->allowed ? v < c->nr_allowed && c->allowed[v] : v >= c->low && v <= c->high;
+
+		selected[n] = row;
+		n += in != c->not;
 	}
-	return true;
+	return n;
 }
 
-struct table_sum table_group(const struct table *t, const struct table_filter *f, enum table_column column,
-			     struct table_sum *sums, uint32_t nr_sums)
+uint32_t table_select(const struct table *t, const struct table_filter *f, const uint32_t *rows, uint32_t nr, uint32_t *selected)
 {
-	struct table_sum total = { 0, 0, 0 };
+	uint32_t n = 0;
 
-	for (uint64_t row = 0; row < t->nr; row++) {
-		uint32_t group = t->column[column][row];
-		double share = t->share[row];
-		struct table_sum *s;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = rows ? rows[i] : i;
 
-		if (!table_passes(t, row, f))
-			continue;
-		total.samples += share;
-		total.weight += share * (double)t->weight[row];
-		if (t->column[TABLE_MODE][row] == MODE_KERNEL)
-			total.kernel += share;
-		if (group >= nr_sums)
-			continue;
-		s = &sums[group];
-		s->samples += share;
-		s->weight += share * (double)t->weight[row];
-		if (t->column[TABLE_MODE][row] == MODE_KERNEL)
-			s->kernel += share;
+		selected[n] = row;
+		n += t->time_ns[row] >= f->from_ns && (!f->to_ns || t->time_ns[row] < f->to_ns);
 	}
-	return total;
+	for (size_t c = 0; c < f->nr_conditions; c++)
+		n = select_condition(t, &f->conditions[c], selected, n, selected);
+	return n;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sample table: one row per sample, or several with shares that add up to 1 where a sample has several parents.  All
- * columns but time, weight and share are small dense numbers, so that grouping is counting into an array.  No libc beyond
- * memcpy: memory is the caller's, and the same code can run in a browser.
+ * The sample table: one row per sample, or several with shares that add up to 1 where a sample has several parents.  Rows
+ * come in blocks of a few thousand, so that a trace of any size needs the memory of one block.  All columns but time, ip,
+ * address, weight and share are small dense numbers, so that grouping is counting.  No libc beyond memcpy: memory is the
+ * caller's, and the same code can run in a browser.
  *
  * Context: any; a table belongs to one thread.
  */
@@ -14,13 +15,16 @@
 #include <stdint.h>
 
 #define TABLE_LEVELS 16
+#define TABLE_MODE_KERNEL 1 /* of TABLE_MODE: SAMPLE_MODE_KERNEL of the trace */
 
 enum table_column {
 	TABLE_SAMPLE, /* number of the sample that the row is (a share of) */
 	TABLE_PROCESS,
 	TABLE_THREAD,
+	TABLE_CPU,
 	TABLE_EVENT,
 	TABLE_MODE, /* enum sample_mode */
+	TABLE_CODE, /* 1 + number of the code object; 0: none */
 	TABLE_FUNCTION,
 	TABLE_LINE,
 	TABLE_IMAGE,
@@ -33,8 +37,9 @@ enum table_column {
 };
 
 struct table {
-	uint64_t nr, capacity;
-	uint64_t *time_ns, *ip, *weight; /* weight: of the whole sample, in the event's unit */
+	uint32_t nr, capacity;
+	uint32_t nr_levels; /* columns of levels from here on are not there */
+	uint64_t *time_ns, *ip, *address, *weight; /* weight: of the whole sample, in the event's unit */
 	double *share;
 	uint32_t *column[TABLE_COLUMNS];
 };
@@ -42,7 +47,10 @@ struct table {
 /* A row passes if every condition holds. */
 struct table_condition {
 	enum table_column column;
-	uint32_t low, high; /* inclusive */
+	/* the value v passes if v < nr_allowed && allowed[v], or, with allowed NULL, if low <= v <= high */
+	const unsigned char *allowed;
+	uint32_t nr_allowed;
+	uint32_t low, high;
 	bool not;
 };
 
@@ -52,20 +60,13 @@ struct table_filter {
 	size_t nr_conditions;
 };
 
-/* Sums of one group. */
-struct table_sum {
-	double samples, kernel; /* kernel: the part of samples that ran in the kernel */
-	double weight;
-};
-
 /* Bytes that a table for capacity rows needs, and the table in such memory (8-byte aligned). */
-size_t table_bytes(uint64_t capacity);
-void table_init(struct table *t, void *memory, uint64_t capacity);
+size_t table_bytes(uint32_t capacity, uint32_t nr_levels);
+void table_init(struct table *t, void *memory, uint32_t capacity, uint32_t nr_levels);
 /* Append a row of zeros and return its number; t->nr must be below t->capacity. */
-uint64_t table_add(struct table *t);
-bool table_passes(const struct table *t, uint64_t row, const struct table_filter *f);
-/* Add every row that passes to sums[value of column]; values from nr_sums on are left out.  Returns the total. */
-struct table_sum table_group(const struct table *t, const struct table_filter *f, enum table_column column,
-			     struct table_sum *sums, uint32_t nr_sums);
+uint32_t table_add(struct table *t);
+/* Numbers of the rows that pass, in order; selected has room for nr.  rows: the ones to ask, NULL for all nr of the table. */
+uint32_t table_select(const struct table *t, const struct table_filter *f, const uint32_t *rows, uint32_t nr,
+		      uint32_t *selected);
 
 #endif

@@ -54,7 +54,7 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		const struct component *c = &d->component[i];
-		const struct table_sum *sum = &sums->component[c->level][i];
+		const struct group_sum *sum = &sums->component[c->level][i];
 		json_t *o, *parents, *counters;
 
 		if (!c->announced && sum->samples == 0)
@@ -91,7 +91,7 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 	return list;
 }
 
-static json_t *named(const struct table_sum *sums, const char *const *names, int first, int nr)
+static json_t *named(const struct group_sum *sums, const char *const *names, int first, int nr)
 {
 	json_t *o = json_object();
 

@@ -5,51 +5,148 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct table_sum *group(const struct attribution *a, const struct table_filter *f, enum table_column column, uint32_t nr,
-			       struct table_sum *total)
+/* The array that a column is summed up in; NULL where it is one of fixed size. */
+static struct group_sum **array_of(struct sums *s, uint32_t column)
 {
-	struct table_sum *sums = calloc(nr + 1, sizeof(*sums)), all;
-
-	if (!sums)
-		return NULL;
-	all = table_group(&a->table, f, column, sums, nr);
-	if (total)
-		*total = all;
-	return sums;
+	switch (column) {
+	case TABLE_FUNCTION:
+		return &s->function;
+	case TABLE_LINE:
+		return &s->line;
+	case TABLE_IMAGE:
+		return &s->image;
+	case TABLE_PROCESS:
+		return &s->process;
+	case TABLE_THREAD:
+		return &s->thread;
+	case TABLE_EVENT:
+		return &s->event;
+	case TABLE_PHASE:
+		return &s->phase;
+	default:
+		return column >= TABLE_LEVEL_0 ? &s->component[column - TABLE_LEVEL_0] : NULL;
+	}
 }
 
-static int sums_make(const struct attribution *a, const struct table_filter *f, struct sums *s)
+static uint32_t nr_groups(const struct attribution *a, uint32_t column)
 {
-	const struct model *m = a->model;
-	bool ok = true;
+	switch (column) {
+	case TABLE_FUNCTION:
+		return a->nr_functions;
+	case TABLE_LINE:
+		return a->nr_lines;
+	case TABLE_IMAGE:
+		return a->nr_images;
+	case TABLE_PROCESS:
+		return a->model->nr_processes;
+	case TABLE_THREAD:
+		return a->model->nr_threads;
+	case TABLE_EVENT:
+		return a->model->nr_events;
+	case TABLE_PHASE:
+		return a->model->nr_marks + 1;
+	default:
+		return a->model->dictionary.nr_components;
+	}
+}
 
-	for (uint32_t i = 0; i < m->dictionary.nr_levels; i++)
-		ok &= (s->component[i] = group(a, f, TABLE_LEVEL_0 + i, m->dictionary.nr_components, NULL)) != NULL;
-	ok &= (s->function = group(a, f, TABLE_FUNCTION, a->nr_functions, &s->total)) != NULL;
-	ok &= (s->line = group(a, f, TABLE_LINE, a->nr_lines, NULL)) != NULL;
-	ok &= (s->image = group(a, f, TABLE_IMAGE, a->nr_images, NULL)) != NULL;
-	ok &= (s->process = group(a, f, TABLE_PROCESS, m->nr_processes, NULL)) != NULL;
-	ok &= (s->thread = group(a, f, TABLE_THREAD, m->nr_threads, NULL)) != NULL;
-	ok &= (s->event = group(a, f, TABLE_EVENT, m->nr_events, NULL)) != NULL;
-	table_group(&a->table, f, TABLE_METHOD, s->method, NR_METHODS);
-	table_group(&a->table, f, TABLE_REASON, s->reason, NR_REASONS);
-	return ok ? 0 : -ENOMEM;
+static int grow(struct sums *s, const struct attribution *a)
+{
+	for (uint32_t c = 0; c < TABLE_LEVEL_0 + a->model->dictionary.nr_levels; c++) {
+		struct group_sum **array = array_of(s, c), *bigger;
+		uint32_t nr = nr_groups(a, c);
+
+		if (!array || (nr < s->nr[c] && *array))
+			continue;
+		bigger = realloc(*array, 2 * ((size_t)nr + 1) * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		memset(bigger + s->nr[c], 0, (2 * ((size_t)nr + 1) - s->nr[c]) * sizeof(*bigger));
+		*array = bigger;
+		s->nr[c] = 2 * (nr + 1);
+	}
+	return 0;
+}
+
+static void add_column(struct group_sum *sums, uint32_t nr_sums, const struct table *t, uint32_t column, const uint32_t *selected,
+		       uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = selected[i], group = t->column[column][row];
+		struct group_sum *s = &sums[group];
+
+		if (group >= nr_sums)
+			continue; /* of a damaged trace */
+		s->samples += t->share[row];
+		s->weight += t->share[row] * (double)t->weight[row];
+		if (t->column[TABLE_MODE][row] == TABLE_MODE_KERNEL)
+			s->kernel += t->share[row];
+	}
+}
+
+static int add_rows(struct sums *s, const struct attribution *a, const struct table *t, const uint32_t *selected, uint32_t nr)
+{
+	if (grow(s, a))
+		return -ENOMEM;
+	for (uint32_t c = 0; c < TABLE_LEVEL_0 + t->nr_levels; c++)
+		if (array_of(s, c))
+			add_column(*array_of(s, c), s->nr[c], t, c, selected, nr);
+	add_column(s->method, NR_METHODS, t, TABLE_METHOD, selected, nr);
+	add_column(s->reason, NR_REASONS, t, TABLE_REASON, selected, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = selected[i];
+
+		s->total.samples += t->share[row];
+		s->total.weight += t->share[row] * (double)t->weight[row];
+		if (t->column[TABLE_MODE][row] == TABLE_MODE_KERNEL)
+			s->total.kernel += t->share[row];
+	}
+	return 0;
+}
+
+int summary_rows(struct summary *s, const struct attribution *a, const struct table *t, const uint32_t *selected, uint32_t nr)
+{
+	static const struct table_condition in_run = { .column = TABLE_PHASE, .low = 0, .high = 0, .not = true };
+	const struct table_filter run = { .conditions = &in_run, .nr_conditions = 1 };
+	uint32_t *rows = malloc(((size_t)nr + 1) * sizeof(*rows));
+	int ret = rows ? add_rows(&s->all, a, t, selected, nr) : -ENOMEM;
+
+	if (ret == 0)
+		ret = add_rows(&s->run, a, t, rows, table_select(t, &run, selected, nr, rows));
+	free(rows);
+	return ret;
 }
 
 static void sums_fini(struct sums *s)
 {
-	for (int i = 0; i < LEVELS_MAX; i++)
-		free(s->component[i]);
-	free(s->function);
-	free(s->line);
-	free(s->image);
-	free(s->process);
-	free(s->thread);
-	free(s->event);
+	for (uint32_t c = 0; c < TABLE_COLUMNS; c++)
+		if (array_of(s, c))
+			free(*array_of(s, c));
+	memset(s, 0, sizeof(*s));
 }
 
-/* The level that the host calls its plan, else the topmost one that has edges. */
-static uint32_t find_plan_level(const struct dictionary *d)
+static int sums_copy(struct sums *to, struct sums *from)
+{
+	sums_fini(to);
+	*to = *from;
+	for (uint32_t c = 0; c < TABLE_COLUMNS; c++)
+		if (array_of(to, c))
+			*array_of(to, c) = NULL;
+	for (uint32_t c = 0; c < TABLE_COLUMNS; c++) {
+		struct group_sum **array = array_of(to, c);
+		size_t bytes = from->nr[c] * sizeof(**array);
+
+		if (!array || !from->nr[c])
+			continue;
+		*array = malloc(bytes);
+		if (!*array)
+			return -ENOMEM;
+		memcpy(*array, *array_of(from, c), bytes);
+	}
+	return 0;
+}
+
+uint32_t summary_plan_level(const struct dictionary *d)
 {
 	uint32_t best = LEVELS_MAX;
 
@@ -65,48 +162,32 @@ static uint32_t find_plan_level(const struct dictionary *d)
 	return best;
 }
 
-int summary_create(const struct attribution *a, const struct table_filter *filter, struct summary **out)
+uint64_t summary_lost(const struct model *m)
 {
-	struct summary *s = calloc(1, sizeof(*s));
-	struct table_condition *conditions = calloc(filter->nr_conditions + 1, sizeof(*conditions));
-	struct table_filter run = *filter;
-	struct table_sum *phases = NULL;
-	int ret = -ENOMEM;
+	uint64_t lost = 0;
 
-	if (!s || !conditions)
-		goto out;
+	for (uint32_t i = 0; i < m->nr_losses; i++)
+		if (strcmp(m->loss[i].kind, "ring full") == 0 || strcmp(m->loss[i].kind, "trace write failed") == 0)
+			lost += m->loss[i].count;
+	return lost;
+}
+
+struct summary *summary_create(void)
+{
+	return calloc(1, sizeof(struct summary));
+}
+
+int summary_settle(struct summary *s, const struct attribution *a)
+{
+	if (grow(&s->all, a) || grow(&s->run, a))
+		return -ENOMEM;
 	s->a = a;
-	s->filter = *filter;
-	s->plan_level = find_plan_level(&a->model->dictionary);
-	for (uint32_t i = 0; i < a->model->nr_losses; i++)
-		if (strcmp(a->model->loss[i].kind, "ring full") == 0 || strcmp(a->model->loss[i].kind, "trace write failed") == 0)
-			s->lost += a->model->loss[i].count;
-	ret = sums_make(a, filter, &s->all);
-	if (ret)
-		goto out;
-	phases = group(a, filter, TABLE_PHASE, a->model->nr_marks + 1, NULL);
-	if (!phases) {
-		ret = -ENOMEM;
-		goto out;
-	}
+	s->plan_level = summary_plan_level(&a->model->dictionary);
+	s->lost = summary_lost(a->model);
 	for (uint32_t i = 1; i <= a->model->nr_marks; i++)
-		s->nr_runs += phases[i].samples > 0;
+		s->nr_runs += s->all.phase[i].samples > 0;
 	s->has_run = s->nr_runs > 0;
-	if (filter->nr_conditions)
-		memcpy(conditions, filter->conditions, filter->nr_conditions * sizeof(*conditions));
-	if (s->has_run)
-		conditions[run.nr_conditions++] = (struct table_condition){ TABLE_PHASE, 0, 0, true };
-	run.conditions = conditions;
-	ret = sums_make(a, &run, &s->run);
-out:
-	free(phases);
-	free(conditions);
-	if (ret) {
-		summary_destroy(s);
-		return ret;
-	}
-	*out = s;
-	return 0;
+	return s->has_run ? 0 : sums_copy(&s->run, &s->all);
 }
 
 void summary_destroy(struct summary *s)
@@ -148,7 +229,7 @@ void summary_tenths(const double *values, size_t nr, double total, int *tenths)
 
 static int by_samples(const void *a, const void *b, void *sums)
 {
-	const struct table_sum *s = sums;
+	const struct group_sum *s = sums;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
 	if (s[i].samples != s[j].samples)
@@ -156,7 +237,7 @@ static int by_samples(const void *a, const void *b, void *sums)
 	return i < j ? -1 : i > j;
 }
 
-size_t summary_order(const struct table_sum *sums, uint32_t nr, uint32_t *order)
+size_t summary_order(const struct group_sum *sums, uint32_t nr, uint32_t *order)
 {
 	size_t n = 0;
 

@@ -6,35 +6,45 @@
 #define TAILOR_SUMMARY_H
 
 #include "attribute.h"
+#include "group.h"
 
 /* Sums by each kind of group, for one filter.  Arrays are as long as what they index. */
 struct sums {
-	struct table_sum total;
-	struct table_sum *component[LEVELS_MAX]; /* by component index; [0]: samples with none at that level */
-	struct table_sum *function, *line, *image, *process, *thread, *event;
-	struct table_sum method[NR_METHODS], reason[NR_REASONS];
+	struct group_sum total;
+	struct group_sum *component[LEVELS_MAX]; /* by component index; [0]: samples with none at that level */
+	struct group_sum *function, *line, *image, *process, *thread, *event, *phase;
+	struct group_sum method[NR_METHODS], reason[NR_REASONS];
+	uint32_t nr[TABLE_COLUMNS]; /* of the arrays, by column */
 };
 
 struct summary {
 	const struct attribution *a;
-	struct table_filter filter; /* what the user asked for */
-	struct sums all;	    /* ... of it */
-	struct sums run;	    /* ... inside of run marks: what the plan shows */
+	struct sums all; /* of what passes the filter */
+	struct sums run; /* ... inside of run marks: what the plan shows; settled: equal to all where there are none */
 	bool has_run;
 	uint32_t nr_runs; /* marks with samples in them */
 	uint32_t plan_level; /* LEVELS_MAX: no level is a plan */
 	uint64_t lost; /* samples that were not recorded */
 };
 
-/* 0 or -ENOMEM.  conditions of filter stay the caller's. */
-int summary_create(const struct attribution *a, const struct table_filter *filter, struct summary **out);
+/* NULL without memory. */
+struct summary *summary_create(void);
+/* Add rows that passed the filter.  0 or -ENOMEM. */
+int summary_rows(struct summary *s, const struct attribution *a, const struct table *t, const uint32_t *selected, uint32_t nr);
+/* After the last rows.  0 or -ENOMEM. */
+int summary_settle(struct summary *s, const struct attribution *a);
 void summary_destroy(struct summary *s);
+
+/* The level that the host calls its plan, else the topmost one that has edges; LEVELS_MAX: none. */
+uint32_t summary_plan_level(const struct dictionary *d);
+/* Samples that were not recorded, as far as they were counted. */
+uint64_t summary_lost(const struct model *m);
 
 /* Tenths of per cent of each value, by largest remainder, so that they add up to 1000 when the values add up to total. */
 void summary_tenths(const double *values, size_t nr, double total, int *tenths);
 
 /* Indexes of the groups with samples, most samples first.  Returns how many; order has room for nr. */
-size_t summary_order(const struct table_sum *sums, uint32_t nr, uint32_t *order);
+size_t summary_order(const struct group_sum *sums, uint32_t nr, uint32_t *order);
 
 /* The views. */
 void view_text(const struct summary *s, FILE *to, bool colour, int top);

@@ -207,7 +207,7 @@ static void plan_add(const struct text *t, struct plan *p, uint32_t component, c
 static void plan_line(const struct text *t, const struct plan *p, uint32_t i)
 {
 	const struct dictionary *d = &t->s->a->model->dictionary;
-	const struct table_sum *sum = &t->s->run.component[t->s->plan_level][p->shown[i]];
+	const struct group_sum *sum = &t->s->run.component[t->s->plan_level][p->shown[i]];
 	char a[16], b[16], spare[32];
 	int64_t rows, estimated;
 	bool has_rows = dictionary_find_counter(d, p->shown[i], "rows", &rows);
@@ -263,14 +263,10 @@ static void put_wrong_estimates(const struct text *t, const struct plan *p)
 static void put_plan_of(const struct text *t, const struct process *process)
 {
 	const struct dictionary *d = &t->s->a->model->dictionary;
-	const struct table_sum *sums = t->s->run.component[t->s->plan_level];
+	const struct group_sum *sums = t->s->run.component[t->s->plan_level];
 	struct plan p = { 0 };
-	double *values, on = 0, total = 0;
+	double *values, on = 0, total = t->s->run.process[process->number].samples;
 
-	for (uint32_t i = 0; i < t->s->a->table.nr; i++) /* this process's samples in the run phase */
-		if (t->s->a->table.column[TABLE_PROCESS][i] == process->number &&
-		    (!t->s->has_run || t->s->a->table.column[TABLE_PHASE][i]) && table_passes(&t->s->a->table, i, &t->s->filter))
-			total += t->s->a->table.share[i];
 	p.shown = calloc(d->nr_components, sizeof(*p.shown));
 	p.prefix = calloc(d->nr_components, sizeof(*p.prefix));
 	p.seen = calloc(d->nr_components, 1);
@@ -332,7 +328,7 @@ static void put_plans(const struct text *t)
 /* ------------------------------------------------------------------------------------------------------------- tables */
 
 /* Rows of one grouping, the largest first, and how much the others have together. */
-static void put_table(const struct text *t, const char *heading, const struct table_sum *sums, uint32_t nr, uint32_t first,
+static void put_table(const struct text *t, const char *heading, const struct group_sum *sums, uint32_t nr, uint32_t first,
 		      double total, void (*put)(const struct text *t, uint32_t i))
 {
 	uint32_t *order = malloc((nr + 1) * sizeof(*order));
@@ -422,12 +418,7 @@ static void put_process(const struct text *t, uint32_t i)
 
 static void put_method(const struct text *t, uint32_t i)
 {
-	static const char *const says[] = { "no component: the reasons are below", "the dictionary, from the instruction alone",
-					    "the tag register, in code that keeps it",
-					    "the first frame of the stack that could",
-					    "the first caller that has a component" };
-
-	fprintf(t->to, "%-12s %s", method_names[i], says[i]);
+	fprintf(t->to, "%-12s %s", method_names[i], i == METHOD_NONE ? "no component: the reasons are below" : method_sentences[i]);
 }
 
 static void put_reason(const struct text *t, uint32_t i)

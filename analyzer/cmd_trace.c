@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd_trace.h"
+
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE };
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "Which samples", 10 },
+	{ "event", KEY_EVENT, "NAME", 0, "of this event", 10 },
+	{ "from", KEY_FROM, "SECONDS", 0, "from this time after the first sample on", 10 },
+	{ "to", KEY_TO, "SECONDS", 0, "before this time", 10 },
+	{ "thread", KEY_THREAD, "TID", 0, "of this thread", 10 },
+	{ "process", KEY_PROCESS, "PID", 0, "of this process", 10 },
+	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "of this component; given several times, of all of them", 10 },
+	{ "level", KEY_LEVEL, "LEVEL", 0, "group by this level, where a view groups by one (the plan's)", 10 },
+	{ "mark", KEY_MARK, "NAME[#N]", 0, "inside of marks of this name (of instance N); all: also outside of run marks", 10 },
+	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "stack: ignore tags, use call stacks alone (auto)", 10 },
+	{ 0 },
+};
+
+static double seconds(struct argp_state *state, const char *name, const char *arg)
+{
+	char *end;
+	double s = strtod(arg, &end);
+
+	if (end == arg || *end || !(s >= 0) || s > 1e9)
+		argp_error(state, "--%s is a number of seconds, not '%s'", name, arg);
+	return s;
+}
+
+static uint64_t number(struct argp_state *state, const char *name, const char *arg)
+{
+	char *end;
+	uint64_t n = strtoull(arg, &end, 10);
+
+	if (end == arg || *end || *arg == '-')
+		argp_error(state, "--%s is a number, not '%s'", name, arg);
+	return n;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct trace_arguments *a = state->input;
+
+	switch (key) {
+	case KEY_EVENT:
+		a->filter.event = arg;
+		break;
+	case KEY_FROM:
+		a->filter.from_s = seconds(state, "from", arg);
+		break;
+	case KEY_TO:
+		a->filter.to_s = seconds(state, "to", arg);
+		break;
+	case KEY_THREAD:
+		a->filter.tid = number(state, "thread", arg);
+		a->filter.has_tid = true;
+		break;
+	case KEY_PROCESS:
+		a->filter.pid = number(state, "process", arg);
+		a->filter.has_pid = true;
+		break;
+	case KEY_COMPONENT:
+		if (!strchr(arg, ':'))
+			argp_error(state, "--component is LEVEL:NAME, for example operator:scan, not '%s'", arg);
+		if (a->filter.nr_components == FILTER_COMPONENTS_MAX)
+			argp_error(state, "--component at most %d times", FILTER_COMPONENTS_MAX);
+		a->filter.component[a->filter.nr_components++] = arg;
+		break;
+	case KEY_LEVEL:
+		a->level = arg;
+		break;
+	case KEY_MARK:
+		a->filter.mark = arg;
+		break;
+	case KEY_ATTRIBUTE:
+		if (strcmp(arg, "auto") != 0 && strcmp(arg, "stack") != 0)
+			argp_error(state, "--attribute is auto or stack, not '%s'", arg);
+		a->stack_only = arg[0] == 's';
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp trace_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+void trace_complain(const char *format, ...)
+{
+	va_list list;
+
+	fprintf(stderr, "%s: ", program_invocation_name);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+}
+
+static void show_progress(void *context, uint64_t at, uint64_t total)
+{
+	int *shown = context, percent = total ? (int)(100 * at / total) : 100;
+
+	if (percent != *shown)
+		fprintf(stderr, "\rreading: %d %%%s", percent, percent == 100 ? "\r                \r" : "");
+	*shown = percent;
+}
+
+static int prepare(struct trace_session *s, const struct trace_arguments *a, struct diag *d)
+{
+	struct report *r = &s->report;
+	const struct model *m = s->model;
+	uint64_t first_ns = 0;
+	int ret;
+
+	r->model = s->model;
+	r->arguments = &a->filter;
+	r->level = a->level;
+	r->stack_only = a->stack_only;
+	if (a->filter.from_s > 0 || a->filter.to_s > 0)
+		first_ns = attribute_first_ns(s->reader);
+	ret = filter_init(&r->filter, m, first_ns, d);
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; a->filter.event && i < m->nr_events; i++)
+		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
+			r->event = i;
+	for (uint32_t i = 0; i < m->nr_marks && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
+		r->has_run |= m->mark[i].name && strcmp(m->mark[i].name, s->options.run_mark) == 0;
+	if (a->level && report_level(r, a->level) == LEVELS_MAX)
+		return diag_fail(d, EINVAL, "the trace has no level '%s'", a->level);
+	return 0;
+}
+
+int trace_session_read(struct trace_session *s, const char *path, const struct trace_arguments *arguments,
+		       void (*ask)(void *context, struct report *r), void *context)
+{
+	struct diag d = { "" };
+	int ret, shown = -1;
+
+	s->options.run_mark = filter_mark(&s->report.filter, &arguments->filter);
+	s->options.stack_only = arguments->stack_only;
+	s->options.rows = report_rows;
+	s->options.rows_context = &s->report;
+	if (isatty(2) && !s->options.each) {
+		s->options.progress = show_progress;
+		s->options.progress_context = &shown;
+	}
+	ret = trace_open(path, &s->reader, &d);
+	if (ret == 0) {
+		ret = model_create(s->reader, &s->model, &d);
+		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage));
+	}
+	if (ret == 0)
+		ret = prepare(s, arguments, &d);
+	if (ret == 0) {
+		ask(context, &s->report);
+		ret = attribute(s->reader, s->model, &s->options, &s->attribution, &d);
+		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
+	}
+	if (ret == 0) {
+		s->report.a = s->attribution;
+		ret = filter_update(&s->report.filter, s->attribution);
+	}
+	if (ret == 0 && s->report.error)
+		ret = diag_fail(&d, ENOMEM, "%s: no memory for the report", path);
+	if (ret == 0 && s->report.summary)
+		ret = summary_settle(s->report.summary, s->attribution);
+	if (ret == 0)
+		ret = filter_check(&s->report.filter, &d);
+	if (ret) {
+		trace_complain("%s", *d.text ? d.text : strerror(-ret));
+		trace_session_close(s, CMD_DONE);
+		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	}
+	return CMD_DONE;
+}
+
+int trace_session_close(struct trace_session *s, int status)
+{
+	if (s->attribution && s->damaged) {
+		trace_complain("%s", s->damage);
+		status = status == CMD_DONE ? CMD_FAILED : status;
+	}
+	report_fini(&s->report);
+	if (s->attribution)
+		attribution_destroy(s->attribution);
+	if (s->model)
+		model_destroy(s->model);
+	if (s->reader)
+		trace_close(s->reader);
+	memset(s, 0, sizeof(*s));
+	return status;
+}

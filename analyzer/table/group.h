@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums of the table's rows by one to four keys: what every view is made of.  A key is a column, or one of the extra keys
+ * below.  Groups are numbered in the order in which they were met.  No libc beyond memcpy: memory is the caller's, who
+ * gives more when group_add() stops for want of room.
+ *
+ * Context: any; a group belongs to one thread.
+ */
+#ifndef TAILOR_GROUP_H
+#define TAILOR_GROUP_H
+
+#include "table.h"
+
+#define GROUP_KEYS_MAX 4
+
+enum group_key {
+	GROUP_BIN = TABLE_COLUMNS, /* (time - origin_ns) / bin_ns */
+	GROUP_IP_HIGH,
+	GROUP_IP_LOW,
+};
+
+struct group_sum {
+	double samples, kernel; /* kernel: the part of samples that ran in the kernel */
+	double weight;
+	double weight_squares; /* of each share's weight: for standard errors */
+	uint64_t first_ns, last_ns;
+};
+
+struct group {
+	uint32_t nr_keys;
+	uint32_t key[GROUP_KEYS_MAX]; /* enum table_column or group_key */
+	uint64_t origin_ns, bin_ns;   /* of GROUP_BIN; rows before the origin are in bin 0 */
+	/* the groups, nr of them */
+	uint32_t nr, capacity;
+	uint32_t *value; /* nr_keys of each */
+	struct group_sum *sum;
+	uint32_t *slot; /* 2 * capacity hash places: 0 or 1 + group */
+	struct group_sum total;
+};
+
+/* capacity: a power of two. */
+size_t group_bytes(uint32_t nr_keys, uint32_t capacity);
+/* Empty, in such memory (8-byte aligned); keys, origin and bin as set before. */
+void group_place(struct group *g, void *memory, uint32_t capacity);
+/* Add selected rows; returns how many it took before it had no room for a new group. */
+uint32_t group_add(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr);
+/* Add all of from (same keys) to g, with bins shifted down by shift; false when g has no room. */
+bool group_merge(struct group *g, const struct group *from, unsigned shift);
+/* The group with these values, or NULL. */
+const struct group_sum *group_find(const struct group *g, const uint32_t *value);
+void group_sum_add(struct group_sum *to, const struct group_sum *from);
+
+#endif

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: MIT */
+#include "page.h"
+
+#include "page_json.h"
+#include "summary.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 40
+#define BAR_CELLS 8
+#define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
+#define TEXT_MIN 8
+
+struct cell {
+	bool set;
+	double value;
+	char *text, *prefix, *detail;
+};
+
+struct column {
+	const char *key;
+	char *heading;
+	enum cell_kind kind;
+	unsigned flags;
+	int width; /* as asked for; then as shown */
+	double total;
+	int *tenths; /* of a share, per row shown */
+};
+
+struct row {
+	struct cell *cell;
+	bool text_only;
+};
+
+struct grid {
+	const char *name;
+	char *heading;
+	struct column column[COLUMNS_MAX];
+	int nr_columns;
+	struct row *row;
+	size_t nr_rows, capacity;
+	int samples; /* the column with the samples behind a row, or -1 */
+	bool failed, all_rows;
+	size_t shown; /* rows; behind them one for the rest if there are more */
+	struct cell rest[COLUMNS_MAX];
+	char rest_text[32];
+};
+
+struct grid *grid_create(const char *name, const char *format, ...)
+{
+	struct grid *g = calloc(1, sizeof(*g));
+	va_list list;
+
+	if (!g)
+		return NULL;
+	g->name = name;
+	g->samples = -1;
+	va_start(list, format);
+	if (vasprintf(&g->heading, format, list) < 0)
+		g->heading = NULL;
+	va_end(list);
+	return g;
+}
+
+int grid_column(struct grid *g, const char *key, const char *heading, enum cell_kind kind, unsigned flags, int width)
+{
+	if (!g || g->nr_columns == COLUMNS_MAX)
+		return 0;
+	g->column[g->nr_columns] = (struct column){ .key = key, .heading = strdup(heading), .kind = kind, .flags = flags,
+						    .width = width };
+	if (flags & GRID_SAMPLES)
+		g->samples = g->nr_columns;
+	return g->nr_columns++;
+}
+
+void grid_set_total(struct grid *g, int column, double total)
+{
+	if (g)
+		g->column[column].total = total;
+}
+
+void grid_show_all_rows(struct grid *g)
+{
+	if (g)
+		g->all_rows = true;
+}
+
+void grid_row(struct grid *g)
+{
+	if (!g)
+		return;
+	if (g->nr_rows == g->capacity) {
+		size_t capacity = g->capacity ? 2 * g->capacity : 32;
+		struct row *bigger = realloc(g->row, capacity * sizeof(*bigger));
+
+		if (!bigger) {
+			g->failed = true;
+			return;
+		}
+		g->row = bigger;
+		g->capacity = capacity;
+	}
+	g->row[g->nr_rows] = (struct row){ calloc((size_t)g->nr_columns + 1, sizeof(struct cell)), false };
+	if (g->row[g->nr_rows].cell)
+		g->nr_rows++;
+	else
+		g->failed = true;
+}
+
+static struct cell *last(struct grid *g, int column)
+{
+	static struct cell nowhere;
+
+	return g && g->nr_rows && !g->failed ? &g->row[g->nr_rows - 1].cell[column] : &nowhere;
+}
+
+void grid_set(struct grid *g, int column, double value)
+{
+	last(g, column)->set = true;
+	last(g, column)->value = value;
+}
+
+static void set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = strdup(text ? text : "");
+}
+
+void grid_set_text(struct grid *g, int column, const char *text)
+{
+	last(g, column)->set = true;
+	set_text(&last(g, column)->text, text);
+}
+
+void grid_set_prefix(struct grid *g, int column, const char *prefix)
+{
+	set_text(&last(g, column)->prefix, prefix);
+}
+
+void grid_set_detail(struct grid *g, int column, const char *detail)
+{
+	set_text(&last(g, column)->detail, detail);
+}
+
+void grid_row_is_text(struct grid *g)
+{
+	if (g && g->nr_rows)
+		g->row[g->nr_rows - 1].text_only = true;
+}
+
+void grid_interval(double k, double n, double *low, double *high)
+{
+	const double z = 1.959964; /* 95 %, two-sided; E. B. Wilson, JASA 22 (1927) */
+	double p = n > 0 ? k / n : 0, centre, half;
+
+	if (!(n > 0)) {
+		*low = 0;
+		*high = 1;
+		return;
+	}
+	p = p > 1 ? 1 : p;
+	centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+	half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+	*low = centre - half > 0 ? centre - half : 0;
+	*high = centre + half < 1 ? centre + half : 1;
+}
+
+const char *grid_short_number(double v, char text[16])
+{
+	static const char units[] = " kMGTPE";
+	const char *sign = v < 0 ? "-" : "";
+	int u = 0;
+
+	v = fabs(v);
+	if (v < 10000 && v - floor(v) < 1e-9) {
+		snprintf(text, 16, "%s%.0f", sign, v);
+		return text;
+	}
+	while (v >= 999.5 && units[u + 1]) {
+		v /= 1000;
+		u++;
+	}
+	if (u == 0)
+		snprintf(text, 16, v < 9.995 ? "%s%.2f" : v < 99.95 ? "%s%.1f" : "%s%.0f", sign, v);
+	else
+		snprintf(text, 16, v < 9.995 ? "%s%.2f%c" : v < 99.95 ? "%s%.1f%c" : "%s%.0f%c", sign, v, units[u]);
+	return text;
+}
+
+const char *grid_duration(double ns, char text[16])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	const char *sign = ns < 0 ? "-" : "";
+	int u = 0;
+
+	ns = fabs(ns);
+	while (ns >= 999.5 && u < 3) {
+		ns /= 1000;
+		u++;
+	}
+	snprintf(text, 16, u == 0 && ns - floor(ns) < 1e-9 ? "%s%.0f %s" : ns < 9.995 ? "%s%.2f %s" : ns < 99.95 ? "%s%.1f %s" :
+		 "%s%.0f %s", sign, ns, units[u]);
+	return text;
+}
+
+void grid_bar(const struct page *p, int tenths, int cells)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int parts = (tenths * cells * 8 + 500) / 1000, cell = 0;
+
+	if (parts > cells * 8)
+		parts = cells * 8;
+	page_style(p, "36");
+	if (p->utf8) {
+		for (; cell < parts / 8; cell++)
+			fputs("█", p->to);
+		if (parts % 8 && cell < cells) {
+			fputs(eighths[parts % 8], p->to);
+			cell++;
+		}
+	} else {
+		for (; cell < (parts + 4) / 8; cell++)
+			fputc('#', p->to);
+	}
+	page_style(p, "0");
+	fprintf(p->to, "%*s", cells - cell, "");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- text */
+
+/* Number of a cell as text; "" for kinds that draw themselves. */
+static const char *to_text(const struct column *c, const struct cell *cell, int tenths, char text[32])
+{
+	if (!cell->set)
+		return "-";
+	switch (c->kind) {
+	case CELL_TEXT:
+		return cell->text ? cell->text : "";
+	case CELL_SHARE:
+		snprintf(text, 32, "%d.%d %%", tenths / 10, abs(tenths) % 10);
+		break;
+	case CELL_COUNT:
+		snprintf(text, 32, "%.0f", cell->value);
+		break;
+	case CELL_NUMBER:
+		return grid_short_number(cell->value, text);
+	case CELL_DURATION:
+		return grid_duration(cell->value, text);
+	case CELL_TIMES:
+		snprintf(text, 32, cell->value < 9.95 ? "%.1fx" : cell->value < 10000 ? "%.0fx" : "%.0ex", cell->value);
+		break;
+	case CELL_PERCENT:
+		snprintf(text, 32, "%.0f %%", 100 * cell->value);
+		break;
+	case CELL_HEX:
+		snprintf(text, 32, "%#llx", (unsigned long long)cell->value);
+		break;
+	}
+	return text;
+}
+
+static const struct cell *cell_at(const struct grid *g, size_t row, int column)
+{
+	return row < g->shown ? &g->row[row].cell[column] : &g->rest[column];
+}
+
+static size_t nr_lines(const struct grid *g)
+{
+	return g->shown + (g->nr_rows > g->shown);
+}
+
+static int tenths_at(const struct column *c, size_t row)
+{
+	return c->tenths ? c->tenths[row] : 0;
+}
+
+/* Which rows, and the sums of the others. */
+static void choose_rows(struct grid *g, const struct page *p)
+{
+	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->nr_rows;
+	bool named = false;
+
+	/* a line for one row would say less than the row */
+	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
+	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
+		struct column *column = &g->column[c];
+
+		if (column->kind == CELL_TEXT && !(column->flags & GRID_HIDDEN) && !named) {
+			snprintf(g->rest_text, sizeof(g->rest_text), "(%zu more)", g->nr_rows - g->shown);
+			g->rest[c] = (struct cell){ .set = true, .text = g->rest_text };
+			named = true;
+		} else if (column->kind == CELL_TEXT) {
+			g->rest[c] = (struct cell){ .set = true };
+		} else if (column->kind == CELL_SHARE || (column->flags & (GRID_REST | GRID_SAMPLES))) {
+			for (size_t i = g->shown; i < g->nr_rows; i++) {
+				g->rest[c].set |= g->row[i].cell[c].set;
+				g->rest[c].value += g->row[i].cell[c].value;
+			}
+		} else {
+			g->rest[c] = (struct cell){ .set = false };
+		}
+	}
+}
+
+/* Tenths that add up, over the rows that programs get too: sums and remarks stand for themselves. */
+static void make_tenths(struct grid *g)
+{
+	size_t nr = nr_lines(g);
+	double *values = malloc((nr + 1) * sizeof(*values));
+
+	for (int c = 0; values && c < g->nr_columns; c++) {
+		struct column *column = &g->column[c];
+
+		if (column->kind != CELL_SHARE)
+			continue;
+		column->tenths = calloc(nr + 1, sizeof(*column->tenths));
+		if (!column->tenths)
+			break;
+		for (size_t i = 0; i < nr; i++) {
+			const struct cell *cell = cell_at(g, i, c);
+
+			values[i] = cell->set && !(i < g->shown && g->row[i].text_only) ? cell->value : 0;
+		}
+		summary_tenths(values, nr, column->total, column->tenths);
+		for (size_t i = 0; i < g->shown; i++)
+			if (g->row[i].text_only && column->total > 0)
+				column->tenths[i] = (int)(g->row[i].cell[c].value * 1000 / column->total + 0.5);
+	}
+	free(values);
+}
+
+static bool is_shown(const struct column *c)
+{
+	return !(c->flags & GRID_HIDDEN);
+}
+
+static void make_widths(struct grid *g, const struct page *p)
+{
+	int left = p->columns, flexible[COLUMNS_MAX], nr_flexible = 0;
+	char text[32];
+
+	for (int i = 0; i < g->nr_columns; i++) {
+		struct column *c = &g->column[i];
+		int most = c->width, width = page_width(p, c->heading);
+
+		if (!is_shown(c))
+			continue;
+		for (size_t row = 0; row < nr_lines(g); row++) {
+			const struct cell *cell = cell_at(g, row, i);
+			int w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + page_width(p, cell->prefix);
+			int detail = cell->detail ? page_width(p, cell->detail) + page_width(p, cell->prefix) : 0;
+
+			w = detail > w ? detail : w;
+			width = w > width ? w : width;
+		}
+		if (c->kind == CELL_TEXT) {
+			c->width = most && width > most ? most : width;
+			if (!(c->flags & GRID_FIXED))
+				flexible[nr_flexible++] = i;
+		} else {
+			c->width = width;
+		}
+		left -= c->width + 2;
+		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
+			left -= BAR_CELLS + 1;
+		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
+			left -= INTERVAL_WIDTH + 1;
+	}
+	/* what does not fit is taken from the widest text, a column at a time */
+	for (left += 2; left < 0 && nr_flexible; left++) {
+		int widest = flexible[0];
+
+		for (int i = 1; i < nr_flexible; i++)
+			if (g->column[flexible[i]].width > g->column[widest].width)
+				widest = flexible[i];
+		if (g->column[widest].width <= TEXT_MIN)
+			break;
+		g->column[widest].width--;
+	}
+}
+
+static void put_pad(const struct page *p, int n)
+{
+	fprintf(p->to, "%*s", n > 0 ? n : 0, "");
+}
+
+static void put_interval(const struct grid *g, const struct page *p, size_t row, int c)
+{
+	double n = 0, low, high;
+	const struct cell *samples = cell_at(g, row, g->samples);
+	char text[32];
+
+	for (size_t i = 0; i < nr_lines(g); i++)
+		if (!(i < g->shown && g->row[i].text_only))
+			n += cell_at(g, i, g->samples)->value;
+	if (g->column[g->samples].total > n)
+		n = g->column[g->samples].total;
+	grid_interval(samples->value, n, &low, &high);
+	if (cell_at(g, row, c)->set && samples->set && !(row < g->shown && g->row[row].text_only))
+		snprintf(text, sizeof(text), "%.1f-%.1f", 100 * low, 100 * high);
+	else
+		text[0] = 0;
+	fprintf(p->to, " %*s", INTERVAL_WIDTH, text);
+}
+
+/* Blanks are kept back until something follows them, so that no line ends in one. */
+static void put_line(const struct grid *g, const struct page *p, size_t row)
+{
+	char text[32];
+	int pending = 0;
+	bool small = g->samples >= 0 && cell_at(g, row, g->samples)->set && cell_at(g, row, g->samples)->value < GRID_SMALL;
+
+	if (small)
+		page_style(p, "2");
+	for (int i = 0; i < g->nr_columns; i++) {
+		const struct column *c = &g->column[i];
+		const struct cell *cell = cell_at(g, row, i);
+		const char *shown = to_text(c, cell, tenths_at(c, row), text);
+		int used;
+
+		if (!is_shown(c))
+			continue;
+		if (c->kind == CELL_TEXT) {
+			int prefix = page_width(p, cell->prefix), width = c->width - prefix;
+
+			if (prefix || (shown && *shown)) {
+				put_pad(p, pending);
+				pending = 0;
+				if (cell->prefix)
+					fputs(cell->prefix, p->to);
+				used = prefix + page_put(p, cell->set ? shown : "-", width > 4 ? width : 4);
+			} else {
+				used = 0;
+			}
+			pending += c->width - used + 2;
+			continue;
+		}
+		put_pad(p, pending + c->width - page_width(p, shown));
+		fputs(shown, p->to);
+		pending = 2;
+		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
+			put_interval(g, p, row, i);
+		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR)) {
+			fputc(' ', p->to);
+			if (row < g->shown && g->row[row].text_only)
+				put_pad(p, BAR_CELLS);
+			else
+				grid_bar(p, tenths_at(c, row), BAR_CELLS);
+			if (small)
+				page_style(p, "2");
+		}
+	}
+	if (small)
+		page_style(p, "0");
+	fputc('\n', p->to);
+}
+
+static void put_details(const struct grid *g, const struct page *p, size_t row)
+{
+	int at = 0;
+
+	for (int i = 0; i < g->nr_columns; i++) {
+		const struct column *c = &g->column[i];
+		const struct cell *cell = cell_at(g, row, i);
+		int prefix = page_width(p, cell->prefix);
+
+		if (!is_shown(c))
+			continue;
+		if (cell->detail && *cell->detail) {
+			put_pad(p, at + prefix);
+			page_style(p, "2");
+			page_put(p, cell->detail, c->width - prefix > 4 ? c->width - prefix : 4);
+			page_style(p, "0");
+			fputc('\n', p->to);
+		}
+		at += c->width + 2;
+		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
+			at += INTERVAL_WIDTH + 1;
+		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
+			at += BAR_CELLS + 1;
+	}
+}
+
+static void show_text(struct grid *g, const struct page *p)
+{
+	int pending = 0;
+
+	choose_rows(g, p);
+	make_tenths(g);
+	make_widths(g, p);
+	fputc('\n', p->to);
+	page_style(p, "1");
+	page_put(p, g->heading, 4096);
+	page_style(p, "0");
+	fputc('\n', p->to);
+	for (int i = 0; i < g->nr_columns; i++) {
+		const struct column *c = &g->column[i];
+		int width = page_width(p, c->heading);
+
+		if (!is_shown(c))
+			continue;
+		put_pad(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
+		width = page_put(p, c->heading, c->kind == CELL_TEXT || c->width > width ? c->width : width);
+		pending = 2 + (c->kind == CELL_TEXT ? c->width - width : 0);
+		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
+			fprintf(p->to, " %*s", INTERVAL_WIDTH, "95 %");
+		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
+			pending += BAR_CELLS + 1;
+	}
+	fputc('\n', p->to);
+	for (size_t row = 0; row < nr_lines(g); row++) {
+		put_line(g, p, row);
+		put_details(g, p, row);
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------------- for programs */
+
+static double number_of(const struct column *c, const struct cell *cell)
+{
+	return c->kind != CELL_SHARE ? cell->value : c->total > 0 ? cell->value / c->total : 0;
+}
+
+static void show_json(const struct grid *g, struct page *p)
+{
+	char key[64];
+
+	page_json_table(p->json, g->name);
+	for (size_t i = 0; i < g->nr_rows; i++) {
+		void *row = g->row[i].text_only ? NULL : page_json_row(p->json, g->name);
+
+		for (int n = 0; row && n < g->nr_columns; n++) {
+			const struct column *c = &g->column[n];
+			const struct cell *cell = &g->row[i].cell[n];
+
+			if (c->flags & GRID_TEXT_ONLY)
+				continue;
+			if (!cell->set)
+				page_json_cell_null(row, c->key);
+			else if (c->kind == CELL_TEXT)
+				page_json_cell_text(row, c->key, cell->text);
+			else
+				page_json_cell_number(row, c->key, number_of(c, cell));
+			if (cell->detail) {
+				snprintf(key, sizeof(key), "%s_detail", c->key);
+				page_json_cell_text(row, key, cell->detail);
+			}
+			if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0 && cell->set) {
+				double low, high, of = g->column[g->samples].total;
+
+				grid_interval(g->row[i].cell[g->samples].value, of, &low, &high);
+				snprintf(key, sizeof(key), "%s_low", c->key);
+				page_json_cell_number(row, key, low);
+				snprintf(key, sizeof(key), "%s_high", c->key);
+				page_json_cell_number(row, key, high);
+			}
+		}
+	}
+}
+
+/* RFC 4180; a text that a spreadsheet would take for a formula gets a quote in front. */
+static void put_csv_text(FILE *to, const char *text)
+{
+	fputc('"', to);
+	if (*text == '=' || *text == '+' || *text == '-' || *text == '@')
+		fputc('\'', to);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', to);
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, to);
+	}
+	fputc('"', to);
+}
+
+static void show_csv(const struct grid *g, struct page *p)
+{
+	bool first = true;
+
+	if (p->begun)
+		fputc('\n', p->to);
+	p->begun = true;
+	for (int n = 0; n < g->nr_columns; n++) {
+		if (g->column[n].flags & GRID_TEXT_ONLY)
+			continue;
+		fprintf(p->to, "%s%s", first ? "" : ",", g->column[n].key);
+		first = false;
+	}
+	fputc('\n', p->to);
+	for (size_t i = 0; i < g->nr_rows; i++) {
+		if (g->row[i].text_only)
+			continue;
+		first = true;
+		for (int n = 0; n < g->nr_columns; n++) {
+			const struct column *c = &g->column[n];
+			const struct cell *cell = &g->row[i].cell[n];
+
+			if (c->flags & GRID_TEXT_ONLY)
+				continue;
+			if (!first)
+				fputc(',', p->to);
+			first = false;
+			if (!cell->set)
+				continue;
+			if (c->kind == CELL_TEXT)
+				put_csv_text(p->to, cell->text ? cell->text : "");
+			else
+				fprintf(p->to, "%.10g", number_of(c, cell));
+		}
+		fputc('\n', p->to);
+	}
+}
+
+static void destroy(struct grid *g)
+{
+	for (size_t i = 0; i < g->nr_rows; i++) {
+		for (int c = 0; c < g->nr_columns; c++) {
+			free(g->row[i].cell[c].text);
+			free(g->row[i].cell[c].prefix);
+			free(g->row[i].cell[c].detail);
+		}
+		free(g->row[i].cell);
+	}
+	for (int c = 0; c < g->nr_columns; c++) {
+		free(g->column[c].heading);
+		free(g->column[c].tenths);
+	}
+	free(g->row);
+	free(g->heading);
+	free(g);
+}
+
+void grid_show(struct grid *g, struct page *p)
+{
+	if (!g || g->failed)
+		page_sentence(p, "There was no memory to show all of this.");
+	if (!g)
+		return;
+	if (p->form == PAGE_JSON)
+		show_json(g, p);
+	else if (p->form == PAGE_CSV)
+		show_csv(g, p);
+	else
+		show_text(g, p);
+	destroy(g);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VIEW_ENTRY_(name) &view_##name,
+static const struct view *const views[] = { VIEWS(VIEW_ENTRY_) };
+#undef VIEW_ENTRY_
+
+enum { NR_VIEWS = sizeof(views) / sizeof(views[0]) };
+
+const struct view *view_at(int n)
+{
+	return n >= 0 && n < NR_VIEWS ? views[n] : NULL;
+}
+
+const struct view *view_find(const char *name)
+{
+	for (int i = 0; i < NR_VIEWS; i++)
+		if (strcmp(views[i]->name, name) == 0)
+			return views[i];
+	return NULL;
+}
+
+struct by_sum {
+	const struct report *r;
+	const struct split *s;
+};
+
+/* By the event that is shown first, then by the others, then in the order in which they came up. */
+static int by_sum(const void *a, const void *b, void *context)
+{
+	const struct by_sum *o = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	for (uint32_t n = 0; n < VIEW_EVENTS_MAX; n++) {
+		uint32_t e = n == 0 ? o->r->event : n <= o->r->event ? n - 1 : n;
+		double x = report_measure(o->r, &o->s->sum[e][i]), y = report_measure(o->r, &o->s->sum[e][j]);
+
+		if (x < y || x > y)
+			return x > y ? -1 : 1;
+	}
+	return i < j ? -1 : i > j;
+}
+
+bool split_make(const struct report *r, const struct report_group *g, struct split *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->nr = 1;
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		if (report_value(g, i, 0) >= s->nr)
+			s->nr = report_value(g, i, 0) + 1;
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++) {
+		s->sum[e] = calloc(s->nr, sizeof(*s->sum[e]));
+		if (!s->sum[e])
+			return false;
+	}
+	s->order = malloc(s->nr * sizeof(*s->order));
+	if (!s->order)
+		return false;
+	for (uint32_t i = 0; i < g->g.nr; i++) {
+		uint32_t e = g->g.nr_keys > 1 ? report_value(g, i, 1) : r->event;
+
+		if (e >= VIEW_EVENTS_MAX)
+			continue;
+		group_sum_add(&s->sum[e][report_value(g, i, 0)], &g->g.sum[i]);
+		group_sum_add(&s->total[e], &g->g.sum[i]);
+	}
+	for (uint32_t v = 0; v < s->nr; v++)
+		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+			if (s->sum[e][v].samples > 0) {
+				s->order[s->nr_order++] = v;
+				break;
+			}
+	qsort_r(s->order, s->nr_order, sizeof(*s->order), by_sum, &(struct by_sum){ r, s });
+	return true;
+}
+
+void split_fini(struct split *s)
+{
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		free(s->sum[e]);
+	free(s->order);
+	memset(s, 0, sizeof(*s));
+}
+
+struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s)
+{
+	struct sum_columns c;
+
+	c.share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	grid_set_total(g, c.share, report_measure(r, &s->total[r->event]));
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+		c.event[e] = -1;
+		if (e == r->event || e >= r->model->nr_events || s->total[e].samples <= 0)
+			continue;
+		c.event[e] = grid_column(g, r->model->event[e].name, r->model->event[e].name, CELL_SHARE, 0, 0);
+		grid_set_total(g, c.event[e], report_measure(r, &s->total[e]));
+	}
+	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	grid_set_total(g, c.samples, s->total[r->event].samples);
+	c.kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0);
+	c.weight = grid_column(g, "weight", "weight", CELL_NUMBER, GRID_HIDDEN, 0);
+	return c;
+}
+
+void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct report *r, const struct split *s, uint32_t value)
+{
+	static const struct group_sum none;
+	const struct group_sum *sum = value < s->nr ? &s->sum[r->event][value] : &none;
+
+	grid_set(g, c->share, report_measure(r, sum));
+	grid_set(g, c->samples, sum->samples);
+	if (sum->samples > 0)
+		grid_set(g, c->kernel, sum->kernel / sum->samples);
+	grid_set(g, c->weight, sum->weight);
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (c->event[e] >= 0)
+			grid_set(g, c->event[e], value < s->nr ? report_measure(r, &s->sum[e][value]) : 0);
+}
+
+void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+		 void (*columns)(struct grid *g, int column[4]),
+		 void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
+{
+	struct grid *g = grid_create(name, "%s", heading);
+	struct split s;
+
+	if (split_make(r, group, &s)) {
+		struct sum_columns sums = sum_columns_add(g, r, &s);
+		int column[4] = { 0 };
+
+		columns(g, column);
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			grid_row(g);
+			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			cells(r, g, column, s.order[i]);
+		}
+	}
+	split_fini(&s);
+	grid_show(g, p);
+}
+
+void view_header(const struct report *r, struct page *p)
+{
+	const struct model *m = r->model;
+	const struct attribution *a = r->a;
+	const char *event = r->event < m->nr_events && m->event[r->event].name ? m->event[r->event].name : "";
+	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
+	uint64_t lost = summary_lost(m);
+
+	page_fact(p, "command", m->command);
+	page_fact(p, "event", event);
+	page_fact(p, "unit", report_unit(r));
+	page_fact_number(p, "recorded", (double)a->nr_samples);
+	page_fact_number(p, "samples", r->samples);
+	page_fact_number(p, "lost", (double)lost);
+	page_fact_number(p, "seconds", seconds);
+	if (p->form != PAGE_TEXT)
+		return;
+	fprintf(p->to, "%llu samples in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds, (unsigned long long)lost);
+	if (r->samples + 0.5 < (double)a->nr_samples)
+		fprintf(p->to, "; %.0f pass the filter", r->samples);
+	if (m->nr_events > 1) {
+		fputs("; event ", p->to);
+		page_put(p, event, 30);
+	}
+	fputc('\n', p->to);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The views of `tailor report --view NAME`.  To add one: write view_<name>.c with a struct view, and add it to VIEWS; help,
+ * the golden tests and the list in README come from here.  Context: thread.
+ */
+#ifndef TAILOR_VIEW_H
+#define TAILOR_VIEW_H
+
+#include "page.h"
+#include "report.h"
+
+#define VIEW_GROUPS_MAX 24
+
+/* A view in use. */
+struct shown {
+	const struct view *view;
+	struct report_group *group[VIEW_GROUPS_MAX];
+	void *state; /* malloc()ed, or NULL */
+};
+
+struct view {
+	const char *name;
+	const char *summary; /* one line */
+	/* Ask for sums; the model is there, samples are not. */
+	void (*prepare)(struct report *r, struct shown *v);
+	void (*show)(struct report *r, const struct shown *v, struct page *p);
+};
+
+/* In the order of help: from what most people want to what few do. */
+#define VIEWS(X) \
+	X(plan) \
+	X(components) \
+	X(pipelines) \
+	X(functions) \
+	X(lines) \
+	X(images) \
+	X(threads) \
+	X(processes) \
+	X(methods) \
+	X(reasons)
+
+#define VIEW_EXTERN_(name) extern const struct view view_##name;
+VIEWS(VIEW_EXTERN_)
+#undef VIEW_EXTERN_
+
+/* NULL when there is none of that name. */
+const struct view *view_find(const char *name);
+/* The n-th view, or NULL behind the last. */
+const struct view *view_at(int n);
+
+/* ---------------------------------------------------------------------------------------- what several views have */
+
+#define VIEW_EVENTS_MAX 8
+
+/* Sums of groups with keys (column, TABLE_EVENT): per event, by the column's value. */
+struct split {
+	uint32_t nr;
+	struct group_sum *sum[VIEW_EVENTS_MAX];
+	struct group_sum total[VIEW_EVENTS_MAX];
+	uint32_t *order; /* values with samples, the largest first */
+	uint32_t nr_order;
+};
+
+/* false without memory; split_fini() in any case. */
+bool split_make(const struct report *r, const struct report_group *g, struct split *s);
+void split_fini(struct split *s);
+
+/* Columns that tell a sum: share with bar, samples, the kernel's part, for programs the weight, and a share per other event. */
+struct sum_columns {
+	int share, samples, kernel, weight;
+	int event[VIEW_EVENTS_MAX]; /* -1: none */
+};
+struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s);
+void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct report *r, const struct split *s, uint32_t value);
+
+/* A grid of all values with samples, the largest first. */
+void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+		 void (*columns)(struct grid *g, int column[4]),
+		 void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
+
+/* First lines of every view in text form: which samples these are. */
+void view_header(const struct report *r, struct page *p);
+
+#endif

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every view of `tailor report` on a fixed trace, as text (UTF-8 and ASCII), JSON and CSV; a view without expected text is a
+# failure.  ACCEPT=1 takes the new text: read the difference before you commit it.
+#
+# Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
+set -u
+B=$1
+dir=tests/golden/views
+bad=0
+out=$B/golden-views
+rm -rf "$out"
+mkdir -p "$out"
+
+# views NAME TRACE: the list is the program's own
+views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+[ "$(echo "$views" | wc -l)" -ge 10 ] || { echo "tailor help report: expected a list of views, got: $views"; exit 1; }
+
+trace_of() {
+	if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi
+}
+
+for view in $views; do
+	trace=$(trace_of "$view")
+	{
+		echo "\$ tailor report --view $view"
+		LC_ALL=C.UTF-8 "$B/tailor" report --view "$view" "$trace"
+		echo
+		echo "\$ LC_ALL=C tailor report --view $view --intervals --top 3"
+		LC_ALL=C "$B/tailor" report --view "$view" --intervals --top 3 "$trace"
+	} >"$out/$view.txt" 2>&1
+	"$B/tailor" report --view "$view" --json "$trace" >"$out/$view.json" 2>&1
+	"$B/tailor" report --view "$view" --csv "$trace" >"$out/$view.csv" 2>&1
+	for form in txt json csv; do
+		if [ "${ACCEPT:-}" = 1 ]; then
+			cp "$out/$view.$form" "$dir/$view.$form"
+		elif ! diff -u "$dir/$view.$form" "$out/$view.$form"; then
+			echo "tailor report --view $view ($form): expected what $dir/$view.$form has (-), got the other (+)"
+			bad=1
+		fi
+	done
+	if LC_ALL=C.UTF-8 grep -nE '^.{81,}' "$out/$view.txt"; then
+		echo "tailor report --view $view: expected at most 80 columns, got the lines above"
+		bad=1
+	fi
+	if sed -n '/LC_ALL=C/,$p' "$out/$view.txt" | LC_ALL=C grep -n '[^ -~	]'; then
+		echo "LC_ALL=C tailor report --view $view: expected ASCII, got the lines above"
+		bad=1
+	fi
+	/usr/bin/python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$out/$view.json" || bad=1
+done
+
+# A terminal gets colour, unless NO_COLOR says otherwise; a pipe never does.
+/usr/bin/python3 - "$B/tailor" <<'END' || bad=1
+import os, pty, subprocess, sys
+
+def on_terminal(environment):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ.update(environment)
+        os.execv(sys.argv[1], [sys.argv[1], "report", "--view", "plan", "tests/golden/v1.tlr"])
+    text = b""
+    try:
+        while chunk := os.read(fd, 65536):
+            text += chunk
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    return text
+
+bad = 0
+for what, text, expected in (("on a terminal", on_terminal({"TERM": "xterm"}), True),
+                             ("on a terminal with NO_COLOR", on_terminal({"NO_COLOR": "1"}), False),
+                             ("into a pipe", subprocess.run([sys.argv[1], "report", "--view", "plan", "tests/golden/v1.tlr"],
+                                                            capture_output=True).stdout, False)):
+    got = b"\x1b[1m" in text
+    if got != expected or b"hash join" not in text:
+        print(f"tailor report {what}: expected colour: {expected}, got: {text[:200]!r}")
+        bad = 1
+sys.exit(bad)
+END
+[ $bad = 0 ] && echo "$(echo "$views" | wc -l) views are as expected"
+exit $bad
