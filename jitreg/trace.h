@@ -132,6 +132,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(LOG_FULL, "log full", "registration records dropped because the log was full") \
 	X(LOG_GAP, "log gap", "bytes of the log whose writer was killed") \
 	X(LOG_BAD, "log malformed", "registration records that did not make sense") \
+	X(FILES_BAD, "perf maps and jitdumps malformed", "lines and files of JITs that did not make sense") \
 	X(RING_BAD, "ring malformed", "ring records that did not make sense") \
 	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
 	X(WRITE_RECORDS, "records not written", "other records (code, names, images) that could not be written to the trace") \

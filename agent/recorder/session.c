@@ -103,6 +103,7 @@ static void session_free(struct session *s)
 		close(s->signals);
 	if (s->images)
 		images_destroy(s->images);
+	code_files_destroy(s->code_files);
 	samples_destroy(s->samples);
 	free(s->ring);
 	free(s->poll);
@@ -123,7 +124,8 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	ret = o->sampler == SAMPLER_TIMER ? 0 : event_choose(&o->event, &s->event, session_take_rung, s, d);
 	ret = session_choose_sampler(s, -ret, d);
 	s->event.attr.remove_on_exec = s->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
-	if (ret == 0 && (images_create(&s->images) || samples_create(0, &s->event.attr, &s->samples)))
+	if (ret == 0 && (images_create(&s->images) || code_files_create(&s->code_files) ||
+			 samples_create(0, &s->event.attr, &s->samples)))
 		ret = diag_fail(d, ENOMEM, "no memory for samples");
 	/* last, because it replaces an older trace */
 	if (ret == 0)
@@ -191,6 +193,7 @@ static void drain(struct session *s, bool last)
 		outside_look(s->outside, now);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_drain_ring(s, &s->ring[i]);
+	code_files_drain(s->code_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
 	images_settle(s->images);
 	if (last || now - s->last_flush_ns >= FLUSH_NS) {
 		s->last_flush_ns = now;

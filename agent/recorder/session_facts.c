@@ -153,6 +153,7 @@ void session_write_exec(struct session *s, pid_t pid)
 
 	read_comm(pid, comm);
 	images_forget(s->images, (uint32_t)pid);
+	code_files_end(s->code_files, (uint32_t)pid);
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
 			   F_COUNT(comm));
 	trace_record_u64(s->writer, true);
@@ -177,6 +178,7 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 			continue;
 		bytes = strcspn(line + at, "\n");
 		images_map(s->images, (uint32_t)pid, start, end - start, line + at, bytes, NULL, 0);
+		code_files_map(s->code_files, (uint32_t)pid, start, end - start, line + at, bytes, time_ns);
 		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, (uint32_t)pid, (uint32_t)pid,
 				   F_COUNT(mmap));
 		trace_record_u64(s->writer, start);

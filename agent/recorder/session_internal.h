@@ -8,6 +8,7 @@
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
 
+#include "code_files.h"
 #include "handshake.h"
 #include "images.h"
 #include "log_drain.h"
@@ -47,6 +48,7 @@ struct session {
 	struct trace_writer *writer;
 	struct samples *samples;
 	struct images *images;
+	struct code_files *code_files;
 	struct ring *ring;
 	size_t nr_rings, rings_capacity, rings_budget;
 	struct held *held;

@@ -60,6 +60,7 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 	if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
 		outside_mapped(s->outside, (pid_t)m.pid);
 	images_map(s->images, m.pid, m.address, m.bytes, path, path_bytes, m.who + 4, build_id_bytes);
+	code_files_map(s->code_files, m.pid, m.address, m.bytes, path, path_bytes, id->time_ns);
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, id->time_ns, m.pid, m.tid, F_COUNT(mmap));
 	trace_record_u64(s->writer, m.address);
 	trace_record_u64(s->writer, m.bytes);
@@ -88,8 +89,10 @@ static void on_task(struct session *s, const struct perf_event_header *h)
 		images_fork(s->images, m.ppid, m.pid);
 		s->nr_processes++;
 	}
-	if (!fork && m.pid == m.tid)
+	if (!fork && m.pid == m.tid) {
 		images_exit(s->images, m.pid);
+		code_files_end(s->code_files, m.pid);
+	}
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, m.time_ns, m.pid, m.tid,
 			   fork ? F_COUNT(fork) : F_COUNT(exit));
 	trace_record_u64(s->writer, m.ppid);
@@ -107,10 +110,12 @@ static void on_comm(struct session *s, const struct perf_event_header *h, const 
 	bool exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
 
 	memcpy(&m, h, sizeof(m));
-	if (exec)
+	if (exec) {
 		images_forget(s->images, m.pid);
-	if (exec && s->outside)
-		outside_exec(s->outside, (pid_t)m.pid);
+		code_files_end(s->code_files, m.pid);
+		if (s->outside)
+			outside_exec(s->outside, (pid_t)m.pid);
+	}
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, id->time_ns, m.pid, m.tid, F_COUNT(comm));
 	trace_record_u64(s->writer, exec);
 	trace_record_text(s->writer, comm, strnlen(comm, h->size - sizeof(m) - sizeof(*id)));

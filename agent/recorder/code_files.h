@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files in which JITs describe their code for perf: /tmp/perf-PID.map of every process that has executable memory without a
+ * file, and the jitdump files that processes map.  They are looked at after each drain while they grow, and once more after
+ * their process has ended.  Context: thread.
+ */
+#ifndef TAILOR_CODE_FILES_H
+#define TAILOR_CODE_FILES_H
+
+#include "trace_writer.h"
+
+struct code_files;
+
+int code_files_create(struct code_files **out);
+void code_files_destroy(struct code_files *f);
+
+/* An executable mapping of pid came to be.  Hot in hosts that map often. */
+void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+		    uint64_t time_ns);
+/* pid runs another program now / has ended: its files are read to their end later. */
+void code_files_end(struct code_files *f, uint32_t pid);
+/* Read what is new.  last: everything, however much.  *bad grows by lines and files that made no sense. */
+void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, uint64_t *bad);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt): a text file to which a JIT appends a line for each
+ * code object, `START SIZE name`.  It has no time, says nothing of code that goes, and may arrive late, because many JITs
+ * buffer it: what an address is called first holds from the beginning, what it is called later from when we might have
+ * seen it first.
+ *
+ * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, the same line again and again (V8).  Bytes are
+ * hostile.  Context: thread.
+ */
+#ifndef TAILOR_PERF_MAP_H
+#define TAILOR_PERF_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_map_entry {
+	uint64_t address, bytes;
+	const char *name; /* not NUL-terminated */
+	size_t name_bytes;
+};
+
+/* One line, without its end.  0 or -EBADMSG. */
+int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e);
+
+struct perf_map;
+/* time_ns: since when, JITREG_TIME_BEFORE for ever. */
+typedef void (*perf_map_report)(void *context, const struct perf_map_entry *e, uint64_t time_ns);
+
+/* NULL without memory. */
+struct perf_map *perf_map_create(void);
+void perf_map_destroy(struct perf_map *m);
+/* The file starts again from its first byte; what was said stays known. */
+void perf_map_restart(struct perf_map *m);
+/*
+ * The next bytes of the file, in any pieces; since_ns: when we last looked and they were not there.  Reports each new fact.
+ * Returns how many lines made no sense.
+ */
+uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, uint64_t since_ns, perf_map_report report,
+		       void *context);
+
+#endif

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Unmodified hosts with a JIT, each run alone and under tailor, one row each.
+
+jits.py BUILD [--seconds N] [--install] [--check] [HOST[:CHANNEL]...]
+
+A host that is not here is skipped in a sentence.  --install fetches Debian packages first.  --check: exit 1 when a row is
+worse than it should be (output or exit status changed, too few samples in generated code, too few of them named).
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+JITS = os.path.join(HERE, "jits")
+PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
+
+
+class Host:
+    def __init__(self, name, packages, version, prepare, channels):
+        self.name, self.packages, self.version, self.prepare, self.channels = name, packages, version, prepare, channels
+
+
+class Channel:
+    """named, lines: per cent of the samples in generated code that must have a name, or a line."""
+    def __init__(self, name, command, env=None, named=98, lines=0, rounds=True):
+        self.name, self.command, self.env, self.named, self.lines, self.rounds = name, command, env or {}, named, lines, rounds
+
+
+def hosts(build):
+    """{jits}: this folder's programs; {dir}: a scratch folder; {s}: seconds; {r}: the file for the number of rounds."""
+    return [
+        Host("node", "nodejs", "node --version", None, [
+            Channel("jitdump", "node --perf-prof --perf-prof-delete-file {jits}/fib.js {s} {r}", lines=95),
+            Channel("perf map", "node --perf-basic-prof {jits}/fib.js {s} {r}"),
+        ]),
+        Host("openjdk", "openjdk-17-jdk-headless", "java --version", "javac -d {dir} {jits}/Fib.java", [
+            Channel("perf map", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp {dir} Fib {s} {r}"),
+        ]),
+        Host("php", "php8.2-cli", "php --version", None, [
+            Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),
+            Channel("jitdump", PHP + " -d opcache.jit_debug=0x20 {jits}/fib.php {s} {r}"),
+            Channel("perf map", PHP + " -d opcache.jit_debug=0x10 {jits}/fib.php {s} {r}"),
+        ]),
+        Host("mono", "mono-runtime mono-mcs", "mono --version", "mcs -out:{dir}/fib.exe {jits}/fib.cs", [
+            Channel("perf map", "mono --jitmap {dir}/fib.exe {s} {r}"),
+        ]),
+        Host("erlang", "erlang-base", "cat /usr/lib/erlang/releases/*/OTP_VERSION", "cd {dir} && erlc +debug_info {jits}/fib.erl", [
+            Channel("perf map", "erl +JPperf map -noshell -pa {dir} -s fib main {s} {r}"),
+            Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
+        ]),
+        Host("guile", "guile-3.0", "guile --version", "GUILE_AUTO_COMPILE=0 guile -c 1", [
+            Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}),
+        ]),
+        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f ${Version} libjavascriptcoregtk-4.0-bin", None, [
+            Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}, rounds=False),
+        ]),
+        Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
+            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", rounds=False),
+            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95, rounds=False),
+        ]),
+        Host("lli-14", "llvm-14 clang-14", "lli-14 --version",
+             "clang-14 -g -O1 -c -emit-llvm -o {dir}/sieve.bc {jits}/../bitcode/sieve.c", [
+            Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/sieve.bc", lines=95, rounds=False),
+        ]),
+    ]
+
+
+def shell(command, **more):
+    return subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, **more)
+
+
+class Bench:
+    def __init__(self, build, seconds):
+        self.build, self.seconds = build, seconds
+        self.dir = tempfile.mkdtemp(prefix="tailor-jits-")
+        self.bad = 0
+
+    def fill(self, text):
+        return text.format(jits=JITS, dir=self.dir, s=self.seconds, r=self.dir + "/rounds")
+
+    def run(self, command, env):
+        rounds = self.dir + "/rounds"
+        if os.path.exists(rounds):
+            os.unlink(rounds)
+        p = shell("exec " + command, cwd=self.dir, env=dict(os.environ, **{k: self.fill(v) for k, v in env.items()}))
+        try:
+            with open(rounds) as f:
+                return p, int(f.read())
+        except (OSError, ValueError):
+            return p, 0
+
+    def row(self, host, version, channel):
+        command = self.fill(channel.command)
+        trace = self.dir + "/t.tlr"
+        alone, rounds_alone = self.run(command, channel.env)
+        if alone.returncode:
+            print(f"{host.name}: skipped, because it does not run here: {alone.stderr.decode(errors='replace')[-200:]!r}")
+            return
+        under, rounds = self.run(f"{self.build}/tailor run -q -o {trace} -- {command}", channel.env)
+        same = under.returncode == alone.returncode and under.stdout == alone.stdout
+        report = shell(f"{self.build}/tailor report --json {trace}")
+        if report.returncode:
+            print(f"{host.name}, {channel.name}: the trace cannot be read: {report.stderr.decode()}")
+            self.bad += 1
+            return
+        r = json.loads(report.stdout)
+        unknown = sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
+        n = r["jit"]["samples"] + unknown
+        named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
+        slower = f"{100 * rounds_alone / rounds - 100:+.1f} %" if rounds and rounds_alone else "-"
+        print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % {slower:>8} "
+              f"{'same' if same else 'CHANGED'}", flush=True)
+        wrong = []
+        if not same:
+            wrong.append(f"alone: exit {alone.returncode}, {alone.stdout[-300:]!r}; under tailor: exit {under.returncode}, "
+                         f"{under.stdout[-300:]!r} {under.stderr[-300:]!r}")
+        if n < 500 * self.seconds:
+            wrong.append(f"expected at least {500 * self.seconds} samples in generated code, got {n}")
+        if named < channel.named:
+            wrong.append(f"expected {channel.named} % or more with a name, got {named:.2f} %")
+        if lines < channel.lines:
+            wrong.append(f"expected {channel.lines} % or more with a source line, got {lines:.2f} %")
+        for w in wrong:
+            print(f"{host.name}, {channel.name} ({command}): {w}")
+        self.bad += bool(wrong)
+
+    def host(self, host, channels, install):
+        if install:
+            subprocess.run([os.path.join(HERE, "..", "deps.sh")] + host.packages.split(), check=False)
+        version = shell(host.version)
+        number = re.search(rb"[0-9]+(\.[0-9]+)+[-+.0-9a-z]*", version.stdout + version.stderr)
+        if version.returncode or not number:
+            print(f"{host.name}: skipped, because it is not installed ({host.packages})")
+            return
+        if host.prepare:
+            p = shell(self.fill(host.prepare))
+            if p.returncode:
+                print(f"{host.name}: skipped, because its program could not be made: {p.stderr.decode(errors='replace')[-300:]}")
+                return
+        for channel in channels:
+            self.row(host, number.group(0).decode()[:16], channel)
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("build")
+    p.add_argument("hosts", nargs="*")
+    p.add_argument("--seconds", type=int, default=5)
+    p.add_argument("--install", action="store_true")
+    p.add_argument("--check", action="store_true")
+    a = p.parse_args()
+    b = Bench(os.path.abspath(a.build), a.seconds)
+    print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'slower':>8} output")
+    for h in hosts(a.build):
+        channels = [c for c in h.channels if not a.hosts or h.name in a.hosts or f"{h.name}:{c.name}" in a.hosts]
+        if channels:
+            b.host(h, channels, a.install)
+    b.close()
+    sys.exit(1 if a.check and b.bad else 0)
+
+
+if __name__ == "__main__":
+    main()

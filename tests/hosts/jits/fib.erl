@@ -1,0 +1,25 @@
+%% SPDX-License-Identifier: MIT
+%% erl -noshell -s fib main SECONDS ROUNDS_FILE
+-module(fib).
+-export([main/1]).
+
+fib(N) when N < 2 -> N;
+fib(N) -> fib(N - 1) + fib(N - 2).
+
+total([], Sum) -> Sum;
+total([V | Rest], Sum) -> total(Rest, Sum + V rem 7).
+
+loop(End, Numbers, Rounds) ->
+    Result = fib(20) + total(Numbers, 0),
+    case erlang:monotonic_time(millisecond) < End of
+        true -> loop(End, Numbers, Rounds + 1);
+        false -> {Result, Rounds}
+    end.
+
+main([Seconds, File]) ->
+    Numbers = [I * 3 || I <- lists:seq(0, 19999)],
+    End = erlang:monotonic_time(millisecond) + 1000 * list_to_integer(atom_to_list(Seconds)),
+    {Result, Rounds} = loop(End, Numbers, 0),
+    io:format("result ~p~n", [Result]),
+    ok = file:write_file(atom_to_list(File), io_lib:format("~p~n", [Rounds])),
+    halt(0).

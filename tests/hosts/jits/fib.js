@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// An ordinary script: fib.js SECONDS ROUNDS_FILE.  Hot: one function that calls itself, one with a loop.
+const node = typeof process !== "undefined" && process.argv !== undefined;
+const args = node ? process.argv.slice(2) : typeof scriptArgs !== "undefined" ? scriptArgs : arguments;
+function fib(n) {
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+function total(a) {
+	let sum = 0;
+	for (let i = 0; i < a.length; i++)
+		sum += a[i] % 7;
+	return sum;
+}
+const numbers = [];
+for (let i = 0; i < 20000; i++)
+	numbers.push(i * 3);
+const end = Date.now() + 1000 * Number(args[0]);
+let rounds = 0, result = 0;
+while (Date.now() < end) {
+	result = fib(20) + total(numbers);
+	rounds++;
+}
+(node ? console.log : print)("result " + result);
+if (node)
+	require("fs").writeFileSync(args[1], rounds + "\n");

@@ -1,0 +1,25 @@
+<?php
+// SPDX-License-Identifier: MIT
+// fib.php SECONDS ROUNDS_FILE
+function fib($n)
+{
+	return $n < 2 ? $n : fib($n - 1) + fib($n - 2);
+}
+function total($a)
+{
+	$sum = 0;
+	foreach ($a as $v)
+		$sum += $v % 7;
+	return $sum;
+}
+$numbers = [];
+for ($i = 0; $i < 20000; $i++)
+	$numbers[] = $i * 3;
+$end = microtime(true) + (float)$argv[1];
+$rounds = 0;
+while (microtime(true) < $end) {
+	$result = fib(20) + total($numbers);
+	$rounds++;
+}
+echo "result $result\n";
+file_put_contents($argv[2], "$rounds\n");
