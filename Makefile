@@ -102,6 +102,8 @@ PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4
 	libjansson-dev llvm-14-dev
 PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps
+# hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
+PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs
 PACKAGES_BENCH := linux-perf
 
 .PHONY: deps deps-check
@@ -111,7 +113,7 @@ deps-check: ## ... and those that the checks need
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
-.PHONY: demo check check-long bench clean help
+.PHONY: demo check check-long check-hosts bench clean help
 demo: deps ## profile a compiled query by operator, from a clean machine on
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/demo.sh $B
@@ -123,6 +125,10 @@ check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
 check-long: deps-check ## ... and those that take long
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
 	@FUZZ_ROUNDS=100000 TEST_SECONDS=3600 tests/run.sh $B
+
+check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/hosts/jits.py $B --install $(HOSTS)
 
 bench: deps-check ## measure speed and size beside perf
 	@tests/deps.sh $(PACKAGES_BENCH)

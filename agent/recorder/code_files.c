@@ -36,6 +36,7 @@ struct watched {
 	int root;	/* its file system, for when it has ended */
 	uint32_t uid;
 	int64_t born_s; /* CLOCK_REALTIME */
+	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
 	int map_fd;	/* -1: not there yet */
 	struct stat map_st;
 	uint64_t map_at, looked_ns;
@@ -54,6 +55,7 @@ struct code_files {
 struct report {
 	struct trace_writer *w;
 	uint32_t pid;
+	uint64_t mapped_ns;
 };
 
 int code_files_create(struct code_files **out)
@@ -152,7 +154,7 @@ static struct watched *find(struct code_files *f, uint32_t pid)
 }
 
 /* NULL without memory, or when there are too many. */
-static struct watched *get(struct code_files *f, uint32_t pid)
+static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find(f, pid);
 	char path[64];
@@ -177,7 +179,7 @@ static struct watched *get(struct code_files *f, uint32_t pid)
 	w->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	read_status(pid, w);
 	w->born_s = read_birth(pid);
-	w->looked_ns = JITREG_TIME_BEFORE;
+	w->mapped_ns = w->looked_ns = time_ns;
 	f->watched[f->nr++] = w;
 	return w;
 }
@@ -288,7 +290,7 @@ void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64
 		return;
 	if (path_bytes && path[0] == '[') /* [vdso], [vsyscall] */
 		return;
-	w = get(f, pid);
+	w = get(f, pid, time_ns);
 	if (w && dump)
 		add_dump(w, address, bytes, path, path_bytes, time_ns);
 }
@@ -336,7 +338,7 @@ static bool take_dump(void *context, const char *piece, size_t n)
 static void drain_dumps(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	for (uint32_t i = 0; i < w->nr_dumps; i++) {
-		struct dump_context c = { { writer, w->pid }, &w->dump[i], false };
+		struct dump_context c = { { writer, w->pid, w->mapped_ns }, &w->dump[i], false };
 
 		if (!w->dump[i].reader)
 			continue;
@@ -361,7 +363,8 @@ static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t
 {
 	const struct report *r = context;
 
-	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, r->pid, 0, F_COUNT(load));
+	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns, r->pid, 0,
+			   F_COUNT(load));
 	trace_record_u64(r->w, r->pid);
 	trace_record_u64(r->w, 0);
 	trace_record_u64(r->w, e->address);
@@ -423,7 +426,7 @@ static void open_map(struct watched *w)
 static void drain_map(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
-	struct map_context c = { { writer, w->pid }, NULL, w->looked_ns, 0 };
+	struct map_context c = { { writer, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
 
 	open_map(w);
 	c.map = w->map;

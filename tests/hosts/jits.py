@@ -7,6 +7,7 @@ A host that is not here is skipped in a sentence.  --install fetches Debian pack
 worse than it should be (output or exit status changed, too few samples in generated code, too few of them named).
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -56,7 +57,7 @@ def hosts(build):
         Host("guile", "guile-3.0", "guile --version", "GUILE_AUTO_COMPILE=0 guile -c 1", [
             Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}),
         ]),
-        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f ${Version} libjavascriptcoregtk-4.0-bin", None, [
+        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${Version}' libjavascriptcoregtk-4.0-bin", None, [
             Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}, rounds=False),
         ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
@@ -74,6 +75,11 @@ def shell(command, **more):
     return subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, **more)
 
 
+def written():
+    """Files that hosts leave behind."""
+    return set(glob.glob("/tmp/perf-*.map") + glob.glob("/tmp/jit-*.dump"))
+
+
 class Bench:
     def __init__(self, build, seconds):
         self.build, self.seconds = build, seconds
@@ -87,7 +93,11 @@ class Bench:
         rounds = self.dir + "/rounds"
         if os.path.exists(rounds):
             os.unlink(rounds)
+        before = written()
         p = shell("exec " + command, cwd=self.dir, env=dict(os.environ, **{k: self.fill(v) for k, v in env.items()}))
+        for f in written() - before:
+            if not os.path.exists("/proc/" + re.sub("[^0-9]", "", os.path.basename(f))):
+                os.unlink(f)
         try:
             with open(rounds) as f:
                 return p, int(f.read())
@@ -156,7 +166,7 @@ def main():
     p.add_argument("--seconds", type=int, default=5)
     p.add_argument("--install", action="store_true")
     p.add_argument("--check", action="store_true")
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     b = Bench(os.path.abspath(a.build), a.seconds)
     print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'slower':>8} output")
     for h in hosts(a.build):
