@@ -170,7 +170,8 @@ static void two_hundred_thousand_objects_are_found_again(void **state)
 	(void)state;
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < nr; i++) {
-			int n = snprintf(line, sizeof(line), "%llx 40 f%d\n", 0x7f0000000000ull + 64u * ((unsigned)i * 7919u % (unsigned)nr), i);
+			unsigned slot = (unsigned)i * 7919u % (unsigned)nr; /* in no order */
+			int n = snprintf(line, sizeof(line), "%llx 40 f%d\n", 0x7f0000000000ull + 64u * slot, i);
 
 			perf_map_feed(m, line, (size_t)n, 7, count, &before);
 		}
