@@ -283,9 +283,11 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 	int pidfd = our_child ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	uint64_t ended_ns = 0, until_ns = s->options.duration_ns ? session_now_ns() + s->options.duration_ns : UINT64_MAX;
 
+	session_progress_start(s, our_child);
 	while (!s->stop && session_now_ns() < until_ns) {
 		wait_for_something(s);
 		drain(s, false);
+		session_progress_show(s, session_now_ns());
 		drop_ended_rings(s);
 		take_signals(s, pid, our_child, wait_status);
 		if (!our_child && !s->root_ended) {
@@ -306,6 +308,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 			break;
 		}
 	}
+	session_progress_clear(s);
 	if (pidfd >= 0)
 		close(pidfd);
 }

@@ -89,6 +89,7 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 	session_put_text(s, kind);
 	session_put_text(s, text);
 	trace_record_end(s->writer);
+	session_progress_clear(s);
 	if (!s->options.quiet)
 		fprintf(stderr, "%s: %s\n", program_invocation_name, text);
 }

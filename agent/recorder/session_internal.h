@@ -72,6 +72,9 @@ struct session {
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
 	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
 	bool root_ended;
+	bool progress, progress_shown; /* a line on the terminal: wanted, and there now */
+	const char *progress_hint;
+	uint64_t begin_ns, progress_ns;
 	bool stop; /* somebody asked for the end of the recording */
 };
 
@@ -93,6 +96,12 @@ void session_write_losses(struct session *s);
 void session_write_end(struct session *s, int wait_status);
 /* The one line that sums the recording up. */
 void session_say_result(const struct session *s, uint64_t bytes);
+
+/* ---- session_progress.c: a line on the terminal */
+void session_progress_start(struct session *s, bool our_child);
+void session_progress_show(struct session *s, uint64_t now_ns);
+/* Before anything else is printed there. */
+void session_progress_clear(struct session *s);
 
 /* ---- session_counters.c */
 /* fd: an event, taken over on success; cpu: -1 for a thread's. */
