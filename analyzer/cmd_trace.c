@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE };
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Which samples", 10 },
@@ -22,6 +22,7 @@ static const struct argp_option options[] = {
 	{ "level", KEY_LEVEL, "LEVEL", 0, "group by this level, where a view groups by one (the plan's)", 10 },
 	{ "mark", KEY_MARK, "NAME[#N]", 0, "inside of marks of this name (of instance N); all: also outside of run marks", 10 },
 	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "stack: ignore tags, use call stacks alone (auto)", 10 },
+	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0, "who walks call stacks: libunwind alone is slow, and gives the same (memo)", 10 },
 	{ 0 },
 };
 
@@ -85,6 +86,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--attribute is auto or stack, not '%s'", arg);
 		a->stack_only = arg[0] == 's';
 		break;
+	case KEY_UNWINDER:
+		if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
+			argp_error(state, "--unwinder is memo or libunwind, not '%s'", arg);
+		a->unwinder = arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -147,6 +153,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 
 	s->options.run_mark = filter_mark(&s->report.filter, &arguments->filter);
 	s->options.stack_only = arguments->stack_only;
+	s->options.unwinder = arguments->unwinder;
 	s->options.rows = report_rows;
 	s->options.rows_context = &s->report;
 	if (isatty(2) && !s->options.each) {

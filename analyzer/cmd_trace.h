@@ -15,6 +15,7 @@ struct trace_arguments {
 	struct filter_arguments filter;
 	const char *level;
 	bool stack_only;
+	enum unwind_way unwinder;
 };
 
 /* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */

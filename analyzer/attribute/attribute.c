@@ -2,7 +2,7 @@
 #include "attribute.h"
 
 #include "locate.h"
-#include "unwind.h"
+#include "walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,9 +20,6 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 #define REASON_SENTENCE_(NAME, text, sentence) sentence,
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
-
-/* perf's register numbers (arch/x86/include/uapi/asm/perf_regs.h) in DWARF's order. */
-static const unsigned char perf_register[UNWIND_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
 
 #define SEEDS_MAX TABLE_LEVELS
 #define BLOCK_ROWS 8192 /* handed over at a time: they stay in the processor's cache */
@@ -125,38 +122,6 @@ struct walk {
 	bool decided;
 };
 
-static void find_unwind_object(void *context, uint64_t address, struct unwind_object *out)
-{
-	const struct walk *w = context;
-	const struct process *p = w->sample->process;
-	const struct code_answer frames = model_ask_frames(p, address, w->sample->time_ns);
-	const struct code_answer code = model_ask_code(p, address, w->sample->time_ns);
-	const struct frames *f = frames.fact ? frames.fact->owner : NULL;
-	const struct code *c = code.fact ? code.fact->owner : NULL;
-	uint64_t file_address;
-
-	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
-	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
-	out->code = c != NULL;
-	out->frame_pointers = c && c->kind == CODE_LOAD;
-	if (f) {
-		out->start = f->address;
-		out->end = f->address + f->nr;
-		out->key = (uint64_t)f->number << 2 | 2;
-		out->eh_frame = f->bytes;
-		out->eh_frame_bytes = f->nr;
-		out->eh_frame_address = f->address;
-		return;
-	}
-	if (!c || !code_file_address(c, address, &file_address))
-		return;
-	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
-	out->bias = address - file_address;
-	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
-	out->start = out->bias ? out->bias : c->address;
-	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */
-}
-
 static bool on_frame(void *context, const struct unwind_frame *f)
 {
 	struct walk *w = context;
@@ -201,10 +166,10 @@ static enum reason reason_of(enum unwind_end end, const struct sample *s)
 static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 {
 	struct walk w = { run, s, use_tag, false };
-	struct unwind_space space = { find_unwind_object, &w, s->time_ns, s->process->number, 0 };
+	struct walk_place place = { s->process, s->time_ns };
+	struct unwind_space space = walk_space(&place, run->options->unwinder == UNWIND_LIBUNWIND);
 	enum unwind_end end;
 
-	space.generation = ((uint64_t)s->process->number + 1) << 32 | model_generation(s->process, s->time_ns);
 	end = unwind_walk(run->unwinder, &space, &s->input, on_frame, &w);
 	if (w.decided)
 		return;
@@ -249,16 +214,15 @@ static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
 	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
 		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
 	struct collect c = { .walk = { run, s, false, false } };
-	struct unwind_space space = { find_unwind_object, &c.walk, s->time_ns, s->process->number, 0 };
+	struct walk_place place = { s->process, s->time_ns };
+	struct unwind_space space = walk_space(&place, run->options->unwinder == UNWIND_LIBUNWIND);
 	enum reason why = REASON_NO_REGISTERS;
 	uint32_t node = 0;
 
 	if (mode != SAMPLE_MODE_USER)
 		c.frame[c.nr++] = frame_at(&run->locator.location[run->locator.kernel], STACK_KERNEL);
-	if (s->has_registers) {
-		space.generation = ((uint64_t)s->process->number + 1) << 32 | model_generation(s->process, s->time_ns);
+	if (s->has_registers)
 		why = reason_of(unwind_walk(run->unwinder, &space, &s->input, collect_frame, &c), s);
-	}
 	if (names[why]) {
 		if (!run->cut[why])
 			run->cut[why] = locate_nowhere(&run->locator, names[why]);
@@ -538,21 +502,6 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-/* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
- * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
-static void forget_unsaved(struct unwind_registers *r)
-{
-	static const unsigned char unsaved[] = { UNWIND_RBX, 12, 13, 14, 15 };
-	uint32_t mask = 0;
-
-	for (size_t i = 0; i < sizeof(unsaved); i++) {
-		if ((r->known & (1u << unsaved[i])) && r->value[unsaved[i]] != UINT64_MAX)
-			return;
-		mask |= 1u << unsaved[i];
-	}
-	r->known &= ~mask;
-}
-
 static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 {
 	struct attribution *a = run->a;
@@ -575,34 +524,13 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 	f.event = b->event;
 	f.process = s.process->number;
 	f.thread = model_get_thread(m, s.process, tid);
-	s.has_registers = column(b, SAMPLE_COLUMN_REGISTERS_ABI, i) == 2; /* PERF_SAMPLE_REGS_ABI_64 */
-	for (int n = 0; s.has_registers && n < UNWIND_REGISTERS; n++)
-		if (b->registers[perf_register[n]]) {
-			s.input.registers.value[n] = b->registers[perf_register[n]][i];
-			s.input.registers.known |= 1u << n;
-		}
-	s.has_tag_word = s.has_registers && b->registers[SAMPLE_TAG_WORD];
-	s.tag_word = s.has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
-	if (b->stack_offset) {
-		s.input.stack = b->stack + b->stack_offset[i];
-		s.input.stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];
-	}
+	s.has_registers = walk_input(b, i, &s.input);
 	if (b->chain_offset) {
 		s.chain = b->chain + b->chain_offset[i];
 		s.chain_nr = (uint32_t)(b->chain_offset[i + 1] - b->chain_offset[i]);
 	}
-	if (f.mode != SAMPLE_MODE_USER)
-		forget_unsaved(&s.input.registers);
-	if (f.mode == SAMPLE_MODE_USER) {
-		s.ip = f.ip;
-		if (s.has_registers) { /* the registers are those of the sampled instruction, give or take skid */
-			s.input.registers.value[UNWIND_RIP] = f.ip;
-			s.input.registers.known |= 1u << UNWIND_RIP;
-		}
-	} else {
-		s.ip = s.input.registers.value[UNWIND_RIP];
-		s.has_registers = s.has_registers && s.ip;
-	}
+	s.ip = f.mode == SAMPLE_MODE_USER ? f.ip : s.input.registers.value[UNWIND_RIP];
+	s.has_registers = s.has_registers && s.ip;
 	code = s.ip ? model_find_code(s.process, s.ip, s.time_ns) : NULL;
 	decide(run, &s, locate(&run->locator, s.process, code, s.ip), code, run->options->stack_only);
 	/* the row tells where the sample itself was */
@@ -673,7 +601,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (ret == 0)
 		ret = locator_init(&run.locator, a);
 	if (ret == 0)
-		ret = unwinder_create(UNWIND_MEMO, &run.unwinder, d);
+		ret = unwinder_create(o->unwinder, &run.unwinder, d);
 	if (ret == 0) {
 		if (o->each)
 			print_header(&run);

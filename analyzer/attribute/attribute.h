@@ -13,6 +13,7 @@
 #include "model.h"
 #include "stacks.h"
 #include "table.h"
+#include "unwind.h"
 
 #include <stdio.h>
 
@@ -88,6 +89,7 @@ struct attribution {
 
 struct attribute_options {
 	bool stack_only; /* ignore tags: compare register tagging with call-stack sampling */
+	enum unwind_way unwinder;
 	bool stacks;	 /* whole call stacks: attribution.stacks, TABLE_STACK */
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
 	bool witness;	 /* ... and what the call stack alone says of it */

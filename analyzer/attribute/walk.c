@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "walk.h"
+
+/* perf's register numbers (arch/x86/include/uapi/asm/perf_regs.h) in DWARF's order. */
+static const unsigned char perf_register[UNWIND_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
+
+/* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
+ * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
+static void forget_unsaved(struct unwind_registers *r)
+{
+	static const unsigned char unsaved[] = { UNWIND_RBX, 12, 13, 14, 15 };
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < sizeof(unsaved); i++) {
+		if ((r->known & (1u << unsaved[i])) && r->value[unsaved[i]] != UINT64_MAX)
+			return;
+		mask |= 1u << unsaved[i];
+	}
+	r->known &= ~mask;
+}
+
+bool walk_input(const struct sample_block *b, uint32_t i, struct unwind_input *out)
+{
+	const uint64_t *abi = b->column[SAMPLE_COLUMN_REGISTERS_ABI], *ip = b->column[SAMPLE_COLUMN_IP];
+	const uint64_t *mode = b->column[SAMPLE_COLUMN_MODE];
+
+	out->stack = NULL;
+	out->stack_bytes = 0;
+	out->registers.known = 0;
+	out->registers.value[UNWIND_RIP] = 0;
+	if (b->stack_offset) {
+		out->stack = b->stack + b->stack_offset[i];
+		out->stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];
+	}
+	if (!abi || abi[i] != 2) /* PERF_SAMPLE_REGS_ABI_64 */
+		return false;
+	for (int n = 0; n < UNWIND_REGISTERS; n++)
+		if (b->registers[perf_register[n]]) {
+			out->registers.value[n] = b->registers[perf_register[n]][i];
+			out->registers.known |= 1u << n;
+		}
+	if (mode && mode[i] != SAMPLE_MODE_USER) {
+		forget_unsaved(&out->registers);
+	} else { /* the registers are those of the sampled instruction, give or take skid */
+		out->registers.value[UNWIND_RIP] = ip ? ip[i] : 0;
+		out->registers.known |= 1u << UNWIND_RIP;
+	}
+	return true;
+}
+
+static void find(void *context, uint64_t address, struct unwind_object *out)
+{
+	const struct walk_place *at = context;
+	const struct code_answer frames = model_ask_frames(at->process, address, at->time_ns);
+	const struct code_answer code = model_ask_code(at->process, address, at->time_ns);
+	const struct frames *f = frames.fact ? frames.fact->owner : NULL;
+	const struct code *c = code.fact ? code.fact->owner : NULL;
+	uint64_t file_address;
+
+	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
+	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
+	out->code = c != NULL;
+	out->frame_pointers = c && c->kind == CODE_LOAD;
+	if (f) {
+		out->start = f->address;
+		out->end = f->address + f->nr;
+		out->key = (uint64_t)f->number << 2 | 2;
+		out->eh_frame = f->bytes;
+		out->eh_frame_bytes = f->nr;
+		out->eh_frame_address = f->address;
+		return;
+	}
+	if (!c || !code_file_address(c, address, &file_address))
+		return;
+	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
+	out->bias = address - file_address;
+	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
+	out->start = out->bias ? out->bias : c->address;
+	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */
+}
+
+struct unwind_space walk_space(const struct walk_place *at, bool with_generation)
+{
+	struct unwind_space s = { find, (void *)(uintptr_t)at, at->time_ns, at->process->number, 0 };
+
+	if (with_generation)
+		s.generation = ((uint64_t)at->process->number + 1) << 32 | model_generation(at->process, at->time_ns);
+	return s;
+}

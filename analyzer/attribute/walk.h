@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples as an unwinder sees them: their registers and stack bytes, and what lay where in their process at their time.
+ * Context: thread. */
+#ifndef TAILOR_WALK_H
+#define TAILOR_WALK_H
+
+#include "model.h"
+#include "unwind.h"
+
+/* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
+ * no registers. */
+bool walk_input(const struct sample_block *b, uint32_t i, struct unwind_input *out);
+
+/* Where and when a sample was. */
+struct walk_place {
+	const struct process *process;
+	uint64_t time_ns;
+};
+
+/* The address space at a place, which must outlive it.  with_generation: libunwind needs it, the memo does not. */
+struct unwind_space walk_space(const struct walk_place *at, bool with_generation);
+
+#endif
