@@ -24,6 +24,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
 	X(attach, listed) \
 	X(report, listed) \
 	X(dump, listed) \
+	X(unwind, listed) \
 	X(record, hidden)
 
 #define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;

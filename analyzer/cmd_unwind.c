@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor unwind: every sample's call stack, frame by frame; and the memo's against libunwind's. */
+#include "cmd.h"
+#include "model.h"
+#include "walk.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { KEY_UNWINDER = 0x100, KEY_FRAMES, KEY_CHECK };
+
+static const char *const end_names[] = { "complete", "stopped", "truncated", "no unwind information", "broken" };
+enum { NR_ENDS = sizeof(end_names) / sizeof(end_names[0]) };
+
+struct arguments {
+	const char *path;
+	enum unwind_way way;
+	bool frames, check;
+};
+
+static const struct argp_option options[] = {
+	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0, "who walks (memo)", 0 },
+	{ "frames", KEY_FRAMES, NULL, 0, "print each sample's frames: time, pid, tid, and one address a line", 0 },
+	{ "check", KEY_CHECK, NULL, 0,
+	  "walk each stack by both, and print what differs; exit status 1 when frames of stacks differ that both walked to their bottom", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case KEY_UNWINDER:
+		if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
+			argp_error(state, "--unwinder is memo or libunwind, not '%s'", arg);
+		a->way = arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
+		break;
+	case KEY_FRAMES:
+		a->frames = true;
+		break;
+	case KEY_CHECK:
+		a->check = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			argp_error(state, "one trace at a time, please");
+		a->path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!a->path)
+			argp_error(state, "there is no trace to walk the stacks of");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* What one walker made of one sample. */
+struct walked {
+	uint32_t nr;
+	enum unwind_end end;
+	struct walked_frame {
+		uint64_t ip, sp, saved[6]; /* registers that calls preserve */
+		uint32_t known;
+		bool guessed;
+	} frame[UNWIND_FRAMES_MAX];
+};
+
+static const unsigned char saved_register[] = { 3, 6, 12, 13, 14, 15 };
+
+static bool keep_frame(void *context, const struct unwind_frame *f)
+{
+	struct walked *w = context;
+	struct walked_frame *to = &w->frame[w->nr++];
+
+	to->ip = f->ip;
+	to->sp = f->registers.value[UNWIND_RSP];
+	to->known = f->registers.known;
+	to->guessed = f->guessed;
+	for (size_t i = 0; i < sizeof(saved_register); i++)
+		to->saved[i] = f->registers.value[saved_register[i]];
+	return w->nr < UNWIND_FRAMES_MAX;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- comparing */
+
+#define DIFFERENCES(X) \
+	X(SAME, "the same frames") \
+	X(IP, "another return address") \
+	X(SP, "another stack pointer") \
+	X(REGISTER, "another saved register") \
+	X(SHORTER, "the memo found fewer frames") \
+	X(LONGER, "the memo found more frames")
+#define DIFFERENCE_(NAME, text) DIFFERENCE_##NAME,
+enum difference { DIFFERENCES(DIFFERENCE_) NR_DIFFERENCES };
+#undef DIFFERENCE_
+#define DIFFERENCE_(NAME, text) text,
+static const char *const difference_names[] = { DIFFERENCES(DIFFERENCE_) };
+#undef DIFFERENCE_
+
+struct comparison {
+	struct kind {
+		uint64_t samples;
+		uint64_t time_ns; /* of the first of these */
+		uint32_t tid, depth;
+		uint64_t memo_ip, libunwind_ip;
+	} kind[NR_ENDS][NR_ENDS][NR_DIFFERENCES];
+	uint64_t both, differing; /* complete by both, and not the same */
+};
+
+static enum difference compare(const struct walked *a, const struct walked *b, uint32_t *at)
+{
+	for (*at = 0; *at < a->nr && *at < b->nr; ++*at) {
+		const struct walked_frame *x = &a->frame[*at], *y = &b->frame[*at];
+
+		if (x->ip != y->ip)
+			return DIFFERENCE_IP;
+		if (x->sp != y->sp)
+			return DIFFERENCE_SP;
+		for (size_t i = 0; i < sizeof(saved_register); i++)
+			if (x->known & y->known & 1u << saved_register[i] && x->saved[i] != y->saved[i])
+				return DIFFERENCE_REGISTER;
+	}
+	return a->nr < b->nr ? DIFFERENCE_SHORTER : a->nr > b->nr ? DIFFERENCE_LONGER : DIFFERENCE_SAME;
+}
+
+static void add_comparison(struct comparison *c, const struct walked *memo, const struct walked *lib, uint64_t time_ns, uint32_t tid)
+{
+	uint32_t at;
+	enum difference d = compare(memo, lib, &at);
+	struct kind *k = &c->kind[memo->end][lib->end][d];
+
+	if (k->samples++ == 0)
+		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->frame[at].ip : 0, at < lib->nr ? lib->frame[at].ip : 0 };
+	if (memo->end == UNWIND_COMPLETE && lib->end == UNWIND_COMPLETE) {
+		c->both++;
+		c->differing += d != DIFFERENCE_SAME;
+	}
+}
+
+static void print_comparison(const struct comparison *c)
+{
+	printf("walked to the bottom by both: %" PRIu64 " samples, the same frames in %" PRIu64 "\n", c->both, c->both - c->differing);
+	for (int m = 0; m < NR_ENDS; m++)
+		for (int l = 0; l < NR_ENDS; l++)
+			for (int d = 0; d < NR_DIFFERENCES; d++) {
+				const struct kind *k = &c->kind[m][l][d];
+
+				if (!k->samples || (m == l && d == DIFFERENCE_SAME))
+					continue;
+				printf("memo %s, libunwind %s: %s: %" PRIu64 " samples, first at %" PRIu64 " of %u, depth %u: %#" PRIx64
+				       " %#" PRIx64 "\n",
+				       end_names[m], end_names[l], difference_names[d], k->samples, k->time_ns, k->tid, k->depth, k->memo_ip,
+				       k->libunwind_ip);
+			}
+}
+
+/* ----------------------------------------------------------------------------------------------------------- printing */
+
+/* "\t" and hexadecimal digits and "\n"; returns what is behind. */
+static char *put_address(char *to, uint64_t address)
+{
+	int digits = address ? (67 - __builtin_clzll(address)) / 4 : 1;
+
+	*to++ = '\t';
+	for (int i = digits - 1; i >= 0; i--)
+		*to++ = "0123456789abcdef"[address >> 4 * i & 15];
+	*to++ = '\n';
+	return to;
+}
+
+static void print_frames(const struct walked *w, uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	char text[64 + 18 * UNWIND_FRAMES_MAX + 64], *at = text;
+
+	at += sprintf(at, "%" PRIu64 " %u %u\n", time_ns, pid, tid);
+	for (uint32_t i = 0; i < w->nr; i++)
+		at = put_address(at, w->frame[i].ip);
+	if (w->end != UNWIND_COMPLETE)
+		at += sprintf(at, "\t[%s]\n", end_names[w->end]);
+	*at++ = '\n';
+	fwrite(text, 1, (size_t)(at - text), stdout);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ walking */
+
+struct run {
+	const struct arguments *args;
+	struct model *model;
+	struct unwinder *memo, *libunwind; /* NULL: does not walk */
+	struct comparison *comparison;
+	uint64_t samples, stacks, frames, guessed, ends[NR_ENDS], libunwind_ends[NR_ENDS];
+};
+
+static uint64_t column(const struct sample_block *b, enum sample_column c, uint32_t i)
+{
+	return b->column[c] ? b->column[c][i] : 0;
+}
+
+static void walk(struct unwinder *u, const struct walk_place *at, const struct unwind_input *in, bool with_generation,
+		 struct walked *out)
+{
+	struct unwind_space space = walk_space(at, with_generation);
+
+	out->nr = 0;
+	out->end = unwind_walk(u, &space, in, keep_frame, out);
+}
+
+static void on_sample(struct run *run, const struct sample_block *b, uint32_t i)
+{
+	static struct walked walked, other;
+	struct walk_place at = { NULL, column(b, SAMPLE_COLUMN_TIME, i) };
+	uint32_t tid = (uint32_t)column(b, SAMPLE_COLUMN_TID, i);
+	struct unwind_input in;
+
+	run->samples++;
+	at.process = model_get_process(run->model, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), at.time_ns);
+	if (!walk_input(b, i, &in) || !at.process || !in.stack_bytes)
+		return;
+	run->stacks++;
+	walk(run->memo ? run->memo : run->libunwind, &at, &in, !run->memo, &walked);
+	run->ends[walked.end]++;
+	run->frames += walked.nr;
+	for (uint32_t n = 0; n < walked.nr; n++)
+		run->guessed += walked.frame[n].guessed;
+	if (run->comparison) {
+		walk(run->libunwind, &at, &in, true, &other);
+		run->libunwind_ends[other.end]++;
+		add_comparison(run->comparison, &walked, &other, at.time_ns, tid);
+	}
+	if (run->args->frames)
+		print_frames(&walked, at.time_ns, at.process->pid, tid);
+}
+
+static void all_samples(struct run *run, struct trace_reader *t)
+{
+	struct sample_block b = { 0 };
+	struct trace_record r;
+
+	trace_rewind(t);
+	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	while (trace_next(t, &r) == 1)
+		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0)
+			for (uint32_t i = 0; i < b.nr; i++)
+				on_sample(run, &b, i);
+	sample_block_fini(&b);
+}
+
+static void print_ends(const char *who, const uint64_t *ends)
+{
+	printf("%s:", who);
+	for (int i = 0; i < NR_ENDS; i++)
+		if (ends[i])
+			printf(" %" PRIu64 " %s", ends[i], end_names[i]);
+	putchar('\n');
+}
+
+static void print_summary(const struct run *run, double seconds)
+{
+	printf("%" PRIu64 " samples, %" PRIu64 " with stack bytes, %" PRIu64 " frames, %.1f a stack; %.0f stacks/s\n", run->samples,
+	       run->stacks, run->frames, run->stacks ? (double)run->frames / (double)run->stacks : 0,
+	       seconds > 0 ? (double)run->stacks / seconds : 0);
+	print_ends(run->memo ? "memo" : "libunwind", run->ends);
+	if (run->guessed)
+		printf("frames found by frame pointers: %" PRIu64 "\n", run->guessed);
+	if (run->memo) {
+		struct unwind_counts c = unwinder_counts(run->memo);
+
+		printf("rules made: %" PRIu64 "; frames that libunwind stepped: %" PRIu64 " of %" PRIu64 "\n", c.rules, c.steps, c.frames);
+	}
+	if (run->comparison) {
+		print_ends("libunwind", run->libunwind_ends);
+		print_comparison(run->comparison);
+	}
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
+{
+	double begin = now();
+	int ret = 0;
+
+	if (run->args->check || run->args->way == UNWIND_MEMO)
+		ret = unwinder_create(UNWIND_MEMO, &run->memo, d);
+	if (ret == 0 && (run->args->check || run->args->way == UNWIND_LIBUNWIND))
+		ret = unwinder_create(UNWIND_LIBUNWIND, &run->libunwind, d);
+	if (ret == 0 && run->args->check) {
+		run->comparison = calloc(1, sizeof(*run->comparison));
+		if (!run->comparison)
+			ret = diag_fail(d, ENOMEM, "no memory for the comparison");
+	}
+	if (ret == 0) {
+		all_samples(run, t);
+		if (!run->args->frames)
+			print_summary(run, now() - begin);
+		if (run->comparison && run->comparison->differing)
+			ret = diag_fail(d, EPROTO, "%" PRIu64 " of %" PRIu64 " stacks differ", run->comparison->differing,
+					run->comparison->both);
+	}
+	if (run->memo)
+		unwinder_destroy(run->memo);
+	if (run->libunwind)
+		unwinder_destroy(run->libunwind);
+	free(run->comparison);
+	return ret;
+}
+
+static int run_unwind(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "TRACE",
+		"Walk every sample's call stack and say how that went: how many reached their bottom, and what ended the others.", NULL, NULL,
+		NULL };
+	struct arguments args = { .way = UNWIND_MEMO };
+	struct run run = { .args = &args };
+	struct trace_reader *t;
+	struct diag d = { "" };
+	char damage[1024];
+	int status = CMD_FAILED;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (trace_open(args.path, &t, &d)) {
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		return CMD_FAILED;
+	}
+	if (model_create(t, &run.model, &d) == 0) {
+		if (walk_all(&run, t, &d) == 0)
+			status = CMD_DONE;
+		model_destroy(run.model);
+	}
+	if (status == CMD_DONE && (fflush(stdout) || ferror(stdout))) {
+		diag_fail(&d, EIO, "the output could not be written");
+		status = CMD_FAILED;
+	}
+	if (status == CMD_DONE && trace_describe_damage(t, damage, sizeof(damage))) {
+		diag_fail(&d, EBADMSG, "%s", damage);
+		status = CMD_FAILED;
+	}
+	if (status == CMD_FAILED)
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+	trace_close(t);
+	return status;
+}
+
+const struct cmd cmd_unwind = { "unwind", "walk every sample's call stack, and check the walker", run_unwind };
