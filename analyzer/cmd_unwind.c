@@ -64,29 +64,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* What one walker made of one sample. */
 struct walked {
-	uint32_t nr;
+	uint32_t nr, guessed;
 	enum unwind_end end;
-	struct walked_frame {
-		uint64_t ip, sp, saved[6]; /* registers that calls preserve */
+	uint64_t ip[UNWIND_FRAMES_MAX];
+	struct walked_registers { /* for comparisons */
+		uint64_t sp, saved[6]; /* what calls preserve */
 		uint32_t known;
-		bool guessed;
 	} frame[UNWIND_FRAMES_MAX];
 };
 
 static const unsigned char saved_register[] = { 3, 6, 12, 13, 14, 15 };
 
+static bool keep_ip(void *context, const struct unwind_frame *f)
+{
+	struct walked *w = context;
+
+	w->ip[w->nr++] = f->ip;
+	w->guessed += f->guessed;
+	return true;
+}
+
 static bool keep_frame(void *context, const struct unwind_frame *f)
 {
 	struct walked *w = context;
-	struct walked_frame *to = &w->frame[w->nr++];
+	struct walked_registers *to = &w->frame[w->nr];
 
-	to->ip = f->ip;
 	to->sp = f->registers.value[UNWIND_RSP];
 	to->known = f->registers.known;
-	to->guessed = f->guessed;
 	for (size_t i = 0; i < sizeof(saved_register); i++)
 		to->saved[i] = f->registers.value[saved_register[i]];
-	return w->nr < UNWIND_FRAMES_MAX;
+	return keep_ip(context, f);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- comparing */
@@ -113,14 +120,15 @@ struct comparison {
 		uint64_t memo_ip, libunwind_ip;
 	} kind[NR_ENDS][NR_ENDS][NR_DIFFERENCES];
 	uint64_t both, differing; /* complete by both, and not the same */
+	uint64_t samples, same;	  /* to whatever end */
 };
 
 static enum difference compare(const struct walked *a, const struct walked *b, uint32_t *at)
 {
 	for (*at = 0; *at < a->nr && *at < b->nr; ++*at) {
-		const struct walked_frame *x = &a->frame[*at], *y = &b->frame[*at];
+		const struct walked_registers *x = &a->frame[*at], *y = &b->frame[*at];
 
-		if (x->ip != y->ip)
+		if (a->ip[*at] != b->ip[*at])
 			return DIFFERENCE_IP;
 		if (x->sp != y->sp)
 			return DIFFERENCE_SP;
@@ -137,8 +145,10 @@ static void add_comparison(struct comparison *c, const struct walked *memo, cons
 	enum difference d = compare(memo, lib, &at);
 	struct kind *k = &c->kind[memo->end][lib->end][d];
 
+	c->samples++;
+	c->same += d == DIFFERENCE_SAME && memo->end == lib->end;
 	if (k->samples++ == 0)
-		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->frame[at].ip : 0, at < lib->nr ? lib->frame[at].ip : 0 };
+		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->ip[at] : 0, at < lib->nr ? lib->ip[at] : 0 };
 	if (memo->end == UNWIND_COMPLETE && lib->end == UNWIND_COMPLETE) {
 		c->both++;
 		c->differing += d != DIFFERENCE_SAME;
@@ -148,6 +158,7 @@ static void add_comparison(struct comparison *c, const struct walked *memo, cons
 static void print_comparison(const struct comparison *c)
 {
 	printf("walked to the bottom by both: %" PRIu64 " samples, the same frames in %" PRIu64 "\n", c->both, c->both - c->differing);
+	printf("all: %" PRIu64 " samples, the same frames and the same end in %" PRIu64 "\n", c->samples, c->same);
 	for (int m = 0; m < NR_ENDS; m++)
 		for (int l = 0; l < NR_ENDS; l++)
 			for (int d = 0; d < NR_DIFFERENCES; d++) {
@@ -182,7 +193,7 @@ static void print_frames(const struct walked *w, uint64_t time_ns, uint32_t pid,
 
 	at += sprintf(at, "%" PRIu64 " %u %u\n", time_ns, pid, tid);
 	for (uint32_t i = 0; i < w->nr; i++)
-		at = put_address(at, w->frame[i].ip);
+		at = put_address(at, w->ip[i]);
 	if (w->end != UNWIND_COMPLETE)
 		at += sprintf(at, "\t[%s]\n", end_names[w->end]);
 	*at++ = '\n';
@@ -204,13 +215,13 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-static void walk(struct unwinder *u, const struct walk_place *at, const struct unwind_input *in, bool with_generation,
+static void walk(const struct run *run, struct unwinder *u, const struct walk_place *at, const struct unwind_input *in,
 		 struct walked *out)
 {
-	struct unwind_space space = walk_space(at, with_generation);
+	struct unwind_space space = walk_space(at, u == run->libunwind);
 
-	out->nr = 0;
-	out->end = unwind_walk(u, &space, in, keep_frame, out);
+	out->nr = out->guessed = 0;
+	out->end = unwind_walk(u, &space, in, run->comparison ? keep_frame : keep_ip, out);
 }
 
 static void on_sample(struct run *run, const struct sample_block *b, uint32_t i)
@@ -225,13 +236,12 @@ static void on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 	if (!walk_input(b, i, &in) || !at.process || !in.stack_bytes)
 		return;
 	run->stacks++;
-	walk(run->memo ? run->memo : run->libunwind, &at, &in, !run->memo, &walked);
+	walk(run, run->memo ? run->memo : run->libunwind, &at, &in, &walked);
 	run->ends[walked.end]++;
 	run->frames += walked.nr;
-	for (uint32_t n = 0; n < walked.nr; n++)
-		run->guessed += walked.frame[n].guessed;
+	run->guessed += walked.guessed;
 	if (run->comparison) {
-		walk(run->libunwind, &at, &in, true, &other);
+		walk(run, run->libunwind, &at, &in, &other);
 		run->libunwind_ends[other.end]++;
 		add_comparison(run->comparison, &walked, &other, at.time_ns, tid);
 	}
