@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
 	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0, "who walks (memo)", 0 },
 	{ "frames", KEY_FRAMES, NULL, 0, "print each sample's frames: time, pid, tid, and one address a line", 0 },
 	{ "check", KEY_CHECK, NULL, 0,
-	  "walk each stack by both, and print what differs; exit status 1 when frames of stacks differ that both walked to their bottom", 0 },
+	  "walk each stack by both, and print what differs; exit status 1 when stacks differ that both walked to their bottom", 0 },
 	{ 0 },
 };
 
@@ -166,10 +166,9 @@ static void print_comparison(const struct comparison *c)
 
 				if (!k->samples || (m == l && d == DIFFERENCE_SAME))
 					continue;
-				printf("memo %s, libunwind %s: %s: %" PRIu64 " samples, first at %" PRIu64 " of %u, depth %u: %#" PRIx64
-				       " %#" PRIx64 "\n",
-				       end_names[m], end_names[l], difference_names[d], k->samples, k->time_ns, k->tid, k->depth, k->memo_ip,
-				       k->libunwind_ip);
+				printf("memo %s, libunwind %s: %s: %" PRIu64 " samples, first at %" PRIu64 " of %u, depth %u: ",
+				       end_names[m], end_names[l], difference_names[d], k->samples, k->time_ns, k->tid, k->depth);
+				printf("%#" PRIx64 " %#" PRIx64 "\n", k->memo_ip, k->libunwind_ip);
 			}
 }
 
@@ -332,8 +331,8 @@ static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
 static int run_unwind(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "TRACE",
-		"Walk every sample's call stack and say how that went: how many reached their bottom, and what ended the others.", NULL, NULL,
-		NULL };
+		"Walk every sample's call stack and say how that went: how many reached their bottom, and what ended the others.", NULL,
+		NULL, NULL };
 	struct arguments args = { .way = UNWIND_MEMO };
 	struct run run = { .args = &args };
 	struct trace_reader *t;

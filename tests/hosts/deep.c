@@ -50,7 +50,8 @@ static __attribute__((noinline)) unsigned long sorted(struct state *s)
 
 /* What a step keeps over its call: nothing, registers, memory. */
 #define STEP(n) \
-	static __attribute__((noinline)) unsigned long step_##n(struct state *s, int depth, unsigned long a, unsigned long b, unsigned long c) \
+	static __attribute__((noinline)) unsigned long step_##n(struct state *s, int depth, unsigned long a, unsigned long b, \
+								unsigned long c) \
 	{ \
 		volatile unsigned long room[1 + (n) % 7]; \
 		unsigned long r; \
