@@ -56,8 +56,9 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
 }
 
 /*
- * Cycles, instructions and loads come at a known pace, so a rate of them is a period.  The kernel's own way to hold a rate
- * (attr.freq) starts each counter with a period of 1 and samples a new thread thousands of times before it has found its pace.
+ * Cycles, instructions and loads come at a known pace, so a rate of them is a period.  The kernel's own way to hold a
+ * rate (attr.freq) starts each counter with a period of 1 and samples a new thread thousands of times before it has
+ * found its pace.
  */
 static void fix_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
 {
@@ -100,6 +101,12 @@ static int try_open(struct event *e, event_told told, void *context)
 			a->exclude_kernel = 1;
 			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
 				 "(kernel.perf_event_paranoid); time in system calls is missing", e->name);
+			told(context, text);
+		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
+			/* Intel's load latencies since Alder Lake need a second counter for that */
+			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
+			snprintf(text, sizeof(text), "%s: which cache or memory the data came from is left out, because this "
+				 "processor needs another counter for it; MEM_INST_RETIRED:ALL_LOADS has it", e->name);
 			told(context, text);
 		} else {
 			return -error;
@@ -162,8 +169,8 @@ static const char *reason(int error)
 }
 
 /*
- * One item, from the most precise rung that was asked for down.  automatic: it must count as well (some virtual machines open
- * hardware events that stay 0).
+ * One item, from the most precise rung that was asked for down.  automatic: it must count as well (some virtual
+ * machines open hardware events that stay 0).
  */
 static int choose(const struct ladder *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
@@ -199,53 +206,58 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 	if (per_second && out->attr.freq)
 		fix_period(out, &l->pmu, per_second);
 	if (automatic && !event_is_clock(&out->attr) && !per_second)
-		return diag_fail(l->d, ENODATA, "%s cannot be sampled: it opens but does not count", out->name);
+		return diag_fail(l->d, ENXIO, "%s cannot be sampled: it opens but does not count", out->name);
 	return 0;
 }
 
 /*
- * auto: the instruction mix with the least bias and loads with their addresses (both precise, as in the paper on tailored
- * profiling), where the processor has them; AMD's IBS has both in one event; else cycles, else the clock.
+ * auto: instructions with the least bias and loads with their addresses, both precise (the pair of the paper on tailored
+ * profiling), where the processor has them; AMD's IBS says both in one event, precise cycles; else cycles, else the clock.
  */
+const char *event_auto(const struct event_pmu *pmu, int rung, int i)
+{
+	static const char *const names[][2] = {
+		{ "INST_RETIRED:PREC_DIST:ppp", "MEM_INST_RETIRED:ALL_LOADS:pp" }, { "cycles", NULL }, { "task-clock", NULL } };
+
+	if (pmu->vendor != EVENT_VENDOR_INTEL || pmu->max_precise < 2)
+		rung++;
+	return rung < (int)(sizeof(names) / sizeof(names[0])) && i < 2 ? names[rung][i] : NULL;
+}
+
+static const char *why(int error)
+{
+	return error == -ENXIO ? "it opens but does not count" : reason(-error);
+}
+
 static int choose_best(const struct ladder *l, struct events *out)
 {
-	static const struct {
-		enum event_vendor vendor;
-		const char *name[2]; /* only as precise samples */
-	} pairs[] = { { EVENT_VENDOR_INTEL, { "INST_RETIRED:PREC_DIST", "MEM_INST_RETIRED:ALL_LOADS" } } };
-	static const char *const rungs[] = { "cycles", "task-clock" };
-	struct event_spec s = { .precise = EVENT_PRECISE_BEST, .exclude_hv = true };
-	int nr = sizeof(rungs) / sizeof(rungs[0]), before = out->nr, ret = -ENOENT;
+	int before = out->nr, ret = -ENOENT;
+	const char *name;
 	char text[512];
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		for (int j = 0; j < 2 && pairs[i].vendor == l->pmu.vendor && l->pmu.max_precise && out->nr < EVENTS_MAX; j++) {
-			snprintf(s.name, sizeof(s.name), "%s", pairs[i].name[j]);
-			snprintf(s.text, sizeof(s.text), "%s", pairs[i].name[j]);
-			ret = choose(l, &s, true, &out->event[out->nr]);
-			if (ret == 0 && out->event[out->nr].attr.precise_ip) {
+	for (int rung = 0; out->nr == before && event_auto(&l->pmu, rung, 0); rung++)
+		for (int i = 0; (name = event_auto(&l->pmu, rung, i)) != NULL && out->nr < EVENTS_MAX; i++) {
+			const char *next = event_auto(&l->pmu, rung + 1, 0);
+			struct event_list one;
+
+			ret = event_parse_list(name, &one, l->d);
+			if (ret == 0 && one.spec[0].precise > (int)l->pmu.max_precise)
+				one.spec[0].precise = (int)l->pmu.max_precise;
+			if (ret == 0)
+				ret = choose(l, &one.spec[0], true, &out->event[out->nr]);
+			if (ret == 0) {
 				out->nr++;
 				continue;
 			}
-			snprintf(text, sizeof(text), "%s was not had: %s", s.name, ret ? reason(-ret) : "it is not precise here");
-			l->told(l->context, text);
-			if (j == 0)
+			if (i == 0 && next)
+				snprintf(text, sizeof(text), "%s was not had: %s; %s instead", name, why(ret), next);
+			else
+				snprintf(text, sizeof(text), "%s was not had: %s", name, why(ret));
+			if (i > 0 || next)
+				l->told(l->context, text);
+			if (i == 0)
 				break;
 		}
-	for (int i = 0; i < nr && out->nr == before; i++) {
-		snprintf(s.name, sizeof(s.name), "%s", rungs[i]);
-		snprintf(s.text, sizeof(s.text), "%s", rungs[i]);
-		ret = choose(l, &s, true, &out->event[out->nr]);
-		if (ret == 0) {
-			out->nr++;
-			break;
-		}
-		if (i + 1 < nr) {
-			snprintf(text, sizeof(text), "%s was not had: %s; %s instead", s.name,
-				 ret == -ENODATA ? "it opens but does not count" : reason(-ret), rungs[i + 1]);
-			l->told(l->context, text);
-		}
-	}
 	return out->nr > before ? 0 : ret;
 }
 

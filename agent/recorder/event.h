@@ -83,18 +83,23 @@ typedef void (*event_told)(void *context, const char *sentence);
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 
 /*
- * For each item of o->name the best that this machine allows and that counts; `auto` may become two.  Returns 0, -EINVAL with a
- * sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be had here.
+ * For each item of o->name the best that this machine allows and that counts; `auto` may become two.  Returns 0,
+ * -EINVAL with a sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be
+ * had here.
  */
 int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d);
 /* ... and only the first of them. */
 int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d);
 
+/* What `auto` tries: event i of a rung, best rung first, as an item of a list; NULL: there are no more. */
+const char *event_auto(const struct event_pmu *pmu, int rung, int i);
+
 /* This machine's facts. */
 void event_pmu_read(struct event_pmu *out);
 /*
- * The complete attr of one event on one rung (precise: its precise_ip).  Nothing is opened; of this machine only the names and
- * fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL with a sentence.
+ * The complete attr of one event on one rung (precise: its precise_ip).  Nothing is opened; of this machine only the
+ * names and fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL
+ * with a sentence.
  */
 int event_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
 	       struct event *out, struct diag *d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name, a rate and a rung to the complete perf_event_attr.  What stands in a sample depends on what the event can say:
- * loads with PEBS (or IBS) have a data address, where the data came from and how long that took; page faults have an address.
+ * From a name, a rate and a rung to the complete perf_event_attr.  What stands in a sample depends on what the event
+ * can say: loads with PEBS (or IBS) have a data address, where the data came from and how long that took; page faults
+ * have an address.
  */
 #include "event_internal.h"
 
@@ -11,8 +12,8 @@
 #include <time.h>
 
 /*
- * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less than
- * asked for moves the samples through the whole of a 1 ms tick ten times a second.
+ * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less
+ * than asked for moves the samples through the whole of a 1 ms tick ten times a second.
  */
 #define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
 #define IBS_STEP 16
@@ -48,7 +49,8 @@ bool event_is_fault(const struct perf_event_attr *a)
 
 /*
  * Does a precise sample of it describe a memory access?  Intel: MEM_TRANS_RETIRED (cd), MEM_INST_RETIRED (d0) and
- * MEM_LOAD_*_RETIRED (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses memory does.
+ * MEM_LOAD_*_RETIRED (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses
+ * memory does.
  */
 static bool has_data(const struct perf_event_attr *a, const struct event_pmu *pmu)
 {
@@ -74,8 +76,9 @@ static void choose_content(struct perf_event_attr *a, const struct event_options
 	if (event_is_fault(a))
 		a->sample_type |= PERF_SAMPLE_ADDR;
 	/*
-	 * Before Linux 6.15 (and some stable ones) PEBS took user registers from the interrupt, not from the sampled instruction, unless
-	 * registers of the interrupted code were asked for as well: one is enough to have all of them right.
+	 * Before Linux 6.15 (and some stable ones) PEBS took user registers from the interrupt, not from the sampled
+	 * instruction, unless registers of the interrupted code were asked for as well: one is enough to have all of
+	 * them right.
 	 */
 	if (a->precise_ip && a->sample_regs_user && pmu->vendor == EVENT_VENDOR_INTEL) {
 		a->sample_type |= PERF_SAMPLE_REGS_INTR;

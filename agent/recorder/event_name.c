@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event's name means.  Asked in this order: raw codes, the kernel's own names, a PMU's fields (sysfs), libpfm4, our table
- * for processors that libpfm4 does not know, and the aliases that the kernel has for this processor (mem-loads).
+ * What an event's name means.  Asked in this order: raw codes, the kernel's own names, a PMU's fields (sysfs), our table for
+ * processors that libpfm4 does not know (event_table.c), libpfm4, and the aliases that the kernel has for this processor.
  */
 #include "event_internal.h"
 
@@ -277,8 +277,10 @@ int event_find(const struct event_spec *s, const struct event_pmu *pmu, struct p
 		return 0;
 	if (strchr(s->name, '/'))
 		return find_in_pmu(s->name, a, d);
+	if (event_table_find(s->name, pmu, a))
+		return 0;
 	ret = find_libpfm(s->name, a);
-	if (ret == PFM_SUCCESS || event_table_find(s->name, pmu, a) || find_alias(s->name, a))
+	if (ret == PFM_SUCCESS || find_alias(s->name, a))
 		return 0;
 	why = why_not(ret);
 	event_suggest(s->name, pmu, near, sizeof(near));

@@ -38,7 +38,7 @@ static uint64_t number(const char *text, size_t length)
 
 static bool starts(const char *text, size_t length, const char *with)
 {
-	return length > strlen(with) && memcmp(text, with, strlen(with)) == 0;
+	return length >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
 static int bad_number(const char *what, const struct event_spec *s, struct diag *d)
@@ -102,7 +102,7 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 	s->precise = EVENT_PRECISE_BEST;
 	s->exclude_hv = true;
 	if (length == 0)
-		return diag_fail(d, EINVAL, "there is no event '': a list of events is NAME,NAME and so on, and `auto` picks the best");
+		return diag_fail(d, EINVAL, "there is no event '': a list of events is NAME,NAME and so on; `auto` picks the best");
 	if (length >= sizeof(s->name))
 		return diag_fail(d, EINVAL, "'%.40s...' is too long to be the name of an event", text);
 	memcpy(s->text, text, length);
@@ -114,6 +114,8 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 		if (!s->period)
 			return bad_number("period", s, d);
 		left = (size_t)(at - name);
+		if (memchr(name, '@', left))
+			return diag_fail(d, EINVAL, "'%s' has two periods: one of them", s->text);
 	}
 	/* cpu/event=1,umask=2/u: letters behind the slash; else modifiers from the last colon on, as long as they are ours */
 	slash = memrchr(name, '/', left);
@@ -123,7 +125,8 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 
 		ret = rest ? take_modifier(m, rest, s, d) : 1;
 		if (ret <= 0)
-			return ret ? ret : diag_fail(d, EINVAL, "'%s': '%.*s' is no modifier (u k h p pp ppp P)", s->text, (int)rest, m);
+			return ret ? ret : diag_fail(d, EINVAL, "'%s': '%.*s' is no modifier (u k h p pp ppp P)", s->text,
+						     (int)rest, m);
 		left = (size_t)(slash + 1 - name);
 	} else {
 		const char *colon;

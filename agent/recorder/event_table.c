@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The few events that matter to us, for processors that libpfm4 4.13 does not know: by libpfm4's names for their predecessors, so
- * that a command line works on both.  Codes: event select in bits 0 to 7, unit mask in bits 8 to 15.
+ * The few events that matter to us, for processors that libpfm4 4.13 does not know: by libpfm4's names for their
+ * predecessors, so that a command line works on both.  And events that it encodes otherwise than their vendor does: of 1,282
+ * that Intel's files and libpfm4 4.13 both name for Skylake to Sapphire Rapids, these 18.
  *
- * Sources: Intel's event files (github.com/intel/perfmon: ADL, GNR; the P cores of both); AMD, Processor Programming Reference for
- * Family 1Ah Model 02h, section 2.1.15 "Performance Monitor Counters"; Arm Neoverse N1 Technical Reference Manual, table C2-1.
+ * Codes: event select in bits 0 to 7, unit mask 8 to 15, edge 18, invert 23, counter mask 24 to 31.  Sources: Intel's
+ * event files, github.com/intel/perfmon (SKL 59, SKX 1.37, ICL 1.24, ICX 1.30, SPR 1.39, ADL 1.40, MTL 1.22, EMR 1.24, GNR
+ * 1.20: the P cores); AMD, Processor Programming Reference for Family 1Ah Model 02h, "Core Performance Monitor Counters";
+ * Arm, Neoverse N1 Technical Reference Manual, "PMU events".
  */
 #include "event_internal.h"
 
@@ -30,6 +33,32 @@ static const struct entry golden_cove[] = {
 	{ "MEM_LOAD_RETIRED:L1_MISS", 0x08d1 },
 	{ "MEM_LOAD_RETIRED:L2_MISS", 0x10d1 },
 	{ "MEM_LOAD_RETIRED:L3_MISS", 0x20d1 },
+	{ NULL, 0 },
+};
+
+static const struct entry skylake[] = {
+	{ "UOPS_RETIRED:STALL_CYCLES", 0x018002c2 },
+	{ "UOPS_RETIRED:TOTAL_CYCLES", 0x108002c2 },
+	{ NULL, 0 },
+};
+
+static const struct entry ice_lake[] = {
+	{ "TOPDOWN:BACKEND_BOUND_SLOTS", 0x02a4 },
+	{ "MEM_LOAD_MISC_RETIRED:UC", 0x04d4 },
+	{ NULL, 0 },
+};
+
+static const struct entry sapphire_rapids[] = {
+	{ "INST_RETIRED:ANY", 0x0100 },
+	{ "TOPDOWN:BACKEND_BOUND_SLOTS", 0x02a4 },
+	{ "TOPDOWN:BAD_SPEC_SLOTS", 0x04a4 },
+	{ "TOPDOWN:BR_MISPREDICT_SLOTS", 0x08a4 },
+	{ "TOPDOWN:MEMORY_BOUND_SLOTS", 0x10a4 },
+	{ "INT_MISC:UNKNOWN_BRANCH_CYCLES", 0x40ad },
+	{ "ARITH:IDIV_ACTIVE", 0x010008b0 },
+	{ "ARITH:INT_DIVIDER_ACTIVE", 0x010008b0 },
+	{ "UOPS_RETIRED:MS", 0x04c2 },
+	{ "MEM_TRANS_RETIRED:STORE_SAMPLE", 0x02cd },
 	{ NULL, 0 },
 };
 
@@ -65,6 +94,16 @@ static const struct {
 	uint32_t family, model; /* model ~0: all of the family */
 	const struct entry *entry;
 } processors[] = {
+	{ "skl", EVENT_VENDOR_INTEL, 6, 0x4e, skylake },
+	{ "skl", EVENT_VENDOR_INTEL, 6, 0x5e, skylake },
+	{ "skl", EVENT_VENDOR_INTEL, 6, 0x8e, skylake }, /* Kaby Lake, Coffee Lake */
+	{ "skl", EVENT_VENDOR_INTEL, 6, 0x9e, skylake },
+	{ "skx", EVENT_VENDOR_INTEL, 6, 0x55, skylake },
+	{ "icl", EVENT_VENDOR_INTEL, 6, 0x7d, ice_lake },
+	{ "icl", EVENT_VENDOR_INTEL, 6, 0x7e, ice_lake },
+	{ "icx", EVENT_VENDOR_INTEL, 6, 0x6a, ice_lake },
+	{ "icx", EVENT_VENDOR_INTEL, 6, 0x6c, ice_lake },
+	{ "spr", EVENT_VENDOR_INTEL, 6, 0x8f, sapphire_rapids },
 	{ "adl", EVENT_VENDOR_INTEL, 6, 0x97, golden_cove }, /* Alder Lake */
 	{ "adl", EVENT_VENDOR_INTEL, 6, 0x9a, golden_cove },
 	{ "rpl", EVENT_VENDOR_INTEL, 6, 0xb7, golden_cove }, /* Raptor Lake */

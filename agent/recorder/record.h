@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One record of a perf ring taken apart.  Where things stand in it is fixed by the event's attr; how much of it there is, the record
- * itself says, so that every length is checked against the record's end.  Nothing is copied: pointers lead into the record.
- * Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
+ * One record of a perf ring taken apart.  Where things stand in it is fixed by the event's attr; how much of it there
+ * is, the record itself says, so that every length is checked against the record's end.  Nothing is copied: pointers
+ * lead into the record. Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
  */
 #ifndef TAILOR_RECORD_H
 #define TAILOR_RECORD_H
