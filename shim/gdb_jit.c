@@ -10,6 +10,7 @@
  */
 #include "shim.h"
 
+#include "beam.h"
 #include "jitreg.h"
 #include "sys.h"
 
@@ -19,6 +20,7 @@
 #define SLOTS 8		     /* JITs in one process */
 #define ENTRIES_MAX 100000   /* of a list found at start: it may be a ring */
 #define ELF_BYTES_MAX (1ull << 30)
+#define LINES_BYTES 16384 /* of one function, on the host's stack */
 
 /* The layout is fixed by the interface, version 1. */
 struct entry {
@@ -41,15 +43,29 @@ struct slot {
 };
 static struct slot slots[SLOTS];
 
+static void pass_on_function(void *context, const struct beam_function *f)
+{
+	bool readable = sys_readable_range((const void *)(uintptr_t)f->address, f->bytes);
+
+	(void)context;
+	if (f->nr_lines)
+		jitreg_debug_info(f->address, f->nr_lines, f->lines, f->lines_bytes);
+	jitreg_code_load(f->address, f->bytes, 0, f->name, readable ? (const void *)(uintptr_t)f->address : NULL);
+}
+
 static void pass_on(const struct entry *e)
 {
-	/* some (BEAM) put another format there, of which nothing is known here */
-	if (!e || !e->symfile_addr || e->symfile_size < sizeof(Elf64_Ehdr) || e->symfile_size > ELF_BYTES_MAX ||
-	    !sys_readable_range(e->symfile_addr, e->symfile_size) || memcmp(e->symfile_addr, ELFMAG, SELFMAG) != 0) {
+	unsigned char lines[LINES_BYTES];
+
+	if (!e || !e->symfile_addr || e->symfile_size < 8 || e->symfile_size > ELF_BYTES_MAX ||
+	    !sys_readable_range(e->symfile_addr, e->symfile_size)) {
 		log_count_full();
 		return;
 	}
-	jitreg_image(0, JITREG_IMAGE_MEMORY_ELF, "", NULL, 0, NULL, 0, e->symfile_addr, (uint32_t)e->symfile_size);
+	if (memcmp(e->symfile_addr, ELFMAG, SELFMAG) == 0)
+		jitreg_image(0, JITREG_IMAGE_MEMORY_ELF, "", NULL, 0, NULL, 0, e->symfile_addr, (uint32_t)e->symfile_size);
+	else if (!beam_read(e->symfile_addr, e->symfile_size, lines, sizeof(lines), pass_on_function, NULL))
+		log_count_full(); /* a format of which nothing is known here */
 }
 
 static void hear(struct slot *s)

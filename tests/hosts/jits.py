@@ -51,6 +51,7 @@ def hosts(build):
             Channel("perf map", "mono --jitmap {dir}/fib.exe {s} {r}"),
         ]),
         Host("erlang", "erlang-base", "cat /usr/lib/erlang/releases/*/OTP_VERSION", "cd {dir} && erlc +debug_info {jits}/fib.erl", [
+            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95),
             Channel("perf map", "erl +JPperf map -noshell -pa {dir} -s fib main {s} {r}"),
             Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
         ]),

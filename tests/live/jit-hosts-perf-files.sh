@@ -4,7 +4,7 @@
 # code have a name (V8's also a source line), and output and exit status are what they are alone.
 set -u
 out=$(timeout 300 /usr/bin/python3 tests/hosts/jits.py "$1" --check --seconds 1 \
-	node:jitdump php:"perf map" mono erlang guile javascriptcore)
+	node:jitdump php:"perf map" mono erlang:"perf map" guile javascriptcore)
 status=$?
 printf '%s\n' "$out"
 # the heading is no host

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the Erlang virtual machine (OTP 24 and later) hands to the GDB JIT interface instead of an ELF: the functions of one
+ * module with their lines (erts/etc/unix/jit-reader.c is its reader for gdb).  Context: any.
+ */
+#ifndef TAILOR_BEAM_H
+#define TAILOR_BEAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One function: its code, and its line table in jitdump's encoding. */
+struct beam_function {
+	uint64_t address, bytes;
+	const char *name;
+	uint64_t nr_lines;
+	const void *lines;
+	size_t lines_bytes;
+};
+
+/*
+ * Calls each() for the functions in a blob.  scratch is for a function's lines; those that do not fit are left out.
+ * false: this is not such a blob, or makes no sense from some function on (those before it were reported).
+ */
+bool beam_read(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
+	       void (*each)(void *context, const struct beam_function *f), void *context);
+
+#endif
