@@ -200,7 +200,8 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 			break;
 	}
 	if (ret) /* the name is good: not -EINVAL */
-		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "%s cannot be sampled: %s", out->name, reason(-ret));
+		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "%s cannot be sampled: %s; `auto` picks what can be",
+				 out->name, reason(-ret));
 	paced = automatic || strcmp(out->unit, "cycles") == 0;
 	per_second = paced && !event_is_clock(&out->attr) ? events_per_second(&out->attr) : 0;
 	if (per_second && out->attr.freq)

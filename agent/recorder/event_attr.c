@@ -76,9 +76,8 @@ static void choose_content(struct perf_event_attr *a, const struct event_options
 	if (event_is_fault(a))
 		a->sample_type |= PERF_SAMPLE_ADDR;
 	/*
-	 * Before Linux 6.15 (and some stable ones) PEBS took user registers from the interrupt, not from the sampled
-	 * instruction, unless registers of the interrupted code were asked for as well: one is enough to have all of
-	 * them right.
+	 * Before Linux 6.15 (and some stable ones) adaptive PEBS took user registers from the interrupt, not from the sampled
+	 * instruction, unless registers of the interrupted code were asked for as well: one is enough to have them all right.
 	 */
 	if (a->precise_ip && a->sample_regs_user && pmu->vendor == EVENT_VENDOR_INTEL) {
 		a->sample_type |= PERF_SAMPLE_REGS_INTR;

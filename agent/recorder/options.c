@@ -9,9 +9,12 @@ enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
-	{ "event", 'e', "EVENT", 0, "what to sample: auto (the best that this machine has), cycles, task-clock, or any name "
-				    "that libpfm4 knows (auto)", 0 },
-	{ "rate", 'r', "N", 0, "samples per second and CPU (10000)", 0 },
+	{ "event", 'e', "LIST", 0,
+	  "what to sample, NAME[:MODIFIER][@PERIOD] and more of them behind commas: auto (the best that this machine has), cycles, "
+	  "task-clock, page-faults, context-switches, any event that libpfm4 knows (MEM_LOAD_RETIRED:L3_MISS), a code (r01c2), or "
+	  "a PMU's fields (cpu/event=0xc2/); modifiers: u or k (count user or kernel only), p to ppp (so precise or not at all); "
+	  "period: one sample every so many events, k M G (auto)", 0 },
+	{ "rate", 'r', "N", 0, "samples per second and CPU, of events that have no period of their own (10000)", 0 },
 	{ "period", KEY_PERIOD, "N", 0, "one sample every N events (or ns of a clock), instead of a rate", 0 },
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
 	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,

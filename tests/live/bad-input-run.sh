@@ -108,6 +108,13 @@ case_ "empty command" 127 ': there is no such command' $(run) -- ""
 case_ "not executable" 126 'host.c: Permission denied' $(run) -- "$dir/host.c"
 case_ "a folder" 126 'Is a directory' $(run) -- "$dir"
 case_ "no such event" 2 "there is no event 'no-such-event'" $(run) -e no-such-event -- "$dir/host" 9
+case_ "an event nearly right" 2 "no event 'cycels' on this machine; near names: cycles" $(run) -e cycels -- "$dir/host" 9
+case_ "another processor's event" 2 "no event 'core::UNHALTED_CORE_CYCLES'" $(run) -e core::UNHALTED_CORE_CYCLES -- "$dir/host" 9
+case_ "no event in a list" 2 "there is no event ''" $(run) -e task-clock,,cycles -- "$dir/host" 9
+case_ "no such period" 2 "'cycles@0': a period is a number" $(run) -e cycles@0 -- "$dir/host" 9
+case_ "no possible period" 2 "'task-clock@5': a period of 5 ns is shorter than" $(run) -e task-clock@5 -- "$dir/host" 9
+case_ "no precise clock" 2 "'task-clock:p' is an event of the kernel" $(run) -e task-clock:p -- "$dir/host" 9
+case_ "no such PMU" 2 "it has no PMU 'gpu'" $(run) -e gpu/event=1/ -- "$dir/host" 9
 case_ "no such scope" 2 "--scope is cpu or thread, not 'core'" $(run) --scope core -- "$dir/host" 9
 case_ "no such register" 2 "there is no register 'r99'" $(run) --registers bx,r99 -- "$dir/host" 9
 case_ "no such rate" 2 "--rate is a number from" $(run) -r -5 -- "$dir/host" 9
