@@ -11,14 +11,14 @@
 
 #define VIEWS_SHOWN_MAX 8
 
-enum { KEY_JSON = 0x100, KEY_CSV, KEY_SAMPLES, KEY_WITNESS, KEY_TOP, KEY_INTERVALS };
+enum { KEY_JSON = 0x100, KEY_CSV, KEY_SAMPLES, KEY_WITNESS, KEY_TOP, KEY_INTERVALS, KEY_HOTTEST };
 
 struct arguments {
 	struct trace_arguments trace;
 	const char *path;
 	const struct view *view[VIEWS_SHOWN_MAX];
 	int nr_views;
-	bool json, csv, each, witness, intervals;
+	bool json, csv, each, witness, intervals, hottest;
 	int top;
 };
 
@@ -28,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets (with --view)", 0 },
 	{ "top", KEY_TOP, "N", 0, "rows of each table (10); 0: all", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "95 % confidence intervals beside shares (with --view)", 0 },
+	{ "hottest", KEY_HOTTEST, NULL, 0, "the hottest lines of a listing instead of its whole text (ir, asm)", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "one line a sample, tab-separated, instead of a report", 0 },
 	{ "witness", KEY_WITNESS, NULL, 0, "with --samples: also what the call stack alone says", 0 },
 	{ 0 },
@@ -62,6 +63,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_INTERVALS:
 		a->intervals = true;
+		break;
+	case KEY_HOTTEST:
+		a->hottest = true;
 		break;
 	case KEY_SAMPLES:
 		a->each = true;
@@ -122,6 +126,7 @@ static void ask(void *context, struct report *r)
 		r->summary = summary_create();
 		r->error = r->summary ? 0 : -1;
 	}
+	r->hottest = a->arguments->hottest;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
 		a->shown[i].view->prepare(r, &a->shown[i]);

@@ -169,6 +169,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		ret = prepare(s, arguments, &d);
 	if (ret == 0) {
 		ask(context, &s->report);
+		s->options.stacks = s->report.stacks;
 		ret = attribute(s->reader, s->model, &s->options, &s->attribution, &d);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}

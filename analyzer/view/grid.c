@@ -15,7 +15,7 @@
 #define TEXT_MIN 8
 
 struct cell {
-	bool set;
+	bool set, blank;
 	double value;
 	char *text, *prefix, *detail;
 };
@@ -27,6 +27,7 @@ struct column {
 	unsigned flags;
 	int width; /* as asked for; then as shown */
 	double total;
+	bool tree;
 	int *tenths; /* of a share, per row shown */
 };
 
@@ -88,6 +89,12 @@ void grid_show_all_rows(struct grid *g)
 		g->all_rows = true;
 }
 
+void grid_is_tree(struct grid *g, int column)
+{
+	if (g)
+		g->column[column].tree = true;
+}
+
 void grid_row(struct grid *g)
 {
 	if (!g)
@@ -121,6 +128,11 @@ void grid_set(struct grid *g, int column, double value)
 {
 	last(g, column)->set = true;
 	last(g, column)->value = value;
+}
+
+void grid_set_blank(struct grid *g, int column)
+{
+	last(g, column)->blank = true;
 }
 
 static void set_text(char **to, const char *text)
@@ -235,7 +247,7 @@ void grid_bar(const struct page *p, int tenths, int cells)
 static const char *to_text(const struct column *c, const struct cell *cell, int tenths, char text[32])
 {
 	if (!cell->set)
-		return "-";
+		return cell->blank ? "" : "-";
 	switch (c->kind) {
 	case CELL_TEXT:
 		return cell->text ? cell->text : "";
@@ -326,7 +338,7 @@ static void make_tenths(struct grid *g)
 		}
 		summary_tenths(values, nr, column->total, column->tenths);
 		for (size_t i = 0; i < g->shown; i++)
-			if (g->row[i].text_only && column->total > 0)
+			if ((g->row[i].text_only || column->tree) && column->total > 0)
 				column->tenths[i] = (int)(g->row[i].cell[c].value * 1000 / column->total + 0.5);
 	}
 	free(values);
@@ -396,7 +408,7 @@ static void put_interval(const struct grid *g, const struct page *p, size_t row,
 	for (size_t i = 0; i < nr_lines(g); i++)
 		if (!(i < g->shown && g->row[i].text_only))
 			n += cell_at(g, i, g->samples)->value;
-	if (g->column[g->samples].total > n)
+	if (g->column[g->samples].total > n || g->column[c].tree)
 		n = g->column[g->samples].total;
 	grid_interval(samples->value, n, &low, &high);
 	if (cell_at(g, row, c)->set && samples->set && !(row < g->shown && g->row[row].text_only))
@@ -502,6 +514,10 @@ static void show_text(struct grid *g, const struct page *p)
 
 		if (!is_shown(c))
 			continue;
+		if (!width && c->kind == CELL_TEXT) {
+			pending += c->width + 2;
+			continue;
+		}
 		put_pad(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
 		width = page_put(p, c->heading, c->kind == CELL_TEXT || c->width > width ? c->width : width);
 		pending = 2 + (c->kind == CELL_TEXT ? c->width - width : 0);

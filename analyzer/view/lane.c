@@ -61,5 +61,7 @@ void lanes_text(const struct lanes *l, uint32_t i, double of, bool utf8, char te
 		memcpy(text + at, cell, strlen(cell));
 		at += strlen(cell);
 	}
+	while (at && text[at - 1] == ' ')
+		at--;
 	text[at] = 0;
 }

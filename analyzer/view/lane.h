@@ -23,7 +23,7 @@ struct lanes {
 /* From a group with keys (column, GROUP_BIN); at most cells.  false without memory. */
 bool lanes_make(const struct report *r, const struct report_group *g, int cells, struct lanes *l);
 void lanes_fini(struct lanes *l);
-/* Lane i in text, relative to `of` (0: each cell relative to what all lanes have there); ends with NUL. */
+/* Lane i in text, relative to `of` (0: each cell relative to what all lanes have there), without blanks at its end. */
 void lanes_text(const struct lanes *l, uint32_t i, double of, bool utf8, char text[4 * LANE_CELLS_MAX]);
 
 #endif

@@ -76,10 +76,14 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 void grid_set_total(struct grid *g, int column, double total);
 /* Show all rows, however many. */
 void grid_show_all_rows(struct grid *g);
+/* Rows hold parts of others, so the shares of this column are rounded each by itself. */
+void grid_is_tree(struct grid *g, int column);
 void grid_row(struct grid *g);
 /* Cells of the last row; one that is never set is "-" and null. */
 void grid_set(struct grid *g, int column, double value);
 void grid_set_text(struct grid *g, int column, const char *text);
+/* Nothing to say: empty for people, null for programs. */
+void grid_set_blank(struct grid *g, int column);
 /* A few words before a text, for people (a tree's branches), and a second line below it. */
 void grid_set_prefix(struct grid *g, int column, const char *prefix);
 void grid_set_detail(struct grid *g, int column, const char *detail);

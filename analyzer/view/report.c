@@ -205,6 +205,20 @@ const char *report_component_name(const struct report *r, uint32_t component, ch
 	return spare;
 }
 
+uint32_t report_component_above(const struct report *r, uint32_t component, uint32_t level)
+{
+	struct expansion e;
+	uint32_t most = 0;
+
+	if (component == COMPONENT_NONE || level >= LEVELS_MAX)
+		return COMPONENT_NONE;
+	dictionary_expand(&r->model->dictionary, &component, 1, 0, &e);
+	for (uint32_t i = 1; i < e.nr; i++)
+		if (e.row[i].share > e.row[most].share)
+			most = i;
+	return e.nr ? e.row[most].component[level] : COMPONENT_NONE;
+}
+
 struct order {
 	const struct report *r;
 	const struct report_group *g;

@@ -34,6 +34,8 @@ struct report {
 	const struct filter_arguments *arguments;
 	const char *level; /* --level, or NULL */
 	bool stack_only;
+	bool hottest; /* listings: the hottest lines instead of the whole text */
+	bool stacks; /* somebody wants TABLE_STACK */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* ... how many */
 	bool has_run;		    /* there are run marks */
@@ -60,6 +62,9 @@ uint32_t report_level(const struct report *r, const char *name);
 const char *report_level_name(const struct report *r, uint32_t level);
 /* A component's name, "component 17" without one, "(none)" for nobody; spare has room for 32. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
+
+/* The component that another one leads to at a level, by the largest share; itself at its own.  COMPONENT_NONE: none. */
+uint32_t report_component_above(const struct report *r, uint32_t component, uint32_t level);
 
 /* Groups of g, the largest first: indexes into g->g.sum; malloc()ed, the caller's.  NULL without memory. */
 uint32_t *report_order(const struct report *r, const struct report_group *g);

@@ -32,10 +32,16 @@ struct view {
 	X(components) \
 	X(pipelines) \
 	X(functions) \
+	X(ir) \
 	X(lines) \
 	X(images) \
 	X(threads) \
 	X(processes) \
+	X(marks) \
+	X(timeline) \
+	X(tree) \
+	X(callers) \
+	X(callees) \
 	X(methods) \
 	X(reasons)
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls as a tree, from the sums of TABLE_STACK: of functions, or of components of a level.  On a way from the root each of
+ * them stands once: a call of what is on the way already (recursion, direct or not) goes on there, so that what is summed up
+ * along a way never counts a sample twice.  Context: thread.
+ */
+#ifndef TAILOR_CALLTREE_H
+#define TAILOR_CALLTREE_H
+
+#include "report.h"
+
+struct call {
+	uint32_t parent; /* call; [0] is the root, nobody */
+	uint32_t key;	 /* function or component; 0: none */
+	uint32_t depth;
+	uint16_t flags; /* enum stack_flags of one of its frames */
+	double own, total; /* measure; total: with all below */
+	double own_samples, total_samples;
+	uint32_t *child; /* sorted: the largest total first */
+	uint32_t nr_children;
+};
+
+struct calltree {
+	struct call *call; /* parents come before their children */
+	uint32_t nr, capacity;
+	uint32_t level; /* LEVELS_MAX: of functions */
+	uint32_t *children;
+};
+
+/* From a group with the one key TABLE_STACK.  inverted: from each sample's own function outwards to its callers.  false
+ * without memory; calltree_fini() in any case. */
+bool calltree_make(const struct report *r, const struct report_group *g, uint32_t level, bool inverted, struct calltree *t);
+void calltree_fini(struct calltree *t);
+/* What a call is of; spare has room for 32. */
+const char *calltree_name(const struct report *r, const struct calltree *t, uint32_t call, char *spare);
+
+#endif
