@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define LINE_TEXT_MAX 400
+#define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
 
 /* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
 static void prepare(struct report *r, struct shown *v)
@@ -146,7 +147,7 @@ struct columns {
 	uint32_t plan_level, other_level;
 };
 
-static void add_columns(struct grid *g, struct columns *c, const struct listing *l)
+static void add_columns(struct grid *g, struct columns *c, const struct listing *l, const struct page *p)
 {
 	const struct report *r = l->r;
 
@@ -166,7 +167,8 @@ static void add_columns(struct grid *g, struct columns *c, const struct listing 
 	if (c->plan_level != LEVELS_MAX)
 		c->plan = grid_column(g, report_level_name(r, c->plan_level), report_level_name(r, c->plan_level), CELL_TEXT, 0, 11);
 	if (c->other_level != LEVELS_MAX && c->other_level != c->plan_level)
-		c->other = grid_column(g, report_level_name(r, c->other_level), report_level_name(r, c->other_level), CELL_TEXT, 0, 10);
+		c->other = grid_column(g, report_level_name(r, c->other_level), report_level_name(r, c->other_level), CELL_TEXT,
+				       p->columns >= WIDE ? 0 : GRID_HIDDEN, 24);
 	c->source = grid_column(g, "source", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->number = grid_column(g, "line", "line", CELL_COUNT, 0, 0);
 	c->text = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
@@ -180,6 +182,8 @@ static void add_line(struct grid *g, const struct columns *c, const struct listi
 
 	for (size_t i = 0; i < bytes; i++)
 		text[i] = line->text[i] == '\t' || line->text[i] == 0 ? ' ' : line->text[i];
+	while (bytes && text[bytes - 1] == ' ')
+		bytes--;
 	text[bytes] = 0;
 	grid_row(g);
 	if (line->sum[r->event]->samples > 0) {
@@ -216,7 +220,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct columns c;
 
-	add_columns(g, &c, l);
+	add_columns(g, &c, l, p);
 	grid_is_tree(g, c.share); /* a listing is a part of all: what is beside it counts too */
 	if (r->hottest)
 		qsort_r(l->line, l->nr, sizeof(*l->line), by_cost, l);
