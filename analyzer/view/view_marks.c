@@ -157,10 +157,13 @@ static void show_slowest(const struct report *r, const struct report_group *g, c
 {
 	char text[128], tops[TOP_TEXT];
 	struct grid *slow = grid_create("slowest", "The slowest of %u: %s", k->nr, kind_name(r, k, text));
-	int name = grid_column(slow, "name", "", CELL_TEXT, GRID_HIDDEN, 0), instance = grid_column(slow, "instance", "#", CELL_COUNT, 0, 0);
-	int time = grid_column(slow, "time_ns", "time", CELL_DURATION, 0, 0), begin = grid_column(slow, "begin_ns", "begin", CELL_DURATION, 0, 0);
+	int name = grid_column(slow, "name", "", CELL_TEXT, GRID_HIDDEN, 0);
+	int instance = grid_column(slow, "instance", "#", CELL_COUNT, 0, 0);
+	int time = grid_column(slow, "time_ns", "time", CELL_DURATION, 0, 0);
+	int begin = grid_column(slow, "begin_ns", "begin", CELL_DURATION, 0, 0);
 	int of = grid_column(slow, "times_average", "average", CELL_TIMES, 0, 0);
-	int units = grid_column(slow, "units", "units", CELL_NUMBER, 0, 0), n = grid_column(slow, "samples", "samples", CELL_COUNT, 0, 0);
+	int units = grid_column(slow, "units", "units", CELL_NUMBER, 0, 0);
+	int n = grid_column(slow, "samples", "samples", CELL_COUNT, 0, 0);
 	int top = grid_column(slow, "top", "most of it", CELL_TEXT, 0, 0);
 	const struct mark **list = calloc((size_t)k->nr + 1, sizeof(*list));
 	uint32_t nr = 0, nr_components = r->model->dictionary.nr_components;
@@ -196,12 +199,16 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 {
 	const struct model *m = r->model;
 	struct grid *g = grid_create("marks", "Marks (they may overlap: shares do not add up over them)");
-	int nr = grid_column(g, "count", "count", CELL_COUNT, 0, 0), time = grid_column(g, "time_ns", "time", CELL_DURATION, 0, 0);
-	int average = grid_column(g, "average_ns", "average", CELL_DURATION, 0, 0), longest = grid_column(g, "longest_ns", "longest",
-													  CELL_DURATION, 0, 0);
-	int units = grid_column(g, "units", "units", CELL_NUMBER, 0, 0), samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
-	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), unended = grid_column(g, "unended", "", CELL_COUNT, GRID_HIDDEN, 0);
-	int name = grid_column(g, "name", "mark", CELL_TEXT, 0, 16), top = grid_column(g, "top", "most of it", CELL_TEXT, 0, 0);
+	int nr = grid_column(g, "count", "count", CELL_COUNT, 0, 0);
+	int time = grid_column(g, "time_ns", "time", CELL_DURATION, 0, 0);
+	int average = grid_column(g, "average_ns", "average", CELL_DURATION, 0, 0);
+	int longest = grid_column(g, "longest_ns", "longest", CELL_DURATION, 0, 0);
+	int units = grid_column(g, "units", "units", CELL_NUMBER, 0, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int unended = grid_column(g, "unended", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int name = grid_column(g, "name", "mark", CELL_TEXT, 0, 16);
+	int top = grid_column(g, "top", "most of it", CELL_TEXT, 0, 0);
 	struct kind *kind = calloc((size_t)m->nr_marks + 1, sizeof(*kind));
 	uint32_t nr_kinds = 0, nr_components = m->dictionary.nr_components;
 	double *by_component = calloc((size_t)nr_components + 1, sizeof(*by_component));
