@@ -23,6 +23,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
 	X(run, listed) \
 	X(attach, listed) \
 	X(report, listed) \
+	X(overhead, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
 	X(record, hidden)

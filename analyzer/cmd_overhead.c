@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor overhead: what sampling costs on the user's own program, and what it buys. */
+#include "cmd.h"
+#include "overhead_view.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS_DEFAULT 5
+#define ROUNDS_QUICK 3
+#define ROUNDS_MAX 1000
+#define RATE_MAX 1000000
+
+enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_KEEP_OUTPUT };
+
+struct arguments {
+	struct overhead o;
+	const char *svg;
+	bool json, quick;
+};
+
+static const struct argp_option options[] = {
+	{ "event", 'e', "EVENT", 0, "what to sample, as `tailor run` takes it (auto)", 0 },
+	{ "rates", KEY_RATES, "N,N...", 0, "samples per second and processor, up to eight (1000,10000,50000)", 0 },
+	{ "rounds", KEY_ROUNDS, "N", 0, "how often each way is run at each rate (5)", 0 },
+	{ "quick", KEY_QUICK, NULL, 0, "three rounds at 10000 samples per second", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "picture to write (overhead.svg)", 0 },
+	{ "json", KEY_JSON, NULL, 0, "for programs, instead of the table", 0 },
+	{ "keep-output", KEY_KEEP_OUTPUT, NULL, 0, "show what the command writes, on stderr (thrown away)", 0 },
+	{ 0 },
+};
+
+static uint64_t number(struct argp_state *state, const char *name, const char *text, char **end, uint64_t most)
+{
+	uint64_t n = strtoull(text, end, 10);
+
+	if (*end == text || *text == '-' || *text == '+' || n < 1 || n > most)
+		argp_error(state, "--%s: a number from 1 to %llu is wanted, not '%s'", name, (unsigned long long)most, text);
+	return n;
+}
+
+static void take_rates(struct argp_state *state, struct overhead *o, char *text)
+{
+	char *end;
+
+	for (o->nr_rates = 0;; text = end + 1) {
+		uint64_t rate = number(state, "rates", text, &end, RATE_MAX);
+
+		if (*end && *end != ',')
+			argp_error(state, "--rates: numbers with commas between them are wanted, not '%s'", text);
+		if (o->nr_rates == OVERHEAD_RATES_MAX)
+			argp_error(state, "--rates: more than %d rates", OVERHEAD_RATES_MAX);
+		for (unsigned i = 0; i < o->nr_rates; i++)
+			if (o->rate[i] == rate)
+				argp_error(state, "--rates: %llu stands there twice", (unsigned long long)rate);
+		o->rate[o->nr_rates++] = rate;
+		if (!*end)
+			return;
+	}
+}
+
+static void take_defaults(struct arguments *a)
+{
+	static const uint64_t rates[] = { 1000, 10000, 50000 };
+	struct overhead *o = &a->o;
+
+	if (!o->nr_rounds)
+		o->nr_rounds = a->quick ? ROUNDS_QUICK : ROUNDS_DEFAULT;
+	if (o->nr_rates)
+		return;
+	o->nr_rates = a->quick ? 1 : sizeof(rates) / sizeof(rates[0]);
+	memcpy(o->rate, a->quick ? &rates[1] : rates, o->nr_rates * sizeof(rates[0]));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	char *end;
+
+	switch (key) {
+	case 'e':
+		a->o.event = arg;
+		break;
+	case KEY_ROUNDS:
+		a->o.nr_rounds = (unsigned)number(state, "rounds", arg, &end, ROUNDS_MAX);
+		if (*end)
+			argp_error(state, "--rounds: a number from 1 to %d is wanted, not '%s'", ROUNDS_MAX, arg);
+		break;
+	case KEY_RATES:
+		take_rates(state, &a->o, arg);
+		break;
+	case KEY_QUICK:
+		a->quick = true;
+		break;
+	case KEY_SVG:
+		a->svg = arg;
+		break;
+	case KEY_JSON:
+		a->json = true;
+		break;
+	case KEY_KEEP_OUTPUT:
+		a->o.keep_output = true;
+		break;
+	case ARGP_KEY_ARGS:
+		a->o.command = state->argv + state->next;
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "there is no command to run");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static volatile int stop; /* 128 + the signal */
+
+static void on_signal(int signal_number)
+{
+	stop = 128 + signal_number;
+}
+
+/* What we started is ended and what we wrote is removed before we go.  A signal that the caller ignores stays ignored. */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction a = { .sa_handler = on_signal }, before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the children's usage away */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void show_progress(void *context, unsigned done, unsigned total, unsigned rate, enum capture c)
+{
+	static struct timespec begin;
+	const struct overhead *o = context;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!done)
+		begin = now;
+	fprintf(stderr, "\r\033[Krun %u of %u: %s", done + 1, total, capture_kinds[c].name);
+	if (c != CAPTURE_BARE)
+		fprintf(stderr, ", %llu samples/s", (unsigned long long)o->rate[rate]);
+	if (done)
+		fprintf(stderr, "; about %.0f s left", (double)(now.tv_sec - begin.tv_sec + 1) / done * (total - done));
+}
+
+static int write_picture(const char *path, const struct overhead *o)
+{
+	FILE *f = fopen(path, "we");
+	bool bad;
+
+	if (f) {
+		overhead_svg(o, f);
+		bad = ferror(f);
+		if (fclose(f) == 0 && !bad)
+			return CMD_DONE;
+	}
+	fprintf(stderr, "%s: %s: the picture could not be written: %s\n", program_invocation_name, path, strerror(errno));
+	return CMD_FAILED;
+}
+
+static int show(const struct arguments *a)
+{
+	int status = write_picture(a->svg, &a->o);
+
+	if (a->json) {
+		if (overhead_json(&a->o, stdout))
+			status = CMD_FAILED;
+	} else {
+		overhead_text(&a->o, stdout);
+		if (status == CMD_DONE)
+			printf("Picture: %s\n", a->svg);
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "%s: the output could not be written\n", program_invocation_name);
+		status = CMD_FAILED;
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
+		"Run a command alone and under several ways of sampling, in turn and often, and show what each way costs and how many of its "
+		"samples end on a component: register tagging against call-stack sampling, on your own program.\v"
+		"The command's input is /dev/null. A run time is the command's own, without the recorder's start and end; processor time is "
+		"user and system time, of the command and of the recorder. All traces are temporary, below $TMPDIR or /tmp.\n\n"
+		"Exit status: 0; 1 when the command fails by itself or under a recorder; 2 for options that make no sense.",
+		NULL, NULL, NULL };
+	struct arguments a = { .svg = "overhead.svg" };
+	const char *temporary = getenv("TMPDIR");
+	char directory[256];
+	struct diag d = { "" };
+	int status = CMD_FAILED, ret;
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	take_defaults(&a);
+	if (access(a.svg, W_OK) && errno != ENOENT) /* before an hour has passed */
+		return write_picture(a.svg, &a.o);
+	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
+	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+	if (!a.o.run || !mkdtemp(directory)) {
+		fprintf(stderr, "%s: %s: no temporary folder: %s\n", program_invocation_name, directory, strerror(errno));
+		free(a.o.run);
+		return CMD_FAILED;
+	}
+	catch_signals();
+	ret = overhead_measure(&a.o, directory, &stop, isatty(2) ? show_progress : NULL, &a.o, &d);
+	if (isatty(2))
+		fputs("\r\033[K", stderr);
+	rmdir(directory);
+	if (ret == 0)
+		status = show(&a);
+	else if (stop)
+		status = stop;
+	else
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+	free(a.o.run);
+	return status;
+}
+
+const struct cmd cmd_overhead = { "overhead", "compare ways of sampling on a command: cost and attribution", run };

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the program, alone and through `tailor run`: the very command that people use, in a process of its own.  A run lasts from
+ * the moment that its exec has happened to the moment that a descriptor of its process becomes readable, both ways alike.
+ */
+#include "overhead.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS 200    /* how often a signal that came just before poll() is noticed */
+#define PATIENCE_MS 2000 /* from asking processes to end to ending them */
+#define WORDS_MAX 16
+
+extern char **environ;
+
+struct measurement {
+	struct overhead *o;
+	volatile int *stop;
+	char trace[512], messages[512];
+	struct diag *d;
+};
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double cpu_s(const struct rusage *u)
+{
+	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1e-6;
+}
+
+/* Until fd is readable: 0, or -EINTR when we are to stop. */
+static int await(const struct measurement *m, int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	while (!*m->stop)
+		if (poll(&p, 1, LOOK_MS) > 0)
+			return 0;
+	return -EINTR;
+}
+
+/* tell: -1, or a descriptor that the process is to have.  The pid, or -errno. */
+static pid_t spawn(const struct measurement *m, const char *path, char **argv, int tell)
+{
+	int out = m->o->keep_output ? STDERR_FILENO : -1, ret;
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t signals;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	if (out >= 0) {
+		posix_spawn_file_actions_adddup2(&actions, out, 1);
+	} else {
+		posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+		posix_spawn_file_actions_addopen(&actions, 2, m->messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	}
+	if (tell >= 0)
+		posix_spawn_file_actions_adddup2(&actions, tell, tell); /* clears close-on-exec */
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&signals);
+	posix_spawnattr_setsigmask(&attributes, &signals);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	ret = posix_spawnp(&pid, path, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return ret ? -ret : pid;
+}
+
+/* Somebody pressed Ctrl-C, or we gave up: nothing that we started stays.  host: what a recorder runs, or 0. */
+static void end_processes(pid_t child, pid_t host)
+{
+	int status;
+
+	kill(child, SIGTERM);
+	for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
+		if (waitpid(child, &status, WNOHANG) != 0)
+			return;
+		usleep(10000);
+	}
+	if (host > 0)
+		kill(host, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+}
+
+/* From its start, which is now, to its end. */
+static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, struct overhead_run *r)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), ret;
+
+	if (fd < 0) /* a recorder's command that has ended, and has been waited for, since it told of its pid */
+		ret = errno == ESRCH ? 0 : -errno;
+	else
+		ret = await(m, fd);
+	r->wall_s = now_s() - begin_s;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
+{
+	struct rusage usage;
+	pid_t pid = spawn(m, m->o->command[0], m->o->command, -1);
+	int ret;
+
+	if (pid < 0)
+		return diag_fail(m->d, -pid, "%s: %s", m->o->command[0], pid == -ENOENT ? "there is no such command" : strerror(-pid));
+	ret = wait_for_end(m, pid, now_s(), r);
+	if (ret) {
+		end_processes(pid, 0);
+		return diag_fail(m->d, -ret, "stopped");
+	}
+	while (wait4(pid, status, 0, &usage) < 0 && errno == EINTR)
+		;
+	r->cpu_s = cpu_s(&usage);
+	return 0;
+}
+
+/* The command line of `tailor run`; number: room for the numbers in it. */
+static int make_command(const struct measurement *m, unsigned rate, enum capture c, int tell, char **argv, size_t words_max,
+			char *options, size_t options_bytes, char number[2][24])
+{
+	size_t nr = 0;
+	char *save;
+
+	snprintf(options, options_bytes, "%s", capture_kinds[c].options);
+	snprintf(number[0], 24, "%llu", (unsigned long long)m->o->rate[rate]);
+	snprintf(number[1], 24, "%d", tell);
+	argv[nr++] = (char *)(uintptr_t)"tailor";
+	argv[nr++] = (char *)(uintptr_t)"run";
+	argv[nr++] = (char *)(uintptr_t)"-q";
+	argv[nr++] = (char *)(uintptr_t)"-o";
+	argv[nr++] = (char *)(uintptr_t)m->trace;
+	argv[nr++] = (char *)(uintptr_t)"--rate";
+	argv[nr++] = number[0];
+	argv[nr++] = (char *)(uintptr_t)"--tell";
+	argv[nr++] = number[1];
+	if (m->o->event) {
+		argv[nr++] = (char *)(uintptr_t)"--event";
+		argv[nr++] = (char *)(uintptr_t)m->o->event;
+	}
+	for (char *word = strtok_r(options, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[nr++] = word;
+	argv[nr++] = (char *)(uintptr_t)"--";
+	for (size_t i = 0; m->o->command[i]; i++) {
+		if (nr + 1 >= words_max)
+			return -E2BIG;
+		argv[nr++] = m->o->command[i];
+	}
+	argv[nr] = NULL;
+	return 0;
+}
+
+/* "pid time-of-exec", later "user-us system-us"; what the recorder tells.  Returns how many bytes came until the end. */
+static size_t hear(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
+{
+	size_t nr = strlen(text);
+
+	while (nr + 1 < bytes && !(first_line && strchr(text, '\n'))) {
+		ssize_t n;
+
+		if (await(m, fd))
+			break;
+		n = read(fd, text + nr, bytes - 1 - nr);
+		if (n <= 0)
+			break;
+		nr += (size_t)n;
+		text[nr] = 0;
+	}
+	return nr;
+}
+
+static int run_recorded(struct measurement *m, unsigned rate, enum capture c, struct overhead_run *r, int *status)
+{
+	size_t words_max = 32;
+	unsigned long long exec_ns = 0, user_us = 0, system_us = 0;
+	char told[128] = "", options[256], number[2][24], **argv;
+	int tell[2], host = 0, ret = 0;
+	struct rusage usage;
+	pid_t pid;
+
+	while (m->o->command[words_max - 32])
+		words_max++;
+	argv = calloc(words_max, sizeof(*argv));
+	if (!argv || pipe2(tell, O_CLOEXEC)) {
+		free(argv);
+		return diag_fail(m->d, errno, "the recorder could not be started: %s", strerror(errno));
+	}
+	ret = make_command(m, rate, c, tell[1], argv, words_max, options, sizeof(options), number);
+	pid = ret ? ret : spawn(m, "/proc/self/exe", argv, tell[1]);
+	free(argv);
+	close(tell[1]);
+	if (pid < 0) {
+		close(tell[0]);
+		return diag_fail(m->d, -pid, "the recorder could not be started: %s", strerror(-pid));
+	}
+	hear(m, tell[0], told, sizeof(told), true);
+	if (sscanf(told, "%d %llu", &host, &exec_ns) == 2)
+		ret = wait_for_end(m, host, (double)exec_ns * 1e-9, r);
+	hear(m, tell[0], told, sizeof(told), false);
+	close(tell[0]);
+	if (*m->stop || ret) {
+		end_processes(pid, host);
+		return diag_fail(m->d, *m->stop ? EINTR : -ret, "stopped");
+	}
+	while (wait4(pid, status, 0, &usage) < 0 && errno == EINTR)
+		;
+	if (sscanf(told, "%*d %*u %llu %llu", &user_us, &system_us) == 2) {
+		r->cpu_s = (double)(user_us + system_us) * 1e-6;
+		r->recorder_s = cpu_s(&usage) - r->cpu_s;
+	} else if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) {
+		return diag_fail(m->d, EPROTO, "the recorder said nothing about what it used");
+	}
+	return 0;
+}
+
+/* The last line that the program or the recorder wrote, for the sentence about its failure. */
+static void last_words(const struct measurement *m, char *text, size_t bytes)
+{
+	FILE *f = m->o->keep_output ? NULL : fopen(m->messages, "re");
+	char line[256];
+
+	text[0] = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		if (*line)
+			snprintf(text, bytes, ": %s", line);
+	}
+	if (f)
+		fclose(f);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+static int complain(const struct measurement *m, int status, unsigned rate, enum capture c)
+{
+	char how[64], words[280];
+
+	if (WIFSIGNALED(status))
+		snprintf(how, sizeof(how), "is ended by signal %d", WTERMSIG(status));
+	else
+		snprintf(how, sizeof(how), "exits with status %d", WEXITSTATUS(status));
+	last_words(m, words, sizeof(words));
+	if (c == CAPTURE_BARE)
+		return diag_fail(m->d, ECHILD, "%s fails by itself, without a recorder: it %s%s", m->o->command[0], how, words);
+	return diag_fail(m->d, ECHILD, "%s %s when it is recorded (%s, %llu samples/s), and does not by itself%s", m->o->command[0],
+			 how, capture_kinds[c].name, (unsigned long long)m->o->rate[rate], words);
+}
+
+static int run_one(struct measurement *m, unsigned rate, enum capture c, struct overhead_run *r)
+{
+	int status = 0, ret;
+
+	*r = (struct overhead_run){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	ret = c == CAPTURE_BARE ? run_bare(m, r, &status) : run_recorded(m, rate, c, r, &status);
+	if (ret == 0 && *m->stop)
+		ret = diag_fail(m->d, EINTR, "stopped");
+	if (ret == 0 && status)
+		ret = complain(m, status, rate, c);
+	if (ret == 0 && c != CAPTURE_BARE)
+		ret = overhead_read(m->o, rate, c, m->trace, r, m->d);
+	unlink(m->trace);
+	return ret;
+}
+
+int overhead_measure(struct overhead *o, const char *directory, volatile int *stop, overhead_progress progress, void *context,
+		     struct diag *d)
+{
+	struct measurement m = { .o = o, .stop = stop, .d = d };
+	unsigned nr = o->nr_rates * NR_CAPTURES, total = o->nr_rounds * nr, done = 0;
+	unsigned order[OVERHEAD_RATES_MAX * NR_CAPTURES] = { 0 };
+	struct overhead_run warm_up;
+	uint64_t random = 1;
+	int ret;
+
+	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
+	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
+	/* files come into memory; a program that fails is found before an hour has passed */
+	ret = run_one(&m, 0, CAPTURE_BARE, &warm_up);
+	for (unsigned round = 0; round < o->nr_rounds && ret == 0; round++) {
+		for (unsigned i = 0; i < nr; i++) {
+			unsigned other = (unsigned)random_below(&random, i + 1);
+
+			order[i] = order[other];
+			order[other] = i;
+		}
+		for (unsigned i = 0; i < nr && ret == 0; i++) {
+			unsigned rate = order[i] / NR_CAPTURES;
+			enum capture c = order[i] % NR_CAPTURES;
+
+			if (progress)
+				progress(context, done, total, rate, c);
+			ret = run_one(&m, rate, c, overhead_run_of(o, round, rate, c));
+			done++;
+		}
+	}
+	unlink(m.messages);
+	return ret;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A few measurements of one thing, and how sure one can be of their middle.  Context: thread. */
+#ifndef TAILOR_STATISTICS_H
+#define TAILOR_STATISTICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* NAN in all, and nr 0, when nothing was measured. */
+struct spread {
+	double median, lower_quartile, upper_quartile;
+	double low, high; /* 95 % interval of the median */
+	size_t nr;
+};
+
+/* NANs among the values do not count.  The interval is a percentile bootstrap (B. Efron, 1979) from a fixed seed: the same
+ * values give the same interval.  Sorts values. */
+struct spread spread_of(double *values, size_t nr);
+
+/* Random numbers for shuffling and drawing (xorshift64*, S. Vigna 2016); state is not 0. */
+uint64_t random_below(uint64_t *state, uint64_t limit);
+
+#endif
