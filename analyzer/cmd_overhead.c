@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #define ROUNDS_QUICK 3
 #define ROUNDS_MAX 1000
 #define RATE_MAX 1000000
+#define SHORT_S 0.05 /* a shorter program's start is most of it */
 
 enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_KEEP_OUTPUT };
 
@@ -156,6 +158,26 @@ static void show_progress(void *context, unsigned done, unsigned total, unsigned
 		fprintf(stderr, "; about %.0f s left", (double)(now.tv_sec - begin.tv_sec + 1) / done * (total - done));
 }
 
+/* Said before an hour has passed: 0, or why there will be no picture. */
+static int can_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096] = ".";
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return access(folder, W_OK | X_OK) ? errno : 0;
+}
+
+static int complain_picture(const char *path, int error)
+{
+	fprintf(stderr, "%s: %s: the picture cannot be written: %s\n", program_invocation_name, path, strerror(error));
+	return CMD_FAILED;
+}
+
 static int write_picture(const char *path, const struct overhead *o)
 {
 	FILE *f = fopen(path, "we");
@@ -167,14 +189,17 @@ static int write_picture(const char *path, const struct overhead *o)
 		if (fclose(f) == 0 && !bad)
 			return CMD_DONE;
 	}
-	fprintf(stderr, "%s: %s: the picture could not be written: %s\n", program_invocation_name, path, strerror(errno));
-	return CMD_FAILED;
+	return complain_picture(path, errno);
 }
 
 static int show(const struct arguments *a)
 {
+	double bare_s = overhead_bare(&a->o, true).median;
 	int status = write_picture(a->svg, &a->o);
 
+	if (bare_s < SHORT_S)
+		fprintf(stderr, "%s: %s runs for %.0f ms only: its start is most of what was measured\n", program_invocation_name,
+			a->o.command[0], 1000 * bare_s);
 	if (a->json) {
 		if (overhead_json(&a->o, stdout))
 			status = CMD_FAILED;
@@ -193,10 +218,10 @@ static int show(const struct arguments *a)
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
-		"Run a command alone and under several ways of sampling, in turn and often, and show what each way costs and how many of its "
-		"samples end on a component: register tagging against call-stack sampling, on your own program.\v"
-		"The command's input is /dev/null. A run time is the command's own, without the recorder's start and end; processor time is "
-		"user and system time, of the command and of the recorder. All traces are temporary, below $TMPDIR or /tmp.\n\n"
+		"Run a command alone and under several ways of sampling, in turn and often, and show what each way costs and how many of "
+		"its samples end on a component: register tagging against call-stack sampling, on your own program.\v"
+		"The command's input is /dev/null. A run time is the command's own, without the recorder's start and end; processor time "
+		"is user and system time, of the command and of the recorder. All traces are temporary, below $TMPDIR or /tmp.\n\n"
 		"Exit status: 0; 1 when the command fails by itself or under a recorder; 2 for options that make no sense.",
 		NULL, NULL, NULL };
 	struct arguments a = { .svg = "overhead.svg" };
@@ -208,8 +233,9 @@ static int run(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	take_defaults(&a);
-	if (access(a.svg, W_OK) && errno != ENOENT) /* before an hour has passed */
-		return write_picture(a.svg, &a.o);
+	ret = can_write(a.svg);
+	if (ret)
+		return complain_picture(a.svg, ret);
 	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {
@@ -228,6 +254,8 @@ static int run(int argc, char **argv)
 		status = stop;
 	else
 		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+	if (ret == -EINVAL)
+		status = CMD_MISUSED;
 	free(a.o.run);
 	return status;
 }

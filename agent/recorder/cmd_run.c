@@ -147,25 +147,33 @@ static int exit_status(int wait_status)
 }
 
 /*
- * For who measures what recording costs (`tailor overhead`): the command began then, in that process; and in the end, what it and
- * what it waited for used of the processor.  The rest of our own usage is the recorder's.
+ * For who measures what recording costs (`tailor overhead`): the command began then, in that process, when we had used so much of
+ * the processor; and in the end, what it and what it waited for used, and what we had used then.  All in microseconds, but the
+ * beginning, which is CLOCK_MONOTONIC in nanoseconds.
  */
+static unsigned long long used_us(int who)
+{
+	struct rusage u = { 0 };
+
+	getrusage(who, &u);
+	return ((unsigned long long)u.ru_utime.tv_sec + (unsigned long long)u.ru_stime.tv_sec) * 1000000 +
+	       (unsigned long long)u.ru_utime.tv_usec + (unsigned long long)u.ru_stime.tv_usec;
+}
+
 static void tell_begin(int to, pid_t pid)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (to >= 0)
-		dprintf(to, "%d %llu\n", (int)pid, (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec);
+		dprintf(to, "%d %llu %llu\n", (int)pid, (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec,
+			used_us(RUSAGE_SELF));
 }
 
 static void tell_end(int to)
 {
-	struct rusage u;
-
-	if (to >= 0 && getrusage(RUSAGE_CHILDREN, &u) == 0)
-		dprintf(to, "%llu %llu\n", (unsigned long long)u.ru_utime.tv_sec * 1000000 + (unsigned long long)u.ru_utime.tv_usec,
-			(unsigned long long)u.ru_stime.tv_sec * 1000000 + (unsigned long long)u.ru_stime.tv_usec);
+	if (to >= 0)
+		dprintf(to, "%llu %llu\n", used_us(RUSAGE_CHILDREN), used_us(RUSAGE_SELF));
 }
 
 static int give_up(struct session *s, struct child *c, const struct diag *d)

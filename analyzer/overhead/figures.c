@@ -41,12 +41,13 @@ static void take_notice(struct overhead *o, const char *sentence)
 		snprintf(o->notice[o->nr_notices++], sizeof(o->notice[0]), "%s", sentence);
 }
 
-static void take_facts(struct overhead *o, unsigned rate, const struct model *m)
+static void take_facts(struct overhead *o, unsigned rate, enum capture c, const struct model *m)
 {
 	if (m->nr_events) {
 		snprintf(o->event_name, sizeof(o->event_name), "%s", m->event[0].name);
 		snprintf(o->unit, sizeof(o->unit), "%s", m->event[0].unit);
-		o->period[rate] = (double)m->event[0].period;
+		if (c != CAPTURE_AGENT)
+			o->period[rate] = (double)m->event[0].period;
 	}
 	for (uint32_t i = 0; i < m->nr_notices; i++)
 		take_notice(o, m->notice[i].sentence);
@@ -86,7 +87,7 @@ int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char 
 	if (ret == 0) {
 		ret = attribute(t, m, &options, &a, d);
 		if (ret == 0) {
-			take_facts(o, rate, m);
+			take_facts(o, rate, c, m);
 			ret = take_attribution(o, a, r);
 			if (ret)
 				diag_fail(d, -ret, "no memory for the samples of this trace");

@@ -172,8 +172,8 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* "pid time-of-exec", later "user-us system-us"; what the recorder tells.  Returns how many bytes came until the end. */
-static size_t hear(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
+/* What the recorder tells: "pid exec-ns own-us", and in the end "command-us own-us". */
+static void hear(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);
 
@@ -188,13 +188,12 @@ static size_t hear(const struct measurement *m, int fd, char *text, size_t bytes
 		nr += (size_t)n;
 		text[nr] = 0;
 	}
-	return nr;
 }
 
 static int run_recorded(struct measurement *m, unsigned rate, enum capture c, struct overhead_run *r, int *status)
 {
 	size_t words_max = 32;
-	unsigned long long exec_ns = 0, user_us = 0, system_us = 0;
+	unsigned long long exec_ns = 0, command_us, before_us, after_us;
 	char told[128] = "", options[256], number[2][24], **argv;
 	int tell[2], host = 0, ret = 0;
 	struct rusage usage;
@@ -226,9 +225,10 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 	}
 	while (wait4(pid, status, 0, &usage) < 0 && errno == EINTR)
 		;
-	if (sscanf(told, "%*d %*u %llu %llu", &user_us, &system_us) == 2) {
-		r->cpu_s = (double)(user_us + system_us) * 1e-6;
-		r->recorder_s = cpu_s(&usage) - r->cpu_s;
+	if (sscanf(told, "%*d %*u %llu %llu %llu", &before_us, &command_us, &after_us) == 3) {
+		r->cpu_s = (double)command_us * 1e-6;
+		r->recorder_s = (double)(after_us - before_us) * 1e-6;
+		r->outside_s = cpu_s(&usage) - r->cpu_s - r->recorder_s;
 	} else if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) {
 		return diag_fail(m->d, EPROTO, "the recorder said nothing about what it used");
 	}
@@ -254,7 +254,7 @@ static void last_words(const struct measurement *m, char *text, size_t bytes)
 			*c = '?';
 }
 
-static int complain(const struct measurement *m, int status, unsigned rate, enum capture c)
+static int complain(const struct measurement *m, int status, bool started, unsigned rate, enum capture c)
 {
 	char how[64], words[280];
 
@@ -263,6 +263,10 @@ static int complain(const struct measurement *m, int status, unsigned rate, enum
 	else
 		snprintf(how, sizeof(how), "exits with status %d", WEXITSTATUS(status));
 	last_words(m, words, sizeof(words));
+	if (c != CAPTURE_BARE && !started) /* `tailor run` says why, and whether the options were bad */
+		return diag_fail(m->d, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? EINVAL : ECHILD,
+				 "%s cannot be recorded (%s, %llu samples/s)%s", m->o->command[0], capture_kinds[c].name,
+				 (unsigned long long)m->o->rate[rate], words);
 	if (c == CAPTURE_BARE)
 		return diag_fail(m->d, ECHILD, "%s fails by itself, without a recorder: it %s%s", m->o->command[0], how, words);
 	return diag_fail(m->d, ECHILD, "%s %s when it is recorded (%s, %llu samples/s), and does not by itself%s", m->o->command[0],
@@ -273,12 +277,12 @@ static int run_one(struct measurement *m, unsigned rate, enum capture c, struct 
 {
 	int status = 0, ret;
 
-	*r = (struct overhead_run){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	*r = (struct overhead_run){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 	ret = c == CAPTURE_BARE ? run_bare(m, r, &status) : run_recorded(m, rate, c, r, &status);
 	if (ret == 0 && *m->stop)
 		ret = diag_fail(m->d, EINTR, "stopped");
 	if (ret == 0 && status)
-		ret = complain(m, status, rate, c);
+		ret = complain(m, status, !isnan(r->wall_s), rate, c);
 	if (ret == 0 && c != CAPTURE_BARE)
 		ret = overhead_read(m->o, rate, c, m->trace, r, m->d);
 	unlink(m->trace);
@@ -297,8 +301,10 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 
 	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
 	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
-	/* files come into memory; a program that fails is found before an hour has passed */
+	/* files come into memory; a program that fails, or an event that there is not, is found before an hour has passed */
 	ret = run_one(&m, 0, CAPTURE_BARE, &warm_up);
+	if (ret == 0)
+		ret = run_one(&m, 0, CAPTURE_STACK_8K, &warm_up);
 	for (unsigned round = 0; round < o->nr_rounds && ret == 0; round++) {
 		for (unsigned i = 0; i < nr; i++) {
 			unsigned other = (unsigned)random_below(&random, i + 1);

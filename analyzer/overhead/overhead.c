@@ -13,71 +13,76 @@ struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, u
 	return &o->run[(round * o->nr_rates + rate) * NR_CAPTURES + c];
 }
 
-/* One number of a run, seen beside the bare run of the same round and rate. */
-typedef double (*figure)(const struct overhead_run *r, const struct overhead_run *bare);
+/* One number of a run, seen beside another one of the same round and rate: the bare one, or the agent's. */
+typedef double (*figure)(const struct overhead_run *r, const struct overhead_run *base);
 
 static double ratio(double a, double b)
 {
 	return b > 0 ? a / b : NAN;
 }
 
-static double added_wall(const struct overhead_run *r, const struct overhead_run *bare)
+static double added_wall(const struct overhead_run *r, const struct overhead_run *base)
 {
-	return ratio(r->wall_s, bare->wall_s) - 1;
+	return ratio(r->wall_s, base->wall_s) - 1;
 }
 
-static double added_cpu(const struct overhead_run *r, const struct overhead_run *bare)
+static double added_cpu(const struct overhead_run *r, const struct overhead_run *base)
 {
-	return ratio(r->cpu_s, bare->cpu_s) - 1;
+	return ratio(r->cpu_s, base->cpu_s) - 1;
 }
 
-static double recorder_cpu(const struct overhead_run *r, const struct overhead_run *bare)
+static double recorder_cpu(const struct overhead_run *r, const struct overhead_run *base)
 {
-	return ratio(r->recorder_s, bare->cpu_s);
+	return ratio(r->recorder_s, base->cpu_s);
 }
 
-static double ns_per_sample(const struct overhead_run *r, const struct overhead_run *bare)
+static double outside_s(const struct overhead_run *r, const struct overhead_run *base)
 {
-	return ratio((r->cpu_s - bare->cpu_s) * 1e9, r->samples);
+	(void)base;
+	return r->outside_s;
 }
 
-static double recorder_ns_per_sample(const struct overhead_run *r, const struct overhead_run *bare)
+static double ns_per_sample(const struct overhead_run *r, const struct overhead_run *base)
 {
-	(void)bare;
-	return ratio(r->recorder_s * 1e9, r->samples);
+	return ratio((r->cpu_s - base->cpu_s) * 1e9, r->samples);
 }
 
-static double bytes_per_sample(const struct overhead_run *r, const struct overhead_run *bare)
+static double recorder_ns_per_sample(const struct overhead_run *r, const struct overhead_run *base)
 {
-	(void)bare;
+	return ratio((r->recorder_s - base->recorder_s) * 1e9, r->samples);
+}
+
+static double bytes_per_sample(const struct overhead_run *r, const struct overhead_run *base)
+{
+	(void)base;
 	return ratio(r->sample_bytes, r->samples);
 }
 
-static double samples(const struct overhead_run *r, const struct overhead_run *bare)
+static double samples(const struct overhead_run *r, const struct overhead_run *base)
 {
-	(void)bare;
+	(void)base;
 	return r->samples;
 }
 
-static double lost(const struct overhead_run *r, const struct overhead_run *bare)
+static double lost(const struct overhead_run *r, const struct overhead_run *base)
 {
-	(void)bare;
+	(void)base;
 	return r->lost;
 }
 
-static double attributed(const struct overhead_run *r, const struct overhead_run *bare)
+static double attributed(const struct overhead_run *r, const struct overhead_run *base)
 {
-	(void)bare;
+	(void)base;
 	return r->attributed;
 }
 
-static struct spread over_rounds(const struct overhead *o, unsigned rate, enum capture c, figure f)
+static struct spread over_rounds(const struct overhead *o, unsigned rate, enum capture c, figure f, enum capture base)
 {
 	double *values = calloc(o->nr_rounds, sizeof(*values));
 	struct spread s = spread_of(NULL, 0);
 
 	for (unsigned i = 0; values && i < o->nr_rounds; i++)
-		values[i] = f(overhead_run_of(o, i, rate, c), overhead_run_of(o, i, rate, CAPTURE_BARE));
+		values[i] = f(overhead_run_of(o, i, rate, c), overhead_run_of(o, i, rate, base));
 	if (values)
 		s = spread_of(values, o->nr_rounds);
 	free(values);
@@ -104,17 +109,21 @@ struct spread overhead_bare(const struct overhead *o, bool wall)
 
 struct overhead_row overhead_row(const struct overhead *o, unsigned rate, enum capture c)
 {
-	return (struct overhead_row){
+	struct overhead_row r = {
 		.capture = c,
 		.rate = rate,
-		.added_wall = over_rounds(o, rate, c, added_wall),
-		.added_cpu = over_rounds(o, rate, c, added_cpu),
-		.recorder_cpu = over_rounds(o, rate, c, recorder_cpu),
-		.ns_per_sample = over_rounds(o, rate, c, ns_per_sample),
-		.recorder_ns_per_sample = over_rounds(o, rate, c, recorder_ns_per_sample),
-		.bytes_per_sample = over_rounds(o, rate, c, bytes_per_sample),
-		.samples = over_rounds(o, rate, c, samples),
-		.lost = over_rounds(o, rate, c, lost),
-		.attributed = over_rounds(o, rate, c, attributed),
+		.added_wall = over_rounds(o, rate, c, added_wall, CAPTURE_BARE),
+		.added_cpu = over_rounds(o, rate, c, added_cpu, CAPTURE_BARE),
+		.recorder_cpu = over_rounds(o, rate, c, recorder_cpu, CAPTURE_BARE),
+		.outside_s = over_rounds(o, rate, c, outside_s, CAPTURE_BARE),
+		.samples = over_rounds(o, rate, c, samples, CAPTURE_BARE),
+		.lost = over_rounds(o, rate, c, lost, CAPTURE_BARE),
 	};
+	bool sampled = c > CAPTURE_AGENT;
+
+	r.ns_per_sample = sampled ? over_rounds(o, rate, c, ns_per_sample, CAPTURE_AGENT) : spread_of(NULL, 0);
+	r.recorder_ns_per_sample = sampled ? over_rounds(o, rate, c, recorder_ns_per_sample, CAPTURE_AGENT) : spread_of(NULL, 0);
+	r.bytes_per_sample = sampled ? over_rounds(o, rate, c, bytes_per_sample, CAPTURE_BARE) : spread_of(NULL, 0);
+	r.attributed = sampled ? over_rounds(o, rate, c, attributed, CAPTURE_BARE) : spread_of(NULL, 0);
+	return r;
 }

@@ -17,9 +17,11 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
-/* Name, key for programs, options of `tailor run`, whether attribution may only use the call stack. */
+/* AGENT: the agent and counters, and hardly a sample: what the others' samples come on top of.
+ * Name, key for programs, options of `tailor run`, whether attribution may only use the call stack. */
 #define CAPTURES(X) \
 	X(BARE, "bare", "bare", "", false) \
+	X(AGENT, "agent alone", "agent", "--registers none --stack 0 --rate 1", false) \
 	X(IP, "IP and time", "ip", "--registers none --stack 0", false) \
 	X(TAG, "tag register", "tag", "--registers r12,r13,r14,r15 --stack 0", false) \
 	X(STACK_2K, "tag, 2 KiB stack", "stack-2k", "--stack 2048", false) \
@@ -40,7 +42,8 @@ extern const struct capture_kind capture_kinds[NR_CAPTURES];
 struct overhead_run {
 	double wall_s;	    /* of the program, from its exec to its end */
 	double cpu_s;	    /* user and system time of it and of what it waited for */
-	double recorder_s;  /* ... of the recorder */
+	double recorder_s;  /* ... of the recorder meanwhile */
+	double outside_s;   /* ... of the recorder before and after: start, symbols of what was sampled */
 	double samples, lost;
 	double sample_bytes; /* in the trace; the rest is symbols and unwind tables */
 	double trace_bytes;
@@ -67,9 +70,10 @@ struct overhead {
 struct overhead_row {
 	enum capture capture;
 	unsigned rate; /* index */
-	/* all but the last six: share of the bare run's */
+	/* shares of the bare run's */
 	struct spread added_wall, added_cpu, recorder_cpu;
-	struct spread ns_per_sample, recorder_ns_per_sample;
+	struct spread outside_s;
+	struct spread ns_per_sample, recorder_ns_per_sample; /* beyond AGENT's; of AGENT, with its few samples, nothing */
 	struct spread bytes_per_sample, samples, lost, attributed;
 };
 

@@ -60,6 +60,7 @@ static json_t *runs(const struct overhead *o, unsigned rate, enum capture c)
 		put(j, "cpu_s", number(r->cpu_s));
 		if (c != CAPTURE_BARE) {
 			put(j, "recorder_s", number(r->recorder_s));
+			put(j, "outside_s", number(r->outside_s));
 			put(j, "samples", number(r->samples));
 			put(j, "sample_bytes", number(r->sample_bytes));
 			put(j, "trace_bytes", number(r->trace_bytes));
@@ -82,6 +83,7 @@ static json_t *row(const struct overhead *o, unsigned rate, enum capture c)
 	put(j, "added_wall", spread(&r.added_wall));
 	put(j, "added_cpu", spread(&r.added_cpu));
 	put(j, "recorder_cpu", spread(&r.recorder_cpu));
+	put(j, "outside_s", spread(&r.outside_s));
 	put(j, "ns_per_sample", spread(&r.ns_per_sample));
 	put(j, "recorder_ns_per_sample", spread(&r.recorder_ns_per_sample));
 	put(j, "bytes_per_sample", spread(&r.bytes_per_sample));

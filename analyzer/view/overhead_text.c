@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT_S 0.05 /* a shorter program's start is most of it */
-
 char *overhead_command(const struct overhead *o, size_t max)
 {
 	size_t bytes = 4, nr = 0, at = 0;
@@ -61,15 +59,17 @@ static void interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* In brackets where the interval holds 0: it may be noise. */
+/* "?" where the interval holds 0: that is noise. */
 static void nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
 
 	if (!s->nr)
 		snprintf(text, sizeof(text), "-");
+	else if (s->low <= 0)
+		snprintf(text, sizeof(text), "?");
 	else
-		snprintf(text, sizeof(text), s->low <= 0 && s->high >= 0 ? "(%.0f)" : "%.0f", s->median);
+		snprintf(text, sizeof(text), "%.0f", s->median);
 	fprintf(to, "%*s", width, text);
 }
 
@@ -82,14 +82,14 @@ static void print_row(const struct overhead *o, unsigned rate, enum capture c, F
 	interval(to, 15, &r.added_wall);
 	percent(to, 8, r.added_cpu.median, "+");
 	percent(to, 7, r.recorder_cpu.median, "");
-	nanoseconds(to, 8, &r.ns_per_sample);
+	nanoseconds(to, 7, &r.ns_per_sample);
 	if (r.bytes_per_sample.nr)
 		fprintf(to, r.bytes_per_sample.median < 99.95 ? "%7.1f" : "%7.0f", r.bytes_per_sample.median);
 	else
 		fprintf(to, "%7s", "-");
 	percent(to, 8, o->has_components ? r.attributed.median : NAN, "");
 	if (r.lost.nr && r.lost.median > 0)
-		fputs(" *", to);
+		fputc('*', to);
 	fputc('\n', to);
 }
 
@@ -132,13 +132,23 @@ static void print_head(const struct overhead *o, FILE *to)
 	fprintf(to, "event     %s\n\n", o->event_name);
 }
 
+static double outside_s(const struct overhead *o)
+{
+	double most = 0;
+
+	for (unsigned rate = 0; rate < o->nr_rates; rate++)
+		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
+			most = fmax(most, overhead_row(o, rate, (enum capture)c).outside_s.median);
+	return most;
+}
+
 void overhead_text(const struct overhead *o, FILE *to)
 {
 	print_head(o, to);
-	fputs("                      run time added   CPU added, of bare       ns  bytes\n"
-	      "  capture           median   95 % interval    host   rec.   /sample /sample attrib.\n" + 0, to);
+	fputs("                     run time added     processor added     ns/ bytes/\n"
+	      "  capture           median  95 % interval   host   rec. sample sample attrib.\n", to);
 	for (unsigned rate = 0; rate < o->nr_rates; rate++) {
-		fprintf(to, "%llu samples a second", (unsigned long long)o->rate[rate]);
+		fprintf(to, "%llu samples per second", (unsigned long long)o->rate[rate]);
 		if (o->period[rate] > 0)
 			fprintf(to, ", one every %.0f %s", o->period[rate], o->unit);
 		fputc('\n', to);
@@ -148,15 +158,13 @@ void overhead_text(const struct overhead *o, FILE *to)
 	fputc('\n', to);
 	print_losses(o, to);
 	if (o->has_components)
-		fprintf(to, "attrib.: samples%s that end on a component; of the last two by the call stack\nalone. ",
-			o->has_run ? " of the run phase" : "");
+		fprintf(to, "attrib.: share of the samples%s that end on a component;\n"
+			"         of the last two ways, by the call stack alone\n", o->has_run ? " in the run phase" : "");
 	else
-		fputs("attrib.: nothing, because the program announces no components.\n", to);
-	fputs("ns: of the host's processor time; (in brackets): may be noise. rec.: the\nrecorder, beside the host. bytes: without "
-	      "symbols and generated code.\n", to);
+		fputs("attrib.: nothing, because the program announces no components\n", to);
+	fprintf(to, "rec.:    the recorder, while the program runs; %.3f s before and after\n", outside_s(o));
+	fputs("ns:      of the host, beyond the agent alone; ?: lost in noise\n"
+	      "bytes:   of the trace, without symbols and code\n", to);
 	for (unsigned i = 0; i < o->nr_notices; i++)
 		fprintf(to, "Note: %s\n", o->notice[i]);
-	if (overhead_bare(o, true).median < SHORT_S)
-		fprintf(to, "Note: the program runs for %.0f ms only; of programs this short the start is most of it\n",
-			1000 * overhead_bare(o, true).median);
 }

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tailor overhead: table, JSON and picture of the engine; bad input is a sentence; nothing stays behind, also after Ctrl-C.
+set -u
+B=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/tmp"
+export TMPDIR=$dir/tmp
+bad=0
+fail() { echo "$@"; bad=1; }
+nothing_left() { # AFTER-WHAT
+	[ -z "$(ls -A "$TMPDIR")" ] || fail "$1: left behind: $(find "$TMPDIR" | tail -n +2 | tr '\n' ' ')"
+}
+
+host=("$B/engine" --query q3 --scale 0.1 --repeat 10)
+timeout 200 "$B/tailor" overhead --quick --rounds 2 --rates 2000,5000 --svg "$dir/o.svg" -- "${host[@]}" >"$dir/table" 2>"$dir/err" ||
+	fail "table: exit $?: $(cat "$dir/err")"
+grep -v '^command' "$dir/table" | awk 'length > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
+for row in 'agent alone' 'IP and time' 'tag register' 'tag, 2 KiB stack' 'frame pointers' '8 KiB stack'; do
+	nr=$(grep -cE "^  $row +[-+][0-9]+.* %" "$dir/table")
+	[ "$nr" = 2 ] || fail "expected a row '$row' for each of two rates, got $nr: $(cat "$dir/table")"
+done
+grep -q '^bare  *[0-9]' "$dir/table" || fail "no line for the bare program: $(cat "$dir/table")"
+nothing_left table
+
+(cd "$dir" && timeout 200 "$B/tailor" overhead --quick --rounds 1 --json -- "${host[@]}" >json 2>err) ||
+	fail "--json: exit $?: $(cat "$dir/err")"
+/usr/bin/python3 - "$dir/json" "$dir/o.svg" "$dir/overhead.svg" <<'PYTHON' || bad=1
+import json, sys
+import xml.etree.ElementTree as xml
+ok = True
+def expect(what, value):
+    global ok
+    if not value:
+        print("not so:", what)
+        ok = False
+j = json.load(open(sys.argv[1]))
+expect("the keys", {"command", "rounds", "event", "run_phase", "bare", "rows", "notices"} <= set(j))
+expect("a run phase", j["run_phase"] is True)
+rows = {r["capture"]: r for r in j["rows"]}
+expect("six ways of sampling", list(rows) == ["agent", "ip", "tag", "stack-2k", "frame-pointers", "stack-8k"])
+for name, r in rows.items():
+    for key in ("added_wall", "added_cpu", "recorder_cpu", "outside_s"):
+        expect(f"{name}: {key} is a number", isinstance(r[key]["median"], float))
+    expect(f"{name}: run times", all(run["wall_s"] > 0 and run["cpu_s"] > 0 and run["recorder_s"] >= 0 for run in r["runs"]))
+    if name != "agent":
+        expect(f"{name}: samples ({r['samples']})", r["samples"]["median"] > 50)
+        expect(f"{name}: bytes per sample ({r['bytes_per_sample']})", r["bytes_per_sample"]["median"] > 1)
+share = {n: r["attributed"]["median"] for n, r in rows.items()}
+expect(f"shared code needs more than the IP: {share}", share["ip"] < 0.6 and share["tag"] > share["ip"] + 0.2)
+expect(f"tag and stack together attribute nearly all: {share}", share["stack-2k"] > 0.97)
+expect(f"so does the call stack alone: {share}", share["stack-8k"] > 0.95)
+for path in sys.argv[2:]:
+    root = xml.parse(path).getroot()
+    ns = "{http://www.w3.org/2000/svg}"
+    expect(f"{path} is an SVG", root.tag == ns + "svg")
+    texts = [t.text or "" for t in root.iter(ns + "text")]
+    for wanted in ("run time added", "samples per second and processor", "tag register", "8 KiB stack"):
+        expect(f"{path} says '{wanted}'", wanted in texts)
+    lines = [p for p in root.iter(ns + "path") if p.get("class", "").startswith("line ")]
+    expect(f"{path}: a line and a legend for each way", len(lines) == 12)
+    expect(f"{path} loads nothing", not any(a.endswith("href") for e in root.iter() for a in e.attrib))
+sys.exit(not ok)
+PYTHON
+nothing_left --json
+
+# STATUS SENTENCE COMMAND...
+refuses() {
+	local status=$1 sentence=$2 got
+	shift 2
+	out=$(cd "$dir" && timeout 60 "$B/tailor" overhead "$@" 2>&1)
+	got=$?
+	[ $got = "$status" ] || fail "tailor overhead $*: expected exit $status, got $got: $out"
+	echo "$out" | head -n 1 | grep -qF -e "$sentence" || fail "tailor overhead $*: expected '$sentence', got: $out"
+	nothing_left "tailor overhead $*"
+}
+refuses 2 'there is no command to run' --quick
+refuses 2 "--rates: numbers with commas between them are wanted, not '5x'" --rates 5x -- true
+refuses 2 "--rates: a number from 1 to 1000000 is wanted, not '0'" --rates 100,0 -- true
+refuses 2 '--rates: 100 stands there twice' --rates 100,100 -- true
+refuses 2 '--rounds: a number from 1 to 1000 is wanted' --rounds -1 -- true
+refuses 2 "there is no event 'no-such-event'" --event no-such-event -- true
+refuses 1 'no-such-program: there is no such command' -- no-such-program
+refuses 1 'sh fails by itself, without a recorder: it exits with status 3: what it said' -- sh -c 'echo what it said >&2; exit 3'
+refuses 1 'sh fails by itself, without a recorder: it is ended by signal 9' -- sh -c 'kill -9 $$'
+refuses 1 'sh exits with status 4 when it is recorded' --quick -- sh -c '[ -z "${LD_PRELOAD:-}" ] || exit 4'
+refuses 1 'the picture cannot be written' --svg "$dir/no-such-folder/o.svg" -- true
+refuses 1 'the picture cannot be written' --svg "$dir" -- true
+TMPDIR=$dir/no-such-folder "$B/tailor" overhead -- true 2>&1 | grep -q 'no temporary folder' ||
+	fail "expected a sentence about the temporary folder"
+"$B/tailor" overhead --quick --rounds 1 --svg "$dir/o.svg" -- true >/dev/full 2>"$dir/err" && fail "a full disk: expected a failure"
+grep -q 'the output could not be written' "$dir/err" || fail "a full disk: $(cat "$dir/err")"
+
+# Stopped in the middle of a run, by a signal to it alone: host, recorder and files go with it.
+for signal in INT TERM; do
+	cat >"$dir/host.sh" <<-END
+		#!/bin/sh
+		echo \$\$ >>"$dir/pids"
+		[ -z "\${LD_PRELOAD:-}" ] || exec sleep 61
+	END
+	chmod +x "$dir/host.sh"
+	rm -f "$dir/pids"
+	# not a background job of this shell, which would ignore SIGINT
+	/usr/bin/python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$B/tailor" overhead --quick --svg "$dir/o.svg" -- "$dir/host.sh" >/dev/null 2>&1 &
+	pid=$!
+	for _ in $(seq 300); do
+		[ "$(cat "$dir/pids" 2>/dev/null | wc -l)" -ge 2 ] && break # the bare one, and one that is recorded
+		sleep 0.1
+	done
+	kill -$signal $pid
+	wait $pid
+	status=$?
+	[ $status = $((128 + $(kill -l $signal))) ] || fail "SIG$signal: expected exit $((128 + $(kill -l $signal))), got $status"
+	sleep 0.2
+	while read -r p; do
+		[ -d "/proc/$p" ] && fail "SIG$signal: process $p of the command still runs"
+	done <"$dir/pids"
+	nothing_left "SIG$signal"
+done
+exit $bad
