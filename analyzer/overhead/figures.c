@@ -54,25 +54,40 @@ static void take_facts(struct overhead *o, unsigned rate, enum capture c, const 
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 
-static int take_attribution(struct overhead *o, const struct attribution *a, struct overhead_run *r)
-{
-	struct table_filter everything = { 0 };
-	struct summary *s;
+/* Shares of samples, and those of them that no component has: [0] of all, [1] of the run phase. */
+struct counted {
+	double samples[2], none[2];
+};
 
-	if (summary_create(a, &everything, &s))
-		return -ENOMEM;
-	r->samples = (double)a->nr_samples;
-	r->lost = (double)s->lost;
-	if (s->run.total.samples > 0)
-		r->attributed = 1 - s->run.method[METHOD_NONE].samples / s->run.total.samples;
-	o->has_run |= s->has_run;
-	summary_destroy(s);
+static int count_rows(void *context, const struct attribution *a, const struct table *t)
+{
+	struct counted *c = context;
+
+	(void)a;
+	for (uint64_t i = 0; i < t->nr; i++)
+		for (int run = 0; run <= (t->column[TABLE_PHASE][i] != 0); run++) {
+			c->samples[run] += t->share[i];
+			c->none[run] += t->column[TABLE_METHOD][i] == METHOD_NONE ? t->share[i] : 0;
+		}
 	return 0;
+}
+
+static void take_attribution(struct overhead *o, const struct attribution *a, const struct counted *c, struct overhead_run *r)
+{
+	bool run = c->samples[1] > 0;
+
+	r->samples = (double)a->nr_samples;
+	r->lost = (double)summary_lost(a->model);
+	if (c->samples[run] > 0)
+		r->attributed = 1 - c->none[run] / c->samples[run];
+	o->has_run |= run;
 }
 
 int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char *path, struct overhead_run *r, struct diag *d)
 {
-	struct attribute_options options = { .stack_only = capture_kinds[c].stack_only, .run_mark = "run" };
+	struct counted counted = { 0 };
+	struct attribute_options options = { .stack_only = capture_kinds[c].stack_only, .run_mark = "run", .rows = count_rows,
+					     .rows_context = &counted };
 	struct attribution *a;
 	struct trace_reader *t;
 	struct model *m;
@@ -88,9 +103,7 @@ int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char 
 		ret = attribute(t, m, &options, &a, d);
 		if (ret == 0) {
 			take_facts(o, rate, c, m);
-			ret = take_attribution(o, a, r);
-			if (ret)
-				diag_fail(d, -ret, "no memory for the samples of this trace");
+			take_attribution(o, a, &counted, r);
 			attribution_destroy(a);
 		}
 		model_destroy(m);

@@ -170,8 +170,8 @@ static void put_axes(const struct plot *p)
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
 		double x = x_of(p, rate);
 
-		fprintf(to, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\"/><text class=\"middle\" x=\"%.1f\" y=\"%.0f\">",
-			x, BOTTOM, x, BOTTOM + 5, x, BOTTOM + 20);
+		fprintf(to, "<path class=\"axis\" d=\"M%.1f %.0fv5\"/><text class=\"middle\" x=\"%.1f\" y=\"%.0f\">", x, BOTTOM, x,
+			BOTTOM + 20);
 		put_number((double)p->o->rate[rate], to);
 		fputs("</text>\n", to);
 		if (p->o->period[rate] > 0) {
@@ -186,7 +186,8 @@ static void put_axes(const struct plot *p)
 		overhead_put_xml(p->o->unit, to);
 		fputs(" from sample to sample</text>\n", to);
 	}
-	fprintf(to, "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">samples per second and processor</text>\n", (LEFT + RIGHT) / 2, BOTTOM + 44);
+	fprintf(to, "<text class=\"middle\" x=\"%.0f\" y=\"%.0f\">samples per second and processor</text>\n", (LEFT + RIGHT) / 2,
+		BOTTOM + 44);
 	fprintf(to, "<text class=\"middle\" transform=\"translate(20 %.0f) rotate(-90)\">run time added</text>\n", (TOP + BOTTOM) / 2);
 }
 
@@ -194,11 +195,13 @@ static void put_axes(const struct plot *p)
 static void put_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {
-		"m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z", "m0 -5l5 9h-10z", "m0 5l5 -9h-10z", "m0 -5.5l5 5.5l-5 5.5l-5 -5.5z",
+		"m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z", "m0 -5l5 9h-10z",
+		"m0 5l5 -9h-10z", "m0 -5.5l5 5.5l-5 5.5l-5 -5.5z",
 		"m-5 -2h3.5v-3h3v3h3.5v4h-3.5v3h-3v-3h-3.5z",
 	};
 
-	fprintf(p->to, "<path class=\"mark f%d\" d=\"M%.1f %.1f%s\"/>\n", c, x, y, forms[(c - 1) % (int)(sizeof(forms) / sizeof(forms[0]))]);
+	_Static_assert(sizeof(forms) / sizeof(forms[0]) == NR_CAPTURES - 1, "a form for each way");
+	fprintf(p->to, "<path class=\"mark f%d\" d=\"M%.1f %.1f%s\"/>\n", c, x, y, forms[c - 1]);
 }
 
 static void put_line(const struct plot *p, int c)
@@ -257,8 +260,9 @@ void overhead_svg(const struct overhead *o, FILE *to)
 	char *command = overhead_command(o, 84);
 
 	scale(&p);
-	fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-		"height=\"%d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">What sampling costs: ", WIDTH, HEIGHT, WIDTH, HEIGHT);
+	fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\"",
+		WIDTH, HEIGHT);
+	fprintf(to, " width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">What sampling costs: ", WIDTH, HEIGHT);
 	overhead_put_xml(command ? command : "", to);
 	fprintf(to, "</title>\n<style>%s</style>\n<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", style, WIDTH, HEIGHT);
 	fprintf(to, "<text class=\"title\" x=\"20\" y=\"28\">");

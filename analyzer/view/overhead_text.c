@@ -59,17 +59,15 @@ static void interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* "?" where the interval holds 0: that is noise. */
+/* "?" where the interval holds 0: it may be noise. */
 static void nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
 
 	if (!s->nr)
 		snprintf(text, sizeof(text), "-");
-	else if (s->low <= 0)
-		snprintf(text, sizeof(text), "?");
 	else
-		snprintf(text, sizeof(text), "%.0f", s->median);
+		snprintf(text, sizeof(text), s->low <= 0 ? "%.0f?" : "%.0f", s->median);
 	fprintf(to, "%*s", width, text);
 }
 
@@ -163,7 +161,7 @@ void overhead_text(const struct overhead *o, FILE *to)
 	else
 		fputs("attrib.: nothing, because the program announces no components\n", to);
 	fprintf(to, "rec.:    the recorder, while the program runs; %.3f s before and after\n", outside_s(o));
-	fputs("ns:      of the host, beyond the agent alone; ?: lost in noise\n"
+	fputs("ns:      of the host, beyond the agent alone; ?: maybe noise\n"
 	      "bytes:   of the trace, without symbols and code\n", to);
 	for (unsigned i = 0; i < o->nr_notices; i++)
 		fprintf(to, "Note: %s\n", o->notice[i]);
