@@ -262,7 +262,8 @@ void overhead_svg(const struct overhead *o, FILE *to)
 	scale(&p);
 	fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\"",
 		WIDTH, HEIGHT);
-	fprintf(to, " width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">What sampling costs: ", WIDTH, HEIGHT);
+	fprintf(to, " width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">What sampling costs: ", WIDTH,
+		HEIGHT);
 	overhead_put_xml(command ? command : "", to);
 	fprintf(to, "</title>\n<style>%s</style>\n<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", style, WIDTH, HEIGHT);
 	fprintf(to, "<text class=\"title\" x=\"20\" y=\"28\">");
