@@ -53,6 +53,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 #define TRACE_FIELDS_EVENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) STR(name) STR(unit) U32(type) U64(config) U64(period) U64(rate) U32(precise) U32(exclude_kernel) \
 	U64(registers) U32(stack_bytes) STR(scope)
+/* Beside an event "context-switches", whose samples say where a thread leaves the processor, there is one named
+ * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
+ * trace_switch. */
+#define TRACE_EVENT_SWITCH "switch"
+enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
 /* A sentence for the reader: a rung of the ladder that was not had, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(kind) STR(sentence)
@@ -87,6 +92,12 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns)
 
+/* What a counter says at its end beside what its samples say: value in the event's unit (of all threads that it was inherited
+ * by); enabled_ns, running_ns: running is less where counters had to take turns; samples: had of it, and lost of it.  cpu ~0:
+ * of the thread in tid. */
+#define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -100,7 +111,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 	X(LOSS, loss, 137) \
 	X(IMAGE_FILE, image_file, 138) \
 	X(SAMPLES, samples, 139) \
-	X(END, end, 140)
+	X(END, end, 140) \
+	X(COUNT, count, 141)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

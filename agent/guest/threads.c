@@ -74,7 +74,8 @@ void threads_count_me(void)
 		if (fd >= 0)
 			sys_close(fd);
 	}
-	channel_counters(counting.socket, fds, nr, error);
+	/* all or none: their order is what tells the recorder which is which */
+	channel_counters(counting.socket, fds, error ? 0 : nr, error);
 	for (int i = 0; i < nr; i++)
 		sys_close(fds[i]);
 }

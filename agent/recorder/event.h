@@ -68,12 +68,13 @@ struct event_pmu {
 struct event {
 	char name[136]; /* as libpfm4 or we call it; :u or :k where only that is counted */
 	char unit[16];	/* what a weight counts */
+	uint64_t rate;	/* samples per second that were asked for; 0: a period was */
 	struct perf_event_attr attr; /* sampling, not inherited, disabled */
 };
 
 struct events {
 	int nr;
-	struct event event[EVENTS_MAX];
+	struct event event[EVENTS_MAX + 1]; /* one more for what a recorder makes of its own */
 };
 
 /* Notices that the ladder has to say: told(context, sentence) for each rung that was not had. */

@@ -157,6 +157,7 @@ int event_attr(const struct event_spec *s, const struct event_options *o, const 
 	snprintf(e.name, sizeof(e.name), "%s%s", s->name, s->exclude_kernel && !s->exclude_user ? ":u" :
 		 s->exclude_user && !s->exclude_kernel ? ":k" : "");
 	snprintf(e.unit, sizeof(e.unit), "%s", event_unit(a, s->name));
+	e.rate = s->period || o->period || event_is_rare(a) ? 0 : s->rate ? s->rate : o->rate;
 	*out = e;
 	return 0;
 }

@@ -14,6 +14,17 @@
 #define ANCESTORS_MAX 64
 #define MESSAGE_WAIT_MS 200
 
+/*
+ * Without a free descriptor nobody can be accepted, and whoever connects waits for an answer.  One is kept for telling them.
+ */
+static int reserve = -1;
+
+static void keep_reserve(void)
+{
+	if (reserve < 0)
+		reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int handshake_listen(const char *name, struct diag *d)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -30,7 +41,15 @@ int handshake_listen(const char *name, struct diag *d)
 
 		if (fd >= 0)
 			close(fd);
-		return diag_fail(d, error, "the socket that the agent talks to cannot be made: %s", strerror(error));
+		return diag_fail(d, error, "the socket that the agent talks to cannot be made: %s%s", strerror(error),
+				 error == EMFILE ? " (ulimit -n)" : "");
+	}
+	keep_reserve();
+	if (reserve < 0) {
+		int error = errno;
+
+		close(fd);
+		return diag_fail(d, error, "no descriptors are left to record with: %s (ulimit -n)", strerror(error));
 	}
 	return fd;
 }
@@ -70,6 +89,20 @@ static void refuse(struct handshake *h, int error)
 	handshake_answer(h, &answer, -1);
 }
 
+static int refuse_for_want_of_descriptors(int socket)
+{
+	struct handshake h = { .fd = -1 };
+
+	if (reserve >= 0)
+		close(reserve);
+	reserve = -1;
+	h.fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (h.fd >= 0)
+		refuse(&h, EMFILE);
+	keep_reserve();
+	return h.fd >= 0 ? -EMFILE : -EAGAIN;
+}
+
 int handshake_accept(int socket, pid_t tree, struct handshake *h)
 {
 	char control[CMSG_SPACE(sizeof(h->fds))] __attribute__((aligned(8)));
@@ -82,7 +115,7 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 
 	*h = (struct handshake){ .fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
 	if (h->fd < 0)
-		return -EAGAIN;
+		return errno == EMFILE || errno == ENFILE ? refuse_for_want_of_descriptors(socket) : -EAGAIN;
 	if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
 		close(h->fd);
 		return -EPROTO;
@@ -104,6 +137,10 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 			h->nr_fds = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 			memcpy(h->fds, CMSG_DATA(c), (size_t)h->nr_fds * sizeof(int));
 		}
+	if (m.msg_flags & MSG_CTRUNC) { /* what they sent found no room among our descriptors */
+		refuse(h, EMFILE);
+		return -EMFILE;
+	}
 	if (n != sizeof(h->message) || h->message.magic != WIRE_MAGIC || h->message.version != LOG_VERSION) {
 		refuse(h, EPROTO);
 		return -EPROTO;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,12 +24,30 @@ int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes)
 	return errno ? -errno : -EPERM;
 }
 
+void ring_unmap(struct ring *r)
+{
+	munmap(r->page, (size_t)(r->data - (const unsigned char *)r->page) + r->bytes);
+	r->page = NULL;
+}
+
+void ring_switch(struct ring *r, bool on)
+{
+	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	ioctl(r->fd, request, 0);
+	for (int i = 0; i < r->nr_more; i++)
+		ioctl(r->more[i], request, 0);
+}
+
 void ring_close(struct ring *r)
 {
 	if (r->page) {
-		munmap(r->page, (size_t)(r->data - (const unsigned char *)r->page) + r->bytes);
+		ring_unmap(r);
 		close(r->fd);
+		for (int i = 0; i < r->nr_more; i++)
+			close(r->more[i]);
 	}
+	r->nr_more = 0;
 	r->page = NULL;
 	r->fd = -1;
 }

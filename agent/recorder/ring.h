@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RING_EVENTS_MAX 8
+
 struct ring {
 	int fd; /* of the event; owned */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
@@ -18,14 +20,22 @@ struct ring {
 	uint64_t bytes; /* of data: a power of two */
 	uint64_t tail;	/* up to where it has been read: ours, whatever the page says */
 	uint64_t lost;	/* records that the ring itself has told were lost */
-	int cpu;	/* whose events write to it; -1: one thread's */
+	int cpu;	/* whose events write to it; -1: those of the thread tid of process pid */
+	uint32_t pid, tid;
 	bool hung_up;	/* its own event's tasks have ended; others may still write to it */
+	int nr_more;	/* further events that write into this ring; owned */
+	int more[RING_EVENTS_MAX - 1];
+	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
 };
 
 /* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.
  * Takes fd over only on success.  0 or -errno. */
 int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
+/* Count or not, with all that is inherited. */
+void ring_switch(struct ring *r, bool on);
 void ring_close(struct ring *r);
+/* ... without closing its descriptors. */
+void ring_unmap(struct ring *r);
 /* On memory that is there already (tests). */
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes);
 

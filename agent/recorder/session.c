@@ -104,7 +104,9 @@ static void session_free(struct session *s)
 	if (s->images)
 		images_destroy(s->images);
 	code_files_destroy(s->code_files);
-	samples_destroy(s->samples);
+	for (int i = 0; i <= EVENTS_MAX; i++)
+		samples_destroy(s->samples[i]);
+	event_ids_fini(&s->ids);
 	free(s->ring);
 	free(s->poll);
 	free(s);
@@ -121,12 +123,17 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	s->options = *o;
 	s->socket = s->signals = -1;
 	s->last_flush_ns = session_now_ns();
-	ret = o->sampler == SAMPLER_TIMER ? 0 : event_choose(&o->event, &s->event, session_take_rung, s, d);
+	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&o->event, &s->events, session_take_rung, s, d);
 	ret = session_choose_sampler(s, -ret, d);
-	s->event.attr.remove_on_exec = s->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
-	if (ret == 0 && (images_create(&s->images) || code_files_create(&s->code_files) ||
-			 samples_create(0, &s->event.attr, &s->samples)))
-		ret = diag_fail(d, ENOMEM, "no memory for samples");
+	if (ret == 0) {
+		session_prepare_events(s);
+		ret = images_create(&s->images) || code_files_create(&s->code_files) ||
+		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
+		for (int i = 0; i < s->nr_columns && ret == 0; i++)
+			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
+		if (ret)
+			diag_fail(d, -ret, "no memory for samples");
+	}
 	/* last, because it replaces an older trace */
 	if (ret == 0)
 		ret = trace_writer_open(o->output, !o->uncompressed, &s->writer, d);
@@ -135,7 +142,8 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		return ret;
 	}
 	session_write_header(s);
-	session_write_event(s);
+	for (int i = 0; i < s->nr_columns; i++)
+		session_write_event(s, i);
 	for (int i = 0; i < s->nr_rungs; i++)
 		session_notice(s, "ladder", "%s", s->rung[i]);
 	trace_writer_flush_all(s->writer); /* who reads the file finds these first */
@@ -319,10 +327,8 @@ int session_close(struct session *s, int wait_status, struct diag *d)
 	uint64_t bytes;
 	int error;
 
-	for (size_t i = 0; i < s->nr_rings; i++)
-		ioctl(s->ring[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	session_switch_counters(s, false);
 	session_release_held(s);
-	session_switch_attached(s, false);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_end_ring(s, &s->ring[i]);
 	s->nr_rings = 0;

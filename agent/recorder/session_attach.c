@@ -26,20 +26,21 @@
 
 struct attached {
 	int fd, ring_fd; /* an event, and the one whose ring it writes to */
+	uint32_t event;
 };
 
 struct attaching {
 	struct session *session;
 	pid_t pid;
 	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
-	struct perf_event_attr attr;
-	int nr_cpus;
+	struct perf_event_attr attr[EVENTS_MAX];
+	int nr_cpus, nr_events;
 	size_t ring_bytes;
 	int *ring_fd; /* per CPU; -1: offline, or not yet */
 	bool have_rings;
 	uint32_t *threads; /* listed last */
 	size_t nr_threads, threads_capacity;
-	int *opened; /* of the thread at hand */
+	int *opened; /* of the thread at hand: its events, CPU by CPU */
 };
 
 static bool is_complete(const struct attaching *a, uint32_t tid)
@@ -114,7 +115,7 @@ static void drain_rings(struct session *s)
 		session_drain_ring(s, &s->ring[i]);
 }
 
-static int remember(struct session *s, int fd, int ring_fd)
+static int remember(struct session *s, int fd, int ring_fd, uint32_t event)
 {
 	if (s->nr_attached == s->attached_capacity) {
 		size_t capacity = s->attached_capacity ? 2 * s->attached_capacity : 64;
@@ -125,46 +126,54 @@ static int remember(struct session *s, int fd, int ring_fd)
 		s->attached = bigger;
 		s->attached_capacity = capacity;
 	}
-	s->attached[s->nr_attached++] = (struct attached){ fd, ring_fd };
+	s->attached[s->nr_attached++] = (struct attached){ fd, ring_fd, event };
 	return 0;
 }
 
 static void close_opened(struct attaching *a)
 {
-	for (int cpu = 0; cpu < a->nr_cpus; cpu++) {
-		if (a->opened[cpu] >= 0)
-			close(a->opened[cpu]);
-		a->opened[cpu] = -1;
+	for (int i = 0; i < a->nr_cpus * a->nr_events; i++) {
+		if (a->opened[i] >= 0)
+			close(a->opened[i]);
+		a->opened[i] = -1;
 	}
+}
+
+/* One more thread's event, into a ring that there is. */
+static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
+{
+	int fd = event_open(&a->attr[event], (pid_t)tid, cpu, 0), ret;
+
+	if (fd < 0)
+		return -errno;
+	a->opened[cpu * a->nr_events + event] = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]))
+		return -errno;
+	ret = session_learn_id(a->session, fd, (uint32_t)event);
+	if (ret == 0)
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	return ret;
 }
 
 /* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
 static int open_thread(struct attaching *a, uint32_t tid)
 {
+	struct session *s = a->session;
 	int ret = 0;
 
 	for (int cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++) {
-		int fd;
-
-		if (a->have_rings && a->ring_fd[cpu] < 0)
+		if (a->have_rings) {
+			for (int i = 0; i < a->nr_events && ret == 0 && a->ring_fd[cpu] >= 0; i++)
+				ret = open_beside(a, tid, cpu, i);
 			continue;
-		fd = event_open(&a->attr, (pid_t)tid, cpu, 0);
-		if (fd < 0 && errno == ENODEV && !a->have_rings)
-			continue; /* a CPU that is offline */
-		if (fd < 0) {
-			ret = -errno;
-		} else if (!a->have_rings) {
-			ret = session_add_ring(a->session, fd, cpu, a->ring_bytes);
-			if (ret)
-				close(fd);
-			else
-				a->ring_fd[cpu] = fd;
-		} else {
-			a->opened[cpu] = fd;
-			ret = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]) ? -errno : 0;
 		}
-		if (ret == 0)
-			ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		ret = session_count_on(s, a->attr, (pid_t)tid, cpu, a->ring_bytes);
+		if (ret == 0) {
+			a->ring_fd[cpu] = s->ring[s->nr_rings - 1].fd;
+			ring_switch(&s->ring[s->nr_rings - 1], true);
+		} else if (ret == -ENODEV) {
+			ret = 0; /* a CPU that is offline */
+		}
 	}
 	return ret;
 }
@@ -210,7 +219,7 @@ static void drop_first_rings(struct attaching *a)
 
 static int attach_thread(struct attaching *a, uint32_t tid)
 {
-	int ret = 0, cpu;
+	int ret = 0;
 
 	for (int n = 0; n < ANEW_MAX; n++) {
 		long pid = last_pid();
@@ -227,11 +236,11 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 	}
 	a->have_rings = true;
 	set_complete(a, tid);
-	for (cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++)
-		if (a->opened[cpu] >= 0) {
-			ret = remember(a->session, a->opened[cpu], a->ring_fd[cpu]);
+	for (int i = 0; i < a->nr_cpus * a->nr_events && ret == 0; i++)
+		if (a->opened[i] >= 0) {
+			ret = remember(a->session, a->opened[i], a->ring_fd[i / a->nr_events], (uint32_t)(i % a->nr_events));
 			if (ret == 0)
-				a->opened[cpu] = -1;
+				a->opened[i] = -1;
 		}
 	close_opened(a);
 	return ret;
@@ -277,12 +286,15 @@ int session_attach(struct session *s, pid_t pid)
 	a->session = s;
 	a->pid = pid;
 	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
-	a->attr = session_cpu_attr(s, &a->ring_bytes);
+	a->nr_events = s->events.nr;
+	session_cpu_attrs(s, a->attr, &a->ring_bytes);
 	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
-	a->opened = malloc((size_t)a->nr_cpus * sizeof(*a->opened));
+	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_events * sizeof(*a->opened));
 	if (a->ring_fd && a->opened) {
 		for (int cpu = 0; cpu < a->nr_cpus; cpu++)
-			a->ring_fd[cpu] = a->opened[cpu] = -1;
+			a->ring_fd[cpu] = -1;
+		for (int i = 0; i < a->nr_cpus * a->nr_events; i++)
+			a->opened[i] = -1;
 		/* a further process of a tree writes into the rings that there are */
 		for (size_t i = 0; i < s->nr_rings; i++)
 			if (s->ring[i].cpu >= 0 && s->ring[i].cpu < a->nr_cpus)
@@ -318,17 +330,17 @@ bool session_ring_is_written(const struct session *s, int ring_fd)
 	return false;
 }
 
-uint64_t session_attached_lost(const struct session *s, int ring_fd)
+void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4])
 {
-	uint64_t lost = 0;
-	struct {
-		uint64_t value, lost;
-	} count;
+	for (size_t i = 0; i < s->nr_attached; i++) {
+		const struct attached *a = &s->attached[i];
+		uint64_t own[4] = { 0 };
 
-	for (size_t i = 0; i < s->nr_attached; i++)
-		if (s->attached[i].ring_fd == ring_fd && read(s->attached[i].fd, &count, sizeof(count)) == sizeof(count))
-			lost += count.lost;
-	return lost;
+		if (a->ring_fd != ring_fd || a->event != event || read(a->fd, own, sizeof(own)) < (ssize_t)(3 * sizeof(own[0])))
+			continue;
+		for (int k = 0; k < 4; k++)
+			count[k] += own[k];
+	}
 }
 
 void session_close_attached(struct session *s)

@@ -16,9 +16,21 @@
 #define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
 #define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
-int session_add_ring(struct session *s, int fd, int cpu, size_t bytes)
+int session_learn_id(struct session *s, int fd, uint32_t event)
 {
-	int ret;
+	uint64_t id;
+
+	if (s->events.nr < 2)
+		return 0;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) ? -errno : event_ids_add(&s->ids, id, event);
+}
+
+static int add_ring(struct session *s, int fd, int cpu, size_t bytes)
+{
+	int ret = session_learn_id(s, fd, 0);
+
+	if (ret)
+		return ret;
 
 	if (s->nr_rings == s->rings_capacity) {
 		size_t capacity = s->rings_capacity ? 2 * s->rings_capacity : 16;
@@ -64,44 +76,94 @@ static size_t at_most(size_t bytes, size_t limit)
 	return bytes;
 }
 
-static size_t cpu_ring_bytes(struct session *s)
+static bool is_switches(const struct perf_event_attr *a)
 {
-	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-
-	s->rings_budget = rings_budget();
-	return at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
-struct perf_event_attr session_cpu_attr(struct session *s, size_t *ring_bytes)
+void session_prepare_events(struct session *s)
 {
-	struct perf_event_attr a = s->event.attr;
+	s->nr_columns = s->events.nr;
+	for (int i = 0; i < s->events.nr && s->nr_columns == s->events.nr; i++)
+		if (is_switches(&s->events.event[i].attr) && s->sampler < WIRE_SAMPLER_SIGNAL) {
+			struct event *e = &s->events.event[s->nr_columns++];
 
-	*ring_bytes = cpu_ring_bytes(s);
-	a.inherit = 1;
-	a.watermark = 1;
-	a.wakeup_watermark = (uint32_t)*ring_bytes / 2;
-	return a;
+			memset(e, 0, sizeof(*e));
+			snprintf(e->name, sizeof(e->name), TRACE_EVENT_SWITCH);
+			snprintf(e->unit, sizeof(e->unit), "coming or going");
+			e->attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+			s->events.event[0].attr.context_switch = 1;
+		}
+	for (int i = 0; i < s->events.nr; i++) {
+		struct perf_event_attr *a = &s->events.event[i].attr;
+
+		a->remove_on_exec = s->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
+		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		if (s->events.nr > 1)
+			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+		if (i > 0) /* once is enough */
+			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
+	}
 }
 
-static int count_from_exec(struct session *s, pid_t pid)
+/* Put one more event's samples into a ring.  0 or -errno; fd is the caller's unless 0. */
+static int share_ring(struct session *s, struct ring *r, int fd)
 {
-	size_t bytes;
-	struct perf_event_attr a = session_cpu_attr(s, &bytes);
-	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	if (r->nr_more == RING_EVENTS_MAX - 1)
+		return -E2BIG;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+		return -errno;
+	if (session_learn_id(s, fd, (uint32_t)r->nr_more + 1))
+		return -ENOMEM;
+	r->more[r->nr_more++] = fd;
+	return 0;
+}
 
-	a.enable_on_exec = 1;
-	for (int cpu = 0; cpu < nr_cpus; cpu++) {
-		int fd = event_open(&a, pid, cpu, 0), ret;
+/* One event after the other of the CPU's; the first one's ring is everybody's. */
+int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
+{
+	for (int i = 0; i < s->events.nr; i++) {
+		int fd = event_open(&attr[i], pid, cpu, 0), ret;
 
-		if (fd < 0 && errno == ENODEV)
-			continue; /* a CPU that is offline */
 		if (fd < 0)
-			return -errno; /* counting on some CPUs only would be a profile of those */
-		ret = session_add_ring(s, fd, cpu, bytes);
+			return -errno;
+		ret = i == 0 ? add_ring(s, fd, cpu, ring_bytes) : share_ring(s, &s->ring[s->nr_rings - 1], fd);
 		if (ret) {
 			close(fd);
 			return ret;
 		}
+	}
+	return 0;
+}
+
+void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	s->rings_budget = rings_budget();
+	*ring_bytes = at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+	for (int i = 0; i < s->events.nr; i++) {
+		attr[i] = s->events.event[i].attr;
+		attr[i].inherit = 1;
+		attr[i].watermark = 1;
+		attr[i].wakeup_watermark = (uint32_t)*ring_bytes / 2;
+	}
+}
+
+static int count_from_exec(struct session *s, pid_t pid)
+{
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_event_attr attr[EVENTS_MAX];
+	size_t bytes;
+
+	session_cpu_attrs(s, attr, &bytes);
+	for (int i = 0; i < s->events.nr; i++)
+		attr[i].enable_on_exec = 1;
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int ret = session_count_on(s, attr, pid, cpu, bytes);
+
+		if (ret && ret != -ENODEV) /* a CPU that is offline */
+			return ret; /* counting on some CPUs only would be a profile of those */
 	}
 	return s->nr_rings ? 0 : -ENODEV;
 }
@@ -119,7 +181,9 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	else
 		ret = on_exec ? count_from_exec(s, pid) : session_attach(s, pid);
 	if (ret)
-		return diag_fail(d, -ret, "%s cannot be counted for process %d: %s", s->event.name, (int)pid, strerror(-ret));
+		return diag_fail(d, -ret, "%s cannot be counted for process %d: %s%s", s->events.event[0].name, (int)pid, strerror(-ret),
+				 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
+				 ret == -EPERM ? " (no locked memory is left: ulimit -l, kernel.perf_event_mlock_kb)" : "");
 	/* after the counters, which tell of later mappings, and as of before them */
 	if (!on_exec) {
 		session_write_maps(s, pid, begin_ns);
@@ -128,21 +192,36 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	return 0;
 }
 
-int session_add_thread(struct session *s, int fd, uint32_t pid, uint32_t tid)
+int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid)
 {
 	size_t left = s->rings_budget;
+	struct ring *r;
 	int ret;
 
 	if (s->sampler == WIRE_SAMPLER_SIGNAL)
-		return session_hold(s, fd, pid, tid);
+		return session_hold(s, fds[0], pid, tid);
+	if (nr != s->events.nr)
+		return -EBADF;
 	for (size_t i = 0; i < s->nr_rings; i++)
 		left -= s->ring[i].bytes < left ? s->ring[i].bytes : left;
-	ret = session_add_ring(s, fd, -1, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
-
+	ret = add_ring(s, fds[0], -1, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
+	if (ret)
+		return ret;
+	r = &s->ring[s->nr_rings - 1];
+	r->pid = pid;
+	r->tid = tid;
+	for (int i = 1; i < nr; i++) {
+		ret = share_ring(s, r, fds[i]);
+		if (ret) { /* the caller's are the caller's again */
+			ring_unmap(r);
+			s->nr_rings--;
+			return ret;
+		}
+	}
 	/* only now: what it counts before there is a ring would be lost uncounted */
-	if (ret == 0 && !s->paused)
-		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	return ret;
+	if (!s->paused)
+		ring_switch(r, true);
+	return 0;
 }
 
 void session_control(struct session *s, uint64_t action)
@@ -150,36 +229,56 @@ void session_control(struct session *s, uint64_t action)
 	if (action != JITREG_CONTROL_START && action != JITREG_CONTROL_STOP)
 		return;
 	s->paused = action == JITREG_CONTROL_STOP;
+	session_switch_counters(s, !s->paused);
+}
+
+void session_switch_counters(struct session *s, bool on)
+{
 	/* with all that is inherited from them */
 	for (size_t i = 0; i < s->nr_rings; i++)
-		ioctl(s->ring[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+		ring_switch(&s->ring[i], on);
 	for (size_t i = 0; i < s->nr_held; i++)
-		ioctl(s->held[i].fd, s->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
-	session_switch_attached(s, !s->paused);
+		ioctl(s->held[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	session_switch_attached(s, on);
 }
 
 /*
- * The kernel says what it dropped when the next record finds room, so the last losses are never said in the ring; the count
- * of the event (and of those inherited from it) has them all.
+ * What a counter itself says at its end: its value beside the samples that it gave, and what it lost.  The kernel tells in the
+ * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
+ * those inherited from it) has them all.
  */
-static void count_lost(struct session *s, struct ring *r)
+static void read_counter(struct session *s, struct ring *r, int event, uint64_t *lost)
 {
-	struct {
-		uint64_t value, lost;
-	} count;
+	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
+	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
 
-	if (!s->event.attr.read_format || read(r->fd, &count, sizeof(count)) != sizeof(count))
+	if (n < (ssize_t)(3 * sizeof(count[0])))
 		return;
-	count.lost += session_attached_lost(s, r->fd);
-	if (count.lost > r->lost) {
-		s->loss[LOSS_RING_FULL] += count.lost - r->lost;
-		r->lost = count.lost;
-	}
+	session_add_attached_counts(s, r->fd, (uint32_t)event, count);
+	*lost += count[3];
+	if (!count[0] && !r->nr_samples[event])
+		return; /* an idle processor */
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COUNT, session_now_ns(), r->pid, r->tid, F_COUNT(count));
+	trace_record_u64(s->writer, (uint64_t)event);
+	trace_record_u64(s->writer, (uint32_t)r->cpu);
+	trace_record_u64(s->writer, count[0]);
+	trace_record_u64(s->writer, count[1]);
+	trace_record_u64(s->writer, count[2]);
+	trace_record_u64(s->writer, r->nr_samples[event]);
+	trace_record_u64(s->writer, count[3]);
+	trace_record_end(s->writer);
 }
 
 void session_end_ring(struct session *s, struct ring *r)
 {
+	uint64_t lost = 0;
+
 	session_drain_ring(s, r);
-	count_lost(s, r);
+	for (int i = 0; i <= r->nr_more; i++)
+		read_counter(s, r, i, &lost);
+	if (lost > r->lost) {
+		session_lose(s, LOSS_RING_FULL, r->pid, r->tid, lost - r->lost);
+		r->lost = lost;
+	}
 	ring_close(r);
 }

@@ -56,19 +56,20 @@ void session_write_header(struct session *s)
 	trace_record_end(w);
 }
 
-void session_write_event(struct session *s)
+void session_write_event(struct session *s, int event)
 {
-	const struct perf_event_attr *a = &s->event.attr;
+	const struct event *e = &s->events.event[event];
+	const struct perf_event_attr *a = &e->attr;
 	struct trace_writer *w = s->writer;
 
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EVENT, session_now_ns(), 0, 0, F_COUNT(event));
-	trace_record_u64(w, 0);
-	session_put_text(s, s->event.name);
-	session_put_text(s, s->event.unit);
+	trace_record_u64(w, (uint64_t)event);
+	session_put_text(s, e->name);
+	session_put_text(s, e->unit);
 	trace_record_u64(w, a->type);
 	trace_record_u64(w, a->config);
 	trace_record_u64(w, a->freq ? 0 : a->sample_period);
-	trace_record_u64(w, s->options.event.period ? 0 : s->options.event.rate);
+	trace_record_u64(w, e->rate);
 	trace_record_u64(w, a->precise_ip);
 	trace_record_u64(w, a->exclude_kernel);
 	trace_record_u64(w, a->sample_regs_user);
@@ -194,6 +195,31 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 		fclose(f);
 }
 
+void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	int i;
+
+	s->loss[reason] += count;
+	for (i = 0; i < s->nr_thread_losses; i++)
+		if (s->thread_loss[i].reason == reason && s->thread_loss[i].tid == tid && s->thread_loss[i].pid == pid)
+			break;
+	if (i == THREAD_LOSSES_MAX)
+		return; /* written without its thread */
+	if (i == s->nr_thread_losses)
+		s->thread_loss[s->nr_thread_losses++] = (struct thread_loss){ reason, pid, tid, 0 };
+	s->thread_loss[i].count += count;
+}
+
+static void write_loss(struct session *s, const struct thread_loss *l)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), l->pid, l->tid, F_COUNT(loss));
+	session_put_text(s, loss_texts[l->reason]);
+	trace_record_u64(s->writer, l->count);
+	trace_record_u64(s->writer, 0);
+	trace_record_end(s->writer);
+	s->loss_written[l->reason] += l->count;
+}
+
 void session_write_losses(struct session *s)
 {
 	uint64_t before[NR_LOSSES];
@@ -201,16 +227,12 @@ void session_write_losses(struct session *s)
 	trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS);
 	s->loss[LOSS_WRITE_RECORDS] = trace_writer_lost(s->writer);
 	memcpy(before, s->loss_written, sizeof(before));
-	for (int i = 0; i < NR_LOSSES; i++) {
-		if (s->loss[i] == s->loss_written[i])
-			continue;
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), 0, 0, F_COUNT(loss));
-		session_put_text(s, loss_texts[i]);
-		trace_record_u64(s->writer, s->loss[i] - s->loss_written[i]);
-		trace_record_u64(s->writer, 0);
-		trace_record_end(s->writer);
-		s->loss_written[i] = s->loss[i];
-	}
+	for (int i = 0; i < s->nr_thread_losses; i++)
+		write_loss(s, &s->thread_loss[i]);
+	s->nr_thread_losses = 0;
+	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
+		if (s->loss[i] > s->loss_written[i])
+			write_loss(s, &(struct thread_loss){ (enum loss)i, 0, 0, s->loss[i] - s->loss_written[i] });
 	if (trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
 		memcpy(s->loss_written, before, sizeof(before));
 }

@@ -238,14 +238,20 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	int error = h->message.error;
 
 	if (h->nr_fds) {
-		answer->status = is_perf_event(h->fds[0]) ? session_add_thread(s, h->fds[0], (uint32_t)h->pid, h->message.tid) : -EBADF;
+		answer->status = 0;
+		for (int i = 0; i < h->nr_fds; i++)
+			if (!is_perf_event(h->fds[i]))
+				answer->status = -EBADF;
+		if (answer->status == 0)
+			answer->status = session_add_thread(s, h->fds, h->nr_fds, (uint32_t)h->pid, h->message.tid);
 		error = -answer->status;
 		what = "have a ring";
 	} else {
 		answer->status = -EINVAL;
 	}
 	if (answer->status == 0) {
-		h->fds[0] = -1; /* the ring's now */
+		for (int i = 0; i < h->nr_fds; i++)
+			h->fds[i] = -1; /* the ring's now */
 	} else {
 		s->loss[LOSS_UNCOUNTED]++;
 		if (!s->told_uncounted)
@@ -256,6 +262,15 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	handshake_answer(h, answer, -1);
 }
 
+static void say_no_descriptors(struct session *s)
+{
+	s->loss[LOSS_UNCOUNTED]++;
+	if (!s->told_descriptors)
+		session_notice(s, "refused", "no descriptor is left for a process or thread that asked to be recorded, and for others like it "
+			       "(ulimit -n; --scope cpu needs fewer)");
+	s->told_descriptors = true;
+}
+
 void session_serve_guests(struct session *s)
 {
 	struct wire_answer answer;
@@ -264,6 +279,8 @@ void session_serve_guests(struct session *s)
 
 	/* a storm of threads must not keep the rings waiting */
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
+		if (ret == -EMFILE)
+			say_no_descriptors(s);
 		if (ret)
 			continue;
 		memset(&answer, 0, sizeof(answer));

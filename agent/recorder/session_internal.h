@@ -11,8 +11,10 @@
 #include "code_files.h"
 #include "handshake.h"
 #include "images.h"
+#include "event_ids.h"
 #include "log_drain.h"
 #include "outside.h"
+#include "record.h"
 #include "ring.h"
 #include "samples.h"
 #include "session.h"
@@ -22,6 +24,7 @@
 
 #define SOCKET_NAME_BYTES 64
 #define RUNGS_MAX 8
+#define THREAD_LOSSES_MAX 64
 
 struct guest {
 	struct log_drain log; /* closed: the slot is free */
@@ -41,12 +44,21 @@ struct held {
 	uint32_t pid, tid;
 };
 
+struct thread_loss {
+	enum loss reason;
+	uint32_t pid, tid;
+	uint64_t count;
+};
+
 struct session {
 	struct session_options options;
 	enum wire_sampler sampler;
-	struct event event;
+	struct events events;
 	struct trace_writer *writer;
-	struct samples *samples;
+	int nr_columns; /* events, and one more when switches are kept */
+	struct samples *samples[EVENTS_MAX + 1]; /* for each of these */
+	struct record_layout layout;	     /* of what is no sample: all events have the same */
+	struct event_ids ids;		     /* whose sample it is, where there are several events */
 	struct images *images;
 	struct code_files *code_files;
 	struct ring *ring;
@@ -67,8 +79,11 @@ struct session {
 	char rung[RUNGS_MAX][256]; /* of the ladder, told before there is a trace to write them to */
 	int nr_rungs;
 	uint64_t loss[NR_LOSSES], loss_written[NR_LOSSES];
+	struct thread_loss thread_loss[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
+	int nr_thread_losses;
 	uint64_t nr_samples, nr_processes, last_flush_ns;
 	pid_t root;
+	bool told_descriptors;
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
 	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
 	bool root_ended;
@@ -85,12 +100,14 @@ void session_take_rung(void *session, const char *sentence);
 /* ---- session_facts.c */
 void session_put_text(struct session *s, const char *text);
 void session_write_header(struct session *s);
-void session_write_event(struct session *s);
+void session_write_event(struct session *s, int event);
 /* A process that existed before we heard of it, an exec that no counter told of, and the executable mappings there are. */
 void session_write_process(struct session *s, pid_t pid, bool before_exec);
 void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns);
 void session_write_exec(struct session *s, pid_t pid);
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns);
+/* Something of this thread's was lost. */
+void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* What was lost since the last call. */
 void session_write_losses(struct session *s);
 void session_write_end(struct session *s, int wait_status);
@@ -104,12 +121,17 @@ void session_progress_show(struct session *s, uint64_t now_ns);
 void session_progress_clear(struct session *s);
 
 /* ---- session_counters.c */
-/* fd: an event, taken over on success; cpu: -1 for a thread's. */
-int session_add_ring(struct session *s, int fd, int cpu, size_t bytes);
-/* Of the inherited event of one CPU, and how large its ring is to be. */
-struct perf_event_attr session_cpu_attr(struct session *s, size_t *ring_bytes);
-/* fd: a thread's event, taken over on success. */
-int session_add_thread(struct session *s, int fd, uint32_t pid, uint32_t tid);
+/* Together in one ring, and each with an id in its samples, where there are several. */
+void session_prepare_events(struct session *s);
+/* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
+void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
+/* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
+int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
+/* Samples of several events tell by the kernel's ids whose they are.  0 or -errno. */
+int session_learn_id(struct session *s, int fd, uint32_t event);
+/* fds: a thread's events, all of them, taken over on success. */
+int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
+void session_switch_counters(struct session *s, bool on);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
 /* A ring's last word, then its end. */
@@ -122,13 +144,13 @@ void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);
 void session_switch_attached(struct session *s, bool on);
 /* Has one of those events, whose ring is this one, a task that lives? */
 bool session_ring_is_written(const struct session *s, int ring_fd);
-/* What all of them have lost. */
-uint64_t session_attached_lost(const struct session *s, int ring_fd);
+/* What those of this event say by read(2): value, enabled, running, lost. */
+void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4]);
 void session_close_attached(struct session *s);
 
 /* ---- session_ring.c */
 void session_drain_ring(struct session *s, struct ring *r);
-void session_take_sample(struct session *s, const struct perf_event_header *h);
+void session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h);
 void session_flush_samples(struct session *s);
 
 /* ---- session_signal.c: samples that handlers in the host take */

@@ -5,13 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Behind the body of all records but SAMPLE: pid, tid, time, cpu (attr.sample_id_all). */
-struct sample_id {
-	uint32_t pid, tid;
-	uint64_t time_ns;
-	uint32_t cpu, reserved;
-};
-
 struct ring_context {
 	struct session *session;
 	struct ring *ring;
@@ -21,25 +14,45 @@ void session_flush_samples(struct session *s)
 {
 	uint32_t nr;
 
-	if (samples_flush(s->samples, s->writer, &nr))
-		s->loss[LOSS_WRITE] += nr;
-	else
-		s->nr_samples += nr;
+	for (int i = 0; i < s->nr_columns; i++)
+		if (samples_flush(s->samples[i], s->writer, &nr))
+			s->loss[LOSS_WRITE] += nr;
+		else
+			s->nr_samples += nr;
 }
 
-void session_take_sample(struct session *s, const struct perf_event_header *h)
+void session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h)
 {
 	struct sample_seen seen;
 
-	if (samples_full(s->samples))
+	if (samples_full(s->samples[event]))
 		session_flush_samples(s);
-	if (samples_add(s->samples, h, &seen))
+	if (samples_add(s->samples[event], h, &seen))
 		s->loss[LOSS_RING_BAD]++;
 	else
 		images_sample(s->images, &seen);
 }
 
-static void on_mmap2(struct session *s, const struct perf_event_header *h, const struct sample_id *id)
+/* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
+static void on_sample(struct ring_context *c, const struct perf_event_header *h)
+{
+	struct session *s = c->session;
+	uint32_t event = 0;
+	uint64_t id = 0;
+
+	if (s->events.nr > 1) {
+		if (h->size >= sizeof(*h) + sizeof(id))
+			memcpy(&id, h + 1, sizeof(id));
+		if (!event_ids_find(&s->ids, id, &event)) {
+			s->loss[LOSS_RING_BAD]++;
+			return;
+		}
+	}
+	c->ring->nr_samples[event]++;
+	session_take_sample(s, event, h);
+}
+
+static void on_mmap2(struct session *s, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct {
 		struct perf_event_header header;
@@ -54,7 +67,7 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 	memcpy(&m, h, sizeof(m));
 	if (!(m.prot & PROT_EXEC))
 		return;
-	path_bytes = strnlen(path, h->size - sizeof(m) - sizeof(*id));
+	path_bytes = strnlen(path, h->size - sizeof(m) - s->layout.id_bytes);
 	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
 		build_id_bytes = m.who[0] <= 20 ? m.who[0] : 0;
 	if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
@@ -100,7 +113,7 @@ static void on_task(struct session *s, const struct perf_event_header *h)
 	trace_record_end(s->writer);
 }
 
-static void on_comm(struct session *s, const struct perf_event_header *h, const struct sample_id *id)
+static void on_comm(struct session *s, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct {
 		struct perf_event_header header;
@@ -118,41 +131,56 @@ static void on_comm(struct session *s, const struct perf_event_header *h, const 
 	}
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, id->time_ns, m.pid, m.tid, F_COUNT(comm));
 	trace_record_u64(s->writer, exec);
-	trace_record_text(s->writer, comm, strnlen(comm, h->size - sizeof(m) - sizeof(*id)));
+	trace_record_text(s->writer, comm, strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes));
 	trace_record_end(s->writer);
 }
 
-static void on_lost(struct ring_context *c, const struct perf_event_header *h, size_t at)
+/* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
+static void on_lost(struct ring_context *c, const struct perf_event_header *h, size_t at, const struct record_id *id)
 {
 	uint64_t lost;
 
 	memcpy(&lost, (const char *)h + at, sizeof(lost));
 	c->ring->lost += lost;
-	c->session->loss[LOSS_RING_FULL] += lost;
+	session_lose(c->session, LOSS_RING_FULL, id->pid, id->tid, lost);
+}
+
+/* Each time that a thread comes or goes, as a sample of an event of its own: as many as context switches, and as compact. */
+static void on_switch(struct session *s, const struct perf_event_header *h, const struct record_id *id)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t who, time_ns, cpu, kind;
+	} sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) }, (uint64_t)id->tid << 32 | id->pid, id->time_ns,
+		     id->cpu, TRACE_SWITCH_IN };
+
+	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		sample.kind = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
+	if (s->nr_columns > s->events.nr)
+		session_take_sample(s, (uint32_t)s->events.nr, &sample.header);
 }
 
 static void on_record(void *context, const struct perf_event_header *h)
 {
-	/* smallest size of what is read below, sample_id apart */
+	/* smallest size of what is read below, without the header and the record_id */
 	static const uint16_t least[] = {
-		[PERF_RECORD_MMAP2] = 72, [PERF_RECORD_COMM] = 16,	   [PERF_RECORD_FORK] = 32,	[PERF_RECORD_EXIT] = 32,
-		[PERF_RECORD_LOST] = 24,  [PERF_RECORD_LOST_SAMPLES] = 16, [PERF_RECORD_THROTTLE] = 32,
+		[PERF_RECORD_MMAP2] = 64, [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_FORK] = 24,     [PERF_RECORD_EXIT] = 24,
+		[PERF_RECORD_LOST] = 16,  [PERF_RECORD_LOST_SAMPLES] = 8, [PERF_RECORD_THROTTLE] = 24,
 	};
 	struct ring_context *c = context;
 	struct session *s = c->session;
-	struct sample_id id;
+	struct record_id id;
 
 	if (h->type == PERF_RECORD_SAMPLE) {
-		session_take_sample(s, h);
+		on_sample(c, h);
 		return;
 	}
-	if (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type])
+	if (h->type != PERF_RECORD_SWITCH && (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type]))
 		return;
-	if (h->size < least[h->type] + sizeof(id)) {
+	if (record_id(&s->layout, h, h->type == PERF_RECORD_SWITCH ? 0 : least[h->type], &id)) {
 		s->loss[LOSS_RING_BAD]++;
 		return;
 	}
-	memcpy(&id, (const char *)h + h->size - sizeof(id), sizeof(id));
 	switch (h->type) {
 	case PERF_RECORD_MMAP2:
 		on_mmap2(s, h, &id);
@@ -165,13 +193,16 @@ static void on_record(void *context, const struct perf_event_header *h)
 		on_task(s, h);
 		break;
 	case PERF_RECORD_LOST: /* id, lost */
-		on_lost(c, h, 16);
+		on_lost(c, h, 16, &id);
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		on_lost(c, h, 8);
+		on_lost(c, h, 8, &id);
+		break;
+	case PERF_RECORD_SWITCH:
+		on_switch(s, h, &id);
 		break;
 	case PERF_RECORD_THROTTLE:
-		s->loss[LOSS_THROTTLED]++;
+		session_lose(s, LOSS_THROTTLED, id.pid, id.tid, 1);
 		break;
 	}
 }

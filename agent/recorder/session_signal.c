@@ -15,8 +15,9 @@
 
 #define LOOK_AT_HELD_NS 1000000000ull
 #define RECORD_MAX 65528u /* perf_event_header.size has 16 bits */
-#define LAYOUT (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | \
+#define LAYOUT (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | \
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+#define ATTR_BYTES (sizeof(struct perf_event_attr) < WIRE_ATTR_BYTES ? sizeof(struct perf_event_attr) : WIRE_ATTR_BYTES)
 
 /* perf's numbers of what struct log_sample has */
 static const unsigned char registers[LOG_SAMPLE_REGISTERS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21, 22, 23 };
@@ -41,11 +42,12 @@ static uint64_t ticks_per_second(void)
 static void use_timer(struct session *s)
 {
 	const struct event_options *o = &s->options.event;
-	struct perf_event_attr *a = &s->event.attr;
+	struct perf_event_attr *a = &s->events.event[0].attr;
 
-	memset(&s->event, 0, sizeof(s->event));
-	snprintf(s->event.name, sizeof(s->event.name), "cpu-timer");
-	snprintf(s->event.unit, sizeof(s->event.unit), "ns");
+	memset(&s->events, 0, sizeof(s->events));
+	s->events.nr = 1;
+	snprintf(s->events.event[0].name, sizeof(s->events.event[0].name), "cpu-timer");
+	snprintf(s->events.event[0].unit, sizeof(s->events.event[0].unit), "ns");
 	a->size = sizeof(*a);
 	a->type = PERF_TYPE_SOFTWARE;
 	a->config = PERF_COUNT_SW_TASK_CLOCK;
@@ -58,7 +60,7 @@ static void use_timer(struct session *s)
 int session_choose_sampler(struct session *s, int error, struct diag *d)
 {
 	const struct session_options *o = &s->options;
-	struct perf_event_attr *a = &s->event.attr;
+	struct perf_event_attr *a = &s->events.event[0].attr;
 	bool automatic = o->sampler == SAMPLER_AUTO && strcmp(o->event.name, "auto") == 0;
 	uint64_t ticks = ticks_per_second();
 	char text[256];
@@ -84,8 +86,10 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 		if (o->no_guest)
 			return diag_fail(d, EINVAL, "--sampler signal needs the agent in the program, which cannot be loaded into "
 					 "this one");
+		if (s->events.nr > 1)
+			return diag_fail(d, EINVAL, "--sampler signal takes one event at a time");
 		if (a->freq)
-			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known", s->event.name);
+			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known", s->events.event[0].name);
 		s->sampler = WIRE_SAMPLER_SIGNAL;
 	} else {
 		s->sampler = o->scope_thread ? WIRE_SAMPLER_RING : WIRE_SAMPLER_NONE;
@@ -101,12 +105,14 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 
 void session_describe_sampler(const struct session *s, struct wire_answer *answer)
 {
-	struct perf_event_attr a = s->event.attr;
+	struct perf_event_attr a = s->events.event[0].attr;
 
 	answer->sampler = s->sampler;
 	answer->interval_ns = a.sample_period;
 	answer->stack_bytes = a.sample_stack_user;
-	answer->nr_events = 1;
+	answer->nr_events = (uint32_t)s->events.nr;
+	for (int i = 1; i < s->events.nr; i++)
+		memcpy(answer->attr[i], &s->events.event[i].attr, ATTR_BYTES);
 	if (s->sampler == WIRE_SAMPLER_SIGNAL) { /* it only has to overflow, in user space, and tell whom it belongs to */
 		a.sample_type = PERF_SAMPLE_IP;
 		a.sample_regs_user = 0;
@@ -115,7 +121,7 @@ void session_describe_sampler(const struct session *s, struct wire_answer *answe
 		a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.build_id = 0;
 		a.wakeup_events = 1;
 	}
-	memcpy(answer->attr[0], &a, sizeof(a) < WIRE_ATTR_BYTES ? sizeof(a) : WIRE_ATTR_BYTES);
+	memcpy(answer->attr[0], &a, ATTR_BYTES);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- samples */
@@ -149,10 +155,9 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 	*to++ = g.registers[8];
 	*to++ = (uint64_t)tid << 32 | pid;
 	*to++ = g.timestamp;
-	*to++ = 0;
 	*to++ = g.cpu;
 	*to++ = g.weight;
-	to = put_registers(to, s->event.attr.sample_regs_user, &g);
+	to = put_registers(to, s->events.event[0].attr.sample_regs_user, &g);
 	room = sizeof(words) - (size_t)((char *)(to + 2) - (char *)words);
 	stack = g.stack_bytes < room ? g.stack_bytes : room & ~(size_t)7;
 	*to++ = stack;
@@ -163,7 +168,7 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 	h->type = PERF_RECORD_SAMPLE;
 	h->misc = PERF_RECORD_MISC_USER;
 	h->size = (uint16_t)((char *)to - (char *)words);
-	session_take_sample(s, h);
+	session_take_sample(s, 0, h);
 }
 
 /* --------------------------------------------------------------------------------------------------- held descriptors */

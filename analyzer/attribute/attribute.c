@@ -573,6 +573,8 @@ static int all_samples(struct run *run, struct trace_reader *t)
 			run->a->bad_blocks++;
 			continue;
 		}
+		if (b.event < run->a->model->nr_events && run->a->model->event[b.event].is_switch)
+			continue;
 		for (uint32_t i = 0; i < b.nr && ret == 0; i++)
 			ret = on_sample(run, &b, i);
 		trace_progress(t, &at, &total);

@@ -654,6 +654,7 @@ static void read_event(struct model *m, const struct trace_record *r)
 	set_text(&e->name, text_of(r, F(event, name)));
 	set_text(&e->unit, text_of(r, F(event, unit)));
 	set_text(&e->scope, text_of(r, F(event, scope)));
+	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0;
 	e->period = trace_u64(r, F(event, period));
 	e->rate = trace_u64(r, F(event, rate));
 	e->registers = trace_u64(r, F(event, registers));
@@ -662,6 +663,19 @@ static void read_event(struct model *m, const struct trace_record *r)
 	e->exclude_kernel = (uint32_t)trace_u64(r, F(event, exclude_kernel));
 	if (i >= m->nr_events)
 		m->nr_events = (uint32_t)i + 1;
+}
+
+static void read_count(struct model *m, const struct trace_record *r)
+{
+	uint64_t i = trace_u64(r, F(count, event));
+	struct event *e;
+
+	if (i >= m->nr_events)
+		return;
+	e = &m->event[i];
+	e->counted += trace_u64(r, F(count, value));
+	e->count_samples += trace_u64(r, F(count, samples));
+	e->count_lost += trace_u64(r, F(count, lost));
 }
 
 static void read_told(struct told **list, uint32_t *nr, const struct trace_record *r, bool loss)
@@ -750,6 +764,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 		return;
 	case TRACE_LOSS:
 		read_told(&m->loss, &m->nr_losses, r, true);
+		return;
+	case TRACE_COUNT:
+		read_count(m, r);
 		return;
 	case TRACE_IMAGE_FILE:
 		read_image_file(m, r);

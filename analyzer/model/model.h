@@ -118,10 +118,15 @@ struct thread {
 	char *comm;
 };
 
+#define MODEL_EVENTS_MAX 16
+
 struct event {
 	char *name, *unit, *scope;
 	uint64_t period, rate, registers;
 	uint32_t stack_bytes, precise, exclude_kernel;
+	bool is_switch; /* threads coming and going (TRACE_EVENT_SWITCH): no samples of code */
+	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */
+	uint64_t counted, count_samples, count_lost; /* in the event's unit; samples had, and lost */
 };
 
 struct told { /* a NOTICE or a LOSS */
@@ -146,7 +151,7 @@ struct model {
 	uint32_t nr_frames;
 	struct mark *mark; /* by begin */
 	uint32_t nr_marks, marks_capacity;
-	struct event event[8];
+	struct event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	struct told *notice, *loss;
 	uint32_t nr_notices, nr_losses;

@@ -172,6 +172,17 @@ for scope in cpu thread; do
 	at_least "small files, $scope" "$T" 50
 done
 
+# ---- descriptors and locked memory
+case_ "eight descriptors" 1 'Too many open files \(ulimit -n' bash -c "ulimit -n 8; exec $(run) -- $dir/host 0.1"
+case_ "sixteen descriptors" 3 "" bash -c "ulimit -n 16; exec $(run) -- $dir/host 0.3"
+case_ "sixteen descriptors, by thread" 3 - bash -c "ulimit -n 16; exec $(run) --scope thread -- $dir/host 0.3"
+if [ -n "${nobody:-}" ]; then
+	mkdir -p "$dir/nobody" && cp "$B/tailor" "$B/libtailor.so" "$dir/nobody/" && chown -R nobody "$dir/nobody"
+	case_ "no locked memory" 3 'kernel code is left out' \
+		$nobody bash -c "ulimit -l 0; exec $dir/nobody/tailor run -r 2000 -o $dir/nobody/t.tlr -- $dir/host 0.3"
+	at_least "no locked memory" "$dir/nobody/t.tlr" 50
+fi
+
 # ---- the trace cannot be written to its end: the host is not disturbed, and the loss is counted
 full='parts of the trace could not be written: (No space left on device|File too large)'
 case_ "a full disk" 3 "$full" "$B/tailor" run -r 2000 -o /dev/full -- "$dir/host" 0.3
