@@ -137,13 +137,13 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 			h->nr_fds = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 			memcpy(h->fds, CMSG_DATA(c), (size_t)h->nr_fds * sizeof(int));
 		}
-	if (m.msg_flags & MSG_CTRUNC) { /* what they sent found no room among our descriptors */
-		refuse(h, EMFILE);
-		return -EMFILE;
-	}
 	if (n != sizeof(h->message) || h->message.magic != WIRE_MAGIC || h->message.version != LOG_VERSION) {
 		refuse(h, EPROTO);
 		return -EPROTO;
+	}
+	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no room among our descriptors */
+		refuse(h, EMFILE);
+		return -EMFILE;
 	}
 	return 0;
 }

@@ -266,8 +266,8 @@ static void say_no_descriptors(struct session *s)
 {
 	s->loss[LOSS_UNCOUNTED]++;
 	if (!s->told_descriptors)
-		session_notice(s, "refused", "no descriptor is left for a process or thread that asked to be recorded, and for others like it "
-			       "(ulimit -n; --scope cpu needs fewer)");
+		session_notice(s, "refused", "no descriptor is left for a process or thread that asked to be recorded, and for "
+			       "others like it (ulimit -n; --scope cpu needs fewer)");
 	s->told_descriptors = true;
 }
 

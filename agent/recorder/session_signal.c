@@ -89,7 +89,8 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 		if (s->events.nr > 1)
 			return diag_fail(d, EINVAL, "--sampler signal takes one event at a time");
 		if (a->freq)
-			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known", s->events.event[0].name);
+			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known",
+					 s->events.event[0].name);
 		s->sampler = WIRE_SAMPLER_SIGNAL;
 	} else {
 		s->sampler = o->scope_thread ? WIRE_SAMPLER_RING : WIRE_SAMPLER_NONE;
