@@ -531,6 +531,8 @@ static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
 	}
 	s.ip = f.mode == SAMPLE_MODE_USER ? f.ip : s.input.registers.value[UNWIND_RIP];
 	s.has_registers = s.has_registers && s.ip;
+	s.has_tag_word = s.has_registers && b->registers[SAMPLE_TAG_WORD];
+	s.tag_word = s.has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
 	code = s.ip ? model_find_code(s.process, s.ip, s.time_ns) : NULL;
 	decide(run, &s, locate(&run->locator, s.process, code, s.ip), code, run->options->stack_only);
 	/* the row tells where the sample itself was */
