@@ -81,7 +81,7 @@ $B/parts.a: $(tailor_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 # (and what stands in front of libc's own functions in none)
-$B/guest.a: $(filter-out %/threads.o %/signals.o %/images.o %/eh_frame.o,$(guest_OBJ))
+$B/guest.a: $(filter-out %/threads.o %/signals.o %/images.o %/eh_frame.o %/exec_memory.o,$(guest_OBJ))
 	@rm -f $@
 	$(AR) rcs $@ $^
 

@@ -182,6 +182,7 @@ void images_announce_all(void)
 void images_in_child(void)
 {
 	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
+	exec_memory_in_child();
 }
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */
@@ -199,6 +200,7 @@ void shim_start(void)
 {
 	int ret = -1;
 
+	exec_memory_start();
 	images_look();
 	if (_r_debug.r_brk)
 		ret = patch_empty_function((void *)_r_debug.r_brk, (void *)on_debug_state);

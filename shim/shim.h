@@ -20,6 +20,10 @@ void images_announce_all(void);
 /* After fork: a look that another thread was at will not be ended here. */
 void images_in_child(void);
 
+/* ---- exec_memory.c */
+void exec_memory_start(void);
+void exec_memory_in_child(void);
+
 /* ---- gdb_jit.c: called for each object once, before its code runs where possible. */
 void gdb_jit_object(const struct object *o);
 /* ... and when it was unloaded. */

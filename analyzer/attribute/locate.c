@@ -185,8 +185,8 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 
 	out->jit = true;
 	out->image = get_image(l, c->path);
-	out->function = get_function(l, strdup(c->name && *c->name ? c->name : "(no name)"), out->image, c->name && *c->name, true,
-				     false);
+	out->function = get_function(l, strdup(c->name && *c->name ? c->name : "(no name)"), out->image,
+				     c->kind == CODE_LOAD && c->name && *c->name, true, false);
 	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= address; i++)
 		row = &c->lines[i];
 	if (row && row->line) {
@@ -209,7 +209,7 @@ const struct location *locate(struct locator *l, const struct process *p, const 
 	i = intern_find(&l->by_address, code->number, address);
 	if (i)
 		return &l->location[i];
-	if (code->kind == CODE_LOAD)
+	if (code->kind == CODE_LOAD || code->kind == CODE_REGION)
 		locate_in_load(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);

@@ -202,6 +202,43 @@ static char *hex_of(const struct trace_record *r, int index)
 	return hex(p, nr);
 }
 
+/* Executable memory without a file.  name is taken over. */
+static void add_region(struct model *m, struct code_map *regions, uint64_t start, uint64_t bytes, uint64_t time_ns, char *name)
+{
+	struct code *c = bytes <= UINT64_MAX - start ? add_code(m, CODE_REGION) : NULL;
+
+	if (!c) {
+		free(name);
+		return;
+	}
+	c->address = start;
+	c->bytes = bytes;
+	c->name = name;
+	c->path = strdup("(generated)");
+	c->build_id = strdup("");
+	code_map_add(regions, start, start + bytes, time_ns, c);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void read_region(struct model *m, struct process *p, const struct trace_record *r)
+{
+	char *mapper = text_of(r, F(region, mapper)), *name = NULL;
+
+	if (mapper && *mapper &&
+	    asprintf(&name, "anonymous code, mapped by %s+0x%llx", base_name(mapper),
+		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
+		name = NULL;
+	free(mapper);
+	add_region(m, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
+		   name ? name : strdup("anonymous code"));
+}
+
 static void read_mmap(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t start = trace_u64(r, F(mmap, address)), bytes = trace_u64(r, F(mmap, bytes));
@@ -212,6 +249,7 @@ static void read_mmap(struct model *m, struct process *p, const struct trace_rec
 	if (!path || (path[0] != '/' && strcmp(path, "[vdso]") != 0) || strncmp(path, "//anon", 6) == 0 ||
 	    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 || bytes > UINT64_MAX - start) {
 		free(path);
+		add_region(m, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
 		return;
 	}
 	c = add_code(m, CODE_IMAGE);
@@ -446,8 +484,11 @@ static void read_code_unload(struct process *p, const struct trace_record *r)
 
 	if (f)
 		bytes = f->end - f->start;
-	if (bytes <= UINT64_MAX - start)
-		code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
+	if (bytes > UINT64_MAX - start)
+		return;
+	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
+	code_map_add(&p->told_regions, start, start + bytes, r->time_ns, NULL);
+	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
 }
 
 struct frame_ranges {
@@ -805,6 +846,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 	case JITREG_MOVE:
 		read_move(p, r);
 		break;
+	case JITREG_REGION:
+		read_region(m, p, r);
+		break;
 	case JITREG_CODE_UNLOAD:
 		read_code_unload(p, r);
 		break;
@@ -887,7 +931,8 @@ static int settle(struct model *m)
 	if (m->nr_marks)
 		qsort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (code_map_index(&m->process[i]->code) || code_map_index(&m->process[i]->frames))
+		if (code_map_index(&m->process[i]->code) || code_map_index(&m->process[i]->frames) ||
+		    code_map_index(&m->process[i]->told_regions) || code_map_index(&m->process[i]->regions))
 			return -ENOMEM;
 	return 0;
 }
@@ -947,6 +992,8 @@ void model_destroy(struct model *m)
 		free(p->tags);
 		code_map_fini(&p->code);
 		code_map_fini(&p->frames);
+		code_map_fini(&p->told_regions);
+		code_map_fini(&p->regions);
 		free(p->comm);
 		free(p->executable);
 		free(p);
@@ -1012,13 +1059,14 @@ void model_destroy(struct model *m)
 #define ANCESTORS_MAX 64
 
 /* A child's memory is its parent's as of the fork, but where it says something itself. */
-static struct code_answer ask(const struct process *p, uint64_t address, uint64_t time_ns, bool frames)
+static struct code_answer ask(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
 {
+	bool frames = map == offsetof(struct process, frames);
 	struct code_answer all = { NULL, 0, UINT64_MAX };
 	bool forked = false; /* the question goes to a parent as it was, whose later facts change nothing */
 
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
-		struct code_answer a = code_map_ask(frames ? &p->frames : &p->code, address, time_ns);
+		struct code_answer a = code_map_ask((const struct code_map *)(const void *)((const char *)p + map), address, time_ns);
 
 		all.fact = a.fact;
 		if (!forked) {
@@ -1038,19 +1086,26 @@ static struct code_answer ask(const struct process *p, uint64_t address, uint64_
 
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	return ask(p, address, time_ns, false);
+	return ask(p, offsetof(struct process, code), address, time_ns);
 }
 
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	struct code_answer a = ask(p, address, time_ns, false);
+	static const size_t maps[] = { offsetof(struct process, code), offsetof(struct process, told_regions),
+				       offsetof(struct process, regions) };
+	struct code *c = NULL;
 
-	return a.fact ? a.fact->owner : NULL;
+	for (size_t i = 0; !c && i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct code_answer a = ask(p, maps[i], address, time_ns);
+
+		c = a.fact ? a.fact->owner : NULL;
+	}
+	return c;
 }
 
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	return ask(p, address, time_ns, true);
+	return ask(p, offsetof(struct process, frames), address, time_ns);
 }
 
 uint64_t model_generation(const struct process *p, uint64_t time_ns)
@@ -1072,13 +1127,6 @@ const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
 			if (p->tags[n - 1].from_ns <= time_ns)
 				return &p->tags[n - 1];
 	return NULL;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file)

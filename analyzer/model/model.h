@@ -26,7 +26,7 @@ struct image_file {
 	uint32_t number;
 };
 
-enum code_kind { CODE_IMAGE, CODE_ELF, CODE_LOAD };
+enum code_kind { CODE_IMAGE, CODE_ELF, CODE_LOAD, CODE_REGION };
 
 struct code_line {
 	uint64_t address;
@@ -34,7 +34,8 @@ struct code_line {
 	char *file;
 };
 
-/* What a range of addresses holds: a mapped image, an ELF that a JIT made, or one function that a JIT announced. */
+/* What a range of addresses holds: a mapped image, an ELF that a JIT made, one function that a JIT announced, or executable
+ * memory of which only that is known (and its name says who mapped it). */
 struct code {
 	enum code_kind kind;
 	uint32_t number;  /* over the whole trace; also its unwind key */
@@ -48,8 +49,9 @@ struct code {
 	struct image_file *file;
 	/* CODE_ELF */
 	struct elf_object *elf;
-	/* CODE_LOAD */
+	/* CODE_LOAD, CODE_REGION */
 	char *name;
+	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
@@ -107,6 +109,7 @@ struct process {
 	uint64_t forked_ns;
 	char *comm, *executable;
 	struct code_map code, frames;
+	struct code_map told_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	struct tag *tags;
 	uint32_t nr_tags;
 	bool has_guest, exec_seen;

@@ -11,7 +11,7 @@ for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
 	case $name in wraps | fakejit) continue ;; esac
 	newer "$c" "$out/$name" || continue
-	gcc -O1 -g -o "$out/$name" "$c" -ldl -lpthread || exit 1
+	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
 c=$here/busy.c
 newer "$c" "$out/busy-static" && gcc -O1 -static -o "$out/busy-static" "$c" -lpthread 2>/dev/null

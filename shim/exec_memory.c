@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executable memory: who mapped it, and when it goes.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs, which
+ * name what nobody names better; munmap, and a mapping over it, end what was there.  JITs flip the protection of the same
+ * pages thousands of times a second, and most calls are not about code at all: both cost a few comparisons.
+ *
+ * Context: any; also signal (hosts call mprotect there): nothing is waited for.  A thread that finds the table taken leaves
+ * it as it is, and that is counted.
+ */
+#include "shim.h"
+
+#include "jitreg.h"
+#include "sys.h"
+
+#include <errno.h>
+#include <string.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define RANGES_MAX 256 /* at a time, touching ones are one */
+
+struct range {
+	uintptr_t start, end;
+};
+static struct range ranges[RANGES_MAX];
+static int nr_ranges; /* those in use, at the front */
+static uintptr_t lowest = UINTPTR_MAX, highest; /* of all ranges ever: a cheap no */
+static int taken;
+
+typedef void *(*mmap_function)(void *, size_t, int, int, int, off_t);
+typedef int (*mprotect_function)(void *, size_t, int);
+typedef int (*pkey_mprotect_function)(void *, size_t, int, int);
+typedef int (*munmap_function)(void *, size_t);
+
+static struct {
+	mmap_function mmap;
+	mprotect_function mprotect;
+	pkey_mprotect_function pkey_mprotect;
+	munmap_function munmap;
+} next;
+
+void exec_memory_start(void)
+{
+	next.mmap = (mmap_function)objects_find_next("mmap");
+	next.mprotect = (mprotect_function)objects_find_next("mprotect");
+	next.pkey_mprotect = (pkey_mprotect_function)objects_find_next("pkey_mprotect");
+	next.munmap = (munmap_function)objects_find_next("munmap");
+}
+
+static bool try_take(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		if (!__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE))
+			return true;
+		__builtin_ia32_pause();
+	}
+	log_count_full();
+	return false;
+}
+
+static void give_back(void)
+{
+	__atomic_store_n(&taken, 0, __ATOMIC_RELEASE);
+}
+
+void exec_memory_in_child(void)
+{
+	give_back();
+}
+
+static void remove_at(int i)
+{
+	ranges[i] = ranges[--nr_ranges];
+}
+
+/* Is all of it known?  If not, it is from now on. */
+static bool learn(uintptr_t start, uintptr_t end)
+{
+	for (int i = 0; i < nr_ranges; i++)
+		if (ranges[i].start <= start && end <= ranges[i].end)
+			return true;
+	for (int i = nr_ranges - 1; i >= 0; i--)
+		if (ranges[i].start <= end && start <= ranges[i].end) {
+			start = ranges[i].start < start ? ranges[i].start : start;
+			end = ranges[i].end > end ? ranges[i].end : end;
+			remove_at(i);
+		}
+	if (nr_ranges < RANGES_MAX)
+		ranges[nr_ranges++] = (struct range){ start, end };
+	if (start < lowest)
+		__atomic_store_n(&lowest, start, __ATOMIC_RELAXED);
+	if (end > highest)
+		__atomic_store_n(&highest, end, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* Code in it is gone. */
+static void forget(uintptr_t start, uintptr_t end)
+{
+	for (int i = nr_ranges - 1; i >= 0; i--) {
+		struct range old = ranges[i];
+
+		if (end <= old.start || old.end <= start)
+			continue;
+		remove_at(i);
+		if (old.start < start)
+			ranges[nr_ranges++] = (struct range){ old.start, start };
+		if (end < old.end && nr_ranges < RANGES_MAX)
+			ranges[nr_ranges++] = (struct range){ end, old.end };
+		old.start = old.start > start ? old.start : start;
+		old.end = old.end < end ? old.end : end;
+		jitreg_code_unload(old.start, old.end - old.start);
+	}
+}
+
+struct mapping {
+	struct range range;
+	uintptr_t caller;
+};
+
+static uintptr_t page_end(uintptr_t at)
+{
+	return (at + SYS_PAGE_BYTES - 1) & ~(uintptr_t)(SYS_PAGE_BYTES - 1);
+}
+
+/* Where the object is known to be there: its name goes with it. */
+static int announce(void *context, const struct object *o)
+{
+	const struct mapping *m = context;
+	const char *name = o->name;
+	char path[512];
+	long n;
+
+	if (!object_contains(o, (const void *)m->caller, 1))
+		return 0;
+	if (!*name) { /* the program itself */
+		n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)path, sizeof(path) - 1, 0, 0, 0);
+		path[n > 0 ? n : 0] = 0;
+		name = path;
+	}
+	jitreg_region(m->range.start, m->range.end - m->range.start, PROT_EXEC, name, m->caller - o->bias);
+	return 1;
+}
+
+static void became_executable(const void *address, size_t bytes, const void *caller)
+{
+	uintptr_t start = (uintptr_t)address & ~(uintptr_t)(SYS_PAGE_BYTES - 1), end = page_end((uintptr_t)address + bytes);
+	struct mapping m = { { start, end }, (uintptr_t)caller - 1 };
+	bool known;
+
+	if (end <= start || !guard_enter())
+		return;
+	if (try_take()) {
+		known = learn(start, end);
+		give_back();
+		if (!known && !objects_each_everywhere(announce, &m))
+			jitreg_region(start, end - start, PROT_EXEC, "", 0); /* generated code did */
+	}
+	guard_leave();
+}
+
+static void goes(const void *address, size_t bytes)
+{
+	uintptr_t start = (uintptr_t)address, end = page_end(start + bytes);
+
+	if (end <= __atomic_load_n(&lowest, __ATOMIC_RELAXED) || start >= __atomic_load_n(&highest, __ATOMIC_RELAXED) ||
+	    !guard_enter())
+		return;
+	if (try_take()) {
+		forget(start, end);
+		give_back();
+	}
+	guard_leave();
+}
+
+static long fail(long result)
+{
+	if (result >= 0 || result < -4095)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+/* What libc would do itself: the argument count differs, not the call. */
+static void *map(void *address, size_t bytes, int prot, int flags, int fd, off_t offset, const void *caller)
+{
+	void *p;
+
+	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
+		goes(address, bytes); /* before: what comes instead may be announced at once */
+	if (next.mmap)
+		p = next.mmap(address, bytes, prot, flags, fd, offset);
+	else
+		p = (void *)fail(sys_call(SYS_mmap, (long)address, (long)bytes, prot, flags, fd, offset));
+	if ((prot & PROT_EXEC) && p != MAP_FAILED)
+		became_executable(p, bytes, caller);
+	return p;
+}
+
+API void *mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset)
+{
+	return map(address, bytes, prot, flags, fd, offset, __builtin_return_address(0));
+}
+
+API void *mmap64(void *address, size_t bytes, int prot, int flags, int fd, off64_t offset)
+{
+	return map(address, bytes, prot, flags, fd, offset, __builtin_return_address(0));
+}
+
+API int mprotect(void *address, size_t bytes, int prot)
+{
+	int ret = next.mprotect ? next.mprotect(address, bytes, prot) :
+				  (int)fail(sys_call(SYS_mprotect, (long)address, (long)bytes, prot, 0, 0, 0));
+
+	if (ret == 0 && (prot & PROT_EXEC))
+		became_executable(address, bytes, __builtin_return_address(0));
+	return ret;
+}
+
+API int pkey_mprotect(void *address, size_t bytes, int prot, int key)
+{
+	int ret = next.pkey_mprotect ? next.pkey_mprotect(address, bytes, prot, key) :
+				       (int)fail(sys_call(SYS_pkey_mprotect, (long)address, (long)bytes, prot, key, 0, 0));
+
+	if (ret == 0 && (prot & PROT_EXEC))
+		became_executable(address, bytes, __builtin_return_address(0));
+	return ret;
+}
+
+API int munmap(void *address, size_t bytes)
+{
+	goes(address, bytes);
+	return next.munmap ? next.munmap(address, bytes) :
+			     (int)fail(sys_call(SYS_munmap, (long)address, (long)bytes, 0, 0, 0, 0));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A JIT whose code comes and goes: reuse ROUNDS announces, runs and frees a function at one address, ROUNDS times, each under
+ * a name of its own, f_N, while r12 says N.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous
+ * runs code that nobody announces, at an address that is mapped twice.
+ */
+#include "jitreg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* mov %edi,%eax; 1: sub $1,%eax; jnz 1b; ret: one round is a cycle or so */
+static const unsigned char spin[] = { 0x89, 0xf8, 0x83, 0xe8, 0x01, 0x75, 0xfb, 0xc3 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static unsigned char *map_code(void *at, size_t bytes)
+{
+	unsigned char *p = mmap(at, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	return p;
+}
+
+static void run(const unsigned char *code, uint64_t number, int rounds)
+{
+	/* as calls go: what is not preserved */
+	__asm__ volatile("mov %0, %%r12\n\tcall *%1"
+			 : : "r"(number), "r"(code), "D"(rounds)
+			 : "r12", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+static int reuse(int nr)
+{
+	unsigned char *code = map_code(NULL, 4096);
+	char name[32];
+
+	for (int i = 1; i <= nr; i++) {
+		size_t at = 64 * ((size_t)i % 2); /* sometimes beside, always over what was there */
+
+		memcpy(code + at, spin, sizeof(spin));
+		snprintf(name, sizeof(name), "f_%d", i);
+		if (jitreg_code_load((uint64_t)(uintptr_t)code, 128, (uint64_t)i, name, code) == -ENOBUFS)
+			return 2;
+		run(code + at, (uint64_t)i, 200000);
+		if (i % 3 == 0)
+			jitreg_code_unload((uint64_t)(uintptr_t)code, 128);
+	}
+	printf("%p\n", (void *)code);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static long memory_kib(void)
+{
+	char line[256];
+	long sum = 0, kib;
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %ld", &kib) == 1 || sscanf(line, "RssShmem: %ld", &kib) == 1)
+			sum += kib;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static int many(size_t nr)
+{
+	unsigned char *code = map_code(NULL, 64 * nr);
+	uint64_t *took = calloc(nr, sizeof(*took)), begin;
+	long before;
+	char name[64];
+	int dropped = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		memcpy(code + 64 * i, spin, sizeof(spin));
+		took[i] = 1;
+	}
+	before = memory_kib();
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "function_number_%zu", i);
+		begin = now_ns();
+		dropped += jitreg_code_load((uint64_t)(uintptr_t)(code + 64 * i), 64, i, name, code + 64 * i) != 0;
+		took[i] = now_ns() - begin;
+	}
+	qsort(took, nr, sizeof(*took), compare);
+	fprintf(stderr, "dropped %d, median %llu ns, 99 %% %llu ns, memory %ld KiB\n", dropped, (unsigned long long)took[nr / 2],
+		(unsigned long long)took[nr - nr / 100 - 1], memory_kib() - before);
+	for (size_t i = 0; i < nr; i += nr / 100)
+		run(code + 64 * i, i, 20000000);
+	return 0;
+}
+
+static int anonymous(void)
+{
+	unsigned char *code = map_code(NULL, 8192);
+
+	memcpy(code, spin, sizeof(spin));
+	run(code, 0, 300000000);
+	munmap(code, 8192);
+	map_code(code, 4096);
+	memcpy(code, spin, sizeof(spin));
+	jitreg_code_load((uint64_t)(uintptr_t)code, 64, 1, "second", code);
+	run(code, 0, 300000000);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "many") == 0)
+		return many((size_t)atol(argv[2]));
+	if (argc == 2 && strcmp(argv[1], "anonymous") == 0)
+		return anonymous();
+	return argc == 2 ? reuse(atoi(argv[1])) : 1;
+}
