@@ -51,6 +51,9 @@ struct cfi_place {
 struct cfi_row {
 	struct cfi_place cfa;
 	struct cfi_place reg[CFI_REGISTERS];
+	/* The code before has lowered the stack pointer: a register saved where now nothing is any more (below it) has been
+	 * taken back from there.  Else it may have been saved into the red zone. */
+	bool lowered;
 };
 
 /* The row for an address in [start, start + bytes).  false: the program makes no sense. */

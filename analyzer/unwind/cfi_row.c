@@ -17,7 +17,7 @@ struct machine {
 	struct cfi_row row, first;
 	struct cfi_row remembered[REMEMBERED_MAX];
 	unsigned nr_remembered;
-	bool in_initial;
+	bool in_initial, lowered;
 };
 
 struct operands {
@@ -213,6 +213,7 @@ static bool execute(struct machine *m, const unsigned char *at, const unsigned c
 		/* Here begins the row behind the one that was wanted, and nothing of it has been read yet. */
 		if (!m->in_initial && m->at > m->address)
 			return !o.bad;
+		m->lowered |= m->row.cfa.where != CFI_REGISTER || m->row.cfa.reg != CFI_RSP || m->row.cfa.value != 8;
 	}
 	return !o.bad;
 }
@@ -228,14 +229,16 @@ bool cfi_row_at(const struct cfi_program *p, uint64_t address, struct cfi_row *o
 	m.at = p->start;
 	m.nr_remembered = 0;
 	m.in_initial = true;
+	m.lowered = false;
 	m.first = m.row;
 	if (!execute(&m, p->initial, p->initial_end))
 		return false;
 	m.first = m.row;
 	m.at = p->start;
-	m.in_initial = false;
+	m.in_initial = m.lowered = false;
 	if (!execute(&m, p->instructions, p->instructions_end))
 		return false;
 	*out = m.row;
+	out->lowered = m.lowered;
 	return true;
 }

@@ -43,6 +43,10 @@ struct libunwind {
 	struct unwind_registers registers; /* that it starts with */
 	struct known *at; /* of the last frame that libunwind asked about */
 	struct unwind_object object; /* ... and its place */
+	struct {
+		uint64_t address, value;
+	} popped[CFI_REGISTERS]; /* words below the stack pointer that are in registers again */
+	unsigned nr_popped;
 	bool no_info, truncated;
 	bool forget; /* what this step put into libunwind's cache */
 };
@@ -179,6 +183,11 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		return 0;
 	if (stack_read(l->input, address, value, &end))
 		return 0;
+	for (unsigned i = 0; i < l->nr_popped; i++)
+		if (l->popped[i].address == address) {
+			*value = l->popped[i].value;
+			return 0;
+		}
 	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality's pointer: nobody calls it here */
 		*value = 0;
 		return 0;
@@ -272,6 +281,28 @@ static void read_registers(unw_cursor_t *c, struct unwind_registers *r)
 	}
 }
 
+/* Towards its end a function has taken registers back, and its information may still say where they were.  (cfi.h: lowered) */
+static void find_popped(struct libunwind *l, uint64_t address)
+{
+	const struct unwind_registers *r = &l->registers;
+	struct cfi_program program;
+	struct unwind_object o;
+	struct cfi_row row;
+	struct known *k = find_known(l, address, &o);
+	uint64_t cfa;
+
+	l->nr_popped = 0;
+	if (!k || !known_program(k, address - o.bias, &program) || !cfi_row_at(&program, address - o.bias, &row) || !row.lowered ||
+	    row.cfa.where != CFI_REGISTER || !(r->known & 1u << row.cfa.reg))
+		return;
+	cfa = r->value[row.cfa.reg] + (uint64_t)row.cfa.value;
+	for (unsigned i = 0; i < CFI_RETURN; i++)
+		if (row.reg[i].where == CFI_AT && r->known & 1u << i && cfa + (uint64_t)row.reg[i].value < r->value[UNWIND_RSP]) {
+			l->popped[l->nr_popped].address = cfa + (uint64_t)row.reg[i].value;
+			l->popped[l->nr_popped++].value = r->value[i];
+		}
+}
+
 /* From registers of the code at an address.  libunwind looks up what it is told to be the first frame's rip as it is. */
 static bool begin(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input, uint64_t address,
 		  const struct unwind_registers *r, unw_cursor_t *c)
@@ -280,6 +311,7 @@ static bool begin(struct libunwind *l, const struct unwind_space *space, const s
 	l->input = input;
 	l->registers = *r;
 	l->registers.value[UNWIND_RIP] = address;
+	find_popped(l, address);
 	l->at = NULL;
 	return unw_init_remote(c, l->space, l) >= 0;
 }

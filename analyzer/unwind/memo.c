@@ -41,7 +41,7 @@ struct entry {
 	int16_t ra;		/* from the CFA */
 	unsigned char mask;	/* bit n: saved[n] */
 	unsigned char kind, cfa_register;
-	bool code, frame_pointers, signal_frame;
+	bool code, frame_pointers, signal_frame, lowered;
 };
 
 struct memo {
@@ -158,9 +158,12 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	if (!k || !known_program(k, address - o.bias, &program))
 		return;
 	e->signal_frame = program.signal_frame;
-	if (!cfi_row_at(&program, address - o.bias, &row))
+	if (!cfi_row_at(&program, address - o.bias, &row)) {
 		e->kind = RULE_ASK;
-	else if (row.reg[CFI_RETURN].where == CFI_UNDEFINED)
+		return;
+	}
+	e->lowered = row.lowered;
+	if (row.reg[CFI_RETURN].where == CFI_UNDEFINED)
 		e->kind = RULE_BOTTOM;
 	else if (make_plain(&row, e))
 		e->kind = RULE_PLAIN;
@@ -277,7 +280,9 @@ static enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_
 			known = false;
 			break;
 		case CFI_AT:
-			known = read_memory(&memory, cfa + (uint64_t)p->value, &value);
+			value = r->value[i];
+			known = row->lowered && cfa + (uint64_t)p->value < r->value[UNWIND_RSP] ?
+				(SAVED_MASK & r->known & 1u << i) != 0 : read_memory(&memory, cfa + (uint64_t)p->value, &value);
 			break;
 		case CFI_IS:
 			value = cfa + (uint64_t)p->value;
@@ -308,7 +313,7 @@ static enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_
 
 static inline enum unwind_end leave_plain(const struct entry *e, const struct unwind_input *in, struct unwind_registers *r)
 {
-	uint64_t cfa = r->value[e->cfa_register] + (uint64_t)(int64_t)e->cfa;
+	uint64_t cfa = r->value[e->cfa_register] + (uint64_t)(int64_t)e->cfa, sp = r->value[UNWIND_RSP];
 	enum unwind_end end;
 
 	if (!(r->known & 1u << e->cfa_register))
@@ -318,8 +323,11 @@ static inline enum unwind_end leave_plain(const struct entry *e, const struct un
 	r->known &= SAVED_MASK;
 	for (unsigned mask = e->mask; mask; mask &= mask - 1) {
 		unsigned i = (unsigned)__builtin_ctz(mask), reg = saved_register[i];
+		uint64_t slot = cfa + (uint64_t)(int64_t)e->saved[i];
 
-		if (stack_read(in, cfa + (uint64_t)(int64_t)e->saved[i], &r->value[reg], &end))
+		if (slot < sp && e->lowered) /* the register has it already */
+			continue;
+		if (stack_read(in, slot, &r->value[reg], &end))
 			r->known |= 1u << reg;
 		else
 			r->known &= ~(1u << reg);

@@ -45,6 +45,7 @@ static bool see(void *context, const struct unwind_frame *f)
 struct frames {
 	uint64_t address; /* where the bytes lie */
 	uint64_t key, from_ns, until_ns;
+	uint64_t has_frame_pointers; /* if not 0: code of which nothing else is known, from there to 0x900020 */
 	size_t nr;
 	unsigned char bytes[256];
 };
@@ -94,6 +95,8 @@ static void find_frames(void *context, uint64_t address, struct unwind_object *o
 	const struct frames *f = context;
 
 	*out = (struct unwind_object){ .until_ns = UINT64_MAX };
+	if (f->has_frame_pointers && address >= f->has_frame_pointers - 1 && address < 0x900020)
+		out->code = out->frame_pointers = true;
 	if (address - CODE < CODE_BYTES)
 		*out = (struct unwind_object){ .start = CODE, .end = CODE + CODE_BYTES, .key = f->key, .eh_frame = f->bytes,
 					       .eh_frame_bytes = f->nr, .eh_frame_address = f->address, .code = true,
@@ -152,6 +155,58 @@ static void a_saved_register_is_the_callers(void **state)
 		assert_int_equal(s.frame[1].registers.value[UNWIND_RBP], 0x6666); /* nobody saved it */
 		assert_false(s.frame[1].registers.known & 1u << 12); /* nobody said it */
 	}
+}
+
+/* push %r13; ...; pop %r13; ret, as compilers describe it: where r13 was is said until the end. */
+static void a_register_that_was_taken_back_is_the_callers(void **state)
+{
+	static const unsigned char popped[] = { 0x41, 0x0e, 16, 0x80 | 13, 2, 0x41, 0x0e, 8 };
+	static const unsigned char red_zone[] = { 0x41, 0x80 | 13, 2, 0x42 }; /* mov %r13, -8(%rsp) */
+	const uint64_t stack[] = { CODE + 0x80, 3, 0, 0 };
+	struct frames f = make_frames(0x600000, popped, sizeof(popped));
+	struct seen s = { .most = 2 };
+
+	(void)state;
+	assert_int_equal(walk(u, &f, stack, 4, &s), UNWIND_STOPPED);
+	assert_int_equal(s.frame[1].ip, CODE + 0x80);
+	assert_true(s.frame[1].registers.known & 1u << 13);
+	assert_int_equal(s.frame[1].registers.value[13], 0xdddd);
+	f = make_frames(0x700000, red_zone, sizeof(red_zone));
+	f.key = 8;
+	teardown(state);
+	assert_int_equal(setup(state), 0);
+	assert_int_equal(walk(u, &f, stack, 4, &s), UNWIND_STOPPED);
+	assert_int_equal(s.frame[1].ip, CODE + 0x80);
+	assert_false(s.frame[1].registers.known & 1u << 13); /* that lay below what is kept */
+}
+
+/* A frame pointer leads on where nothing else is known, and only to what is known to be code. */
+static void code_without_information_may_have_frame_pointers(void **state)
+{
+	const uint64_t stack[] = { 1, 2, STACK + 48, 0x900000, 5, 6, 0, CODE + 0x80, 0 };
+	struct frames f = make_frames(0x600000, "", 0);
+	struct unwind_space space = { .find = find_frames, .context = &f, .generation = 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+	struct seen s = { 0 };
+
+	(void)state;
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = 0x900010;
+	in.registers.value[UNWIND_RBP] = STACK + 16;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP;
+	f.has_frame_pointers = 0x900000;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
+	assert_int_equal(s.nr, 3);
+	assert_false(s.frame[0].guessed);
+	assert_int_equal(s.frame[1].ip, 0x900000);
+	assert_true(s.frame[1].guessed);
+	assert_int_equal(s.frame[2].ip, CODE + 0x80);
+	teardown(state);
+	assert_int_equal(setup(state), 0);
+	f.has_frame_pointers = 0x900010; /* so what the frame pointer leads to is not known */
+	s.nr = 0;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	assert_int_equal(s.nr, 1);
 }
 
 static void the_callback_can_stop_the_walk(void **state)
@@ -470,6 +525,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_saved_register_is_the_callers, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_register_that_was_taken_back_is_the_callers, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_information_may_have_frame_pointers, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_callback_can_stop_the_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_snapshot_that_ends_too_early_is_truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_information_ends_the_walk, setup, teardown),
