@@ -153,23 +153,9 @@ static void clean_up(struct plan *plan)
 	}
 }
 
-static void gather_groups(struct group_state *s)
-{
-	uint64_t at = 0;
-
-	for (int i = 0; i < s->nr_threads; i++)
-		s->nr_all += s->merged[i].nr;
-	s->all = runtime_pages((s->nr_all + 1) * sizeof(*s->all));
-	for (int i = 0; i < s->nr_threads; i++) {
-		memcpy(s->all + at, s->merged[i].groups, s->merged[i].nr * sizeof(*s->all));
-		at += s->merged[i].nr;
-	}
-}
-
 /* What a finished pipeline leaves for the next. */
-static void finish(struct plan *plan, const struct pipeline *done, const struct program *program)
+static void finish(struct plan *plan)
 {
-	(void)program;
 	for (uint32_t i = 0; i < plan->nr_operators; i++) {
 		struct operator *o = plan->operators[i];
 
@@ -181,8 +167,6 @@ static void finish(struct plan *plan, const struct pipeline *done, const struct 
 					sum += workers[w].scalar[v];
 				((int64_t *)o->state)[v] = sum;
 			}
-		else if (o == done->merges)
-			gather_groups(o->state);
 	}
 }
 
@@ -205,7 +189,7 @@ double execute(struct plan *plan, struct program *program, const struct options 
 			rows = p->rows_of->kind == OP_GROUP ? ((struct group_state *)p->rows_of->state)->nr_all :
 							      ((struct top_state *)p->rows_of->state)->nr;
 		run_pipeline(p, rows);
-		finish(plan, p, program);
+		finish(plan);
 	}
 	jitreg_mark(JITREG_MARK_END, "run", 0, 0, instance, 0, 0, "");
 	clock_gettime(CLOCK_MONOTONIC, &end);

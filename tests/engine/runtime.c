@@ -148,12 +148,31 @@ RUNTIME struct group *rt_group_find(struct worker *w, struct group_state *s, uin
 	return find_or_insert(w, &s->local[w->number], hash, key, s->tag[0]);
 }
 
+/* A merged table's groups are behind each other for the scan that follows. */
+RUNTIME static void gather(struct group_state *s, const struct group_table *merged)
+{
+	struct group **all = __atomic_load_n(&s->all, __ATOMIC_ACQUIRE), **mine = NULL;
+	uint64_t at = __atomic_fetch_add(&s->nr_all, merged->nr, __ATOMIC_RELAXED);
+
+	if (!all) {
+		mine = runtime_pages(s->all_capacity * sizeof(*mine));
+		if (__atomic_compare_exchange_n(&s->all, &all, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			all = mine;
+		else
+			runtime_free_pages(mine, s->all_capacity * sizeof(*mine));
+	}
+	for (uint64_t i = 0; i < merged->nr; i++)
+		all[at + i] = merged->groups[i];
+}
+
 /* Partition p of all threads' groups into one table; partitions are independent. */
 RUNTIME void rt_group_merge(struct worker *w, struct group_state *s, int64_t partition)
 {
 	struct group_table *to = &s->merged[partition];
+	uint64_t most = 1; /* groups of all threads: the same for each partition */
 
-	for (int thread = 0; thread < s->nr_threads; thread++)
+	for (int thread = 0; thread < s->nr_threads; thread++) {
+		most += s->local[thread].nr;
 		for (uint64_t i = 0; i < s->local[thread].nr; i++) {
 			const struct group *from = s->local[thread].groups[i];
 			struct group *g;
@@ -164,6 +183,9 @@ RUNTIME void rt_group_merge(struct worker *w, struct group_state *s, int64_t par
 			for (int v = 0; v < s->nr_values; v++)
 				g->value[v] += from->value[v];
 		}
+	}
+	__atomic_store_n(&s->all_capacity, most, __ATOMIC_RELAXED);
+	gather(s, to);
 }
 
 RUNTIME void group_free(struct group_state *s)
@@ -177,7 +199,7 @@ RUNTIME void group_free(struct group_state *s)
 			memset(tables[t], 0, sizeof(*tables[t]));
 		}
 	}
-	runtime_free_pages(s->all, (s->nr_all + 1) * sizeof(*s->all));
+	runtime_free_pages(s->all, s->all_capacity * sizeof(*s->all));
 	s->all = NULL;
 	s->nr_all = 0;
 }

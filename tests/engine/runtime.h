@@ -52,8 +52,8 @@ struct group_state { /* of one group-by */
 	int nr_keys, nr_values, nr_threads;
 	uint64_t tag[2]; /* growing is a task of its own: while groups are inserted, and while they are merged */
 	struct group_table local[RUNTIME_THREADS_MAX], merged[RUNTIME_THREADS_MAX];
-	struct group **all; /* of the merged tables, one after another */
-	uint64_t nr_all;
+	struct group **all; /* of the merged tables, in the order in which they were ready */
+	uint64_t nr_all, all_capacity;
 };
 
 struct top_state {
