@@ -223,7 +223,7 @@ static void walk(const struct run *run, struct unwinder *u, const struct walk_pl
 	out->end = unwind_walk(u, &space, in, run->comparison ? keep_frame : keep_ip, out);
 }
 
-static void on_sample(struct run *run, const struct sample_block *b, uint32_t i)
+static void on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
 	static struct walked walked, other;
 	struct walk_place at = { NULL, column(b, SAMPLE_COLUMN_TIME, i) };

@@ -15,7 +15,7 @@
 
 #include "jitreg.h"
 
-#define TRACE_FORMAT_VERSION 1u
+#define TRACE_FORMAT_VERSION 2u
 #define TRACE_MAGIC 0x43524c54u /* "TLRC" in the file; little-endian, as all numbers of the framing */
 #define TRACE_CHUNK_MAX (64u << 20) /* of a body, uncompressed: a reader refuses more */
 
@@ -184,8 +184,42 @@ enum sample_column { SAMPLE_COLUMNS(SAMPLE_COLUMN_ID_) };
 
 enum sample_mode { SAMPLE_MODE_USER = 0, SAMPLE_MODE_KERNEL = 1, SAMPLE_MODE_OTHER = 2 };
 
-/* BYTES: as they are (STACK only).  DELTA: zigzag LEB128 of the difference to the element before (the first: to 0),
- * differences modulo 2^64.  U64: little-endian. */
-enum sample_encoding { SAMPLE_ENCODING_BYTES = 0, SAMPLE_ENCODING_U64 = 1, SAMPLE_ENCODING_DELTA = 2 };
+/*
+ * All varying numbers are LEB128, at most 10 bytes; all differences are modulo 2^64 and zigzag: (d << 1) ^ (d >> 63).
+ *
+ * BYTES: as they are (STACK only).
+ * U64: little-endian.
+ * DELTA: differences to the number before (the first: to 0).
+ * CONSTANT: one number, which all are.
+ * TABLE: IP only.  How many entries, their differences to the entry before; then each sample's index.
+ * BY_IP: differences to the number of the last sample with the same ip; of a new ip: of the sample before (the first: to 0).
+ *	Column IP stands before, as a TABLE.
+ * AGAINST: a column that stands before; then differences to its numbers.
+ * CHANGES: STACK only.  The bytes of the runs (a number), the runs, the new words and bytes.  See SAMPLE_STACK_WORDS.
+ */
+enum sample_encoding {
+	SAMPLE_ENCODING_BYTES = 0,
+	SAMPLE_ENCODING_U64 = 1,
+	SAMPLE_ENCODING_DELTA = 2,
+	SAMPLE_ENCODING_CONSTANT = 3,
+	SAMPLE_ENCODING_TABLE = 4,
+	SAMPLE_ENCODING_BY_IP = 5,
+	SAMPLE_ENCODING_AGAINST = 6,
+	SAMPLE_ENCODING_CHANGES = 7,
+};
+
+#define SAMPLE_NR_MAX 65536u /* of one SAMPLES record */
+
+/*
+ * The stacks of one SAMPLES record as changes: threads with the same (tid % SAMPLE_STACK_MEMORIES) share a memory of
+ * SAMPLE_STACK_WORDS words of 64 bits, all 0 before the record's first sample.  Word w of a sample's stack belongs to
+ * memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], sp being the sample's number in column REGISTER_0 + SAMPLE_STACK_POINTER.  A
+ * stack is a sequence of runs (words that are as the memory has them, words that are not), until all its whole words are
+ * told; the second kind stand among the new words and go into the memory.  A stack's last bytes % 8 follow its new words.
+ */
+#define SAMPLE_STACK_MEMORIES 256u
+#define SAMPLE_STACK_WORDS 8192u
+#define SAMPLE_STACK_MAX 65535u /* bytes */
+#define SAMPLE_STACK_POINTER 7
 
 #endif

@@ -16,7 +16,6 @@
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
-#define STACK_EVERY 4u	   /* of how many samples one has its stack looked through */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
 #define EARLY_BYTES (4u << 20) /* of files that are written at once while the host runs; larger ones wait */
 #define BUILD_ID_MAX 20
@@ -52,7 +51,6 @@ struct process {
 	struct mapping *mapping; /* sorted by start, disjoint */
 	uint64_t seen[SEEN_PAGES];
 	uint32_t nr_pending;
-	unsigned nr_samples;
 	unsigned ended; /* 0: alive; else drains since its end */
 	struct pending pending[PENDING_MAX];
 };
@@ -332,13 +330,13 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 		return;
 	if (seen->user)
 		touch(i, p, seen->ip, true);
-	if (p->nr_samples++ % STACK_EVERY == 0 && p->nr) {
+	if (seen->nr_words && p->nr) {
 		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
 
-		for (uint32_t n = 0; n + 8 <= seen->stack_bytes; n += 8) {
+		for (uint32_t n = 0; n < seen->nr_words; n++) {
 			uint64_t word;
 
-			memcpy(&word, seen->stack + n, 8);
+			memcpy(&word, seen->words + 8 * n, 8);
 			if (word - low < span)
 				touch(i, p, word, false);
 		}

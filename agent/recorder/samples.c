@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "samples.h"
+
+#include "columns.h"
 #include "record.h"
+#include "stack_changes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_MAX 8192u
-#define STACK_MAX (16u << 20)
+#define NR_MAX COLUMNS_NR_MAX
 #define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
-#define LEB128_MAX 10
 
-enum { NR_PLAIN = SAMPLE_COLUMN_STACK_BYTES + 1 };
+enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
 
 struct samples {
 	uint32_t event;
-	uint64_t registers; /* perf's mask */
+	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
 	struct record_layout layout;
-	bool with_address, with_data_source, with_latency, with_stack, with_chain;
+	bool with_stack, with_chain;
 	uint32_t nr, chain_used;
-	size_t stack_used;
-	uint64_t column[NR_PLAIN][NR_MAX];
+	struct columns *columns;
+	struct stack_changes *stacks;
+	uint64_t column[NR_PLAIN][NR_MAX]; /* by number */
 	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
-	uint64_t data_source[NR_MAX], latency[NR_MAX];
-	uint64_t chain_length[NR_MAX];
 	uint64_t chain[CHAIN_MAX];
-	unsigned char encoded[CHAIN_MAX * LEB128_MAX];
-	unsigned char stack[];
+	unsigned char encoded[COLUMNS_LIST_ROOM(CHAIN_MAX)];
 };
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out)
@@ -36,31 +35,41 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 
 	if (record_layout(attr, &layout))
 		return -EINVAL;
-	s = malloc(sizeof(*s) + STACK_MAX);
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->layout = layout;
 	s->event = event_index;
-	s->registers = attr->sample_regs_user;
-	s->with_address = attr->sample_type & PERF_SAMPLE_ADDR;
-	s->with_data_source = attr->sample_type & PERF_SAMPLE_DATA_SRC;
-	s->with_latency = attr->sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
+	s->registers = s->kept = attr->sample_regs_user;
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
-	s->nr = s->chain_used = 0;
-	s->stack_used = 0;
+	if (columns_create(&s->columns) || (s->with_stack && stack_changes_create(&s->stacks))) {
+		samples_destroy(s);
+		return -ENOMEM;
+	}
 	*out = s;
 	return 0;
 }
 
 void samples_destroy(struct samples *s)
 {
+	if (!s)
+		return;
+	columns_destroy(s->columns);
+	stack_changes_destroy(s->stacks);
 	free(s);
+}
+
+void samples_keep(struct samples *s, uint64_t registers)
+{
+	if (!s->with_stack) /* unwinding starts from any of them */
+		s->kept = s->registers & registers;
 }
 
 bool samples_full(const struct samples *s)
 {
-	return s->nr == NR_MAX || STACK_MAX - s->stack_used < 65536 || CHAIN_MAX - s->chain_used < 65536 / 8;
+	return s->nr == NR_MAX || (s->stacks && stack_changes_full(s->stacks)) ||
+	       CHAIN_MAX - s->chain_used < 65536 / 8;
 }
 
 /* Behind the marks of their contexts, and behind the sampled instruction itself, stand the return addresses. */
@@ -76,7 +85,7 @@ static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 			s->chain[s->chain_used++] = *at;
 		innermost = false;
 	}
-	s->chain_length[s->nr] = s->chain_used - before;
+	s->column[SAMPLE_COLUMN_CHAIN_LENGTH][s->nr] = s->chain_used - before;
 }
 
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
@@ -85,10 +94,10 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	uint32_t i = s->nr;
 	unsigned n = 0;
 
-	if (record_sample(&s->layout, h, &r))
+	if (record_sample(&s->layout, h, &r) || r.stack_bytes > SAMPLE_STACK_MAX)
 		return -EBADMSG;
 	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .pid = r.pid, .tid = r.tid,
-				      .user = r.mode == PERF_RECORD_MISC_USER, .stack = r.stack, .stack_bytes = r.stack_bytes };
+				      .user = r.mode == PERF_RECORD_MISC_USER };
 	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
 	s->column[SAMPLE_COLUMN_PID][i] = r.pid;
 	s->column[SAMPLE_COLUMN_TID][i] = r.tid;
@@ -102,81 +111,57 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	for (uint64_t left = s->registers; left; left &= left - 1)
 		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
 	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
-	if (r.stack_bytes)
-		memcpy(s->stack + s->stack_used, r.stack, r.stack_bytes);
-	s->stack_used += r.stack_bytes;
+	if (s->with_stack && r.stack_bytes)
+		seen->nr_words = stack_changes_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
+						   &seen->words);
 	if (s->with_chain)
 		take_chain(s, r.chain, r.nr_chain);
-	s->data_source[i] = r.data_source;
-	s->latency[i] = r.latency;
+	s->column[SAMPLE_COLUMN_DATA_SOURCE][i] = r.data_source;
+	s->column[SAMPLE_COLUMN_LATENCY][i] = r.latency;
 	s->nr = i + 1;
 	return 0;
 }
 
-/* zigzag LEB128 of the differences */
-static size_t encode(unsigned char *to, const uint64_t *v, uint32_t nr)
+static bool all_zero(const uint64_t *v, uint32_t nr)
 {
-	unsigned char *at = to;
-	uint64_t before = 0;
-
-	for (uint32_t i = 0; i < nr; i++) {
-		int64_t delta = (int64_t)(v[i] - before);
-		uint64_t z = ((uint64_t)delta << 1) ^ (uint64_t)(delta >> 63);
-
-		before = v[i];
-		while (z >= 0x80) {
-			*at++ = (unsigned char)(z | 0x80);
-			z >>= 7;
-		}
-		*at++ = (unsigned char)z;
-	}
-	return (size_t)(at - to);
+	return v[0] == 0 && memcmp(v, v + 1, (nr - 1) * sizeof(*v)) == 0;
 }
 
-static void write_column(struct samples *s, struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr)
-{
-	size_t bytes = encode(s->encoded, v, nr);
-
-	trace_record_array(w, 3);
-	trace_record_u64(w, column);
-	trace_record_u64(w, SAMPLE_ENCODING_DELTA);
-	trace_record_bytes(w, s->encoded, bytes);
-}
+/* Columns that go with the instruction, or with each other; others are close to the number before. */
+#define PREDICTED (1u << SAMPLE_COLUMN_ADDRESS | 1u << SAMPLE_COLUMN_DATA_SOURCE | 1u << SAMPLE_COLUMN_LATENCY)
 
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_samples)
 {
-	uint32_t nr = *nr_samples = s->nr;
+	uint32_t nr = *nr_samples = s->nr, with = 0, nr_columns = 0;
 	int ret, flushed;
 
 	if (nr == 0)
 		return 0;
+	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
+		if (c != SAMPLE_COLUMN_STACK && c != SAMPLE_COLUMN_CHAIN && c != SAMPLE_COLUMN_IP && !all_zero(s->column[c], nr)) {
+			with |= 1u << c;
+			nr_columns++;
+		}
 	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
 	trace_record_u64(w, s->event);
 	trace_record_u64(w, nr);
-	trace_record_array(w, (size_t)NR_PLAIN - 1 - !s->with_address + s->with_data_source + s->with_latency +
-			      (size_t)__builtin_popcountll(s->registers) + s->with_stack + (s->with_chain ? 2 : 0));
+	trace_record_array(w, 1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain);
+	columns_begin(s->columns, s->column[SAMPLE_COLUMN_IP], nr);
+	columns_write_ip(s->columns, w);
 	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
-		if (c != SAMPLE_COLUMN_ADDRESS || s->with_address)
-			write_column(s, w, c, s->column[c], nr);
-	if (s->with_data_source)
-		write_column(s, w, SAMPLE_COLUMN_DATA_SOURCE, s->data_source, nr);
-	if (s->with_latency)
-		write_column(s, w, SAMPLE_COLUMN_LATENCY, s->latency, nr);
-	for (uint64_t left = s->registers; left; left &= left - 1)
-		write_column(s, w, SAMPLE_COLUMN_REGISTER_0 + (uint32_t)__builtin_ctzll(left), s->reg[__builtin_ctzll(left)], nr);
-	if (s->with_chain) {
-		write_column(s, w, SAMPLE_COLUMN_CHAIN_LENGTH, s->chain_length, nr);
-		write_column(s, w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used);
+		if (with & 1u << c)
+			columns_write(s->columns, w, c, s->column[c], PREDICTED & 1u << c);
+	for (uint64_t left = s->kept; left; left &= left - 1) {
+		uint32_t n = (uint32_t)__builtin_ctzll(left);
+
+		columns_write(s->columns, w, SAMPLE_COLUMN_REGISTER_0 + n, s->reg[n], true);
 	}
-	if (s->with_stack) {
-		trace_record_array(w, 3);
-		trace_record_u64(w, SAMPLE_COLUMN_STACK);
-		trace_record_u64(w, SAMPLE_ENCODING_BYTES);
-		trace_record_bytes(w, s->stack, s->stack_used);
-	}
+	if (s->with_chain)
+		columns_write_list(w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used, s->encoded);
+	if (s->with_stack)
+		stack_changes_write(s->stacks, w);
 	ret = trace_record_end(w); /* flushes when it is large */
 	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
 	s->nr = s->chain_used = 0;
-	s->stack_used = 0;
 	return ret ? ret : flushed;
 }

@@ -11,17 +11,20 @@
 
 struct samples;
 
-/* A sample's facts that others need, pointing into the record. */
+/* A sample's facts that others need; what they point to lives until the next add or flush. */
 struct sample_seen {
 	uint64_t time_ns, ip;
 	uint32_t pid, tid;
 	bool user;
-	const unsigned char *stack; /* not aligned */
-	uint32_t stack_bytes;
+	const unsigned char *words; /* of its stack those that are new since the thread's last sample; not aligned */
+	uint32_t nr_words;
 };
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);
 void samples_destroy(struct samples *s);
+
+/* From the next flush on, write only these of the registers; the caller knows that nobody will ask for the others. */
+void samples_keep(struct samples *s, uint64_t registers);
 
 /* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);

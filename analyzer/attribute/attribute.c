@@ -502,7 +502,7 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-static int on_sample(struct run *run, const struct sample_block *b, uint32_t i)
+static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
 	struct attribution *a = run->a;
 	struct model *m = a->model;

@@ -19,19 +19,14 @@ static void forget_unsaved(struct unwind_registers *r)
 	r->known &= ~mask;
 }
 
-bool walk_input(const struct sample_block *b, uint32_t i, struct unwind_input *out)
+bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 {
 	const uint64_t *abi = b->column[SAMPLE_COLUMN_REGISTERS_ABI], *ip = b->column[SAMPLE_COLUMN_IP];
 	const uint64_t *mode = b->column[SAMPLE_COLUMN_MODE];
 
-	out->stack = NULL;
-	out->stack_bytes = 0;
+	out->stack = sample_block_stack(b, i, &out->stack_bytes);
 	out->registers.known = 0;
 	out->registers.value[UNWIND_RIP] = 0;
-	if (b->stack_offset) {
-		out->stack = b->stack + b->stack_offset[i];
-		out->stack_bytes = b->stack_offset[i + 1] - b->stack_offset[i];
-	}
 	if (!abi || abi[i] != 2) /* PERF_SAMPLE_REGS_ABI_64 */
 		return false;
 	for (int n = 0; n < UNWIND_REGISTERS; n++)

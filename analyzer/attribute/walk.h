@@ -9,7 +9,7 @@
 
 /* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
  * no registers. */
-bool walk_input(const struct sample_block *b, uint32_t i, struct unwind_input *out);
+bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out);
 
 /* Where and when a sample was. */
 struct walk_place {

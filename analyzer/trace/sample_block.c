@@ -1,93 +1,176 @@
 /* SPDX-License-Identifier: MIT */
-/* Sample columns back into arrays: the hot path of reading, one pass of LEB128 per column. */
+/*
+ * Sample columns back into arrays: the hot path of reading.  First the differences, by a pass that does nothing but LEB128,
+ * then what they are differences to.  Arrays are kept from block to block.
+ */
 #include "trace_reader.h"
+
+#include "leb128_read.h"
+#include "sample_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_MAX (1u << 24) /* of one block: more is not what a recorder writes */
+#define NR_COLUMNS (SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)
 
-/* nr zigzag LEB128 differences; false when the bytes do not hold them. */
-static bool decode_delta(const unsigned char *at, const unsigned char *end, uint64_t *to, uint32_t nr)
+/* nr numbers; returns what follows them, NULL when the bytes do not hold them. */
+static const unsigned char *get_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
+{
+	const uint64_t more = 0x8080808080808080ull;
+	uint64_t i = 0;
+
+	while (i < nr) {
+		uint64_t word, first;
+		unsigned bytes;
+
+		if (end - at < 8) {
+			at = leb128_get(at, end, &to[i++]);
+			if (!at)
+				return NULL;
+			continue;
+		}
+		memcpy(&word, at, 8);
+		if (!(word & more) && nr - i >= 8) { /* eight of one byte each */
+			for (int n = 0; n < 8; n++)
+				to[i++] = word >> (8 * n) & 0x7f;
+			at += 8;
+			continue;
+		}
+		first = ~word & more; /* the top bit of each byte that ends a number */
+		if (!first) {
+			at = leb128_get(at, end, &to[i++]);
+			if (!at)
+				return NULL;
+			continue;
+		}
+		/* bytes up to the first such one; their groups of 7 bits pushed together, two, four and eight at a time */
+		bytes = (unsigned)__builtin_ctzll(first) / 8 + 1;
+		word &= ~more & (~0ull >> (64 - 8 * bytes));
+		word = (word & 0x007f007f007f007full) | (word & 0x7f007f007f007f00ull) >> 1;
+		word = (word & 0x00003fff00003fffull) | (word & 0x3fff00003fff0000ull) >> 2;
+		word = (word & 0x000000000fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
+		to[i++] = word;
+		at += bytes;
+	}
+	return at;
+}
+
+static void from_deltas(uint64_t *v, uint64_t nr)
 {
 	uint64_t before = 0;
 
-	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t z;
-		unsigned shift = 7;
-
-		if (at == end)
-			return false;
-		z = *at & 0x7f;
-		while (*at++ & 0x80) {
-			if (at == end || shift > 63)
-				return false;
-			z |= (uint64_t)(*at & 0x7f) << shift;
-			shift += 7;
-		}
-		before += (z >> 1) ^ -(z & 1);
-		to[i] = before;
-	}
-	return true;
+	for (uint64_t i = 0; i < nr; i++)
+		v[i] = before += unzigzag(v[i]);
 }
 
-static bool decode_u64(const unsigned char *at, size_t bytes, uint64_t *to, uint32_t nr)
+/* b->ips and b->ip_index, which other columns may refer to. */
+static int decode_table(struct sample_block *b, const unsigned char *p, const unsigned char *end, uint64_t *to)
 {
-	if (bytes < (size_t)nr * 8)
-		return false;
-	memcpy(to, at, (size_t)nr * 8);
-	return true;
+	uint64_t nr;
+
+	p = leb128_get(p, end, &nr);
+	if (!p || nr == 0 || nr > b->nr || b->nr_ips)
+		return -EBADMSG;
+	p = get_numbers(p, end, b->ips, nr);
+	p = p ? get_numbers(p, end, to, b->nr) : NULL;
+	if (!p)
+		return -EBADMSG;
+	from_deltas(b->ips, nr);
+	for (uint32_t i = 0; i < b->nr; i++) {
+		if (to[i] >= nr)
+			return -EBADMSG;
+		b->ip_index[i] = (uint16_t)to[i];
+		to[i] = b->ips[to[i]];
+	}
+	b->nr_ips = (uint32_t)nr;
+	return 0;
+}
+
+/* What each ip's sample had last stands in last, which is column 0's array: there is no such column. */
+static int add_by_ip(struct sample_block *b, uint64_t *v)
+{
+	uint64_t before = 0, *last = b->room_[0];
+
+	if (!b->nr_ips)
+		return -EBADMSG;
+	memset(b->ip_seen_, 0, b->nr_ips);
+	for (uint32_t i = 0; i < b->nr; i++) {
+		uint32_t ip = b->ip_index[i];
+
+		before = b->ip_seen_[ip] ? last[ip] : before;
+		b->ip_seen_[ip] = 1;
+		v[i] = before = last[ip] = before + unzigzag(v[i]);
+	}
+	return 0;
+}
+
+static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsigned char *p, size_t bytes, uint64_t *to)
+{
+	const unsigned char *end = p + bytes;
+	const uint64_t *other;
+	uint64_t n;
+
+	switch (encoding) {
+	case SAMPLE_ENCODING_U64:
+		if (bytes / 8 < b->nr)
+			return -EBADMSG;
+		memcpy(to, p, (size_t)b->nr * 8);
+		return 0;
+	case SAMPLE_ENCODING_CONSTANT:
+		if (!leb128_get(p, end, &n))
+			return -EBADMSG;
+		for (uint32_t i = 0; i < b->nr; i++)
+			to[i] = n;
+		return 0;
+	case SAMPLE_ENCODING_TABLE:
+		return decode_table(b, p, end, to);
+	case SAMPLE_ENCODING_DELTA:
+		if (!get_numbers(p, end, to, b->nr))
+			return -EBADMSG;
+		from_deltas(to, b->nr);
+		return 0;
+	case SAMPLE_ENCODING_BY_IP:
+		return get_numbers(p, end, to, b->nr) ? add_by_ip(b, to) : -EBADMSG;
+	case SAMPLE_ENCODING_AGAINST:
+		p = leb128_get(p, end, &n);
+		if (!p || n >= NR_COLUMNS || !get_numbers(p, end, to, b->nr))
+			return -EBADMSG;
+		other = n < SAMPLE_COLUMN_REGISTER_0 ? b->column[n] : b->registers[n - SAMPLE_COLUMN_REGISTER_0];
+		if (!other)
+			return -EBADMSG;
+		for (uint32_t i = 0; i < b->nr; i++)
+			to[i] = other[i] + unzigzag(to[i]);
+		return 0;
+	default:
+		return -EBADMSG;
+	}
+}
+
+static uint64_t *get_room(struct sample_block *b, uint64_t n)
+{
+	if (!b->room_[n])
+		b->room_[n] = malloc((size_t)b->room_nr_ * 8);
+	return b->room_[n];
 }
 
 static int decode_column(struct sample_block *b, uint64_t column, uint64_t encoding, const struct trace_value *v)
 {
-	const unsigned char *p = (const unsigned char *)v->p;
-	uint64_t *values;
-	bool fits;
+	uint64_t **to, *room;
+	int ret;
 
-	if (column == SAMPLE_COLUMN_STACK) {
-		b->stack = p;
-		b->stack_offset = malloc(((size_t)b->nr + 1) * 8);
-		return b->stack_offset ? (int)0 : -ENOMEM;
-	}
-	if (column >= SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX || column == SAMPLE_COLUMN_CHAIN)
-		return 0; /* of a later version; chains follow when their lengths are known */
-	values = malloc((size_t)b->nr * 8);
-	if (!values)
-		return -ENOMEM;
-	fits = encoding == SAMPLE_ENCODING_DELTA ? decode_delta(p, p + v->bytes, values, b->nr) :
-	       encoding == SAMPLE_ENCODING_U64	 ? decode_u64(p, v->bytes, values, b->nr) : false;
-	if (!fits) {
-		free(values);
+	if (column >= NR_COLUMNS)
+		return 0; /* of a later version */
+	to = column < SAMPLE_COLUMN_REGISTER_0 ? &b->column[column] : &b->registers[column - SAMPLE_COLUMN_REGISTER_0];
+	if (column == 0 || *to || (encoding == SAMPLE_ENCODING_TABLE && column != SAMPLE_COLUMN_IP))
 		return -EBADMSG;
-	}
-	if (column >= SAMPLE_COLUMN_REGISTER_0) {
-		free(b->registers[column - SAMPLE_COLUMN_REGISTER_0]);
-		b->registers[column - SAMPLE_COLUMN_REGISTER_0] = values;
-	} else {
-		free(b->column[column]);
-		b->column[column] = values;
-	}
-	return 0;
-}
-
-/* Lengths from STACK_BYTES, checked against what there is. */
-static int place_stacks(struct sample_block *b, size_t stack_bytes)
-{
-	const uint64_t *bytes = b->column[SAMPLE_COLUMN_STACK_BYTES];
-	uint64_t at = 0;
-
-	for (uint32_t i = 0; i < b->nr; i++) {
-		b->stack_offset[i] = at;
-		if (!bytes)
-			continue;
-		if (bytes[i] > stack_bytes - at)
-			return -EBADMSG;
-		at += bytes[i];
-	}
-	b->stack_offset[b->nr] = at;
-	return 0;
+	room = get_room(b, column);
+	if (!room)
+		return -ENOMEM;
+	ret = decode_numbers(b, encoding, (const unsigned char *)v->p, v->bytes, room);
+	if (ret == 0)
+		*to = room;
+	return ret;
 }
 
 /* Return addresses, as many as CHAIN_LENGTH says, each of at least one byte. */
@@ -97,36 +180,65 @@ static int decode_chains(struct sample_block *b, const struct trace_value *v, ui
 	const unsigned char *p = (const unsigned char *)v->p;
 	uint64_t at = 0;
 
-	if (encoding != SAMPLE_ENCODING_DELTA || !length || b->chain_offset)
+	if (encoding != SAMPLE_ENCODING_DELTA)
 		return -EBADMSG;
 	b->chain_offset = malloc(((size_t)b->nr + 1) * 8);
 	if (!b->chain_offset)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->nr; i++) {
 		b->chain_offset[i] = at;
-		if (length[i] > v->bytes - at)
+		if (length && length[i] > v->bytes - at)
 			return -EBADMSG;
-		at += length[i];
+		at += length ? length[i] : 0;
 	}
 	b->chain_offset[b->nr] = at;
 	b->chain = malloc(at * 8 + 8);
 	if (!b->chain)
 		return -ENOMEM;
-	return decode_delta(p, p + v->bytes, b->chain, (uint32_t)at) ? 0 : -EBADMSG;
+	if (!get_numbers(p, p + v->bytes, b->chain, at))
+		return -EBADMSG;
+	from_deltas(b->chain, at);
+	return 0;
+}
+
+static void clear(struct sample_block *b)
+{
+	memset(b->column, 0, sizeof(b->column));
+	memset(b->registers, 0, sizeof(b->registers));
+	free(b->chain);
+	free(b->chain_offset);
+	b->chain = b->chain_offset = NULL;
+	b->nr = b->nr_ips = 0;
+	b->has_stacks = false;
+}
+
+/* Arrays for nr samples each; those for columns that come are made with them. */
+static int make_room(struct sample_block *b, uint32_t nr)
+{
+	if (nr > b->room_nr_) {
+		sample_block_fini(b);
+		b->room_nr_ = nr;
+	}
+	if (!b->ips)
+		b->ips = malloc((size_t)b->room_nr_ * sizeof(*b->ips));
+	if (!b->ip_index)
+		b->ip_index = malloc((size_t)b->room_nr_ * sizeof(*b->ip_index));
+	if (!b->ip_seen_)
+		b->ip_seen_ = malloc(b->room_nr_);
+	return b->ips && b->ip_index && b->ip_seen_ && get_room(b, 0) ? 0 : -ENOMEM;
 }
 
 int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 {
 	const struct trace_value *columns;
-	uint64_t nr = trace_u64(r, F(samples, nr));
-	struct trace_value chains = { 0 };
-	uint64_t chains_encoding = 0;
-	size_t stack_bytes = 0;
-	int ret = 0;
+	uint64_t nr = trace_u64(r, F(samples, nr)), encoding_of_stacks = 0, encoding_of_chains = 0;
+	struct trace_value stacks = { .kind = TRACE_OTHER }, chains = { .kind = TRACE_OTHER };
+	int ret;
 
-	sample_block_fini(b);
-	if (r->id != TRACE_SAMPLES || r->nr_values < F_COUNT(samples) || nr > NR_MAX)
+	clear(b);
+	if (r->id != TRACE_SAMPLES || r->nr_values < F_COUNT(samples) || nr == 0 || nr > SAMPLE_NR_MAX)
 		return -EBADMSG;
+	ret = make_room(b, (uint32_t)nr);
 	b->event = (uint32_t)trace_u64(r, F(samples, event));
 	b->nr = (uint32_t)nr;
 	columns = &r->values[F(samples, columns)];
@@ -134,35 +246,49 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 		struct trace_value column = trace_element(columns, i, 0), encoding = trace_element(columns, i, 1);
 		struct trace_value bytes = trace_element(columns, i, 2);
 
-		if (column.kind != TRACE_UINT || encoding.kind != TRACE_UINT || bytes.kind != TRACE_BYTES || column.u == 0 ||
-		    (column.u == SAMPLE_COLUMN_STACK && b->stack_offset))
+		if (column.kind != TRACE_UINT || encoding.kind != TRACE_UINT || bytes.kind != TRACE_BYTES) {
 			ret = -EBADMSG;
-		else
-			ret = decode_column(b, column.u, encoding.u, &bytes);
-		if (column.u == SAMPLE_COLUMN_STACK)
-			stack_bytes = bytes.bytes;
-		if (column.u == SAMPLE_COLUMN_CHAIN) {
+			continue;
+		}
+		if (!bytes.p)
+			bytes.p = ""; /* msgpack-c has no pointer for an empty one */
+		if (column.u == SAMPLE_COLUMN_STACK) { /* when their lengths are known */
+			stacks = bytes;
+			encoding_of_stacks = encoding.u;
+		} else if (column.u == SAMPLE_COLUMN_CHAIN) {
 			chains = bytes;
-			chains_encoding = encoding.u;
+			encoding_of_chains = encoding.u;
+		} else {
+			ret = decode_column(b, column.u, encoding.u, &bytes);
 		}
 	}
-	if (ret == 0 && chains.p)
-		ret = decode_chains(b, &chains, chains_encoding);
-	if (ret == 0 && b->stack_offset)
-		ret = place_stacks(b, stack_bytes);
+	if (ret == 0 && chains.kind == TRACE_BYTES)
+		ret = decode_chains(b, &chains, encoding_of_chains);
+	if (ret == 0 && stacks.kind == TRACE_BYTES) {
+		ret = sample_stacks_begin(&b->stacks_, encoding_of_stacks, (const unsigned char *)stacks.p, stacks.bytes, b->nr,
+					  b->column[SAMPLE_COLUMN_STACK_BYTES], b->registers[SAMPLE_STACK_POINTER],
+					  b->column[SAMPLE_COLUMN_TID]);
+		b->has_stacks = ret == 0;
+	}
 	if (ret)
-		sample_block_fini(b);
+		clear(b);
 	return ret;
+}
+
+const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size_t *bytes)
+{
+	*bytes = 0;
+	return b->has_stacks && i < b->nr ? sample_stacks_get(b->stacks_, i, bytes) : (const unsigned char *)"";
 }
 
 void sample_block_fini(struct sample_block *b)
 {
-	for (int i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
-		free(b->column[i]);
-	for (int i = 0; i < SAMPLE_REGISTERS_MAX; i++)
-		free(b->registers[i]);
-	free(b->stack_offset);
-	free(b->chain);
-	free(b->chain_offset);
+	clear(b);
+	for (int i = 0; i < NR_COLUMNS; i++)
+		free(b->room_[i]);
+	free(b->ips);
+	free(b->ip_index);
+	free(b->ip_seen_);
+	sample_stacks_destroy(b->stacks_);
 	memset(b, 0, sizeof(*b));
 }

@@ -75,22 +75,34 @@ struct trace_value trace_element(const struct trace_value *list, uint64_t e, int
 
 /*
  * A SAMPLES record, decoded.  column[c][i]: NULL when the column is absent (all 0).  Registers: perf's numbers.
- * stack_offset[i]: where sample i's stack begins in stack (stack_offset[nr] is its end).
+ * chain_offset[i]: where sample i's return addresses begin in chain (chain_offset[nr] is their end).
  */
 #define SAMPLE_REGISTERS_MAX 64
 struct sample_block {
 	uint32_t event;
 	uint32_t nr;
-	uint64_t *column[SAMPLE_COLUMN_REGISTER_0]; /* indexed by enum sample_column; not REGISTER_0, not STACK */
+	uint64_t *column[SAMPLE_COLUMN_REGISTER_0]; /* indexed by enum sample_column; not REGISTER_0, STACK, CHAIN */
 	uint64_t *registers[SAMPLE_REGISTERS_MAX];
-	const unsigned char *stack;
-	uint64_t *stack_offset; /* NULL without stacks */
+	uint32_t nr_ips; /* 0: not known; else ips[ip_index[i]] is sample i's */
+	uint64_t *ips;
+	uint16_t *ip_index;
 	uint64_t *chain;	/* all samples' return addresses */
-	uint64_t *chain_offset; /* as stack_offset; NULL without chains */
+	uint64_t *chain_offset; /* NULL without chains */
+	bool has_stacks;
+	struct sample_stacks *stacks_;	  /* the rest is the decoder's own */
+	uint64_t *room_[SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX]; /* arrays, kept from block to block */
+	uint32_t room_nr_;
+	unsigned char *ip_seen_;
 };
 
-/* Fills b from a TRACE_SAMPLES record; b is reused from call to call (zeroed before the first).  0 or -EBADMSG. */
+/* Fills b from a TRACE_SAMPLES record; b is reused from call to call (zeroed before the first).  0, -EBADMSG or -ENOMEM: then
+ * b is empty.  Its stacks live as long as the record. */
 int sample_block_decode(const struct trace_record *r, struct sample_block *b);
+/*
+ * Sample i's stack, from the stack pointer upwards, and *bytes, 0 when it has none.  Valid until the next call, and not
+ * aligned.  Stacks are stored as changes: ask in order, for going back means to start anew.
+ */
+const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size_t *bytes);
 void sample_block_fini(struct sample_block *b);
 
 #endif
