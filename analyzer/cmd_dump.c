@@ -14,7 +14,7 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "print one JSON object a line", 0 },
 	{ "samples", 's', NULL, 0, "print every sample, one a line", 0 },
-	{ "full", 'f', NULL, 0, "print long texts, bytes and lists to their end", 0 },
+	{ "full", 'f', NULL, 0, "print long texts, bytes and lists to their end, and with --json stacks", 0 },
 	{ "chunks", 'c', NULL, 0, "say where in the file each chunk of records begins", 0 },
 	{ 0 },
 };

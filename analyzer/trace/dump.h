@@ -12,18 +12,18 @@
 
 struct dump_options {
 	FILE *to;
-	bool full; /* long bytes to their end; as text, long texts and lists too */
+	bool full; /* long bytes to their end; as text, long texts and lists too; as JSON, samples with their stacks */
 };
 
 /* One line a record: time, process/thread, record, name=value of each field; "+value" for fields of a later version. */
 void dump_text_record(const struct dump_options *o, const struct trace_record *r);
 void dump_text_chunk(const struct dump_options *o, const struct trace_chunk *c, uint64_t file_offset);
-void dump_text_samples(const struct dump_options *o, const struct sample_block *b);
+void dump_text_samples(const struct dump_options *o, struct sample_block *b);
 
 /* One JSON object a line.  Texts that are no UTF-8 have U+FFFD where they are not. */
 void dump_json_record(const struct dump_options *o, const struct trace_record *r);
 void dump_json_chunk(const struct dump_options *o, const struct trace_chunk *c, uint64_t file_offset);
-void dump_json_samples(const struct dump_options *o, const struct sample_block *b);
+void dump_json_samples(const struct dump_options *o, struct sample_block *b);
 
 /*
  * The next character of [p, p + bytes), bytes > 0: how many bytes it has, and *c, which is -1 for a byte that begins no

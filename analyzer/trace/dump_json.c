@@ -131,7 +131,18 @@ static const struct {
 	const char *name;
 } columns[] = { SAMPLE_COLUMNS(COLUMN_NAME_) };
 
-void dump_json_samples(const struct dump_options *o, const struct sample_block *b)
+static void print_stack(FILE *to, struct sample_block *b, uint32_t i)
+{
+	size_t bytes;
+	const unsigned char *p = sample_block_stack(b, i, &bytes);
+
+	fputs(", \"stack\": \"", to);
+	for (size_t n = 0; n < bytes; n++)
+		fprintf(to, "%02x", p[n]);
+	putc('"', to);
+}
+
+void dump_json_samples(const struct dump_options *o, struct sample_block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
 		const char *comma = "";
@@ -157,6 +168,10 @@ void dump_json_samples(const struct dump_options *o, const struct sample_block *
 		fputs(b->chain_offset ? "}, \"chain\": [" : "}", o->to);
 		for (uint64_t n = dump_chain_start(b, i); n < dump_chain_start(b, i + 1); n++)
 			fprintf(o->to, "%s%" PRIu64, n == dump_chain_start(b, i) ? "" : ", ", b->chain[n]);
-		fputs(b->chain_offset ? "]}\n" : "}\n", o->to);
+		if (b->chain_offset)
+			putc(']', o->to);
+		if (o->full && b->has_stacks)
+			print_stack(o->to, b, i);
+		fputs("}\n", o->to);
 	}
 }

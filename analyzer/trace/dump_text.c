@@ -182,7 +182,7 @@ void dump_text_chunk(const struct dump_options *o, const struct trace_chunk *c, 
 	putc('\n', o->to);
 }
 
-void dump_text_samples(const struct dump_options *o, const struct sample_block *b)
+void dump_text_samples(const struct dump_options *o, struct sample_block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
 		fprintf(o->to, "\t%" PRIu64 " %" PRIu64 "/%" PRIu64 " cpu=%" PRIu64 " %s ip=%#" PRIx64 " address=%#" PRIx64

@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Samples decoded from TRACE.md alone, in Python, are those that `tailor dump` prints: every column, register and stack byte.
+set -u
+B=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
+host=("$B/engine" --query q3 --scale 0.05 --threads 2 --repeat 2)
+timeout 100 "$B/tailor" run -q --no-compress --stack 1000 --registers all -o "$dir/1" -- "${host[@]}" >/dev/null || exit 1
+timeout 100 "$B/tailor" run -q --no-compress --stack 0 -o "$dir/2" -- "${host[@]}" >/dev/null || exit 1
+timeout 100 "$B/tailor" run -q --no-compress --stack 0 --frame-pointers -o "$dir/3" -- "${host[@]}" >/dev/null || exit 1
+for n in 1 2 3; do
+	timeout 100 "$B/tailor" dump --json --samples --full "$dir/$n" | grep '^{"sample"' >"$dir/ours" || exit 1
+	timeout 100 /usr/bin/python3 - "$dir/$n" "$dir/ours" <<'PYTHON' || exit 1
+import collections, json, struct, sys
+import msgpack
+
+M = (1 << 64) - 1
+NAMES = {1: "time_ns", 2: "pid", 3: "tid", 4: "cpu", 5: "ip", 6: "address", 7: "weight", 8: "mode", 9: "registers_abi",
+         10: "stack_bytes"}
+
+
+class Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        v = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            v |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return v
+
+    def difference(self):
+        z = self.number()
+        return (z >> 1) ^ -(z & 1)
+
+    def take(self, n):
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+
+def deltas(b, nr):
+    out, v = [], 0
+    for _ in range(nr):
+        v = v + b.difference() & M
+        out.append(v)
+    return out
+
+
+def decode(nr, columns):
+    got, index, used = {}, None, collections.Counter()
+    for column, encoding, data in columns:
+        used[encoding] += 1
+        b = Bytes(data)
+        if column == 11:
+            stack = b
+        elif column == 13:
+            got[13] = deltas(b, sum(got[12]))
+        elif encoding == 2:
+            got[column] = deltas(b, nr)
+        elif encoding == 3:
+            got[column] = [b.number()] * nr
+        elif encoding == 4:
+            table = deltas(b, b.number())
+            index = [b.number() for _ in range(nr)]
+            got[column] = [table[i] for i in index]
+        elif encoding == 5:
+            last, v, out = {}, 0, []
+            for i in index:
+                last[i] = v = last.get(i, v) + b.difference() & M
+                out.append(v)
+            got[column] = out
+        elif encoding == 6:
+            other = got[b.number()]
+            got[column] = [v + b.difference() & M for v in other]
+        else:
+            sys.exit(f"column {column} has encoding {encoding}")
+    stacks = None
+    if 11 in [c[0] for c in columns]:
+        bytes_of_runs = stack.number()
+        runs, new = Bytes(stack.take(bytes_of_runs)), stack
+        memory, stacks = collections.defaultdict(int), []
+        for i in range(nr):
+            n = got.get(10, [0] * nr)[i]
+            first, w, words = got[64 + 7][i] // 8, 0, n // 8
+            key = got[3][i] % 256
+            while w < words:
+                w += runs.number()
+                for _ in range(runs.number()):
+                    memory[key, (first + w) % 8192] = struct.unpack("<Q", new.take(8))[0]
+                    w += 1
+            stacks.append(b"".join(struct.pack("<Q", memory[key, (first + k) % 8192]) for k in range(words)) + new.take(n % 8))
+    return got, stacks, used
+
+
+ours = (json.loads(line) for line in open(sys.argv[2]))
+data = open(sys.argv[1], "rb").read()
+at = samples = 0
+encodings = collections.Counter()
+while at < len(data):
+    magic, kind, flags, stored, plain, number, _, crc = struct.unpack_from("<4sHHIIQII", data, at)
+    unpacker = msgpack.Unpacker(raw=False, max_buffer_size=1 << 27, unicode_errors="surrogateescape")
+    if kind == 2:
+        unpacker.feed(data[at + 32:at + 32 + stored])
+    for record in unpacker:
+        nr = record[5]
+        got, stacks, used = decode(nr, record[6])
+        encodings += used
+        chain = 0
+        for i in range(nr):
+            o = next(ours)
+            want = {"sample": i, "event": record[4], "registers": {str(c - 64): got[c][i] for c in got if c >= 64}}
+            for c, name in NAMES.items():
+                want[name] = got[c][i] if c in got else 0
+            want["mode"] = ["user", "kernel", "other"][want["mode"]]
+            if 12 in got:
+                want["chain"] = got[13][chain:chain + got[12][i]]
+                chain += got[12][i]
+            if stacks:
+                want["stack"] = stacks[i].hex()
+            if want != o:
+                sys.exit(f"sample {samples}: TRACE.md says {want}, tailor dump {o}")
+            samples += 1
+    at += 32 + stored
+if next(ours, None) or samples < 100:
+    sys.exit(f"expected as many samples as tailor dump has, at least 100; TRACE.md yields {samples}")
+print(f"FIGURE {samples} samples are what TRACE.md says; encodings used: {sorted(encodings)}")
+PYTHON
+done
