@@ -6,7 +6,7 @@
  */
 #include "columns.h"
 
-#include "leb128.h"
+#include "leb128_put.h"
 
 #include <errno.h>
 #include <stdlib.h>

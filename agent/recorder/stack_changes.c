@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stack_changes.h"
 
-#include "leb128.h"
+#include "leb128_put.h"
 
 #include <errno.h>
 #include <stdlib.h>

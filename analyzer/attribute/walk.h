@@ -8,7 +8,7 @@
 #include "unwind.h"
 
 /* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
- * no registers. */
+ * no registers.  The stack stays until the next call; ask in order (sample_block_stack()). */
 bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out);
 
 /* Where and when a sample was. */

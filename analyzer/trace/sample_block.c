@@ -5,7 +5,7 @@
  */
 #include "trace_reader.h"
 
-#include "leb128_read.h"
+#include "trace_numbers.h"
 #include "sample_stacks.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static const unsigned char *get_numbers(const unsigned char *at, const unsigned 
 		unsigned bytes;
 
 		if (end - at < 8) {
-			at = leb128_get(at, end, &to[i++]);
+			at = number_get(at, end, &to[i++]);
 			if (!at)
 				return NULL;
 			continue;
@@ -39,7 +39,7 @@ static const unsigned char *get_numbers(const unsigned char *at, const unsigned 
 		}
 		first = ~word & more; /* the top bit of each byte that ends a number */
 		if (!first) {
-			at = leb128_get(at, end, &to[i++]);
+			at = number_get(at, end, &to[i++]);
 			if (!at)
 				return NULL;
 			continue;
@@ -69,7 +69,7 @@ static int decode_table(struct sample_block *b, const unsigned char *p, const un
 {
 	uint64_t nr;
 
-	p = leb128_get(p, end, &nr);
+	p = number_get(p, end, &nr);
 	if (!p || nr == 0 || nr > b->nr || b->nr_ips)
 		return -EBADMSG;
 	p = get_numbers(p, end, b->ips, nr);
@@ -118,7 +118,7 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 		memcpy(to, p, (size_t)b->nr * 8);
 		return 0;
 	case SAMPLE_ENCODING_CONSTANT:
-		if (!leb128_get(p, end, &n))
+		if (!number_get(p, end, &n))
 			return -EBADMSG;
 		for (uint32_t i = 0; i < b->nr; i++)
 			to[i] = n;
@@ -133,7 +133,7 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 	case SAMPLE_ENCODING_BY_IP:
 		return get_numbers(p, end, to, b->nr) ? add_by_ip(b, to) : -EBADMSG;
 	case SAMPLE_ENCODING_AGAINST:
-		p = leb128_get(p, end, &n);
+		p = number_get(p, end, &n);
 		if (!p || n >= NR_COLUMNS || !get_numbers(p, end, to, b->nr))
 			return -EBADMSG;
 		other = n < SAMPLE_COLUMN_REGISTER_0 ? b->column[n] : b->registers[n - SAMPLE_COLUMN_REGISTER_0];

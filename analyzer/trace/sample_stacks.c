@@ -5,7 +5,7 @@
  */
 #include "sample_stacks.h"
 
-#include "leb128_read.h"
+#include "trace_numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ static int check_changes(const struct sample_stacks *s, const unsigned char *run
 		if (bytes > SAMPLE_STACK_MAX)
 			return -EBADMSG;
 		while (words > 0) {
-			runs = leb128_get(runs, end, &same);
-			runs = runs ? leb128_get(runs, end, &new) : NULL;
+			runs = number_get(runs, end, &same);
+			runs = runs ? number_get(runs, end, &new) : NULL;
 			if (!runs || same > words || new > words - same || new > new_bytes / 8)
 				return -EBADMSG;
 			words -= same + new;
@@ -92,7 +92,7 @@ int sample_stacks_begin(struct sample_stacks **out, uint64_t encoding, const uns
 	s->changes = encoding == SAMPLE_ENCODING_CHANGES;
 	s->new_start = p;
 	if (s->changes) {
-		p = leb128_get(p, end, &runs_bytes);
+		p = number_get(p, end, &runs_bytes);
 		if (!p || runs_bytes > (size_t)(end - p))
 			return -EBADMSG;
 		s->runs_start = p;
@@ -134,8 +134,8 @@ static void apply_changes(struct sample_stacks *s, uint32_t i)
 
 	s->used[m] = true;
 	for (uint64_t n = 0, same = 0, new = 0; n < words; n += same + new) {
-		s->runs = leb128_get(s->runs, s->new_start, &same);
-		s->runs = leb128_get(s->runs, s->new_start, &new);
+		s->runs = number_get(s->runs, s->new_start, &same);
+		s->runs = number_get(s->runs, s->new_start, &new);
 		write_words(memory, first + n + same, s->new, new);
 		s->new += new * 8;
 	}

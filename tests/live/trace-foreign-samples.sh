@@ -19,6 +19,7 @@ import msgpack
 M = (1 << 64) - 1
 NAMES = {1: "time_ns", 2: "pid", 3: "tid", 4: "cpu", 5: "ip", 6: "address", 7: "weight", 8: "mode", 9: "registers_abi",
          10: "stack_bytes"}
+MEMORY = {14: "data_source", 15: "latency"}
 
 
 class Bytes:
@@ -117,6 +118,7 @@ while at < len(data):
             want = {"sample": i, "event": record[4], "registers": {str(c - 64): got[c][i] for c in got if c >= 64}}
             for c, name in NAMES.items():
                 want[name] = got[c][i] if c in got else 0
+            want.update({name: got[c][i] for c, name in MEMORY.items() if c in got})
             want["mode"] = ["user", "kernel", "other"][want["mode"]]
             if 12 in got:
                 want["chain"] = got[13][chain:chain + got[12][i]]

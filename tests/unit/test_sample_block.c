@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define REGISTERS 0xff0fffull
+#define BASE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 #define STACK_BYTES_MAX 1024
 
 static char path[64];
@@ -129,7 +130,7 @@ static void expect(const struct taken *t, struct sample_block *b, uint32_t i)
 static void whatever_was_sampled_comes_back(void **state)
 {
 	enum { NR = 6000 };
-	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	struct perf_event_attr attr = { .sample_type = BASE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = REGISTERS, .sample_stack_user = STACK_BYTES_MAX };
 	static uint64_t buffer[64 + STACK_BYTES_MAX / 8];
 	struct taken *taken = malloc(NR * sizeof(*taken));
@@ -174,7 +175,7 @@ static void whatever_was_sampled_comes_back(void **state)
 
 static void registers_that_nobody_needs_are_left_out(void **state)
 {
-	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER, .sample_regs_user = REGISTERS };
+	struct perf_event_attr attr = { .sample_type = BASE | PERF_SAMPLE_REGS_USER, .sample_regs_user = REGISTERS };
 	struct perf_event_header *h;
 	struct sample_block b = { 0 };
 	static uint64_t buffer[64 + STACK_BYTES_MAX / 8];

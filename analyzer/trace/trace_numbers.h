@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as jitreg/trace.h's encodings have them, out of bytes that may hold anything.  Context: any. */
-#ifndef TAILOR_LEB128_READ_H
-#define TAILOR_LEB128_READ_H
+#ifndef TAILOR_TRACE_NUMBERS_H
+#define TAILOR_TRACE_NUMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Returns what follows the number, or NULL when there is none. */
-static inline const unsigned char *leb128_get(const unsigned char *at, const unsigned char *end, uint64_t *v)
+static inline const unsigned char *number_get(const unsigned char *at, const unsigned char *end, uint64_t *v)
 {
 	uint64_t z;
 	unsigned shift = 7;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as jitreg/trace.h's encodings have them.  Context: any. */
-#ifndef TAILOR_LEB128_H
-#define TAILOR_LEB128_H
+#ifndef TAILOR_LEB128_PUT_H
+#define TAILOR_LEB128_PUT_H
 
 #include <stdint.h>
 
