@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER };
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Which samples", 10 },
@@ -19,6 +19,7 @@ static const struct argp_option options[] = {
 	{ "thread", KEY_THREAD, "TID", 0, "of this thread", 10 },
 	{ "process", KEY_PROCESS, "PID", 0, "of this process", 10 },
 	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "of this component; given several times, of all of them", 10 },
+	{ "function", KEY_FUNCTION, "NAME", 0, "in this function", 10 },
 	{ "level", KEY_LEVEL, "LEVEL", 0, "group by this level, where a view groups by one (the plan's)", 10 },
 	{ "mark", KEY_MARK, "NAME[#N]", 0, "inside of marks of this name (of instance N); all: also outside of run marks", 10 },
 	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "stack: ignore tags, use call stacks alone (auto)", 10 },
@@ -75,6 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--component at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.component[a->filter.nr_components++] = arg;
 		break;
+	case KEY_FUNCTION:
+		a->filter.function = arg;
+		break;
 	case KEY_LEVEL:
 		a->level = arg;
 		break;
@@ -129,6 +133,7 @@ static int prepare(struct trace_session *s, const struct trace_arguments *a, str
 	r->model = s->model;
 	r->arguments = &a->filter;
 	r->level = a->level;
+	r->reader = s->reader;
 	r->stack_only = a->stack_only;
 	if (a->filter.from_s > 0 || a->filter.to_s > 0)
 		first_ns = attribute_first_ns(s->reader);

@@ -164,7 +164,7 @@ static void read_lifetime(struct model *m, const struct trace_record *r)
 
 /* --------------------------------------------------------------------------------------------------------------- code */
 
-static struct code *add_code(struct model *m, enum code_kind kind)
+static struct code *add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns)
 {
 	struct code *c = calloc(1, sizeof(*c));
 
@@ -173,6 +173,8 @@ static struct code *add_code(struct model *m, enum code_kind kind)
 		return NULL;
 	}
 	c->kind = kind;
+	c->process = p->number;
+	c->from_ns = from_ns;
 	c->number = m->nr_code;
 	m->code[m->nr_code++] = c;
 	return c;
@@ -252,7 +254,7 @@ static void read_mmap(struct model *m, struct process *p, const struct trace_rec
 		add_region(m, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
 		return;
 	}
-	c = add_code(m, CODE_IMAGE);
+	c = add_code(m, CODE_IMAGE, p, r->time_ns);
 	if (!c) {
 		free(path);
 		return;
@@ -279,7 +281,7 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 		m->bad_records++;
 		return;
 	}
-	c = add_code(m, CODE_ELF);
+	c = add_code(m, CODE_ELF, p, r->time_ns);
 	if (!c) {
 		elf_object_destroy(elf);
 		return;
@@ -307,7 +309,7 @@ static void read_image(struct model *m, struct process *p, const struct trace_re
 
 		if (!(trace_element(segments, i, 3).u & 4) || bytes > UINT64_MAX - start)
 			continue;
-		c = add_code(m, CODE_IMAGE);
+		c = add_code(m, CODE_IMAGE, p, r->time_ns);
 		if (!c)
 			return;
 		c->path = flags & JITREG_IMAGE_VDSO ? strdup("[vdso]") : text_of(r, F(image, path));
@@ -441,7 +443,7 @@ static void read_load(struct model *m, struct waiting **list, struct process *p,
 
 	if (bytes == 0 || bytes > UINT64_MAX - address)
 		return;
-	c = add_code(m, CODE_LOAD);
+	c = add_code(m, CODE_LOAD, p, r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns);
 	if (!c)
 		return;
 	c->address = address;

@@ -39,6 +39,8 @@ struct code_line {
 struct code {
 	enum code_kind kind;
 	uint32_t number;  /* over the whole trace; also its unwind key */
+	uint32_t process; /* that announced it */
+	uint64_t from_ns; /* since when; 0: always */
 	uint64_t address; /* CODE_LOAD: of its first byte */
 	uint64_t bytes;
 	/* CODE_IMAGE */

@@ -69,4 +69,7 @@ bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t 
 /* Name of the PLT entry's target at address ("memcpy@plt"), if it is one. */
 bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
 
+/* Name of the symbol that a relocation of the bytes at address refers to (a JIT's memory ELF: what an instruction calls). */
+bool elf_find_reference(struct elf_object *o, uint64_t address, uint64_t bytes, const char **name);
+
 #endif

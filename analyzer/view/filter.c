@@ -23,6 +23,12 @@ static bool is_event(const struct filter *f, const struct attribution *a, uint32
 	return a->model->event[v].name && strcmp(a->model->event[v].name, f->arguments->event) == 0;
 }
 
+static bool is_function(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+{
+	(void)set;
+	return v && strcmp(a->function[v].name, f->arguments->function) == 0;
+}
+
 static bool is_component(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const struct component *c = &a->model->dictionary.component[v];
@@ -97,6 +103,8 @@ int filter_init(struct filter *f, const struct model *m, uint64_t first_ns, stru
 		add_set(f, TABLE_THREAD, is_thread);
 	if (a->has_pid)
 		add_set(f, TABLE_PROCESS, is_process);
+	if (a->function)
+		add_set(f, TABLE_FUNCTION, is_function);
 	if (*f->mark_name)
 		add_set(f, TABLE_PHASE, is_mark);
 	for (int i = 0; ret == 0 && i < a->nr_components; i++)
@@ -113,6 +121,8 @@ static uint32_t nr_values(const struct attribution *a, enum table_column column)
 		return a->model->nr_threads;
 	case TABLE_PROCESS:
 		return a->model->nr_processes;
+	case TABLE_FUNCTION:
+		return a->nr_functions;
 	case TABLE_PHASE:
 		return a->model->nr_marks + 1;
 	default:
@@ -160,6 +170,8 @@ int filter_check(const struct filter *f, struct diag *d)
 			return diag_fail(d, EINVAL, "the trace has no thread %llu", (unsigned long long)a->tid);
 		case TABLE_PROCESS:
 			return diag_fail(d, EINVAL, "the trace has no process %llu", (unsigned long long)a->pid);
+		case TABLE_FUNCTION:
+			return diag_fail(d, EINVAL, "no sample of the trace is in a function '%s'", a->function);
 		case TABLE_PHASE:
 			return diag_fail(d, EINVAL, "the trace has no such mark as '%s'", a->mark);
 		default:

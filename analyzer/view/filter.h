@@ -14,13 +14,14 @@ struct filter_arguments {
 	const char *event;
 	const char *component[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME; all must hold */
 	int nr_components;
+	const char *function; /* its name */
 	const char *mark; /* NAME, NAME#INSTANCE, or "all": in marks and outside of them */
 	double from_s, to_s; /* after the first sample; 0: not given */
 	bool has_tid, has_pid;
 	uint64_t tid, pid;
 };
 
-#define FILTER_SETS_MAX (FILTER_COMPONENTS_MAX + 4)
+#define FILTER_SETS_MAX (FILTER_COMPONENTS_MAX + 5)
 
 struct filter {
 	struct table_filter table;

@@ -300,7 +300,7 @@ static void choose_rows(struct grid *g, const struct page *p)
 	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
 		struct column *column = &g->column[c];
 
-		if (column->kind == CELL_TEXT && !(column->flags & GRID_HIDDEN) && !named) {
+		if (column->kind == CELL_TEXT && !(column->flags & (GRID_HIDDEN | GRID_FIXED)) && !named) {
 			snprintf(g->rest_text, sizeof(g->rest_text), "(%zu more)", g->nr_rows - g->shown);
 			g->rest[c] = (struct cell){ .set = true, .text = g->rest_text };
 			named = true;
@@ -496,18 +496,14 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 	}
 }
 
-static void show_text(struct grid *g, const struct page *p)
+static void put_headings(const struct grid *g, const struct page *p)
 {
-	int pending = 0;
+	int pending = 0, some = 0;
 
-	choose_rows(g, p);
-	make_tenths(g);
-	make_widths(g, p);
-	fputc('\n', p->to);
-	page_style(p, "1");
-	page_put(p, g->heading, 4096);
-	page_style(p, "0");
-	fputc('\n', p->to);
+	for (int i = 0; i < g->nr_columns; i++)
+		some += is_shown(&g->column[i]) && *g->column[i].heading;
+	if (!some)
+		return;
 	for (int i = 0; i < g->nr_columns; i++) {
 		const struct column *c = &g->column[i];
 		int width = page_width(p, c->heading);
@@ -527,6 +523,20 @@ static void show_text(struct grid *g, const struct page *p)
 			pending += BAR_CELLS + 1;
 	}
 	fputc('\n', p->to);
+}
+
+static void show_text(struct grid *g, const struct page *p)
+{
+	choose_rows(g, p);
+	make_tenths(g);
+	make_widths(g, p);
+	fputc('\n', p->to);
+	page_style(p, "1");
+	page_put(p, g->heading, 4096);
+	page_style(p, "0");
+	fputs(g->nr_rows ? "\n" : ": none\n", p->to);
+	if (g->nr_rows)
+		put_headings(g, p);
 	for (size_t row = 0; row < nr_lines(g); row++) {
 		put_line(g, p, row);
 		put_details(g, p, row);

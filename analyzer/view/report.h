@@ -29,6 +29,7 @@ struct report_group {
 
 struct report {
 	struct model *model;
+	struct trace_reader *reader; /* for what the model leaves in the trace: code bytes */
 	const struct attribution *a;
 	struct filter filter;
 	const struct filter_arguments *arguments;

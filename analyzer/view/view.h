@@ -33,6 +33,8 @@ struct view {
 	X(pipelines) \
 	X(functions) \
 	X(ir) \
+	X(asm) \
+	X(code) \
 	X(lines) \
 	X(images) \
 	X(threads) \

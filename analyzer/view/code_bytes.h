@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of generated code, which the model leaves in the trace.  Context: thread. */
+#ifndef TAILOR_CODE_BYTES_H
+#define TAILOR_CODE_BYTES_H
+
+#include "report.h"
+
+struct code_bytes {
+	const struct code *code;
+	uint64_t start, end; /* addresses wanted */
+	unsigned char *bytes; /* malloc()ed, the caller's; NULL: the trace does not have them */
+};
+
+/* Fill in bytes for nr ranges, by one more pass over the trace for those that a JIT announced one by one. */
+void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code: what generating code cost beside what running it cost: code objects with their bytes and samples, what was generated
+ * more than once, compile time from the host's marks, and executable memory that nobody announced, with who mapped it.
+ */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPILE "compile" /* marks with this in their name are time spent on generating code */
+
+static void prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_CODE, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, TABLE_PROCESS, GROUP_IP_HIGH, GROUP_IP_LOW, -1);
+}
+
+struct object {
+	const struct code *code;
+	const char *name;
+	double measure, samples;
+	uint64_t bytes;
+	size_t nr_functions;
+	uint32_t times; /* that something of this name was generated in this process */
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct object *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	if (x->code->process != y->code->process)
+		return x->code->process < y->code->process ? -1 : 1;
+	return c ? c : x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
+}
+
+static int by_measure(const void *a, const void *b)
+{
+	const struct object *x = a, *y = b;
+
+	if (x->measure < y->measure || x->measure > y->measure)
+		return x->measure > y->measure ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
+}
+
+/* An object of several functions goes by its first one. */
+static void describe(struct object *o)
+{
+	struct elf_section text;
+
+	o->name = o->code->name && *o->code->name ? o->code->name : "(no name)";
+	o->bytes = o->code->bytes;
+	o->nr_functions = 1;
+	if (o->code->kind != CODE_ELF)
+		return;
+	o->bytes = 0;
+	for (size_t i = 0; elf_get_text(o->code->elf, i, &text); i++)
+		o->bytes += text.bytes;
+	o->nr_functions = elf_nr_functions(o->code->elf);
+	if (o->nr_functions)
+		o->name = elf_get_function(o->code->elf, 0).name;
+}
+
+static struct object *make_objects(const struct report *r, const struct split *s, uint32_t *nr)
+{
+	const struct model *m = r->model;
+	struct object *o = calloc((size_t)m->nr_code + 1, sizeof(*o));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; o && i < m->nr_code; i++) {
+		if (m->code[i]->kind == CODE_IMAGE)
+			continue;
+		o[n].code = m->code[i];
+		describe(&o[n]);
+		if (i + 1 < s->nr) {
+			o[n].measure = report_measure(r, &s->sum[r->event][i + 1]);
+			o[n].samples = s->sum[r->event][i + 1].samples;
+		}
+		n++;
+	}
+	if (n)
+		qsort(o, n, sizeof(*o), by_name);
+	for (uint32_t i = 0, first = 0; i < n; i++) {
+		if (o[i].code->process != o[first].code->process || strcmp(o[i].name, o[first].name) != 0)
+			first = i;
+		o[i].times = i - first + 1;
+	}
+	*nr = n;
+	return o;
+}
+
+static void show_objects(struct report *r, const struct split *s, struct object *o, uint32_t nr, struct page *p)
+{
+	struct grid *g = grid_create("objects", "Code objects: %u", nr);
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	int bytes = grid_column(g, "bytes", "bytes", CELL_NUMBER, GRID_REST, 0);
+	int from = grid_column(g, "from_ns", "since", CELL_DURATION, 0, 0);
+	int functions = grid_column(g, "functions", "functions", CELL_COUNT, GRID_REST, 0);
+	int version = grid_column(g, "version", "version", CELL_COUNT, 0, 0);
+	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
+	int name = grid_column(g, "name", "name of the first", CELL_TEXT, 0, 0);
+
+	grid_set_total(g, share, report_measure(r, &s->total[r->event]));
+	grid_is_tree(g, share);
+	grid_set_total(g, samples, s->total[r->event].samples);
+	qsort(o, nr, sizeof(*o), by_measure);
+	for (uint32_t i = 0; i < nr; i++) {
+		grid_row(g);
+		grid_set(g, share, o[i].measure);
+		grid_set(g, samples, o[i].samples);
+		grid_set(g, bytes, (double)o[i].bytes);
+		if (o[i].code->from_ns)
+			grid_set(g, from, (double)o[i].code->from_ns - (double)r->a->first_ns);
+		grid_set(g, functions, (double)o[i].nr_functions);
+		grid_set(g, version, o[i].times);
+		grid_set(g, pid, r->model->numbered[o[i].code->process]->pid);
+		grid_set(g, address, (double)o[i].code->address);
+		grid_set_text(g, name, o[i].name);
+	}
+	grid_show(g, p);
+}
+
+/* What the marks say of compiling and running. */
+static void show_cost(struct report *r, const struct split *s, const struct object *o, uint32_t nr, struct page *p)
+{
+	const struct model *m = r->model;
+	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated = 0, total, again = 0;
+	struct grid *g = grid_create("cost", "Generating code, and running it");
+	int value = grid_column(g, "value", "", CELL_NUMBER, GRID_HIDDEN, 0), shown = grid_column(g, "shown", "", CELL_TEXT, GRID_TEXT_ONLY, 12);
+	int what = grid_column(g, "what", "", CELL_TEXT, 0, 0), key = grid_column(g, "key", "", CELL_TEXT, GRID_HIDDEN, 0);
+	char text[16];
+
+	total = report_measure(r, &s->total[r->event]);
+	for (uint32_t i = 0; i < nr; i++) {
+		bytes += (double)o[i].bytes;
+		generated += o[i].measure;
+		again += o[i].times > 1;
+	}
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+		double ns = (double)((k->end_ns == UINT64_MAX ? r->a->last_ns : k->end_ns) - k->begin_ns);
+
+		if (k->name && strstr(k->name, COMPILE)) {
+			compile_ns += ns;
+			compiles++;
+		} else if (k->name && strcmp(k->name, *r->filter.mark_name ? r->filter.mark_name : "run") == 0) {
+			run_ns += ns;
+			runs++;
+		}
+	}
+	grid_show_all_rows(g);
+#define ROW_(k, v, text_, sentence) \
+	do { \
+		grid_row(g); \
+		grid_set(g, value, v); \
+		grid_set_text(g, shown, text_); \
+		grid_set_text(g, what, sentence); \
+		grid_set_text(g, key, k); \
+	} while (0)
+	ROW_("bytes", bytes, grid_short_number(bytes, text), "bytes of generated code");
+	ROW_("objects", nr, grid_short_number(nr, text), "code objects");
+	ROW_("again", again, grid_short_number(again, text), "of them generated again under a name that there was");
+	snprintf(text, sizeof(text), "%.1f %%", total > 0 ? 100 * generated / total : 0);
+	ROW_("generated_share", total > 0 ? generated / total : 0, text, "of all samples are in generated code");
+	if (compiles > 0)
+		ROW_("compile_ns", compile_ns, grid_duration(compile_ns, text), "in marks of compiling");
+	if (runs > 0)
+		ROW_("run_ns", run_ns, grid_duration(run_ns, text), "in marks of running");
+	if (compiles > 0 && bytes > 0)
+		ROW_("compile_ns_per_byte", compile_ns / bytes, grid_duration(compile_ns / bytes, text), "of compiling for a byte of code");
+	if (compiles > 0 && runs > 0 && run_ns > 0)
+		ROW_("break_even_runs", compile_ns / compiles / (run_ns / runs),
+		     grid_short_number(compile_ns / compiles / (run_ns / runs), text), "executions take as long as one compilation");
+#undef ROW_
+	grid_show(g, p);
+}
+
+/* ----------------------------------------------------------------------------------------------------- unannounced code */
+
+struct region {
+	uint32_t pid;
+	uint64_t start, end;
+	char mapper[128];
+	double measure, samples;
+};
+
+static uint32_t read_regions(struct report *r, struct region **out)
+{
+	struct region *list = NULL;
+	uint32_t nr = 0, capacity = 0;
+	struct trace_record record;
+
+	trace_rewind(r->reader);
+	trace_select(r->reader, 1u << TRACE_CHUNK_RECORDS);
+	while (trace_next(r->reader, &record) == 1) {
+		bool is_mmap = record.id == TRACE_MMAP;
+		uint64_t start, bytes;
+		const char *text;
+		size_t nr_text;
+
+		if (!is_mmap && record.id != JITREG_REGION)
+			continue;
+		start = trace_u64(&record, is_mmap ? F(mmap, address) : F(region, address));
+		bytes = trace_u64(&record, is_mmap ? F(mmap, bytes) : F(region, bytes));
+		text = trace_bytes(&record, is_mmap ? F(mmap, path) : F(region, mapper), &nr_text);
+		if (bytes > UINT64_MAX - start || (is_mmap && nr_text && text[0] == '/' && strncmp(text, "//anon", 6 < nr_text ? 6 : nr_text) != 0 &&
+						   strncmp(text, "/memfd:", 7 < nr_text ? 7 : nr_text) != 0))
+			continue;
+		if (nr == capacity) {
+			struct region *bigger = realloc(list, (capacity ? 2 * capacity : 64) * sizeof(*list));
+
+			if (!bigger)
+				break;
+			list = bigger;
+			capacity = capacity ? 2 * capacity : 64;
+		}
+		list[nr] = (struct region){ .pid = record.pid, .start = start, .end = start + bytes };
+		snprintf(list[nr++].mapper, sizeof(list->mapper), "%s%.*s", is_mmap ? "anonymous memory " : "mapped by ", (int)nr_text, text);
+	}
+	trace_select(r->reader, ~0u);
+	*out = list;
+	return nr;
+}
+
+static int by_region_measure(const void *a, const void *b)
+{
+	const struct region *x = a, *y = b;
+
+	if (x->measure < y->measure || x->measure > y->measure)
+		return x->measure > y->measure ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void show_unannounced(struct report *r, const struct report_group *by, struct page *p)
+{
+	struct grid *g = grid_create("unannounced", "Executable memory that nobody announced, with samples");
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	int pid = grid_column(g, "process", "pid", CELL_COUNT, 0, 0), address = grid_column(g, "address", "address", CELL_HEX, 0, 0);
+	int bytes = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0), who = grid_column(g, "mapper", "", CELL_TEXT, 0, 0);
+	struct region elsewhere = { .mapper = "(no mapping is known)" }, *region = NULL;
+	uint32_t nr = read_regions(r, &region);
+
+	grid_set_total(g, share, report_measure(r, &by->g.total));
+	grid_is_tree(g, share);
+	grid_set_total(g, samples, by->g.total.samples);
+	for (uint32_t i = 0; i < by->g.nr; i++) {
+		uint64_t ip = (uint64_t)report_value(by, i, 3) << 32 | report_value(by, i, 4);
+		struct region *at = &elsewhere;
+
+		if (report_value(by, i, 0) != 0 || report_value(by, i, 1) != SAMPLE_MODE_USER)
+			continue;
+		for (uint32_t n = nr; n > 0 && at == &elsewhere; n--) /* the last one that was said */
+			if (ip >= region[n - 1].start && ip < region[n - 1].end &&
+			    region[n - 1].pid == r->model->numbered[report_value(by, i, 2)]->pid)
+				at = &region[n - 1];
+		at->measure += report_measure(r, &by->g.sum[i]);
+		at->samples += by->g.sum[i].samples;
+	}
+	if (nr)
+		qsort(region, nr, sizeof(*region), by_region_measure);
+	for (uint32_t i = 0; i <= nr; i++) {
+		const struct region *x = i < nr ? &region[i] : &elsewhere;
+
+		if (x->samples <= 0)
+			continue;
+		grid_row(g);
+		grid_set(g, share, x->measure);
+		grid_set(g, samples, x->samples);
+		if (x->pid) {
+			grid_set(g, pid, x->pid);
+			grid_set(g, address, (double)x->start);
+			grid_set(g, bytes, (double)(x->end - x->start));
+		}
+		grid_set_text(g, who, x->mapper);
+	}
+	free(region);
+	grid_show(g, p);
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	struct object *o = NULL;
+	struct split s;
+	uint32_t nr = 0;
+
+	if (split_make(r, v->group[0], &s))
+		o = make_objects(r, &s, &nr);
+	if (o) {
+		show_cost(r, &s, o, nr, p);
+		show_objects(r, &s, o, nr, p);
+	}
+	free(o);
+	split_fini(&s);
+	show_unannounced(r, v->group[1], p);
+}
+
+const struct view view_code = { "code", "what generating code cost, code objects, and executable memory that nobody announced",
+				prepare, show };
