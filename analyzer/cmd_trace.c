@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER };
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
+       KEY_ATTRIBUTE, KEY_UNWINDER };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Which samples", 10 },

@@ -360,6 +360,8 @@ static void make_widths(struct grid *g, const struct page *p)
 
 		if (!is_shown(c))
 			continue;
+		if (p->intervals)
+			c->flags &= ~GRID_BAR; /* they need its room */
 		for (size_t row = 0; row < nr_lines(g); row++) {
 			const struct cell *cell = cell_at(g, row, i);
 			int w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + page_width(p, cell->prefix);

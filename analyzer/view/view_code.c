@@ -131,8 +131,10 @@ static void show_cost(struct report *r, const struct split *s, const struct obje
 	const struct model *m = r->model;
 	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated = 0, total, again = 0;
 	struct grid *g = grid_create("cost", "Generating code, and running it");
-	int value = grid_column(g, "value", "", CELL_NUMBER, GRID_HIDDEN, 0), shown = grid_column(g, "shown", "", CELL_TEXT, GRID_TEXT_ONLY, 12);
-	int what = grid_column(g, "what", "", CELL_TEXT, 0, 0), key = grid_column(g, "key", "", CELL_TEXT, GRID_HIDDEN, 0);
+	int value = grid_column(g, "value", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int shown = grid_column(g, "shown", "", CELL_TEXT, GRID_TEXT_ONLY, 12);
+	int what = grid_column(g, "what", "", CELL_TEXT, 0, 0);
+	int key = grid_column(g, "key", "", CELL_TEXT, GRID_HIDDEN, 0);
 	char text[16];
 
 	total = report_measure(r, &s->total[r->event]);
@@ -189,6 +191,11 @@ struct region {
 	double measure, samples;
 };
 
+static bool begins(const char *text, size_t bytes, const char *with)
+{
+	return bytes >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
 static uint32_t read_regions(struct report *r, struct region **out)
 {
 	struct region *list = NULL;
@@ -208,8 +215,8 @@ static uint32_t read_regions(struct report *r, struct region **out)
 		start = trace_u64(&record, is_mmap ? F(mmap, address) : F(region, address));
 		bytes = trace_u64(&record, is_mmap ? F(mmap, bytes) : F(region, bytes));
 		text = trace_bytes(&record, is_mmap ? F(mmap, path) : F(region, mapper), &nr_text);
-		if (bytes > UINT64_MAX - start || (is_mmap && nr_text && text[0] == '/' && strncmp(text, "//anon", 6 < nr_text ? 6 : nr_text) != 0 &&
-						   strncmp(text, "/memfd:", 7 < nr_text ? 7 : nr_text) != 0))
+		if (bytes > UINT64_MAX - start ||
+		    (is_mmap && begins(text, nr_text, "/") && !begins(text, nr_text, "//anon") && !begins(text, nr_text, "/memfd:")))
 			continue;
 		if (nr == capacity) {
 			struct region *bigger = realloc(list, (capacity ? 2 * capacity : 64) * sizeof(*list));
@@ -220,7 +227,8 @@ static uint32_t read_regions(struct report *r, struct region **out)
 			capacity = capacity ? 2 * capacity : 64;
 		}
 		list[nr] = (struct region){ .pid = record.pid, .start = start, .end = start + bytes };
-		snprintf(list[nr++].mapper, sizeof(list->mapper), "%s%.*s", is_mmap ? "anonymous memory " : "mapped by ", (int)nr_text, text);
+		snprintf(list[nr++].mapper, sizeof(list->mapper), "%s%.*s", is_mmap ? "anonymous memory " : "mapped by ",
+			 nr_text < sizeof(list->mapper) ? (int)nr_text : (int)sizeof(list->mapper), text);
 	}
 	trace_select(r->reader, ~0u);
 	*out = list;

@@ -5,7 +5,8 @@
 
 static void jumps_and_calls_have_a_target(void **state)
 {
-	static const unsigned char jump[] = { 0xeb, 0xfe }, branch[] = { 0x0f, 0x8d, 0x10, 0, 0, 0 }, call[] = { 0xe8, 0xfb, 0xff, 0xff, 0xff };
+	static const unsigned char jump[] = { 0xeb, 0xfe }, branch[] = { 0x0f, 0x8d, 0x10, 0, 0, 0 };
+	static const unsigned char call[] = { 0xe8, 0xfb, 0xff, 0xff, 0xff };
 	static const unsigned char indirect[] = { 0xff, 0xd0 }, ret[] = { 0xc3 };
 	struct insn i;
 
