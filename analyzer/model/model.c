@@ -205,9 +205,9 @@ static char *hex_of(const struct trace_record *r, int index)
 }
 
 /* Executable memory without a file.  name is taken over. */
-static void add_region(struct model *m, struct code_map *regions, uint64_t start, uint64_t bytes, uint64_t time_ns, char *name)
+static void add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes, uint64_t time_ns, char *name)
 {
-	struct code *c = bytes <= UINT64_MAX - start ? add_code(m, CODE_REGION) : NULL;
+	struct code *c = bytes <= UINT64_MAX - start ? add_code(m, CODE_REGION, p, time_ns) : NULL;
 
 	if (!c) {
 		free(name);
@@ -237,7 +237,7 @@ static void read_region(struct model *m, struct process *p, const struct trace_r
 		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
 		name = NULL;
 	free(mapper);
-	add_region(m, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
+	add_region(m, p, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
 		   name ? name : strdup("anonymous code"));
 }
 
@@ -251,7 +251,7 @@ static void read_mmap(struct model *m, struct process *p, const struct trace_rec
 	if (!path || (path[0] != '/' && strcmp(path, "[vdso]") != 0) || strncmp(path, "//anon", 6) == 0 ||
 	    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 || bytes > UINT64_MAX - start) {
 		free(path);
-		add_region(m, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
+		add_region(m, p, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
 		return;
 	}
 	c = add_code(m, CODE_IMAGE, p, r->time_ns);

@@ -13,7 +13,7 @@
 static void prepare(struct report *r, struct shown *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_CODE, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, TABLE_PROCESS, GROUP_IP_HIGH, GROUP_IP_LOW, -1);
+	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, -1);
 }
 
 struct object {
@@ -71,7 +71,7 @@ static struct object *make_objects(const struct report *r, const struct split *s
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; o && i < m->nr_code; i++) {
-		if (m->code[i]->kind == CODE_IMAGE)
+		if (m->code[i]->kind != CODE_LOAD && m->code[i]->kind != CODE_ELF)
 			continue;
 		o[n].code = m->code[i];
 		describe(&o[n]);
@@ -184,110 +184,50 @@ static void show_cost(struct report *r, const struct split *s, const struct obje
 
 /* ----------------------------------------------------------------------------------------------------- unannounced code */
 
-struct region {
-	uint32_t pid;
-	uint64_t start, end;
-	char mapper[128];
-	double measure, samples;
-};
-
-static bool begins(const char *text, size_t bytes, const char *with)
+static void add_unannounced(struct grid *g, const int column[6], const struct report *r, const struct code *c,
+			    const struct group_sum *sum)
 {
-	return bytes >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
-}
-
-static uint32_t read_regions(struct report *r, struct region **out)
-{
-	struct region *list = NULL;
-	uint32_t nr = 0, capacity = 0;
-	struct trace_record record;
-
-	trace_rewind(r->reader);
-	trace_select(r->reader, 1u << TRACE_CHUNK_RECORDS);
-	while (trace_next(r->reader, &record) == 1) {
-		bool is_mmap = record.id == TRACE_MMAP;
-		uint64_t start, bytes;
-		const char *text;
-		size_t nr_text;
-
-		if (!is_mmap && record.id != JITREG_REGION)
-			continue;
-		start = trace_u64(&record, is_mmap ? F(mmap, address) : F(region, address));
-		bytes = trace_u64(&record, is_mmap ? F(mmap, bytes) : F(region, bytes));
-		text = trace_bytes(&record, is_mmap ? F(mmap, path) : F(region, mapper), &nr_text);
-		if (bytes > UINT64_MAX - start ||
-		    (is_mmap && begins(text, nr_text, "/") && !begins(text, nr_text, "//anon") && !begins(text, nr_text, "/memfd:")))
-			continue;
-		if (nr == capacity) {
-			struct region *bigger = realloc(list, (capacity ? 2 * capacity : 64) * sizeof(*list));
-
-			if (!bigger)
-				break;
-			list = bigger;
-			capacity = capacity ? 2 * capacity : 64;
-		}
-		list[nr] = (struct region){ .pid = record.pid, .start = start, .end = start + bytes };
-		snprintf(list[nr++].mapper, sizeof(list->mapper), "%s%.*s", is_mmap ? "anonymous memory " : "mapped by ",
-			 nr_text < sizeof(list->mapper) ? (int)nr_text : (int)sizeof(list->mapper), text);
+	grid_row(g);
+	grid_set(g, column[0], report_measure(r, sum));
+	grid_set(g, column[1], sum->samples);
+	if (c) {
+		grid_set(g, column[2], r->model->numbered[c->process]->pid);
+		grid_set(g, column[3], (double)c->address);
+		grid_set(g, column[4], (double)c->bytes);
 	}
-	trace_select(r->reader, ~0u);
-	*out = list;
-	return nr;
-}
-
-static int by_region_measure(const void *a, const void *b)
-{
-	const struct region *x = a, *y = b;
-
-	if (x->measure < y->measure || x->measure > y->measure)
-		return x->measure > y->measure ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	grid_set_text(g, column[5], c ? c->name : "no mapping is known");
 }
 
 static void show_unannounced(struct report *r, const struct report_group *by, struct page *p)
 {
 	struct grid *g = grid_create("unannounced", "Executable memory that nobody announced, with samples");
-	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
-	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
-	int pid = grid_column(g, "process", "pid", CELL_COUNT, 0, 0), address = grid_column(g, "address", "address", CELL_HEX, 0, 0);
-	int bytes = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0), who = grid_column(g, "mapper", "", CELL_TEXT, 0, 0);
-	struct region elsewhere = { .mapper = "(no mapping is known)" }, *region = NULL;
-	uint32_t nr = read_regions(r, &region);
+	uint32_t *order = report_order(r, by);
+	struct group_sum nowhere = { 0 };
+	int column[6];
 
-	grid_set_total(g, share, report_measure(r, &by->g.total));
-	grid_is_tree(g, share);
-	grid_set_total(g, samples, by->g.total.samples);
-	for (uint32_t i = 0; i < by->g.nr; i++) {
-		uint64_t ip = (uint64_t)report_value(by, i, 3) << 32 | report_value(by, i, 4);
-		struct region *at = &elsewhere;
+	column[0] = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	column[1] = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	column[2] = grid_column(g, "process", "pid", CELL_COUNT, 0, 0);
+	column[3] = grid_column(g, "address", "address", CELL_HEX, 0, 0);
+	column[4] = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0);
+	column[5] = grid_column(g, "mapper", "who", CELL_TEXT, 0, 0);
+	grid_set_total(g, column[0], report_measure(r, &by->g.total));
+	grid_is_tree(g, column[0]);
+	grid_set_total(g, column[1], by->g.total.samples);
+	for (uint32_t i = 0; order && i < by->g.nr; i++) {
+		uint32_t number = report_value(by, order[i], 0);
+		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
 
-		if (report_value(by, i, 0) != 0 || report_value(by, i, 1) != SAMPLE_MODE_USER)
+		if (report_value(by, order[i], 1) != SAMPLE_MODE_USER)
 			continue;
-		for (uint32_t n = nr; n > 0 && at == &elsewhere; n--) /* the last one that was said */
-			if (ip >= region[n - 1].start && ip < region[n - 1].end &&
-			    region[n - 1].pid == r->model->numbered[report_value(by, i, 2)]->pid)
-				at = &region[n - 1];
-		at->measure += report_measure(r, &by->g.sum[i]);
-		at->samples += by->g.sum[i].samples;
+		if (c && c->kind == CODE_REGION)
+			add_unannounced(g, column, r, c, &by->g.sum[order[i]]);
+		else if (!c)
+			group_sum_add(&nowhere, &by->g.sum[order[i]]);
 	}
-	if (nr)
-		qsort(region, nr, sizeof(*region), by_region_measure);
-	for (uint32_t i = 0; i <= nr; i++) {
-		const struct region *x = i < nr ? &region[i] : &elsewhere;
-
-		if (x->samples <= 0)
-			continue;
-		grid_row(g);
-		grid_set(g, share, x->measure);
-		grid_set(g, samples, x->samples);
-		if (x->pid) {
-			grid_set(g, pid, x->pid);
-			grid_set(g, address, (double)x->start);
-			grid_set(g, bytes, (double)(x->end - x->start));
-		}
-		grid_set_text(g, who, x->mapper);
-	}
-	free(region);
+	if (nowhere.samples > 0)
+		add_unannounced(g, column, r, NULL, &nowhere);
+	free(order);
 	grid_show(g, p);
 }
 
