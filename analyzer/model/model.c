@@ -205,7 +205,8 @@ static char *hex_of(const struct trace_record *r, int index)
 }
 
 /* Executable memory without a file.  name is taken over. */
-static void add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes, uint64_t time_ns, char *name)
+static void add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
+		       uint64_t time_ns, char *name)
 {
 	struct code *c = bytes <= UINT64_MAX - start ? add_code(m, CODE_REGION, p, time_ns) : NULL;
 
