@@ -113,7 +113,7 @@ deps-check: ## ... and those that the checks need
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
-.PHONY: demo check check-long check-hosts bench clean help
+.PHONY: demo check check-long check-hosts check-hardware bench clean help
 demo: deps ## profile a compiled query by operator, from a clean machine on
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/demo.sh $B
@@ -129,6 +129,10 @@ check-long: deps-check ## ... and those that take long
 check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/hosts/jits.py $B --install $(HOSTS)
+
+check-hardware: deps-check ## what only this machine's own counters can show: every rung, where samples point, how far apart
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@tests/run.sh $B hardware
 
 bench: deps-check ## measure speed and size beside perf
 	@tests/deps.sh $(PACKAGES_BENCH)
