@@ -251,6 +251,9 @@ static void put_legend(const struct plot *p)
 			fprintf(p->to, "; %.1f %% attributed", 100 * r.attributed.median);
 		fputs("</text>\n", p->to);
 	}
+	fprintf(p->to, "<text class=\"small\" x=\"%d\" y=\"%d\">(at ", LEGEND + 46, y);
+	put_number((double)p->o->rate[last], p->to);
+	fputs(" samples per second)</text>\n", p->to);
 }
 
 void overhead_svg(const struct overhead *o, FILE *to)

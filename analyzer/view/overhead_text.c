@@ -130,6 +130,22 @@ static void print_head(const struct overhead *o, FILE *to)
 	fprintf(to, "event     %s\n\n", o->event_name);
 }
 
+/* Broken between words. */
+static void print_note(const char *sentence, FILE *to)
+{
+	size_t column = (size_t)fprintf(to, "Note:   ");
+
+	while (*sentence) {
+		size_t word = strcspn(sentence, " ");
+
+		if (column + 1 + word > 80)
+			column = (size_t)fprintf(to, "\n        ") - 1;
+		column += (size_t)fprintf(to, " %.*s", (int)word, sentence);
+		sentence += word + strspn(sentence + word, " ");
+	}
+	fputc('\n', to);
+}
+
 static double outside_s(const struct overhead *o)
 {
 	double most = 0;
@@ -164,5 +180,5 @@ void overhead_text(const struct overhead *o, FILE *to)
 	fputs("ns:      of the host, beyond the agent alone; ?: maybe noise\n"
 	      "bytes:   of the trace, without symbols and code\n", to);
 	for (unsigned i = 0; i < o->nr_notices; i++)
-		fprintf(to, "Note: %s\n", o->notice[i]);
+		print_note(o->notice[i], to);
 }

@@ -85,7 +85,9 @@ static void the_table_fits_into_eighty_columns(void **state)
 		*r = (struct overhead_run){ 90, 100, 900, 12, 3e6, 4e6, 99999e6, 1e12, 1 };
 		*overhead_run_of(&o, 2, 3, (enum capture)c) = *r;
 	}
-	o.nr_rates = 4;
+	o.nr_notices = 1;
+	for (int i = 0; i < 30; i++)
+		strcat(o.notice[0], "a note of words ");
 	text = capture(&o, overhead_text);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (strlen(line) > 80)
