@@ -49,6 +49,7 @@ for name, r in rows.items():
         expect(f"{name}: bytes per sample ({r['bytes_per_sample']})", r["bytes_per_sample"]["median"] > 1)
 share = {n: r["attributed"]["median"] for n, r in rows.items()}
 expect(f"shared code needs more than the IP: {share}", share["ip"] < 0.6 and share["tag"] > share["ip"] + 0.2)
+expect(f"frame pointers find some callers: {share}", share["frame-pointers"] > share["ip"])
 expect(f"tag and stack together attribute nearly all: {share}", share["stack-2k"] > 0.97)
 expect(f"so does the call stack alone: {share}", share["stack-8k"] > 0.95)
 for path in sys.argv[2:]:
