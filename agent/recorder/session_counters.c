@@ -208,6 +208,7 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 	if (ret)
 		return ret;
 	r = &s->ring[s->nr_rings - 1];
+	r->foreign = true; /* it came from the host */
 	r->pid = pid;
 	r->tid = tid;
 	for (int i = 1; i < nr; i++) {

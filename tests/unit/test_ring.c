@@ -21,6 +21,8 @@ struct fixture {
 	int nr;
 };
 
+static bool foreign; /* every test runs on both kinds */
+
 static void on_record(void *context, const struct perf_event_header *h)
 {
 	struct fixture *f = context;
@@ -55,6 +57,7 @@ static int setup(void **state)
 	f->data = aligned_alloc(4096, RING_BYTES);
 	memset(f->data, 0, RING_BYTES);
 	ring_init(&f->ring, &f->page, f->data, RING_BYTES);
+	f->ring.foreign = foreign;
 	*state = f;
 	return 0;
 }
@@ -171,5 +174,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ring_ignores_what_others_write_into_the_tail, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("a ring of our own", tests, NULL, NULL);
+
+	foreign = true;
+	return failed + cmocka_run_group_tests_name("a foreign ring", tests, NULL, NULL);
 }
