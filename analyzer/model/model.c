@@ -338,6 +338,53 @@ static void read_image_unload(struct model *m, struct process *p, const struct t
 	}
 }
 
+struct frame_ranges {
+	struct process *process;
+	struct frames *frames;
+	uint64_t from_ns;
+	uint32_t nr;
+};
+
+static bool add_frame_range(void *context, const struct eh_frame_fde *f)
+{
+	struct frame_ranges *c = context;
+
+	if (f->bytes <= UINT64_MAX - f->start)
+		code_map_add(&c->process->frames, f->start, f->start + f->bytes, c->from_ns, c->frames);
+	c->nr++;
+	return true;
+}
+
+/* How many ranges of code the bytes describe. */
+static uint32_t add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns)
+{
+	struct frames *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->frames, m->nr_frames) : NULL;
+	struct frame_ranges ranges = { p, f, from_ns, 0 };
+
+	if (!slot) {
+		free(f);
+		return 0;
+	}
+	*slot = f;
+	f->number = m->nr_frames;
+	f->address = address;
+	f->bytes = malloc(nr + 1);
+	if (!f->bytes)
+		return 0;
+	memcpy(f->bytes, bytes, nr);
+	f->nr = nr;
+	eh_frame_each(f->bytes, f->nr, f->address, add_frame_range, &ranges);
+	return ranges.nr;
+}
+
+static void read_eh_frame(struct model *m, struct process *p, const struct trace_record *r)
+{
+	size_t nr;
+	const char *bytes = trace_bytes(r, F(eh_frame, frames), &nr);
+
+	add_frames(m, p, trace_u64(r, F(eh_frame, address)), bytes, nr, r->time_ns);
+}
+
 /* DEBUG_INFO and CODE_MAP come before the LOAD that they belong to; they wait here. */
 struct waiting {
 	uint64_t address;
@@ -345,6 +392,8 @@ struct waiting {
 	size_t nr_lines;
 	struct code_entry *entries;
 	size_t nr_entries;
+	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, address is ~tid then; tid 0: of a file's next */
+	size_t unwinding_bytes, header_bytes;
 	struct process *process;
 	struct waiting *next;
 };
@@ -437,9 +486,39 @@ static void read_code_map(struct model *m, struct waiting **list, struct process
 	}
 }
 
+static void read_unwinding_info(struct waiting **list, struct process *p, const struct trace_record *r)
+{
+	struct waiting *w = get_waiting(list, p, ~(uint64_t)r->tid);
+	size_t nr;
+	const char *bytes = trace_bytes(r, F(unwinding_info, unwinding_data), &nr);
+
+	if (!w)
+		return;
+	free(w->unwinding);
+	w->header_bytes = trace_u64(r, F(unwinding_info, eh_frame_hdr_size));
+	w->unwinding = malloc(nr + 1);
+	w->unwinding_bytes = w->unwinding ? nr : 0;
+	if (w->unwinding)
+		memcpy(w->unwinding, bytes, nr);
+	p->has_unwinding = true;
+}
+
+/* Its addresses count from where perf puts it, behind the code (linux/tools/perf/util/jitdump.c, genelf.c). */
+static void add_unwinding(struct model *m, struct process *p, const struct waiting *w, uint64_t code_end, uint64_t from_ns)
+{
+	uint64_t at = (code_end + 7) & ~7ull;
+
+	if (w->header_bytes > w->unwinding_bytes)
+		return;
+	/* .eh_frame first is what perf reads and V8 writes, its header first is what the specification says */
+	if (!add_frames(m, p, at, w->unwinding, w->unwinding_bytes - w->header_bytes, from_ns))
+		add_frames(m, p, at + w->header_bytes, w->unwinding + w->header_bytes, w->unwinding_bytes - w->header_bytes, from_ns);
+}
+
 static void read_load(struct model *m, struct waiting **list, struct process *p, const struct trace_record *r)
 {
-	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size));
+	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size)), from_ns;
+	struct waiting *w;
 	struct code *c;
 
 	if (bytes == 0 || bytes > UINT64_MAX - address)
@@ -454,8 +533,7 @@ static void read_load(struct model *m, struct waiting **list, struct process *p,
 	c->build_id = strdup("");
 	for (struct waiting **at = list; *at; at = &(*at)->next)
 		if ((*at)->process == p && (*at)->address == address) {
-			struct waiting *w = *at;
-
+			w = *at;
 			c->lines = w->lines;
 			c->nr_lines = w->nr_lines;
 			c->entries = w->entries;
@@ -464,7 +542,17 @@ static void read_load(struct model *m, struct waiting **list, struct process *p,
 			free(w);
 			break;
 		}
-	code_map_add(&p->code, address, address + bytes, r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns, c);
+	from_ns = r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns;
+	code_map_add(&p->code, address, address + bytes, from_ns, c);
+	if (!p->has_unwinding)
+		return;
+	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* what was said of other code here */
+	for (w = *list; w; w = w->next)
+		if (w->process == p && (w->address == ~(uint64_t)r->tid || w->address == ~0ull) && w->unwinding) {
+			add_unwinding(m, p, w, address + bytes, from_ns);
+			free(w->unwinding);
+			w->unwinding = NULL;
+		}
 }
 
 static void read_move(struct process *p, const struct trace_record *r)
@@ -492,43 +580,6 @@ static void read_code_unload(struct process *p, const struct trace_record *r)
 	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->told_regions, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
-}
-
-struct frame_ranges {
-	struct process *process;
-	struct frames *frames;
-	uint64_t from_ns;
-};
-
-static bool add_frame_range(void *context, const struct eh_frame_fde *f)
-{
-	struct frame_ranges *c = context;
-
-	if (f->bytes <= UINT64_MAX - f->start)
-		code_map_add(&c->process->frames, f->start, f->start + f->bytes, c->from_ns, c->frames);
-	return true;
-}
-
-static void read_eh_frame(struct model *m, struct process *p, const struct trace_record *r)
-{
-	size_t nr;
-	const char *bytes = trace_bytes(r, F(eh_frame, frames), &nr);
-	struct frames *f = calloc(1, sizeof(*f)), **slot;
-
-	slot = f ? APPEND(m->frames, m->nr_frames) : NULL;
-	if (!slot) {
-		free(f);
-		return;
-	}
-	*slot = f;
-	f->number = m->nr_frames;
-	f->address = trace_u64(r, F(eh_frame, address));
-	f->bytes = malloc(nr + 1);
-	if (!f->bytes)
-		return;
-	memcpy(f->bytes, bytes, nr);
-	f->nr = nr;
-	eh_frame_each(f->bytes, f->nr, f->address, add_frame_range, &(struct frame_ranges){ p, f, r->time_ns });
 }
 
 /* --------------------------------------------------------------------------------------------------------- dictionary */
@@ -858,6 +909,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 	case JITREG_DEBUG_INFO:
 		read_debug_info(waiting, p, r);
 		break;
+	case JITREG_UNWINDING_INFO:
+		read_unwinding_info(waiting, p, r);
+		break;
 	case JITREG_CODE_MAP:
 		read_code_map(m, waiting, p, r);
 		break;
@@ -963,6 +1017,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		next = waiting->next;
 		free_lines(waiting->lines, waiting->nr_lines);
 		free(waiting->entries);
+		free(waiting->unwinding);
 		free(waiting);
 	}
 	ret = settle(m);

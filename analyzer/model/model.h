@@ -115,6 +115,7 @@ struct process {
 	struct tag *tags;
 	uint32_t nr_tags;
 	bool has_guest, exec_seen;
+	bool has_unwinding; /* its code comes with unwind information, so code without has none */
 };
 
 struct thread {
