@@ -53,7 +53,7 @@ static void use_timer(struct session *s)
 	a->config = PERF_COUNT_SW_TASK_CLOCK;
 	a->sample_period = o->period ? o->period : 1000000000 / o->rate;
 	a->sample_stack_user = o->stack_bytes;
-	a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
+	a->sample_regs_user = o->registers == EVENT_REGISTERS_NONE ? 0 : o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
 	s->sampler = WIRE_SAMPLER_TIMER;
 }
 
@@ -96,6 +96,8 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 		s->sampler = o->scope_thread ? WIRE_SAMPLER_RING : WIRE_SAMPLER_NONE;
 	}
 	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
+		if (o->event.frame_pointers)
+			session_take_rung(s, "no callers by frame pointers: only a counter's ring has them; --stack keeps stack bytes instead");
 		/* how session_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;

@@ -44,6 +44,18 @@ check "perf events forbidden" "$dir/f.tlr" 100 tag "perf events are forbidden he
 run "preloaded, forbidden" "$B/hosts/forbid" env "LD_PRELOAD=$B/libtailor.so" "TAILOR_OUTPUT=$dir/p.tlr" $engine
 for _ in $(seq 100); do "$B/tailor" report "$dir/p.tlr" >/dev/null 2>&1 && break; sleep 0.1; done
 check "preloaded, forbidden" "$dir/p.tlr" 100 tag "perf events are forbidden here"
+run "without registers" "$B/tailor" run -q --sampler timer --registers none --stack 0 --frame-pointers -o "$dir/n.tlr" -- \
+	"$B/engine" --query fig9 --scale 0.1 --seconds 1
+"$B/tailor" report --json "$dir/n.tlr" >"$dir/json"
+/usr/bin/python3 - "$dir/json" <<'PYTHON' || bad=1
+import json, sys
+r = json.load(open(sys.argv[1]))
+lost = {l["reason"]: l["count"] for l in r.get("losses", [])}
+if r["samples"]["total"] < 20 or lost.get("ring malformed"):
+    sys.exit(f"without registers: expected samples, none of them malformed: {r['samples']}, {lost}")
+if not any("no callers by frame pointers" in n["sentence"] for n in r["notices"]):
+    sys.exit(f"without registers: expected a notice about frame pointers in {r['notices']}")
+PYTHON
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	before=$(cat /proc/sys/kernel/perf_event_paranoid)
 	if [ "$before" -lt 2 ] && echo 2 2>/dev/null >/proc/sys/kernel/perf_event_paranoid; then paranoid=$before; fi
