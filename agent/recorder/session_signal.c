@@ -97,7 +97,8 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 	}
 	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
 		if (o->event.frame_pointers)
-			session_take_rung(s, "no callers by frame pointers: only a counter's ring has them; --stack keeps stack bytes instead");
+			session_take_rung(s, "no callers by frame pointers: only a counter's ring has them; --stack keeps stack bytes "
+					  "instead");
 		/* how session_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
