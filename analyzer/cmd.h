@@ -22,6 +22,9 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
 #define COMMANDS(X) \
 	X(run, listed) \
 	X(attach, listed) \
+	X(start, listed) \
+	X(stop, listed) \
+	X(status, listed) \
 	X(report, listed) \
 	X(overhead, listed) \
 	X(dump, listed) \

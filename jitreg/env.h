@@ -15,6 +15,7 @@
 	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
 	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
 	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 2048)") \
+	X(DORMANT, "TAILOR_DORMANT", "1: remember what is registered, record when `tailor start PID` asks for it") \
 	X(DEBUG, "TAILOR_DEBUG", "1: the guest says on stderr what it does") \
 	X(OFF, "TAILOR_OFF", "1: the guest does nothing at all")
 

@@ -25,6 +25,7 @@
 #define LOG_VERSION 2u	      /* of everything in this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
+#define LOG_RING_BYTES_DORMANT (14u << 20) /* 5 ms of the fastest guest; a process that is not recorded stays small */
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
 

@@ -149,6 +149,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
 	X(WRITE_RECORDS, "records not written", "other records (code, names, images) that could not be written to the trace") \
 	X(GUEST_FULL, "guest table full", "facts that the guest had no room to remember") \
+	X(STORE_FULL, "store full", "registrations that were forgotten before the recording, for lack of room (--memory)") \
 	X(UNCOUNTED, "threads not counted", "threads whose counters could not be had") \
 	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler that had no room in the log")
 

@@ -23,6 +23,8 @@ static struct {
 	uint64_t stuck; /* where the recorder stood when waiting for it was in vain: nobody waits there again */
 } the_log;
 
+static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
+
 void log_attach(struct log_head *head, uint64_t bytes)
 {
 	the_log.ring = (unsigned char *)head + LOG_HEAD_BYTES;
@@ -31,8 +33,17 @@ void log_attach(struct log_head *head, uint64_t bytes)
 	__atomic_store_n(&the_log.head, head, __ATOMIC_RELEASE);
 }
 
+/* A registration costs no system call. */
+static uint32_t own_tid(void)
+{
+	if (!tid)
+		tid = sys_gettid();
+	return tid;
+}
+
 void log_detach(void)
 {
+	tid = 0; /* a child's one thread was its parent's */
 	/* it stays mapped: another thread may be in the middle of an append */
 	__atomic_store_n(&the_log.head, NULL, __ATOMIC_RELEASE);
 }
@@ -109,7 +120,7 @@ static uint64_t frame_bytes(size_t record_bytes)
 /* prefix in place of the one that the first part begins with. */
 static void publish(uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts, size_t bytes)
 {
-	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = sys_gettid() };
+	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = own_tid() };
 	uint64_t at = position + sizeof(frame);
 
 	prefix->total_size = (uint32_t)bytes;

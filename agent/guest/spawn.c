@@ -86,6 +86,8 @@ static size_t arguments(char **argv, const char *command, const char *socket, co
 			argv[nr++] = (char *)(uintptr_t)options[i].option;
 			argv[nr++] = (char *)(uintptr_t)environ_get(options[i].variable);
 		}
+	if (environ_get(ENVIRON_DORMANT))
+		argv[nr++] = (char *)"--dormant";
 	argv[nr] = NULL;
 	return nr;
 }

@@ -5,49 +5,34 @@
  * changed or stopped.
  */
 #include "cmd.h"
+#include "control.h"
 #include "options.h"
 #include "target.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct arguments {
 	struct session_options session;
-	bool follow;
 	pid_t pid;
-};
-
-enum { KEY_FOLLOW = 0x200 };
-static const struct argp_option options[] = {
-	{ "duration", 'd', "SECONDS", 0, "end the recording after so long (until the process ends, or Ctrl-C)", 0 },
-	{ "follow", KEY_FOLLOW, NULL, 0, "go on until the processes that it starts meanwhile have ended as well", 0 },
-	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
-	{ 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	double seconds;
 	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->session;
-		break;
-	case 'd':
-		seconds = strtod(arg, &end);
-		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
-			argp_error(state, "--duration is a number of seconds above 0, not '%s'", arg);
-		a->session.duration_ns = (uint64_t)(seconds * 1e9);
-		break;
-	case 'q':
-		a->session.quiet = true;
-		break;
-	case KEY_FOLLOW:
-		a->follow = true;
+		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
 	case ARGP_KEY_ARG:
 		if (a->pid)
@@ -78,10 +63,47 @@ static int give_up(struct session *s, const struct diag *d)
 	return CMD_FAILED;
 }
 
+/* Until the process ends (true), the time is over, or somebody wants to stop. */
+static bool wait_for_end(const struct arguments *a)
+{
+	int milliseconds = a->session.duration_ns && a->session.duration_ns < INT_MAX * 1000000ull ?
+				   (int)(a->session.duration_ns / 1000000) : -1;
+	struct pollfd wait[2];
+	sigset_t signals;
+	bool ended;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	wait[0] = (struct pollfd){ (int)syscall(SYS_pidfd_open, a->pid, 0), POLLIN, 0 };
+	wait[1] = (struct pollfd){ signalfd(-1, &signals, SFD_CLOEXEC), POLLIN, 0 };
+	while (poll(wait, 2, milliseconds) < 0 && errno == EINTR)
+		;
+	ended = wait[0].revents;
+	close(wait[0].fd);
+	close(wait[1].fd);
+	return ended;
+}
+
+/* The agent is in it, and its recorder is there: if it is dormant, it knows everything since the process's start. */
+static int record_by_its_own(struct arguments *a, int argc, char **argv)
+{
+	FILE *to = a->session.quiet ? NULL : stderr;
+	int ret = control_start_recording(a->pid, a->session.output, argv + 1, argc - 1, to);
+
+	if (ret)
+		return ret;
+	if (wait_for_end(a))
+		return CMD_DONE; /* its recorder has ended the trace, or is about to */
+	return control_stop_recording(a->pid, to);
+}
+
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "PID",
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { NULL, parse, "PID",
 		"Record a process that runs already, without changing it.\v"
 		"Its generated code is found where its JIT registers it for debuggers (LLVM and others) and in perf maps and jitdump "
 		"files.  Ctrl-C ends the recording, not the process.\n\n"
@@ -99,11 +121,8 @@ static int run(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (target_look(a.pid, &target, &d))
 		return give_up(NULL, &d);
-	if (target.has_agent && target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0) {
-		diag_fail(&d, EBUSY, "process %d has the agent in it and is being recorded already, by process %d; end that recording "
-			  "first (kill -INT %d)", (int)a.pid, (int)recorder, (int)recorder);
-		return give_up(NULL, &d);
-	}
+	if (target.has_agent && target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
+		return record_by_its_own(&a, argc, argv);
 	a.session.command = target_command(a.pid);
 	a.session.no_guest = true;
 	session_lift_limits();
@@ -128,7 +147,7 @@ static int run(int argc, char **argv)
 	for (int i = 0; i < target.nr_notices; i++)
 		session_notice(s, "host", "%s", target.notice[i]);
 	session_hear_from_outside(s, a.pid);
-	session_run(s, a.pid, false, a.follow, &status);
+	session_run(s, a.pid, false, a.session.follow, &status);
 	if (session_close(s, status, &d)) {
 		fprintf(stderr, "%s: %s; the process was not disturbed\n", program_invocation_name, d.text);
 		return CMD_FAILED;

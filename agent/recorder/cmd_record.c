@@ -35,7 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->session;
+		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
 	case KEY_SOCKET:
 		a->socket = arg;
@@ -71,7 +71,7 @@ static int refuse_host(const struct arguments *a, int error, const struct diag *
 
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, NULL, "Record a process whose agent asks for it.", children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char output[64];

@@ -43,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->session;
+		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
 	case 'q':
 		a->session.quiet = true;
@@ -200,7 +200,7 @@ static const char *why_not_heard(const struct program *p, char *library, size_t 
 
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
 		"Run a command with the agent in it, and record it and every process that it starts into one trace.\v"
 		"Exit status: the command's; 128 + N when signal N killed it; 127 or 126 when it could not be started; 1 or 2 "

@@ -124,4 +124,85 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+enum { KEY_DORMANT = 0x180, KEY_MEMORY };
+
+static const struct argp_option dormant_options[] = {
+	{ "dormant", KEY_DORMANT, NULL, 0, "count nothing and write nothing, but remember what is registered: `tailor start PID` records, "
+	  "`tailor stop PID` ends that", 0 },
+	{ "memory", KEY_MEMORY, "MIB", 0, "with --dormant: the most to remember of each process (256)", 0 },
+	{ 0 },
+};
+
+static error_t parse_dormant(int key, char *arg, struct argp_state *state)
+{
+	struct session_options *o = state->input;
+
+	switch (key) {
+	case KEY_DORMANT:
+		o->dormant = true;
+		break;
+	case KEY_MEMORY:
+		o->store_bytes = number(state, "memory", arg, 1, 1u << 20) << 20;
+		break;
+	case ARGP_KEY_END:
+		if (o->dormant && (o->scope_thread || o->sampler != SAMPLER_AUTO))
+			argp_error(state, "--dormant goes with --scope cpu and --sampler auto alone: its recordings count from outside");
+		o->no_guest |= o->dormant;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp dormant_argp = { dormant_options, parse_dormant, NULL, NULL, NULL, NULL, NULL };
+
+enum { KEY_FOLLOW = 0x200 };
+
+static const struct argp_option attach_options[] = {
+	{ "duration", 'd', "SECONDS", 0, "end the recording after so long (until the process ends, or Ctrl-C)", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "go on until the processes that it starts meanwhile have ended as well", 0 },
+	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ 0 },
+};
+
+static error_t parse_attach(int key, char *arg, struct argp_state *state)
+{
+	struct session_options *o = state->input;
+	double seconds;
+	char *end;
+
+	switch (key) {
+	case 'd':
+		seconds = strtod(arg, &end);
+		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
+			argp_error(state, "--duration is a number of seconds above 0, not '%s'", arg);
+		o->duration_ns = (uint64_t)(seconds * 1e9);
+		break;
+	case KEY_FOLLOW:
+		o->follow = true;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp attach_argp = { attach_options, parse_attach, NULL, NULL, NULL, NULL, NULL };
+
+/* The process's number was theirs to read. */
+static error_t parse_request(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = state->child_inputs[1] = state->input;
+	return key == ARGP_KEY_INIT || key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child request_children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
+const struct argp request_argp = { NULL, parse_request, NULL, NULL, request_children, NULL, NULL };
+
 const struct argp sampling_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };

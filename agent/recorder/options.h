@@ -9,5 +9,11 @@
 
 /* Its input is a struct session_options. */
 extern const struct argp sampling_argp;
+/* What `tailor attach` has besides; its input is one as well. */
+extern const struct argp attach_argp;
+/* What a recorder is sent by `tailor start` or `attach`: as they were called.  Its input is one as well. */
+extern const struct argp request_argp;
+/* --dormant and what goes with it; its input is one as well. */
+extern const struct argp dormant_argp;
 
 #endif

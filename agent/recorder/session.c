@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -16,6 +15,8 @@
 #include <unistd.h>
 
 #define DRAIN_MS 10
+#define DORMANT_MS 5 /* a small log fills sooner */
+#define FIRST_RING 3 /* among what is polled */
 #define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
 #define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
 #define SLICE_NS 100000 /* the least that the kernel takes */
@@ -91,23 +92,14 @@ static int open_signals(void)
 
 static void session_free(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_rings; i++)
-		ring_close(&s->ring[i]);
-	session_close_attached(s);
+	session_drop_recording(s);
 	session_close_guests(s);
-	session_release_held(s);
-	outside_destroy(s->outside);
 	if (s->socket >= 0)
 		close(s->socket);
+	if (s->control >= 0)
+		close(s->control);
 	if (s->signals >= 0)
 		close(s->signals);
-	if (s->images)
-		images_destroy(s->images);
-	code_files_destroy(s->code_files);
-	for (int i = 0; i <= EVENTS_MAX; i++)
-		samples_destroy(s->samples[i]);
-	event_ids_fini(&s->ids);
-	free(s->ring);
 	free(s->poll);
 	free(s);
 }
@@ -120,33 +112,13 @@ int session_open(const struct session_options *o, struct session **out, struct d
 
 	if (!s)
 		return diag_fail(d, ENOMEM, "no memory for a session");
-	s->options = *o;
-	s->socket = s->signals = -1;
-	s->last_flush_ns = session_now_ns();
-	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&o->event, &s->events, session_take_rung, s, d);
-	ret = session_choose_sampler(s, -ret, d);
-	if (ret == 0) {
-		session_prepare_events(s);
-		ret = images_create(&s->images) || code_files_create(&s->code_files) ||
-		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
-		for (int i = 0; i < s->nr_columns && ret == 0; i++)
-			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
-		if (ret)
-			diag_fail(d, -ret, "no memory for samples");
-	}
-	/* last, because it replaces an older trace */
-	if (ret == 0)
-		ret = trace_writer_open(o->output, !o->uncompressed, &s->writer, d);
+	s->options = s->dormant_options = *o;
+	s->socket = s->signals = s->control = s->asker = -1;
+	ret = o->dormant ? 0 : session_begin_recording(s, d);
 	if (ret) {
 		session_free(s);
 		return ret;
 	}
-	session_write_header(s);
-	for (int i = 0; i < s->nr_columns; i++)
-		session_write_event(s, i);
-	for (int i = 0; i < s->nr_rungs; i++)
-		session_notice(s, "ladder", "%s", s->rung[i]);
-	trace_writer_flush_all(s->writer); /* who reads the file finds these first */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = session_now_ns();
 	snprintf(s->socket_name, sizeof(s->socket_name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
@@ -166,16 +138,15 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	if (name)
 		snprintf(s->socket_name, sizeof(s->socket_name), "%s", name);
 	s->socket = handshake_listen(s->socket_name, d);
-	return s->socket < 0 ? s->socket : 0;
+	if (s->socket < 0)
+		return s->socket;
+	s->control = control_listen(s->socket_name); /* without it, it cannot be asked */
+	return 0;
 }
 
 void session_abandon(struct session *s)
 {
-	bool remove = trace_writer_is_file(s->writer);
-
-	trace_writer_close(s->writer);
-	if (remove)
-		unlink(s->options.output);
+	session_drop_recording(s);
 	session_free(s);
 }
 
@@ -192,11 +163,13 @@ void session_hear_from_outside(struct session *s, pid_t pid)
 
 /* -------------------------------------------------------------------------------------------------------- the loop */
 
-static void drain(struct session *s, bool last)
+void session_drain(struct session *s, bool last)
 {
 	uint64_t now = session_now_ns();
 
-	session_drain_guests(s, last);
+	session_drain_guests(s, last && !s->options.dormant); /* whose guests go on writing */
+	if (!s->writer)
+		return;
 	if (s->outside)
 		outside_look(s->outside, now);
 	for (size_t i = 0; i < s->nr_rings; i++)
@@ -223,7 +196,7 @@ static void drop_ended_rings(struct session *s)
 	for (size_t i = 0; i < s->nr_rings; i++) {
 		struct ring *r = &s->ring[i];
 
-		r->hung_up |= i < s->nr_polled_rings && s->poll[2 + i].revents & (POLLHUP | POLLERR);
+		r->hung_up |= i < s->nr_polled_rings && s->poll[FIRST_RING + i].revents & (POLLHUP | POLLERR);
 		if (r->hung_up && !session_ring_is_written(s, r->fd))
 			session_end_ring(s, r);
 		else
@@ -235,9 +208,10 @@ static void drop_ended_rings(struct session *s)
 
 static void wait_for_something(struct session *s)
 {
-	size_t nr = s->nr_rings + 2;
+	size_t nr = s->nr_rings + FIRST_RING;
 
 	s->nr_polled_rings = 0;
+	s->asked = false;
 	if (nr > s->poll_capacity) {
 		struct pollfd *bigger = realloc(s->poll, 2 * nr * sizeof(*bigger));
 
@@ -250,13 +224,15 @@ static void wait_for_something(struct session *s)
 	}
 	s->poll[0] = (struct pollfd){ s->socket, POLLIN, 0 };
 	s->poll[1] = (struct pollfd){ s->signals, POLLIN, 0 };
+	s->poll[2] = (struct pollfd){ s->control, POLLIN, 0 };
 	for (size_t i = 0; i < s->nr_rings; i++)
-		s->poll[2 + i] = (struct pollfd){ s->ring[i].hung_up ? -1 : s->ring[i].fd, POLLIN, 0 };
-	if (poll(s->poll, nr, DRAIN_MS) <= 0)
+		s->poll[FIRST_RING + i] = (struct pollfd){ s->ring[i].hung_up ? -1 : s->ring[i].fd, POLLIN, 0 };
+	if (poll(s->poll, nr, s->logs_are_busy ? 0 : s->writer ? DRAIN_MS : DORMANT_MS) <= 0)
 		return;
 	s->nr_polled_rings = s->nr_rings;
 	if (s->poll[0].revents)
 		session_serve_guests(s);
+	s->asked = s->poll[2].revents;
 }
 
 /*
@@ -294,10 +270,12 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 	session_progress_start(s, our_child);
 	while (!s->stop && session_now_ns() < until_ns) {
 		wait_for_something(s);
-		drain(s, false);
+		session_drain(s, false);
 		session_progress_show(s, session_now_ns());
 		drop_ended_rings(s);
 		take_signals(s, pid, our_child, wait_status);
+		if (s->asked) /* rings come and go with it: not before they are drained */
+			session_serve_control(s, our_child);
 		if (!our_child && !s->root_ended) {
 			struct pollfd ended = { pidfd, POLLIN, 0 };
 
@@ -310,6 +288,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		/* the last tasks of a pipeline end together with the command */
 		if (!ended_ns)
 			ended_ns = session_now_ns();
+		if (!s->writer)
+			break; /* dormant: nobody's registrations are waited for */
 		if (!follow && session_now_ns() - ended_ns >= LAST_TASKS_NS) {
 			session_notice(s, "host", "the %s has ended, processes that it started have not; they run on, and are "
 				       "no longer recorded (--follow waits for them)", our_child ? "command" : "process");
@@ -323,29 +303,15 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 
 int session_close(struct session *s, int wait_status, struct diag *d)
 {
-	const char *output = s->options.output;
-	uint64_t bytes;
-	int error;
+	int ret = 0;
 
-	session_switch_counters(s, false);
-	session_release_held(s);
-	for (size_t i = 0; i < s->nr_rings; i++)
-		session_end_ring(s, &s->ring[i]);
-	s->nr_rings = 0;
-	drain(s, true);
-	images_write(s->images, s->writer, session_now_ns());
-	trace_writer_flush_all(s->writer);
-	trace_writer_use_reserve(s->writer);
-	session_write_losses(s);
-	trace_writer_flush_all(s->writer);
-	session_write_end(s, wait_status);
-	trace_writer_flush_all(s->writer);
-	bytes = trace_writer_bytes(s->writer);
-	error = -trace_writer_close(s->writer);
-	session_say_result(s, bytes);
-	if (error)
-		diag_fail(d, error, "%s: parts of the trace could not be written: %s; what stands in it can be read", output,
-			  strerror(error));
+	if (s->writer) {
+		ret = session_end_recording(s, wait_status, d);
+		session_progress_clear(s);
+		if (!s->options.quiet)
+			fprintf(stderr, "%s: %s\n", program_invocation_name, s->result);
+	}
+	session_answer_asker(s);
 	session_free(s);
-	return -error;
+	return ret;
 }

@@ -23,14 +23,17 @@ struct session_options {
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
 	enum session_sampler sampler;
 	bool no_guest;	   /* nothing in the host will take samples for us */
+	bool follow;	   /* attach: until the processes that it starts have ended as well */
 	bool quiet;	   /* nothing on stderr but failures */
+	bool dormant;	   /* only hear what guests register, until somebody asks for a recording */
+	uint64_t store_bytes; /* dormant: most to keep of each process */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
 };
 
 #define SESSION_OPTIONS_DEFAULT \
-	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = 2048 } }
+	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = 2048 }, .store_bytes = 256u << 20 }
 
 /* Our own limits up to the hard ones, no death by SIGXFSZ: before session_open(), after the host was forked. */
 void session_lift_limits(void);

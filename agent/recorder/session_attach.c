@@ -276,38 +276,61 @@ static int attach_threads(struct attaching *a)
 	return ret;
 }
 
-int session_attach(struct session *s, pid_t pid)
+int session_attach_begin(struct session *s)
 {
 	struct attaching *a = calloc(1, sizeof(*a));
-	int ret = -ENOMEM;
 
 	if (!a)
-		return ret;
+		return -ENOMEM;
 	a->session = s;
-	a->pid = pid;
 	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 	a->nr_events = s->events.nr;
 	session_cpu_attrs(s, a->attr, &a->ring_bytes);
 	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
 	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_events * sizeof(*a->opened));
-	if (a->ring_fd && a->opened) {
-		for (int cpu = 0; cpu < a->nr_cpus; cpu++)
-			a->ring_fd[cpu] = -1;
-		for (int i = 0; i < a->nr_cpus * a->nr_events; i++)
-			a->opened[i] = -1;
-		/* a further process of a tree writes into the rings that there are */
-		for (size_t i = 0; i < s->nr_rings; i++)
-			if (s->ring[i].cpu >= 0 && s->ring[i].cpu < a->nr_cpus)
-				a->ring_fd[s->ring[i].cpu] = s->ring[i].fd;
-		a->have_rings = s->nr_rings > 0;
-		s->attaching = a;
-		ret = attach_threads(a);
-		s->attaching = NULL;
+	s->attaching = a;
+	if (!a->ring_fd || !a->opened) {
+		session_attach_end(s);
+		return -ENOMEM;
 	}
+	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
+		a->ring_fd[cpu] = -1;
+	for (int i = 0; i < a->nr_cpus * a->nr_events; i++)
+		a->opened[i] = -1;
+	return 0;
+}
+
+int session_attach_process(struct session *s, pid_t pid)
+{
+	s->attaching->pid = pid;
+	return attach_threads(s->attaching);
+}
+
+bool session_attach_knows(const struct session *s, pid_t pid)
+{
+	return is_complete(s->attaching, (uint32_t)pid);
+}
+
+void session_attach_end(struct session *s)
+{
+	struct attaching *a = s->attaching;
+
+	s->attaching = NULL;
+	if (!a)
+		return;
 	free(a->ring_fd);
 	free(a->opened);
 	free(a->threads);
 	free(a);
+}
+
+int session_attach(struct session *s, pid_t pid)
+{
+	int ret = session_attach_begin(s);
+
+	if (ret == 0)
+		ret = session_attach_process(s, pid);
+	session_attach_end(s);
 	return ret;
 }
 

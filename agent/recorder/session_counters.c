@@ -174,6 +174,8 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	int ret = 0;
 
 	s->root = pid;
+	if (s->options.dormant)
+		return 0; /* until somebody asks for a recording */
 	session_write_process(s, pid, on_exec);
 	s->nr_processes++; /* further ones as the kernel reports their fork */
 	if (s->sampler != WIRE_SAMPLER_NONE)

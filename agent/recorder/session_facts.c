@@ -86,10 +86,12 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
-	session_put_text(s, kind);
-	session_put_text(s, text);
-	trace_record_end(s->writer);
+	if (s->writer) {
+		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
+		session_put_text(s, kind);
+		session_put_text(s, text);
+		trace_record_end(s->writer);
+	}
 	session_progress_clear(s);
 	if (!s->options.quiet)
 		fprintf(stderr, "%s: %s\n", program_invocation_name, text);
@@ -251,15 +253,14 @@ void session_write_end(struct session *s, int wait_status)
 	trace_record_end(s->writer);
 }
 
-void session_say_result(const struct session *s, uint64_t bytes)
+void session_put_result(struct session *s, uint64_t bytes)
 {
-	if (s->options.quiet)
-		return;
-	fprintf(stderr, "%s: %llu samples of %llu process%s in %s (%.1f MiB)", program_invocation_name,
-		(unsigned long long)s->nr_samples, (unsigned long long)s->nr_processes, s->nr_processes == 1 ? "" : "es",
-		s->options.output, (double)bytes / (1 << 20));
-	for (int i = 0; i < NR_LOSSES; i++)
+	size_t room = sizeof(s->result), at;
+
+	at = (size_t)snprintf(s->result, room, "%llu samples of %llu process%s in %s (%.1f MiB)", (unsigned long long)s->nr_samples,
+			      (unsigned long long)s->nr_processes, s->nr_processes == 1 ? "" : "es", s->options.output,
+			      (double)bytes / (1 << 20));
+	for (int i = 0; i < NR_LOSSES && at < room; i++)
 		if (s->loss[i])
-			fprintf(stderr, "; %s: %llu", loss_texts[i], (unsigned long long)s->loss[i]);
-	fputc('\n', stderr);
+			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", loss_texts[i], (unsigned long long)s->loss[i]);
 }

@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #define AT_A_TIME 64
+#define BUSY_BYTES (1u << 20)
 #define LOOK_NS 50000000ull /* how often a guest is asked whether it lives */
 
 struct log_context {
 	struct session *session;
 	uint32_t pid;
+	struct code_store *store; /* or NULL */
 };
 
 static void learn_image(struct session *s, uint32_t pid, const struct schema_value *v)
@@ -46,13 +48,18 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 
 	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() yields no less */
 	if (prefix.id == LOG_SAMPLE) {
-		session_take_log_sample(s, c->pid, tid, bytes, size);
+		if (s->writer)
+			session_take_log_sample(s, c->pid, tid, bytes, size);
 		return;
 	}
 	if (schema_parse(bytes, size, values, &nr)) {
 		s->loss[LOSS_LOG_BAD]++;
 		return;
 	}
+	if (c->store)
+		code_store_add(c->store, tid, bytes, size, values);
+	if (!s->writer)
+		return;
 	if (prefix.id == JITREG_IMAGE)
 		learn_image(s, c->pid, values);
 	else if (prefix.id == JITREG_CONTROL)
@@ -78,14 +85,18 @@ static bool has_ended(struct guest *g)
 
 static void drain_guest(struct session *s, struct guest *g, bool last)
 {
-	struct log_context c = { s, g->pid };
+	struct log_context c = { s, g->pid, g->store };
+	uint64_t before = g->log.consumed;
 
 	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
+	s->logs_are_busy |= g->log.consumed - before > BUSY_BYTES;
 	add_growth(&s->loss[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
 	add_growth(&s->loss[LOSS_SAMPLE_LOG_FULL], &g->samples,
 		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
 	add_growth(&s->loss[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
 	add_growth(&s->loss[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
+	if (g->store)
+		s->loss[LOSS_STORE_FULL] += code_store_take_forgotten(g->store);
 }
 
 static void close_guest(struct guest *g)
@@ -94,12 +105,15 @@ static void close_guest(struct guest *g)
 	if (g->pidfd >= 0)
 		close(g->pidfd);
 	g->pidfd = -1;
+	code_store_destroy(g->store);
+	g->store = NULL;
 }
 
 void session_drain_guests(struct session *s, bool last)
 {
 	uint64_t now = session_now_ns();
 
+	s->logs_are_busy = false;
 	for (size_t i = 0; i < s->nr_guests; i++) {
 		struct guest *g = &s->guest[i];
 		bool ended = false;
@@ -152,17 +166,17 @@ static struct guest *new_guest(struct session *s)
 	return &s->guest[s->nr_guests++];
 }
 
-static void write_guest(struct session *s, const struct guest *g, const struct wire_message *m)
+static void write_guest(struct session *s, const struct guest *g)
 {
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, session_now_ns(), g->pid, m->tid, F_COUNT(guest));
-	trace_record_text(s->writer, m->guest_version, strnlen(m->guest_version, sizeof(m->guest_version)));
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, session_now_ns(), g->pid, g->tid, F_COUNT(guest));
+	session_put_text(s, g->version);
 	trace_record_u64(s->writer, g->log.ring_bytes);
 	trace_record_end(s->writer);
 }
 
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
-	uint64_t bytes = h->message.log_bytes;
+	uint64_t bytes = h->message.log_bytes, most = s->options.dormant ? LOG_RING_BYTES_DORMANT : LOG_RING_BYTES_DEFAULT;
 	struct guest *g;
 	int fd = -1;
 
@@ -178,12 +192,19 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 		handshake_answer(h, answer, -1);
 		return;
 	}
-	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1 };
-	if (bytes == 0 || bytes > LOG_RING_BYTES_DEFAULT)
-		bytes = LOG_RING_BYTES_DEFAULT;
+	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid };
+	g->is_child = h->message.flags & WIRE_FLAG_CHILD;
+	snprintf(g->version, sizeof(g->version), "%.*s", (int)sizeof(h->message.guest_version) - 1, h->message.guest_version);
+	if (bytes == 0 || bytes > most)
+		bytes = most;
 	if (bytes < LOG_RING_BYTES_MIN)
 		bytes = LOG_RING_BYTES_MIN;
 	answer->status = log_drain_create(&g->log, g->pid, bytes, &fd);
+	if (answer->status == 0 && s->options.dormant && code_store_create(s->options.store_bytes, &g->store)) {
+		log_drain_close(&g->log);
+		close(fd);
+		answer->status = -ENOMEM;
+	}
 	if (answer->status) {
 		session_notice(s, "host", "process %d is not heard: its log cannot be made: %s", (int)h->pid,
 			       strerror(-answer->status));
@@ -201,9 +222,23 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 			session_write_exec(s, h->pid);
 		session_write_maps(s, h->pid, session_now_ns());
 	}
-	write_guest(s, g, &h->message);
+	if (s->writer)
+		write_guest(s, g);
 	handshake_answer(h, answer, fd);
 	close(fd);
+}
+
+void session_replay_guests(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++) {
+		const struct guest *g = &s->guest[i];
+		struct log_context c = { s, g->pid, NULL };
+
+		if (!g->log.head)
+			continue;
+		write_guest(s, g);
+		code_store_each(g->store, on_log_record, &c);
+	}
 }
 
 /* A stranger's file must not become a ring: it could be cut under us. */

@@ -9,6 +9,8 @@
 #define TAILOR_SESSION_INTERNAL_H
 
 #include "code_files.h"
+#include "code_store.h"
+#include "control.h"
 #include "handshake.h"
 #include "images.h"
 #include "event_ids.h"
@@ -32,6 +34,10 @@ struct guest {
 	int pidfd; /* -1: the kernel has none */
 	uint64_t looked_ns; /* when we last asked whether it lives */
 	uint64_t dropped, samples, full, gap; /* of the log's counts, what is in the trace already */
+	struct code_store *store; /* dormant sessions: what a recording must know when it begins */
+	bool is_child; /* a copy of its parent, which runs the same program */
+	uint32_t tid;  /* who said hello */
+	char version[32];
 };
 
 #define LOSS_INDEX_(NAME, text, sentence) LOSS_##NAME,
@@ -52,9 +58,11 @@ struct thread_loss {
 
 struct session {
 	struct session_options options;
+	struct session_options dormant_options; /* what a recording's own options start from */
+	struct control_request start_words;	/* which its options point into */
 	enum wire_sampler sampler;
 	struct events events;
-	struct trace_writer *writer;
+	struct trace_writer *writer; /* NULL: dormant, nothing is recorded */
 	int nr_columns; /* events, and one more when switches are kept */
 	struct samples *samples[EVENTS_MAX + 1]; /* for each of these */
 	struct record_layout layout;	     /* of what is no sample: all events have the same */
@@ -74,28 +82,51 @@ struct session {
 	size_t nr_guests, guests_capacity;
 	struct pollfd *poll; /* socket, signals, then a ring each */
 	size_t poll_capacity, nr_polled_rings;
-	int socket, signals;
+	int socket, signals, control;
+	bool asked; /* somebody waits on control */
+	int asker;  /* ... and this one for the recording's end; -1: nobody */
+	char result[1024];
 	char socket_name[SOCKET_NAME_BYTES];
 	char rung[RUNGS_MAX][256]; /* of the ladder, told before there is a trace to write them to */
 	int nr_rungs;
 	uint64_t loss[NR_LOSSES], loss_written[NR_LOSSES];
 	struct thread_loss thread_loss[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
 	int nr_thread_losses;
-	uint64_t nr_samples, nr_processes, last_flush_ns;
+	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;
 	pid_t root;
 	bool told_descriptors;
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
+	bool logs_are_busy;  /* much was in them at the last drain: look again at once */
 	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
 	bool root_ended;
 	bool progress, progress_shown; /* a line on the terminal: wanted, and there now */
 	const char *progress_hint;
-	uint64_t begin_ns, progress_ns;
+	uint64_t progress_ns;
 	bool stop; /* somebody asked for the end of the recording */
 };
 
 uint64_t session_now_ns(void);
 /* A rung of the ladder that was not had, for the trace that is not there yet. */
 void session_take_rung(void *session, const char *sentence);
+
+void session_drain(struct session *s, bool last);
+
+/* ---- session_recording.c: a trace, from begin to end */
+/* As the options say.  0, or -errno with a sentence. */
+int session_begin_recording(struct session *s, struct diag *d);
+/* Last drain, image files, END; s->result says what was recorded.  0, or -errno with a sentence. */
+int session_end_recording(struct session *s, int wait_status, struct diag *d);
+/* Nothing was recorded: remove the trace. */
+void session_drop_recording(struct session *s);
+
+/* ---- session_dormant.c */
+/* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
+int session_wake(struct session *s, struct diag *d);
+
+/* ---- session_control.c: what `tailor start`, `stop` and `status` ask for */
+void session_serve_control(struct session *s, bool our_child);
+/* Who asked for the end of a recording is told its result. */
+void session_answer_asker(struct session *s);
 
 /* ---- session_facts.c */
 void session_put_text(struct session *s, const char *text);
@@ -111,8 +142,8 @@ void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t ti
 /* What was lost since the last call. */
 void session_write_losses(struct session *s);
 void session_write_end(struct session *s, int wait_status);
-/* The one line that sums the recording up. */
-void session_say_result(const struct session *s, uint64_t bytes);
+/* The one line that sums the recording up: s->result. */
+void session_put_result(struct session *s, uint64_t bytes);
 
 /* ---- session_progress.c: a line on the terminal */
 void session_progress_start(struct session *s, bool our_child);
@@ -138,8 +169,13 @@ void session_control(struct session *s, uint64_t action);
 void session_end_ring(struct session *s, struct ring *r);
 
 /* ---- session_attach.c: events of threads that ran already, written into the rings of CPUs */
-/* 0 or -errno. */
+/* One process; or several, between begin and end.  0 or -errno; -ESRCH: it has ended. */
 int session_attach(struct session *s, pid_t pid);
+int session_attach_begin(struct session *s);
+int session_attach_process(struct session *s, pid_t pid);
+void session_attach_end(struct session *s);
+/* Between them: has it inherited all events from another one? */
+bool session_attach_knows(const struct session *s, pid_t pid);
 void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);
 void session_switch_attached(struct session *s, bool on);
 /* Has one of those events, whose ring is this one, a task that lives? */
@@ -167,6 +203,8 @@ void session_release_held(struct session *s);
 
 /* ---- session_guests.c */
 void session_serve_guests(struct session *s);
+/* Tell a recording that begins what the stores of all guests hold. */
+void session_replay_guests(struct session *s);
 /* last: nobody will drain these logs after this. */
 void session_drain_guests(struct session *s, bool last);
 bool session_guest_lives(const struct session *s);

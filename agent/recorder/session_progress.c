@@ -14,7 +14,6 @@
 
 void session_progress_start(struct session *s, bool our_child)
 {
-	s->begin_ns = session_now_ns();
 	s->progress_hint = our_child ? "" : " (Ctrl-C ends it)";
 	s->progress = !s->options.quiet && isatty(STDERR_FILENO) && !(our_child && isatty(STDOUT_FILENO));
 }
@@ -26,7 +25,7 @@ static uint64_t lost_samples(const struct session *s)
 
 void session_progress_show(struct session *s, uint64_t now_ns)
 {
-	if (!s->progress || now_ns - s->progress_ns < EVERY_NS)
+	if (!s->progress || !s->writer || now_ns - s->progress_ns < EVERY_NS)
 		return;
 	s->progress_ns = now_ns;
 	s->progress_shown = true;

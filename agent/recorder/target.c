@@ -236,6 +236,9 @@ int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
 
 	if (in_environment(pid, socket, bytes) && (*recorder = listener(socket)))
 		return 0;
+	/* `tailor attach` */
+	if ((size_t)snprintf(socket, bytes, "tailor-attach-%d", (int)pid) < bytes && (*recorder = listener(socket)))
+		return 0;
 	if (read_status(pid, &s) == 0 && in_list(s.own_pid, socket, bytes) && (*recorder = listener(socket)))
 		return 0;
 	return -ENOENT;

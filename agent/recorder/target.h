@@ -25,8 +25,8 @@ struct target {
 int target_look(pid_t pid, struct target *t, struct diag *d);
 
 /*
- * The recorder that a process with the agent in it talks to: the name of its socket, and its pid.  0; -ENOENT: there is
- * none (or none any more).
+ * The recorder that a process with the agent in it talks to, or that is attached to it: the name of its socket, and its
+ * pid.  0; -ENOENT: there is none (or none any more).
  */
 int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 

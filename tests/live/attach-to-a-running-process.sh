@@ -139,7 +139,7 @@ wait_for test -s "$dir/run.tlr"
 wait_for pgrep -P $recorder -x busy >/dev/null
 inner=$(pgrep -P $recorder -x busy)
 wait_for grep -q libtailor "/proc/$inner/maps"
-refused "recorded by run" 1 "recorded already, by process $recorder" "$inner"
+refused "recorded by run" 1 'is being recorded already, into .*run.tlr; that ends with its command' "$inner"
 kill -9 "$inner"
 wait $recorder
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor start, stop, status: ask the recorder of a process that runs. */
+#include "cmd.h"
+#include "control.h"
+#include "options.h"
+#include "target.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+	struct session_options session;
+	pid_t pid;
+	bool is_start;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		if (a->is_start)
+			state->child_inputs[0] = &a->session;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->pid)
+			argp_error(state, "there is more than one process: %d and %s", (int)a->pid, arg);
+		errno = 0;
+		a->pid = (pid_t)strtol(arg, &end, 10);
+		if (errno || end == arg || *end || a->pid <= 0)
+			argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which process?  Its PID is needed");
+		break;
+	case ARGP_KEY_END:
+		if (a->session.scope_thread || a->session.sampler != SAMPLER_AUTO)
+			argp_error(state, "a recording that starts later counts from outside: --scope cpu and --sampler auto alone");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static int fail(const char *sentence)
+{
+	fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
+	return CMD_FAILED;
+}
+
+/* Words: our version, the request, its options. */
+static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
+{
+	char *words[CONTROL_WORDS + 1] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)request };
+	char socket[64], answer[1024], text[1200];
+	struct target t;
+	struct diag d;
+	pid_t recorder;
+	int status;
+
+	if (target_look(pid, &t, &d))
+		return fail(d.text);
+	if (target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
+		snprintf(text, sizeof(text), "process %d has no recorder: it was started neither by `tailor run --dormant` nor with "
+			 "TAILOR_DORMANT=1; `tailor attach %d` records it from outside", (int)pid, (int)pid);
+		return fail(text);
+	}
+	for (int i = 0; i < nr && i < CONTROL_WORDS - 2; i++)
+		words[2 + i] = options[i];
+	status = control_ask(socket, words, answer, sizeof(answer));
+	snprintf(text, sizeof(text), "process %d %s", (int)pid, answer);
+	if (status)
+		return fail(status == CMD_FAILED && strncmp(answer, "is ", 3) != 0 ? answer : text);
+	if (to)
+		fprintf(to, "%s\n", strcmp(request, "stop") == 0 ? answer : text);
+	return CMD_DONE;
+}
+
+int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to)
+{
+	char *words[CONTROL_WORDS];
+	char path[PATH_MAX + 4096], cwd[PATH_MAX];
+
+	if (nr > CONTROL_WORDS - 4)
+		return fail("there are too many options");
+	/* ours comes last, so it holds: the recorder is in another folder */
+	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+		snprintf(path, sizeof(path), "--output=%s", output);
+	else
+		snprintf(path, sizeof(path), "--output=%s/%s", cwd, output);
+	memcpy(words, options, (size_t)nr * sizeof(*words));
+	words[nr] = path;
+	return ask(pid, "start", words, nr + 1, to);
+}
+
+int control_stop_recording(pid_t pid, FILE *to)
+{
+	return ask(pid, "stop", NULL, 0, to);
+}
+
+static int run_start(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { NULL, parse, "PID",
+		"Begin to record a process that runs dormant (`tailor run --dormant`, TAILOR_DORMANT=1), and its whole tree.\v"
+		"The trace knows all that was registered since the process's start.  `tailor stop PID` ends it.", children, NULL, NULL };
+	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .is_start = true };
+
+	a.session.output = "tailor.tlr";
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	return control_start_recording(a.pid, a.session.output, argv + 1, argc - 1, stdout);
+}
+
+static int run_stop(int argc, char **argv)
+{
+	static const struct argp argp = { NULL, parse, "PID",
+		"End the recording of a process that runs; the process, and its agent, go on.", NULL, NULL, NULL };
+	struct arguments a = { 0 };
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	return control_stop_recording(a.pid, stdout);
+}
+
+static int run_status(int argc, char **argv)
+{
+	static const struct argp argp = { NULL, parse, "PID", "Say whether a process is recorded, and what is known of it.", NULL, NULL,
+		NULL };
+	struct arguments a = { 0 };
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	return ask(a.pid, "status", NULL, 0, stdout);
+}
+
+const struct cmd cmd_start = { "start", "begin to record a dormant process", run_start };
+const struct cmd cmd_stop = { "stop", "end the recording of a process", run_stop };
+const struct cmd cmd_status = { "status", "say what is recorded of a process", run_status };
