@@ -93,8 +93,8 @@ void session_serve_control(struct session *s, bool our_child)
 		if (ret)
 			continue;
 		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)
-			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this is another version; use that one's "
-				       "command");
+			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this is another version; use "
+				       "that one's command");
 		else if (strcmp(r.word[1], "status") == 0)
 			say_status(s, &r);
 		else if (strcmp(r.word[1], "start") == 0)

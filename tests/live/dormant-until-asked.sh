@@ -127,7 +127,11 @@ PYTHON
 	kill -9 "$(pgrep -P "$host")" "$host"
 	wait $run 2>/dev/null
 	named "parent and child" "$dir/fork.tlr" 1000
-	n=$(/usr/bin/python3 -c 'import json, sys; print(sum(p["samples"] > 500 for p in json.load(open(sys.argv[1]))["processes"]))' "$dir/json")
+	n=$(/usr/bin/python3 - "$dir/json" <<'PYTHON'
+import json, sys
+print(sum(p["samples"] > 500 for p in json.load(open(sys.argv[1]))["processes"]))
+PYTHON
+	)
 	[ "$n" = 2 ] || fail "fork: expected two processes with samples, got $n"
 fi
 
