@@ -32,7 +32,8 @@ bool event_is_clock(const struct perf_event_attr *a)
 
 bool event_is_rare(const struct perf_event_attr *a)
 {
-	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a);
+	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
+	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
 }
 
 bool event_is_hardware(const struct perf_event_attr *a)
@@ -103,7 +104,7 @@ uint64_t event_period(const struct perf_event_attr *a, const struct event_pmu *p
 static int choose_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
 			 const struct event_pmu *pmu, struct diag *d)
 {
-	/* of faults and switches, all: unless this one's own period says otherwise */
+	/* of switches, all: unless this one's own period says otherwise */
 	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
 	uint64_t rate = s->rate ? s->rate : o->rate;
 

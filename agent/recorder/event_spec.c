@@ -109,10 +109,18 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 	name = s->text;
 	left = length;
 	at = strrchr(name, '@');
-	if (at) {
-		s->period = number(at + 1, length - (size_t)(at + 1 - name));
+	if (at) { /* modifiers may stand behind it as well */
+		size_t digits = strcspn(at + 1, ":");
+
+		s->period = number(at + 1, digits);
 		if (!s->period)
 			return bad_number("period", s, d);
+		for (const char *m = at + 1 + digits; *m; m += strcspn(m, ":")) {
+			ret = take_modifier(m + 1, strcspn(m + 1, ":"), s, d);
+			if (ret <= 0)
+				return ret ? ret : diag_fail(d, EINVAL, "'%s': '%s' is no modifier (u k h p pp ppp P)", s->text, m + 1);
+			m++;
+		}
 		left = (size_t)(at - name);
 		if (memchr(name, '@', left))
 			return diag_fail(d, EINVAL, "'%s' has two periods: one of them", s->text);

@@ -315,7 +315,7 @@ def faults(directory):
     trace, bad = os.path.join(directory, "t.tlr"), 0
     for query in QUERIES:
         try:
-            record(trace, ["-e", "page-faults", "--registers", "all", "--stack", "0"], query,
+            record(trace, ["-e", "page-faults@1", "--registers", "all", "--stack", "0"], query,
                    engine=("--repeat", "1", "--scale", "0.05"))
         except Refused as refused:
             skip(str(refused))

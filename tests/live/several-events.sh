@@ -49,7 +49,7 @@ int main(void)
 }
 C
 gcc -O1 -o "$dir/host" "$dir/host.c" -lpthread || exit 1
-events=task-clock@500003,page-faults,context-switches
+events=task-clock@500003,page-faults@1,context-switches
 if [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]; then
 	echo "skipped: faults and switches of the kernel may not be sampled here"
 	exit 77

@@ -329,7 +329,8 @@ static void the_kernels_events_need_no_processor(void **state)
 		{ "task-clock", PERF_COUNT_SW_TASK_CLOCK, 99903, 0 },
 		{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK, 99903, 0 },
 		{ "task-clock@1M", PERF_COUNT_SW_TASK_CLOCK, 1000000, 0 },
-		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS, 1, PERF_SAMPLE_ADDR },
+		{ "page-faults@1", PERF_COUNT_SW_PAGE_FAULTS, 1, PERF_SAMPLE_ADDR },
+		{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, PERF_SAMPLE_ADDR },
 		{ "major-faults@10", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 10, PERF_SAMPLE_ADDR },
 		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 0 },
 		{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 1, 0 },
@@ -345,6 +346,8 @@ static void the_kernels_events_need_no_processor(void **state)
 		a.sample_period = events[i].period;
 		compare("kernel", events[i].item, 0, &a, &none, &by_rate);
 	}
+	a = expected(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, PERF_SAMPLE_ADDR, 0);
+	compare("kernel", "page-faults", 0, &a, &none, &by_rate);
 	a = expected(PERF_TYPE_RAW, 0x1c2, 0, 0, 0);
 	compare("raw", "r01c2", 0, &a, &none, &by_rate);
 	a.exclude_user = 1;

@@ -70,6 +70,9 @@ static void modifiers_may_come_in_any_order_and_number(void **state)
 		{ "cpu/event=0xc2,umask=1/", "cpu/event=0xc2,umask=1/", EVENT_PRECISE_BEST, false, false, true },
 		{ "cpu/event=0xc2/upp", "cpu/event=0xc2/", 2, false, true, true },
 		{ "cpu/event=0xc2/:u", "cpu/event=0xc2/", EVENT_PRECISE_BEST, false, true, true },
+		{ "cycles@1000:u", "cycles", EVENT_PRECISE_BEST, false, true, true },
+		{ "cycles:pp@1000:u", "cycles", 2, false, true, true },
+		{ "cycles@1000:k:pp", "cycles", 2, true, false, true },
 		{ "cpu/event=0xc2/u@1000", "cpu/event=0xc2/", EVENT_PRECISE_BEST, false, true, true },
 	};
 
@@ -132,6 +135,9 @@ static void lists_that_make_no_sense_get_a_sentence(void **state)
 		{ "cycles:freq=3@7", "a period and a rate" },
 		{ "cycles:precise=4", "precise is 0, 1, 2 or 3" },
 		{ "cpu/event=1/q", "'q' is no modifier" },
+		{ "cycles@5:q", "'q' is no modifier" },
+		{ "cycles@5:", "'' is no modifier" },
+		{ "cycles@5:u:", "'' is no modifier" },
 	};
 	char name[300];
 	struct event_list l;
