@@ -194,7 +194,8 @@ at_least "files of 100 KiB at most" "$T" 0
 expect "samples that could not be written" 1 "$(grep -c 'trace write failed: [1-9]' "$dir/err")"
 if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=4m none "$dir/tiny" 2>/dev/null; then
 	case_ "a disk that fills up" 3 "$full" \
-		"$B/tailor" run -r 2000 --stack 8192 -o "$dir/tiny/t.tlr" --no-compress -- "$dir/host" 4
+		"$B/tailor" run -r 2000 --stack 8192 -o "$dir/tiny/t.tlr" --no-compress -- \
+		sh -c "$dir/host 1; cat /dev/zero >$dir/tiny/rest 2>/dev/null; $dir/host 2"
 	at_least "a disk that fills up" "$dir/tiny/t.tlr" 50
 	sum() { "$B/tailor" dump "$dir/tiny/t.tlr" | sed -n "s/$1/\\1/p" | awk '{ n += $1 } END { print n + 0 }'; }
 	expect "END's count of what is in the trace" "$(samples "$dir/tiny/t.tlr")" "$(sum '.* SAMPLES event=0 nr=\([0-9]*\).*')"
