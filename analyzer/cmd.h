@@ -29,6 +29,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
 	X(overhead, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
+	X(diff, listed) \
 	X(record, hidden)
 
 #define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same samples attributed twice: as the host's tags say, and by call stacks alone.  Both see the same instructions at the
+ * same times, so what differs between them is the method.  Context: thread.
+ */
+#ifndef TAILOR_METHODS_H
+#define TAILOR_METHODS_H
+
+#include "attribute.h"
+#include "page.h"
+
+struct methods {
+	const struct model *model;
+	uint32_t level;
+	uint32_t *component[2]; /* of each sample, by tags and by stacks: the one of its largest share; METHODS_OUTSIDE */
+	uint64_t nr[2], capacity[2];
+	uint64_t decided[2][NR_METHODS]; /* samples by method */
+	bool has_run; /* only samples of the run phase count; in any case, of the first event */
+};
+#define METHODS_OUTSIDE UINT32_MAX
+
+/* level: a name, or NULL for the plan's (else the first).  0, -EINVAL (no such level) or -ENOMEM with a sentence. */
+int methods_compare(struct trace_reader *t, struct model *m, const char *level, struct methods *out, struct diag *d);
+void methods_fini(struct methods *m);
+void methods_show(const struct methods *m, struct page *p);
+
+#endif
