@@ -78,8 +78,8 @@ int methods_compare(struct trace_reader *t, struct model *model, const char *lev
 	memset(m, 0, sizeof(*m));
 	m->model = model;
 	if (!find_level(m, level))
-		return diag_fail(d, EINVAL, level ? "the trace has no level '%s'" : "the trace has no levels, so there is nothing to compare",
-				 level);
+		return level ? diag_fail(d, EINVAL, "the trace has no level '%s'", level) :
+			       diag_fail(d, EINVAL, "the trace has no levels, so there is nothing to compare");
 	for (uint32_t i = 0; i < model->nr_marks; i++)
 		m->has_run |= model->mark[i].name && strcmp(model->mark[i].name, RUN_MARK) == 0;
 	for (int n = 0; n < 2; n++) {
@@ -243,7 +243,8 @@ void methods_show(const struct methods *m, struct page *p)
 	page_fact_number(p, "decided_by_tag", (double)(m->decided[0][METHOD_TAG] + m->decided[0][METHOD_TAG_UNWOUND]));
 	page_fact_number(p, "decided_by_stack", (double)m->decided[1][METHOD_STACK]);
 	grid_show(g, p);
-	page_sentence(p, "Percent of %llu samples, with 95 %% intervals; the difference is stack less tag.", (unsigned long long)all.samples);
+	page_sentence(p, "Percent of %llu samples, with 95 %% intervals; the difference is stack less tag.",
+		      (unsigned long long)all.samples);
 	page_sentence(p, "Both name a component for %llu samples, and the same one for %llu of them.", (unsigned long long)all.named,
 		      (unsigned long long)all.agreeing);
 	if (!m->decided[0][METHOD_TAG] && !m->decided[0][METHOD_TAG_UNWOUND])
