@@ -41,8 +41,8 @@ void ring_unmap(struct ring *r);
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes);
 
 /*
- * Hand every record that is there to record(context, h), whole and aligned, for the time of the call.  Returns 1 when the ring was malformed (the
- * rest of it is then thrown away), else 0.
+ * Hand every record that is there to record(context, h), whole and aligned, for the time of the call.  Returns 1 when the
+ * ring was malformed (the rest of it is then thrown away), else 0.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 
