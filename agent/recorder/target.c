@@ -223,7 +223,8 @@ static bool in_list(pid_t own_pid, char *socket, size_t bytes)
 		char *at = strstr(line, start);
 
 		line[strcspn(line, "\n")] = 0;
-		found = at && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes;
+		/* not the one beside it, where the recorder is asked for something */
+		found = at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes;
 	}
 	if (f)
 		fclose(f);
