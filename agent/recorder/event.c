@@ -78,6 +78,12 @@ struct ladder {
 	struct diag *d;
 };
 
+/* Is there something left of it without the kernel?  Switches happen there, and with :k nothing else was asked for. */
+static bool has_user_part(const struct perf_event_attr *a)
+{
+	return !a->exclude_kernel && !a->exclude_user && (!event_is_rare(a) || event_is_fault(a));
+}
+
 /* Open it once on ourselves, giving up one wish after the other.  0 or -errno. */
 static int try_open(struct event *e, event_told told, void *context)
 {
@@ -97,10 +103,10 @@ static int try_open(struct event *e, event_told told, void *context)
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
-		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel && (!event_is_rare(a) || event_is_fault(a))) {
+		} else if ((error == EACCES || error == EPERM) && has_user_part(a)) {
 			a->exclude_kernel = 1;
 			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
-				 "(kernel.perf_event_paranoid); time in system calls is missing", e->name);
+				 "(kernel.perf_event_paranoid); what happens in system calls is missing", e->name);
 			told(context, text);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */
@@ -189,8 +195,9 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 	if (!event_is_hardware(&out->attr))
 		precise = best = 0;
 	if (precise > best)
-		return diag_fail(l->d, EOPNOTSUPP, "'%s' asks for precise samples of level %u, and this machine has %s: leave the 'p' "
-				 "away to have the best there is", s->text, precise, best ? "less precise ones only" : "none");
+		return diag_fail(l->d, EOPNOTSUPP, "'%s' asks for precise samples of level %u, and this machine has %s: leave "
+				 "the 'p' away to have the best there is", s->text, precise,
+				 best ? "less precise ones only" : "none");
 	for (;; precise--) {
 		ret = event_attr(s, l->options, &l->pmu, precise, out, l->d);
 		if (ret)

@@ -92,66 +92,78 @@ static int take_modifier(const char *m, size_t length, struct event_spec *s, str
 	return take_letters(m, length, s);
 }
 
+static int bad_modifier(const struct event_spec *s, const char *m, size_t length, struct diag *d)
+{
+	return diag_fail(d, EINVAL, "'%s': '%.*s' is no modifier (u k h p pp ppp P)", s->text, (int)length, m);
+}
+
+/* NAME@PERIOD[:MODIFIER]...: *length is cut to NAME. */
+static int take_period(struct event_spec *s, size_t *length, struct diag *d)
+{
+	const char *at = strrchr(s->text, '@'), *m;
+	int ret;
+
+	if (!at)
+		return 0;
+	m = at + 1 + strcspn(at + 1, ":");
+	s->period = number(at + 1, (size_t)(m - at - 1));
+	if (!s->period)
+		return bad_number("period", s, d);
+	while (*m++) {
+		size_t bytes = strcspn(m, ":");
+
+		ret = take_modifier(m, bytes, s, d);
+		if (ret <= 0)
+			return ret ? ret : bad_modifier(s, m, bytes, d);
+		m += bytes;
+	}
+	*length = (size_t)(at - s->text);
+	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods: one of them", s->text) : 0;
+}
+
+/* PMU/fields/letters: behind the last slash.  NAME:...: from the last colon on, as long as they are ours; the rest is libpfm4's. */
+static int take_modifiers(struct event_spec *s, size_t *length, struct diag *d)
+{
+	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;
+	int ret = 1;
+
+	if (slash && slash != memchr(name, '/', *length)) {
+		const char *m = slash + 1 + (slash[1] == ':');
+		size_t bytes = *length - (size_t)(m - name);
+
+		*length = (size_t)(slash + 1 - name);
+		if (bytes)
+			ret = take_modifier(m, bytes, s, d);
+		return ret == 0 ? bad_modifier(s, m, bytes, d) : ret < 0 ? ret : 0;
+	}
+	while ((colon = memrchr(name, ':', *length)) != NULL && colon != name) {
+		ret = take_modifier(colon + 1, *length - (size_t)(colon + 1 - name), s, d);
+		if (ret <= 0)
+			return ret;
+		*length = (size_t)(colon - name);
+	}
+	return 0;
+}
+
 static int parse_item(const char *text, size_t length, struct event_spec *s, struct diag *d)
 {
-	const char *name, *slash, *at;
-	size_t left;
 	int ret;
 
 	memset(s, 0, sizeof(*s));
 	s->precise = EVENT_PRECISE_BEST;
 	s->exclude_hv = true;
 	if (length == 0)
-		return diag_fail(d, EINVAL, "there is no event '': a list of events is NAME,NAME and so on; `auto` picks the best");
+		return diag_fail(d, EINVAL, "there is no event '': a list is NAME,NAME and so on; `auto` picks the best");
 	if (length >= sizeof(s->name))
 		return diag_fail(d, EINVAL, "'%.40s...' is too long to be the name of an event", text);
 	memcpy(s->text, text, length);
-	name = s->text;
-	left = length;
-	at = strrchr(name, '@');
-	if (at) { /* modifiers may stand behind it as well */
-		size_t digits = strcspn(at + 1, ":");
-
-		s->period = number(at + 1, digits);
-		if (!s->period)
-			return bad_number("period", s, d);
-		for (const char *m = at + 1 + digits; *m; m += strcspn(m, ":")) {
-			ret = take_modifier(m + 1, strcspn(m + 1, ":"), s, d);
-			if (ret <= 0)
-				return ret ? ret : diag_fail(d, EINVAL, "'%s': '%s' is no modifier (u k h p pp ppp P)", s->text, m + 1);
-			m++;
-		}
-		left = (size_t)(at - name);
-		if (memchr(name, '@', left))
-			return diag_fail(d, EINVAL, "'%s' has two periods: one of them", s->text);
-	}
-	/* cpu/event=1,umask=2/u: letters behind the slash; else modifiers from the last colon on, as long as they are ours */
-	slash = memrchr(name, '/', left);
-	if (slash && slash != memchr(name, '/', left)) {
-		const char *m = slash + 1 + (slash[1] == ':');
-		size_t rest = left - (size_t)(m - name);
-
-		ret = rest ? take_modifier(m, rest, s, d) : 1;
-		if (ret <= 0)
-			return ret ? ret : diag_fail(d, EINVAL, "'%s': '%.*s' is no modifier (u k h p pp ppp P)", s->text,
-						     (int)rest, m);
-		left = (size_t)(slash + 1 - name);
-	} else {
-		const char *colon;
-
-		while ((colon = memrchr(name, ':', left)) != NULL && colon != name) {
-			ret = take_modifier(colon + 1, left - (size_t)(colon + 1 - name), s, d);
-			if (ret < 0)
-				return ret;
-			if (ret == 0)
-				break;
-			left = (size_t)(colon - name);
-		}
-	}
-	memcpy(s->name, name, left);
-	if (s->period && s->rate)
-		return diag_fail(d, EINVAL, "'%s' has a period and a rate: one of them", s->text);
-	return 0;
+	ret = take_period(s, &length, d);
+	if (ret == 0)
+		ret = take_modifiers(s, &length, d);
+	if (ret)
+		return ret;
+	memcpy(s->name, s->text, length);
+	return s->period && s->rate ? diag_fail(d, EINVAL, "'%s' has a period and a rate: one of them", s->text) : 0;
 }
 
 int event_parse_list(const char *text, struct event_list *out, struct diag *d)
