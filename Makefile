@@ -32,7 +32,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 INCLUDES = -Ijitreg -Iagent/guest -Iagent/recorder -Ishim $(addprefix -I,analyzer $(patsubst %/,%,$(sort $(wildcard analyzer/*/))))
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lZydis -lm
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lZydis -lmuparser -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
@@ -99,7 +99,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/parts.a
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
-	libjansson-dev libzydis-dev llvm-14-dev
+	libjansson-dev libzydis-dev libmuparser-dev llvm-14-dev
 PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)

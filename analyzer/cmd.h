@@ -3,7 +3,7 @@
  * The commands of `tailor`.  To add one: write cmd_<name>.c beside what it drives, with a struct cmd and argp options,
  * and add it to COMMANDS.  `tailor help` and `tailor help NAME` come from here.
  *
- * Exit status of all: 0 done, 1 failed, 2 misused (`run`: the status of the command that it ran).  Human text goes to
+ * Exit status of all: 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`) (`run`: the status of the command that it ran).  Human text goes to
  * stdout, messages to stderr as `tailor NAME: sentence`.
  */
 #ifndef TAILOR_CMD_H
@@ -16,7 +16,7 @@ struct cmd {
 	int (*run)(int argc, char **argv);
 };
 
-enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
+enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 
 /* listed: shown in `tailor help`; hidden ones are for our own use */
 #define COMMANDS(X) \
@@ -26,10 +26,11 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
 	X(stop, listed) \
 	X(status, listed) \
 	X(report, listed) \
+	X(diff, listed) \
+	X(stat, listed) \
 	X(overhead, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
-	X(diff, listed) \
 	X(record, hidden)
 
 #define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;

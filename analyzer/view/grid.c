@@ -267,6 +267,12 @@ static const char *to_text(const struct column *c, const struct cell *cell, int 
 	case CELL_PERCENT:
 		snprintf(text, 32, "%.0f %%", 100 * cell->value);
 		break;
+	case CELL_POINTS:
+		snprintf(text, 32, "%+.1f", 100 * cell->value);
+		break;
+	case CELL_POINTS_OF:
+		snprintf(text, 32, "%.1f", 100 * cell->value);
+		break;
 	case CELL_HEX:
 		snprintf(text, 32, "%#llx", (unsigned long long)cell->value);
 		break;

@@ -55,6 +55,8 @@ enum cell_kind {
 	CELL_TIMES,    /* a factor: 2.6x */
 	CELL_PERCENT,  /* 0..1, shown as 37 % */
 	CELL_HEX,
+	CELL_POINTS,	/* -1..1: a difference of shares: +3.7 (in per cent) */
+	CELL_POINTS_OF, /* ... and its error: 0.4 */
 };
 
 #define GRID_BAR 1u	  /* of a share: draw it too */

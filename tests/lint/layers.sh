@@ -55,6 +55,7 @@ door 'zstd' '^(agent/recorder/trace_writer|analyzer/trace/)' zstd
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'Zydis' '^analyzer/symbols/insn' Zydis
+door 'muParser' '^analyzer/compare/expression' muparser
 door 'jansson' '^analyzer/view/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.

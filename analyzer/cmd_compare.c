@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd_compare.h"
+
+#include "cmd.h"
+
+#include <string.h>
+
+struct ask {
+	struct profile_question question;
+	const char *level;
+};
+
+static void ask(void *context, struct report *r)
+{
+	struct ask *a = context;
+
+	profile_ask(&a->question, r, a->level);
+}
+
+int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p)
+{
+	struct trace_arguments with = *arguments;
+	struct trace_session session = { 0 };
+	struct ask a = { .level = level };
+	int status;
+
+	with.level = level && strcmp(level, "function") == 0 ? NULL : level;
+	status = trace_session_read(&session, path, &with, ask, &a);
+	if (status)
+		return status;
+	if (profile_make(&a.question, &session.report, path, p)) {
+		trace_complain("%s: no memory for its profile", path);
+		trace_session_close(&session, CMD_DONE);
+		return CMD_FAILED;
+	}
+	trace_session_close(&session, CMD_DONE); /* what was damaged has been said; the rest is compared */
+	return CMD_DONE;
+}

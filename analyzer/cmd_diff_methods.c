@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor diff --methods: what tags and call stacks say of the same samples. */
+#include "cmd_diff.h"
+
+#include "cmd.h"
+#include "cmd_trace.h"
+#include "methods.h"
+
+#include <errno.h>
+
+static int show(const struct methods *m, enum page_form form, int top)
+{
+	struct page page;
+
+	if (page_init(&page, stdout, form))
+		return CMD_FAILED;
+	page.top = top;
+	methods_show(m, &page);
+	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+}
+
+int diff_methods(const char *path, const char *level, enum page_form form, int top)
+{
+	struct trace_reader *t = NULL;
+	struct model *model = NULL;
+	struct methods m = { 0 };
+	struct diag d = { "" };
+	char damage[1024];
+	int status = CMD_FAILED, ret = trace_open(path, &t, &d);
+
+	if (ret == 0)
+		ret = model_create(t, &model, &d);
+	if (ret == 0)
+		ret = methods_compare(t, model, level, &m, &d);
+	if (ret == 0)
+		status = show(&m, form, top);
+	if (status == CMD_DONE && trace_describe_damage(t, damage, sizeof(damage))) {
+		diag_fail(&d, EBADMSG, "%s", damage);
+		status = CMD_FAILED;
+	}
+	if (*d.text)
+		trace_complain("%s", d.text);
+	methods_fini(&m);
+	if (model)
+		model_destroy(model);
+	if (t)
+		trace_close(t);
+	return ret == -EINVAL ? CMD_MISUSED : status;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tailor stat: how much many runs of the same differ, entry by entry, the most unsteady first (dcpistats: J. M. Anderson et
+ * al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
+ */
+#include "cmd.h"
+#include "cmd_compare.h"
+#include "page.h"
+#include "stats.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACES_MAX 256
+
+enum { KEY_JSON = 0x100, KEY_CSV, KEY_TOP };
+
+struct arguments {
+	struct trace_arguments trace;
+	const char *path[TRACES_MAX];
+	uint32_t nr;
+	enum page_form form;
+	int top;
+};
+
+static const struct argp_option options[] = {
+	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
+	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets", 0 },
+	{ "top", KEY_TOP, "N", 0, "rows (10); 0: all", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->trace;
+		break;
+	case KEY_JSON:
+		a->form = PAGE_JSON;
+		break;
+	case KEY_CSV:
+		a->form = PAGE_CSV;
+		break;
+	case KEY_TOP:
+		a->top = (int)strtoul(arg, &end, 10);
+		if (end == arg || *end || a->top < 0 || *arg == '-')
+			argp_error(state, "--top is a number, not '%s'", arg);
+		break;
+	case ARGP_KEY_ARG:
+		if (a->nr == TRACES_MAX)
+			argp_error(state, "at most %d traces", TRACES_MAX);
+		a->path[a->nr++] = arg;
+		break;
+	case ARGP_KEY_END:
+		if (a->nr < 2)
+			argp_error(state, "at least two traces are needed to see how they differ");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+struct spread {
+	uint32_t match;
+	double range, sum, mean, deviation, smallest, largest;
+	uint32_t nr; /* traces that have it */
+};
+
+static int by_range(const void *a, const void *b)
+{
+	const struct spread *x = a, *y = b;
+
+	if (x->range < y->range || x->range > y->range)
+		return x->range > y->range ? -1 : 1;
+	return x->sum > y->sum ? -1 : x->sum < y->sum;
+}
+
+static struct spread line_of(const struct match *m, const struct profile *p, uint32_t i)
+{
+	struct spread l = { .match = i, .smallest = INFINITY };
+	double v[TRACES_MAX];
+	struct estimate e;
+
+	for (uint32_t n = 0; n < m->nr_profiles; n++) {
+		const struct profile_entry *entry = match_entry(m, p, i, n);
+
+		v[n] = entry ? entry->samples : 0;
+		l.nr += entry != NULL;
+		l.sum += v[n];
+		l.smallest = v[n] < l.smallest ? v[n] : l.smallest;
+		l.largest = v[n] > l.largest ? v[n] : l.largest;
+	}
+	e = stats_mean(v, m->nr_profiles);
+	l.mean = e.mean;
+	l.deviation = e.error * sqrt((double)m->nr_profiles);
+	l.range = l.sum > 0 ? (l.largest - l.smallest) / l.sum : 0;
+	return l;
+}
+
+static int show(const struct arguments *a, const struct profile *p, const struct match *m)
+{
+	struct spread *line = calloc((size_t)m->nr + 1, sizeof(*line));
+	double all = 0;
+	struct page page;
+	struct grid *g;
+	uint32_t nr = 0;
+	int c[10];
+
+	if (!line || page_init(&page, stdout, a->form)) {
+		free(line);
+		return CMD_FAILED;
+	}
+	page.top = a->top;
+	page_fact_number(&page, "traces", a->nr);
+	for (uint32_t i = 0; i < m->nr; i++) {
+		line[nr] = line_of(m, p, i);
+		all += line[nr].sum;
+		nr += line[nr].sum > 0;
+	}
+	qsort(line, nr, sizeof(*line), by_range);
+	g = grid_create("stat", "Samples over %u traces, the most unsteady first", a->nr);
+	c[0] = grid_column(g, "range", "range%", CELL_PERCENT, 0, 0);
+	c[1] = grid_column(g, "sum", "sum", CELL_COUNT, 0, 0);
+	c[2] = grid_column(g, "sum_share", "sum%", CELL_SHARE, 0, 0);
+	c[3] = grid_column(g, "n", "N", CELL_COUNT, 0, 0);
+	c[4] = grid_column(g, "mean", "mean", CELL_NUMBER, 0, 0);
+	c[5] = grid_column(g, "deviation", "std-dev", CELL_NUMBER, 0, 0);
+	c[6] = grid_column(g, "min", "min", CELL_NUMBER, 0, 0);
+	c[7] = grid_column(g, "max", "max", CELL_NUMBER, 0, 0);
+	c[8] = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
+	c[9] = grid_column(g, "place", "", CELL_TEXT, GRID_HIDDEN, 0);
+	grid_set_total(g, c[2], all);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct profile_entry *e = match_any(m, p, line[i].match);
+
+		grid_row(g);
+		grid_set(g, c[0], line[i].range);
+		grid_set(g, c[1], line[i].sum);
+		grid_set(g, c[2], line[i].sum);
+		grid_set(g, c[3], line[i].nr);
+		grid_set(g, c[4], line[i].mean);
+		grid_set(g, c[5], line[i].deviation);
+		grid_set(g, c[6], line[i].smallest);
+		grid_set(g, c[7], line[i].largest);
+		grid_set_text(g, c[8], e->name);
+		grid_set_text(g, c[9], e->path);
+	}
+	grid_show(g, &page);
+	free(line);
+	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp argp = { options, parse, "TRACE TRACE...",
+		"Show how much the traces of several runs differ, operator by operator (or at --level, or --level function): range% is "
+		"the difference between most and fewest samples as a part of all of them, and the largest comes first.\v"
+		"Example: for i in 1 2 3 4 5; do tailor run -o $i.tlr -- program; done; tailor stat ?.tlr", children, NULL, NULL };
+	struct arguments args = { .top = 10 };
+	struct profile *p;
+	struct match m = { 0 };
+	uint32_t nr = 0;
+	int status = CMD_DONE;
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	p = calloc(args.nr, sizeof(*p));
+	if (!p)
+		return CMD_FAILED;
+	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
+		status = compare_read(args.path[nr], &args.trace, args.trace.level, &p[nr]);
+	if (status == CMD_DONE && match_make(p, nr, &m)) {
+		trace_complain("no memory to match %u traces", nr);
+		status = CMD_FAILED;
+	}
+	if (status == CMD_DONE)
+		status = show(&args, p, &m);
+	match_fini(&m);
+	for (uint32_t i = 0; i < nr; i++)
+		profile_fini(&p[i]);
+	free(p);
+	return status;
+}
+
+const struct cmd cmd_stat = { "stat", "show how much several runs differ", run };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same entries in several profiles: by name, place in the plan and detail; what is left, by name and detail; then by name
+ * and order.  Context: thread.
+ */
+#ifndef TAILOR_MATCH_H
+#define TAILOR_MATCH_H
+
+#include "profile.h"
+
+#define MATCH_NOT UINT32_MAX
+
+struct match {
+	uint32_t nr; /* lines */
+	uint32_t nr_profiles;
+	uint32_t *entry; /* [line * nr_profiles + profile]: index of the entry, or MATCH_NOT */
+};
+
+/* 0 or -ENOMEM. */
+int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m);
+void match_fini(struct match *m);
+/* The entry of a line in a profile, or NULL. */
+const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile);
+/* Any entry of a line: for its name. */
+const struct profile_entry *match_any(const struct match *m, const struct profile *p, uint32_t line);
+
+#endif
