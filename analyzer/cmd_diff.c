@@ -41,8 +41,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "all", KEY_ALL, NULL, 0, "also what cannot be told from noise", 0 },
-	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (what one execution costs in each), share_a, share_b, rows_a, rows_b, "
-	  "samples_a, samples_b: 'b - 2*a' shows what grew more than twofold", 0 },
+	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (what one execution costs in each), share_a, share_b, "
+	  "rows_a, rows_b, samples_a, samples_b: 'b - 2*a' shows what grew more than twofold", 0 },
 	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit with status 3 if an execution of the whole, or the part of it that one line costs, "
 	  "grew by more than this part of the whole, beyond noise", 0 },
 	{ "methods", KEY_METHODS, NULL, 0, "compare tags with call stacks on the samples of one trace", 0 },
@@ -171,7 +171,7 @@ static struct estimate cost_of(const struct comparison *c, const struct side *s,
 
 static void judge(const struct comparison *c, struct change *x, uint32_t nr_lines)
 {
-	double noise = 0;
+	double noise = 0, times;
 
 	for (int s = 0; s < 2; s++) {
 		x->share[s] = share_of(c, &c->side[s], x->line);
@@ -194,7 +194,8 @@ static void judge(const struct comparison *c, struct change *x, uint32_t nr_line
 	if (x->d_share.df <= 0) /* one side has nothing of it: chance is the other's */
 		x->d_share.df = fmax(x->share[0].df, x->share[1].df);
 	/* all lines are looked at together (Bonferroni) */
-	x->needed = fmax(stats_t_quantile(x->d_share.df > 0 ? x->d_share.df : 1e6, 0.05 / nr_lines) * x->d_share.error + noise, NOISE_POINTS);
+	times = stats_t_quantile(x->d_share.df > 0 ? x->d_share.df : 1e6, 0.05 / nr_lines);
+	x->needed = fmax(times * x->d_share.error + noise, NOISE_POINTS);
 	x->matters = fabs(x->d_share.mean) > x->needed;
 }
 
@@ -361,8 +362,8 @@ static bool say_whole(const struct comparison *c, struct page *page)
 	page_fact_number(page, "whole_change", part);
 	page_fact_number(page, "whole_chance", chance);
 	if (is_time)
-		page_sentence(page, "%s %s in A, %s in B: %+.1f %% (noise: +- %.1f)", what, grid_duration(a.mean, x), grid_duration(b.mean, y),
-			      100 * part, 100 * chance);
+		page_sentence(page, "%s %s in A, %s in B: %+.1f %% (noise: +- %.1f)", what, grid_duration(a.mean, x),
+			      grid_duration(b.mean, y), 100 * part, 100 * chance);
 	else
 		page_sentence(page, "%s %s %s in A, %s in B: %+.1f %% (noise: +- %.1f)", what, grid_short_number(a.mean, x),
 			      c->profile[0].unit, grid_short_number(b.mean, y), 100 * part, 100 * chance);
