@@ -89,10 +89,10 @@ $B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
 
-# libFuzzer is clang's; elsewhere the same targets replay their corpus through tests/fuzz/replay.c.
-$B/fuzz/%: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/parts.a
+# libFuzzer is clang's (FUZZER=1); elsewhere the same targets replay their corpus through tests/fuzz/replay.c.
+$B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
+	$(CC) $(SAN_FLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
@@ -120,11 +120,13 @@ demo: deps ## profile a compiled query by operator, from a clean machine on
 
 check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
+	@$(MAKE) --no-print-directory -s libfuzzer
 	@SAN=$(SAN) tests/run.sh $B $(TESTS)
 
 check-long: deps-check ## ... and those that take long
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
-	@FUZZ_ROUNDS=100000 TEST_SECONDS=3600 tests/run.sh $B
+	@$(MAKE) --no-print-directory -s libfuzzer
+	@FUZZ_ROUNDS=100000 FUZZ_SECONDS=600 FUZZ_TARGETS="$(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))" LONG=1 TEST_SECONDS=7200 tests/run.sh $B
 
 check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
@@ -140,6 +142,13 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/bench.py $B
 
 unit: $(unit_BIN)
+fuzz: $(fuzz_BIN)
+# The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.
+.PHONY: fuzz libfuzzer
+libfuzzer:
+	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c -fsanitize=fuzzer,address - -o $B/libfuzzer-works 2>/dev/null; \
+	then $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \
+		SAN=fuzzer-no-link,address,undefined fuzz; fi
 clean: ## remove everything that was built
 	rm -rf $B
 

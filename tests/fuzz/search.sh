@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# libFuzzer, with the address and undefined-behaviour sanitizers, looks for inputs that break the unwinder and the readers of
+# call-frame information.  FUZZ_SECONDS: for each (15).  FUZZ_TARGETS: others of tests/fuzz.  What it learns stays in
+# BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into tests/fuzz/corpus.
+set -u
+B=$1/libfuzzer
+[ -x "$B/fuzz/fuzz_unwind" ] || { echo "skipped, because the targets were not built: clang with libFuzzer is not here"; exit 77; }
+bad=0
+for name in ${FUZZ_TARGETS:-unwind cfi}; do
+	seeds=tests/fuzz/corpus/$name
+	[ -d "$seeds" ] || seeds=tests/fuzz/corpus/unwind
+	mkdir -p "$B/corpus/$name"
+	ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:${ASAN_OPTIONS:-} UBSAN_OPTIONS=print_stacktrace=1 \
+		"$B/fuzz/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-15}" -timeout=20 -rss_limit_mb=3000 -max_len=65536 \
+		-verbosity=1 -print_final_stats=1 -artifact_prefix="$B/found-$name-" \
+		"$B/corpus/$name" "$seeds" >"$B/$name.log" 2>&1
+	status=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$B/$name.log")
+	if [ $status = 0 ] && [ "${runs:-0}" -gt 20 ]; then
+		echo "FIGURE fuzz_$name: $runs inputs in ${FUZZ_SECONDS:-15} s, none broke it; $(find "$B/corpus/$name" -type f | wc -l) worth keeping"
+	else
+		echo "fuzz_$name: expected exit 0 after more than 20 inputs, got $status after ${runs:-0}:"
+		grep -vE '^#[0-9]+[[:space:]]+(NEW|REDUCE|pulse)' "$B/$name.log" | tail -n 40
+		bad=1
+	fi
+done
+exit $bad
