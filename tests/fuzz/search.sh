@@ -18,7 +18,8 @@ for name in ${FUZZ_TARGETS:-unwind cfi}; do
 	status=$?
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$B/$name.log")
 	if [ $status = 0 ] && [ "${runs:-0}" -gt 20 ]; then
-		echo "FIGURE fuzz_$name: $runs inputs in ${FUZZ_SECONDS:-15} s, none broke it; $(find "$B/corpus/$name" -type f | wc -l) worth keeping"
+		kept=$(find "$B/corpus/$name" -type f | wc -l)
+		echo "FIGURE fuzz_$name: $runs inputs in ${FUZZ_SECONDS:-15} s, none broke it; $kept worth keeping"
 	else
 		echo "fuzz_$name: expected exit 0 after more than 20 inputs, got $status after ${runs:-0}:"
 		grep -vE '^#[0-9]+[[:space:]]+(NEW|REDUCE|pulse)' "$B/$name.log" | tail -n 40
