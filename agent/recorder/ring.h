@@ -27,6 +27,7 @@ struct ring {
 	int nr_more;	/* further events that write into this ring; owned */
 	int more[RING_EVENTS_MAX - 1];
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
+	uint64_t nr_before[RING_EVENTS_MAX];  /* ... when the period was changed last */
 };
 
 /* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.

@@ -121,6 +121,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	}
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = session_now_ns();
+	s->random = random;
 	snprintf(s->socket_name, sizeof(s->socket_name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
 	s->signals = open_signals();
 	come_first();
@@ -176,6 +177,8 @@ void session_drain(struct session *s, bool last)
 		session_drain_ring(s, &s->ring[i]);
 	code_files_drain(s->code_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
 	images_settle(s->images);
+	if (!last)
+		session_vary_periods(s);
 	if (last || now - s->last_flush_ns >= FLUSH_NS) {
 		s->last_flush_ns = now;
 		session_flush_samples(s);

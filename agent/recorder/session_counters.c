@@ -14,6 +14,8 @@
 #define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
 #define RING_BYTES_MIN (16u << 10)
 #define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
+#define VARY_SAMPLES 20 /* since the last change */
+#define VARY_PART 16	/* by so large a part of it at most, up or down */
 #define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
 int session_learn_id(struct session *s, int fd, uint32_t event)
@@ -225,6 +227,29 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 	if (!s->paused)
 		ring_switch(r, true);
 	return 0;
+}
+
+/*
+ * A loop whose length divides the period would be sampled at one place for ever (J. Anderson et al., Continuous Profiling: Where
+ * Have All the Cycles Gone?, 4.1.1).  A change ends the period that has begun, which costs half a sample on average: only
+ * where that is one in 40 or less.  Inherited counters keep the period that they were born with.
+ */
+void session_vary_periods(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_rings; i++)
+		for (int e = 0; e <= s->ring[i].nr_more; e++) {
+			const struct perf_event_attr *a = &s->events.event[e].attr;
+			struct ring *r = &s->ring[i];
+			uint64_t period = a->sample_period, spread = period / VARY_PART;
+
+			if (a->type == PERF_TYPE_SOFTWARE || a->freq || a->precise_ip || !spread ||
+			    r->nr_samples[e] - r->nr_before[e] < VARY_SAMPLES)
+				continue;
+			r->nr_before[e] = r->nr_samples[e];
+			s->random = s->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
+			period += (s->random >> 33) % (2 * spread) - spread;
+			ioctl(e == 0 ? r->fd : r->more[e - 1], PERF_EVENT_IOC_PERIOD, &period);
+		}
 }
 
 void session_control(struct session *s, uint64_t action)

@@ -93,6 +93,7 @@ struct session {
 	struct thread_loss thread_loss[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
 	int nr_thread_losses;
 	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;
+	uint64_t random; /* for periods */
 	pid_t root;
 	bool told_descriptors;
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
@@ -163,6 +164,7 @@ int session_learn_id(struct session *s, int fd, uint32_t event);
 /* fds: a thread's events, all of them, taken over on success. */
 int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
 void session_switch_counters(struct session *s, bool on);
+void session_vary_periods(struct session *s);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
 /* A ring's last word, then its end. */
