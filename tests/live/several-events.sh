@@ -120,7 +120,7 @@ for line in sys.stdin:
         event = r["fields"]
 if event["unit"] == "ns":
     sys.exit("only a clock here, whose period stays")
-print(f"FIGURE {event[\"name\"]}: {len(weights)} different periods, {min(weights)} to {max(weights)}, of {total} samples")
+print("FIGURE", event["name"] + f": {len(weights)} different periods, {min(weights)} to {max(weights)}, of {total} samples")
 p = event["period"]
 if total > 2000 and len(weights) < 5 or min(weights) < p - p / 15 or max(weights) > p + p / 15:
     sys.exit(f"period {p}: expected several within a sixteenth of it")
