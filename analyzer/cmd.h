@@ -25,6 +25,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(start, listed) \
 	X(stop, listed) \
 	X(status, listed) \
+	X(doctor, listed) \
 	X(report, listed) \
 	X(diff, listed) \
 	X(stat, listed) \

@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tailor doctor in arranged environments: root, an ordinary user, a seccomp filter without perf events, no locked memory.  For each way to
+# sample it says whether it is to be had, and, where not, why and which command would allow it; and what it says is true.
+set -u
+B=$1
+dir=$(mktemp -d)
+chmod 755 "$dir"
+trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
+tests/hosts/build.sh "$B" || exit 1
+cp "$B/tailor" "$B/hosts/forbid" "$dir/"
+bad=0
+fail() { echo "$@"; bad=1; }
+user=()
+[ "$(id -u)" = 0 ] && user=(setpriv --reuid nobody --clear-groups)
+
+check() { # NAME STATUS COMMAND... ; reads conditions in Python from stdin: f[name] is a finding
+	name=$1 want=$2
+	shift 2
+	timeout 60 "$@" --json >"$dir/json" 2>"$dir/err"
+	status=$?
+	[ $status = "$want" ] || fail "$name: expected exit $want, got $status: $(cat "$dir/err")"
+	timeout 60 "$@" >"$dir/text" 2>&1
+	cat >"$dir/conditions.py"
+	NAME=$name /usr/bin/python3 - "$dir/json" "$dir/text" "$dir/conditions.py" <<'PYTHON' || bad=1
+import json, os, sys
+r = json.load(open(sys.argv[1]))
+f = {x["name"]: x for x in r["findings"]}
+text = open(sys.argv[2]).read()
+paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
+wrong = []
+for x in r["findings"]:
+    if x["state"] not in ("yes", "less", "no", "fact") or not x["says"]:
+        wrong.append(f"a finding without a state or a reason: {x}")
+    if x["state"] == "less" and x["section"] == "limits" and not x["remedy"]:
+        wrong.append(f"no remedy: {x}")
+    if x["says"] not in text or x["remedy"] not in text:
+        wrong.append(f"not in the text: {x}")
+for rung in ["precise 3", "precise 2", "precise 1", "cycles", "task-clock", "signal at overflow", "timer per thread", "auto",
+             "last branches (LBR)", "memory for rings", "kernel.perf_event_paranoid", "user"]:
+    if rung not in f:
+        wrong.append(f"nothing is said about {rung}")
+for line in open(sys.argv[3]):
+    if line.strip() and not eval(line):
+        wrong.append(f"not so: {line.strip()}\n    {text}")
+if wrong:
+    sys.exit("\n".join(f"{os.environ['NAME']}: {w}" for w in wrong))
+states = " ".join(f"{x['name']}={x['state']}" for x in r["findings"] if x["section"] == "sampling")
+print(f"FIGURE {os.environ['NAME']}: {states}")
+PYTHON
+}
+
+if [ "$(id -u)" = 0 ]; then
+	check root 0 "$dir/tailor" doctor <<'PYTHON'
+r["can_record"]
+f["task-clock"]["state"] == "yes"
+f["memory for rings"]["state"] == "yes"
+f["cycles"]["state"] == "yes" or f["cycles"]["says"]
+"root (0)" in f["user"]["says"]
+PYTHON
+fi
+
+check "an ordinary user" 0 "${user[@]}" "$dir/tailor" doctor <<'PYTHON'
+r["can_record"]
+paranoid <= 1 or f["task-clock"]["state"] in ("less", "no")
+paranoid <= 1 or f["task-clock"]["remedy"] == "sudo sysctl kernel.perf_event_paranoid=1"
+paranoid <= 1 or "kernel.perf_event_paranoid is %d" % paranoid in f["task-clock"]["says"]
+f["timer per thread"]["state"] == "yes"
+PYTHON
+
+check seccomp 0 "$dir/forbid" "$dir/tailor" doctor <<'PYTHON'
+r["can_record"]
+all(f[x]["state"] == "no" for x in ("precise 3", "cycles", "task-clock", "signal at overflow"))
+"forbid" in f["task-clock"]["says"] and "perf_event_open" in f["task-clock"]["says"]
+"seccomp" in f["task-clock"]["remedy"]
+f["timer per thread"]["state"] == "yes"
+"a timer in each thread" in f["auto"]["says"]
+PYTHON
+
+check "no locked memory" 0 "${user[@]}" bash -c 'ulimit -l 0; exec "$@"' bash "$dir/tailor" doctor <<'PYTHON'
+f["memory for rings"]["state"] == "less" or int(open("/proc/sys/kernel/perf_event_mlock_kb").read()) >= 4100
+f["memory for rings"]["state"] == "yes" or "perf_event_mlock_kb=4100" in f["memory for rings"]["remedy"]
+f["memory for rings"]["state"] == "yes" or "`ulimit -l` 0" in f["memory for rings"]["says"]
+PYTHON
+
+check "few files" 0 "${user[@]}" bash -c 'ulimit -n 100; exec "$@"' bash "$dir/tailor" doctor <<'PYTHON'
+f["open files"]["state"] == "less" and "ulimit -Hn" in f["open files"]["remedy"]
+PYTHON
+
+"$B/hosts/busy" 1000000 >/dev/null &
+host=$!
+check "a process" 0 "$dir/tailor" doctor $host <<'PYTHON'
+f["attach"]["state"] == "yes"
+"tailor run" in f["agent"]["remedy"]
+PYTHON
+if [ "$(id -u)" = 0 ]; then
+	check "another user's process" 1 "${user[@]}" "$dir/tailor" doctor $host <<'PYTHON'
+f["attach"]["state"] == "no" and "belongs to root" in f["attach"]["says"]
+PYTHON
+fi
+"$dir/tailor" doctor nobody >/dev/null 2>"$dir/err"
+status=$?
+[ $status = 2 ] && grep -q "'nobody' is not the number" "$dir/err" || fail "a wrong PID: exit $status: $(cat "$dir/err")"
+exit $bad
