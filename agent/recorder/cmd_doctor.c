@@ -42,9 +42,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "[PID]",
-		"Say what can be recorded here: each way to sample, best first, why a better one is not to be had, and the command that would "
+		"Say what can be recorded here: each way to sample, best first, why a better one is not to be had, and the "
+		"command that would "
 		"allow it.  With a PID, also whether that process can be attached to.\v"
-		"Nothing is changed.  Exit status: 0 something can be recorded (and PID attached to), 1 not, 2 misused.", NULL, NULL, NULL };
+		"Nothing is changed.  Exit status: 0 something can be recorded (and PID attached to), 1 not, 2 "
+		"misused.", NULL, NULL, NULL };
 	static struct doctor d;
 	struct arguments a = { 0 };
 	int process = 0;

@@ -124,7 +124,8 @@ static void look_at_limits(struct doctor *d)
 	if (d->lock || r.rlim_max == RLIM_INFINITY || kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus) >= RING_KIB + 4) {
 		doctor_add(d, "limits", "memory for rings", DOCTOR_YES, "%d KiB for each CPU", RING_KIB);
 	} else {
-		f = doctor_add(d, "limits", "memory for rings", DOCTOR_LESS, "%lld KiB for each CPU instead of %d: kernel.perf_event_mlock_kb is "
+		f = doctor_add(d, "limits", "memory for rings", DOCTOR_LESS, "%lld KiB for each CPU instead of %d: "
+			"kernel.perf_event_mlock_kb is "
 			       "%lld and `ulimit -l` %llu; samples may be lost when all CPUs are busy",
 			       kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus), RING_KIB, kib, (unsigned long long)(r.rlim_max / 1024));
 		doctor_remedy(f, "sudo sysctl kernel.perf_event_mlock_kb=%d, or a larger `ulimit -l` (memlock in "
@@ -134,18 +135,21 @@ static void look_at_limits(struct doctor *d)
 	if (r.rlim_max >= NOFILE_WANTED) {
 		doctor_add(d, "limits", "open files", DOCTOR_YES, "%llu", (unsigned long long)r.rlim_max);
 	} else {
-		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one for each thread and CPU, so %llu threads at "
+		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one for each thread and CPU, "
+			"so %llu threads at "
 			       "most", (unsigned long long)r.rlim_max, (unsigned long long)(r.rlim_max / (rlim_t)cpus));
 		doctor_remedy(f, "ulimit -Hn %d (as root, or nofile in /etc/security/limits.conf)", NOFILE_WANTED);
 	}
 	if (read_number(KERNEL "perf_event_max_sample_rate", &rate)) {
 		f = doctor_add(d, "limits", "samples per second", rate >= 10000 ? DOCTOR_YES : DOCTOR_LESS, "%lld for each CPU%s", rate,
-			       rate >= 10000 ? "" : ": the kernel lowers this by itself when its interrupts take long, and never raises it");
+			       rate >= 10000 ? "" : ": the kernel lowers this by itself when its interrupts take long, and "
+				"never raises it");
 		if (rate < 10000 && read_number(KERNEL "perf_cpu_time_max_percent", &percent))
 			doctor_remedy(f, "sudo sysctl kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=100000");
 	}
 	if (read_number(KERNEL "yama/ptrace_scope", &scope) && scope > 0 && !d->root) {
-		f = doctor_add(d, "limits", "memory of others", DOCTOR_LESS, "kernel.yama.ptrace_scope is %lld: `tailor attach` does not see code "
+		f = doctor_add(d, "limits", "memory of others", DOCTOR_LESS, "kernel.yama.ptrace_scope is %lld: `tailor "
+			"attach` does not see code "
 			       "that a JIT registers for debuggers", scope);
 		doctor_remedy(f, "sudo sysctl kernel.yama.ptrace_scope=0");
 	} else {
@@ -186,7 +190,8 @@ int doctor_look_at_process(struct doctor *d, pid_t pid)
 		if (heard)
 			doctor_remedy(f, "tailor status %d", (int)pid);
 	} else {
-		f = doctor_add(d, "process", "agent", DOCTOR_FACT, "is not in it: tags and call stacks of its JIT are known only in part%s",
+		f = doctor_add(d, "process", "agent", DOCTOR_FACT, "is not in it: tags and call stacks of its JIT are known "
+			"only in part%s",
 			       t.is_static ? " (it is statically linked)" : t.is_32_bit ? " (it is a 32-bit program)" : "");
 		if (!t.is_static && !t.is_32_bit)
 			doctor_remedy(f, "start it with `tailor run`, or `tailor run --dormant`");

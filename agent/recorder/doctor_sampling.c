@@ -60,17 +60,21 @@ static void explain(struct doctor *d, const char *name, int error, const char *n
 	struct doctor_finding *f;
 
 	if ((error == EACCES || error == EPERM || error == ENOSYS) && !d->root && !d->perfmon && d->paranoid > 2) {
-		f = doctor_add(d, "sampling", name, DOCTOR_NO, "kernel.perf_event_paranoid is %d, which leaves perf events to root", d->paranoid);
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "kernel.perf_event_paranoid is %d, which leaves perf events "
+			"to root", d->paranoid);
 		doctor_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
 	} else if ((error == EACCES || error == EPERM || error == ENOSYS) && d->container) {
-		f = doctor_add(d, "sampling", name, DOCTOR_NO, "the rules of this container forbid perf_event_open (%s)", strerror(error));
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "the rules of this container forbid perf_event_open "
+			"(%s)", strerror(error));
 		doctor_remedy(f, strcmp(d->container_kind, "kubernetes") == 0 ?
 				      "securityContext: capabilities: add: [PERFMON, SYS_PTRACE]; seccompProfile: type: Unconfined" :
-				      "%s run --cap-add PERFMON --cap-add SYS_PTRACE --security-opt seccomp=unconfined ...", d->container_kind);
+				      "%s run --cap-add PERFMON --cap-add SYS_PTRACE --security-opt seccomp=unconfined "
+				"...", d->container_kind);
 	} else if (error == EACCES || error == EPERM || (error == ENOSYS && d->seccomp)) {
 		f = doctor_add(d, "sampling", name, DOCTOR_NO, d->seccomp ? "a seccomp filter forbids perf_event_open (%s)" :
 			       "a security module forbids perf_event_open (%s)", strerror(error));
-		doctor_remedy(f, d->seccomp ? "allow perf_event_open in the filter (systemd: SystemCallFilter=perf_event_open; containers: "
+		doctor_remedy(f, d->seccomp ? "allow perf_event_open in the filter (systemd: "
+			"SystemCallFilter=perf_event_open; containers: "
 					      "--security-opt seccomp=unconfined)" :
 					      "allow perf_event for this domain (SELinux, AppArmor: see the audit log)");
 	} else if (error == ENOSYS) {
@@ -108,12 +112,15 @@ static void try_precise(struct doctor *d, unsigned level, unsigned best)
 	fd = open_any(&a);
 	if (fd >= 0) {
 		close(fd);
-		doctor_add(d, "sampling", name, DOCTOR_YES, "the processor itself writes samples: no skid%s", level == 3 ? ", no bias" : "");
+		doctor_add(d, "sampling", name, DOCTOR_YES, "the processor itself writes samples: no "
+			"skid%s", level == 3 ? ", no bias" : "");
 	} else if (errno == EOPNOTSUPP && best > 0 && level > best) {
 		doctor_add(d, "sampling", name, DOCTOR_NO, "this processor's most precise samples are of level %u", best);
 	} else {
-		explain(d, name, -fd, d->virtual_machine ? "this virtual machine is not given the processor's precise sampling (PEBS, IBS)" :
-			"this processor has no precise sampling", d->virtual_machine ? "run on the machine itself; few hypervisors pass it on" : "");
+		explain(d, name, -fd, d->virtual_machine ? "this virtual machine is not given the processor's precise "
+			"sampling (PEBS, IBS)" :
+			"this processor has no precise sampling", d->virtual_machine ? "run on the machine itself; few "
+			"hypervisors pass it on" : "");
 	}
 }
 
@@ -129,7 +136,8 @@ static void try_counter(struct doctor *d, const char *name, uint32_t type, uint6
 		f = doctor_add(d, "sampling", name, DOCTOR_NO, "it opens, but does not count (a virtual machine without a PMU)");
 		doctor_remedy(f, "%s", no_pmu_remedy(d));
 	} else if (a.exclude_kernel) {
-		f = doctor_add(d, "sampling", name, DOCTOR_LESS, "user code only: kernel.perf_event_paranoid is %d, so time in system calls and "
+		f = doctor_add(d, "sampling", name, DOCTOR_LESS, "user code only: kernel.perf_event_paranoid is %d, so time "
+			"in system calls and "
 			       "page faults is missing", d->paranoid);
 		doctor_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
 	} else {
@@ -154,7 +162,8 @@ static void try_signals(struct doctor *d)
 	if (fcntl(fd, F_SETSIG, SIGSTKFLT) || fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETFL, O_ASYNC))
 		doctor_add(d, "sampling", "signal at overflow", DOCTOR_NO, "%s", strerror(errno));
 	else
-		doctor_add(d, "sampling", "signal at overflow", DOCTOR_YES, "--sampler signal; the only one that sees tags in thread-local "
+		doctor_add(d, "sampling", "signal at overflow", DOCTOR_YES, "--sampler signal; the only one that sees tags "
+			"in thread-local "
 			   "words");
 	close(fd);
 }
@@ -171,7 +180,8 @@ static void try_timer(struct doctor *d)
 	}
 	timer_delete(timer);
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	doctor_add(d, "sampling", "timer per thread", DOCTOR_YES, "--sampler timer; without perf events; at most %ld samples per second and "
+	doctor_add(d, "sampling", "timer per thread", DOCTOR_YES, "--sampler timer; without perf events; at most %ld "
+		"samples per second and "
 		   "thread", tick.tv_nsec ? 1000000000 / tick.tv_nsec : 100);
 }
 
@@ -186,7 +196,8 @@ static void try_branches(struct doctor *d)
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0) {
 		explain(d, "last branches (LBR)", errno, d->virtual_machine ? "this virtual machine is not given them" :
-			"this processor does not keep them", d->virtual_machine ? "run on the machine itself; few hypervisors pass them on" : "");
+			"this processor does not keep them", d->virtual_machine ? "run on the machine itself; few "
+			"hypervisors pass them on" : "");
 		return;
 	}
 	close(fd);
@@ -215,7 +226,8 @@ static void try_auto(struct doctor *d)
 	char names[256] = "";
 
 	if (events_choose(&o, &events, tell, &told, &diag)) {
-		doctor_add(d, "sampling", "auto", DOCTOR_LESS, "a timer in each thread, at the kernel's tick, of preloaded programs only: %s",
+		doctor_add(d, "sampling", "auto", DOCTOR_LESS, "a timer in each thread, at the kernel's tick, of preloaded "
+			"programs only: %s",
 			   diag.text);
 		return;
 	}
