@@ -84,8 +84,8 @@ static bool has_user_part(const struct perf_event_attr *a)
 	return !a->exclude_kernel && !a->exclude_user && (!event_is_rare(a) || event_is_fault(a));
 }
 
-/* Open it once on ourselves, giving up one wish after the other.  0 or -errno. */
-static int try_open(struct event *e, event_told told, void *context)
+/* Open it once on ourselves, giving up one wish after the other.  0 or -errno; what is given up for good stands in *s. */
+static int try_open(const struct ladder *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
 	char text[320];
@@ -104,16 +104,16 @@ static int try_open(struct event *e, event_told told, void *context)
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
 		} else if ((error == EACCES || error == EPERM) && has_user_part(a)) {
-			a->exclude_kernel = 1;
+			a->exclude_kernel = s->exclude_kernel = true;
 			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
 				 "(kernel.perf_event_paranoid); what happens in system calls is missing", e->name);
-			told(context, text);
+			l->told(l->context, text);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */
 			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
 			snprintf(text, sizeof(text), "%s: which cache or memory the data came from is left out, because this "
 				 "processor needs another counter for it; MEM_INST_RETIRED:ALL_LOADS has it", e->name);
-			told(context, text);
+			l->told(l->context, text);
 		} else {
 			return -error;
 		}
@@ -202,7 +202,7 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 		ret = event_attr(s, l->options, &l->pmu, precise, out, l->d);
 		if (ret)
 			return ret;
-		ret = try_open(out, l->told, l->context);
+		ret = try_open(l, s, out);
 		if (ret == 0 || precise == 0 || !any)
 			break;
 	}
@@ -225,7 +225,8 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 const char *event_auto(const struct event_pmu *pmu, int rung, int i)
 {
 	static const char *const names[][2] = {
-		{ "INST_RETIRED:PREC_DIST:ppp", "MEM_INST_RETIRED:ALL_LOADS:pp" }, { "cycles", NULL }, { "task-clock", NULL } };
+		{ "INST_RETIRED:PREC_DIST:ppp", "MEM_INST_RETIRED:ALL_LOADS:pp" }, { "cycles", NULL }, { "task-clock", NULL },
+	};
 
 	if (pmu->vendor != EVENT_VENDOR_INTEL || pmu->max_precise < 2)
 		rung++;
@@ -269,17 +270,15 @@ static int choose_best(const struct ladder *l, struct events *out)
 	return out->nr > before ? 0 : ret;
 }
 
-int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d)
+int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
+		     void *context, struct diag *d)
 {
-	struct ladder l = { .options = o, .told = told, .context = context, .d = d };
+	struct ladder l = { .options = o, .pmu = *pmu, .told = told, .context = context, .d = d };
 	struct events events = { 0 };
 	struct event_list list;
 	int ret = event_parse_list(o->name, &list, d);
 
-	if (ret)
-		return ret;
-	event_pmu_read(&l.pmu);
-	for (int i = 0; i < list.nr; i++) {
+	for (int i = 0; ret == 0 && i < list.nr; i++) {
 		const struct event_spec *s = &list.spec[i];
 
 		if (events.nr == EVENTS_MAX)
@@ -290,22 +289,16 @@ int events_choose(const struct event_options *o, struct events *out, event_told 
 			ret = choose(&l, s, false, &events.event[events.nr]);
 			events.nr += ret == 0;
 		}
-		if (ret)
-			return ret;
 	}
-	*out = events;
-	return 0;
+	if (ret == 0)
+		*out = events;
+	return ret;
 }
 
-int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d)
+int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d)
 {
-	struct events events;
-	int ret = events_choose(o, &events, told, context, d);
+	struct event_pmu pmu;
 
-	if (ret)
-		return ret;
-	*out = events.event[0];
-	if (events.nr > 1)
-		told(context, "only the first of several events is sampled");
-	return 0;
+	event_pmu_read(&pmu);
+	return events_choose_on(&pmu, o, out, told, context, d);
 }

@@ -89,8 +89,9 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d);
  * had here.
  */
 int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d);
-/* ... and only the first of them. */
-int event_choose(const struct event_options *o, struct event *out, event_told told, void *context, struct diag *d);
+/* ... on a machine with these facts. */
+int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
+		     void *context, struct diag *d);
 
 /* What `auto` tries: event i of a rung, best rung first, as an item of a list; NULL: there are no more. */
 const char *event_auto(const struct event_pmu *pmu, int rung, int i);

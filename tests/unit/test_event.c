@@ -95,15 +95,20 @@ static void event_auto_finds_something_that_counts(void **state)
 {
 	struct event_options o = { .name = "auto", .rate = 1000, .stack_bytes = 512 };
 	struct told t = { 0 };
+	struct events all;
 	struct event e;
 	struct diag d;
-	int ret = event_choose(&o, &e, told, &t, &d);
+	int ret = events_choose(&o, &all, told, &t, &d);
 
 	(void)state;
 	if (ret) { /* a machine without perf events says so */
 		assert_true(d.text[0]);
 		return;
 	}
+	e = all.event[0];
+	if (strcmp(e.name, "INST_RETIRED:PREC_DIST") == 0)
+		skip(); /* PEBS: test_event_ladder.c */
+	assert_int_equal(all.nr, 1);
 	assert_true(strcmp(e.name, "cycles") == 0 || strcmp(e.name, "task-clock") == 0);
 	if (strcmp(e.name, "task-clock") == 0) { /* why not better was told */
 		assert_true(t.nr > 0);
@@ -125,14 +130,14 @@ static void event_asks_for_no_higher_rate_than_the_kernel_allows(void **state)
 {
 	struct event_options o = { .name = "cache-misses", .rate = 1u << 30 };
 	struct told t = { 0 };
-	struct event e;
+	struct events all;
 	struct diag d;
 
 	(void)state;
-	if (event_choose(&o, &e, told, &t, &d))
+	if (events_choose(&o, &all, told, &t, &d))
 		skip(); /* no such counter here */
 	assert_true(t.nr > 0);
-	assert_true(e.attr.sample_freq < 1u << 30);
+	assert_true(all.event[0].attr.sample_freq < 1u << 30);
 }
 
 /* libpfm4 reads its environment once, and with a forced processor it knows no other: the second half is another process. */
