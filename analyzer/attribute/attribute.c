@@ -198,7 +198,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	const struct sample *s = c->walk.sample;
 	const struct location *l;
 
-	l = locate(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
+	l = locate_inlined(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
 
 	for (; c->nr < 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
 		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
@@ -535,10 +535,10 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	s.tag_word = s.has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
 	code = s.ip ? model_find_code(s.process, s.ip, s.time_ns) : NULL;
 	decide(run, &s, locate(&run->locator, s.process, code, s.ip), code, run->options->stack_only);
+	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
 	/* the row tells where the sample itself was */
 	f.location = f.mode == SAMPLE_MODE_USER ? locate(&run->locator, s.process, code, s.ip) :
 						  &run->locator.location[run->locator.kernel];
-	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	f.phase = m->nr_marks ? phase_of(run, s.process, s.time_ns) : 0;
 	if (f.location->jit) {

@@ -199,22 +199,86 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 		out->component = entry->component;
 }
 
-const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+#define INLINES_MAX 32
+
+/* From the function that has a frame inwards: each one's line is where it calls the next, the innermost has the address's. */
+static uint32_t add_inlines(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
+{
+	struct elf_object *elf = c->kind == CODE_ELF ? c->elf : c->kind == CODE_IMAGE && c->file ? c->file->elf : NULL;
+	struct location new, whole = l->location[outer];
+	struct elf_inline inlined[INLINES_MAX];
+	uint64_t at;
+	size_t nr;
+
+	if (!elf || !code_file_address(c, address, &at))
+		return outer;
+	nr = elf_find_inlines(elf, at, inlined, INLINES_MAX);
+	if (nr == 0)
+		return outer;
+	/* the frame's own, beside the one for those who do not ask for inlined functions */
+	new = whole;
+	outer = 0;
+	for (size_t i = nr + 1; i > 0; i--) {
+		uint32_t added;
+
+		new.outer = outer;
+		if (i <= nr)
+			new.function = get_function(l, strdup(inlined[i - 1].name), whole.image, true, whole.jit, false);
+		if (i > 1) {
+			const struct elf_inline *call = &inlined[i - 2];
+
+			new.line = call->call_line ? get_line(l, call->call_file, call->call_line, whole.jit) : 0;
+			new.component = whole.jit ? component_of_line(l, p, call->call_file, call->call_line) : COMPONENT_NONE;
+			new.before = new.after = COMPONENT_NONE;
+		} else {
+			new.line = whole.line;
+			new.component = whole.component;
+			new.before = whole.before;
+			new.after = whole.after;
+		}
+		added = add_location(l, &new);
+		if (!added)
+			break;
+		outer = added;
+	}
+	return outer;
+}
+
+static uint32_t locate_index(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
 	struct location new = { 0 };
 	uint32_t i;
 
 	if (!code)
-		return &l->location[l->unknown];
+		return l->unknown;
 	i = intern_find(&l->by_address, code->number, address);
 	if (i)
-		return &l->location[i];
-	if (code->kind == CODE_LOAD || code->kind == CODE_REGION)
+		return i;
+	if (code->kind == CODE_LOAD)
 		locate_in_load(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);
 	i = add_location(l, &new);
 	if (i)
 		intern_set(&l->by_address, code->number, address, i);
+	return i;
+}
+
+const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+{
+	uint32_t i = locate_index(l, p, code, address); /* may move them all */
+
 	return &l->location[i];
+}
+
+const struct location *locate_inlined(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+{
+	uint32_t i = locate_index(l, p, code, address);
+
+	if (i && code && !l->location[i].inner) {
+		uint32_t inner = add_inlines(l, p, code, address, i);
+
+		l->location[i].inner = inner ? inner : i;
+	}
+	return &l->location[i && code ? l->location[i].inner : i];
 }

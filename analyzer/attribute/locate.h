@@ -14,7 +14,8 @@ struct location {
 	uint32_t component;		/* COMPONENT_NONE: the code has none */
 	uint32_t before, after;		/* without a line of its own: its neighbours' components */
 	bool jit, line0;
-	uint32_t outer; /* location of the function that this one is inlined in; 0: it is none */
+	uint32_t inner; /* the innermost function that is inlined there, as a location; 0: not looked for; itself: none */
+	uint32_t outer; /* of such: the location that it is inlined in */
 };
 
 struct locator {
@@ -32,5 +33,7 @@ void locator_fini(struct locator *l);
 uint32_t locate_nowhere(struct locator *l, const char *name);
 /* code NULL: unknown.  Never NULL; valid until the next call. */
 const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
+/* The same, but of the innermost function that is inlined there; by way of .outer the other ones. */
+const struct location *locate_inlined(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 
 #endif

@@ -35,8 +35,17 @@ struct elf_object {
 	Dwarf *dwarf;
 	struct elf_line *lines;
 	size_t nr_lines, lines_capacity;
+	/* inlines.c */
+	bool bodies_read;
+	struct body {
+		uint64_t start, end;
+		Dwarf_Off die;
+	} *bodies; /* of subprograms, by start */
+	size_t nr_bodies, bodies_capacity;
 };
 
+void elf_lines_read(struct elf_object *o);
+void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);
 
 #endif

@@ -44,6 +44,7 @@ void elf_object_destroy(struct elf_object *o)
 {
 	if (!o)
 		return;
+	elf_inlines_destroy(o);
 	elf_lines_destroy(o);
 	if (o->elf)
 		elf_end(o->elf);

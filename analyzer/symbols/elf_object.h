@@ -60,6 +60,15 @@ bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 void elf_find_lines_around(struct elf_object *o, uint64_t address, uint64_t start, uint64_t end, struct elf_line *before,
 			   bool *has_before, struct elf_line *after, bool *has_after);
 
+/* A function that a compiler put into another one, and where that called it. */
+struct elf_inline {
+	const char *name; /* owned by the object */
+	const char *call_file;
+	uint32_t call_line; /* 0: unknown */
+};
+/* The inlined functions that address is in, the innermost first; returns how many, at most max. */
+size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
+
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
 /* n-th executable section (memory ELF: its code ranges); false behind the last. */
 bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);

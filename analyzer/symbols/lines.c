@@ -68,11 +68,13 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address ? 1 : 0;
 }
 
-static void read_lines(struct elf_object *o)
+void elf_lines_read(struct elf_object *o)
 {
 	Dwarf_Off at = 0, next;
 	size_t header;
 
+	if (o->lines_read)
+		return;
 	o->lines_read = true;
 	o->dwarf = dwarf_begin_elf(o->elf, DWARF_C_READ, NULL);
 	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
@@ -93,8 +95,7 @@ static size_t upper_bound(struct elf_object *o, uint64_t address)
 {
 	size_t low = 0, high;
 
-	if (!o->lines_read)
-		read_lines(o);
+	elf_lines_read(o);
 	high = o->nr_lines;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

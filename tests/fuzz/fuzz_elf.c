@@ -9,6 +9,7 @@ static void ask(struct elf_object *o)
 	struct elf_section s;
 	struct elf_function f;
 	struct elf_line before, after, line;
+	struct elf_inline inlined[4];
 	bool has_before, has_after;
 	const char *name;
 	uint64_t address;
@@ -17,6 +18,7 @@ static void ask(struct elf_object *o)
 		f = elf_get_function(o, i);
 		elf_find_function(o, f.address + f.bytes / 2, &f);
 		elf_find_line(o, f.address, &line);
+		elf_find_inlines(o, f.address + f.bytes / 2, inlined, 4);
 		elf_find_lines_around(o, f.address, f.address, f.address + f.bytes, &before, &has_before, &after, &has_after);
 	}
 	for (size_t i = 0; i < 10 && elf_get_text(o, i, &s); i++) {

@@ -24,6 +24,26 @@ __attribute__((noinline)) static int known_function(int n)
 }
 enum { LAST_LINE = __LINE__ - 1 };
 
+/* Two functions in one, and an address in the innermost. */
+extern const char inlined_spot[];
+static inline __attribute__((always_inline)) int innermost(int n)
+{
+	__asm__ volatile(".globl inlined_spot\ninlined_spot: nop" : "+r"(n));
+	return n + 1;
+}
+
+static inline __attribute__((always_inline)) int between(int n)
+{
+	return innermost(n) * 2;
+}
+enum { BETWEEN_LINE = __LINE__ - 2 };
+
+__attribute__((noinline, noclone)) static int around(int n)
+{
+	return between(n) + 3;
+}
+enum { AROUND_LINE = __LINE__ - 2 };
+
 static unsigned char *read_file(const char *path, size_t *bytes)
 {
 	struct stat st;
@@ -376,9 +396,31 @@ static void an_offset_in_a_shared_page_is_the_executable_segments(void **state)
 	elf_object_destroy(o);
 }
 
+static void inlined_functions_are_found_inside_out(void **state)
+{
+	struct elf_inline found[4];
+	uint64_t bias;
+	struct elf_object *o = open_self(&bias);
+	uint64_t spot = (uint64_t)(uintptr_t)inlined_spot - bias;
+
+	(void)state;
+	assert_int_equal(around(1), 7);
+	assert_int_equal(elf_find_inlines(o, spot, found, 4), 2);
+	assert_string_equal(found[0].name, "innermost");
+	assert_int_equal(found[0].call_line, BETWEEN_LINE);
+	assert_string_equal(found[1].name, "between");
+	assert_int_equal(found[1].call_line, AROUND_LINE);
+	assert_non_null(strstr(found[1].call_file, "test_elf_object.c"));
+	assert_int_equal(elf_find_inlines(o, spot, found, 1), 1);
+	assert_int_equal(elf_find_inlines(o, (uint64_t)(uintptr_t)&known_function - bias, found, 4), 0);
+	assert_int_equal(elf_find_inlines(o, 1, found, 4), 0);
+	elf_object_destroy(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inlined_functions_are_found_inside_out),
 		cmocka_unit_test(own_functions_and_lines_are_found),
 		cmocka_unit_test(functions_are_sorted_and_have_one_name_an_address),
 		cmocka_unit_test(plt_entries_are_named_after_their_targets),

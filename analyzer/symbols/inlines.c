@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which functions a compiler inlined at an address, by libdw.  All subprograms' ranges become one sorted array when the first
+ * address is asked for; from there it is down the tree of one subprogram.  Trees are hostile: depth and steps are bounded.
+ */
+#include "elf_internal.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#define RANGES_MAX (16u << 20)
+#define DEPTH_MAX 64
+#define STEPS_MAX 100000 /* DIEs looked at for one address */
+#define SCOPES_MAX 8	 /* namespaces and classes in each other */
+
+void elf_inlines_destroy(struct elf_object *o)
+{
+	free(o->bodies);
+}
+
+static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Off die)
+{
+	if (o->nr_bodies == o->bodies_capacity) {
+		size_t capacity = o->bodies_capacity ? 2 * o->bodies_capacity : 1024;
+		struct body *bigger = capacity <= RANGES_MAX ? realloc(o->bodies, capacity * sizeof(*bigger)) : NULL;
+
+		if (!bigger)
+			return false;
+		o->bodies = bigger;
+		o->bodies_capacity = capacity;
+	}
+	o->bodies[o->nr_bodies++] = (struct body){ start, end, die };
+	return true;
+}
+
+/* Subprograms below a unit, a namespace or a class. */
+static void add_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
+{
+	Dwarf_Die die;
+	size_t steps = 0;
+
+	if (depth > SCOPES_MAX || dwarf_child(scope, &die) != 0)
+		return;
+	do {
+		Dwarf_Addr base, start, end;
+		ptrdiff_t at = 0;
+
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
+				if (start < end && !add_body(o, start, end, dwarf_dieoffset(&die)))
+					return;
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			add_bodies(o, &die, depth + 1);
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0 && ++steps < RANGES_MAX);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct body *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void read_bodies(struct elf_object *o)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+
+	o->bodies_read = true;
+	elf_lines_read(o);
+	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+		Dwarf_Die unit;
+
+		if (next <= at)
+			break;
+		if (dwarf_offdie(o->dwarf, at + header, &unit))
+			add_bodies(o, &unit, 0);
+		at = next;
+	}
+	if (o->nr_bodies)
+		qsort(o->bodies, o->nr_bodies, sizeof(*o->bodies), by_start);
+}
+
+static const struct body *find_body(struct elf_object *o, uint64_t address)
+{
+	size_t low = 0, high;
+
+	if (!o->bodies_read)
+		read_bodies(o);
+	high = o->nr_bodies;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (o->bodies[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < o->bodies[low - 1].end ? &o->bodies[low - 1] : NULL;
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	/* as symbol tables have it */
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
+		name = dwarf_formstring(&attribute);
+	return name ? name : dwarf_diename(die);
+}
+
+static void read_call(Dwarf_Die *die, struct elf_inline *out)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+	size_t nr;
+
+	if (dwarf_attr(die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &number) == 0 && number <= UINT32_MAX)
+		out->call_line = (uint32_t)number;
+	if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &number) == 0 &&
+	    dwarf_diecu(die, &unit, NULL, NULL) && dwarf_getsrcfiles(&unit, &files, &nr) == 0 && number < nr)
+		out->call_file = dwarf_filesrc(files, number, NULL, NULL);
+	if (!out->call_file)
+		out->call_file = "";
+}
+
+size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max)
+{
+	const struct body *body = find_body(o, address);
+	struct elf_inline found[DEPTH_MAX];
+	size_t nr = 0, steps = 0;
+	Dwarf_Die die, child;
+	bool deeper;
+
+	if (!body || !dwarf_offdie(o->dwarf, body->die, &die))
+		return 0;
+	do {
+		deeper = false;
+		if (dwarf_child(&die, &child) != 0)
+			break;
+		do {
+			int tag = dwarf_tag(&child);
+
+			if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) || dwarf_haspc(&child, address) != 1)
+				continue;
+			if (tag == DW_TAG_inlined_subroutine) {
+				found[nr] = (struct elf_inline){ .name = name_of(&child) };
+				read_call(&child, &found[nr]);
+				if (found[nr].name)
+					nr++;
+			}
+			die = child;
+			deeper = true;
+			break;
+		} while (++steps < STEPS_MAX && dwarf_siblingof(&child, &child) == 0);
+	} while (deeper && nr < DEPTH_MAX && ++steps < STEPS_MAX);
+	for (size_t i = 0; i < nr && i < max; i++)
+		out[i] = found[nr - 1 - i];
+	return nr < max ? nr : max;
+}
