@@ -21,7 +21,7 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (README.md).
 jitreg_SRC   := $(wildcard jitreg/*.c)
-guest_SRC    := $(wildcard agent/guest/*.c shim/*.c)
+guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/hosts/*.c)
 recorder_SRC := $(wildcard agent/recorder/*.c)
 analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
 engine_SRC   := $(filter-out tests/engine/runtime%.c,$(wildcard tests/engine/*.c))

@@ -16,6 +16,7 @@
 	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
 	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 2048)") \
 	X(DORMANT, "TAILOR_DORMANT", "1: remember what is registered, record when `tailor start PID` asks for it") \
+	X(NO_ADAPT, "TAILOR_NO_ADAPT", "1: the agent changes nothing in its host to hear more of its JIT") \
 	X(DEBUG, "TAILOR_DEBUG", "1: the guest says on stderr what it does") \
 	X(OFF, "TAILOR_OFF", "1: the guest does nothing at all")
 

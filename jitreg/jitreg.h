@@ -223,6 +223,7 @@ JITREG_RECORDS(JITREG_STRUCT_)
 #define JITREG_CONTROL_START 1u
 #define JITREG_CONTROL_STOP 2u
 #define JITREG_CONTROL_CUT 3u
+#define JITREG_CONTROL_NOTE 4u /* name: a sentence for the reader of the trace; asks for nothing */
 
 /* ----------------------------------------------------------------------------------------------------- emitting */
 

@@ -9,6 +9,8 @@
  */
 #include "shim.h"
 
+#include "hosts/hosts.h"
+
 #include "jitreg.h"
 #include "sys.h"
 
@@ -130,6 +132,7 @@ static int look_at(void *context, const struct object *o)
 				nr_known++;
 			announce(o);
 			gdb_jit_object(o);
+			hosts_object(o);
 			return 0;
 		}
 	log_count_full();

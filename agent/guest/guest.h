@@ -97,5 +97,13 @@ void *objects_find_next(const char *name);
 /* ---- patch.c
  * Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */
 int patch_empty_function(void *function, void *to);
+/* Write to memory that may be read-only, without making it writable.  0 or -errno.  Context: any. */
+int patch_write(void *to, const void *from, size_t bytes);
+
+/* ---- slots.c
+ * Where o keeps the address of a function that it imports, or NULL.  Context: any. */
+void **object_find_slot(const struct object *o, const char *name);
+/* Calls of o to name go to `to`; *before (a function pointer): where they went.  0, -ENOENT or -errno.  Context: any. */
+int slot_replace(const struct object *o, const char *name, void *to, void *before);
 
 #endif

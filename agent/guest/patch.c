@@ -37,19 +37,26 @@ static bool is_empty(const unsigned char *code)
 	return true;
 }
 
-/* /proc/self/mem writes to read-only code without ever making it writable. */
+/* /proc/self/mem writes to read-only memory without ever making it writable. */
+int patch_write(void *to, const void *from, size_t bytes)
+{
+	int fd = sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	long n;
+
+	if (fd < 0)
+		return fd;
+	n = sys_call(SYS_pwrite64, fd, (long)from, (long)bytes, (long)to, 0, 0);
+	sys_close(fd);
+	return n == (long)bytes ? 0 : n < 0 ? (int)n : -EIO;
+}
+
 static int write_code(void *to, const void *from, size_t bytes)
 {
-	int fd = sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC), ret;
 	uintptr_t page = (uintptr_t)to & ~(uintptr_t)4095;
 	size_t span = ((uintptr_t)to + bytes + 4095 - page) & ~(size_t)4095;
-	long n = -1;
+	int ret = patch_write(to, from, bytes);
 
-	if (fd >= 0) {
-		n = sys_call(SYS_pwrite64, fd, (long)from, (long)bytes, (long)to, 0, 0);
-		sys_close(fd);
-	}
-	if (n == (long)bytes)
+	if (ret == 0)
 		return 0;
 	ret = sys_mprotect(page, span, PROT_READ | PROT_WRITE | PROT_EXEC);
 	if (ret)

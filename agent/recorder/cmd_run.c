@@ -29,10 +29,11 @@ struct arguments {
 	char **command;
 };
 
-enum { KEY_FOLLOW = 0x200, KEY_TELL };
+enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_TELL };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until every process that the command started has ended", 0 },
 	{ "tell", KEY_TELL, "DESCRIPTOR", OPTION_HIDDEN, "write the command's pid and time of exec there, and what it used", 0 },
+	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "change nothing in hosts to hear more of their JITs (the trace says what was)", 0 },
 	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
 	{ 0 },
 };
@@ -52,6 +53,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->tell = atoi(arg);
 		if (fcntl(a->tell, F_SETFD, FD_CLOEXEC) < 0) /* it is not the command's */
 			argp_error(state, "--tell is an open descriptor, not '%s'", arg);
+		break;
+	case KEY_NO_ADAPT:
+		setenv(TAILOR_ENV_NO_ADAPT, "1", 1);
 		break;
 	case KEY_FOLLOW:
 		a->follow = true;

@@ -97,6 +97,14 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 		fprintf(stderr, "%s: %s\n", program_invocation_name, text);
 }
 
+void session_note(struct session *s, const char *kind, const char *text, size_t bytes)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
+	session_put_text(s, kind);
+	trace_record_text(s->writer, text, bytes);
+	trace_record_end(s->writer);
+}
+
 static void read_comm(pid_t pid, char comm[64])
 {
 	char path[64];

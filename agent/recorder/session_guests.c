@@ -64,7 +64,9 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 		learn_image(s, c->pid, values);
 	else if (prefix.id == JITREG_CONTROL)
 		session_control(s, values[F(control, action)].u);
-	if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
+	if (prefix.id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
+		session_note(s, "host", values[F(control, name)].p, values[F(control, name)].bytes);
+	else if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
 		s->loss[LOSS_LOG_BAD]++;
 }
 

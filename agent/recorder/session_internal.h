@@ -130,6 +130,8 @@ void session_serve_control(struct session *s, bool our_child);
 void session_answer_asker(struct session *s);
 
 /* ---- session_facts.c */
+/* A sentence into the trace, and nowhere else. */
+void session_note(struct session *s, const char *kind, const char *text, size_t bytes);
 void session_put_text(struct session *s, const char *text);
 void session_write_header(struct session *s);
 void session_write_event(struct session *s, int event);

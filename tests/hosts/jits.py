@@ -36,18 +36,26 @@ def hosts(build):
     """{jits}: this folder's programs; {dir}: a scratch folder; {s}: seconds; {r}: the file for the number of rounds."""
     return [
         Host("node", "nodejs", "node --version", None, [
+            Channel("adapter", "node {jits}/fib.js {s} {r}", lines=95),
             Channel("jitdump", "node --perf-prof --perf-prof-delete-file {jits}/fib.js {s} {r}", lines=95),
             Channel("perf map", "node --perf-basic-prof {jits}/fib.js {s} {r}"),
         ]),
         Host("openjdk", "openjdk-17-jdk-headless", "java --version", "javac -d {dir} {jits}/Fib.java", [
+            Channel("adapter", "java -cp {dir} Fib {s} {r}", lines=95),
             Channel("perf map", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp {dir} Fib {s} {r}"),
         ]),
         Host("php", "php8.2-cli", "php --version", None, [
+            Channel("adapter", PHP + " {jits}/fib.php {s} {r}"),
             Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),
             Channel("jitdump", PHP + " -d opcache.jit_debug=0x20 {jits}/fib.php {s} {r}"),
             Channel("perf map", PHP + " -d opcache.jit_debug=0x10 {jits}/fib.php {s} {r}"),
         ]),
-        Host("mono", "mono-runtime mono-mcs", "mono --version", "mcs -out:{dir}/fib.exe {jits}/fib.cs", [
+        Host("luajit", "luajit", "luajit -v", None, [
+            Channel("adapter", "luajit {jits}/fib.lua {s} {r}", lines=95),
+        ]),
+        Host("mono", "mono-runtime mono-mcs", "mono --version", "mcs -debug -out:{dir}/fib.exe {jits}/fib.cs", [
+            Channel("adapter", "mono {dir}/fib.exe {s} {r}"),
+            Channel("adapter", "mono --debug {dir}/fib.exe {s} {r}", lines=95),
             Channel("perf map", "mono --jitmap {dir}/fib.exe {s} {r}"),
         ]),
         Host("erlang", "erlang-base", "cat /usr/lib/erlang/releases/*/OTP_VERSION", "cd {dir} && erlc +debug_info {jits}/fib.erl", [

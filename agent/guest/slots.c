@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slots through which one object calls functions of others.  What is put into a slot is seen by that object alone: no
+ * symbol is exported for it, and nobody else's calls change.  Knows x86-64.  Context: any.
+ */
+#include "guest.h"
+#include "sys.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+struct relocations {
+	const Elf64_Rela *first;
+	size_t nr;
+};
+
+static const void *pointer(const struct object *o, uint64_t p)
+{
+	return (const void *)(p < o->bias ? o->bias + p : p);
+}
+
+static void **find_in(const struct object *o, const struct relocations *r, const Elf64_Sym *symbols, const char *strings,
+		      const char *name)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		unsigned type = ELF64_R_TYPE(r->first[i].r_info);
+		const Elf64_Sym *s = &symbols[ELF64_R_SYM(r->first[i].r_info)];
+
+		if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) && strcmp(strings + s->st_name, name) == 0)
+			return (void **)(o->bias + r->first[i].r_offset);
+	}
+	return NULL;
+}
+
+void **object_find_slot(const struct object *o, const char *name)
+{
+	const Elf64_Phdr *ph = o->headers;
+	const Elf64_Dyn *dyn = NULL;
+	const Elf64_Sym *symbols = NULL;
+	const char *strings = NULL;
+	struct relocations jumps = { NULL, 0 }, others = { NULL, 0 };
+	void **slot;
+
+	for (int i = 0; i < o->nr_headers; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			dyn = (const Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
+	for (; dyn && dyn->d_tag != DT_NULL; dyn++)
+		switch (dyn->d_tag) {
+		case DT_SYMTAB:
+			symbols = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			strings = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_JMPREL:
+			jumps.first = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_PLTRELSZ:
+			jumps.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
+			break;
+		case DT_RELA:
+			others.first = pointer(o, dyn->d_un.d_ptr);
+			break;
+		case DT_RELASZ:
+			others.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
+			break;
+		}
+	if (!symbols || !strings)
+		return NULL;
+	slot = jumps.first ? find_in(o, &jumps, symbols, strings, name) : NULL;
+	return slot || !others.first ? slot : find_in(o, &others, symbols, strings, name);
+}
+
+int slot_replace(const struct object *o, const char *name, void *to, void *before)
+{
+	void **slot = object_find_slot(o, name), *old;
+
+	if (!slot)
+		return -ENOENT;
+	old = *slot;
+	if (object_contains(o, old, 1)) /* bound lazily, and not bound yet: to what it will be */
+		old = objects_find_next(name);
+	if (!old)
+		return -ENOENT;
+	memcpy(before, &old, sizeof(old));
+	return patch_write(slot, &to, sizeof(to));
+}

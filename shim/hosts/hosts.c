@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "hosts.h"
+
+#include "environ.h"
+
+#include <string.h>
+
+void hosts_object(const struct object *o)
+{
+	if (environ_get(ENVIRON_NO_ADAPT))
+		return;
+	java_object(o);
+	luajit_object(o);
+	mono_object(o);
+	php_object(o);
+	postgres_object(o);
+	v8_object(o);
+}
+
+int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns)
+{
+	struct jitreg_load r;
+	struct iovec parts[2];
+	struct timespec now;
+
+	memset(&r, 0, sizeof(r));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	r.prefix.timestamp = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - ago_ns;
+	r.vma = r.code_addr = address;
+	r.code_size = bytes;
+	parts[0] = jitreg_part_(name, strlen(name) + 1);
+	parts[1] = jitreg_part_(code, bytes);
+	return JITREG_SEND_(JITREG_LOAD, r, parts);
+}
+
+bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes)
+{
+	uint32_t discriminator = 0;
+	unsigned char *p = t->buffer + t->bytes;
+
+	if (t->nr && line == t->last_line)
+		return true;
+	if (16 + file_bytes + 1 > t->capacity - t->bytes)
+		return false;
+	memcpy(p, &address, 8);
+	memcpy(p + 8, &line, 4);
+	memcpy(p + 12, &discriminator, 4);
+	memcpy(p + 16, file, file_bytes);
+	p[16 + file_bytes] = 0;
+	t->bytes += 16 + file_bytes + 1;
+	t->nr++;
+	t->last_line = line;
+	return true;
+}
+
+void line_table_send(const struct line_table *t, uint64_t address)
+{
+	if (t->nr)
+		jitreg_debug_info(address, t->nr, t->buffer, t->bytes);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adapters: what is done for one kind of host so that it says more than it does by itself.  Each looks at every object that
+ * is loaded and knows its own by the symbols in it; in other hosts it does nothing.  TAILOR_NO_ADAPT switches them off.
+ * Context: any (the loader may hold its lock), under the guard; what they put into a host is called as it says.
+ */
+#ifndef TAILOR_HOSTS_H
+#define TAILOR_HOSTS_H
+
+#include "guest.h"
+
+#include "jitreg.h"
+
+/* A loaded object is new.  Before its code runs, where possible. */
+void hosts_object(const struct object *o);
+
+/* What an adapter has done, for the reader of the trace; once per process is enough. */
+#define HOSTS_SAY(sentence) \
+	do { \
+		static int said; \
+		if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) \
+			jitreg_control(JITREG_CONTROL_NOTE, sentence); \
+	} while (0)
+
+/* LOAD, stamped ns before now: for hosts that speak of code which runs already. */
+int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
+
+/* Line tables in jitdump's encoding, in a buffer of the caller's. */
+struct line_table {
+	unsigned char *buffer;
+	size_t bytes, capacity;
+	uint64_t nr;
+	uint32_t last_line;
+};
+/* Entries come by ascending address; one that repeats the line before it is left out.  false: there is no room. */
+bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
+/* Announce it, before the LOAD. */
+void line_table_send(const struct line_table *t, uint64_t address);
+
+/* One per host. */
+void java_object(const struct object *o);
+void luajit_object(const struct object *o);
+void mono_object(const struct object *o);
+void php_object(const struct object *o);
+void postgres_object(const struct object *o);
+void v8_object(const struct object *o);
+
+#endif

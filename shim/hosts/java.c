@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OpenJDK: the launcher asks for JNI_CreateJavaVM by dlsym, gets ours, and so we have the machine as soon as it is made and
+ * before its first class: JVMTI then calls back for compiled methods (with their inline tree, whose innermost frame has the
+ * line) and for stubs.  HotSpot keeps line numbers of more than safepoints because these events are asked for.
+ *
+ * One option is added where the launcher has not set it: -XX:+PreserveFramePointer, without which no stack goes through
+ * compiled code.  The tables are those of jni.h and jvmti.h, by number.
+ */
+#include "hosts.h"
+
+#include "sys.h"
+
+#include <string.h>
+
+#define JNI_OK 0
+#define JVMTI_VERSION 0x30010000
+#define INLINE_INFO 2 /* jvmticmlr.h */
+#define EVENT_FIRST 50
+#define EVENT_COMPILED_LOAD 68
+#define EVENT_COMPILED_UNLOAD 69
+#define EVENT_CODE_GENERATED 70
+#define OPTIONS_MAX 256
+#define LINES_BYTES 32768
+#define NAME_BYTES 1024
+/* HotSpot tells of a method a moment after it began to run */
+#define TOLD_LATE_NS 5000000
+
+typedef void *const *table;  /* a machine, or an environment: a pointer to its functions */
+typedef struct { table functions; } *handle;
+
+struct option {
+	char *text;
+	void *extra;
+};
+struct arguments {
+	int32_t version, nr;
+	struct option *options;
+	uint8_t ignore_unknown;
+};
+struct line {
+	int64_t bci;
+	int32_t number;
+};
+struct inline_record {
+	int32_t kind, major, minor;
+	void *next;
+	int32_t nr;
+	struct frame {
+		void *pc;
+		int32_t nr;
+		void **methods; /* innermost first */
+		int32_t *bcis;
+	} *frames;
+};
+
+typedef int (*create_function)(handle *vm, void **env, struct arguments *a);
+static create_function real_create;
+static void *(*real_dlsym)(void *, const char *);
+static unsigned char *lines_buffer;
+static int lines_taken;
+
+/* jvmti.h numbers its functions from 1. */
+#define JVMTI(env, n, ...) ((int (*)(handle, ##__VA_ARGS__))(env)->functions[(n)-1])
+#define DEALLOCATE 47
+#define GET_CLASS_SIGNATURE 48
+#define GET_SOURCE_FILE_NAME 50
+#define GET_METHOD_NAME 64
+#define GET_METHOD_CLASS 65
+#define GET_LINE_TABLE 70
+#define SET_EVENT_CALLBACKS 122
+#define GENERATE_EVENTS 123
+#define ADD_CAPABILITIES 142
+#define SET_EVENT_MODE 2
+
+static void give_back(handle env, void *p)
+{
+	if (p)
+		JVMTI(env, DEALLOCATE, unsigned char *)(env, p);
+}
+
+/* "Lpackage/Class;" and "method" to "package.Class.method". */
+static void method_name(handle env, void *method, char out[NAME_BYTES])
+{
+	char *name = NULL, *signature = NULL;
+	void *class = NULL;
+	size_t at = 0;
+
+	JVMTI(env, GET_METHOD_NAME, void *, char **, char **, char **)(env, method, &name, NULL, NULL);
+	if (JVMTI(env, GET_METHOD_CLASS, void *, void **)(env, method, &class) == 0)
+		JVMTI(env, GET_CLASS_SIGNATURE, void *, char **, char **)(env, class, &signature, NULL);
+	for (const char *c = signature && *signature == 'L' ? signature + 1 : ""; *c && *c != ';' && at < NAME_BYTES / 2; c++)
+		out[at++] = *c == '/' ? '.' : *c;
+	if (at)
+		out[at++] = '.';
+	for (const char *c = name ? name : "(no name)"; *c && at < NAME_BYTES - 1; c++)
+		out[at++] = *c;
+	out[at] = 0;
+	give_back(env, name);
+	give_back(env, signature);
+}
+
+/* What a method's lines are: kept for the last one asked, because neighbours mostly share it. */
+struct method_lines {
+	void *method;
+	struct line *lines;
+	int32_t nr;
+	char *file;
+};
+
+static void forget_lines(handle env, struct method_lines *m)
+{
+	give_back(env, m->lines);
+	give_back(env, m->file);
+	memset(m, 0, sizeof(*m));
+}
+
+static uint32_t find_line(handle env, struct method_lines *m, void *method, int32_t bci)
+{
+	uint32_t number = 0;
+
+	if (m->method != method) {
+		void *class = NULL;
+
+		forget_lines(env, m);
+		m->method = method;
+		if (JVMTI(env, GET_LINE_TABLE, void *, int32_t *, struct line **)(env, method, &m->nr, &m->lines))
+			m->nr = 0;
+		if (JVMTI(env, GET_METHOD_CLASS, void *, void **)(env, method, &class) == 0)
+			JVMTI(env, GET_SOURCE_FILE_NAME, void *, char **)(env, class, &m->file);
+	}
+	for (int32_t i = 0; i < m->nr; i++)
+		if (m->lines[i].bci <= bci)
+			number = (uint32_t)m->lines[i].number;
+	return m->file ? number : 0;
+}
+
+/* A pc's entry describes the code up to it. */
+static void send_lines(handle env, uint64_t start, const struct inline_record *r)
+{
+	struct line_table t = { .buffer = lines_buffer, .capacity = LINES_BYTES };
+	struct method_lines m = { 0 };
+	uint64_t from = start;
+
+	while (r && r->kind != INLINE_INFO)
+		r = r->next;
+	if (!r || !t.buffer || __atomic_exchange_n(&lines_taken, 1, __ATOMIC_ACQUIRE))
+		return;
+	for (int32_t i = 0; i < r->nr; i++) {
+		const struct frame *f = &r->frames[i];
+		uint32_t line = 0;
+
+		for (int32_t n = 0; n < f->nr && !line; n++)
+			line = f->bcis[n] >= 0 ? find_line(env, &m, f->methods[n], f->bcis[n]) : 0;
+		if (line && !line_table_add(&t, t.nr ? from : start, line, m.file, strlen(m.file)))
+			break;
+		if ((uint64_t)(uintptr_t)f->pc > from)
+			from = (uint64_t)(uintptr_t)f->pc;
+	}
+	line_table_send(&t, start);
+	__atomic_store_n(&lines_taken, 0, __ATOMIC_RELEASE);
+	forget_lines(env, &m);
+}
+
+/* Context: the machine's service thread, or ours while we ask for all that exists. */
+static void compiled_load(handle env, void *method, int32_t bytes, const void *address, int32_t nr, const void *map,
+			  const struct inline_record *info)
+{
+	char name[NAME_BYTES];
+
+	(void)nr;
+	(void)map;
+	if (bytes <= 0)
+		return;
+	method_name(env, method, name);
+	send_lines(env, (uint64_t)(uintptr_t)address, info);
+	hosts_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, name, address, TOLD_LATE_NS);
+}
+
+static void compiled_unload(handle env, void *method, const void *address)
+{
+	(void)env;
+	(void)method;
+	jitreg_code_unload((uint64_t)(uintptr_t)address, 0);
+}
+
+static void code_generated(handle env, const char *name, const void *address, int32_t bytes)
+{
+	(void)env;
+	if (bytes > 0)
+		jitreg_code_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, 0, name, NULL);
+}
+
+static void hear(handle vm)
+{
+	/* can_get_source_file_name, can_get_line_numbers; can_generate_compiled_method_load_events */
+	uint8_t capabilities[16] = { 0, 0x18, 0, 0x08 };
+	void *callbacks[64] = { NULL };
+	handle env = NULL;
+
+	if (((int (*)(handle, void **, int32_t))vm->functions[6])(vm, (void **)&env, JVMTI_VERSION) != JNI_OK || !env)
+		return;
+	if (JVMTI(env, ADD_CAPABILITIES, const void *)(env, capabilities))
+		return;
+	callbacks[EVENT_COMPILED_LOAD - EVENT_FIRST] = (void *)compiled_load;
+	callbacks[EVENT_COMPILED_UNLOAD - EVENT_FIRST] = (void *)compiled_unload;
+	callbacks[EVENT_CODE_GENERATED - EVENT_FIRST] = (void *)code_generated;
+	/* as many as there were in version 1.0: later ones are not looked for */
+	JVMTI(env, SET_EVENT_CALLBACKS, const void *, int32_t)(env, callbacks, 35 * (int32_t)sizeof(void *));
+	for (int event = EVENT_COMPILED_LOAD; event <= EVENT_CODE_GENERATED; event++)
+		((int (*)(handle, int, int, void *, ...))env->functions[SET_EVENT_MODE - 1])(env, 1, event, NULL);
+	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_CODE_GENERATED);
+	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_COMPILED_LOAD);
+	HOSTS_SAY("OpenJDK: compiled methods and their lines are heard through JVMTI; -XX:+PreserveFramePointer was added");
+}
+
+static int create(handle *vm, void **env, struct arguments *given)
+{
+	static char keep_frames[] = "-XX:+PreserveFramePointer";
+	struct option options[OPTIONS_MAX];
+	struct arguments a = *given;
+	int ret;
+
+	if (a.nr >= 0 && a.nr < OPTIONS_MAX - 1) {
+		/* first: what the user says comes later and holds */
+		options[0] = (struct option){ keep_frames, NULL };
+		memcpy(options + 1, a.options, (size_t)a.nr * sizeof(*options));
+		a.options = options;
+		a.nr++;
+	}
+	ret = real_create(vm, env, &a);
+	if (ret == JNI_OK && guest_is_on())
+		hear(*vm);
+	return ret;
+}
+
+/* The launcher's only. */
+static void *launchers_dlsym(void *library, const char *name)
+{
+	void *symbol = real_dlsym(library, name);
+
+	if (!symbol || strcmp(name, "JNI_CreateJavaVM") != 0)
+		return symbol;
+	real_create = (create_function)symbol;
+	return (void *)create;
+}
+
+void java_object(const struct object *o)
+{
+	long p;
+
+	/* libjli, or a program that has it inside */
+	if (real_dlsym || !object_find_symbol(o, "JLI_Launch"))
+		return;
+	if (slot_replace(o, "dlsym", (void *)launchers_dlsym, &real_dlsym)) {
+		guest_debug("OpenJDK: where its launcher looks for the machine cannot be found");
+		return;
+	}
+	p = sys_mmap(NULL, LINES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	lines_buffer = p < 0 && p > -4096 ? NULL : (unsigned char *)p;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PHP with opcache's JIT: it tells debuggers of its code, with lines and frames, if opcache.jit_debug says so (0x100).  The
+ * command's own settings (-d, and what it always sets) are one text in its sapi_module; when PHP asks the environment where
+ * its configuration is, just before it reads them, ours is put in front: what the user sets comes later and holds.
+ *
+ * The text is found by what the command line interface always writes there, so that no layout is assumed.  Other servers
+ * (FPM, Apache) have none, and are left alone.
+ */
+#include "hosts.h"
+
+#include "sys.h"
+
+#include <string.h>
+
+#define SAPI_BYTES 512 /* of sapi_module, looked through */
+#define TEXT_BYTES 65536
+static const char always[] = "html_errors=0";
+static const char ours[] = "opcache.jit_debug=256\n";
+
+static char *(*real_getenv)(const char *);
+static char **sapi_module;
+static char *text;
+
+static void add_setting(void)
+{
+	for (size_t i = 0; i < SAPI_BYTES / sizeof(char *); i++) {
+		char *theirs = sapi_module[i];
+		size_t bytes;
+
+		if (!theirs || !sys_readable_range(theirs, sizeof(always)) || memcmp(theirs, always, sizeof(always) - 1) != 0)
+			continue;
+		bytes = strlen(theirs) + 1;
+		if (bytes + sizeof(ours) > TEXT_BYTES)
+			return;
+		memcpy(text, ours, sizeof(ours) - 1);
+		memcpy(text + sizeof(ours) - 1, theirs, bytes);
+		sapi_module[i] = text; /* theirs is freed by who made it, through a pointer of its own */
+		HOSTS_SAY("PHP: opcache.jit_debug=0x100 was set, so that it announces its generated code");
+		return;
+	}
+}
+
+static char *on_getenv(const char *name)
+{
+	static int added;
+
+	if (strcmp(name, "PHP_INI_SCAN_DIR") == 0 && guest_is_on() && !__atomic_exchange_n(&added, 1, __ATOMIC_RELAXED))
+		add_setting();
+	return real_getenv(name);
+}
+
+void php_object(const struct object *o)
+{
+	long p;
+
+	if (sapi_module || !object_find_symbol(o, "php_module_startup"))
+		return;
+	sapi_module = object_find_symbol(o, "sapi_module");
+	if (!sapi_module || !object_contains(o, sapi_module, SAPI_BYTES))
+		return;
+	p = sys_mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (p < 0 && p > -4096)
+		return;
+	text = (char *)p;
+	if (slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
+		guest_debug("PHP: where it reads its environment cannot be found");
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PostgreSQL with its LLVM provider: its ORC layer tells debuggers of its code only if jit_debugging_support is on, which is
+ * a superuser's setting.  It is read when a backend first compiles, after llvmjit.so was loaded: set in memory there.
+ */
+#include "hosts.h"
+
+struct program {
+	bool *debugging_support;
+};
+
+static int find_setting(void *context, const struct object *o)
+{
+	struct program *p = context;
+
+	p->debugging_support = object_find_symbol(o, "jit_debugging_support");
+	return 1; /* the program is the first */
+}
+
+void postgres_object(const struct object *o)
+{
+	struct program p = { NULL };
+
+	if (!object_find_symbol(o, "_PG_jit_provider_init"))
+		return;
+	objects_each(find_setting, &p);
+	if (!p.debugging_support || *p.debugging_support)
+		return;
+	*p.debugging_support = true;
+	HOSTS_SAY("PostgreSQL: jit_debugging_support was switched on in memory, so that it announces its generated code");
+}
