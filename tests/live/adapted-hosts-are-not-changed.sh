@@ -57,9 +57,9 @@ class Program {
 }
 END
 
-check() { # HOST NOTE COMMAND...
-	host=$1 note=$2
-	shift 2
+check() { # NOTE COMMAND...
+	note=$1
+	shift
 	command -v "$1" >/dev/null || { echo "$1 is not here"; return; }
 	"$@" >../out.alone.$$ 2>../err.alone.$$ # not into the folder that the host lists
 	alone=$?
@@ -83,11 +83,12 @@ check() { # HOST NOTE COMMAND...
 mkdir work
 mv ./*.* work
 cd work || exit 1
-check node V8: node node.js
-check luajit LuaJIT: luajit lua.lua
-check php PHP: php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M php.php
-command -v javac >/dev/null && javac Java.java && check openjdk OpenJDK: java Java "env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls"
-command -v mcs >/dev/null && mcs cs.cs && check mono Mono: mono cs.exe "env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls"
+check V8: node node.js
+check LuaJIT: luajit lua.lua
+check PHP: php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M php.php
+see="env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls" # without a quote
+command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
+command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
 [ $nr -gt 0 ] || { echo "skipped, because none of these hosts is installed"; exit 77; }
 echo "FIGURE $nr runs of adapted hosts, their output, status and environment unchanged"
 exit $bad
