@@ -185,6 +185,7 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 	unsigned best = l->pmu.vendor == EVENT_VENDOR_AMD ? (l->pmu.ibs ? 2 : 0) : l->pmu.max_precise;
 	unsigned precise = any ? best : (unsigned)s->precise;
 	uint64_t per_second;
+	char text[320];
 	bool paced;
 	int ret;
 
@@ -215,6 +216,11 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 		fix_period(out, &l->pmu, per_second);
 	if (automatic && !event_is_clock(&out->attr) && !per_second)
 		return diag_fail(l->d, ENXIO, "%s cannot be sampled: it opens but does not count", out->name);
+	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
+		snprintf(text, sizeof(text), "%s counts on this processor's performance cores only; task-clock counts on all of them",
+			 out->name);
+		l->told(l->context, text);
+	}
 	return 0;
 }
 

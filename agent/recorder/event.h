@@ -63,6 +63,7 @@ struct event_pmu {
 	bool counters;		/* there are hardware counters */
 	unsigned max_precise;	/* the highest precise_ip */
 	bool ibs;		/* AMD: precise cycles are sampled by IBS */
+	bool hybrid;		/* Intel: cores of two kinds, each with a PMU of its own */
 };
 
 struct event {

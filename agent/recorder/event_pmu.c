@@ -67,4 +67,5 @@ void event_pmu_read(struct event_pmu *out)
 		break;
 	}
 	out->ibs = access(DEVICES "/ibs_op", F_OK) == 0;
+	out->hybrid = access(DEVICES "/cpu_core", F_OK) == 0 && access(DEVICES "/cpu_atom", F_OK) == 0;
 }

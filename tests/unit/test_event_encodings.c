@@ -34,17 +34,17 @@ static const struct processor {
 	const char *forced; /* libpfm4's name; NULL: it has none */
 	struct event_pmu pmu;
 } processors[NR_PROCESSORS] = {
-	[SKL] = { "skl", { EVENT_VENDOR_INTEL, 6, 0x5e, true, 3, false } },
-	[SKX] = { "skx", { EVENT_VENDOR_INTEL, 6, 0x55, true, 3, false } },
-	[ICL] = { "icl", { EVENT_VENDOR_INTEL, 6, 0x7e, true, 3, false } },
-	[ICX] = { "icx", { EVENT_VENDOR_INTEL, 6, 0x6a, true, 3, false } },
-	[SPR] = { "spr", { EVENT_VENDOR_INTEL, 6, 0x8f, true, 3, false } },
-	[ADL] = { NULL, { EVENT_VENDOR_INTEL, 6, 0x97, true, 3, false } },
-	[GNR] = { NULL, { EVENT_VENDOR_INTEL, 6, 0xad, true, 3, false } },
-	[ZEN3] = { "amd64_fam19h_zen3", { EVENT_VENDOR_AMD, 0x19, 0x01, true, 0, true } },
-	[ZEN4] = { "amd64_fam19h_zen4", { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, true } },
-	[ZEN5] = { NULL, { EVENT_VENDOR_AMD, 0x1a, 0x02, true, 0, true } },
-	[N1] = { NULL, { EVENT_VENDOR_ARM, 0x41, 0xd0c, true, 0, false } },
+	[SKL] = { "skl", { EVENT_VENDOR_INTEL, 6, 0x5e, true, 3, false, false } },
+	[SKX] = { "skx", { EVENT_VENDOR_INTEL, 6, 0x55, true, 3, false, false } },
+	[ICL] = { "icl", { EVENT_VENDOR_INTEL, 6, 0x7e, true, 3, false, false } },
+	[ICX] = { "icx", { EVENT_VENDOR_INTEL, 6, 0x6a, true, 3, false, false } },
+	[SPR] = { "spr", { EVENT_VENDOR_INTEL, 6, 0x8f, true, 3, false, false } },
+	[ADL] = { NULL, { EVENT_VENDOR_INTEL, 6, 0x97, true, 3, false, true } },
+	[GNR] = { NULL, { EVENT_VENDOR_INTEL, 6, 0xad, true, 3, false, false } },
+	[ZEN3] = { "amd64_fam19h_zen3", { EVENT_VENDOR_AMD, 0x19, 0x01, true, 0, true, false } },
+	[ZEN4] = { "amd64_fam19h_zen4", { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, true, false } },
+	[ZEN5] = { NULL, { EVENT_VENDOR_AMD, 0x1a, 0x02, true, 0, true, false } },
+	[N1] = { NULL, { EVENT_VENDOR_ARM, 0x41, 0xd0c, true, 0, false, false } },
 };
 
 #define NONE (~0ull) /* this processor has no such event, or not by this name */

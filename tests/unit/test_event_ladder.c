@@ -96,11 +96,12 @@ long syscall(long number, ...)
 
 /* ------------------------------------------------------------------------------------------------------------- recorded */
 
-static const struct event_pmu skx = { EVENT_VENDOR_INTEL, 6, 0x55, true, 3, false };
-static const struct event_pmu old_intel = { EVENT_VENDOR_INTEL, 6, 0x2d, true, 1, false };
-static const struct event_pmu gnr = { EVENT_VENDOR_INTEL, 6, 0xad, true, 3, false };
-static const struct event_pmu zen4 = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, true };
-static const struct event_pmu virtual_zen = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, false };
+static const struct event_pmu skx = { EVENT_VENDOR_INTEL, 6, 0x55, true, 3, false, false };
+static const struct event_pmu adl = { EVENT_VENDOR_INTEL, 6, 0x97, true, 3, false, true };
+static const struct event_pmu old_intel = { EVENT_VENDOR_INTEL, 6, 0x2d, true, 1, false, false };
+static const struct event_pmu gnr = { EVENT_VENDOR_INTEL, 6, 0xad, true, 3, false, false };
+static const struct event_pmu zen4 = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, true, false };
+static const struct event_pmu virtual_zen = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, false, false };
 
 static char said[4096];
 static struct events had;
@@ -285,6 +286,16 @@ static void load_latencies_go_without_their_source_where_that_needs_a_leader(voi
 	assert_said("which cache or memory the data came from is left out");
 }
 
+static void cores_of_two_kinds_are_not_passed_over_in_silence(void **state)
+{
+	(void)state;
+	kernel.max_precise = 3;
+	assert_int_equal(choose(&adl, "auto"), 0);
+	assert_said("INST_RETIRED:PREC_DIST counts on this processor's performance cores only");
+	assert_int_equal(choose(&adl, "task-clock,page-faults"), 0);
+	assert_string_equal(said, "");
+}
+
 static void a_list_is_had_as_a_whole_or_not_at_all(void **state)
 {
 	(void)state;
@@ -317,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup(what_is_given_up_is_said_once, a_kernel),
 		cmocka_unit_test_setup(older_kernels_are_asked_for_less, a_kernel),
 		cmocka_unit_test_setup(load_latencies_go_without_their_source_where_that_needs_a_leader, a_kernel),
+		cmocka_unit_test_setup(cores_of_two_kinds_are_not_passed_over_in_silence, a_kernel),
 		cmocka_unit_test_setup(a_list_is_had_as_a_whole_or_not_at_all, a_kernel),
 	};
 
