@@ -236,7 +236,11 @@ static json_t *events(const struct summary *s)
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
 		const struct event *e = &m->event[i];
-		json_t *o = json_object();
+		json_t *o;
+
+		if (e->is_switch)
+			continue;
+		o = json_object();
 
 		put(o, "name", text(e->name));
 		put(o, "unit", text(e->unit));
@@ -245,6 +249,9 @@ static json_t *events(const struct summary *s)
 		put(o, "period", json_integer((json_int_t)e->period));
 		put(o, "stack_bytes", json_integer(e->stack_bytes));
 		put(o, "samples", count(s->all.event[i].samples));
+		put(o, "weight", json_real(s->all.event[i].weight));
+		put(o, "counted", json_integer((json_int_t)e->counted));
+		put(o, "shown", json_boolean(i == s->event));
 		json_array_append_new(list, o);
 	}
 	return list;

@@ -126,8 +126,10 @@ int report_rows(void *context, const struct attribution *a, const struct table *
 			r->last_ns = time_ns;
 		r->samples += t->share[r->selected[i]];
 	}
-	if (r->summary)
+	if (r->summary) {
+		r->summary->event = r->event;
 		ret = summary_rows(r->summary, a, t, r->selected, nr);
+	}
 	for (uint32_t i = 0; ret == 0 && i < r->nr_groups; i++) {
 		struct report_group *g = r->group[i];
 		struct table_condition conditions[2];

@@ -107,12 +107,24 @@ static int add_rows(struct sums *s, const struct attribution *a, const struct ta
 int summary_rows(struct summary *s, const struct attribution *a, const struct table *t, const uint32_t *selected, uint32_t nr)
 {
 	static const struct table_condition in_run = { .column = TABLE_PHASE, .low = 0, .high = 0, .not = true };
+	const struct table_condition is_shown = { .column = TABLE_EVENT, .low = s->event, .high = s->event };
+	const struct table_condition is_other = { .column = TABLE_EVENT, .low = s->event, .high = s->event, .not = true };
 	const struct table_filter run = { .conditions = &in_run, .nr_conditions = 1 };
-	uint32_t *rows = malloc(((size_t)nr + 1) * sizeof(*rows));
-	int ret = rows ? add_rows(&s->all, a, t, selected, nr) : -ENOMEM;
+	const struct table_filter shown = { .conditions = &is_shown, .nr_conditions = 1 };
+	const struct table_filter other = { .conditions = &is_other, .nr_conditions = 1 };
+	uint32_t *rows = malloc(((size_t)nr + 1) * sizeof(*rows)), *of_event = malloc(((size_t)nr + 1) * sizeof(*of_event));
+	int ret = rows && of_event ? grow(&s->all, a) : -ENOMEM;
 
+	if (ret == 0 && a->model->nr_events > 1) {
+		add_column(s->all.event, s->all.nr[TABLE_EVENT], t, TABLE_EVENT, rows, table_select(t, &other, selected, nr, rows));
+		nr = table_select(t, &shown, selected, nr, of_event);
+		selected = of_event;
+	}
+	if (ret == 0)
+		ret = add_rows(&s->all, a, t, selected, nr);
 	if (ret == 0)
 		ret = add_rows(&s->run, a, t, rows, table_select(t, &run, selected, nr, rows));
+	free(of_event);
 	free(rows);
 	return ret;
 }

@@ -25,11 +25,12 @@ struct summary {
 	uint32_t nr_runs; /* marks with samples in them */
 	uint32_t plan_level; /* LEVELS_MAX: no level is a plan */
 	uint64_t lost; /* samples that were not recorded */
+	uint32_t event; /* the sums are of this one: samples of different events do not add up (all.event: of each) */
 };
 
 /* NULL without memory. */
 struct summary *summary_create(void);
-/* Add rows that passed the filter.  0 or -ENOMEM. */
+/* Add rows that passed the filter, of all events.  0 or -ENOMEM. */
 int summary_rows(struct summary *s, const struct attribution *a, const struct table *t, const uint32_t *selected, uint32_t nr);
 /* After the last rows.  0 or -ENOMEM. */
 int summary_settle(struct summary *s, const struct attribution *a);

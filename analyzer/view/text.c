@@ -124,6 +124,30 @@ static const char *level_name(const struct text *t, uint32_t level)
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
+static bool all_pass(const struct summary *s)
+{
+	double samples = 0;
+
+	for (uint32_t i = 0; i < s->a->model->nr_events; i++)
+		samples += s->all.event[i].samples;
+	return samples + 0.5 >= (double)s->a->nr_samples;
+}
+
+/* How much of what the counter saw its samples stand for; and whether they are the ones shown. */
+static void put_share_of_counter(const struct text *t, uint32_t i)
+{
+	const struct model *m = t->s->a->model;
+	const struct event *e = &m->event[i];
+	int more = 0;
+
+	if (e->counted && all_pass(t->s))
+		fprintf(t->to, "\n          samples of %.1f %% of what it counted", 100 * t->s->all.event[i].weight / (double)e->counted);
+	for (uint32_t n = 0; n < m->nr_events; n++)
+		more += !m->event[n].is_switch;
+	if (more > 1)
+		fprintf(t->to, "; %s", i == t->s->event ? "shown below" : "see --event");
+}
+
 static void put_header(const struct text *t)
 {
 	const struct attribution *a = t->s->a;
@@ -139,6 +163,8 @@ static void put_header(const struct text *t)
 	for (uint32_t i = 0; i < m->nr_events; i++) {
 		const struct event *e = &m->event[i];
 
+		if (e->is_switch)
+			continue;
 		fprintf(t->to, "\nevent     ");
 		put_name(t, e->name, 30);
 		if (e->rate)
@@ -146,10 +172,11 @@ static void put_header(const struct text *t)
 		else
 			fprintf(t->to, ", every %llu %s", (unsigned long long)e->period, e->unit);
 		fprintf(t->to, ", %u stack bytes%s", e->stack_bytes, e->exclude_kernel ? ", user code only" : "");
+		put_share_of_counter(t, i);
 	}
 	fprintf(t->to, "\nsamples   %llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		(unsigned long long)t->s->lost);
-	if (t->s->all.total.samples + 0.5 < (double)a->nr_samples)
+	if (!all_pass(t->s))
 		fprintf(t->to, "; %.0f of them pass the filter", t->s->all.total.samples);
 	if (m->has_end && m->exit_status != ~0u) {
 		int status = (int)m->exit_status;
