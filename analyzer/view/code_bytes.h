@@ -14,4 +14,7 @@ struct code_bytes {
 /* Fill in bytes for nr ranges, by one more pass over the trace for those that a JIT announced one by one. */
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
 
+/* Call for each code object that a JIT announced one by one, with its bytes, in the order of the trace. */
+void code_bytes_each(const struct report *r, void (*take)(void *context, const struct code *c, const void *bytes), void *context);
+
 #endif

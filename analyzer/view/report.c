@@ -130,6 +130,8 @@ int report_rows(void *context, const struct attribution *a, const struct table *
 		r->summary->event = r->event;
 		ret = summary_rows(r->summary, a, t, r->selected, nr);
 	}
+	if (ret == 0 && r->each)
+		ret = r->each(r->each_context, a, t, r->selected, nr);
 	for (uint32_t i = 0; ret == 0 && i < r->nr_groups; i++) {
 		struct report_group *g = r->group[i];
 		struct table_condition conditions[2];

@@ -44,6 +44,9 @@ struct report {
 	struct report_group *group[REPORT_GROUPS_MAX];
 	uint32_t nr_groups;
 	struct summary *summary; /* NULL unless somebody wants it */
+	/* Called with the rows that pass the filter, of all events; 0 or -errno. */
+	int (*each)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
+	void *each_context;
 	uint32_t *selected, *rows; /* scratch of a block */
 	uint32_t scratch;
 	int error;

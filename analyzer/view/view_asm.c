@@ -389,6 +389,17 @@ static void show_function(struct report *r, const struct shown *v, const struct 
 	grid_show(g, p);
 }
 
+static void read_all(struct report *r, struct hot *hot, uint32_t nr)
+{
+	struct code_bytes places[FUNCTIONS_MAX];
+
+	for (uint32_t i = 0; i < nr; i++)
+		places[i] = hot[i].place;
+	code_bytes_read(r, places, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		hot[i].place = places[i];
+}
+
 static void show(struct report *r, const struct shown *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
@@ -410,8 +421,8 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 	for (; shown < nr_hot && shown < FUNCTIONS_MAX; shown++)
 		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
 			break;
+	read_all(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
-		code_bytes_read(r, &hot[i].place, 1);
 		if (hot[i].place.bytes)
 			show_function(r, v, &hot[i], hit, p);
 		else

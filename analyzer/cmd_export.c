@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor export: a trace for the viewers that people already use. */
+#include "cmd.h"
+#include "cmd_trace.h"
+#include "export.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+	struct trace_arguments trace;
+	const char *path, *output;
+	const struct exporter *format;
+};
+
+static const struct argp_option options[] = {
+	{ "format", 'f', "NAME", 0, "one of the formats below", 0 },
+	{ "output", 'o', "FILE", 0, "write there (standard output)", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->trace;
+		break;
+	case 'f':
+		a->format = export_find(arg);
+		if (!a->format)
+			argp_error(state, "there is no format '%s'; `tailor help export` lists them", arg);
+		break;
+	case 'o':
+		a->output = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			argp_error(state, "one trace at a time, please");
+		a->path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!a->path)
+			argp_error(state, "there is no trace to export");
+		if (!a->format)
+			argp_error(state, "--format says to what; `tailor help export` lists the formats");
+		if (a->format->binary && !a->output && isatty(1))
+			argp_error(state, "%s is not for a terminal: say --output", a->format->name);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *help = NULL;
+	size_t bytes;
+	FILE *f;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)(uintptr_t)text;
+	f = open_memstream(&help, &bytes);
+	if (!f)
+		return NULL;
+	fputs("Formats (with --level LEVEL: components of a level instead of functions):\n", f);
+	for (int i = 0; export_at(i); i++)
+		fprintf(f, "  %-12s %s\n", export_at(i)->name, export_at(i)->summary);
+	fputs("\nExample: tailor export --format flamegraph --level operator -o t.svg t.tlr", f);
+	fclose(f);
+	return help;
+}
+
+struct ask {
+	const struct arguments *arguments;
+	struct export export;
+};
+
+static void ask(void *context, struct report *r)
+{
+	struct ask *a = context;
+
+	a->export.report = r;
+	a->export.level = a->arguments->trace.level ? report_level(r, a->arguments->trace.level) : LEVELS_MAX;
+	a->arguments->format->prepare(&a->export);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp argp = { options, parse, "TRACE", "Write a trace for the viewers that people already use.\v", children,
+					  help_filter, NULL };
+	struct arguments args = { 0 };
+	struct trace_session session = { 0 };
+	struct ask a = { .arguments = &args };
+	FILE *to = stdout;
+	int status, ret;
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (args.output) {
+		to = fopen(args.output, "we");
+		if (!to) {
+			trace_complain("%s: %s", args.output, strerror(errno));
+			return CMD_FAILED;
+		}
+	}
+	a.export.each = to;
+	status = trace_session_read(&session, args.path, &args.trace, ask, &a);
+	if (status == CMD_DONE) {
+		ret = args.format->write(&a.export, to);
+		if (ret) {
+			trace_complain("%s: %s", args.format->name, ret == -ENODATA ? "the trace has no code bytes" : strerror(-ret));
+			status = CMD_FAILED;
+		}
+		export_fini(&a.export);
+		status = trace_session_close(&session, status);
+	} else {
+		export_fini(&a.export);
+	}
+	if (ferror(to) | (to == stdout ? fflush(to) : fclose(to))) {
+		trace_complain("the output could not be written");
+		status = CMD_FAILED;
+	}
+	return status;
+}
+
+const struct cmd cmd_export = { "export", "write a trace for other viewers: flame graphs, speedscope, Firefox, Perfetto, pprof", run };

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT_ENTRY_(name) &exporter_##name,
+static const struct exporter *const exporters[] = { EXPORTS(EXPORT_ENTRY_) };
+#undef EXPORT_ENTRY_
+
+enum { NR_EXPORTERS = sizeof(exporters) / sizeof(exporters[0]) };
+
+const struct exporter *export_at(int n)
+{
+	return n >= 0 && n < NR_EXPORTERS ? exporters[n] : NULL;
+}
+
+const struct exporter *export_find(const char *name)
+{
+	for (int i = 0; i < NR_EXPORTERS; i++)
+		if (strcmp(exporters[i]->name, name) == 0)
+			return exporters[i];
+	return NULL;
+}
+
+void export_ask_stacks(struct export *e)
+{
+	e->report->stacks = true;
+	e->by_stack = report_group(e->report, 0, TABLE_STACK, -1);
+}
+
+static int take_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+{
+	struct export *e = context;
+
+	(void)a;
+	if (e->nr + nr > e->capacity) {
+		size_t capacity = 2 * e->capacity + nr;
+		struct export_sample *bigger = realloc(e->sample, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		e->sample = bigger;
+		e->capacity = capacity;
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = rows[i];
+
+		if (t->column[TABLE_EVENT][row] != e->report->event)
+			continue;
+		e->sample[e->nr++] = (struct export_sample){
+			.time_ns = t->time_ns[row], .weight = t->weight[row], .thread = t->column[TABLE_THREAD][row],
+			.stack = t->column[TABLE_STACK][row], .cpu = t->column[TABLE_CPU][row], .share = (float)t->share[row],
+			.component = e->level < t->nr_levels ? t->column[TABLE_LEVEL_0 + e->level][row] : COMPONENT_NONE };
+	}
+	return 0;
+}
+
+void export_ask_samples(struct export *e)
+{
+	e->report->stacks = true;
+	e->report->each = take_rows;
+	e->report->each_context = e;
+}
+
+static int by_thread_and_time(const void *a, const void *b)
+{
+	const struct export_sample *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+void export_sort(struct export *e)
+{
+	if (e->nr)
+		qsort(e->sample, e->nr, sizeof(*e->sample), by_thread_and_time);
+}
+
+size_t export_thread_end(const struct export *e, size_t first)
+{
+	size_t end = first;
+
+	while (end < e->nr && e->sample[end].thread == e->sample[first].thread)
+		end++;
+	return end;
+}
+
+const char *export_thread_name(const struct export *e, uint32_t thread)
+{
+	const struct model *m = e->report->model;
+	const struct thread *t = &m->thread[thread];
+
+	return t->comm && *t->comm ? t->comm : m->numbered[t->process]->comm;
+}
+
+void export_fini(struct export *e)
+{
+	free(e->sample);
+	memset(e, 0, sizeof(*e));
+}
+
+static struct stacks *stacks_of(const struct export *e)
+{
+	return &((struct attribution *)(uintptr_t)e->report->a)->stacks;
+}
+
+const char *export_frame_name(const struct export *e, uint32_t node, char *spare)
+{
+	const struct stack_node *n = &stacks_of(e)->node[node];
+	const char *name;
+
+	if (e->level != LEVELS_MAX)
+		return report_component_name(e->report, stacks_component(stacks_of(e), &e->report->model->dictionary, node, e->level),
+					     spare);
+	name = e->report->a->function[n->function].name;
+	return name && *name ? name : "(no name)";
+}
+
+uint32_t export_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr)
+{
+	struct stacks *s = stacks_of(e);
+	uint32_t n = 0, before = COMPONENT_NONE;
+
+	for (uint32_t at = stack; at && at < s->nr && n < nr; at = s->node[at].caller) {
+		uint32_t component;
+
+		if (e->level != LEVELS_MAX) {
+			component = stacks_component(s, &e->report->model->dictionary, at, e->level);
+			if (!component || component == before)
+				continue;
+			before = component;
+		}
+		nodes[n++] = at;
+	}
+	for (uint32_t i = 0; i < n / 2; i++) {
+		uint32_t swap = nodes[i];
+
+		nodes[i] = nodes[n - 1 - i];
+		nodes[n - 1 - i] = swap;
+	}
+	return n;
+}
+
+/* Bytes of a whole UTF-8 character, 0: none. */
+static int utf8_bytes(const unsigned char *c)
+{
+	int n = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
+
+	for (int i = 1; i < n; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] > 0x9f) || (*c == 0xf0 && c[1] < 0x90) || (*c == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static void put_text(FILE *to, const char *text, bool xml)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c;) {
+		int bytes = utf8_bytes(c);
+
+		if (bytes == 0 || *c < 0x20 || *c == 0x7f) {
+			fputc('?', to);
+			c++;
+			continue;
+		}
+		if (xml && *c == '<')
+			fputs("&lt;", to);
+		else if (xml && *c == '>')
+			fputs("&gt;", to);
+		else if (xml && *c == '&')
+			fputs("&amp;", to);
+		else if (xml && *c == '"')
+			fputs("&quot;", to);
+		else if (!xml && (*c == '"' || *c == '\\'))
+			fprintf(to, "\\%c", *c);
+		else if (!xml && *c == '<') /* JSON may stand inside of a page */
+			fputs("\\u003c", to);
+		else
+			fwrite(c, 1, (size_t)bytes, to);
+		c += bytes;
+	}
+}
+
+void export_json_text(FILE *to, const char *text)
+{
+	put_text(to, text ? text : "", false);
+}
+
+void export_xml_text(FILE *to, const char *text)
+{
+	put_text(to, text ? text : "", true);
+}

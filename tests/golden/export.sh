@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every format of `tailor export`, read back as its consumers read it: the same samples come out, names survive, and what does not
+# belong into a format is escaped.
+set -u
+B=$1
+out=$B/golden-export
+rm -rf "$out"
+mkdir -p "$out"
+bad=0
+formats=$("$B/tailor" help export | sed -n '/^Formats/,/^$/s/^  \([a-z]*\) .*/\1/p')
+[ "$(echo "$formats" | wc -l)" -ge 9 ] || { echo "tailor help export: expected a list of formats, got: $formats"; exit 1; }
+for format in $formats; do
+	if ! "$B/tailor" export --format "$format" -o "$out/$format" tests/golden/v1.tlr; then
+		echo "tailor export --format $format: failed"
+		bad=1
+	fi
+	cmp -s "$out/$format" <("$B/tailor" export -f "$format" tests/golden/v1.tlr) || { echo "$format: -o FILE and standard output differ"; bad=1; }
+done
+"$B/tailor" export --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
+for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
+	# shellcheck disable=SC2086
+	"$B/tailor" export $args >/dev/null 2>&1
+	[ $? = 2 ] || { echo "tailor export $args: expected exit 2"; bad=1; }
+done
+
+FORMATS=$formats /usr/bin/python3 - "$out" <<'END' || bad=1
+import csv, json, os, struct, sys
+import xml.etree.ElementTree as xml
+
+out, bad, seen = sys.argv[1], 0, set()
+TOTAL = 113
+
+def check(format, what, got, expected):
+    global bad
+    seen.add(format)
+    if got != expected:
+        print(f"{format}: {what}: expected {expected!r}, got {got!r}")
+        bad = 1
+
+def text(name):
+    return open(f"{out}/{name}", encoding="utf-8").read()
+
+# folded
+lines = [l.rsplit(" ", 1) for l in text("folded").splitlines()]
+check("folded", "samples", sum(int(n) for _, n in lines), TOTAL)
+check("folded", "a generated function", any(s.endswith("pipeline_3") for s, _ in lines), True)
+operators = dict((s, int(n)) for s, n in (l.rsplit(" ", 1) for l in text("operators").splitlines()))
+check("folded", "operators", operators.get("scan lineitem"), 7)
+
+# flamegraph: well-formed, and the boxes of the lowest row are all samples
+svg = xml.fromstring(text("flamegraph"))
+boxes = [g for g in svg.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "f"]
+root = [g for g in boxes if g.get("data-d") == "0"]
+check("flamegraph", "roots", len(root), 1)
+check("flamegraph", "root", root[0].find("{http://www.w3.org/2000/svg}title").text.startswith(f"(all) ({TOTAL} samples"), True)
+ones = [g for g in boxes if g.get("data-d") == "1"]
+check("flamegraph", "width of the row above", round(sum(float(g.get("data-w")) for g in ones)), 1180)
+
+# speedscope: indexes are of frames, weights and samples go together
+j = json.loads(text("speedscope"))
+frames = j["shared"]["frames"]
+check("speedscope", "schema", j["$schema"], "https://www.speedscope.app/file-format-schema.json")
+check("speedscope", "samples", sum(len(p["samples"]) for p in j["profiles"]), TOTAL)
+check("speedscope", "indexes", all(0 <= f < len(frames) for p in j["profiles"] for s in p["samples"] for f in s), True)
+check("speedscope", "end", all(sum(p["weights"]) == p["endValue"] and len(p["weights"]) == len(p["samples"])
+                               for p in j["profiles"]), True)
+
+# firefox: tables are as long as they say, indexes lie in them
+j = json.loads(text("firefox"))
+check("firefox", "samples", sum(t["samples"]["length"] for t in j["threads"]), TOTAL)
+for t in j["threads"]:
+    for name in ("samples", "stackTable", "frameTable", "funcTable", "markers", "resourceTable", "nativeSymbols"):
+        table = t[name]
+        lengths = {len(v) for v in table.values() if isinstance(v, list)}
+        check("firefox", f"length of {name}", lengths, {table["length"]})
+    check("firefox", "stacks", all(s is None or 0 <= s < t["stackTable"]["length"] for s in t["samples"]["stack"]), True)
+    check("firefox", "prefixes come first", all(p is None or p < i for i, p in enumerate(t["stackTable"]["prefix"])), True)
+    check("firefox", "names", all(0 <= n < len(t["stringArray"]) for n in t["funcTable"]["name"] + t["markers"]["name"]), True)
+check("firefox", "marks", sum(t["markers"]["length"] for t in j["threads"]), 61)
+
+# perfetto: Chrome's JSON
+j = json.loads(text("perfetto"))
+slices = [e for e in j["traceEvents"] if e["ph"] == "X"]
+check("perfetto", "marks", sum(e["cat"] == "mark" for e in slices), 61)
+check("perfetto", "operators", {"hash join", "scan lineitem"} <= {e["name"] for e in slices if e["cat"] == "samples"}, True)
+check("perfetto", "times", all(e["ts"] >= 0 and e["dur"] >= 0 for e in slices), True)
+
+# pprof: the wire format of protocol buffers
+def fields(data):
+    at = 0
+    def varint():
+        nonlocal at
+        v = shift = 0
+        while True:
+            b = data[at]
+            at += 1
+            v |= (b & 127) << shift
+            shift += 7
+            if b < 128:
+                return v
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            n = varint()
+            yield key >> 3, data[at:at + n]
+            at += n
+        else:
+            raise ValueError(f"wire type {key & 7}")
+def varints(data):
+    v = shift = 0
+    for b in data:
+        v |= (b & 127) << shift
+        shift += 7
+        if b < 128:
+            yield v
+            v = shift = 0
+profile = list(fields(open(f"{out}/pprof", "rb").read()))
+strings = [v.decode() for f, v in profile if f == 6]
+locations = {dict(fields(v))[1] for f, v in profile if f == 4}
+samples = [list(fields(v)) for f, v in profile if f == 2]
+check("pprof", "first string", strings[0], "")
+check("pprof", "samples", sum(next(varints(dict(s)[2])) for s in samples), TOTAL)
+check("pprof", "locations", all(set(varints(dict(s).get(1, b""))) <= locations for s in samples), True)
+check("pprof", "names", "pipeline_3" in strings, True)
+
+# csv: shares add up to all samples
+rows = list(csv.DictReader(open(f"{out}/csv", encoding="utf-8")))
+check("csv", "samples", round(sum(float(r["share"]) for r in rows), 4), TOTAL)
+check("csv", "operators", round(sum(float(r["share"]) for r in rows if r["operator"] == "scan lineitem"), 4), 7)
+
+# json: the report's stable keys
+j = json.loads(text("json"))
+check("json", "samples", j["samples"]["total"], TOTAL)
+
+# jitdump: header, then records that end where the file does
+data = open(f"{out}/jitdump", "rb").read()
+magic, version, size, machine, _, pid, _, _ = struct.unpack_from("<IIIIIIQQ", data, 0)
+check("jitdump", "header", (magic, version, size, machine, pid), (0x4a695444, 1, 40, 62, 11104))
+at, names, lines = size, [], 0
+while at < len(data):
+    id_, bytes_, _ = struct.unpack_from("<IIQ", data, at)
+    body = data[at + 16:at + bytes_]
+    if id_ == 0:
+        length = struct.unpack_from("<IIQQQQ", body)[4]
+        names.append(body[40:].split(b"\0")[0].decode())
+        check("jitdump", "bytes of code", len(body), 40 + len(names[-1]) + 1 + length)
+    elif id_ == 2:
+        lines += struct.unpack_from("<QQ", body)[1]
+    at += bytes_
+check("jitdump", "functions", "pipeline_3" in names, True)
+check("jitdump", "lines", lines > 50, True)
+check("jitdump", "end", at, len(data))
+
+missing = set(os.environ["FORMATS"].split()) - seen
+check("all", "formats without a check", missing, set())
+sys.exit(bad)
+END
+
+[ $bad = 0 ] && echo "$(echo "$formats" | wc -l) formats read back"
+exit $bad

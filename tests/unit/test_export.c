@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check(void (*put)(FILE *to, const char *text), const char *text, const char *expected)
+{
+	char *got;
+	size_t bytes;
+	FILE *to = open_memstream(&got, &bytes);
+
+	put(to, text);
+	fclose(to);
+	assert_string_equal(got, expected);
+	free(got);
+}
+
+static void names_cannot_break_json(void **state)
+{
+	(void)state;
+	check(export_json_text, "plain", "plain");
+	check(export_json_text, "a\"b\\c\n\t\x7f", "a\\\"b\\\\c???");
+	check(export_json_text, "</script>", "\\u003c/script>");
+	check(export_json_text, "gr\xc3\xbc\xc3\x9f \xe2\x86\x92", "gr\xc3\xbc\xc3\x9f \xe2\x86\x92");
+	check(export_json_text, "\xff\xc3(\xed\xa0\x80\xc0\xaf", "??(?????"); /* broken, half, a surrogate, too long */
+	check(export_json_text, NULL, "");
+}
+
+static void names_cannot_break_xml(void **state)
+{
+	(void)state;
+	check(export_xml_text, "a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;");
+	check(export_xml_text, "\x01]]>", "?]]&gt;");
+	check(export_xml_text, "\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80?");
+}
+
+static void formats_are_found_by_their_exact_name(void **state)
+{
+	(void)state;
+	assert_ptr_equal(export_find("folded"), export_at(0));
+	assert_null(export_find("fold"));
+	assert_null(export_at(-1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_cannot_break_json),
+		cmocka_unit_test(names_cannot_break_xml),
+		cmocka_unit_test(formats_are_found_by_their_exact_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
