@@ -42,7 +42,8 @@ static int put_rows(void *context, const struct attribution *a, const struct tab
 		put_text(to, a->image[t->column[TABLE_IMAGE][row]].path);
 		put_text(to, f->name);
 		put_text(to, t->column[TABLE_LINE][row] ? l->file : "");
-		fprintf(to, ",%u,%s,%s,%u", l->number, method_names[t->column[TABLE_METHOD][row]], reason_names[t->column[TABLE_REASON][row]],
+		fprintf(to, ",%u,%s,%s,%u", l->number, method_names[t->column[TABLE_METHOD][row]],
+				reason_names[t->column[TABLE_REASON][row]],
 			t->column[TABLE_PHASE][row]);
 		for (uint32_t level = 0; level < t->nr_levels; level++) {
 			uint32_t c = t->column[TABLE_LEVEL_0 + level][row];

@@ -125,7 +125,8 @@ static int put_thread(const struct export *e, size_t from, size_t end, FILE *to)
 			marks[nr_marks++] = &m->mark[i];
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
 		    "\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":%u,\"tid\":%u,\"name\":\"",
-		milliseconds(e, s->time_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false", m->numbered[t->process]->pid, t->tid);
+		milliseconds(e, s->time_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false",
+				m->numbered[t->process]->pid, t->tid);
 	export_json_text(to, export_thread_name(e, s->thread));
 	fputs("\",\"processName\":\"", to);
 	export_json_text(to, m->numbered[t->process]->comm);

@@ -63,12 +63,14 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 	const char *name = calltree_name(e->report, t, call, spare);
 	double y = HEAD + (double)(rows - 1 - depth) * ROW;
 
-	fprintf(to, "<g class=\"f\" tabindex=\"0\" data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%u\" data-o=\"%.6g\" data-n=\"", x, width, depth,
+	fprintf(to, "<g class=\"f\" tabindex=\"0\" data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%u\" data-o=\"%.6g\" data-n=\"",
+			x, width, depth,
 		c->own_samples);
 	export_xml_text(to, name);
 	fputs("\"><title>", to);
 	export_xml_text(to, name);
-	fprintf(to, " (%.0f samples, %.2f %%; own %.2f %%)</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
+	fprintf(to,
+			" (%.0f samples, %.2f %%; own %.2f %%)</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
 		c->total_samples, 100 * c->total / t->call[0].total, 100 * c->own / t->call[0].total, MARGIN + x, y,
 		width > 0.6 ? width - 0.5 : width, ROW - 1);
 	put_colour(to, name, c->flags);
@@ -77,7 +79,8 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 		size_t fits = (size_t)((width - 4) / LETTER), length = strlen(name);
 		char cut[256];
 
-		snprintf(cut, sizeof(cut), "%.*s%s", (int)(length <= fits ? length : fits > 2 ? fits - 2 : 0), name, length <= fits ? "" : "..");
+		snprintf(cut, sizeof(cut), "%.*s%s", (int)(length <= fits ? length : fits > 2 ? fits - 2 : 0), name,
+				length <= fits ? "" : "..");
 		export_xml_text(to, cut);
 	}
 	fputs("</text></g>\n", to);
@@ -122,14 +125,16 @@ static int write_flamegraph(struct export *e, FILE *to)
 
 	if (ret == 0) {
 		rows = nr_rows(&t, 0, width, 0);
-		fprintf(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
+		fprintf(to,
+				"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
 			    "viewBox=\"0 0 %.0f %u\" font-family=\"monospace\" font-size=\"11\">\n"
 			    "<style>text{pointer-events:none}g.f{cursor:pointer}g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}"
 			    "@media (prefers-color-scheme:dark){#back{fill:#1c1c1c}.t{fill:#ddd}}</style>\n"
 			    "<rect id=\"back\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"t\" x=\"10\" y=\"20\" font-size=\"14\">",
 			WIDTH, HEAD + rows * ROW + MARGIN, WIDTH, HEAD + rows * ROW + MARGIN);
 		export_xml_text(to, e->report->model->command);
-		fprintf(to, "</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest to go back</text>\n"
+		fprintf(to,
+				"</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest to go back</text>\n"
 			    "<g id=\"search\" style=\"cursor:pointer\"><rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>"
 			    "<text x=\"%.0f\" y=\"21\">search</text></g>\n", t.call[0].total_samples, WIDTH - 70, WIDTH - 61);
 		if (t.call[0].total > 0)

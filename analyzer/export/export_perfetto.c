@@ -43,7 +43,8 @@ static void put_names(const struct export *e, FILE *to)
 	const struct model *m = e->report->model;
 
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
-		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"", i ? ",\n" : "\n", m->numbered[i]->pid);
+		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"", i ? ",\n" : "\n",
+				m->numbered[i]->pid);
 		export_json_text(to, m->numbered[i]->comm);
 		fputs("\"}}", to);
 	}

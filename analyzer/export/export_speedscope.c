@@ -77,4 +77,5 @@ static int write_speedscope(struct export *e, FILE *to)
 	return 0;
 }
 
-const struct exporter exporter_speedscope = { "speedscope", "a profile a thread for www.speedscope.app", false, prepare, write_speedscope };
+const struct exporter exporter_speedscope = { "speedscope", "a profile a thread for www.speedscope.app", false, prepare,
+		write_speedscope };

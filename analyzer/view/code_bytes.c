@@ -41,7 +41,8 @@ void code_bytes_each(const struct report *r, void (*take_code)(void *context, co
 
 		if (record.id != JITREG_LOAD)
 			continue;
-		i = intern_find(&by_place, trace_u64(&record, F(load, code_addr)), record.time_ns == JITREG_TIME_BEFORE ? 0 : record.time_ns);
+		i = intern_find(&by_place, trace_u64(&record, F(load, code_addr)),
+				record.time_ns == JITREG_TIME_BEFORE ? 0 : record.time_ns);
 		c = i ? r->model->code[i - 1] : NULL;
 		bytes = trace_bytes(&record, F(load, code), &nr_bytes);
 		if (c && c->bytes <= nr_bytes && r->model->numbered[c->process]->pid == record.pid)

@@ -441,5 +441,6 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 	free(hot);
 }
 
-const struct view view_asm = { "asm", "machine code of generated functions with samples, lines and jumps (--function, --hottest)", prepare,
+const struct view view_asm = { "asm",
+		"machine code of generated functions with samples, lines and jumps (--function, --hottest)", prepare,
 			       show };

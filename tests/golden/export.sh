@@ -15,7 +15,8 @@ for format in $formats; do
 		echo "tailor export --format $format: failed"
 		bad=1
 	fi
-	cmp -s "$out/$format" <("$B/tailor" export -f "$format" tests/golden/v1.tlr) || { echo "$format: -o FILE and standard output differ"; bad=1; }
+	cmp -s "$out/$format" <("$B/tailor" export -f "$format" tests/golden/v1.tlr) ||
+		{ echo "$format: -o FILE and standard output differ"; bad=1; }
 done
 "$B/tailor" export --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
 for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
