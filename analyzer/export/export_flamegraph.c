@@ -70,7 +70,8 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 	fputs("\"><title>", to);
 	export_xml_text(to, name);
 	fprintf(to,
-			" (%.0f samples, %.2f %%; own %.2f %%)</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
+			" (%.0f samples, %.2f %%; own %.2f %%)</title>"
+			"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
 		c->total_samples, 100 * c->total / t->call[0].total, 100 * c->own / t->call[0].total, MARGIN + x, y,
 		width > 0.6 ? width - 0.5 : width, ROW - 1);
 	put_colour(to, name, c->flags);
@@ -126,16 +127,20 @@ static int write_flamegraph(struct export *e, FILE *to)
 	if (ret == 0) {
 		rows = nr_rows(&t, 0, width, 0);
 		fprintf(to,
-				"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
+				"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+				"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
 			    "viewBox=\"0 0 %.0f %u\" font-family=\"monospace\" font-size=\"11\">\n"
-			    "<style>text{pointer-events:none}g.f{cursor:pointer}g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}"
+			    "<style>text{pointer-events:none}g.f{cursor:pointer}"
+			    "g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}"
 			    "@media (prefers-color-scheme:dark){#back{fill:#1c1c1c}.t{fill:#ddd}}</style>\n"
-			    "<rect id=\"back\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"t\" x=\"10\" y=\"20\" font-size=\"14\">",
+			    "<rect id=\"back\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+			    "<text class=\"t\" x=\"10\" y=\"20\" font-size=\"14\">",
 			WIDTH, HEAD + rows * ROW + MARGIN, WIDTH, HEAD + rows * ROW + MARGIN);
 		export_xml_text(to, e->report->model->command);
 		fprintf(to,
 				"</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest to go back</text>\n"
-			    "<g id=\"search\" style=\"cursor:pointer\"><rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>"
+			    "<g id=\"search\" style=\"cursor:pointer\">"
+			    "<rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>"
 			    "<text x=\"%.0f\" y=\"21\">search</text></g>\n", t.call[0].total_samples, WIDTH - 70, WIDTH - 61);
 		if (t.call[0].total > 0)
 			put_calls(e, &t, 0, 0, width, 0, rows, to);
