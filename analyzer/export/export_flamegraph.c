@@ -138,7 +138,8 @@ static int write_flamegraph(struct export *e, FILE *to)
 			WIDTH, HEAD + rows * ROW + MARGIN, WIDTH, HEAD + rows * ROW + MARGIN);
 		export_xml_text(to, e->report->model->command);
 		fprintf(to,
-				"</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest to go back</text>\n"
+				"</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; "
+			    "click a box to zoom, the lowest to go back</text>\n"
 			    "<g id=\"search\" style=\"cursor:pointer\">"
 			    "<rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>"
 			    "<text x=\"%.0f\" y=\"21\">search</text></g>\n", t.call[0].total_samples, WIDTH - 70, WIDTH - 61);
