@@ -151,6 +151,37 @@ libfuzzer:
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c -fsanitize=fuzzer,address - -o $B/libfuzzer-works 2>/dev/null; \
 	then $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \
 		SAN=fuzzer-no-link,address,undefined fuzz; fi
+# -------------------------------------------------------------------------------------------------------- elsewhere
+prefix ?= /usr/local
+PORTABLE := $B/tailor-$(VERSION)-x86_64
+PACKAGES_DEB := debhelper dpkg-dev fakeroot
+
+.PHONY: product man install uninstall portable deb
+product: $B/tailor $B/libtailor.so ## only what is installed: the command and the agent
+man: $B/tailor ## manual pages, from what `tailor help` says
+	@dist/man.sh $B/tailor $B/man
+
+install: product man ## into prefix=/usr/local (and DESTDIR)
+	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include \
+		$(DESTDIR)$(prefix)/share/pkgconfig $(DESTDIR)$(prefix)/share/man/man1
+	install $B/tailor $(DESTDIR)$(prefix)/bin/
+	install $B/libtailor.so $(DESTDIR)$(prefix)/lib/tailor/
+	install -m 644 jitreg/jitreg.h $(DESTDIR)$(prefix)/include/
+	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' dist/jitreg.pc.in >$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc
+	install -m 644 $B/man/*.1 $(DESTDIR)$(prefix)/share/man/man1/
+uninstall: ## and out of it again
+	rm -rf $(DESTDIR)$(prefix)/bin/tailor $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include/jitreg.h \
+		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1
+
+$B/portable: $B/analyzer/main.o $(tailor_OBJ)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' $^ -o $@ $(tailor_LIBS)
+portable: $B/portable $B/libtailor.so ## one folder that runs on any Debian 12 with nothing installed
+	@dist/portable.sh $B/portable $B/libtailor.so $(PORTABLE)
+
+deb: ## Debian packages, source included, in build/deb
+	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_DEB)
+	@dist/deb.sh $(abspath $B) $(VERSION)
+
 clean: ## remove everything that was built
 	rm -rf $B
 

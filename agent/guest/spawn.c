@@ -41,7 +41,7 @@ static int own_path(void *context, const struct object *o)
 	return 1;
 }
 
-/* The tailor command: as told, or beside this library; else execvpe finds it in PATH. */
+/* The tailor command: as told, or beside this library, or where it is installed with it; else execvpe finds it in PATH. */
 static void find_command(char path[4096])
 {
 	const char *told = environ_get(ENVIRON_COMMAND);
@@ -56,6 +56,9 @@ static void find_command(char path[4096])
 		slash = strrchr(path, '/');
 		if (slash && slash - path < 4000) {
 			strcpy(slash + 1, "tailor");
+			if (access(path, X_OK) == 0)
+				return;
+			strcpy(slash + 1, "../../bin/tailor"); /* as installed */
 			if (access(path, X_OK) == 0)
 				return;
 		}

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# make install: what is installed works from where it is put, also when it is moved; the header is found by pkg-config; every command has
+# a manual page that says what `tailor help` says; make uninstall leaves nothing.
+set -u
+B=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+tests/hosts/build.sh "$B" || exit 1
+bad=0
+fail() { echo "$@"; bad=1; }
+unset MAKEFLAGS MAKELEVEL
+# with the flags that it was built with, so that nothing is built anew
+make -s -o "$B/tailor" -o "$B/libtailor.so" B="$B" prefix=/opt/t DESTDIR="$dir/root" install >"$dir/log" 2>&1 ||
+	{ cat "$dir/log"; exit 1; }
+for f in bin/tailor lib/tailor/libtailor.so include/jitreg.h share/pkgconfig/jitreg.pc share/man/man1/tailor.1; do
+	[ -f "$dir/root/opt/t/$f" ] || fail "not installed: $f"
+done
+mv "$dir/root/opt/t" "$dir/moved"
+tailor=$dir/moved/bin/tailor
+
+timeout 60 "$tailor" run -o "$dir/t.tlr" -- "$B/hosts/unloads" 1000 0.5 >"$dir/out" 2>"$dir/err" || fail "run: exit $?: $(cat "$dir/err")"
+timeout 60 "$tailor" report "$dir/t.tlr" | grep -q '100.0 % with a function' || fail "run: the agent was not in it: $(cat "$dir/err")"
+LD_PRELOAD=$dir/moved/lib/tailor/libtailor.so TAILOR_OUTPUT=$dir/p.tlr timeout 60 "$B/hosts/unloads" 1000 0.5 >"$dir/out" 2>&1 ||
+	fail "preloaded: exit $?: $(cat "$dir/out")"
+for _ in $(seq 100); do timeout 60 "$tailor" dump "$dir/p.tlr" 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
+timeout 60 "$tailor" report "$dir/p.tlr" | grep -q '100.0 % with a function' || fail "preloaded: no trace, or no names in it"
+
+if command -v pkg-config >/dev/null; then
+	echo '#include <jitreg.h>
+	int main(void) { return jitreg_level(1, "x", 0, 0) == -ENOSYS ? 0 : 1; }' >"$dir/host.c"
+	export PKG_CONFIG_PATH=$dir/moved/share/pkgconfig
+	gcc -o "$dir/host" "$dir/host.c" $(pkg-config --define-variable=prefix="$dir/moved" --cflags --libs jitreg) && "$dir/host" ||
+		fail "pkg-config: the header does not compile or work"
+	[ "tailor $(pkg-config --modversion jitreg)" = "$("$tailor" --version)" ] || fail "pkg-config: another version"
+fi
+
+for command in $("$tailor" help | sed -n '/^  [a-z]/p; /^Environment/q' | awk '$1 != "help" { print $1 }'); do
+	page=$dir/moved/share/man/man1/tailor-$command.1
+	[ -f "$page" ] || { fail "no manual page for $command"; continue; }
+	for part in '^\.TH TAILOR' '^\.SH NAME' '^\.SH SYNOPSIS' '^\.SH DESCRIPTION'; do
+		grep -q "$part" "$page" || fail "$page: no '$part'"
+	done
+	for option in $("$tailor" help "$command" | grep -oE '^ +(-[a-zA-Z?], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+		sed 's/\\-/-/g' "$page" | grep -qE "^\.B .*$option" || fail "$page: nothing about $option"
+	done
+	if command -v groff >/dev/null; then
+		warnings=$(groff -man -Tutf8 -ww -Wbreak "$page" 2>&1 >/dev/null | head -n 3)
+		[ -z "$warnings" ] || fail "$page: $warnings"
+	fi
+done
+
+mkdir -p "$dir/root/opt"
+mv "$dir/moved" "$dir/root/opt/t"
+make -s B="$B" prefix=/opt/t DESTDIR="$dir/root" uninstall || fail "uninstall: exit $?"
+left=$(find "$dir/root" -type f)
+[ -z "$left" ] || fail "uninstall: left $left"
+exit $bad
