@@ -17,7 +17,11 @@ trap clean_up EXIT
 bad=0
 fail() { echo "$@"; bad=1; }
 unset MAKEFLAGS MAKELEVEL
-debootstrap --variant=minbase bookworm "$root" >"$dir/log" 2>&1 || { tail -n 3 "$dir/log"; echo "skipped, because no Debian can be fetched"; exit 77; }
+if ! debootstrap --variant=minbase bookworm "$root" >"$dir/log" 2>&1; then
+	tail -n 3 "$dir/log"
+	echo "skipped, because no Debian can be fetched"
+	exit 77
+fi
 mount -t proc proc "$root/proc" || exit 1
 cp "$B/hosts/unloads" "$root/opt/"
 inside() { timeout 120 chroot "$root" "$@"; }
@@ -25,7 +29,8 @@ records() { # NAME TAILOR LIBTAILOR
 	inside "$2" run -o /tmp/t.tlr -- /opt/unloads 1000 0.5 >"$dir/out" 2>&1 || fail "$1: run: exit $?: $(cat "$dir/out")"
 	inside "$2" report /tmp/t.tlr >"$dir/out" 2>&1 || fail "$1: report: $(cat "$dir/out")"
 	grep -q '100.0 % with a function' "$dir/out" || fail "$1: names are missing: $(cat "$dir/out")"
-	inside env LD_PRELOAD="$3" TAILOR_OUTPUT=/tmp/p.tlr /opt/unloads 1000 0.5 >"$dir/out" 2>&1 || fail "$1: preloaded: $(cat "$dir/out")"
+	inside env LD_PRELOAD="$3" TAILOR_OUTPUT=/tmp/p.tlr /opt/unloads 1000 0.5 >"$dir/out" 2>&1 ||
+		fail "$1: preloaded: $(cat "$dir/out")"
 	for _ in $(seq 100); do inside "$2" dump /tmp/p.tlr 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
 	inside "$2" report /tmp/p.tlr | grep -q '100.0 % with a function' || fail "$1: preloaded: no trace, or no names in it"
 	inside "$2" doctor >"$dir/out" 2>&1 || fail "$1: doctor: $(cat "$dir/out")"
