@@ -140,6 +140,7 @@ bench: deps-check ## measure speed and size beside perf
 	@tests/deps.sh $(PACKAGES_BENCH)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/bench.py $B
+	@$(PYTHON) tests/bench/stacks.py $B
 	@$(PYTHON) tests/bench/cost.py $B
 	@$(PYTHON) tests/bench/scopes.py $B
 

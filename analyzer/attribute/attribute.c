@@ -122,6 +122,18 @@ struct walk {
 	bool decided;
 };
 
+/* The unwinder remembers a frame's location beside its rule. */
+static const struct location *location_of(struct run *run, const struct sample *s, const struct unwind_frame *f)
+{
+	const struct location *l;
+
+	if (*f->note)
+		return &run->locator.location[*f->note - 1];
+	l = locate(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
+	*f->note = 1 + (uint32_t)(l - run->locator.location);
+	return l;
+}
+
 static bool on_frame(void *context, const struct unwind_frame *f)
 {
 	struct walk *w = context;
@@ -138,7 +150,7 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 		w->decided = true;
 		return false;
 	}
-	l = locate(&w->run->locator, s->process, model_find_code(s->process, address, s->time_ns), address);
+	l = location_of(w->run, s, f);
 	if (take_location(w->run->a->model, s, l)) {
 		s->method = w->use_tag ? METHOD_TAG_UNWOUND : METHOD_STACK;
 		s->caller_function = l->function;
@@ -198,7 +210,9 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	const struct sample *s = c->walk.sample;
 	const struct location *l;
 
-	l = locate_inlined(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
+	l = location_of(run, s, f);
+	l = l->inner ? &run->locator.location[l->inner] :
+		       locate_inlined(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
 
 	for (; c->nr < 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
 		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
