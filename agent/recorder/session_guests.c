@@ -38,6 +38,31 @@ static void learn_image(struct session *s, uint32_t pid, const struct schema_val
 	}
 }
 
+/* DWARF's numbers 0 to 15 as perf's (asm/perf_regs.h). */
+static const unsigned char perf_numbers[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 };
+#define INSTRUCTION_POINTER (1ull << 8) /* of the caller, where the kernel was sampled */
+#define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
+
+void session_keep_registers(struct session *s)
+{
+	uint64_t mask = INSTRUCTION_POINTER | 1ull << SAMPLE_TAG_WORD | (s->tag_registers ? s->tag_registers : TAG_REGISTERS);
+
+	if (!s->options.event.registers) /* who asked for some gets them */
+		for (int i = 0; i < s->nr_columns; i++)
+			if (s->samples[i]) /* else nothing is recorded now */
+				samples_keep(s->samples[i], mask);
+}
+
+static void learn_tag(struct session *s, const struct schema_value *v)
+{
+	uint64_t where = v[F(tag, where)].u;
+
+	if (where < sizeof(perf_numbers)) {
+		s->tag_registers |= 1ull << perf_numbers[where];
+		session_keep_registers(s);
+	}
+}
+
 static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
 {
 	struct schema_value values[SCHEMA_FIELDS_MAX];
@@ -62,6 +87,8 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 		return;
 	if (prefix.id == JITREG_IMAGE)
 		learn_image(s, c->pid, values);
+	else if (prefix.id == JITREG_TAG)
+		learn_tag(s, values);
 	else if (prefix.id == JITREG_CONTROL)
 		session_control(s, values[F(control, action)].u);
 	if (prefix.id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)

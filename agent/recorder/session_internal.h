@@ -65,6 +65,7 @@ struct session {
 	struct trace_writer *writer; /* NULL: dormant, nothing is recorded */
 	int nr_columns; /* events, and one more when switches are kept */
 	struct samples *samples[EVENTS_MAX + 1]; /* for each of these */
+	uint64_t tag_registers;		     /* where hosts keep their tags, perf's mask */
 	struct record_layout layout;	     /* of what is no sample: all events have the same */
 	struct event_ids ids;		     /* whose sample it is, where there are several events */
 	struct images *images;
@@ -212,6 +213,9 @@ void session_replay_guests(struct session *s);
 /* last: nobody will drain these logs after this. */
 void session_drain_guests(struct session *s, bool last);
 bool session_guest_lives(const struct session *s);
+/* Without stacks to unwind, registers are there for tags alone: until a host has declared where its tag lives, those that
+ * tags can live in are written, then only those of the declared ones. */
+void session_keep_registers(struct session *s);
 void session_close_guests(struct session *s);
 
 #endif

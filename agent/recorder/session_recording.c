@@ -52,6 +52,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
 		if (ret)
 			diag_fail(d, -ret, "no memory for samples");
+		else
+			session_keep_registers(s);
 	}
 	/* last, because it replaces an older trace */
 	if (ret == 0)
