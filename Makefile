@@ -143,6 +143,7 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/stacks.py $B
 	@$(PYTHON) tests/bench/cost.py $B
 	@$(PYTHON) tests/bench/scopes.py $B
+	@$(PYTHON) tests/bench/size.py $B
 
 unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)

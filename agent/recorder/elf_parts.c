@@ -12,9 +12,10 @@
 #define MERGED_MAX (48u << 20) /* of one file; a trace chunk holds 64 MiB */
 #define SECTIONS_MAX 4096u
 
-/* By name, because types do not tell debug sections apart; what there is room for is taken in this order. */
+/* By name, because types do not tell debug sections apart; what there is room for is taken in this order.  (.eh_frame_hdr says
+ * again what .eh_frame does.) */
 static const char *const wanted[] = {
-	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".eh_frame_hdr", ".debug_frame",
+	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
 	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
 	".debug_ranges", ".debug_rnglists", ".debug_aranges",
@@ -84,7 +85,12 @@ static void find_build_id(struct elf_parts *p, const unsigned char *note, size_t
 	}
 }
 
-static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, uint64_t *kept)
+static bool is_frames(const char *name)
+{
+	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".debug_frame") == 0;
+}
+
+static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool frames, uint64_t *kept)
 {
 	Elf64_Shdr *s;
 	char *names = NULL;
@@ -107,7 +113,7 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, uint64
 	for (size_t n = 0; ret == 0 && n < sizeof(wanted) / sizeof(wanted[0]); n++)
 		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
 			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
-			    strcmp(names + s[i].sh_name, wanted[n]) != 0)
+			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || (!frames && is_frames(wanted[n])))
 				continue;
 			if (s[i].sh_size > MERGED_MAX - *kept) {
 				p->left_out = "sections larger than a trace keeps are left out";
@@ -148,7 +154,7 @@ static int add_segments(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 	return 0;
 }
 
-int elf_parts_read(int fd, struct elf_parts *out)
+int elf_parts_read(int fd, bool frames, struct elf_parts *out)
 {
 	Elf64_Ehdr h;
 	struct stat st;
@@ -170,7 +176,7 @@ int elf_parts_read(int fd, struct elf_parts *out)
 	if (ret == 0)
 		ret = add_segments(fd, out, &h);
 	if (ret == 0)
-		ret = add_sections(fd, out, &h, &kept);
+		ret = add_sections(fd, out, &h, frames, &kept);
 	if (ret)
 		elf_parts_free(out);
 	return ret;

@@ -6,6 +6,7 @@
 #ifndef TAILOR_ELF_PARTS_H
 #define TAILOR_ELF_PARTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,8 @@ struct elf_parts {
 	const char *left_out; /* a reason when something was too large to keep, else NULL */
 };
 
-/* Returns 0, -EBADMSG (no x86-64 ELF, or broken), or -errno. */
-int elf_parts_read(int fd, struct elf_parts *out);
+/* frames: unwind tables as well.  Returns 0, -EBADMSG (no x86-64 ELF, or broken), or -errno. */
+int elf_parts_read(int fd, bool frames, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
 void elf_parts_free(struct elf_parts *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "images.h"
 
-#include "elf_parts.h"
+#include "elf_thin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE_SHIFT 12
+#define PAGE_SHIFT ELF_THIN_PAGE_SHIFT
 #define SEEN_PAGES 1024u /* per process: a page is looked up again when another one took its slot */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
-#define EARLY_BYTES (4u << 20) /* of files that are written at once while the host runs; larger ones wait */
+#define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
+#define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones wait, and lose what nobody needed */
 #define BUILD_ID_MAX 20
 #define DELETED " (deleted)"
 
@@ -26,7 +27,8 @@ struct image {
 	struct image *next_needed;
 	int fd; /* -1: not opened */
 	bool needed;
-	uint64_t bytes; /* of the file */
+	uint64_t bytes, device, inode; /* of the file */
+	uint64_t *seen; /* which of its pages samples were in; NULL without memory */
 	bool vdso;
 	int error;
 	uint32_t build_id_bytes;
@@ -36,6 +38,7 @@ struct image {
 
 struct mapping {
 	uint64_t start, end;
+	uint64_t to_file; /* from an address to the file's offset */
 	struct image *image;
 };
 
@@ -58,6 +61,7 @@ struct process {
 #define BUCKETS 4096u
 #define KEY_BYTES (2 * ELF_BUILD_ID_MAX + 1)
 struct images {
+	bool frames; /* unwind tables are wanted */
 	struct process *process[BUCKETS];
 	struct process *last; /* most samples in a row come from one process */
 	struct image *image[BUCKETS];
@@ -66,10 +70,13 @@ struct images {
 	size_t nr_keys, keys_capacity;
 };
 
-int images_create(struct images **out)
+int images_create(bool frames, struct images **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->frames = frames;
+	return 0;
 }
 
 void images_destroy(struct images *i)
@@ -79,6 +86,7 @@ void images_destroy(struct images *i)
 			next = m->next;
 			if (m->fd >= 0)
 				close(m->fd);
+			free(m->seen);
 			free(m);
 		}
 		while (i->process[b])
@@ -192,11 +200,11 @@ static bool is_file(const char *path, size_t bytes)
 	       !(bytes > 5 && memcmp(path, "/SYSV", 5) == 0) && !(bytes > 5 && memcmp(path, "/dev/", 5) == 0);
 }
 
-void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-		const void *build_id, size_t build_id_bytes)
+void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t file_offset, const char *path,
+		size_t path_bytes, const void *build_id, size_t build_id_bytes)
 {
 	struct process *p = get_process(i, pid);
-	struct mapping new = { address, address + bytes, NULL };
+	struct mapping new = { address, address + bytes, file_offset - address, NULL };
 	uint32_t from, to;
 
 	path_bytes = strnlen(path, path_bytes);
@@ -297,7 +305,18 @@ static void need(struct images *i, const struct mapping *at, uint32_t pid)
 		if (m->fd < 0)
 			m->error = errno;
 	}
-	m->bytes = m->fd >= 0 && fstat(m->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+	if (m->fd >= 0 && fstat(m->fd, &st) == 0) {
+		m->bytes = (uint64_t)st.st_size;
+		m->device = st.st_dev;
+		m->inode = st.st_ino;
+	}
+	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
+}
+
+static void mark_seen(struct image *m, uint64_t page)
+{
+	if (m->seen && page <= m->bytes >> PAGE_SHIFT)
+		m->seen[page / 64] |= 1ull << page % 64;
 }
 
 static bool look_up(struct images *i, struct process *p, uint64_t address)
@@ -306,8 +325,10 @@ static bool look_up(struct images *i, struct process *p, uint64_t address)
 
 	if (at == p->nr || p->mapping[at].start > address)
 		return false;
-	if (p->mapping[at].image)
+	if (p->mapping[at].image) {
 		need(i, &p->mapping[at], p->pid);
+		mark_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> PAGE_SHIFT);
+	}
 	return true;
 }
 
@@ -328,9 +349,9 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 
 	if (!p)
 		return;
-	if (seen->user)
-		touch(i, p, seen->ip, true);
-	if (seen->nr_words && p->nr) {
+	if (seen->user_ip)
+		touch(i, p, seen->user_ip, true);
+	if ((seen->nr_words || seen->nr_chain) && p->nr) {
 		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
 
 		for (uint32_t n = 0; n < seen->nr_words; n++) {
@@ -340,6 +361,9 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 			if (word - low < span)
 				touch(i, p, word, false);
 		}
+		for (uint64_t n = 0; n < seen->nr_chain; n++)
+			if (seen->chain[n] - low < span)
+				touch(i, p, seen->chain[n], false);
 	}
 }
 
@@ -378,12 +402,13 @@ static bool add_key(struct images *i, const char *key)
 	return true;
 }
 
-static void write_image(struct images *i, struct image *m, struct trace_writer *w, uint64_t time_ns)
+/* all: samples may still come. */
+static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct elf_parts parts = { 0 };
 	char key[KEY_BYTES] = "";
 	const char *reason = "";
-	int ret = m->vdso ? elf_parts_read_vdso(&parts) : m->fd < 0 ? -m->error : elf_parts_read(m->fd, &parts);
+	int ret = m->vdso ? elf_parts_read_vdso(&parts) : m->fd < 0 ? -m->error : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
 		reason = ret == -EBADMSG ? "not an ELF file that we can read" : strerror(-ret);
@@ -406,6 +431,8 @@ static void write_image(struct images *i, struct image *m, struct trace_writer *
 		elf_parts_free(&parts);
 		return;
 	}
+	if (!all && !ret && m->seen && !m->vdso)
+		elf_thin(&parts, &(struct elf_seen){ m->seen, (m->bytes >> PAGE_SHIFT) + 1 });
 	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
 	if (parts.build_id_bytes)
 		trace_record_text(w, key, 2 * parts.build_id_bytes);
@@ -426,37 +453,55 @@ static void write_image(struct images *i, struct image *m, struct trace_writer *
 	elf_parts_free(&parts);
 }
 
-/* Write the first of the list that is not larger than bytes, and take its size from them.  false: there is none. */
-static bool write_next(struct images *i, uint64_t *bytes, struct trace_writer *w, uint64_t time_ns)
+/* Write the first of the list that is not larger than bytes.  Returns its size, or UINT64_MAX: there is none. */
+static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct image **slot = &i->needed, *m;
 
-	while (*slot && (*slot)->bytes > *bytes)
+	while (*slot && (*slot)->bytes > bytes)
 		slot = &(*slot)->next_needed;
 	m = *slot;
 	if (!m)
-		return false;
+		return UINT64_MAX;
 	*slot = m->next_needed;
-	*bytes -= m->bytes;
-	write_image(i, m, w, time_ns);
+	write_image(i, m, all, w, time_ns);
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;
-	return true;
+	return m->bytes;
 }
 
 void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	uint64_t bytes = EARLY_BYTES;
+	uint64_t sum = 0, bytes;
 
-	while (write_next(i, &bytes, w, time_ns))
-		;
+	while (sum < EARLY_BYTES && (bytes = write_next(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
+		sum += bytes;
+}
+
+/* The kernel and the guest may have different names for one file, and it is written once. */
+static bool is_same_file(const struct image *m, const struct image *n)
+{
+	if (m->bytes != n->bytes || !m->seen || !n->seen)
+		return false;
+	if (m->build_id_bytes && n->build_id_bytes == m->build_id_bytes)
+		return memcmp(m->build_id, n->build_id, m->build_id_bytes) == 0;
+	return m->fd >= 0 && n->fd >= 0 && m->device == n->device && m->inode == n->inode;
+}
+
+static void share_seen(struct image *m, struct image *n)
+{
+	for (uint64_t word = 0; word <= (m->bytes >> PAGE_SHIFT) / 64; word++)
+		m->seen[word] = n->seen[word] |= m->seen[word];
 }
 
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	uint64_t bytes = UINT64_MAX;
-
-	while (write_next(i, &bytes, w, time_ns))
-		bytes = UINT64_MAX;
+	for (int twice = 0; twice < 2; twice++) /* the first of three learns from the last */
+		for (struct image *m = i->needed; m; m = m->next_needed)
+			for (struct image *n = m->next_needed; n; n = n->next_needed)
+				if (is_same_file(m, n))
+					share_seen(m, n);
+	while (write_next(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
+		;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define NR_MAX COLUMNS_NR_MAX
+#define IP_REGISTER 8 /* perf's number */
 #define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
 
 enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
@@ -97,7 +98,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	if (record_sample(&s->layout, h, &r) || r.stack_bytes > SAMPLE_STACK_MAX)
 		return -EBADMSG;
 	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .pid = r.pid, .tid = r.tid,
-				      .user = r.mode == PERF_RECORD_MISC_USER };
+				      .user = r.mode == PERF_RECORD_MISC_USER, .chain = r.chain, .nr_chain = r.nr_chain };
 	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
 	s->column[SAMPLE_COLUMN_PID][i] = r.pid;
 	s->column[SAMPLE_COLUMN_TID][i] = r.tid;
@@ -110,6 +111,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;
 	for (uint64_t left = s->registers; left; left &= left - 1)
 		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
+	seen->user_ip = seen->user ? r.ip : s->registers >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
 	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
 	if (s->with_stack && r.stack_bytes)
 		seen->nr_words = stack_changes_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,

@@ -16,8 +16,11 @@ struct sample_seen {
 	uint64_t time_ns, ip;
 	uint32_t pid, tid;
 	bool user;
+	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */
 	const unsigned char *words; /* of its stack those that are new since the thread's last sample; not aligned */
 	uint32_t nr_words;
+	const uint64_t *chain; /* return addresses, and the kernel's marks */
+	uint64_t nr_chain;
 };
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);

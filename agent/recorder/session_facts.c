@@ -189,7 +189,7 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 || prot[2] != 'x')
 			continue;
 		bytes = strcspn(line + at, "\n");
-		images_map(s->images, (uint32_t)pid, start, end - start, line + at, bytes, NULL, 0);
+		images_map(s->images, (uint32_t)pid, start, end - start, offset, line + at, bytes, NULL, 0);
 		code_files_map(s->code_files, (uint32_t)pid, start, end - start, line + at, bytes, time_ns);
 		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, (uint32_t)pid, (uint32_t)pid,
 				   F_COUNT(mmap));

@@ -46,7 +46,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 	ret = session_choose_sampler(s, -ret, d);
 	if (ret == 0) {
 		session_prepare_events(s);
-		ret = images_create(&s->images) || code_files_create(&s->code_files) ||
+		ret = images_create(o->event.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) ||
 		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);

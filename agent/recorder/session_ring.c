@@ -72,7 +72,7 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 		build_id_bytes = m.who[0] <= 20 ? m.who[0] : 0;
 	if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
 		outside_mapped(s->outside, (pid_t)m.pid);
-	images_map(s->images, m.pid, m.address, m.bytes, path, path_bytes, m.who + 4, build_id_bytes);
+	images_map(s->images, m.pid, m.address, m.bytes, m.offset, path, path_bytes, m.who + 4, build_id_bytes);
 	code_files_map(s->code_files, m.pid, m.address, m.bytes, path, path_bytes, id->time_ns);
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, id->time_ns, m.pid, m.tid, F_COUNT(mmap));
 	trace_record_u64(s->writer, m.address);

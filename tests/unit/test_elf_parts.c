@@ -46,7 +46,7 @@ static void elf_parts_are_the_files_own_bytes(void **state)
 	size_t kept = 0;
 
 	(void)state;
-	assert_int_equal(elf_parts_read(fd, &p), 0);
+	assert_int_equal(elf_parts_read(fd, true, &p), 0);
 	assert_int_equal(p.file_bytes, whole_bytes);
 	assert_int_equal(p.build_id_bytes, 20);
 	assert_true(p.nr > 5);
@@ -77,7 +77,7 @@ static void elf_parts_of_a_cut_file_end_in_an_error_or_in_bounds(void **state)
 		int fd = make_file(whole, bytes);
 		struct elf_parts p;
 
-		assert_true(elf_parts_read(fd, &p) < 0); /* the section headers stand at the end */
+		assert_true(elf_parts_read(fd, true, &p) < 0); /* the section headers stand at the end */
 		close(fd);
 	}
 }
@@ -103,7 +103,7 @@ static void elf_parts_of_a_damaged_file_stay_in_bounds(void **state)
 			copy[at] = (unsigned char)(rand() % 4 ? rand() : 0xff);
 		}
 		fd = make_file(copy, whole_bytes);
-		if (elf_parts_read(fd, &p) == 0) {
+		if (elf_parts_read(fd, true, &p) == 0) {
 			for (uint32_t i = 0; i < p.nr; i++)
 				assert_true(p.part[i].file_offset <= whole_bytes &&
 					    p.part[i].nr <= whole_bytes - p.part[i].file_offset);
@@ -120,10 +120,10 @@ static void elf_parts_refuse_what_is_no_elf_file(void **state)
 	struct elf_parts p;
 
 	(void)state;
-	assert_true(elf_parts_read(null, &p) < 0);
-	assert_true(elf_parts_read(dir, &p) < 0);
-	assert_int_equal(elf_parts_read(text, &p), -EBADMSG);
-	assert_int_equal(elf_parts_read(-1, &p), -EBADF);
+	assert_true(elf_parts_read(null, true, &p) < 0);
+	assert_true(elf_parts_read(dir, true, &p) < 0);
+	assert_int_equal(elf_parts_read(text, true, &p), -EBADMSG);
+	assert_int_equal(elf_parts_read(-1, true, &p), -EBADF);
 	close(null);
 	close(dir);
 	close(text);

@@ -41,7 +41,7 @@ static int setup(void **state)
 	copy(f->b, "/bin/sh");
 	strcpy(f->trace, "/tmp/test_images.XXXXXX");
 	close(mkstemp(f->trace));
-	assert_int_equal(images_create(&f->images), 0);
+	assert_int_equal(images_create(true, &f->images), 0);
 	*state = f;
 	return 0;
 }
@@ -61,12 +61,12 @@ static int teardown(void **state)
 
 static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path)
 {
-	images_map(f->images, pid, start, end - start, path, strlen(path), NULL, 0);
+	images_map(f->images, pid, start, end - start, 0, path, strlen(path), NULL, 0);
 }
 
 static void sample(struct fixture *f, uint32_t pid, uint64_t ip)
 {
-	struct sample_seen seen = { .pid = pid, .tid = pid, .ip = ip, .user = true };
+	struct sample_seen seen = { .pid = pid, .tid = pid, .ip = ip, .user_ip = ip, .user = true };
 
 	images_sample(f->images, &seen);
 }
@@ -133,7 +133,7 @@ static void images_found_on_the_stack_are_kept(void **state)
 	struct fixture *f = *state;
 	unsigned char stack[64] = { 0 };
 	uint64_t address = 0x3456;
-	struct sample_seen seen = { .pid = 1, .tid = 1, .ip = 0x9000, .user = true, .words = stack, .nr_words = sizeof(stack) / 8 };
+	struct sample_seen seen = { .pid = 1, .tid = 1, .ip = 0x9000, .user_ip = 0x9000, .user = true, .words = stack, .nr_words = sizeof(stack) / 8 };
 
 	memcpy(stack + 24, &address, 8);
 	map(f, 1, 0x1000, 0x2000, f->a);
@@ -204,7 +204,7 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	static const unsigned char other[20] = { 1, 2, 3 };
 	struct fixture *f = *state;
 
-	images_map(f->images, 1, 0x1000, 0x1000, f->a, strlen(f->a), other, sizeof(other));
+	images_map(f->images, 1, 0x1000, 0x1000, 0, f->a, strlen(f->a), other, sizeof(other));
 	map(f, 1, 0x3000, 0x4000, "/nonexistent/lib.so");
 	map(f, 1, 0x5000, 0x6000, "/etc/passwd");
 	map(f, 1, 0x7000, 0x8000, "/etc/passwd (deleted)");
