@@ -133,7 +133,8 @@ static void images_found_on_the_stack_are_kept(void **state)
 	struct fixture *f = *state;
 	unsigned char stack[64] = { 0 };
 	uint64_t address = 0x3456;
-	struct sample_seen seen = { .pid = 1, .tid = 1, .ip = 0x9000, .user_ip = 0x9000, .user = true, .words = stack, .nr_words = sizeof(stack) / 8 };
+	struct sample_seen seen = { .pid = 1, .tid = 1, .ip = 0x9000, .user_ip = 0x9000, .user = true,
+				    .words = stack, .nr_words = sizeof(stack) / 8 };
 
 	memcpy(stack + 24, &address, 8);
 	map(f, 1, 0x1000, 0x2000, f->a);
