@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "cfi.h"
+#include "debug_frame.h"
 #include "eh_frame.h"
 #include "unwind.h"
 
@@ -186,6 +187,168 @@ static void entries_that_libunwind_must_not_see_are_left_out(void **state)
 	assert_int_equal(count_of(section, section_bytes), 0);
 }
 
+/* -------------------------------------------------------------------------------------------------------------- rows */
+
+static struct cfi_row row_of(const char *program, size_t bytes, uint64_t offset)
+{
+	static const unsigned char initial[] = { 0x0c, 7, 8, 0x90, 1 };
+	const unsigned char *at = (const unsigned char *)program;
+	struct cfi_program p = { CODE, CODE_BYTES, 1, -8, initial, initial + sizeof(initial), at, at + bytes, false };
+	struct cfi_row row;
+
+	assert_true(cfi_row_at(&p, CODE + offset, &row));
+	return row;
+}
+
+#define ROW(program, offset) row_of(program, sizeof(program) - 1, offset)
+
+static void a_row_is_of_its_address(void **state)
+{
+	/* push %rbp; mov %rsp, %rbp; push %rbx; ...; pop both; ret */
+	static const char program[] = "\x41\x0e\x10\x86\x02\x43\x0d\x06\x41\x83\x03\x48\x0a\x0c\x07\x08\x41\x0b";
+	struct cfi_row row = ROW(program, 0);
+
+	(void)state;
+	assert_int_equal(row.cfa.reg, 7);
+	assert_int_equal(row.cfa.value, 8);
+	assert_int_equal(row.reg[6].where, CFI_SAME);
+	assert_int_equal(row.reg[16].where, CFI_AT);
+	assert_int_equal(row.reg[16].value, -8);
+	assert_false(row.lowered);
+	row = ROW(program, 1);
+	assert_int_equal(row.cfa.value, 16);
+	assert_int_equal(row.reg[6].value, -16);
+	row = ROW(program, 4);
+	assert_int_equal(row.cfa.reg, 6);
+	assert_int_equal(row.cfa.value, 16);
+	assert_int_equal(row.reg[3].where, CFI_SAME);
+	row = ROW(program, 5);
+	assert_int_equal(row.reg[3].value, -24);
+	row = ROW(program, 13); /* remembered, and the stack is as at the beginning */
+	assert_int_equal(row.cfa.reg, 7);
+	assert_int_equal(row.cfa.value, 8);
+	assert_true(row.lowered);
+	row = ROW(program, 14); /* restored */
+	assert_int_equal(row.cfa.reg, 6);
+	assert_int_equal(row.cfa.value, 16);
+}
+
+static void a_register_is_restored_to_what_the_common_part_says(void **state)
+{
+	struct cfi_row row = ROW("\x41\x07\x10\x83\x02\x41\xd0\xc3", 1);
+
+	(void)state;
+	assert_int_equal(row.reg[16].where, CFI_UNDEFINED);
+	assert_int_equal(row.reg[3].where, CFI_AT);
+	row = ROW("\x41\x07\x10\x83\x02\x41\xd0\xc3", 2);
+	assert_int_equal(row.reg[16].where, CFI_AT);
+	assert_int_equal(row.reg[3].where, CFI_SAME);
+}
+
+static bool read_word(void *context, uint64_t address, uint64_t *word)
+{
+	*word = address + 1;
+	return address < *(uint64_t *)context;
+}
+
+static uint64_t evaluated(const char *expression, size_t bytes, bool *fits)
+{
+	static const uint64_t registers[CFI_REGISTERS] = { [7] = 0x1000, [16] = 0x2b };
+	uint64_t limit = 0x2000, cfa = 0x3000, value = 0;
+	struct cfi_machine m = { registers, 1u << 7 | 1u << 16, read_word, &limit };
+	const unsigned char *at = (const unsigned char *)expression;
+
+	*fits = cfi_evaluate(at, at + bytes, &cfa, &m, &value);
+	return value;
+}
+
+#define EVALUATED(expression) evaluated(expression, sizeof(expression) - 1, &fits)
+
+static void expressions_have_the_value_that_the_standard_says(void **state)
+{
+	bool fits;
+
+	(void)state;
+	assert_int_equal(EVALUATED("\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), 0x1010); /* .plt's, behind its push */
+	assert_int_equal(EVALUATED("\x77\x78"), 0xff8); /* rsp - 8 */
+	assert_int_equal(EVALUATED("\x77\xa0\x01\x06"), 0x10a1); /* *(rsp + 160) */
+	assert_int_equal(EVALUATED("\x0d\xfe\xff\xff\xff\x0b\xff\xff\x1e"), 2); /* -2 * -1 */
+	assert_int_equal(EVALUATED("\x09\x80\x33\x26"), (uint64_t)-16); /* -128 >> 3 */
+	assert_int_equal(EVALUATED("\x23\x10"), 0x3010); /* the CFA was there */
+	assert_int_equal(EVALUATED("\x0e\x11\x22\x33\x44\x55\x66\x77\x08\x20\x1f"), 0x0877665544332212);
+	assert_true(fits);
+	EVALUATED("\x70\x00"); /* rax is not known */
+	assert_false(fits);
+	EVALUATED("\x0a\x00\x70\x06"); /* nor is what lies at 0x7000 */
+	assert_false(fits);
+	EVALUATED("\x94\x09");
+	assert_false(fits);
+}
+
+/* A .debug_frame: one CIE of version 4, one of version 1, an FDE each, and one whose CIE has an augmentation. */
+static void other_sections_say_the_same(void **state)
+{
+	static const unsigned char version4[] = { 4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1 };
+	static const unsigned char version1[] = { 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0 };
+	static const unsigned char augmented[] = { 1, 'e', 'h', 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1 };
+	const struct { const unsigned char *cie; size_t bytes; } entry[] = {
+		{ version4, sizeof(version4) }, { version1, sizeof(version1) }, { augmented, sizeof(augmented) } };
+	struct elf_section debug_frame = { .data = section };
+	struct eh_frame_fde last = { 0 };
+	struct cfi_program p;
+	struct cfi_row row;
+	unsigned char *made;
+	uint64_t bytes = 0;
+
+	(void)state;
+	section_bytes = 0;
+	for (uint64_t i = 0; i < 3; i++) {
+		size_t cie = begin_entry(0xffffffff), fde;
+		uint64_t start = CODE + i * CODE_BYTES, code_bytes = CODE_BYTES;
+
+		put(entry[i].cie, entry[i].bytes);
+		end_entry(cie);
+		fde = begin_entry((uint32_t)cie);
+		put(&start, 8);
+		put(&code_bytes, 8);
+		put("\x0e\x20", 2);
+		end_entry(fde);
+	}
+	debug_frame.bytes = section_bytes;
+	made = debug_frame_append(NULL, &bytes, &debug_frame);
+	assert_non_null(made);
+	assert_int_equal(count_of(made, bytes), 2);
+	eh_frame_each(made, bytes, FRAMES, keep_last, &last);
+	assert_int_equal(last.start, CODE + CODE_BYTES);
+	assert_true(eh_frame_program(made, bytes, FRAMES, last.offset, &p));
+	assert_true(cfi_row_at(&p, last.start, &row));
+	assert_int_equal(row.cfa.value, 0x20);
+	assert_int_equal(row.reg[16].value, -8);
+	free(made);
+	/* behind another section's entries */
+	bytes = 0;
+	made = debug_frame_append(NULL, &bytes, &debug_frame);
+	{
+		uint64_t both = bytes;
+		unsigned char *twice = debug_frame_append(made, &both, &debug_frame);
+
+		assert_int_equal(count_of(twice, both), 4);
+		free(twice);
+	}
+	free(made);
+	for (size_t n = 0; n < section_bytes; n++) { /* cut anywhere */
+		unsigned char *cut = malloc(n + 1);
+
+		memcpy(cut, section, n);
+		debug_frame = (struct elf_section){ .bytes = n, .data = cut };
+		bytes = 0;
+		made = debug_frame_append(NULL, &bytes, &debug_frame);
+		assert_in_range(count_of(made, bytes), 0, 2);
+		free(made);
+		free(cut);
+	}
+}
+
 /* ------------------------------------------------------------------------------------------------------------- walks */
 
 static void find(void *context, uint64_t address, struct unwind_object *out)
@@ -279,6 +442,10 @@ int main(void)
 		cmocka_unit_test(programs_of_compilers_are_accepted),
 		cmocka_unit_test(registers_that_are_none_are_refused),
 		cmocka_unit_test(expressions_that_may_loop_or_trap_are_refused),
+		cmocka_unit_test(a_row_is_of_its_address),
+		cmocka_unit_test(a_register_is_restored_to_what_the_common_part_says),
+		cmocka_unit_test(expressions_have_the_value_that_the_standard_says),
+		cmocka_unit_test_setup(other_sections_say_the_same, set_up),
 		cmocka_unit_test_setup(entries_that_libunwind_must_not_see_are_left_out, set_up),
 		cmocka_unit_test_setup(a_stack_is_walked_to_its_end, set_up),
 		cmocka_unit_test_setup(code_without_information_ends_the_walk, set_up),
