@@ -213,7 +213,6 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	l = location_of(run, s, f);
 	l = l->inner ? &run->locator.location[l->inner] :
 		       locate_inlined(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
-
 	for (; c->nr < 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
 		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
 		if (!l->outer)
@@ -222,20 +221,36 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
+/* The kernel's frames: nobody knows whether they are all. */
+static enum reason collect_chain(struct collect *c, const struct sample *s)
+{
+	for (uint32_t i = 0; i <= s->chain_nr && i < UNWIND_FRAMES_MAX; i++) {
+		uint32_t note = 0;
+		struct unwind_frame f = { .depth = (int)i, .address = i ? s->chain[i - 1] - 1 : s->ip, .note = &note };
+
+		collect_frame(c, &f);
+	}
+	return REASON_HOST;
+}
+
 /* The node of the innermost frame. */
 static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
 {
 	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
 		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
-	struct collect c = { .walk = { run, s, false, false } };
+	struct collect c;
 	struct walk_place place = { s->process, s->time_ns };
 	struct unwind_space space = walk_space(&place, run->options->unwinder == UNWIND_LIBUNWIND);
 	enum reason why = REASON_NO_REGISTERS;
 	uint32_t node = 0;
 
+	c.walk = (struct walk){ run, s, false, false };
+	c.nr = 0;
 	if (mode != SAMPLE_MODE_USER)
 		c.frame[c.nr++] = frame_at(&run->locator.location[run->locator.kernel], STACK_KERNEL);
-	if (s->has_registers)
+	if (s->has_registers && s->chain && !s->input.stack_bytes)
+		why = collect_chain(&c, s);
+	else if (s->has_registers)
 		why = reason_of(unwind_walk(run->unwinder, &space, &s->input, collect_frame, &c), s);
 	if (names[why]) {
 		if (!run->cut[why])
