@@ -89,6 +89,11 @@ $B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
 
+# Programs that the benchmarks need.
+$B/bench/%: $B/tests/bench/%.o $B/parts.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
+
 # libFuzzer is clang's (FUZZER=1); elsewhere the same targets replay their corpus through tests/fuzz/replay.c.
 $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a
 	@mkdir -p $(@D)

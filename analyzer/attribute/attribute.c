@@ -2,6 +2,7 @@
 #include "attribute.h"
 
 #include "locate.h"
+#include "recent.h"
 #include "walk.h"
 
 #include <errno.h>
@@ -33,12 +34,16 @@ struct run {
 	struct attribution *a;
 	const struct attribute_options *options;
 	struct locator locator;
+	struct recent *recent;
 	struct unwinder *unwinder;
 	struct table table; /* the rows that have not been handed over */
 	void *memory;	    /* ... are in here */
 	struct intern expansions; /* seeds -> 1 + index */
-	struct expansion *expansion;
-	uint32_t nr_expansions, expansions_capacity;
+	struct ways {
+		uint32_t first, nr; /* rows */
+	} *ways;
+	struct expansion_row *row;
+	uint32_t nr_ways, ways_capacity, nr_rows, rows_capacity;
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };
 
@@ -49,7 +54,7 @@ struct sample {
 	uint64_t ip; /* in user space */
 	bool has_registers;
 	bool has_tag_word; /* a handler in the thread could read it */
-	uint64_t tag_word;
+	uint64_t tag_word, tag_value; /* tag_value: the one that decided */
 	struct unwind_input input;
 	const uint64_t *chain; /* return addresses by frame pointers; NULL: were not recorded */
 	uint32_t chain_nr;
@@ -58,6 +63,7 @@ struct sample {
 	enum method method;
 	enum reason reason;
 	struct seeds seeds;
+	uint32_t expansion;   /* 1 + index, where it is known already */
 	uint32_t shared_half; /* the second parent of an instruction between two lines */
 	uint32_t caller_function; /* the frame that decided */
 };
@@ -76,9 +82,16 @@ static uint32_t find_component(const struct model *m, const struct process *p, u
 static bool take_tag(const struct run *run, struct sample *s, uint64_t value)
 {
 	const struct tag *t = s->tag;
+	const struct recent_tag *known;
 
 	if ((value & t->check_mask) != t->check_value)
 		return false;
+	s->tag_value = value;
+	known = recent_tag(run->recent, s->process, value);
+	if (known->process == s->process && known->tag == t && known->value == value) {
+		s->expansion = known->expansion;
+		return true;
+	}
 	s->seeds.nr = 0;
 	for (uint32_t i = 0; i < t->nr_fields && s->seeds.nr < SEEDS_MAX; i++) {
 		uint64_t id = value >> t->field[i].shift;
@@ -291,6 +304,7 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 	s->method = METHOD_NONE;
 	s->reason = REASON_NONE;
 	s->seeds.nr = 0;
+	s->expansion = 0;
 	s->shared_half = COMPONENT_NONE;
 	s->caller_function = 0;
 	if (!s->ip) {
@@ -333,42 +347,79 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static const struct expansion *expand(struct run *run, const struct sample *s)
+static bool reserve_ways(struct run *run, uint32_t nr_rows)
 {
-	uint64_t a = 0, b = 0;
+	if (run->nr_ways == run->ways_capacity) {
+		uint32_t capacity = run->ways_capacity ? 2 * run->ways_capacity : 64;
+		struct ways *bigger = realloc(run->ways, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		run->ways = bigger;
+		run->ways_capacity = capacity;
+	}
+	if (run->nr_rows + nr_rows > run->rows_capacity) {
+		uint32_t capacity = 2 * run->rows_capacity + nr_rows + 64;
+		struct expansion_row *bigger = realloc(run->row, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		run->row = bigger;
+		run->rows_capacity = capacity;
+	}
+	return true;
+}
+
+/* 1 + index of the ways up from what decided; 0 without memory. */
+static uint32_t expand(struct run *run, const struct sample *s)
+{
+	const struct dictionary *d = &run->a->model->dictionary;
+	struct expansion e, other = { 0 };
+	uint64_t a = 0, b = (uint64_t)s->shared_half << 8 | s->seeds.nr;
 	uint32_t i;
 
 	for (uint32_t n = 0; n < s->seeds.nr; n++)
 		a = a * 0x9e3779b97f4a7c15ull + s->seeds.component[n] + 1;
-	b = (uint64_t)s->shared_half << 8 | s->seeds.nr;
-	i = run->a->model->dictionary.has_unlinks ? 0 : intern_find(&run->expansions, a, b);
+	i = d->has_unlinks ? 0 : intern_find(&run->expansions, a, b);
 	if (i)
-		return &run->expansion[i - 1];
-	if (run->nr_expansions == run->expansions_capacity) {
-		uint32_t capacity = run->expansions_capacity ? 2 * run->expansions_capacity : 64;
-		struct expansion *bigger = realloc(run->expansion, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		run->expansion = bigger;
-		run->expansions_capacity = capacity;
-	}
-	i = run->a->model->dictionary.has_unlinks && run->nr_expansions ? 0 : run->nr_expansions++;
-	dictionary_expand(&run->a->model->dictionary, s->seeds.component, s->seeds.nr, s->time_ns, &run->expansion[i]);
+		return i;
+	dictionary_expand(d, s->seeds.component, s->seeds.nr, s->time_ns, &e);
 	if (s->shared_half) { /* half each; what both say stays whole by being added up */
-		struct expansion *e = &run->expansion[i], other;
-
-		dictionary_expand(&run->a->model->dictionary, &s->shared_half, 1, s->time_ns, &other);
-		for (uint32_t n = 0; n < e->nr; n++)
-			e->row[n].share /= 2;
-		for (uint32_t n = 0; n < other.nr && e->nr < EXPANSION_ROWS_MAX; n++) {
+		dictionary_expand(d, &s->shared_half, 1, s->time_ns, &other);
+		for (uint32_t n = 0; n < e.nr; n++)
+			e.row[n].share /= 2;
+		for (uint32_t n = 0; n < other.nr && e.nr < EXPANSION_ROWS_MAX; n++) {
 			other.row[n].share /= 2;
-			e->row[e->nr++] = other.row[n];
+			e.row[e.nr++] = other.row[n];
 		}
 	}
-	if (!run->a->model->dictionary.has_unlinks)
-		intern_set(&run->expansions, a, b, i + 1);
-	return &run->expansion[i];
+	if (d->has_unlinks) /* it holds for this sample only */
+		run->nr_ways = run->nr_rows = 0;
+	if (!reserve_ways(run, e.nr))
+		return 0;
+	run->ways[run->nr_ways] = (struct ways){ run->nr_rows, e.nr };
+	memcpy(run->row + run->nr_rows, e.row, e.nr * sizeof(*e.row));
+	run->nr_rows += e.nr;
+	i = ++run->nr_ways;
+	if (!d->has_unlinks)
+		intern_set(&run->expansions, a, b, i);
+	return i;
+}
+
+/* Rows of the ways up from what decided, at least one; NULL without memory. */
+static const struct expansion_row *ways_of(struct run *run, const struct sample *s, uint32_t *nr)
+{
+	static const struct expansion_row nobody = { 1, { 0 } };
+	uint32_t i = s->expansion;
+
+	*nr = 1;
+	if (!i && !s->seeds.nr)
+		return &nobody;
+	i = i ? i : expand(run, s);
+	if (!i)
+		return NULL;
+	*nr = run->ways[i - 1].nr;
+	return run->row + run->ways[i - 1].first;
 }
 
 /* Hand the rows over and begin anew. */
@@ -382,31 +433,6 @@ static int flush_rows(struct run *run)
 	return ret;
 }
 
-/* 1 + the innermost mark of this name that holds the time in this process or one that it was forked from. */
-static uint32_t phase_of(const struct run *run, const struct process *p, uint64_t time_ns)
-{
-	const struct model *m = run->a->model;
-	uint32_t low = 0, high = m->nr_marks;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->mark[middle].begin_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t back = 0; low > 0 && back < 4096; low--, back++) {
-		const struct mark *k = &m->mark[low - 1];
-
-		if (k->end_ns > time_ns && k->name && strcmp(k->name, run->options->run_mark) == 0)
-			for (const struct process *q = p; q; q = q->parent)
-				if (q->number == k->process)
-					return low;
-	}
-	return 0;
-}
-
 struct facts { /* of a row that all shares have in common */
 	uint32_t process, thread, cpu, event, mode, code, phase, stack;
 	uint64_t weight, ip, address;
@@ -415,23 +441,24 @@ struct facts { /* of a row that all shares have in common */
 
 static int add_rows(struct run *run, const struct sample *s, const struct facts *f)
 {
-	static const struct expansion whole = { 1, { { 1, { 0 } } } };
-	const struct expansion *e = s->seeds.nr ? expand(run, s) : &whole;
+	const struct expansion_row *way;
+	uint32_t nr;
 	struct table *t = &run->table;
 	int ret = 0;
 
-	if (!e)
+	way = ways_of(run, s, &nr);
+	if (!way)
 		return -ENOMEM;
-	if (e->nr > t->capacity - t->nr)
+	if (nr > t->capacity - t->nr)
 		ret = flush_rows(run);
-	for (uint32_t i = 0; i < e->nr; i++) {
-		uint32_t row = table_add(t);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = t->nr++; /* all of its columns are set here */
 
 		t->time_ns[row] = s->time_ns;
 		t->ip[row] = f->ip;
 		t->address[row] = f->address;
 		t->weight[row] = f->weight;
-		t->share[row] = e->row[i].share;
+		t->share[row] = way[i].share;
 		t->column[TABLE_SAMPLE][row] = (uint32_t)run->a->nr_samples;
 		t->column[TABLE_PROCESS][row] = f->process;
 		t->column[TABLE_THREAD][row] = f->thread;
@@ -447,7 +474,7 @@ static int add_rows(struct run *run, const struct sample *s, const struct facts 
 		t->column[TABLE_PHASE][row] = f->phase;
 		t->column[TABLE_STACK][row] = f->stack;
 		for (uint32_t level = 0; level < t->nr_levels; level++)
-			t->column[TABLE_LEVEL_0 + level][row] = e->row[i].component[level];
+			t->column[TABLE_LEVEL_0 + level][row] = way[i].component[level];
 	}
 	return ret;
 }
@@ -480,10 +507,11 @@ static void print_header(const struct run *run)
 static void print_components(struct run *run, const struct sample *s)
 {
 	const struct dictionary *d = &run->a->model->dictionary;
-	const struct expansion *e = s->seeds.nr ? expand(run, s) : NULL;
+	uint32_t nr;
+	const struct expansion_row *way = ways_of(run, s, &nr);
 
 	for (uint32_t i = 0; i < d->nr_levels; i++) {
-		uint32_t c = e ? e->row[0].component[i] : COMPONENT_NONE;
+		uint32_t c = way ? way->component[i] : COMPONENT_NONE;
 
 		fputc('\t', run->options->each);
 		if (c) {
@@ -531,20 +559,34 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
+/* What the instruction, or the tag, alone decided holds for the next samples there. */
+static void remember(struct run *run, struct sample *s, struct recent_place *place)
+{
+	if ((s->method != METHOD_IP && s->method != METHOD_TAG) || s->expansion || run->a->model->dictionary.has_unlinks)
+		return;
+	s->expansion = expand(run, s);
+	if (s->method == METHOD_IP && place)
+		place->expansion = s->expansion;
+	else if (s->method == METHOD_TAG && s->expansion)
+		*recent_tag(run->recent, s->process, s->tag_value) =
+			(struct recent_tag){ s->process, s->tag, s->tag_value, s->expansion };
+}
+
 static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
 	struct attribution *a = run->a;
-	struct model *m = a->model;
 	struct sample s = { 0 };
 	struct facts f = { 0 };
 	const struct code *code = NULL;
-	uint32_t tid = (uint32_t)column(b, SAMPLE_COLUMN_TID, i);
+	struct recent_place *place = NULL;
+	const struct recent_thread *who;
 	int ret;
 
 	s.time_ns = column(b, SAMPLE_COLUMN_TIME, i);
-	s.process = model_get_process(m, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), s.time_ns);
-	if (!s.process)
+	who = recent_thread(run->recent, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns);
+	if (!who)
 		return -ENOMEM;
+	s.process = who->process;
 	f.mode = (uint32_t)column(b, SAMPLE_COLUMN_MODE, i);
 	f.ip = column(b, SAMPLE_COLUMN_IP, i);
 	f.address = column(b, SAMPLE_COLUMN_ADDRESS, i);
@@ -552,7 +594,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i);
 	f.event = b->event;
 	f.process = s.process->number;
-	f.thread = model_get_thread(m, s.process, tid);
+	f.thread = who->thread;
 	s.has_registers = walk_input(b, i, &s.input);
 	if (b->chain_offset) {
 		s.chain = b->chain + b->chain_offset[i];
@@ -562,14 +604,22 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	s.has_registers = s.has_registers && s.ip;
 	s.has_tag_word = s.has_registers && b->registers[SAMPLE_TAG_WORD];
 	s.tag_word = s.has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
-	code = s.ip ? model_find_code(s.process, s.ip, s.time_ns) : NULL;
-	decide(run, &s, locate(&run->locator, s.process, code, s.ip), code, run->options->stack_only);
+	if (s.ip)
+		place = recent_place(run->recent, s.process, s.ip, s.time_ns);
+	code = place ? place->code : NULL;
+	if (place && place->expansion) {
+		s.method = METHOD_IP;
+		s.expansion = place->expansion;
+	} else {
+		decide(run, &s, &run->locator.location[place ? place->location : run->locator.unknown], code, run->options->stack_only);
+		remember(run, &s, place);
+	}
 	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
 	/* the row tells where the sample itself was */
-	f.location = f.mode == SAMPLE_MODE_USER ? locate(&run->locator, s.process, code, s.ip) :
+	f.location = f.mode == SAMPLE_MODE_USER ? &run->locator.location[place ? place->location : run->locator.unknown] :
 						  &run->locator.location[run->locator.kernel];
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
-	f.phase = m->nr_marks ? phase_of(run, s.process, s.time_ns) : 0;
+	f.phase = recent_phase(run->recent, s.process, s.time_ns);
 	if (f.location->jit) {
 		a->jit_samples++;
 		a->jit_named += a->function[f.location->function].symbol;
@@ -627,8 +677,14 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (!a)
 		return diag_fail(d, ENOMEM, "no memory for samples");
 	a->model = m;
+	run.recent = calloc(1, sizeof(*run.recent));
+	if (run.recent) {
+		run.recent->model = m;
+		run.recent->locator = &run.locator;
+		run.recent->run_mark = o->run_mark;
+	}
 	run.memory = malloc(table_bytes(BLOCK_ROWS, m->dictionary.nr_levels));
-	ret = run.memory ? stacks_init(&a->stacks) : -ENOMEM;
+	ret = run.memory && run.recent ? stacks_init(&a->stacks) : -ENOMEM;
 	if (run.memory)
 		table_init(&run.table, run.memory, BLOCK_ROWS, m->dictionary.nr_levels);
 	if (ret == 0)
@@ -643,7 +699,9 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	}
 	locator_fini(&run.locator);
 	intern_fini(&run.expansions);
-	free(run.expansion);
+	free(run.ways);
+	free(run.row);
+	free(run.recent);
 	free(run.memory);
 	if (ret) {
 		attribution_destroy(a);

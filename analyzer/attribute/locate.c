@@ -264,6 +264,11 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 	return i;
 }
 
+uint32_t locate_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+{
+	return locate_index(l, p, code, address);
+}
+
 const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
 	uint32_t i = locate_index(l, p, code, address); /* may move them all */

@@ -32,6 +32,7 @@ void locator_fini(struct locator *l);
 /* A location that is none, by a name in brackets. */
 uint32_t locate_nowhere(struct locator *l, const char *name);
 /* code NULL: unknown.  Never NULL; valid until the next call. */
+uint32_t locate_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 /* The same, but of the innermost function that is inlined there; by way of .outer the other ones. */
 const struct location *locate_inlined(struct locator *l, const struct process *p, const struct code *code, uint64_t address);

@@ -100,6 +100,13 @@ struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_n
 	return add_process(m, pid, 0);
 }
 
+uint64_t model_process_until(const struct model *m, const struct process *p)
+{
+	uint32_t at = process_position(m, p->pid, p->from_ns);
+
+	return at < m->nr_processes && m->process[at]->pid == p->pid ? m->process[at]->from_ns : UINT64_MAX;
+}
+
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid)
 {
 	for (uint32_t i = m->nr_threads; i > 0; i--) /* the last ones are asked for most */
@@ -1147,18 +1154,29 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
 	return ask(p, offsetof(struct process, code), address, time_ns);
 }
 
-struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns)
+struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	static const size_t maps[] = { offsetof(struct process, code), offsetof(struct process, told_regions),
 				       offsetof(struct process, regions) };
-	struct code *c = NULL;
+	struct code_answer all = { NULL, 0, UINT64_MAX };
 
-	for (size_t i = 0; !c && i < sizeof(maps) / sizeof(maps[0]); i++) {
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		struct code_answer a = ask(p, maps[i], address, time_ns);
 
-		c = a.fact ? a.fact->owner : NULL;
+		all.fact = a.fact;
+		all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
+		all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
+		if (a.fact && a.fact->owner)
+			break;
 	}
-	return c;
+	return all;
+}
+
+struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	struct code_answer a = model_ask_any_code(p, address, time_ns);
+
+	return a.fact ? a.fact->owner : NULL;
 }
 
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)

@@ -177,11 +177,15 @@ void model_destroy(struct model *m);
 
 /* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
+/* When the next process with its number begins; UINT64_MAX: none does. */
+uint64_t model_process_until(const struct model *m, const struct process *p);
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 
 /* What is at an address, in p or what it was forked from, and for how long that was so; the fact's owner is a struct code.
  * fact NULL: nothing that anybody announced. */
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns);
+/* ... and where nobody announced any, executable memory that somebody mapped. */
+struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
 /* .eh_frame bytes that describe an address; the fact's owner is a struct frames. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
