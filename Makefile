@@ -149,6 +149,8 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/cost.py $B
 	@$(PYTHON) tests/bench/scopes.py $B
 	@$(PYTHON) tests/bench/size.py $B
+	@$(MAKE) --no-print-directory -s $B/bench/synthetic
+	@$(PYTHON) tests/bench/analysis.py $B
 
 unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
