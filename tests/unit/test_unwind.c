@@ -11,6 +11,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -496,17 +497,13 @@ __attribute__((noinline)) static int deeper(int n)
 
 /* Every frame that glibc's unwinder finds, at its address, from take_snapshot()'s caller on.  (A sanitizer stands between us
  * and backtrace() with a frame of its own.) */
-static void own_frames_are_those_of_glibcs_unwinder(void **state)
+static void compare_with_glibcs(void)
 {
 	struct unwind_space space = { .find = find_image, .generation = 1 };
 	struct seen s = { 0 };
 	enum unwind_end end;
 	int own_frames;
 
-	(void)state;
-	nr_images = 0;
-	dl_iterate_phdr(add_image, NULL);
-	deeper(5);
 	for (int n = 0; n < 2; n++) { /* without and with what is cached */
 		s.nr = 0;
 		end = unwind_walk(u, &space, &own, see, &s);
@@ -517,8 +514,43 @@ static void own_frames_are_those_of_glibcs_unwinder(void **state)
 		for (int i = 1; i < s.nr; i++)
 			assert_int_equal(s.frame[i].ip, (uint64_t)(uintptr_t)glibcs[own_frames + i]);
 	}
+}
+
+static int open_images(void **state)
+{
+	nr_images = 0;
+	dl_iterate_phdr(add_image, NULL);
+	return setup(state);
+}
+
+static int close_images(void **state)
+{
 	for (int i = 0; i < nr_images; i++)
 		elf_object_destroy(image[i].elf);
+	return teardown(state);
+}
+
+static void own_frames_are_those_of_glibcs_unwinder(void **state)
+{
+	(void)state;
+	deeper(5);
+	compare_with_glibcs();
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	take_snapshot();
+}
+
+/* From a handler, through the kernel's frame, to where the signal came and on from there. */
+static void frames_behind_a_signal_are_those_of_glibcs_unwinder(void **state)
+{
+	(void)state;
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	compare_with_glibcs();
 }
 
 int main(void)
@@ -538,7 +570,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(code_of_another_time_is_other_code, setup, teardown),
 		cmocka_unit_test(descriptions_say_which_code_they_cover),
 		cmocka_unit_test(cut_descriptions_are_not_delivered),
-		cmocka_unit_test_setup_teardown(own_frames_are_those_of_glibcs_unwinder, setup, teardown),
+		cmocka_unit_test_setup_teardown(own_frames_are_those_of_glibcs_unwinder, open_images, close_images),
+		cmocka_unit_test_setup_teardown(frames_behind_a_signal_are_those_of_glibcs_unwinder, open_images, close_images),
 	};
 
 	int failed = cmocka_run_group_tests_name("memo", tests, NULL, NULL);
