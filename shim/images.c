@@ -22,12 +22,13 @@
 
 #define KNOWN_MAX 4096 /* objects at a time */
 #define SEGMENTS_MAX 16
+#define FILE_BYTES_MAX (16 << 20)
 
 struct known {
 	uintptr_t bias;
 	const void *headers;
 	uint32_t generation; /* of the look that saw it last; 0: free */
-	uint32_t path_hash;
+	bool late; /* was loaded while the program ran */
 };
 
 static struct known table[KNOWN_MAX];
@@ -82,7 +83,47 @@ static const char *absolute(const char *path, char *buffer, size_t bytes)
 	return buffer;
 }
 
-static void announce(const struct object *o)
+/* JITs that write libraries (libgccjit, Ruby's MJIT, pocl) do so here, and may remove them as soon as they are loaded. */
+static bool is_temporary(const char *path)
+{
+	static const char *const folders[] = { "/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/", "/memfd:" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return strstr(path, "/.cache/") != NULL;
+}
+
+/* A file's bytes, until drop_file(); NULL when it cannot be had. */
+static const void *take_file(const char *path, uint32_t *bytes)
+{
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	long size = fd < 0 ? 0 : sys_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0), p, done = 0, n = 1;
+
+	*bytes = 0;
+	if (size <= 0 || size > FILE_BYTES_MAX)
+		p = -1;
+	else
+		p = sys_mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	while (p > 0 && n > 0 && done < size) {
+		n = sys_call(SYS_pread64, fd, p + done, size - done, done, 0, 0);
+		done += n > 0 ? n : 0;
+	}
+	if (fd >= 0)
+		sys_close(fd);
+	if (p <= 0)
+		return NULL;
+	*bytes = (uint32_t)size;
+	return (const void *)p;
+}
+
+static void drop_file(const void *p, uint32_t bytes)
+{
+	if (p)
+		sys_call(SYS_munmap, (long)p, bytes, 0, 0, 0, 0);
+}
+
+static void announce(const struct object *o, bool late)
 {
 	const Elf64_Phdr *ph = o->headers;
 	struct jitreg_segment segments[SEGMENTS_MAX];
@@ -90,6 +131,8 @@ static void announce(const struct object *o)
 	const unsigned char *id = build_id(o, &id_bytes);
 	const char *path = o->name;
 	char main_path[4096];
+	const void *file = NULL;
+	uint32_t file_bytes = 0;
 
 	if (is_vdso(o)) {
 		flags = JITREG_IMAGE_VDSO;
@@ -114,7 +157,10 @@ static void announce(const struct object *o)
 		segments[nr].prot = (ph[i].p_flags & PF_R ? 1 : 0) | (ph[i].p_flags & PF_W ? 2 : 0) | (ph[i].p_flags & PF_X ? 4 : 0);
 		nr++;
 	}
-	jitreg_image(o->bias, flags, path, segments, nr, id, id_bytes, NULL, 0);
+	if (late && is_temporary(path))
+		file = take_file(path, &file_bytes);
+	jitreg_image(o->bias, flags, path, segments, nr, id, id_bytes, file, file_bytes);
+	drop_file(file, file_bytes);
 }
 
 static int look_at(void *context, const struct object *o)
@@ -127,10 +173,10 @@ static int look_at(void *context, const struct object *o)
 		}
 	for (size_t i = 0; i <= nr_known && i < KNOWN_MAX; i++)
 		if (!table[i].generation) {
-			table[i] = (struct known){ o->bias, o->headers, generation, 0 };
+			table[i] = (struct known){ o->bias, o->headers, generation, generation > 1 };
 			if (i == nr_known)
 				nr_known++;
-			announce(o);
+			announce(o, table[i].late);
 			gdb_jit_object(o);
 			hosts_object(o);
 			return 0;
@@ -172,8 +218,12 @@ void images_look(void)
 
 static int announce_again(void *context, const struct object *o)
 {
+	bool late = false;
+
 	(void)context;
-	announce(o);
+	for (size_t i = 0; i < nr_known; i++)
+		late |= table[i].generation && table[i].late && table[i].headers == o->headers && table[i].bias == o->bias;
+	announce(o, late);
 	return 0;
 }
 

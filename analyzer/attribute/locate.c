@@ -138,7 +138,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	const char *plt, *slash;
 	uint64_t at;
 
-	out->jit = c->kind == CODE_ELF;
+	out->jit = c->kind == CODE_ELF || c->generated;
 	out->image = get_image(l, c->path);
 	if (!elf || !code_file_address(c, address, &at)) {
 		slash = strrchr(c->path, '/');
@@ -254,7 +254,7 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 	i = intern_find(&l->by_address, code->number, address);
 	if (i)
 		return i;
-	if (code->kind == CODE_LOAD)
+	if (code->kind == CODE_LOAD || code->kind == CODE_REGION)
 		locate_in_load(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);

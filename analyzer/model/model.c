@@ -302,15 +302,45 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 			code_map_add(&p->code, text.address, text.address + text.bytes, r->time_ns, c);
 }
 
+/* A library whose file may be gone by now. */
+static void read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
+{
+	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
+	struct elf_object *elf;
+
+	if (!slot) {
+		free(f);
+		return;
+	}
+	*slot = f;
+	f->number = m->nr_files - 1;
+	f->key = hex_of(r, F(image, build_id));
+	f->path = text_of(r, F(image, path));
+	f->reason = strdup("");
+	if (f->key && f->path && !*f->key)
+		set_text(&f->key, strdup(f->path));
+	if (elf_object_create(nr, &elf, NULL))
+		return;
+	if (elf_object_add_part(elf, 0, bytes, nr) || elf_object_open(elf, NULL))
+		elf_object_destroy(elf);
+	else
+		f->elf = elf;
+}
+
 static void read_image(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *segments = F(image, segments) < r->nr_values ? &r->values[F(image, segments)] : NULL;
 	uint64_t flags = trace_u64(r, F(image, flags));
+	const char *bytes_of_file;
+	size_t nr_bytes;
 
 	if (flags & JITREG_IMAGE_MEMORY_ELF) {
 		read_memory_elf(m, p, r);
 		return;
 	}
+	bytes_of_file = trace_bytes(r, F(image, bytes), &nr_bytes);
+	if (nr_bytes)
+		read_bytes_of_image(m, r, bytes_of_file, nr_bytes);
 	for (uint64_t i = 0; segments && segments->kind == TRACE_LIST && i < segments->u; i++) {
 		uint64_t start = trace_element(segments, i, 0).u, bytes = trace_element(segments, i, 1).u;
 		struct code *c;
@@ -324,6 +354,7 @@ static void read_image(struct model *m, struct process *p, const struct trace_re
 		c->build_id = hex_of(r, F(image, build_id));
 		c->bias = trace_u64(r, F(image, load_bias));
 		c->bias_known = true;
+		c->generated = nr_bytes > 0;
 		c->map_start = c->address = start;
 		c->bytes = bytes;
 		c->map_offset = trace_element(segments, i, 2).u;

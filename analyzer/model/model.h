@@ -48,6 +48,7 @@ struct code {
 	char *build_id; /* hex, or "" */
 	bool bias_known;
 	uint64_t bias, map_start, map_offset;
+	bool generated; /* a library that a JIT wrote: its bytes came along */
 	struct image_file *file;
 	/* CODE_ELF */
 	struct elf_object *elf;

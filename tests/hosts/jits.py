@@ -69,6 +69,18 @@ def hosts(build):
         Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${Version}' libjavascriptcoregtk-4.0-bin", None, [
             Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}, rounds=False),
         ]),
+        Host("libgccjit", "libgccjit-12-dev", "gcc-12 --version",
+             "gcc -O1 -o {dir}/gccjit -I/usr/lib/gcc/x86_64-linux-gnu/12/include {jits}/gccjit.c -lgccjit", [
+            Channel("image", "{dir}/gccjit {s} {r}"),
+            Channel("image", "{dir}/gccjit {s} {r}", {"GCCJIT_DEBUG": "1"}, lines=95),
+        ]),
+        Host("ruby", "ruby3.1 ruby3.1-dev", "ruby --version", None, [
+            Channel("image", "ruby --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98),
+            Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0),
+        ]),
+        Host("pypy", "pypy3", "pypy3 --version", None, [
+            Channel("region", "pypy3 {jits}/fib.py {s} {r}", named=0),
+        ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", rounds=False),
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95, rounds=False),
