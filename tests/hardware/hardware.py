@@ -397,10 +397,11 @@ def spacing(directory):
                 break
             times = collections.defaultdict(list)
             for r in dump(trace):
-                if "sample" in r:
-                    times[r["tid"]].append(r["time_ns"])
+                if "sample" in r and r["weight"]:
+                    times[r["tid"]].append((r["time_ns"], r["weight"]))
             busiest = sorted(max(times.values(), key=len))
-            apart = [b - a for a, b in zip(busiest, busiest[1:])]
+            # the recorder varies periods a little while it drains: a sample's weight is the one that it had
+            apart = [(b[0] - a[0]) * period / b[1] for a, b in zip(busiest, busiest[1:])]
             middle = statistics.median(apart)
             off = sorted(abs(d - middle) for d in apart)
             middles.append(middle)
