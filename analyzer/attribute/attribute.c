@@ -3,6 +3,7 @@
 
 #include "locate.h"
 #include "recent.h"
+#include "switches.h"
 #include "walk.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ struct run {
 	struct locator locator;
 	struct recent *recent;
 	struct unwinder *unwinder;
+	struct switches switches;
 	struct table table; /* the rows that have not been handed over */
 	void *memory;	    /* ... are in here */
 	struct intern expansions; /* seeds -> 1 + index */
@@ -572,6 +574,22 @@ static void remember(struct run *run, struct sample *s, struct recent_place *pla
 			(struct recent_tag){ s->process, s->tag, s->tag_value, s->expansion };
 }
 
+/* A thread that leaves its processor: what counts is how long it is away, and why. */
+static bool take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
+{
+	const struct model *m = run->a->model;
+	enum trace_switch why;
+	uint64_t until_ns;
+
+	if (*event >= m->nr_events || !m->event[*event].name || strcmp(m->event[*event].name, MODEL_EVENT_LEAVING) != 0)
+		return false;
+	*weight = switches_find(&run->switches, tid, from_ns, &until_ns, &why) ? until_ns - from_ns : 0;
+	for (uint32_t i = 0; why == TRACE_SWITCH_PREEMPTED && i < m->nr_events; i++)
+		if (m->event[i].is_switch)
+			*event = i;
+	return true;
+}
+
 static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
 	struct attribution *a = run->a;
@@ -580,6 +598,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	const struct code *code = NULL;
 	struct recent_place *place = NULL;
 	const struct recent_thread *who;
+	bool leaves;
 	int ret;
 
 	s.time_ns = column(b, SAMPLE_COLUMN_TIME, i);
@@ -593,6 +612,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.weight = column(b, SAMPLE_COLUMN_WEIGHT, i);
 	f.cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i);
 	f.event = b->event;
+	leaves = run->switches.nr && take_time_away(run, (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns, &f.event, &f.weight);
 	f.process = s.process->number;
 	f.thread = who->thread;
 	s.has_registers = walk_input(b, i, &s.input);
@@ -615,8 +635,9 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 		remember(run, &s, place);
 	}
 	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
-	/* the row tells where the sample itself was */
-	f.location = f.mode == SAMPLE_MODE_USER ? &run->locator.location[place ? place->location : run->locator.unknown] :
+	/* the row tells where the sample itself was; threads always leave inside of the kernel: who called it */
+	f.location = f.mode == SAMPLE_MODE_USER || (leaves && s.ip) ?
+			     &run->locator.location[place ? place->location : run->locator.unknown] :
 						  &run->locator.location[run->locator.kernel];
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	f.phase = recent_phase(run->recent, s.process, s.time_ns);
@@ -694,7 +715,10 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (ret == 0) {
 		if (o->each)
 			print_header(&run);
-		ret = all_samples(&run, t);
+		ret = switches_read(t, m, &run.switches);
+		if (ret == 0)
+			ret = all_samples(&run, t);
+		switches_fini(&run.switches);
 		unwinder_destroy(run.unwinder);
 	}
 	locator_fini(&run.locator);

@@ -1017,8 +1017,31 @@ static int by_begin(const void *a, const void *b)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
+/* Leaving a processor is two things, and how long it lasted is what matters of both. */
+static void settle_switches(struct model *m)
+{
+	struct event *leaving = NULL, *preempted = NULL;
+
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		if (m->event[i].is_switch)
+			preempted = &m->event[i];
+		else if (m->event[i].name && strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
+			leaving = &m->event[i];
+	}
+	if (!preempted)
+		return;
+	set_text(&preempted->name, strdup("preempted"));
+	set_text(&preempted->unit, strdup("ns preempted"));
+	if (leaving)
+		set_text(&leaving->unit, strdup("ns waiting"));
+	if (leaving)
+		leaving->counted = 0; /* not what the weights add up to */
+}
+
 static int settle(struct model *m)
 {
+	settle_switches(m);
+
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->path && m->code[i]->build_id)
 			use_file(m->code[i], find_file(m, m->code[i]));

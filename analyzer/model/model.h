@@ -126,12 +126,15 @@ struct thread {
 };
 
 #define MODEL_EVENTS_MAX 16
+/* Where it stands beside TRACE_EVENT_SWITCH, a sample's weight is the time until its thread came back, and samples of threads
+ * that were preempted are the other event's. */
+#define MODEL_EVENT_LEAVING "context-switches"
 
 struct event {
 	char *name, *unit, *scope;
 	uint64_t period, rate, registers;
 	uint32_t stack_bytes, precise, exclude_kernel;
-	bool is_switch; /* threads coming and going (TRACE_EVENT_SWITCH): no samples of code */
+	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
 	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit; samples had, and lost */
 };

@@ -236,11 +236,7 @@ static json_t *events(const struct summary *s)
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
 		const struct event *e = &m->event[i];
-		json_t *o;
-
-		if (e->is_switch)
-			continue;
-		o = json_object();
+		json_t *o = json_object();
 
 		put(o, "name", text(e->name));
 		put(o, "unit", text(e->unit));

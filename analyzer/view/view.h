@@ -41,6 +41,7 @@ struct view {
 	X(processes) \
 	X(marks) \
 	X(timeline) \
+	X(offcpu) \
 	X(tree) \
 	X(callers) \
 	X(callees) \

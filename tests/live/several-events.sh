@@ -105,6 +105,17 @@ print(f"FIGURE scope {scope}: {len(samples[3])} comings and goings of {len(by_th
 if turns < 100 or same > turns / 100 + lost:
     sys.exit(f"scope {scope}: {turns} in turn, {same} not")
 PYTHON
+	# 2 threads sleep 50 times for a millisecond
+	"$B/tailor" report --view offcpu --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+tables = json.load(sys.stdin)["tables"]
+waiting = {f["name"]: f for f in tables["function"]}
+sleep = sum(f["waiting_ns"] for n, f in waiting.items() if "nanosleep" in n)
+times = sum(f["waits"] for n, f in waiting.items() if "nanosleep" in n)
+print(f"FIGURE scope {sys.argv[1]}: {times} sleeps, {sleep / 1e6:.1f} ms of waiting in them")
+if times < 90 or sleep < times * 1e6 or sleep > 60e9:
+    sys.exit(f"expected 100 sleeps of a millisecond or more: {waiting}")
+' $scope || bad=1
 done
 # a hardware event's period does not stay the same for long
 "$B/tailor" run -q --scope thread --stack 0 -o "$dir/t.tlr" -- "$dir/host" >/dev/null 2>"$dir/err" || { cat "$dir/err"; exit 1; }
