@@ -17,7 +17,7 @@
 #define REPORT_RUN 1u	     /* inside of run marks only, if there are any and --mark does not say otherwise */
 #define REPORT_ALL_EVENTS 2u /* add up what passes the filter, whichever event it is of */
 
-#define REPORT_GROUPS_MAX 64
+#define REPORT_GROUPS_MAX 256
 #define REPORT_BINS_MAX 4096 /* of GROUP_BIN; bins grow twofold as needed */
 
 struct report_group {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A whole trace: every field of every record read as what it is and as what it is not, every sample decoded, everything
- * dumped, all views made, and each sample printed with its witness.  A chunk's checksum is put right first, so that mutations
+ * dumped, all views made, each sample printed with its witness, one format exported, and the trace compared with itself.  A chunk's checksum is put right first, so that mutations
  * of bodies get behind it.
  */
 #include "fuzz.h"
@@ -9,6 +9,8 @@
 #include "cmd_trace.h"
 #include "crc32c.h"
 #include "dump.h"
+#include "export.h"
+#include "match.h"
 #include "view.h"
 
 #include <stdio.h>
@@ -147,8 +149,48 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 		free(shown[i].state);
 }
 
+struct exporting {
+	const struct exporter *format;
+	struct export export;
+	struct profile_question question;
+};
+
+static void ask_export(void *context, struct report *r)
+{
+	struct exporting *e = context;
+
+	e->export.report = r;
+	e->export.level = report_level(r, NULL);
+	e->format->prepare(&e->export);
+	profile_ask(&e->question, r, NULL);
+}
+
+static void make_export(const char *path, FILE *to, const struct exporter *format)
+{
+	struct exporting e = { .format = format, .export = { .each = to } };
+	struct trace_arguments arguments = { 0 };
+	struct trace_session s = { 0 };
+	struct profile p[2];
+	struct match m;
+
+	if (trace_session_read(&s, path, &arguments, ask_export, &e) == 0) {
+		format->write(&e.export, to);
+		if (profile_make(&e.question, &s.report, "a", &p[0]) == 0) {
+			if (profile_make(&e.question, &s.report, "b", &p[1]) == 0) {
+				if (match_make(p, 2, &m) == 0)
+					match_fini(&m);
+				profile_fini(&p[1]);
+			}
+			profile_fini(&p[0]);
+		}
+		trace_session_close(&s, 0);
+	}
+	export_fini(&e.export);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	int nr_formats = 0;
 	static const enum page_form forms[] = { PAGE_TEXT, PAGE_JSON, PAGE_CSV };
 	FILE *nowhere = fopen("/dev/null", "we");
 	uint8_t *copy = malloc(size + 1);
@@ -164,6 +206,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_records(path, nowhere);
 	make_views(path, nowhere, forms[size ? copy[size / 2] % 3 : 0]);
+	while (export_at(nr_formats))
+		nr_formats++;
+	make_export(path, nowhere, export_at(size ? copy[size / 3] % nr_formats : 0));
 	free(copy);
 	close(fd);
 	fclose(nowhere);
