@@ -147,8 +147,6 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	for (int i = 0; i < args->nr_views; i++)
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	ret = page_end(&page);
-	for (int i = 0; i < args->nr_views; i++)
-		free(a->shown[i].state);
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 

@@ -60,8 +60,7 @@ static int take_rows(void *context, const struct attribution *a, const struct ta
 void export_ask_samples(struct export *e)
 {
 	e->report->stacks = true;
-	e->report->each = take_rows;
-	e->report->each_context = e;
+	report_each(e->report, take_rows, e);
 }
 
 static int by_thread_and_time(const void *a, const void *b)

@@ -67,6 +67,15 @@ static void put_bytes(struct buffer *b, unsigned field, const void *p, size_t nr
 		put_byte(b, ((const unsigned char *)p)[i]);
 }
 
+/* What has been gathered goes out. */
+static void put_out(struct writing *w, struct buffer *b)
+{
+	w->failed |= b->failed;
+	if (b->nr)
+		fwrite(b->p, 1, b->nr, w->to);
+	b->nr = 0;
+}
+
 /* A message of the profile itself. */
 static void put_message(struct writing *w, unsigned field, struct buffer *b)
 {
@@ -74,11 +83,9 @@ static void put_message(struct writing *w, unsigned field, struct buffer *b)
 
 	put_varint(&head, field << 3 | 2);
 	put_varint(&head, b->nr);
-	w->failed |= head.failed || b->failed;
-	fwrite(head.p, 1, head.nr, w->to);
-	fwrite(b->p, 1, b->nr, w->to);
+	put_out(w, &head);
+	put_out(w, b);
 	free(head.p);
-	b->nr = 0;
 }
 
 /* Index of a new string; the first is "". */
@@ -149,7 +156,7 @@ static void put_samples(struct writing *w, const uint32_t *thread_name)
 		put_number(&inner, 2, add_string(w, e->level != LEVELS_MAX ? report_component_name(e->report, what, spare) :
 						 what < NR_METHODS ? method_names[what] : ""));
 		put_bytes(&b, 3, inner.p, inner.nr);
-		w->failed |= inner.failed;
+			w->failed |= inner.failed;
 		put_message(w, 2, &b);
 	}
 	free(b.p);
@@ -209,21 +216,17 @@ static int write_pprof(struct export *e, FILE *to)
 	put_places(&w);
 	put_number(&b, 9, m->real_ns); /* time_nanos */
 	put_number(&b, 10, e->report->a->last_ns - e->report->a->first_ns);
-	fwrite(b.p, 1, b.nr, to);
-	b.nr = 0;
+	put_out(&w, &b);
 	put_value_type(&w, 11, event, is_time ? "nanoseconds" : report_unit(e->report));
 	if (e->report->event < m->nr_events) {
 		put_number(&b, 12, m->event[e->report->event].period);
-		fwrite(b.p, 1, b.nr, to);
-		b.nr = 0;
+		put_out(&w, &b);
 	}
 	for (uint32_t i = 0; i < w.strings.nr; i++) {
 		put_bytes(&b, 6, w.strings.text[i] ? w.strings.text[i] : "", w.strings.text[i] ? strlen(w.strings.text[i]) : 0);
-		fwrite(b.p, 1, b.nr, to);
-		b.nr = 0;
+		put_out(&w, &b);
 		free(w.strings.text[i]);
 	}
-	w.failed |= b.failed;
 	free(w.strings.text);
 	free(thread_name);
 	free(b.p);

@@ -52,6 +52,26 @@ struct report_group *report_group(struct report *r, unsigned flags, ...)
 	return g;
 }
 
+void *report_state(struct report *r, size_t bytes, void (*fini)(void *state))
+{
+	void *state = r->nr_states < REPORT_EACH_MAX ? calloc(1, bytes) : NULL;
+
+	if (state)
+		r->state[r->nr_states++] = (struct report_state){ state, fini };
+	else
+		r->error = -ENOMEM;
+	return state;
+}
+
+void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
+						uint32_t nr), void *context)
+{
+	if (r->nr_each == REPORT_EACH_MAX || !context)
+		r->error = -ENOMEM;
+	else
+		r->each[r->nr_each++] = (struct report_each){ rows, context };
+}
+
 /* The same groups in other memory: of more room, or with bins of twice the width. */
 static int rebuild(struct report_group *g, uint32_t capacity, unsigned shift)
 {
@@ -130,8 +150,8 @@ int report_rows(void *context, const struct attribution *a, const struct table *
 		r->summary->event = r->event;
 		ret = summary_rows(r->summary, a, t, r->selected, nr);
 	}
-	if (ret == 0 && r->each)
-		ret = r->each(r->each_context, a, t, r->selected, nr);
+	for (uint32_t i = 0; ret == 0 && i < r->nr_each; i++)
+		ret = r->each[i].rows(r->each[i].context, a, t, r->selected, nr);
 	for (uint32_t i = 0; ret == 0 && i < r->nr_groups; i++) {
 		struct report_group *g = r->group[i];
 		struct table_condition conditions[2];
@@ -157,6 +177,11 @@ void report_fini(struct report *r)
 	for (uint32_t i = 0; i < r->nr_groups; i++) {
 		free(r->group[i]->memory);
 		free(r->group[i]);
+	}
+	for (uint32_t i = 0; i < r->nr_states; i++) {
+		if (r->state[i].fini)
+			r->state[i].fini(r->state[i].state);
+		free(r->state[i].state);
 	}
 	summary_destroy(r->summary);
 	filter_fini(&r->filter);

@@ -27,6 +27,19 @@ struct report_group {
 	struct report *report;
 };
 
+/* For what no sums tell: called with the rows that pass the filter, of all events, block by block; 0 or -errno. */
+struct report_each {
+	int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
+	void *context;
+};
+#define REPORT_EACH_MAX 16
+
+/* What a view keeps for itself; the report frees it. */
+struct report_state {
+	void *state;
+	void (*fini)(void *state);
+};
+
 struct report {
 	struct model *model;
 	struct trace_reader *reader; /* for what the model leaves in the trace: code bytes */
@@ -44,9 +57,10 @@ struct report {
 	struct report_group *group[REPORT_GROUPS_MAX];
 	uint32_t nr_groups;
 	struct summary *summary; /* NULL unless somebody wants it */
-	/* Called with the rows that pass the filter, of all events; 0 or -errno. */
-	int (*each)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
-	void *each_context;
+	struct report_each each[REPORT_EACH_MAX];
+	uint32_t nr_each;
+	struct report_state state[REPORT_EACH_MAX];
+	uint32_t nr_states;
 	uint32_t *selected, *rows; /* scratch of a block */
 	uint32_t scratch;
 	int error;
@@ -54,6 +68,11 @@ struct report {
 
 /* Ask for sums by keys (ended by -1).  Never NULL: a lack of memory shows in report.error. */
 struct report_group *report_group(struct report *r, unsigned flags, ...);
+/* Zeroed memory that lives as long as the report; fini(state), where there is one, is called before it goes.  NULL without memory. */
+void *report_state(struct report *r, size_t bytes, void (*fini)(void *state));
+/* Have all rows shown to somebody. */
+void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
+						uint32_t nr), void *context);
 /* attribute()'s callback; context is the report.  0 or -ENOMEM. */
 int report_rows(void *context, const struct attribution *a, const struct table *t);
 void report_fini(struct report *r);

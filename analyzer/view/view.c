@@ -23,6 +23,13 @@ const struct view *view_find(const char *name)
 	return NULL;
 }
 
+void view_event_heading(const struct report *r, uint32_t event, char text[12])
+{
+	const char *name = r->model->event[event].name ? r->model->event[event].name : "?";
+
+	snprintf(text, 12, strlen(name) > 8 ? "%.7s." : "%s", name);
+}
+
 struct by_sum {
 	const struct report *r;
 	const struct split *s;
@@ -88,14 +95,19 @@ void split_fini(struct split *s)
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s)
 {
 	struct sum_columns c;
+	char heading[12];
+	int others = 0;
 
-	c.share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+		others += e != r->event && s->total[e].samples > 0;
+	c.share = grid_column(g, "share", "share", CELL_SHARE, others > 1 ? 0 : GRID_BAR, 0); /* names need the room */
 	grid_set_total(g, c.share, report_measure(r, &s->total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
 		c.event[e] = -1;
 		if (e == r->event || e >= r->model->nr_events || s->total[e].samples <= 0)
 			continue;
-		c.event[e] = grid_column(g, r->model->event[e].name, r->model->event[e].name, CELL_SHARE, 0, 0);
+		view_event_heading(r, e, heading);
+		c.event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
 		grid_set_total(g, c.event[e], report_measure(r, &s->total[e]));
 	}
 	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);

@@ -15,7 +15,7 @@
 struct shown {
 	const struct view *view;
 	struct report_group *group[VIEW_GROUPS_MAX];
-	void *state; /* malloc()ed, or NULL */
+	void *state; /* of report_state(), or NULL */
 };
 
 struct view {
@@ -45,6 +45,8 @@ struct view {
 	X(tree) \
 	X(callers) \
 	X(callees) \
+	X(events) \
+	X(memory) \
 	X(methods) \
 	X(reasons)
 
@@ -73,6 +75,9 @@ struct split {
 /* false without memory; split_fini() in any case. */
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
 void split_fini(struct split *s);
+
+/* An event's name for the head of a narrow column. */
+void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 
 /* Columns that tell a sum: share with bar, samples, the kernel's part, for programs the weight, and a share per other event. */
 struct sum_columns {

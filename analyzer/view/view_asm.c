@@ -248,6 +248,7 @@ struct columns {
 
 static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct report_group *by)
 {
+	char heading[12];
 	struct group_sum total[VIEW_EVENTS_MAX];
 
 	memset(total, 0, sizeof(total));
@@ -260,7 +261,8 @@ static void add_columns(struct grid *g, struct columns *c, const struct report *
 	grid_is_tree(g, c->share);
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (e != r->event && e < r->model->nr_events && total[e].samples > 0) {
-			c->event[e] = grid_column(g, r->model->event[e].name, r->model->event[e].name, CELL_SHARE, 0, 0);
+			view_event_heading(r, e, heading);
+			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
 			grid_set_total(g, c->event[e], report_measure(r, &total[e]));
 			grid_is_tree(g, c->event[e]);
 		}

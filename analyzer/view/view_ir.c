@@ -149,6 +149,7 @@ struct columns {
 
 static void add_columns(struct grid *g, struct columns *c, const struct listing *l, const struct page *p)
 {
+	char heading[12];
 	const struct report *r = l->r;
 
 	memset(c, -1, sizeof(*c));
@@ -156,7 +157,8 @@ static void add_columns(struct grid *g, struct columns *c, const struct listing 
 	grid_set_total(g, c->share, report_measure(r, &l->split.total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (e != r->event && e < r->model->nr_events && l->split.total[e].samples > 0) {
-			c->event[e] = grid_column(g, r->model->event[e].name, r->model->event[e].name, CELL_SHARE, 0, 0);
+			view_event_heading(r, e, heading);
+			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
 			grid_set_total(g, c->event[e], report_measure(r, &l->split.total[e]));
 		}
 	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES | GRID_REST, 0);

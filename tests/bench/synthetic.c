@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT.  A query of 12 operators and 24 tasks, compiled into
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events].  A query of 12 operators and 24 tasks, compiled into
  * OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the samples lie in them, the others in a shared
- * runtime and, for it, in the kernel, with the task in a tag register.  The samples take the recorder's own way into the file.
+ * runtime and, for it, in the kernel, with the task in a tag register.  With events, there are also instructions, page faults (task 1
+ * walks through memory, the others leap about) and threads that wait.  The samples take the recorder's own way into the file.
  */
 #include "samples.h"
 
@@ -67,8 +68,10 @@ static void level(uint32_t id, const char *name, uint32_t flags)
 	trace_record_end(w);
 }
 
-static void head(void)
+static void head(bool others)
 {
+	static const char *const names[] = { "cycles", "instructions", "page-faults", "context-switches", TRACE_EVENT_SWITCH };
+
 	begin(TRACE_HEADER, 1, F_COUNT(header));
 	NUMBERS(TRACE_FORMAT_VERSION);
 	text("synthetic");
@@ -82,15 +85,17 @@ static void head(void)
 	trace_record_array(w, 1);
 	text("synthetic");
 	trace_record_end(w);
-	begin(TRACE_EVENT, 1, F_COUNT(event));
-	NUMBERS(0);
-	text("cycles");
-	text("cycles");
-	NUMBERS(0, 0, 100000, 0, 0, 0, REGISTERS, 0);
-	text("synthetic");
-	for (int i = F(event, scope) + 1; i < F_COUNT(event); i++)
-		NUMBERS(0);
-	trace_record_end(w);
+	for (uint64_t e = 0; e < (others ? sizeof(names) / sizeof(names[0]) : 1); e++) {
+		begin(TRACE_EVENT, 1, F_COUNT(event));
+		NUMBERS(e);
+		text(names[e]);
+		text(e < 2 ? names[e] : "events");
+		NUMBERS(0, 0, e < 2 ? 100000 : 1, 0, 0, 0, REGISTERS, 0);
+		text("synthetic");
+		for (int i = F(event, scope) + 1; i < F_COUNT(event); i++)
+			NUMBERS(0);
+		trace_record_end(w);
+	}
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, 1, PID, PID, F_COUNT(process));
 	NUMBERS(1);
 	text("/synthetic/engine");
@@ -176,66 +181,124 @@ static uint64_t random_number(void)
 	return x ^= x << 17;
 }
 
-static void all_samples(uint64_t nr, uint64_t nr_code)
+enum { CYCLES, INSTRUCTIONS, FAULTS, LEAVES, SWITCHES, NR_EVENTS };
+static struct samples *events[NR_EVENTS];
+
+struct moment {
+	uint64_t ip, time_ns, thread, address, weight, tag, noise;
+	bool kernel, registers;
+};
+
+static void add(int event, const struct moment *m)
+{
+	uint64_t record[24], *at = record + 1;
+	struct perf_event_header *h = (void *)record;
+	struct sample_seen seen;
+	uint32_t written;
+
+	*at++ = m->kernel ? 0xffffffff81000000ull + m->noise % 4096 : m->ip;
+	*at++ = PID | (PID + m->thread) << 32;
+	*at++ = m->time_ns;
+	if (event >= FAULTS)
+		*at++ = m->address;
+	*at++ = m->thread;
+	*at++ = m->weight;
+	*at++ = m->registers ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE;
+	if (m->registers) {
+		*at++ = m->noise;
+		*at++ = 0x7ffc00001000ull + m->thread * 4096;
+		*at++ = 0x7ffc00000800ull + m->thread * 4096;
+		*at++ = m->ip;
+		*at++ = 0;
+		*at++ = m->tag;
+		*at++ = 0;
+		*at++ = 1;
+	}
+	*h = (struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = (uint16_t)((char *)at - (char *)record),
+					 .misc = m->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER };
+	if (samples_add(events[event], h, &seen))
+		exit(1);
+	if (samples_full(events[event]))
+		samples_flush(events[event], w, &written);
+}
+
+/* What else happens around one sample of the cycles. */
+static void add_others(uint64_t i, struct moment m, uint64_t task)
+{
+	static uint64_t walk = 0x7f2000000000ull;
+
+	if (i % 2 == 0) {
+		m.weight = 50000 + 100000 * (task % 3); /* some tasks do more with a cycle */
+		add(INSTRUCTIONS, &m);
+	}
+	if (i % 5 == 0) {
+		m.weight = 1;
+		m.address = task == 1 ? (walk += 4096) : 0x7f2000000000ull + m.noise % (1 << 24);
+		add(FAULTS, &m);
+	}
+	if (i % 20 == 0) {
+		m.address = 0;
+		m.weight = 1;
+		add(LEAVES, &m);
+		m.registers = m.kernel = false;
+		m.ip = 0;
+		m.weight = i % 60 == 0 ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
+		m.time_ns += 100;
+		add(SWITCHES, &m);
+		m.weight = TRACE_SWITCH_IN;
+		m.time_ns += 2000 * (1 + task);
+		add(SWITCHES, &m);
+	}
+}
+
+static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 						       PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER,
 					.sample_regs_user = REGISTERS };
-	struct samples *s;
 	uint32_t written;
 
-	if (samples_create(0, &attr, &s))
-		exit(1);
-	for (uint64_t i = 0; i < nr; i++) {
-		uint64_t record[24], *at = record + 1, r = random_number(), thread = r % NR_THREADS, hot = (r >> 8) % 64;
-		uint64_t object = (hot < 60 ? hot * 37 : r >> 20) % nr_code, kind = (r >> 16) % 10;
-		uint64_t in_code = CODE + object * CODE_STEP + (r >> 40) % 64 * 4, in_runtime = RUNTIME + (r >> 40) % 2000 * 4;
-		uint64_t ip = kind < 5 ? in_code : in_runtime;
-		struct perf_event_header *h = (void *)record;
-		struct sample_seen seen;
-
-		*at++ = kind == 9 ? 0xffffffff81000000ull + r % 4096 : ip;
-		*at++ = PID | (PID + thread) << 32;
-		*at++ = 1000000 + nr_code + i * 25000;
-		*at++ = thread;
-		*at++ = 100000;
-		*at++ = PERF_SAMPLE_REGS_ABI_64;
-		*at++ = r;
-		*at++ = 0x7ffc00001000ull + thread * 4096;
-		*at++ = 0x7ffc00000800ull + thread * 4096;
-		*at++ = ip;
-		*at++ = 0;
-		*at++ = TAG | (1 + (r >> 32) % NR_TASKS);
-		*at++ = 0;
-		*at++ = 1;
-		*h = (struct perf_event_header){ .type = PERF_RECORD_SAMPLE, .size = (uint16_t)((char *)at - (char *)record),
-						 .misc = kind == 9 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER };
-		if (samples_add(s, h, &seen))
+	for (int e = 0; e < (others ? NR_EVENTS : 1); e++) {
+		if (e == FAULTS)
+			attr.sample_type |= PERF_SAMPLE_ADDR;
+		if (samples_create((uint32_t)e, &attr, &events[e]))
 			exit(1);
-		if (samples_full(s))
-			samples_flush(s, w, &written);
 	}
-	samples_flush(s, w, &written);
-	samples_destroy(s);
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t r = random_number(), hot = (r >> 8) % 64, kind = (r >> 16) % 10, task = 1 + (r >> 32) % NR_TASKS;
+		uint64_t object = (hot < 60 ? hot * 37 : r >> 20) % nr_code;
+		struct moment m = { .ip = kind < 5 ? CODE + object * CODE_STEP + (r >> 40) % 64 * 4 : RUNTIME + (r >> 40) % 2000 * 4,
+				    .time_ns = 1000000 + nr_code + i * 25000, .thread = r % NR_THREADS, .weight = 100000, .tag = TAG | task,
+				    .noise = r, .kernel = kind == 9, .registers = true };
+
+		add(CYCLES, &m);
+		if (others)
+			add_others(i, m, task);
+	}
+	for (int e = 0; e < (others ? NR_EVENTS : 1); e++) {
+		samples_flush(events[e], w, &written);
+		samples_destroy(events[e]);
+	}
 }
 
 int main(int argc, char **argv)
 {
+	bool others = argc > 4 && strcmp(argv[4], "events") == 0;
 	uint64_t nr = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, nr_code = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct diag d;
 
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {
 		fprintf(stderr, "synthetic: %s\n", d.text);
 		return 1;
 	}
-	head();
+	head(others);
 	query();
 	code(nr_code);
-	all_samples(nr, nr_code);
+	all_samples(nr, nr_code, others);
 	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 1000000 + nr_code + nr * 25000, 0, 0, F_COUNT(end));
 	for (int i = 0; i < F_COUNT(end); i++)
 		NUMBERS(0);

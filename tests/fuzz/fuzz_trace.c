@@ -145,8 +145,6 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 		view_json(s.report.summary, to);
 		trace_session_close(&s, 0);
 	}
-	for (int i = 0; i < SHOWN_MAX; i++)
-		free(shown[i].state);
 }
 
 struct exporting {

@@ -3,6 +3,8 @@
 # Every view of `tailor report` on a fixed trace, as text (UTF-8 and ASCII), JSON and CSV; a view without expected text is a
 # failure.  ACCEPT=1 takes the new text: read the difference before you commit it.
 #
+# several.tlr: BUILD/bench/synthetic 400 5 several.tlr events (make BUILD/bench/synthetic).
+#
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
 set -u
 B=$1
@@ -17,7 +19,10 @@ views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 [ "$(echo "$views" | wc -l)" -ge 10 ] || { echo "tailor help report: expected a list of views, got: $views"; exit 1; }
 
 trace_of() {
-	if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi
+	case $1 in
+	events | memory) echo "$dir/several.tlr" ;;
+	*) if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi ;;
+	esac
 }
 
 for view in $views; do
@@ -49,6 +54,15 @@ for view in $views; do
 	fi
 	/usr/bin/python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$out/$view.json" || bad=1
 done
+
+# Several events are columns of one table.
+LC_ALL=C.UTF-8 "$B/tailor" report --view plan --view functions --view asm "$dir/several.tlr" >"$out/several.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/several.out" "$dir/several.txt"
+elif ! diff -u "$dir/several.txt" "$out/several.out"; then
+	echo "tailor report --view plan --view functions --view asm: expected what $dir/several.txt has (-), got the other (+)"
+	bad=1
+fi
 
 # A terminal gets colour, unless NO_COLOR says otherwise; a pipe never does.
 /usr/bin/python3 - "$B/tailor" <<'END' || bad=1

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events: several events of one recording side by side: what each component has of each, how many of one there are to one of
+ * the first, and how two of them go together over time.
+ */
+#include "lane.h"
+#include "view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS 40
+
+static void prepare(struct report *r, struct shown *v)
+{
+	uint32_t level = report_level(r, r->level);
+	int column = level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level;
+
+	v->group[0] = report_group(r, REPORT_RUN, column, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, REPORT_RUN, TABLE_EVENT, GROUP_BIN, -1);
+}
+
+static double weight_of(const struct group_sum *s)
+{
+	return s->weight > 0 ? s->weight : s->samples;
+}
+
+static const char *event_name(const struct report *r, uint32_t e)
+{
+	return r->model->event[e].name ? r->model->event[e].name : "?";
+}
+
+/* So many of the first event that there is at least one of each other one. */
+static double scale_of(const struct report *r, const struct split *s)
+{
+	double scale = 1000;
+
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+		while (e != r->event && s->total[e].samples > 0 && weight_of(&s->total[r->event]) > 0 && scale < 1e12 &&
+		       scale * weight_of(&s->total[e]) < weight_of(&s->total[r->event]))
+			scale *= 1000;
+	return scale;
+}
+
+/* Per component: the first event's share, and of each other one how many to so many of the first, beside that of all. */
+static void show_components(const struct report *r, const struct split *s, struct page *p)
+{
+	uint32_t level = report_level(r, r->level);
+	double scale = scale_of(r, s);
+	char spare[32], heading[16];
+	struct grid *g = grid_create("events", "Per %s %s", grid_short_number(scale, heading), event_name(r, r->event));
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0), rate[VIEW_EVENTS_MAX], name;
+
+	grid_set_total(g, share, weight_of(&s->total[r->event]));
+	grid_set_total(g, samples, s->total[r->event].samples);
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+		rate[e] = -1;
+		if (e != r->event && e < r->model->nr_events && s->total[e].samples > 0)
+			{
+			view_event_heading(r, e, heading);
+			rate[e] = grid_column(g, event_name(r, e), heading, CELL_NUMBER, 0, 0);
+		}
+	}
+	name = grid_column(g, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
+	for (uint32_t i = 0; i <= s->nr_order; i++) {
+		bool all = i == s->nr_order;
+		const struct group_sum *main = all ? &s->total[r->event] : &s->sum[r->event][s->order[i]];
+
+		grid_row(g);
+		grid_set(g, share, weight_of(main));
+		grid_set(g, samples, main->samples);
+		for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+			if (rate[e] >= 0 && weight_of(main) > 0)
+				grid_set(g, rate[e], scale * weight_of(all ? &s->total[e] : &s->sum[e][s->order[i]]) / weight_of(main));
+		if (all) {
+			grid_set_text(g, name, "(all of them)");
+			grid_row_is_text(g);
+		} else {
+			grid_set_text(g, name, level == LEVELS_MAX ? r->a->function[s->order[i]].name :
+								     report_component_name(r, s->order[i], spare));
+		}
+	}
+	grid_show_all_rows(g);
+	grid_show(g, p);
+}
+
+/* Pearson's correlation of two lanes' cells. */
+static double correlation(const struct lanes *l, uint32_t a, uint32_t b)
+{
+	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = l->cells;
+
+	for (int c = 0; c < l->cells; c++) {
+		double x = l->height[(size_t)a * (size_t)l->cells + (size_t)c], y = l->height[(size_t)b * (size_t)l->cells + (size_t)c];
+
+		sa += x;
+		sb += y;
+		saa += x * x;
+		sbb += y * y;
+		sab += x * y;
+	}
+	return (n * sab - sa * sb) / sqrt((n * saa - sa * sa) * (n * sbb - sb * sb));
+}
+
+static void show_over_time(const struct report *r, const struct lanes *l, struct page *p)
+{
+	char width[16], text[4 * LANE_CELLS_MAX];
+	struct grid *g = grid_create("over_time", "Over time, %s a cell; together: correlation with the first (-1 to 1)",
+				     grid_duration((double)l->cell_ns, width));
+	int together = grid_column(g, "correlation", "together", CELL_NUMBER, 0, 0);
+	int name = grid_column(g, "event", "event", CELL_TEXT, 0, 0);
+	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, CELLS);
+
+	for (uint32_t e = 0; e < l->nr && e < r->model->nr_events; e++) {
+		double most = 0, c;
+
+		for (int i = 0; i < l->cells; i++)
+			most = fmax(most, l->height[(size_t)e * (size_t)l->cells + (size_t)i]);
+		if (most <= 0)
+			continue;
+		c = e == r->event || r->event >= l->nr ? 1 : correlation(l, r->event, e);
+		grid_row(g);
+		if (isfinite(c))
+			grid_set(g, together, c);
+		grid_set_text(g, name, event_name(r, e));
+		lanes_text(l, e, most, p->utf8, text);
+		grid_set_text(g, lane, text);
+	}
+	grid_show(g, p);
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	struct lanes l = { 0 };
+	struct split s;
+
+	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], CELLS, &l)) {
+		show_components(r, &s, p);
+		show_over_time(r, &l, p);
+	}
+	split_fini(&s);
+	lanes_fini(&l);
+	if (r->model->nr_events < 2)
+		page_sentence(p, "The trace has one event; --event NAME,NAME records several.");
+}
+
+const struct view view_events = { "events", "several events side by side, per component and over time", prepare, show };
