@@ -24,7 +24,8 @@ static const struct argp_option options[] = {
 	{ "level", KEY_LEVEL, "LEVEL", 0, "group by this level, where a view groups by one (the plan's)", 10 },
 	{ "mark", KEY_MARK, "NAME[#N]", 0, "inside of marks of this name (of instance N); all: also outside of run marks", 10 },
 	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "stack: ignore tags, use call stacks alone (auto)", 10 },
-	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0, "who walks call stacks: libunwind alone is slow, and gives the same (memo)", 10 },
+	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0,
+			"who walks call stacks: libunwind alone is slow, and gives the same (memo)", 10 },
 	{ 0 },
 };
 
