@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events].  A query of 12 operators and 24 tasks, compiled into
- * OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the samples lie in them, the others in a shared
- * runtime and, for it, in the kernel, with the task in a tag register.  With events, there are also instructions, page faults (task 1
- * walks through memory, the others leap about) and threads that wait.  The samples take the recorder's own way into the file.
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events].  A query of 12 operators and 24
+ * tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the samples lie in
+ * them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events, there are also
+ * instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  The samples take the
+ * recorder's own way into the file.
  */
 #include "samples.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A whole trace: every field of every record read as what it is and as what it is not, every sample decoded, everything
- * dumped, all views made, each sample printed with its witness, one format exported, and the trace compared with itself.  A chunk's checksum is put right first, so that mutations
- * of bodies get behind it.
+ * dumped, all views made, each sample printed with its witness, one format exported, and the trace compared with itself.  A
+ * chunk's checksum is put right first, so that mutations of bodies get behind it.
  */
 #include "fuzz.h"
 
