@@ -51,6 +51,12 @@ def perf_samples(path):
     return sum(int(n) for n in re.findall(r"SAMPLE events:\s+(\d+)", out)[:1])
 
 
+def perf_frames(path):
+    """Frames of a stack in what perf prints: it does not get through generated code."""
+    out = run([PERF, "script", "-i", path, "-F", "ip", "--no-inline"])["out"]
+    return sum(bool(line.strip()) for line in out.splitlines()) / max(perf_samples(path), 1)
+
+
 def main():
     if not PERF:
         sys.exit("stacks: perf is not installed (package linux-perf); there is nothing to compare with")
@@ -77,15 +83,18 @@ def main():
                 took["perf"].append(walk([PERF, "script", "-i", data, "-F", "ip", "--no-inline"]))
                 alone.append(float(re.search(r"; (\d+) stacks/s", run([f"{B}/tailor", "unwind", trace])["out"])[1]))
             nr = {"tailor": int(stacks), "perf": perf_samples(data)}
+            depth = {"tailor": float(frames), "perf": perf_frames(data)}
             rate = {}
             for who in took:
                 clock = nr[who] / statistics.median(t["clock"] for t in took[who])
                 cpu = nr[who] / max(statistics.median(t["cpu"] for t in took[who]), 1e-9)
                 rate[who] = cpu
-                line = f"{who + ', ' + name:28}{nr[who]:9}{frames if who == 'tailor' else '':>8}{clock:10.0f}{cpu:10.0f}"
+                line = f"{who + ', ' + name:28}{nr[who]:9}{depth[who]:8.1f}{clock:10.0f}{cpu:10.0f}"
                 line += f"{statistics.median(alone):11.0f}" if who == "tailor" else f"{'':11}"
                 print(line + f"{max(t['mib'] for t in took[who]):7.0f}")
-            print(f"{'':28}tailor : perf = {rate['tailor'] / rate['perf']:.1f} : 1 by processor time\n")
+            stacks_ratio = rate["tailor"] / rate["perf"]
+            print(f"{'':28}tailor : perf = {stacks_ratio:.1f} : 1 stacks, {stacks_ratio * depth['tailor'] / depth['perf']:.1f} : 1"
+                  " frames, by processor time\n")
 
 
 main()

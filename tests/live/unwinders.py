@@ -124,9 +124,15 @@ NEEDS = {
 
 def main():
     both = same = everything = 0
+    again = 10
     bad = []
     with tempfile.TemporaryDirectory() as d:
-        for host in HOSTS:
+        hosts = list(HOSTS)
+        while hosts or (both < WANTED and again > 0):  # a machine that is busy elsewhere gives fewer samples a second
+            if not hosts:
+                hosts.append("deep")
+                again -= 1
+            host = hosts.pop(0)
             if host in NEEDS and not NEEDS[host]():
                 print(f"FIGURE {host} is not here")
                 continue
