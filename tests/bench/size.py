@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 B = os.path.abspath(sys.argv[1])
-REPEAT = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+REPEAT = int(sys.argv[2]) if len(sys.argv) > 2 else 100
 PERF = shutil.which("perf")
 ALL = "ax,bx,cx,dx,si,di,bp,sp,ip,flags,r8,r9,r10,r11,r12,r13,r14,r15"
 CONTENTS = {
@@ -33,18 +33,15 @@ CONTENTS = {
 
 
 def recorded(command):
-    """Run; the processor seconds of the process itself, without those of the host that it starts."""
+    """Run; the processor seconds of the process itself, which has one thread, without those of the host that it starts."""
     p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOWAIT)
     with open(f"/proc/{p.pid}/schedstat") as f:
-        threads = int(f.read().split()[0]) / 1e9
-    with open(f"/proc/{p.pid}/stat") as f:
-        ticks = f.read().rpartition(")")[2].split()
+        seconds = int(f.read().split()[0]) / 1e9
     errors = p.stderr.read()
     if p.wait() != 0:
         sys.exit(f"size: {' '.join(command)}: exit {p.returncode}\n{errors.decode()[-2000:]}")
-    all_threads = (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
-    return max(threads, all_threads)
+    return seconds
 
 
 def nr_samples(path):

@@ -4,6 +4,7 @@
 # read the difference before you commit it.
 #
 # v1.tlr: tailor run --period 3000001 -- engine --query q3 --scale 0.02 --repeat 60, less image files of more than 40 KB.
+# v2.tlr: the same, on two threads.
 set -u
 B=$1
 bad=0
