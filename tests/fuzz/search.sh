@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # libFuzzer, with the address and undefined-behaviour sanitizers, looks for inputs that break the unwinder and the readers of
-# call-frame information.  FUZZ_SECONDS: for each (15).  FUZZ_TARGETS: others of tests/fuzz.  What it learns stays in
-# BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into tests/fuzz/corpus.
+# call-frame information.  FUZZ_SECONDS: for each (15).  FUZZ_TARGETS: others of tests/fuzz.  FUZZ_JOBS: at a time (1).  What it
+# learns stays in BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into
+# tests/fuzz/corpus.
 set -u
 B=$1/libfuzzer
 [ -x "$B/fuzz/fuzz_unwind" ] || { echo "skipped, because the targets were not built: clang with libFuzzer is not here"; exit 77; }
-bad=0
-for name in ${FUZZ_TARGETS:-unwind cfi}; do
+search() {
+	name=$1
 	seeds=tests/fuzz/corpus/$name
 	[ -d "$seeds" ] || seeds=tests/fuzz/corpus/unwind
 	mkdir -p "$B/corpus/$name"
@@ -23,7 +24,10 @@ for name in ${FUZZ_TARGETS:-unwind cfi}; do
 	else
 		echo "fuzz_$name: expected exit 0 after more than 20 inputs, got $status after ${runs:-0}:"
 		grep -vE '^#[0-9]+[[:space:]]+(NEW|REDUCE|pulse)' "$B/$name.log" | tail -n 40
-		bad=1
+		return 1
 	fi
-done
-exit $bad
+}
+export B
+export -f search
+# shellcheck disable=SC2086
+printf '%s\n' ${FUZZ_TARGETS:-unwind cfi} | xargs -n 1 -P "${FUZZ_JOBS:-1}" bash -c 'search "$0"' || exit 1

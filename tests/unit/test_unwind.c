@@ -352,6 +352,32 @@ static void code_of_another_time_is_other_code(void **state)
 	}
 }
 
+/* Two addresses, ten thousand times other code there, five samples of each: one rule for each address and code. */
+static void replaced_code_is_learnt_once(void **state)
+{
+	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
+	const uint64_t stack[] = { 1, 2, 3, CODE + 0x80, 3, 4, 5, 0 };
+	struct unwind_space space = { .find = find_frames, .context = &f };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+
+	(void)state;
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = CODE + 5;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	for (uint64_t n = 0; n < 10000; n++) {
+		f.from_ns = 10 * n;
+		f.until_ns = 10 * n + 10;
+		for (uint64_t sample = 0; sample < 5; sample++) {
+			struct seen s = { 0 };
+
+			space.time_ns = 10 * n + sample;
+			assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
+		}
+	}
+	if (way == UNWIND_MEMO)
+		assert_int_equal(unwinder_counts(u).rules, 20000);
+}
+
 /* ------------------------------------------------------------------------------------------------ bytes of .eh_frame */
 
 static bool keep_last(void *context, const struct eh_frame_fde *f)
@@ -568,6 +594,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_expression_is_found_behind_other_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(information_may_lie_at_any_address, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_another_time_is_other_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(replaced_code_is_learnt_once, setup, teardown),
 		cmocka_unit_test(descriptions_say_which_code_they_cover),
 		cmocka_unit_test(cut_descriptions_are_not_delivered),
 		cmocka_unit_test_setup_teardown(own_frames_are_those_of_glibcs_unwinder, open_images, close_images),
