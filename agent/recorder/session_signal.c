@@ -70,6 +70,7 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 			return diag_fail(d, error ? error : EINVAL, "a timer needs the agent in the program, which cannot be loaded into "
 					 "this one%s", error ? ", and perf events are forbidden here" : "");
 		if (error) {
+			s->nr_rungs = 0; /* what was tried in vain before is one sentence */
 			snprintf(text, sizeof(text), "perf events are forbidden here (%s; kernel.perf_event_paranoid, seccomp): a timer in "
 				 "each thread instead", strerror(error));
 			session_take_rung(s, text);
