@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC 0x474f4c54u /* "TLOG" */
-#define LOG_VERSION 2u	      /* of everything in this file: guest and recorder of different versions refuse each other */
+#define LOG_VERSION 3u	      /* of everything in this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
 #define LOG_RING_BYTES_DORMANT (14u << 20) /* 5 ms of the fastest guest; a process that is not recorded stays small */
@@ -45,6 +45,7 @@ struct log_head {
 	/* written by the recorder */
 	uint64_t consumed __attribute__((aligned(64)));
 	uint32_t recorder_gone; /* 1: nobody drains any more; the guest switches itself off */
+	uint64_t beats; /* grows while the recorder works, every 10 ms or sooner: who waits for it knows that it will come */
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
 

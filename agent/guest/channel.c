@@ -6,10 +6,10 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 #define CHANNEL_WAIT_MS 5000
+#define SLICE_MS 6 /* a host is held up for less than 10 */
 #ifndef F_GET_SEALS
 #define F_GET_SEALS 1034
 #define F_SEAL_SHRINK 2
@@ -32,23 +32,75 @@ static bool is_trusted(int fd)
 	return sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == sys_geteuid());
 }
 
+/*
+ * A recorder that is stopped, or starved, must not hold its host up: who waits for it looks every few milliseconds whether it
+ * works, and gives up if not; and until it works again, nobody else waits.  The host's timers may interrupt every wait: what
+ * bounds them all is the clock.
+ */
+struct patience {
+	int64_t until_ms;
+	uint64_t beats;
+};
+static uint64_t stopped_at; /* beats of a recorder that was waited for in vain */
+
+static struct patience patience(void)
+{
+	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_beats() };
+}
+
+bool channel_is_stopped(void)
+{
+	uint64_t at = __atomic_load_n(&stopped_at, __ATOMIC_RELAXED);
+
+	return at && at == log_beats();
+}
+
+/* After each slice: wait on? */
+static bool wait_on(struct patience *p)
+{
+	uint64_t beats = log_beats();
+
+	if (now_ms() >= p->until_ms)
+		return false;
+	if (p->beats && beats == p->beats) {
+		__atomic_store_n(&stopped_at, beats, __ATOMIC_RELAXED);
+		return false;
+	}
+	p->beats = beats;
+	return true;
+}
+
+static int wait_for(int fd)
+{
+	struct patience p = patience();
+	struct pollfd wait = { fd, POLLIN, 0 };
+	int ret;
+
+	do {
+		ret = sys_poll(&wait, 1, channel_is_stopped() ? 0 : SLICE_MS);
+	} while (ret == -EINTR || (ret == 0 && !channel_is_stopped() && wait_on(&p)));
+	return ret > 0 ? 0 : ret < 0 ? ret : -ETIMEDOUT;
+}
+
 static int connect_to(const char *name)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct timeval limit = { CHANNEL_WAIT_MS / 1000, 0 };
-	int64_t until = now_ms() + CHANNEL_WAIT_MS;
+	struct patience p = patience();
 	size_t bytes = strlen(name);
-	int fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC), ret;
+	int fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK), ret, naps = 0;
 
 	if (fd < 0)
 		return fd;
 	if (bytes > sizeof(a.sun_path) - 1)
 		bytes = sizeof(a.sun_path) - 1;
 	memcpy(a.sun_path + 1, name, bytes);
-	sys_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)); /* connecting waits for a place in the queue */
-	do {
+	for (;;) {
 		ret = sys_connect(fd, &a, offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
-	} while (ret == -EINTR && now_ms() < until);
+		/* -EAGAIN: there is no place in the queue now */
+		if (ret != -EAGAIN || channel_is_stopped() || (++naps % SLICE_MS == 0 && !wait_on(&p)))
+			break;
+		sys_sleep_ns(1000000);
+	}
 	if (ret == 0 && !is_trusted(fd))
 		ret = -EPERM;
 	if (ret) {
@@ -86,20 +138,6 @@ static int send_message(int fd, struct wire_message *m, const int *fds, int nr)
 		n = sys_sendmsg(fd, &h, MSG_NOSIGNAL);
 	} while (n == -EINTR);
 	return n == (long)sizeof(*m) ? 0 : n < 0 ? (int)n : -EPROTO;
-}
-
-/* The host's timers may interrupt every wait: what bounds them all is the clock. */
-static int wait_for(int fd)
-{
-	struct pollfd wait = { fd, POLLIN, 0 };
-	int64_t until = now_ms() + CHANNEL_WAIT_MS, left;
-	int ret;
-
-	do {
-		left = until - now_ms();
-		ret = left > 0 ? sys_poll(&wait, 1, (int)left) : 0;
-	} while (ret == -EINTR);
-	return ret > 0 ? 0 : ret < 0 ? ret : -ETIMEDOUT;
 }
 
 /* *passed: the descriptor that came along, or -1. */

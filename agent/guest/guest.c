@@ -121,7 +121,7 @@ bool guest_owns_log(void)
  */
 static void adopt(void)
 {
-	int before = OF_PARENT, was_inside = inside;
+	int before = OF_PARENT, was_inside = inside, ret;
 
 	if (!__atomic_compare_exchange_n(state.log_is, &before, BEING_MADE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		for (int i = 0; i < ADOPT_NAPS && log_owner() == BEING_MADE; i++)
@@ -130,10 +130,13 @@ static void adopt(void)
 	}
 	inside = 1;
 	log_detach();
-	if (say_hello(true))
-		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */
-	else
+	ret = channel_is_stopped() ? -EAGAIN : say_hello(true);
+	if (ret == 0)
 		images_announce_all();
+	else if (channel_is_stopped()) /* another time: it may go on */
+		__atomic_store_n(state.log_is, OF_PARENT, __ATOMIC_RELEASE);
+	else
+		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */
 	inside = was_inside;
 }
 

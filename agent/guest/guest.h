@@ -43,11 +43,15 @@ int channel_hello(const char *socket, bool child, struct wire_answer *answer, st
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
 int channel_counters(const char *socket, const int *fds, int nr, int error);
 void channel_stop(const char *socket, int error);
+/* Was the recorder waited for in vain, and has not worked since? */
+bool channel_is_stopped(void);
 
 /* ---- log.c: the registration log.  Context: any. */
 void log_attach(struct log_head *log, uint64_t log_bytes);
 void log_detach(void);
 bool log_is_attached(void);
+/* Grows while the recorder works; 0: nothing is known of it yet.  Context: any. */
+uint64_t log_beats(void);
 /* As jitreg_emit(). */
 int log_append(const struct iovec *parts, int nr_parts);
 /* A sample; the stack's bytes may be changing.  0, -ENOSYS or -ENOBUFS (counted).  Context: any, also signal. */

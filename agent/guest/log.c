@@ -20,6 +20,8 @@ static struct {
 	struct log_head *head;
 	unsigned char *ring;
 	uint64_t bytes;
+	uint64_t missed; /* records between two logs: a child's recorder did not answer yet */
+	const struct log_head *last_head; /* stays when head goes */
 	uint64_t stuck; /* where the recorder stood when waiting for it was in vain: nobody waits there again */
 } the_log;
 
@@ -30,6 +32,8 @@ void log_attach(struct log_head *head, uint64_t bytes)
 	the_log.ring = (unsigned char *)head + LOG_HEAD_BYTES;
 	the_log.bytes = bytes;
 	the_log.stuck = ~0ull;
+	__atomic_fetch_add(&head->dropped_records, __atomic_exchange_n(&the_log.missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	__atomic_store_n(&the_log.last_head, head, __ATOMIC_RELEASE);
 	__atomic_store_n(&the_log.head, head, __ATOMIC_RELEASE);
 }
 
@@ -46,6 +50,14 @@ void log_detach(void)
 	tid = 0; /* a child's one thread was its parent's */
 	/* it stays mapped: another thread may be in the middle of an append */
 	__atomic_store_n(&the_log.head, NULL, __ATOMIC_RELEASE);
+}
+
+/* Also of a log that was a parent's: its recorder is ours, and it stays mapped. */
+uint64_t log_beats(void)
+{
+	const struct log_head *head = __atomic_load_n(&the_log.last_head, __ATOMIC_ACQUIRE);
+
+	return head ? __atomic_load_n(&head->beats, __ATOMIC_RELAXED) : 0;
 }
 
 bool log_is_attached(void)
@@ -142,8 +154,10 @@ int log_append(const struct iovec *parts, int nr_parts)
 	uint64_t position;
 	size_t bytes = 0;
 
-	if (!head)
+	if (!head) {
+		__atomic_fetch_add(&the_log.missed, 1, __ATOMIC_RELAXED);
 		return -ENOSYS;
+	}
 	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
 		return -EINVAL;
 	if (__atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE)) {

@@ -108,11 +108,6 @@ static inline int sys_connect(int fd, const void *address, size_t bytes)
 	return (int)sys_call(SYS_connect, fd, (long)address, (long)bytes, 0, 0, 0);
 }
 
-static inline int sys_setsockopt(int fd, int level, int name, const void *value, size_t bytes)
-{
-	return (int)sys_call(SYS_setsockopt, fd, level, name, (long)value, (long)bytes, 0);
-}
-
 static inline int sys_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes)
 {
 	return (int)sys_call(SYS_getsockopt, fd, level, name, (long)value, (long)bytes, 0);

@@ -168,6 +168,7 @@ void session_drain(struct session *s, bool last)
 {
 	uint64_t now = session_now_ns();
 
+	session_beat(s);
 	session_drain_guests(s, last && !s->options.dormant); /* whose guests go on writing */
 	if (!s->writer)
 		return;
@@ -175,6 +176,7 @@ void session_drain(struct session *s, bool last)
 		outside_look(s->outside, now);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_drain_ring(s, &s->ring[i]);
+	session_beat(s);
 	code_files_drain(s->code_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
 	images_settle(s->images);
 	if (!last)

@@ -159,6 +159,13 @@ void session_drain_guests(struct session *s, bool last)
 	}
 }
 
+void session_beat(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head)
+			__atomic_fetch_add(&s->guest[i].log.head->beats, 1, __ATOMIC_RELAXED);
+}
+
 bool session_guest_lives(const struct session *s)
 {
 	for (size_t i = 0; i < s->nr_guests; i++)
@@ -347,6 +354,7 @@ void session_serve_guests(struct session *s)
 			say_no_descriptors(s);
 		if (ret)
 			continue;
+		session_beat(s);
 		memset(&answer, 0, sizeof(answer));
 		switch (h.message.request) {
 		case WIRE_HELLO:

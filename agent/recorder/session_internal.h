@@ -213,6 +213,8 @@ void session_replay_guests(struct session *s);
 /* last: nobody will drain these logs after this. */
 void session_drain_guests(struct session *s, bool last);
 bool session_guest_lives(const struct session *s);
+/* Tell those who wait for us that we work: at least every few milliseconds. */
+void session_beat(struct session *s);
 /* Without stacks to unwind, registers are there for tags alone: until a host has declared where its tag lives, those that
  * tags can live in are written, then only those of the declared ones. */
 void session_keep_registers(struct session *s);

@@ -2,7 +2,7 @@
 /*
  * Programs that live in unusual ways: odd CASE.  Each does a little work, announces a code object "code_CASE" where it lives
  * (a child, another user, behind a filter), prints the same whether an agent is in it or not, and ends with 0, or as its case
- * says.  `odd --list` prints the cases, one a line: name, 1 if its code must be heard, exit status, sentence.
+ * says.  `odd --list` prints the cases, one a line: name, how often its code must be heard, exit status, sentence.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -218,9 +218,11 @@ static int case_userns(void)
 
 static int filter(uint32_t forbidden_action)
 {
-	static const int allowed[] = { SYS_write, SYS_read, SYS_exit, SYS_exit_group, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_brk, SYS_futex,
-				       SYS_rt_sigreturn, SYS_gettid, SYS_clock_gettime, SYS_nanosleep, SYS_newfstatat, SYS_madvise,
-				       SYS_rt_sigprocmask, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq, SYS_sched_yield };
+	static const int allowed[] = {
+		SYS_write, SYS_read, SYS_exit, SYS_exit_group, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_brk, SYS_futex, SYS_rt_sigreturn,
+		SYS_gettid, SYS_clock_gettime, SYS_nanosleep, SYS_newfstatat, SYS_madvise, SYS_rt_sigprocmask, SYS_clone, SYS_clone3,
+		SYS_set_robust_list, SYS_rseq, SYS_sched_yield,
+	};
 	enum { NR = sizeof(allowed) / sizeof(allowed[0]) };
 	struct sock_filter rule[NR * 2 + 2] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0) };
 	struct sock_fprog program = { 0, rule };
@@ -418,11 +420,11 @@ static int case_detached(void)
 	X(fork_storm, 1, 0, "three hundred children that end at once") \
 	X(clone, 1, 0, "clone without libc") \
 	X(daemon, 1, 0, "a daemon that closes every descriptor and opens its own") \
-	X(user, 1, 0, "a process that becomes another user and forks") \
-	X(chroot, 1, 0, "a process that changes its root and forks") \
-	X(userns, 1, 0, "a process that enters a user namespace and forks") \
+	X(user, 3, 0, "a process that becomes another user and forks") \
+	X(chroot, 2, 0, "a process that changes its root and forks") \
+	X(userns, 2, 0, "a process that enters a user namespace and forks") \
 	X(seccomp, 1, 0, "a deadly seccomp filter that is installed later") \
-	X(seccomp_threads, 1, 0, "a seccomp filter that says no, and a thread behind it") \
+	X(seccomp_threads, 2, 0, "a seccomp filter that says no, and a thread behind it") \
 	X(all_signals, 1, 0, "handlers for every signal, and all of them blocked") \
 	X(sigprof, 1, 0, "a host that owns SIGPROF") \
 	X(deepbind, 1, 0, "a library loaded with RTLD_DEEPBIND") \

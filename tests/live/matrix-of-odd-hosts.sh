@@ -23,8 +23,9 @@ check() { # HOW STATUS TRACE
 		sleep 0.1
 	done
 	grep -q ' END ' "$dir/dump" || { echo "$sentence, $1: the trace has no END: $(tail -n 2 "$dir/dump")"; wrong=1; }
-	if [ "$heard" = 1 ] && ! grep -q " LOAD .*code_$name" "$dir/dump"; then
-		echo "$sentence, $1: code_$name was not heard"
+	n=$(grep -c " LOAD .*code_$name" "$dir/dump")
+	if [ "$n" -lt "$heard" ]; then
+		echo "$sentence, $1: expected to hear code_$name $heard times, heard it $n times"
 		wrong=1
 	fi
 	nr=$((nr + 1))

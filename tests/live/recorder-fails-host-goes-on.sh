@@ -57,7 +57,8 @@ for scope in cpu thread; do
 	readable "stopped recorder, scope $scope" "$dir/stopped.tlr"
 	kill -CONT $recorder
 	for _ in $(seq 200); do "$B/tailor" dump "$dir/stopped.tlr" 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
-	"$B/tailor" dump "$dir/stopped.tlr" 2>/dev/null | grep -q ' END ' || fail "scope $scope: a recorder that goes on did not end its trace"
+	"$B/tailor" dump "$dir/stopped.tlr" 2>/dev/null | grep -q ' END ' ||
+		fail "scope $scope: a recorder that goes on did not end its trace"
 done
 
 mkdir "$dir/small"
