@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor scrub: a trace that can be given away. */
+#include "cmd.h"
+#include "cmd_trace.h"
+#include "scrub.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEY_NAMES = 0x100, KEY_CODE };
+
+struct arguments {
+	const char *path, *output;
+	struct scrub_options options;
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "write there (TRACE with .scrubbed.tlr for .tlr)", 0 },
+	{ "names", KEY_NAMES, NULL, 0, "drop names of components, marks and generated functions, and the texts they came from", 0 },
+	{ "code", KEY_CODE, NULL, 0, "drop the bytes of generated code: constants may stand in them", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'o':
+		a->output = arg;
+		break;
+	case KEY_NAMES:
+		a->options.names = true;
+		break;
+	case KEY_CODE:
+		a->options.code = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			argp_error(state, "one trace at a time, please");
+		a->path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!a->path)
+			argp_error(state, "there is no trace to scrub");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static char *output_name(const char *path)
+{
+	size_t bytes = strlen(path);
+	char *name;
+
+	if (bytes > 4 && strcmp(path + bytes - 4, ".tlr") == 0)
+		bytes -= 4;
+	return asprintf(&name, "%.*s.scrubbed.tlr", (int)bytes, path) < 0 ? NULL : name;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int scrub_file(const struct arguments *args, const char *output, struct trace_reader *t, struct model *m, struct diag *d)
+{
+	struct scrub_counts counts;
+	struct trace_copy *c;
+	char damage[1024];
+	int ret, closed;
+
+	if (same_file(args->path, output))
+		return diag_fail(d, EINVAL, "%s: the trace would be written over itself", output);
+	ret = trace_copy_open(output, &c, d);
+	if (ret)
+		return ret;
+	ret = scrub(t, m, &args->options, c, &counts, d);
+	closed = trace_copy_close(c);
+	if (ret == 0 && closed)
+		ret = diag_fail(d, -closed, "%s: %s", output, strerror(-closed));
+	if (ret) {
+		unlink(output);
+		return ret;
+	}
+	printf("%s: %llu samples, %llu stacks became return addresses, %llu other records\n", output, (unsigned long long)counts.samples,
+	       (unsigned long long)counts.stacks, (unsigned long long)counts.records);
+	if (counts.unknown)
+		printf("%llu records of a later version were left out\n", (unsigned long long)counts.unknown);
+	if (trace_describe_damage(t, damage, sizeof(damage)))
+		return diag_fail(d, EBADMSG, "%s", damage);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "TRACE",
+		"Write a copy of a trace that can be given away: without stack bytes (return addresses take their place), literals of queries and "
+		"IR, directories, the machine's name and the command's arguments.  Registers, addresses, symbols and counts stay.\v"
+		"Example: tailor scrub --names -o for-the-list.tlr t.tlr", NULL, NULL, NULL };
+	struct arguments args = { 0 };
+	struct trace_reader *t = NULL;
+	struct model *m = NULL;
+	struct diag d = { "" };
+	char *made = NULL;
+	int ret;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (!args.output)
+		args.output = made = output_name(args.path);
+	ret = args.output ? trace_open(args.path, &t, &d) : diag_fail(&d, ENOMEM, "no memory");
+	if (ret == 0)
+		ret = model_create(t, &m, &d);
+	if (ret == 0)
+		ret = scrub_file(&args, args.output, t, m, &d);
+	if (ret)
+		trace_complain("%s", d.text);
+	if (m)
+		model_destroy(m);
+	if (t)
+		trace_close(t);
+	free(made);
+	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
+}
+
+const struct cmd cmd_scrub = { "scrub", "copy a trace without stacks, literals and directories", run };

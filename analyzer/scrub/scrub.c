@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "scrub.h"
+
+#include "unwind.h"
+#include "walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scrubbing {
+	struct model *model;
+	const struct scrub_options *options;
+	struct trace_copy *to;
+	struct scrub_counts *counts;
+	struct unwinder *unwinder;
+	char *text; /* a value that is being changed */
+	size_t capacity;
+	bool failed;
+};
+
+/* ------------------------------------------------------------------------------------------------------------ records */
+
+enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, PARTS };
+
+/* What becomes of a field; what is not here stays as it is. */
+static const struct {
+	uint32_t id;
+	int field;
+	enum rule rule;
+} rules[] = {
+	{ TRACE_HEADER, F(header, host_name), NOTHING },
+	{ TRACE_HEADER, F(header, cwd), NOTHING },
+	{ TRACE_PROCESS, F(process, executable), PATH },
+	{ TRACE_MMAP, F(mmap, path), PATH },
+	{ TRACE_NOTICE, F(notice, sentence), PATHS_IN },
+	{ TRACE_IMAGE_FILE, F(image_file, path), PATH },
+	{ TRACE_IMAGE_FILE, F(image_file, key), PATH },
+	{ TRACE_IMAGE_FILE, F(image_file, reason), PATHS_IN },
+	{ TRACE_IMAGE_FILE, F(image_file, parts), PARTS },
+	{ JITREG_IMAGE, F(image, path), PATH },
+	{ JITREG_IMAGE, F(image, bytes), STRINGS },
+	{ JITREG_REGION, F(region, mapper), PATH },
+	{ JITREG_LOAD, F(load, name), NAME },
+	{ JITREG_LOAD, F(load, code), CODE },
+	{ JITREG_DEBUG_INFO, F(debug_info, entries), FILES },
+	{ JITREG_COMPONENT, F(component, name), NAME },
+	{ JITREG_COMPONENT, F(component, detail), TEXT },
+	{ JITREG_EDGE, F(edge, label), TEXT },
+	{ JITREG_MARK, F(mark, text), TEXT },
+	{ JITREG_SOURCE, F(source, name), PATH },
+	{ JITREG_SOURCE, F(source, text), TEXT },
+};
+
+static enum rule rule_of(uint32_t id, int field)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].id == id && rules[i].field == field)
+			return rules[i].rule;
+	return AS_IT_IS;
+}
+
+/* A copy that may be changed; NULL without memory. */
+static char *take(struct scrubbing *s, const struct trace_value *v)
+{
+	if (v->bytes + 1 > s->capacity) {
+		free(s->text);
+		s->text = malloc(2 * v->bytes + 64);
+		s->capacity = s->text ? 2 * v->bytes + 64 : 0;
+	}
+	if (!s->text) {
+		s->failed = true;
+		return NULL;
+	}
+	if (v->bytes)
+		memcpy(s->text, v->p, v->bytes);
+	return s->text;
+}
+
+static void put(struct scrubbing *s, const struct trace_value *v, size_t bytes)
+{
+	if (v->kind == TRACE_BYTES)
+		trace_copy_bytes(s->to, s->text, bytes);
+	else
+		trace_copy_text(s->to, s->text, bytes);
+}
+
+/* Lines stay lines, so that what refers to them still finds them. */
+static size_t only_lines(char *text, size_t bytes)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		if (text[i] == '\n')
+			text[to++] = '\n';
+	return to;
+}
+
+static void put_list(struct scrubbing *s, const struct trace_value *v, int member, enum rule rule)
+{
+	trace_copy_list(s->to, v->u);
+	for (uint64_t i = 0; i < v->u; i++) {
+		int nr = 0;
+
+		while (nr < 16 && trace_element(v, i, nr).kind != TRACE_OTHER)
+			nr++;
+		trace_copy_list(s->to, (size_t)nr);
+		for (int m = 0; m < nr; m++) {
+			struct trace_value e = trace_element(v, i, m);
+
+			if (m == member && (e.kind == TRACE_TEXT || e.kind == TRACE_BYTES) && take(s, &e)) {
+				if (rule == FILES) {
+					put(s, &e, scrub_path(s->text, e.bytes));
+				} else {
+					scrub_strings(s->text, e.bytes);
+					put(s, &e, e.bytes);
+				}
+			} else {
+				trace_copy_value(s->to, &e);
+			}
+		}
+	}
+}
+
+static void put_value(struct scrubbing *s, const struct trace_record *r, int field)
+{
+	const struct trace_value *v = &r->values[field];
+	enum rule rule = rule_of(r->id, field);
+	size_t bytes = v->bytes;
+
+	if (v->kind == TRACE_LIST && (rule == FILES || rule == PARTS)) {
+		put_list(s, v, rule == FILES ? 3 : 1, rule);
+		return;
+	}
+	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !take(s, v)) {
+		trace_copy_value(s->to, v);
+		return;
+	}
+	switch (rule) {
+	case NOTHING:
+		bytes = 0;
+		break;
+	case PATH:
+		bytes = scrub_path(s->text, bytes);
+		break;
+	case PATHS_IN:
+		bytes = scrub_paths_in(s->text, bytes);
+		break;
+	case STRINGS:
+		scrub_strings(s->text, bytes);
+		if (s->options->code)
+			scrub_elf_code(s->text, bytes);
+		break;
+	case NAME:
+	case TEXT:
+		bytes = !s->options->names ? scrub_literals(s->text, bytes, rule == TEXT) :
+			r->id == JITREG_SOURCE ? only_lines(s->text, bytes) : 0;
+		break;
+	case CODE:
+		bytes = s->options->code ? 0 : bytes;
+		break;
+	default:
+		break;
+	}
+	put(s, v, bytes);
+}
+
+static void copy_record(struct scrubbing *s, const struct trace_record *r, uint16_t type)
+{
+	const struct trace_value none = { .kind = TRACE_TEXT, .p = "" };
+
+	if (!schema_find(r->id)) {
+		s->counts->unknown++;
+		return;
+	}
+	s->counts->records++;
+	trace_copy_begin(s->to, type, r, r->nr_values);
+	for (int i = 0; i < r->nr_values; i++) {
+		struct trace_value command = r->id == TRACE_HEADER && i == F(header, command) ? trace_element(&r->values[i], 0, 0) : none;
+
+		if (r->id == TRACE_HEADER && i == F(header, command)) { /* the program, without its arguments */
+			trace_copy_list(s->to, 1);
+			trace_copy_list(s->to, 1);
+			if (command.kind == TRACE_TEXT && take(s, &command))
+				put(s, &command, scrub_path(s->text, command.bytes));
+			else
+				trace_copy_value(s->to, &none);
+		} else {
+			put_value(s, r, i);
+		}
+	}
+	trace_copy_end(s->to);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ samples */
+
+struct numbers {
+	unsigned char *p;
+	size_t nr, capacity;
+	uint64_t before;
+};
+
+/* SAMPLE_ENCODING_DELTA */
+static void add_number(struct numbers *n, uint64_t v)
+{
+	uint64_t d = v - n->before, z = (d << 1) ^ (uint64_t)((int64_t)d >> 63);
+
+	if (n->capacity - n->nr < 10) {
+		size_t capacity = 2 * n->capacity + 1024;
+		unsigned char *bigger = realloc(n->p, capacity);
+
+		if (!bigger)
+			return;
+		n->p = bigger;
+		n->capacity = capacity;
+	}
+	n->before = v;
+	for (; z >= 0x80; z >>= 7)
+		n->p[n->nr++] = (unsigned char)(z | 0x80);
+	n->p[n->nr++] = (unsigned char)z;
+}
+
+static void put_column(struct scrubbing *s, uint32_t column, const uint64_t *v, uint64_t nr)
+{
+	struct numbers n = { 0 };
+
+	for (uint64_t i = 0; i < nr; i++)
+		add_number(&n, v[i]);
+	trace_copy_list(s->to, 3);
+	trace_copy_u64(s->to, column);
+	trace_copy_u64(s->to, SAMPLE_ENCODING_DELTA);
+	trace_copy_bytes(s->to, n.p ? n.p : (const unsigned char *)"", n.nr);
+	free(n.p);
+}
+
+struct chains {
+	uint64_t *length, *address;
+	uint64_t nr, capacity;
+};
+
+static bool keep_frame(void *context, const struct unwind_frame *f)
+{
+	struct chains *c = context;
+
+	if (f->depth == 0)
+		return true;
+	if (c->nr == c->capacity) {
+		uint64_t capacity = 2 * c->capacity + 4096, *bigger = realloc(c->address, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		c->address = bigger;
+		c->capacity = capacity;
+	}
+	c->address[c->nr++] = f->address + 1; /* as a return address */
+	return true;
+}
+
+/* Where there were stack bytes, there are return addresses. */
+static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct chains *c)
+{
+	c->length = calloc((size_t)b->nr + 1, sizeof(*c->length));
+	for (uint32_t i = 0; c->length && i < b->nr; i++) {
+		uint64_t before = c->nr, time_ns = b->column[SAMPLE_COLUMN_TIME] ? b->column[SAMPLE_COLUMN_TIME][i] : 0;
+		uint32_t pid = b->column[SAMPLE_COLUMN_PID] ? (uint32_t)b->column[SAMPLE_COLUMN_PID][i] : 0;
+		struct walk_place at = { model_get_process(s->model, pid, time_ns), time_ns };
+		struct unwind_input in;
+
+		if (at.process && walk_input(b, i, &in) && in.stack_bytes) {
+			struct unwind_space space = walk_space(&at, false);
+
+			unwind_walk(s->unwinder, &space, &in, keep_frame, c);
+			s->counts->stacks++;
+		} else if (b->chain_offset) {
+			for (uint64_t n = b->chain_offset[i]; n < b->chain_offset[i + 1]; n++) {
+				struct unwind_frame f = { .depth = 1, .address = b->chain[n] - 1 };
+
+				keep_frame(c, &f);
+			}
+		}
+		c->length[i] = c->nr - before;
+	}
+	return c->length != NULL;
+}
+
+static void copy_samples(struct scrubbing *s, const struct trace_record *r, struct sample_block *b)
+{
+	struct chains c = { 0 };
+	size_t nr = 2;
+
+	if (sample_block_decode(r, b) || !unwind_block(s, b, &c)) {
+		free(c.length);
+		free(c.address);
+		return;
+	}
+	for (uint32_t i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
+		nr += b->column[i] && i != SAMPLE_COLUMN_STACK_BYTES && i != SAMPLE_COLUMN_CHAIN_LENGTH;
+	for (uint32_t i = 0; i < SAMPLE_REGISTERS_MAX; i++)
+		nr += b->registers[i] != NULL;
+	s->counts->samples += b->nr;
+	trace_copy_begin(s->to, TRACE_CHUNK_SAMPLES, r, F_COUNT(samples));
+	trace_copy_u64(s->to, b->event);
+	trace_copy_u64(s->to, b->nr);
+	trace_copy_list(s->to, nr);
+	for (uint32_t i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
+		if (b->column[i] && i != SAMPLE_COLUMN_STACK_BYTES && i != SAMPLE_COLUMN_CHAIN_LENGTH)
+			put_column(s, i, b->column[i], b->nr);
+	for (uint32_t i = 0; i < SAMPLE_REGISTERS_MAX; i++)
+		if (b->registers[i])
+			put_column(s, SAMPLE_COLUMN_REGISTER_0 + i, b->registers[i], b->nr);
+	put_column(s, SAMPLE_COLUMN_CHAIN_LENGTH, c.length, b->nr);
+	put_column(s, SAMPLE_COLUMN_CHAIN, c.address, c.nr);
+	trace_copy_end(s->to);
+	free(c.length);
+	free(c.address);
+}
+
+int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_copy *c, struct scrub_counts *counts,
+	  struct diag *d)
+{
+	struct scrubbing s = { .model = m, .options = o, .to = c, .counts = counts };
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	uint64_t offset;
+	int ret = unwinder_create(UNWIND_MEMO, &s.unwinder, d);
+
+	memset(counts, 0, sizeof(*counts));
+	if (ret)
+		return ret;
+	trace_rewind(t);
+	trace_select(t, ~0u);
+	while (!s.failed && trace_next(t, &r) == 1) {
+		const struct trace_chunk *chunk = trace_get_chunk(t, &offset);
+
+		if (r.id == TRACE_SAMPLES)
+			copy_samples(&s, &r, &b);
+		else
+			copy_record(&s, &r, chunk ? chunk->type : TRACE_CHUNK_RECORDS);
+	}
+	sample_block_fini(&b);
+	unwinder_destroy(s.unwinder);
+	free(s.text);
+	return s.failed ? diag_fail(d, ENOMEM, "no memory to scrub the trace") : 0;
+}
