@@ -19,7 +19,8 @@ for secret in BUILDING 1995-03-15 /work/main -scale 'vm'; do
 done
 hex=$(printf '/work/main/build' | od -An -tx1 | tr -d ' \n')
 "$B/tailor" dump --full "$dir/s.tlr" | grep -c "$hex" | grep -qx 0 || say "tailor scrub: a directory is left in an image's strings"
-"$B/tailor" dump --full "$dir/n.tlr" | grep -n -e 'COMPONENT.*hash join' -e 'SOURCE.*define' && say "tailor scrub --names: names are still there (above)"
+"$B/tailor" dump --full "$dir/n.tlr" | grep -n -e 'COMPONENT.*hash join' -e 'SOURCE.*define' &&
+	say "tailor scrub --names: names are still there (above)"
 "$B/tailor" dump "$dir/s.tlr" | grep -q 'SAMPLES.*\[11 ' && say "tailor scrub: stack bytes are still there"
 
 # the same as before
@@ -27,11 +28,13 @@ hex=$(printf '/work/main/build' | od -An -tx1 | tr -d ' \n')
 for view in threads components pipelines reasons timeline; do
 	"$B/tailor" report --view $view --json --top 0 "$trace" | grep -E '"(samples|share|weight|kernel|tid)"' >"$dir/before"
 	"$B/tailor" report --view $view --json --top 0 "$dir/s.tlr" | grep -E '"(samples|share|weight|kernel|tid)"' >"$dir/after"
-	cmp -s "$dir/before" "$dir/after" || say "tailor report --view $view of the scrubbed trace differs: $(diff "$dir/before" "$dir/after" | head -n 5)"
+	cmp -s "$dir/before" "$dir/after" ||
+		say "tailor report --view $view of the scrubbed trace differs: $(diff "$dir/before" "$dir/after" | head -n 5)"
 done
 "$B/tailor" report --view components --level operator --json "$dir/n.tlr" | grep '"samples"' >"$dir/after"
 "$B/tailor" report --view components --level operator --json "$trace" | grep '"samples"' >"$dir/before"
-cmp -s "$dir/before" "$dir/after" || say "--names --code: expected the same samples per operator, got: $(diff "$dir/before" "$dir/after" | head -n 5)"
+cmp -s "$dir/before" "$dir/after" ||
+	say "--names --code: expected the same samples per operator, got: $(diff "$dir/before" "$dir/after" | head -n 5)"
 
 # misuse
 cp "$trace" "$dir/own.tlr"
