@@ -102,7 +102,8 @@ static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "TRACE",
 		"Write a copy of a trace that can be given away: without stack bytes (return addresses take their place), literals of "
-		"queries and IR, directories, the machine's name and the command's arguments.  Registers, addresses, symbols and counts stay.\v"
+		"queries and IR, directories, the machine's name and the command's arguments.  Registers, addresses, "
+		"symbols and counts stay.\v"
 		"Example: tailor scrub --names -o for-the-list.tlr t.tlr", NULL, NULL, NULL };
 	struct arguments args = { 0 };
 	struct trace_reader *t = NULL;
