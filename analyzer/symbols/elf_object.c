@@ -193,13 +193,23 @@ static bool wants_relocation(const char *name)
 	return name && (strncmp(name, ".debug_", 7) == 0 || strcmp(name, ".eh_frame") == 0);
 }
 
+/* Does a section lie over the file's header or its table of sections?  libelf reads those where they are, and has looked at
+ * them before. */
+static bool is_over_headers(const struct elf_object *o, const struct section *s)
+{
+	const Elf64_Ehdr *h = elf64_getehdr(o->elf);
+	uint64_t table = o->nr_sections * sizeof(Elf64_Shdr);
+
+	return !h || s->offset < sizeof(*h) || (s->offset < h->e_shoff + table && h->e_shoff < s->offset + s->bytes);
+}
+
 /* The relocations that LLVM puts into debug sections and .eh_frame (System V ABI for x86-64, table 4.10). */
 static void relocate(struct elf_object *o, const struct section *r, const struct section *target)
 {
 	const struct section *symbols = r->link < o->nr_sections ? &o->sections[r->link] : NULL;
 	unsigned char *base = target->data ? o->data + target->offset : NULL;
 
-	if (!base || !r->data || !symbols || !symbols->data)
+	if (!base || !r->data || !symbols || !symbols->data || is_over_headers(o, target))
 		return;
 	for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= r->bytes; at += sizeof(Elf64_Rela)) {
 		Elf64_Rela rela;
