@@ -29,7 +29,7 @@ CONTENTS = [
     ("+ 8 KiB stack", ["--stack", "8192"], ["-T", "--call-graph", "dwarf,8192", "--user-regs=bx,bp,sp,ip,r12,r13,r14,r15"]),
 ]
 # repetitions so that a run takes a second or two of each thread
-HOSTS = {("q1", 1): ("1", "10"), ("q1", 2): ("1", "16"), ("q3", 1): ("1", "10"), ("q3", 2): ("1", "16")}
+HOSTS = {("q1", 1): ("1", "6"), ("q1", 2): ("1", "10"), ("q3", 1): ("1", "6"), ("q3", 2): ("1", "10")}
 
 
 def host(query, threads):
