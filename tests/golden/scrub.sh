@@ -13,11 +13,11 @@ grep -q '113 samples' "$dir/out" || say "tailor scrub: expected a line with 113 
 "$B/tailor" scrub --names --code -o "$dir/n.tlr" $trace >/dev/null || say "tailor scrub --names --code: failed"
 
 # gone: looked for in every byte that is in the file, uncompressed
-for secret in BUILDING 1995-03-15 /work/main -scale 'vm'; do
+for secret in BUILDING 1995-03-15 /opt/build -scale 'vm'; do
 	"$B/tailor" dump --full "$trace" | grep -q -e "$secret" || say "expected '$secret' in $trace: this test would find nothing"
 	"$B/tailor" dump --full "$dir/s.tlr" | grep -n -e "\"[^\"]*$secret" && say "tailor scrub: '$secret' is still there (above)"
 done
-hex=$(printf '/work/main/build' | od -An -tx1 | tr -d ' \n')
+hex=$(printf '/opt/build/build' | od -An -tx1 | tr -d ' \n')
 "$B/tailor" dump --full "$dir/s.tlr" | grep -c "$hex" | grep -qx 0 || say "tailor scrub: a directory is left in an image's strings"
 "$B/tailor" dump --full "$dir/n.tlr" | grep -n -e 'COMPONENT.*hash join' -e 'SOURCE.*define' &&
 	say "tailor scrub --names: names are still there (above)"
