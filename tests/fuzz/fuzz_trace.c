@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A whole trace: every field of every record read as what it is and as what it is not, every sample decoded, everything
- * dumped, all views made, each sample printed with its witness, one format exported, and the trace compared with itself.  A
- * chunk's checksum is put right first, so that mutations of bodies get behind it.
+ * dumped, all views made, each sample printed with its witness, one format exported, the trace compared with itself and
+ * scrubbed.  A chunk's checksum is put right first, so that mutations of bodies get behind it.
  */
 #include "fuzz.h"
 
@@ -11,6 +11,7 @@
 #include "dump.h"
 #include "export.h"
 #include "match.h"
+#include "scrub.h"
 #include "view.h"
 
 #include <stdio.h>
@@ -186,6 +187,26 @@ static void make_export(const char *path, FILE *to, const struct exporter *forma
 	export_fini(&e.export);
 }
 
+static void make_scrubbed(const char *path, bool all)
+{
+	struct scrub_options o = { .names = all, .code = all };
+	struct scrub_counts counts;
+	struct trace_reader *t;
+	struct trace_copy *c;
+	struct model *m;
+
+	if (trace_open(path, &t, NULL))
+		return;
+	if (model_create(t, &m, NULL) == 0) {
+		if (trace_copy_open("/dev/null", &c, NULL) == 0) {
+			scrub(t, m, &o, c, &counts, NULL);
+			trace_copy_close(c);
+		}
+		model_destroy(m);
+	}
+	trace_close(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int nr_formats = 0;
@@ -207,6 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (export_at(nr_formats))
 		nr_formats++;
 	make_export(path, nowhere, export_at(size ? copy[size / 3] % nr_formats : 0));
+	make_scrubbed(path, size && copy[size / 4] % 2);
 	free(copy);
 	close(fd);
 	fclose(nowhere);

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# speedscope-schema.json: file-format-schema.json of the npm package speedscope 1.x (MIT licence, Jamie Wong).
 # Every format of `tailor export`, read back as its consumers read it: the same samples come out, names survive, and what does not
 # belong into a format is escaped.
 set -u
@@ -28,6 +29,11 @@ done
 FORMATS=$formats /usr/bin/python3 - "$out" <<'END' || bad=1
 import csv, json, os, struct, sys
 import xml.etree.ElementTree as xml
+
+try:
+    import jsonschema
+except ImportError:
+    sys.exit("python3-jsonschema is not installed: make deps-check")
 
 out, bad, seen = sys.argv[1], 0, set()
 TOTAL = 113
@@ -61,6 +67,7 @@ check("flamegraph", "width of the row above", round(sum(float(g.get("data-w")) f
 # speedscope: indexes are of frames, weights and samples go together
 j = json.loads(text("speedscope"))
 frames = j["shared"]["frames"]
+jsonschema.validate(j, json.load(open("tests/golden/speedscope-schema.json")))
 check("speedscope", "schema", j["$schema"], "https://www.speedscope.app/file-format-schema.json")
 check("speedscope", "samples", sum(len(p["samples"]) for p in j["profiles"]), TOTAL)
 check("speedscope", "indexes", all(0 <= f < len(frames) for p in j["profiles"] for s in p["samples"] for f in s), True)
@@ -135,6 +142,11 @@ check("csv", "operators", round(sum(float(r["share"]) for r in rows if r["operat
 # json: the report's stable keys
 j = json.loads(text("json"))
 check("json", "samples", j["samples"]["total"], TOTAL)
+jsonschema.validate(j, json.load(open("analyzer/export/report.schema.json")))
+view_schema = json.load(open("analyzer/export/view.schema.json"))
+for name in sorted(os.listdir("tests/golden/views")):
+    if name.endswith(".json"):
+        jsonschema.validate(json.load(open(f"tests/golden/views/{name}")), view_schema)
 
 # jitdump: header, then records that end where the file does
 data = open(f"{out}/jitdump", "rb").read()
