@@ -20,7 +20,8 @@ while time.time() < end:
 END
 timeout 60 perf record -q -k mono -e task-clock -o "$dir/perf.data" /usr/bin/python3 "$dir/map.py" "$dir" >"$dir/log" 2>&1 ||
 	{ echo "skipped, because perf cannot record here: $(tail -n 1 "$dir/log")"; exit 77; }
-timeout 60 perf inject --jit -i "$dir/perf.data" -o "$dir/jit.data" >"$dir/log" 2>&1 || { echo "perf inject --jit:"; cat "$dir/log"; exit 1; }
+timeout 60 perf inject --jit -i "$dir/perf.data" -o "$dir/jit.data" >"$dir/log" 2>&1 ||
+	{ echo "perf inject --jit:"; cat "$dir/log"; exit 1; }
 functions=$(for f in "$dir"/jitted-*.so; do nm "$f" 2>/dev/null; done | awk '{ print $3 }' | sort | tr '\n' ' ')
 wanted="pipeline_1 pipeline_2 pipeline_3 pipeline_4 pipeline_5 pipeline_6 "
 [ "$functions" = "$wanted" ] || { echo "perf inject --jit: expected the functions $wanted, got $functions"; exit 1; }
