@@ -666,6 +666,12 @@ static void destroy(struct grid *g)
 	free(g);
 }
 
+void grid_discard(struct grid *g)
+{
+	if (g)
+		destroy(g);
+}
+
 void grid_show(struct grid *g, struct page *p)
 {
 	if (!g || g->failed)

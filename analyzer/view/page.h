@@ -91,6 +91,8 @@ void grid_set_prefix(struct grid *g, int column, const char *prefix);
 void grid_set_detail(struct grid *g, int column, const char *detail);
 /* The last row is a sum or a remark: programs do not get it. */
 void grid_row_is_text(struct grid *g);
+/* Free without showing. */
+void grid_discard(struct grid *g);
 /* Show and free. */
 void grid_show(struct grid *g, struct page *p);
 

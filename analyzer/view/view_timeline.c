@@ -4,13 +4,17 @@
  * one thread; the phases that the host marked above it.  Bins are as wide as the data needs, steps and never smoothed.
  */
 #include "lane.h"
+#include "period.h"
 #include "view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CELLS 48
 #define PHASES_MAX 12
+#define SAMPLES_A_BIN 5
+#define PERIODS_OF 12 /* components that are looked at */
 
 static void prepare(struct report *r, struct shown *v)
 {
@@ -138,6 +142,58 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 	grid_show(g, p);
 }
 
+/* Components that come back at even times: iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
+static void show_periods(const struct report *r, const struct report_group *by, const struct split *s, struct page *p)
+{
+	uint32_t level = report_level(r, r->level);
+	struct grid *g = grid_create("periods", "What comes back at even times");
+	int period = grid_column(g, "period_ns", "every", CELL_DURATION, 0, 0);
+	int times = grid_column(g, "times", "times", CELL_COUNT, 0, 0), alike = grid_column(g, "alike", "alike", CELL_PERCENT, 0, 0);
+	int name = grid_column(g, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
+	double *series = malloc((REPORT_BINS_MAX + 1) * sizeof(*series)), in_all = 0;
+	uint32_t found = 0, low = UINT32_MAX, high = 0, wide;
+	char spare[32];
+
+	for (uint32_t n = 0; n < by->g.nr; n++) {
+		uint32_t bin = report_value(by, n, 1);
+
+		low = bin < low ? bin : low;
+		high = bin > high ? bin : high;
+		in_all += by->g.sum[n].samples;
+	}
+	/* bins so wide that several samples fall into each: narrower ones would find the period of the sampling */
+	wide = high >= low && in_all > 0 ? (uint32_t)(SAMPLES_A_BIN * (high - low + 1) / in_all) + 1 : 1;
+	for (uint32_t i = 0; series && i < s->nr_order && i < PERIODS_OF; i++) {
+		uint32_t first = UINT32_MAX, last = 0;
+		double steps, how;
+
+		memset(series, 0, (REPORT_BINS_MAX + 1) * sizeof(*series));
+		for (uint32_t n = 0; n < by->g.nr; n++) {
+			uint32_t bin = (report_value(by, n, 1) - low) / wide;
+
+			if (report_value(by, n, 0) != s->order[i] || bin > REPORT_BINS_MAX)
+				continue;
+			series[bin] += report_measure(r, &by->g.sum[n]);
+			first = bin < first ? bin : first;
+			last = bin > last ? bin : last;
+		}
+		if (s->sum[r->event][s->order[i]].samples < GRID_SMALL || last < first ||
+		    !period_find(series + first, last - first + 1, &steps, &how))
+			continue;
+		found++;
+		grid_row(g);
+		grid_set(g, period, steps * wide * (double)by->g.bin_ns);
+		grid_set(g, times, floor((double)(last - first + 1) / steps + 0.5));
+		grid_set(g, alike, how);
+		grid_set_text(g, name, name_of(r, level, s->order[i], spare));
+	}
+	free(series);
+	if (found || p->form != PAGE_TEXT)
+		grid_show(g, p);
+	else
+		grid_discard(g);
+}
+
 static void show(struct report *r, const struct shown *v, struct page *p)
 {
 	struct lanes l;
@@ -149,7 +205,9 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 				show_phases(r, &l, p);
 			show_lanes(r, &l, &s, p, false);
 			show_lanes(r, &l, &s, p, true);
+			show_periods(r, v->group[0], &s, p);
 		} else {
+			show_periods(r, v->group[0], &s, p);
 			show_bins(r, v->group[0], &l, p);
 			show_phases(r, &l, p);
 		}

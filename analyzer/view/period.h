@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Iterations that nobody marked: a series that repeats itself is like itself, moved by its period.  Context: any. */
+#ifndef TAILOR_PERIOD_H
+#define TAILOR_PERIOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The period of a series in steps, and how alike it is to itself moved by that much (autocorrelation, 1: the same).  false when it
+ * repeats fewer than three times, or not more than chance would have it.
+ */
+bool period_find(const double *v, size_t nr, double *steps, double *alike);
+
+#endif
