@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a grid know of it: grid.c fills it, grid_text.c and grid_forms.c show it; nobody else includes this. */
+#ifndef TAILOR_GRID_INTERNAL_H
+#define TAILOR_GRID_INTERNAL_H
+
+#include "page.h"
+
+#define COLUMNS_MAX 40
+
+struct cell {
+	bool set, blank;
+	double value;
+	char *text, *prefix, *detail;
+};
+
+struct column {
+	const char *key;
+	char *heading;
+	enum cell_kind kind;
+	unsigned flags;
+	int width; /* as asked for; then as shown */
+	double total;
+	bool tree;
+	int *tenths; /* of a share, per row shown */
+};
+
+struct row {
+	struct cell *cell;
+	bool text_only;
+};
+
+struct grid {
+	const char *name;
+	char *heading;
+	struct column column[COLUMNS_MAX];
+	int nr_columns;
+	struct row *row;
+	size_t nr_rows, capacity;
+	int samples; /* the column with the samples behind a row, or -1 */
+	bool failed, all_rows;
+	size_t shown; /* rows; behind them one for the rest if there are more */
+	struct cell rest[COLUMNS_MAX];
+	char rest_text[32];
+};
+
+void grid_show_text(struct grid *g, const struct page *p);
+void grid_show_json(const struct grid *g, struct page *p);
+void grid_show_csv(const struct grid *g, struct page *p);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as people read them, and how sure a share is. */
+#include "page.h"
+
+#include <math.h>
+
+void grid_interval(double k, double n, double *low, double *high)
+{
+	const double z = 1.959964; /* 95 %, two-sided; E. B. Wilson, JASA 22 (1927) */
+	double p = n > 0 ? k / n : 0, centre, half;
+
+	if (!(n > 0)) {
+		*low = 0;
+		*high = 1;
+		return;
+	}
+	p = p > 1 ? 1 : p;
+	centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+	half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+	*low = centre - half > 0 ? centre - half : 0;
+	*high = centre + half < 1 ? centre + half : 1;
+}
+
+const char *grid_short_number(double v, char text[16])
+{
+	static const char units[] = " kMGTPE";
+	const char *sign = v < 0 ? "-" : "";
+	int u = 0;
+
+	v = fabs(v);
+	if (v < 10000 && v - floor(v) < 1e-9) {
+		snprintf(text, 16, "%s%.0f", sign, v);
+		return text;
+	}
+	while (v >= 999.5 && units[u + 1]) {
+		v /= 1000;
+		u++;
+	}
+	if (u == 0)
+		snprintf(text, 16, v < 9.995 ? "%s%.2f" : v < 99.95 ? "%s%.1f" : "%s%.0f", sign, v);
+	else
+		snprintf(text, 16, v < 9.995 ? "%s%.2f%c" : v < 99.95 ? "%s%.1f%c" : "%s%.0f%c", sign, v, units[u]);
+	return text;
+}
+
+const char *grid_duration(double ns, char text[16])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	const char *sign = ns < 0 ? "-" : "";
+	int u = 0;
+
+	ns = fabs(ns);
+	while (ns >= 999.5 && u < 3) {
+		ns /= 1000;
+		u++;
+	}
+	snprintf(text, 16, u == 0 && ns - floor(ns) < 1e-9 ? "%s%.0f %s" : ns < 9.995 ? "%s%.2f %s" : ns < 99.95 ? "%s%.1f %s" :
+		 "%s%.0f %s", sign, ns, units[u]);
+	return text;
+}
