@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor diff: what changed between two programs, or two runs of one, operator by operator.
- *
- * A change counts when it is larger than chance makes it (95 % over all lines together) and than what two runs of the same
- * program differ by for no reason that a profile shows.  How large chance is comes from several traces a side where they are
- * given, else from the executions that the host marked, else from the number of samples.
+ * tailor diff: what changed between two programs, or two runs of one, operator by operator.  A change counts when it is larger
+ * than chance makes it (95 % over all lines together) and than what two runs of the same program differ by for no reason that a
+ * profile shows: compare/README.md.
  */
 #include "cmd.h"
+#include "change.h"
 #include "cmd_compare.h"
 #include "cmd_diff.h"
-#include "expression.h"
 #include "page.h"
-#include "stats.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TRACES_MAX 32 /* of a side */
-/* What one trace a side cannot tell from the whims of memory layout and of who else uses the machine: this part of a share (or
- * of what is beside it, whichever is smaller), and of an execution's time.  Seen: 26 % and 32 % between runs of one query with other
- * programs on both processors. */
-#define NOISE_SHARE 0.3
-#define NOISE_TIME 0.1
-#define NOISE_POINTS 0.005 /* and, with any number of traces, at least this part of all */
 
 enum { KEY_JSON = 0x100, KEY_CSV, KEY_TOP, KEY_ALL, KEY_EXPR, KEY_FAIL, KEY_METHODS };
 
@@ -103,102 +92,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The profiles [first, first + nr) are one side. */
-struct side {
-	uint32_t first, nr;
-};
-
-struct comparison {
-	const struct arguments *arguments;
-	struct profile profile[2 * TRACES_MAX];
-	struct side side[2];
-	struct match match;
-	bool same_unit;
-};
-
-struct change {
-	uint32_t line;
-	struct estimate share[2], cost[2]; /* cost: of one execution */
-	double samples[2], rows[2];
-	bool has_rows[2], there[2];
-	struct estimate d_share, d_cost;
-	double needed; /* of share, to tell it from chance and noise */
-	double result; /* of the user's formula */
-	bool matters;
-};
-
-/* What a share is, and how sure that is. */
-static struct estimate share_of(const struct comparison *c, const struct side *s, uint32_t line)
-{
-	double part[TRACES_MAX], binomial;
-	const struct profile *p = &c->profile[s->first];
-	const struct profile_entry *e;
-	struct estimate share;
-
-	for (uint32_t i = 0; i < s->nr; i++) {
-		e = match_entry(&c->match, c->profile, line, s->first + i);
-		part[i] = e && p[i].measure > 0 ? e->measure / p[i].measure : 0;
-	}
-	if (s->nr > 1)
-		return stats_mean(part, s->nr);
-	e = match_entry(&c->match, c->profile, line, s->first);
-	share = e ? stats_ratio(e->run, p->run, p->nr_runs) : (struct estimate){ 0, 0, 0 };
-	share.mean = part[0];
-	binomial = p->samples > 0 ? sqrt((part[0] * (1 - part[0]) + 1 / p->samples) / p->samples) : 0;
-	if (share.error < binomial) {
-		share.error = binomial;
-		share.df = 1e6;
-	}
-	return share;
-}
-
-/* What one execution costs. */
-static struct estimate cost_of(const struct comparison *c, const struct side *s, uint32_t line)
-{
-	double cost[TRACES_MAX];
-	const struct profile *p = &c->profile[s->first];
-
-	for (uint32_t i = 0; i < s->nr; i++) {
-		const struct profile_entry *e = line == MATCH_NOT ? NULL : match_entry(&c->match, c->profile, line, s->first + i);
-
-		cost[i] = (line == MATCH_NOT ? p[i].measure : e ? e->measure : 0) / p[i].nr_runs;
-		if (s->nr == 1)
-			return line == MATCH_NOT ? stats_mean(p->run, p->nr_runs) : e ? stats_mean(e->run, p->nr_runs) :
-										       (struct estimate){ 0, 0, 0 };
-	}
-	return stats_mean(cost, s->nr);
-}
-
-static void judge(const struct comparison *c, struct change *x, uint32_t nr_lines)
-{
-	double noise = 0, times;
-
-	for (int s = 0; s < 2; s++) {
-		x->share[s] = share_of(c, &c->side[s], x->line);
-		x->cost[s] = cost_of(c, &c->side[s], x->line);
-		for (uint32_t i = 0; i < c->side[s].nr; i++) {
-			const struct profile_entry *e = match_entry(&c->match, c->profile, x->line, c->side[s].first + i);
-
-			x->there[s] |= e != NULL;
-			x->samples[s] += e ? e->samples : 0;
-			if (e && e->has_rows) {
-				x->rows[s] = e->rows;
-				x->has_rows[s] = true;
-			}
-		}
-		if (c->side[s].nr == 1)
-			noise = fmax(noise, NOISE_SHARE * fmin(x->share[s].mean, 1 - x->share[s].mean));
-	}
-	x->d_share = stats_difference(x->share[0], x->share[1]);
-	x->d_cost = stats_difference(x->cost[0], x->cost[1]);
-	if (x->d_share.df <= 0) /* one side has nothing of it: chance is the other's */
-		x->d_share.df = fmax(x->share[0].df, x->share[1].df);
-	/* all lines are looked at together (Bonferroni) */
-	times = stats_t_quantile(x->d_share.df > 0 ? x->d_share.df : 1e6, 0.05 / nr_lines);
-	x->needed = fmax(times * x->d_share.error + noise, NOISE_POINTS);
-	x->matters = fabs(x->d_share.mean) > x->needed;
-}
-
 static int by_change(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -222,44 +115,18 @@ static int by_result(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-enum { VALUE_A, VALUE_B, VALUE_SHARE_A, VALUE_SHARE_B, VALUE_ROWS_A, VALUE_ROWS_B, VALUE_SAMPLES_A, VALUE_SAMPLES_B, NR_VALUES };
-static const char *const value_names[] = { "a", "b", "share_a", "share_b", "rows_a", "rows_b", "samples_a", "samples_b", NULL };
-
-static int evaluate(const struct comparison *c, struct change *x, uint32_t nr)
-{
-	double values[NR_VALUES] = { 1, 1, 1, 1, 1, 1, 1, 1 };
-	struct expression *e;
-	struct diag d = { "" };
-	int ret = expression_create(c->arguments->expression, value_names, values, &e, &d);
-
-	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
-		for (int s = 0; s < 2; s++) {
-			values[VALUE_A + s] = x[i].cost[s].mean;
-			values[VALUE_SHARE_A + s] = x[i].share[s].mean;
-			values[VALUE_ROWS_A + s] = x[i].rows[s];
-			values[VALUE_SAMPLES_A + s] = x[i].samples[s];
-		}
-		ret = expression_evaluate(e, &x[i].result, &d);
-	}
-	if (ret)
-		trace_complain("--expr '%s': %s", c->arguments->expression, d.text);
-	else
-		expression_destroy(e);
-	return ret;
-}
-
 struct columns {
 	int share[2], change, chance, cost[2], times, row[2], result, name, place, there, matters;
 };
 
-static struct columns add_columns(struct grid *g, const struct comparison *c, bool formula)
+static struct columns add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
 {
 	bool is_time = strcmp(c->profile[0].unit, "ns") == 0;
 	enum cell_kind kind = is_time ? CELL_DURATION : CELL_NUMBER;
 	struct columns k = { .result = -1 };
 
 	if (formula)
-		k.result = grid_column(g, "result", c->arguments->expression, CELL_NUMBER, 0, 0);
+		k.result = grid_column(g, "result", args->expression, CELL_NUMBER, 0, 0);
 	k.share[0] = grid_column(g, "share_a", "A", CELL_SHARE, 0, 0);
 	k.share[1] = grid_column(g, "share_b", "B", CELL_SHARE, 0, 0);
 	for (int s = 0; s < 2; s++) {
@@ -310,7 +177,7 @@ static void add_change(struct grid *g, const struct columns *k, const struct com
 	grid_set_text(g, k->place, e->path);
 }
 
-static void say_sides(const struct comparison *c, struct page *page)
+static void say_sides(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	for (int s = 0; s < 2; s++) {
 		double samples = 0;
@@ -320,35 +187,23 @@ static void say_sides(const struct comparison *c, struct page *page)
 			samples += c->profile[c->side[s].first + i].samples;
 			runs += c->profile[c->side[s].first + i].nr_runs;
 		}
-		page_sentence(page, "%c: %s: %.0f samples in %u execution%s", 'A' + s, c->arguments->side[s], samples, runs,
+		page_sentence(page, "%c: %s: %.0f samples in %u execution%s", 'A' + s, args->side[s], samples, runs,
 			      runs == 1 ? "" : "s");
 	}
 }
 
-/* Time of an execution, by the host's marks; where there are none, what the samples say. */
-static struct estimate duration(const struct comparison *c, const struct side *s)
-{
-	double mean[TRACES_MAX];
-
-	for (uint32_t i = 0; i < s->nr; i++)
-		mean[i] = stats_mean(c->profile[s->first + i].run_ns, c->profile[s->first + i].nr_runs).mean;
-	if (s->nr > 1)
-		return stats_mean(mean, s->nr);
-	return stats_mean(c->profile[s->first].run_ns, c->profile[s->first].nr_runs);
-}
-
 /* true: the whole grew by more than --fail-above, beyond chance. */
-static bool say_whole(const struct comparison *c, struct page *page)
+static bool say_whole(const struct arguments *args, const struct comparison *c, struct page *page)
 {
-	struct estimate a = duration(c, &c->side[0]), b = duration(c, &c->side[1]), d;
+	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]), d;
 	const char *what = "An execution took";
 	char x[16], y[16];
 	bool is_time = true;
 	double part, chance;
 
 	if (!(a.mean > 0) || !(b.mean > 0)) {
-		a = cost_of(c, &c->side[0], MATCH_NOT);
-		b = cost_of(c, &c->side[1], MATCH_NOT);
+		a = change_cost(c, &c->side[0], MATCH_NOT);
+		b = change_cost(c, &c->side[1], MATCH_NOT);
 		is_time = strcmp(c->profile[0].unit, "ns") == 0;
 		what = "All samples stand for";
 	}
@@ -356,7 +211,7 @@ static bool say_whole(const struct comparison *c, struct page *page)
 	part = a.mean > 0 ? d.mean / a.mean : 0;
 	chance = a.mean > 0 && d.df > 0 ? stats_t_quantile(d.df, 0.05) * d.error / a.mean : 0;
 	if (c->side[0].nr == 1 || c->side[1].nr == 1)
-		chance = fmax(chance, NOISE_TIME);
+		chance = fmax(chance, CHANGE_NOISE_TIME);
 	page_fact_number(page, "whole_a", a.mean);
 	page_fact_number(page, "whole_b", b.mean);
 	page_fact_number(page, "whole_change", part);
@@ -367,36 +222,36 @@ static bool say_whole(const struct comparison *c, struct page *page)
 	else
 		page_sentence(page, "%s %s %s in A, %s in B: %+.1f %% (noise: +- %.1f)", what, grid_short_number(a.mean, x),
 			      c->profile[0].unit, grid_short_number(b.mean, y), 100 * part, 100 * chance);
-	return c->arguments->fail_above >= 0 && part - chance > c->arguments->fail_above;
+	return args->fail_above >= 0 && part - chance > args->fail_above;
 }
 
-static int show(const struct comparison *c, struct change *x, uint32_t nr)
+static int show(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
 {
-	bool formula = c->arguments->expression != NULL, failed;
+	bool formula = args->expression != NULL, failed;
 	struct page page;
 	struct columns k;
 	struct grid *g;
 	uint32_t shown = 0;
-	double whole = cost_of(c, &c->side[0], MATCH_NOT).mean;
+	double whole = change_cost(c, &c->side[0], MATCH_NOT).mean;
 
-	if (page_init(&page, stdout, c->arguments->form))
+	if (page_init(&page, stdout, args->form))
 		return CMD_FAILED;
-	page.top = c->arguments->top;
-	say_sides(c, &page);
-	failed = say_whole(c, &page);
+	page.top = args->top;
+	say_sides(args, c, &page);
+	failed = say_whole(args, c, &page);
 	if (!c->same_unit)
 		page_sentence(&page, "The events differ (%s and %s): only shares can be compared.", c->profile[c->side[0].first].event,
 			      c->profile[c->side[1].first].event);
 	g = grid_create("changes", formula ? "By %s, where a and b are what an execution costs" : "What changed",
-			formula ? c->arguments->expression : "");
-	k = add_columns(g, c, formula);
+			formula ? args->expression : "");
+	k = add_columns(g, args, c, formula);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !c->arguments->all && !x[i].matters))
+		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !args->all && !x[i].matters))
 			continue;
 		add_change(g, &k, c, &x[i]);
 		shown++;
-		if (c->arguments->fail_above >= 0 && whole > 0 && x[i].matters && c->same_unit &&
-		    x[i].d_cost.mean / whole > c->arguments->fail_above)
+		if (args->fail_above >= 0 && whole > 0 && x[i].matters && c->same_unit &&
+		    x[i].d_cost.mean / whole > args->fail_above)
 			failed = true;
 	}
 	page_fact_number(&page, "significant", 0);
@@ -408,29 +263,29 @@ static int show(const struct comparison *c, struct change *x, uint32_t nr)
 		page_sentence(&page, "(%u lines whose change cannot be told from noise are left out; --all shows them%s)", nr - shown,
 			      c->side[0].nr == 1 || c->side[1].nr == 1 ? "; several traces a side, separated by commas, tell more" : "");
 	if (failed)
-		page_sentence(&page, "More than %.3g %% worse.", 100 * c->arguments->fail_above);
+		page_sentence(&page, "More than %.3g %% worse.", 100 * args->fail_above);
 	if (page_end(&page))
 		return CMD_FAILED;
 	return failed ? CMD_DIFFERENT : CMD_DONE;
 }
 
-static int read_sides(struct comparison *c)
+static int read_sides(const struct arguments *args, struct comparison *c)
 {
 	uint32_t nr = 0;
 
 	for (int s = 0; s < 2; s++) {
-		char *list = strdup(c->arguments->side[s]), *rest = list;
+		char *list = strdup(args->side[s]), *rest = list;
 
 		c->side[s].first = nr;
 		for (char *path = strsep(&rest, ","); list && path; path = strsep(&rest, ",")) {
 			int status;
 
-			if (c->side[s].nr == TRACES_MAX) {
-				trace_complain("at most %d traces a side", TRACES_MAX);
+			if (c->side[s].nr == CHANGE_TRACES_MAX) {
+				trace_complain("at most %d traces a side", CHANGE_TRACES_MAX);
 				free(list);
 				return CMD_MISUSED;
 			}
-			status = compare_read(path, &c->arguments->trace, c->arguments->trace.level, &c->profile[nr]);
+			status = compare_read(path, &args->trace, args->trace.level, &c->profile[nr]);
 			if (status) {
 				free(list);
 				return status;
@@ -448,11 +303,12 @@ static int read_sides(struct comparison *c)
 	return CMD_DONE;
 }
 
-static int compare(struct comparison *c)
+static int compare(const struct arguments *args, struct comparison *c)
 {
+	struct diag d = { "" };
 	struct change *x;
 	uint32_t nr;
-	int status = read_sides(c);
+	int status = read_sides(args, c);
 
 	if (status)
 		return status;
@@ -462,13 +318,15 @@ static int compare(struct comparison *c)
 		return CMD_FAILED;
 	for (uint32_t i = 0; i < nr; i++) {
 		x[i].line = i;
-		judge(c, &x[i], nr);
+		change_judge(c, &x[i], nr);
 	}
-	if (c->arguments->expression && evaluate(c, x, nr))
+	if (args->expression && change_evaluate(args->expression, x, nr, &d)) {
+		trace_complain("--expr '%s': %s", args->expression, d.text);
 		status = CMD_MISUSED;
-	qsort(x, nr, sizeof(*x), c->arguments->expression ? by_result : by_change);
+	}
+	qsort(x, nr, sizeof(*x), args->expression ? by_result : by_change);
 	if (status == CMD_DONE)
-		status = show(c, x, nr);
+		status = show(args, c, x, nr);
 	free(x);
 	return status;
 }
@@ -481,7 +339,8 @@ static int run(int argc, char **argv)
 		"execution costs.  What cannot be told from noise is left out.  With several traces a side, separated by commas, noise is "
 		"measured and not guessed.  With --methods: the share of each component by tag and by call stack alone, with 95 % "
 		"intervals, and on how many samples both agree.\v"
-		"Example: tailor diff --fail-above 5% before1.tlr,before2.tlr,before3.tlr after1.tlr,after2.tlr,after3.tlr", children, NULL,
+		"Example: tailor diff --fail-above 5% before1.tlr,before2.tlr,before3.tlr after1.tlr,after2.tlr,after3.tlr",
+				children, NULL,
 		NULL };
 	struct arguments args = { .top = -1, .fail_above = -1 };
 	struct comparison *c = calloc(1, sizeof(*c));
@@ -496,10 +355,9 @@ static int run(int argc, char **argv)
 	if (!c)
 		return CMD_FAILED;
 	args.top = args.top < 0 ? 10 : args.top;
-	c->arguments = &args;
-	status = compare(c);
+	status = compare(&args, c);
 	match_fini(&c->match);
-	for (uint32_t i = 0; i < 2 * TRACES_MAX; i++)
+	for (uint32_t i = 0; i < 2 * CHANGE_TRACES_MAX; i++)
 		profile_fini(&c->profile[i]);
 	free(c);
 	return status;
