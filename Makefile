@@ -110,6 +110,7 @@ PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-jsonschem
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs
 PACKAGES_BENCH := linux-perf
+PACKAGES_LONG := postgresql
 
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
@@ -129,6 +130,7 @@ check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
 	@SAN=$(SAN) tests/run.sh $B $(TESTS)
 
 check-long: deps-check ## ... and those that take long
+	@tests/deps.sh $(PACKAGES_LONG)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
 	@$(MAKE) --no-print-directory -s libfuzzer
 	@FUZZ_ROUNDS=100000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))" LONG=1 TEST_SECONDS=7200 tests/run.sh $B
