@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report on a terminal: 80 columns, totals of 100 %, names escaped. */
+#include "page.h"
+#include "plan_tree.h"
 #include "summary.h"
 
 #include <langinfo.h>
@@ -11,40 +13,20 @@
 #include <sys/wait.h>
 
 #define BAR_CELLS 10
-#define DEPTH_MAX 64
 #define NAME_COLUMN (7 + 1 + BAR_CELLS + 8 + 6 + 6 + 6 + 2) /* where a plan line's name starts */
 
 struct text {
 	const struct summary *s;
 	FILE *to;
-	bool colour, utf8;
+	struct page page; /* for what grids and pages have, too */
 	int top;
 };
 
 /* ------------------------------------------------------------------------------------------------------- small parts */
 
-/* At most columns characters of a name that somebody else chose: no control characters, no half UTF-8. */
 static void put_name(const struct text *t, const char *name, int columns)
 {
-	const unsigned char *c = (const unsigned char *)(name ? name : "");
-	int used = 0;
-
-	for (; *c && used < columns; used++) {
-		int bytes = *c < 0x80 ? 1 : *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc0 ? 2 : 0, i;
-
-		for (i = 1; i < bytes && (c[i] & 0xc0) == 0x80; i++)
-			;
-		if (*c < 0x20 || *c == 0x7f || bytes == 0 || i != bytes || (bytes > 1 && !t->utf8)) {
-			fputc('?', t->to);
-			c += bytes && i == bytes ? bytes : 1;
-		} else if (used == columns - 1 && c[bytes]) {
-			fputs(t->utf8 ? "…" : "~", t->to);
-			return;
-		} else {
-			fwrite(c, 1, (size_t)bytes, t->to);
-			c += bytes;
-		}
-	}
+	page_put(&t->page, name, columns);
 }
 
 static void put_heading(const struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -52,52 +34,11 @@ static void put_heading(const struct text *t, const char *format, ...)
 {
 	va_list list;
 
-	fputs(t->colour ? "\n\033[1m" : "\n", t->to);
+	fputs(t->page.colour ? "\n\033[1m" : "\n", t->to);
 	va_start(list, format);
 	vfprintf(t->to, format, list);
 	va_end(list);
-	fputs(t->colour ? "\033[0m\n" : "\n", t->to);
-}
-
-static void put_bar(const struct text *t, int tenths)
-{
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	int parts = (tenths * BAR_CELLS * 8 + 500) / 1000, cell = 0;
-
-	if (t->colour)
-		fputs("\033[36m", t->to);
-	if (t->utf8) {
-		for (; cell < parts / 8; cell++)
-			fputs("█", t->to);
-		if (parts % 8 && cell < BAR_CELLS) {
-			fputs(eighths[parts % 8], t->to);
-			cell++;
-		}
-	} else {
-		for (; cell < (parts + 4) / 8; cell++)
-			fputc('#', t->to);
-	}
-	if (t->colour)
-		fputs("\033[0m", t->to);
-	fprintf(t->to, "%*s", BAR_CELLS - cell, "");
-}
-
-/* 1234 -> "1234", 6001215 -> "6.00M": four digits say enough of row counts. */
-static const char *short_number(double v, char text[16])
-{
-	static const char units[] = " kMGTPE";
-	int u = 0;
-
-	if (v < 10000 && v == floor(v)) {
-		snprintf(text, 16, "%.0f", v);
-		return text;
-	}
-	while (v >= 1000 && units[u + 1]) {
-		v /= 1000;
-		u++;
-	}
-	snprintf(text, 16, v < 10 ? "%.2f%c" : v < 100 ? "%.1f%c" : "%.0f%c", v, units[u]);
-	return text;
+	fputs(t->page.colour ? "\033[0m\n" : "\n", t->to);
 }
 
 static void put_share(const struct text *t, int tenths)
@@ -192,70 +133,35 @@ static void put_header(const struct text *t)
 /* --------------------------------------------------------------------------------------------------------------- plan */
 
 struct plan {
-	uint32_t *shown; /* components of the plan level, in the order of the tree */
-	int *tenths;
-	uint32_t nr;
-	char (*prefix)[DEPTH_MAX * 4];
-	char *seen;
+	struct plan_tree tree;
+	int *tenths; /* of each line, and of what is on none */
 };
-
-static int by_order(const void *a, const void *b)
-{
-	const struct edge *const *x = a, *const *y = b;
-
-	return (*x)->order < (*y)->order ? -1 : (*x)->order > (*y)->order;
-}
-
-static void plan_add(const struct text *t, struct plan *p, uint32_t component, const char *prefix, bool last, int depth)
-{
-	const struct dictionary *d = &t->s->a->model->dictionary;
-	const struct edge **below;
-	char next[DEPTH_MAX * 4];
-	uint32_t nr = 0;
-
-	if (p->seen[component] || depth >= DEPTH_MAX - 2)
-		return; /* a plan may be a graph: the first place counts */
-	p->seen[component] = 1;
-	snprintf(p->prefix[p->nr], sizeof(*p->prefix), "%s%s", prefix,
-		 depth == 0 ? "" : t->utf8 ? (last ? "└─ " : "├─ ") : (last ? "`- " : "|- "));
-	p->shown[p->nr++] = component;
-	below = malloc((d->nr_edges + 1) * sizeof(*below));
-	for (uint32_t i = 0; below && i < d->nr_edges; i++)
-		if (d->edges[i].to == component)
-			below[nr++] = &d->edges[i];
-	if (nr)
-		qsort(below, nr, sizeof(*below), by_order);
-	snprintf(next, sizeof(next), "%s%s", prefix, depth == 0 ? "" : last ? "   " : t->utf8 ? "│  " : "|  ");
-	for (uint32_t i = 0; i < nr; i++)
-		plan_add(t, p, below[i]->from, next, i + 1 == nr, depth + 1);
-	free(below);
-}
 
 static void plan_line(const struct text *t, const struct plan *p, uint32_t i)
 {
 	const struct dictionary *d = &t->s->a->model->dictionary;
-	const struct group_sum *sum = &t->s->run.component[t->s->plan_level][p->shown[i]];
+	const struct group_sum *sum = &t->s->run.component[t->s->plan_level][p->tree.line[i].component];
 	char a[16], b[16], spare[32];
 	int64_t rows, estimated;
-	bool has_rows = dictionary_find_counter(d, p->shown[i], "rows", &rows);
-	bool has_estimate = dictionary_find_counter(d, p->shown[i], "estimated rows", &estimated);
-	const char *detail = d->component[p->shown[i]].detail;
+	bool has_rows = dictionary_find_counter(d, p->tree.line[i].component, "rows", &rows);
+	bool has_estimate = dictionary_find_counter(d, p->tree.line[i].component, "estimated rows", &estimated);
+	const char *detail = d->component[p->tree.line[i].component].detail;
 	int columns = 80 - NAME_COLUMN, used = 0;
 
 	put_share(t, p->tenths[i]);
 	fputc(' ', t->to);
-	put_bar(t, p->tenths[i]);
+	grid_bar(&t->page, p->tenths[i], BAR_CELLS);
 	fprintf(t->to, "%8.0f", sum->samples);
 	if (sum->samples > 0)
 		fprintf(t->to, "%4.0f %%", 100 * sum->kernel / sum->samples);
 	else
 		fprintf(t->to, "%6s", "-");
-	fprintf(t->to, "%6s%6s  ", has_estimate ? short_number((double)estimated, a) : "-",
-		has_rows ? short_number((double)rows, b) : "-");
-	for (const char *c = p->prefix[i]; *c; c++)
+	fprintf(t->to, "%6s%6s  ", has_estimate ? grid_short_number((double)estimated, a) : "-",
+		has_rows ? grid_short_number((double)rows, b) : "-");
+	for (const char *c = p->tree.line[i].prefix; *c; c++)
 		used += (*c & 0xc0) != 0x80;
-	fputs(p->prefix[i], t->to);
-	put_name(t, component_name(t, p->shown[i], spare, sizeof(spare)), columns > used ? columns - used : 8);
+	fputs(p->tree.line[i].prefix, t->to);
+	put_name(t, component_name(t, p->tree.line[i].component, spare, sizeof(spare)), columns > used ? columns - used : 8);
 	fputc('\n', t->to);
 	if (detail && *detail) {
 		fprintf(t->to, "%*s%*s", NAME_COLUMN, "", used, "");
@@ -270,19 +176,19 @@ static void put_wrong_estimates(const struct text *t, const struct plan *p)
 	const struct dictionary *d = &t->s->a->model->dictionary;
 	char a[16], b[16], spare[32];
 
-	for (uint32_t i = 0; i < p->nr; i++) {
+	for (uint32_t i = 0; i < p->tree.nr; i++) {
 		int64_t rows, estimated;
 		double times;
 
-		if (!dictionary_find_counter(d, p->shown[i], "rows", &rows) ||
-		    !dictionary_find_counter(d, p->shown[i], "estimated rows", &estimated))
+		if (!dictionary_find_counter(d, p->tree.line[i].component, "rows", &rows) ||
+		    !dictionary_find_counter(d, p->tree.line[i].component, "estimated rows", &estimated))
 			continue;
 		times = (double)(rows > 0 ? rows : 1) / (double)(estimated > 0 ? estimated : 1);
 		if (times >= 10 || times <= 0.1) {
 			fprintf(t->to, "  ! ");
-			put_name(t, component_name(t, p->shown[i], spare, sizeof(spare)), 30);
-			fprintf(t->to, ": %s rows were expected, %s came\n", short_number((double)estimated, a),
-				short_number((double)rows, b));
+			put_name(t, component_name(t, p->tree.line[i].component, spare, sizeof(spare)), 30);
+			fprintf(t->to, ": %s rows were expected, %s came\n", grid_short_number((double)estimated, a),
+				grid_short_number((double)rows, b));
 		}
 	}
 }
@@ -292,48 +198,35 @@ static void put_plan_of(const struct text *t, const struct process *process)
 	const struct dictionary *d = &t->s->a->model->dictionary;
 	const struct group_sum *sums = t->s->run.component[t->s->plan_level];
 	struct plan p = { 0 };
-	double *values, on = 0, total = t->s->run.process[process->number].samples;
+	double *values = NULL, on = 0, total = t->s->run.process[process->number].samples;
+	uint32_t nr;
 
-	p.shown = calloc(d->nr_components, sizeof(*p.shown));
-	p.prefix = calloc(d->nr_components, sizeof(*p.prefix));
-	p.seen = calloc(d->nr_components, 1);
-	values = calloc(d->nr_components + 1, sizeof(*values));
-	p.tenths = calloc(d->nr_components + 1, sizeof(*p.tenths));
-	if (!p.shown || !p.prefix || !p.seen || !values || !p.tenths)
+	if (!plan_tree_make(d, t->s->plan_level, process->number, t->page.utf8, &p.tree))
 		goto out;
-	/* roots first, then what no edge reaches (a cycle) */
-	for (int round = 0; round < 2; round++)
-		for (uint32_t i = 1; i < d->nr_components; i++) {
-			bool has_consumer = false;
-
-			if (d->component[i].level != t->s->plan_level || d->component[i].process != process->number)
-				continue;
-			for (uint32_t e = 0; e < d->nr_edges && round == 0; e++)
-				has_consumer |= d->edges[e].from == i;
-			if (!has_consumer)
-				plan_add(t, &p, i, "", true, 0);
-		}
-	for (uint32_t i = 0; i < p.nr; i++)
-		on += values[i] = sums[p.shown[i]].samples;
+	nr = p.tree.nr;
+	values = calloc(nr + 1u, sizeof(*values));
+	p.tenths = calloc(nr + 1u, sizeof(*p.tenths));
+	if (!values || !p.tenths)
+		goto out;
+	for (uint32_t i = 0; i < nr; i++)
+		on += values[i] = sums[p.tree.line[i].component].samples;
 	if (total < on)
 		total = on; /* children of this process worked for its plan */
-	values[p.nr] = total - on;
-	summary_tenths(values, p.nr + 1, total, p.tenths);
+	values[nr] = total - on;
+	summary_tenths(values, nr + 1, total, p.tenths);
 	if (t->s->has_run)
 		put_heading(t, "Plan of process %u: %.0f samples in its run phase", process->pid, total);
 	else
 		put_heading(t, "Plan of process %u: %.0f samples", process->pid, total);
 	fprintf(t->to, "  share            samples kernel guess  rows  %s\n", level_name(t, t->s->plan_level));
-	for (uint32_t i = 0; i < p.nr; i++)
+	for (uint32_t i = 0; i < nr; i++)
 		plan_line(t, &p, i);
-	put_share(t, p.tenths[p.nr]);
-	fprintf(t->to, " %*s%8.0f%20s(on none: the reasons are below)\n", BAR_CELLS, "", values[p.nr], "");
+	put_share(t, p.tenths[nr]);
+	fprintf(t->to, " %*s%8.0f%20s(on none: the reasons are below)\n", BAR_CELLS, "", values[nr], "");
 	fprintf(t->to, " 100.0 %% %*s%8.0f%20s(kernel: of a line's samples)\n", BAR_CELLS, "", total, "");
 	put_wrong_estimates(t, &p);
 out:
-	free(p.shown);
-	free(p.prefix);
-	free(p.seen);
+	plan_tree_fini(&p.tree);
 	free(p.tenths);
 	free(values);
 }
@@ -401,7 +294,7 @@ static void put_component(const struct text *t, uint32_t i)
 
 	put_name(t, component_name(t, i, spare, sizeof(spare)), c->nr_links > 1 ? 18 : c->nr_links ? 34 : 60);
 	for (uint32_t n = 0; n < c->nr_links && n < 2; n++) {
-		fputs(n ? ", " : t->utf8 ? " → " : " -> ", t->to);
+		fputs(n ? ", " : t->page.utf8 ? " → " : " -> ", t->to);
 		put_name(t, component_name(t, c->links[n].upper, spare, sizeof(spare)), n ? 20 : c->nr_links > 1 ? 16 : 22);
 	}
 }
@@ -504,7 +397,7 @@ static void put_told(const struct text *t)
 
 void view_text(const struct summary *s, FILE *to, bool colour, int top)
 {
-	struct text t = { s, to, colour, strcmp(nl_langinfo(CODESET), "UTF-8") == 0, top };
+	struct text t = { s, to, { .to = to, .colour = colour, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .columns = 80 }, top };
 	const struct attribution *a = s->a;
 	double all = s->all.total.samples;
 
