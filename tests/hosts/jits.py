@@ -20,6 +20,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 JITS = os.path.join(HERE, "jits")
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
 
+# One backend, without a server; not as root, which PostgreSQL refuses.
+AS_POSTGRES = "" if os.getuid() else "setpriv --reuid=postgres --regid=postgres --init-groups "
+POSTGRES_PREPARE = (
+    "chmod 755 {dir}; d={dir}/pg; mkdir -p $d; for i in $(seq {s}); do cat {jits}/query.sql; done >{dir}/query.sql; "
+    "[ $(id -u) != 0 ] || chown postgres $d; " + AS_POSTGRES +
+    "/usr/lib/postgresql/15/bin/initdb -D $d >/dev/null")
+POSTGRES = AS_POSTGRES + "/usr/lib/postgresql/15/bin/postgres --single -D {dir}/pg -c jit=on -c jit_above_cost=0"
+
 
 class Host:
     def __init__(self, name, packages, version, prepare, channels):
@@ -81,6 +89,35 @@ def hosts(build):
         Host("pypy", "pypy3", "pypy3 --version", None, [
             Channel("region", "pypy3 {jits}/fib.py {s} {r}", named=0),
         ]),
+        Host("postgresql", "postgresql-15", "/usr/lib/postgresql/15/bin/postgres --version", POSTGRES_PREPARE, [
+            Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=0 -c jit_inline_above_cost=0 template1 <{dir}/query.sql", rounds=False),
+            Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=-1 -c jit_inline_above_cost=-1 template1 <{dir}/query.sql",
+                    rounds=False),
+        ]),
+        Host("halide", "libhalide14-0-dev g++", "dpkg-query -W -f '${Version}' libhalide14-0-dev",
+             "g++ -O1 -std=c++17 -w -I/usr/include/halide14 -o {dir}/halide {jits}/halide.cc -lHalide14 || "
+             "g++ -O1 -std=c++17 -w -I/usr/include/halide14 -o {dir}/halide {jits}/halide.cc -lHalide", [
+            Channel("gdb", "{dir}/halide {s} {r}"),
+        ]),
+        Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${Version}' libfaust2",
+             "gcc -O1 -o {dir}/faust {jits}/faust.c /usr/lib/*/libfaust.so.2", [
+            Channel("gdb", "{dir}/faust {s} {r}"),
+        ]),
+        Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${Version}' pocl-opencl-icd",
+             "gcc -O1 -w -o {dir}/opencl {jits}/opencl.c -lOpenCL", [
+            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}),
+            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g"}, lines=95),
+        ]),
+        Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${Version}' libosmesa6",
+             "gcc -O1 -o {dir}/osmesa {jits}/osmesa.c -lOSMesa -lGL", [
+            Channel("gdb", "{dir}/osmesa {s} {r}"),
+        ]),
+        Host("qemu-user", "qemu-user", "qemu-x86_64 --version", "gcc -O1 -static -o {dir}/fib {jits}/fib.c", [
+            Channel("gdb", "qemu-x86_64 {dir}/fib {s} {r}"),
+        ]),
+        Host("spidermonkey", "libmozjs-102-dev", "dpkg-query -W -f '${Version}' libmozjs-102-dev", None, [
+            Channel("region", "js102 {jits}/fib.js {s}", named=0, rounds=False),
+        ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", rounds=False),
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95, rounds=False),
@@ -88,6 +125,7 @@ def hosts(build):
         Host("lli-14", "llvm-14 clang-14", "lli-14 --version",
              "clang-14 -g -O1 -c -emit-llvm -o {dir}/sieve.bc {jits}/../bitcode/sieve.c", [
             Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/sieve.bc", lines=95, rounds=False),
+            Channel("gdb", "lli-14 --jit-kind=orc {dir}/sieve.bc", lines=95, rounds=False),
         ]),
     ]
 
