@@ -106,7 +106,7 @@ def hosts(build):
         Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${Version}' pocl-opencl-icd",
              "gcc -O1 -w -o {dir}/opencl {jits}/opencl.c -lOpenCL", [
             Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}),
-            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g"}, lines=95),
+            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g"}),
         ]),
         Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${Version}' libosmesa6",
              "gcc -O1 -o {dir}/osmesa {jits}/osmesa.c -lOSMesa -lGL", [
