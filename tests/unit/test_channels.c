@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* channels.c on ourselves, who offer the GDB JIT interface, and on files. */
+#include "channels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+struct seen {
+	int nr;
+	char text[32][256];
+};
+
+static void on_channel(void *context, const struct channel *c)
+{
+	struct seen *s = context;
+
+	assert_true(s->nr < 32 && c->name && c->object && c->says);
+	snprintf(s->text[s->nr++], sizeof(s->text[0]), "%s|%d", c->name, c->in_use);
+}
+
+static bool has(const struct seen *s, const char *text)
+{
+	for (int i = 0; i < s->nr; i++)
+		if (strcmp(s->text[i], text) == 0)
+			return true;
+	return false;
+}
+
+static void what_a_process_uses_is_found(void **state)
+{
+	struct seen s = { 0 };
+	char path[64];
+	int fd, nr;
+	void *code;
+
+	(void)state;
+	assert_true(channels_of_process(getpid(), on_channel, &s) >= 0);
+	assert_false(has(&s, "perf map|1"));
+	assert_false(has(&s, "executable memory|1"));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(code != MAP_FAILED);
+	memset(&s, 0, sizeof(s));
+	nr = channels_of_process(getpid(), on_channel, &s);
+	assert_int_equal(nr, s.nr);
+	assert_true(has(&s, "perf map|1"));
+	assert_true(has(&s, "executable memory|1"));
+	munmap(code, 4096);
+	unlink(path);
+}
+
+static void what_a_program_names_is_found(void **state)
+{
+	static const char names[] = "\177ELF\0some\0luaJIT_setmode\0libLLVM-14.so.1\0mono_profiler_set_jit_done_callback_too\0";
+	char path[] = "/tmp/tailor-channels-XXXXXX";
+	struct seen s = { 0 };
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0 && write(fd, names, sizeof(names)) == sizeof(names));
+	close(fd);
+	assert_int_equal(channels_of_program(path, on_channel, &s), 2);
+	assert_true(has(&s, "jit.attach|0") && has(&s, "GDB JIT interface|0"));
+	unlink(path);
+}
+
+static void what_is_not_there_is_an_error(void **state)
+{
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(channels_of_program("/nowhere/at/all", on_channel, &s), -ENOENT);
+	assert_int_equal(channels_of_program("/tmp", on_channel, &s), -ENOEXEC);
+	assert_true(channels_of_process(0x7ffffff0, on_channel, &s) < 0);
+	assert_int_equal(s.nr, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_process_uses_is_found),
+		cmocka_unit_test(what_a_program_names_is_found),
+		cmocka_unit_test(what_is_not_there_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
