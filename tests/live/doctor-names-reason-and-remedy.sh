@@ -98,7 +98,10 @@ if [ "$(id -u)" = 0 ]; then
 f["attach"]["state"] == "no" and "belongs to root" in f["attach"]["says"]
 PYTHON
 fi
-"$dir/tailor" doctor nobody >/dev/null 2>"$dir/err"
+"$dir/tailor" doctor nobody >"$dir/out" 2>"$dir/err"
 status=$?
-[ $status = 2 ] && grep -q "'nobody' is not the number" "$dir/err" || fail "a wrong PID: exit $status: $(cat "$dir/err")"
+[ $status = 1 ] && grep -q "nobody: No such file" "$dir/out" || fail "no such command: exit $status: $(cat "$dir/out" "$dir/err")"
+"$dir/tailor" doctor 1 2 >/dev/null 2>"$dir/err"
+status=$?
+[ $status = 2 ] && grep -q "one process or one command" "$dir/err" || fail "two of them: exit $status: $(cat "$dir/err")"
 exit $bad
