@@ -108,7 +108,7 @@ PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4
 PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
-PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs
+PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
 PACKAGES_BENCH := linux-perf
 PACKAGES_LONG := postgresql
 

@@ -35,7 +35,7 @@ static const struct offer {
 	{ "JSC_useJITDump", "JSGlobalContextCreate", "libjavascriptcoregtk",
 	  "names: JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment" },
 	{ "YJIT, MJIT", "ruby_init", "libruby", "libraries that MJIT writes; YJIT's code only as a region" },
-	{ "PyPy's loops", "pypy_main_startup", "libpypy", "only as a region" },
+	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, by the agent's adapter (tailor run)" },
 };
 #define NR_OFFERS (sizeof(offers) / sizeof(offers[0]))
 

@@ -14,6 +14,7 @@ void hosts_object(const struct object *o)
 	mono_object(o);
 	php_object(o);
 	postgres_object(o);
+	pypy_object(o);
 	v8_object(o);
 }
 

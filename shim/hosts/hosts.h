@@ -43,6 +43,7 @@ void luajit_object(const struct object *o);
 void mono_object(const struct object *o);
 void php_object(const struct object *o);
 void postgres_object(const struct object *o);
+void pypy_object(const struct object *o);
 void v8_object(const struct object *o);
 
 #endif

@@ -87,7 +87,7 @@ def hosts(build):
             Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0),
         ]),
         Host("pypy", "pypy3", "pypy3 --version", None, [
-            Channel("region", "pypy3 {jits}/fib.py {s} {r}", named=0),
+            Channel("adapter", "pypy3 {jits}/fib.py {s} {r}"),
         ]),
         Host("postgresql", "postgresql-15", "/usr/lib/postgresql/15/bin/postgres --version", POSTGRES_PREPARE, [
             Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=0 -c jit_inline_above_cost=0 template1 <{dir}/query.sql", rounds=False),

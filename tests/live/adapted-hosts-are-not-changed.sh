@@ -57,6 +57,15 @@ class Program {
 }
 END
 
+cat >py.py <<END
+import os, subprocess, sys
+print(os.environ.get("PYPYLOG"), sorted(os.listdir("/proc/self/fd")))
+sys.stdout.flush()
+subprocess.call(["sh", "-c", sys.argv[1]])
+sys.stderr.write("on the other channel\n")
+sys.exit(23)
+END
+
 check() { # NOTE COMMAND...
 	note=$1
 	shift
@@ -87,6 +96,7 @@ check V8: node node.js
 check LuaJIT: luajit lua.lua
 check PHP: php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M php.php
 see="env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls" # without a quote
+check PyPy: pypy3 py.py "$see"
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
 [ $nr -gt 0 ] || { echo "skipped, because none of these hosts is installed"; exit 77; }
