@@ -177,6 +177,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	if (ret == 0) {
 		ask(context, &s->report);
 		s->options.stacks = s->report.stacks;
+		s->options.addresses = s->report.addresses;
 		ret = attribute(s->reader, s->model, &s->options, &s->attribution, &d);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}

@@ -640,6 +640,8 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 			     &run->locator.location[place ? place->location : run->locator.unknown] :
 						  &run->locator.location[run->locator.kernel];
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
+	if (run->options->addresses && !f.address && place && f.mode == SAMPLE_MODE_USER && s.has_registers)
+		f.address = recent_address(place, &s.input.registers);
 	f.phase = recent_phase(run->recent, s.process, s.time_ns);
 	if (f.location->jit) {
 		a->jit_samples++;

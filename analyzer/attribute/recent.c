@@ -25,7 +25,37 @@ struct recent_place *recent_place(struct recent *r, const struct process *p, uin
 	place->code = answer.fact ? answer.fact->owner : NULL;
 	place->location = locate_number(r->locator, p, place->code, address);
 	place->expansion = 0;
+	place->touches = RECENT_NOT_ASKED;
 	return place;
+}
+
+/* Code bytes are at hand of what a JIT made as an ELF object. */
+static void find_operand(struct recent_place *p)
+{
+	struct elf_section text;
+
+	p->touches = RECENT_NO_MEMORY;
+	for (size_t i = 0; p->code && p->code->kind == CODE_ELF && elf_get_text(p->code->elf, i, &text); i++)
+		if (text.data && p->address - text.address < text.bytes) {
+			uint64_t at = p->address - text.address;
+
+			if (insn_find_operand((const char *)text.data + at, text.bytes - at, p->address, &p->operand))
+				p->touches = RECENT_MEMORY;
+			return;
+		}
+}
+
+uint64_t recent_address(struct recent_place *p, const struct unwind_registers *r)
+{
+	const struct insn_operand *o = &p->operand;
+
+	if (p->touches == RECENT_NOT_ASKED)
+		find_operand(p);
+	if (p->touches != RECENT_MEMORY || (o->base != INSN_NO_REGISTER && !(r->known & (1u << o->base))) ||
+	    (o->index != INSN_NO_REGISTER && !(r->known & (1u << o->index))))
+		return 0;
+	return (o->base != INSN_NO_REGISTER ? r->value[o->base] : 0) +
+	       (o->index != INSN_NO_REGISTER ? r->value[o->index] * o->scale : 0) + (uint64_t)o->displacement;
 }
 
 const struct recent_thread *recent_thread(struct recent *r, uint32_t pid, uint32_t tid, uint64_t time_ns)

@@ -6,7 +6,9 @@
 #ifndef TAILOR_RECENT_H
 #define TAILOR_RECENT_H
 
+#include "insn.h"
 #include "locate.h"
+#include "unwind.h"
 
 #define RECENT_PLACES 8192 /* powers of two */
 #define RECENT_THREADS 256
@@ -19,6 +21,8 @@ struct recent_place {
 	const struct code *code;
 	uint32_t location;  /* index in the locator */
 	uint32_t expansion; /* 1 + index, where the instruction alone decides; the caller's */
+	enum { RECENT_NOT_ASKED, RECENT_NO_MEMORY, RECENT_MEMORY } touches;
+	struct insn_operand operand;
 };
 
 struct recent_thread {
@@ -48,6 +52,8 @@ struct recent {
 
 /* Never NULL; valid until the next call. */
 struct recent_place *recent_place(struct recent *r, const struct process *p, uint64_t address, uint64_t time_ns);
+/* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
+uint64_t recent_address(struct recent_place *p, const struct unwind_registers *r);
 /* NULL without memory. */
 const struct recent_thread *recent_thread(struct recent *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* The slot of a tag's value: the caller compares and fills it. */

@@ -57,6 +57,7 @@ static int put_rows(void *context, const struct attribution *a, const struct tab
 
 static void prepare_csv(struct export *e)
 {
+	e->report->addresses = true;
 	report_each(e->report, put_rows, e);
 	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase", e->each);
 	for (uint32_t i = 0; i < e->report->model->dictionary.nr_levels; i++)

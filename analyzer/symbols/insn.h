@@ -19,4 +19,14 @@ struct insn {
 /* The instruction at address, of which nr bytes are there.  false, with one byte as text: it is none. */
 bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *out);
 
+/* The memory that an instruction reads or writes: registers in DWARF's numbers (0 to 15), INSN_NO_REGISTER for none. */
+#define INSN_NO_REGISTER 0xff
+struct insn_operand {
+	uint8_t base, index, scale;
+	int64_t displacement; /* of a rip-relative operand: the address itself */
+};
+
+/* false: it touches no memory, or in a way that registers alone do not tell (a segment, a gather, push and call). */
+bool insn_find_operand(const void *bytes, size_t nr, uint64_t address, struct insn_operand *out);
+
 #endif

@@ -50,6 +50,7 @@ struct report {
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* somebody wants TABLE_STACK */
+	bool addresses; /* ... addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* ... how many */
 	bool has_run;		    /* there are run marks */

@@ -242,7 +242,7 @@ static void draw_arrows(const struct step *s, int nr, int i, bool between, bool 
 }
 
 struct columns {
-	int share, samples, address, arrows, text, function, file, line, target;
+	int share, samples, address, offset, arrows, text, function, file, line, target;
 	int event[VIEW_EVENTS_MAX];
 };
 
@@ -269,7 +269,8 @@ static void add_columns(struct grid *g, struct columns *c, const struct report *
 	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES, 0);
 	grid_set_total(g, c->samples, total[r->event].samples);
 	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
-	c->address = grid_column(g, "offset", "offset", CELL_HEX, 0, 0);
+	c->address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
+	c->offset = grid_column(g, "offset", "offset", CELL_HEX, 0, 0);
 	c->arrows = grid_column(g, "arrows", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, LANES + 1);
 	c->text = grid_column(g, "text", "instruction, line", CELL_TEXT, 0, 0);
 	c->file = grid_column(g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
@@ -282,7 +283,7 @@ static void blank_row(struct grid *g, const struct columns *c)
 	grid_row(g);
 	grid_set_blank(g, c->share);
 	grid_set_blank(g, c->samples);
-	grid_set_blank(g, c->address);
+	grid_set_blank(g, c->offset);
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (c->event[e] >= 0)
 			grid_set_blank(g, c->event[e]);
@@ -322,7 +323,8 @@ static void add_step(struct grid *g, const struct columns *c, const struct repor
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (c->event[e] >= 0 && s->sum[e]->samples > 0)
 			grid_set(g, c->event[e], report_measure(r, s->sum[e]));
-	grid_set(g, c->address, (double)(s->address - h->place.start));
+	grid_set(g, c->address, (double)s->address);
+	grid_set(g, c->offset, (double)(s->address - h->place.start));
 	grid_set_text(g, c->arrows, arrows);
 	if (s->refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
 		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, s->refers);

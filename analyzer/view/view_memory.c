@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * memory: which addresses each component touched, and how: in order, in equal steps, or at random; how many pages; and a picture
- * of time against address for the regions with most of it.  From samples that have an address: page-faults everywhere, and
- * precise memory events where the processor has them.
+ * of time against address for the regions with most of it.  From samples that have an address (page-faults everywhere, precise
+ * memory events where the processor has them), and from those of generated code whose registers tell what the instruction is
+ * about to touch (--registers all tells most).
  */
 #include "view.h"
 
@@ -20,7 +21,7 @@
 
 struct access {
 	uint64_t time_ns, address;
-	uint32_t thread, component;
+	uint32_t thread, component, event;
 };
 
 struct accesses {
@@ -53,9 +54,10 @@ static int take_rows(void *context, const struct attribution *a, const struct ta
 			s->list = bigger;
 			s->capacity = capacity;
 		}
-		s->list[s->nr++] = (struct access){ t->time_ns[row], t->address[row], t->column[TABLE_THREAD][row],
-						    s->level < t->nr_levels ? t->column[TABLE_LEVEL_0 + s->level][row] :
-									      t->column[TABLE_FUNCTION][row] };
+		s->list[s->nr++] = (struct access){
+			.time_ns = t->time_ns[row], .address = t->address[row], .thread = t->column[TABLE_THREAD][row],
+			.event = t->column[TABLE_EVENT][row],
+			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
 	}
 	return 0;
 }
@@ -74,6 +76,7 @@ static void prepare(struct report *r, struct shown *v)
 	v->state = s;
 	if (s)
 		s->level = report_level(r, r->level);
+	r->addresses = true;
 	report_each(r, take_rows, s);
 }
 
@@ -165,9 +168,23 @@ static struct pattern pattern_of(const struct access *list, size_t nr)
 	return p;
 }
 
+static int by_event(const void *a, const void *b)
+{
+	const struct access *x = a, *y = b;
+
+	return COMPARE(x->event, y->event);
+}
+
+static const char *event_name(const struct report *r, const struct accesses *s)
+{
+	uint32_t e = s->nr ? s->list[0].event : 0;
+
+	return e < r->model->nr_events && r->model->event[e].name ? r->model->event[e].name : "";
+}
+
 static void show_patterns(struct report *r, struct accesses *s, struct page *p)
 {
-	struct grid *g = grid_create("memory", "Addresses: each against the one before it of the same thread");
+	struct grid *g = grid_create("memory", "Addresses of %s, each against the one before it of its thread", event_name(r, s));
 	struct pattern *list = calloc(s->nr + 1, sizeof(*list));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
@@ -175,6 +192,7 @@ static void show_patterns(struct report *r, struct accesses *s, struct page *p)
 			CELL_PERCENT, 0, 0);
 	int at_random = grid_column(g, "random", "random", CELL_PERCENT, 0, 0), pages = grid_column(g, "pages", "pages",
 			CELL_NUMBER, 0, 0);
+	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int low = grid_column(g, "low", "", CELL_HEX, GRID_HIDDEN, 0), high = grid_column(g, "high", "", CELL_HEX, GRID_HIDDEN, 0);
 	int name = grid_column(g, "name", s->level == LEVELS_MAX ? "function" : report_level_name(r, s->level), CELL_TEXT, 0, 0);
 	size_t nr = 0;
@@ -203,6 +221,7 @@ static void show_patterns(struct report *r, struct accesses *s, struct page *p)
 			grid_set(g, at_random, (double)list[i].at_random / known);
 		}
 		grid_set(g, pages, (double)list[i].pages);
+		grid_set_text(g, event, event_name(r, s));
 		grid_set(g, low, (double)list[i].low);
 		grid_set(g, high, (double)list[i].high);
 		grid_set_text(g, name, s->level == LEVELS_MAX ? r->a->function[list[i].component].name :
@@ -265,12 +284,13 @@ static void draw(const struct report *r, const struct accesses *s, const struct 
 
 static void show_regions(struct report *r, struct accesses *s, struct page *p)
 {
-	struct grid *g = grid_create("regions", "Regions");
+	struct grid *g = grid_create("regions", "Regions of %s", event_name(r, s));
 	struct region *list = calloc(s->nr + 1, sizeof(*list));
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "samples",
 			CELL_COUNT, GRID_SAMPLES, 0);
 	int low = grid_column(g, "low", "from", CELL_HEX, 0, 0), high = grid_column(g, "high", "to", CELL_HEX, 0, 0);
 	int pages = grid_column(g, "pages", "pages", CELL_NUMBER, 0, 0), bytes = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0);
+	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	size_t nr = 0;
 
 	grid_set_total(g, share, (double)s->nr);
@@ -288,6 +308,7 @@ static void show_regions(struct report *r, struct accesses *s, struct page *p)
 		grid_row(g);
 		grid_set(g, share, (double)list[i].nr);
 		grid_set(g, samples, (double)list[i].nr);
+		grid_set_text(g, event, event_name(r, s));
 		grid_set(g, low, (double)list[i].low);
 		grid_set(g, high, (double)list[i].high);
 		grid_set(g, pages, (double)count_pages(s->list + list[i].first, list[i].nr));
@@ -309,8 +330,16 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 				"No sample has an address: record with --event page-faults, or a precise memory event where there is one.");
 		return;
 	}
-	show_patterns(r, s, p);
-	show_regions(r, s, p);
+	qsort(s->list, s->nr, sizeof(*s->list), by_event);
+	for (size_t i = 0, end; i < s->nr; i = end) {
+		struct accesses of_event = { .level = s->level, .list = s->list + i };
+
+		for (end = i; end < s->nr && s->list[end].event == s->list[i].event; end++)
+			;
+		of_event.nr = end - i;
+		show_patterns(r, &of_event, p);
+		show_regions(r, &of_event, p);
+	}
 	if (s->more)
 		page_sentence(p, "(%llu later samples are not in here)", (unsigned long long)s->more);
 }

@@ -44,11 +44,43 @@ static void bytes_that_are_none_are_passed_one_by_one(void **state)
 	assert_false(insn_decode(cut, 0, 0, &i));
 }
 
+static void memory_is_found_by_base_index_and_displacement(void **state)
+{
+	static const unsigned char indexed[] = { 0x49, 0x8b, 0x84, 0xde, 0x00, 0xe0, 0x6e, 0x01 }; /* mov rax, [r14+rbx*8+0x16ee000] */
+	static const unsigned char relative[] = { 0x48, 0x8b, 0x05, 0x10, 0, 0, 0 };		    /* mov rax, [rip+0x10] */
+	static const unsigned char stack[] = { 0x48, 0x3b, 0x1c, 0x24 };			    /* cmp rbx, [rsp] */
+	static const unsigned char down[] = { 0x48, 0x89, 0x45, 0xf8 };				    /* mov [rbp-8], rax */
+	static const unsigned char none[] = { 0x48, 0x89, 0xe8 }, lea[] = { 0x48, 0x8d, 0x70, 0x20 }; /* mov rax, rbp; lea rsi, [rax+0x20] */
+	static const unsigned char segment[] = { 0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0 };	    /* mov rax, fs:[0x28] */
+	struct insn_operand o;
+
+	(void)state;
+	assert_true(insn_find_operand(indexed, sizeof(indexed), 0x1000, &o));
+	assert_int_equal(o.base, 14);
+	assert_int_equal(o.index, 3);
+	assert_int_equal(o.scale, 8);
+	assert_int_equal(o.displacement, 0x16ee000);
+	assert_true(insn_find_operand(relative, sizeof(relative), 0x1000, &o));
+	assert_int_equal(o.base, INSN_NO_REGISTER);
+	assert_int_equal(o.displacement, 0x1017);
+	assert_true(insn_find_operand(stack, sizeof(stack), 0x1000, &o));
+	assert_int_equal(o.base, 7);
+	assert_int_equal(o.index, INSN_NO_REGISTER);
+	assert_true(insn_find_operand(down, sizeof(down), 0x1000, &o));
+	assert_int_equal(o.base, 6);
+	assert_int_equal(o.displacement, -8);
+	assert_false(insn_find_operand(none, sizeof(none), 0x1000, &o));
+	assert_false(insn_find_operand(lea, sizeof(lea), 0x1000, &o));
+	assert_false(insn_find_operand(segment, sizeof(segment), 0x1000, &o));
+	assert_false(insn_find_operand(indexed, 3, 0x1000, &o));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumps_and_calls_have_a_target),
 		cmocka_unit_test(bytes_that_are_none_are_passed_one_by_one),
+		cmocka_unit_test(memory_is_found_by_base_index_and_displacement),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
