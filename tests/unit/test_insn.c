@@ -50,7 +50,8 @@ static void memory_is_found_by_base_index_and_displacement(void **state)
 	static const unsigned char relative[] = { 0x48, 0x8b, 0x05, 0x10, 0, 0, 0 };		    /* mov rax, [rip+0x10] */
 	static const unsigned char stack[] = { 0x48, 0x3b, 0x1c, 0x24 };			    /* cmp rbx, [rsp] */
 	static const unsigned char down[] = { 0x48, 0x89, 0x45, 0xf8 };				    /* mov [rbp-8], rax */
-	static const unsigned char none[] = { 0x48, 0x89, 0xe8 }, lea[] = { 0x48, 0x8d, 0x70, 0x20 }; /* mov rax, rbp; lea rsi, [rax+0x20] */
+	static const unsigned char none[] = { 0x48, 0x89, 0xe8 }, lea[] = { 0x48, 0x8d, 0x70, 0x20 }; /* mov rax,
+			rbp; lea rsi, [rax+0x20] */
 	static const unsigned char segment[] = { 0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0 };	    /* mov rax, fs:[0x28] */
 	struct insn_operand o;
 
