@@ -9,6 +9,8 @@
  */
 #include "shim.h"
 
+#include "hosts/hosts.h"
+
 #include "jitreg.h"
 #include "sys.h"
 
@@ -194,8 +196,10 @@ static void *map(void *address, size_t bytes, int prot, int flags, int fd, off_t
 		p = next.mmap(address, bytes, prot, flags, fd, offset);
 	else
 		p = (void *)fail(sys_call(SYS_mmap, (long)address, (long)bytes, prot, flags, fd, offset));
-	if ((prot & PROT_EXEC) && p != MAP_FAILED)
+	if ((prot & PROT_EXEC) && p != MAP_FAILED) {
 		became_executable(p, bytes, caller);
+		javascriptcore_mapped(flags & MAP_ANONYMOUS ? -1 : fd);
+	}
 	return p;
 }
 

@@ -26,16 +26,12 @@ const char *environ_get(enum environ_variable v)
 
 /* libc copies an array that is not its own before it changes it, so ours may stay there for good.  It ends in a page of
  * zeros: who looks for the auxiliary vector behind it finds an empty one. */
-int environ_add_socket(const char *name)
+int environ_add(char *entry)
 {
-	size_t key = sizeof("TAILOR_SOCKET=") - 1, nr = 0, kept = 0;
+	size_t key = strcspn(entry, "=") + 1, nr = 0, kept = 0;
 	char **old = environ, **array;
 	long p;
 
-	if (strlen(name) >= sizeof(socket_entry) - key)
-		return -ENAMETOOLONG;
-	memcpy(socket_entry, "TAILOR_SOCKET=", key);
-	strcpy(socket_entry + key, name);
 	while (old && old[nr])
 		nr++;
 	p = sys_mmap(NULL, (nr + 2) * sizeof(*array) + SYS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -43,9 +39,32 @@ int environ_add_socket(const char *name)
 		return (int)p;
 	array = (char **)p;
 	for (size_t i = 0; i < nr; i++)
-		if (strncmp(old[i], socket_entry, key) != 0)
+		if (strncmp(old[i], entry, key) != 0)
 			array[kept++] = old[i];
-	array[kept] = socket_entry;
+	array[kept] = entry;
 	environ = array;
 	return 0;
+}
+
+void environ_remove(const char *entry)
+{
+	char **to = environ;
+
+	if (!to)
+		return;
+	for (char **from = environ; *from; from++)
+		if (*from != entry)
+			*to++ = *from;
+	*to = NULL;
+}
+
+int environ_add_socket(const char *name)
+{
+	size_t key = sizeof("TAILOR_SOCKET=") - 1;
+
+	if (strlen(name) >= sizeof(socket_entry) - key)
+		return -ENAMETOOLONG;
+	memcpy(socket_entry, "TAILOR_SOCKET=", key);
+	strcpy(socket_entry + key, name);
+	return environ_add(socket_entry);
 }

@@ -10,6 +10,7 @@ void hosts_object(const struct object *o)
 	if (environ_get(ENVIRON_NO_ADAPT))
 		return;
 	java_object(o);
+	javascriptcore_object(o);
 	luajit_object(o);
 	mono_object(o);
 	php_object(o);

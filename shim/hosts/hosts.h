@@ -39,6 +39,9 @@ void line_table_send(const struct line_table *t, uint64_t address);
 
 /* One per host. */
 void java_object(const struct object *o);
+void javascriptcore_object(const struct object *o);
+/* Executable memory was mapped, from fd (-1: from none). */
+void javascriptcore_mapped(int fd);
 void luajit_object(const struct object *o);
 void mono_object(const struct object *o);
 void php_object(const struct object *o);

@@ -75,6 +75,7 @@ def hosts(build):
             Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}),
         ]),
         Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${Version}' libjavascriptcoregtk-4.0-bin", None, [
+            Channel("adapter", "jsc {jits}/fib.js -- {s}", rounds=False),
             Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}, rounds=False),
         ]),
         Host("libgccjit", "libgccjit-12-dev", "gcc-12 --version",

@@ -8,6 +8,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 bad=0 nr=0
+touch "$dir/begun"
 see="env | grep -vE '^(LD_PRELOAD|TAILOR_[A-Z_]*|_|SHLVL)=' | sort; ls"
 
 cat >node.js <<END
@@ -66,6 +67,13 @@ sys.stderr.write("on the other channel\n")
 sys.exit(23)
 END
 
+cat >jsc.js <<'END'
+print(readFile("/proc/self/status").match(/Pid/) != null, 6 * 7);
+for (let i = 0, s = 0; i < 1e6; i++) s += i;
+printErr("on the other channel");
+quit(23);
+END
+
 check() { # NOTE COMMAND...
 	note=$1
 	shift
@@ -87,6 +95,8 @@ check() { # NOTE COMMAND...
 		[ "$told" = $expected ] || { echo "tailor run $how -- $*: expected $expected notice \"$note\", got $told"; bad=1; }
 		nr=$((nr + 1))
 	done
+	dumps=$(find /tmp -maxdepth 1 -name 'jit-*.dump' -newer "$dir/begun" -user "$(id -un)")
+	[ -z "$dumps" ] || { echo "$*: left behind: $dumps"; bad=1; }
 	rm -f ../t.$$.tlr ../out.$$ ../err.$$ ../out.alone.$$ ../err.alone.$$
 }
 mkdir work
@@ -96,6 +106,7 @@ check V8: node node.js
 check LuaJIT: luajit lua.lua
 check PHP: php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M php.php
 see="env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls" # without a quote
+check JavaScriptCore: jsc jsc.js
 check PyPy: pypy3 py.py "$see"
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"

@@ -4,7 +4,7 @@
 # where the host knows lines 95 % have one, and output and exit status are what they are alone.
 set -u
 out=$(timeout 300 /usr/bin/python3 tests/hosts/jits.py "$1" --check --seconds 1 \
-	node:adapter openjdk:adapter luajit php:adapter mono:adapter erlang:gdb pypy)
+	node:adapter openjdk:adapter luajit php:adapter mono:adapter erlang:gdb pypy javascriptcore:adapter)
 status=$?
 printf '%s\n' "$out"
 # the heading is no host

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JavaScriptCore: it walks the environment for its options, so there they are put: write a jitdump file.  They leave the
+ * environment again when it maps its executable memory, which is after it has read them, and the file loses its name as soon
+ * as it is mapped: the recorder reads on through the host's descriptor.
+ */
+#include "hosts.h"
+
+#include "environ.h"
+#include "sys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOLDER "/tmp"
+
+static char use[] = "JSC_useJITDump=1", folder[] = "JSC_jitDumpDirectory=" FOLDER;
+static int is_set;
+
+static int users_own(void)
+{
+	for (char **e = environ; e && *e; e++)
+		if (strncmp(*e, "JSC_", 4) == 0)
+			return 1;
+	return 0;
+}
+
+void javascriptcore_object(const struct object *o)
+{
+	if (is_set || !strstr(o->name, "libjavascriptcore") || !object_find_symbol(o, "JSGlobalContextCreate") || users_own())
+		return;
+	if (environ_add(use) || environ_add(folder))
+		return;
+	__atomic_store_n(&is_set, 1, __ATOMIC_RELEASE);
+	HOSTS_SAY("JavaScriptCore: JSC_useJITDump was set until it had read it, and its file removed");
+}
+
+void javascriptcore_mapped(int fd)
+{
+	char link[64], path[256], own[64];
+	long n;
+
+	if (!__atomic_load_n(&is_set, __ATOMIC_ACQUIRE))
+		return;
+	environ_remove(use);
+	environ_remove(folder);
+	if (fd < 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = sys_call(SYS_readlink, (long)link, (long)path, sizeof(path) - 1, 0, 0, 0);
+	path[n > 0 ? n : 0] = 0;
+	snprintf(own, sizeof(own), FOLDER "/jit-%u.dump", sys_getpid());
+	if (strcmp(path, own) == 0)
+		sys_call(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
+}
