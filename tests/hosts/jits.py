@@ -3,6 +3,9 @@
 
 jits.py BUILD [--seconds N] [--install] [--check] [HOST[:CHANNEL]...]
 
+samples: in generated code; named, lines: how many of them have a function's name, a source line; stacks: how many of all
+samples have a call stack that ends where the thread began; slower: rounds that the host did in the same time, alone and so.
+
 A host that is not here is skipped in a sentence.  --install fetches Debian packages first.  --check: exit 1 when a row is
 worse than it should be (output or exit status changed, too few samples in generated code, too few of them named).
 """
@@ -182,8 +185,10 @@ class Bench:
         unknown = sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
         n = r["jit"]["samples"] + unknown
         named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
+        walked = re.search(rb"memo: (\d+) complete", shell(f"{self.build}/tailor unwind {trace}").stdout)
+        stacks = f"{100 * int(walked.group(1)) / max(r['samples']['total'], 1):.1f} %" if walked else "-"
         slower = f"{100 * rounds_alone / rounds - 100:+.1f} %" if rounds and rounds_alone else "-"
-        print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % {slower:>8} "
+        print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % {stacks:>7} {slower:>8} "
               f"{'same' if same else 'CHANGED'}", flush=True)
         wrong = []
         if not same:
@@ -228,7 +233,7 @@ def main():
     p.add_argument("--check", action="store_true")
     a = p.parse_intermixed_args()
     b = Bench(os.path.abspath(a.build), a.seconds)
-    print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'slower':>8} output")
+    print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'stacks':>7} {'slower':>8} output")
     for h in hosts(a.build):
         channels = [c for c in h.channels if not a.hosts or h.name in a.hosts or f"{h.name}:{c.name}" in a.hosts]
         if channels:
