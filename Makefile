@@ -43,7 +43,7 @@ tailor_OBJ  := $(call objects,jitreg) $(call objects,recorder) $(call objects,an
 unit_BIN    := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_SRC))
 fuzz_BIN    := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(fuzz_SRC))
 
-PRODUCTS := $B/tailor $B/libtailor.so $(if $(engine_SRC),$B/engine)
+PRODUCTS := $B/tailor $B/libtailor.so $B/libtailor-intel.so $(if $(engine_SRC),$B/engine)
 
 .PHONY: all
 all: $(PRODUCTS) ## build the command, the agent and the test engine
@@ -72,6 +72,11 @@ $B/tailor: $B/analyzer/main.o $(tailor_OBJ)
 $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 	$(CC) -shared $(LDFLAGS) -Wl,--version-script=agent/guest/exports.map -Wl,-z,defs -Wl,-z,now -Wl,-soname,libtailor.so \
 		$(guest_OBJ) -o $@ -ldl -lpthread
+
+# What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.
+$B/shim/intel/collector.o: PART_FLAGS = -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
+$B/libtailor-intel.so: $B/shim/intel/collector.o
+	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libtailor-intel.so $^ -o $@ -ldl
 
 $B/engine: $(engine_OBJ) $(runtime_OBJ)
 	$(CC) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
@@ -168,7 +173,7 @@ PORTABLE := $B/tailor-$(VERSION)-x86_64
 PACKAGES_DEB := debhelper dpkg-dev fakeroot
 
 .PHONY: product man install uninstall portable deb
-product: $B/tailor $B/libtailor.so ## only what is installed: the command and the agent
+product: $B/tailor $B/libtailor.so $B/libtailor-intel.so ## only what is installed: the command and the agent
 man: $B/tailor ## manual pages, from what `tailor help` says
 	@dist/man.sh $B/tailor $B/man
 
@@ -176,7 +181,7 @@ install: product man ## into prefix=/usr/local (and DESTDIR)
 	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include \
 		$(DESTDIR)$(prefix)/share/pkgconfig $(DESTDIR)$(prefix)/share/man/man1
 	install $B/tailor $(DESTDIR)$(prefix)/bin/
-	install $B/libtailor.so $(DESTDIR)$(prefix)/lib/tailor/
+	install $B/libtailor.so $B/libtailor-intel.so $(DESTDIR)$(prefix)/lib/tailor/
 	install -m 644 jitreg/jitreg.h $(DESTDIR)$(prefix)/include/
 	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' dist/jitreg.pc.in >$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc
 	install -m 644 $B/man/*.1 $(DESTDIR)$(prefix)/share/man/man1/

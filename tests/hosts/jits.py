@@ -58,6 +58,8 @@ def hosts(build):
         Host("php", "php8.2-cli", "php --version", None, [
             Channel("adapter", PHP + " {jits}/fib.php {s} {r}"),
             Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),
+            Channel("intel", PHP + " -d opcache.jit_debug=0x80 {jits}/fib.php {s} {r}",
+                    {"INTEL_JIT_PROFILER64": "{build}/libtailor-intel.so"}),
             Channel("jitdump", PHP + " -d opcache.jit_debug=0x20 {jits}/fib.php {s} {r}"),
             Channel("perf map", PHP + " -d opcache.jit_debug=0x10 {jits}/fib.php {s} {r}"),
         ]),
@@ -150,7 +152,7 @@ class Bench:
         self.bad = 0
 
     def fill(self, text):
-        return text.format(jits=JITS, dir=self.dir, s=self.seconds, r=self.dir + "/rounds")
+        return text.format(build=self.build, jits=JITS, dir=self.dir, s=self.seconds, r=self.dir + "/rounds")
 
     def run(self, command, env):
         rounds = self.dir + "/rounds"

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector's side of Intel's JIT profiling interface (ittapi's jitprofiling.h): a JIT loads the library that
+ * INTEL_JIT_PROFILER64 names and calls it for each method.  A library of its own, libtailor-intel.so, because its two functions
+ * have names that any program may use for something else; it speaks to the agent as hosts do, through jitreg.h.
+ *
+ * Context: the host's threads.
+ */
+#include "jitreg.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define SAMPLING_ON 1
+#define METHOD_LOAD_FINISHED 13
+#define LINES_BYTES 16384
+
+struct line {
+	uint32_t offset, number; /* from the line before on, up to this offset */
+};
+
+/* iJIT_Method_Load, version 1. */
+struct method {
+	uint32_t id;
+	const char *name;
+	const void *address;
+	uint32_t bytes;
+	uint32_t nr_lines;
+	const struct line *lines;
+	uint32_t class_id;
+	const char *class_file;
+	const char *source_file;
+};
+
+EXPORT int Initialize(void);
+EXPORT int Initialize(void)
+{
+	return SAMPLING_ON;
+}
+
+/* jitdump's encoding; lines that do not fit are left out. */
+static void send_lines(const struct method *m)
+{
+	size_t file_bytes = strlen(m->source_file) + 1, bytes = 0;
+	uint64_t address = (uint64_t)(uintptr_t)m->address, nr = 0;
+	unsigned char buffer[LINES_BYTES];
+	uint32_t from = 0, discriminator = 0;
+
+	for (uint32_t i = 0; i < m->nr_lines && 16 + file_bytes <= sizeof(buffer) - bytes; i++) {
+		uint64_t at = address + from;
+
+		memcpy(buffer + bytes, &at, 8);
+		memcpy(buffer + bytes + 8, &m->lines[i].number, 4);
+		memcpy(buffer + bytes + 12, &discriminator, 4);
+		memcpy(buffer + bytes + 16, m->source_file, file_bytes);
+		bytes += 16 + file_bytes;
+		from = m->lines[i].offset;
+		nr++;
+	}
+	if (nr)
+		jitreg_debug_info(address, nr, buffer, bytes);
+}
+
+EXPORT int NotifyEvent(int event, void *data);
+EXPORT int NotifyEvent(int event, void *data)
+{
+	const struct method *m = data;
+
+	if (event != METHOD_LOAD_FINISHED || !m || !m->address || !m->bytes)
+		return 1;
+	if (m->nr_lines && m->lines && m->source_file)
+		send_lines(m);
+	jitreg_code_load((uint64_t)(uintptr_t)m->address, m->bytes, m->id, m->name ? m->name : "(no name)", m->address);
+	return 1;
+}
