@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,8 +139,11 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 			memcpy(h->fds, CMSG_DATA(c), (size_t)h->nr_fds * sizeof(int));
 		}
 	if (n != sizeof(h->message) || h->message.magic != WIRE_MAGIC || h->message.version != LOG_VERSION) {
+		/* magic and version stand first in all versions */
+		bool other = n >= 8 && h->message.magic == WIRE_MAGIC && h->message.version != LOG_VERSION;
+
 		refuse(h, EPROTO);
-		return -EPROTO;
+		return other ? -EPROTONOSUPPORT : -EPROTO;
 	}
 	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no room among our descriptors */
 		refuse(h, EMFILE);

@@ -18,7 +18,8 @@ struct handshake {
 
 /* A listening socket on the abstract name, or -errno with a sentence. */
 int handshake_listen(const char *name, struct diag *d);
-/* Take one waiting connection.  0; -EAGAIN: none; other -errno: it was refused (and answered).  tree: root of the
+/* Take one waiting connection.  0; -EAGAIN: none; -EPROTONOSUPPORT: an agent of another version; other
+ * -errno: it was refused (and answered).  tree: root of the
  * processes that may speak to us whoever they run as. */
 int handshake_accept(int socket, pid_t tree, struct handshake *h);
 /* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h. */

@@ -352,6 +352,12 @@ void session_serve_guests(struct session *s)
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			say_no_descriptors(s);
+		if (ret == -EPROTONOSUPPORT && !s->told_version) {
+			s->told_version = true;
+			session_notice(s, "refused", "the agent in process %d is of another version than this tailor (%s), "
+				"so it is not heard: "
+				       "preload the libtailor.so that stands beside this command", (int)h.pid, TAILOR_VERSION);
+		}
 		if (ret)
 			continue;
 		session_beat(s);

@@ -96,7 +96,7 @@ struct session {
 	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;
 	uint64_t random; /* for periods */
 	pid_t root;
-	bool told_descriptors;
+	bool told_descriptors, told_version;
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
 	bool logs_are_busy;  /* much was in them at the last drain: look again at once */
 	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */

@@ -31,7 +31,7 @@ static void release(struct session *s)
 	free(s->ring);
 	s->ring = NULL;
 	s->rings_capacity = 0;
-	s->paused = s->told_uncounted = s->told_descriptors = false;
+	s->paused = s->told_uncounted = s->told_descriptors = s->told_version = false;
 }
 
 int session_begin_recording(struct session *s, struct diag *d)
@@ -82,6 +82,10 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_end_ring(s, &s->ring[i]);
 	s->nr_rings = 0;
 	session_drain(s, true);
+	if (s->outside && outside_bad(s->outside))
+		session_notice(s, "loss", "%llu code objects that JITs registered for debuggers could not be read from "
+			"outside (not ELF, or gone "
+			       "at once); the agent hears them: `tailor run`", (unsigned long long)outside_bad(s->outside));
 	images_write(s->images, s->writer, session_now_ns());
 	trace_writer_flush_all(s->writer);
 	trace_writer_use_reserve(s->writer);

@@ -21,7 +21,8 @@ static int emit(const struct iovec *parts, int nr)
 	int nr_values;
 
 	for (int i = 0; i < nr; i++) {
-		memcpy(record + bytes, parts[i].iov_base, parts[i].iov_len);
+		if (parts[i].iov_len)
+			memcpy(record + bytes, parts[i].iov_base, parts[i].iov_len);
 		bytes += parts[i].iov_len;
 	}
 	memcpy(&prefix, record, sizeof(prefix));

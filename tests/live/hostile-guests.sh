@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A recorder survives guests that mean ill: logs that are shrunk, forged and torn, strangers' descriptors, malformed messages; what
+# other processes of the tree say is recorded all the same, and the trace has its END.  An agent of another version is refused in one
+# sentence, and its host runs on.
+set -u
+B=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+tests/hosts/build.sh "$B" || exit 1
+bad=0
+fail() { echo "$@"; bad=1; }
+
+for what in shrink head frames bytes messages; do
+	for scope in cpu thread; do
+		# the hostile one has no agent in it; beside it runs one that has
+		timeout 60 "$B/tailor" run --follow --scope $scope -r 2000 -o "$dir/t.tlr" -- bash -c \
+			"LD_PRELOAD= '$B/hosts/hostile' $what 1.5 & sleep 0.3; '$B/hosts/unloads' 100 0.5; wait" >"$dir/out" 2>"$dir/err"
+		status=$?
+		[ $status = 0 ] || fail "$what, scope $scope: run ended with $status: $(cat "$dir/err")"
+		grep -q '^done' "$dir/out" || fail "$what, scope $scope: the hostile host was stopped: $(cat "$dir/out" "$dir/err")"
+		[ $what = shrink ] && { grep -q 'shrunk 0 grown 0' "$dir/out" || fail "the log is not sealed: $(cat "$dir/out")"; }
+		"$B/tailor" dump "$dir/t.tlr" >"$dir/dump" 2>"$dir/dump.err" || fail "$what, scope $scope: dump: $(cat "$dir/dump.err")"
+		grep -q ' END ' "$dir/dump" || fail "$what, scope $scope: the trace has no END"
+		n=$(grep -c ' LOAD .*kept_' "$dir/dump")
+		[ "$n" -ge 1000 ] || fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n"
+		timeout 60 "$B/tailor" report "$dir/t.tlr" >/dev/null 2>"$dir/dump.err" || fail "$what: report: $(cat "$dir/dump.err")"
+		echo "survived: $what, scope $scope"
+	done
+done
+
+# the same agent, but for its version
+mkdir "$dir/other"
+sed 's/#define LOG_VERSION .*/#define LOG_VERSION 99u/' jitreg/log.h >"$dir/other/log.h"
+gcc -shared -fPIC -O1 -std=gnu11 -DJITREG_AGENT -D_GNU_SOURCE -DTAILOR_VERSION='"99"' -fvisibility=hidden -ftls-model=initial-exec \
+	-I"$dir/other" -Ijitreg -Iagent/guest -Ishim -Wl,--version-script=agent/guest/exports.map -o "$dir/other/libtailor.so" \
+	agent/guest/*.c shim/*.c -ldl -lpthread || exit 1
+LD_PRELOAD=$dir/other/libtailor.so TAILOR_COMMAND=$B/tailor timeout 60 "$B/tailor" run -o "$dir/t.tlr" -- \
+	env "LD_PRELOAD=$dir/other/libtailor.so" "$B/hosts/unloads" 100 0.3 >"$dir/out" 2>"$dir/err" || fail "another version: exit $?: $(cat "$dir/err")"
+n=$(grep -c 'is of another version than this tailor' "$dir/err")
+[ "$n" = 1 ] || fail "another version: expected one sentence, got $n: $(cat "$dir/err")"
+grep -q dropped "$dir/out" || fail "another version: the host did not run"
+exit $bad
