@@ -327,7 +327,8 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 
 	if (!s || !s->nr) {
 		page_sentence(p,
-				"No sample has an address: record with --event page-faults, or a precise memory event where there is one.");
+				"No sample has an address: record with --registers all (generated code), --event page-faults, or a precise "
+			      "memory event where there is one.");
 		return;
 	}
 	qsort(s->list, s->nr, sizeof(*s->list), by_event);
