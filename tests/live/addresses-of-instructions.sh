@@ -7,7 +7,8 @@ set -u
 B=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-timeout 120 "$B/tailor" run -q -o "$dir/t.tlr" --registers all -- "$B/engine" --query q6 --scale 0.2 --threads 2 --seconds 2 >"$dir/log" 2>&1 ||
+timeout 120 "$B/tailor" run -q -o "$dir/t.tlr" --registers all -- \
+	"$B/engine" --query q6 --scale 0.2 --threads 2 --seconds 2 >"$dir/log" 2>&1 ||
 	{ echo "tailor run --registers all -- engine --query q6: failed"; cat "$dir/log"; exit 1; }
 /usr/bin/python3 - "$B/tailor" "$dir/t.tlr" <<'END'
 import csv, io, json, re, subprocess, sys
