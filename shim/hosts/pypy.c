@@ -54,8 +54,9 @@ static void read_name(const char *line, const char *has)
 		return;
 	reader.number = (uint32_t)strtoul(colon + 1, NULL, 10);
 	snprintf(reader.file, sizeof(reader.file), "%.*s", (int)(colon - file - 1), file + 1);
-	snprintf(reader.name, sizeof(reader.name), "%.*s %s:%u (%.*s)", (int)(file - open - 1), open + 1, reader.file, reader.number,
-		 (int)(open - line - 1), line);
+	if (snprintf(reader.name, sizeof(reader.name), "%.*s %s:%u (%.*s)", (int)(file - open - 1), open + 1, reader.file, reader.number,
+		     (int)(open - line - 1), line) < 0)
+		reader.name[0] = 0; /* (a name that is cut is a name) */
 }
 
 static void send_loop(void)
