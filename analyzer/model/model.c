@@ -882,9 +882,12 @@ static void read_link(struct model *m, const struct process *p, const struct tra
 
 static void read_record(struct model *m, struct waiting **waiting, const struct trace_record *r)
 {
-	struct process *p = r->pid ? model_get_process(m, r->pid, r->time_ns) : NULL;
+	/* what was there before the agent was is of the program that ran then, whatever the process executed earlier */
+	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->told_ns : r->time_ns;
+	struct process *p = r->pid ? model_get_process(m, r->pid, time_ns) : NULL;
 	uint32_t component, to, thread;
 
+	m->told_ns = time_ns;
 	switch (r->id) {
 	case TRACE_HEADER:
 		read_header(m, r);

@@ -149,6 +149,7 @@ struct model {
 	struct process **process; /* by pid, then time */
 	struct process **numbered; /* in the order in which they were heard of: what indexes name */
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
+	uint64_t told_ns; /* of the record read last: when one was told that says "before" */
 	struct thread *thread;
 	uint32_t nr_threads, threads_capacity;
 	struct image_file **file;

@@ -2,7 +2,7 @@
 /*
  * A JIT whose code comes and goes: reuse ROUNDS announces, runs and frees a function at one address, ROUNDS times, each under
  * a name of its own, f_N, while r12 says N.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous
- * runs code that nobody announces, at an address that is mapped twice.
+ * runs code that nobody announces, at an address that is mapped twice.  reuse before announces code as if it had been found.
  */
 #include "jitreg.h"
 
@@ -122,8 +122,25 @@ static int anonymous(void)
 	return 0;
 }
 
+/* Code that says that it was there before the agent. */
+static int before(void)
+{
+	unsigned char *code = map_code(NULL, 4096);
+	struct jitreg_load r = { .code_addr = (uint64_t)(uintptr_t)code, .code_size = sizeof(spin) };
+	struct iovec parts[2] = { { (void *)(uintptr_t)"was_there", 10 }, { code, sizeof(spin) } };
+
+	memcpy(code, spin, sizeof(spin));
+	r.prefix.timestamp = JITREG_TIME_BEFORE;
+	r.vma = r.code_addr;
+	jitreg_emit_(JITREG_LOAD, &r, sizeof(r), parts, 2);
+	run(code, 0, 300000000);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[1], "before") == 0)
+		return before();
 	if (argc == 3 && strcmp(argv[1], "many") == 0)
 		return many((size_t)atol(argv[2]));
 	if (argc == 2 && strcmp(argv[1], "anonymous") == 0)

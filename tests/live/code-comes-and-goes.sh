@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # One address holds ten thousand functions one after another: every sample gets the one that was there, as a register says.
-# Memory that nobody names is named by who mapped it, and ends with its mapping.  200,000 functions are announced without one
+# Code that was there before the agent is of the program that ran then.  Memory that nobody names is named by who mapped it, and ends with its mapping.  200,000 functions are announced without one
 # being dropped, within 64 MiB of the host's memory.
 set -u
 B=$1
@@ -50,6 +50,14 @@ if len(names) != 2 or not re.fullmatch("anonymous code, mapped by reuse\\+0x[0-9
     sys.exit(f"expected anonymous code, mapped by reuse+0x..., and second, got {names}")
 if f[names[0]]["symbol"] or not f["second"]["symbol"]:
     sys.exit("a region counts as a name")
+' || bad=1
+
+timeout 100 "$B/tailor" run -q -o "$dir/t.tlr" -- sh -c "ls / >/dev/null; exec $h before" || { echo "reuse before: exit $?"; bad=1; }
+"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+n = sum(f["samples"] for f in json.load(sys.stdin)["functions"] if f["name"] == "was_there")
+if n < 100:
+    sys.exit(f"code found in a process that had executed another program: expected 100 samples or more, got {n}")
 ' || bad=1
 
 record many 200000
