@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # One address holds ten thousand functions one after another: every sample gets the one that was there, as a register says.
-# Code that was there before the agent is of the program that ran then.  Memory that nobody names is named by who mapped it, and ends with its mapping.  200,000 functions are announced without one
-# being dropped, within 64 MiB of the host's memory.
+# Code that was there before the agent is of the program that ran then.  Memory that nobody names is named by who mapped it,
+# and ends with its mapping.  200,000 functions are announced without one being dropped, within 64 MiB of the host's memory.
 set -u
 B=$1
 dir=$(mktemp -d)
