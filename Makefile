@@ -142,7 +142,7 @@ check-long: deps-check ## ... and those that take long
 
 check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
-	@$(PYTHON) tests/hosts/jits.py $B --install $(HOSTS)
+	@$(PYTHON) tests/hosts/jits.py $B --install --stacks $(HOSTS)
 
 check-hardware: deps-check ## what only this machine's own counters can show: every rung, where samples point, how far apart
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Unmodified hosts with a JIT, each run alone and under tailor, one row each.
 
-jits.py BUILD [--seconds N] [--install] [--check] [HOST[:CHANNEL]...]
+jits.py BUILD [--seconds N] [--install] [--stacks] [--check] [HOST[:CHANNEL]...]
 
 samples: in generated code; named, lines: how many of them have a function's name, a source line; stacks: how many of all
-samples have a call stack that ends where the thread began; slower: rounds that the host did in the same time, alone and so.
+samples have a call stack that ends where the thread began (--stacks: by a second recording, of 32 KiB of stack); slower: rounds that the host did in the same time, alone and so.
 
 A host that is not here is skipped in a sentence.  --install fetches Debian packages first.  --check: exit 1 when a row is
 worse than it should be (output or exit status changed, too few samples in generated code, too few of them named).
@@ -146,8 +146,8 @@ def written():
 
 
 class Bench:
-    def __init__(self, build, seconds):
-        self.build, self.seconds = build, seconds
+    def __init__(self, build, seconds, stacks):
+        self.build, self.seconds, self.stacks = build, seconds, stacks
         self.dir = tempfile.mkdtemp(prefix="tailor-jits-")
         self.bad = 0
 
@@ -169,6 +169,14 @@ class Bench:
         except (OSError, ValueError):
             return p, 0
 
+    def complete_stacks(self, command, channel):
+        """A recording of its own: whole stacks are larger than what a profile usually keeps of them."""
+        trace = self.dir + "/stacks.tlr"
+        self.run(f"{self.build}/tailor run -q --stack 32768 --rate 1000 -o {trace} -- {command}", channel.env)
+        out = shell(f"{self.build}/tailor unwind {trace}").stdout
+        total, complete = re.search(rb"^(\d+) samples", out), re.search(rb"memo: (\d+) complete", out)
+        return f"{100 * int(complete.group(1)) / max(int(total.group(1)), 1):.1f} %" if total and complete else "-"
+
     def row(self, host, version, channel):
         command = self.fill(channel.command)
         trace = self.dir + "/t.tlr"
@@ -187,8 +195,7 @@ class Bench:
         unknown = sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
         n = r["jit"]["samples"] + unknown
         named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
-        walked = re.search(rb"memo: (\d+) complete", shell(f"{self.build}/tailor unwind {trace}").stdout)
-        stacks = f"{100 * int(walked.group(1)) / max(r['samples']['total'], 1):.1f} %" if walked else "-"
+        stacks = self.complete_stacks(command, channel) if self.stacks else "-"
         slower = f"{100 * rounds_alone / rounds - 100:+.1f} %" if rounds and rounds_alone else "-"
         print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % {stacks:>7} {slower:>8} "
               f"{'same' if same else 'CHANGED'}", flush=True)
@@ -232,9 +239,10 @@ def main():
     p.add_argument("hosts", nargs="*")
     p.add_argument("--seconds", type=int, default=5)
     p.add_argument("--install", action="store_true")
+    p.add_argument("--stacks", action="store_true")
     p.add_argument("--check", action="store_true")
     a = p.parse_intermixed_args()
-    b = Bench(os.path.abspath(a.build), a.seconds)
+    b = Bench(os.path.abspath(a.build), a.seconds, a.stacks)
     print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'stacks':>7} {'slower':>8} output")
     for h in hosts(a.build):
         channels = [c for c in h.channels if not a.hosts or h.name in a.hosts or f"{h.name}:{c.name}" in a.hosts]
