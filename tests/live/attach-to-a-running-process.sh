@@ -62,6 +62,10 @@ if /usr/bin/python3 -c 'import numba' 2>/dev/null; then
 	# what is loaded and generated after the attach: LLVM itself is, too
 	check_jit numba-from-its-start 5 /usr/bin/python3 tests/hosts/numba_host.py 1.5
 fi
+if command -v node >/dev/null; then
+	check_jit node 60 node --perf-basic-prof tests/hosts/jits/fib.js 4 "$dir/rounds"
+	rm -f "/tmp/perf-$host.map"
+fi
 
 # ---------------------------------------------------------- each thread is counted once, whoever made it, and whenever
 start "$B/hosts/churn" 5 10 4

@@ -136,7 +136,8 @@ PYTHON
 fi
 
 # ----------------------------------------------------------------------------------------------------- preloaded alone
-TAILOR_DORMANT=1 LD_PRELOAD=$B/libtailor.so "$B/hosts/unloads" 1000 6 >"$dir/host.out" 2>"$dir/host.err" &
+mkdir "$dir/empty"
+(cd "$dir/empty" && TAILOR_DORMANT=1 LD_PRELOAD=$B/libtailor.so exec "$B/hosts/unloads" 1000 6) >"$dir/host.out" 2>"$dir/host.err" &
 host=$!
 pids+=($host)
 wait_for grep -q dropped "$dir/host.out"
@@ -149,7 +150,7 @@ says 'is recorded into' 0 start -o "$dir/end.tlr" $host # and the host ends mean
 wait $host || fail "preloaded alone: exit $?"
 wait_for sh -c "'$B/tailor' dump '$dir/end.tlr' 2>/dev/null | grep -q ' END '"
 [ -s "$dir/host.err" ] && fail "preloaded alone: not silent: $(cat "$dir/host.err")"
-[ -n "$(ls ./*.tlr 2>/dev/null)" ] && fail "a dormant recorder wrote a trace that nobody asked for: $(ls ./*.tlr)"
+[ -n "$(ls "$dir/empty")" ] && fail "a dormant recorder wrote a trace that nobody asked for: $(ls "$dir/empty")"
 
 "$B/hosts/busy" 1000000 >/dev/null &
 pids+=($!)

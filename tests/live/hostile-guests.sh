@@ -35,7 +35,7 @@ sed 's/#define LOG_VERSION .*/#define LOG_VERSION 99u/' jitreg/log.h >"$dir/othe
 gcc -shared -fPIC -O1 -std=gnu11 -DJITREG_AGENT -D_GNU_SOURCE -DTAILOR_VERSION='"99"' -fvisibility=hidden -ftls-model=initial-exec \
 	-I"$dir/other" -Ijitreg -Iagent/guest -Ishim -Wl,--version-script=agent/guest/exports.map -o "$dir/other/libtailor.so" \
 	-Ishim/hosts $(find agent/guest shim -name '*.c') -ldl -lpthread || exit 1
-LD_PRELOAD=$dir/other/libtailor.so TAILOR_COMMAND=$B/tailor timeout 60 "$B/tailor" run -o "$dir/t.tlr" -- \
+timeout 60 "$B/tailor" run -o "$dir/t.tlr" -- \
 	env "LD_PRELOAD=$dir/other/libtailor.so" "$B/hosts/unloads" 100 0.3 >"$dir/out" 2>"$dir/err" ||
 	fail "another version: exit $?: $(cat "$dir/err")"
 n=$(grep -c 'is of another version than this tailor' "$dir/err")
