@@ -19,6 +19,8 @@
 #define DRAIN_BYTES (4u << 20) /* of one file at a drain: rings come first */
 #define WATCHED_MAX 4096u
 #define DUMPS_MAX 16u	   /* of one process */
+#define LOOKS_AT_FIRST 100
+#define LOOK_EVERY 10
 #define ENDED_DRAINS 20u   /* how often the files of a process that has ended are looked at */
 #define PATH_BYTES 4200u
 #define DELETED " (deleted)"
@@ -40,6 +42,7 @@ struct watched {
 	int map_fd;	/* -1: not there yet */
 	struct stat map_st;
 	uint64_t map_at, looked_ns;
+	uint32_t looks; /* for a map that is not there yet */
 	struct perf_map *map;
 	uint32_t nr_dumps;
 	struct dump dump[DUMPS_MAX];
@@ -428,6 +431,9 @@ static void drain_map(struct code_files *f, struct watched *w, struct trace_writ
 	uint64_t now_ns = jitdump_clock_now().ns;
 	struct map_context c = { { writer, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
 
+	/* most processes never write one: after the first second, ten looks a second */
+	if (w->map_fd < 0 && limit != UINT64_MAX && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
+		return;
 	open_map(w);
 	c.map = w->map;
 	if (w->map_fd >= 0)

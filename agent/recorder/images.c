@@ -63,6 +63,7 @@ struct process {
 struct images {
 	bool frames; /* unwind tables are wanted */
 	struct process *process[BUCKETS];
+	bool unsettled; /* somebody waits for a mapping, or has ended */
 	struct process *last; /* most samples in a row come from one process */
 	struct image *image[BUCKETS];
 	struct image *needed; /* those whose file is to be written */
@@ -141,6 +142,7 @@ void images_exit(struct images *i, uint32_t pid)
 
 	if (p && !p->ended)
 		p->ended = 1;
+	i->unsettled = true;
 }
 
 static bool is_image(const struct image *m, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
@@ -339,8 +341,10 @@ static void touch(struct images *i, struct process *p, uint64_t address, bool mu
 	if (*slot == page)
 		return;
 	*slot = page;
-	if (!look_up(i, p, address) && must && p->nr_pending < PENDING_MAX)
+	if (!look_up(i, p, address) && must && p->nr_pending < PENDING_MAX) {
 		p->pending[p->nr_pending++] = (struct pending){ address, 0 };
+		i->unsettled = true;
+	}
 }
 
 void images_sample(struct images *i, const struct sample_seen *seen)
@@ -369,6 +373,9 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 
 void images_settle(struct images *i)
 {
+	if (!i->unsettled)
+		return;
+	i->unsettled = false;
 	for (unsigned b = 0; b < BUCKETS; b++)
 		for (struct process *next, *p = i->process[b]; p; p = next) {
 			uint32_t kept = 0;
@@ -378,6 +385,7 @@ void images_settle(struct images *i)
 				if (!look_up(i, p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
 					p->pending[kept++] = p->pending[n];
 			p->nr_pending = kept;
+			i->unsettled |= kept || p->ended;
 			if (p->ended && p->ended++ > ENDED_SETTLES)
 				images_forget(i, p->pid);
 		}

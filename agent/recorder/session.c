@@ -14,9 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DRAIN_MS 10
+#define DRAIN_MS 20 /* a ring that is half full comes earlier */
+#define OUTSIDE_MS 10 /* code that is freed between two looks is never seen */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
+#define VARY_NS 50000000ull /* each change interrupts the processor that counts */
+#define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
 #define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
 #define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
 #define SLICE_NS 100000 /* the least that the kernel takes */
@@ -179,15 +182,18 @@ void session_drain(struct session *s, bool last)
 	session_beat(s);
 	code_files_drain(s->code_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
 	images_settle(s->images);
-	if (!last)
+	if (!last && now - s->varied_ns >= VARY_NS) {
+		s->varied_ns = now;
 		session_vary_periods(s);
+	}
 	if (last || now - s->last_flush_ns >= FLUSH_NS) {
 		s->last_flush_ns = now;
 		session_flush_samples(s);
 		session_write_losses(s);
 		trace_writer_flush_all(s->writer);
 		session_look_at_held(s, now);
-		if (!last)
+		s->signalled = true; /* look once more, whatever poll(2) said */
+		if (!last && now - s->begin_ns >= EARLY_NS)
 			images_write_early(s->images, s->writer, now);
 	}
 }
@@ -221,6 +227,7 @@ static void wait_for_something(struct session *s)
 		struct pollfd *bigger = realloc(s->poll, 2 * nr * sizeof(*bigger));
 
 		if (!bigger) {
+			s->signalled = true; /* nobody can say */
 			usleep(DRAIN_MS * 1000);
 			return;
 		}
@@ -232,11 +239,12 @@ static void wait_for_something(struct session *s)
 	s->poll[2] = (struct pollfd){ s->control, POLLIN, 0 };
 	for (size_t i = 0; i < s->nr_rings; i++)
 		s->poll[FIRST_RING + i] = (struct pollfd){ s->ring[i].hung_up ? -1 : s->ring[i].fd, POLLIN, 0 };
-	if (poll(s->poll, nr, s->logs_are_busy ? 0 : s->writer ? DRAIN_MS : DORMANT_MS) <= 0)
+	if (poll(s->poll, nr, s->logs_are_busy ? 0 : !s->writer ? DORMANT_MS : s->outside ? OUTSIDE_MS : DRAIN_MS) <= 0)
 		return;
 	s->nr_polled_rings = s->nr_rings;
 	if (s->poll[0].revents)
 		session_serve_guests(s);
+	s->signalled |= s->poll[1].revents != 0;
 	s->asked = s->poll[2].revents;
 }
 
@@ -248,6 +256,9 @@ static void take_signals(struct session *s, pid_t pid, bool our_child, int *wait
 {
 	struct signalfd_siginfo i;
 
+	if (!s->signalled)
+		return;
+	s->signalled = false;
 	while (read(s->signals, &i, sizeof(i)) == sizeof(i)) {
 		if (i.ssi_signo == SIGCHLD)
 			continue;

@@ -94,9 +94,10 @@ struct session {
 	struct thread_loss thread_loss[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
 	int nr_thread_losses;
 	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;
-	uint64_t random; /* for periods */
+	uint64_t random, varied_ns; /* for periods */
 	pid_t root;
 	bool told_descriptors, told_version;
+	bool signalled; /* a signal has come, or may have */
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
 	bool logs_are_busy;  /* much was in them at the last drain: look again at once */
 	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
