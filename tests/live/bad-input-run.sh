@@ -189,7 +189,7 @@ case_ "a full disk" 3 "$full" "$B/tailor" run -r 2000 -o /dev/full -- "$dir/host
 expect "the host's output" host "$(cat "$dir/out")"
 [ -c /dev/full ] || { echo "/dev/full: removed"; bad=1; }
 case_ "files of 100 KiB at most" 3 "$full" \
-	bash -c "ulimit -f 100; exec $(run) --stack 8192 --no-compress -- $dir/host 0.5 file $dir/file"
+	bash -c "ulimit -f 100; exec $(run) -r 20000 --registers all --no-compress -- $dir/host 1 file $dir/file"
 at_least "files of 100 KiB at most" "$T" 0
 expect "samples that could not be written" 1 "$(grep -c 'trace write failed: [1-9]' "$dir/err")"
 if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=4m none "$dir/tiny" 2>/dev/null; then

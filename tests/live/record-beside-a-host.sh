@@ -86,10 +86,10 @@ preload full "$dir/host" 0.1
 host_was_well "a full disk" $?
 
 # A killed recorder leaves what it had written, readable; the host goes on.
-preload killed "$dir/host" 2 &
+preload killed "$dir/host" 6 &
 for _ in $(seq 100); do
 	sleep 0.1
-	[ "$("$B/tailor" dump "$dir/killed.tlr" 2>/dev/null | grep -c ' SAMPLES ')" -ge 2 ] && break
+	"$B/tailor" dump "$dir/killed.tlr" 2>/dev/null | grep -q ' IMAGE_FILE .*/host' && break
 done
 recorder=$(pgrep -f "record .*--output $dir/killed.tlr")
 if [ -z "$recorder" ]; then
@@ -102,7 +102,7 @@ host_was_well "killed recorder" $?
 "$B/tailor" dump "$dir/killed.tlr" >"$dir/dump" 2>"$dir/dump.err"
 [ "$(grep -c ' SAMPLES ' "$dir/dump")" -ge 2 ] || fail "killed recorder: no samples in what it left"
 grep -q ' END ' "$dir/dump" && fail "killed recorder: an END that nobody wrote"
-grep -q ' IMAGE_FILE .*/host' "$dir/dump" || fail "killed recorder: the host's symbols are not there yet"
+grep -q ' IMAGE_FILE .*/host' "$dir/dump" || fail "killed recorder: the host's symbols were not there before it"
 
 # A killed host leaves a complete trace.
 preload gone bash -c "exec $dir/host 20" &
