@@ -239,6 +239,21 @@ static void consume_outlined(struct gen *g, struct operator *o, const struct ope
 	leave_task(g, before);
 }
 
+/* A task's code, here or outlined. */
+static void run_task(struct gen *g, struct operator *o, const struct operator *from, struct task *t,
+		     void (*emit)(struct gen *g, struct operator *o, const struct operator *from))
+{
+	struct task *before;
+
+	if (g->options->outline) {
+		consume_outlined(g, o, from, t, emit);
+		return;
+	}
+	before = enter_task(g, t);
+	emit(g, o, from);
+	leave_task(g, before);
+}
+
 /* -------------------------------------------------------------------------------------------------------- expressions */
 
 static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
@@ -417,6 +432,29 @@ static void produce_groups(struct gen *g, struct operator *o)
 	end_pipeline(g, &l);
 }
 
+/* Entries keep the build side's columns, then the sums. */
+static void produce_groupjoin(struct gen *g, struct operator *o)
+{
+	struct loop l = begin_pipeline(g, o, "scan", "scan the groupjoin");
+	LLVMValueRef all, entry;
+	int nr = g->nr_saved[o->id];
+
+	g->pipeline->rows_of = o;
+	all = LLVMBuildIntToPtr(g->builder, load(g, address(g, o->state), offsetof(struct join_table, all), ""),
+				LLVMPointerType(g->i64, 0), "");
+	entry = LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, all, &l.i, 1, ""), "entry");
+	entry = LLVMBuildIntToPtr(g->builder, entry, g->pointer, "");
+	g->value[o->probe_key] = g->value[o->key] = load(g, entry, offsetof(struct entry, key), column_names[o->key]);
+	for (int i = 0; i < nr; i++)
+		g->value[g->saved[o->id][i]] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
+						    column_names[g->saved[o->id][i]]);
+	for (int v = 0; v < o->nr_sums; v++)
+		g->value[o->sums[v].as] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)(nr + v), "sum");
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_pipeline(g, &l);
+}
+
 static void produce_aggregate(struct gen *g, struct operator *o)
 {
 	struct loop l = begin_pipeline(g, o, "scan", "scan the aggregate");
@@ -456,6 +494,8 @@ static void produce(struct gen *g, struct operator *o)
 		produce(g, o->probe);
 	if (o->kind == OP_GROUP)
 		produce_groups(g, o);
+	else if (o->kind == OP_GROUPJOIN)
+		produce_groupjoin(g, o);
 	else if (o->kind == OP_AGGREGATE)
 		produce_aggregate(g, o);
 	else if (o->kind == OP_TOP)
@@ -494,6 +534,33 @@ static void consume_probe(struct gen *g, struct operator *o)
 						    column_names[g->saved[o->id][i]]);
 	count_row(g, o);
 	consume(g, o->parent, o);
+	end_if(g, after);
+}
+
+/* The half of a groupjoin that was a group-by: threads share the entries. */
+static void emit_groupjoin_sums(struct gen *g, struct operator *o, const struct operator *from)
+{
+	LLVMValueRef entry = LLVMBuildIntToPtr(g->builder, g->value[x_entry], g->pointer, "");
+	size_t at = offsetof(struct entry, value) + 8 * (size_t)g->nr_saved[o->id];
+
+	(void)from;
+	for (int v = 0; v < o->nr_sums; v++, at += 8)
+		LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpAdd, field(g, entry, at),
+				   o->sums[v].of ? evaluate(g, o->sums[v].of) : number(g, 1), LLVMAtomicOrderingMonotonic, 0);
+}
+
+static void consume_groupjoin(struct gen *g, struct operator *o)
+{
+	LLVMValueRef key = g->value[o->probe_key], entry;
+	LLVMValueRef arguments[4] = { address(g, o->state), hash_of(g, &key, 1), key };
+	LLVMBasicBlockRef after;
+
+	if (g->nr_saved[o->id] + o->nr_sums >= VALUES_MAX) /* the last value is rt_groupjoin_find's */
+		abort();
+	entry = call_runtime(g, "rt_groupjoin_find", g->pointer, arguments, 3);
+	after = begin_if(g, LLVMBuildIsNotNull(g->builder, entry, ""));
+	g->value[x_entry] = LLVMBuildPtrToInt(g->builder, entry, g->i64, "");
+	run_task(g, o, NULL, new_task(g, o, "group by"), emit_groupjoin_sums);
 	end_if(g, after);
 }
 
@@ -554,6 +621,12 @@ static void emit(struct gen *g, struct operator *o, const struct operator *from)
 		else
 			consume_probe(g, o);
 		break;
+	case OP_GROUPJOIN:
+		if (from == o->input)
+			consume_build(g, o);
+		else
+			consume_groupjoin(g, o);
+		break;
 	case OP_GROUP:
 		consume_group(g, o);
 		break;
@@ -587,19 +660,13 @@ static void emit(struct gen *g, struct operator *o, const struct operator *from)
 
 static void consume(struct gen *g, struct operator *o, const struct operator *from)
 {
-	const char *role = o->kind == OP_JOIN ? (from == o->input ? "build" : "probe") :
+	const char *role = o->kind == OP_JOIN || o->kind == OP_GROUPJOIN ? (from == o->input ? "build" : "probe") :
 			   o->kind == OP_GROUP || o->kind == OP_TOP ? "insert" : "";
-	struct task *t = new_task(g, o, role), *before;
+	struct task *t = new_task(g, o, role);
 
 	if (o->kind == OP_GROUP) /* growing the table is a task of its own, under a tag of its own */
 		((struct group_state *)o->state)->tag[0] = tag_of(g, new_task(g, o, "growth"));
-	if (g->options->outline) {
-		consume_outlined(g, o, from, t, emit);
-		return;
-	}
-	before = enter_task(g, t);
-	emit(g, o, from);
-	leave_task(g, before);
+	run_task(g, o, from, t, emit);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the whole */
@@ -613,6 +680,7 @@ static void make_states(struct plan *p, const struct options *options)
 
 		switch (o->kind) {
 		case OP_JOIN:
+		case OP_GROUPJOIN:
 			o->state = calloc(1, sizeof(struct join_table));
 			break;
 		case OP_GROUP:

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAME_(table, name) #name,
-const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "avg", "work" };
+const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "avg", "work", "entry" };
 #undef NAME_
 #define TABLE_(table, name) table,
 const enum table_id column_tables[] = { COLUMNS(TABLE_) };
@@ -129,6 +129,7 @@ int data_generate(struct data *d, double scale)
 		d->column[o_custkey][o] = uniform(o_custkey, o, 1, (int64_t)d->rows[CUSTOMER]);
 		d->column[o_orderdate][o] = date;
 		d->column[o_shippriority][o] = 0;
+		d->column[o_totalprice][o] = 0;
 		for (uint64_t n = lines_of(o); n > 0; n--, line++) {
 			int64_t quantity = uniform(l_quantity, line, 1, 50);
 			int64_t ship = date + uniform(l_shipdate, line, 1, 121), receipt = ship + uniform(101, line, 1, 30);
@@ -141,6 +142,9 @@ int data_generate(struct data *d, double scale)
 			d->column[l_shipdate][line] = ship;
 			d->column[l_returnflag][line] = receipt > current ? 'N' : value(102, line) % 2 ? 'R' : 'A';
 			d->column[l_linestatus][line] = ship > current ? 'O' : 'F';
+			d->column[l_partkey][line] = uniform(l_partkey, line, 1, (int64_t)d->rows[PART]);
+			d->column[o_totalprice][o] += d->column[l_extendedprice][line] * (100 + d->column[l_tax][line]) *
+						      (100 - d->column[l_discount][line]) / 10000;
 		}
 	}
 	generate_parts(d);

@@ -17,12 +17,13 @@ enum table_id { CUSTOMER, ORDERS, LINEITEM, PART, PARTSUPP, SUPPLIER, NR_TABLES 
 	X(LINEITEM, l_orderkey) X(LINEITEM, l_quantity) X(LINEITEM, l_extendedprice) X(LINEITEM, l_discount) \
 	X(LINEITEM, l_tax) X(LINEITEM, l_returnflag) X(LINEITEM, l_linestatus) X(LINEITEM, l_shipdate) \
 	X(PART, p_partkey) X(PART, p_brand) X(PART, p_type) X(PART, p_size) \
-	X(PARTSUPP, ps_partkey) X(PARTSUPP, ps_suppkey) X(SUPPLIER, s_suppkey) X(SUPPLIER, s_comment)
+	X(PARTSUPP, ps_partkey) X(PARTSUPP, ps_suppkey) X(SUPPLIER, s_suppkey) X(SUPPLIER, s_comment) \
+	X(LINEITEM, l_partkey) X(ORDERS, o_totalprice)
 #define COLUMN_ENUM_(table, name) name,
 enum column_id {
 	COLUMNS(COLUMN_ENUM_)
-	/* computed: aggregates and work */
-	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_average, x_work,
+	/* computed: aggregates, work, and what a groupjoin found */
+	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_average, x_work, x_entry,
 	NR_COLUMNS,
 	NR_STORED = x_sum0,
 };
@@ -53,7 +54,7 @@ struct expression {
 	struct expression *a, *b;
 };
 
-enum operator_kind { OP_SCAN, OP_SELECT, OP_JOIN, OP_GROUP, OP_AGGREGATE, OP_WORK, OP_TOP, OP_OUTPUT };
+enum operator_kind { OP_SCAN, OP_SELECT, OP_JOIN, OP_GROUPJOIN, OP_GROUP, OP_AGGREGATE, OP_WORK, OP_TOP, OP_OUTPUT };
 
 #define KEYS_MAX RUNTIME_KEYS_MAX
 #define VALUES_MAX RUNTIME_VALUES_MAX
@@ -67,14 +68,14 @@ struct operator {
 	struct operator *parent;
 	enum table_id table;		/* scan */
 	struct expression *predicate;	/* select */
-	enum column_id key, probe_key;	/* join */
+	enum column_id key, probe_key;	/* join, groupjoin */
 	bool anti;			/* join: what has no partner passes */
 	enum column_id keys[KEYS_MAX];	/* group */
 	int nr_keys;
 	struct {
 		struct expression *of; /* NULL: count */
 		enum column_id as;
-	} sums[VALUES_MAX]; /* group, aggregate */
+	} sums[VALUES_MAX]; /* group, groupjoin, aggregate */
 	int nr_sums;
 	bool average;			    /* group: x_average is x_sum0 / x_count, in whole cents */
 	enum column_id columns[VALUES_MAX]; /* output, top: what is kept; top: columns[0] is ordered by, descending */

@@ -110,16 +110,28 @@ static uint64_t power_of_two(double at_least)
 	return n;
 }
 
+/* No operator below a groupjoin has more rows than this: a join's build side is unique. */
+static uint64_t most_rows(const struct operator *o)
+{
+	while (o->kind != OP_SCAN)
+		o = o->probe ? o->probe : o->input;
+	return (uint64_t)o->estimated_rows;
+}
+
 static void prepare(struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nr_operators; i++) {
 		struct operator *o = plan->operators[i];
 
-		if (o->kind == OP_JOIN) {
+		if (o->kind == OP_JOIN || o->kind == OP_GROUPJOIN) {
 			struct join_table *t = o->state;
 
 			t->mask = power_of_two(2 * o->input->estimated_rows) - 1;
 			t->directory = runtime_pages((t->mask + 1) * sizeof(*t->directory));
+			if (o->kind == OP_GROUPJOIN) {
+				t->all_capacity = most_rows(o->input);
+				t->all = runtime_pages(t->all_capacity * sizeof(*t->all));
+			}
 		}
 	}
 }
@@ -130,11 +142,14 @@ static void clean_up(struct plan *plan)
 	for (uint32_t i = 0; i < plan->nr_operators; i++) {
 		struct operator *o = plan->operators[i];
 
-		if (o->kind == OP_JOIN) {
+		if (o->kind == OP_JOIN || o->kind == OP_GROUPJOIN) {
 			struct join_table *t = o->state;
 
 			runtime_free_pages(t->directory, (t->mask + 1) * sizeof(*t->directory));
+			runtime_free_pages(t->all, t->all_capacity * sizeof(*t->all));
 			t->directory = NULL;
+			t->all = NULL;
+			t->nr_all = 0;
 		} else if (o->kind == OP_GROUP) {
 			group_free(o->state);
 		} else if (o->kind == OP_TOP) {
@@ -170,6 +185,12 @@ static void finish(struct plan *plan)
 	}
 }
 
+static uint64_t rows_left_by(const struct operator *o)
+{
+	return o->kind == OP_GROUP ? ((struct group_state *)o->state)->nr_all :
+	       o->kind == OP_GROUPJOIN ? ((struct join_table *)o->state)->nr_all : ((struct top_state *)o->state)->nr;
+}
+
 double execute(struct plan *plan, struct program *program, const struct options *o)
 {
 	static uint64_t instance;
@@ -186,8 +207,7 @@ double execute(struct plan *plan, struct program *program, const struct options 
 		uint64_t rows = p->merges ? (uint64_t)nr_workers : p->rows;
 
 		if (p->rows_of)
-			rows = p->rows_of->kind == OP_GROUP ? ((struct group_state *)p->rows_of->state)->nr_all :
-							      ((struct top_state *)p->rows_of->state)->nr;
+			rows = rows_left_by(p->rows_of);
 		run_pipeline(p, rows);
 		finish(plan);
 	}

@@ -20,7 +20,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "query", KEY_QUERY, "NAME", 0, "fig9, q1, q3, q6, q16 or calibrate (fig9)", 0 },
+	{ "query", KEY_QUERY, "NAME", 0, "fig9, fig10a, fig10b, q1, q3, q3-groupjoin, q6, q16, q18 or calibrate (fig9)", 0 },
 	{ "scale", KEY_SCALE, "F", 0, "1 is six million lineitems (0.1)", 0 },
 	{ "threads", KEY_THREADS, "N", 0, "worker threads (processors)", 0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "executions (1)", 0 },
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	}
 	plan = plan_make(a.query, &data);
 	if (!plan) {
-		fprintf(stderr, "engine: there is no query '%s'; fig9, q1, q3, q6, q16 and calibrate are\n", a.query);
+		fprintf(stderr, "engine: there is no query '%s'; --help lists them\n", a.query);
 		return 2;
 	}
 	jitreg_mark(JITREG_MARK_BEGIN, "compile", 0, 0, 0, 0, 0, "");

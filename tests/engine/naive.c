@@ -168,6 +168,56 @@ static struct result q16(const struct data *d)
 	return r;
 }
 
+static struct result fig10(const struct data *d)
+{
+	int64_t sum = 0, half = (int64_t)d->rows[ORDERS] * 2;
+	struct result r = { 0 };
+
+	for (uint64_t l = 0; l < d->rows[LINEITEM]; l++)
+		if (V(l_orderkey, l) <= half && V(p_size, V(l_partkey, l) - 1) <= 25)
+			sum += V(l_extendedprice, l);
+	add(&r, &sum, 1);
+	return r;
+}
+
+static int by_price(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	if (x[3] != y[3])
+		return x[3] > y[3] ? -1 : 1;
+	if (x[2] != y[2])
+		return x[2] < y[2] ? -1 : 1;
+	return x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+static struct result q18(const struct data *d)
+{
+	int64_t (*rows)[5] = malloc(d->rows[ORDERS] * sizeof(*rows));
+	struct result r = { 0 };
+	uint64_t line = 0, nr = 0;
+
+	for (uint64_t o = 0; rows && o < d->rows[ORDERS]; o++) {
+		int64_t quantity = 0;
+
+		for (; line < d->rows[LINEITEM] && V(l_orderkey, line) == V(o_orderkey, o); line++)
+			quantity += V(l_quantity, line);
+		if (quantity <= 300)
+			continue;
+		rows[nr][0] = V(o_custkey, o);
+		rows[nr][1] = V(o_orderkey, o);
+		rows[nr][2] = V(o_orderdate, o);
+		rows[nr][3] = V(o_totalprice, o);
+		rows[nr++][4] = quantity;
+	}
+	if (nr)
+		qsort(rows, nr, sizeof(*rows), by_price);
+	for (uint64_t i = 0; i < nr && i < 100; i++)
+		add(&r, rows[i], 5);
+	free(rows);
+	return r;
+}
+
 static int64_t work(int64_t units, int64_t seed)
 {
 	uint64_t x = (uint64_t)seed | 1;
@@ -195,6 +245,14 @@ static struct result calibrate(const struct data *d)
 
 struct result naive(const char *query, const struct data *d)
 {
-	return strcmp(query, "fig9") == 0 ? fig9(d) : strcmp(query, "q1") == 0 ? q1(d) : strcmp(query, "q3") == 0 ? q3(d) :
-	       strcmp(query, "q6") == 0 ? q6(d) : strcmp(query, "q16") == 0 ? q16(d) : calibrate(d);
+	static const struct {
+		const char *name;
+		struct result (*evaluate)(const struct data *d);
+	} queries[] = { { "fig9", fig9 }, { "fig10a", fig10 }, { "fig10b", fig10 }, { "q1", q1 }, { "q3", q3 }, { "q3-groupjoin", q3 },
+			{ "q6", q6 }, { "q16", q16 }, { "q18", q18 } };
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		if (strcmp(queries[i].name, query) == 0)
+			return queries[i].evaluate(d);
+	return calibrate(d);
 }

@@ -169,7 +169,16 @@ static struct operator *q1(struct plan *p, const struct data *d)
 	return OUTPUT(p, g, l_returnflag, l_linestatus, x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count);
 }
 
-static struct operator *q3(struct plan *p, const struct data *d)
+static struct operator *top(struct plan *p, struct operator *in, uint64_t nr, const char *name, const char *detail)
+{
+	struct operator *t = operator(p, OP_TOP, in, (double)nr, name, detail);
+
+	t->units = nr;
+	return t;
+}
+
+/* Fused: what joins lineitem and what groups the result by the same key share one hash table. */
+static struct operator *q3_plan(struct plan *p, const struct data *d, bool fused)
 {
 	int64_t day = data_day(1995, 3, 15);
 	struct operator *c, *o, *l, *j, *g, *t;
@@ -185,19 +194,34 @@ static struct operator *q3(struct plan *p, const struct data *d)
 	j = join(p, c, o, c_custkey, o_custkey, o->estimated_rows * 0.2);
 	l = selection(p, scan(p, d, LINEITEM), 1 - part_of_dates(day), bin(E_GT, col(l_shipdate), num(day)),
 		      "l_shipdate > '1995-03-15'");
-	j = join(p, j, l, o_orderkey, l_orderkey, l->estimated_rows * 0.2 * part_of_dates(day));
-	g = operator(p, OP_GROUP, j, j->estimated_rows / 3, "group by", "l_orderkey, o_orderdate, o_shippriority");
-	g->keys[g->nr_keys++] = l_orderkey;
-	g->keys[g->nr_keys++] = o_orderdate;
-	g->keys[g->nr_keys++] = o_shippriority;
+	g = j = join(p, j, l, o_orderkey, l_orderkey, l->estimated_rows * 0.2 * part_of_dates(day));
+	if (fused) {
+		j->kind = OP_GROUPJOIN;
+		snprintf(j->name, sizeof(j->name), "groupjoin");
+		j->estimated_rows /= 3;
+	} else {
+		g = operator(p, OP_GROUP, j, j->estimated_rows / 3, "group by", "l_orderkey, o_orderdate, o_shippriority");
+		g->keys[g->nr_keys++] = l_orderkey;
+		g->keys[g->nr_keys++] = o_orderdate;
+		g->keys[g->nr_keys++] = o_shippriority;
+	}
 	sum(g, discounted());
-	t = operator(p, OP_TOP, g, 10, "top 10", "revenue desc, o_orderdate");
-	t->units = 10;
+	t = top(p, g, 10, "top 10", "revenue desc, o_orderdate");
 	t->columns[t->nr_columns++] = x_sum0;
 	t->columns[t->nr_columns++] = o_orderdate;
 	t->columns[t->nr_columns++] = l_orderkey;
 	t->columns[t->nr_columns++] = o_shippriority;
 	return OUTPUT(p, t, l_orderkey, x_sum0, o_orderdate, o_shippriority);
+}
+
+static struct operator *q3(struct plan *p, const struct data *d)
+{
+	return q3_plan(p, d, false);
+}
+
+static struct operator *q3_groupjoin(struct plan *p, const struct data *d)
+{
+	return q3_plan(p, d, true);
 }
 
 static struct operator *q6(struct plan *p, const struct data *d)
@@ -255,6 +279,72 @@ static struct operator *q16(struct plan *p, const struct data *d)
 	return OUTPUT(p, g, p_brand, p_type, p_size, x_count);
 }
 
+static struct operator *q18(struct plan *p, const struct data *d)
+{
+	double nr = (double)d->rows[ORDERS] / 20000;
+	struct operator *g, *j, *t;
+
+	p->sql = "select o_custkey, o_orderkey, o_orderdate, o_totalprice, sum(l_quantity)\nfrom customer, orders, lineitem\n"
+		 "where o_orderkey in (select l_orderkey from lineitem group by l_orderkey having sum(l_quantity) > 300)\n"
+		 "  and c_custkey = o_custkey and o_orderkey = l_orderkey\ngroup by o_custkey, o_orderkey, o_orderdate, o_totalprice\n"
+		 "order by o_totalprice desc, o_orderdate\nlimit 100\n";
+	g = operator(p, OP_GROUP, scan(p, d, LINEITEM), (double)d->rows[ORDERS], "group by", "l_orderkey; sum(l_quantity)");
+	g->keys[g->nr_keys++] = l_orderkey;
+	sum(g, col(l_quantity));
+	g = selection(p, g, nr / g->estimated_rows, bin(E_GT, col(x_sum0), num(300)), "sum(l_quantity) > 300");
+	j = join(p, g, scan(p, d, ORDERS), l_orderkey, o_orderkey, nr);
+	j = join(p, scan(p, d, CUSTOMER), j, c_custkey, o_custkey, nr);
+	j = join(p, j, scan(p, d, LINEITEM), o_orderkey, l_orderkey, 7 * nr);
+	g = operator(p, OP_GROUP, j, nr, "group by", "o_custkey, o_orderkey, o_orderdate, o_totalprice; sum(l_quantity)");
+	g->keys[g->nr_keys++] = o_custkey;
+	g->keys[g->nr_keys++] = o_orderkey;
+	g->keys[g->nr_keys++] = o_orderdate;
+	g->keys[g->nr_keys++] = o_totalprice;
+	sum(g, col(l_quantity));
+	g->sums[0].as = x_sum1;
+	t = top(p, g, 100, "top 100", "o_totalprice desc, o_orderdate");
+	t->columns[t->nr_columns++] = o_totalprice;
+	t->columns[t->nr_columns++] = o_orderdate;
+	t->columns[t->nr_columns++] = o_orderkey;
+	t->columns[t->nr_columns++] = o_custkey;
+	t->columns[t->nr_columns++] = x_sum1;
+	return OUTPUT(p, t, o_custkey, o_orderkey, o_orderdate, o_totalprice, x_sum1);
+}
+
+/*
+ * One query, two plans with equally large intermediate results.  Half of the parts and the first half of the orders are wanted, and
+ * lineitem lies in the order of its orders: whoever probes orders first drops nothing, and from the middle on everything.
+ */
+static struct operator *fig10(struct plan *p, const struct data *d, bool orders_first)
+{
+	int64_t half = (int64_t)d->rows[ORDERS] * 2;
+	struct operator *o, *part, *j = scan(p, d, LINEITEM);
+	double rows = j->estimated_rows;
+
+	p->sql = "select sum(l_extendedprice)\nfrom lineitem, orders, part\n"
+		 "where l_orderkey = o_orderkey and o_orderkey <= (half of the keys)\n  and l_partkey = p_partkey and p_size <= 25\n";
+	o = selection(p, scan(p, d, ORDERS), 0.5, bin(E_LE, col(o_orderkey), num(half)), "o_orderkey <= (half of the keys)");
+	part = selection(p, scan(p, d, PART), 0.5, bin(E_LE, col(p_size), num(25)), "p_size <= 25");
+	if (orders_first)
+		j = join(p, o, j, o_orderkey, l_orderkey, rows / 2);
+	j = join(p, part, j, p_partkey, l_partkey, j->estimated_rows / 2);
+	if (!orders_first)
+		j = join(p, o, j, o_orderkey, l_orderkey, rows / 4);
+	j = operator(p, OP_AGGREGATE, j, 1, "aggregate", "sum(l_extendedprice)");
+	sum(j, col(l_extendedprice));
+	return OUTPUT(p, j, x_sum0);
+}
+
+static struct operator *fig10a(struct plan *p, const struct data *d)
+{
+	return fig10(p, d, false);
+}
+
+static struct operator *fig10b(struct plan *p, const struct data *d)
+{
+	return fig10(p, d, true);
+}
+
 /* Operators that all call the same function, for work in known proportions. */
 static struct operator *calibrate(struct plan *p, const struct data *d)
 {
@@ -295,7 +385,7 @@ static void mark_needs(struct plan *p)
 			mark_columns(p, o->sums[s].of);
 		for (int c = 0; c < o->nr_columns; c++)
 			p->needs[o->columns[c]] = true;
-		if (o->kind == OP_JOIN)
+		if (o->kind == OP_JOIN || o->kind == OP_GROUPJOIN)
 			p->needs[o->key] = p->needs[o->probe_key] = true;
 		if (o->kind == OP_WORK)
 			p->needs[c_custkey] = p->needs[x_work] = true;
@@ -307,7 +397,8 @@ struct plan *plan_make(const char *query, const struct data *d)
 	static const struct {
 		const char *name;
 		struct operator *(*make)(struct plan *p, const struct data *d);
-	} queries[] = { { "fig9", fig9 }, { "q1", q1 }, { "q3", q3 }, { "q6", q6 }, { "q16", q16 }, { "calibrate", calibrate } };
+	} queries[] = { { "fig9", fig9 }, { "fig10a", fig10a }, { "fig10b", fig10b }, { "q1", q1 }, { "q3", q3 },
+		      { "q3-groupjoin", q3_groupjoin }, { "q6", q6 }, { "q16", q16 }, { "q18", q18 }, { "calibrate", calibrate } };
 
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
 		if (strcmp(queries[i].name, query) == 0) {

@@ -13,6 +13,7 @@
 #define RUNTIME_VALUES_MAX 8
 #define RUNTIME_THREADS_MAX 64
 #define RUNTIME_OPERATORS_MAX 16
+#define RUNTIME_TOP_MAX 128
 /* All runtime code lies in one section, whose ends the linker names. */
 #define RUNTIME __attribute__((section("runtime_text"), noinline))
 extern const char __start_runtime_text[], __stop_runtime_text[];
@@ -32,6 +33,9 @@ struct entry { /* of a join table: generated code reads key and values */
 struct join_table {
 	struct entry **directory;
 	uint64_t mask;
+	/* groupjoin: entries that found a partner, in the order in which they did */
+	struct entry **all;
+	uint64_t nr_all, all_capacity;
 };
 
 struct group {
@@ -60,7 +64,7 @@ struct top_state {
 	uint64_t nr_max, nr;
 	int nr_columns;
 	int lock;
-	int64_t row[64][RUNTIME_VALUES_MAX]; /* sorted, best first */
+	int64_t row[RUNTIME_TOP_MAX][RUNTIME_VALUES_MAX]; /* sorted, best first */
 };
 
 struct worker {
@@ -78,6 +82,8 @@ struct worker {
 
 struct entry *rt_join_insert(struct worker *w, struct join_table *t, uint64_t hash, int64_t key);
 struct entry *rt_join_lookup(struct join_table *t, uint64_t hash, int64_t key);
+/* The partner, once it stands among all that have one.  Its last value says whether it does. */
+struct entry *rt_groupjoin_find(struct join_table *t, uint64_t hash, int64_t key);
 struct group *rt_group_find(struct worker *w, struct group_state *s, uint64_t hash, int64_t a, int64_t b, int64_t c,
 			    int64_t d);
 void rt_group_merge(struct worker *w, struct group_state *s, int64_t partition);
