@@ -276,10 +276,12 @@ static void add_list(struct watched *p, uint64_t address)
 static int look_at_mapping(void *context, const struct remote_mapping *m)
 {
 	struct watched *p = context;
+	char magic[SELFMAG];
 	uint64_t found;
 
-	/* an object's first page; the first one of all files is the program's */
-	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/')
+	/* an object's first page; the first one of all objects is the program's (a file of data may be mapped below it) */
+	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/' ||
+	    remote_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
 	found = remote_find_symbol(p->living, m->start, "__jit_debug_descriptor");
 	if (!found && !p->program_searched)

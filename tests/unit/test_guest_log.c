@@ -153,6 +153,9 @@ static void four_writers_and_a_reader_tear_nothing(void **state)
 	pthread_t threads[4];
 
 	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* the guest is never sanitized, so its release stores are not seen, and every record read looks like a race */
+#endif
 	nr_running = 4;
 	for (uintptr_t i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, writer_main, (void *)i);

@@ -124,7 +124,9 @@ static void survives_lists_that_make_no_sense(void **state)
 
 static int first_mapping(void *base, const struct remote_mapping *m)
 {
-	if (m->inode == 0 || m->offset)
+	char magic[SELFMAG];
+
+	if (m->inode == 0 || m->offset || remote_read(getpid(), m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
 	*(uint64_t *)base = m->start;
 	return 1;
