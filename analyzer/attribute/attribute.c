@@ -575,19 +575,14 @@ static void remember(struct run *run, struct sample *s, struct recent_place *pla
 }
 
 /* A thread that leaves its processor: what counts is how long it is away, and why. */
-static bool take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
+static void take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
 {
-	const struct model *m = run->a->model;
 	enum trace_switch why;
 	uint64_t until_ns;
 
-	if (*event >= m->nr_events || !m->event[*event].name || strcmp(m->event[*event].name, MODEL_EVENT_LEAVING) != 0)
-		return false;
 	*weight = switches_find(&run->switches, tid, from_ns, &until_ns, &why) ? until_ns - from_ns : 0;
-	for (uint32_t i = 0; why == TRACE_SWITCH_PREEMPTED && i < m->nr_events; i++)
-		if (m->event[i].is_switch)
-			*event = i;
-	return true;
+	if (why == TRACE_SWITCH_PREEMPTED)
+		*event = run->a->model->preempted;
 }
 
 static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
@@ -612,7 +607,9 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.weight = column(b, SAMPLE_COLUMN_WEIGHT, i);
 	f.cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i);
 	f.event = b->event;
-	leaves = run->switches.nr && take_time_away(run, (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns, &f.event, &f.weight);
+	leaves = run->switches.nr && f.event == run->a->model->leaving;
+	if (leaves)
+		take_time_away(run, (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns, &f.event, &f.weight);
 	f.process = s.process->number;
 	f.thread = who->thread;
 	s.has_registers = walk_input(b, i, &s.input);

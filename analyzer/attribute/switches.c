@@ -43,22 +43,20 @@ int switches_read(struct trace_reader *t, const struct model *m, struct switches
 {
 	struct sample_block b = { 0 };
 	struct trace_record r;
-	uint32_t event;
 	int ret = 0;
 
 	memset(out, 0, sizeof(*out));
-	for (event = 0; event < m->nr_events && !m->event[event].is_switch; event++)
-		;
-	if (event == m->nr_events)
+	if (m->preempted == MODEL_NO_EVENT)
 		return 0;
 	trace_rewind(t);
 	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (ret == 0 && trace_next(t, &r) == 1)
-		if (r.id == TRACE_SAMPLES && trace_u64(&r, F(samples, event)) == event && sample_block_decode(&r, &b) == 0)
+		if (r.id == TRACE_SAMPLES && trace_u64(&r, F(samples, event)) == m->preempted && sample_block_decode(&r, &b) == 0)
 			ret = add(out, &b);
 	sample_block_fini(&b);
 	trace_select(t, ~0u);
-	qsort(out->at, out->nr, sizeof(*out->at), by_thread);
+	if (out->nr)
+		qsort(out->at, out->nr, sizeof(*out->at), by_thread);
 	return ret;
 }
 

@@ -1023,28 +1023,50 @@ static int by_begin(const void *a, const void *b)
 /* Leaving a processor is two things, and how long it lasted is what matters of both. */
 static void settle_switches(struct model *m)
 {
-	struct event *leaving = NULL, *preempted = NULL;
+	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT;
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
 		if (m->event[i].is_switch)
-			preempted = &m->event[i];
-		else if (m->event[i].name && strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
-			leaving = &m->event[i];
+			preempted = i;
+		else if (strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
+			leaving = i;
 	}
-	if (!preempted)
+	m->leaving = m->preempted = MODEL_NO_EVENT;
+	if (preempted == MODEL_NO_EVENT)
 		return;
-	set_text(&preempted->name, strdup("preempted"));
-	set_text(&preempted->unit, strdup("ns preempted"));
-	if (leaving)
-		set_text(&leaving->unit, strdup("ns waiting"));
-	if (leaving)
-		leaving->counted = 0; /* not what the weights add up to */
+	set_text(&m->event[preempted].name, strdup("preempted"));
+	set_text(&m->event[preempted].unit, strdup("ns preempted"));
+	if (leaving == MODEL_NO_EVENT)
+		return;
+	set_text(&m->event[leaving].unit, strdup("ns waiting"));
+	m->event[leaving].counted = 0; /* not what the weights add up to */
+	m->leaving = leaving;
+	m->preempted = preempted;
+}
+
+/* Events are numbered by whoever wrote the trace, and numbers may be missing. */
+static int settle_events(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		struct event *e = &m->event[i];
+
+		if (!e->name)
+			e->name = strdup("");
+		if (!e->unit)
+			e->unit = strdup("");
+		if (!e->scope)
+			e->scope = strdup("");
+		if (!e->name || !e->unit || !e->scope)
+			return -ENOMEM;
+	}
+	settle_switches(m);
+	return 0;
 }
 
 static int settle(struct model *m)
 {
-	settle_switches(m);
-
+	if (settle_events(m))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->path && m->code[i]->build_id)
 			use_file(m->code[i], find_file(m, m->code[i]));

@@ -129,9 +129,10 @@ struct thread {
 /* Where it stands beside TRACE_EVENT_SWITCH, a sample's weight is the time until its thread came back, and samples of threads
  * that were preempted are the other event's. */
 #define MODEL_EVENT_LEAVING "context-switches"
+#define MODEL_NO_EVENT UINT32_MAX
 
 struct event {
-	char *name, *unit, *scope;
+	char *name, *unit, *scope; /* "" for an event that the trace leaves out */
 	uint64_t period, rate, registers;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
@@ -164,6 +165,7 @@ struct model {
 	uint32_t nr_marks, marks_capacity;
 	struct event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
+	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
 	struct told *notice, *loss;
 	uint32_t nr_notices, nr_losses;
 	struct dictionary dictionary;

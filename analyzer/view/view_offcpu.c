@@ -8,14 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The events of waiting and of being preempted; false where the trace has no switches. */
-static bool find_events(const struct model *m, uint32_t *waits, uint32_t *preempted)
+/* Does the trace have switches, and do the sums have room for them? */
+static bool has_switches(const struct model *m)
 {
-	for (*preempted = 0; *preempted < m->nr_events && !m->event[*preempted].is_switch; ++*preempted)
-		;
-	for (*waits = 0; *waits < m->nr_events && strcmp(m->event[*waits].name, MODEL_EVENT_LEAVING) != 0; ++*waits)
-		;
-	return *waits < m->nr_events && *preempted < m->nr_events && *preempted < VIEW_EVENTS_MAX && *waits < VIEW_EVENTS_MAX;
+	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;
 }
 
 static void prepare(struct report *r, struct shown *v)
@@ -48,11 +44,11 @@ static void show_group(struct report *r, const struct report_group *group, struc
 		       const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
 {
 	struct grid *g = grid_create(name, "%s", heading);
-	uint32_t waits, preempted;
+	uint32_t waits = r->model->leaving, preempted = r->model->preempted;
 	char spare[32];
 	struct split s;
 
-	if (find_events(r->model, &waits, &preempted) && split_make(r, group, &s)) {
+	if (split_make(r, group, &s)) {
 		int share = grid_column(g, "share", "waiting", CELL_SHARE, GRID_BAR, 0);
 		int time = grid_column(g, "waiting_ns", "time", CELL_DURATION, 0, 0);
 		int times = grid_column(g, "waits", "times", CELL_COUNT, GRID_SAMPLES, 0);
@@ -79,8 +75,8 @@ static void show_group(struct report *r, const struct report_group *group, struc
 			grid_set(g, others_times, o->samples);
 			grid_set_text(g, of, text(r, s.order[i], spare));
 		}
-		split_fini(&s);
 	}
+	split_fini(&s);
 	grid_show(g, p);
 }
 
@@ -106,10 +102,9 @@ static const char *thread_text(const struct report *r, uint32_t value, char spar
 
 static void show(struct report *r, const struct shown *v, struct page *p)
 {
-	uint32_t waits, preempted;
 	char heading[96];
 
-	if (!find_events(r->model, &waits, &preempted)) {
+	if (!has_switches(r->model)) {
 		page_sentence(p, "The trace has no context switches: record with -e auto,context-switches (root, or "
 			      "kernel.perf_event_paranoid of 1 or less).");
 		return;
