@@ -71,9 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->form = PAGE_CSV;
 		break;
 	case KEY_TOP:
-		a->top = (int)strtoul(arg, &end, 10);
-		if (end == arg || *end || a->top < 0 || *arg == '-')
-			argp_error(state, "--top is a number, not '%s'", arg);
+		a->top = trace_take_top(state, arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr_sides == 2)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor dump: any trace, record by record, by the same lists that wrote it. */
 #include "cmd.h"
+#include "cmd_trace.h"
 #include "dump.h"
 
 #include <argp.h>
@@ -37,13 +38,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->chunks = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->path)
-			argp_error(state, "one trace at a time, please");
-		a->path = arg;
+		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->path)
-			argp_error(state, "there is no trace to print");
+		trace_need_path(state, a->path, "to print");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

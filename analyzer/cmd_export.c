@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,13 +38,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->output = arg;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->path)
-			argp_error(state, "one trace at a time, please");
-		a->path = arg;
+		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->path)
-			argp_error(state, "there is no trace to export");
+		trace_need_path(state, a->path, "to export");
 		if (!a->format)
 			argp_error(state, "--format says to what; `tailor help export` lists the formats");
 		if (a->format->binary && !a->output && isatty(1))
@@ -57,24 +53,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static bool entry(int i, const char **name, const char **summary)
+{
+	if (!export_at(i))
+		return false;
+	*name = export_at(i)->name;
+	*summary = export_at(i)->summary;
+	return true;
+}
+
 static char *help_filter(int key, const char *text, void *input)
 {
-	char *help = NULL;
-	size_t bytes;
-	FILE *f;
-
 	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC)
-		return (char *)(uintptr_t)text;
-	f = open_memstream(&help, &bytes);
-	if (!f)
-		return NULL;
-	fputs("Formats (with --level LEVEL: components of a level instead of functions):\n", f);
-	for (int i = 0; export_at(i); i++)
-		fprintf(f, "  %-12s %s\n", export_at(i)->name, export_at(i)->summary);
-	fputs("\nExample: tailor export --format flamegraph --level operator -o t.svg t.tlr", f);
-	fclose(f);
-	return help;
+	return trace_help_list(key, text, "Formats (with --level LEVEL: components of a level instead of functions)", entry,
+			       "tailor export --format flamegraph --level operator -o t.svg t.tlr");
 }
 
 struct ask {

@@ -6,7 +6,6 @@
 
 #include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define VIEWS_SHOWN_MAX 8
@@ -37,7 +36,6 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -57,9 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->csv = true;
 		break;
 	case KEY_TOP:
-		a->top = (int)strtoul(arg, &end, 10);
-		if (end == arg || *end || a->top < 0 || *arg == '-')
-			argp_error(state, "--top is a number, not '%s'", arg);
+		a->top = trace_take_top(state, arg);
 		break;
 	case KEY_INTERVALS:
 		a->intervals = true;
@@ -74,13 +70,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->witness = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->path)
-			argp_error(state, "one trace at a time, please");
-		a->path = arg;
+		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->path)
-			argp_error(state, "there is no trace to report on");
+		trace_need_path(state, a->path, "to report on");
 		if (a->csv && !a->nr_views)
 			argp_error(state, "--csv needs a --view");
 		if (a->csv && a->json)
@@ -93,24 +86,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* The views' list, and an example, behind the options. */
+static bool entry(int i, const char **name, const char **summary)
+{
+	if (!view_at(i))
+		return false;
+	*name = view_at(i)->name;
+	*summary = view_at(i)->summary;
+	return true;
+}
+
 static char *help_filter(int key, const char *text, void *input)
 {
-	char *help = NULL;
-	size_t bytes;
-	FILE *f;
-
 	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC)
-		return (char *)(uintptr_t)text;
-	f = open_memstream(&help, &bytes);
-	if (!f)
-		return NULL;
-	fputs("Views:\n", f);
-	for (int i = 0; view_at(i); i++)
-		fprintf(f, "  %-12s %s\n", view_at(i)->name, view_at(i)->summary);
-	fputs("\nExample: tailor report --view plan --view threads --mark run#3 t.tlr", f);
-	fclose(f);
-	return help;
+	return trace_help_list(key, text, "Views", entry,
+			       "tailor report --view plan --view threads --mark run#3 t.tlr");
 }
 
 struct ask {

@@ -38,13 +38,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->options.code = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->path)
-			argp_error(state, "one trace at a time, please");
-		a->path = arg;
+		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->path)
-			argp_error(state, "there is no trace to scrub");
+		trace_need_path(state, a->path, "to scrub");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

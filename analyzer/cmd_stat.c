@@ -11,7 +11,6 @@
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TRACES_MAX 256
 
@@ -35,7 +34,6 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -48,9 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->form = PAGE_CSV;
 		break;
 	case KEY_TOP:
-		a->top = (int)strtoul(arg, &end, 10);
-		if (end == arg || *end || a->top < 0 || *arg == '-')
-			argp_error(state, "--top is a number, not '%s'", arg);
+		a->top = trace_take_top(state, arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr == TRACES_MAX)

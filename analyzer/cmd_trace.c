@@ -93,14 +93,63 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->stack_only = arg[0] == 's';
 		break;
 	case KEY_UNWINDER:
-		if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
-			argp_error(state, "--unwinder is memo or libunwind, not '%s'", arg);
-		a->unwinder = arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
+		a->unwinder = trace_take_unwinder(state, arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+void trace_take_path(struct argp_state *state, const char **path, const char *arg)
+{
+	if (*path)
+		argp_error(state, "one trace at a time, please");
+	*path = arg;
+}
+
+void trace_need_path(struct argp_state *state, const char *path, const char *for_what)
+{
+	if (!path)
+		argp_error(state, "there is no trace %s", for_what);
+}
+
+int trace_take_top(struct argp_state *state, const char *arg)
+{
+	char *end;
+	int top = (int)strtoul(arg, &end, 10);
+
+	if (end == arg || *end || top < 0 || *arg == '-')
+		argp_error(state, "--top is a number, not '%s'", arg);
+	return top;
+}
+
+enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg)
+{
+	if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
+		argp_error(state, "--unwinder is memo or libunwind, not '%s'", arg);
+	return arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
+}
+
+char *trace_help_list(int key, const char *text, const char *heading,
+		      bool (*entry)(int i, const char **name, const char **summary), const char *example)
+{
+	const char *name, *summary;
+	char *help = NULL;
+	size_t bytes;
+	FILE *f;
+
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)(uintptr_t)text;
+	f = open_memstream(&help, &bytes);
+	if (!f)
+		return NULL;
+	fprintf(f, "%s:\n", heading);
+	for (int i = 0; entry(i, &name, &summary); i++)
+		fprintf(f, "  %-12s %s\n", name, summary);
+	fprintf(f, "\nExample: %s", example);
+	fclose(f);
+	return help;
 }
 
 const struct argp trace_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };

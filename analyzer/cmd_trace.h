@@ -21,6 +21,20 @@ struct trace_arguments {
 /* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
 extern const struct argp trace_argp;
 
+/* The argument of a command that looks into one trace, at ARGP_KEY_ARG; and that there must be one, at ARGP_KEY_END: "to print". */
+void trace_take_path(struct argp_state *state, const char **path, const char *arg);
+void trace_need_path(struct argp_state *state, const char *path, const char *for_what);
+/* --top N */
+int trace_take_top(struct argp_state *state, const char *arg);
+/* --unwinder memo|libunwind */
+enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg);
+/*
+ * For a help_filter: behind the options, a list of what can be chosen and an example.  entry(i, &name, &summary) is false
+ * behind the last one.
+ */
+char *trace_help_list(int key, const char *text, const char *heading,
+		      bool (*entry)(int i, const char **name, const char **summary), const char *example);
+
 struct trace_session {
 	struct trace_reader *reader;
 	struct model *model;

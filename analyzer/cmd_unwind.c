@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor unwind: every sample's call stack, frame by frame; and the memo's against libunwind's. */
 #include "cmd.h"
+#include "cmd_trace.h"
 #include "model.h"
 #include "walk.h"
 
@@ -9,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { KEY_UNWINDER = 0x100, KEY_FRAMES, KEY_CHECK };
@@ -37,9 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_UNWINDER:
-		if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
-			argp_error(state, "--unwinder is memo or libunwind, not '%s'", arg);
-		a->way = arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
+		a->way = trace_take_unwinder(state, arg);
 		break;
 	case KEY_FRAMES:
 		a->frames = true;
@@ -48,13 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->check = true;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->path)
-			argp_error(state, "one trace at a time, please");
-		a->path = arg;
+		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->path)
-			argp_error(state, "there is no trace to walk the stacks of");
+		trace_need_path(state, a->path, "to walk the stacks of");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

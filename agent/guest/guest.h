@@ -97,6 +97,8 @@ void *object_find_symbol(const struct object *o, const char *name);
 bool object_contains(const struct object *o, const void *address, size_t bytes);
 /* The definition of name that comes behind ours in the order of lookup, or NULL. */
 void *objects_find_next(const char *name);
+/* ... looked for once, and remembered in *cache (static, NULL at first). */
+void *objects_next(const char *name, void **cache);
 
 /* ---- patch.c
  * Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */

@@ -245,3 +245,14 @@ void *objects_find_next(const char *name)
 	objects_each(look_in, &n);
 	return n.found;
 }
+
+void *objects_next(const char *name, void **cache)
+{
+	void *next = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
+
+	if (!next) {
+		next = objects_find_next(name);
+		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
+	}
+	return next;
+}

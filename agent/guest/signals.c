@@ -8,7 +8,6 @@
 
 #include "overflow.h"
 
-#include <errno.h>
 #include <stddef.h>
 
 typedef int (*action_function)(int, const struct sigaction *, struct sigaction *);
@@ -18,22 +17,11 @@ typedef handler_function (*signal_function)(int, handler_function);
 
 static __thread bool host_blocks __attribute__((tls_model("initial-exec")));
 
-static void *next_of(const char *name, void **cache)
-{
-	void *next = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
-
-	if (!next) {
-		next = objects_find_next(name);
-		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
-	}
-	return next;
-}
-
 static action_function next_sigaction(void)
 {
 	static void *cache;
 
-	return (action_function)next_of("sigaction", &cache);
+	return (action_function)objects_next("sigaction", &cache);
 }
 
 int overflow_install(const struct sigaction *action)
@@ -72,7 +60,7 @@ API handler_function signal(int signo, handler_function handler)
 		sigaction(signo, &wanted, &before);
 		return before.sa_handler;
 	}
-	return ((signal_function)next_of("signal", &cache))(signo, handler);
+	return ((signal_function)objects_next("signal", &cache))(signo, handler);
 }
 
 static int change_mask(mask_function next, int how, const sigset_t *set, sigset_t *old)
@@ -106,12 +94,12 @@ API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	static void *cache;
 
-	return change_mask((mask_function)next_of("sigprocmask", &cache), how, set, old);
+	return change_mask((mask_function)objects_next("sigprocmask", &cache), how, set, old);
 }
 
 API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	static void *cache;
 
-	return change_mask((mask_function)next_of("pthread_sigmask", &cache), how, set, old);
+	return change_mask((mask_function)objects_next("pthread_sigmask", &cache), how, set, old);
 }

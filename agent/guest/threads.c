@@ -151,21 +151,10 @@ static struct start *enter_pool(void *argument)
 	return s;
 }
 
-static void *next_of(const char *name, void **cache)
-{
-	void *next = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
-
-	if (!next) {
-		next = objects_find_next(name);
-		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
-	}
-	return next;
-}
-
 API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
 {
 	static void *cache;
-	create_function create = (create_function)next_of("pthread_create", &cache);
+	create_function create = (create_function)objects_next("pthread_create", &cache);
 	struct start *s;
 	int ret;
 
@@ -185,7 +174,7 @@ API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fu
 API int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
 	static void *cache;
-	create_c11_function create = (create_c11_function)next_of("thrd_create", &cache);
+	create_c11_function create = (create_c11_function)objects_next("thrd_create", &cache);
 	struct start *s;
 	int ret;
 

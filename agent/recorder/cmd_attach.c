@@ -14,8 +14,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,19 +26,13 @@ struct arguments {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->pid)
-			argp_error(state, "there is more than one process: %d and %s", (int)a->pid, arg);
-		errno = 0;
-		a->pid = (pid_t)strtol(arg, &end, 10);
-		if (errno || end == arg || *end || a->pid <= 0)
-			argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+		options_take_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which process?  `tailor attach PID`");

@@ -5,10 +5,8 @@
 #include "options.h"
 #include "target.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,7 +19,6 @@ struct arguments {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -29,12 +26,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			state->child_inputs[0] = &a->session;
 		break;
 	case ARGP_KEY_ARG:
-		if (a->pid)
-			argp_error(state, "there is more than one process: %d and %s", (int)a->pid, arg);
-		errno = 0;
-		a->pid = (pid_t)strtol(arg, &end, 10);
-		if (errno || end == arg || *end || a->pid <= 0)
-			argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+		options_take_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which process?  Its PID is needed");

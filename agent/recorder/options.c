@@ -206,3 +206,15 @@ static const struct argp_child request_children[] = { { &sampling_argp, 0, NULL,
 const struct argp request_argp = { NULL, parse_request, NULL, NULL, request_children, NULL, NULL };
 
 const struct argp sampling_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+void options_take_pid(struct argp_state *state, pid_t *pid, const char *arg)
+{
+	char *end;
+
+	if (*pid)
+		argp_error(state, "there is more than one process: %d and %s", (int)*pid, arg);
+	errno = 0;
+	*pid = (pid_t)strtol(arg, &end, 10);
+	if (errno || end == arg || *end || *pid <= 0)
+		argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+}

@@ -16,4 +16,7 @@ extern const struct argp request_argp;
 /* --dormant and what goes with it; its input is one as well. */
 extern const struct argp dormant_argp;
 
+/* The one PID of a command, at ARGP_KEY_ARG; *pid is 0 before it. */
+void options_take_pid(struct argp_state *state, pid_t *pid, const char *arg);
+
 #endif

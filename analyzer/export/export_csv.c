@@ -2,22 +2,15 @@
 /* csv: one line a sample (or a share of one), with all that the sample table knows of it, written as it comes; json: the
  * report without --view, whose keys are stable. */
 #include "export.h"
+#include "page.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static void put_text(FILE *to, const char *text)
 {
-	fputs(",\"", to);
-	if (*text == '=' || *text == '+' || *text == '-' || *text == '@') /* no formula for a spreadsheet */
-		fputc('\'', to);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', to);
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, to);
-	}
-	fputc('"', to);
+	fputc(',', to);
+	page_put_csv(to, text);
 }
 
 static int put_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)

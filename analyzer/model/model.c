@@ -302,18 +302,28 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 			code_map_add(&p->code, text.address, text.address + text.bytes, r->time_ns, c);
 }
 
-/* A library whose file may be gone by now. */
-static void read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
+/* NULL without memory. */
+static struct image_file *add_file(struct model *m)
 {
 	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
-	struct elf_object *elf;
 
 	if (!slot) {
 		free(f);
-		return;
+		return NULL;
 	}
 	*slot = f;
 	f->number = m->nr_files - 1;
+	return f;
+}
+
+/* A library whose file may be gone by now. */
+static void read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
+{
+	struct image_file *f = add_file(m);
+	struct elf_object *elf;
+
+	if (!f)
+		return;
 	f->key = hex_of(r, F(image, build_id));
 	f->path = text_of(r, F(image, path));
 	f->reason = strdup("");
@@ -835,15 +845,11 @@ static void read_told(struct told **list, uint32_t *nr, const struct trace_recor
 static void read_image_file(struct model *m, const struct trace_record *r)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
-	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
+	struct image_file *f = add_file(m);
 	struct elf_object *elf;
 
-	if (!slot) {
-		free(f);
+	if (!f)
 		return;
-	}
-	*slot = f;
-	f->number = m->nr_files - 1;
 	f->key = text_of(r, F(image_file, key));
 	f->path = text_of(r, F(image_file, path));
 	f->reason = text_of(r, F(image_file, reason));

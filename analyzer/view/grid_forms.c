@@ -45,8 +45,7 @@ void grid_show_json(const struct grid *g, struct page *p)
 	}
 }
 
-/* RFC 4180; a text that a spreadsheet would take for a formula gets a quote in front. */
-static void put_csv_text(FILE *to, const char *text)
+void page_put_csv(FILE *to, const char *text)
 {
 	fputc('"', to);
 	if (*text == '=' || *text == '+' || *text == '-' || *text == '@')
@@ -89,7 +88,7 @@ void grid_show_csv(const struct grid *g, struct page *p)
 			if (!cell->set)
 				continue;
 			if (c->kind == CELL_TEXT)
-				put_csv_text(p->to, cell->text ? cell->text : "");
+				page_put_csv(p->to, cell->text ? cell->text : "");
 			else
 				fprintf(p->to, "%.10g", number_of(c, cell));
 		}

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The report for programs.  Keys are stable: new ones may come, none goes.  jansson's door. */
+#include "json_text.h"
 #include "summary.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* jansson refuses text that is not UTF-8, and names are somebody else's. */
-static json_t *text(const char *s)
-{
-	json_t *j = json_string(s ? s : "");
-	char *clean, *c;
-
-	if (j)
-		return j;
-	clean = strdup(s);
-	for (c = clean; c && *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
-	j = json_string(clean ? clean : "");
-	free(clean);
-	return j;
-}
 
 static void put(json_t *o, const char *key, json_t *value)
 {
@@ -62,11 +44,11 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 		o = json_object();
 		parents = json_array();
 		counters = json_object();
-		put(o, "level", text(level_name(d, c->level)));
+		put(o, "level", json_text(level_name(d, c->level)));
 		put(o, "id", json_integer((json_int_t)c->id));
-		put(o, "name", text(c->name));
+		put(o, "name", json_text(c->name));
 		if (c->detail && *c->detail)
-			put(o, "detail", text(c->detail));
+			put(o, "detail", json_text(c->detail));
 		put(o, "process", json_integer(s->a->model->numbered[c->process]->pid));
 		put(o, "samples", count(sum->samples));
 		put(o, "kernel", count(sum->kernel));
@@ -76,9 +58,9 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 			const struct component *up = &d->component[c->links[n].upper];
 			json_t *p = json_object();
 
-			put(p, "level", text(level_name(d, up->level)));
+			put(p, "level", json_text(level_name(d, up->level)));
 			put(p, "id", json_integer((json_int_t)up->id));
-			put(p, "name", text(up->name));
+			put(p, "name", json_text(up->name));
 			put(p, "weight", json_integer(c->links[n].weight));
 			json_array_append_new(parents, p);
 		}
@@ -109,7 +91,7 @@ static json_t *levels(const struct summary *s)
 		json_t *o = json_object();
 
 		put(o, "id", json_integer(d->level_id[i]));
-		put(o, "name", text(level_name(d, i)));
+		put(o, "name", json_text(level_name(d, i)));
 		put(o, "rank", json_integer(d->level[i].rank));
 		put(o, "plan", json_boolean(i == s->plan_level));
 		put(o, "samples", count(s->all.total.samples - s->all.component[i][0].samples));
@@ -125,10 +107,10 @@ static json_t *edges(const struct dictionary *d)
 	for (uint32_t i = 0; i < d->nr_edges; i++) {
 		json_t *o = json_object();
 
-		put(o, "level", text(level_name(d, d->component[d->edges[i].from].level)));
+		put(o, "level", json_text(level_name(d, d->component[d->edges[i].from].level)));
 		put(o, "from", json_integer((json_int_t)d->component[d->edges[i].from].id));
 		put(o, "to", json_integer((json_int_t)d->component[d->edges[i].to].id));
-		put(o, "label", text(d->edges[i].label));
+		put(o, "label", json_text(d->edges[i].label));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -146,8 +128,8 @@ static json_t *functions(const struct summary *s)
 		if (s->all.function[i].samples == 0)
 			continue;
 		o = json_object();
-		put(o, "name", text(f->name));
-		put(o, "image", text(a->image[f->image].path));
+		put(o, "name", json_text(f->name));
+		put(o, "image", json_text(a->image[f->image].path));
 		put(o, "symbol", json_boolean(f->symbol));
 		put(o, "generated", json_boolean(f->jit));
 		put(o, "samples", count(s->all.function[i].samples));
@@ -168,7 +150,7 @@ static json_t *lines(const struct summary *s)
 		if (s->all.line[i].samples == 0)
 			continue;
 		o = json_object();
-		put(o, "file", text(a->line[i].file));
+		put(o, "file", json_text(a->line[i].file));
 		put(o, "line", json_integer(a->line[i].number));
 		put(o, "generated", json_boolean(a->line[i].jit));
 		put(o, "samples", count(s->all.line[i].samples));
@@ -184,7 +166,7 @@ static json_t *images(const struct summary *s)
 	for (uint32_t i = 1; i < s->a->nr_images; i++) {
 		json_t *o = json_object();
 
-		put(o, "path", text(s->a->image[i].path));
+		put(o, "path", json_text(s->a->image[i].path));
 		put(o, "samples", count(s->all.image[i].samples));
 		put(o, "share", share(s->all.image[i].samples, s->all.total.samples));
 		json_array_append_new(list, o);
@@ -202,8 +184,8 @@ static json_t *processes(const struct summary *s)
 		json_t *o = json_object();
 
 		put(o, "pid", json_integer(p->pid));
-		put(o, "comm", text(p->comm));
-		put(o, "executable", text(p->executable));
+		put(o, "comm", json_text(p->comm));
+		put(o, "executable", json_text(p->executable));
 		put(o, "parent", p->parent ? json_integer(p->parent->pid) : json_null());
 		put(o, "agent", json_boolean(p->has_guest));
 		put(o, "samples", count(s->all.process[i].samples));
@@ -222,7 +204,7 @@ static json_t *threads(const struct summary *s)
 
 		put(o, "tid", json_integer(m->thread[i].tid));
 		put(o, "pid", json_integer(m->numbered[m->thread[i].process]->pid));
-		put(o, "comm", text(m->thread[i].comm));
+		put(o, "comm", json_text(m->thread[i].comm));
 		put(o, "samples", count(s->all.thread[i].samples));
 		json_array_append_new(list, o);
 	}
@@ -238,9 +220,9 @@ static json_t *events(const struct summary *s)
 		const struct event *e = &m->event[i];
 		json_t *o = json_object();
 
-		put(o, "name", text(e->name));
-		put(o, "unit", text(e->unit));
-		put(o, "scope", text(e->scope));
+		put(o, "name", json_text(e->name));
+		put(o, "unit", json_text(e->unit));
+		put(o, "scope", json_text(e->scope));
 		put(o, "rate", json_integer((json_int_t)e->rate));
 		put(o, "period", json_integer((json_int_t)e->period));
 		put(o, "stack_bytes", json_integer(e->stack_bytes));
@@ -261,7 +243,7 @@ static json_t *marks(const struct model *m)
 		const struct mark *k = &m->mark[i];
 		json_t *o = json_object();
 
-		put(o, "name", text(k->name));
+		put(o, "name", json_text(k->name));
 		put(o, "pid", json_integer(m->numbered[k->process]->pid));
 		put(o, "tid", json_integer(k->tid));
 		put(o, "begin_ns", json_integer((json_int_t)k->begin_ns));
@@ -282,11 +264,11 @@ static json_t *told(const struct told *t, uint32_t nr, bool losses)
 	for (uint32_t i = 0; i < nr; i++) {
 		json_t *o = json_object();
 
-		put(o, losses ? "reason" : "kind", text(t[i].kind));
+		put(o, losses ? "reason" : "kind", json_text(t[i].kind));
 		if (losses)
 			put(o, "count", json_integer((json_int_t)t[i].count));
 		else
-			put(o, "sentence", text(t[i].sentence));
+			put(o, "sentence", json_text(t[i].sentence));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -323,7 +305,7 @@ int view_json(const struct summary *s, FILE *to)
 	put(samples, "first_ns", json_integer((json_int_t)a->first_ns));
 	put(samples, "last_ns", json_integer((json_int_t)a->last_ns));
 	put(o, "samples", samples);
-	put(o, "command", text(m->command));
+	put(o, "command", json_text(m->command));
 	put(o, "complete", json_boolean(m->has_end));
 	put(o, "recorder_cpu_ns", json_integer((json_int_t)m->recorder_cpu_ns));
 	put(o, "methods", named(s->all.method, method_names, 0, NR_METHODS));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* jansson's door. */
+#include "json_text.h"
 #include "overhead_view.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void put(json_t *o, const char *key, json_t *value)
 {
@@ -16,23 +15,6 @@ static void put(json_t *o, const char *key, json_t *value)
 static json_t *number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
-}
-
-/* jansson refuses text that is not UTF-8. */
-static json_t *text(const char *s)
-{
-	json_t *j = json_string(s);
-	char *clean;
-
-	if (j)
-		return j;
-	clean = strdup(s);
-	for (char *c = clean; c && *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
-	j = json_string(clean ? clean : "");
-	free(clean);
-	return j;
 }
 
 static json_t *spread(const struct spread *s)
@@ -75,9 +57,9 @@ static json_t *row(const struct overhead *o, unsigned rate, enum capture c)
 	struct overhead_row r = overhead_row(o, rate, c);
 	json_t *j = json_object();
 
-	put(j, "capture", text(capture_kinds[c].key));
-	put(j, "name", text(capture_kinds[c].name));
-	put(j, "options", text(capture_kinds[c].options));
+	put(j, "capture", json_text(capture_kinds[c].key));
+	put(j, "name", json_text(capture_kinds[c].name));
+	put(j, "options", json_text(capture_kinds[c].options));
 	put(j, "rate", json_integer((json_int_t)o->rate[rate]));
 	put(j, "period", o->period[rate] > 0 ? number(o->period[rate]) : json_null());
 	put(j, "added_wall", spread(&r.added_wall));
@@ -89,7 +71,7 @@ static json_t *row(const struct overhead *o, unsigned rate, enum capture c)
 	put(j, "bytes_per_sample", spread(&r.bytes_per_sample));
 	put(j, "samples", spread(&r.samples));
 	put(j, "lost", spread(&r.lost));
-	put(j, "attribution", text(capture_kinds[c].stack_only ? "stack" : "auto"));
+	put(j, "attribution", json_text(capture_kinds[c].stack_only ? "stack" : "auto"));
 	put(j, "attributed", o->has_components ? spread(&r.attributed) : json_null());
 	put(j, "runs", runs(o, rate, c));
 	return j;
@@ -102,10 +84,10 @@ int overhead_json(const struct overhead *o, FILE *to)
 	int ret;
 
 	for (size_t i = 0; o->command[i]; i++)
-		json_array_append_new(list, text(o->command[i]));
+		json_array_append_new(list, json_text(o->command[i]));
 	put(j, "command", list);
 	put(j, "rounds", json_integer(o->nr_rounds));
-	put(j, "event", json_pack("{s:o, s:o}", "name", text(o->event_name), "unit", text(o->unit)));
+	put(j, "event", json_pack("{s:o, s:o}", "name", json_text(o->event_name), "unit", json_text(o->unit)));
 	put(j, "run_phase", json_boolean(o->has_run));
 	list = json_array();
 	for (unsigned rate = 0; rate < o->nr_rates; rate++)
@@ -118,7 +100,7 @@ int overhead_json(const struct overhead *o, FILE *to)
 	put(j, "rows", list);
 	list = json_array();
 	for (unsigned i = 0; i < o->nr_notices; i++)
-		json_array_append_new(list, text(o->notice[i]));
+		json_array_append_new(list, json_text(o->notice[i]));
 	put(j, "notices", list);
 	ret = j && json_dumpf(j, to, JSON_INDENT(2)) == 0 ? 0 : -ENOMEM;
 	fputc('\n', to);

@@ -40,6 +40,8 @@ int page_end(struct page *p);
 /* Text form only: at most columns characters of somebody else's text, no control characters, no half UTF-8; returns how many
  * columns it took. */
 int page_put(const struct page *p, const char *text, int columns);
+/* A text between quotes, as RFC 4180 has it; one that a spreadsheet would take for a formula gets a quote in front. */
+void page_put_csv(FILE *to, const char *text);
 /* How many columns a text takes. */
 int page_width(const struct page *p, const char *text);
 void page_style(const struct page *p, const char *sgr); /* "1", "2", "36", "0"; nothing without colour */

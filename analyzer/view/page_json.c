@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "json_text.h"
 #include "page_json.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* jansson refuses text that is not UTF-8, and names are somebody else's. */
-static json_t *to_text(const char *s)
-{
-	json_t *j = json_string(s ? s : "");
-	char *clean;
-
-	if (j)
-		return j;
-	clean = strdup(s);
-	for (char *c = clean; c && *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
-	j = json_string(clean ? clean : "");
-	free(clean);
-	return j;
-}
 
 /* Shares of samples with several parents are not whole; everything that is, is written so. */
 static json_t *to_number(double v)
@@ -41,7 +23,7 @@ void *page_json_create(void)
 
 void page_json_text(void *page, const char *key, const char *text)
 {
-	json_object_set_new(page, key, to_text(text));
+	json_object_set_new(page, key, json_text(text));
 }
 
 void page_json_number(void *page, const char *key, double value)
@@ -62,7 +44,7 @@ static json_t *member(json_t *o, const char *key, json_t *(*make)(void))
 
 void page_json_note(void *page, const char *sentence)
 {
-	json_array_append_new(member(page, "notes", json_array), to_text(sentence));
+	json_array_append_new(member(page, "notes", json_array), json_text(sentence));
 }
 
 void page_json_table(void *page, const char *table)
@@ -80,7 +62,7 @@ void *page_json_row(void *page, const char *table)
 
 void page_json_cell_text(void *row, const char *key, const char *text)
 {
-	json_object_set_new(row, key, to_text(text));
+	json_object_set_new(row, key, json_text(text));
 }
 
 void page_json_cell_number(void *row, const char *key, double value)
