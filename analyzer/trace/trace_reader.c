@@ -117,6 +117,14 @@ void trace_rewind(struct trace_reader *t)
 	t->ended = false;
 }
 
+/* bytes of the file from byte at on, or of the chunk there, cannot be read. */
+static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
+{
+	if (!t->damage.bad_chunks++)
+		t->damage.first_byte = at;
+	t->damage.skipped_bytes += bytes;
+}
+
 /* Something at t->at is no chunk: go on at the next magic. */
 static void resync(struct trace_reader *t)
 {
@@ -124,8 +132,7 @@ static void resync(struct trace_reader *t)
 		memmem(t->file + t->at + 1, t->file_bytes - t->at - 1, "TLRC", 4) : NULL;
 	size_t to = next ? (size_t)(next - t->file) : t->file_bytes;
 
-	t->damage.bad_chunks++;
-	t->damage.skipped_bytes += to - t->at;
+	note_damage(t, t->at, to - t->at);
 	t->at = to;
 }
 
@@ -266,15 +273,13 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		}
 		if (msgpack_unpack_next(&t->unpacked, t->body, t->body_bytes, &t->body_at) != MSGPACK_UNPACK_SUCCESS) {
 			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
-			t->damage.bad_chunks++;
-			t->damage.skipped_bytes += t->body_bytes - start;
+			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
 			continue;
 		}
 		if (to_record(&t->unpacked.data, r))
 			return 1;
-		t->damage.bad_chunks++;
-		t->damage.skipped_bytes += t->body_at - start;
+		note_damage(t, t->chunk_at, t->body_at - start);
 	}
 }
 
@@ -290,13 +295,13 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
 	if (!d->bad_chunks && !d->truncated)
 		return false;
 	if (d->bad_chunks)
-		snprintf(text, bytes, "%s: %llu damaged place%s skipped (%llu bytes)%s; what could be read is shown", t->name,
-			 (unsigned long long)d->bad_chunks, d->bad_chunks == 1 ? " was" : "s were",
-			 (unsigned long long)d->skipped_bytes,
+		snprintf(text, bytes, "%s: %llu damaged place%s skipped (%llu bytes, the first at byte %llu)%s; what could be "
+			 "read is shown", t->name, (unsigned long long)d->bad_chunks, d->bad_chunks == 1 ? " was" : "s were",
+			 (unsigned long long)d->skipped_bytes, (unsigned long long)d->first_byte,
 			 d->truncated ? ", and the end is missing" : "");
 	else
-		snprintf(text, bytes, "%s: the end is missing (the recorder was killed, or the file was cut); what could be read "
-			 "is shown", t->name);
+		snprintf(text, bytes, "%s: the end is missing from byte %zu on (the recorder was killed, or the file was cut); "
+			 "what could be read is shown", t->name, t->file_bytes);
 	return true;
 }
 

@@ -38,6 +38,7 @@ struct trace_record {
 struct trace_damage {
 	uint64_t bad_chunks;   /* magic, size, checksum, compression or msgpack did not fit */
 	uint64_t skipped_bytes;
+	uint64_t first_byte;   /* of the file: where the first bad chunk begins */
 	bool truncated;	       /* no END chunk: the recorder was killed, or the file was cut */
 };
 

@@ -37,13 +37,13 @@ done
 bytes=$(stat -c %s "$dir/good.tlr")
 for n in 1 2 3 4 5 6 7 8 9; do
 	head -c $((bytes * n / 10)) "$dir/good.tlr" >"$dir/cut"
-	expect 1 'the end is missing' "$B/tailor" report --json "$dir/cut"
+	expect 1 'the end is missing from byte [0-9]+ on|at byte [0-9]+\), and the end is missing' "$B/tailor" report --json "$dir/cut"
 	kept=$(sed -n 's/.*"recorded": \([0-9]*\).*/\1/p' "$dir/out")
 	[ -n "$kept" ] && [ "$kept" -le "$total" ] || { echo "cut at $n/10: expected at most $total samples, got '$kept'"; bad=1; }
 done
-# a flipped bit anywhere costs one chunk, and is said
+# a flipped bit anywhere costs one chunk, and is said, with the place
 /usr/bin/python3 - "$dir" "$B" "$total" <<'PYTHON' || bad=1
-import json, random, subprocess, sys
+import json, random, re, subprocess, sys
 d, b, total = sys.argv[1], sys.argv[2], int(sys.argv[3])
 data = bytearray(open(f"{d}/good.tlr", "rb").read())
 random.seed(1)
@@ -57,6 +57,9 @@ for n in range(60):
         if p.returncode != 1 or p.stderr.count(b"\n") != 1:
             sys.exit(f"bit {bit} of byte {at} flipped: tailor {command[0]}: expected exit 1 and one sentence, "
                      f"got {p.returncode}: {p.stderr.decode()}")
+        said = re.search(rb"the first at byte (\d+)\)", p.stderr)
+        if not said or not int(said[1]) <= at or data[int(said[1]) : int(said[1]) + 4] != b"TLRC":
+            sys.exit(f"bit {bit} of byte {at} flipped: expected the chunk that holds it, got {p.stderr.decode()}")
     if json.loads(subprocess.run([f"{b}/tailor", "report", "--json", f"{d}/flipped"], capture_output=True).stdout
                   )["samples"]["recorded"] > total:
         sys.exit("more samples than were recorded")

@@ -165,6 +165,7 @@ static void records_that_make_no_sense_are_counted_whole(void **state)
 		if (!heads[i].good) {
 			assert_int_equal(trace_get_damage(t)->bad_chunks, 1);
 			assert_in_range(trace_get_damage(t)->skipped_bytes, 6, 31); /* of that record, nothing else */
+			assert_int_equal(trace_get_damage(t)->first_byte, 0); /* the file's first chunk */
 			assert_non_null(strstr(text, "1 damaged place was skipped"));
 		}
 		trace_close(t);
