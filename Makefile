@@ -160,6 +160,11 @@ bench: deps-check ## measure speed and size beside perf
 	@$(MAKE) --no-print-directory -s $B/bench/synthetic
 	@$(PYTHON) tests/bench/analysis.py $B
 
+.PHONY: paper
+paper: deps ## figures of "Tailored Profiling" for the test engine, measured now, into build/paper.md
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/paper/paper.py $B
+
 unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
 # The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.
