@@ -325,11 +325,13 @@ static struct operator *fig10(struct plan *p, const struct data *d, bool orders_
 		 "where l_orderkey = o_orderkey and o_orderkey <= (half of the keys)\n  and l_partkey = p_partkey and p_size <= 25\n";
 	o = selection(p, scan(p, d, ORDERS), 0.5, bin(E_LE, col(o_orderkey), num(half)), "o_orderkey <= (half of the keys)");
 	part = selection(p, scan(p, d, PART), 0.5, bin(E_LE, col(p_size), num(25)), "p_size <= 25");
-	if (orders_first)
-		j = join(p, o, j, o_orderkey, l_orderkey, rows / 2);
-	j = join(p, part, j, p_partkey, l_partkey, j->estimated_rows / 2);
-	if (!orders_first)
-		j = join(p, o, j, o_orderkey, l_orderkey, rows / 4);
+	for (int i = 0; i < 2; i++) {
+		bool on_orders = (i == 0) == orders_first;
+
+		rows /= 2;
+		j = on_orders ? join(p, o, j, o_orderkey, l_orderkey, rows) : join(p, part, j, p_partkey, l_partkey, rows);
+		snprintf(j->name, sizeof(j->name), "join %s", on_orders ? "orders" : "part");
+	}
 	j = operator(p, OP_AGGREGATE, j, 1, "aggregate", "sum(l_extendedprice)");
 	sum(j, col(l_extendedprice));
 	return OUTPUT(p, j, x_sum0);

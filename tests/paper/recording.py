@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""What paper.py runs, and the page it writes: commands, their output, tables, statements that hold or do not."""
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+B = sys.argv[1]
+SCALE = os.environ.get("SCALE", "1")
+QUERIES = ["q1", "q3", "q6", "q16", "q18"]
+
+
+class Page:
+    def __init__(self, heading):
+        os.makedirs(f"{B}/paper", exist_ok=True)
+        self.text = [f"# {heading}\n"]
+        self.held = self.failed = self.slow = 0
+
+    def title(self, text):
+        self.text.append(f"## {text}\n")
+
+    def paper(self, text):
+        self.text.append(f"*In the paper:* {text}\n")
+
+    def words(self, text):
+        self.text.append(f"{text}\n")
+
+    def holds(self, condition, text, fast=False):
+        """fast: whether it holds depends on how fast this machine is at what; a failure is said and no more."""
+        self.text.append(f"- **{'yes' if condition else 'no'}**: {text}\n")
+        self.held += bool(condition)
+        self.slow += bool(not condition and fast)
+        self.failed += bool(not condition and not fast)
+        if not condition:
+            print(f"paper: does not hold: {text}", file=sys.stderr)
+
+    def table(self, heading, rows):
+        lines = [heading, ["---"] * len(heading)] + rows
+        self.text.append("\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n")
+
+    def command(self, *command):
+        self.text.append("    $ " + shlex.join(command) + "\n")
+
+    def show(self, *arguments, between=None, until=None, lines=60):
+        """tailor with these arguments, and what it said: all, from one line to another, or until a line."""
+        command = [f"{B}/tailor", *arguments]
+        out = run(*command).rstrip().split("\n")
+        if between:
+            begin = next((n for n, line in enumerate(out) if between[0] in line), 0)
+            end = next((n for n in range(begin, len(out)) if out[n].rstrip().endswith(between[1])), len(out) - 1)
+            out = out[:4] + (["..."] if begin > 4 else []) + out[max(begin, 4):end + 1]
+        if until:
+            out = out[:next((n for n, line in enumerate(out) if line.startswith(until)), len(out))]
+        if len(out) > lines and not between:
+            out = out[:lines] + [f"... {len(out) - lines} more lines"]
+        self.command(*command)
+        self.text.append("```\n" + "\n".join(out).rstrip() + "\n```\n")
+
+    def write(self):
+        nr = self.held + self.failed + self.slow
+        self.text.append(f"---\n\n{self.held} of {nr} statements hold.\n")
+        with open(f"{B}/paper.md", "w", encoding="utf-8") as f:
+            f.write("\n".join(self.text))
+        print(f"{B}/paper.md: {self.held} of {nr} statements hold")
+        return 1 if self.failed else 0
+
+
+def run(*command):
+    p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=240, check=False)
+    if p.returncode:
+        sys.exit(f"paper: {shlex.join(command)}: exit {p.returncode}\n{p.stdout[-1000:]}{p.stderr[-2000:]}")
+    return p.stdout
+
+
+def json_of(*arguments, page=None):
+    if page:
+        page.command(f"{B}/tailor", *arguments)
+    return json.loads(run(f"{B}/tailor", *arguments))
+
+
+def record(page, query, repeat, options=()):
+    """One trace of a query on one thread, and how long its executions took in ms."""
+    trace = f"{B}/paper/{query}{''.join(options).replace('--', '-')}.tlr"
+    command = [f"{B}/tailor", "run", "-q", "-o", trace, *options, "--", f"{B}/engine", "--query", query, "--scale", SCALE,
+               "--threads", "1", "--repeat", str(repeat)]
+    out = run(*command)
+    page.command(*command)
+    return trace, [float(ms) for ms in re.findall(r"^run \d+: ([0-9.]+) ms", out, re.M)]
+
+
+def samples_of(trace, mark):
+    """The samples of one execution in the order of time; ms: since its first."""
+    out = list(csv.DictReader(io.StringIO(run(f"{B}/tailor", "export", "--format", "csv", "--mark", mark, trace))))
+    out.sort(key=lambda r: int(r["time_ns"]))
+    for r in out:
+        r["ms"] = (int(r["time_ns"]) - int(out[0]["time_ns"])) / 1e6
+        r["weight"] = float(r["weight"]) * float(r["share"])
+    return out
