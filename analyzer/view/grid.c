@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "grid_internal.h"
+#include "utf8.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,16 +18,45 @@ struct grid *grid_create(const char *name, const char *format, ...)
 	va_start(list, format);
 	if (vasprintf(&g->heading, format, list) < 0)
 		g->heading = NULL;
+	g->failed = !g->heading;
 	va_end(list);
 	return g;
+}
+
+/* Keys may be somebody else's (names of events): text that any reader takes, and no two alike. */
+static char *make_key(const struct grid *g, const char *key)
+{
+	char *clean = NULL;
+	int same = 1;
+
+	for (int round = 0; round <= g->nr_columns; round++) {
+		bool used = false;
+
+		free(clean);
+		if (asprintf(&clean, round ? "%s_%d" : "%s", key ? key : "", ++same - 1) < 0)
+			return NULL;
+		for (char *c = clean; *c;) {
+			struct utf8_character next = utf8_next(c);
+
+			for (int i = 0; i < next.bytes && !(next.valid && next.printable); i++)
+				c[i] = '?';
+			c += next.bytes;
+		}
+		for (int i = 0; i < g->nr_columns; i++)
+			used |= g->column[i].key && strcmp(g->column[i].key, clean) == 0;
+		if (!used)
+			break;
+	}
+	return clean;
 }
 
 int grid_column(struct grid *g, const char *key, const char *heading, enum cell_kind kind, unsigned flags, int width)
 {
 	if (!g || g->nr_columns == COLUMNS_MAX)
 		return 0;
-	g->column[g->nr_columns] = (struct column){ .key = key, .heading = strdup(heading), .kind = kind, .flags = flags,
+	g->column[g->nr_columns] = (struct column){ .key = make_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags,
 						    .width = width };
+	g->failed |= !g->column[g->nr_columns].key || !g->column[g->nr_columns].heading;
 	if (flags & GRID_SAMPLES)
 		g->samples = g->nr_columns;
 	return g->nr_columns++;
@@ -85,6 +115,11 @@ void grid_set(struct grid *g, int column, double value)
 	last(g, column)->value = value;
 }
 
+void grid_set_evidence(struct grid *g, int column, double samples)
+{
+	last(g, column)->evidence = samples;
+}
+
 void grid_set_blank(struct grid *g, int column)
 {
 	last(g, column)->blank = true;
@@ -129,6 +164,7 @@ static void destroy(struct grid *g)
 		free(g->row[i].cell);
 	}
 	for (int c = 0; c < g->nr_columns; c++) {
+		free(g->column[c].key);
 		free(g->column[c].heading);
 		free(g->column[c].tenths);
 	}

@@ -2,6 +2,9 @@
 /* A grid for programs: all rows and all columns, as JSON or CSV. */
 #include "grid_internal.h"
 #include "page_json.h"
+#include "utf8.h"
+
+#include <string.h>
 
 static double number_of(const struct column *c, const struct cell *cell)
 {
@@ -10,7 +13,8 @@ static double number_of(const struct column *c, const struct cell *cell)
 
 void grid_show_json(const struct grid *g, struct page *p)
 {
-	char key[64];
+	double all = g->samples >= 0 ? grid_all_samples(g) : 0;
+	char key[256];
 
 	page_json_table(p->json, g->name);
 	for (size_t i = 0; i < g->nr_rows; i++) {
@@ -32,10 +36,10 @@ void grid_show_json(const struct grid *g, struct page *p)
 				snprintf(key, sizeof(key), "%s_detail", c->key);
 				page_json_cell_text(row, key, cell->detail);
 			}
-			if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0 && cell->set) {
-				double low, high, of = g->column[g->samples].total;
+			if (grid_has_interval(g, p, n) && cell->set) {
+				double low, high;
 
-				grid_interval(g->row[i].cell[g->samples].value, of, &low, &high);
+				grid_cell_interval(g, g->row[i].cell, n, all, &low, &high);
 				snprintf(key, sizeof(key), "%s_low", c->key);
 				page_json_cell_number(row, key, low);
 				snprintf(key, sizeof(key), "%s_high", c->key);
@@ -50,16 +54,47 @@ void page_put_csv(FILE *to, const char *text)
 	fputc('"', to);
 	if (*text == '=' || *text == '+' || *text == '-' || *text == '@')
 		fputc('\'', to);
-	for (; *text; text++) {
+	for (struct utf8_character c; *text; text += c.bytes) {
+		c = utf8_next(text);
 		if (*text == '"')
 			fputc('"', to);
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, to);
+		if (!c.valid)
+			fputc('?', to);
+		else if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			fputc(' ', to);
+		else
+			fwrite(text, 1, (size_t)c.bytes, to);
 	}
 	fputc('"', to);
 }
 
+/* Keys of ours are plain, those of others may be anything. */
+static void put_key(FILE *to, const char *key, const char *suffix)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s%s", key, suffix);
+	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/")] || *text == '-')
+		page_put_csv(to, text);
+	else
+		fputs(text, to);
+}
+
+static void put_csv_interval(const struct grid *g, const struct page *p, size_t row, int column, double all)
+{
+	double low, high;
+
+	if (!g->row[row].cell[column].set) {
+		fputs(",,", p->to);
+		return;
+	}
+	grid_cell_interval(g, g->row[row].cell, column, all, &low, &high);
+	fprintf(p->to, ",%.10g,%.10g", low, high);
+}
+
 void grid_show_csv(const struct grid *g, struct page *p)
 {
+	double all = g->samples >= 0 ? grid_all_samples(g) : 0;
 	bool first = true;
 
 	if (p->begun)
@@ -68,7 +103,15 @@ void grid_show_csv(const struct grid *g, struct page *p)
 	for (int n = 0; n < g->nr_columns; n++) {
 		if (g->column[n].flags & GRID_TEXT_ONLY)
 			continue;
-		fprintf(p->to, "%s%s", first ? "" : ",", g->column[n].key);
+		if (!first)
+			fputc(',', p->to);
+		put_key(p->to, g->column[n].key, "");
+		if (grid_has_interval(g, p, n)) {
+			fputc(',', p->to);
+			put_key(p->to, g->column[n].key, "_low");
+			fputc(',', p->to);
+			put_key(p->to, g->column[n].key, "_high");
+		}
 		first = false;
 	}
 	fputc('\n', p->to);
@@ -85,12 +128,12 @@ void grid_show_csv(const struct grid *g, struct page *p)
 			if (!first)
 				fputc(',', p->to);
 			first = false;
-			if (!cell->set)
-				continue;
-			if (c->kind == CELL_TEXT)
+			if (cell->set && c->kind == CELL_TEXT)
 				page_put_csv(p->to, cell->text ? cell->text : "");
-			else
+			else if (cell->set)
 				fprintf(p->to, "%.10g", number_of(c, cell));
+			if (grid_has_interval(g, p, n))
+				put_csv_interval(g, p, i, n, all);
 		}
 		fputc('\n', p->to);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as people read them, and how sure a share is. */
-#include "page.h"
+#include "grid_internal.h"
 
 #include <math.h>
 
@@ -19,6 +19,31 @@ void grid_interval(double k, double n, double *low, double *high)
 	half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
 	*low = centre - half > 0 ? centre - half : 0;
 	*high = centre + half < 1 ? centre + half : 1;
+}
+
+bool grid_has_interval(const struct grid *g, const struct page *p, int column)
+{
+	return g->column[column].kind == CELL_SHARE && p->intervals && g->samples >= 0;
+}
+
+double grid_all_samples(const struct grid *g)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < g->nr_rows; i++)
+		if (!g->row[i].text_only)
+			n += g->row[i].cell[g->samples].value;
+	return g->column[g->samples].total > 0 ? g->column[g->samples].total : n;
+}
+
+void grid_cell_interval(const struct grid *g, const struct cell *row, int column, double n, double *low, double *high)
+{
+	const struct column *c = &g->column[column];
+
+	if (row[column].evidence > 0 && c->total > 0)
+		grid_interval(row[column].value / c->total * row[column].evidence, row[column].evidence, low, high);
+	else
+		grid_interval(row[g->samples].value, n, low, high);
 }
 
 const char *grid_short_number(double v, char text[16])

@@ -2,6 +2,7 @@
 /* A grid for people: as wide as the terminal, no line ends in a blank, names are cut and never break it. */
 #include "grid_internal.h"
 #include "summary.h"
+#include "utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,10 @@
 #define BAR_CELLS 8
 #define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
 #define TEXT_MIN 8
+#define TEXT_WANTED 16 /* names of rows say enough with so many, */
+#define MORE_WANTED 12 /* other texts with so many */
+#define TREE_WANTED 16 /* ... and branches in front of them */
+#define HEADING_MAX 16 /* of a number */
 
 void grid_bar(const struct page *p, int tenths, int cells)
 {
@@ -95,6 +100,7 @@ static void choose_rows(struct grid *g, const struct page *p)
 	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
 	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
 		struct column *column = &g->column[c];
+		double doubt = 0;
 
 		if (column->kind == CELL_TEXT && !(column->flags & (GRID_HIDDEN | GRID_FIXED)) && !named) {
 			snprintf(g->rest_text, sizeof(g->rest_text), "(%zu more)", g->nr_rows - g->shown);
@@ -106,7 +112,11 @@ static void choose_rows(struct grid *g, const struct page *p)
 			for (size_t i = g->shown; i < g->nr_rows; i++) {
 				g->rest[c].set |= g->row[i].cell[c].set;
 				g->rest[c].value += g->row[i].cell[c].value;
+				if (g->row[i].cell[c].evidence > 0)
+					doubt += g->row[i].cell[c].value / g->row[i].cell[c].evidence;
 			}
+			if (doubt > 0)
+				g->rest[c].evidence = g->rest[c].value / doubt;
 		} else {
 			g->rest[c] = (struct cell){ .set = false };
 		}
@@ -145,42 +155,118 @@ static bool is_shown(const struct column *c)
 	return !(c->flags & GRID_HIDDEN);
 }
 
-static void make_widths(struct grid *g, const struct page *p)
+static int frame_width(const struct grid *g, const struct page *p, int column)
 {
-	int left = p->columns, flexible[COLUMNS_MAX], nr_flexible = 0;
+	const struct column *c = &g->column[column];
+	int width = c->kind == CELL_SHARE && (c->flags & GRID_BAR) ? BAR_CELLS + 1 : 0;
+
+	return width + (grid_has_interval(g, p, column) ? INTERVAL_WIDTH + 1 : 0);
+}
+
+static int at_most(int n, int most)
+{
+	return n < most ? n : most;
+}
+
+static void measure(struct grid *g, const struct page *p, struct column *c, int n)
+{
+	int width = page_width(p, c->heading), with_details, branches = 0;
 	char text[32];
+
+	if (c->kind != CELL_TEXT && width > HEADING_MAX)
+		width = HEADING_MAX;
+	with_details = width;
+	for (size_t row = 0; row < nr_lines(g); row++) {
+		const struct cell *cell = cell_at(g, row, n);
+		int prefix = page_width(p, cell->prefix), w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + prefix;
+		int detail = cell->detail ? page_width(p, cell->detail) + prefix : 0;
+
+		branches = prefix > branches ? prefix : branches;
+		width = w > width ? w : width;
+		with_details = detail > with_details ? detail : with_details;
+	}
+	with_details = width > with_details ? width : with_details;
+	c->natural = c->kind != CELL_TEXT ? width : c->width && with_details > c->width ? c->width : with_details;
+	c->least = c->wanted = c->natural;
+	if (c->kind == CELL_TEXT && !(c->flags & GRID_FIXED)) {
+		width = width < c->natural ? width : c->natural;
+		branches = branches < TREE_WANTED ? branches : TREE_WANTED;
+		c->least = at_most(TEXT_MIN + branches, width);
+		c->wanted = at_most(n == g->name_of_row ? TEXT_WANTED + branches : MORE_WANTED, width);
+	}
+}
+
+static int least_width(const struct grid *g, const struct page *p)
+{
+	int width = -2;
+
+	for (int i = 0; i < g->nr_columns; i++)
+		if (is_shown(&g->column[i]))
+			width += g->column[i].least + frame_width(g, p, i) + 2;
+	return width;
+}
+
+/* Columns that are too many for a line, however short its names, go into further blocks of lines, each with the names of the rows; the
+ * bar goes first. */
+static void make_blocks(struct grid *g, const struct page *p)
+{
+	int name, used;
+
+	g->name_of_row = -1;
+	for (int i = 0; i < g->nr_columns; i++) {
+		struct column *c = &g->column[i];
+
+		c->block = 0;
+		if (!is_shown(c))
+			continue;
+		if (g->name_of_row < 0 && c->kind == CELL_TEXT && !(c->flags & GRID_FIXED))
+			g->name_of_row = i;
+		measure(g, p, c, i);
+		if (p->intervals)
+			c->flags &= ~GRID_BAR; /* they need its room */
+	}
+	for (int i = 0; i < g->nr_columns && least_width(g, p) > p->columns; i++)
+		g->column[i].flags &= ~GRID_BAR;
+	g->nr_blocks = 1;
+	if (least_width(g, p) <= p->columns)
+		return;
+	used = name = g->name_of_row >= 0 ? g->column[g->name_of_row].wanted + 2 : 0;
+	for (int i = 0; i < g->nr_columns; i++) {
+		struct column *c = &g->column[i];
+		int width = c->wanted + frame_width(g, p, i) + 2;
+
+		if (!is_shown(c) || i == g->name_of_row)
+			continue;
+		if (used > name && used + width > p->columns + 2) {
+			g->nr_blocks++;
+			used = name;
+		}
+		used += width;
+		c->block = g->nr_blocks - 1;
+	}
+}
+
+static bool is_in_block(const struct grid *g, int column, int block)
+{
+	return is_shown(&g->column[column]) && (g->column[column].block == block || column == g->name_of_row);
+}
+
+static void make_widths(struct grid *g, const struct page *p, int block)
+{
+	int left = p->columns + 2, flexible[COLUMNS_MAX], nr_flexible = 0;
 
 	for (int i = 0; i < g->nr_columns; i++) {
 		struct column *c = &g->column[i];
-		int most = c->width, width = page_width(p, c->heading);
 
-		if (!is_shown(c))
+		if (!is_in_block(g, i, block))
 			continue;
-		if (p->intervals)
-			c->flags &= ~GRID_BAR; /* they need its room */
-		for (size_t row = 0; row < nr_lines(g); row++) {
-			const struct cell *cell = cell_at(g, row, i);
-			int w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + page_width(p, cell->prefix);
-			int detail = cell->detail ? page_width(p, cell->detail) + page_width(p, cell->prefix) : 0;
-
-			w = detail > w ? detail : w;
-			width = w > width ? w : width;
-		}
-		if (c->kind == CELL_TEXT) {
-			c->width = most && width > most ? most : width;
-			if (!(c->flags & GRID_FIXED))
-				flexible[nr_flexible++] = i;
-		} else {
-			c->width = width;
-		}
-		left -= c->width + 2;
-		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
-			left -= BAR_CELLS + 1;
-		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
-			left -= INTERVAL_WIDTH + 1;
+		c->width = c->natural;
+		left -= c->width + frame_width(g, p, i) + 2;
+		if (c->kind == CELL_TEXT && !(c->flags & GRID_FIXED))
+			flexible[nr_flexible++] = i;
 	}
 	/* what does not fit is taken from the widest text, a column at a time */
-	for (left += 2; left < 0 && nr_flexible; left++) {
+	for (; left < 0 && nr_flexible; left++) {
 		int widest = flexible[0];
 
 		for (int i = 1; i < nr_flexible; i++)
@@ -199,25 +285,19 @@ static void put_pad(const struct page *p, int n)
 
 static void put_interval(const struct grid *g, const struct page *p, size_t row, int c)
 {
-	double n = 0, low, high;
-	const struct cell *samples = cell_at(g, row, g->samples);
-	char text[32];
+	const struct cell *cells = row < g->shown ? g->row[row].cell : g->rest;
+	char text[32] = "";
+	double low, high;
 
-	for (size_t i = 0; i < nr_lines(g); i++)
-		if (!(i < g->shown && g->row[i].text_only))
-			n += cell_at(g, i, g->samples)->value;
-	if (g->column[g->samples].total > n || g->column[c].tree)
-		n = g->column[g->samples].total;
-	grid_interval(samples->value, n, &low, &high);
-	if (cell_at(g, row, c)->set && samples->set && !(row < g->shown && g->row[row].text_only))
+	if (cells[c].set && cells[g->samples].set && !(row < g->shown && g->row[row].text_only)) {
+		grid_cell_interval(g, cells, c, g->all_samples, &low, &high);
 		snprintf(text, sizeof(text), "%.1f-%.1f", 100 * low, 100 * high);
-	else
-		text[0] = 0;
+	}
 	fprintf(p->to, " %*s", INTERVAL_WIDTH, text);
 }
 
 /* Blanks are kept back until something follows them, so that no line ends in one. */
-static void put_line(const struct grid *g, const struct page *p, size_t row)
+static void put_line(const struct grid *g, const struct page *p, size_t row, int block)
 {
 	char text[32];
 	int pending = 0;
@@ -231,19 +311,15 @@ static void put_line(const struct grid *g, const struct page *p, size_t row)
 		const char *shown = to_text(c, cell, tenths_at(c, row), text);
 		int used;
 
-		if (!is_shown(c))
+		if (!is_in_block(g, i, block))
 			continue;
 		if (c->kind == CELL_TEXT) {
-			int prefix = page_width(p, cell->prefix), width = c->width - prefix;
-
-			if (prefix || (shown && *shown)) {
+			used = 0;
+			if ((cell->prefix && *cell->prefix) || (shown && *shown)) {
 				put_pad(p, pending);
 				pending = 0;
-				if (cell->prefix)
-					fputs(cell->prefix, p->to);
-				used = prefix + page_put(p, cell->set ? shown : "-", width > 4 ? width : 4);
-			} else {
-				used = 0;
+				used = page_put_branches(p, cell->prefix, c->width);
+				used += page_put(p, cell->set ? shown : "-", c->width - used);
 			}
 			pending += c->width - used + 2;
 			continue;
@@ -251,7 +327,7 @@ static void put_line(const struct grid *g, const struct page *p, size_t row)
 		put_pad(p, pending + c->width - page_width(p, shown));
 		fputs(shown, p->to);
 		pending = 2;
-		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
+		if (grid_has_interval(g, p, i))
 			put_interval(g, p, row, i);
 		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR)) {
 			fputc(' ', p->to);
@@ -277,45 +353,43 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 		const struct cell *cell = cell_at(g, row, i);
 		int prefix = page_width(p, cell->prefix);
 
-		if (!is_shown(c))
+		if (!is_in_block(g, i, 0))
 			continue;
 		if (cell->detail && *cell->detail) {
+			prefix = page_branches_width(p, cell->prefix, c->width);
 			put_pad(p, at + prefix);
 			page_style(p, "2");
-			page_put(p, cell->detail, c->width - prefix > 4 ? c->width - prefix : 4);
+			page_put(p, cell->detail, c->width - prefix);
 			page_style(p, "0");
 			fputc('\n', p->to);
 		}
-		at += c->width + 2;
-		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
-			at += INTERVAL_WIDTH + 1;
-		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
-			at += BAR_CELLS + 1;
+		at += c->width + 2 + frame_width(g, p, i);
 	}
 }
 
-static void put_headings(const struct grid *g, const struct page *p)
+static void put_headings(const struct grid *g, const struct page *p, int block)
 {
 	int pending = 0, some = 0;
 
 	for (int i = 0; i < g->nr_columns; i++)
-		some += is_shown(&g->column[i]) && *g->column[i].heading;
+		some += is_in_block(g, i, block) && *g->column[i].heading;
 	if (!some)
 		return;
 	for (int i = 0; i < g->nr_columns; i++) {
 		const struct column *c = &g->column[i];
 		int width = page_width(p, c->heading);
 
-		if (!is_shown(c))
+		if (!is_in_block(g, i, block))
 			continue;
+		width = width < c->width ? width : c->width;
 		if (!width && c->kind == CELL_TEXT) {
 			pending += c->width + 2;
 			continue;
 		}
 		put_pad(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
-		width = page_put(p, c->heading, c->kind == CELL_TEXT || c->width > width ? c->width : width);
+		width = page_put(p, c->heading, c->width);
 		pending = 2 + (c->kind == CELL_TEXT ? c->width - width : 0);
-		if (c->kind == CELL_SHARE && p->intervals && g->samples >= 0)
+		if (grid_has_interval(g, p, i))
 			fprintf(p->to, " %*s", INTERVAL_WIDTH, "95 %");
 		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
 			pending += BAR_CELLS + 1;
@@ -327,16 +401,27 @@ void grid_show_text(struct grid *g, const struct page *p)
 {
 	choose_rows(g, p);
 	make_tenths(g);
-	make_widths(g, p);
+	g->all_samples = g->samples >= 0 ? grid_all_samples(g) : 0;
+	make_blocks(g, p);
 	fputc('\n', p->to);
 	page_style(p, "1");
-	page_put(p, g->heading, 4096);
-	page_style(p, "0");
-	fputs(g->nr_rows ? "\n" : ": none\n", p->to);
-	if (g->nr_rows)
-		put_headings(g, p);
-	for (size_t row = 0; row < nr_lines(g); row++) {
-		put_line(g, p, row);
-		put_details(g, p, row);
+	if (g->nr_rows && g->heading) {
+		page_put_wrapped(p, g->heading);
+		page_style(p, "0");
+	} else {
+		page_put(p, g->heading, p->columns - (int)sizeof(": none") + 1);
+		page_style(p, "0");
+		fputs(": none\n", p->to);
+	}
+	for (int block = 0; block < g->nr_blocks && g->nr_rows; block++) {
+		if (block)
+			fputc('\n', p->to);
+		make_widths(g, p, block);
+		put_headings(g, p, block);
+		for (size_t row = 0; row < nr_lines(g); row++) {
+			put_line(g, p, row, block);
+			if (block == 0)
+				put_details(g, p, row);
+		}
 	}
 }

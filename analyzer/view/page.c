@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include "page_json.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -51,8 +52,7 @@ void page_fact_number(struct page *p, const char *key, double value)
 		page_json_number(p->json, key, value);
 }
 
-/* Lines break at blanks; what follows is indented. */
-static void put_wrapped(const struct page *p, char *text)
+void page_put_wrapped(const struct page *p, char *text)
 {
 	int used = 0;
 
@@ -70,7 +70,7 @@ static void put_wrapped(const struct page *p, char *text)
 			fputc(' ', p->to);
 			used++;
 		}
-		used += page_put(p, word, p->columns);
+		used += page_put(p, word, p->columns - used);
 	}
 	fputc('\n', p->to);
 }
@@ -89,7 +89,7 @@ void page_sentence(struct page *p, const char *format, ...)
 	if (p->json) {
 		page_json_note(p->json, text);
 	} else if (p->form == PAGE_TEXT) {
-		put_wrapped(p, text);
+		page_put_wrapped(p, text);
 	}
 	free(text);
 }
@@ -102,59 +102,82 @@ int page_end(struct page *p)
 	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
 }
 
-/* Bytes of the character at c, 0 when it is none that may be printed as it is. */
-static int character(const struct page *p, const unsigned char *c)
+#define COMBINING_MAX 4 /* on one character: more are dropped, so that a name cannot grow out of its line */
+
+/* The next piece of a text as the page shows it: from *shown, bytes of them; returns its columns, and moves the text on. */
+static int piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
 {
-	int bytes = *c < 0x80 ? 1 : *c >= 0xf8 ? 0 : *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc2 ? 2 : 0;
+	struct utf8_character c = utf8_next(*text);
+	bool as_it_is = c.printable && (p->utf8 || c.bytes == 1) && c.columns > 0;
 
-	for (int i = 1; i < bytes; i++)
-		if ((c[i] & 0xc0) != 0x80)
-			return 0;
-	if (*c < 0x20 || *c == 0x7f || (bytes == 2 && *c == 0xc2 && c[1] < 0xa0) || (bytes > 1 && !p->utf8))
-		return 0;
-	return bytes;
-}
+	*shown = as_it_is ? *text : "?";
+	*bytes = as_it_is ? (size_t)c.bytes : 1;
+	*text += c.bytes;
+	if (!as_it_is)
+		return 1;
+	for (int n = 0; p->utf8 && **text; n++) {
+		struct utf8_character mark = utf8_next(*text);
 
-static int skip(const unsigned char *c)
-{
-	int n = 1;
-
-	while (*c >= 0xc0 && (c[n] & 0xc0) == 0x80 && n < 4)
-		n++;
-	return n;
+		if (!mark.printable || mark.columns > 0)
+			break;
+		*text += mark.bytes;
+		if (n < COMBINING_MAX)
+			*bytes += (size_t)mark.bytes;
+	}
+	return c.columns;
 }
 
 int page_width(const struct page *p, const char *text)
 {
+	const char *shown;
+	size_t bytes;
 	int n = 0;
 
-	for (const unsigned char *c = (const unsigned char *)(text ? text : ""); *c; n++) {
-		int bytes = character(p, c);
-
-		c += bytes ? bytes : skip(c);
-	}
+	for (text = text ? text : ""; *text;)
+		n += piece(p, &text, &shown, &bytes);
 	return n;
 }
 
 int page_put(const struct page *p, const char *text, int columns)
 {
-	const unsigned char *c = (const unsigned char *)(text ? text : "");
+	bool fits = page_width(p, text) <= columns;
+	const char *shown;
+	size_t bytes;
 	int used = 0;
 
-	for (; *c && used < columns; used++) {
-		int bytes = character(p, c), step = bytes ? bytes : skip(c);
+	for (text = text ? text : ""; *text && used < columns;) {
+		int width = piece(p, &text, &shown, &bytes);
 
-		if (used == columns - 1 && c[step]) {
+		if (!fits && used + width > columns - 1) {
 			fputs(p->utf8 ? "…" : "~", p->to);
 			return used + 1;
 		}
-		if (bytes)
-			fwrite(c, 1, (size_t)bytes, p->to);
-		else
-			fputc('?', p->to);
-		c += step;
+		fwrite(shown, 1, bytes, p->to);
+		used += width;
 	}
 	return used;
+}
+
+#define NAME_LEAST 8 /* what branches leave to the name behind them, */
+#define NAME_WANTED 12 /* and what they do when they are cut anyway */
+
+int page_branches_width(const struct page *p, const char *branches, int columns)
+{
+	int width = page_width(p, branches);
+
+	return width <= columns - NAME_LEAST ? width : columns > NAME_WANTED && width > columns - NAME_WANTED ? columns - NAME_WANTED : 0;
+}
+
+int page_put_branches(const struct page *p, const char *branches, int columns)
+{
+	int width = page_branches_width(p, branches, columns);
+
+	if (!width || width == page_width(p, branches))
+		return page_put(p, branches, width);
+	fputs(p->utf8 ? "…" : "~", p->to);
+	while (*branches && page_width(p, branches) > width - 1)
+		branches += utf8_next(branches).bytes;
+	return 1 + page_put(p, branches, width - 1);
 }
 
 void page_style(const struct page *p, const char *sgr)

@@ -40,8 +40,13 @@ int page_end(struct page *p);
 /* Text form only: at most columns characters of somebody else's text, no control characters, no half UTF-8; returns how many
  * columns it took. */
 int page_put(const struct page *p, const char *text, int columns);
+/* A text in lines that break at blanks, with the line's end; what follows the first is indented.  Writes into text. */
+void page_put_wrapped(const struct page *p, char *text);
 /* A text between quotes, as RFC 4180 has it; one that a spreadsheet would take for a formula gets a quote in front. */
 void page_put_csv(FILE *to, const char *text);
+/* A tree's branches in front of a name that has so many columns with them; where that is not enough, the ones next to the name. */
+int page_put_branches(const struct page *p, const char *branches, int columns);
+int page_branches_width(const struct page *p, const char *branches, int columns);
 /* How many columns a text takes. */
 int page_width(const struct page *p, const char *text);
 void page_style(const struct page *p, const char *sgr); /* "1", "2", "36", "0"; nothing without colour */
@@ -86,6 +91,9 @@ void grid_row(struct grid *g);
 /* Cells of the last row; one that is never set is "-" and null. */
 void grid_set(struct grid *g, int column, double value);
 void grid_set_text(struct grid *g, int column, const char *text);
+/* Of a share, for its interval: how many samples of equal weight say as much as all the samples it is a share of.  Not set: the
+ * interval is that of the row's samples among all. */
+void grid_set_evidence(struct grid *g, int column, double samples);
 /* Nothing to say: empty for people, null for programs. */
 void grid_set_blank(struct grid *g, int column);
 /* A few words before a text, for people (a tree's branches), and a second line below it. */

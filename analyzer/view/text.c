@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #define BAR_CELLS 10
-#define NAME_COLUMN (7 + 1 + BAR_CELLS + 8 + 6 + 6 + 6 + 2) /* where a plan line's name starts */
+#define NAME_COLUMN (8 + 1 + BAR_CELLS + 8 + 6 + 6 + 6 + 2) /* where a plan line's name starts */
 
 struct text {
 	const struct summary *s;
@@ -32,13 +32,17 @@ static void put_name(const struct text *t, const char *name, int columns)
 static void put_heading(const struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put_heading(const struct text *t, const char *format, ...)
 {
+	char text[160];
 	va_list list;
 
-	fputs(t->page.colour ? "\n\033[1m" : "\n", t->to);
 	va_start(list, format);
-	vfprintf(t->to, format, list);
+	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	fputs(t->page.colour ? "\033[0m\n" : "\n", t->to);
+	fputc('\n', t->to);
+	page_style(&t->page, "1");
+	put_name(t, text, t->page.columns);
+	page_style(&t->page, "0");
+	fputc('\n', t->to);
 }
 
 static void put_share(const struct text *t, int tenths)
@@ -74,18 +78,24 @@ static bool all_pass(const struct summary *s)
 	return samples + 0.5 >= (double)s->a->nr_samples;
 }
 
+static int nr_counted(const struct model *m)
+{
+	int nr = 0;
+
+	for (uint32_t n = 0; n < m->nr_events; n++)
+		nr += !m->event[n].is_switch;
+	return nr;
+}
+
 /* How much of what the counter saw its samples stand for; and whether they are the ones shown. */
 static void put_share_of_counter(const struct text *t, uint32_t i)
 {
 	const struct model *m = t->s->a->model;
 	const struct event *e = &m->event[i];
-	int more = 0;
 
 	if (e->counted && all_pass(t->s))
 		fprintf(t->to, "\n          samples of %.1f %% of what it counted", 100 * t->s->all.event[i].weight / (double)e->counted);
-	for (uint32_t n = 0; n < m->nr_events; n++)
-		more += !m->event[n].is_switch;
-	if (more > 1)
+	if (nr_counted(m) > 1)
 		fprintf(t->to, "; %s", i == t->s->event ? "shown below" : "see --event");
 }
 
@@ -103,16 +113,21 @@ static void put_header(const struct text *t)
 	put_name(t, m->kernel, 24);
 	for (uint32_t i = 0; i < m->nr_events; i++) {
 		const struct event *e = &m->event[i];
+		char how[128];
+		int n;
 
 		if (e->is_switch)
 			continue;
-		fprintf(t->to, "\nevent     ");
-		put_name(t, e->name, 30);
 		if (e->rate)
-			fprintf(t->to, ", %llu samples/s and CPU", (unsigned long long)e->rate);
+			n = snprintf(how, sizeof(how), ", %llu samples/s and CPU", (unsigned long long)e->rate);
 		else
-			fprintf(t->to, ", every %llu %s", (unsigned long long)e->period, e->unit);
-		fprintf(t->to, ", %u stack bytes%s", e->stack_bytes, e->exclude_kernel ? ", user code only" : "");
+			n = snprintf(how, sizeof(how), ", every %llu %.20s", (unsigned long long)e->period, e->unit);
+		snprintf(how + n, sizeof(how) - (size_t)n, ", %u stack bytes%s", e->stack_bytes,
+			 e->exclude_kernel ? ", user code only" : "");
+		fprintf(t->to, "\nevent     ");
+		n = t->page.columns - 10 - page_width(&t->page, how) - (nr_counted(m) > 1 ? (int)sizeof("; shown below") - 1 : 0);
+		put_name(t, e->name, n > 8 ? n : 8);
+		put_name(t, how, 70);
 		put_share_of_counter(t, i);
 	}
 	fprintf(t->to, "\nsamples   %llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
@@ -158,14 +173,12 @@ static void plan_line(const struct text *t, const struct plan *p, uint32_t i)
 		fprintf(t->to, "%6s", "-");
 	fprintf(t->to, "%6s%6s  ", has_estimate ? grid_short_number((double)estimated, a) : "-",
 		has_rows ? grid_short_number((double)rows, b) : "-");
-	for (const char *c = p->tree.line[i].prefix; *c; c++)
-		used += (*c & 0xc0) != 0x80;
-	fputs(p->tree.line[i].prefix, t->to);
-	put_name(t, component_name(t, p->tree.line[i].component, spare, sizeof(spare)), columns > used ? columns - used : 8);
+	used = page_put_branches(&t->page, p->tree.line[i].prefix, columns);
+	put_name(t, component_name(t, p->tree.line[i].component, spare, sizeof(spare)), columns - used);
 	fputc('\n', t->to);
 	if (detail && *detail) {
 		fprintf(t->to, "%*s%*s", NAME_COLUMN, "", used, "");
-		put_name(t, detail, columns > used ? columns - used : 8);
+		put_name(t, detail, columns - used);
 		fputc('\n', t->to);
 	}
 }
@@ -218,7 +231,9 @@ static void put_plan_of(const struct text *t, const struct process *process)
 		put_heading(t, "Plan of process %u: %.0f samples in its run phase", process->pid, total);
 	else
 		put_heading(t, "Plan of process %u: %.0f samples", process->pid, total);
-	fprintf(t->to, "  share            samples kernel guess  rows  %s\n", level_name(t, t->s->plan_level));
+	fputs("  share            samples kernel guess  rows  ", t->to);
+	put_name(t, level_name(t, t->s->plan_level), 80 - NAME_COLUMN);
+	fputc('\n', t->to);
 	for (uint32_t i = 0; i < nr; i++)
 		plan_line(t, &p, i);
 	put_share(t, p.tenths[nr]);
@@ -319,8 +334,11 @@ static void put_line(const struct text *t, uint32_t i)
 {
 	const struct line *l = &t->s->a->line[i];
 
-	put_name(t, l->file, 50);
-	fprintf(t->to, ":%u%s", l->number, l->jit ? "  (generated code)" : "");
+	char number[40];
+
+	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
+	put_name(t, l->file, 60 - (int)strlen(number));
+	fputs(number, t->to);
 }
 
 static void put_image(const struct text *t, uint32_t i)
@@ -333,7 +351,7 @@ static void put_process(const struct text *t, uint32_t i)
 	const struct process *p = t->s->a->model->numbered[i];
 
 	fprintf(t->to, "%u ", p->pid);
-	put_name(t, *p->comm ? p->comm : p->executable, 50);
+	put_name(t, *p->comm ? p->comm : p->executable, 48);
 }
 
 static void put_method(const struct text *t, uint32_t i)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,11 +97,8 @@ struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const
 {
 	struct sum_columns c;
 	char heading[12];
-	int others = 0;
 
-	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-		others += e != r->event && s->total[e].samples > 0;
-	c.share = grid_column(g, "share", "share", CELL_SHARE, others > 1 ? 0 : GRID_BAR, 0); /* names need the room */
+	c.share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	grid_set_total(g, c.share, report_measure(r, &s->total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
 		c.event[e] = -1;
@@ -117,19 +115,36 @@ struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const
 	return c;
 }
 
+double view_evidence(const struct group_sum *part, const struct group_sum *all)
+{
+	double p, variance;
+
+	if (all->weight <= 0 || all->weight_squares <= 0)
+		return all->samples;
+	p = part->weight / all->weight;
+	variance = (1 - p) * (1 - p) * part->weight_squares + p * p * fmax(all->weight_squares - part->weight_squares, 0);
+	if (part->weight <= 0 || p >= 1 || variance <= 0)
+		return all->weight * all->weight / all->weight_squares;
+	return p * (1 - p) * all->weight * all->weight / variance;
+}
+
 void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct report *r, const struct split *s, uint32_t value)
 {
 	static const struct group_sum none;
 	const struct group_sum *sum = value < s->nr ? &s->sum[r->event][value] : &none;
 
 	grid_set(g, c->share, report_measure(r, sum));
+	grid_set_evidence(g, c->share, view_evidence(sum, &s->total[r->event]));
 	grid_set(g, c->samples, sum->samples);
 	if (sum->samples > 0)
 		grid_set(g, c->kernel, sum->kernel / sum->samples);
 	grid_set(g, c->weight, sum->weight);
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (c->event[e] >= 0)
-			grid_set(g, c->event[e], value < s->nr ? report_measure(r, &s->sum[e][value]) : 0);
+		if (c->event[e] >= 0) {
+			sum = value < s->nr ? &s->sum[e][value] : &none;
+			grid_set(g, c->event[e], report_measure(r, sum));
+			grid_set_evidence(g, c->event[e], view_evidence(sum, &s->total[e]));
+		}
 }
 
 void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
@@ -161,6 +176,8 @@ void view_header(const struct report *r, struct page *p)
 	const char *event = r->event < m->nr_events && m->event[r->event].name ? m->event[r->event].name : "";
 	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
 	uint64_t lost = summary_lost(m);
+	char line[400];
+	int n;
 
 	page_fact(p, "command", m->command);
 	page_fact(p, "event", event);
@@ -171,12 +188,13 @@ void view_header(const struct report *r, struct page *p)
 	page_fact_number(p, "seconds", seconds);
 	if (p->form != PAGE_TEXT)
 		return;
-	fprintf(p->to, "%llu samples in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds, (unsigned long long)lost);
+	n = snprintf(line, sizeof(line), "%llu samples in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
+		     (unsigned long long)lost);
 	if (r->samples + 0.5 < (double)a->nr_samples)
-		fprintf(p->to, "; %.0f pass the filter", r->samples);
-	if (m->nr_events > 1) {
-		fputs("; event ", p->to);
-		page_put(p, event, 30);
-	}
-	fputc('\n', p->to);
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "; %.0f pass the filter", r->samples);
+	if (m->nr_events > 1)
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "; event %.100s", event);
+	if (m->nr_events > VIEW_EVENTS_MAX)
+		snprintf(line + n, sizeof(line) - (size_t)n, "; columns for %d of %u events", VIEW_EVENTS_MAX, m->nr_events);
+	page_put_wrapped(p, line);
 }

@@ -61,7 +61,7 @@ const struct view *view_at(int n);
 
 /* ---------------------------------------------------------------------------------------- what several views have */
 
-#define VIEW_EVENTS_MAX 8
+#define VIEW_EVENTS_MAX 16
 
 /* Sums of groups with keys (column, TABLE_EVENT): per event, by the column's value. */
 struct split {
@@ -78,6 +78,12 @@ void split_fini(struct split *s);
 
 /* An event's name for the head of a narrow column. */
 void view_event_heading(const struct report *r, uint32_t event, char text[12]);
+
+/*
+ * How many samples of equal weight say as much about part / all as those that there are: p (1 - p) over the variance of a ratio of
+ * weighted sums (W. G. Cochran, Sampling Techniques, 1977, 6.4).  Of equal weights: their number.
+ */
+double view_evidence(const struct group_sum *part, const struct group_sum *all);
 
 /* Columns that tell a sum: share with bar, samples, the kernel's part, for programs the weight, and a share per other event. */
 struct sum_columns {

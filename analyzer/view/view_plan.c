@@ -114,7 +114,7 @@ static void show_rows(struct report *r, const struct plan_tree *t, const struct 
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
 	int estimate = grid_column(g, "estimated_rows", "guess", CELL_NUMBER, 0, 0);
 	int rows = grid_column(g, "rows", "rows", CELL_NUMBER, 0, 0);
-	int error = grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY, 7);
+	int error = grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7);
 	int factor = grid_column(g, "error_factor", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int per_row, samples_per_row, first, last, id, name;
 	uint32_t runs = nr_runs(r, process);

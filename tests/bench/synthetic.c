@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events].  A query of 12 operators and 24
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names].  A query of 12 operators and 24
  * tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the samples lie in
  * them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events, there are also
- * instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  The samples take the
- * recorder's own way into the file.
+ * instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names, names are what
+ * no report may break on.  The samples take the recorder's own way into the file.
  */
 #include "samples.h"
 
@@ -29,6 +29,31 @@ static void begin(uint32_t id, uint64_t time_ns, int nr)
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, id >= 128 && id < 132 ? 0 : PID, PID, nr);
 }
 
+/* Names that are long, wide, combine, turn lines around, are no UTF-8, or mean something to a terminal, a spreadsheet, HTML. */
+static bool hostile;
+
+static void name(const char *t)
+{
+	static const char *const odd[] = {
+		"表の結合と集約と並べ替えと射影と選択と走査と出力と書き込みと読み取りと",
+		"e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86\xcc\x87\xcc\x88 combining",
+		"\xe2\x80\xae right to left", "\033[31m\033[2J\007 terminal", "two\nlines\tand \"quotes\", commas",
+		"no \xff\xfe\xc3( utf-8 \xed\xa0\x80", "=cmd|' /C calc'!A0", "<script>&amp;</script>]]>",
+		"\xf0\x9f\x98\x80\xf0\x9f\x98\x80 emoji",
+		"\xcc\x81\xe2\x80\x8b", "",
+	};
+	static unsigned next;
+	char long_name[700];
+
+	if (hostile && next % 12 == 11)
+		snprintf(long_name, sizeof(long_name), "%s %0600d", t, 0);
+	else if (hostile)
+		snprintf(long_name, sizeof(long_name), "%s", odd[next % 12]);
+	next++;
+	t = hostile ? long_name : t;
+	trace_record_text(w, t, strlen(t));
+}
+
 static void text(const char *t)
 {
 	trace_record_text(w, t, strlen(t));
@@ -41,15 +66,15 @@ static void numbers(int nr, const uint64_t *v)
 }
 #define NUMBERS(...) numbers(sizeof((uint64_t[]){ __VA_ARGS__ }) / 8, (uint64_t[]){ __VA_ARGS__ })
 
-static void component(uint32_t level, uint64_t id, const char *name, uint64_t nr)
+static void component(uint32_t level, uint64_t id, const char *kind, uint64_t nr)
 {
 	char t[64];
 
-	snprintf(t, sizeof(t), "%s %llu", name, (unsigned long long)nr);
+	snprintf(t, sizeof(t), "%s %llu", kind, (unsigned long long)nr);
 	begin(JITREG_COMPONENT, 2, F_COUNT(component));
 	NUMBERS(level, 0, id);
-	text(t);
-	text("");
+	name(t);
+	name("");
 	trace_record_end(w);
 }
 
@@ -60,11 +85,11 @@ static void dictionary_link(uint32_t lower_level, uint64_t lower, uint32_t upper
 	trace_record_end(w);
 }
 
-static void level(uint32_t id, const char *name, uint32_t flags)
+static void level(uint32_t id, const char *called, uint32_t flags)
 {
 	begin(JITREG_LEVEL, 2, F_COUNT(level));
 	NUMBERS(id, flags);
-	text(name);
+	name(called);
 	trace_record_array(w, 0);
 	trace_record_end(w);
 }
@@ -89,7 +114,10 @@ static void head(bool others)
 	for (uint64_t e = 0; e < (others ? sizeof(names) / sizeof(names[0]) : 1); e++) {
 		begin(TRACE_EVENT, 1, F_COUNT(event));
 		NUMBERS(e);
-		text(names[e]);
+		if (e < 3)
+			name(names[e]);
+		else
+			text(names[e]);
 		text(e < 2 ? names[e] : "events");
 		NUMBERS(0, 0, e < 2 ? 100000 : 1, 0, 0, 0, REGISTERS, 0);
 		text("synthetic");
@@ -99,8 +127,8 @@ static void head(bool others)
 	}
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, 1, PID, PID, F_COUNT(process));
 	NUMBERS(1);
-	text("/synthetic/engine");
-	text("engine");
+	name("/synthetic/engine");
+	name("engine");
 	trace_record_end(w);
 	begin(TRACE_MMAP, 1, F_COUNT(mmap));
 	NUMBERS(RUNTIME, RUNTIME_BYTES, 0, 5);
@@ -147,13 +175,13 @@ static void query(void)
 	begin(JITREG_MARK, 3, F_COUNT(mark));
 	NUMBERS(JITREG_MARK_BEGIN, 0, 0, 1, 0, 0);
 	text("run");
-	text("");
+	name("");
 	trace_record_end(w);
 }
 
 static void code(uint64_t nr)
 {
-	char name[32];
+	char called[32];
 
 	for (uint64_t i = 0; i < nr; i++) {
 		begin(JITREG_CODE_MAP, 2, F_COUNT(code_map));
@@ -164,10 +192,10 @@ static void code(uint64_t nr)
 			NUMBERS(n * 16, IR, 1 + (i * 16 + n) % NR_IR);
 		}
 		trace_record_end(w);
-		snprintf(name, sizeof(name), "function_%llu", (unsigned long long)i);
+		snprintf(called, sizeof(called), "function_%llu", (unsigned long long)i);
 		begin(JITREG_LOAD, 2 + i, F_COUNT(load));
 		NUMBERS(PID, PID, CODE + i * CODE_STEP, CODE + i * CODE_STEP, 256, i);
-		text(name);
+		name(called);
 		trace_record_bytes(w, "", 0);
 		trace_record_end(w);
 	}
@@ -284,12 +312,16 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 
 int main(int argc, char **argv)
 {
-	bool others = argc > 4 && strcmp(argv[4], "events") == 0;
+	bool others = false;
 	uint64_t nr = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, nr_code = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct diag d;
 
+	for (int i = 4; i < argc; i++) {
+		others |= strcmp(argv[i], "events") == 0;
+		hostile |= strcmp(argv[i], "names") == 0;
+	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {

@@ -3,6 +3,7 @@
 
 #include "page.h"
 #include "summary.h"
+#include "view.h"
 
 #include <locale.h>
 #include <math.h>
@@ -101,6 +102,113 @@ static void names_cannot_break_the_terminal_or_the_table(void **state)
 	free(text);
 }
 
+static void wide_and_combining_characters_keep_columns_where_they_are(void **state)
+{
+	struct page p = make_page(PAGE_TEXT);
+	static const char *const names[] = { "表表表", "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86", "\xe2\x80\xae" "abc",
+					     "\xcc\x81" "a", "\xed\xa0\x80", "\xc0\xaf" };
+	static const int widths[] = { 6, 1, 4, 2, 1, 2 };
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	p.utf8 = true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_int_equal(page_width(&p, names[i]), widths[i]);
+	assert_int_equal(page_put(&p, "表表表", 5), 5);
+	assert_int_equal(page_put(&p, "表表表", 4), 3);
+	assert_int_equal(page_put(&p, "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85", 1), 1);
+	assert_int_equal(page_put_branches(&p, "│  │  └─ ", 20), 9);
+	assert_int_equal(page_put_branches(&p, "│  │  └─ ", 16), 4);
+	end_page(&p);
+	setlocale(LC_ALL, "C");
+	assert_string_equal(text, "表表…" "表…" "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84" "│  │  └─ " "…└─ ");
+	free(text);
+}
+
+static void columns_that_do_not_fit_go_into_a_second_block(void **state)
+{
+	static const char *const keys[] = { "a", "b", "b", "c,\"", "d" };
+	struct page p = make_page(PAGE_TEXT);
+	struct grid *g;
+	int name;
+
+	(void)state;
+	for (int form = 0; form < 2; form++) {
+		if (form)
+			p = make_page(PAGE_CSV);
+		g = grid_create("things", "Things");
+		for (int i = 0; i < 5; i++)
+			grid_column(g, keys[i], "12345678", CELL_COUNT, 0, 0);
+		name = grid_column(g, "name", "thing", CELL_TEXT, 0, 0);
+		for (int i = 0; i < 2; i++) {
+			grid_row(g);
+			for (int c = 0; c < 5; c++)
+				grid_set(g, c, 10 * i + c);
+			grid_set_text(g, name, i ? "one" : "a name with its length");
+		}
+		grid_show(g, &p);
+		end_page(&p);
+		assert_string_equal(text, form ? "a,b,b_2,\"c,\"\"\",d,name\n"
+						 "0,1,2,3,4,\"a name with its length\"\n"
+						 "10,11,12,13,14,\"one\"\n" :
+						 "\nThings\n"
+						 "12345678  12345678  thing\n"
+						 "       0         1  a name with its len~\n"
+						 "      10        11  one\n"
+						 "\n"
+						 "12345678  12345678  thing\n"
+						 "       2         3  a name with its len~\n"
+						 "      12        13  one\n"
+						 "\n"
+						 "12345678  thing\n"
+						 "       4  a name with its length\n"
+						 "      14  one\n");
+		free(text);
+	}
+}
+
+static void intervals_are_of_the_evidence_behind_a_share(void **state)
+{
+	struct page p = make_page(PAGE_CSV);
+	struct grid *g = grid_create("things", "Things");
+	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), other = grid_column(g, "other", "other", CELL_SHARE, 0, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+
+	(void)state;
+	p.intervals = true;
+	grid_set_total(g, share, 100);
+	grid_set_total(g, other, 50);
+	grid_set_total(g, samples, 100);
+	grid_row(g);
+	grid_set(g, share, 10);
+	grid_set(g, samples, 10);
+	grid_set(g, other, 25); /* half, of ten samples */
+	grid_set_evidence(g, other, 10);
+	grid_show(g, &p);
+	end_page(&p);
+	assert_string_equal(text, "share,share_low,share_high,other,other_low,other_high,samples\n"
+				  "0.1,0.05522913681,0.1743656622,0.5,0.236593089,0.763406911,10\n");
+	free(text);
+}
+
+static void unequal_weights_say_less_than_equal_ones(void **state)
+{
+	struct group_sum part = { .samples = 10, .weight = 10, .weight_squares = 10 };
+	struct group_sum all = { .samples = 100, .weight = 100, .weight_squares = 100 };
+
+	(void)state;
+	assert_true(fabs(view_evidence(&part, &all) - 100) < 1e-9);
+	/* one sample of a half of all the weight is no evidence of a half */
+	part = (struct group_sum){ .samples = 1, .weight = 50, .weight_squares = 2500 };
+	all = (struct group_sum){ .samples = 51, .weight = 100, .weight_squares = 2550 };
+	assert_true(view_evidence(&part, &all) < 4);
+	part = (struct group_sum){ 0 };
+	assert_true(view_evidence(&part, &all) < 4);
+	all = (struct group_sum){ .samples = 7 };
+	assert_true(fabs(view_evidence(&part, &all) - 7) < 1e-9);
+}
+
 static void programs_get_all_rows_and_hidden_columns(void **state)
 {
 	struct page p = make_page(PAGE_JSON);
@@ -187,6 +295,10 @@ int main(void)
 		cmocka_unit_test(rows_that_are_not_shown_are_summed_up),
 		cmocka_unit_test(a_line_is_never_wider_than_the_terminal),
 		cmocka_unit_test(names_cannot_break_the_terminal_or_the_table),
+		cmocka_unit_test(wide_and_combining_characters_keep_columns_where_they_are),
+		cmocka_unit_test(columns_that_do_not_fit_go_into_a_second_block),
+		cmocka_unit_test(intervals_are_of_the_evidence_behind_a_share),
+		cmocka_unit_test(unequal_weights_say_less_than_equal_ones),
 		cmocka_unit_test(programs_get_all_rows_and_hidden_columns),
 		cmocka_unit_test(an_interval_holds_its_share),
 		cmocka_unit_test(numbers_are_short),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* One character of somebody else's text: how many bytes it has, how wide a terminal shows it, whether it may go there.  Context: any. */
+#ifndef TAILOR_UTF8_H
+#define TAILOR_UTF8_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct utf8_character {
+	int bytes;	/* to go on by: at least 1 */
+	bool valid;	/* it is UTF-8 */
+	bool printable; /* no control character, nothing that turns a line around or is not seen */
+	int columns;	/* 0: combines with the one before it; 1, or 2.  By the locale, which is one of UTF-8 */
+};
+
+/* The one at text, which ends in a NUL and is not empty. */
+struct utf8_character utf8_next(const char *text);
+
+#endif
