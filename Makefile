@@ -94,6 +94,13 @@ $B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
 
+# The sample table for a page: the same sources, as wasm32, with nothing else in it.
+WASM_FLAGS := --target=wasm32 -O2 -std=gnu11 -Wall -Wextra -Wshadow $(if $(WERROR),-Werror) -ffreestanding -fno-builtin -nostdlib \
+	-isystem analyzer/table/wasm -Ianalyzer/table -Ianalyzer/table/wasm -Wl,--no-entry -Wl,--strip-all
+$B/table.wasm: $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch])
+	@mkdir -p $(@D)
+	clang $(WASM_FLAGS) $(filter %.c,$^) -o $@
+
 # Programs that the benchmarks need.
 $B/bench/%: $B/tests/bench/%.o $B/parts.a
 	@mkdir -p $(@D)
@@ -124,19 +131,19 @@ deps-check: ## ... and those that the checks need
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
-.PHONY: demo check check-long check-hosts check-hardware bench clean help
+.PHONY: demo check check-long check-hosts check-hardware bench table clean help
 demo: deps ## profile a compiled query by operator, from a clean machine on
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/demo.sh $B
 
 check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN) table
 	@$(MAKE) --no-print-directory -s libfuzzer
 	@SAN=$(SAN) tests/run.sh $B $(TESTS)
 
 check-long: deps-check ## ... and those that take long
 	@tests/deps.sh $(PACKAGES_LONG)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN) table
 	@$(MAKE) --no-print-directory -s libfuzzer
 	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))" LONG=1 TEST_SECONDS=7200 tests/run.sh $B
 
@@ -165,6 +172,7 @@ paper: deps ## figures of "Tailored Profiling" for the test engine, measured now
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/paper/paper.py $B
 
+table: $B/table.wasm $B/bench/columns $B/bench/synthetic ## the sample table as wasm32, and what compares it with this build's
 unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
 # The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.

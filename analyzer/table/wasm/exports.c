@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sample table for a page: what JavaScript calls.  It makes a table of as many rows as it has, writes the columns into memory where
+ * they are (32-bit numbers; time, ip, address and weight 64-bit; shares double), filters, and groups; table.c and group.c are the
+ * ones of the command.  A group's sums lie side by side: samples, kernel, weight, weight_squares (double), first_ns, last_ns (64-bit).
+ * Context: the page's one thread.
+ */
+#include "group.h"
+#include "memory.h"
+
+#define CONDITIONS_MAX 16
+#define GROUPS_FIRST 64u
+
+_Static_assert(sizeof(struct group_sum) == 48, "JavaScript reads sums by their places");
+
+enum wide { WIDE_TIME, WIDE_IP, WIDE_ADDRESS, WIDE_WEIGHT, WIDE_SHARE };
+
+EXPORT(table_create) struct table *table_create(uint32_t nr, uint32_t nr_levels)
+{
+	struct table *t = memory_take(sizeof(*t));
+	void *memory = nr_levels <= TABLE_LEVELS ? memory_take(table_bytes(nr, nr_levels)) : NULL;
+
+	if (!t || !memory)
+		return NULL;
+	table_init(t, memory, nr, nr_levels);
+	t->nr = nr;
+	return t;
+}
+
+/* Where to write a column of small numbers (enum table_column); NULL: the table has none such. */
+EXPORT(table_column) uint32_t *table_column(struct table *t, uint32_t column)
+{
+	return column < TABLE_COLUMNS ? t->column[column] : NULL;
+}
+
+/* Where to write the others: enum wide. */
+EXPORT(table_wide) void *table_wide(struct table *t, uint32_t which)
+{
+	switch ((enum wide)which) {
+	case WIDE_TIME:
+		return t->time_ns;
+	case WIDE_IP:
+		return t->ip;
+	case WIDE_ADDRESS:
+		return t->address;
+	case WIDE_WEIGHT:
+		return t->weight;
+	case WIDE_SHARE:
+		return t->share;
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- filters */
+
+struct page_filter {
+	struct table_filter filter;
+	struct table_condition condition[CONDITIONS_MAX];
+	uint32_t *selected; /* room for all rows */
+};
+
+/* [from, to); to 0: no end. */
+EXPORT(filter_create) struct page_filter *filter_create(uint64_t from_ns, uint64_t to_ns)
+{
+	struct page_filter *f = memory_take(sizeof(*f));
+
+	if (f) {
+		f->filter = (struct table_filter){ from_ns, to_ns, f->condition, 0 };
+		f->selected = NULL;
+	}
+	return f;
+}
+
+static struct table_condition *add(struct page_filter *f, uint32_t column, bool not)
+{
+	struct table_condition *c;
+
+	if (column >= TABLE_COLUMNS || f->filter.nr_conditions == CONDITIONS_MAX)
+		return NULL;
+	c = &f->condition[f->filter.nr_conditions++];
+	*c = (struct table_condition){ .column = (enum table_column)column, .not = not };
+	return c;
+}
+
+/* Rows whose column is (not) in [low, high].  false: no such column, or too many conditions. */
+EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, uint32_t low, uint32_t high, bool not)
+{
+	struct table_condition *c = add(f, column, not);
+
+	if (!c)
+		return false;
+	c->low = low;
+	c->high = high;
+	return true;
+}
+
+/* Rows for whose value allowed[value] is (not) set; allowed stays the page's. */
+EXPORT(filter_set) bool filter_set(struct page_filter *f, uint32_t column, const unsigned char *allowed, uint32_t nr, bool not)
+{
+	struct table_condition *c = add(f, column, not);
+
+	if (!c)
+		return false;
+	c->allowed = allowed;
+	c->nr_allowed = nr;
+	return true;
+}
+
+/* How many rows pass; UINT32_MAX without memory.  Their numbers: filter_rows(). */
+EXPORT(filter_select) uint32_t filter_select(struct page_filter *f, const struct table *t)
+{
+	f->selected = memory_take((size_t)t->nr * 4 + 8);
+	return f->selected ? table_select(t, &f->filter, NULL, t->nr, f->selected) : UINT32_MAX;
+}
+
+EXPORT(filter_rows) const uint32_t *filter_rows(const struct page_filter *f)
+{
+	return f->selected;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- groups */
+
+static bool place(struct group *g, uint32_t capacity)
+{
+	void *memory = memory_take(group_bytes(g->nr_keys, capacity));
+
+	if (memory)
+		group_place(g, memory, capacity);
+	return memory != NULL;
+}
+
+/* keys: nr of enum table_column or group_key. */
+EXPORT(group_create) struct group *group_create(const uint32_t *keys, uint32_t nr, uint64_t origin_ns, uint64_t bin_ns)
+{
+	struct group *g = nr && nr <= GROUP_KEYS_MAX && bin_ns ? memory_take(sizeof(*g)) : NULL;
+
+	if (!g)
+		return NULL;
+	*g = (struct group){ .nr_keys = nr, .origin_ns = origin_ns, .bin_ns = bin_ns };
+	for (uint32_t i = 0; i < nr; i++) {
+		if (keys[i] > GROUP_IP_LOW)
+			return NULL;
+		g->key[i] = keys[i];
+	}
+	return place(g, GROUPS_FIRST) ? g : NULL;
+}
+
+/* Add rows; false without memory. */
+EXPORT(group_rows) bool group_rows(struct group *g, const struct table *t, const uint32_t *rows, uint32_t nr)
+{
+	for (uint32_t done = 0; done < nr;) {
+		done += group_add(g, t, rows + done, nr - done);
+		if (done < nr) {
+			struct group old = *g;
+
+			if (g->capacity >= 1u << 24 || !place(g, 4 * g->capacity) || !group_merge(g, &old, 0))
+				return false;
+		}
+	}
+	return true;
+}
+
+EXPORT(group_nr) uint32_t group_nr(const struct group *g)
+{
+	return g->nr;
+}
+
+/* nr * keys numbers, in the order in which groups were met. */
+EXPORT(group_values) const uint32_t *group_values(const struct group *g)
+{
+	return g->value;
+}
+
+EXPORT(group_sums) const struct group_sum *group_sums(const struct group *g)
+{
+	return g->sum;
+}
+
+EXPORT(group_total) const struct group_sum *group_total(const struct group *g)
+{
+	return &g->total;
+}

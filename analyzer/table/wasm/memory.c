@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The libc of a page: memory that grows and is given back all at once, memcpy and memset.  What the page has no further use for goes by
+ * memory_release() to an earlier memory_mark().  Context: the page's one thread.
+ */
+#include "memory.h"
+
+#include <string.h>
+
+#define PAGE 65536u
+
+extern unsigned char __heap_base; /* the linker's: behind everything else */
+
+static size_t top;
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	while (bytes--)
+		*t++ = *f++;
+	return to;
+}
+
+void *memset(void *at, int value, size_t bytes)
+{
+	unsigned char *t = at;
+
+	while (bytes--)
+		*t++ = (unsigned char)value;
+	return at;
+}
+
+EXPORT(memory_mark) size_t memory_mark(void)
+{
+	if (!top)
+		top = ((size_t)&__heap_base + 7) & ~(size_t)7;
+	return top;
+}
+
+EXPORT(memory_release) void memory_release(size_t mark)
+{
+	top = mark;
+}
+
+EXPORT(memory_take) void *memory_take(size_t bytes)
+{
+	size_t at = memory_mark(), have = __builtin_wasm_memory_size(0) * PAGE, need;
+
+	if (bytes > SIZE_MAX - at - 8 - PAGE)
+		return NULL;
+	need = (at + bytes + 7) & ~(size_t)7;
+	if (need > have && __builtin_wasm_memory_grow(0, (need - have + PAGE - 1) / PAGE) == SIZE_MAX)
+		return NULL;
+	top = need;
+	return (void *)at;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What a build without a libc has of <string.h>.  Context: any. */
+#ifndef TAILOR_WASM_STRING_H
+#define TAILOR_WASM_STRING_H
+
+#include <stddef.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+void *memset(void *at, int value, size_t bytes);
+
+#endif
