@@ -47,7 +47,8 @@ static const struct table_condition conditions[FILTERS][2] = {
 	{ { 0 } }, /* the middle half of the time */
 	{ { .column = TABLE_EVENT, .low = 0, .high = 0 }, { .column = TABLE_PHASE, .low = 0, .high = 0, .not = true } },
 	{ { .column = TABLE_FUNCTION, .allowed = odd, .nr_allowed = sizeof(odd) } },
-	{ { .column = TABLE_LEVEL_0, .allowed = odd, .nr_allowed = sizeof(odd), .not = true }, { .column = TABLE_MODE, .low = 0, .high = 0 } },
+	{ { .column = TABLE_LEVEL_0, .allowed = odd, .nr_allowed = sizeof(odd), .not = true },
+	  { .column = TABLE_MODE, .low = 0, .high = 0 } },
 };
 static const uint32_t nr_conditions[FILTERS] = { 0, 0, 2, 1, 2 };
 
@@ -165,7 +166,8 @@ static void put_sum(FILE *to, const struct group_sum *sum)
 
 static void put_json(FILE *to)
 {
-	fprintf(to, "{\"rows\":%u,\"levels\":%u,\"origin\":\"%" PRIu64 "\",\"bin\":\"65536\",\"filters\":[", whole.nr, whole.nr_levels, first_ns);
+	fprintf(to, "{\"rows\":%u,\"levels\":%u,\"origin\":\"%" PRIu64 "\",\"bin\":\"65536\",\"filters\":[", whole.nr, whole.nr_levels,
+		first_ns);
 	for (uint32_t f = 0; f < FILTERS; f++) {
 		struct table_filter filter = filter_of(f);
 
