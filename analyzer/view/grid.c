@@ -115,6 +115,12 @@ void grid_set(struct grid *g, int column, double value)
 	last(g, column)->value = value;
 }
 
+void grid_set_address(struct grid *g, int column, uint64_t address)
+{
+	last(g, column)->set = true;
+	last(g, column)->address = address;
+}
+
 void grid_set_evidence(struct grid *g, int column, double samples)
 {
 	last(g, column)->evidence = samples;

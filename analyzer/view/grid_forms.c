@@ -4,6 +4,7 @@
 #include "page_json.h"
 #include "utf8.h"
 
+#include <math.h>
 #include <string.h>
 
 static double number_of(const struct column *c, const struct cell *cell)
@@ -30,6 +31,8 @@ void grid_show_json(const struct grid *g, struct page *p)
 				page_json_cell_null(row, c->key);
 			else if (c->kind == CELL_TEXT)
 				page_json_cell_text(row, c->key, cell->text);
+			else if (c->kind == CELL_HEX)
+				page_json_cell_address(row, c->key, cell->address);
 			else
 				page_json_cell_number(row, c->key, number_of(c, cell));
 			if (cell->detail) {
@@ -78,6 +81,12 @@ static void put_key(FILE *to, const char *key, const char *suffix)
 		page_put_csv(to, text);
 	else
 		fputs(text, to);
+}
+
+/* Counts and times to their last digit. */
+static void put_csv_number(FILE *to, double v)
+{
+	fprintf(to, fabs(v) < 9e15 && v == trunc(v) ? "%.0f" : "%.10g", v);
 }
 
 static void put_csv_interval(const struct grid *g, const struct page *p, size_t row, int column, double all)
@@ -130,8 +139,10 @@ void grid_show_csv(const struct grid *g, struct page *p)
 			first = false;
 			if (cell->set && c->kind == CELL_TEXT)
 				page_put_csv(p->to, cell->text ? cell->text : "");
+			else if (c->kind == CELL_HEX && cell->set)
+				fprintf(p->to, "%llu", (unsigned long long)cell->address);
 			else if (cell->set)
-				fprintf(p->to, "%.10g", number_of(c, cell));
+				put_csv_number(p->to, number_of(c, cell));
 			if (grid_has_interval(g, p, n))
 				put_csv_interval(g, p, i, n, all);
 		}

@@ -10,6 +10,7 @@
 struct cell {
 	bool set, blank;
 	double value;
+	uint64_t address; /* of CELL_HEX, instead of value: a double holds 53 bits of it */
 	double evidence; /* of a share: as many equal samples say as much; 0: the row's samples */
 	char *text, *prefix, *detail;
 };

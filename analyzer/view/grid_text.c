@@ -69,7 +69,7 @@ static const char *to_text(const struct column *c, const struct cell *cell, int 
 		snprintf(text, 32, "%.1f", 100 * cell->value);
 		break;
 	case CELL_HEX:
-		snprintf(text, 32, "%#llx", (unsigned long long)cell->value);
+		snprintf(text, 32, "%#llx", (unsigned long long)cell->address);
 		break;
 	}
 	return text;

@@ -61,7 +61,7 @@ enum cell_kind {
 	CELL_DURATION, /* ns */
 	CELL_TIMES,    /* a factor: 2.6x */
 	CELL_PERCENT,  /* 0..1, shown as 37 % */
-	CELL_HEX,
+	CELL_HEX,      /* an address or an offset: all 64 bits */
 	CELL_POINTS,	/* -1..1: a difference of shares: +3.7 (in per cent) */
 	CELL_POINTS_OF, /* ... and its error: 0.4 */
 };
@@ -90,6 +90,7 @@ void grid_is_tree(struct grid *g, int column);
 void grid_row(struct grid *g);
 /* Cells of the last row; one that is never set is "-" and null. */
 void grid_set(struct grid *g, int column, double value);
+void grid_set_address(struct grid *g, int column, uint64_t address); /* CELL_HEX, and nothing else */
 void grid_set_text(struct grid *g, int column, const char *text);
 /* Of a share, for its interval: how many samples of equal weight say as much as all the samples it is a share of.  Not set: the
  * interval is that of the row's samples among all. */

@@ -70,6 +70,12 @@ void page_json_cell_number(void *row, const char *key, double value)
 	json_object_set_new(row, key, to_number(value));
 }
 
+void page_json_cell_address(void *row, const char *key, uint64_t address)
+{
+	/* jansson's integers are signed */
+	json_object_set_new(row, key, address <= INT64_MAX ? json_integer((json_int_t)address) : json_real((double)address));
+}
+
 void page_json_cell_null(void *row, const char *key)
 {
 	json_object_set_new(row, key, json_null());

@@ -323,8 +323,8 @@ static void add_step(struct grid *g, const struct columns *c, const struct repor
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (c->event[e] >= 0 && s->sum[e]->samples > 0)
 			grid_set(g, c->event[e], report_measure(r, s->sum[e]));
-	grid_set(g, c->address, (double)s->address);
-	grid_set(g, c->offset, (double)(s->address - h->place.start));
+	grid_set_address(g, c->address, s->address);
+	grid_set_address(g, c->offset, s->address - h->place.start);
 	grid_set_text(g, c->arrows, arrows);
 	if (s->refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
 		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, s->refers);
@@ -342,7 +342,7 @@ static void add_step(struct grid *g, const struct columns *c, const struct repor
 		grid_set(g, c->line, s->line);
 	}
 	if (s->to >= 0)
-		grid_set(g, c->target, (double)(s->insn.target - h->place.start));
+		grid_set_address(g, c->target, s->insn.target - h->place.start);
 }
 
 static int by_cost(const void *a, const void *b, void *report)

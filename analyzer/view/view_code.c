@@ -119,7 +119,7 @@ static void show_objects(struct report *r, const struct split *s, struct object 
 		grid_set(g, functions, (double)o[i].nr_functions);
 		grid_set(g, version, o[i].times);
 		grid_set(g, pid, r->model->numbered[o[i].code->process]->pid);
-		grid_set(g, address, (double)o[i].code->address);
+		grid_set_address(g, address, o[i].code->address);
 		grid_set_text(g, name, o[i].name);
 	}
 	grid_show(g, p);
@@ -192,7 +192,7 @@ static void add_unannounced(struct grid *g, const int column[6], const struct re
 	grid_set(g, column[1], sum->samples);
 	if (c) {
 		grid_set(g, column[2], r->model->numbered[c->process]->pid);
-		grid_set(g, column[3], (double)c->address);
+		grid_set_address(g, column[3], c->address);
 		grid_set(g, column[4], (double)c->bytes);
 	}
 	grid_set_text(g, column[5], c ? c->name : "no mapping is known");

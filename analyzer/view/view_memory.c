@@ -222,8 +222,8 @@ static void show_patterns(struct report *r, struct accesses *s, struct page *p)
 		}
 		grid_set(g, pages, (double)list[i].pages);
 		grid_set_text(g, event, event_name(r, s));
-		grid_set(g, low, (double)list[i].low);
-		grid_set(g, high, (double)list[i].high);
+		grid_set_address(g, low, list[i].low);
+		grid_set_address(g, high, list[i].high);
 		grid_set_text(g, name, s->level == LEVELS_MAX ? r->a->function[list[i].component].name :
 								 report_component_name(r, list[i].component, spare));
 	}
@@ -309,8 +309,8 @@ static void show_regions(struct report *r, struct accesses *s, struct page *p)
 		grid_set(g, share, (double)list[i].nr);
 		grid_set(g, samples, (double)list[i].nr);
 		grid_set_text(g, event, event_name(r, s));
-		grid_set(g, low, (double)list[i].low);
-		grid_set(g, high, (double)list[i].high);
+		grid_set_address(g, low, list[i].low);
+		grid_set_address(g, high, list[i].high);
 		grid_set(g, pages, (double)count_pages(s->list + list[i].first, list[i].nr));
 		grid_set(g, bytes, (double)(list[i].high - list[i].low) + 1);
 	}

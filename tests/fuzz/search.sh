@@ -11,7 +11,8 @@ search() {
 	seeds=tests/fuzz/corpus/$name
 	[ -d "$seeds" ] || seeds=tests/fuzz/corpus/unwind
 	mkdir -p "$B/corpus/$name"
-	ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1000:detect_leaks=1:${ASAN_OPTIONS:-} UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1000:detect_leaks=1:${ASAN_OPTIONS:-} \
+		UBSAN_OPTIONS=print_stacktrace=1 \
 		"$B/fuzz/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=20 -max_len=65536 -verbosity=1 \
 		-rss_limit_mb=3000 -malloc_limit_mb=100000 -print_final_stats=1 -artifact_prefix="$B/found-$name-" \
 		"$B/corpus/$name" "$seeds" >"$B/$name.log" 2>&1

@@ -228,6 +228,35 @@ static void programs_get_all_rows_and_hidden_columns(void **state)
 	free(text);
 }
 
+static void addresses_and_counts_keep_every_digit(void **state)
+{
+	static const uint64_t addresses[] = { 0x7ffff7dd1234, 0xffffffff81234567, UINT64_MAX };
+	static const enum page_form forms[] = { PAGE_TEXT, PAGE_CSV, PAGE_JSON };
+	static const char *const seen[][3] = { { "0x7ffff7dd1234", "0xffffffff81234567", "0xffffffffffffffff" },
+					       { "140737351848500,12345678901234", "18446744071581156711,", "18446744073709551615," },
+					       { "140737351848500", "12345678901234", "1.8446744073709552e19" } };
+
+	(void)state;
+	for (int f = 0; f < 3; f++) {
+		struct page p = make_page(forms[f]);
+		struct grid *g = grid_create("things", "Things");
+		int at = grid_column(g, "at", "at", CELL_HEX, 0, 0), nr = grid_column(g, "nr", "nr", CELL_COUNT, 0, 0);
+
+		p.top = 9;
+		for (int i = 0; i < 3; i++) {
+			grid_row(g);
+			grid_set_address(g, at, addresses[i]);
+			grid_set(g, nr, 12345678901234.0);
+		}
+		grid_show(g, &p);
+		end_page(&p);
+		for (int i = 0; i < 3; i++)
+			if (!strstr(text, seen[f][i]))
+				fail_msg("expected %s in: %s", seen[f][i], text);
+		free(text);
+	}
+}
+
 static void an_interval_holds_its_share(void **state)
 {
 	double low, high;
@@ -300,6 +329,7 @@ int main(void)
 		cmocka_unit_test(intervals_are_of_the_evidence_behind_a_share),
 		cmocka_unit_test(unequal_weights_say_less_than_equal_ones),
 		cmocka_unit_test(programs_get_all_rows_and_hidden_columns),
+		cmocka_unit_test(addresses_and_counts_keep_every_digit),
 		cmocka_unit_test(an_interval_holds_its_share),
 		cmocka_unit_test(numbers_are_short),
 		cmocka_unit_test(tenths_of_a_whole_add_up_to_a_thousand),
