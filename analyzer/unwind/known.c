@@ -4,6 +4,7 @@
 
 #include "debug_frame.h"
 #include "eh_frame.h"
+#include "textrel.h"
 
 #include <stdlib.h>
 
@@ -52,9 +53,25 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 	return true;
 }
 
+/* Addresses that count from the code; such sections have no address of their own, and are near the code now. */
+static void resolve_textrel(struct known *k, const struct unwind_object *o)
+{
+	struct elf_section text;
+
+	if (!elf_find_section(o->elf, ".text", &text))
+		return;
+	k->own_frames = textrel_resolve(k->frames, k->frames_bytes, k->frames_address ? k->frames_address : text.address, text.address);
+	if (!k->own_frames)
+		return;
+	k->frames = k->own_frames;
+	if (!k->frames_address)
+		k->frames_address = text.address;
+}
+
 static void find_frames(struct known *k, const struct unwind_object *o)
 {
 	struct elf_section s;
+	unsigned char *both;
 
 	if (!o->elf) {
 		k->frames = o->eh_frame;
@@ -66,13 +83,16 @@ static void find_frames(struct known *k, const struct unwind_object *o)
 		k->frames_address = s.address;
 		k->frames_bytes = s.bytes;
 		k->frames = s.data;
+		resolve_textrel(k, o);
 	}
 	if (elf_find_section(o->elf, ".debug_frame", &s) && s.data && s.bytes) {
 		if (!k->frames)
 			k->frames_address = o->start - o->bias; /* where libunwind's table reaches all code */
-		k->own_frames = debug_frame_append(k->frames, &k->frames_bytes, &s);
-		if (k->own_frames)
-			k->frames = k->own_frames;
+		both = debug_frame_append(k->frames, &k->frames_bytes, &s);
+		if (both) {
+			free(k->own_frames);
+			k->frames = k->own_frames = both;
+		}
 	}
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call-frame information by itself: the bytes as a program, as an .eh_frame, and as a .debug_frame.  Whatever is found safe
- * is run at many addresses, and its expressions on registers and memory of which half is known.
+ * Call-frame information by itself: the bytes as a program, as an .eh_frame (also one that counts from the code), and as a
+ * .debug_frame.  Whatever is found safe is run at many addresses, and its expressions on registers and memory of which half
+ * is known.
  */
 #include "fuzz.h"
 
 #include "debug_frame.h"
 #include "eh_frame.h"
+#include "textrel.h"
 
 #include <stdlib.h>
 
@@ -76,6 +78,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (cfi_is_safe(p.initial, size / 2, &expressions) && cfi_is_safe(p.instructions, size - size / 2, &expressions))
 		run(&p);
 	eh_frame_each(s.bytes, s.nr, BASE, take_fde, &s);
+	converted = textrel_resolve(data, size, BASE, BASE + 0x1000);
+	if (converted) {
+		s.bytes = converted;
+		eh_frame_each(s.bytes, s.nr, BASE, take_fde, &s);
+		free(converted);
+		s.bytes = data;
+	}
 	converted = debug_frame_append(NULL, &s.nr, &debug_frame);
 	if (converted) {
 		s.bytes = converted;

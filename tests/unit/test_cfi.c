@@ -5,6 +5,7 @@
 #include "cfi.h"
 #include "debug_frame.h"
 #include "eh_frame.h"
+#include "textrel.h"
 #include "unwind.h"
 
 #include <stdlib.h>
@@ -285,6 +286,49 @@ static void expressions_have_the_value_that_the_standard_says(void **state)
 	assert_false(fits);
 }
 
+/* As PHP hands it to debuggers: addresses count from the code. */
+static void addresses_that_count_from_the_code_are_resolved(void **state)
+{
+	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x23, 0x0c, 7, 8, 0x90, 1, 0, 0 };
+	struct eh_frame_fde last = { 0 };
+	struct cfi_program p;
+	unsigned char *made;
+	size_t fde;
+
+	(void)state;
+	section_bytes = 0;
+	cie_at = begin_entry(0);
+	put(cie, sizeof(cie));
+	end_entry(cie_at);
+	for (uint32_t i = 0; i < 2; i++) {
+		fde = begin_entry((uint32_t)(section_bytes + 4 - cie_at));
+		put_u32(i * (uint32_t)CODE_BYTES);
+		put_u32((uint32_t)CODE_BYTES);
+		put("\0\x0e\x20\0", 4);
+		end_entry(fde);
+	}
+	assert_int_equal(count_of(section, section_bytes), 0);
+	made = textrel_resolve(section, section_bytes, FRAMES, CODE);
+	assert_non_null(made);
+	assert_int_equal(count_of(made, section_bytes), 2);
+	eh_frame_each(made, section_bytes, FRAMES, keep_last, &last);
+	assert_int_equal(last.start, CODE + CODE_BYTES);
+	assert_int_equal(last.bytes, CODE_BYTES);
+	assert_true(eh_frame_program(made, section_bytes, FRAMES, last.offset, &p));
+	/* once is enough */
+	assert_null(textrel_resolve(made, section_bytes, FRAMES, CODE));
+	free(made);
+	for (size_t n = 0; n < section_bytes; n++) { /* cut anywhere */
+		unsigned char *cut = malloc(n + 1);
+
+		memcpy(cut, section, n);
+		made = textrel_resolve(cut, n, FRAMES, CODE);
+		assert_in_range(made ? count_of(made, n) : 0, 0, 1);
+		free(made);
+		free(cut);
+	}
+}
+
 /* A .debug_frame: one CIE of version 4, one of version 1, an FDE each, and one whose CIE has an augmentation. */
 static void other_sections_say_the_same(void **state)
 {
@@ -445,6 +489,7 @@ int main(void)
 		cmocka_unit_test(a_row_is_of_its_address),
 		cmocka_unit_test(a_register_is_restored_to_what_the_common_part_says),
 		cmocka_unit_test(expressions_have_the_value_that_the_standard_says),
+		cmocka_unit_test_setup(addresses_that_count_from_the_code_are_resolved, set_up),
 		cmocka_unit_test_setup(other_sections_say_the_same, set_up),
 		cmocka_unit_test_setup(entries_that_libunwind_must_not_see_are_left_out, set_up),
 		cmocka_unit_test_setup(a_stack_is_walked_to_its_end, set_up),
