@@ -25,6 +25,21 @@ void hosts_object(const struct object *o);
 /* LOAD, stamped ns before now: for hosts that speak of code which runs already. */
 int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
+/*
+ * Frames of code whose host says nothing of them, but is known to keep one of fixed size: from rule[n].from bytes on (ascending;
+ * the first is 0) the CFA is rsp + rule[n].cfa, the return address lies below it, and saved registers so many words below it.
+ * Announced as .eh_frame, as if it lay where the code does.  0 or -errno.
+ */
+struct frame_rule {
+	uint32_t from, cfa;
+};
+struct frame_saved {
+	unsigned char reg; /* DWARF's number */
+	uint32_t words;
+};
+int hosts_frames(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules, const struct frame_saved *saved,
+		 int nr_saved);
+
 /* Line tables in jitdump's encoding, in a buffer of the caller's. */
 struct line_table {
 	unsigned char *buffer;

@@ -3,6 +3,9 @@
  * LuaJIT: the interpreter asks the environment for LUA_INIT, a script to run before all others.  It is answered with one that
  * attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface, with each
  * trace's code and the line where it starts.  Neither the environment nor the host's global names change.
+ *
+ * A trace runs in the interpreter's C frame, lowered by what it spills (lj_frame.h, lj_asm.c, vm_x64.dasc).  How much that is
+ * stands in the compiler's state of the trace, behind the address and size of its code, by which it is found.
  */
 #include "hosts.h"
 
@@ -21,8 +24,9 @@ static char *script;
 static const char script_text[] =
 	"pcall(function()\n"
 	"local ffi, util = require 'ffi', require 'jit.util'\n"
-	"local say = ffi.cast('void (*)(int, uintptr_t, size_t, const char *, const char *, int)', 0x%llxull)\n"
-	"local begun = {}\n"
+	"local say = ffi.cast('void (*)(int, uintptr_t, size_t, const char *, const char *, int, uintptr_t)', 0x%llxull)\n"
+	"local begun = { [0] = coroutine.create(function() end) }\n"
+	"local thread = ffi.abi('gc64') and tonumber(tostring(begun[0]):match('0x%%x+')) or 0\n"
 	"local function on_trace(what, nr, func, pc, from, exit)\n"
 	"  if what == 'start' then\n"
 	"    local i = util.funcinfo(func, pc)\n"
@@ -33,21 +37,98 @@ static const char script_text[] =
 	"    local file = b[1]:sub(1, 1) == '@' and b[1]:sub(2) or b[1]:match('^=?([^\\n]*)')\n"
 	"    local name = 'TRACE ' .. nr .. (b[3] and ' from ' .. b[3] .. '/' .. tostring(b[4]) or '') .. ' ' .. file .. ':' .. b[2]\n"
 	"    begun[nr] = nil\n"
-	"    if code then say(nr, address, #code, name, file, b[2]) end\n"
+	"    if code then say(nr, address, #code, name, file, b[2], thread) end\n"
 	"  elseif what == 'abort' then begun[nr] = nil end\n"
 	"end\n"
 	"jit.attach(on_trace, 'trace')\n"
 	"end)\n";
 
-/* Context: a host's thread that has compiled. */
-static void on_trace(int number, uintptr_t address, size_t bytes, const char *name, const char *file, int line)
+/* The interpreter's frame, and what is pushed for traces (CFRAME_SIZE_JIT of x86-64 with 64-bit references). */
+#define FRAME_BYTES 96
+static const struct frame_saved frame_saved[] = { { 6, 2 }, { 3, 3 }, { 15, 4 }, { 14, 5 }, { 12, 10 }, { 13, 11 } };
+
+#define STATE_OF_THREAD 16 /* lua_State.glref */
+#define STATE_BYTES 4096   /* of global_State and what lies behind it */
+#define SPILL_MAX 4096
+
+/* GCtrace: szmcode, mcode, mcloop, nchild, spadjust.  -1: it is not there. */
+static int find_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 {
+	const unsigned char *state;
+	uint64_t code;
+	uint32_t size;
+	uint16_t spill;
+
+	if (!thread || !sys_readable_range((const void *)(thread + STATE_OF_THREAD), sizeof(state)))
+		return -1;
+	memcpy(&state, (const void *)(thread + STATE_OF_THREAD), sizeof(state));
+	if (!sys_readable_range(state, STATE_BYTES))
+		return -1;
+	for (size_t at = 8; at + 16 <= STATE_BYTES; at += 8) {
+		memcpy(&code, state + at, 8);
+		memcpy(&size, state + at - 4, 4);
+		memcpy(&spill, state + at + 14, 2);
+		if (code == address && size == bytes)
+			return spill % 16 == 0 && spill < SPILL_MAX ? spill : -1;
+	}
+	return -1;
+}
+
+/* An addition to rsp at p: so long, and how much; 0: something else is there. */
+static int read_addition(const unsigned char *p, size_t bytes, int32_t *out)
+{
+	if (bytes >= 4 && p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
+		*out = (signed char)p[3];
+		return 4;
+	}
+	if (bytes >= 7 && p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
+		memcpy(out, p + 3, 4);
+		return 7;
+	}
+	return 0;
+}
+
+/*
+ * The trace lowers the stack pointer just before it says that it runs (movl $number, disp(%r14)), by its spill less its
+ * parent's, and before it leaves for another one (jmp) takes it all back.
+ */
+static void send_frames(uintptr_t address, size_t bytes, int spill)
+{
+	const unsigned char *code = (const unsigned char *)address;
+	struct frame_rule rule[3] = { { 0, FRAME_BYTES + (uint32_t)spill } };
+	int nr = 1, length;
+	int32_t by;
+
+	for (size_t at = 0; spill && at + 2 < bytes; at++) {
+		length = read_addition(code + at, bytes - at, &by);
+		if (!length || by >= 0 || -by > spill || at + (size_t)length + 2 > bytes || code[at + (size_t)length] != 0x41 ||
+		    code[at + (size_t)length + 1] != 0xc7)
+			continue;
+		rule[0].cfa += (uint32_t)by;
+		rule[nr++] = (struct frame_rule){ (uint32_t)at + (uint32_t)length, FRAME_BYTES + (uint32_t)spill };
+		break;
+	}
+	for (size_t back = 9; spill && back <= 12 && back < bytes; back += 3) {
+		length = read_addition(code + bytes - back, back - 5, &by);
+		if (length == (int)back - 5 && by == spill && code[bytes - 5] == 0xe9)
+			rule[nr++] = (struct frame_rule){ (uint32_t)bytes - 5, FRAME_BYTES };
+	}
+	hosts_frames(address, bytes, rule, nr, frame_saved, sizeof(frame_saved) / sizeof(frame_saved[0]));
+}
+
+/* Context: a host's thread that has compiled. */
+static void on_trace(int number, uintptr_t address, size_t bytes, const char *name, const char *file, int line, uintptr_t thread)
+{
+	int spill = find_spill(thread, address, bytes);
+
 	unsigned char buffer[LINE_BYTES];
 	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
 
 	if (line > 0 && line_table_add(&t, address, (uint32_t)line, file, strlen(file)))
 		line_table_send(&t, address);
 	jitreg_code_load(address, bytes, (uint64_t)number, name, (const void *)address);
+	if (spill >= 0)
+		send_frames(address, bytes, spill);
 }
 
 /* The user's own script runs behind ours. */
