@@ -62,6 +62,7 @@ struct sample {
 	uint32_t chain_nr;
 	const struct tag *tag;
 	/* decided */
+	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
 	enum method method;
 	enum reason reason;
 	struct seeds seeds;
@@ -90,7 +91,7 @@ static bool take_tag(const struct run *run, struct sample *s, uint64_t value)
 		return false;
 	s->tag_value = value;
 	known = recent_tag(run->recent, s->process, value);
-	if (known->process == s->process && known->tag == t && known->value == value) {
+	if (!s->low && known->process == s->process && known->tag == t && known->value == value) {
 		s->expansion = known->expansion;
 		return true;
 	}
@@ -126,6 +127,17 @@ static bool take_location(const struct model *m, struct sample *s, const struct 
 	s->seeds.component[0] = first;
 	s->shared_half = !l->component && l->before && l->after && l->after != l->before ? l->after : COMPONENT_NONE;
 	return true;
+}
+
+/* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
+static bool take_host_levels(struct sample *s, const struct location *l)
+{
+	if (s->low || !l->low)
+		return false;
+	s->low = l->low;
+	s->object = l->object;
+	s->caller_function = l->function;
+	return !s->process->has_dictionary;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ stacks */
@@ -172,7 +184,7 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 		w->decided = true;
 		return false;
 	}
-	return true;
+	return !take_host_levels(s, l);
 }
 
 /* What it means that a walk ended without anybody who decides. */
@@ -214,8 +226,9 @@ struct collect {
 
 static struct stack_node frame_at(const struct location *l, unsigned flags)
 {
-	return (struct stack_node){ 0, l->function, l->line, l->component ? l->component : l->before ? l->before : l->after, 0,
-				    (uint16_t)(flags | (l->jit ? STACK_JIT : 0)) };
+	uint32_t component = l->component ? l->component : l->before ? l->before : l->after ? l->after : l->low;
+
+	return (struct stack_node){ 0, l->function, l->line, component, 0, (uint16_t)(flags | (l->jit ? STACK_JIT : 0)) };
 }
 
 static bool collect_frame(void *context, const struct unwind_frame *f)
@@ -293,22 +306,19 @@ static void walk_chain(struct run *run, struct sample *s)
 			s->caller_function = l->function;
 			return;
 		}
+		if (take_host_levels(s, l))
+			return;
 	}
 }
 
 /* ---------------------------------------------------------------------------------------------------------- deciding */
 
-static void decide(struct run *run, struct sample *s, const struct location *l, const struct code *code, bool stack_only)
+static void decide_by_dictionary(struct run *run, struct sample *s, const struct location *l, const struct code *code,
+				 bool stack_only)
 {
 	bool use_tag;
 	uint32_t reg;
 
-	s->method = METHOD_NONE;
-	s->reason = REASON_NONE;
-	s->seeds.nr = 0;
-	s->expansion = 0;
-	s->shared_half = COMPONENT_NONE;
-	s->caller_function = 0;
 	if (!s->ip) {
 		s->reason = REASON_NO_REGISTERS;
 		return;
@@ -318,11 +328,13 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 		s->caller_function = l->function;
 		return;
 	}
+	if (take_host_levels(s, l))
+		return;
 	if (!s->has_registers && !s->chain) {
 		s->reason = REASON_NO_REGISTERS;
 		return;
 	}
-	if (run->a->model->dictionary.nr_components == 1) { /* nothing to find on a stack */
+	if (run->a->model->dictionary.nr_components == 1 && !run->a->model->has_host_levels) { /* nothing to find on a stack */
 		s->reason = code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
 		return;
 	}
@@ -345,6 +357,26 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 	walk_stack(run, s, use_tag);
 	if (s->method == METHOD_NONE && s->reason == REASON_NO_UNWIND_INFO && !code)
 		s->reason = REASON_NO_CODE_OBJECT;
+}
+
+static void decide(struct run *run, struct sample *s, const struct location *l, const struct code *code, bool stack_only)
+{
+	s->method = METHOD_NONE;
+	s->reason = REASON_NONE;
+	s->seeds.nr = 0;
+	s->expansion = 0;
+	s->shared_half = COMPONENT_NONE;
+	s->low = s->object = COMPONENT_NONE;
+	s->caller_function = 0;
+	decide_by_dictionary(run, s, l, code, stack_only);
+	if (!s->low)
+		return;
+	if (s->method == METHOD_NONE) {
+		s->method = s->low == l->low ? METHOD_IP : METHOD_STACK;
+		s->reason = REASON_NONE;
+	}
+	for (int i = 0; i < 2 && s->seeds.nr < SEEDS_MAX; i++)
+		s->seeds.component[s->seeds.nr++] = i ? s->object : s->low;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
@@ -564,7 +596,8 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 /* What the instruction, or the tag, alone decided holds for the next samples there. */
 static void remember(struct run *run, struct sample *s, struct recent_place *place)
 {
-	if ((s->method != METHOD_IP && s->method != METHOD_TAG) || s->expansion || run->a->model->dictionary.has_unlinks)
+	if ((s->method != METHOD_IP && s->method != METHOD_TAG) || s->expansion || run->a->model->dictionary.has_unlinks ||
+	    (s->low && s->process->has_dictionary)) /* two things at a time decided */
 		return;
 	s->expansion = expand(run, s);
 	if (s->method == METHOD_IP && place)

@@ -84,6 +84,7 @@ struct attribution {
 	struct stacks stacks; /* of TABLE_STACK */
 	/* generated code */
 	uint64_t jit_samples, jit_named, jit_lines;
+	bool objects_differ; /* names of code objects (host_levels.h) say more than those of functions */
 	uint64_t line0_samples; /* where the line table says that there is no line */
 };
 

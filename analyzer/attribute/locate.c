@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "locate.h"
 
+#include "host_components.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INLINES_MAX 32
 
 #define ADD(array, nr, capacity) ((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
 
@@ -119,6 +123,7 @@ void locator_fini(struct locator *l)
 	intern_fini(&l->functions);
 	intern_fini(&l->lines);
 	intern_fini(&l->images);
+	intern_fini(&l->host.ids);
 	free(l->location);
 }
 
@@ -199,12 +204,52 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 		out->component = entry->component;
 }
 
-#define INLINES_MAX 32
+static struct elf_object *elf_of(const struct code *c)
+{
+	return c->kind == CODE_ELF ? c->elf : c->kind == CODE_IMAGE && c->file ? c->file->elf : NULL;
+}
+
+/* The file of the first line of the function at at, else other. */
+static const char *file_of_function(struct elf_object *elf, uint64_t at, const char *other)
+{
+	struct elf_function f;
+	struct elf_line first;
+
+	return elf_find_function(elf, at, &f) && elf_find_line(elf, f.address, &first) && *first.file ? first.file : other;
+}
+
+/* Of an ELF object: the innermost function by its DWARF, in the file of the line there; one that is not inlined in that of its own
+ * first line. */
+static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t address, struct location *out)
+{
+	const struct line *line = &l->a->line[out->line];
+	const char *function = l->a->function[out->function].name;
+	struct host_place place = { function, function, line->file, line->file, line->number };
+	struct elf_object *elf = elf_of(c);
+	struct elf_inline inlined[INLINES_MAX];
+	uint64_t at;
+
+	if (!elf || !code_file_address(c, address, &at) || !l->a->function[out->function].symbol)
+		return;
+	if (elf_find_inlines(elf, at, inlined, INLINES_MAX))
+		place.function = inlined[0].name;
+	else
+		place.file = file_of_function(elf, at, line->file);
+	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
+}
+
+static void host_levels_in_load(struct locator *l, const struct code *c, struct location *out)
+{
+	const struct line *line = &l->a->line[out->line];
+	struct host_place place = { c->name, c->name, c->nr_lines ? c->lines[0].file : "", line->file, line->number };
+
+	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
+}
 
 /* From the function that has a frame inwards: each one's line is where it calls the next, the innermost has the address's. */
 static uint32_t add_inlines(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
 {
-	struct elf_object *elf = c->kind == CODE_ELF ? c->elf : c->kind == CODE_IMAGE && c->file ? c->file->elf : NULL;
+	struct elf_object *elf = elf_of(c);
 	struct location new, whole = l->location[outer];
 	struct elf_inline inlined[INLINES_MAX];
 	uint64_t at;
@@ -230,8 +275,17 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 			new.line = call->call_line ? get_line(l, call->call_file, call->call_line, whole.jit) : 0;
 			new.component = whole.jit ? component_of_line(l, p, call->call_file, call->call_line) : COMPONENT_NONE;
 			new.before = new.after = COMPONENT_NONE;
+			if (c->host_levels) {
+				struct host_place place = { l->a->function[whole.function].name, l->a->function[new.function].name,
+					call->call_file, call->call_file, call->call_line };
+
+				if (i > nr)
+					place.file = file_of_function(elf, at, call->call_file);
+				host_components_find(l->a, &l->host, c, &place, &new.low, &new.object);
+			}
 		} else {
 			new.line = whole.line;
+			new.low = whole.low;
 			new.component = whole.component;
 			new.before = whole.before;
 			new.after = whole.after;
@@ -258,6 +312,12 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 		locate_in_load(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);
+	if (code->host_levels && !new.component && !new.before && !new.after) {
+		if (code->kind == CODE_LOAD)
+			host_levels_in_load(l, code, &new);
+		else
+			host_levels_in_elf(l, code, address, &new);
+	}
 	i = add_location(l, &new);
 	if (i)
 		intern_set(&l->by_address, code->number, address, i);

@@ -7,12 +7,14 @@
 #define TAILOR_LOCATE_H
 
 #include "attribute.h"
+#include "host_components.h"
 #include "intern.h"
 
 struct location {
 	uint32_t function, line, image; /* indexes in the attribution */
 	uint32_t component;		/* COMPONENT_NONE: the code has none */
 	uint32_t before, after;		/* without a line of its own: its neighbours' components */
+	uint32_t low, object;		/* of host_levels.h: line or function, and code object; COMPONENT_NONE: the host has its own */
 	bool jit, line0;
 	uint32_t inner; /* the innermost function that is inlined there, as a location; 0: not looked for; itself: none */
 	uint32_t outer; /* of such: the location that it is inlined in */
@@ -21,6 +23,7 @@ struct location {
 struct locator {
 	struct attribution *a;
 	struct intern by_address, functions, lines, images;
+	struct host_components host;
 	struct location *location;
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;

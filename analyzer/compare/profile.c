@@ -10,7 +10,8 @@
 
 void profile_ask(struct profile_question *q, struct report *r, const char *level)
 {
-	q->level = level && strcmp(level, "function") == 0 ? LEVELS_MAX : report_level(r, level);
+	/* "function" is a level of most JITs (host_levels.h); elsewhere all functions are meant */
+	q->level = report_level(r, level);
 	q->by_run = report_group(r, REPORT_RUN, q->level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)q->level, TABLE_PHASE, -1);
 }
 
@@ -20,7 +21,10 @@ static uint32_t above(const struct dictionary *d, uint32_t component)
 	for (uint32_t i = 0; i < d->nr_edges; i++)
 		if (d->edges[i].from == component)
 			return d->edges[i].to;
-	return d->component[component].nr_links ? d->component[component].links[0].upper : COMPONENT_NONE;
+	for (uint32_t i = 0; i < d->component[component].nr_links; i++)
+		if (!d->component[component].links[i].same)
+			return d->component[component].links[i].upper;
+	return COMPONENT_NONE;
 }
 
 static char *path_of(const struct report *r, uint32_t component)

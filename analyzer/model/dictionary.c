@@ -57,6 +57,23 @@ uint32_t dictionary_level(struct dictionary *d, uint32_t id)
 	return d->nr_levels++;
 }
 
+uint32_t dictionary_add_level(struct dictionary *d, const char *name)
+{
+	uint32_t id = 0;
+
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		if (d->level[i].name && strcmp(d->level[i].name, name) == 0)
+			return LEVELS_MAX;
+	for (uint32_t i = 0; i < d->nr_levels; i++) /* the first number above all of the hosts' that are not at the very end */
+		if (d->level_id[i] >= id && d->level_id[i] < UINT32_MAX - LEVELS_MAX)
+			id = d->level_id[i] + 1;
+	if (d->nr_levels == LEVELS_MAX)
+		return LEVELS_MAX;
+	d->level_id[d->nr_levels] = id;
+	d->level[d->nr_levels].name = strdup(name);
+	return d->nr_levels++;
+}
+
 static uint32_t hash(uint32_t process, uint32_t level, uint64_t id)
 {
 	uint64_t h = id * 0x9e3779b97f4a7c15ull ^ ((uint64_t)process << 32 | level) * 0xc2b2ae3d27d4eb4full;
@@ -131,7 +148,15 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 	if (!bigger)
 		return;
 	c->links = bigger;
-	c->links[c->nr_links++] = (struct link){ upper, weight, time_ns, UINT64_MAX };
+	c->links[c->nr_links++] = (struct link){ upper, weight, time_ns, UINT64_MAX, false };
+}
+
+void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper)
+{
+	dictionary_link(d, lower, upper, 1, 0);
+	for (uint32_t i = 0; i < d->component[lower].nr_links; i++)
+		if (d->component[lower].links[i].upper == upper)
+			d->component[lower].links[i].same = true;
 }
 
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns)

@@ -34,6 +34,7 @@ struct link {
 	uint32_t upper; /* component index */
 	uint32_t weight;
 	uint64_t from_ns, to_ns;
+	bool same; /* the upper one is the lower one, seen otherwise: not worth saying */
 };
 
 struct component {
@@ -84,12 +85,16 @@ void dictionary_fini(struct dictionary *d);
 
 /* Index of a level by the host's number and, where two hosts differ, name; LEVELS_MAX when there are too many. */
 uint32_t dictionary_level(struct dictionary *d, uint32_t id);
+/* A level that no host numbered; LEVELS_MAX where one of that name is there already, and when there are too many. */
+uint32_t dictionary_add_level(struct dictionary *d, const char *name);
 /* Index of a component, made when it is new; COMPONENT_NONE without memory.  process: index. */
 uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* COMPONENT_NONE when nobody ever named it. */
 uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns);
+/* The upper one is the lower one, as another level sees it: link.same. */
+void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper);
 /* upper COMPONENT_NONE: all links to that level. */
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns);
 void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);

@@ -1076,6 +1076,7 @@ static int settle(struct model *m)
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->path && m->code[i]->build_id)
 			use_file(m->code[i], find_file(m, m->code[i]));
+	host_levels_settle(m);
 	dictionary_settle(&m->dictionary);
 	if (m->nr_marks)
 		qsort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin);

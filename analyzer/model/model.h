@@ -14,6 +14,7 @@
 #include "diag.h"
 #include "dictionary.h"
 #include "elf_object.h"
+#include "host_levels.h"
 #include "trace_reader.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ struct code {
 	bool bias_known;
 	uint64_t bias, map_start, map_offset;
 	bool generated; /* a library that a JIT wrote: its bytes came along */
+	bool host_levels; /* its host declared none for it: host_levels.h */
 	struct image_file *file;
 	/* CODE_ELF */
 	struct elf_object *elf;
@@ -116,6 +118,7 @@ struct process {
 	struct tag *tags;
 	uint32_t nr_tags;
 	bool has_guest, exec_seen;
+	bool has_dictionary, has_line_components; /* it, or one that it was forked from, declared components; as lines of a SOURCE */
 	bool has_unwinding; /* its code comes with unwind information, so code without has none */
 };
 
@@ -169,6 +172,8 @@ struct model {
 	struct told *notice, *loss;
 	uint32_t nr_notices, nr_losses;
 	struct dictionary dictionary;
+	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
+	bool has_host_levels;
 	/* HEADER and END */
 	char *tool, *host_name, *kernel, *command;
 	uint64_t real_ns, begin_ns, end_ns;

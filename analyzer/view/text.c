@@ -305,12 +305,18 @@ static void put_component(const struct text *t, uint32_t i)
 {
 	const struct dictionary *d = &t->s->a->model->dictionary;
 	const struct component *c = &d->component[i];
+	uint32_t nr = 0, put = 0;
 	char spare[32];
 
-	put_name(t, component_name(t, i, spare, sizeof(spare)), c->nr_links > 1 ? 18 : c->nr_links ? 34 : 60);
-	for (uint32_t n = 0; n < c->nr_links && n < 2; n++) {
-		fputs(n ? ", " : t->page.utf8 ? " → " : " -> ", t->to);
-		put_name(t, component_name(t, c->links[n].upper, spare, sizeof(spare)), n ? 20 : c->nr_links > 1 ? 16 : 22);
+	for (uint32_t n = 0; n < c->nr_links; n++)
+		nr += !c->links[n].same;
+	put_name(t, component_name(t, i, spare, sizeof(spare)), nr > 1 ? 18 : nr ? 34 : 60);
+	for (uint32_t n = 0; n < c->nr_links && put < 2; n++) {
+		if (c->links[n].same)
+			continue;
+		fputs(put ? ", " : t->page.utf8 ? " → " : " -> ", t->to);
+		put_name(t, component_name(t, c->links[n].upper, spare, sizeof(spare)), put ? 20 : nr > 1 ? 16 : 22);
+		put++;
 	}
 }
 
@@ -372,7 +378,8 @@ static void put_levels(const struct text *t)
 	/* from above; the plan has been shown */
 	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
 		for (uint32_t i = 0; i < d->nr_levels; i++)
-			if (d->level[i].rank == rank && i != t->s->plan_level) {
+			if (d->level[i].rank == rank && i != t->s->plan_level &&
+			    (i != t->s->a->model->host_level[HOST_LEVEL_OBJECT] || t->s->a->objects_differ)) {
 				snprintf(heading, sizeof(heading), "By %s%s", level_name(t, i),
 					 t->s->has_run ? ", in the run phase" : "");
 				put_table(t, heading, t->s->run.component[i], d->nr_components, 1, t->s->run.total.samples,
@@ -413,6 +420,17 @@ static void put_told(const struct text *t)
 		fprintf(t->to, "  %llu blocks of samples did not decode\n", (unsigned long long)t->s->a->bad_blocks);
 }
 
+/* Than those that "By line" shows: of code whose host has levels of its own, and of the host itself. */
+static bool has_other_lines(const struct summary *s)
+{
+	if (s->a->model->host_level[HOST_LEVEL_LINE] == LEVELS_MAX)
+		return true;
+	for (uint32_t i = 1; i < s->a->nr_lines; i++)
+		if (s->all.line[i].samples > 0 && !s->a->line[i].jit)
+			return true;
+	return false;
+}
+
 void view_text(const struct summary *s, FILE *to, bool colour, int top)
 {
 	struct text t = { s, to, { .to = to, .colour = colour, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .columns = 80 }, top };
@@ -429,7 +447,8 @@ void view_text(const struct summary *s, FILE *to, bool colour, int top)
 	put_levels(&t);
 	put_jit(&t);
 	put_table(&t, "Functions", s->all.function, a->nr_functions, 0, all, put_function);
-	put_table(&t, "Source lines", s->all.line, a->nr_lines, 1, all, put_line);
+	if (has_other_lines(s))
+		put_table(&t, "Source lines", s->all.line, a->nr_lines, 1, all, put_line);
 	put_table(&t, "Images", s->all.image, a->nr_images, 0, all, put_image);
 	if (a->model->nr_processes > 1)
 		put_table(&t, "Processes", s->all.process, a->model->nr_processes, 0, all, put_process);

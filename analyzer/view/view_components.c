@@ -22,9 +22,11 @@ static void parents(const struct report *r, uint32_t component, char *text, size
 
 	text[0] = 0;
 	for (uint32_t n = 0; component && n < c->nr_links && at + 2 < bytes; n++) {
-		int wrote = snprintf(text + at, bytes - at, "%s%s", n ? ", " : "",
-				     report_component_name(r, c->links[n].upper, spare));
+		int wrote = 0;
 
+		if (!c->links[n].same)
+			wrote = snprintf(text + at, bytes - at, "%s%s", at ? ", " : "",
+					 report_component_name(r, c->links[n].upper, spare));
 		at += wrote > 0 ? (size_t)wrote : 0;
 	}
 }

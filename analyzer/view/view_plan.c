@@ -3,6 +3,7 @@
  * plan: the tree of operators with shares, own and of all below; then, per operator, rows that were expected and came, what
  * a row cost, and when it was active.
  */
+#include "level_tree.h"
 #include "plan_tree.h"
 #include "view.h"
 
@@ -13,8 +14,10 @@ static void prepare(struct report *r, struct shown *v)
 {
 	uint32_t level = report_level(r, r->level);
 
-	if (level == LEVELS_MAX)
+	if (level == LEVELS_MAX) {
+		v->group[2] = level_tree_ask(r);
 		return;
+	}
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_PROCESS, -1);
 }
@@ -219,6 +222,8 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 	}
 	if (!shown)
 		page_sentence(p, "The host announced no plan: no level is marked as one, and no edges join components.");
+	if (v->group[2])
+		level_tree_show(r, v->group[2], p);
 }
 
 const struct view view_plan = { "plan", "the tree of operators with shares, rows and what a row cost", prepare, show };

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "host_components.h"
+
+#include "host_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SEED 0xcbf29ce484222325ull /* FNV-1a */
+
+static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
+	return (h ^ 0xff) * 0x100000001b3ull;
+}
+
+/* The component of a level by what makes it one, made when it is new; name and detail are copied. */
+static uint32_t get(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level, uint64_t what, const char *name,
+		    size_t name_bytes, const char *detail, size_t detail_bytes)
+{
+	struct model *m = a->model;
+	uint32_t id = intern_find(&h->ids, what, level), i;
+	struct component *component;
+
+	if (m->host_level[level] == LEVELS_MAX)
+		return COMPONENT_NONE;
+	if (!id) {
+		id = ++h->nr_ids[level];
+		intern_set(&h->ids, what, level, id);
+	}
+	i = dictionary_get(&m->dictionary, c->process, m->host_level[level], id);
+	component = &m->dictionary.component[i];
+	if (i && !component->name) {
+		component->name = strndup(name, name_bytes);
+		component->detail = strndup(detail, detail_bytes);
+	}
+	return i;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A file by its name and its folder's: many are called index.js. */
+static const char *short_path(const char *path, size_t bytes)
+{
+	size_t at = bytes;
+
+	for (int slashes = 0; at > 0; at--)
+		if (path[at - 1] == '/' && at < bytes && ++slashes == 2)
+			break;
+	return path + at;
+}
+
+void host_components_find(struct attribution *a, struct host_components *h, const struct code *c, const struct host_place *at,
+			  uint32_t *low, uint32_t *object)
+{
+	struct dictionary *d = &a->model->dictionary;
+	uint64_t what = SEED;
+	struct host_name n;
+	uint32_t module = COMPONENT_NONE, function, line = COMPONENT_NONE;
+	char name[300];
+
+	host_name_split(at->function, &n);
+	if (!n.module_bytes) {
+		n.module = at->file;
+		n.module_bytes = strlen(at->file);
+	}
+	what = hash_bytes(what, n.module, n.module_bytes);
+	if (n.module_bytes) {
+		const char *brief = short_path(n.module, n.module_bytes);
+
+		module = get(a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module,
+					n.module_bytes);
+	}
+	what = hash_bytes(hash_bytes(what, n.function, n.function_bytes), n.place, n.place_bytes);
+	function = get(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);
+	*object = get(a, h, c, HOST_LEVEL_OBJECT, hash_bytes(SEED, at->object, strlen(at->object)), at->object, strlen(at->object), "", 0);
+	if (at->line) {
+		snprintf(name, sizeof(name), "%s:%u", base_of(at->line_file), at->line);
+		what = hash_bytes(what, at->line_file, strlen(at->line_file)) + at->line;
+		line = get(a, h, c, HOST_LEVEL_LINE, what, name, strlen(name), at->line_file, strlen(at->line_file));
+	}
+	dictionary_link(d, line, function, 1, 0);
+	dictionary_link(d, function, module, 1, 0);
+	if (strcmp(at->object, at->function) == 0)
+		dictionary_link_same(d, function, *object);
+	else
+		dictionary_link(d, function, *object, 1, 0);
+	a->objects_differ |= strlen(at->object) != n.function_bytes || memcmp(at->object, n.function, n.function_bytes) != 0;
+	*low = line ? line : function ? function : module;
+}

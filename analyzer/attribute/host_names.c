@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "host_names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Of code that V8 made from a script (code-events.h); what it made otherwise has no place behind its name. */
+static const char *const v8_kinds[] = { "JS:", "LazyCompile:", "Function:", "Eval:", "Script:" };
+
+/* Bytes before ":NUMBER" at the end of text; bytes, if there is none. */
+static size_t before_number(const char *text, size_t bytes)
+{
+	size_t at = bytes;
+
+	while (at > 0 && isdigit((unsigned char)text[at - 1]))
+		at--;
+	return at < bytes && at > 1 && text[at - 1] == ':' ? at - 1 : bytes;
+}
+
+static bool split_v8(const char *text, struct host_name *out)
+{
+	const char *at = NULL, *space;
+	size_t bytes, file;
+
+	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(v8_kinds[0]) && !at; i++)
+		if (strncmp(text, v8_kinds[i], strlen(v8_kinds[i])) == 0)
+			at = text + strlen(v8_kinds[i]);
+	if (!at)
+		return false;
+	at += *at && strchr("*~^+-", *at) ? 1 : 0; /* the tier */
+	space = strchr(at, ' '); /* names have none; files may */
+	if (!space)
+		return false;
+	bytes = strlen(space + 1);
+	file = before_number(space + 1, bytes); /* the column */
+	file = file < bytes ? before_number(space + 1, file) : 0;
+	if (!file || space[1 + file] != ':')
+		return false;
+	*out = (struct host_name){ at, (size_t)(space - at), space + 1, file, space + 1, bytes };
+	if (!out->function_bytes) {
+		out->function = "(anonymous)";
+		out->function_bytes = strlen(out->function);
+	}
+	return true;
+}
+
+void host_name_split(const char *text, struct host_name *out)
+{
+	if (!split_v8(text, out))
+		*out = (struct host_name){ text, strlen(text), "", 0, "", 0 };
+}

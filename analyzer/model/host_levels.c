@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "host_levels.h"
+
+#include "model.h"
+
+#include <string.h>
+
+#define ANCESTORS_MAX 64
+
+#define HOST_LEVEL_NAME_(NAME, text) text,
+static const char *const names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
+#undef HOST_LEVEL_NAME_
+
+/* Who declared components, and whose line tables lead to some. */
+static void find_dictionaries(struct model *m)
+{
+	for (uint32_t i = 1; i < m->dictionary.nr_components; i++)
+		m->numbered[m->dictionary.component[i].process]->has_dictionary = true;
+	for (uint32_t i = 0; i < m->nr_sources; i++)
+		if (m->source[i].level < LEVELS_MAX)
+			m->numbered[m->source[i].process]->has_dictionary = m->numbered[m->source[i].process]->has_line_components = true;
+	for (uint32_t i = 0; i < m->nr_processes; i++) {
+		struct process *p = m->numbered[i], *up = p->parent;
+
+		for (int n = 0; up && n < ANCESTORS_MAX; n++, up = up->parent) {
+			p->has_dictionary |= up->has_dictionary;
+			p->has_line_components |= up->has_line_components;
+		}
+	}
+}
+
+static bool has_own_levels(const struct model *m, const struct code *c)
+{
+	const struct process *p = m->numbered[c->process];
+	const struct source *s;
+
+	if (c->kind == CODE_ELF || c->generated) /* to look into each one's line table would cost more than it is worth */
+		return p->has_line_components;
+	if (c->nr_entries)
+		return true;
+	s = p->has_line_components && c->nr_lines ? model_find_source(m, p, c->lines[0].file) : NULL;
+	return s && s->level < LEVELS_MAX;
+}
+
+static bool is_generated(const struct code *c)
+{
+	return c->kind == CODE_ELF || c->generated || (c->kind == CODE_LOAD && c->name && *c->name);
+}
+
+void host_levels_settle(struct model *m)
+{
+	bool any = false;
+
+	find_dictionaries(m);
+	for (uint32_t i = 0; i < m->nr_code; i++) {
+		struct code *c = m->code[i];
+
+		c->host_levels = is_generated(c) && !has_own_levels(m, c);
+		any |= c->host_levels;
+	}
+	for (int i = 0; i < NR_HOST_LEVELS; i++)
+		m->host_level[i] = any ? dictionary_add_level(&m->dictionary, names[i]) : LEVELS_MAX;
+	/* from the top; a host's own level that stands beside them keeps its place */
+	for (int i = 0; i < NR_HOST_LEVELS; i++)
+		for (int n = 0; n < i; n++)
+			if (m->host_level[i] < LEVELS_MAX && m->host_level[n] < LEVELS_MAX)
+				m->dictionary.level[m->host_level[i]].rank++;
+	m->has_host_levels = any;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Levels of hosts that announce none.  Most JITs tell functions and lines of their code and have never heard of a
+ * dictionary; here these become levels of one, so that every view, filter, comparison and export works for them:
+ *
+ *	module        the file that a function's text is in
+ *	code object   what the JIT compiled: a function with all that was inlined into it, in one version
+ *	function      the innermost function: one that was inlined counts for itself, wherever it was put
+ *	line          a line of that function
+ *
+ * A line leads to its function, a function to its module and to the code objects that have it (several, where it is inlined:
+ * which one a sample is of is known from its address, and not split by weight).  Where the host declared levels, these hold:
+ * a code object that leads to components of its own gets none of these, and a level that the host gave one of these names is
+ * left alone.  Components are made as samples ask for them, so code that nobody sampled costs nothing.
+ * Context: thread.
+ */
+#ifndef TAILOR_HOST_LEVELS_H
+#define TAILOR_HOST_LEVELS_H
+
+#define HOST_LEVELS(X) \
+	X(MODULE, "module") \
+	X(OBJECT, "code object") \
+	X(FUNCTION, "function") \
+	X(LINE, "line")
+
+#define HOST_LEVEL_INDEX_(NAME, text) HOST_LEVEL_##NAME,
+enum host_level { HOST_LEVELS(HOST_LEVEL_INDEX_) NR_HOST_LEVELS };
+#undef HOST_LEVEL_INDEX_
+
+struct model;
+
+/* Once all records are read, before the dictionary is settled. */
+void host_levels_settle(struct model *m);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "level_tree.h"
+
+#include <stdlib.h>
+
+#define STEPS 3
+#define SHOWN_FROM 0.005 /* share of what people are shown line by line */
+
+static const enum host_level steps[STEPS] = { HOST_LEVEL_MODULE, HOST_LEVEL_FUNCTION, HOST_LEVEL_LINE };
+
+struct report_group *level_tree_ask(struct report *r)
+{
+	const uint32_t *level = r->model->host_level;
+
+	for (int i = 0; i < STEPS; i++)
+		if (!r->model->has_host_levels || level[steps[i]] >= LEVELS_MAX)
+			return NULL;
+	return report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level[HOST_LEVEL_MODULE], TABLE_LEVEL_0 + (int)level[HOST_LEVEL_FUNCTION],
+			    TABLE_LEVEL_0 + (int)level[HOST_LEVEL_LINE], -1);
+}
+
+struct tree {
+	const struct report *r;
+	const struct report_group *by;
+	struct group_sum *sum; /* by component: of all groups that it is in */
+	uint32_t nr_sums;
+	uint32_t *order; /* groups: those below one another side by side, the largest first */
+};
+
+static double measure_of(const struct tree *t, uint32_t group, uint32_t step)
+{
+	uint32_t component = report_value(t->by, group, step);
+
+	return component && component < t->nr_sums ? report_measure(t->r, &t->sum[component]) : 0;
+}
+
+static int by_tree(const void *a, const void *b, void *context)
+{
+	const struct tree *t = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t x = report_value(t->by, i, step), y = report_value(t->by, j, step);
+		double of_x = measure_of(t, i, step), of_y = measure_of(t, j, step);
+
+		if (x == y)
+			continue;
+		if (!x || !y) /* nobody comes last */
+			return x ? -1 : 1;
+		if (of_x < of_y || of_x > of_y)
+			return of_x > of_y ? -1 : 1;
+		return x < y ? -1 : 1;
+	}
+	return i < j ? -1 : i > j;
+}
+
+static bool make(struct tree *t)
+{
+	t->nr_sums = t->r->model->dictionary.nr_components;
+	t->sum = calloc(t->nr_sums, sizeof(*t->sum));
+	t->order = malloc(((size_t)t->by->g.nr + 1) * sizeof(*t->order));
+	if (!t->sum || !t->order)
+		return false;
+	for (uint32_t i = 0; i < t->by->g.nr; i++) {
+		t->order[i] = i;
+		for (uint32_t step = 0; step < STEPS; step++)
+			if (report_value(t->by, i, step) < t->nr_sums)
+				group_sum_add(&t->sum[report_value(t->by, i, step)], &t->by->g.sum[i]);
+	}
+	qsort_r(t->order, t->by->g.nr, sizeof(*t->order), by_tree, t);
+	return true;
+}
+
+struct columns {
+	int share, samples, kernel, weight, depth, level, id, name;
+};
+
+static void put_row(const struct tree *t, struct grid *g, const struct columns *c, const struct group_sum *sum, uint32_t step,
+		    uint32_t component)
+{
+	static const char *const prefix[] = { "", "  ", "    " };
+	char spare[32];
+
+	grid_row(g);
+	grid_set(g, c->share, report_measure(t->r, sum));
+	grid_set(g, c->samples, sum->samples);
+	if (sum->samples > 0)
+		grid_set(g, c->kernel, sum->kernel / sum->samples);
+	grid_set(g, c->weight, sum->weight);
+	grid_set(g, c->depth, step);
+	grid_set_prefix(g, c->name, prefix[step]);
+	if (!component) {
+		grid_set_text(g, c->name, "(on none of them)");
+		return;
+	}
+	grid_set_text(g, c->level, report_level_name(t->r, t->r->model->dictionary.component[component].level));
+	grid_set(g, c->id, (double)t->r->model->dictionary.component[component].id);
+	grid_set_text(g, c->name, report_component_name(t->r, component, spare));
+}
+
+/* A row for each component that a group is the first of, unless it is too small for people. */
+static void put_group(const struct tree *t, struct grid *g, const struct columns *c, uint32_t at, double least)
+{
+	uint32_t group = t->order[at];
+	bool is_new = at == 0;
+
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t component = report_value(t->by, group, step);
+
+		is_new |= at > 0 && component != report_value(t->by, t->order[at - 1], step);
+		if (!is_new || !component || component >= t->nr_sums || report_measure(t->r, &t->sum[component]) < least)
+			continue;
+		put_row(t, g, c, &t->sum[component], step, component);
+	}
+}
+
+void level_tree_show(struct report *r, const struct report_group *by, struct page *p)
+{
+	struct tree t = { .r = r, .by = by };
+	struct grid *g = grid_create("levels", "Modules, functions and lines%s", r->has_run ? ", in the run phase" : "");
+	struct group_sum total = { 0 }, none = { 0 };
+	struct columns c;
+
+	c.share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	c.kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0);
+	c.weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	c.depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
+	c.level = grid_column(g, "level", "", CELL_TEXT, GRID_HIDDEN, 0);
+	c.id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
+	c.name = grid_column(g, "name", "module, function, line", CELL_TEXT, 0, 0);
+	if (make(&t)) {
+		for (uint32_t i = 0; i < by->g.nr; i++) {
+			bool nobody = true;
+
+			for (uint32_t step = 0; step < STEPS; step++)
+				nobody &= !report_value(by, i, step);
+			group_sum_add(&total, &by->g.sum[i]);
+			if (nobody)
+				group_sum_add(&none, &by->g.sum[i]);
+		}
+		grid_set_total(g, c.share, report_measure(r, &total));
+		grid_set_total(g, c.samples, total.samples);
+		grid_is_tree(g, c.share);
+		grid_show_all_rows(g);
+		for (uint32_t i = 0; i < by->g.nr; i++)
+			put_group(&t, g, &c, i, p->form == PAGE_TEXT ? SHOWN_FROM * report_measure(r, &total) : 0);
+		put_row(&t, g, &c, &none, 0, COMPONENT_NONE);
+	}
+	free(t.sum);
+	free(t.order);
+	grid_show(g, p);
+}
