@@ -21,7 +21,7 @@ static size_t before_number(const char *text, size_t bytes)
 static bool split_v8(const char *text, struct host_name *out)
 {
 	const char *at = NULL, *space;
-	size_t bytes, file;
+	size_t bytes, column, line;
 
 	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(v8_kinds[0]) && !at; i++)
 		if (strncmp(text, v8_kinds[i], strlen(v8_kinds[i])) == 0)
@@ -33,11 +33,11 @@ static bool split_v8(const char *text, struct host_name *out)
 	if (!space)
 		return false;
 	bytes = strlen(space + 1);
-	file = before_number(space + 1, bytes); /* the column */
-	file = file < bytes ? before_number(space + 1, file) : 0;
-	if (!file || space[1 + file] != ':')
+	column = before_number(space + 1, bytes);
+	line = before_number(space + 1, column);
+	if (column == bytes || line == column)
 		return false;
-	*out = (struct host_name){ at, (size_t)(space - at), space + 1, file, space + 1, bytes };
+	*out = (struct host_name){ at, (size_t)(space - at), space + 1, line, space + 1, bytes };
 	if (!out->function_bytes) {
 		out->function = "(anonymous)";
 		out->function_bytes = strlen(out->function);
@@ -45,8 +45,20 @@ static bool split_v8(const char *text, struct host_name *out)
 	return true;
 }
 
+/* "name /file.py:12", PyPy's: where a loop begins, of which a function has several. */
+static bool split_place(const char *text, struct host_name *out)
+{
+	const char *file = strstr(text, " /");
+	size_t bytes = file ? strlen(file + 1) : 0, end = file ? before_number(file + 1, bytes) : 0;
+
+	if (!file || file == text || end == bytes)
+		return false;
+	*out = (struct host_name){ text, (size_t)(file - text), file + 1, end, "", 0 };
+	return true;
+}
+
 void host_name_split(const char *text, struct host_name *out)
 {
-	if (!split_v8(text, out))
+	if (!split_v8(text, out) && !split_place(text, out))
 		*out = (struct host_name){ text, strlen(text), "", 0, "", 0 };
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names].  A query of 12 operators and 24
- * tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the samples lie in
- * them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events, there are also
- * instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names, names are what
- * no report may break on.  The samples take the recorder's own way into the file.
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions].  A query of 12
+ * operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the
+ * samples lie in them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events,
+ * there are also instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names,
+ * names are what no report may break on.  With functions, the host knows of no query: code objects are functions of scripts, with
+ * lines and in two versions.  The samples take the recorder's own way into the file.
  */
 #include "samples.h"
 
@@ -179,6 +180,15 @@ static void query(void)
 	trace_record_end(w);
 }
 
+static void load(uint64_t i, uint64_t time_ns, const char *called)
+{
+	begin(JITREG_LOAD, time_ns, F_COUNT(load));
+	NUMBERS(PID, PID, CODE + i * CODE_STEP, CODE + i * CODE_STEP, 256, i);
+	name(called);
+	trace_record_bytes(w, "", 0);
+	trace_record_end(w);
+}
+
 static void code(uint64_t nr)
 {
 	char called[32];
@@ -193,11 +203,30 @@ static void code(uint64_t nr)
 		}
 		trace_record_end(w);
 		snprintf(called, sizeof(called), "function_%llu", (unsigned long long)i);
-		begin(JITREG_LOAD, 2 + i, F_COUNT(load));
-		NUMBERS(PID, PID, CODE + i * CODE_STEP, CODE + i * CODE_STEP, 256, i);
-		name(called);
-		trace_record_bytes(w, "", 0);
+		load(i, 2 + i, called);
+	}
+}
+
+/* As V8 names them: each second one is the one before it, optimised. */
+static void functions(uint64_t nr)
+{
+	char called[64], file[40];
+
+	for (uint64_t i = 0; i < nr; i++) {
+		unsigned long long which = i / 2;
+
+		snprintf(file, sizeof(file), "/synthetic/app/module_%llu.js", which % 7);
+		begin(JITREG_DEBUG_INFO, 2 + i, F_COUNT(debug_info));
+		NUMBERS(CODE + i * CODE_STEP, 8);
+		trace_record_array(w, 8);
+		for (uint64_t n = 0; n < 8; n++) {
+			trace_record_array(w, 4);
+			NUMBERS(CODE + i * CODE_STEP + n * 32, 1 + 10 * which + n, 0);
+			text(file);
+		}
 		trace_record_end(w);
+		snprintf(called, sizeof(called), "JS:%cfunction_%llu %s:%llu:9", i % 2 ? '*' : '^', which, file, 1 + 10 * which);
+		load(i, 2 + i, called);
 	}
 }
 
@@ -312,16 +341,17 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 
 int main(int argc, char **argv)
 {
-	bool others = false;
+	bool others = false, plain = false;
 	uint64_t nr = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, nr_code = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct diag d;
 
 	for (int i = 4; i < argc; i++) {
 		others |= strcmp(argv[i], "events") == 0;
 		hostile |= strcmp(argv[i], "names") == 0;
+		plain |= strcmp(argv[i], "functions") == 0;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {
@@ -329,8 +359,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	head(others);
-	query();
-	code(nr_code);
+	if (plain) {
+		functions(nr_code);
+	} else {
+		query();
+		code(nr_code);
+	}
 	all_samples(nr, nr_code, others);
 	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 1000000 + nr_code + nr * 25000, 0, 0, F_COUNT(end));
 	for (int i = 0; i < F_COUNT(end); i++)

@@ -4,6 +4,7 @@
 # failure.  ACCEPT=1 takes the new text: read the difference before you commit it.
 #
 # several.tlr: BUILD/bench/synthetic 400 5 several.tlr events (make BUILD/bench/synthetic).
+# host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
 set -u
@@ -61,6 +62,26 @@ if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/several.out" "$dir/several.txt"
 elif ! diff -u "$dir/several.txt" "$out/several.out"; then
 	echo "tailor report --view plan --view functions --view asm: expected what $dir/several.txt has (-), got the other (+)"
+	bad=1
+fi
+
+# Functions and lines of a host that declares no levels are levels: of the report, of views, of comparisons and exports.
+host=$dir/host.tlr
+{
+	for command in "report --top 4" "report --view plan" "report --view components --top 3" "report --view timeline --level function --top 3" \
+		"report --view tree --level module" "report --view components --level line --component module:app/module_2.js" \
+		"report --view plan --csv --component function:function_3" "diff --level function --top 3 $host"; do
+		echo "\$ tailor $command"
+		# shellcheck disable=SC2086
+		LC_ALL=C.UTF-8 "$B/tailor" $command "$host"
+	done
+	echo "\$ tailor export --format folded --level module"
+	"$B/tailor" export --format folded --level module -o "$out/host.folded" "$host" && cat "$out/host.folded"
+} >"$out/host.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/host.out" "$dir/host.txt"
+elif ! diff -u "$dir/host.txt" "$out/host.out"; then
+	echo "reports of functions and lines as levels: expected what $dir/host.txt has (-), got the other (+)"
 	bad=1
 fi
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "host_names.h"
+
+#include <string.h>
+
+static void check(const char *text, const char *function, const char *module, const char *place)
+{
+	struct host_name n;
+
+	host_name_split(text, &n);
+	assert_int_equal(n.function_bytes, strlen(function));
+	assert_memory_equal(n.function, function, n.function_bytes);
+	assert_int_equal(n.module_bytes, strlen(module));
+	assert_memory_equal(n.module, module, n.module_bytes);
+	assert_int_equal(n.place_bytes, strlen(place));
+	assert_memory_equal(n.place, place, n.place_bytes);
+}
+
+static void versions_of_a_function_are_one_function(void **state)
+{
+	(void)state;
+	check("JS:*fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
+	check("JS:~fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
+	check("LazyCompile:^fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
+	check("JS:* file:///my files/b.mjs:1:1", "(anonymous)", "file:///my files/b.mjs", "file:///my files/b.mjs:1:1");
+	check("JS:fib node:internal/url:12:3", "fib", "node:internal/url", "node:internal/url:12:3");
+}
+
+static void names_that_tell_no_place_stay_what_they_are(void **state)
+{
+	(void)state;
+	check("", "", "", "");
+	check("Builtin:ArrayMap", "Builtin:ArrayMap", "", "");
+	check("JS:*fib", "JS:*fib", "", "");
+	check("JS:*fib ", "JS:*fib ", "", "");
+	check("JS:*fib :1:2", "JS:*fib :1:2", "", "");
+	check("JS:*fib a:b:2", "JS:*fib a:b:2", "", "");
+	check("JS:*fib a:2:", "JS:*fib a:2:", "", "");
+	check("Fib:total (int[])", "Fib:total (int[])", "", "");
+	check("TRACE 5 fib.lua:3", "TRACE 5 fib.lua:3", "", "");
+	check(" /a:1", " /a:1", "", "");
+}
+
+static void loops_belong_to_their_function(void **state)
+{
+	(void)state;
+	check("fib /tmp/fib.py:7", "fib", "/tmp/fib.py", "");
+	check("fib /tmp/fib.py:", "fib /tmp/fib.py:", "", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions_of_a_function_are_one_function),
+		cmocka_unit_test(names_that_tell_no_place_stay_what_they_are),
+		cmocka_unit_test(loops_belong_to_their_function),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
