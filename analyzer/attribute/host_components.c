@@ -16,8 +16,8 @@ static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t nr)
 }
 
 /* The component of a level by what makes it one, made when it is new; name and detail are copied. */
-static uint32_t get(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level, uint64_t what, const char *name,
-		    size_t name_bytes, const char *detail, size_t detail_bytes)
+static uint32_t get(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level, uint64_t what,
+		    const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
 {
 	struct model *m = a->model;
 	uint32_t id = intern_find(&h->ids, what, level), i;
@@ -75,7 +75,7 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 		const char *brief = short_path(n.module, n.module_bytes);
 
 		module = get(a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module,
-					n.module_bytes);
+			     n.module_bytes);
 	}
 	what = hash_bytes(hash_bytes(what, n.function, n.function_bytes), n.place, n.place_bytes);
 	function = get(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);

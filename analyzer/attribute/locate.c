@@ -204,9 +204,12 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 		out->component = entry->component;
 }
 
-static struct elf_object *elf_of(const struct code *c)
+/* The object that tells of an address, and its own address for it; NULL: there is none. */
+static struct elf_object *elf_of(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
-	return c->kind == CODE_ELF ? c->elf : c->kind == CODE_IMAGE && c->file ? c->file->elf : NULL;
+	if (c->kind == CODE_LOAD)
+		c = model_told_before(l->a->model, l->a->model->code[c->number]);
+	return !c || !code_file_address(c, address, at) ? NULL : c->kind == CODE_ELF ? c->elf : c->file->elf;
 }
 
 /* The file of the first line of the function at at, else other. */
@@ -225,11 +228,11 @@ static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t
 	const struct line *line = &l->a->line[out->line];
 	const char *function = l->a->function[out->function].name;
 	struct host_place place = { function, function, line->file, line->file, line->number };
-	struct elf_object *elf = elf_of(c);
 	struct elf_inline inlined[INLINES_MAX];
 	uint64_t at;
+	struct elf_object *elf = elf_of(l, c, address, &at);
 
-	if (!elf || !code_file_address(c, address, &at) || !l->a->function[out->function].symbol)
+	if (!elf || !l->a->function[out->function].symbol)
 		return;
 	if (elf_find_inlines(elf, at, inlined, INLINES_MAX))
 		place.function = inlined[0].name;
@@ -238,10 +241,18 @@ static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t
 	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
 }
 
-static void host_levels_in_load(struct locator *l, const struct code *c, struct location *out)
+static void host_levels_in_load(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
 	struct host_place place = { c->name, c->name, c->nr_lines ? c->lines[0].file : "", line->file, line->number };
+	struct elf_inline inlined[INLINES_MAX];
+	uint64_t at;
+	struct elf_object *elf = elf_of(l, c, address, &at);
+
+	if (elf && elf_find_inlines(elf, at, inlined, INLINES_MAX)) {
+		place.function = inlined[0].name;
+		place.file = line->file;
+	}
 
 	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
 }
@@ -249,13 +260,13 @@ static void host_levels_in_load(struct locator *l, const struct code *c, struct 
 /* From the function that has a frame inwards: each one's line is where it calls the next, the innermost has the address's. */
 static uint32_t add_inlines(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
 {
-	struct elf_object *elf = elf_of(c);
 	struct location new, whole = l->location[outer];
 	struct elf_inline inlined[INLINES_MAX];
 	uint64_t at;
+	struct elf_object *elf = elf_of(l, c, address, &at);
 	size_t nr;
 
-	if (!elf || !code_file_address(c, address, &at))
+	if (!elf)
 		return outer;
 	nr = elf_find_inlines(elf, at, inlined, INLINES_MAX);
 	if (nr == 0)
@@ -314,7 +325,7 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 		locate_in_elf(l, p, code, address, &new);
 	if (code->host_levels && !new.component && !new.before && !new.after) {
 		if (code->kind == CODE_LOAD)
-			host_levels_in_load(l, code, &new);
+			host_levels_in_load(l, code, address, &new);
 		else
 			host_levels_in_elf(l, code, address, &new);
 	}

@@ -1265,6 +1265,21 @@ struct code *model_find_code(const struct process *p, uint64_t address, uint64_t
 	return a.fact ? a.fact->owner : NULL;
 }
 
+const struct code *model_told_before(const struct model *m, struct code *load)
+{
+	const struct code *c;
+	struct elf_function f;
+
+	if (load->told_before_asked || load->kind != CODE_LOAD || !load->from_ns || !load->name)
+		return load->told_before;
+	load->told_before_asked = true;
+	c = code_map_find(&m->numbered[load->process]->code, load->address, load->from_ns - 1);
+	if (c && c->kind == CODE_ELF && elf_find_function(c->elf, load->address, &f) && f.address == load->address &&
+	    strcmp(f.name, load->name) == 0)
+		load->told_before = c;
+	return load->told_before;
+}
+
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	return ask(p, offsetof(struct process, frames), address, time_ns);

@@ -61,6 +61,8 @@ struct code {
 	size_t nr_lines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
 	size_t nr_entries;
+	const struct code *told_before; /* model_told_before()'s answer */
+	bool told_before_asked;
 };
 
 struct code_entry {
@@ -199,6 +201,8 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
 /* ... and where nobody announced any, executable memory that somebody mapped. */
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
+/* The ELF object that told of the same function before a LOAD did (LLVM does both), because it knows more; or NULL. */
+const struct code *model_told_before(const struct model *m, struct code *load);
 /* .eh_frame bytes that describe an address; the fact's owner is a struct frames. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
 /* While it stays the same, so do all answers that there were for this process. */

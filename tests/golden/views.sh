@@ -68,7 +68,8 @@ fi
 # Functions and lines of a host that declares no levels are levels: of the report, of views, of comparisons and exports.
 host=$dir/host.tlr
 {
-	for command in "report --top 4" "report --view plan" "report --view components --top 3" "report --view timeline --level function --top 3" \
+	for command in "report --top 4" "report --view plan" "report --view components --top 3" \
+		"report --view timeline --level function --top 3" \
 		"report --view tree --level module" "report --view components --level line --component module:app/module_2.js" \
 		"report --view plan --csv --component function:function_3" "diff --level function --top 3 $host"; do
 		echo "\$ tailor $command"
