@@ -269,7 +269,8 @@ static void add_dump(const struct code_files *f, struct watched *w, uint64_t add
 	if (ends_with(path, path_bytes, DELETED))
 		path_bytes -= sizeof(DELETED) - 1;
 	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
-	if (w->root >= 0)
+	/* to open a device may do something */
+	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, 0) == 0 && S_ISREG(new.st.st_mode))))
 		new.fd = open_file(w->root, name + 1);
 	if (new.fd < 0 && !f->past) {
 		char link[96];
@@ -351,7 +352,7 @@ static bool take_dump(void *context, const char *piece, size_t n)
 	struct jitdump_clock now = jitdump_clock_now();
 
 	if (c->files->past)
-		now.ns = c->files->end_ns;
+		now = (struct jitdump_clock){ 0, c->files->end_ns };
 	c->bad = jitdump_feed(c->dump->reader, piece, n, &now, on_dump_record, &c->report) != 0;
 	return !c->bad;
 }

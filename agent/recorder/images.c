@@ -299,7 +299,9 @@ static void need(struct images *i, const struct mapping *at, uint32_t pid)
 		return;
 	}
 	if (i->past) {
-		m->fd = open_file(m->path);
+		/* to open a device may do something */
+		errno = ENOENT;
+		m->fd = stat(m->path, &st) == 0 && S_ISREG(st.st_mode) ? open_file(m->path) : -1;
 		if (m->fd < 0)
 			m->error = errno;
 	} else if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {

@@ -49,9 +49,10 @@ static void put_string(struct import *m, const char *text)
 	trace_record_text(m->w, text, strlen(text));
 }
 
+/* Where what perf made up of what was there before stands: before all that was recorded. */
 static uint64_t start_ns(const struct import *m)
 {
-	return m->data->first_ns + m->shift_ns;
+	return m->data->first_ns + m->shift_ns - 1;
 }
 
 static uint64_t end_ns(const struct import *m)
@@ -196,13 +197,13 @@ static void take_sample(struct import *m, uint32_t number, const struct perf_eve
 		m->pids[seen.pid / 8] |= (unsigned char)(1u << seen.pid % 8);
 }
 
-/* To our clock.  0 is what perf made up of what was there before. */
+/* To our clock.  0 is what perf made up. */
 static void shift(const struct import *m, void *time_ns)
 {
 	uint64_t t;
 
 	memcpy(&t, time_ns, sizeof(t));
-	t += t ? m->shift_ns : 0;
+	t = t ? t + m->shift_ns : start_ns(m);
 	memcpy(time_ns, &t, sizeof(t));
 }
 
@@ -247,7 +248,7 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 	trace_record_end(m->w);
 }
 
-/* room: of the text that ends the record, without what stands behind all records */
+/* id_bytes: of what stands behind all records */
 static void on_mmap(struct import *m, const struct perf_event_header *h, size_t id_bytes, uint64_t time_ns)
 {
 	struct {
@@ -303,7 +304,7 @@ static void on_task(struct import *m, struct perf_event_header *h)
 	trace_record_end(m->w);
 }
 
-static void on_comm(struct import *m, const struct perf_event_header *h, size_t id_bytes, uint64_t time_ns)
+static void on_comm(struct import *m, const struct perf_event_header *h, size_t id_bytes, bool made_up, uint64_t time_ns)
 {
 	uint32_t who[2];
 	size_t at = sizeof(*h) + sizeof(who);
@@ -316,8 +317,8 @@ static void on_comm(struct import *m, const struct perf_event_header *h, size_t 
 		images_forget(m->images, who[0]);
 		code_files_end(m->code_files, who[0]);
 	}
-	if (!time_ns && who[0] == who[1]) {
-		trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, start_ns(m), who[0], who[1], F_COUNT(process));
+	if (made_up && who[0] == who[1]) {
+		trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, who[0], who[1], F_COUNT(process));
 		trace_record_u64(m->w, 0);
 		put_string(m, "");
 	} else {
@@ -363,7 +364,10 @@ static void on_record(struct import *m, struct perf_event_header *h)
 	const struct record_layout *l;
 	struct record_id id;
 	uint32_t event;
+	bool made_up;
 
+	if (h->type == PERF_DATA_FINISHED_ROUND)
+		images_settle(m->images);
 	if (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type])
 		return; /* perf's own, or of no use here */
 	if (!perf_data_find_event(m->data, h, &event)) {
@@ -379,6 +383,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		m->malformed++;
 		return;
 	}
+	made_up = !id.time_ns;
 	shift(m, &id.time_ns);
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
@@ -386,7 +391,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		on_mmap(m, h, l->id_bytes, id.time_ns);
 		break;
 	case PERF_RECORD_COMM:
-		on_comm(m, h, l->id_bytes, id.time_ns);
+		on_comm(m, h, l->id_bytes, made_up, id.time_ns);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
@@ -497,6 +502,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	while (perf_data_next(p, &at, h))
 		on_record(m, h);
 	flush_samples(m);
+	images_settle(m->images);
 	code_files_drain(m->code_files, m->w, true, &files_bad);
 	ret = take_registrations(m, d);
 	if (ret)
@@ -505,6 +511,9 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	if (p->cut)
 		notice(m, "loss", "%s was not written to its end, or is damaged: it was read up to byte %llu of %llu", m->options->input,
 		       (unsigned long long)p->data_end, (unsigned long long)p->size);
+	if (p->aux_bytes)
+		notice(m, "refused", "%s has %llu bytes of hardware traces (AUX areas: Intel PT and the like), which are not read",
+		       m->options->input, (unsigned long long)p->aux_bytes);
 	write_loss(m, "ring full", m->ring_full);
 	write_loss(m, "throttled", m->throttled);
 	write_loss(m, "ring malformed", m->malformed);

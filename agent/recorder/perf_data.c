@@ -9,6 +9,8 @@
 #define MAGIC_SWAPPED "2ELIFREP"
 #define MAGIC_BYTES 8u
 #define MISC_BUILD_ID_SIZE (1u << 15)
+#define TEXT_MAX 4096u
+#define WORDS_BYTES_MAX (2u << 20) /* the kernel's own limit of a command line */
 #define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of it, how many of them count, padding; a path follows */
 
 /* records of perf itself, tools/perf/util/event.h */
@@ -94,7 +96,7 @@ static struct perf_data_text take_text(struct place *p)
 	uint32_t room = take_u32(p);
 	const char *text = take(p, room);
 
-	return (struct perf_data_text){ text, text ? strnlen(text, room) : 0 };
+	return (struct perf_data_text){ text, text ? strnlen(text, room < TEXT_MAX ? room : TEXT_MAX) : 0 };
 }
 
 static bool find_section(const struct perf_data *p, const struct section *s, struct place *out)
@@ -127,7 +129,8 @@ static int add_ids(struct perf_data *p, struct place ids, uint32_t event)
 {
 	int ret = 0;
 
-	while (ids.left >= 8 && ret == 0) {
+	/* lists of several events may lie over each other; in files that perf wrote they do not */
+	while (ids.left >= 8 && ret == 0 && p->ids.nr < p->size / 8) {
 		uint64_t id = take_u64(&ids);
 
 		ret = id ? event_ids_add(&p->ids, id, event) : 0;
@@ -239,7 +242,7 @@ static int read_feature(struct perf_data *p, uint64_t feature, struct place at)
 		break;
 	case FEATURE_CMDLINE:
 		p->nr_words = take_u32(&at);
-		p->words = (struct perf_data_text){ (const char *)at.at, at.left };
+		p->words = (struct perf_data_text){ (const char *)at.at, at.left < WORDS_BYTES_MAX ? at.left : WORDS_BYTES_MAX };
 		break;
 	case FEATURE_EVENT_DESC:
 		read_event_desc(p, at);
@@ -285,12 +288,19 @@ bool perf_data_next_word(const struct perf_data *p, size_t *at, struct perf_data
 	return word->p;
 }
 
+static int by_path(const void *a, const void *b)
+{
+	const struct perf_data_text *x = &((const struct perf_data_build_id *)a)->path, *y = &((const struct perf_data_build_id *)b)->path;
+	int order = memcmp(x->p, y->p, x->bytes < y->bytes ? x->bytes : y->bytes);
+
+	return order ? order : x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
 const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes)
 {
-	for (uint32_t i = 0; i < p->nr_build_ids; i++)
-		if (p->build_id[i].path.bytes == bytes && memcmp(p->build_id[i].path.p, path, bytes) == 0)
-			return &p->build_id[i];
-	return NULL;
+	struct perf_data_build_id key = { .path = { path, bytes } };
+
+	return p->nr_build_ids ? bsearch(&key, p->build_id, p->nr_build_ids, sizeof(key), by_path) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */
@@ -375,9 +385,9 @@ static int take_pipe_record(struct perf_data *p, uint64_t start, const struct pe
 	case HEADER_ATTR:
 		if (at.left < PERF_ATTR_SIZE_VER0)
 			return diag_fail(d, EBADMSG, "%s: an event at byte %llu makes no sense", path, (unsigned long long)start);
-		memcpy(&bytes, at.at + 4, 4);
+		memcpy(&bytes, at.at + 4, 4); /* attr.size */
 		bytes = bytes ? bytes : PERF_ATTR_SIZE_VER0;
-		attr = take(&at, bytes);
+		attr = bytes < PERF_ATTR_SIZE_VER0 ? NULL : take(&at, bytes);
 		if (!attr)
 			return diag_fail(d, EBADMSG, "%s: an event at byte %llu makes no sense", path, (unsigned long long)start);
 		ret = add_event(p, attr, bytes, path, d);
@@ -436,6 +446,8 @@ static int look_through(struct perf_data *p, const char *path, struct diag *d)
 	for (; ret == 0 && perf_data_next(p, &at, h); start = at) {
 		if (h->type == COMPRESSED || h->type == COMPRESSED2)
 			return diag_fail(d, ENOTSUP, compressed, path);
+		if (h->type == AUXTRACE)
+			p->aux_bytes += at - start - h->size;
 		if (p->pipe)
 			ret = take_pipe_record(p, start, h, path, d);
 		note_time(p, h);
@@ -493,6 +505,8 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 		ret = diag_fail(d, ENOTSUP, "%s: samples of its %u events cannot be told apart", path, p->nr_events);
 	if (ret)
 		perf_data_fini(p);
+	else if (p->nr_build_ids)
+		qsort(p->build_id, p->nr_build_ids, sizeof(*p->build_id), by_path);
 	return ret;
 }
 

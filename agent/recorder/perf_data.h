@@ -18,6 +18,7 @@
 
 #define PERF_DATA_EVENTS_MAX 64u
 #define PERF_DATA_RECORD_BYTES 65536u
+#define PERF_DATA_FINISHED_ROUND 68u /* a record of perf's own: what follows is later than what stood before the last such */
 
 struct perf_data_text {
 	const char *p; /* not NUL-terminated; NULL: not said */
@@ -47,13 +48,14 @@ struct perf_data {
 	struct perf_data_text host_name, release, version, machine;
 	uint32_t nr_cpus, nr_words;
 	struct perf_data_text words; /* of the command line, nr_words times {u32 room, text} */
-	struct perf_data_build_id *build_id;
+	struct perf_data_build_id *build_id; /* by path */
 	uint32_t nr_build_ids, build_ids_capacity;
 	bool has_clock; /* clock_ns of clock clock_id was wall_ns since 1970 */
 	uint32_t clock_id;
 	uint64_t wall_ns, clock_ns;
 	uint64_t first_ns, last_ns; /* of all records that have a time; 0: none has */
 	uint64_t nr_samples;
+	uint64_t aux_bytes; /* what AUX areas (Intel PT and the like) held; it is stepped over */
 };
 
 /* path: for sentences.  0, or -errno with a sentence; perf_data_fini() then has been done. */
