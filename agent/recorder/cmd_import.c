@@ -67,10 +67,14 @@ static int run(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse, "PERF.DATA",
 		"Write a trace from a file of `perf record -k mono`, so that its samples get components, where the program says which "
-		"code it generates: by a jitdump file or a perf map that is still there, or by the trace in --with.\v"
-		"Symbols are read from files that are still there and are those that ran (by build id).\n\n"
-		"Example: perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 -- tailor run -r 1 -o said.tlr -- COMMAND\n"
-		"         tailor import --with said.tlr -o t.tlr perf.data",
+		"code it generates: by a jitdump file or a perf map that is still there, or by the trace in --with.  With that trace, "
+		"times may be of perf's own clock.\v"
+		"Symbols are read from files that are still there and are those that ran (by build id).  Samples, registers, user "
+		"stacks, call chains, several events, switches, tasks, mappings and losses are taken over; branch stacks and AUX areas "
+		"are not.  What perf compressed (-z) or wrote into a folder (--threads) is refused.\n\n"
+		"Example: tailor run -r 1 -o said.tlr -- perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
+		"         tailor import --with said.tlr -o t.tlr perf.data\n"
+		"         tailor report t.tlr",
 		NULL, NULL, NULL
 	};
 	struct arguments a = { .quiet = false };
