@@ -265,7 +265,7 @@ void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	if (*process_slot(i, pid) && (*process_slot(i, pid))->ended)
 		images_forget(i, pid); /* its number is used again */
 	child = get_process(i, pid);
-	if (!parent || !child || parent == child || child->nr)
+	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
 	child->mapping = malloc((parent->nr + 2) * sizeof(struct mapping));
 	if (!child->mapping)

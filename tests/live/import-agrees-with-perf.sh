@@ -107,7 +107,9 @@ fi
 host() { timeout 120 "$B/tailor" run -q -r 1 -o "$dir/$1.said" -- perf record -q -B -e task-clock -F 5000 -o "$dir/$1.data" \
 	--user-regs=bx,bp,sp,ip,r12,r13,r14,r15 "${@:2}" "$B/engine" --query q3 --scale 0.5 --repeat 6 >"$dir/$1.out" 2>"$dir/$1.err"; }
 for clock in mono own; do
-	if [ $clock = mono ]; then host mono -k mono; else host own; fi || { fail "perf record engine ($clock): $(cat "$dir/$clock.err")"; continue; }
+	as=()
+	[ $clock = own ] || as=(-k mono)
+	host $clock "${as[@]}" || { fail "perf record engine ($clock): $(cat "$dir/$clock.err")"; continue; }
 	import $clock --with "$dir/$clock.said" || continue
 	[ $clock = own ] || compare $clock 0.1
 	read -r all on < <("$B/tailor" report --samples "$dir/$clock.tlr" | /usr/bin/python3 "$dir/operators.py")
