@@ -111,7 +111,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
 
--include $(shell find $B -name '*.d' 2>/dev/null)
+-include $(shell find $B -name suites -prune -o -name '*.d' -print 2>/dev/null)
 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian package per line of what the build, the demo and the checks need.
