@@ -22,7 +22,7 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (README.md).
 jitreg_SRC   := $(wildcard jitreg/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/hosts/*.c)
-recorder_SRC := $(wildcard agent/recorder/*.c)
+recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c))
 analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
 engine_SRC   := $(filter-out tests/engine/runtime%.c,$(wildcard tests/engine/*.c))
 runtime_SRC  := $(wildcard tests/engine/runtime*.c)
@@ -32,6 +32,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 INCLUDES = -Ijitreg -Iagent/guest -Iagent/recorder -Ishim $(addprefix -I,analyzer $(patsubst %/,%,$(sort $(wildcard analyzer/*/))))
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
+record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a)
 analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lZydis -lmuparser -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
@@ -43,7 +44,7 @@ tailor_OBJ  := $(call objects,jitreg) $(call objects,recorder) $(call objects,an
 unit_BIN    := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_SRC))
 fuzz_BIN    := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(fuzz_SRC))
 
-PRODUCTS := $B/tailor $B/libtailor.so $B/libtailor-intel.so $(if $(engine_SRC),$B/engine)
+PRODUCTS := $B/tailor $B/tailor-record $B/libtailor.so $B/libtailor-intel.so $(if $(engine_SRC),$B/engine)
 
 .PHONY: all
 all: $(PRODUCTS) ## build the command, the agent and the test engine
@@ -68,6 +69,10 @@ $(runtime_OBJ): PART_FLAGS = -ffixed-r13 -fno-sanitize=all -fno-lto
 
 $B/tailor: $B/analyzer/main.o $(tailor_OBJ)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
+
+# What a preloaded agent starts, and its host waits for: only what that needs, and little for the loader to do.
+$B/tailor-record: $B/agent/recorder/main_record.o $B/parts.a
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(record_LIBS)
 
 $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 	$(CC) -shared $(LDFLAGS) -Wl,--version-script=agent/guest/exports.map -Wl,-z,defs -Wl,-z,now -Wl,-soname,libtailor.so \
@@ -187,7 +192,7 @@ PORTABLE := $B/tailor-$(VERSION)-x86_64
 PACKAGES_DEB := debhelper dpkg-dev fakeroot
 
 .PHONY: product man install uninstall portable deb
-product: $B/tailor $B/libtailor.so $B/libtailor-intel.so ## only what is installed: the command and the agent
+product: $B/tailor $B/tailor-record $B/libtailor.so $B/libtailor-intel.so ## only what is installed: the command and the agent
 man: $B/tailor ## manual pages, from what `tailor help` says
 	@dist/man.sh $B/tailor $B/man
 
@@ -195,7 +200,7 @@ install: product man ## into prefix=/usr/local (and DESTDIR)
 	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include \
 		$(DESTDIR)$(prefix)/share/pkgconfig $(DESTDIR)$(prefix)/share/man/man1
 	install $B/tailor $(DESTDIR)$(prefix)/bin/
-	install $B/libtailor.so $B/libtailor-intel.so $(DESTDIR)$(prefix)/lib/tailor/
+	install $B/libtailor.so $B/libtailor-intel.so $B/tailor-record $(DESTDIR)$(prefix)/lib/tailor/
 	install -m 644 jitreg/jitreg.h $(DESTDIR)$(prefix)/include/
 	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' dist/jitreg.pc.in >$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc
 	install -m 644 $B/man/*.1 $(DESTDIR)$(prefix)/share/man/man1/
@@ -205,7 +210,7 @@ uninstall: ## and out of it again
 
 $B/portable: $B/analyzer/main.o $(tailor_OBJ)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' $^ -o $@ $(tailor_LIBS)
-portable: $B/portable $B/libtailor.so ## one folder that runs on any Debian 12 with nothing installed
+portable: $B/portable $B/tailor-record $B/libtailor.so ## one folder that runs on any Debian 12 with nothing installed
 	@dist/portable.sh $B/portable $B/libtailor.so $(PORTABLE)
 
 deb: ## Debian packages, source included, in build/deb

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Make a folder that runs without being installed: dist/portable.sh TAILOR LIBTAILOR FOLDER.  The command must have been linked to
+# Make a folder that runs without being installed: dist/portable.sh TAILOR LIBTAILOR FOLDER.  (tailor-record stands
+# beside LIBTAILOR.)  The command must have been linked to
 # look for libraries in $ORIGIN/lib; all that are not glibc's are copied there, with what they need themselves.
 set -eu
 tailor=$1 library=$2 folder=$3
@@ -8,6 +9,7 @@ rm -rf "$folder"
 mkdir -p "$folder/lib"
 cp "$tailor" "$folder/tailor"
 cp "$library" "$folder/libtailor.so"
+cp "$(dirname "$library")/tailor-record" "$folder/"
 cp jitreg/jitreg.h LICENSE "$folder/"
 # glibc must be the machine's own: it belongs together with its loader
 ldd "$tailor" | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do

@@ -8,7 +8,7 @@
 
 #define TAILOR_ENVIRONMENT(X) \
 	X(SOCKET, "TAILOR_SOCKET", "abstract socket of the recorder; set by us for child processes") \
-	X(COMMAND, "TAILOR_COMMAND", "the tailor command (default: beside libtailor.so, then $PATH)") \
+	X(COMMAND, "TAILOR_COMMAND", "what runs as recorder (default: tailor-record or tailor beside libtailor.so, then $PATH)") \
 	X(OUTPUT, "TAILOR_OUTPUT", "trace to write (default: tailor.PID.tlr)") \
 	X(EVENT, "TAILOR_EVENT", "what to sample (default: auto)") \
 	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 10000)") \

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define RECORDER_WAIT_MS 10000
 #define SOCKET_BYTES 64
 
 static struct {
@@ -185,19 +184,9 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 /* Preloaded alone: a recorder is started, and listens when its counters run. */
 static int start_alone(void)
 {
-	pid_t recorder = 0;
-	int ret = spawn_recorder(state.socket, sizeof(state.socket), &recorder);
+	int ret = spawn_recorder(state.socket, sizeof(state.socket));
 
-	for (int ms = 0; ret == 0 && ms < RECORDER_WAIT_MS; ms++) {
-		ret = say_hello(false);
-		if (ret != -ECONNREFUSED)
-			return ret;
-		if (kill(recorder, 0) && errno == ESRCH)
-			return -ECHILD;
-		sys_sleep_ns(1000000);
-		ret = 0;
-	}
-	return ret ? ret : -ETIMEDOUT;
+	return ret ? ret : say_hello(false);
 }
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);

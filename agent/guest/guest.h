@@ -75,8 +75,9 @@ int overflow_time_me(void);
 /* The host says where its tag lives: remembered when it is a thread-local word.  Context: any. */
 void overflow_hear_tag(const struct iovec *parts, int nr_parts);
 
-/* ---- spawn.c: start a recorder beside us.  Writes the socket's name.  0 or -errno.  Context: init. */
-int spawn_recorder(char *socket, size_t bytes, pid_t *recorder);
+/* ---- spawn.c: start a recorder beside us, and wait until it listens.  Writes the socket's name.  0 or -errno.
+ * Context: init. */
+int spawn_recorder(char *socket, size_t bytes);
 
 /* ---- objects.c: loaded objects and their symbols, without dlsym (its errors are the host's).  Context: any. */
 struct object {

@@ -4,14 +4,17 @@
  *
  * Two raw clone(2)s without an exit signal: the first child ends at once and is waited for by its number, so the host never
  * gets a SIGCHLD, never finds a stranger in wait(2), and libc's fork handlers do not run.  The recorder gets a session of
- * its own and none of the host's descriptors (else `host | cat` would never end).
+ * its own and none of the host's descriptors (else `host | cat` would never end) but one end of a pipe: it says there that it
+ * listens, or why not; if it dies, the pipe ends.
  */
 #include "guest.h"
 
 #include "environ.h"
+#include "sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,9 @@
 #include <unistd.h>
 
 #define ARGUMENTS_MAX 24
+#define READY_FD 3 /* the recorder's end of the pipe */
+#define READY_TEXT "3"
+#define READY_WAIT_MS 10000
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -41,9 +47,13 @@ static int own_path(void *context, const struct object *o)
 	return 1;
 }
 
-/* The tailor command: as told, or beside this library, or where it is installed with it; else execvpe finds it in PATH. */
+/*
+ * What runs `record`: as told; or beside this library, the program that can nothing else and so starts fast; or the tailor
+ * command, there or where it is installed; else execvpe finds it in PATH.
+ */
 static void find_command(char path[4096])
 {
+	static const char *const beside[] = { "tailor-record", "tailor", "../../bin/tailor" };
 	const char *told = environ_get(ENVIRON_COMMAND);
 	char *slash;
 
@@ -54,11 +64,8 @@ static void find_command(char path[4096])
 	}
 	if (objects_each(own_path, path)) {
 		slash = strrchr(path, '/');
-		if (slash && slash - path < 4000) {
-			strcpy(slash + 1, "tailor");
-			if (access(path, X_OK) == 0)
-				return;
-			strcpy(slash + 1, "../../bin/tailor"); /* as installed */
+		for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]) && slash && slash - path < 4000; i++) {
+			strcpy(slash + 1, beside[i]);
 			if (access(path, X_OK) == 0)
 				return;
 		}
@@ -84,6 +91,8 @@ static size_t arguments(char **argv, const char *command, const char *socket, co
 	argv[nr++] = (char *)(uintptr_t)socket;
 	argv[nr++] = (char *)"--pid";
 	argv[nr++] = (char *)(uintptr_t)pid;
+	argv[nr++] = (char *)"--ready";
+	argv[nr++] = (char *)READY_TEXT;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		if (environ_get(options[i].variable)) {
 			argv[nr++] = (char *)(uintptr_t)options[i].option;
@@ -109,24 +118,22 @@ static void lift_address_space(void)
 /* Two processes away from the host; only system calls from here on. */
 __attribute__((noreturn)) static void become_recorder(const char *command, char **argv, int report)
 {
-	int null = open("/dev/null", O_RDWR), error;
+	int null, error;
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	lift_address_space();
+	report = fcntl(report, F_DUPFD, READY_FD + 1); /* a host may have closed 0 to 2, and the pipe be there */
+	null = open("/dev/null", O_RDWR);
 	dup2(null, 0);
 	dup2(null, 1);
 	if (!guest_debugging())
 		dup2(null, 2);
-	if (report != 3) {
-		dup2(report, 3);
-		report = 3;
-	}
-	fcntl(report, F_SETFD, FD_CLOEXEC);
-	if (syscall(SYS_close_range, 4u, ~0u, 0u))
-		for (int fd = 4; fd < 1024; fd++)
+	dup2(report, READY_FD);
+	if (syscall(SYS_close_range, READY_FD + 1u, ~0u, 0u))
+		for (int fd = READY_FD + 1; fd < 1024; fd++)
 			close(fd);
 	/* our copy of the environment: the recorder is no host */
 	for (char **e = environ; e && *e; e++)
@@ -137,7 +144,7 @@ __attribute__((noreturn)) static void become_recorder(const char *command, char 
 	else
 		execvpe(command, argv, environ);
 	error = errno;
-	if (write(report, &error, sizeof(error)) < 0)
+	if (write(READY_FD, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
 }
@@ -147,11 +154,32 @@ static pid_t clone_silently(void)
 	return (pid_t)syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);
 }
 
-int spawn_recorder(char *socket, size_t bytes, pid_t *recorder)
+/* The host's timers may interrupt it: what bounds it is the clock. */
+static int wait_until_ready(int fd)
+{
+	struct pollfd wait = { fd, POLLIN, 0 };
+	struct timespec t;
+	int64_t now_ms, until_ms = 0;
+	int error, ret;
+
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		now_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+		if (!until_ms)
+			until_ms = now_ms + READY_WAIT_MS;
+		ret = sys_poll(&wait, 1, now_ms < until_ms ? (int)(until_ms - now_ms) : 0);
+	} while (ret == -EINTR);
+	if (ret <= 0)
+		return ret ? ret : -ETIMEDOUT;
+	/* it is there, or never will be: nothing to wait for */
+	return read(fd, &error, sizeof(error)) == (ssize_t)sizeof(error) ? -error : -ECHILD;
+}
+
+int spawn_recorder(char *socket, size_t bytes)
 {
 	char command[4096], pid[16], *argv[ARGUMENTS_MAX];
 	uint64_t random = 0;
-	int report[2], error = 0;
+	int report[2], ret;
 	pid_t middle;
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
@@ -168,19 +196,15 @@ int spawn_recorder(char *socket, size_t bytes, pid_t *recorder)
 
 		if (last == 0)
 			become_recorder(command, argv, report[1]);
-		/* the pid first, then an error if there is one */
-		_exit(last < 0 || write(report[1], &last, sizeof(last)) != sizeof(last));
+		_exit(last < 0);
 	}
-	error = middle < 0 ? errno : 0;
+	ret = middle < 0 ? -errno : 0;
 	close(report[1]);
-	if (!error) {
+	if (ret == 0) {
 		while (waitpid(middle, NULL, __WALL) < 0 && errno == EINTR)
 			;
-		if (read(report[0], recorder, sizeof(*recorder)) != sizeof(*recorder))
-			error = ECHILD;
-		else if (read(report[0], &error, sizeof(error)) != sizeof(error))
-			error = 0; /* closed by a successful exec */
+		ret = wait_until_ready(report[0]);
 	}
 	close(report[0]);
-	return -error;
+	return ret;
 }

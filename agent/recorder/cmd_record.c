@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tailor record: the recorder that a preloaded agent starts beside its host.  The host waits in its constructor until the
- * counters run, so this must answer, one way or the other, or end.
+ * counters run, so this says so, or why not, as soon as it can, or ends.
  */
 #include "cmd.h"
-#include "handshake.h"
 #include "options.h"
 #include "target.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define REFUSE_MS 1000
+#include <unistd.h>
 
 struct arguments {
 	struct session_options session;
 	const char *socket;
 	pid_t pid;
+	int ready;
 };
 
-enum { KEY_SOCKET = 0x200, KEY_PID };
+enum { KEY_SOCKET = 0x200, KEY_PID, KEY_READY };
 static const struct argp_option options[] = {
 	{ "socket", KEY_SOCKET, "NAME", 0, "abstract socket to listen on", 0 },
 	{ "pid", KEY_PID, "PID", 0, "process to count", 0 },
+	{ "ready", KEY_READY, "FD", 0, "pipe in which the host waits for an int: 0, or an error", 0 },
 	{ 0 },
 };
 
@@ -43,9 +42,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PID:
 		a->pid = atoi(arg);
 		break;
+	case KEY_READY:
+		a->ready = atoi(arg);
+		break;
 	case ARGP_KEY_END:
-		if (!a->socket || a->pid <= 0)
-			argp_error(state, "--socket and --pid are needed (this command is for the agent's own use)");
+		if (!a->socket || a->pid <= 0 || a->ready <= 2)
+			argp_error(state, "--socket, --pid and --ready are needed (this command is for the agent's own use)");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -53,19 +55,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/*
- * The host waits for an answer: give it one, so that it does not wait for longer than it must.  (In a container whose first
- * process does not wait for orphans, our end alone would not be seen.)
- */
+/* Whoever is not told sees the pipe end. */
+static void tell_host(const struct arguments *a, int error)
+{
+	if (write(a->ready, &error, sizeof(error)) < 0)
+		error = errno; /* it has gone: the session will notice */
+	close(a->ready);
+}
+
 static int refuse_host(const struct arguments *a, int error, const struct diag *d)
 {
-	struct wire_answer answer = { .status = error };
-	struct handshake h;
-	struct pollfd wait = { .fd = handshake_listen(a->socket, NULL), .events = POLLIN };
-
+	tell_host(a, -error);
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
-	if (wait.fd >= 0 && poll(&wait, 1, REFUSE_MS) == 1 && handshake_accept(wait.fd, a->pid, &h) == 0)
-		handshake_answer(&h, &answer, -1);
 	return CMD_FAILED;
 }
 
@@ -97,6 +98,7 @@ static int run(int argc, char **argv)
 		session_abandon(s);
 		return refuse_host(&a, ret, &d);
 	}
+	tell_host(&a, 0);
 	session_run(s, a.pid, false, true, &status);
 	if (session_close(s, status, &d)) {
 		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);

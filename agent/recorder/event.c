@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #define PERIOD_MIN 1000
+#define PACE_NS 2000000 /* of measuring, at most */
+#define PACE_SLICE_NS 100000
+#define PACE_AGREES 32 /* slices that differ by less than such a part say enough */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
@@ -18,16 +21,40 @@ int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned 
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
 }
 
+static int64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* One slice: how often it happened in a second of our own processor time (others may run meanwhile). */
+static double slice_per_second(int fd, uint64_t *value)
+{
+	int64_t begin_ns = thread_ns(), spent_ns;
+	uint64_t before = *value;
+
+	do {
+		/* the clock is read by a system call, which may not be counted */
+		for (volatile int i = 0; i < 20000; i++)
+			;
+		spent_ns = thread_ns() - begin_ns;
+	} while (spent_ns < PACE_SLICE_NS);
+	if (read(fd, value, sizeof(*value)) != sizeof(*value))
+		*value = before;
+	return (double)(*value - before) * 1e9 / (double)spent_ns;
+}
+
 /*
  * How often the event happens in a second of a busy processor; 0: it does not count (some virtual machines open hardware
- * events that stay 0).
+ * events that stay 0).  A host may be waiting: as soon as two slices say the same, that is it.
  */
 static uint64_t events_per_second(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr a = *attr;
-	struct timespec begin, now;
+	double before = 0, now = 0;
 	uint64_t value = 0;
-	int64_t spent_ns;
 	int fd;
 
 	a.freq = 0;
@@ -41,18 +68,14 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
 	if (fd < 0)
 		return 0;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	/* our own processor time: others may run meanwhile.  Reading it is a system call, which may not be counted. */
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-	do {
-		for (volatile int i = 0; i < 20000; i++)
-			;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		spent_ns = (now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec;
-	} while (spent_ns < 2000000);
-	if (read(fd, &value, sizeof(value)) != sizeof(value))
-		value = 0;
+	for (int spent_ns = 0; spent_ns < PACE_NS; spent_ns += PACE_SLICE_NS) {
+		before = now;
+		now = slice_per_second(fd, &value);
+		if (before > 0 && now > before - before / PACE_AGREES && now < before + before / PACE_AGREES)
+			break;
+	}
 	close(fd);
-	return (uint64_t)((double)value * 1e9 / (double)spent_ns);
+	return (uint64_t)((before + now) / 2);
 }
 
 /*

@@ -5,7 +5,7 @@
 /bin/true alone; with the agent preloaded, which starts a recorder of its own; with a recorder that already runs (of a
 `tailor run`); and switched off.  Interleaved, each round in an order that rotates; medians of run time, the median of the
 differences to the same round's run alone, and its bootstrap's 95 % interval.  Between rounds the recorders of the last one end.
-Nothing here fails a check.
+Then: was each of those heard that a running recorder stood beside?  Nothing here fails a check.
 """
 import os
 import random
@@ -90,6 +90,9 @@ def main():
                 pairs = [entry.split("=", 1) for entry in f.read().split("\0") if entry]
             measure(d, {k: v for k, v in pairs if k.startswith(("LD_PRELOAD", "TAILOR_"))})
             recorder.stdin.close()
+        dump = subprocess.run([f"{B}/tailor", "dump", f"{d}/outer.tlr"], capture_output=True, text=True).stdout
+        heard = sum(" GUEST " in line for line in dump.splitlines())
+        print(f"{heard - 2} of {ROUNDS} were heard by the recorder that ran")  # the host, and its shell's other commands
 
 
 main()

@@ -36,7 +36,7 @@ records() { # NAME TAILOR LIBTAILOR
 	inside "$2" doctor >"$dir/out" 2>&1 || fail "$1: doctor: $(cat "$dir/out")"
 }
 
-make -s -o "$B/libtailor.so" B="$B" portable >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
+make -s -o "$B/libtailor.so" -o "$B/tailor-record" B="$B" portable >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
 inside dpkg -l | grep -E 'libdw|libunwind|libpfm|libmsgpack|libjansson|libzydis|libmuparser' && fail "the root is not bare"
 cp -r "$B"/tailor-*-x86_64 "$root/srv/anywhere"
 records portable /srv/anywhere/tailor /srv/anywhere/libtailor.so
