@@ -283,7 +283,7 @@ static int run_one(struct measurement *m, unsigned rate, enum capture c, struct 
 		ret = diag_fail(m->d, EINTR, "stopped");
 	if (ret == 0 && status)
 		ret = complain(m, status, !isnan(r->wall_s), rate, c);
-	if (ret == 0 && c != CAPTURE_BARE)
+	if (ret == 0 && c > CAPTURE_DORMANT)
 		ret = overhead_read(m->o, rate, c, m->trace, r, m->d);
 	unlink(m->trace);
 	return ret;

@@ -17,10 +17,12 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
-/* AGENT: the agent and counters, and hardly a sample: what the others' samples come on top of.
+/* DORMANT: the agent, and no counters: nothing is recorded until somebody asks for it, and there is no trace.
+ * AGENT: the agent and counters, and hardly a sample: what the others' samples come on top of.
  * Name, key for programs, options of `tailor run`, whether attribution may only use the call stack. */
 #define CAPTURES(X) \
 	X(BARE, "bare", "bare", "", false) \
+	X(DORMANT, "dormant agent", "dormant", "--dormant", false) \
 	X(AGENT, "agent alone", "agent", "--registers none --stack 0 --rate 1", false) \
 	X(IP, "IP and time", "ip", "--registers none --stack 0", false) \
 	X(TAG, "tag register", "tag", "--registers r12,r13,r14,r15 --stack 0", false) \

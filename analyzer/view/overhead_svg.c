@@ -22,14 +22,16 @@ static const char style[] =
 	".page{fill:#fff}text{fill:#222;font:13px system-ui,sans-serif}.title{font-size:16px;font-weight:600}.small{font-size:11px}"
 	".middle{text-anchor:middle}.end{text-anchor:end}.axis{stroke:#444;fill:none}.grid{stroke:#ddd}"
 	".line{fill:none;stroke-width:2}.whisker{stroke-width:1.2;opacity:.65}.mark{stroke:#fff;stroke-width:.8}"
-	".s1{stroke:#777}.f1{fill:#777}.s2{stroke:#007a5a}.f2{fill:#007a5a}.s3{stroke:#b07400}.f3{fill:#b07400}"
-	".s4{stroke:#a3487f}.f4{fill:#a3487f}.s5{stroke:#c44d00}.f5{fill:#c44d00}.s6{stroke:#0072b2}.f6{fill:#0072b2}"
-	".d1{stroke-dasharray:1 4}.d2{stroke-dasharray:7 3}.d3{stroke-dasharray:2 3}.d4{stroke-dasharray:9 3 2 3}"
-	".d5{stroke-dasharray:12 4}"
+	".s1{stroke:#7a5230}.f1{fill:#7a5230}.s2{stroke:#777}.f2{fill:#777}.s3{stroke:#007a5a}.f3{fill:#007a5a}"
+	".s4{stroke:#b07400}.f4{fill:#b07400}.s5{stroke:#a3487f}.f5{fill:#a3487f}.s6{stroke:#c44d00}.f6{fill:#c44d00}"
+	".s7{stroke:#0072b2}.f7{fill:#0072b2}"
+	".d1{stroke-dasharray:3 6}.d2{stroke-dasharray:1 4}.d3{stroke-dasharray:7 3}.d4{stroke-dasharray:2 3}"
+	".d5{stroke-dasharray:9 3 2 3}.d6{stroke-dasharray:12 4}"
 	"@media (prefers-color-scheme:dark){"
 	".page{fill:#16181c}text{fill:#e6e6e6}.axis{stroke:#aaa}.grid{stroke:#34373d}.mark{stroke:#16181c}"
-	".s1{stroke:#999}.f1{fill:#999}.s2{stroke:#2fc79a}.f2{fill:#2fc79a}.s3{stroke:#f0b840}.f3{fill:#f0b840}"
-	".s4{stroke:#dd8fc0}.f4{fill:#dd8fc0}.s5{stroke:#ff8a4c}.f5{fill:#ff8a4c}.s6{stroke:#56b4e9}.f6{fill:#56b4e9}}";
+	".s1{stroke:#c49a6c}.f1{fill:#c49a6c}.s2{stroke:#999}.f2{fill:#999}.s3{stroke:#2fc79a}.f3{fill:#2fc79a}"
+	".s4{stroke:#f0b840}.f4{fill:#f0b840}.s5{stroke:#dd8fc0}.f5{fill:#dd8fc0}.s6{stroke:#ff8a4c}.f6{fill:#ff8a4c}"
+	".s7{stroke:#56b4e9}.f7{fill:#56b4e9}}";
 
 /* The bytes of the character at s, 0 when it is no UTF-8 or nothing that XML 1.0 allows. */
 static unsigned character(const unsigned char *s)
@@ -195,8 +197,8 @@ static void put_axes(const struct plot *p)
 static void put_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {
-		"m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z", "m0 -5l5 9h-10z",
-		"m0 5l5 -9h-10z", "m0 -5.5l5 5.5l-5 5.5l-5 -5.5z",
+		"m-6 -2h12v4h-12z", "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z",
+		"m0 -5l5 9h-10z", "m0 5l5 -9h-10z", "m0 -5.5l5 5.5l-5 5.5l-5 -5.5z",
 		"m-5 -2h3.5v-3h3v3h3.5v4h-3.5v3h-3v-3h-3.5z",
 	};
 

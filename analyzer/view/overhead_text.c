@@ -177,7 +177,8 @@ void overhead_text(const struct overhead *o, FILE *to)
 	else
 		fputs("attrib.: nothing, because the program announces no components\n", to);
 	fprintf(to, "rec.:    the recorder, while the program runs; %.3f s before and after\n", outside_s(o));
-	fputs("ns:      of the host, beyond the agent alone; ?: maybe noise\n"
+	fputs("dormant: counts and records nothing until it is asked to\n"
+	      "ns:      of the host, beyond the agent alone; ?: maybe noise\n"
 	      "bytes:   of the trace, without symbols and code\n", to);
 	for (unsigned i = 0; i < o->nr_notices; i++)
 		print_note(o->notice[i], to);

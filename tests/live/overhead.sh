@@ -17,7 +17,7 @@ host=("$B/engine" --query q3 --scale 0.1 --repeat 10)
 timeout 200 "$B/tailor" overhead --quick --rounds 2 --rates 2000,5000 --svg "$dir/o.svg" -- "${host[@]}" >"$dir/table" 2>"$dir/err" ||
 	fail "table: exit $?: $(cat "$dir/err")"
 grep -v '^command' "$dir/table" | awk 'length > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
-for row in 'agent alone' 'IP and time' 'tag register' 'tag, 2 KiB stack' 'frame pointers' '8 KiB stack'; do
+for row in 'dormant agent' 'agent alone' 'IP and time' 'tag register' 'tag, 2 KiB stack' 'frame pointers' '8 KiB stack'; do
 	nr=$(grep -cE "^  $row +[-+][0-9]+.* %" "$dir/table")
 	[ "$nr" = 2 ] || fail "expected a row '$row' for each of two rates, got $nr: $(cat "$dir/table")"
 done
@@ -39,12 +39,15 @@ j = json.load(open(sys.argv[1]))
 expect("the keys", {"command", "rounds", "event", "run_phase", "bare", "rows", "notices"} <= set(j))
 expect("a run phase", j["run_phase"] is True)
 rows = {r["capture"]: r for r in j["rows"]}
-expect("six ways of sampling", list(rows) == ["agent", "ip", "tag", "stack-2k", "frame-pointers", "stack-8k"])
+expect("seven ways", list(rows) == ["dormant", "agent", "ip", "tag", "stack-2k", "frame-pointers", "stack-8k"])
 for name, r in rows.items():
     for key in ("added_wall", "added_cpu", "recorder_cpu", "outside_s"):
         expect(f"{name}: {key} is a number", isinstance(r[key]["median"], float))
     expect(f"{name}: run times", all(run["wall_s"] > 0 and run["cpu_s"] > 0 and run["recorder_s"] >= 0 for run in r["runs"]))
-    if name != "agent":
+    if name == "dormant":
+        expect(f"nothing is recorded while it is dormant: {r['runs']}",
+               all(run["samples"] is None and run["trace_bytes"] is None for run in r["runs"]))
+    elif name != "agent":
         expect(f"{name}: samples ({r['samples']})", r["samples"]["median"] > 50)
         expect(f"{name}: bytes per sample ({r['bytes_per_sample']})", r["bytes_per_sample"]["median"] > 1)
 share = {n: r["attributed"]["median"] for n, r in rows.items()}
@@ -57,10 +60,10 @@ for path in sys.argv[2:]:
     ns = "{http://www.w3.org/2000/svg}"
     expect(f"{path} is an SVG", root.tag == ns + "svg")
     texts = [t.text or "" for t in root.iter(ns + "text")]
-    for wanted in ("run time added", "samples per second and processor", "tag register", "8 KiB stack"):
+    for wanted in ("run time added", "samples per second and processor", "dormant agent", "tag register", "8 KiB stack"):
         expect(f"{path} says '{wanted}'", wanted in texts)
     lines = [p for p in root.iter(ns + "path") if p.get("class", "").startswith("line ")]
-    expect(f"{path}: a line and a legend for each way", len(lines) == 12)
+    expect(f"{path}: a line and a legend for each way", len(lines) == 14)
     expect(f"{path} loads nothing", not any(a.endswith("href") for e in root.iter() for a in e.attrib))
 sys.exit(not ok)
 PYTHON

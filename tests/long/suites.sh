@@ -3,7 +3,8 @@
 # Real programs pass and fail the same tests of their own: alone, under tailor run, and with the agent preloaded alone; recorded each
 # time.  CPython's tests of signals, processes, threads and memory come as a package; Tcl's, Perl's and PHP's with their Debian
 # sources, and run in the installed programs.  What a suite fails alone counts as well: it is to fail the same way.
-# SUITES="python tcl perl php" for some.  A test that does not pass twice alone is not judged, but counted.
+# A test that does not end the same way twice alone is not judged, but counted.  One that ends otherwise with the agent is tried
+# again: what does so twice is a difference.  SUITES="python tcl perl php python_short", WAYS="run preloaded" for some.
 set -u
 B=$(cd "$1" && pwd)
 dir=$(mktemp -d)
@@ -12,27 +13,23 @@ cache=$B/suites # sources are fetched once
 mkdir -p "$cache/lists/partial"
 limit=${SUITE_SECONDS:-120}
 bad=0 ran=0
+export TMPDIR=$dir
 
-fetched() { # PACKAGE MEMBER...: its source, unpacked; prints the folder
-	if [ ! -d "$cache/$1" ]; then
-		echo "deb-src http://deb.debian.org/debian bookworm main" >"$cache/sources.list"
-		set -- "$1" -o Dir::Etc::sourcelist="$cache/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-			-o Dir::State::lists="$cache/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root
-		(cd "$cache" && timeout 120 apt-get "${@:2}" -qq update && timeout 200 apt-get "${@:2}" -qq source --download-only "$1") \
-			>"$dir/fetch" 2>&1
-		mkdir "$cache/$1.part" && tar -xf "$(ls "$cache/$1"_*.orig.tar.[gx]z | head -n 1)" --strip-components=1 -C "$cache/$1.part" \
-			2>>"$dir/fetch" || { rm -rf "$cache/$1.part"; return 1; }
+fetched() { # PACKAGE: its source, unpacked
+	[ -d "$cache/$1" ] && return
+	echo "deb-src http://deb.debian.org/debian bookworm main" >"$cache/sources.list"
+	local apt=(apt-get -qq -o Dir::Etc::sourcelist="$cache/sources.list" -o Dir::Etc::sourceparts=/dev/null
+		-o Dir::State::lists="$cache/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root)
+	(cd "$cache" && timeout 120 "${apt[@]}" update && timeout 200 "${apt[@]}" source --download-only "$1") >"$dir/fetch" 2>&1
+	mkdir -p "$cache/$1.part"
+	tar -xf "$(find "$cache" -name "$1_*.orig.tar.[gx]z" | head -n 1)" --strip-components=1 -C "$cache/$1.part" 2>>"$dir/fetch" &&
 		mv "$cache/$1.part" "$cache/$1"
-	fi
-	echo "$cache/$1"
 }
 
 # Each suite: a sentence why it cannot be had, or nothing; then its run, which writes "test<tab>verdict" lines to $1.
 python_missing() { [ -f /usr/lib/python3.11/test/test_signal.py ] || echo "libpython3.11-testsuite is not installed"; }
-python_run() {
-	python_tests="test_signal test_faulthandler test_mmap test_os test_posix test_subprocess test_thread test_threading test_fork1 \
-		test_wait4 test_threadsignals test_threading_local test_ctypes test_fcntl test_poll test_epoll test_select test_resource"
-	"${how[@]}" /usr/bin/python3.11 -m test --timeout 60 --junit-xml "$dir/junit.xml" $python_tests
+python_tests() { # OUTPUT ARGUMENT...
+	"${how[@]}" /usr/bin/python3.11 -m test -j4 --timeout 100 --junit-xml "$dir/junit.xml" "${@:2}"
 	/usr/bin/python3 - "$dir/junit.xml" >"$1" <<'PYTHON'
 import sys, xml.etree.ElementTree as E
 for case in E.parse(sys.argv[1]).iter("testcase"):
@@ -40,37 +37,60 @@ for case in E.parse(sys.argv[1]).iter("testcase"):
 	print(case.get("name"), kinds[0] if kinds else "passed", sep="\t")
 PYTHON
 }
-
-tcl_missing() { command -v tclsh8.6 >/dev/null || { echo "tclsh8.6 is not installed"; return; }
-	fetched tcl8.6 >/dev/null || echo "the source of tcl8.6 cannot be had"; }
-tcl_run() {
-	"${how[@]}" tclsh8.6 "$cache/tcl8.6/tests/all.tcl" -verbose 'bpse' -singleproc 0 -tmpdir "$dir" -file \
-		'[a-e]*.test fC*.test fileSystem.test for*.test if*.test inc*.test io*.test l*.test p*.test s*.test t*.test u*.test' \
-		-notfile 'clock.test socket.test httpold.test' >"$dir/tcl.out"
-	sed -n 's/^++++ \([^ ]*\) PASSED.*/\1\tpassed/p; s/^++++ \([^ ]*\) SKIPPED.*/\1\tskipped/p; s/^==== \([^ ]*\) .*FAILED$/\1\tfailed/p' \
-		"$dir/tcl.out" >"$1"
+python_run() {
+	python_tests "$1" test_signal test_faulthandler test_mmap test_os test_posix test_subprocess test_thread test_threading test_fork1 \
+		test_wait4 test_threadsignals test_threading_local test_ctypes test_fcntl test_poll test_epoll test_select test_resource \
+		test_multiprocessing_main_handling test_concurrent_futures test_pty test_ioctl test_signal test_sys_settrace test_gc test_dtrace
+}
+# what takes no more than a minute for both ways
+python_short_missing() { python_missing; }
+python_short_run() {
+	python_tests "$1" test_signal test_mmap test_posix test_subprocess test_thread test_threading test_threading_local test_ctypes \
+		test_fork1 test_epoll -i '*stress_delivery*' -i '*timeout*' -i '*sigtimedwait*' -i '*siginterrupt*'
 }
 
-perl_missing() { fetched perl >/dev/null || echo "the source of perl cannot be had"; }
+tcl_missing() { command -v tclsh8.6 >/dev/null || { echo "tclsh8.6 is not installed"; return; }
+	fetched tcl8.6 || echo "the source of tcl8.6 cannot be had"; }
+tcl_run() {
+	for test in append autoMkindex basic binary chan cmdAH cmdIL cmdMZ dict encoding event exec expr fCmd fileSystem format \
+		get interp ioCmd iogt lsearch msgcat namespace oo pid pkgMkIndex proc regexp scan source string tailcall thread timer \
+		trace uplevel var; do
+		"${how[@]}" tclsh8.6 "$cache/tcl8.6/tests/$test.test" -verbose bpse -tmpdir "$dir"
+	done >"$dir/tcl.out"
+	sed -n -e 's/^++++ \([^ ]*\) PASSED.*/\1\tpassed/p' -e 's/^++++ \([^ ]*\) SKIPPED.*/\1\tskipped/p' \
+		-e 's/^==== \([^ ]*\) .*FAILED$/\1\tfailed/p' "$dir/tcl.out" >"$1"
+}
+
+perl_missing() { fetched perl || echo "the source of perl cannot be had"; }
 perl_run() {
-	(cd "$cache/perl/t" && "${how[@]}" sh -c 'for t in base/*.t cmd/*.t re/[a-q]*.t op/*.t; do
-		echo "FILE $t"; timeout 20 perl -I../lib "$t" </dev/null; echo "EXIT $?"; done') >"$dir/perl.out"
+	(cd "$cache/perl/t" && "${how[@]}" sh -c 'one() { echo "FILE $1"; timeout 20 perl "$@" </dev/null; echo "EXIT $?"; }
+		for t in base/*.t cmd/*.t re/[a-q]*.t op/*.t io/*.t; do one "$t" -I../lib; done
+		for part in dist/threads dist/threads-shared dist/Thread-Queue dist/Time-HiRes dist/IO ext/POSIX ext/IPC-Open3 cpan/Socket; do
+			cd ../$part; for t in t/*.t; do one "$t"; done; cd ..; done') >"$dir/perl.out"
 	awk '/^FILE /{file = $2} /^EXIT /{print file "\texit " $2} /^ok [0-9]/{print file " " $2 "\tpassed"}
 		/^not ok [0-9]/{print file " " $3 "\tfailed"}' "$dir/perl.out" >"$1"
 }
 
 php_missing() { command -v php8.2 >/dev/null || { echo "php8.2-cli is not installed"; return; }
-	fetched php8.2 >/dev/null || echo "the source of php8.2 cannot be had"; }
+	fetched php8.2 || echo "the source of php8.2 cannot be had"; }
 php_run() {
-	(cd "$cache/php8.2" && NO_COLOR=1 NO_INTERACTION=1 TEST_PHP_EXECUTABLE=$(command -v php8.2) TEST_PHP_ARGS=-q "${how[@]}" php8.2 run-tests.php \
-		-j"$(nproc)" -n ext/opcache/tests/jit Zend/tests/generators Zend/tests/closures Zend/tests/fibers ext/pcre/tests) >"$dir/php.out"
+	(cd "$cache/php8.2" && NO_COLOR=1 NO_INTERACTION=1 TEST_PHP_EXECUTABLE=$(command -v php8.2) TEST_PHP_ARGS=-q \
+		"${how[@]}" php8.2 run-tests.php -j"$(nproc)" -n ext/opcache/tests/jit Zend/tests/generators Zend/tests/closures Zend/tests/fibers \
+		ext/pcre/tests ext/pcntl/tests ext/posix/tests) >"$dir/php.out"
 	tr '\r' '\n' <"$dir/php.out" | sed -n 's/^\(PASS\|FAIL\|SKIP\|XFAIL\|BORK\) .*\[\([^]]*phpt\)\].*/\2\t\1/p' >"$1"
 }
 
-one() { # NAME HOW
-	"$1_run" "$dir/$1.$2.raw" 2>"$dir/$1.$2.err" </dev/null
-	sort "$dir/$1.$2.raw" >"$dir/$1.$2"
+one() { # SUITE WAY NAME: its verdicts, sorted, in $dir/NAME
+	case $2 in
+	alone) how=(timeout -k 5 "$limit") ;;
+	run) how=(timeout -k 5 $((2 * limit)) "$B/tailor" run -q -o "$dir/$1.tlr" --) ;;
+	preloaded) how=(timeout -k 5 $((2 * limit)) env LD_PRELOAD="$B/libtailor.so" TAILOR_OUTPUT="$dir/p.tlr") ;;
+	esac
+	"$1_run" "$dir/raw" 2>"$dir/$3.err" </dev/null
+	sort -u "$dir/raw" >"$dir/$3"
 }
+steady() { awk -F '\t' 'NR == FNR {u[$1]; next} !($1 in u)' "$dir/unsteady" "$dir/$1"; } # NAME: without what is not
+differing() { comm -3 <(steady alone) <(steady "$1") | sed 's/^\t//' | cut -f 1 | sort -u; }
 
 for suite in ${SUITES:-python tcl perl php}; do
 	why=$(${suite}_missing)
@@ -78,36 +98,40 @@ for suite in ${SUITES:-python tcl perl php}; do
 		echo "FIGURE $suite: not run, because $why"
 		continue
 	fi
-	for how_name in alone again run preloaded; do
-		case $how_name in
-		alone | again) how=(timeout -k 5 "$limit") ;;
-		run) how=(timeout -k 5 $((2 * limit)) "$B/tailor" run -q -o "$dir/t.tlr" --) ;;
-		preloaded) how=(timeout -k 5 $((2 * limit)) env LD_PRELOAD="$B/libtailor.so" TAILOR_OUTPUT="$dir/p.tlr") ;;
-		esac
-		one "$suite" $how_name
+	one "$suite" alone alone
+	one "$suite" alone again
+	# what the program itself does one way now and another way then
+	comm -3 "$dir/alone" "$dir/again" | sed 's/^\t//' | cut -f 1 | sort -u >"$dir/unsteady"
+	once=0
+	for way in ${WAYS:-run preloaded}; do
+		one "$suite" "$way" "$way"
+		differing "$way" >"$dir/first"
+		[ -s "$dir/first" ] || continue
+		one "$suite" "$way" "$way.2"
+		differing "$way.2" >"$dir/second"
+		one "$suite" alone again
+		comm -3 "$dir/alone" "$dir/again" | sed 's/^\t//' | cut -f 1 | sort -u >"$dir/unsteady.2"
+		once=$((once + $(wc -l <"$dir/first")))
+		comm -12 "$dir/first" "$dir/second" | comm -23 - "$dir/unsteady.2" >"$dir/different"
+		[ -s "$dir/different" ] || continue
+		echo "$suite, $way: expected the same verdicts as alone (<), got (>):"
+		diff <(grep -Ff "$dir/different" "$dir/alone") <(grep -Ff "$dir/different" "$dir/$way.2") | grep '^[<>]' | head -n 40
+		bad=1
 	done
-	# what the program itself does one way today and another way tomorrow
-	comm -3 "$dir/$suite.alone" "$dir/$suite.again" | sed 's/^\t//' | cut -f 1 | sort -u >"$dir/unsteady"
-	for how_name in alone run preloaded; do
-		awk -F '\t' 'NR == FNR {u[$1]; next} !($1 in u)' "$dir/unsteady" "$dir/$suite.$how_name" >"$dir/$suite.$how_name.steady"
-	done
-	nr=$(wc -l <"$dir/$suite.alone.steady")
-	echo "FIGURE $suite: $nr tests judged ($(cut -f 2 "$dir/$suite.alone.steady" | sort | uniq -c | sort -rn | head -n 4 |
-		awk '{printf "%s%s %s%s", s, $1, $2, ($3 == "" ? "" : " " $3); s = ", "}')), $(wc -l <"$dir/unsteady") not steady alone"
+	nr=$(steady alone | wc -l)
+	echo "FIGURE $suite: $nr tests judged ($(steady alone | cut -f 2 | sort | uniq -c | sort -rn | head -n 4 |
+		awk '{printf "%s%s %s%s", s, $1, $2, ($3 == "" ? "" : " " $3); s = ", "}')), $(wc -l <"$dir/unsteady") not steady alone," \
+		"$once ended otherwise in one run with the agent"
 	ran=$((ran + 1))
 	if [ "$nr" -lt 100 ]; then
 		echo "$suite: expected at least 100 tests, got $nr; its errors end with:"
-		tail -n 5 "$dir/$suite.alone.err"
+		tail -n 5 "$dir/alone.err"
 		bad=1
 	fi
-	for how_name in run preloaded; do
-		if ! cmp -s "$dir/$suite.alone.steady" "$dir/$suite.$how_name.steady"; then
-			echo "$suite, $how_name: expected the same verdicts as alone (<), got (>):"
-			diff "$dir/$suite.alone.steady" "$dir/$suite.$how_name.steady" | grep '^[<>]' | head -n 40
-			bad=1
-		fi
-	done
-	"$B/tailor" report "$dir/t.tlr" >"$dir/report" 2>&1 || { echo "$suite: the trace cannot be read:"; tail -n 3 "$dir/report"; bad=1; }
+	if [ -f "$dir/$suite.tlr" ]; then
+		"$B/tailor" report --json "$dir/$suite.tlr" >"$dir/report" 2>"$dir/report.err" ||
+			{ echo "$suite: the trace cannot be read:"; tail -n 3 "$dir/report.err"; bad=1; }
+	fi
 done
 [ $ran -gt 0 ] || { echo "skipped, because no suite can be had"; exit 77; }
 exit $bad

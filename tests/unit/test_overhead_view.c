@@ -83,6 +83,8 @@ static void the_table_fits_into_eighty_columns(void **state)
 		struct overhead_run *r = overhead_run_of(&o, 1, 3, (enum capture)c);
 
 		*r = (struct overhead_run){ 90, 100, 900, 12, 3e6, 4e6, 99999e6, 1e12, 1 };
+		if (c == CAPTURE_DORMANT) /* has no samples */
+			r->samples = r->lost = r->sample_bytes = r->trace_bytes = r->attributed = NAN;
 		*overhead_run_of(&o, 2, 3, (enum capture)c) = *r;
 	}
 	o.nr_notices = 1;
@@ -95,6 +97,7 @@ static void the_table_fits_into_eighty_columns(void **state)
 	free(text);
 	text = capture(&o, overhead_text);
 	assert_non_null(strstr(text, "tag register"));
+	assert_non_null(strstr(text, "  dormant agent  "));
 	assert_non_null(strstr(text, "samples lost: agent alone at 1000000/s"));
 	free(text);
 }
