@@ -30,20 +30,21 @@ static int64_t thread_ns(void)
 }
 
 /* One slice: how often it happened in a second of our own processor time (others may run meanwhile). */
-static double slice_per_second(int fd, uint64_t *value)
+static double slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
 {
-	int64_t begin_ns = thread_ns(), spent_ns;
+	int64_t begin_ns = thread_ns(), slice_ns;
 	uint64_t before = *value;
 
 	do {
 		/* the clock is read by a system call, which may not be counted */
 		for (volatile int i = 0; i < 20000; i++)
 			;
-		spent_ns = thread_ns() - begin_ns;
-	} while (spent_ns < PACE_SLICE_NS);
+		slice_ns = thread_ns() - begin_ns;
+	} while (slice_ns < PACE_SLICE_NS);
 	if (read(fd, value, sizeof(*value)) != sizeof(*value))
 		*value = before;
-	return (double)(*value - before) * 1e9 / (double)spent_ns;
+	*spent_ns += slice_ns;
+	return (double)(*value - before) * 1e9 / (double)slice_ns;
 }
 
 /*
@@ -53,7 +54,8 @@ static double slice_per_second(int fd, uint64_t *value)
 static uint64_t events_per_second(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr a = *attr;
-	double before = 0, now = 0;
+	double before = 0, now = 0, pace = 0;
+	int64_t spent_ns = 0;
 	uint64_t value = 0;
 	int fd;
 
@@ -68,14 +70,14 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
 	if (fd < 0)
 		return 0;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	for (int spent_ns = 0; spent_ns < PACE_NS; spent_ns += PACE_SLICE_NS) {
+	while (spent_ns < PACE_NS && !(pace > 0)) {
 		before = now;
-		now = slice_per_second(fd, &value);
+		now = slice_per_second(fd, &value, &spent_ns);
 		if (before > 0 && now > before - before / PACE_AGREES && now < before + before / PACE_AGREES)
-			break;
+			pace = (before + now) / 2;
 	}
 	close(fd);
-	return (uint64_t)((before + now) / 2);
+	return (uint64_t)(pace > 0 ? pace : (double)value * 1e9 / (double)spent_ns);
 }
 
 /*

@@ -34,7 +34,7 @@ static struct {
 static int fake_open(const struct perf_event_attr *a)
 {
 	bool hardware = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_RAW;
-	uint64_t value = kernel.counts ? 10000000 : 0; /* in the 2 ms that are looked at */
+	uint64_t value[32]; /* each read finds the next */
 	int fd;
 
 	kernel.nr_opens++;
@@ -61,8 +61,10 @@ static int fake_open(const struct perf_event_attr *a)
 	if (kernel.load_latency_needs_leader && a->type == PERF_TYPE_RAW && a->config == 0x1cd &&
 	    a->sample_type & PERF_SAMPLE_DATA_SRC)
 		return -ENODATA;
+	for (size_t i = 0; i < sizeof(value) / sizeof(value[0]); i++)
+		value[i] = kernel.counts ? 500000 * (i + 1) : 0; /* in the slice of 0.1 ms that is looked at */
 	fd = (int)memfd_create("event", MFD_CLOEXEC);
-	if (fd < 0 || pwrite(fd, &value, sizeof(value), 0) != sizeof(value))
+	if (fd < 0 || pwrite(fd, value, sizeof(value), 0) != sizeof(value))
 		abort();
 	return fd;
 }
