@@ -198,7 +198,7 @@ static void *map(void *address, size_t bytes, int prot, int flags, int fd, off_t
 		p = (void *)fail(sys_call(SYS_mmap, (long)address, (long)bytes, prot, flags, fd, offset));
 	if ((prot & PROT_EXEC) && p != MAP_FAILED) {
 		became_executable(p, bytes, caller);
-		javascriptcore_mapped(flags & MAP_ANONYMOUS ? -1 : fd);
+		hosts_mapped(p, bytes, flags & MAP_ANONYMOUS ? -1 : fd);
 	}
 	return p;
 }

@@ -363,18 +363,22 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address)
 	return k && known_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
-/* Beyond code without information: by its frame pointer, where that may be. */
-static bool guess(struct libunwind *l, uint64_t address, struct unwind_registers *r)
+/* Beyond code without information: by its frame pointer, where that may be.  STOPPED: r has become the caller's. */
+static enum unwind_end guess(struct libunwind *l, uint64_t address, bool guessed, struct unwind_registers *r)
 {
 	struct unwind_object o;
 
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, address, &o);
+	if (o.frame_pointers && guessed && is_last_by_frame_pointer(r))
+		return UNWIND_COMPLETE;
 	if (!o.frame_pointers || !leave_by_frame_pointer(l->input, r))
-		return false;
+		return UNWIND_NO_INFO;
+	if (r->value[UNWIND_RIP] == 0)
+		return UNWIND_COMPLETE;
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, r->value[UNWIND_RIP] - 1, &o);
-	return o.code || r->value[UNWIND_RIP] == 0;
+	return o.code ? UNWIND_STOPPED : UNWIND_NO_INFO;
 }
 
 enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
@@ -392,8 +396,8 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 	if (!begin(l, space, input, f.address, &f.registers, &cursor))
 		return UNWIND_BROKEN;
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
+		bool signal_frame, was_guessed = f.guessed;
 		enum unwind_end end;
-		bool signal_frame;
 
 		note = 0;
 		f.note = &note;
@@ -402,13 +406,11 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 		f.guessed = false;
 		signal_frame = is_signal_frame(l, f.address);
 		end = step(l, &cursor, &f.registers);
-		if (end == UNWIND_NO_INFO && guess(l, f.address, &f.registers)) {
-			f.guessed = true;
-			if (f.registers.value[UNWIND_RIP] == 0)
-				return UNWIND_COMPLETE;
-			if (!begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
+		if (end == UNWIND_NO_INFO) {
+			end = guess(l, f.address, was_guessed, &f.registers);
+			f.guessed = end == UNWIND_STOPPED;
+			if (f.guessed && !begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
 				return UNWIND_BROKEN;
-			end = UNWIND_STOPPED;
 		}
 		if (end != UNWIND_STOPPED)
 			return end;

@@ -372,6 +372,8 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		case RULE_BOTTOM:
 			return UNWIND_COMPLETE;
 		case RULE_NO_INFO:
+			if (f.guessed && e->frame_pointers && is_last_by_frame_pointer(&f.registers))
+				return UNWIND_COMPLETE;
 			guess = e->frame_pointers && leave_by_frame_pointer(input, &f.registers);
 			if (!guess)
 				return UNWIND_NO_INFO;

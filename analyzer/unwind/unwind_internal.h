@@ -61,6 +61,11 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 
 /* Registers of the caller by the frame pointer, for code of which nothing else is known. */
 bool leave_by_frame_pointer(const struct unwind_input *in, struct unwind_registers *r);
+/* A chain of frame pointers ends with 0; for registers that leave_by_frame_pointer() has made. */
+static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
+{
+	return (r->known & 1u << UNWIND_RBP) && r->value[UNWIND_RBP] == 0;
+}
 
 /* libunwind's door. */
 struct libunwind;

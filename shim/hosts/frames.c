@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define FRAMES_BYTES 256
+#define FRAMES_BYTES 1024
 #define DWARF_RSP 7
 #define DWARF_RETURN 16
 #define DW_CFA_advance_loc4 0x04

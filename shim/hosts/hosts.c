@@ -9,6 +9,7 @@ void hosts_object(const struct object *o)
 {
 	if (environ_get(ENVIRON_NO_ADAPT))
 		return;
+	erlang_object(o);
 	java_object(o);
 	javascriptcore_object(o);
 	luajit_object(o);
@@ -17,6 +18,12 @@ void hosts_object(const struct object *o)
 	postgres_object(o);
 	pypy_object(o);
 	v8_object(o);
+}
+
+void hosts_mapped(const void *address, size_t bytes, int fd)
+{
+	javascriptcore_mapped(fd);
+	pypy_mapped(address, bytes);
 }
 
 int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns)
@@ -40,7 +47,7 @@ bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const
 	uint32_t discriminator = 0;
 	unsigned char *p = t->buffer + t->bytes;
 
-	if (t->nr && line == t->last_line)
+	if (t->nr && line == t->last_line && strlen(t->last_file) == file_bytes && memcmp(t->last_file, file, file_bytes) == 0)
 		return true;
 	if (16 + file_bytes + 1 > t->capacity - t->bytes)
 		return false;
@@ -52,6 +59,7 @@ bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const
 	t->bytes += 16 + file_bytes + 1;
 	t->nr++;
 	t->last_line = line;
+	t->last_file = (const char *)p + 16;
 	return true;
 }
 

@@ -13,6 +13,8 @@
 
 /* A loaded object is new.  Before its code runs, where possible. */
 void hosts_object(const struct object *o);
+/* Executable memory was mapped, from fd (-1: from none).  Context: any, also signal. */
+void hosts_mapped(const void *address, size_t bytes, int fd);
 
 /* What an adapter has done, for the reader of the trace; once per process is enough. */
 #define HOSTS_SAY(sentence) \
@@ -46,6 +48,7 @@ struct line_table {
 	size_t bytes, capacity;
 	uint64_t nr;
 	uint32_t last_line;
+	const char *last_file;
 };
 /* Entries come by ascending address; one that repeats the line before it is left out.  false: there is no room. */
 bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
@@ -53,15 +56,16 @@ bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const
 void line_table_send(const struct line_table *t, uint64_t address);
 
 /* One per host. */
+void erlang_object(const struct object *o);
 void java_object(const struct object *o);
 void javascriptcore_object(const struct object *o);
-/* Executable memory was mapped, from fd (-1: from none). */
 void javascriptcore_mapped(int fd);
 void luajit_object(const struct object *o);
 void mono_object(const struct object *o);
 void php_object(const struct object *o);
 void postgres_object(const struct object *o);
 void pypy_object(const struct object *o);
+void pypy_mapped(const void *address, size_t bytes);
 void v8_object(const struct object *o);
 
 #endif

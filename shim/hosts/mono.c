@@ -2,6 +2,9 @@
 /*
  * Mono: its profiler interface calls back for each method that was compiled (mono/metadata/profiler.h).  The callback is set
  * before main, and needs no option.  With --debug a method's lines are known, too.
+ *
+ * Its methods keep a frame pointer only where they need one, and nothing is said of other frames, so that it is asked to keep
+ * it always: what MONO_DEBUG=disable_omit_fp does.
  */
 #include "hosts.h"
 
@@ -27,6 +30,7 @@ static struct {
 	void (*free_location)(struct location *l);
 	void *(*domain_get)(void);
 	int (*debug_enabled)(void);
+	int (*parse_debug_option)(const char *option);
 	void (*free)(void *);
 } mono;
 
@@ -85,6 +89,7 @@ void mono_object(const struct object *o)
 		{ "mono_debug_free_source_location", offsetof(__typeof__(mono), free_location) },
 		{ "mono_domain_get", offsetof(__typeof__(mono), domain_get) },
 		{ "mono_debug_enabled", offsetof(__typeof__(mono), debug_enabled) },
+		{ "mini_parse_debug_option", offsetof(__typeof__(mono), parse_debug_option) },
 	};
 	void *profiler;
 
@@ -103,5 +108,8 @@ void mono_object(const struct object *o)
 	if (!profiler)
 		return;
 	mono.set_jit_done_callback(profiler, (void *)jit_done);
-	HOSTS_SAY("Mono: compiled methods are heard through its profiler interface");
+	if (mono.parse_debug_option && mono.parse_debug_option("disable_omit_fp"))
+		HOSTS_SAY("Mono: compiled methods are heard through its profiler interface; they keep frame pointers (disable_omit_fp)");
+	else
+		HOSTS_SAY("Mono: compiled methods are heard through its profiler interface");
 }

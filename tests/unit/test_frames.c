@@ -13,7 +13,7 @@
 
 #define CODE 0x7f0000001000ull
 
-static unsigned char record[1024];
+static unsigned char record[2048];
 static struct schema_value value[SCHEMA_FIELDS_MAX];
 static int nr_values, nr_records;
 
@@ -78,13 +78,13 @@ static void declared_frames_are_read_as_declared(void **state)
 
 static void more_rules_than_there_is_room_for_are_refused(void **state)
 {
-	struct frame_rule rule[64];
+	struct frame_rule rule[200];
 
 	(void)state;
-	for (uint32_t i = 0; i < 64; i++)
+	for (uint32_t i = 0; i < 200; i++)
 		rule[i] = (struct frame_rule){ i, 8 * i };
 	nr_records = 0;
-	assert_true(hosts_frames(CODE, 0x1000, rule, 64, NULL, 0) < 0);
+	assert_true(hosts_frames(CODE, 0x1000, rule, 200, NULL, 0) < 0);
 	assert_int_equal(nr_records, 0);
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Erlang (OTP 25 and later): its JIT tells debuggers of its code by itself, and keeps frame pointers if +JPperf asks for a perf
+ * map.  What +JPperf sets is set before the machine reads its options, and taken back when it opens that map, which is none:
+ * how frames look is decided by then, and all else stays as it is without the option.  The user's own +JPperf comes in between
+ * and holds.
+ */
+#include "hosts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PERF_MAP 2 /* beam_asm.h: BEAMASM_PERF_MAP; behind it, BEAMASM_PERF_FP of later versions */
+#define PERF_FP 4
+
+static int *perf_support;
+static FILE *(*real_fopen)(const char *, const char *);
+
+static ssize_t on_write(void *cookie, const char *text, size_t bytes)
+{
+	(void)cookie;
+	(void)text;
+	return (ssize_t)bytes;
+}
+
+static FILE *on_fopen(const char *path, const char *mode)
+{
+	cookie_io_functions_t none = { .write = on_write };
+
+	if (*perf_support != (PERF_MAP | PERF_FP) || !path || !strstr(path, "/perf-"))
+		return real_fopen(path, mode);
+	*perf_support = 0;
+	HOSTS_SAY("Erlang: its code keeps frame pointers, as +JPperf map has it, but writes no map");
+	return fopencookie(NULL, "w", none);
+}
+
+void erlang_object(const struct object *o)
+{
+	int *support;
+
+	if (perf_support || !guest_is_on() || !object_find_symbol(o, "erts_frame_layout"))
+		return;
+	support = object_find_symbol(o, "erts_jit_perf_support");
+	if (!support || !object_contains(o, support, sizeof(*support)) || *support)
+		return;
+	perf_support = support;
+	if (slot_replace(o, "fopen", (void *)on_fopen, &real_fopen))
+		guest_debug("Erlang: where it opens a perf map cannot be found");
+	else
+		*support = PERF_MAP | PERF_FP;
+}
