@@ -8,8 +8,9 @@
  * operator, whatever the dictionary says.
  */
 #include "compare.h"
+#include "gen.h"
 #include "jit.h"
-#include "jitreg.h"
+#include "optimize.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
@@ -18,68 +19,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gen {
-	struct plan *plan;
-	const struct data *data;
-	const struct options *options;
-	struct program *program;
-	struct pipeline *pipeline;
-	struct task *task;
-	LLVMContextRef context;
-	LLVMModuleRef module;
-	LLVMBuilderRef builder;
-	LLVMTypeRef i64, pointer, none;
-	LLVMValueRef function, worker;
-	LLVMValueRef value[NR_COLUMNS]; /* of the tuple at hand */
-	struct debug_info *debug;
-	LLVMMetadataRef scope; /* of the function's debug locations */
-	struct jitreg_tracker tracker;
-	enum column_id saved[OPERATORS_MAX + 1][VALUES_MAX]; /* what a join's entries keep */
-	int nr_saved[OPERATORS_MAX + 1];
-};
-
 static void consume(struct gen *g, struct operator *o, const struct operator *from);
 
 /* ---------------------------------------------------------------------------------------------------- small LLVM parts */
 
-static LLVMValueRef number(struct gen *g, int64_t n)
+LLVMValueRef gen_number(struct gen *g, int64_t n)
 {
 	return LLVMConstInt(g->i64, (uint64_t)n, 1);
 }
 
-static LLVMValueRef address(struct gen *g, const void *p)
+LLVMValueRef gen_address(struct gen *g, const void *p)
 {
-	return LLVMConstIntToPtr(number(g, (int64_t)(intptr_t)p), g->pointer);
+	return LLVMConstIntToPtr(gen_number(g, (int64_t)(intptr_t)p), g->pointer);
 }
 
-static LLVMValueRef field(struct gen *g, LLVMValueRef base, size_t offset)
+LLVMValueRef gen_field(struct gen *g, LLVMValueRef base, size_t offset)
 {
-	LLVMValueRef at = number(g, (int64_t)offset);
+	LLVMValueRef at = gen_number(g, (int64_t)offset);
 	LLVMValueRef p = LLVMBuildGEP2(g->builder, LLVMInt8TypeInContext(g->context), base, &at, 1, "");
 
 	return LLVMBuildBitCast(g->builder, p, LLVMPointerType(g->i64, 0), "");
 }
 
-static LLVMValueRef load(struct gen *g, LLVMValueRef base, size_t offset, const char *name)
+LLVMValueRef gen_load(struct gen *g, LLVMValueRef base, size_t offset, const char *name)
 {
-	return LLVMBuildLoad2(g->builder, g->i64, field(g, base, offset), name);
+	return LLVMBuildLoad2(g->builder, g->i64, gen_field(g, base, offset), name);
+}
+
+/* What an instruction is built of until it has its operands. */
+static LLVMValueRef placeholder(struct gen *g)
+{
+	return LLVMBuildPtrToInt(g->builder, g->worker, g->i64, "");
+}
+
+static LLVMValueRef settle(LLVMValueRef instruction, LLVMValueRef placeholder, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMSetOperand(instruction, 0, a);
+	LLVMSetOperand(instruction, 1, b);
+	LLVMInstructionEraseFromParent(placeholder);
+	return instruction;
+}
+
+LLVMValueRef gen_unfolded(struct gen *g, LLVMOpcode opcode, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMValueRef p;
+
+	if (!LLVMIsConstant(a) || !LLVMIsConstant(b) || LLVMTypeOf(a) != g->i64)
+		return LLVMBuildBinOp(g->builder, opcode, a, b, "");
+	p = placeholder(g);
+	return settle(LLVMBuildBinOp(g->builder, opcode, p, p, ""), p, a, b);
+}
+
+static LLVMValueRef unfolded_comparison(struct gen *g, LLVMIntPredicate predicate, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMValueRef p;
+
+	if (!LLVMIsConstant(a) || !LLVMIsConstant(b))
+		return LLVMBuildICmp(g->builder, predicate, a, b, "");
+	p = placeholder(g);
+	return settle(LLVMBuildICmp(g->builder, predicate, p, p, ""), p, a, b);
 }
 
 static void store(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset)
 {
-	LLVMBuildStore(g->builder, v, field(g, base, offset));
+	LLVMBuildStore(g->builder, v, gen_field(g, base, offset));
 }
 
 static void add_to(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset)
 {
-	LLVMValueRef at = field(g, base, offset);
+	LLVMValueRef at = gen_field(g, base, offset);
 
 	LLVMBuildStore(g->builder, LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i64, at, ""), v, ""), at);
 }
 
 static void count_row(struct gen *g, const struct operator *o)
 {
-	add_to(g, number(g, 1), g->worker, offsetof(struct worker, rows) + 8 * (o->id - 1));
+	add_to(g, gen_number(g, 1), g->worker, offsetof(struct worker, rows) + 8 * (o->id - 1));
 }
 
 static void add_attribute(struct gen *g, LLVMValueRef function, const char *name)
@@ -98,7 +113,7 @@ static uint64_t tag_of(const struct gen *g, const struct task *t)
 
 /* Every call into the runtime goes through here.  The tag is one more argument, in a register that the runtime's own code
  * does not know of: on x86-64 swiftself is r13, also in the C calling convention. */
-static LLVMValueRef call_runtime(struct gen *g, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments, unsigned nr)
+LLVMValueRef gen_call(struct gen *g, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments, unsigned nr)
 {
 	LLVMAttributeRef self = LLVMCreateEnumAttribute(g->context, LLVMGetEnumAttributeKindForName("swiftself", 9), 0);
 	LLVMValueRef callee, call, compare_word = NULL, compare_before = NULL;
@@ -106,7 +121,7 @@ static LLVMValueRef call_runtime(struct gen *g, const char *name, LLVMTypeRef re
 	LLVMTypeRef types[8], type;
 
 	if (in_register)
-		arguments[nr++] = number(g, (int64_t)tag_of(g, g->task));
+		arguments[nr++] = gen_number(g, (int64_t)tag_of(g, g->task));
 	for (unsigned i = 0; i < nr; i++)
 		types[i] = LLVMTypeOf(arguments[i]);
 	type = LLVMFunctionType(returns, types, nr, 0);
@@ -114,10 +129,10 @@ static LLVMValueRef call_runtime(struct gen *g, const char *name, LLVMTypeRef re
 	if (!callee)
 		callee = LLVMAddFunction(g->module, name, type);
 	if (g->options->compare == COMPARE_MEMORY) {
-		compare_word = load(g, g->worker, offsetof(struct worker, compare_word), "");
+		compare_word = gen_load(g, g->worker, offsetof(struct worker, compare_word), "");
 		compare_word = LLVMBuildIntToPtr(g->builder, compare_word, g->pointer, "");
-		compare_before = load(g, compare_word, 0, "");
-		store(g, number(g, (int64_t)tag_of(g, g->task)), compare_word, 0); /* compare */
+		compare_before = gen_load(g, compare_word, 0, "");
+		store(g, gen_number(g, (int64_t)tag_of(g, g->task)), compare_word, 0); /* compare */
 	}
 	call = LLVMBuildCall2(g->builder, type, callee, arguments, nr, "");
 	if (in_register) {
@@ -269,9 +284,9 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 	case E_COLUMN:
 		return g->value[e->value];
 	case E_CONSTANT:
-		return number(g, e->value);
+		return gen_number(g, e->value);
 	case E_TEXT:
-		return address(g, e->text);
+		return gen_address(g, e->text);
 	default:
 		break;
 	}
@@ -279,26 +294,26 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 	b = evaluate(g, e->b);
 	switch (e->kind) {
 	case E_ADD:
-		return LLVMBuildAdd(g->builder, a, b, "");
+		return gen_unfolded(g, LLVMAdd, a, b);
 	case E_SUB:
-		return LLVMBuildSub(g->builder, a, b, "");
+		return gen_unfolded(g, LLVMSub, a, b);
 	case E_MUL:
-		return LLVMBuildMul(g->builder, a, b, "");
+		return gen_unfolded(g, LLVMMul, a, b);
 	case E_AND:
-		return LLVMBuildAnd(g->builder, a, b, "");
+		return gen_unfolded(g, LLVMAnd, a, b);
 	case E_OR:
-		return LLVMBuildOr(g->builder, a, b, "");
+		return gen_unfolded(g, LLVMOr, a, b);
 	case E_LIKE:
 	case E_SAME_TEXT: {
 		LLVMValueRef arguments[4] = { LLVMBuildIntToPtr(g->builder, a, g->pointer, ""), b };
-		LLVMValueRef same = call_runtime(g, e->kind == E_LIKE ? "rt_like" : "rt_same_text", g->i64, arguments, 2);
+		LLVMValueRef same = gen_call(g, e->kind == E_LIKE ? "rt_like" : "rt_same_text", g->i64, arguments, 2);
 
-		return LLVMBuildICmp(g->builder, LLVMIntNE, same, number(g, 0), "");
+		return LLVMBuildICmp(g->builder, LLVMIntNE, same, gen_number(g, 0), "");
 	}
 	default:
 		for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++)
 			if (comparisons[i].kind == e->kind)
-				return LLVMBuildICmp(g->builder, comparisons[i].predicate, a, b, "");
+				return unfolded_comparison(g, comparisons[i].predicate, a, b);
 		abort();
 	}
 }
@@ -306,12 +321,12 @@ static LLVMValueRef evaluate(struct gen *g, const struct expression *e)
 /* Murmur-like finish of the keys' mix: inlined, as compiling engines do. */
 static LLVMValueRef hash_of(struct gen *g, LLVMValueRef *keys, int nr)
 {
-	LLVMValueRef h = number(g, 0x2545f4914f6cdd1d);
+	LLVMValueRef h = gen_number(g, 0x2545f4914f6cdd1d);
 
 	for (int i = 0; i < nr; i++) {
 		h = LLVMBuildXor(g->builder, h, keys[i], "");
-		h = LLVMBuildMul(g->builder, h, number(g, (int64_t)0x9e3779b97f4a7c15ull), "");
-		h = LLVMBuildXor(g->builder, h, LLVMBuildLShr(g->builder, h, number(g, 32), ""), "hash");
+		h = LLVMBuildMul(g->builder, h, gen_number(g, (int64_t)0x9e3779b97f4a7c15ull), "");
+		h = LLVMBuildXor(g->builder, h, LLVMBuildLShr(g->builder, h, gen_number(g, 32), ""), "hash");
 	}
 	return h;
 }
@@ -375,7 +390,7 @@ static struct loop begin_pipeline(struct gen *g, const struct operator *o, const
 
 static void end_pipeline(struct gen *g, const struct loop *l)
 {
-	LLVMValueRef next = LLVMBuildAdd(g->builder, l->i, number(g, 1), "next");
+	LLVMValueRef next = LLVMBuildAdd(g->builder, l->i, gen_number(g, 1), "next");
 
 	LLVMAddIncoming(l->i, &next, (LLVMBasicBlockRef[]){ LLVMGetInsertBlock(g->builder) }, 1);
 	LLVMBuildBr(g->builder, l->head);
@@ -386,7 +401,7 @@ static void end_pipeline(struct gen *g, const struct loop *l)
 
 static LLVMValueRef element(struct gen *g, const void *array, LLVMValueRef i, const char *name)
 {
-	LLVMValueRef base = LLVMBuildBitCast(g->builder, address(g, array), LLVMPointerType(g->i64, 0), "");
+	LLVMValueRef base = LLVMBuildBitCast(g->builder, gen_address(g, array), LLVMPointerType(g->i64, 0), "");
 
 	return LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, base, &i, 1, ""), name);
 }
@@ -408,23 +423,23 @@ static void produce_groups(struct gen *g, struct operator *o)
 {
 	struct group_state *s = o->state;
 	struct loop l = begin_pipeline(g, o, "merge", "merge groups");
-	LLVMValueRef arguments[4] = { g->worker, address(g, s), l.i }, all, group;
+	LLVMValueRef arguments[4] = { g->worker, gen_address(g, s), l.i }, all, group;
 
 	g->pipeline->merges = o;
 	s->tag[1] = tag_of(g, new_task(g, o, "merge growth"));
-	call_runtime(g, "rt_group_merge", g->none, arguments, 3);
+	gen_call(g, "rt_group_merge", g->none, arguments, 3);
 	end_pipeline(g, &l);
 
 	l = begin_pipeline(g, o, "scan", "scan groups");
 	g->pipeline->rows_of = o;
-	all = LLVMBuildIntToPtr(g->builder, load(g, address(g, s), offsetof(struct group_state, all), ""),
+	all = LLVMBuildIntToPtr(g->builder, gen_load(g, gen_address(g, s), offsetof(struct group_state, all), ""),
 				LLVMPointerType(g->i64, 0), "");
 	group = LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, all, &l.i, 1, ""), "group");
 	group = LLVMBuildIntToPtr(g->builder, group, g->pointer, "");
 	for (int k = 0; k < o->nr_keys; k++)
-		g->value[o->keys[k]] = load(g, group, offsetof(struct group, key) + 8 * (size_t)k, column_names[o->keys[k]]);
+		g->value[o->keys[k]] = gen_load(g, group, offsetof(struct group, key) + 8 * (size_t)k, column_names[o->keys[k]]);
 	for (int v = 0; v < o->nr_sums; v++)
-		g->value[o->sums[v].as] = load(g, group, offsetof(struct group, value) + 8 * (size_t)v, "sum");
+		g->value[o->sums[v].as] = gen_load(g, group, offsetof(struct group, value) + 8 * (size_t)v, "sum");
 	if (o->average)
 		g->value[x_average] = LLVMBuildSDiv(g->builder, g->value[x_sum0], g->value[x_count], "average");
 	count_row(g, o);
@@ -440,16 +455,16 @@ static void produce_groupjoin(struct gen *g, struct operator *o)
 	int nr = g->nr_saved[o->id];
 
 	g->pipeline->rows_of = o;
-	all = LLVMBuildIntToPtr(g->builder, load(g, address(g, o->state), offsetof(struct join_table, all), ""),
+	all = LLVMBuildIntToPtr(g->builder, gen_load(g, gen_address(g, o->state), offsetof(struct join_table, all), ""),
 				LLVMPointerType(g->i64, 0), "");
 	entry = LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, all, &l.i, 1, ""), "entry");
 	entry = LLVMBuildIntToPtr(g->builder, entry, g->pointer, "");
-	g->value[o->probe_key] = g->value[o->key] = load(g, entry, offsetof(struct entry, key), column_names[o->key]);
+	g->value[o->probe_key] = g->value[o->key] = gen_load(g, entry, offsetof(struct entry, key), column_names[o->key]);
 	for (int i = 0; i < nr; i++)
-		g->value[g->saved[o->id][i]] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
+		g->value[g->saved[o->id][i]] = gen_load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
 						    column_names[g->saved[o->id][i]]);
 	for (int v = 0; v < o->nr_sums; v++)
-		g->value[o->sums[v].as] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)(nr + v), "sum");
+		g->value[o->sums[v].as] = gen_load(g, entry, offsetof(struct entry, value) + 8 * (size_t)(nr + v), "sum");
 	count_row(g, o);
 	consume(g, o->parent, o);
 	end_pipeline(g, &l);
@@ -461,7 +476,7 @@ static void produce_aggregate(struct gen *g, struct operator *o)
 
 	g->pipeline->rows = 1;
 	for (int v = 0; v < o->nr_sums; v++)
-		g->value[o->sums[v].as] = load(g, address(g, o->state), 8 * (size_t)v, "sum");
+		g->value[o->sums[v].as] = gen_load(g, gen_address(g, o->state), 8 * (size_t)v, "sum");
 	count_row(g, o);
 	consume(g, o->parent, o);
 	end_pipeline(g, &l);
@@ -473,11 +488,26 @@ static void produce_top(struct gen *g, struct operator *o)
 
 	g->pipeline->rows_of = o;
 	for (int c = 0; c < o->nr_columns; c++) {
-		LLVMValueRef at = LLVMBuildMul(g->builder, l.i, number(g, VALUES_MAX), "");
+		LLVMValueRef at = LLVMBuildMul(g->builder, l.i, gen_number(g, VALUES_MAX), "");
 
-		at = LLVMBuildAdd(g->builder, at, number(g, c), "");
+		at = LLVMBuildAdd(g->builder, at, gen_number(g, c), "");
 		g->value[o->columns[c]] = element(g, ((struct top_state *)o->state)->row, at, column_names[o->columns[c]]);
 	}
+	count_row(g, o);
+	consume(g, o->parent, o);
+	end_pipeline(g, &l);
+}
+
+/* Ranks as rows: those that the iteration begins with, or, in the end, all. */
+static void produce_ranks(struct gen *g, struct operator *o, const char *role, const char *what)
+{
+	struct loop l = begin_pipeline(g, o, role, what);
+	LLVMValueRef now = LLVMBuildIntToPtr(g->builder, gen_load(g, gen_address(g, o->state), offsetof(struct ranks, now), ""),
+					     LLVMPointerType(g->i64, 0), "");
+
+	g->pipeline->rows = o->units;
+	g->value[x_node] = LLVMBuildAdd(g->builder, l.i, gen_number(g, 1), "node");
+	g->value[x_rank] = LLVMBuildLoad2(g->builder, g->i64, LLVMBuildGEP2(g->builder, g->i64, now, &l.i, 1, ""), "rank");
 	count_row(g, o);
 	consume(g, o->parent, o);
 	end_pipeline(g, &l);
@@ -489,6 +519,12 @@ static void produce(struct gen *g, struct operator *o)
 		produce_scan(g, o);
 		return;
 	}
+	if (o->kind == OP_RANKS) {
+		produce_ranks(g, o, "", "scan the ranks");
+		return;
+	}
+	if (o->kind == OP_ITERATE)
+		g->program->first_of_iteration = g->program->nr_pipelines;
 	produce(g, o->input);
 	if (o->probe)
 		produce(g, o->probe);
@@ -500,6 +536,11 @@ static void produce(struct gen *g, struct operator *o)
 		produce_aggregate(g, o);
 	else if (o->kind == OP_TOP)
 		produce_top(g, o);
+	if (o->kind == OP_ITERATE) {
+		g->program->end_of_iteration = g->program->nr_pipelines;
+		g->program->iterate = o;
+		produce_ranks(g, o, "scan", "scan the fix-point");
+	}
 }
 
 /* -------------------------------------------------------------------------------------------------------------- consume */
@@ -507,10 +548,10 @@ static void produce(struct gen *g, struct operator *o)
 static void consume_build(struct gen *g, struct operator *o)
 {
 	LLVMValueRef key = g->value[o->key], entry;
-	LLVMValueRef arguments[5] = { g->worker, address(g, o->state), hash_of(g, &key, 1), key };
+	LLVMValueRef arguments[5] = { g->worker, gen_address(g, o->state), hash_of(g, &key, 1), key };
 	int *nr = &g->nr_saved[o->id];
 
-	entry = call_runtime(g, "rt_join_insert", g->pointer, arguments, 4);
+	entry = gen_call(g, "rt_join_insert", g->pointer, arguments, 4);
 	*nr = 0;
 	for (int c = 0; c < NR_COLUMNS; c++)
 		if (g->value[c] && g->plan->needs[c] && c != (int)o->key && !o->anti && *nr < VALUES_MAX) {
@@ -522,15 +563,16 @@ static void consume_build(struct gen *g, struct operator *o)
 static void consume_probe(struct gen *g, struct operator *o)
 {
 	LLVMValueRef key = g->value[o->probe_key], entry;
-	LLVMValueRef arguments[4] = { address(g, o->state), hash_of(g, &key, 1), key };
+	LLVMValueRef arguments[4] = { gen_address(g, o->state), hash_of(g, &key, 1), key };
 	LLVMBasicBlockRef after;
 
-	entry = call_runtime(g, "rt_join_lookup", g->pointer, arguments, 3);
+	entry = g->options->optimize & OPTIMIZE_INLINE ? inline_join_lookup(g, o->state, arguments[1], key) :
+							 gen_call(g, "rt_join_lookup", g->pointer, arguments, 3);
 	after = begin_if(g, o->anti ? LLVMBuildIsNull(g->builder, entry, "") : LLVMBuildIsNotNull(g->builder, entry, ""));
 	if (!o->anti)
 		g->value[o->key] = key;
 	for (int i = 0; i < g->nr_saved[o->id]; i++)
-		g->value[g->saved[o->id][i]] = load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
+		g->value[g->saved[o->id][i]] = gen_load(g, entry, offsetof(struct entry, value) + 8 * (size_t)i,
 						    column_names[g->saved[o->id][i]]);
 	count_row(g, o);
 	consume(g, o->parent, o);
@@ -545,19 +587,19 @@ static void emit_groupjoin_sums(struct gen *g, struct operator *o, const struct 
 
 	(void)from;
 	for (int v = 0; v < o->nr_sums; v++, at += 8)
-		LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpAdd, field(g, entry, at),
-				   o->sums[v].of ? evaluate(g, o->sums[v].of) : number(g, 1), LLVMAtomicOrderingMonotonic, 0);
+		LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpAdd, gen_field(g, entry, at),
+				   o->sums[v].of ? evaluate(g, o->sums[v].of) : gen_number(g, 1), LLVMAtomicOrderingMonotonic, 0);
 }
 
 static void consume_groupjoin(struct gen *g, struct operator *o)
 {
 	LLVMValueRef key = g->value[o->probe_key], entry;
-	LLVMValueRef arguments[4] = { address(g, o->state), hash_of(g, &key, 1), key };
+	LLVMValueRef arguments[4] = { gen_address(g, o->state), hash_of(g, &key, 1), key };
 	LLVMBasicBlockRef after;
 
 	if (g->nr_saved[o->id] + o->nr_sums >= VALUES_MAX) /* the last value is rt_groupjoin_find's */
 		abort();
-	entry = call_runtime(g, "rt_groupjoin_find", g->pointer, arguments, 3);
+	entry = gen_call(g, "rt_groupjoin_find", g->pointer, arguments, 3);
 	after = begin_if(g, LLVMBuildIsNotNull(g->builder, entry, ""));
 	g->value[x_entry] = LLVMBuildPtrToInt(g->builder, entry, g->i64, "");
 	run_task(g, o, NULL, new_task(g, o, "group by"), emit_groupjoin_sums);
@@ -569,15 +611,29 @@ static void consume_group(struct gen *g, struct operator *o)
 	LLVMValueRef keys[KEYS_MAX], arguments[8], group;
 
 	for (int k = 0; k < KEYS_MAX; k++)
-		keys[k] = k < o->nr_keys ? g->value[o->keys[k]] : number(g, 0);
+		keys[k] = k < o->nr_keys ? g->value[o->keys[k]] : gen_number(g, 0);
 	arguments[0] = g->worker;
-	arguments[1] = address(g, o->state);
+	arguments[1] = gen_address(g, o->state);
 	arguments[2] = hash_of(g, keys, o->nr_keys);
 	memcpy(arguments + 3, keys, sizeof(keys));
-	group = call_runtime(g, "rt_group_find", g->pointer, arguments, 7);
+	group = g->options->optimize & OPTIMIZE_INLINE ? inline_group_find(g, o->state, arguments) :
+							 gen_call(g, "rt_group_find", g->pointer, arguments, 7);
 	for (int v = 0; v < o->nr_sums; v++)
-		add_to(g, o->sums[v].of ? evaluate(g, o->sums[v].of) : number(g, 1), group,
+		add_to(g, o->sums[v].of ? evaluate(g, o->sums[v].of) : gen_number(g, 1), group,
 		       offsetof(struct group, value) + 8 * (size_t)v);
+}
+
+/* A node's next rank; each node comes at most once. */
+static void consume_rank(struct gen *g, struct operator *o)
+{
+	LLVMValueRef rank = LLVMBuildMul(g->builder, g->value[x_sum0], gen_number(g, 85), ""), at, next;
+
+	rank = LLVMBuildSDiv(g->builder, rank, gen_number(g, 400), "");
+	rank = LLVMBuildAdd(g->builder, rank, gen_number(g, RANK_BASE), "rank");
+	at = LLVMBuildSub(g->builder, g->value[o->key], gen_number(g, 1), "");
+	next = LLVMBuildIntToPtr(g->builder, gen_load(g, gen_address(g, o->state), offsetof(struct ranks, next), ""),
+				 LLVMPointerType(g->i64, 0), "");
+	LLVMBuildStore(g->builder, rank, LLVMBuildGEP2(g->builder, g->i64, next, &at, 1, ""));
 }
 
 /* A row of the stack for columns, in the function's entry. */
@@ -601,6 +657,17 @@ static LLVMValueRef store_row(struct gen *g, const struct operator *o)
 	for (int c = 0; c < o->nr_columns; c++)
 		store(g, g->value[o->columns[c]], row, 8 * (size_t)c);
 	return row;
+}
+
+/* Work in generated code waits for the row before it, else a processor would overlap rows: the sum is never negative, its sign 0. */
+static LLVMValueRef first_work(struct gen *g, const struct operator *o)
+{
+	LLVMValueRef sum;
+
+	if (!o->inlined)
+		return g->value[c_custkey];
+	sum = gen_load(g, g->worker, offsetof(struct worker, scalar), "");
+	return LLVMBuildAdd(g->builder, g->value[c_custkey], LLVMBuildLShr(g->builder, sum, gen_number(g, 63), "sign"), "");
 }
 
 static void emit(struct gen *g, struct operator *o, const struct operator *from)
@@ -635,25 +702,30 @@ static void emit(struct gen *g, struct operator *o, const struct operator *from)
 			add_to(g, evaluate(g, o->sums[v].of), g->worker, offsetof(struct worker, scalar) + 8 * (size_t)v);
 		break;
 	case OP_WORK:
-		arguments[0] = number(g, (int64_t)o->units);
-		arguments[1] = g->value[x_work] ? g->value[x_work] : g->value[c_custkey];
-		g->value[x_work] = call_runtime(g, "rt_work", g->i64, arguments, 2);
+		arguments[0] = gen_number(g, (int64_t)o->units);
+		arguments[1] = g->value[x_work] ? g->value[x_work] : first_work(g, o);
+		g->value[x_work] = o->inlined ? inline_work(g, arguments[1], WORK_ROUNDS * o->units) :
+						gen_call(g, "rt_work", g->i64, arguments, 2);
 		count_row(g, o);
 		consume(g, o->parent, o);
 		break;
 	case OP_TOP:
-		arguments[0] = address(g, o->state);
+		arguments[0] = gen_address(g, o->state);
 		arguments[1] = store_row(g, o);
-		call_runtime(g, "rt_top_insert", g->none, arguments, 2);
+		gen_call(g, "rt_top_insert", g->none, arguments, 2);
 		break;
 	case OP_OUTPUT:
 		arguments[0] = g->worker;
 		arguments[1] = store_row(g, o);
-		arguments[2] = number(g, o->nr_columns);
-		call_runtime(g, "rt_emit", g->none, arguments, 3);
+		arguments[2] = gen_number(g, o->nr_columns);
+		gen_call(g, "rt_emit", g->none, arguments, 3);
 		count_row(g, o);
 		break;
+	case OP_ITERATE:
+		consume_rank(g, o);
+		break;
 	case OP_SCAN:
+	case OP_RANKS:
 		break;
 	}
 }
@@ -661,7 +733,7 @@ static void emit(struct gen *g, struct operator *o, const struct operator *from)
 static void consume(struct gen *g, struct operator *o, const struct operator *from)
 {
 	const char *role = o->kind == OP_JOIN || o->kind == OP_GROUPJOIN ? (from == o->input ? "build" : "probe") :
-			   o->kind == OP_GROUP || o->kind == OP_TOP ? "insert" : "";
+			   o->kind == OP_GROUP || o->kind == OP_TOP ? "insert" : o->kind == OP_ITERATE ? "update" : "";
 	struct task *t = new_task(g, o, role);
 
 	if (o->kind == OP_GROUP) /* growing the table is a task of its own, under a tag of its own */
@@ -673,6 +745,8 @@ static void consume(struct gen *g, struct operator *o, const struct operator *fr
 
 static void make_states(struct plan *p, const struct options *options)
 {
+	struct ranks *ranks = calloc(1, sizeof(*ranks)); /* shared by who reads and who writes them */
+
 	for (uint32_t i = 0; i < p->nr_operators; i++) {
 		struct operator *o = p->operators[i];
 		struct group_state *s;
@@ -691,6 +765,11 @@ static void make_states(struct plan *p, const struct options *options)
 			break;
 		case OP_AGGREGATE:
 			o->state = calloc(VALUES_MAX, sizeof(int64_t));
+			break;
+		case OP_RANKS:
+		case OP_ITERATE:
+			o->state = ranks;
+			ranks->nr = o->units;
 			break;
 		case OP_TOP:
 			t = o->state = calloc(1, sizeof(*t));
@@ -734,13 +813,12 @@ static const char *next_instruction(const char *at, uint32_t *line, bool *inside
  * Print the module, then give each instruction its own line in that text as debug location.  The optimizer comes later and
  * carries the locations along.
  */
-static void number_instructions(struct gen *g, const char *file_name)
+static void number_instructions(struct gen *g, struct optimizer *optimizer)
 {
 	const char *at = g->program->ir = print_module(g->module);
 	uint32_t line = 0;
 	bool inside = false;
 
-	jitreg_source(file_name, g->program->ir, IR, 0, 0);
 	for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
 		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
 			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
@@ -748,9 +826,9 @@ static void number_instructions(struct gen *g, const char *file_name)
 
 				at = next_instruction(at, &line, &inside);
 				jitreg_link(IR, line, TASK, LLVMDILocationGetLine(task), 1);
+				optimizer_owner(optimizer, line, LLVMDILocationGetLine(task));
 				LLVMInstructionSetDebugLoc(i, debug_info_location(g->debug, line, LLVMGetSubprogram(f)));
 			}
-	debug_info_end(g->debug);
 }
 
 static void announce_plan(const struct plan *p, const struct options *options)
@@ -777,10 +855,22 @@ static void announce_plan(const struct plan *p, const struct options *options)
 		compare_declare_word(options->pack ? packed : task, options->pack ? 2 : 1);
 }
 
+static bool verified(const struct gen *g)
+{
+	char *message = NULL;
+	bool ok = !LLVMVerifyModule(g->module, LLVMReturnStatusAction, &message);
+
+	if (!ok)
+		fprintf(stderr, "engine: LLVM refuses the generated code: %s\n", message);
+	LLVMDisposeMessage(message);
+	return ok;
+}
+
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out)
 {
 	struct gen g = { .plan = plan, .data = d, .options = o, .program = out };
-	char file_name[64], *message = NULL;
+	struct optimizer *optimizer;
+	char file_name[64];
 
 	snprintf(file_name, sizeof(file_name), "%s.ll", plan->name);
 	g.context = jit_context();
@@ -796,11 +886,18 @@ int codegen(struct plan *plan, const struct data *d, const struct options *o, st
 	produce(&g, plan->root);
 	LLVMDisposeBuilder(g.builder);
 	debug_info_complete(g.debug);
-	if (LLVMVerifyModule(g.module, LLVMReturnStatusAction, &message)) {
-		fprintf(stderr, "engine: LLVM refuses the generated code: %s\n", message);
+	if (!verified(&g))
 		return -1;
+	optimizer = optimizer_create(g.module, g.debug, o->optimize);
+	number_instructions(&g, optimizer);
+	if (optimizer_run(optimizer, out->ir)) {
+		if (!verified(&g))
+			return -1;
+		out->ir = optimizer_text(optimizer, out->ir);
+		out->optimized = print_module(g.module);
 	}
-	LLVMDisposeMessage(message);
-	number_instructions(&g, file_name);
-	return jit_compile(g.module, out, o->outline);
+	optimizer_destroy(optimizer);
+	jitreg_source(file_name, out->ir, IR, 0, 0);
+	debug_info_end(g.debug);
+	return jit_compile(g.module, out, o);
 }

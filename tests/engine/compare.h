@@ -8,6 +8,12 @@
 
 #include "jitreg.h"
 
+/* Iterations, to compare those with that a report finds by itself. */
+static inline void compare_iteration(uint32_t action, uint64_t number, uint64_t run)
+{
+	jitreg_mark(action, "iteration", 0, 0, number, run, 0, "");
+}
+
 uint64_t *compare_thread_word(void);
 void compare_declare_word(const struct jitreg_tag_field *fields, uint32_t nr_fields);
 /* Set the word for one statement; free of cost where no word is used. */

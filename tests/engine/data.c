@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NAME_(table, name) #name,
-const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "avg", "work", "entry" };
+const char *const column_names[] = { COLUMNS(NAME_) "sum0", "sum1", "sum2", "sum3", "sum4", "count", "avg", "work", "entry", "node",
+				     "rank" };
 #undef NAME_
 #define TABLE_(table, name) table,
 const enum table_id column_tables[] = { COLUMNS(TABLE_) };

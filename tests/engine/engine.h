@@ -22,8 +22,8 @@ enum table_id { CUSTOMER, ORDERS, LINEITEM, PART, PARTSUPP, SUPPLIER, NR_TABLES 
 #define COLUMN_ENUM_(table, name) name,
 enum column_id {
 	COLUMNS(COLUMN_ENUM_)
-	/* computed: aggregates, work, and what a groupjoin found */
-	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_average, x_work, x_entry,
+	/* computed: aggregates, work, what a groupjoin found, a node and its rank */
+	x_sum0, x_sum1, x_sum2, x_sum3, x_sum4, x_count, x_average, x_work, x_entry, x_node, x_rank,
 	NR_COLUMNS,
 	NR_STORED = x_sum0,
 };
@@ -54,7 +54,8 @@ struct expression {
 	struct expression *a, *b;
 };
 
-enum operator_kind { OP_SCAN, OP_SELECT, OP_JOIN, OP_GROUPJOIN, OP_GROUP, OP_AGGREGATE, OP_WORK, OP_TOP, OP_OUTPUT };
+enum operator_kind { OP_SCAN, OP_SELECT, OP_JOIN, OP_GROUPJOIN, OP_GROUP, OP_AGGREGATE, OP_WORK, OP_TOP, OP_RANKS,
+		     OP_ITERATE, OP_OUTPUT };
 
 #define KEYS_MAX RUNTIME_KEYS_MAX
 #define VALUES_MAX RUNTIME_VALUES_MAX
@@ -80,13 +81,25 @@ struct operator {
 	bool average;			    /* group: x_average is x_sum0 / x_count, in whole cents */
 	enum column_id columns[VALUES_MAX]; /* output, top: what is kept; top: columns[0] is ordered by, descending */
 	int nr_columns;
-	uint64_t units; /* work; top: how many */
+	uint64_t units; /* work; top: how many; ranks, iterate: nodes */
+	bool inlined;	/* work: by generated code, not by the runtime */
 	double estimated_rows;
 	uint64_t rows; /* that it produced in the last run */
 	void *state;   /* join, group, top: the runtime's table */
 };
 
+/* What an iteration reads and what it writes: a rank for each node 1, 2, 3, ... */
+struct ranks {
+	int64_t *now, *next;
+	uint64_t nr;
+};
+#define RANK_UNIT 1000000 /* ranks are millionths */
+#define RANK_BASE (RANK_UNIT * 15 / 100)
+#define RANK_OF(sum) (RANK_BASE + (sum) * 85 / 400) /* each node has four edges */
+#define ITERATIONS_MAX 20
+
 #define OPERATORS_MAX 16
+#define WORK_ROUNDS 16 /* of an inlined unit */
 struct plan {
 	const char *name, *sql;
 	struct operator *root;
@@ -105,6 +118,26 @@ struct task {
 	char name[80];
 };
 
+/*
+ * What may be done to the code between generating and running it (--optimize), each on its own: optimize.c keeps the Tagging
+ * Dictionary by A. Beischl et al., EuroSys 2021, section 4.2.7.
+ */
+#define OPTIMIZATIONS(X) \
+	X(INLINE, "inline", "generated code probes hash tables itself") \
+	X(FOLD, "fold", "constant folding") \
+	X(CSE, "cse", "common subexpressions are computed once") \
+	X(ELIMINATE, "eliminate", "code that nobody needs is removed") \
+	X(FUSE, "fuse", "two updates of neighbouring words become one instruction of two words") \
+	X(VECTOR, "vector", "loops without calls over four rows at a time") \
+	X(UNROLL, "unroll", "other loops four rows a round, their loads first") \
+	X(LLVM, "llvm", "LLVM's own passes (-O2)")
+#define OPTIMIZATION_ENUM_(name, word, help) OPTIMIZATION_##name,
+enum optimization { OPTIMIZATIONS(OPTIMIZATION_ENUM_) NR_OPTIMIZATIONS };
+#undef OPTIMIZATION_ENUM_
+#define OPTIMIZATION_BIT_(name, word, help) OPTIMIZE_##name = 1 << OPTIMIZATION_##name,
+enum { OPTIMIZATIONS(OPTIMIZATION_BIT_) };
+#undef OPTIMIZATION_BIT_
+
 /* How calls of the runtime say whom they serve: compare.h */
 enum compare_mode { COMPARE_REGISTER, COMPARE_MEMORY, COMPARE_NONE };
 
@@ -113,6 +146,7 @@ struct options {
 	bool outline; /* each task in a function of its own */
 	bool pack;    /* operator and pipeline in one register */
 	bool explain;
+	unsigned optimize; /* OPTIMIZE_* */
 	int nr_threads;
 };
 
@@ -134,7 +168,10 @@ struct program {
 	uint32_t nr_tasks;
 	struct pipeline pipelines[PIPELINES_MAX];
 	uint32_t nr_pipelines;
-	char *ir;
+	struct operator *iterate;	/* NULL: no iterations; else these pipelines are repeated until no rank changes */
+	uint32_t first_of_iteration, end_of_iteration;
+	char *ir;	 /* as generated; behind it what the optimizer made */
+	char *optimized; /* NULL: nothing but LLVM changed it */
 };
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);

@@ -113,7 +113,7 @@ static uint64_t power_of_two(double at_least)
 /* No operator below a groupjoin has more rows than this: a join's build side is unique. */
 static uint64_t most_rows(const struct operator *o)
 {
-	while (o->kind != OP_SCAN)
+	while (o->kind != OP_SCAN && o->kind != OP_RANKS)
 		o = o->probe ? o->probe : o->input;
 	return (uint64_t)o->estimated_rows;
 }
@@ -136,8 +136,8 @@ static void prepare(struct plan *plan)
 	}
 }
 
-/* Memory of the last execution. */
-static void clean_up(struct plan *plan)
+/* Memory of tables, of the last execution or iteration. */
+static void drop_tables(struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nr_operators; i++) {
 		struct operator *o = plan->operators[i];
@@ -156,10 +156,16 @@ static void clean_up(struct plan *plan)
 			((struct top_state *)o->state)->nr = 0;
 		}
 	}
+	for (int i = 0; i < nr_workers; i++)
+		arena_free(&workers[i].arena);
+}
+
+static void clean_up(struct plan *plan)
+{
+	drop_tables(plan);
 	for (int i = 0; i < nr_workers; i++) {
 		struct worker *w = &workers[i];
 
-		arena_free(&w->arena);
 		runtime_free_pages(w->result, w->results_capacity * (size_t)w->result_columns * 8);
 		w->result = NULL;
 		w->nr_results = w->results_capacity = 0;
@@ -185,6 +191,33 @@ static void finish(struct plan *plan)
 	}
 }
 
+static void begin_ranks(struct ranks *r)
+{
+	if (!r->now)
+		r->now = runtime_pages(r->nr * sizeof(*r->now));
+	if (!r->next)
+		r->next = runtime_pages(r->nr * sizeof(*r->next));
+	for (uint64_t i = 0; i < r->nr; i++) {
+		r->now[i] = RANK_UNIT;
+		r->next[i] = RANK_BASE;
+	}
+}
+
+/* Whether any rank changed: the new ones are those that the next iteration begins with. */
+static bool next_ranks(struct ranks *r)
+{
+	int64_t *now = r->now;
+	bool changed = false;
+
+	for (uint64_t i = 0; i < r->nr; i++) {
+		changed |= now[i] != r->next[i];
+		now[i] = RANK_BASE;
+	}
+	r->now = r->next;
+	r->next = now;
+	return changed;
+}
+
 static uint64_t rows_left_by(const struct operator *o)
 {
 	return o->kind == OP_GROUP ? ((struct group_state *)o->state)->nr_all :
@@ -202,7 +235,11 @@ double execute(struct plan *plan, struct program *program, const struct options 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, ++instance, 0, 0, "");
 	prepare(plan);
-	for (uint32_t i = 0; i < program->nr_pipelines; i++) {
+	if (program->iterate) {
+		begin_ranks(program->iterate->state);
+		compare_iteration(JITREG_MARK_BEGIN, 1, instance);
+	}
+	for (uint32_t i = 0, iteration = 1; i < program->nr_pipelines; i++) {
 		const struct pipeline *p = &program->pipelines[i];
 		uint64_t rows = p->merges ? (uint64_t)nr_workers : p->rows;
 
@@ -210,6 +247,15 @@ double execute(struct plan *plan, struct program *program, const struct options 
 			rows = rows_left_by(p->rows_of);
 		run_pipeline(p, rows);
 		finish(plan);
+		if (!program->iterate || i + 1 != program->end_of_iteration)
+			continue;
+		compare_iteration(JITREG_MARK_END, iteration, instance);
+		if (next_ranks(program->iterate->state) && iteration < ITERATIONS_MAX) {
+			drop_tables(plan);
+			prepare(plan);
+			compare_iteration(JITREG_MARK_BEGIN, ++iteration, instance);
+			i = program->first_of_iteration - 1; /* unsigned: 0 comes next if it is the first */
+		}
 	}
 	jitreg_mark(JITREG_MARK_END, "run", 0, 0, instance, 0, 0, "");
 	clock_gettime(CLOCK_MONOTONIC, &end);

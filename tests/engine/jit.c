@@ -120,7 +120,7 @@ LLVMContextRef jit_context(void)
 	return LLVMOrcThreadSafeContextGetContext(safe_context);
 }
 
-int jit_compile(LLVMModuleRef m, struct program *p, bool outline)
+int jit_compile(LLVMModuleRef m, struct program *p, const struct options *o)
 {
 	LLVMPassBuilderOptionsRef passes = LLVMCreatePassBuilderOptions();
 	LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
@@ -140,7 +140,7 @@ int jit_compile(LLVMModuleRef m, struct program *p, bool outline)
 	triple = LLVMGetTargetMachineTriple(machine);
 	LLVMSetTarget(m, triple);
 	LLVMDisposeMessage(triple);
-	e = LLVMRunPasses(m, "default<O2>", machine, passes);
+	e = o->optimize & OPTIMIZE_LLVM ? LLVMRunPasses(m, "default<O2>", machine, passes) : NULL;
 	if (e)
 		return fail(e);
 	LLVMDisposePassBuilderOptions(passes);
@@ -160,7 +160,7 @@ int jit_compile(LLVMModuleRef m, struct program *p, bool outline)
 		LLVMOrcExecutorAddress at;
 		char name[128];
 
-		if (outline) { /* named after its first task */
+		if (o->outline) { /* named after its first task */
 			const struct task *t = NULL;
 
 			for (uint32_t n = 0; n < p->nr_tasks && !t; n++)

@@ -19,6 +19,6 @@ void debug_info_end(struct debug_info *d);
 /* The context that the module must be made in. */
 LLVMContextRef jit_context(void);
 /* Takes the module over; fills in the pipelines' functions. */
-int jit_compile(LLVMModuleRef m, struct program *p, bool outline);
+int jit_compile(LLVMModuleRef m, struct program *p, const struct options *o);
 
 #endif

@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_COMPARE, KEY_OUTLINE, KEY_PACK, KEY_EXPLAIN, KEY_CHECK };
+enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_COMPARE, KEY_OUTLINE, KEY_PACK,
+       KEY_OPTIMIZE, KEY_EXPLAIN, KEY_CHECK };
 
 struct arguments {
 	const char *query;
@@ -20,7 +21,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "query", KEY_QUERY, "NAME", 0, "fig9, fig10a, fig10b, q1, q3, q3-groupjoin, q6, q16, q18 or calibrate (fig9)", 0 },
+	{ "query", KEY_QUERY, "NAME", 0, "fig9, fig10a, fig10b, q1, q3, q3-groupjoin, q6, q16, q18, pagerank, calibrate or "
+	  "calibrate-inline (fig9)", 0 },
 	{ "scale", KEY_SCALE, "F", 0, "1 is six million lineitems (0.1)", 0 },
 	{ "threads", KEY_THREADS, "N", 0, "worker threads (processors)", 0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "executions (1)", 0 },
@@ -28,6 +30,7 @@ static const struct argp_option options[] = {
 	{ "tag", KEY_COMPARE, "HOW", 0, "register, memory or none: how calls into the runtime are tagged (register)", 0 },
 	{ "pack", KEY_PACK, NULL, 0, "tags name operator and pipeline, packed, instead of the task", 0 },
 	{ "outline", KEY_OUTLINE, NULL, 0, "a function of its own for each task, named after it", 0 },
+	{ "optimize", KEY_OPTIMIZE, "LIST", 0, "what is done to the generated code, behind commas, or none (llvm):", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "print plan, tasks, pipelines and IR, and run nothing", 0 },
 	{ "check", KEY_CHECK, NULL, 0, "compare the result with a naive evaluation; exit 1 if they differ", 0 },
 	{ 0 },
@@ -41,6 +44,33 @@ static double number(struct argp_state *state, const char *name, const char *arg
 	if (end == arg || *end || !(v >= least && v <= most))
 		argp_error(state, "--%s is a number from %g to %g, not '%s'", name, least, most, arg);
 	return v;
+}
+
+static const char *const optimizations[] = {
+#define OPTIMIZATION_WORD_(name, word, help) word,
+	OPTIMIZATIONS(OPTIMIZATION_WORD_)
+#undef OPTIMIZATION_WORD_
+};
+
+static unsigned optimizations_of(struct argp_state *state, const char *list)
+{
+	unsigned out = 0;
+
+	if (strcmp(list, "none") == 0)
+		return 0;
+	for (const char *word = list, *end;; word = end + 1) {
+		size_t i = 0;
+
+		end = strchrnul(word, ',');
+		while (i < NR_OPTIMIZATIONS && (strlen(optimizations[i]) != (size_t)(end - word) ||
+						strncmp(word, optimizations[i], (size_t)(end - word)) != 0))
+			i++;
+		if (i == NR_OPTIMIZATIONS)
+			argp_error(state, "--optimize: there is no '%.*s'; --help lists what there is", (int)(end - word), word);
+		out |= 1u << i;
+		if (!*end)
+			return out;
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -78,6 +108,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PACK:
 		a->options.pack = true;
 		break;
+	case KEY_OPTIMIZE:
+		a->options.optimize = optimizations_of(state, arg);
+		break;
 	case KEY_EXPLAIN:
 		a->options.explain = true;
 		break;
@@ -105,12 +138,19 @@ static void explain(const struct plan *plan, const struct program *program)
 				       program->tasks[n].operator);
 	}
 	printf("\n%s", program->ir);
+	if (program->optimized)
+		printf("\n; optimized\n%s", program->optimized);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, NULL, "Compile a query to machine code and run it.", NULL, NULL, NULL };
-	struct arguments a = { .query = "fig9", .scale = 0.1, .repeat = 1 };
+	static const struct argp argp = { options, parse, NULL, "Compile a query to machine code and run it."
+		"\vOptimizations:\n"
+#define OPTIMIZATION_HELP_(name, word, help) "  " word ": " help "\n"
+		OPTIMIZATIONS(OPTIMIZATION_HELP_)
+#undef OPTIMIZATION_HELP_
+		, NULL, NULL, NULL };
+	struct arguments a = { .query = "fig9", .scale = 0.1, .repeat = 1, .options.optimize = OPTIMIZE_LLVM };
 	struct program program = { 0 };
 	struct result result, expected;
 	struct data data = { 0 };

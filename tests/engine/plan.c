@@ -347,6 +347,31 @@ static struct operator *fig10b(struct plan *p, const struct data *d)
 	return fig10(p, d, true);
 }
 
+/*
+ * A fix-point: parts are nodes, and partsupp holds edges from each part to four others (a supplier's number read as a part's).  An
+ * iteration joins the ranks with the edges and groups by where they lead.
+ */
+static struct operator *pagerank(struct plan *p, const struct data *d)
+{
+	struct operator *o = operator(p, OP_RANKS, NULL, (double)d->rows[PART], "ranks", "of the iteration before"), *t;
+	struct operator *ranks = o;
+
+	p->sql = "with recursive rank(node, rank) as (\n  select ps_suppkey, 0.15 + 0.85 * sum(rank) / 4\n"
+		 "  from rank, partsupp where node = ps_partkey group by ps_suppkey)  -- again until no rank changes\n"
+		 "select node, rank from rank order by rank desc limit 10\n";
+	o = join(p, o, scan(p, d, PARTSUPP), x_node, ps_partkey, (double)d->rows[PARTSUPP]);
+	o = operator(p, OP_GROUP, o, (double)d->rows[SUPPLIER], "group by", "ps_suppkey; sum(rank)");
+	o->keys[o->nr_keys++] = ps_suppkey;
+	sum(o, col(x_rank));
+	o = operator(p, OP_ITERATE, o, (double)d->rows[PART], "iterate", "until no rank changes, 20 times at most");
+	o->key = ps_suppkey;
+	o->units = ranks->units = d->rows[PART];
+	t = top(p, o, 10, "top 10", "rank desc");
+	t->columns[t->nr_columns++] = x_rank;
+	t->columns[t->nr_columns++] = x_node;
+	return OUTPUT(p, t, x_node, x_rank);
+}
+
 /* Operators that all call the same function, for work in known proportions. */
 static struct operator *calibrate(struct plan *p, const struct data *d)
 {
@@ -362,6 +387,26 @@ static struct operator *calibrate(struct plan *p, const struct data *d)
 	}
 	o = operator(p, OP_AGGREGATE, o, 1, "aggregate", "sum(work)");
 	sum(o, col(x_work));
+	return OUTPUT(p, o, x_sum0);
+}
+
+/* The same in generated code: each unit as many instructions, each of which waits for the one before it. */
+static struct operator *calibrate_inline(struct plan *p, const struct data *d)
+{
+	struct operator *o = scan(p, d, CUSTOMER);
+
+	p->sql = "select sum(work4(work2(work1(c_custkey))) & 65535)\nfrom customer\nwhere 2 * 50 > 99\n";
+	o = selection(p, o, 1, bin(E_GT, bin(E_MUL, num(2), num(50)), num(99)), "2 * 50 > 99");
+	for (uint64_t units = 1; units <= 4; units *= 2) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "work %d", (int)units);
+		o = operator(p, OP_WORK, o, o->estimated_rows, name, "");
+		o->units = units;
+		o->inlined = true;
+	}
+	o = operator(p, OP_AGGREGATE, o, 1, "aggregate", "sum(work & 65535)");
+	sum(o, bin(E_AND, col(x_work), num(65535)));
 	return OUTPUT(p, o, x_sum0);
 }
 
@@ -389,6 +434,8 @@ static void mark_needs(struct plan *p)
 			p->needs[o->columns[c]] = true;
 		if (o->kind == OP_JOIN || o->kind == OP_GROUPJOIN)
 			p->needs[o->key] = p->needs[o->probe_key] = true;
+		if (o->kind == OP_ITERATE)
+			p->needs[o->key] = p->needs[x_sum0] = true;
 		if (o->kind == OP_WORK)
 			p->needs[c_custkey] = p->needs[x_work] = true;
 	}
@@ -400,7 +447,8 @@ struct plan *plan_make(const char *query, const struct data *d)
 		const char *name;
 		struct operator *(*make)(struct plan *p, const struct data *d);
 	} queries[] = { { "fig9", fig9 }, { "fig10a", fig10a }, { "fig10b", fig10b }, { "q1", q1 }, { "q3", q3 },
-		      { "q3-groupjoin", q3_groupjoin }, { "q6", q6 }, { "q16", q16 }, { "q18", q18 }, { "calibrate", calibrate } };
+		      { "q3-groupjoin", q3_groupjoin }, { "q6", q6 }, { "q16", q16 }, { "q18", q18 }, { "pagerank", pagerank },
+		      { "calibrate", calibrate }, { "calibrate-inline", calibrate_inline } };
 
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
 		if (strcmp(queries[i].name, query) == 0) {

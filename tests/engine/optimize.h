@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transformations of the generated code, and what becomes of the Tagging Dictionary (A. Beischl et al., EuroSys 2021, section
+ * 4.2.7).  Each instruction's debug location is its line in the text of the code as it was generated, and line n is component n of
+ * the level `ir`:
+ *
+ *   an instruction that is removed       loses its links
+ *   one that now serves several users    belongs to all of them, by how many instructions it stands for
+ *   one that is made of others           is a line of its own behind the text, of all the owners of what it was made of
+ *   a copy                               keeps its line
+ *
+ * Context: thread.
+ */
+#ifndef ENGINE_OPTIMIZE_H
+#define ENGINE_OPTIMIZE_H
+
+#include "jit.h"
+
+#include <stdbool.h>
+
+struct optimizer;
+/* passes: OPTIMIZE_*. */
+struct optimizer *optimizer_create(LLVMModuleRef m, struct debug_info *debug, unsigned passes);
+void optimizer_destroy(struct optimizer *o);
+/* Before running: the line's instruction was generated for this task, and the dictionary says so. */
+void optimizer_owner(struct optimizer *o, uint32_t line, uint32_t task);
+/* text: as the lines were numbered.  Whether there was a pass to run. */
+bool optimizer_run(struct optimizer *o, const char *text);
+/* text (from malloc or LLVM, and lost) with what was made behind it. */
+char *optimizer_text(struct optimizer *o, char *text);
+
+/* ---- between optimize.c and optimize_loops.c */
+uint32_t optimizer_line(LLVMValueRef instruction);
+/* From here on what is built is of this line. */
+void optimizer_at(struct optimizer *o, LLVMValueRef function, uint32_t line);
+/* A new line for an instruction that was made of others; give it owners next. */
+uint32_t optimizer_made(struct optimizer *o, LLVMValueRef instruction);
+/* to also belongs to whom from belongs to. */
+void optimizer_share(struct optimizer *o, uint32_t to, uint32_t from);
+/* Also removes the instruction's line from the dictionary. */
+void optimizer_remove(struct optimizer *o, LLVMValueRef instruction);
+LLVMBuilderRef optimizer_builder(const struct optimizer *o);
+LLVMModuleRef optimizer_module(const struct optimizer *o);
+/* load, add, store of one word. */
+struct update {
+	LLVMValueRef load, add, store, pointer, with;
+};
+/* Whether the store is the end of an update. */
+bool optimizer_update(LLVMValueRef store, struct update *u);
+/* No side effect, and the same result wherever its operands are known. */
+bool optimizer_is_pure(LLVMValueRef instruction);
+
+void optimize_vector(struct optimizer *o, LLVMValueRef function);
+void optimize_unroll(struct optimizer *o, LLVMValueRef function);
+
+#endif
