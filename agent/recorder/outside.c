@@ -8,6 +8,7 @@
  */
 #include "outside.h"
 
+#include "hidden_jit.h"
 #include "remote.h"
 
 #include <elf.h>
@@ -24,6 +25,9 @@
 #define TRIES_MAX 3u /* an entry may be read while it is written */
 #define WHOLE_NS 1000000000ull /* between two walks over a whole list */
 #define MAPS_NS 20000000ull    /* between two looks at a process's mappings */
+/* Until the first search for lists without a symbol; then twice as long each time.  They are there when code is. */
+#define SEARCH_NS 100000000ull
+#define SEARCH_NS_MAX 30000000000ull
 
 /* The layout is fixed by the GDB JIT interface, version 1. */
 struct entry {
@@ -56,6 +60,10 @@ struct watched {
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
+	bool speaks; /* its agent hears what is exported */
+	uint64_t exported[LISTS_MAX];
+	uint32_t nr_exported;
+	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
 };
 
 struct outside {
@@ -273,6 +281,15 @@ static void add_list(struct watched *p, uint64_t address)
 		p->list[p->nr_lists++] = (struct list){ .address = address };
 }
 
+/* What an agent hears goes another way. */
+static void add_exported(struct watched *p, uint64_t address)
+{
+	if (!p->speaks)
+		add_list(p, address);
+	else if (p->nr_exported < LISTS_MAX)
+		p->exported[p->nr_exported++] = address;
+}
+
 static int look_at_mapping(void *context, const struct remote_mapping *m)
 {
 	struct watched *p = context;
@@ -284,12 +301,55 @@ static int look_at_mapping(void *context, const struct remote_mapping *m)
 	    remote_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
 	found = remote_find_symbol(p->living, m->start, "__jit_debug_descriptor");
-	if (!found && !p->program_searched)
-		found = remote_find_program_symbol(p->living, m->start, "__jit_debug_descriptor");
-	p->program_searched = true;
 	if (found)
+		add_exported(p, found);
+	else if (!p->program_searched && (found = remote_find_program_symbol(p->living, m->start, "__jit_debug_descriptor")))
 		add_list(p, found);
+	p->program_searched = true;
 	return 0;
+}
+
+static void add_hidden(void *context, uint64_t address)
+{
+	struct watched *p = context;
+
+	for (uint32_t i = 0; i < p->nr_exported; i++)
+		if (p->exported[i] == address)
+			return;
+	add_list(p, address);
+}
+
+/* Lists that no symbol leads to, if there is anything that they could tell of.  false: the process has gone. */
+static bool search(struct outside *o, struct watched *p)
+{
+	uint32_t nr = p->nr_lists;
+	int ret = hidden_jit_generates(p->living);
+
+	if (ret <= 0)
+		return ret == 0;
+	if (p->speaks) {
+		p->nr_exported = 0;
+		remote_each_mapping(p->living, look_at_mapping, p);
+	}
+	hidden_jit_find(p->living, add_hidden, p);
+	/* how long all that was there nobody knows */
+	for (; nr < p->nr_lists; nr++)
+		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, UINT64_MAX / 2);
+	return true;
+}
+
+static bool search_when_due(struct outside *o, struct watched *p, uint64_t now_ns)
+{
+	if (now_ns < p->search_ns)
+		return true;
+	if (!p->search_after_ns) {
+		p->search_after_ns = SEARCH_NS;
+		p->search_ns = now_ns + SEARCH_NS;
+		return true;
+	}
+	p->search_after_ns = 2 * p->search_after_ns < SEARCH_NS_MAX ? 2 * p->search_after_ns : SEARCH_NS_MAX;
+	p->search_ns = now_ns + p->search_after_ns;
+	return search(o, p);
 }
 
 static void look_at_maps(struct watched *p, uint64_t now_ns)
@@ -305,8 +365,9 @@ static bool look_at(struct outside *o, struct watched *p, uint64_t time_ns, uint
 {
 	bool lives = true;
 
-	if (p->maps_changed && now_ns - p->maps_ns >= MAPS_NS)
+	if (p->maps_changed && !p->speaks && now_ns - p->maps_ns >= MAPS_NS)
 		look_at_maps(p, now_ns);
+	lives = search_when_due(o, p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
 		lives = look_at_list(o, p, &p->list[i], time_ns, now_ns);
 	if (!lives) { /* its first thread may have, and others go on */
@@ -338,9 +399,24 @@ int outside_add(struct outside *o, pid_t pid)
 	p->living = living;
 	look_at_maps(p, 0);
 	look_at(o, p, JITREG_TIME_BEFORE, UINT64_MAX / 2);
+	search(o, p);
+	p->search_ns = p->search_after_ns = 0;
 	for (uint32_t i = 0; i < p->nr_lists; i++)
 		p->list[i].whole_ns = 0;
 	return 0;
+}
+
+void outside_add_speaking(struct outside *o, pid_t pid)
+{
+	struct watched *p = find_watched(o, pid);
+
+	if (p && !p->speaks)
+		return;
+	if (p) /* of an image that it has left, or a process that has ended */
+		outside_remove(o, pid);
+	p = add_watched(o, pid);
+	if (p)
+		p->speaks = true;
 }
 
 void outside_fork(struct outside *o, pid_t ppid, pid_t pid)
@@ -355,6 +431,7 @@ void outside_fork(struct outside *o, pid_t ppid, pid_t pid)
 	parent = find_watched(o, ppid);
 	p->maps_changed = parent->maps_changed;
 	p->program_searched = parent->program_searched;
+	p->speaks = parent->speaks;
 	/* what its parent had said is its own as well: the analyzer looks there */
 	for (uint32_t i = 0; i < parent->nr_lists; i++) {
 		const struct list *from = &parent->list[i];
@@ -374,12 +451,18 @@ void outside_exec(struct outside *o, pid_t pid)
 {
 	struct watched *p;
 
-	if (!find_watched(o, pid))
+	bool speaks;
+
+	p = find_watched(o, pid);
+	if (!p)
 		return;
+	speaks = p->speaks;
 	outside_remove(o, pid);
 	p = add_watched(o, pid);
-	if (p)
-		p->maps_changed = true;
+	if (!p)
+		return;
+	p->maps_changed = true;
+	p->speaks = speaks; /* its agent may have said hello before the kernel's word of the exec is read */
 }
 
 void outside_mapped(struct outside *o, pid_t pid)
@@ -401,6 +484,14 @@ void outside_look(struct outside *o, uint64_t now_ns)
 			i++;
 		else
 			outside_remove(o, o->process[i]->pid);
+}
+
+bool outside_is_polling(const struct outside *o)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (!o->process[i]->speaks || o->process[i]->nr_lists)
+			return true;
+	return false;
 }
 
 uint64_t outside_found(const struct outside *o)

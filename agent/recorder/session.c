@@ -217,6 +217,12 @@ static void drop_ended_rings(struct session *s)
 	s->nr_polled_rings = 0;
 }
 
+/* Is code looked for from outside, that may go again soon? */
+static bool is_polling(const struct session *s)
+{
+	return s->outside && outside_is_polling(s->outside);
+}
+
 static void wait_for_something(struct session *s)
 {
 	size_t nr = s->nr_rings + FIRST_RING;
@@ -239,7 +245,7 @@ static void wait_for_something(struct session *s)
 	s->poll[2] = (struct pollfd){ s->control, POLLIN, 0 };
 	for (size_t i = 0; i < s->nr_rings; i++)
 		s->poll[FIRST_RING + i] = (struct pollfd){ s->ring[i].hung_up ? -1 : s->ring[i].fd, POLLIN, 0 };
-	if (poll(s->poll, nr, s->logs_are_busy ? 0 : !s->writer ? DORMANT_MS : s->outside ? OUTSIDE_MS : DRAIN_MS) <= 0)
+	if (poll(s->poll, nr, s->logs_are_busy ? 0 : !s->writer ? DORMANT_MS : is_polling(s) ? OUTSIDE_MS : DRAIN_MS) <= 0)
 		return;
 	s->nr_polled_rings = s->nr_rings;
 	if (s->poll[0].revents)

@@ -208,6 +208,8 @@ static void write_guest(struct session *s, const struct guest *g)
 	session_put_text(s, g->version);
 	trace_record_u64(s->writer, g->log.ring_bytes);
 	trace_record_end(s->writer);
+	if (s->outside || outside_create(s->writer, &s->outside) == 0)
+		outside_add_speaking(s->outside, (pid_t)g->pid);
 }
 
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)

@@ -9,7 +9,7 @@ mkdir -p "$out"
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit) continue ;; esac
+	case $name in wraps | fakejit | hidden_jit) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -26,6 +26,11 @@ newer "$here/fakejit.c" "$out/libfakejit.so" && {
 	gcc -O1 -DHOST -o "$out/fakejit" "$here/fakejit.c" -ldl &&
 		gcc -O2 -DHOST -DDESCRIPTOR -rdynamic -o "$out/fakejit-descriptor" "$here/fakejit.c" -ldl &&
 		gcc -O2 -shared -fPIC -Wl,-Bsymbolic-functions -o "$out/libfakejit.so" "$here/fakejit.c" || exit 1
+}
+c=$here/hidden_jit.c
+newer "$c" "$out/hidden_jit" && {
+	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&
+		gcc -O1 -o "$out/hidden_jit-unstripped" "$c" && gcc -O1 -s -o "$out/hidden_jit" "$c" || exit 1
 }
 if command -v clang-14 >/dev/null; then
 	for c in "$here"/bitcode/*.c; do

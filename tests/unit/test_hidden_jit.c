@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of the GDB JIT interface without a symbol, searched for in a child process beside what only looks like them. */
+#include "unit.h"
+
+#include "hidden_jit.h"
+
+#include <elf.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct entry {
+	struct entry *next, *prev;
+	const void *symfile;
+	uint64_t bytes;
+};
+
+struct descriptor {
+	uint32_t version, action;
+	struct entry *relevant, *first;
+};
+
+#define ELF(class, type) { .e_ident = { 0x7f, 'E', 'L', 'F', class, ELFDATA2LSB, 1 }, .e_type = type, .e_ehsize = sizeof(Elf64_Ehdr) }
+static Elf64_Ehdr good = ELF(ELFCLASS64, ET_REL), narrow = ELF(ELFCLASS32, ET_REL), core = ELF(ELFCLASS64, ET_CORE);
+static char text[sizeof(Elf64_Ehdr)] = "no ELF";
+
+/* Not exported, and by names that nobody asks for. */
+static struct entry list[3], wrong[8] __attribute__((used));
+static struct descriptor real, decoy[8] __attribute__((used));
+static unsigned char odd[64] __attribute__((used, aligned(8)));
+
+static uint64_t found[16];
+static int nr_found;
+
+static void on_found(void *context, uint64_t address)
+{
+	(void)context;
+	if (nr_found < 16)
+		found[nr_found++] = address;
+}
+
+/* How many a child with this program's memory has. */
+static int search(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	nr_found = 0;
+	assert_int_equal(hidden_jit_find(pid, on_found, NULL), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return nr_found;
+}
+
+static void make_list(void)
+{
+	for (int i = 0; i < 3; i++)
+		list[i] = (struct entry){ i < 2 ? &list[i + 1] : NULL, i ? &list[i - 1] : NULL, &good, sizeof(good) };
+	real = (struct descriptor){ 1, 1, &list[1], &list[0] };
+}
+
+static void a_whole_list_is_found(void **state)
+{
+	(void)state;
+	memset(&real, 0, sizeof(real));
+	assert_int_equal(search(), 0);
+	make_list();
+	assert_int_equal(search(), 1);
+	assert_int_equal(found[0], (uint64_t)(uintptr_t)&real);
+	real.action = 0;
+	real.relevant = NULL;
+	assert_int_equal(search(), 1);
+	real.action = 2;
+	real.relevant = &wrong[7]; /* taken out, and perhaps freed */
+	assert_int_equal(search(), 1);
+	list[2].next = &list[0]; /* a ring: the first entry has one before it */
+	list[0].prev = &list[2];
+	assert_int_equal(search(), 0);
+	memset(&real, 0, sizeof(real));
+}
+
+static void what_only_looks_like_one_is_not(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		wrong[i] = (struct entry){ NULL, NULL, &good, sizeof(good) };
+		decoy[i] = (struct descriptor){ 1, 1, &wrong[i], &wrong[i] };
+	}
+	assert_int_equal(search(), 8); /* each of them is one, until something is wrong with it */
+	wrong[0].prev = &wrong[1];
+	wrong[1].symfile = text;
+	wrong[2].symfile = &narrow;
+	wrong[3].symfile = &core;
+	wrong[4].bytes = 63;
+	wrong[5].next = &wrong[6]; /* which does not know of it */
+	decoy[6].relevant = &wrong[7];
+	decoy[7].version = 2;
+	/* at an address that no pointer may have */
+	memcpy(odd + 4, &(struct descriptor){ 1, 1, &list[0], &list[0] }, sizeof(struct descriptor));
+	assert_int_equal(search(), 0);
+	for (int i = 0; i < 8; i++) {
+		wrong[i] = (struct entry){ NULL, NULL, (const void *)(uintptr_t)0x7000000000001000ull, 1u << 20 };
+		decoy[i] = (struct descriptor){ 1, (uint32_t)i % 4, &wrong[i], &wrong[i] };
+	}
+	assert_int_equal(search(), 0);
+	assert_int_equal(hidden_jit_find(0x7fffffff, on_found, NULL) < 0, 1);
+}
+
+static void code_without_a_file_is_seen(void **state)
+{
+	void *page;
+
+	(void)state;
+	assert_int_equal(hidden_jit_generates(getpid()), 0);
+	page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	assert_int_equal(hidden_jit_generates(getpid()), 1);
+	munmap(page, 4096);
+	assert_true(hidden_jit_generates(0x7fffffff) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_list_is_found),
+		cmocka_unit_test(what_only_looks_like_one_is_not),
+		cmocka_unit_test(code_without_a_file_is_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
