@@ -4,13 +4,15 @@
 #include "cmd_trace.h"
 #include "view.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define VIEWS_SHOWN_MAX 8
 
-enum { KEY_JSON = 0x100, KEY_CSV, KEY_SAMPLES, KEY_WITNESS, KEY_TOP, KEY_INTERVALS, KEY_HOTTEST };
+enum { KEY_JSON = 0x100, KEY_CSV, KEY_SAMPLES, KEY_WITNESS, KEY_TOP, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -18,6 +20,7 @@ struct arguments {
 	const struct view *view[VIEWS_SHOWN_MAX];
 	int nr_views;
 	bool json, csv, each, witness, intervals, hottest;
+	const char *svg;
 	int top;
 };
 
@@ -25,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "view", 'v', "NAME", 0, "one of the views below instead of all in one; may be given several times", 0 },
 	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
 	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets (with --view)", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "also a picture (with --view memory)", 0 },
 	{ "top", KEY_TOP, "N", 0, "rows of each table (10); 0: all", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "95 % confidence intervals beside shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "the hottest lines of a listing instead of its whole text (ir, asm)", 0 },
@@ -57,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TOP:
 		a->top = trace_take_top(state, arg);
 		break;
+	case KEY_SVG:
+		a->svg = arg;
+		break;
 	case KEY_INTERVALS:
 		a->intervals = true;
 		break;
@@ -76,6 +83,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace_need_path(state, a->path, "to report on");
 		if (a->csv && !a->nr_views)
 			argp_error(state, "--csv needs a --view");
+		for (int i = 0; a->svg && i <= a->nr_views; i++) {
+			if (i == a->nr_views)
+				argp_error(state, "--svg needs --view memory");
+			if (strcmp(a->view[i]->name, "memory") == 0)
+				break;
+		}
 		if (a->csv && a->json)
 			argp_error(state, "either --csv or --json");
 		break;
@@ -125,18 +138,30 @@ static void ask(void *context, struct report *r)
 static int show_views(const struct arguments *args, struct ask *a, struct report *r)
 {
 	struct page page;
-	int ret;
+	int ret = 0;
 
 	if (page_init(&page, stdout, args->json ? PAGE_JSON : args->csv ? PAGE_CSV : PAGE_TEXT))
 		return CMD_FAILED;
+	if (args->svg) {
+		r->svg = fopen(args->svg, "we");
+		if (!r->svg) {
+			trace_complain("%s: %s", args->svg, strerror(errno));
+			return CMD_FAILED;
+		}
+	}
 	page.top = args->top;
 	page.intervals = args->intervals;
 	page_fact(&page, "view", args->view[0]->name);
 	view_header(r, &page);
 	for (int i = 0; i < args->nr_views; i++)
 		a->shown[i].view->show(r, &a->shown[i], &page);
-	ret = page_end(&page);
-	return ret ? CMD_FAILED : CMD_DONE;
+	if (r->svg) {
+		ret = ferror(r->svg);
+		ret = fclose(r->svg) || ret ? -EIO : 0;
+	}
+	if (ret)
+		trace_complain("%s could not be written: %s", args->svg, strerror(errno));
+	return page_end(&page) || ret ? CMD_FAILED : CMD_DONE;
 }
 
 static int run(int argc, char **argv)

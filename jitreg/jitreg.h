@@ -120,6 +120,11 @@ extern "C" {
 #define JITREG_FIELDS_SOURCE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(first_component) NR(name_bytes) NR(text_bytes) STR(name) BIN(text)
 
+/* Memory that has a name from now on: a column, a hash table, a heap's nursery; of a component, or of nobody (component 0).  bytes 0: what
+ * began at address has gone. */
+#define JITREG_FIELDS_MEMORY(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(bytes) U32(level) NR(name_bytes) U64(component) STR(name)
+
 /*      NAME, struct suffix, id */
 #define JITREG_RECORDS(X) \
 	X(LOAD, load, 0) \
@@ -142,7 +147,8 @@ extern "C" {
 	X(MARK, mark, 76) \
 	X(CONTROL, control, 77) \
 	X(SOURCE, source, 78) \
-	X(EH_FRAME, eh_frame, 79)
+	X(EH_FRAME, eh_frame, 79) \
+	X(MEMORY, memory, 80)
 
 /* Elements of ARR parts. */
 struct jitreg_segment {
@@ -660,6 +666,22 @@ static inline int jitreg_source(const char *name, const char *text, uint32_t lev
 	parts[0] = jitreg_part_(name, r.name_bytes);
 	parts[1] = jitreg_part_(text, r.text_bytes);
 	return JITREG_SEND_(JITREG_SOURCE, r, parts);
+}
+
+/* [address, address + bytes) is called name from now on, whatever it was called before, and belongs to a component (0: to none).
+ * Freed memory: jitreg_memory(address, 0, "", 0, 0). */
+static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component)
+{
+	JITREG_BEGIN_(jitreg_memory, r);
+	struct iovec parts[1];
+
+	r.address = (uint64_t)(uintptr_t)address;
+	r.bytes = bytes;
+	r.level = level;
+	r.component = component;
+	r.name_bytes = jitreg_text_bytes_(name);
+	parts[0] = jitreg_part_(name, r.name_bytes);
+	return JITREG_SEND_(JITREG_MEMORY, r, parts);
 }
 
 /* A loaded object; see IMAGE above.  bytes may be NULL, with nr_bytes 0. */

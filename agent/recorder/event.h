@@ -36,6 +36,7 @@ struct event_options {
 
 /* bx bp sp ip r12-r15: where tags live, and what unwinding starts from */
 #define EVENT_REGISTERS_DEFAULT 0xf001c2ull
+#define EVENT_REGISTERS_ADDRESSES 0xff00ffull /* what the address of an operand is made of */
 #define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
 
 #define EVENT_PRECISE_BEST (-1)

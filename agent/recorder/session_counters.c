@@ -83,8 +83,16 @@ static bool is_switches(const struct perf_event_attr *a)
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
+/* Where samples have addresses, or all that computes them, memory that is not code is worth knowing too. */
+static bool has_addresses(const struct perf_event_attr *a)
+{
+	return (a->sample_type & PERF_SAMPLE_ADDR) || (a->sample_regs_user & EVENT_REGISTERS_ADDRESSES) == EVENT_REGISTERS_ADDRESSES;
+}
+
 void session_prepare_events(struct session *s)
 {
+	bool addresses = false;
+
 	s->nr_columns = s->events.nr;
 	for (int i = 0; i < s->events.nr && s->nr_columns == s->events.nr; i++)
 		if (is_switches(&s->events.event[i].attr) && s->sampler < WIRE_SAMPLER_SIGNAL) {
@@ -103,9 +111,11 @@ void session_prepare_events(struct session *s)
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		if (s->events.nr > 1)
 			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+		addresses |= has_addresses(a);
 		if (i > 0) /* once is enough */
 			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
 	}
+	s->events.event[0].attr.mmap_data = addresses && s->events.event[0].attr.mmap;
 }
 
 /* Put one more event's samples into a ring.  0 or -errno; fd is the caller's unless 0. */

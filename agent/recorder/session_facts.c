@@ -186,17 +186,21 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 		int at = 0;
 		size_t bytes;
 
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 || prot[2] != 'x')
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 ||
+		    (prot[2] != 'x' && !s->events.event[0].attr.mmap_data))
 			continue;
 		bytes = strcspn(line + at, "\n");
-		images_map(s->images, (uint32_t)pid, start, end - start, offset, line + at, bytes, NULL, 0);
-		code_files_map(s->code_files, (uint32_t)pid, start, end - start, line + at, bytes, time_ns);
+		if (prot[2] == 'x') {
+			images_map(s->images, (uint32_t)pid, start, end - start, offset, line + at, bytes, NULL, 0);
+			code_files_map(s->code_files, (uint32_t)pid, start, end - start, line + at, bytes, time_ns);
+		}
 		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, (uint32_t)pid, (uint32_t)pid,
 				   F_COUNT(mmap));
 		trace_record_u64(s->writer, start);
 		trace_record_u64(s->writer, end - start);
 		trace_record_u64(s->writer, offset);
-		trace_record_u64(s->writer, (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | PROT_EXEC);
+		trace_record_u64(s->writer, (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) |
+							  (prot[2] == 'x' ? PROT_EXEC : 0u));
 		trace_record_text(s->writer, line + at, bytes);
 		trace_record_bytes(s->writer, "", 0);
 		trace_record_end(s->writer);

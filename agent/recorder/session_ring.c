@@ -65,22 +65,22 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 	size_t path_bytes, build_id_bytes = 0;
 
 	memcpy(&m, h, sizeof(m));
-	if (!(m.prot & PROT_EXEC))
-		return;
 	path_bytes = strnlen(path, h->size - sizeof(m) - s->layout.id_bytes);
 	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
 		build_id_bytes = m.who[0] <= 20 ? m.who[0] : 0;
-	if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
-		outside_mapped(s->outside, (pid_t)m.pid);
-	images_map(s->images, m.pid, m.address, m.bytes, m.offset, path, path_bytes, m.who + 4, build_id_bytes);
-	code_files_map(s->code_files, m.pid, m.address, m.bytes, path, path_bytes, id->time_ns);
+	if (m.prot & PROT_EXEC) {
+		if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
+			outside_mapped(s->outside, (pid_t)m.pid);
+		images_map(s->images, m.pid, m.address, m.bytes, m.offset, path, path_bytes, m.who + 4, build_id_bytes);
+		code_files_map(s->code_files, m.pid, m.address, m.bytes, path, path_bytes, id->time_ns);
+	}
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, id->time_ns, m.pid, m.tid, F_COUNT(mmap));
 	trace_record_u64(s->writer, m.address);
 	trace_record_u64(s->writer, m.bytes);
 	trace_record_u64(s->writer, m.offset);
 	trace_record_u64(s->writer, m.prot);
 	trace_record_text(s->writer, path, path_bytes);
-	trace_record_bytes(s->writer, m.who + 4, build_id_bytes);
+	trace_record_bytes(s->writer, m.who + 4, m.prot & PROT_EXEC ? build_id_bytes : 0);
 	trace_record_end(s->writer);
 }
 

@@ -468,7 +468,7 @@ static int flush_rows(struct run *run)
 }
 
 struct facts { /* of a row that all shares have in common */
-	uint32_t process, thread, cpu, event, mode, code, phase, stack;
+	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
 	uint64_t weight, ip, address;
 	const struct location *location;
 };
@@ -507,6 +507,7 @@ static int add_rows(struct run *run, const struct sample *s, const struct facts 
 		t->column[TABLE_REASON][row] = s->reason;
 		t->column[TABLE_PHASE][row] = f->phase;
 		t->column[TABLE_STACK][row] = f->stack;
+		t->column[TABLE_MEMORY][row] = f->memory;
 		for (uint32_t level = 0; level < t->nr_levels; level++)
 			t->column[TABLE_LEVEL_0 + level][row] = way[i].component[level];
 	}
@@ -618,6 +619,23 @@ static void take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns
 		*event = run->a->model->preempted;
 }
 
+#define STACK_REACH (8u << 20) /* of a thread's stack, where nobody told of its mapping */
+#define RED_ZONE 128u
+
+/* The memory that an address is in.  Stacks of threads are anonymous mappings like others: that the stack pointer is in there tells. */
+static uint32_t memory_of(const struct run *run, const struct sample *s, uint64_t address)
+{
+	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;
+	uint32_t i = model_find_memory(s->process, address, s->time_ns);
+	const struct memory *m = i ? run->a->model->memory[i] : NULL;
+
+	if (!sp || (m && m->kind != MEMORY_ANONYMOUS) || address < sp - RED_ZONE)
+		return i;
+	if (m ? address - m->address < m->bytes && sp - m->address < m->bytes : address - (sp - RED_ZONE) < STACK_REACH)
+		return MODEL_MEMORY_STACKS;
+	return i;
+}
+
 static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
 	struct attribution *a = run->a;
@@ -672,6 +690,8 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	if (run->options->addresses && !f.address && place && f.mode == SAMPLE_MODE_USER && s.has_registers)
 		f.address = recent_address(place, &s.input.registers);
+	if (run->options->addresses && f.address)
+		f.memory = memory_of(run, &s, f.address);
 	f.phase = recent_phase(run->recent, s.process, s.time_ns);
 	if (f.location->jit) {
 		a->jit_samples++;

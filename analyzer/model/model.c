@@ -7,11 +7,13 @@
 #include "model.h"
 
 #include "eh_frame.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define GROW(array, nr, capacity) \
 	((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
@@ -933,7 +935,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 		p->has_guest = true;
 		break;
 	case TRACE_MMAP:
-		read_mmap(m, p, r);
+		memory_read_mapping(m, p, r);
+		if (trace_u64(r, F(mmap, prot)) & PROT_EXEC)
+			read_mmap(m, p, r);
 		break;
 	case JITREG_IMAGE:
 		read_image(m, p, r);
@@ -993,6 +997,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 		break;
 	case JITREG_SOURCE:
 		read_source(m, p, r);
+		break;
+	case JITREG_MEMORY:
+		memory_read_named(m, p, r);
 		break;
 	case JITREG_MARK:
 		read_mark(m, p, r);
@@ -1082,7 +1089,8 @@ static int settle(struct model *m)
 		qsort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		if (code_map_index(&m->process[i]->code) || code_map_index(&m->process[i]->frames) ||
-		    code_map_index(&m->process[i]->told_regions) || code_map_index(&m->process[i]->regions))
+		    code_map_index(&m->process[i]->told_regions) || code_map_index(&m->process[i]->regions) ||
+		    code_map_index(&m->process[i]->memory) || code_map_index(&m->process[i]->mapped))
 			return -ENOMEM;
 	return 0;
 }
@@ -1094,7 +1102,9 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	struct trace_record r;
 	int ret;
 
-	if (!m || dictionary_init(&m->dictionary)) {
+	if (!m || memory_init(m) || dictionary_init(&m->dictionary)) {
+		if (m)
+			memory_fini(m);
 		free(m);
 		return diag_fail(d, ENOMEM, "no memory for the trace");
 	}
@@ -1133,6 +1143,7 @@ static void free_told(struct told *t, uint32_t nr)
 
 void model_destroy(struct model *m)
 {
+	memory_fini(m);
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
 		struct process *p = m->process[i];
 
@@ -1145,6 +1156,8 @@ void model_destroy(struct model *m)
 		code_map_fini(&p->frames);
 		code_map_fini(&p->told_regions);
 		code_map_fini(&p->regions);
+		code_map_fini(&p->memory);
+		code_map_fini(&p->mapped);
 		free(p->comm);
 		free(p->executable);
 		free(p);
@@ -1278,6 +1291,19 @@ const struct code *model_told_before(const struct model *m, struct code *load)
 	    strcmp(f.name, load->name) == 0)
 		load->told_before = c;
 	return load->told_before;
+}
+
+uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	static const size_t maps[] = { offsetof(struct process, memory), offsetof(struct process, mapped) };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct code_answer a = ask(p, maps[i], address, time_ns);
+
+		if (a.fact && a.fact->owner)
+			return ((const struct memory *)a.fact->owner)->number;
+	}
+	return 0;
 }
 
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)

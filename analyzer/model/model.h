@@ -78,6 +78,17 @@ struct frames {
 	uint32_t number;
 };
 
+/* Memory by the name that the host gave it, or else as the kernel told of its mapping. */
+enum memory_kind { MEMORY_NAMED, MEMORY_HEAP, MEMORY_STACK, MEMORY_ANONYMOUS, MEMORY_FILE };
+struct memory {
+	enum memory_kind kind;
+	uint32_t number;    /* its index */
+	uint32_t process;   /* index */
+	uint32_t component; /* index of the one that it belongs to, or COMPONENT_NONE */
+	uint64_t address, bytes, from_ns;
+	char *name;
+};
+
 struct source {
 	char *name;
 	char *text;
@@ -116,6 +127,7 @@ struct process {
 	uint64_t forked_ns;
 	char *comm, *executable;
 	struct code_map code, frames;
+	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
 	struct code_map told_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	struct tag *tags;
 	uint32_t nr_tags;
@@ -129,6 +141,8 @@ struct thread {
 	uint32_t process; /* index */
 	char *comm;
 };
+
+#define MODEL_MEMORY_STACKS 1u
 
 #define MODEL_EVENTS_MAX 16
 /* Where it stands beside TRACE_EVENT_SWITCH, a sample's weight is the time until its thread came back, and samples of threads
@@ -166,6 +180,8 @@ struct model {
 	uint32_t nr_sources;
 	struct frames **frames;
 	uint32_t nr_frames;
+	struct memory **memory; /* [0]: NULL, none; [MODEL_MEMORY_STACKS]: all stacks of threads */
+	uint32_t nr_memory, memory_capacity;
 	struct mark *mark; /* by begin */
 	uint32_t nr_marks, marks_capacity;
 	struct event event[MODEL_EVENTS_MAX];
@@ -207,6 +223,8 @@ const struct code *model_told_before(const struct model *m, struct code *load);
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
 /* While it stays the same, so do all answers that there were for this process. */
 uint64_t model_generation(const struct process *p, uint64_t time_ns);
+/* The memory that an address was in, by the host's name if it has one, else the kernel's mapping: as an index, 0 when neither is known. */
+uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
 /* The tag in force, or NULL. */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 /* The source that a line table's file name means, or NULL. */

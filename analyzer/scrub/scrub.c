@@ -45,6 +45,7 @@ static const struct {
 	{ JITREG_LOAD, F(load, name), NAME },
 	{ JITREG_LOAD, F(load, code), CODE },
 	{ JITREG_DEBUG_INFO, F(debug_info, entries), FILES },
+	{ JITREG_MEMORY, F(memory, name), NAME },
 	{ JITREG_COMPONENT, F(component, name), NAME },
 	{ JITREG_COMPONENT, F(component, detail), TEXT },
 	{ JITREG_EDGE, F(edge, label), TEXT },

@@ -32,6 +32,7 @@ enum table_column {
 	TABLE_REASON,
 	TABLE_PHASE, /* 1 + index of the innermost run mark around it; 0: none */
 	TABLE_STACK, /* the innermost frame's node, where stacks were asked for; 0: none */
+	TABLE_MEMORY, /* the memory that the address is in, where addresses were asked for; 0: not known */
 	TABLE_LEVEL_0, /* component at level 0, and so on */
 	TABLE_COLUMNS = TABLE_LEVEL_0 + TABLE_LEVELS,
 };

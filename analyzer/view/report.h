@@ -50,6 +50,7 @@ struct report {
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* somebody wants TABLE_STACK */
+	FILE *svg; /* for a view's picture, or NULL */
 	bool addresses; /* ... addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* ... how many */

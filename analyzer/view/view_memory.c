@@ -1,72 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory: which addresses each component touched, and how: in order, in equal steps, or at random; how many pages; and a picture
- * of time against address for the regions with most of it.  From samples that have an address (page-faults everywhere, precise
- * memory events where the processor has them), and from those of generated code whose registers tell what the instruction is
- * about to touch (--registers all tells most).
+ * memory: which memory each component touched, and how: in order, in wider steps, or at random; which regions (by the host's names, or
+ * the kernel's: heap, stack, mappings), with which steps, how many pages at a time; and a picture of time against address.  From samples
+ * that have an address (page-faults everywhere, precise memory events where the processor has them), and from those of generated code
+ * whose registers tell what the instruction is about to touch (--registers all tells most).
  */
+#include "accesses.h"
+#include "lane.h"
+#include "memory_svg.h"
 #include "view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BITS 12
-#define NEAR 64			/* bytes: the same cache line, or the next one */
-#define GAP (64ull << 20)	/* addresses further apart are of different regions */
-#define REGIONS_SHOWN 3
+#define PICTURES 3
 #define PICTURE_CELLS 64
 #define PICTURE_ROWS 8
-#define ACCESSES_MAX (1u << 22) /* what is kept: enough for any picture */
-
-struct access {
-	uint64_t time_ns, address;
-	uint32_t thread, component, event;
-};
-
-struct accesses {
-	uint32_t level; /* LEVELS_MAX: of functions */
-	struct access *list;
-	size_t nr, capacity;
-	uint64_t more; /* that were not kept */
-};
-
-static int take_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
-{
-	struct accesses *s = context;
-
-	(void)a;
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t row = rows[i];
-
-		if (!t->address[row] || t->share[row] < 0.5)
-			continue;
-		if (s->nr == ACCESSES_MAX) {
-			s->more++;
-			continue;
-		}
-		if (s->nr == s->capacity) {
-			size_t capacity = s->capacity ? 2 * s->capacity : 1024;
-			struct access *bigger = realloc(s->list, capacity * sizeof(*bigger));
-
-			if (!bigger)
-				return -ENOMEM;
-			s->list = bigger;
-			s->capacity = capacity;
-		}
-		s->list[s->nr++] = (struct access){
-			.time_ns = t->time_ns[row], .address = t->address[row], .thread = t->column[TABLE_THREAD][row],
-			.event = t->column[TABLE_EVENT][row],
-			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
-	}
-	return 0;
-}
+#define INTERVALS 40
+#define WORKING_SETS 6
 
 static void fini(void *state)
 {
-	struct accesses *s = state;
-
-	free(s->list);
+	accesses_fini(state);
 }
 
 static void prepare(struct report *r, struct shown *v)
@@ -77,191 +33,336 @@ static void prepare(struct report *r, struct shown *v)
 	if (s)
 		s->level = report_level(r, r->level);
 	r->addresses = true;
-	report_each(r, take_rows, s);
+	report_each(r, accesses_take, s);
 }
 
-#define COMPARE(a, b) ((a) < (b) ? -1 : (a) > (b))
+/* Of one event: a part of the whole list. */
+struct part {
+	const struct accesses *all;
+	const struct access *list;
+	size_t nr;
+	const char *event;
+};
+
+static const char *component_name(const struct report *r, const struct accesses *s, uint32_t component, char spare[32])
+{
+	return s->level == LEVELS_MAX ? r->a->function[component].name : report_component_name(r, component, spare);
+}
+
+const char *memory_region_name(const struct access_region *g, char spare[64])
+{
+	const struct memory *m = g->memory;
+
+	if (m && m->kind != MEMORY_ANONYMOUS)
+		return *m->name ? m->name : "(no name)";
+	snprintf(spare, 64, "%#llx to %#llx", (unsigned long long)g->low, (unsigned long long)g->high);
+	return spare;
+}
+
+static const char *kind_of(const struct access_region *g)
+{
+	static const char *const kinds[] = { "host's", "heap", "stack", "mapping", "file" };
+
+	return g->memory ? kinds[g->memory->kind] : "-";
+}
+
+/* ------------------------------------------------------------------------------------------- by component, by region */
+
+struct sum {
+	uint32_t of; /* component, or region */
+	size_t nr, order[NR_ACCESS_ORDERS];
+	uint64_t low, high, step; /* step: the one with most samples, so far */
+	size_t of_step;
+	struct access *list; /* its own */
+};
+
+static uint32_t key_of(const struct access *x, bool region)
+{
+	return region ? x->region : x->component;
+}
 
 static int by_component(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
-	if (x->component != y->component)
-		return COMPARE(x->component, y->component);
-	if (x->thread != y->thread)
-		return COMPARE(x->thread, y->thread);
-	return COMPARE(x->time_ns, y->time_ns);
+	return x->component != y->component ? (x->component < y->component ? -1 : 1) : x->step < y->step ? -1 : x->step > y->step;
 }
 
-static int by_address(const void *a, const void *b)
+static int by_region(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
-	if (x->address != y->address)
-		return COMPARE(x->address, y->address);
-	return COMPARE(x->time_ns, y->time_ns);
+	return x->region != y->region ? (x->region < y->region ? -1 : 1) : x->step < y->step ? -1 : x->step > y->step;
 }
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return COMPARE(x, y);
-}
-
-/* Of one component: [from, end) of the sorted list. */
-struct pattern {
-	uint32_t component;
-	size_t nr, pages, in_order, steps, at_random;
-	uint64_t low, high;
-};
 
 static int by_nr(const void *a, const void *b)
 {
-	const struct pattern *x = a, *y = b;
+	const struct sum *x = a, *y = b;
 
-	if (x->nr != y->nr)
-		return COMPARE(y->nr, x->nr);
-	return COMPARE(x->component, y->component);
+	return x->nr != y->nr ? (x->nr > y->nr ? -1 : 1) : x->of < y->of ? -1 : x->of > y->of;
 }
 
-static size_t count_pages(const struct access *list, size_t nr)
+/* The largest first; copy: room for as many accesses, which the sums then point into. */
+static size_t make_sums(const struct part *p, bool region, struct access *copy, struct sum *sum)
 {
-	uint64_t *page = malloc((nr + 1) * sizeof(*page));
-	size_t pages = 0;
+	size_t nr = 0, of_step = 0;
 
-	for (size_t i = 0; page && i < nr; i++)
-		page[i] = list[i].address >> PAGE_BITS;
-	if (page && nr)
-		qsort(page, nr, sizeof(*page), by_number);
-	for (size_t i = 0; page && i < nr; i++)
-		pages += i == 0 || page[i] != page[i - 1];
-	free(page);
-	return pages;
-}
+	memcpy(copy, p->list, p->nr * sizeof(*copy));
+	qsort(copy, p->nr, sizeof(*copy), region ? by_region : by_component);
+	for (size_t i = 0; i < p->nr; i++) {
+		struct sum *s;
 
-/* Each access against the one of the same thread before it. */
-static struct pattern pattern_of(const struct access *list, size_t nr)
-{
-	struct pattern p = { .component = list->component, .nr = nr, .low = UINT64_MAX };
-	int64_t before = 0;
-
-	p.pages = count_pages(list, nr);
-	for (size_t i = 0; i < nr; i++) {
-		int64_t step;
-
-		p.low = list[i].address < p.low ? list[i].address : p.low;
-		p.high = list[i].address > p.high ? list[i].address : p.high;
-		if (i == 0 || list[i].thread != list[i - 1].thread) {
-			before = 0;
-			continue;
+		if (i == 0 || key_of(&copy[i], region) != key_of(&copy[i - 1], region))
+			sum[nr++] = (struct sum){ .of = key_of(&copy[i], region), .low = UINT64_MAX, .list = &copy[i] };
+		s = &sum[nr - 1];
+		of_step = s->nr && copy[i].step == copy[i - 1].step ? of_step + 1 : 1;
+		if (copy[i].step && of_step > s->of_step) {
+			s->step = copy[i].step;
+			s->of_step = of_step;
 		}
-		step = (int64_t)(list[i].address - list[i - 1].address);
-		if ((step >= 0 && step <= NEAR) || (step < 0 && step >= -NEAR) || step == 1 << PAGE_BITS)
-			p.in_order++;
-		else if (step == before)
-			p.steps++;
-		else
-			p.at_random++;
-		before = step;
+		s->nr++;
+		s->order[copy[i].order]++;
+		s->low = copy[i].address < s->low ? copy[i].address : s->low;
+		s->high = copy[i].address > s->high ? copy[i].address : s->high;
 	}
-	return p;
+	qsort(sum, nr, sizeof(*sum), by_nr);
+	return nr;
 }
 
-static int by_event(const void *a, const void *b)
+static void show_sums(struct report *r, const struct part *part, bool region, struct page *p)
 {
-	const struct access *x = a, *y = b;
-
-	return COMPARE(x->event, y->event);
-}
-
-static const char *event_name(const struct report *r, const struct accesses *s)
-{
-	uint32_t e = s->nr ? s->list[0].event : 0;
-
-	return e < r->model->nr_events && r->model->event[e].name ? r->model->event[e].name : "";
-}
-
-static void show_patterns(struct report *r, struct accesses *s, struct page *p)
-{
-	struct grid *g = grid_create("memory", "Addresses of %s, each against the one before it of its thread", event_name(r, s));
-	struct pattern *list = calloc(s->nr + 1, sizeof(*list));
+	struct grid *g = region ? grid_create("regions", "Memory that samples of %s touched", part->event) :
+				  grid_create("memory", "Addresses of %s, and in which order", part->event);
+	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
+	struct sum *sum = malloc((part->nr + 1) * sizeof(*sum));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
-	int in_order = grid_column(g, "in_order", "in order", CELL_PERCENT, 0, 0), steps = grid_column(g, "steps", "steps",
-			CELL_PERCENT, 0, 0);
-	int at_random = grid_column(g, "random", "random", CELL_PERCENT, 0, 0), pages = grid_column(g, "pages", "pages",
-			CELL_NUMBER, 0, 0);
+	int in_order = grid_column(g, "sequential", "in order", CELL_PERCENT, 0, 0);
+	int strided = grid_column(g, "strided", "strided", CELL_PERCENT, 0, 0);
+	int at_random = grid_column(g, "random", "random", CELL_PERCENT, 0, 0);
+	int step = grid_column(g, "step", "step", CELL_NUMBER, 0, 0), pages = grid_column(g, "pages", "pages", CELL_NUMBER, 0, 0);
+	int ordered = grid_column(g, "ordered_samples", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int low = grid_column(g, "low", "", CELL_HEX, GRID_HIDDEN, 0), high = grid_column(g, "high", "", CELL_HEX, GRID_HIDDEN, 0);
-	int name = grid_column(g, "name", s->level == LEVELS_MAX ? "function" : report_level_name(r, s->level), CELL_TEXT, 0, 0);
-	size_t nr = 0;
-	char spare[32];
+	int kind = region ? grid_column(g, "kind", "of", CELL_TEXT, GRID_FIXED, 8) : -1;
+	int name = grid_column(g, "name", region ? "memory" : part->all->level == LEVELS_MAX ? "function" :
+					  report_level_name(r, part->all->level), CELL_TEXT, 0, 0);
+	size_t nr = copy && sum ? make_sums(part, region, copy, sum) : 0;
+	char spare[64];
 
-	grid_set_total(g, share, (double)s->nr);
-	grid_set_total(g, samples, (double)s->nr);
-	if (list)
-		qsort(s->list, s->nr, sizeof(*s->list), by_component);
-	for (size_t i = 0, end; list && i < s->nr; i = end) {
-		for (end = i; end < s->nr && s->list[end].component == s->list[i].component; end++)
-			;
-		list[nr++] = pattern_of(s->list + i, end - i);
-	}
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_nr);
+	grid_set_total(g, share, (double)part->nr);
+	grid_set_total(g, samples, (double)part->nr);
 	for (size_t i = 0; i < nr; i++) {
-		double known = (double)(list[i].in_order + list[i].steps + list[i].at_random);
+		double known = (double)(sum[i].nr - sum[i].order[ACCESS_UNKNOWN]);
 
 		grid_row(g);
-		grid_set(g, share, (double)list[i].nr);
-		grid_set(g, samples, (double)list[i].nr);
+		grid_set(g, share, (double)sum[i].nr);
+		grid_set(g, samples, (double)sum[i].nr);
+		grid_set(g, ordered, known);
 		if (known > 0) {
-			grid_set(g, in_order, (double)list[i].in_order / known);
-			grid_set(g, steps, (double)list[i].steps / known);
-			grid_set(g, at_random, (double)list[i].at_random / known);
+			grid_set(g, in_order, (double)sum[i].order[ACCESS_SEQUENTIAL] / known);
+			grid_set(g, strided, (double)sum[i].order[ACCESS_STRIDED] / known);
+			grid_set(g, at_random, (double)sum[i].order[ACCESS_RANDOM] / known);
 		}
-		grid_set(g, pages, (double)list[i].pages);
-		grid_set_text(g, event, event_name(r, s));
-		grid_set_address(g, low, list[i].low);
-		grid_set_address(g, high, list[i].high);
-		grid_set_text(g, name, s->level == LEVELS_MAX ? r->a->function[list[i].component].name :
-								 report_component_name(r, list[i].component, spare));
+		if (sum[i].step)
+			grid_set(g, step, (double)sum[i].step);
+		grid_set(g, pages, (double)accesses_pages(sum[i].list, sum[i].nr));
+		grid_set_text(g, event, part->event);
+		grid_set(g, low, (double)sum[i].low);
+		grid_set(g, high, (double)sum[i].high);
+		if (region) {
+			grid_set_text(g, kind, kind_of(&part->all->region[sum[i].of]));
+			grid_set_text(g, name, memory_region_name(&part->all->region[sum[i].of], spare));
+		} else {
+			grid_set_text(g, name, component_name(r, part->all, sum[i].of, spare));
+		}
 	}
-	free(list);
+	free(copy);
+	free(sum);
 	grid_show(g, p);
 }
 
-struct region {
-	size_t first, nr; /* accesses, by address */
-	uint64_t low, high;
-};
+/* ---------------------------------------------------------------------------------------------------------------- steps */
 
-static int by_size(const void *a, const void *b)
+static int by_step(const void *a, const void *b)
 {
-	const struct region *x = a, *y = b;
+	const struct access *x = a, *y = b;
 
-	if (x->nr != y->nr)
-		return COMPARE(y->nr, x->nr);
-	return COMPARE(x->low, y->low);
+	return x->step != y->step ? (x->step < y->step ? -1 : 1) : 0;
 }
 
+/* Steps of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
+static uint64_t bucket_of(uint64_t step)
+{
+	return step <= 1u << ACCESSES_PAGE_BITS ? step : 1ull << (63 - __builtin_clzll(step));
+}
+
+static void show_steps(const struct part *part, struct page *p)
+{
+	struct grid *g = grid_create("steps", "Steps between what an instruction touches, of %s", part->event);
+	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
+	int step = grid_column(g, "step", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int shown = grid_column(g, "shown", "bytes", CELL_TEXT, GRID_TEXT_ONLY, 0);
+	char text[32], number[16];
+	size_t first = 0;
+
+	grid_set_total(g, share, (double)part->nr);
+	grid_set_total(g, samples, (double)part->nr);
+	if (copy) {
+		memcpy(copy, part->list, part->nr * sizeof(*copy));
+		qsort(copy, part->nr, sizeof(*copy), by_step);
+	}
+	for (size_t i = 0; copy && i < part->nr; i++) {
+		uint64_t at = copy[i].step;
+
+		if (i + 1 < part->nr && (at ? bucket_of(at) : 0) == (copy[i + 1].step ? bucket_of(copy[i + 1].step) : 0))
+			continue;
+		grid_row(g);
+		grid_set(g, share, (double)(i + 1 - first));
+		grid_set(g, samples, (double)(i + 1 - first));
+		grid_set_text(g, event, part->event);
+		if (at)
+			grid_set(g, step, (double)bucket_of(at));
+		snprintf(text, sizeof(text), at > bucket_of(at) ? "%s and more" : "%s",
+			 grid_short_number((double)bucket_of(at ? at : 1), number));
+		grid_set_text(g, shown, at ? text : "(always the same place, or too few samples)");
+		first = i + 1;
+	}
+	free(copy);
+	grid_show(g, p);
+}
+
+/* --------------------------------------------------------------------------------------------------------- working sets */
+
+/* Pages that samples touched in one interval: a lower bound, the better the more samples. */
+static size_t pages_in(const struct part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns, struct access *copy)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < part->nr; i++) /* by time */
+		if (part->list[i].time_ns >= from_ns && part->list[i].time_ns < to_ns &&
+		    (region == UINT32_MAX || part->list[i].region == region))
+			copy[nr++] = part->list[i];
+	return nr ? accesses_pages(copy, nr) : 0;
+}
+
+static void show_working_set(struct report *r, const struct part *part, uint32_t region, uint64_t cell_ns, struct grid *g,
+			     const int column[5], const struct page *p, struct access *copy)
+{
+	struct lanes l = { .cells = INTERVALS, .nr = 1 };
+	double height[INTERVALS] = { 0 }, most = 0;
+	char text[4 * LANE_CELLS_MAX], spare[64];
+	const char *name = region == UINT32_MAX ? "(all)" : memory_region_name(&part->all->region[region], spare);
+
+	l.height = height;
+	for (int c = 0; c < INTERVALS; c++) {
+		uint64_t from_ns = r->first_ns + (uint64_t)c * cell_ns;
+
+		if (from_ns > r->last_ns)
+			break;
+		height[c] = (double)pages_in(part, region, from_ns, from_ns + cell_ns, copy);
+		most = height[c] > most ? height[c] : most;
+		if (p->form == PAGE_TEXT)
+			continue;
+		grid_row(g);
+		grid_set_text(g, column[0], name);
+		grid_set_text(g, column[1], part->event);
+		grid_set(g, column[2], (double)(from_ns - r->a->first_ns));
+		grid_set(g, column[3], height[c]);
+	}
+	if (p->form != PAGE_TEXT)
+		return;
+	grid_row(g);
+	grid_set_text(g, column[0], name);
+	grid_set(g, column[3], most);
+	lanes_text(&l, 0, most, p->utf8, text);
+	grid_set_text(g, column[4], text);
+}
+
+static int by_count(const void *a, const void *b, void *counts)
+{
+	const size_t *count = counts;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	return count[i] != count[j] ? (count[i] > count[j] ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+/* The regions with most of the event's samples, the first nr of them; freed by the caller. */
+static uint32_t *largest_regions(const struct part *part, uint32_t *nr)
+{
+	size_t *count = calloc((size_t)part->all->nr_regions + 1, sizeof(*count));
+	uint32_t *order = malloc(((size_t)part->all->nr_regions + 1) * sizeof(*order)), n = 0;
+
+	for (size_t i = 0; count && i < part->nr; i++)
+		count[part->list[i].region]++;
+	for (uint32_t i = 0; order && count && i < part->all->nr_regions; i++)
+		if (count[i])
+			order[n++] = i;
+	if (n)
+		qsort_r(order, n, sizeof(*order), by_count, count);
+	free(count);
+	*nr = n < *nr ? n : *nr;
+	return order;
+}
+
+static void show_working_sets(struct report *r, const struct part *part, struct page *p)
+{
+	uint64_t cell_ns = (r->last_ns - r->first_ns) / INTERVALS + 1;
+	char width[16];
+	struct grid *g = grid_create("working_set", "Pages touched (at least) in each %s of %s", grid_duration((double)cell_ns, width),
+				     part->event);
+	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
+	uint32_t nr = WORKING_SETS, *order = largest_regions(part, &nr);
+	int column[5];
+
+	column[0] = grid_column(g, "memory", "memory", CELL_TEXT, 0, 0);
+	column[1] = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
+	column[2] = grid_column(g, "begin_ns", "", CELL_DURATION, GRID_HIDDEN, 0);
+	column[3] = grid_column(g, "pages", "at most", CELL_NUMBER, 0, 0);
+	column[4] = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, INTERVALS);
+	grid_show_all_rows(g);
+	if (copy && order) {
+		show_working_set(r, part, UINT32_MAX, cell_ns, g, column, p, copy);
+		for (uint32_t i = 0; i < nr; i++)
+			show_working_set(r, part, order[i], cell_ns, g, column, p, copy);
+	}
+	free(order);
+	free(copy);
+	grid_show(g, p);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pictures */
+
 /* Two by four dots a character; without UTF-8 a character a cell, by how many of its dots are set. */
-static void draw(const struct report *r, const struct accesses *s, const struct region *x, struct page *p)
+static void draw(const struct report *r, const struct part *part, uint32_t region, struct page *p)
 {
 	static const unsigned char bit[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
+	const struct access_region *x = &part->all->region[region];
 	unsigned char cell[PICTURE_ROWS][PICTURE_CELLS] = { { 0 } };
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;
-	char size[16], begin[16];
+	char size[16], span[16], spare[64], *heading = NULL;
+	size_t nr = 0;
 
-	for (size_t i = x->first; i < x->first + x->nr; i++) {
-		int column = (int)((double)(s->list[i].time_ns - r->first_ns) / time * 2 * PICTURE_CELLS);
-		int row = 4 * PICTURE_ROWS - 1 - (int)((double)(s->list[i].address - x->low) / range * 4 * PICTURE_ROWS);
+	for (size_t i = 0; i < part->nr; i++) {
+		int column, row;
 
+		if (part->list[i].region != region)
+			continue;
+		nr++;
+		column = (int)((double)(part->list[i].time_ns - r->first_ns) / time * 2 * PICTURE_CELLS);
+		row = 4 * PICTURE_ROWS - 1 - (int)((double)(part->list[i].address - x->low) / range * 4 * PICTURE_ROWS);
 		if (column >= 0 && column < 2 * PICTURE_CELLS && row >= 0 && row < 4 * PICTURE_ROWS)
 			cell[row / 4][column / 2] |= bit[row % 4][column % 2];
 	}
-	fprintf(p->to, "\n%#llx to %#llx: %zu samples (up: %sB, right: %s)\n", (unsigned long long)x->low,
-		(unsigned long long)x->high, x->nr, grid_short_number((double)(x->high - x->low) + 1, size), grid_duration(time, begin));
+	if (nr < GRID_SMALL || asprintf(&heading, "%s: %zu samples (up: %sB, right: %s)", memory_region_name(x, spare), nr,
+					grid_short_number(range, size), grid_duration(time, span)) < 0)
+		return;
+	fputc('\n', p->to);
+	page_put_wrapped(p, heading);
+	free(heading);
 	for (int row = 0; row < PICTURE_ROWS; row++) {
 		int last = PICTURE_CELLS;
 
@@ -269,56 +370,30 @@ static void draw(const struct report *r, const struct accesses *s, const struct 
 			last--;
 		fputs(p->utf8 ? "│" : "|", p->to);
 		for (int c = 0; c < last; c++) {
-			unsigned dots = cell[row][c], nr = (unsigned)__builtin_popcount(dots);
+			unsigned dots = cell[row][c], set = (unsigned)__builtin_popcount(dots);
 
 			if (!dots)
 				fputc(' ', p->to);
 			else if (p->utf8)
 				fprintf(p->to, "%c%c%c", 0xe2, 0xa0 + (dots >> 6), 0x80 + (dots & 0x3f));
 			else
-				fputc(nr == 1 ? '.' : nr < 4 ? ':' : '#', p->to);
+				fputc(set == 1 ? '.' : set < 4 ? ':' : '#', p->to);
 		}
 		fputc('\n', p->to);
 	}
 }
 
-static void show_regions(struct report *r, struct accesses *s, struct page *p)
+static void show_part(struct report *r, const struct part *part, struct page *p)
 {
-	struct grid *g = grid_create("regions", "Regions of %s", event_name(r, s));
-	struct region *list = calloc(s->nr + 1, sizeof(*list));
-	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "samples",
-			CELL_COUNT, GRID_SAMPLES, 0);
-	int low = grid_column(g, "low", "from", CELL_HEX, 0, 0), high = grid_column(g, "high", "to", CELL_HEX, 0, 0);
-	int pages = grid_column(g, "pages", "pages", CELL_NUMBER, 0, 0), bytes = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0);
-	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
-	size_t nr = 0;
+	uint32_t nr = PICTURES, *order = largest_regions(part, &nr);
 
-	grid_set_total(g, share, (double)s->nr);
-	grid_set_total(g, samples, (double)s->nr);
-	qsort(s->list, s->nr, sizeof(*s->list), by_address);
-	for (size_t i = 0; list && i < s->nr; i++) {
-		if (i == 0 || s->list[i].address - s->list[i - 1].address > GAP)
-			list[nr++] = (struct region){ i, 0, s->list[i].address, 0 };
-		list[nr - 1].nr++;
-		list[nr - 1].high = s->list[i].address;
-	}
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_size);
-	for (size_t i = 0; i < nr; i++) {
-		grid_row(g);
-		grid_set(g, share, (double)list[i].nr);
-		grid_set(g, samples, (double)list[i].nr);
-		grid_set_text(g, event, event_name(r, s));
-		grid_set_address(g, low, list[i].low);
-		grid_set_address(g, high, list[i].high);
-		grid_set(g, pages, (double)count_pages(s->list + list[i].first, list[i].nr));
-		grid_set(g, bytes, (double)(list[i].high - list[i].low) + 1);
-	}
-	grid_show(g, p);
-	for (size_t i = 0; i < nr && i < REGIONS_SHOWN && p->form == PAGE_TEXT; i++)
-		if (list[i].nr >= GRID_SMALL)
-			draw(r, s, &list[i], p);
-	free(list);
+	show_sums(r, part, false, p);
+	show_sums(r, part, true, p);
+	show_steps(part, p);
+	show_working_sets(r, part, p);
+	for (uint32_t i = 0; i < nr && p->form == PAGE_TEXT; i++)
+		draw(r, part, order[i], p);
+	free(order);
 }
 
 static void show(struct report *r, const struct shown *v, struct page *p)
@@ -331,18 +406,26 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 			      "memory event where there is one.");
 		return;
 	}
-	qsort(s->list, s->nr, sizeof(*s->list), by_event);
+	if (accesses_settle(s, r->model)) {
+		page_sentence(p, "There was no memory to show all of this.");
+		return;
+	}
 	for (size_t i = 0, end; i < s->nr; i = end) {
-		struct accesses of_event = { .level = s->level, .list = s->list + i };
+		struct part part = { s, s->list + i, 0, "" };
+		uint32_t event = s->list[i].event;
 
-		for (end = i; end < s->nr && s->list[end].event == s->list[i].event; end++)
+		for (end = i; end < s->nr && s->list[end].event == event; end++)
 			;
-		of_event.nr = end - i;
-		show_patterns(r, &of_event, p);
-		show_regions(r, &of_event, p);
+		part.nr = end - i;
+		if (event < r->model->nr_events && r->model->event[event].name)
+			part.event = r->model->event[event].name;
+		show_part(r, &part, p);
 	}
 	if (s->more)
 		page_sentence(p, "(%llu later samples are not in here)", (unsigned long long)s->more);
+	if (r->svg)
+		memory_svg(r, s, r->svg);
 }
 
-const struct view view_memory = { "memory", "addresses per component: in order, in steps, at random; pages; pictures", prepare, show };
+const struct view view_memory = { "memory", "addresses per component and region: in order, strided, at random; steps; pages; pictures",
+				  prepare, show };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions].  A query of 12
- * operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory].  A query
+ * of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the
  * samples lie in them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events,
  * there are also instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names,
  * names are what no report may break on.  With functions, the host knows of no query: code objects are functions of scripts, with
- * lines and in two versions.  The samples take the recorder's own way into the file.
+ * lines and in two versions.  With memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of
+ * another column, and counts on its stack.  The samples take the recorder's own way into the file.
  */
 #include "samples.h"
 
@@ -239,6 +240,7 @@ static uint64_t random_number(void)
 	return x ^= x << 17;
 }
 
+static bool with_addresses;
 enum { CYCLES, INSTRUCTIONS, FAULTS, LEAVES, SWITCHES, NR_EVENTS };
 static struct samples *events[NR_EVENTS];
 
@@ -257,7 +259,7 @@ static void add(int event, const struct moment *m)
 	*at++ = m->kernel ? 0xffffffff81000000ull + m->noise % 4096 : m->ip;
 	*at++ = PID | (PID + m->thread) << 32;
 	*at++ = m->time_ns;
-	if (event >= FAULTS)
+	if (event >= FAULTS || with_addresses)
 		*at++ = m->address;
 	*at++ = m->thread;
 	*at++ = m->weight;
@@ -309,6 +311,54 @@ static void add_others(uint64_t i, struct moment m, uint64_t task)
 	}
 }
 
+#define COLUMN 0x7f4000000000ull
+#define TABLE 0x7f4100000000ull
+#define OTHER_COLUMN 0x7f4200000000ull
+#define STACK 0x7ffc00000000ull
+#define MEMORY_BYTES (8ull << 20)
+
+static void memory_named(uint64_t at, const char *called)
+{
+	begin(JITREG_MEMORY, 1, F_COUNT(memory));
+	NUMBERS(at, MEMORY_BYTES, 0, 0);
+	name(called);
+	trace_record_end(w);
+}
+
+static void all_memory(void)
+{
+	memory_named(COLUMN, "l_orderkey");
+	memory_named(OTHER_COLUMN, "o_orderdate");
+	memory_named(TABLE, "hash table");
+	begin(TRACE_MMAP, 1, F_COUNT(mmap));
+	NUMBERS(STACK, 1u << 16, 0, 3);
+	text("[stack]");
+	trace_record_bytes(w, "", 0);
+	trace_record_end(w);
+}
+
+/* Four instructions in each code object. */
+static void touch(struct moment *m, uint64_t r)
+{
+	static uint64_t rows;
+
+	rows += 1 + r % 50;
+	m->ip = m->ip / CODE_STEP * CODE_STEP + r % 4 * 16;
+	switch (r % 4) {
+	case 0:
+		m->address = COLUMN + rows * 8 % MEMORY_BYTES;
+		break;
+	case 1:
+		m->address = TABLE + random_number() % (MEMORY_BYTES / 32) * 32;
+		break;
+	case 2:
+		m->address = OTHER_COLUMN + rows * 8 / 512 * 512 % MEMORY_BYTES;
+		break;
+	default:
+		m->address = STACK + 0x810 + m->thread * 4096;
+	}
+}
+
 static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
@@ -317,7 +367,7 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 	uint32_t written;
 
 	for (int e = 0; e < (others ? NR_EVENTS : 1); e++) {
-		if (e == FAULTS)
+		if (e == FAULTS || with_addresses)
 			attr.sample_type |= PERF_SAMPLE_ADDR;
 		if (samples_create((uint32_t)e, &attr, &events[e]))
 			exit(1);
@@ -329,6 +379,8 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 				    .time_ns = 1000000 + nr_code + i * 25000, .thread = r % NR_THREADS, .weight = 100000, .tag = TAG | task,
 				    .noise = r, .kernel = kind == 9, .registers = true };
 
+		if (with_addresses && kind < 5)
+			touch(&m, r >> 44);
 		add(CYCLES, &m);
 		if (others)
 			add_others(i, m, task);
@@ -349,9 +401,10 @@ int main(int argc, char **argv)
 		others |= strcmp(argv[i], "events") == 0;
 		hostile |= strcmp(argv[i], "names") == 0;
 		plain |= strcmp(argv[i], "functions") == 0;
+		with_addresses |= strcmp(argv[i], "memory") == 0;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {
@@ -365,6 +418,8 @@ int main(int argc, char **argv)
 		query();
 		code(nr_code);
 	}
+	if (with_addresses)
+		all_memory();
 	all_samples(nr, nr_code, others);
 	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 1000000 + nr_code + nr * 25000, 0, 0, F_COUNT(end));
 	for (int i = 0; i < F_COUNT(end); i++)

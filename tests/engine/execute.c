@@ -127,10 +127,10 @@ static void prepare(struct plan *plan)
 			struct join_table *t = o->state;
 
 			t->mask = power_of_two(2 * o->input->estimated_rows) - 1;
-			t->directory = runtime_pages((t->mask + 1) * sizeof(*t->directory));
+			t->directory = runtime_pages((t->mask + 1) * sizeof(*t->directory), "join directory");
 			if (o->kind == OP_GROUPJOIN) {
 				t->all_capacity = most_rows(o->input);
-				t->all = runtime_pages(t->all_capacity * sizeof(*t->all));
+				t->all = runtime_pages(t->all_capacity * sizeof(*t->all), "list of entries");
 			}
 		}
 	}
@@ -194,9 +194,9 @@ static void finish(struct plan *plan)
 static void begin_ranks(struct ranks *r)
 {
 	if (!r->now)
-		r->now = runtime_pages(r->nr * sizeof(*r->now));
+		r->now = runtime_pages(r->nr * sizeof(*r->now), "ranks");
 	if (!r->next)
-		r->next = runtime_pages(r->nr * sizeof(*r->next));
+		r->next = runtime_pages(r->nr * sizeof(*r->next), "next ranks");
 	for (uint64_t i = 0; i < r->nr; i++) {
 		r->now[i] = RANK_UNIT;
 		r->next[i] = RANK_BASE;

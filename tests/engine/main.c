@@ -166,6 +166,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "engine: no memory for scale %g\n", a.scale);
 		return 1;
 	}
+	for (int c = 0; c < NR_STORED; c++)
+		jitreg_memory(data.column[c], data.rows[column_tables[c]] * sizeof(int64_t), column_names[c], 0, 0);
 	plan = plan_make(a.query, &data);
 	if (!plan) {
 		fprintf(stderr, "engine: there is no query '%s'; --help lists them\n", a.query);

@@ -15,19 +15,22 @@ struct arena_chunk {
 	size_t bytes;
 };
 
-RUNTIME void *runtime_pages(size_t bytes)
+RUNTIME void *runtime_pages(size_t bytes, const char *name)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		abort();
+	jitreg_memory(p, bytes, name, 0, 0);
 	return p;
 }
 
 RUNTIME void runtime_free_pages(void *p, size_t bytes)
 {
-	if (p)
-		munmap(p, bytes);
+	if (!p)
+		return;
+	jitreg_memory(p, 0, "", 0, 0);
+	munmap(p, bytes);
 }
 
 RUNTIME static void *arena_take(struct arena *a, size_t bytes)
@@ -35,7 +38,7 @@ RUNTIME static void *arena_take(struct arena *a, size_t bytes)
 	void *p;
 
 	if ((size_t)(a->end - a->at) < bytes) {
-		struct arena_chunk *c = runtime_pages(ARENA_CHUNK);
+		struct arena_chunk *c = runtime_pages(ARENA_CHUNK, "arena");
 
 		c->next = a->chunks;
 		c->bytes = ARENA_CHUNK;
@@ -90,8 +93,8 @@ RUNTIME struct entry *rt_join_lookup(struct join_table *t, uint64_t hash, int64_
 RUNTIME static void grow_groups(struct group_table *t)
 {
 	uint64_t slots = t->directory ? 2 * (t->mask + 1) : GROUPS_FIRST;
-	struct group **directory = runtime_pages(slots * sizeof(*directory));
-	struct group **groups = runtime_pages(slots * sizeof(*groups));
+	struct group **directory = runtime_pages(slots * sizeof(*directory), "group directory");
+	struct group **groups = runtime_pages(slots * sizeof(*groups), "list of groups");
 
 	for (uint64_t i = 0; i < t->nr; i++) {
 		struct group *g = t->groups[i], **slot = &directory[g->hash & (slots - 1)];
@@ -155,7 +158,7 @@ RUNTIME static void gather(struct group_state *s, const struct group_table *merg
 	uint64_t at = __atomic_fetch_add(&s->nr_all, merged->nr, __ATOMIC_RELAXED);
 
 	if (!all) {
-		mine = runtime_pages(s->all_capacity * sizeof(*mine));
+		mine = runtime_pages(s->all_capacity * sizeof(*mine), "list of groups");
 		if (__atomic_compare_exchange_n(&s->all, &all, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			all = mine;
 		else
@@ -272,7 +275,7 @@ RUNTIME void rt_emit(struct worker *w, const int64_t *row, int64_t nr)
 	if (w->nr_results == w->results_capacity) {
 		uint64_t capacity = w->results_capacity ? 2 * w->results_capacity : 4096;
 		size_t width = (size_t)nr * sizeof(*row);
-		int64_t *bigger = runtime_pages(capacity * width);
+		int64_t *bigger = runtime_pages(capacity * width, "results");
 
 		for (uint64_t i = 0; i < w->nr_results * (uint64_t)nr; i++)
 			bigger[i] = w->result[i];

@@ -94,7 +94,7 @@ void rt_emit(struct worker *w, const int64_t *row, int64_t nr);
 int64_t rt_work(int64_t units, int64_t seed);
 
 /* Not called by generated code. */
-void *runtime_pages(size_t bytes); /* zeros */
+void *runtime_pages(size_t bytes, const char *name); /* zeros */
 void runtime_free_pages(void *p, size_t bytes);
 void arena_free(struct arena *a);
 void group_free(struct group_state *s);

@@ -4,7 +4,7 @@
 # no line is wider than 80 columns, nothing but visible text reaches a terminal, every CSV table has as many cells in each row, JSON is
 # JSON.
 #
-# names.tlr: BUILD/bench/synthetic 400 13 names.tlr events names (make BUILD/bench/synthetic).
+# names.tlr: BUILD/bench/synthetic 400 13 names.tlr events names memory (make BUILD/bench/synthetic).
 set -u
 B=$1
 /usr/bin/python3 - "$B/tailor" tests/golden/views/names.tlr <<'END'

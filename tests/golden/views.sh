@@ -4,6 +4,7 @@
 # failure.  ACCEPT=1 takes the new text: read the difference before you commit it.
 #
 # several.tlr: BUILD/bench/synthetic 400 5 several.tlr events (make BUILD/bench/synthetic).
+# memory.tlr: ... 1500 5 memory.tlr memory.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
@@ -21,7 +22,7 @@ views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 
 trace_of() {
 	case $1 in
-	events | memory) echo "$dir/several.tlr" ;;
+	events) echo "$dir/several.tlr" ;;
 	*) if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi ;;
 	esac
 }

@@ -3,8 +3,8 @@
 # How many lines the test engine has for the sake of a profiler (VERBOSE=1 shows them): every line that calls jitreg.h or
 # carries the tracker or a tag, and the functions that exist for nothing else.  Blank lines, comments and lone braces do not
 # count.  Debug information does not (an engine has it for its debugger too), nor what only tests need: the modes that the tag
-# register is compared with (their lines say "compare"), and --outline.  At most 60.  The optimizer has its own, counted apart: most
-# engines have fewer transformations.
+# register is compared with (their lines say "compare"), --outline, and names of memory.  At most 60.  The optimizer has its
+# own, counted apart: most engines have fewer transformations.
 set -u
 code() {
 	grep -v '/\* compare \*/' "$1" | sed -E 's|/\*.*\*/|/**/|; /^[[:space:]]*\/\*[^*]*$/,/\*\//d' |
@@ -18,9 +18,9 @@ for f in tests/engine/*.c tests/engine/*.h; do
 	*/compare.[ch]) continue ;;
 	*/optimize*.[ch]) optimizer=$((optimizer + $(code "$f" | grep -cE "$words"))) && continue ;;
 	esac
-	n=$(code "$f" | grep -viE 'compare|argp_error' | grep -cE "$words")
+	n=$(code "$f" | grep -viE 'compare|argp_error|jitreg_memory' | grep -cE "$words")
 	total=$((total + n))
-	[ "${VERBOSE:-}" ] && code "$f" | grep -viE 'compare|argp_error' | grep -nE "$words" | sed "s|^|$f: |"
+	[ "${VERBOSE:-}" ] && code "$f" | grep -viE 'compare|argp_error|jitreg_memory' | grep -nE "$words" | sed "s|^|$f: |"
 done
 # in announce_plan: the loop over operators
 total=$((total + 3))

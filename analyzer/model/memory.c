@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST 64u
+
+int memory_init(struct model *m)
+{
+	struct memory *stacks = calloc(1, sizeof(*stacks));
+
+	m->memory = calloc(FIRST, sizeof(*m->memory));
+	if (stacks)
+		stacks->name = strdup("stacks of threads");
+	if (!m->memory || !stacks || !stacks->name) {
+		if (stacks)
+			free(stacks->name);
+		free(stacks);
+		return -ENOMEM;
+	}
+	stacks->kind = MEMORY_STACK;
+	stacks->number = MODEL_MEMORY_STACKS;
+	m->memory[MODEL_MEMORY_STACKS] = stacks;
+	m->nr_memory = MODEL_MEMORY_STACKS + 1;
+	m->memory_capacity = FIRST;
+	return 0;
+}
+
+static bool reserve(struct model *m)
+{
+	uint32_t capacity = 2 * m->memory_capacity;
+	struct memory **bigger;
+
+	if (m->nr_memory < m->memory_capacity)
+		return true;
+	bigger = realloc(m->memory, capacity * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	m->memory = bigger;
+	m->memory_capacity = capacity;
+	return true;
+}
+
+/* name is taken over. */
+static void add(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
+{
+	struct memory *new = name && like->bytes <= UINT64_MAX - like->address && reserve(m) ? malloc(sizeof(*new)) : NULL;
+
+	if (!new) {
+		free(name);
+		return;
+	}
+	*new = *like;
+	new->process = p->number;
+	new->number = m->nr_memory;
+	new->name = name;
+	m->memory[m->nr_memory++] = new;
+	code_map_add(map, new->address, new->address + new->bytes, new->from_ns, new);
+}
+
+void memory_read_named(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t id = trace_u64(r, F(memory, component)), address = trace_u64(r, F(memory, address));
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(memory, level))) : LEVELS_MAX;
+	struct memory new = { .kind = MEMORY_NAMED, .address = address, .bytes = trace_u64(r, F(memory, bytes)), .from_ns = r->time_ns };
+	const struct code_fact *before;
+
+	if (new.bytes == 0) {
+		before = code_map_starting_at(&p->memory, address);
+		if (before)
+			code_map_add(&p->memory, before->start, before->end, r->time_ns, NULL);
+		return;
+	}
+	new.component = level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	add(m, p, &p->memory, &new, trace_text(r, F(memory, name)));
+}
+
+void memory_read_mapping(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct memory new = { .kind = MEMORY_FILE, .address = trace_u64(r, F(mmap, address)), .bytes = trace_u64(r, F(mmap, bytes)),
+			      .from_ns = r->time_ns };
+	char *name = trace_text(r, F(mmap, path));
+
+	if (!name)
+		return;
+	if (strcmp(name, "[heap]") == 0)
+		new.kind = MEMORY_HEAP;
+	else if (strcmp(name, "[stack]") == 0)
+		new.kind = MEMORY_STACK;
+	else if (!*name || name[0] == '[' || strncmp(name, "//anon", 6) == 0)
+		new.kind = MEMORY_ANONYMOUS;
+	add(m, p, &p->mapped, &new, name);
+}
+
+void memory_fini(struct model *m)
+{
+	for (uint32_t i = 1; i < m->nr_memory; i++) {
+		free(m->memory[i]->name);
+		free(m->memory[i]);
+	}
+	free(m->memory);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "accesses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN = 1, TABLE, HEAP };
+
+static struct memory told[] = {
+	{ 0 },
+	{ .kind = MEMORY_NAMED, .name = (char[]){ "column" }, .address = 0x1000000, .bytes = 1 << 24 },
+	{ .kind = MEMORY_NAMED, .name = (char[]){ "table" }, .address = 0x4000000, .bytes = 1 << 24 },
+	{ .kind = MEMORY_HEAP, .name = (char[]){ "[heap]" }, .address = 0x8000000, .bytes = 1 << 24 },
+};
+static struct memory *list[] = { NULL, &told[1], &told[2], &told[3] };
+static struct model model = { .memory = list, .nr_memory = 4 };
+static struct accesses s;
+
+static void add(uint64_t time_ns, uint64_t address, uint32_t instruction, uint32_t memory, uint32_t phase)
+{
+	s.list = realloc(s.list, (s.nr + 1) * sizeof(*s.list));
+	assert_non_null(s.list);
+	s.list[s.nr++] = (struct access){ .time_ns = time_ns, .address = address, .instruction = instruction, .memory = memory,
+					  .phase = phase };
+}
+
+static size_t count(uint32_t instruction, enum access_order order)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.nr; i++)
+		n += s.list[i].instruction == instruction && s.list[i].order == order;
+	return n;
+}
+
+static uint64_t step_of(uint32_t instruction)
+{
+	for (size_t i = 0; i < s.nr; i++)
+		if (s.list[i].instruction == instruction)
+			return s.list[i].step;
+	return 0;
+}
+
+static void walks_leaps_and_strides_are_told_apart(void **state)
+{
+	uint64_t at = 0;
+
+	(void)state;
+	srand(7);
+	for (uint64_t i = 0; i < 1000; i++) {
+		at += 8 * (1 + (uint64_t)rand() % 1000);
+		add(4 * i, told[COLUMN].address + at, 1, COLUMN, 1);
+		add(4 * i + 1, told[TABLE].address + (uint64_t)rand() % (1 << 19) * 32, 2, TABLE, 1);
+		add(4 * i + 2, told[HEAP].address + (1 << 23) - i * 4096, 3, HEAP, 1);
+		add(4 * i + 3, told[HEAP].address + 8, 4, HEAP, 1);
+	}
+	assert_int_equal(accesses_settle(&s, &model), 0);
+	assert_int_equal(s.nr_regions, 3);
+	assert_int_equal(count(1, ACCESS_SEQUENTIAL), 1000);
+	assert_true(count(2, ACCESS_RANDOM) >= 970);
+	assert_int_equal(count(3, ACCESS_STRIDED), 1000);
+	assert_int_equal(count(4, ACCESS_SEQUENTIAL), 1000);
+	assert_int_equal(step_of(1), 8);
+	assert_int_equal(step_of(2), 32);
+	assert_int_equal(step_of(3), 4096);
+	assert_int_equal(step_of(4), 0);
+	accesses_fini(&s);
+}
+
+static void a_scan_that_starts_anew_is_no_leap(void **state)
+{
+	(void)state;
+	for (uint32_t run = 1; run <= 10; run++)
+		for (uint64_t i = 0; i < 7; i++)
+			add(run * 100 + i, told[COLUMN].address + i * 80000 + run * 8, 1, COLUMN, run);
+	for (uint32_t run = 1; run <= 10; run++) /* and of too few samples nothing is said */
+		for (uint64_t i = 0; i < 3; i++)
+			add(run * 100 + i, told[COLUMN].address + i * 80000 + run * 8, 2, COLUMN, run);
+	assert_int_equal(accesses_settle(&s, &model), 0);
+	assert_int_equal(count(1, ACCESS_SEQUENTIAL), 70);
+	assert_int_equal(count(2, ACCESS_UNKNOWN), 30);
+	assert_int_equal(step_of(2), 8);
+	accesses_fini(&s);
+}
+
+static void memory_that_nobody_named_is_a_region_for_each_lump(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 10; i++) {
+		add(i, 0x10000000 + i * 4096, 1, 0, 0);
+		add(i, 0x7f0000000000 + i * 4096, 1, 0, 0);
+	}
+	assert_int_equal(accesses_settle(&s, &model), 0);
+	assert_int_equal(s.nr_regions, 2);
+	assert_null(s.region[0].memory);
+	assert_int_equal(s.region[1].high, 0x7f0000000000 + 9 * 4096);
+	assert_int_equal(accesses_pages(s.list, s.nr), 20);
+	accesses_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(walks_leaps_and_strides_are_told_apart),
+		cmocka_unit_test(a_scan_that_starts_anew_is_no_leap),
+		cmocka_unit_test(memory_that_nobody_named_is_a_region_for_each_lump),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
