@@ -52,6 +52,9 @@ struct code_files {
 	struct watched **watched;
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the one that was asked for last */
+	bool past; /* code_files_of_the_past() */
+	uint64_t end_ns;
+	int64_t end_s;
 	char piece[PIECE_BYTES];
 };
 
@@ -65,6 +68,13 @@ int code_files_create(struct code_files **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
+}
+
+void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s)
+{
+	f->past = true;
+	f->end_ns = end_ns;
+	f->end_s = end_s;
 }
 
 static void forget(struct code_files *f, uint32_t i)
@@ -179,9 +189,13 @@ static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
 	w->pid = pid;
 	w->map_fd = -1;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	w->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	read_status(pid, w);
-	w->born_s = read_birth(pid);
+	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->past) {
+		w->own_pid = pid;
+	} else {
+		read_status(pid, w);
+		w->born_s = read_birth(pid);
+	}
 	w->mapped_ns = w->looked_ns = time_ns;
 	f->watched[f->nr++] = w;
 	return w;
@@ -244,7 +258,8 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 	return fd;
 }
 
-static void add_dump(struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes, uint64_t time_ns)
+static void add_dump(const struct code_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+		     uint64_t time_ns)
 {
 	struct dump new = { .fd = -1 };
 	char name[PATH_BYTES];
@@ -254,16 +269,17 @@ static void add_dump(struct watched *w, uint64_t address, uint64_t bytes, const 
 	if (ends_with(path, path_bytes, DELETED))
 		path_bytes -= sizeof(DELETED) - 1;
 	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
-	if (w->root >= 0)
+	/* to open a device may do something */
+	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, 0) == 0 && S_ISREG(new.st.st_mode))))
 		new.fd = open_file(w->root, name + 1);
-	if (new.fd < 0) {
+	if (new.fd < 0 && !f->past) {
 		char link[96];
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", w->pid, (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
 		new.fd = open_file(AT_FDCWD, link); /* needs privileges */
 	}
-	if (new.fd < 0)
+	if (new.fd < 0 && !f->past)
 		new.fd = open_descriptor(w->pid, name, path_bytes);
 	if (new.fd < 0 || fstat(new.fd, &new.st) || !S_ISREG(new.st.st_mode)) {
 		if (new.fd >= 0)
@@ -295,7 +311,7 @@ void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64
 		return;
 	w = get(f, pid, time_ns);
 	if (w && dump)
-		add_dump(w, address, bytes, path, path_bytes, time_ns);
+		add_dump(f, w, address, bytes, path, path_bytes, time_ns);
 }
 
 static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
@@ -325,15 +341,18 @@ static void read_on(struct code_files *f, int fd, uint64_t *at, uint64_t limit, 
 
 struct dump_context {
 	struct report report;
+	const struct code_files *files;
 	struct dump *dump;
 	bool bad;
 };
 
 static bool take_dump(void *context, const char *piece, size_t n)
 {
-	struct jitdump_clock now = jitdump_clock_now();
 	struct dump_context *c = context;
+	struct jitdump_clock now = jitdump_clock_now();
 
+	if (c->files->past)
+		now = (struct jitdump_clock){ 0, c->files->end_ns };
 	c->bad = jitdump_feed(c->dump->reader, piece, n, &now, on_dump_record, &c->report) != 0;
 	return !c->bad;
 }
@@ -341,7 +360,7 @@ static bool take_dump(void *context, const char *piece, size_t n)
 static void drain_dumps(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	for (uint32_t i = 0; i < w->nr_dumps; i++) {
-		struct dump_context c = { { writer, w->pid, w->mapped_ns }, &w->dump[i], false };
+		struct dump_context c = { { writer, w->pid, w->mapped_ns }, f, &w->dump[i], false };
 
 		if (!w->dump[i].reader)
 			continue;
@@ -388,7 +407,7 @@ static bool take_map(void *context, const char *piece, size_t n)
 }
 
 /* /tmp is everybody's: the file must be a plain one of the process's own user or root, and not older than the process. */
-static void open_map(struct watched *w)
+static void open_map(const struct code_files *f, struct watched *w)
 {
 	char path[64];
 	struct stat st;
@@ -404,7 +423,7 @@ static void open_map(struct watched *w)
 		}
 		return;
 	}
-	if ((st.st_uid != w->uid && st.st_uid != 0) || st.st_mtime + 1 < w->born_s)
+	if (f->past ? st.st_mtime > f->end_s : (st.st_uid != w->uid && st.st_uid != 0) || st.st_mtime + 1 < w->born_s)
 		return;
 	fd = openat(w->root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
@@ -434,7 +453,7 @@ static void drain_map(struct code_files *f, struct watched *w, struct trace_writ
 	/* most processes never write one: after the first second, ten looks a second */
 	if (w->map_fd < 0 && limit != UINT64_MAX && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
 		return;
-	open_map(w);
+	open_map(f, w);
 	c.map = w->map;
 	if (w->map_fd >= 0)
 		read_on(f, w->map_fd, &w->map_at, limit, take_map, &c);

@@ -13,6 +13,9 @@ struct code_files;
 
 int code_files_create(struct code_files **out);
 void code_files_destroy(struct code_files *f);
+/* Its processes are of the past, until end_ns on the recording's clock: files are looked for by their names only, and those that
+ * were written later than end_s (since 1970) are another process's. */
+void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
 void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,

@@ -62,6 +62,7 @@ struct process {
 #define KEY_BYTES (2 * ELF_BUILD_ID_MAX + 1)
 struct images {
 	bool frames; /* unwind tables are wanted */
+	bool past, other_kernel; /* images_of_the_past() */
 	struct process *process[BUCKETS];
 	bool unsettled; /* somebody waits for a mapping, or has ended */
 	struct process *last; /* most samples in a row come from one process */
@@ -95,6 +96,12 @@ void images_destroy(struct images *i)
 	}
 	free(i->key);
 	free(i);
+}
+
+void images_of_the_past(struct images *i, bool same_kernel)
+{
+	i->past = true;
+	i->other_kernel = !same_kernel;
 }
 
 static struct process **process_slot(struct images *i, uint32_t pid)
@@ -258,7 +265,7 @@ void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	if (*process_slot(i, pid) && (*process_slot(i, pid))->ended)
 		images_forget(i, pid); /* its number is used again */
 	child = get_process(i, pid);
-	if (!parent || !child || parent == child || child->nr)
+	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
 	child->mapping = malloc((parent->nr + 2) * sizeof(struct mapping));
 	if (!child->mapping)
@@ -287,9 +294,17 @@ static void need(struct images *i, const struct mapping *at, uint32_t pid)
 	m->needed = true;
 	m->next_needed = i->needed;
 	i->needed = m;
-	if (m->vdso)
+	if (m->vdso) {
+		m->error = i->other_kernel ? ENOENT : 0;
 		return;
-	if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {
+	}
+	if (i->past) {
+		/* to open a device may do something */
+		errno = ENOENT;
+		m->fd = stat(m->path, &st) == 0 && S_ISREG(st.st_mode) ? open_file(m->path) : -1;
+		if (m->fd < 0)
+			m->error = errno;
+	} else if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start,
 			 (unsigned long long)at->end);
 		m->fd = open_file(path); /* needs privileges */
@@ -416,7 +431,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	struct elf_parts parts = { 0 };
 	char key[KEY_BYTES] = "";
 	const char *reason = "";
-	int ret = m->vdso ? elf_parts_read_vdso(&parts) : m->fd < 0 ? -m->error : elf_parts_read(m->fd, i->frames, &parts);
+	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
 		reason = ret == -EBADMSG ? "not an ELF file that we can read" : strerror(-ret);

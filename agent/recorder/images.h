@@ -17,6 +17,9 @@ struct images;
 /* frames: unwind tables of files are wanted. */
 int images_create(bool frames, struct images **out);
 void images_destroy(struct images *i);
+/* Its processes are of the past: files are looked for by their names only, and who has a process's number now is another.
+ * same_kernel: [vdso] is ours. */
+void images_of_the_past(struct images *i, bool same_kernel);
 
 /* An executable mapping of pid came to be; it replaces what it overlaps.  build_id: of the file, if it is known. */
 void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t file_offset, const char *path,

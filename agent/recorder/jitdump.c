@@ -74,6 +74,8 @@ static uint64_t convert(const struct jitdump *j, uint64_t timestamp, const struc
 
 	if (!j->is_counter) {
 		ns = timestamp + j->shift_ns;
+	} else if (!now->counter) {
+		ns = j->mapped_ns;
 	} else if (now->counter <= j->first.counter || now->ns <= j->first.ns) {
 		ns = now->ns;
 	} else {

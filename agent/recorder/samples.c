@@ -20,6 +20,7 @@ struct samples {
 	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
 	struct record_layout layout;
 	bool with_stack, with_chain;
+	uint64_t period; /* of every sample, where they do not say it */
 	uint32_t nr, chain_used;
 	struct columns *columns;
 	struct stack_changes *stacks;
@@ -42,6 +43,7 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 	s->layout = layout;
 	s->event = event_index;
 	s->registers = s->kept = attr->sample_regs_user;
+	s->period = attr->sample_type & PERF_SAMPLE_PERIOD ? 0 : attr->sample_period;
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
 	if (columns_create(&s->columns) || (s->with_stack && stack_changes_create(&s->stacks))) {
@@ -73,16 +75,19 @@ bool samples_full(const struct samples *s)
 	       CHAIN_MAX - s->chain_used < 65536 / 8;
 }
 
-/* Behind the marks of their contexts, and behind the sampled instruction itself, stand the return addresses. */
+/* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses. */
 static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	uint32_t before = s->chain_used;
-	bool innermost = true;
+	bool innermost = true, user = true;
 
 	for (; nr > 0; nr--, at++) {
-		if (*at >= PERF_CONTEXT_MAX)
+		if (*at >= PERF_CONTEXT_MAX) {
+			user = *at == PERF_CONTEXT_USER;
+			innermost = true;
 			continue;
-		if (!innermost)
+		}
+		if (user && !innermost)
 			s->chain[s->chain_used++] = *at;
 		innermost = false;
 	}
@@ -105,7 +110,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_CPU][i] = r.cpu;
 	s->column[SAMPLE_COLUMN_IP][i] = r.ip;
 	s->column[SAMPLE_COLUMN_ADDRESS][i] = r.address;
-	s->column[SAMPLE_COLUMN_WEIGHT][i] = r.period;
+	s->column[SAMPLE_COLUMN_WEIGHT][i] = r.period + s->period;
 	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
 					   r.mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
 	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;

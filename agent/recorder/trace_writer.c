@@ -319,6 +319,15 @@ int trace_record_end(struct trace_writer *w)
 	return b->size >= FLUSH_BYTES ? trace_writer_flush(w, w->type) : 0;
 }
 
+int trace_record_packed(struct trace_writer *w, enum trace_chunk_type type, const void *record, size_t bytes)
+{
+	w->type = type;
+	w->record_start = w->buffer[type].size;
+	if (msgpack_sbuffer_write(&w->buffer[type], record, bytes))
+		return -ENOMEM;
+	return trace_record_end(w);
+}
+
 static uint64_t load_u64(const void *p)
 {
 	uint64_t v;

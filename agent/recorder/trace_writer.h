@@ -37,6 +37,8 @@ int trace_record_end(struct trace_writer *w);
 /* A record as schema_parse() yielded it.  As trace_record_end(). */
 int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,
 			const struct schema_value *values, int nr_values);
+/* A record as it stands in the body of another trace's chunk; the caller has checked it.  As trace_record_end(). */
+int trace_record_packed(struct trace_writer *w, enum trace_chunk_type type, const void *record, size_t bytes);
 
 /* Send what has been gathered of a chunk type to the file.  0, or -errno: it is lost. */
 int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type);

@@ -30,4 +30,4 @@ search() {
 export B
 export -f search
 # shellcheck disable=SC2086
-printf '%s\n' ${FUZZ_TARGETS:-trace jitdump perf_map unwind cfi} | xargs -n 1 -P "${FUZZ_JOBS:-2}" bash -c 'search "$0"' || exit 1
+printf '%s\n' ${FUZZ_TARGETS:-trace perf_data jitdump perf_map unwind cfi} | xargs -n 1 -P "${FUZZ_JOBS:-2}" bash -c 'search "$0"' || exit 1

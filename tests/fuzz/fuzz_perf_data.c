@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A perf.data file of any bytes: its header, its facts, and all that import makes of its records, but for files: what a mapping's
+ * path would open is none of the fuzzer's business, so the first byte of each is changed.
+ */
+#include "fuzz.h"
+
+#include "import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void blind(unsigned char *bytes, size_t size)
+{
+	for (size_t i = 0; i + 1 < size; i++)
+		if (bytes[i] == '/' && bytes[i + 1] != '/')
+			bytes[i] = '|';
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct import_options o = { .input = "f", .output = "/dev/null", .uncompressed = true };
+	unsigned char *bytes = malloc(size ? size : 1);
+	struct import_result result;
+	struct trace_writer *w;
+	struct perf_data p;
+	struct diag d;
+	uint64_t shift_ns;
+
+	memcpy(bytes, data, size);
+	blind(bytes, size);
+	if (perf_data_init(bytes, size, "f", &p, &d) == 0) {
+		import_shift(&p, NULL, "f", &shift_ns, &d);
+		if (trace_writer_open("/dev/null", false, &w, &d) == 0) {
+			import_records(&o, &p, shift_ns, INT64_MIN, w, &result, &d);
+			trace_writer_close(w);
+		}
+		perf_data_fini(&p);
+	}
+	free(bytes);
+	return 0;
+}

@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import*.c: what records of a perf.data file become in a trace, on which clock, with files of JITs that are still there, and with
+ * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes two of the files for the fuzzer.
+ */
+#include "import.h"
+
+#include "perf_data_file.h"
+#include "trace_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MISC_BUILD_ID (1u << 14)
+#define PID 4193999u /* no process's, where numbers end before 4194304 */
+#define WHO(pid, tid) ((uint64_t)(pid) | (uint64_t)(tid) << 32)
+#define BASE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define CODE 0x7f0000001000ull
+
+static char folder[64], input[96], output[96], with[96], said[4096];
+static struct diag d;
+static struct import_result result;
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/test_import.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(input, sizeof(input), "%s/perf.data", folder);
+	snprintf(output, sizeof(output), "%s/t.tlr", folder);
+	snprintf(with, sizeof(with), "%s/said.tlr", folder);
+	said[0] = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(input);
+	unlink(output);
+	unlink(with);
+	return rmdir(folder);
+}
+
+static struct made *make(void)
+{
+	static struct made m;
+
+	memset(&m, 0, sizeof(m));
+	m.nr_events = 1;
+	m.name[0] = "cycles";
+	m.attr[0] = (struct perf_event_attr){ .sample_type = BASE, .sample_id_all = 1, .sample_freq = 4000, .freq = 1,
+					      .use_clockid = 1, .clockid = CLOCK_MONOTONIC };
+	put_text(made_feature(&m, FEATURE_HOST), "host");
+	put_text(made_feature(&m, FEATURE_RELEASE), "0.0.1");
+	put_text(made_feature(&m, FEATURE_VERSION), "6.1");
+	return &m;
+}
+
+/* What stands behind each record but samples: who, when, processor, event. */
+static void put_id(struct bytes *b, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	put_u64(b, WHO(pid, tid));
+	put_u64(b, time_ns);
+	put_u64(b, 1);
+	put_u64(b, made_id(0, 0));
+}
+
+static void add_mmap2(struct made *m, uint32_t pid, uint64_t address, const char *path, uint32_t prot, int build_id, uint64_t time_ns)
+{
+	struct bytes *b = calloc(1, sizeof(*b));
+
+	put_u64(b, WHO(pid, pid));
+	put_u64(b, address);
+	put_u64(b, 0x3000);
+	put_u64(b, 0x1000);
+	put_u32(b, build_id ? 20 : 8);
+	for (int i = 0; i < 20; i++)
+		put(b, &(char){ (char)build_id }, 1);
+	put_u32(b, prot);
+	put_u32(b, MAP_PRIVATE);
+	put_room(b, path, 0);
+	put_id(b, pid, pid, time_ns);
+	made_record(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (build_id ? MISC_BUILD_ID : 0), b);
+	free(b);
+}
+
+static void add_comm(struct made *m, uint32_t pid, const char *comm, bool exec, uint64_t time_ns)
+{
+	struct bytes *b = calloc(1, sizeof(*b));
+
+	put_u64(b, WHO(pid, pid));
+	put_room(b, comm, 0);
+	put_id(b, pid, pid, time_ns);
+	made_record(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, b);
+	free(b);
+}
+
+static void add_task(struct made *m, uint32_t type, uint16_t misc, uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
+{
+	MADE_WORDS(m, type, misc, WHO(pid, ppid), WHO(tid, ppid), time_ns, WHO(ppid, ppid), time_ns, 1, made_id(0, 0));
+}
+
+static void add_sample(struct made *m, uint32_t pid, uint64_t ip, uint64_t time_ns)
+{
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), ip, WHO(pid, pid), time_ns, 1, 700);
+}
+
+static void hear(void *context, const char *sentence)
+{
+	(void)context;
+	strncat(said, sentence, sizeof(said) - strlen(said) - 1);
+}
+
+static int import_with(struct made *m, const char *other)
+{
+	struct import_options o = { .input = input, .output = output, .with = other, .told = hear };
+	FILE *f = fopen(input, "wb");
+
+	made_finish(m);
+	assert_int_equal(fwrite(m->file.at, 1, m->file.nr, f), m->file.nr);
+	fclose(f);
+	return import_file(&o, &result, &d);
+}
+
+static void import(struct made *m)
+{
+	assert_int_equal(import_with(m, NULL), 0);
+}
+
+/* The nth record of an id in the trace, its texts and bytes with it until the next call.  False: there are not so many. */
+static bool find(const char *path, uint32_t id, int nth, struct trace_record *r)
+{
+	static struct trace_reader *t;
+	bool found = false;
+
+	if (t)
+		trace_close(t);
+	t = NULL;
+	if (!path)
+		return false;
+	assert_int_equal(trace_open(path, &t, &d), 0);
+	while (!found && trace_next(t, r) == 1)
+		found = r->id == id && nth-- == 0;
+	return found;
+}
+
+static void expect_text(const struct trace_record *r, int field, const char *wanted)
+{
+	char *text = trace_text(r, field);
+
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void save_seed(const struct made *m, const char *name)
+{
+	const char *to = getenv("PERF_DATA_SEEDS");
+	char path[256];
+	FILE *f;
+
+	if (!to)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", to, name);
+	f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(m->file.at, 1, m->file.nr, f), m->file.nr);
+	fclose(f);
+}
+
+/* --------------------------------------------------------------------------------------------------- tasks, images */
+
+static struct made *life_of_a_process(void)
+{
+	struct made *m = make();
+
+	put_build_id(made_feature(m, FEATURE_BUILD_ID), PID, 0xaa, "/nowhere/a.so");
+	add_comm(m, PID, "before", false, 0); /* made up, as the next three */
+	add_mmap2(m, PID, 0x400000, "/nowhere/a.so", PROT_READ | PROT_EXEC, 0, 0);
+	add_task(m, PERF_RECORD_FORK, 1u << 13, PID + 9, PID, PID + 9, 0);
+	MADE_WORDS(m, PERF_RECORD_MMAP, 0, WHO(UINT32_MAX, 0), UINT64_MAX - 0xffff, 0x1000, 0, 0, WHO(0, 0), 0, 1, 0); /* the kernel's */
+	add_task(m, PERF_RECORD_FORK, 0, PID + 1, PID, PID + 1, 1000);
+	add_comm(m, PID + 1, "child", true, 1100);
+	add_mmap2(m, PID + 1, 0x500000, "/nowhere/b.so", PROT_READ | PROT_EXEC, 0xbb, 1200);
+	add_mmap2(m, PID + 1, 0x600000, "/nowhere/data", PROT_READ, 0, 1300);
+	add_sample(m, PID + 1, 0x500010, 1400);
+	add_task(m, PERF_RECORD_EXIT, 0, PID + 1, PID, PID + 1, 1500);
+	MADE_WORDS(m, PERF_RECORD_LOST, 0, made_id(0, 0), 5, WHO(PID, PID), 1600, 1, made_id(0, 0));
+	MADE_WORDS(m, PERF_RECORD_LOST_SAMPLES, 0, 2, WHO(PID, PID), 1600, 1, made_id(0, 0));
+	MADE_WORDS(m, PERF_RECORD_THROTTLE, 0, 1650, made_id(0, 0), 0, WHO(PID, PID), 1650, 1, made_id(0, 0));
+	MADE_WORDS(m, PERF_RECORD_EXIT, 0, 1); /* too short */
+	add_sample(m, PID, 0x400010, 1700);
+	return m;
+}
+
+static void tasks_and_mappings_become_records(void **state)
+{
+	struct trace_record r;
+	size_t n;
+
+	(void)state;
+	for (int pipe = 0; pipe < 2; pipe++) {
+		struct made *m = life_of_a_process();
+
+		m->pipe = pipe;
+		import(m);
+		save_seed(m, pipe ? "pipe" : "file");
+		assert_int_equal(result.samples, 2);
+		assert_int_equal(result.lost, 7);
+
+		assert_true(find(output, TRACE_HEADER, 0, &r));
+		expect_text(&r, F(header, host_name), "host");
+		expect_text(&r, F(header, kernel), "0.0.1");
+		assert_non_null(strstr(trace_bytes(&r, F(header, tool), &n), "from perf 6.1"));
+		assert_true(find(output, TRACE_EVENT, 0, &r));
+		expect_text(&r, F(event, name), "cycles");
+		assert_int_equal(trace_u64(&r, F(event, rate)), 4000);
+		assert_int_equal(trace_u64(&r, F(event, period)), 0);
+
+		/* what perf made up of what was there before comes first */
+		assert_true(find(output, TRACE_PROCESS, 0, &r));
+		expect_text(&r, F(process, comm), "before");
+		assert_int_equal(r.pid, PID);
+		assert_int_equal(r.time_ns, 999);
+		assert_true(find(output, TRACE_MMAP, 0, &r));
+		assert_int_equal(r.time_ns, 999);
+		assert_int_equal(trace_u64(&r, F(mmap, address)), 0x400000);
+		expect_text(&r, F(mmap, path), "/nowhere/a.so");
+		assert_int_equal(((const unsigned char *)trace_bytes(&r, F(mmap, build_id), &n))[19], 0xaa);
+		assert_int_equal(n, 20);
+
+		assert_true(find(output, TRACE_FORK, 0, &r));
+		assert_int_equal(r.pid, PID + 1);
+		assert_int_equal(r.time_ns, 1000);
+		assert_int_equal(trace_u64(&r, F(fork, ppid)), PID);
+		assert_false(find(output, TRACE_FORK, 1, &r));
+		assert_true(find(output, TRACE_COMM, 0, &r));
+		expect_text(&r, F(comm, comm), "child");
+		assert_int_equal(trace_u64(&r, F(comm, exec)), 1);
+		assert_true(find(output, TRACE_MMAP, 1, &r));
+		assert_int_equal(trace_u64(&r, F(mmap, address)), 0x500000);
+		assert_int_equal(trace_u64(&r, F(mmap, bytes)), 0x3000);
+		assert_int_equal(trace_u64(&r, F(mmap, file_offset)), 0x1000);
+		assert_int_equal(((const unsigned char *)trace_bytes(&r, F(mmap, build_id), &n))[0], 0xbb);
+		assert_false(find(output, TRACE_MMAP, 2, &r)); /* neither data nor the kernel's */
+		assert_true(find(output, TRACE_EXIT, 0, &r));
+		assert_int_equal(r.time_ns, 1500);
+		assert_false(find(output, TRACE_EXIT, 1, &r));
+
+		for (int i = 0; i < 3; i++) {
+			static const char *const reasons[] = { "ring full", "throttled", "ring malformed" };
+
+			assert_true(find(output, TRACE_LOSS, i, &r));
+			expect_text(&r, F(loss, reason), reasons[i]);
+			assert_int_equal(trace_u64(&r, F(loss, count)), i == 0 ? 7 : 1);
+		}
+		/* files that are not there any more have a reason */
+		for (int i = 0; i < 2; i++) {
+			assert_true(find(output, TRACE_IMAGE_FILE, i, &r));
+			expect_text(&r, F(image_file, reason), "No such file or directory");
+		}
+		assert_true(find(output, TRACE_END, 0, &r));
+		assert_int_equal(trace_u64(&r, F(end, samples)), 2);
+		find(NULL, 0, 0, &r);
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------------- samples */
+
+
+/* 0: user code with callers in the kernel and of the user, a branch stack, registers and a stack; 1: the kernel's. */
+static void add_full_sample(struct made *m, int kind)
+{
+	struct bytes *b = calloc(1, sizeof(*b));
+
+	put_u64(b, made_id(0, 1));
+	put_u64(b, kind ? 0xffffffff81000000 : 0x400010);
+	put_u64(b, WHO(PID, PID + 1));
+	put_u64(b, 2000 + (uint64_t)kind);
+	put_u64(b, 0xabc0); /* address */
+	put_u64(b, 3);	    /* processor */
+	put_u64(b, 77);	    /* period */
+	put_u64(b, 6);
+	put_u64(b, PERF_CONTEXT_KERNEL);
+	put_u64(b, 0xffffffff81000000);
+	put_u64(b, 0xffffffff82000000);
+	put_u64(b, PERF_CONTEXT_USER);
+	put_u64(b, 0x400010);
+	put_u64(b, 0x400020);
+	put_u32(b, 4); /* raw bytes */
+	put_u32(b, 0xdddddddd);
+	put_u64(b, 2); /* branches */
+	put_zeros(b, 2 * 24);
+	put_u64(b, PERF_SAMPLE_REGS_ABI_64);
+	put_u64(b, 11);
+	put_u64(b, 12);
+	put_u64(b, 13);
+	put_u64(b, 16); /* a stack, 8 bytes of which are one */
+	put(b, "12345678abcdefgh", 16);
+	put_u64(b, 8);
+	put_u64(b, 55); /* latency */
+	put_u64(b, 66); /* data source */
+	made_record(m, PERF_RECORD_SAMPLE, kind ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, b);
+	free(b);
+}
+
+static void samples_come_with_all_that_they_say(void **state)
+{
+	struct made *m = make();
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	size_t bytes;
+
+	(void)state;
+	m->nr_events = 3;
+	m->name[1] = "dummy:HG";
+	m->name[2] = "loads";
+	m->attr[1] = m->attr[2] = m->attr[0];
+	m->attr[1].type = PERF_TYPE_SOFTWARE;
+	m->attr[1].config = PERF_COUNT_SW_DUMMY;
+	m->attr[2].sample_type = BASE & ~(uint64_t)PERF_SAMPLE_PERIOD;
+	m->attr[2].freq = 0;
+	m->attr[2].sample_period = 9000;
+	m->attr[0].sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK |
+				  PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	m->attr[0].sample_regs_user = 0x182; /* bx, sp, ip */
+	m->attr[0].sample_stack_user = 16;
+	add_full_sample(m, 0);
+	add_full_sample(m, 1);
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(2, 0), 0x400030, WHO(PID, PID), 2002, 0);
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), 0x400030, WHO(PID, PID), 2003); /* too short */
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 999, 0x400030, WHO(PID, PID), 2004, 0, 1);	/* of no event */
+	import(m);
+	save_seed(m, "samples");
+	assert_int_equal(result.samples, 3);
+
+	/* perf's dummy is no event of the trace */
+	assert_true(find(output, TRACE_EVENT, 0, &r));
+	expect_text(&r, F(event, name), "cycles");
+	assert_int_equal(trace_u64(&r, F(event, registers)), 0x182);
+	assert_true(find(output, TRACE_EVENT, 1, &r));
+	expect_text(&r, F(event, name), "loads");
+	assert_int_equal(trace_u64(&r, F(event, period)), 9000);
+	assert_false(find(output, TRACE_EVENT, 2, &r));
+	assert_true(find(output, TRACE_LOSS, 0, &r));
+	expect_text(&r, F(loss, reason), "ring malformed");
+	assert_int_equal(trace_u64(&r, F(loss, count)), 2);
+
+	assert_true(find(output, TRACE_SAMPLES, 0, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	assert_int_equal(b.event, 0);
+	assert_int_equal(b.nr, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(b.column[SAMPLE_COLUMN_TIME][i], 2000 + i);
+		assert_int_equal(b.column[SAMPLE_COLUMN_PID][i], PID);
+		assert_int_equal(b.column[SAMPLE_COLUMN_TID][i], PID + 1);
+		assert_int_equal(b.column[SAMPLE_COLUMN_CPU][i], 3);
+		assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][i], 77);
+		assert_int_equal(b.column[SAMPLE_COLUMN_ADDRESS][i], 0xabc0);
+		assert_int_equal(b.column[SAMPLE_COLUMN_LATENCY][i], 55);
+		assert_int_equal(b.column[SAMPLE_COLUMN_DATA_SOURCE][i], 66);
+		assert_int_equal(b.column[SAMPLE_COLUMN_MODE][i], i ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_USER);
+		assert_true(b.column[SAMPLE_COLUMN_IP][i] == (i ? 0xffffffff81000000 : 0x400010));
+		assert_int_equal(b.registers[1][i], 11);
+		assert_int_equal(b.registers[7][i], 12);
+		assert_int_equal(b.registers[8][i], 13);
+		assert_memory_equal(sample_block_stack(&b, i, &bytes), "12345678", 8);
+		assert_int_equal(bytes, 8);
+		/* of the chain, the user's callers */
+		assert_int_equal(b.chain_offset[i + 1] - b.chain_offset[i], 1);
+		assert_int_equal(b.chain[b.chain_offset[i]], 0x400020);
+	}
+	assert_true(find(output, TRACE_SAMPLES, 1, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	assert_int_equal(b.event, 1);
+	assert_int_equal(b.nr, 1);
+	assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][0], 9000); /* where samples do not say it, the event does */
+	sample_block_fini(&b);
+	find(NULL, 0, 0, &r);
+}
+
+static void switches_are_samples_of_an_event_of_their_own(void **state)
+{
+	struct made *m = make();
+	struct sample_block b = { 0 };
+	struct trace_record r;
+
+	(void)state;
+	m->attr[0].type = PERF_TYPE_SOFTWARE;
+	m->attr[0].config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	m->attr[0].context_switch = 1;
+	m->name[0] = "context-switches";
+	add_sample(m, PID, 0x400010, 1000);
+	MADE_WORDS(m, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, WHO(PID, PID), 1010, 1, made_id(0, 0));
+	MADE_WORDS(m, PERF_RECORD_SWITCH_CPU_WIDE, 0, WHO(0, 0), WHO(PID, PID), 1020, 1, made_id(0, 0)); /* who was before; who is */
+	import(m);
+	assert_true(find(output, TRACE_EVENT, 1, &r));
+	expect_text(&r, F(event, name), TRACE_EVENT_SWITCH);
+	assert_true(find(output, TRACE_SAMPLES, 1, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	assert_int_equal(b.nr, 2);
+	assert_int_equal(b.column[SAMPLE_COLUMN_TIME][0], 1010);
+	assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][0], TRACE_SWITCH_WAITS);
+	assert_int_equal(b.column[SAMPLE_COLUMN_TID][1], PID);
+	assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][1], TRACE_SWITCH_IN);
+	sample_block_fini(&b);
+	find(NULL, 0, 0, &r);
+}
+
+static void what_is_missing_is_said(void **state)
+{
+	struct made *m = make();
+	struct trace_record r;
+
+	(void)state;
+	add_sample(m, PID, 0x400010, 1000);
+	MADE_WORDS(m, MADE_AUXTRACE, 0, 16, 0, 0, 0, 0);
+	put_zeros(&m->records, 16);
+	add_sample(m, PID, 0x400010, 1001);
+	put_record(&m->records, PERF_RECORD_SAMPLE, 0, "1234567", 7); /* its size is odd, but the next one stands where it should */
+	import(m);
+	assert_int_equal(result.samples, 2);
+	assert_non_null(strstr(said, "has 16 bytes of hardware traces (AUX areas: Intel PT and the like), which are not read"));
+	assert_true(find(output, TRACE_NOTICE, 0, &r));
+	expect_text(&r, F(notice, kind), "refused");
+	said[0] = 0;
+	m = make();
+	add_sample(m, PID, 0x400010, 1000);
+	put_zeros(&m->records, 64);
+	import(m);
+	assert_int_equal(result.samples, 1);
+	assert_non_null(strstr(said, "was not written to its end, or is damaged: it was read up to byte "));
+	find(NULL, 0, 0, &r);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ times */
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void make_trace(uint64_t time_ns, uint64_t real_ns, uint32_t pid, uint64_t exit_ns, bool end)
+{
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(with, true, &w, &d), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, time_ns, 0, 0, 3);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_text(w, "tailor", 6);
+	trace_record_u64(w, real_ns);
+	trace_record_end(w);
+	for (uint32_t other = 0; other < 2; other++) {
+		trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, pid - other, pid, F_COUNT(load));
+		for (int i = 0; i < 6; i++)
+			trace_record_u64(w, i == 2 || i == 3 ? CODE : i == 4 ? 64 : 0);
+		trace_record_text(w, "generated", 9);
+		trace_record_bytes(w, "", 0);
+		trace_record_end(w);
+	}
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_LOSS, time_ns, pid, pid, F_COUNT(loss));
+	trace_record_text(w, "log full", 8);
+	trace_record_u64(w, 3);
+	trace_record_u64(w, 0);
+	trace_record_end(w);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EXIT, exit_ns, pid, pid, F_COUNT(exit));
+	trace_record_u64(w, 1);
+	trace_record_u64(w, 1);
+	trace_record_end(w);
+	trace_writer_flush_all(w);
+	if (end) {
+		trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, exit_ns, 0, 0, F_COUNT(end));
+		for (int i = 0; i < F_COUNT(end); i++)
+			trace_record_u64(w, 0);
+		trace_record_end(w);
+	}
+	assert_int_equal(trace_writer_close(w), 0);
+}
+
+static uint64_t first_sample_ns(void)
+{
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	uint64_t t;
+
+	assert_true(find(output, TRACE_SAMPLES, 0, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	t = b.column[SAMPLE_COLUMN_TIME][0];
+	sample_block_fini(&b);
+	find(NULL, 0, 0, &r);
+	return t;
+}
+
+static void put_clock(struct made *m, uint32_t clock, uint64_t wall_ns, uint64_t clock_ns)
+{
+	struct bytes *f = made_feature(m, FEATURE_CLOCK);
+
+	put_u32(f, 1);
+	put_u32(f, clock);
+	put_u64(f, wall_ns);
+	put_u64(f, clock_ns);
+}
+
+static void other_clocks_become_ours_when_they_can(void **state)
+{
+	struct made *m = make();
+	uint64_t ahead = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC), t;
+	char host[256];
+
+	(void)state;
+	m->attr[0].clockid = CLOCK_REALTIME;
+	add_sample(m, PID, 0x400010, ahead + 5000);
+	assert_int_equal(import_with(m, NULL), -ENOTSUP);
+	assert_non_null(strstr(d.text, "does not say how that clock stood"));
+
+	/* the wall's clock on this machine since it was started */
+	put_clock(m, CLOCK_REALTIME, ahead + 9000, ahead + 9000);
+	assert_int_equal(import_with(m, NULL), -ENOTSUP);
+	assert_non_null(strstr(d.text, "on another machine"));
+	gethostname(host, sizeof(host));
+	made_feature(m, FEATURE_HOST)->nr = 0;
+	put_text(&m->feature[FEATURE_HOST], host);
+	import(m);
+	t = first_sample_ns();
+	assert_in_range(t, 0, 5000 + 1000000000); /* clocks may be set, while we test, by as much as that */
+
+	/* a trace of ours knows better, on any machine */
+	make_trace(700, ahead + 500, PID, 900, true);
+	assert_int_equal(import_with(m, with), 0);
+	assert_int_equal(first_sample_ns(), 5000 + 200);
+
+	m->attr[0].sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
+	assert_int_equal(import_with(m, NULL), -ENOTSUP);
+	assert_non_null(strstr(d.text, "no time; record with `perf record -k mono`"));
+	m = make();
+	m->nr_events = 2;
+	m->attr[1] = m->attr[0];
+	m->attr[1].clockid = CLOCK_BOOTTIME;
+	add_sample(m, PID, 0x400010, 1);
+	assert_int_equal(import_with(m, NULL), -ENOTSUP);
+	assert_non_null(strstr(d.text, "different clocks"));
+}
+
+static void perfs_own_clock_is_set_by_who_ended_in_both_traces(void **state)
+{
+	struct made *m = make();
+
+	(void)state;
+	m->attr[0].use_clockid = 0;
+	m->attr[0].clockid = 0;
+	add_sample(m, PID, 0x400010, 50000);
+	assert_int_equal(import_with(m, NULL), -ENOTSUP);
+	assert_non_null(strstr(d.text, "perf's own clock"));
+	make_trace(700, 0, PID, 900000, true);
+	assert_int_equal(import_with(m, with), -ENOTSUP);
+	assert_non_null(strstr(d.text, "no process ended in both traces"));
+	add_task(m, PERF_RECORD_EXIT, 0, PID, 1, PID, 60000);
+	assert_int_equal(import_with(m, with), 0);
+	assert_int_equal(first_sample_ns(), 50000 + 840000);
+}
+
+/* ---------------------------------------------------------------------------------------------------- generated code */
+
+static void another_trace_brings_what_sampled_processes_said(void **state)
+{
+	struct made *m = make();
+	struct trace_record r;
+
+	(void)state;
+	add_sample(m, PID, CODE, 1000);
+	make_trace(700, 5000, PID, 900, true);
+	assert_int_equal(import_with(m, with), 0);
+	assert_int_equal(result.registrations, 1);
+	assert_string_equal(said, "");
+	assert_true(find(output, JITREG_LOAD, 0, &r));
+	assert_int_equal(r.pid, PID);
+	assert_int_equal(r.time_ns, 700);
+	expect_text(&r, F(load, name), "generated");
+	assert_false(find(output, JITREG_LOAD, 1, &r));
+	assert_true(find(output, TRACE_LOSS, 0, &r)); /* of registrations */
+	expect_text(&r, F(loss, reason), "log full");
+	assert_false(find(output, TRACE_EXIT, 0, &r)); /* perf would have told */
+
+	make_trace(700, 5000, PID, 900, false);
+	assert_int_equal(import_with(m, with), 0);
+	assert_int_equal(result.registrations, 1);
+	assert_non_null(strstr(said, "ends too early"));
+	said[0] = 0;
+	make_trace(700, 5000, PID - 100, 900, true);
+	assert_int_equal(import_with(m, with), 0);
+	assert_int_equal(result.registrations, 0);
+	assert_non_null(strstr(said, "knows none of the processes that perf sampled"));
+	find(NULL, 0, 0, &r);
+
+	/* what is no trace, and what would be written over itself */
+	assert_int_equal(import_with(m, input), -EBADMSG);
+	assert_int_equal(import_with(m, "/nowhere"), -ENOENT);
+	assert_int_equal(import_with(m, output), -EINVAL);
+	assert_non_null(strstr(d.text, "would be written over what is read"));
+	unlink(output);
+	strcpy(output, input);
+	assert_int_equal(import_with(m, NULL), -EINVAL);
+}
+
+static void put_dump(const char *path, uint64_t flags, uint64_t time_ns)
+{
+	struct bytes *b = calloc(1, sizeof(*b));
+	FILE *f = fopen(path, "wb");
+
+	put_u32(b, 0x4a695444); /* its header */
+	put_u32(b, 1);
+	put_u32(b, 40);
+	put_u32(b, 62);
+	put_u32(b, 0);
+	put_u32(b, PID);
+	put_u64(b, 0);
+	put_u64(b, flags);
+	put_u32(b, 0); /* a function */
+	put_u32(b, 16 + 40 + 8 + 4);
+	put_u64(b, time_ns);
+	put_u64(b, WHO(PID, PID));
+	put_u64(b, CODE + 0x1000);
+	put_u64(b, CODE + 0x1000);
+	put_u64(b, 4);
+	put_u64(b, 1);
+	put_room(b, "dumped", 8);
+	put(b, "\x90\x90\x90\xc3", 4);
+	assert_int_equal(fwrite(b->at, 1, b->nr, f), b->nr);
+	fclose(f);
+	free(b);
+}
+
+static void files_of_jits_that_are_still_there_are_read(void **state)
+{
+	struct timespec ages[2] = { { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_NOW } };
+	struct made *m = make();
+	struct trace_record r;
+	char map[64], dump[96];
+	FILE *f;
+
+	(void)state;
+	snprintf(map, sizeof(map), "/tmp/perf-%u.map", PID);
+	snprintf(dump, sizeof(dump), "%s/jit-%u.dump", folder, PID);
+	f = fopen(map, "w");
+	assert_non_null(f);
+	fprintf(f, "%llx 40 mapped\n", CODE);
+	fclose(f);
+	put_dump(dump, 0, 1500);
+	add_mmap2(m, PID, CODE, "//anon", PROT_READ | PROT_WRITE | PROT_EXEC, 0, 900);
+	add_mmap2(m, PID, CODE + 0x100000, dump, PROT_READ | PROT_EXEC, 0, 910);
+	add_sample(m, PID, CODE, 1000);
+	add_sample(m, PID, CODE + 0x1000, 2000);
+	import(m);
+	assert_true(find(output, JITREG_LOAD, 0, &r));
+	expect_text(&r, F(load, name), "mapped");
+	assert_int_equal(r.pid, PID);
+	assert_int_equal(r.time_ns, 900);
+	assert_true(find(output, JITREG_LOAD, 1, &r));
+	expect_text(&r, F(load, name), "dumped");
+	assert_int_equal(r.time_ns, 1500);
+
+	/* the processor's counter of another time says nothing: from when the file was mapped */
+	put_dump(dump, 1, 1500);
+	import(m);
+	assert_true(find(output, JITREG_LOAD, 1, &r));
+	assert_int_equal(r.time_ns, 910);
+
+	/* a map that is much younger than the recording is another process's */
+	ages[1] = (struct timespec){ .tv_sec = time(NULL) + 1000 };
+	assert_int_equal(utimensat(AT_FDCWD, map, ages, 0), 0);
+	import(m);
+	assert_true(find(output, JITREG_LOAD, 0, &r));
+	expect_text(&r, F(load, name), "dumped");
+	assert_false(find(output, JITREG_LOAD, 1, &r));
+	find(NULL, 0, 0, &r);
+	unlink(map);
+	unlink(dump);
+}
+
+/* Opening them may do something. */
+static void what_is_no_plain_file_is_not_opened(void **state)
+{
+	struct made *m = make();
+	struct trace_record r;
+	char fifo[96], dump[96];
+
+	(void)state;
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	snprintf(dump, sizeof(dump), "%s/jit-1.dump", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(mkfifo(dump, 0600), 0);
+	add_mmap2(m, PID, 0x400000, fifo, PROT_READ | PROT_EXEC, 0, 900);
+	add_mmap2(m, PID, CODE, dump, PROT_READ | PROT_EXEC, 0, 900);
+	add_sample(m, PID, 0x400010, 1000);
+	import(m);
+	assert_true(find(output, TRACE_IMAGE_FILE, 0, &r));
+	expect_text(&r, F(image_file, path), fifo);
+	assert_int_not_equal(trace_bytes(&r, F(image_file, reason), &(size_t){ 0 })[0], 0);
+	assert_int_equal(trace_u64(&r, F(image_file, file_bytes)), 0);
+	find(NULL, 0, 0, &r);
+	unlink(fifo);
+	unlink(dump);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(tasks_and_mappings_become_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(samples_come_with_all_that_they_say, setup, teardown),
+		cmocka_unit_test_setup_teardown(switches_are_samples_of_an_event_of_their_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_missing_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_clocks_become_ours_when_they_can, setup, teardown),
+		cmocka_unit_test_setup_teardown(perfs_own_clock_is_set_by_who_ended_in_both_traces, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_trace_brings_what_sampled_processes_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_jits_that_are_still_there_are_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_opened, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
