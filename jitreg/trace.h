@@ -98,6 +98,10 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost)
 
+/* Bytes of a code object that came without, as they were at the record's time in the process's memory.  loaded_ns: of its LOAD. */
+#define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(loaded_ns) BIN(code)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -112,7 +116,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(IMAGE_FILE, image_file, 138) \
 	X(SAMPLES, samples, 139) \
 	X(END, end, 140) \
-	X(COUNT, count, 141)
+	X(COUNT, count, 141) \
+	X(CODE_BYTES, code_bytes, 142)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_files.h"
 
+#include "code_reader.h"
 #include "jitdump.h"
 #include "perf_map.h"
 
@@ -55,11 +56,13 @@ struct code_files {
 	bool past; /* code_files_of_the_past() */
 	uint64_t end_ns;
 	int64_t end_s;
+	struct code_reader *reader; /* NULL: of the past */
 	char piece[PIECE_BYTES];
 };
 
 struct report {
 	struct trace_writer *w;
+	struct code_reader *reader;
 	uint32_t pid;
 	uint64_t mapped_ns;
 };
@@ -67,12 +70,17 @@ struct report {
 int code_files_create(struct code_files **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->reader = code_reader_create();
+	return 0;
 }
 
 void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s)
 {
 	f->past = true;
+	code_reader_destroy(f->reader);
+	f->reader = NULL;
 	f->end_ns = end_ns;
 	f->end_s = end_s;
 }
@@ -101,7 +109,13 @@ void code_files_destroy(struct code_files *f)
 	while (f->nr)
 		forget(f, 0);
 	free(f->watched);
+	code_reader_destroy(f->reader);
 	free(f);
+}
+
+void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address)
+{
+	code_reader_sampled(f->reader, pid, address);
 }
 
 /* ---------------------------------------------------------------------------------------------------- processes */
@@ -207,6 +221,7 @@ void code_files_end(struct code_files *f, uint32_t pid)
 
 	if (w)
 		w->ended = 1;
+	code_reader_forget(f->reader, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------------ jitdump */
@@ -360,7 +375,7 @@ static bool take_dump(void *context, const char *piece, size_t n)
 static void drain_dumps(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	for (uint32_t i = 0; i < w->nr_dumps; i++) {
-		struct dump_context c = { { writer, w->pid, w->mapped_ns }, f, &w->dump[i], false };
+		struct dump_context c = { { writer, NULL, w->pid, w->mapped_ns }, f, &w->dump[i], false };
 
 		if (!w->dump[i].reader)
 			continue;
@@ -385,8 +400,9 @@ static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t
 {
 	const struct report *r = context;
 
-	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns, r->pid, 0,
-			   F_COUNT(load));
+	time_ns = time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns;
+	code_reader_named(r->reader, r->pid, e->address, e->bytes, time_ns);
+	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, r->pid, 0, F_COUNT(load));
 	trace_record_u64(r->w, r->pid);
 	trace_record_u64(r->w, 0);
 	trace_record_u64(r->w, e->address);
@@ -448,7 +464,7 @@ static void open_map(const struct code_files *f, struct watched *w)
 static void drain_map(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
-	struct map_context c = { { writer, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
+	struct map_context c = { { writer, w->ended ? NULL : f->reader, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
 
 	/* most processes never write one: after the first second, ten looks a second */
 	if (w->map_fd < 0 && limit != UINT64_MAX && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
@@ -472,4 +488,5 @@ void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, u
 		if (p->ended && p->ended++ > ENDED_DRAINS)
 			forget(f, i - 1);
 	}
+	code_reader_drain(f->reader, w);
 }

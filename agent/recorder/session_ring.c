@@ -27,10 +27,12 @@ void session_take_sample(struct session *s, uint32_t event, const struct perf_ev
 
 	if (samples_full(s->samples[event]))
 		session_flush_samples(s);
-	if (samples_add(s->samples[event], h, &seen))
+	if (samples_add(s->samples[event], h, &seen)) {
 		s->loss[LOSS_RING_BAD]++;
-	else
-		images_sample(s->images, &seen);
+		return;
+	}
+	images_sample(s->images, &seen);
+	code_files_sample(s->code_files, seen.pid, seen.user_ip);
 }
 
 /* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */

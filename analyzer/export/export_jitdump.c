@@ -133,10 +133,11 @@ static void put_function(struct dump *d, const struct code *c, uint64_t start, u
 	fwrite(bytes, 1, end - start, d->to);
 }
 
-static void put_load(void *context, const struct code *c, const void *bytes)
+static void put_load(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
 {
 	struct dump *d = context;
 
+	(void)read_ns;
 	if (d->r->model->numbered[c->process]->pid == d->pid)
 		put_function(d, c, c->address, c->address + c->bytes, c->name ? c->name : "", bytes);
 }

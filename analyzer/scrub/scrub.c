@@ -44,6 +44,7 @@ static const struct {
 	{ JITREG_REGION, F(region, mapper), PATH },
 	{ JITREG_LOAD, F(load, name), NAME },
 	{ JITREG_LOAD, F(load, code), CODE },
+	{ TRACE_CODE_BYTES, F(code_bytes, code), CODE },
 	{ JITREG_DEBUG_INFO, F(debug_info, entries), FILES },
 	{ JITREG_MEMORY, F(memory, name), NAME },
 	{ JITREG_COMPONENT, F(component, name), NAME },

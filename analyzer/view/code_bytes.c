@@ -23,7 +23,22 @@ static void take_from_elf(struct code_bytes *w)
 		take(w, text.address, text.data, text.bytes);
 }
 
-void code_bytes_each(const struct report *r, void (*take_code)(void *context, const struct code *c, const void *bytes), void *context)
+/* The object that bytes are of, and they; false: the record has none. */
+static bool is_code(const struct trace_record *r, uint64_t *address, uint64_t *loaded_ns, uint64_t *read_ns, const char **bytes, size_t *nr)
+{
+	bool later = r->id == TRACE_CODE_BYTES;
+
+	if (!later && r->id != JITREG_LOAD)
+		return false;
+	*address = trace_u64(r, later ? F(code_bytes, address) : F(load, code_addr));
+	*loaded_ns = later ? trace_u64(r, F(code_bytes, loaded_ns)) : r->time_ns;
+	*read_ns = later ? r->time_ns : 0;
+	*bytes = trace_bytes(r, later ? F(code_bytes, code) : F(load, code), nr);
+	return true;
+}
+
+void code_bytes_each(const struct report *r,
+		     void (*take_code)(void *context, const struct code *c, const void *bytes, uint64_t read_ns), void *context)
 {
 	struct trace_record record;
 	struct intern by_place = { 0 }; /* (address, since) -> 1 + the latest told object */
@@ -34,19 +49,18 @@ void code_bytes_each(const struct report *r, void (*take_code)(void *context, co
 	trace_rewind(r->reader);
 	trace_select(r->reader, 1u << TRACE_CHUNK_RECORDS);
 	while (by_place.nr && trace_next(r->reader, &record) == 1) {
+		uint64_t address, loaded_ns, read_ns;
 		const struct code *c;
 		const char *bytes;
 		size_t nr_bytes;
 		uint32_t i;
 
-		if (record.id != JITREG_LOAD)
+		if (!is_code(&record, &address, &loaded_ns, &read_ns, &bytes, &nr_bytes))
 			continue;
-		i = intern_find(&by_place, trace_u64(&record, F(load, code_addr)),
-				record.time_ns == JITREG_TIME_BEFORE ? 0 : record.time_ns);
+		i = intern_find(&by_place, address, loaded_ns == JITREG_TIME_BEFORE ? 0 : loaded_ns);
 		c = i ? r->model->code[i - 1] : NULL;
-		bytes = trace_bytes(&record, F(load, code), &nr_bytes);
 		if (c && c->bytes <= nr_bytes && r->model->numbered[c->process]->pid == record.pid)
-			take_code(context, c, bytes);
+			take_code(context, c, bytes, read_ns);
 	}
 	trace_select(r->reader, ~0u);
 	intern_fini(&by_place);
@@ -57,13 +71,15 @@ struct taking {
 	uint32_t nr;
 };
 
-static void take_wanted(void *context, const struct code *c, const void *bytes)
+static void take_wanted(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
 {
 	struct taking *t = context;
 
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->wanted[i].code == c)
+		if (t->wanted[i].code == c && !t->wanted[i].bytes) {
 			take(&t->wanted[i], c->address, bytes, c->bytes);
+			t->wanted[i].read_ns = read_ns;
+		}
 }
 
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr)

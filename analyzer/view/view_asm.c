@@ -404,6 +404,21 @@ static void read_all(struct report *r, struct hot *hot, uint32_t nr)
 		hot[i].place = places[i];
 }
 
+/* Bytes that were read from memory may be younger than samples. */
+static void say_when_read(const struct report *r, const struct hot *h, const struct hit *hit, struct page *p)
+{
+	uint64_t first_ns = UINT64_MAX;
+	char text[16];
+
+	for (uint32_t i = h->first; i < h->first + h->nr; i++)
+		if (hit[i].event == r->event && hit[i].sum->samples > 0 && hit[i].sum->first_ns < first_ns)
+			first_ns = hit[i].sum->first_ns;
+	if (h->place.read_ns > first_ns)
+		page_sentence(p, "(These bytes were read from memory %s after the first sample in them: what changed before does not "
+			      "show.)",
+			      grid_duration((double)(h->place.read_ns - first_ns), text));
+}
+
 static void show(struct report *r, const struct shown *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
@@ -429,7 +444,9 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
 			show_function(r, v, &hot[i], hit, p);
-		else
+		if (hot[i].place.bytes && hot[i].place.read_ns)
+			say_when_read(r, &hot[i], hit, p);
+		if (!hot[i].place.bytes)
 			page_sentence(p, "The trace has no code bytes of %s.", hot[i].name);
 		free(hot[i].place.bytes);
 	}
