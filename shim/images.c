@@ -206,6 +206,8 @@ static void look_once(void)
 
 void images_look(void)
 {
+	if (guest_is_late()) /* the kernel tells the recorder */
+		return;
 	__atomic_store_n(&look_again, 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&look_again, __ATOMIC_ACQUIRE)) {
 		if (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))

@@ -18,6 +18,7 @@
 
 static struct {
 	bool on;
+	bool late, may_start; /* loaded into a process that runs; and nobody has told us yet */
 	bool debug;
 	bool threads_count;
 	char socket[SOCKET_BYTES];
@@ -34,6 +35,11 @@ static __thread int saved_errno __attribute__((tls_model("initial-exec")));
 bool guest_is_on(void)
 {
 	return __atomic_load_n(&state.on, __ATOMIC_RELAXED);
+}
+
+bool guest_is_late(void)
+{
+	return state.late;
 }
 
 void guest_switch_off(int error)
@@ -200,6 +206,11 @@ __attribute__((constructor)) static void guest_init(void)
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE))
 		return;
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
+	state.late = state.may_start = objects_are_late();
+	if (state.late) { /* whoever has done it says by tailor_injected() where the recorder is */
+		errno = saved;
+		return;
+	}
 	ret = map_owner();
 	inside = 1; /* hooks see nothing until all is up */
 	if (ret == 0) {
@@ -227,4 +238,30 @@ __attribute__((constructor)) static void guest_init(void)
 		guest_debug("on: recorder %s", state.socket);
 	}
 	errno = saved;
+}
+
+/*
+ * `tailor attach --inject` has loaded us, and has borrowed this thread for the call.  0 or -errno.  Nothing is patched: another
+ * thread may be in the middle of what would be; the recorder reads from outside what we would hear by that.
+ */
+API int tailor_injected(const char *socket);
+API int tailor_injected(const char *socket)
+{
+	int saved = errno, ret;
+
+	if (!__atomic_exchange_n(&state.may_start, false, __ATOMIC_RELAXED))
+		return -EALREADY;
+	if (strlen(socket) >= sizeof(state.socket))
+		return -ENAMETOOLONG;
+	strcpy(state.socket, socket);
+	ret = map_owner();
+	if (ret == 0)
+		ret = say_hello(false);
+	if (ret == 0) {
+		state.on = true;
+		__register_atfork(NULL, NULL, in_child, &__dso_handle);
+	}
+	guest_debug("injected: %s", ret ? strerror(-ret) : state.socket);
+	errno = saved;
+	return ret;
 }

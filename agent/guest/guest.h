@@ -23,6 +23,9 @@
 bool guest_is_on(void);
 /* ... and is its log ours, not a parent's?  Context: any, also signal. */
 bool guest_owns_log(void);
+/* Were we loaded behind libc, into a process that ran already?  Then nothing of it is hooked, patched or adapted: only what it
+ * says by jitreg_emit() is passed on.  Context: any, also signal. */
+bool guest_is_late(void);
 /* Give up for good; error is told to the recorder.  Context: any. */
 void guest_switch_off(int error);
 
@@ -96,7 +99,7 @@ void objects_changes(uint64_t *loaded, uint64_t *unloaded);
 void *object_find_symbol(const struct object *o, const char *name);
 /* Does all of [address, address + bytes) lie in one of its segments? */
 bool object_contains(const struct object *o, const void *address, size_t bytes);
-/* The definition of name that comes behind ours in the order of lookup, or NULL. */
+/* The definition of name that comes behind ours in the order of lookup (when we are late: or the first one), or NULL. */
 void *objects_find_next(const char *name);
 /* ... looked for once, and remembered in *cache (static, NULL at first). */
 void *objects_next(const char *name, void **cache);
@@ -112,5 +115,8 @@ int patch_write(void *to, const void *from, size_t bytes);
 void **object_find_slot(const struct object *o, const char *name);
 /* Calls of o to name go to `to`; *before (a function pointer): where they went.  0, -ENOENT or -errno.  Context: any. */
 int slot_replace(const struct object *o, const char *name, void *to, void *before);
+
+/* Is libc before us in the order of lookup?  Context: init. */
+bool objects_are_late(void);
 
 #endif

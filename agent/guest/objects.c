@@ -223,7 +223,7 @@ bool object_contains(const struct object *o, const void *address, size_t bytes)
 struct next {
 	const char *name;
 	void *found;
-	bool behind_us;
+	bool behind_us, anywhere;
 };
 
 /* What stands before us in the order of lookup has called us as its own next one: never back to that. */
@@ -231,18 +231,22 @@ static int look_in(void *context, const struct object *o)
 {
 	struct next *n = context;
 
-	if (n->behind_us)
+	bool ours = object_contains(o, (const void *)(uintptr_t)look_in, 1);
+
+	if (!ours && (n->behind_us || n->anywhere))
 		n->found = object_find_symbol(o, n->name);
-	else
-		n->behind_us = object_contains(o, (const void *)(uintptr_t)look_in, 1);
+	n->behind_us |= ours;
 	return n->found != NULL;
 }
 
 void *objects_find_next(const char *name)
 {
-	struct next n = { name, NULL, false };
+	struct next n = { name, NULL, false, false };
 
-	objects_each(look_in, &n);
+	if (!objects_each(look_in, &n) && guest_is_late()) {
+		n = (struct next){ name, NULL, false, true };
+		objects_each(look_in, &n);
+	}
 	return n.found;
 }
 
@@ -255,4 +259,18 @@ void *objects_next(const char *name, void **cache)
 		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
 	}
 	return next;
+}
+
+/* 1: ours comes first; 2: libc does */
+static int who_is_first(void *context, const struct object *o)
+{
+	(void)context;
+	if (object_contains(o, (const void *)(uintptr_t)who_is_first, 1))
+		return 1;
+	return object_find_symbol(o, "__libc_start_main") ? 2 : 0;
+}
+
+bool objects_are_late(void)
+{
+	return objects_each(who_is_first, NULL) == 2;
 }

@@ -2,10 +2,11 @@
 /*
  * tailor attach: record a process that runs already, from outside.  Its threads are counted, its images and mappings read
  * from /proc, and its generated code from where its JIT leaves it for debuggers and for perf.  Nothing of the process is
- * changed or stopped.
+ * changed or stopped; unless --inject asks for the agent in it.
  */
 #include "cmd.h"
 #include "control.h"
+#include "inject.h"
 #include "options.h"
 #include "target.h"
 
@@ -92,17 +93,22 @@ static int record_by_its_own(struct arguments *a, int argc, char **argv)
 	return control_stop_recording(a->pid, to);
 }
 
+static void serve(void *session)
+{
+	session_meanwhile(session);
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "PID",
-		"Record a process that runs already, without changing it.\v"
+		"Record a process that runs already, without changing it (unless --inject is given).\v"
 		"Its generated code is found where its JIT registers it for debuggers (LLVM and others) and in perf maps and jitdump "
 		"files.  Ctrl-C ends the recording, not the process.\n\n"
 		"Exit status: 0 recorded; 1 it could not be attached to, or parts of the trace could not be written; 2 misused.",
 		children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
-	char socket[64];
+	char socket[64], library[PATH_MAX];
 	struct session *s = NULL;
 	struct target target;
 	struct diag d = { "" };
@@ -112,6 +118,12 @@ static int run(int argc, char **argv)
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (target_look(a.pid, &target, &d))
+		return give_up(NULL, &d);
+	if (a.session.inject && !inject_find_library(library, sizeof(library)))
+		diag_fail(&d, ENOENT, "libtailor.so is not beside the tailor command; attach without --inject");
+	else if (a.session.inject)
+		inject_look(&target, library, &d);
+	if (d.text[0])
 		return give_up(NULL, &d);
 	if (target.has_agent && target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
 		return record_by_its_own(&a, argc, argv);
@@ -139,6 +151,8 @@ static int run(int argc, char **argv)
 	for (int i = 0; i < target.nr_notices; i++)
 		session_notice(s, "host", "%s", target.notice[i]);
 	session_hear_from_outside(s, a.pid);
+	if (a.session.inject && inject(&target, library, socket, serve, s, &d))
+		return give_up(s, &d);
 	session_run(s, a.pid, false, a.session.follow, &status);
 	if (session_close(s, status, &d)) {
 		fprintf(stderr, "%s: %s; the process was not disturbed\n", program_invocation_name, d.text);

@@ -157,11 +157,12 @@ static error_t parse_dormant(int key, char *arg, struct argp_state *state)
 
 const struct argp dormant_argp = { dormant_options, parse_dormant, NULL, NULL, NULL, NULL, NULL };
 
-enum { KEY_FOLLOW = 0x200 };
+enum { KEY_FOLLOW = 0x200, KEY_INJECT };
 
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "SECONDS", 0, "end the recording after so long (until the process ends, or Ctrl-C)", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0, "go on until the processes that it starts meanwhile have ended as well", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "load the agent into it: a host that speaks jitreg is heard, all that is live included", 0 },
 	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
 	{ 0 },
 };
@@ -178,6 +179,9 @@ static error_t parse_attach(int key, char *arg, struct argp_state *state)
 		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
 			argp_error(state, "--duration is a number of seconds above 0, not '%s'", arg);
 		o->duration_ns = (uint64_t)(seconds * 1e9);
+		break;
+	case KEY_INJECT:
+		o->inject = true;
 		break;
 	case KEY_FOLLOW:
 		o->follow = true;

@@ -284,6 +284,12 @@ static bool tree_has_ended(const struct session *s)
 	return s->nr_rings == 0 && !session_guest_lives(s);
 }
 
+void session_meanwhile(struct session *s)
+{
+	session_serve_guests(s);
+	session_drain(s, false);
+}
+
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status)
 {
 	int pidfd = our_child ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);

@@ -24,6 +24,7 @@ struct session_options {
 	enum session_sampler sampler;
 	bool no_guest;	   /* nothing in the host will take samples for us */
 	bool follow;	   /* attach: until the processes that it starts have ended as well */
+	bool inject;	   /* attach: the agent is loaded into the process */
 	bool quiet;	   /* nothing on stderr but failures */
 	bool dormant;	   /* only hear what guests register, until somebody asks for a recording */
 	uint64_t store_bytes; /* dormant: most to keep of each process */
@@ -51,6 +52,8 @@ void session_hear_from_outside(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
 void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* What session_run() does all the time, once, while something else is waited for: guests are answered. */
+void session_meanwhile(struct session *s);
 /* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Four threads in generated code, which allocate, lock and throw the loader's lock about meanwhile; an agent that shows up
+ * late is told of the code by the replay function.  Prints a sum that does not depend on time: replays [ROUNDS].
+ */
+#define _GNU_SOURCE
+#include "jitreg.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* mov %rdi, %rax; 1: imul $33, %rax, %rax; inc %rax; dec %rsi; jnz 1b; ret */
+static const unsigned char code[] = { 0x48, 0x89, 0xf8, 0x48, 0x6b, 0xc0, 0x21, 0x48, 0xff, 0xc0, 0x48, 0xff, 0xce, 0x75, 0xf4, 0xc3 };
+static unsigned long (*generated)(unsigned long, unsigned long);
+static unsigned long rounds;
+
+static void replay(void *host)
+{
+	(void)host;
+	jitreg_code_load((uint64_t)(uintptr_t)generated, sizeof(code), 1, "generated_before", code);
+}
+
+static int count(struct dl_phdr_info *i, size_t bytes, void *p)
+{
+	(void)i;
+	(void)bytes;
+	++*(unsigned *)p;
+	return 0;
+}
+
+static void *work(void *p)
+{
+	unsigned long x = (unsigned long)p;
+	unsigned objects = 0;
+
+	for (unsigned long i = 0; i < rounds; i++) {
+		char *memory = malloc(100 + x % 5000);
+
+		memset(memory, (int)x, 100);
+		x = generated(x + (unsigned char)memory[x % 100] * 0, 100000);
+		free(memory);
+		dl_iterate_phdr(count, &objects);
+		(void)jitreg_enabled();
+	}
+	return (void *)x;
+}
+
+int main(int argc, char **argv)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned long sum = 0;
+	pthread_t t[4];
+
+	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
+	if (page == MAP_FAILED)
+		return 1;
+	memcpy(page, code, sizeof(code));
+	memcpy(&generated, &page, sizeof(page));
+	jitreg_set_replay(replay, NULL);
+	(void)jitreg_enabled();
+	for (unsigned long i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, work, (void *)i);
+	for (int i = 0; i < 4; i++) {
+		void *x;
+
+		pthread_join(t[i], &x);
+		sum = sum * 31 + (unsigned long)x;
+	}
+	printf("%lu\n", sum);
+	return (int)(sum % 7);
+}
