@@ -4,7 +4,7 @@
 # before is known by name.  What cannot be injected into safely is refused in one sentence, and runs on.
 set -u
 B=$1
-TIMES=${TIMES:-4} # of each host
+TIMES=${TIMES:-3} # of each host
 dir=$(mktemp -d)
 host=
 trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
@@ -37,13 +37,17 @@ check_host() { # NAME PATTERN TICKS COMMAND...: PATTERN of a name that must be i
 			fail "$name $i: exit $status, alone $alone; $(diff "$dir/alone" "$dir/result" | head -n 3)"
 		"$B/tailor" dump "$dir/t.tlr" >"$dir/dump" || fail "$name $i: the trace cannot be read"
 		grep -q ' GUEST ' "$dir/dump" || fail "$name $i: no agent said hello"
+		[ $name = engine ] && { "$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+jit = json.load(sys.stdin)["jit"]
+sys.exit(not jit["samples"] >= 50 <= jit["named"] >= 0.95 * jit["samples"])' || fail "$name $i: expected names for 95 % of JIT samples"; }
 		[ -z "$pattern" ] || grep -q "$pattern" "$dir/dump" || fail "$name $i: expected '$pattern' in the trace"
 		injected=$((injected + 1))
 	done
 	echo "FIGURE $name: injected into $injected times"
 }
 check_host replays 'LOAD.*generated_before' 20 "$B/hosts/replays" 9000
-[ -x "$B/engine" ] && check_host engine 'IMAGE' 60 "$B/engine" --query=q1 --repeat=1500 --scale=0.05 --threads=3
+[ -x "$B/engine" ] && check_host engine '' 60 "$B/engine" --query=q1 --repeat=1500 --scale=0.05 --threads=3
 command -v luajit >/dev/null && check_host luajit '' 20 luajit -e 'local x = 0 for i = 1, 15e7 do x = (x * 33 + i) % 1000003 end print(x)'
 command -v node >/dev/null &&
 	check_host node '' 20 node -e 'let x = 0; for (let i = 0; i < 3e8; i++) x = (x * 33 + i) % 1000003; console.log(x)'
