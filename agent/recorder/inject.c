@@ -220,8 +220,8 @@ int inject_look(const struct target *t, const char *library, struct diag *d)
 		return diag_fail(d, EBUSY, "process %d is stopped; let it go on first (kill -CONT %d)", pid, pid);
 	read_status_line(t->living, "Seccomp:", text, sizeof(text));
 	if (*text && *text != '0')
-		return diag_fail(d, EPERM, "process %d forbids itself system calls (seccomp), and dies of those that the agent needs; attach "
-				 "without --inject", pid);
+		return diag_fail(d, EPERM, "process %d forbids itself system calls (seccomp), and dies of those that the "
+				 "agent needs; attach without --inject", pid);
 	read_status_line(t->living, "x86_Thread_features:", text, sizeof(text));
 	if (strstr(text, "shstk"))
 		return diag_fail(d, ENOTSUP, "process %d has a shadow stack, on which no call can be put; attach without --inject", pid);
@@ -229,8 +229,8 @@ int inject_look(const struct target *t, const char *library, struct diag *d)
 	if (strtoull(text, NULL, 16) >> (SIGSEGV - 1) & 1)
 		return diag_fail(d, ENOTSUP, "process %d ignores SIGSEGV, by which a call's end is seen; attach without --inject", pid);
 	if (!is_same_file(t->living, library))
-		return diag_fail(d, ENOENT, "process %d does not see %s (another root or container); put it there, with tailor beside it, or "
-				 "attach without --inject", pid, library);
+		return diag_fail(d, ENOENT, "process %d does not see %s (another root or container); put it there, with tailor "
+				 "beside it, or attach without --inject", pid, library);
 	j = malloc(sizeof(*j));
 	if (!j || learn_process(j, t->living))
 		ret = diag_fail(d, ESRCH, "process %d ended while it was looked at, or has too many libraries", pid);
@@ -593,7 +593,7 @@ int inject(const struct target *t, const char *library, const char *socket, void
 	}
 	free(j);
 	if (ret == -EAGAIN)
-		return diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all wait, or are in the loader, in "
-				 "libc or in signal handlers); try again, or attach without --inject", (int)t->pid, TRY_MS / 1000);
+		return diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all wait, or are in "
+				 "the loader, in libc or in signal handlers); try again, or attach without --inject", (int)t->pid, TRY_MS / 1000);
 	return ret;
 }
