@@ -594,6 +594,7 @@ int inject(const struct target *t, const char *library, const char *socket, void
 	free(j);
 	if (ret == -EAGAIN)
 		return diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all wait, or are in "
-				 "the loader, in libc or in signal handlers); try again, or attach without --inject", (int)t->pid, TRY_MS / 1000);
+				 "the loader, in libc or in signal handlers); try again, or attach without --inject",
+				 (int)t->pid, TRY_MS / 1000);
 	return ret;
 }
