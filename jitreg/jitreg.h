@@ -258,7 +258,8 @@ static inline jitreg_emit_function jitreg_find_(void)
 #else
 /*
  * Find the agent, at most once a second while there is none (a weak reference to jitreg_emit would stay NULL in
- * non-PIE executables and for agents that are loaded later).  The first time one is found, the replay function runs.
+ * non-PIE executables and for agents that are loaded later).  An agent that does not listen (its recorder has gone, or is still to
+ * come) is none.  Each time that one is found, the replay function runs.
  */
 static inline jitreg_emit_function jitreg_find_(void)
 {
@@ -277,6 +278,10 @@ static inline jitreg_emit_function jitreg_find_(void)
 		return 0;
 	}
 	memcpy(&emit, &symbol, sizeof(emit));
+	if (emit(0, 0) == -ENOSYS) {
+		errno = saved;
+		return 0;
+	}
 	if (!__atomic_exchange_n(&jitreg_state_.emit, emit, __ATOMIC_ACQ_REL) && jitreg_state_.replay)
 		jitreg_state_.replay(jitreg_state_.replay_host);
 	errno = saved;
@@ -292,7 +297,7 @@ static inline int jitreg_enabled(void)
 	return emit || jitreg_find_();
 }
 
-/* Have replay(host) called once when an agent shows up late; it announces all that is live.  Call it early. */
+/* Have replay(host) called whenever an agent shows up late; it announces all that is live.  Call it early. */
 static inline void jitreg_set_replay(jitreg_replay_function replay, void *host)
 {
 	jitreg_state_.replay_host = host;
@@ -304,7 +309,7 @@ static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, co
 	jitreg_emit_function emit = __atomic_load_n(&jitreg_state_.emit, __ATOMIC_ACQUIRE);
 	struct jitreg_prefix *prefix = (struct jitreg_prefix *)record;
 	struct iovec parts[6];
-	int i;
+	int i, ret;
 
 	if (!emit && !(emit = jitreg_find_()))
 		return -ENOSYS;
@@ -313,7 +318,10 @@ static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, co
 	parts[0].iov_len = fixed_bytes;
 	for (i = 0; i < nr_rest && i < 5; i++)
 		parts[i + 1] = rest[i];
-	return emit(parts, i + 1);
+	ret = emit(parts, i + 1);
+	if (ret == -ENOSYS) /* the recorder has gone; another one may come */
+		__atomic_store_n(&jitreg_state_.emit, (jitreg_emit_function)0, __ATOMIC_RELEASE);
+	return ret;
 }
 
 static inline struct iovec jitreg_part_(const void *base, size_t bytes)

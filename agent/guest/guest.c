@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#define FETCH_NAPS 200
 #define SOCKET_BYTES 64
 
 static struct {
 	bool on;
-	bool late, may_start; /* loaded into a process that runs; and nobody has told us yet */
 	bool debug;
 	bool threads_count;
 	char socket[SOCKET_BYTES];
@@ -28,6 +28,9 @@ static struct {
 enum owner { OF_PARENT = 0, OURS, BEING_MADE };
 #define ADOPT_NAPS 200
 #define NAP_NS 50000
+
+/* Loaded into a process that runs: nothing happens until we are told.  Read from outside, before we are called. */
+API int tailor_is_late;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
 static __thread int saved_errno __attribute__((tls_model("initial-exec")));
@@ -39,7 +42,7 @@ bool guest_is_on(void)
 
 bool guest_is_late(void)
 {
-	return state.late;
+	return tailor_is_late;
 }
 
 void guest_switch_off(int error)
@@ -176,6 +179,8 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 	if (!guest_is_on())
 		return -ENOSYS;
+	if (nr_parts < 1) /* asked whether we listen */
+		return -EINVAL;
 	if (log_owner() != OURS)
 		adopt();
 	if (overflow_is_on())
@@ -206,8 +211,8 @@ __attribute__((constructor)) static void guest_init(void)
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE))
 		return;
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
-	state.late = state.may_start = objects_are_late();
-	if (state.late) { /* whoever has done it says by tailor_injected() where the recorder is */
+	tailor_is_late = objects_are_late();
+	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is */
 		errno = saved;
 		return;
 	}
@@ -240,28 +245,45 @@ __attribute__((constructor)) static void guest_init(void)
 	errno = saved;
 }
 
-/*
- * `tailor attach --inject` has loaded us, and has borrowed this thread for the call.  0 or -errno.  Nothing is patched: another
- * thread may be in the middle of what would be; the recorder reads from outside what we would hear by that.
- */
-API int tailor_injected(const char *socket);
-API int tailor_injected(const char *socket)
+static int start_late(const char *socket)
 {
-	int saved = errno, ret;
+	int saved = errno, ret = 0;
 
-	if (!__atomic_exchange_n(&state.may_start, false, __ATOMIC_RELAXED))
+	if (!tailor_is_late)
 		return -EALREADY;
 	if (strlen(socket) >= sizeof(state.socket))
 		return -ENAMETOOLONG;
+	inside = 1;
+	state.on = false; /* the recorder before is gone, whether it has said so or not */
 	strcpy(state.socket, socket);
-	ret = map_owner();
+	if (!state.log_is) {
+		ret = map_owner();
+		if (ret == 0)
+			__register_atfork(NULL, NULL, in_child, &__dso_handle);
+	}
+	log_abandon();
 	if (ret == 0)
 		ret = say_hello(false);
-	if (ret == 0) {
-		state.on = true;
-		__register_atfork(NULL, NULL, in_child, &__dso_handle);
-	}
-	guest_debug("injected: %s", ret ? strerror(-ret) : state.socket);
+	__atomic_store_n(&state.on, ret == 0, __ATOMIC_RELEASE);
+	inside = 0;
 	errno = saved;
 	return ret;
 }
+
+/*
+ * `tailor attach --inject` has loaded us, and has borrowed this thread for the call.  Nothing is patched: another thread may be in
+ * the middle of what would be; the recorder reads from outside what we would hear by that.  Called again for each recorder.
+ *
+ * Whoever waits for the result then fetches the thread.  Should it have been killed, the thread goes on by itself.
+ */
+API void tailor_injected(const char *socket, int *result);
+API void tailor_injected(const char *socket, int *result)
+{
+	int ret = start_late(socket);
+
+	guest_debug("injected: %s", ret ? strerror(-ret) : state.socket);
+	__atomic_store_n(result, ret, __ATOMIC_RELEASE);
+	for (int i = 0; i < FETCH_NAPS; i++)
+		sys_nap();
+}
+

@@ -16,10 +16,18 @@
 #define NAP_NS 50000
 #define PARTS_MAX 16
 
-static struct {
+#define LOGS 4 /* what an append began with stays as it is until it ends, though another log is attached meanwhile */
+
+struct log {
 	struct log_head *head;
 	unsigned char *ring;
 	uint64_t bytes;
+};
+
+static struct {
+	struct log logs[LOGS];
+	unsigned nr_logs;  /* attached so far */
+	const struct log *log; /* or NULL */
 	uint64_t missed; /* records between two logs: a child's recorder did not answer yet */
 	const struct log_head *last_head; /* stays when head goes */
 	uint64_t stuck; /* where the recorder stood when waiting for it was in vain: nobody waits there again */
@@ -29,12 +37,13 @@ static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
 
 void log_attach(struct log_head *head, uint64_t bytes)
 {
-	the_log.ring = (unsigned char *)head + LOG_HEAD_BYTES;
-	the_log.bytes = bytes;
+	struct log *l = &the_log.logs[the_log.nr_logs++ % LOGS];
+
+	*l = (struct log){ head, (unsigned char *)head + LOG_HEAD_BYTES, bytes };
 	the_log.stuck = ~0ull;
 	__atomic_fetch_add(&head->dropped_records, __atomic_exchange_n(&the_log.missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&the_log.last_head, head, __ATOMIC_RELEASE);
-	__atomic_store_n(&the_log.head, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&the_log.log, l, __ATOMIC_RELEASE);
 }
 
 /* A registration costs no system call. */
@@ -49,7 +58,15 @@ void log_detach(void)
 {
 	tid = 0; /* a child's one thread was its parent's */
 	/* it stays mapped: another thread may be in the middle of an append */
-	__atomic_store_n(&the_log.head, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&the_log.log, NULL, __ATOMIC_RELEASE);
+}
+
+void log_abandon(void)
+{
+	const struct log *l = __atomic_exchange_n(&the_log.log, NULL, __ATOMIC_ACQ_REL);
+
+	if (l)
+		sys_madvise(l->ring, l->bytes, MADV_REMOVE);
 }
 
 /* Also of a log that was a parent's: its recorder is ours, and it stays mapped. */
@@ -62,7 +79,7 @@ uint64_t log_beats(void)
 
 bool log_is_attached(void)
 {
-	return __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE) != NULL;
+	return __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE) != NULL;
 }
 
 static int64_t now_ns(void)
@@ -73,25 +90,26 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void copy_in(uint64_t position, const void *from, size_t bytes)
+static void copy_in(const struct log *l, uint64_t position, const void *from, size_t bytes)
 {
-	uint64_t at = position % the_log.bytes, left = the_log.bytes - at;
+	uint64_t at = position % l->bytes, left = l->bytes - at;
 
 	if (bytes > left) {
-		memcpy(the_log.ring + at, from, left);
-		memcpy(the_log.ring, (const char *)from + left, bytes - left);
+		memcpy(l->ring + at, from, left);
+		memcpy(l->ring, (const char *)from + left, bytes - left);
 	} else if (bytes) {
-		memcpy(the_log.ring + at, from, bytes);
+		memcpy(l->ring + at, from, bytes);
 	}
 }
 
 /* Reserve bytes, or refuse.  A fetch-and-add could not be taken back. */
-static int reserve(struct log_head *head, uint64_t bytes, uint64_t *position)
+static int reserve(const struct log *l, uint64_t bytes, uint64_t *position)
 {
+	struct log_head *head = l->head;
 	uint64_t at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
 
 	do {
-		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > the_log.bytes)
+		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > l->bytes)
 			return -ENOBUFS;
 	} while (!__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	*position = at;
@@ -99,10 +117,11 @@ static int reserve(struct log_head *head, uint64_t bytes, uint64_t *position)
 }
 
 /* ... having waited for the recorder for a moment.  One that was killed holds up its host once, not at each record. */
-static int reserve_waiting(struct log_head *head, uint64_t bytes, uint64_t *position)
+static int reserve_waiting(const struct log *l, uint64_t bytes, uint64_t *position)
 {
+	struct log_head *head = l->head;
 	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
-	int ret = reserve(head, bytes, position);
+	int ret = reserve(l, bytes, position);
 	int64_t until;
 
 	if (ret == 0 || __atomic_load_n(&the_log.stuck, __ATOMIC_RELAXED) == consumed)
@@ -110,7 +129,7 @@ static int reserve_waiting(struct log_head *head, uint64_t bytes, uint64_t *posi
 	until = now_ns() + WAIT_NS;
 	do {
 		sys_sleep_ns(NAP_NS);
-		ret = reserve(head, bytes, position);
+		ret = reserve(l, bytes, position);
 	} while (ret && now_ns() < until);
 	if (ret && __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) == consumed)
 		__atomic_store_n(&the_log.stuck, consumed, __ATOMIC_RELAXED);
@@ -130,33 +149,35 @@ static uint64_t frame_bytes(size_t record_bytes)
 }
 
 /* prefix in place of the one that the first part begins with. */
-static void publish(uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts, size_t bytes)
+static void publish(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
+		    size_t bytes)
 {
 	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = own_tid() };
 	uint64_t at = position + sizeof(frame);
 
 	prefix->total_size = (uint32_t)bytes;
-	copy_in(position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
-	copy_in(at, prefix, sizeof(*prefix));
-	copy_in(at + sizeof(*prefix), (const char *)parts[0].iov_base + sizeof(*prefix), parts[0].iov_len - sizeof(*prefix));
+	copy_in(l, position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
+	copy_in(l, at, prefix, sizeof(*prefix));
+	copy_in(l, at + sizeof(*prefix), (const char *)parts[0].iov_base + sizeof(*prefix), parts[0].iov_len - sizeof(*prefix));
 	at += parts[0].iov_len;
 	for (int i = 1; i < nr_parts; i++) {
-		copy_in(at, parts[i].iov_base, parts[i].iov_len);
+		copy_in(l, at, parts[i].iov_base, parts[i].iov_len);
 		at += parts[i].iov_len;
 	}
-	__atomic_store_n((uint64_t *)(void *)(the_log.ring + position % the_log.bytes), position, __ATOMIC_RELEASE);
+	__atomic_store_n((uint64_t *)(void *)(l->ring + position % l->bytes), position, __ATOMIC_RELEASE);
 }
 
 int log_append(const struct iovec *parts, int nr_parts)
 {
-	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
+	const struct log *l = __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE);
+	struct log_head *head = l ? l->head : NULL;
 	struct jitreg_prefix prefix;
 	uint64_t position;
 	size_t bytes = 0;
 
 	if (!head) {
 		__atomic_fetch_add(&the_log.missed, 1, __ATOMIC_RELAXED);
-		return -ENOSYS;
+		return -ENOBUFS;
 	}
 	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
 		return -EINVAL;
@@ -169,22 +190,23 @@ int log_append(const struct iovec *parts, int nr_parts)
 			return -EINVAL;
 		bytes += parts[i].iov_len;
 	}
-	if (bytes > the_log.bytes - sizeof(struct log_frame) - LOG_FRAME_ALIGN)
+	if (bytes > l->bytes - sizeof(struct log_frame) - LOG_FRAME_ALIGN)
 		return drop(head, bytes, ENOBUFS);
-	if (reserve_waiting(head, frame_bytes(bytes), &position))
+	if (reserve_waiting(l, frame_bytes(bytes), &position))
 		return drop(head, bytes, ENOBUFS);
 
 	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
 	if (!prefix.timestamp)
 		prefix.timestamp = (uint64_t)now_ns();
-	publish(position, &prefix, parts, nr_parts, bytes);
+	publish(l, position, &prefix, parts, nr_parts, bytes);
 	return 0;
 }
 
 /* Neither waits nor switches off. */
 int log_append_sample(const struct log_sample *s, const void *stack)
 {
-	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
+	const struct log *l = __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE);
+	struct log_head *head = l ? l->head : NULL;
 	struct iovec parts[2] = { { (void *)(uintptr_t)s, sizeof(*s) }, { (void *)(uintptr_t)stack, s->stack_bytes } };
 	size_t bytes = sizeof(*s) + s->stack_bytes;
 	struct jitreg_prefix prefix;
@@ -192,19 +214,19 @@ int log_append_sample(const struct log_sample *s, const void *stack)
 
 	if (!head || __atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE))
 		return -ENOSYS;
-	if (reserve(head, frame_bytes(bytes), &position)) {
+	if (reserve(l, frame_bytes(bytes), &position)) {
 		__atomic_fetch_add(&head->dropped_samples, 1, __ATOMIC_RELAXED);
 		return -ENOBUFS;
 	}
 	memcpy(&prefix, s, sizeof(prefix));
-	publish(position, &prefix, parts, 2, bytes);
+	publish(l, position, &prefix, parts, 2, bytes);
 	return 0;
 }
 
 void log_count_full(void)
 {
-	struct log_head *head = __atomic_load_n(&the_log.head, __ATOMIC_ACQUIRE);
+	const struct log *l = __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE);
 
-	if (head)
-		__atomic_fetch_add(&head->guest_full, 1, __ATOMIC_RELAXED);
+	if (l)
+		__atomic_fetch_add(&l->head->guest_full, 1, __ATOMIC_RELAXED);
 }

@@ -98,6 +98,14 @@ static inline void sys_sleep_ns(long ns)
 	sys_call(SYS_nanosleep, (long)&t, 0, 0, 0, 0, 0);
 }
 
+/* 1 ms, by a call that leaves alone what the kernel remembers of another one that was interrupted (nanosleep does not). */
+static inline void sys_nap(void)
+{
+	struct timespec t = { 0, 1000000 };
+
+	sys_call(SYS_ppoll, 0, 0, (long)&t, 0, 0, 0);
+}
+
 static inline int sys_socket(int domain, int type)
 {
 	return (int)sys_call(SYS_socket, domain, type, 0, 0, 0, 0);

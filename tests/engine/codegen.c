@@ -809,6 +809,19 @@ static const char *next_instruction(const char *at, uint32_t *line, bool *inside
 	return at;
 }
 
+static void remember_line(struct program *p, uint32_t line, uint32_t task)
+{
+	uint32_t nr = line + 1 > p->nr_lines ? line + 1 : p->nr_lines;
+	uint32_t *bigger = nr > p->nr_lines ? realloc(p->task_of_line, nr * sizeof(*bigger)) : p->task_of_line;
+
+	if (!bigger)
+		abort();
+	memset(bigger + p->nr_lines, 0, (nr - p->nr_lines) * sizeof(*bigger));
+	p->task_of_line = bigger;
+	p->nr_lines = nr;
+	p->task_of_line[line] = task;
+}
+
 /*
  * Print the module, then give each instruction its own line in that text as debug location.  The optimizer comes later and
  * carries the locations along.
@@ -827,11 +840,12 @@ static void number_instructions(struct gen *g, struct optimizer *optimizer)
 				at = next_instruction(at, &line, &inside);
 				jitreg_link(IR, line, TASK, LLVMDILocationGetLine(task), 1);
 				optimizer_owner(optimizer, line, LLVMDILocationGetLine(task));
+				remember_line(g->program, line, LLVMDILocationGetLine(task));
 				LLVMInstructionSetDebugLoc(i, debug_info_location(g->debug, line, LLVMGetSubprogram(f)));
 			}
 }
 
-static void announce_plan(const struct plan *p, const struct options *options)
+void codegen_announce_plan(const struct plan *p, const struct options *options)
 {
 	struct jitreg_range kept = { (uintptr_t)__start_runtime_text, (uintptr_t)__stop_runtime_text };
 	struct jitreg_tag_field task[] = { { TASK, 0, 20 } }, packed[] = { { OPERATOR, 0, 10 }, { PIPELINE, 10, 10 } };
@@ -881,7 +895,7 @@ int codegen(struct plan *plan, const struct data *d, const struct options *o, st
 	g.none = LLVMVoidTypeInContext(g.context);
 	g.debug = debug_info_begin(g.module, file_name);
 	g.tracker = (struct jitreg_tracker){ .lower_level = IR, .upper_level = TASK };
-	announce_plan(plan, o);
+	codegen_announce_plan(plan, o);
 	make_states(plan, o);
 	produce(&g, plan->root);
 	LLVMDisposeBuilder(g.builder);

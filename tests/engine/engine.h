@@ -172,11 +172,18 @@ struct program {
 	uint32_t first_of_iteration, end_of_iteration;
 	char *ir;	 /* as generated; behind it what the optimizer made */
 	char *optimized; /* NULL: nothing but LLVM changed it */
+	uint32_t *task_of_line; /* of ir; 0: of none */
+	uint32_t nr_lines;
 };
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);
+/* Levels, operators, and where the tag lives. */
+void codegen_announce_plan(const struct plan *p, const struct options *options);
 /* The abstraction levels, from above. */
 enum { OPERATOR = 1, PIPELINE, TASK, IR };
+
+/* ---- replay.c: all three live as long as the program. */
+void replay_when_asked(const struct plan *plan, const struct program *program, const struct options *options);
 
 /* ---- execute.c */
 /* Runs all pipelines; the result is in the workers' rows.  Returns ms. */

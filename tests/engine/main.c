@@ -177,6 +177,7 @@ int main(int argc, char **argv)
 	if (codegen(plan, &data, &a.options, &program))
 		return 1;
 	jitreg_mark(JITREG_MARK_END, "compile", 0, 0, 0, 0, 0, "");
+	replay_when_asked(plan, &program, &a.options);
 	if (a.options.explain) {
 		explain(plan, &program);
 		return 0;

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tailor attach --inject refuses what would not be safe: one sentence that names the cause, no trace, and the host runs on as it was.
+set -u
+B=$1
+dir=$(mktemp -d)
+host= other=
+trap 'kill -9 $host $other 2>/dev/null; rm -rf "$dir"' EXIT
+tests/hosts/build.sh "$B" || exit 1
+bad=0
+fail() { echo "$@"; bad=1; }
+
+state() { cat /proc/$1/task/*/status | grep -E 'Sig(Blk|Ign|Cgt)'; cut -d' ' -f6- /proc/$1/maps | sort -u; }
+
+look() { # NAME PATTERN [COMMAND...]: of $host, which runs
+	name=$1 pattern=$2
+	shift 2
+	state $host >"$dir/before"
+	timeout 60 "$@" "$B/tailor" attach --inject -q -d 0.2 -o "$dir/no.tlr" $host 2>"$dir/err"
+	status=$?
+	[ $status = 1 ] || fail "$name: expected exit 1, got $status: $(cat "$dir/err")"
+	grep -qE "^tailor attach: .*$pattern" "$dir/err" || fail "$name: expected a sentence with '$pattern', got: $(cat "$dir/err")"
+	[ "$(wc -l <"$dir/err")" = 1 ] || fail "$name: expected one sentence: $(cat "$dir/err")"
+	[ -e "$dir/no.tlr" ] && fail "$name: left a trace behind"
+	kill -0 $host 2>/dev/null || fail "$name: the host does not run any more"
+	state $host >"$dir/after"
+	cmp -s "$dir/before" "$dir/after" || fail "$name: the host is not as before: $(diff "$dir/before" "$dir/after" | head -n 3)"
+	echo "FIGURE $name: $(sed "s/^tailor attach: //; s/ $host/ PID/g; s/process [0-9]*,/process N,/" "$dir/err")"
+}
+refused() { # NAME PATTERN COMMAND...
+	"${@:3}" >/dev/null 2>&1 &
+	host=$!
+	sleep 0.3
+	look "$1" "$2"
+	kill -9 $host
+	wait $host 2>/dev/null
+}
+
+[ -x "$B/hosts/busy-static" ] && refused static 'linked statically' "$B/hosts/busy-static" 1000000
+[ -x "$B/hosts/busy-32" ] && refused 32 'is a 32-bit program' "$B/hosts/busy-32" 1000000
+refused preloaded 'has the agent already' env TAILOR_OFF=1 "LD_PRELOAD=$B/libtailor.so" "$B/hosts/busy" 1000000
+refused seccomp 'forbids itself system calls' /usr/bin/python3 -c '
+import ctypes
+libc = ctypes.CDLL(None)
+class Program(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+allow = (ctypes.c_uint64 * 1)(0x7fff000000000006)
+libc.prctl(38, 1, 0, 0, 0)
+libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(allow))))
+while True:
+    pass'
+refused 'in a handler' 'had no thread within 2 s' "$B/hosts/idles" handler 100
+refused 'in the loader' 'had no thread within 2 s' "$B/hosts/idles" loader 100
+refused 'on a coroutine' 'had no thread within 2 s' "$B/hosts/idles" coroutine 100
+
+"$B/hosts/busy" 1000000 >/dev/null 2>&1 &
+host=$!
+if command -v strace >/dev/null; then
+	strace -qq -o /dev/null -p $host &
+	other=$!
+	for _ in $(seq 50); do grep -q 'TracerPid:.0$' /proc/$host/status || break; sleep 0.1; done
+	look traced 'is traced by process'
+	kill $other
+	wait $other 2>/dev/null
+fi
+for _ in $(seq 50); do grep -q 'TracerPid:.0$' /proc/$host/status && break; sleep 0.1; done
+kill -STOP $host
+sleep 0.1
+look stopped 'is stopped; let it go on first'
+kill -CONT $host
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$dir"
+	look 'another user' 'belongs to root; run tailor as that user' setpriv --reuid 65534 --regid 65534 --clear-groups
+fi
+kill -9 $host
+wait $host 2>/dev/null
+if unshare -m true 2>/dev/null; then
+	mkdir "$dir/empty"
+	refused 'another mount namespace' 'does not see .*libtailor.so' unshare -m sh -c "mount --bind '$dir/empty' '$B' && exec /usr/bin/python3 -c '
+while True: pass'"
+	refused 'another network namespace' 'is in another network namespace' unshare -n "$B/hosts/busy" 1000000
+fi
+timeout 60 "$B/tailor" attach --inject -q -o "$dir/no.tlr" $host 2>"$dir/err"
+[ $? = 1 ] && grep -q "there is no process $host" "$dir/err" || fail "ended: $(cat "$dir/err")"
+exit $bad
