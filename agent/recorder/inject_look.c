@@ -76,15 +76,15 @@ int inject_look(const struct target *t, const char *library, struct diag *d)
 		return diag_fail(d, EBUSY, "process %d is stopped; let it go on first (kill -CONT %d)", pid, pid);
 	read_status_line(t->living, "Seccomp:", text, sizeof(text));
 	if (*text && *text != '0')
-		return diag_fail(d, EPERM, "process %d forbids itself system calls (seccomp), and dies of those that the agent needs; attach "
-				 "without --inject", pid);
+		return diag_fail(d, EPERM, "process %d forbids itself system calls (seccomp), and dies of those that the agent needs; "
+				 "attach without --inject", pid);
 	read_status_line(t->living, "x86_Thread_features:", text, sizeof(text));
 	if (strstr(text, "shstk"))
 		return diag_fail(d, ENOTSUP, "process %d has a shadow stack, on which no call can be put; attach without --inject", pid);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);
 	if (!is_same_file(library, path))
-		return diag_fail(d, ENOENT, "process %d does not see %s (another root or container); attach without --inject, or put tailor "
-				 "inside and run it there", pid, library);
+		return diag_fail(d, ENOENT, "process %d does not see %s (another root or container); attach without --inject, or put "
+				 "tailor inside and run it there", pid, library);
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)t->living);
 	if (!is_same_file("/proc/self/ns/net", path))
 		return diag_fail(d, ENOTCONN, "process %d is in another network namespace, where the agent cannot reach its recorder; run "

@@ -178,7 +178,7 @@ struct program {
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);
 /* Levels, operators, and where the tag lives. */
-void codegen_announce_plan(const struct plan *p, const struct options *options);
+void codegen_announce_plan(const struct plan *p, const struct options *options); /* replay */
 /* The abstraction levels, from above. */
 enum { OPERATOR = 1, PIPELINE, TASK, IR };
 

@@ -48,7 +48,8 @@ EOF
 	done
 	[ "$blocked" = 0 ] || fail "round $i: $blocked threads have blocked signals"
 	if [ $((i % 4)) = 0 ] && kill -0 "$host" 2>/dev/null; then
-		timeout 60 "$B/tailor" attach --inject -q -d 0.1 -o "$dir/again.tlr" "$host" 2>"$dir/err" || fail "round $i: again: $(cat "$dir/err")"
+		timeout 60 "$B/tailor" attach --inject -q -d 0.1 -o "$dir/again.tlr" "$host" 2>"$dir/err" ||
+			fail "round $i: again: $(cat "$dir/err")"
 		"$B/tailor" dump "$dir/again.tlr" | grep -q ' GUEST ' || fail "round $i: again: no agent said hello"
 	fi
 	wait $job

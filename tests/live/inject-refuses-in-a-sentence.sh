@@ -76,7 +76,8 @@ kill -9 $host
 wait $host 2>/dev/null
 if unshare -m true 2>/dev/null; then
 	mkdir "$dir/empty"
-	refused 'another mount namespace' 'does not see .*libtailor.so' unshare -m sh -c "mount --bind '$dir/empty' '$B' && exec /usr/bin/python3 -c '
+	refused 'another mount namespace' 'does not see .*libtailor.so' \
+		unshare -m sh -c "mount --bind '$dir/empty' '$B' && exec /usr/bin/python3 -c '
 while True: pass'"
 	refused 'another network namespace' 'is in another network namespace' unshare -n "$B/hosts/busy" 1000000
 fi
