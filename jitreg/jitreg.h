@@ -239,10 +239,14 @@ typedef void (*jitreg_replay_function)(void *host);
 /* The agent's side of the ABI (exported by libtailor.so).  The first part must hold the whole prefix; total_size and a
  * zero timestamp are filled in by the agent. */
 int jitreg_emit(const struct iovec *parts, int nr_parts);
+/* ... and how many recorders have listened so far; 0: the agent is there, and nobody has yet. */
+extern uint32_t jitreg_recorders;
 
 /* What this translation unit knows about the agent.  Weak, so that all units of a program share one. */
 struct jitreg_state_ {
 	jitreg_emit_function emit;
+	const uint32_t *recorders; /* the agent's */
+	uint32_t heard_by;	   /* its number, when the replay function ran last */
 	jitreg_replay_function replay;
 	void *replay_host;
 	int64_t looked_s; /* time(), last time that the agent was looked for */
@@ -251,40 +255,61 @@ __attribute__((weak, visibility("hidden"))) struct jitreg_state_ jitreg_state_;
 
 #ifdef JITREG_AGENT
 /* Defined by the agent alone, which is what all others look for. */
-static inline jitreg_emit_function jitreg_find_(void)
+static inline jitreg_emit_function jitreg_agent_(void)
 {
 	return jitreg_emit;
 }
 #else
+/* One thread has the host announce all that is live, once for each recorder. */
+static inline void jitreg_greet_(uint32_t recorder)
+{
+	if (__atomic_exchange_n(&jitreg_state_.heard_by, recorder, __ATOMIC_ACQ_REL) != recorder && jitreg_state_.replay)
+		jitreg_state_.replay(jitreg_state_.replay_host);
+}
+
 /*
  * Find the agent, at most once a second while there is none (a weak reference to jitreg_emit would stay NULL in
- * non-PIE executables and for agents that are loaded later).  An agent that does not listen (its recorder has gone, or is still to
- * come) is none.  Each time that one is found, the replay function runs.
+ * non-PIE executables and for agents that are loaded later).  One whose recorder is still to come is none.
  */
 static inline jitreg_emit_function jitreg_find_(void)
 {
 	int64_t now_s = (int64_t)time(0);
 	int saved = errno;
-	void *symbol;
+	void *symbol, *recorders;
 	jitreg_emit_function emit;
+	uint32_t recorder;
 
 	if (__atomic_load_n(&jitreg_state_.looked_s, __ATOMIC_RELAXED) == now_s)
 		return 0;
 	__atomic_store_n(&jitreg_state_.looked_s, now_s, __ATOMIC_RELAXED);
 	symbol = dlsym(JITREG_RTLD_DEFAULT, "jitreg_emit");
-	if (!symbol) {
+	recorders = symbol ? dlsym(JITREG_RTLD_DEFAULT, "jitreg_recorders") : 0;
+	if (!recorders) {
 		(void)dlerror();
 		errno = saved;
 		return 0;
 	}
-	memcpy(&emit, &symbol, sizeof(emit));
-	if (emit(0, 0) == -ENOSYS) {
-		errno = saved;
+	recorder = __atomic_load_n((const uint32_t *)recorders, __ATOMIC_ACQUIRE);
+	if (!recorder)
 		return 0;
-	}
-	if (!__atomic_exchange_n(&jitreg_state_.emit, emit, __ATOMIC_ACQ_REL) && jitreg_state_.replay)
-		jitreg_state_.replay(jitreg_state_.replay_host);
+	memcpy(&emit, &symbol, sizeof(emit));
+	__atomic_store_n(&jitreg_state_.recorders, (const uint32_t *)recorders, __ATOMIC_RELEASE);
+	__atomic_store_n(&jitreg_state_.emit, emit, __ATOMIC_RELEASE);
+	jitreg_greet_(recorder);
 	errno = saved;
+	return emit;
+}
+
+static inline jitreg_emit_function jitreg_agent_(void)
+{
+	jitreg_emit_function emit = __atomic_load_n(&jitreg_state_.emit, __ATOMIC_ACQUIRE);
+	uint32_t recorder;
+
+	if (!emit)
+		return jitreg_find_();
+	recorder = __atomic_load_n(jitreg_state_.recorders, __ATOMIC_ACQUIRE);
+	if (recorder != __atomic_load_n(&jitreg_state_.heard_by, __ATOMIC_RELAXED))
+		jitreg_greet_(recorder);
 	return emit;
 }
 #endif
@@ -292,12 +317,10 @@ static inline jitreg_emit_function jitreg_find_(void)
 /* Is there anybody to talk to?  For hosts that want to skip work; a load and a branch when there is. */
 static inline int jitreg_enabled(void)
 {
-	jitreg_emit_function emit = __atomic_load_n(&jitreg_state_.emit, __ATOMIC_ACQUIRE);
-
-	return emit || jitreg_find_();
+	return jitreg_agent_() != 0;
 }
 
-/* Have replay(host) called whenever an agent shows up late; it announces all that is live.  Call it early. */
+/* Have replay(host) called for each recorder that comes late; it announces all that is live.  Call it early. */
 static inline void jitreg_set_replay(jitreg_replay_function replay, void *host)
 {
 	jitreg_state_.replay_host = host;
@@ -306,22 +329,19 @@ static inline void jitreg_set_replay(jitreg_replay_function replay, void *host)
 
 static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, const struct iovec *rest, int nr_rest)
 {
-	jitreg_emit_function emit = __atomic_load_n(&jitreg_state_.emit, __ATOMIC_ACQUIRE);
+	jitreg_emit_function emit = jitreg_agent_();
 	struct jitreg_prefix *prefix = (struct jitreg_prefix *)record;
 	struct iovec parts[6];
-	int i, ret;
+	int i;
 
-	if (!emit && !(emit = jitreg_find_()))
+	if (!emit)
 		return -ENOSYS;
 	prefix->id = id;
 	parts[0].iov_base = record;
 	parts[0].iov_len = fixed_bytes;
 	for (i = 0; i < nr_rest && i < 5; i++)
 		parts[i + 1] = rest[i];
-	ret = emit(parts, i + 1);
-	if (ret == -ENOSYS) /* the recorder has gone; another one may come */
-		__atomic_store_n(&jitreg_state_.emit, (jitreg_emit_function)0, __ATOMIC_RELEASE);
-	return ret;
+	return emit(parts, i + 1);
 }
 
 static inline struct iovec jitreg_part_(const void *base, size_t bytes)

@@ -31,6 +31,8 @@ enum owner { OF_PARENT = 0, OURS, BEING_MADE };
 
 /* Loaded into a process that runs: nothing happens until we are told.  Read from outside, before we are called. */
 API int tailor_is_late;
+/* Hosts look at it, and replay when it has changed. */
+API uint32_t jitreg_recorders;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
 static __thread int saved_errno __attribute__((tls_model("initial-exec")));
@@ -179,8 +181,6 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 	if (!guest_is_on())
 		return -ENOSYS;
-	if (nr_parts < 1) /* asked whether we listen */
-		return -EINVAL;
 	if (log_owner() != OURS)
 		adopt();
 	if (overflow_is_on())
@@ -235,6 +235,7 @@ __attribute__((constructor)) static void guest_init(void)
 		guest_debug("off: %s", strerror(-ret));
 	} else {
 		state.on = true;
+		jitreg_recorders = 1;
 		__register_atfork(NULL, NULL, in_child, &__dso_handle);
 		if (guard_enter()) {
 			shim_start();
@@ -265,6 +266,8 @@ static int start_late(const char *socket)
 	if (ret == 0)
 		ret = say_hello(false);
 	__atomic_store_n(&state.on, ret == 0, __ATOMIC_RELEASE);
+	if (ret == 0)
+		__atomic_fetch_add(&jitreg_recorders, 1, __ATOMIC_RELEASE);
 	inside = 0;
 	errno = saved;
 	return ret;

@@ -177,7 +177,7 @@ int log_append(const struct iovec *parts, int nr_parts)
 
 	if (!head) {
 		__atomic_fetch_add(&the_log.missed, 1, __ATOMIC_RELAXED);
-		return -ENOBUFS;
+		return -ENOSYS;
 	}
 	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
 		return -EINVAL;

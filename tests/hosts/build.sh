@@ -6,7 +6,7 @@ set -u
 out=$1/hosts
 here=$(dirname "$0")
 mkdir -p "$out"
-newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ]; }
+newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
 	case $name in wraps | fakejit | hidden_jit) continue ;; esac

@@ -52,4 +52,34 @@ command -v luajit >/dev/null && check_host luajit '' 20 luajit -e 'local x = 0 f
 command -v node >/dev/null &&
 	check_host node '' 20 node -e 'let x = 0; for (let i = 0; i < 3e8; i++) x = (x * 33 + i) % 1000003; console.log(x)'
 
+
+# one recorder after the other, and two at once
+"$B/hosts/replays" 1000000 >/dev/null &
+host=$!
+sleep 0.3
+for i in 1 2; do
+	timeout 60 "$B/tailor" attach --inject -q -d 2.5 -o "$dir/t$i.tlr" $host 2>"$dir/err" || fail "recorder $i: $(cat "$dir/err")"
+	"$B/tailor" dump "$dir/t$i.tlr" | grep -q 'LOAD.*generated_before' || fail "recorder $i: the host did not announce its code again"
+done
+timeout 60 "$B/tailor" attach --inject -q -d 4 -o "$dir/t3.tlr" $host &
+first=$!
+sleep 1
+timeout 60 "$B/tailor" attach --inject -q -d 1 -o "$dir/t4.tlr" $host 2>"$dir/err"
+[ $? = 1 ] && grep -q 'is being recorded already' "$dir/err" || fail "two at once: expected a sentence, got: $(cat "$dir/err")"
+wait $first || fail "two at once: the first ended with $?"
+kill -9 $host
+
+# it ends while it is attached to
+for i in 1 2 3 4 5 6; do
+	"$B/hosts/busy" 1000000 >/dev/null &
+	host=$!
+	sleep 0.1
+	timeout 60 "$B/tailor" attach --inject -q -d 1 -o "$dir/t5.tlr" $host 2>"$dir/err" &
+	first=$!
+	sleep "0.0$((RANDOM % 10))"
+	kill -9 $host
+	wait $first
+	status=$?
+	[ $status = 0 ] || { [ $status = 1 ] && [ "$(grep -cE 'ended|there is no process' "$dir/err")" = 1 ]; } || fail "ends: exit $status, $(cat "$dir/err")"
+done
 exit $bad
