@@ -75,7 +75,7 @@ static int borrow(struct inject_process *p, struct inject_thread *t, const char 
 	}
 	ret = inject_call(t, p->dlopen, t->library, p->mode);
 	if (ret == 0) {
-		entry = inject_process_learn(p, p->pid) || !p->agent ? 0 : remote_find_symbol(p->pid, p->agent, "tailor_injected");
+		entry = inject_process_find_agent(p) ? remote_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
 		ret = entry ? inject_call_agent(t, entry, &result) : -ENOEXEC;
 	}
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))

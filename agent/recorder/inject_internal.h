@@ -60,6 +60,8 @@ struct inject_thread {
 
 /* ---- inject_process.c.  0, -errno (-E2BIG: too many libraries). */
 int inject_process_learn(struct inject_process *p, pid_t pid);
+/* The agent may have been loaded meanwhile: is it there? */
+bool inject_process_find_agent(struct inject_process *p);
 /* Is all there that is needed? */
 bool inject_process_is_known(const struct inject_process *p);
 /* Does nobody load libraries, or look at their list? */

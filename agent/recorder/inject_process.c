@@ -169,6 +169,21 @@ int inject_process_learn(struct inject_process *p, pid_t pid)
 	return remote_each_mapping(pid, learn_mapping, &l);
 }
 
+static int find_agent(void *context, const struct remote_mapping *m)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	if (m->offset || !slash || !starts(slash + 1, INJECT_LIBRARY))
+		return 0;
+	((struct inject_process *)context)->agent = m->start;
+	return 1;
+}
+
+bool inject_process_find_agent(struct inject_process *p)
+{
+	return remote_each_mapping(p->pid, find_agent, p) == 1;
+}
+
 bool inject_process_is_known(const struct inject_process *p)
 {
 	return p->dlopen && p->sigreturn && p->r_debug && p->errno_at && p->nr_locks;

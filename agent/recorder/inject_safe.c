@@ -28,6 +28,7 @@
 #define RED_ZONE 128u
 #define ERESTARTSYS_ 512 /* the kernel's own, which never reach a program */
 #define ERESTART_RESTARTBLOCK_ 516
+#define CS_WORD ((8 + 40 + 18 * 8) / 8) /* from the return address on: uc_mcontext.gregs[REG_CSGSFS] */
 #define FUTEX_COMMAND 0x7f
 #define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores, joins; locks use FUTEX_WAIT */
 
@@ -143,7 +144,7 @@ static bool has_room(const struct finding *f)
 	       (limit.rlim_cur == RLIM_INFINITY || f->stack.end - at + INJECT_BLOCK_BYTES + needed < limit.rlim_cur);
 }
 
-/* Is a frame of a signal handler on the stack?  It holds where handlers return to. */
+/* Is a frame of a signal handler on the stack?  It holds where handlers return to, and behind that struct ucontext. */
 static bool is_in_handler(const struct inject_thread *t, uint64_t end)
 {
 	uint64_t *words = malloc(SCAN_BYTES);
@@ -154,7 +155,8 @@ static bool is_in_handler(const struct inject_thread *t, uint64_t end)
 
 		found = remote_read(t->process->pid, at, words, bytes) != 0;
 		for (size_t i = 0; i < bytes / 8 && !found; i++)
-			found = words[i] == t->process->sigreturn;
+			found = words[i] == t->process->sigreturn &&
+				(i + CS_WORD >= bytes / 8 || (words[i + CS_WORD] & 0xffff) == USER_64_BIT);
 		at += bytes;
 	}
 	free(words);

@@ -4,13 +4,15 @@
 # before is known by name.
 set -u
 B=$1
-TIMES=${TIMES:-3} # of each host
+TIMES=${TIMES:-3}       # of each host
+ATTACHES=${ATTACHES:-1} # to each run of it: the first loads the agent, the others find it there
 dir=$(mktemp -d)
 host=
 trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
 tests/hosts/build.sh "$B" || exit 1
 bad=0
 fail() { echo "$@"; bad=1; }
+ended='ended|there is no process'
 burns() { t=$(awk '{ print $14 }' "/proc/$1/stat" 2>/dev/null); [ "${t:-999999}" -ge "$2" ]; } # PID TICKS of user time
 
 check_host() { # NAME PATTERN TICKS COMMAND...: PATTERN of a name that must be in the report, or ''
@@ -28,6 +30,14 @@ check_host() { # NAME PATTERN TICKS COMMAND...: PATTERN of a name that must be i
 		timeout 60 "$B/tailor" attach --inject -q -d 1.2 -o "$dir/t.tlr" $host 2>"$dir/err"
 		status=$?
 		[ $status = 0 ] || fail "$name $i: attach --inject: expected exit 0, got $status: $(cat "$dir/err")"
+		for k in $(seq 2 "$ATTACHES"); do
+			sleep "0.0$((RANDOM % 10))"
+			timeout 60 "$B/tailor" attach --inject -q -d 0.05 -o "$dir/more.tlr" $host 2>"$dir/err"
+			status=$?
+			[ $status = 1 ] && grep -qE "$ended" "$dir/err" && break
+			[ $status = 0 ] || fail "$name $i, attach $k: expected exit 0, got $status: $(cat "$dir/err")"
+			injected=$((injected + 1))
+		done
 		for _ in $(seq 600); do kill -0 $host 2>/dev/null || break; sleep 0.1; done
 		kill -9 $host 2>/dev/null && fail "$name $i: it hangs, at $at ticks"
 		wait $host
@@ -80,6 +90,7 @@ for i in 1 2 3 4 5 6; do
 	kill -9 $host
 	wait $first
 	status=$?
-	[ $status = 0 ] || { [ $status = 1 ] && [ "$(grep -cE 'ended|there is no process' "$dir/err")" = 1 ]; } || fail "ends: exit $status, $(cat "$dir/err")"
+	[ $status = 0 ] || { [ $status = 1 ] && [ "$(grep -cE "$ended" "$dir/err")" = 1 ]; } ||
+		fail "ends: exit $status, $(cat "$dir/err")"
 done
 exit $bad
