@@ -809,19 +809,6 @@ static const char *next_instruction(const char *at, uint32_t *line, bool *inside
 	return at;
 }
 
-static void remember_line(struct program *p, uint32_t line, uint32_t task)
-{
-	uint32_t nr = line + 1 > p->nr_lines ? line + 1 : p->nr_lines;
-	uint32_t *bigger = nr > p->nr_lines ? realloc(p->task_of_line, nr * sizeof(*bigger)) : p->task_of_line;
-
-	if (!bigger)
-		abort();
-	memset(bigger + p->nr_lines, 0, (nr - p->nr_lines) * sizeof(*bigger));
-	p->task_of_line = bigger;
-	p->nr_lines = nr;
-	p->task_of_line[line] = task;
-}
-
 /*
  * Print the module, then give each instruction its own line in that text as debug location.  The optimizer comes later and
  * carries the locations along.
@@ -840,7 +827,6 @@ static void number_instructions(struct gen *g, struct optimizer *optimizer)
 				at = next_instruction(at, &line, &inside);
 				jitreg_link(IR, line, TASK, LLVMDILocationGetLine(task), 1);
 				optimizer_owner(optimizer, line, LLVMDILocationGetLine(task));
-				remember_line(g->program, line, LLVMDILocationGetLine(task));
 				LLVMInstructionSetDebugLoc(i, debug_info_location(g->debug, line, LLVMGetSubprogram(f)));
 			}
 }
@@ -910,7 +896,8 @@ int codegen(struct plan *plan, const struct data *d, const struct options *o, st
 		out->ir = optimizer_text(optimizer, out->ir);
 		out->optimized = print_module(g.module);
 	}
-	optimizer_destroy(optimizer);
+	optimizer_end(optimizer);
+	out->optimizer = optimizer; /* replay */
 	jitreg_source(file_name, out->ir, IR, 0, 0);
 	debug_info_end(g.debug);
 	return jit_compile(g.module, out, o);

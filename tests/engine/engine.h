@@ -163,6 +163,7 @@ struct pipeline {
 
 #define TASKS_MAX 64
 #define PIPELINES_MAX 16
+struct optimizer;
 struct program {
 	struct task tasks[TASKS_MAX];
 	uint32_t nr_tasks;
@@ -172,8 +173,7 @@ struct program {
 	uint32_t first_of_iteration, end_of_iteration;
 	char *ir;	 /* as generated; behind it what the optimizer made */
 	char *optimized; /* NULL: nothing but LLVM changed it */
-	uint32_t *task_of_line; /* of ir; 0: of none */
-	uint32_t nr_lines;
+	const struct optimizer *optimizer; /* what it knows of the lines */
 };
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);

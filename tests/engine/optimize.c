@@ -45,13 +45,18 @@ struct optimizer *optimizer_create(LLVMModuleRef m, struct debug_info *debug, un
 	return o;
 }
 
-void optimizer_destroy(struct optimizer *o)
+void optimizer_end(struct optimizer *o)
 {
 	LLVMDisposeBuilder(o->builder);
 	fclose(o->made);
 	free(o->made_text);
-	free(o->line);
-	free(o);
+}
+
+void optimizer_replay(const struct optimizer *o)
+{
+	for (uint32_t line = 0; line < o->nr_lines; line++)
+		for (uint32_t i = 0; i < o->line[line].nr; i++)
+			jitreg_link(IR, line, TASK, o->line[line].owner[i].task, o->line[line].owner[i].weight); /* replay */
 }
 
 LLVMBuilderRef optimizer_builder(const struct optimizer *o)

@@ -21,7 +21,9 @@
 struct optimizer;
 /* passes: OPTIMIZE_*. */
 struct optimizer *optimizer_create(LLVMModuleRef m, struct debug_info *debug, unsigned passes);
-void optimizer_destroy(struct optimizer *o);
+/* Only what it knows of the lines is kept, for agents that come late. */
+void optimizer_end(struct optimizer *o);
+void optimizer_replay(const struct optimizer *o); /* replay */
 /* Before running: the line's instruction was generated for this task, and the dictionary says so. */
 void optimizer_owner(struct optimizer *o, uint32_t line, uint32_t task);
 /* text: as the lines were numbered.  Whether there was a pass to run. */

@@ -3,6 +3,7 @@
 #include "engine.h"
 
 #include "jitreg.h"
+#include "optimize.h"
 
 #include <stdio.h>
 
@@ -28,9 +29,7 @@ static void replay(void *context)
 	}
 	snprintf(name, sizeof(name), "%s.ll", compiled.plan->name);
 	jitreg_source(name, p->ir, IR, 0, 0);
-	for (uint32_t line = 0; line < p->nr_lines; line++)
-		if (p->task_of_line[line])
-			jitreg_link(IR, line, TASK, p->task_of_line[line], 1);
+	optimizer_replay(p->optimizer);
 }
 
 void replay_when_asked(const struct plan *plan, const struct program *program, const struct options *options)
