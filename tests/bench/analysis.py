@@ -1,46 +1,117 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""How fast a trace becomes a plan, on synthetic traces: analysis.py BUILD [ROUNDS]
+"""How fast samples become a plan: analysis.py BUILD [ROUNDS]
 
-Prints samples per second of processor time and the peak of memory for `tailor report --view plan`, medians of the rounds:
+Alone, on synthetic traces, `tailor report --view plan`; medians of processor time, wall time and the peak of memory:
   5 M samples, 100 code objects        wanted: 5 M samples a second on one core
   10 M samples, 1,000 code objects     wanted: 3 s, 500 MiB
   1 M samples, 200,000 code objects    wanted: 1 s
-Nothing here fails a check: a shared machine's times prove nothing.
+
+Beside `perf report --stdio`, in turn, on the same samples, wanted: 20 times as fast:
+  synthetic ones with registers, written as a trace and as perf.data (names of generated code in a perf map)
+  those of the test engine with 2 KiB of stack, recorded by perf, imported with what the engine said
+
+Ratios are medians of the rounds' ratios.  Nothing here fails a check: a shared machine's times prove nothing.
 """
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 B = os.path.abspath(sys.argv[1])
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 CASES = ((5_000_000, 100), (10_000_000, 1_000), (1_000_000, 200_000))
+PEERS = ((1_000_000, 100), (1_000_000, 200_000))
+PID = 1000  # synthetic.c's; perf looks for names of generated code in /tmp/perf-PID.map
+PERF = shutil.which("perf")
 
 
-def once(trace):
+def once(*command):
+    """(processor time, wall time, MiB), or None where it failed."""
+    begin = time.monotonic()
     pid = os.fork()
     if pid == 0:
-        os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
-        os.execv(f"{B}/tailor", ["tailor", "report", "--view", "plan", trace])
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in range(3):
+            os.dup2(null, fd)
+        os.execv(command[0], command)
     _, status, usage = os.wait4(pid, 0)
-    if status:
-        sys.exit(f"tailor report --view plan {trace}: status {status}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    took = usage.ru_utime + usage.ru_stime, time.monotonic() - begin, usage.ru_maxrss / 1024
+    return None if status else took
+
+
+def plan_of(trace):
+    return f"{B}/tailor", "report", "--view", "plan", trace
+
+
+def alone(d):
+    print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'wall':>8}{'M samples/s':>13}{'MiB':>8}   medians of {ROUNDS}")
+    for samples, objects in CASES:
+        subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), f"{d}/t.tlr"], check=True)
+        runs = [once(*plan_of(f"{d}/t.tlr")) for _ in range(ROUNDS)]
+        if None in runs:
+            sys.exit(f"tailor report --view plan failed on {samples} samples")
+        seconds, wall, mib = (statistics.median(r[i] for r in runs) for i in range(3))
+        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}")
+
+
+def beside(what, samples, trace, data):
+    ours, perf = [], []
+    for _ in range(ROUNDS):
+        ours.append(once(*plan_of(trace)))
+        perf.append(once(PERF, "report", "--stdio", "-i", data))
+        if perf[-1] is None or ours[-1] is None:
+            print(f"{what:34}{samples:10}   {'perf' if ours[-1] else 'tailor'} report failed on this file")
+            return
+        if perf[-1][1] > 30:
+            break  # once is enough
+    rate = [samples / statistics.median(r[0] for r in runs) / 1e6 for runs in (ours, perf)]
+    ratio = [statistics.median(p[i] / o[i] for o, p in zip(ours, perf)) for i in range(2)]
+    print(f"{what:34}{samples:10}{rate[0]:12.3f}{rate[1]:10.3f}{ratio[0]:10.1f}{ratio[1]:8.1f}")
+
+
+def synthetic_peers(d):
+    names = f"/tmp/perf-{PID}.map"
+    for samples, objects in PEERS:
+        if os.path.exists(names):
+            print(f"{names} is there already: left out")
+            return
+        subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), f"{d}/t.tlr", f"perf={d}/perf.data"], check=True)
+        try:
+            shutil.move(f"{d}/perf.data.map", names)
+            beside(f"registers, {objects} code objects", samples, f"{d}/t.tlr", f"{d}/perf.data")
+        finally:
+            os.unlink(names)
+
+
+def recorded_peer(d):
+    engine = [f"{B}/engine", "--query", "fig9", "--scale", "0.5", "--repeat", "3"]
+    record = [PERF, "record", "-q", "-B", "-k", "mono", "-e", "task-clock", "-F", "2000", "--call-graph", "dwarf,2048"]
+    p = subprocess.run([f"{B}/tailor", "run", "-q", "-r", "1", "-o", f"{d}/said.tlr", "--"] + record + ["-o", f"{d}/e.data"] + engine,
+                       capture_output=True, text=True)
+    if p.returncode:
+        print(f"stacks: perf cannot record here: {p.stderr.strip()[-200:]}")
+        return
+    p = subprocess.run([f"{B}/tailor", "import", "--with", f"{d}/said.tlr", "-o", f"{d}/e.tlr", f"{d}/e.data"], capture_output=True,
+                       text=True, check=True)
+    samples = int(p.stderr.split(": ")[1].split()[0])
+    beside("2 KiB stacks, the engine's fig9", samples, f"{d}/e.tlr", f"{d}/e.data")
 
 
 def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as d:
-        print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'M samples/s':>13}{'MiB':>8}   medians of {ROUNDS}")
-        for samples, objects in CASES:
-            trace = f"{d}/t.tlr"
-            subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), trace], check=True)
-            runs = [once(trace) for _ in range(ROUNDS)]
-            seconds, mib = (statistics.median(r[i] for r in runs) for i in (0, 1))
-            print(f"{samples:12}{objects:14}{seconds:10.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}")
+        alone(d)
+        if not PERF:
+            print("perf is not installed (package linux-perf): there is nothing to compare with")
+            return
+        print(f"\n{'on the same samples':34}{'samples':>10}{'M/s, tailor':>12}{'perf':>10}{'ratio':>10}{'wall':>8}")
+        synthetic_peers(d)
+        recorded_peer(d)
 
 
 main()

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory].  A query
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]
+ * [perf=FILE].  A query
  * of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the
  * samples lie in them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events,
  * there are also instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names,
  * names are what no report may break on.  With functions, the host knows of no query: code objects are functions of scripts, with
  * lines and in two versions.  With memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of
- * another column, and counts on its stack.  The samples take the recorder's own way into the file.
+ * another column, and counts on its stack.  The samples take the recorder's own way into the file.  With
+ * perf=FILE, those of the first event go into a perf.data file as well, and the names of code objects to FILE.map, as perf wants them.
  */
+#include "perf_file.h"
 #include "samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPERATOR = 1, PIPELINE, TASK, IR };
 enum { NR_OPERATORS = 12, NR_PIPELINES = 5, NR_TASKS = 24, NR_IR = 1000, NR_THREADS = 4, PID = 1000 };
@@ -25,6 +29,8 @@ enum { NR_OPERATORS = 12, NR_PIPELINES = 5, NR_TASKS = 24, NR_IR = 1000, NR_THRE
 #define TAG 0x7a600000u
 
 static struct trace_writer *w;
+static const char *perf_path;
+static struct perf_file perf;
 
 static void begin(uint32_t id, uint64_t time_ns, int nr)
 {
@@ -278,6 +284,8 @@ static void add(int event, const struct moment *m)
 					 .misc = m->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER };
 	if (samples_add(events[event], h, &seen))
 		exit(1);
+	if (perf.f && event == CYCLES)
+		perf_file_record(&perf, h);
 	if (samples_full(events[event]))
 		samples_flush(events[event], w, &written);
 }
@@ -359,6 +367,23 @@ static void touch(struct moment *m, uint64_t r)
 	}
 }
 
+/* This program is the one that perf.data has mapped: it has symbols. */
+static void begin_perf(const struct perf_event_attr *attr, uint64_t nr_code)
+{
+	char name_of_map[4096], self[256] = "";
+	FILE *map;
+
+	snprintf(name_of_map, sizeof(name_of_map), "%s.map", perf_path);
+	map = fopen(name_of_map, "w");
+	if (!map || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 || perf_file_open(&perf, perf_path, attr, PID, "engine"))
+		exit(1);
+	perf_file_map(&perf, PID, RUNTIME, RUNTIME_BYTES, self);
+	perf_file_map(&perf, PID, CODE, nr_code * CODE_STEP, "//anon");
+	for (uint64_t i = 0; i < nr_code; i++)
+		fprintf(map, "%llx 100 function_%llu\n", CODE + (unsigned long long)i * CODE_STEP, (unsigned long long)i);
+	fclose(map);
+}
+
 static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
@@ -371,6 +396,8 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 			attr.sample_type |= PERF_SAMPLE_ADDR;
 		if (samples_create((uint32_t)e, &attr, &events[e]))
 			exit(1);
+		if (perf_path && e == CYCLES)
+			begin_perf(&attr, nr_code);
 	}
 	for (uint64_t i = 0; i < nr; i++) {
 		uint64_t r = random_number(), hot = (r >> 8) % 64, kind = (r >> 16) % 10, task = 1 + (r >> 32) % NR_TASKS;
@@ -389,6 +416,8 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 		samples_flush(events[e], w, &written);
 		samples_destroy(events[e]);
 	}
+	if (perf.f && perf_file_close(&perf))
+		exit(1);
 }
 
 int main(int argc, char **argv)
@@ -402,9 +431,11 @@ int main(int argc, char **argv)
 		hostile |= strcmp(argv[i], "names") == 0;
 		plain |= strcmp(argv[i], "functions") == 0;
 		with_addresses |= strcmp(argv[i], "memory") == 0;
+		if (strncmp(argv[i], "perf=", 5) == 0)
+			perf_path = argv[i] + 5;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [perf=FILE]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {
