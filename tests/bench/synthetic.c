@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]
- * [perf=FILE].  A query
- * of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of the
- * samples lie in them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events,
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [perf=FILE].  A
+ * query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of
+ * the samples lie in them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events,
  * there are also instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names,
  * names are what no report may break on.  With functions, the host knows of no query: code objects are functions of scripts, with
  * lines and in two versions.  With memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of
- * another column, and counts on its stack.  The samples take the recorder's own way into the file.  With
- * perf=FILE, those of the first event go into a perf.data file as well, and the names of code objects to FILE.map, as perf wants them.
+ * another column, and counts on its stack.  With perf=FILE, samples of the first event go into a perf.data file as well, and names of
+ * code objects to FILE.map, as perf wants them.  The samples take the recorder's own way into the trace.
  */
 #include "perf_file.h"
 #include "samples.h"
