@@ -46,6 +46,7 @@ struct run {
 	} *ways;
 	struct expansion_row *row;
 	uint32_t nr_ways, ways_capacity, nr_rows, rows_capacity;
+	double cut_off[MODEL_EVENTS_MAX]; /* of weights that were scaled */
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };
 
@@ -619,6 +620,18 @@ static void take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns
 		*event = run->a->model->preempted;
 }
 
+/* Weights are whole; what is cut off goes to the event's next sample. */
+static void scale_weight(struct run *run, struct facts *f)
+{
+	double scale = f->event < MODEL_EVENTS_MAX ? model_event_scale(run->a->model, f->event, f->cpu) : 1, scaled;
+
+	if (scale <= 1)
+		return;
+	scaled = (double)f->weight * scale + run->cut_off[f->event];
+	f->weight = (uint64_t)scaled;
+	run->cut_off[f->event] = scaled - (double)f->weight;
+}
+
 #define STACK_REACH (8u << 20) /* of a thread's stack, where nobody told of its mapping */
 #define RED_ZONE 128u
 
@@ -658,6 +671,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.weight = column(b, SAMPLE_COLUMN_WEIGHT, i);
 	f.cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i);
 	f.event = b->event;
+	scale_weight(run, &f);
 	leaves = run->switches.nr && f.event == run->a->model->leaving;
 	if (leaves)
 		take_time_away(run, (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns, &f.event, &f.weight);

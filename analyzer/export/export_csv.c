@@ -38,6 +38,7 @@ static int put_rows(void *context, const struct attribution *a, const struct tab
 		fprintf(to, ",%u,%s,%s,%u", l->number, method_names[t->column[TABLE_METHOD][row]],
 				reason_names[t->column[TABLE_REASON][row]],
 			t->column[TABLE_PHASE][row]);
+		put_text(to, t->column[TABLE_MEMORY][row] ? m->memory[t->column[TABLE_MEMORY][row]]->name : "");
 		for (uint32_t level = 0; level < t->nr_levels; level++) {
 			uint32_t c = t->column[TABLE_LEVEL_0 + level][row];
 
@@ -52,7 +53,7 @@ static void prepare_csv(struct export *e)
 {
 	e->report->addresses = true;
 	report_each(e->report, put_rows, e);
-	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase", e->each);
+	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory", e->each);
 	for (uint32_t i = 0; i < e->report->model->dictionary.nr_levels; i++)
 		put_text(e->each, report_level_name(e->report, i));
 	fputc('\n', e->each);

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define CPUS_MAX 8192u
+#define SCALE_MAX 1000.0
+
 #define GROW(array, nr, capacity) \
 	((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
 
@@ -810,17 +813,53 @@ static void read_event(struct model *m, const struct trace_record *r)
 		m->nr_events = (uint32_t)i + 1;
 }
 
+/* A counter that ran a tenth of its time, and lost half of its samples, has a twentieth of what there was.  Beyond
+ * SCALE_MAX it is noise. */
+static double scale_of(uint64_t enabled, uint64_t running, uint64_t samples, uint64_t lost)
+{
+	double scale = running && running < enabled ? (double)enabled / (double)running : 1;
+
+	scale *= samples ? 1 + (double)lost / (double)samples : 1;
+	return scale < SCALE_MAX ? scale : SCALE_MAX;
+}
+
 static void read_count(struct model *m, const struct trace_record *r)
 {
-	uint64_t i = trace_u64(r, F(count, event));
+	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu));
+	uint64_t enabled = trace_u64(r, F(count, enabled_ns)), running = trace_u64(r, F(count, running_ns));
+	uint64_t samples = trace_u64(r, F(count, samples)), lost = trace_u64(r, F(count, lost));
 	struct event *e;
+	double scale;
 
 	if (i >= m->nr_events)
 		return;
 	e = &m->event[i];
-	e->counted += trace_u64(r, F(count, value));
-	e->count_samples += trace_u64(r, F(count, samples));
-	e->count_lost += trace_u64(r, F(count, lost));
+	scale = scale_of(enabled, running, 0, 0);
+	e->counted += (uint64_t)((double)trace_u64(r, F(count, value)) * scale);
+	e->count_samples += samples;
+	e->count_lost += lost;
+	e->enabled_ns += enabled;
+	e->running_ns += running;
+	if (cpu >= e->nr_cpu_scales && cpu < CPUS_MAX) {
+		double *bigger = realloc(e->cpu_scale, (cpu + 1) * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		memset(bigger + e->nr_cpu_scales, 0, (cpu + 1 - e->nr_cpu_scales) * sizeof(*bigger));
+		e->cpu_scale = bigger;
+		e->nr_cpu_scales = (uint32_t)cpu + 1;
+	}
+	if (cpu < e->nr_cpu_scales)
+		e->cpu_scale[cpu] = scale_of(enabled, running, samples, lost);
+}
+
+double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
+{
+	const struct event *e = event < m->nr_events ? &m->event[event] : NULL;
+
+	if (!e || e->scale <= 0)
+		return 1;
+	return cpu < e->nr_cpu_scales && e->cpu_scale[cpu] > 0 ? e->cpu_scale[cpu] : e->scale;
 }
 
 static void read_told(struct told **list, uint32_t *nr, const struct trace_record *r, bool loss)
@@ -1044,6 +1083,11 @@ static void settle_switches(struct model *m)
 		else if (strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
 			leaving = i;
 	}
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		const struct event *e = &m->event[i];
+
+		m->event[i].scale = scale_of(e->enabled_ns, e->running_ns, e->count_samples, e->count_lost);
+	}
 	m->leaving = m->preempted = MODEL_NO_EVENT;
 	if (preempted == MODEL_NO_EVENT)
 		return;
@@ -1199,6 +1243,7 @@ void model_destroy(struct model *m)
 		free(m->event[i].name);
 		free(m->event[i].unit);
 		free(m->event[i].scope);
+		free(m->event[i].cpu_scale);
 	}
 	free_told(m->notice, m->nr_notices);
 	free_told(m->loss, m->nr_losses);

@@ -156,7 +156,12 @@ struct event {
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
 	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */
-	uint64_t counted, count_samples, count_lost; /* in the event's unit; samples had, and lost */
+	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
+	uint64_t enabled_ns, running_ns; /* running is less where counters had to take turns */
+	/* what a sample's weight stands for: more than it says where counters took turns or samples were lost; 0: of a processor
+	 * of which no counter told */
+	double scale, *cpu_scale;
+	uint32_t nr_cpu_scales;
 };
 
 struct told { /* a NOTICE or a LOSS */
@@ -225,6 +230,8 @@ struct code_answer model_ask_frames(const struct process *p, uint64_t address, u
 uint64_t model_generation(const struct process *p, uint64_t time_ns);
 /* The memory that an address was in, by the host's name if it has one, else the kernel's mapping: as an index, 0 when neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
+/* By how much a sample's weight is to be multiplied. */
+double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* The tag in force, or NULL. */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 /* The source that a line table's file name means, or NULL. */

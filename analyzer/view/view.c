@@ -169,6 +169,13 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 	grid_show(g, p);
 }
 
+static const char *why_scaled(const struct event *e)
+{
+	bool turns = e->running_ns < e->enabled_ns - e->enabled_ns / 200;
+
+	return turns && e->count_lost ? "counters took turns, and samples were lost" : turns ? "counters took turns" : "samples were lost";
+}
+
 void view_header(const struct report *r, struct page *p)
 {
 	const struct model *m = r->model;
@@ -186,8 +193,6 @@ void view_header(const struct report *r, struct page *p)
 	page_fact_number(p, "samples", r->samples);
 	page_fact_number(p, "lost", (double)lost);
 	page_fact_number(p, "seconds", seconds);
-	if (p->form != PAGE_TEXT)
-		return;
 	n = snprintf(line, sizeof(line), "%llu samples in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		     (unsigned long long)lost);
 	if (r->samples + 0.5 < (double)a->nr_samples)
@@ -196,5 +201,10 @@ void view_header(const struct report *r, struct page *p)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "; event %.100s", event);
 	if (m->nr_events > VIEW_EVENTS_MAX)
 		snprintf(line + n, sizeof(line) - (size_t)n, "; columns for %d of %u events", VIEW_EVENTS_MAX, m->nr_events);
-	page_put_wrapped(p, line);
+	if (p->form == PAGE_TEXT)
+		page_put_wrapped(p, line);
+	for (uint32_t i = 0; i < m->nr_events; i++)
+		if (m->event[i].scale > 1.005)
+			page_sentence(p, "(%.100s: its samples stand for %.0f %% of what there was (%s); their weights are scaled "
+				      "up to it)", m->event[i].name, 100 / m->event[i].scale, why_scaled(&m->event[i]));
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [perf=FILE].  A
- * query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead to IR lines, tasks and operators; half of
- * the samples lie in them, the others in a shared runtime and, for it, in the kernel, with the task in a tag register.  With events,
- * there are also instructions, page faults (task 1 walks through memory, the others leap about) and threads that wait.  With names,
- * names are what no report may break on.  With functions, the host knows of no query: code objects are functions of scripts, with
- * lines and in two versions.  With memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of
- * another column, and counts on its stack.  With perf=FILE, samples of the first event go into a perf.data file as well, and names of
- * code objects to FILE.map, as perf wants them.  The samples take the recorder's own way into the trace.
+ * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]
+ * [turns] [perf=FILE].  A query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead
+ * to IR lines, tasks and operators; half of the samples lie in them, the others in a shared runtime and, for it, in the
+ * kernel, with the task in a tag register.  With events, there are also instructions, page faults (task 1 walks through
+ * memory, the others leap about) and threads that wait.  With names, names are what no report may break on.  With
+ * functions, the host knows of no query: code objects are functions of scripts, with lines and in two versions.  With
+ * memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of another column,
+ * and counts on its stack.  With turns, counters say at their ends that the first event had the counter for a quarter
+ * of the time on the first processor, and that a third of the second event's samples was lost.  With perf=FILE, samples
+ * of the first event go into a perf.data file as well, and names of code objects to FILE.map, as perf wants them.  The
+ * samples take the recorder's own way into the trace.
  */
 #include "perf_file.h"
 #include "samples.h"
@@ -419,22 +422,34 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 		exit(1);
 }
 
+/* A processor for each thread. */
+static void counts(bool others)
+{
+	for (uint64_t e = CYCLES; e <= (others ? INSTRUCTIONS : CYCLES); e++)
+		for (uint64_t cpu = 0; cpu < NR_THREADS; cpu++) {
+			begin(TRACE_COUNT, 4, F_COUNT(count));
+			NUMBERS(e, cpu, 1000000, 4000, e == CYCLES && cpu == 0 ? 1000 : 4000, 100, e == INSTRUCTIONS ? 50 : 0);
+			trace_record_end(w);
+		}
+}
+
 int main(int argc, char **argv)
 {
-	bool others = false, plain = false;
+	bool others = false, plain = false, turns = false;
 	uint64_t nr = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, nr_code = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct diag d;
 
 	for (int i = 4; i < argc; i++) {
 		others |= strcmp(argv[i], "events") == 0;
 		hostile |= strcmp(argv[i], "names") == 0;
+		turns |= strcmp(argv[i], "turns") == 0;
 		plain |= strcmp(argv[i], "functions") == 0;
 		with_addresses |= strcmp(argv[i], "memory") == 0;
 		if (strncmp(argv[i], "perf=", 5) == 0)
 			perf_path = argv[i] + 5;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [perf=FILE]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [perf=FILE]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {
@@ -451,6 +466,8 @@ int main(int argc, char **argv)
 	if (with_addresses)
 		all_memory();
 	all_samples(nr, nr_code, others);
+	if (turns)
+		counts(others);
 	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 1000000 + nr_code + nr * 25000, 0, 0, F_COUNT(end));
 	for (int i = 0; i < F_COUNT(end); i++)
 		NUMBERS(0);

@@ -9,7 +9,7 @@ mkdir -p "$out"
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit | hidden_jit) continue ;; esac
+	case $name in wraps | fakejit | hidden_jit | witness) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -27,6 +27,7 @@ newer "$here/fakejit.c" "$out/libfakejit.so" && {
 		gcc -O2 -DHOST -DDESCRIPTOR -rdynamic -o "$out/fakejit-descriptor" "$here/fakejit.c" -ldl &&
 		gcc -O2 -shared -fPIC -Wl,-Bsymbolic-functions -o "$out/libfakejit.so" "$here/fakejit.c" || exit 1
 }
+newer "$here/witness.c" "$out/libwitness.so" && { gcc -O1 -Ijitreg -shared -fPIC -o "$out/libwitness.so" "$here/witness.c" -ldl || exit 1; }
 c=$here/hidden_jit.c
 newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&
