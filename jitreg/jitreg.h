@@ -125,6 +125,12 @@ extern "C" {
 #define JITREG_FIELDS_MEMORY(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(level) NR(name_bytes) U64(component) STR(name)
 
+/* Functions that were put into others: from an entry's address on, those that code is of, in jitdump's encoding (LINES).  An entry each,
+ * discriminator 0 for the code object's own function, 1 for what is inlined into it, and so on; the next address begins anew.  line:
+ * where the function around it calls it.  The text: its name, a newline, and the file that it is in. */
+#define JITREG_FIELDS_INLINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(code_addr) U64(nr_entry) LINES(entries)
+
 /*      NAME, struct suffix, id */
 #define JITREG_RECORDS(X) \
 	X(LOAD, load, 0) \
@@ -148,7 +154,8 @@ extern "C" {
 	X(CONTROL, control, 77) \
 	X(SOURCE, source, 78) \
 	X(EH_FRAME, eh_frame, 79) \
-	X(MEMORY, memory, 80)
+	X(MEMORY, memory, 80) \
+	X(INLINES, inlines, 81)
 
 /* Elements of ARR parts. */
 struct jitreg_segment {
@@ -408,6 +415,18 @@ static inline int jitreg_debug_info(uint64_t address, uint64_t nr_entries, const
 	r.nr_entry = nr_entries;
 	parts[0] = jitreg_part_(entries, bytes);
 	return JITREG_SEND_(JITREG_DEBUG_INFO, r, parts);
+}
+
+/* Inlined functions of the code at address, likewise (see INLINES above). */
+static inline int jitreg_inlines(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes)
+{
+	JITREG_BEGIN_(jitreg_inlines, r);
+	struct iovec parts[1];
+
+	r.code_addr = address;
+	r.nr_entry = nr_entries;
+	parts[0] = jitreg_part_(entries, bytes);
+	return JITREG_SEND_(JITREG_INLINES, r, parts);
 }
 
 /* eh_frame_hdr and eh_frame of the next LOAD, as jitdump has them. */

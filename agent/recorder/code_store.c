@@ -3,7 +3,7 @@
  * Records hang in three places: a list in the order of their coming, a hash table by what they say something about (their
  * subject), and, where they are about code, a hash table by the page in which that starts.
  *
- * A DEBUG_INFO, CODE_MAP or UNWINDING_INFO belongs to a LOAD that comes behind it (or, CODE_MAP only, before it).  It is
+ * A DEBUG_INFO, INLINES, CODE_MAP or UNWINDING_INFO belongs to a LOAD that comes behind it (or, CODE_MAP only, before it).  It is
  * bound to that LOAD when it comes and goes with it; unbound ones wait.
  */
 #include "code_store.h"
@@ -160,7 +160,7 @@ static struct record *find(const struct code_store *s, const uint64_t *subject)
 
 static bool is_companion(const struct record *r)
 {
-	return r->id == JITREG_DEBUG_INFO || r->id == JITREG_CODE_MAP || r->id == JITREG_UNWINDING_INFO;
+	return r->id == JITREG_DEBUG_INFO || r->id == JITREG_INLINES || r->id == JITREG_CODE_MAP || r->id == JITREG_UNWINDING_INFO;
 }
 
 /* replaced: by other code, so what is not code, or waits for code, stays. */
@@ -324,6 +324,9 @@ void code_store_add(struct code_store *s, uint32_t tid, const void *record, size
 		return;
 	case JITREG_DEBUG_INFO:
 		subject[1] = address = v[F(debug_info, code_addr)].u;
+		break;
+	case JITREG_INLINES:
+		subject[1] = address = v[F(inlines, code_addr)].u;
 		break;
 	case JITREG_CODE_MAP:
 		subject[1] = address = v[F(code_map, code_addr)].u;

@@ -212,6 +212,18 @@ static struct elf_object *elf_of(struct locator *l, const struct code *c, uint64
 	return !c || !code_file_address(c, address, at) ? NULL : c->kind == CODE_ELF ? c->elf : c->file->elf;
 }
 
+/* The inlined functions at an address, the innermost first, as the JIT told of them or as DWARF does. */
+static size_t find_inlines(struct locator *l, const struct code *c, uint64_t address, struct elf_inline out[INLINES_MAX])
+{
+	struct elf_object *elf;
+	uint64_t at;
+
+	if (c->kind == CODE_LOAD && c->nr_inlines)
+		return code_inlines_find(c->inlines, c->nr_inlines, address, out, INLINES_MAX);
+	elf = elf_of(l, c, address, &at);
+	return elf ? elf_find_inlines(elf, at, out, INLINES_MAX) : 0;
+}
+
 /* The file of the first line of the function at at, else other. */
 static const char *file_of_function(struct elf_object *elf, uint64_t at, const char *other)
 {
@@ -219,6 +231,15 @@ static const char *file_of_function(struct elf_object *elf, uint64_t at, const c
 	struct elf_line first;
 
 	return elf_find_function(elf, at, &f) && elf_find_line(elf, f.address, &first) && *first.file ? first.file : other;
+}
+
+/* ... of the one that has a frame at an address, as those find it who do not ask for inlined functions. */
+static const char *file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
+{
+	uint64_t at;
+	struct elf_object *elf = c->kind == CODE_LOAD ? NULL : elf_of(l, c, address, &at);
+
+	return elf ? file_of_function(elf, at, other) : c->nr_lines ? c->lines[0].file : other;
 }
 
 /* Of an ELF object: the innermost function by its DWARF, in the file of the line there; one that is not inlined in that of its own
@@ -234,7 +255,7 @@ static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t
 
 	if (!elf || !l->a->function[out->function].symbol)
 		return;
-	if (elf_find_inlines(elf, at, inlined, INLINES_MAX))
+	if (find_inlines(l, c, address, inlined))
 		place.function = inlined[0].name;
 	else
 		place.file = file_of_function(elf, at, line->file);
@@ -246,10 +267,8 @@ static void host_levels_in_load(struct locator *l, const struct code *c, uint64_
 	const struct line *line = &l->a->line[out->line];
 	struct host_place place = { c->name, c->name, c->nr_lines ? c->lines[0].file : "", line->file, line->number };
 	struct elf_inline inlined[INLINES_MAX];
-	uint64_t at;
-	struct elf_object *elf = elf_of(l, c, address, &at);
 
-	if (elf && elf_find_inlines(elf, at, inlined, INLINES_MAX)) {
+	if (find_inlines(l, c, address, inlined)) {
 		place.function = inlined[0].name;
 		place.file = line->file;
 	}
@@ -262,13 +281,8 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 {
 	struct location new, whole = l->location[outer];
 	struct elf_inline inlined[INLINES_MAX];
-	uint64_t at;
-	struct elf_object *elf = elf_of(l, c, address, &at);
-	size_t nr;
+	size_t nr = find_inlines(l, c, address, inlined);
 
-	if (!elf)
-		return outer;
-	nr = elf_find_inlines(elf, at, inlined, INLINES_MAX);
 	if (nr == 0)
 		return outer;
 	/* the frame's own, beside the one for those who do not ask for inlined functions */
@@ -291,7 +305,7 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 					call->call_file, call->call_file, call->call_line };
 
 				if (i > nr)
-					place.file = file_of_function(elf, at, call->call_file);
+					place.file = file_of_code(l, c, address, call->call_file);
 				host_components_find(l->a, &l->host, c, &place, &new.low, &new.object);
 			}
 		} else {

@@ -438,11 +438,13 @@ static void read_eh_frame(struct model *m, struct process *p, const struct trace
 	add_frames(m, p, trace_u64(r, F(eh_frame, address)), bytes, nr, r->time_ns);
 }
 
-/* DEBUG_INFO and CODE_MAP come before the LOAD that they belong to; they wait here. */
+/* DEBUG_INFO, INLINES and CODE_MAP come before the LOAD that they belong to; they wait here. */
 struct waiting {
 	uint64_t address;
 	struct code_line *lines;
 	size_t nr_lines;
+	struct code_inline *inlines;
+	size_t nr_inlines;
 	struct code_entry *entries;
 	size_t nr_entries;
 	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, address is ~tid then; tid 0: of a file's next */
@@ -501,6 +503,17 @@ static void read_debug_info(struct waiting **list, struct process *p, const stru
 	}
 	if (w->nr_lines)
 		qsort(w->lines, w->nr_lines, sizeof(*w->lines), line_by_address);
+}
+
+static void read_inlines(struct waiting **list, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(inlines, entries) < r->nr_values ? &r->values[F(inlines, entries)] : NULL;
+	struct waiting *w = v ? get_waiting(list, p, trace_u64(r, F(inlines, code_addr))) : NULL;
+
+	if (!w)
+		return;
+	code_inlines_free(w->inlines, w->nr_inlines);
+	w->inlines = code_inlines_read(v, &w->nr_inlines);
 }
 
 static void read_code_map(struct model *m, struct waiting **list, struct process *p, const struct trace_record *r)
@@ -589,6 +602,8 @@ static void read_load(struct model *m, struct waiting **list, struct process *p,
 			w = *at;
 			c->lines = w->lines;
 			c->nr_lines = w->nr_lines;
+			c->inlines = w->inlines;
+			c->nr_inlines = w->nr_inlines;
 			c->entries = w->entries;
 			c->nr_entries = w->nr_entries;
 			*at = w->next;
@@ -999,6 +1014,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 	case JITREG_DEBUG_INFO:
 		read_debug_info(waiting, p, r);
 		break;
+	case JITREG_INLINES:
+		read_inlines(waiting, p, r);
+		break;
 	case JITREG_UNWINDING_INFO:
 		read_unwinding_info(waiting, p, r);
 		break;
@@ -1163,6 +1181,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	for (struct waiting *next; waiting; waiting = next) {
 		next = waiting->next;
 		free_lines(waiting->lines, waiting->nr_lines);
+		code_inlines_free(waiting->inlines, waiting->nr_inlines);
 		free(waiting->entries);
 		free(waiting->unwinding);
 		free(waiting);
@@ -1220,6 +1239,7 @@ void model_destroy(struct model *m)
 
 		elf_object_destroy(c->elf);
 		free_lines(c->lines, c->nr_lines);
+		code_inlines_free(c->inlines, c->nr_inlines);
 		free(c->entries);
 		free(c->name);
 		free(c->path);

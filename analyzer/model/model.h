@@ -10,6 +10,7 @@
 #ifndef TAILOR_MODEL_H
 #define TAILOR_MODEL_H
 
+#include "code_inlines.h"
 #include "code_map.h"
 #include "diag.h"
 #include "dictionary.h"
@@ -59,6 +60,8 @@ struct code {
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;
+	struct code_inline *inlines;
+	size_t nr_inlines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
 	size_t nr_entries;
 	const struct code *told_before; /* model_told_before()'s answer */

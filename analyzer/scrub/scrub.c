@@ -22,7 +22,7 @@ struct scrubbing {
 
 /* ------------------------------------------------------------------------------------------------------------ records */
 
-enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, PARTS };
+enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS };
 
 /* What becomes of a field; what is not here stays as it is. */
 static const struct {
@@ -46,6 +46,7 @@ static const struct {
 	{ JITREG_LOAD, F(load, code), CODE },
 	{ TRACE_CODE_BYTES, F(code_bytes, code), CODE },
 	{ JITREG_DEBUG_INFO, F(debug_info, entries), FILES },
+	{ JITREG_INLINES, F(inlines, entries), INLINED },
 	{ JITREG_MEMORY, F(memory, name), NAME },
 	{ JITREG_COMPONENT, F(component, name), NAME },
 	{ JITREG_COMPONENT, F(component, detail), TEXT },
@@ -99,6 +100,19 @@ static size_t only_lines(char *text, size_t bytes)
 	return to;
 }
 
+/* "function\nfile" */
+static size_t scrub_inlined(const struct scrubbing *s, char *text, size_t bytes)
+{
+	const char *end = memchr(text, '\n', bytes);
+	size_t name = end ? (size_t)(end - text) : bytes, kept = s->options->names ? 0 : name, file = bytes - name;
+
+	if (end) {
+		memmove(text + kept, end, file);
+		file = 1 + scrub_path(text + kept + 1, file - 1);
+	}
+	return kept + file;
+}
+
 static void put_list(struct scrubbing *s, const struct trace_value *v, int member, enum rule rule)
 {
 	trace_copy_list(s->to, v->u);
@@ -114,6 +128,8 @@ static void put_list(struct scrubbing *s, const struct trace_value *v, int membe
 			if (m == member && (e.kind == TRACE_TEXT || e.kind == TRACE_BYTES) && take(s, &e)) {
 				if (rule == FILES) {
 					put(s, &e, scrub_path(s->text, e.bytes));
+				} else if (rule == INLINED) {
+					put(s, &e, scrub_inlined(s, s->text, e.bytes));
 				} else {
 					scrub_strings(s->text, e.bytes);
 					put(s, &e, e.bytes);
@@ -131,8 +147,8 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	enum rule rule = rule_of(r->id, field);
 	size_t bytes = v->bytes;
 
-	if (v->kind == TRACE_LIST && (rule == FILES || rule == PARTS)) {
-		put_list(s, v, rule == FILES ? 3 : 1, rule);
+	if (v->kind == TRACE_LIST && (rule == FILES || rule == INLINED || rule == PARTS)) {
+		put_list(s, v, rule == PARTS ? 1 : 3, rule);
 		return;
 	}
 	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !take(s, v)) {

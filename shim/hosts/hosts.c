@@ -68,3 +68,27 @@ void line_table_send(const struct line_table *t, uint64_t address)
 	if (t->nr)
 		jitreg_debug_info(address, t->nr, t->buffer, t->bytes);
 }
+
+bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file)
+{
+	size_t function_bytes = strlen(function), file_bytes = strlen(file), bytes = 16 + function_bytes + 1 + file_bytes + 1;
+	unsigned char *p = t->buffer + t->bytes;
+
+	if (bytes > t->capacity - t->bytes)
+		return false;
+	memcpy(p, &address, 8);
+	memcpy(p + 8, &line, 4);
+	memcpy(p + 12, &depth, 4);
+	memcpy(p + 16, function, function_bytes);
+	p[16 + function_bytes] = '\n';
+	memcpy(p + 16 + function_bytes + 1, file, file_bytes + 1);
+	t->bytes += bytes;
+	t->nr++;
+	return true;
+}
+
+void inline_table_send(const struct line_table *t, uint64_t address)
+{
+	if (t->nr)
+		jitreg_inlines(address, t->nr, t->buffer, t->bytes);
+}

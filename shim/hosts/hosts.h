@@ -52,6 +52,9 @@ struct line_table {
 };
 /* Entries come by ascending address; one that repeats the line before it is left out.  false: there is no room. */
 bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
+/* The same of inlined functions (jitreg's INLINES). */
+bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file);
+void inline_table_send(const struct line_table *t, uint64_t address);
 /* Announce it, before the LOAD. */
 void line_table_send(const struct line_table *t, uint64_t address);
 

@@ -22,7 +22,10 @@
 #define EVENT_CODE_GENERATED 70
 #define OPTIONS_MAX 256
 #define LINES_BYTES 32768
+#define INLINES_BYTES 131072
 #define NAME_BYTES 1024
+#define FILE_BYTES 256
+#define NAMES 64 /* of methods, kept while one code object is told of */
 /* HotSpot tells of a method a moment after it began to run */
 #define TOLD_LATE_NS 5000000
 
@@ -57,7 +60,7 @@ struct inline_record {
 typedef int (*create_function)(handle *vm, void **env, struct arguments *a);
 static create_function real_create;
 static void *(*real_dlsym)(void *, const char *);
-static unsigned char *lines_buffer;
+static unsigned char *lines_buffer; /* lines, then inlines, then names */
 static int lines_taken;
 
 /* jvmti.h numbers its functions from 1. */
@@ -135,7 +138,82 @@ static uint32_t find_line(handle env, struct method_lines *m, void *method, int3
 	return m->file ? number : 0;
 }
 
+struct method_text {
+	void *method;
+	char name[NAME_BYTES], file[FILE_BYTES];
+};
+
+static const struct method_text *method_text(handle env, void *method)
+{
+	struct method_text *t = (struct method_text *)(lines_buffer + LINES_BYTES + INLINES_BYTES) + (uintptr_t)method / 8 % NAMES;
+	void *class = NULL;
+	char *file = NULL;
+
+	if (t->method == method)
+		return t;
+	method_name(env, method, t->name);
+	if (JVMTI(env, GET_METHOD_CLASS, void *, void **)(env, method, &class) == 0)
+		JVMTI(env, GET_SOURCE_FILE_NAME, void *, char **)(env, class, &file);
+	memset(t->file, 0, sizeof(t->file));
+	if (file)
+		strncpy(t->file, file, sizeof(t->file) - 1);
+	give_back(env, file);
+	t->method = method;
+	return t;
+}
+
+/* Is what is inlined here what is inlined there?  The innermost method's place does not matter. */
+static bool same_inlining(const struct frame *a, const struct frame *b)
+{
+	if (a->nr != b->nr || a->methods[0] != b->methods[0])
+		return false;
+	for (int32_t i = 1; i < a->nr; i++)
+		if (a->methods[i] != b->methods[i] || a->bcis[i] != b->bcis[i])
+			return false;
+	return true;
+}
+
+/* The methods at an address, outermost first.  false: there is no room for any more. */
+static bool add_inlines(handle env, struct line_table *t, struct method_lines *m, uint64_t address, const struct frame *f)
+{
+	for (int32_t i = f->nr; i > 0; i--) {
+		const struct method_text *text = method_text(env, f->methods[i - 1]);
+		uint32_t line = i < f->nr && f->bcis[i] >= 0 ? find_line(env, m, f->methods[i], f->bcis[i]) : 0;
+
+		if (t->capacity - t->bytes < 2 * (NAME_BYTES + FILE_BYTES) ||
+		    !inline_table_add(t, address, line, (uint32_t)(f->nr - i), text->name, text->file))
+			return false;
+	}
+	return true;
+}
+
 /* A pc's entry describes the code up to it. */
+static void send_inlines(handle env, uint64_t start, const struct inline_record *r, struct method_lines *m)
+{
+	struct line_table t = { .buffer = lines_buffer + LINES_BYTES, .capacity = INLINES_BYTES };
+	const struct frame *before = NULL;
+	bool any = false, room = true;
+	uint64_t from = start;
+
+	memset(lines_buffer + LINES_BYTES + INLINES_BYTES, 0, NAMES * sizeof(struct method_text)); /* numbers of methods are used again */
+	for (int32_t i = 0; i < r->nr && room; i++) {
+		const struct frame *f = &r->frames[i];
+
+		if (f->nr > 0 && (!before || !same_inlining(before, f))) {
+			room = add_inlines(env, &t, m, from, f);
+			any |= f->nr > 1;
+			before = f;
+		}
+		if ((uint64_t)(uintptr_t)f->pc > from)
+			from = (uint64_t)(uintptr_t)f->pc;
+	}
+	if (!room) /* of what comes behind nothing is known */
+		inline_table_add(&t, from, 0, 0, "", "");
+	if (any)
+		inline_table_send(&t, start);
+}
+
+/* Likewise. */
 static void send_lines(handle env, uint64_t start, const struct inline_record *r)
 {
 	struct line_table t = { .buffer = lines_buffer, .capacity = LINES_BYTES };
@@ -158,6 +236,7 @@ static void send_lines(handle env, uint64_t start, const struct inline_record *r
 			from = (uint64_t)(uintptr_t)f->pc;
 	}
 	line_table_send(&t, start);
+	send_inlines(env, start, r, &m);
 	__atomic_store_n(&lines_taken, 0, __ATOMIC_RELEASE);
 	forget_lines(env, &m);
 }
@@ -256,6 +335,7 @@ void java_object(const struct object *o)
 		guest_debug("OpenJDK: where its launcher looks for the machine cannot be found");
 		return;
 	}
-	p = sys_mmap(NULL, LINES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	lines_buffer = p < 0 && p > -4096 ? NULL : (unsigned char *)p;
 }

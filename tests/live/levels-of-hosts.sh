@@ -73,25 +73,35 @@ has() { command -v "$1" >/dev/null || { echo "$1 is not here"; return 1; }; }
 has node && check node node tests/hosts/jits/fib.js 1 "$dir/rounds"
 has luajit && check luajit luajit tests/hosts/jits/fib.lua 1 "$dir/rounds"
 if has javac && has java; then
-	javac -g -d "$dir" tests/hosts/jits/Fib.java && check openjdk java -cp "$dir" Fib 1 "$dir/rounds"
+	javac -g -d "$dir" tests/hosts/jits/Fib.java tests/hosts/jits/Inlined.java && check openjdk java -cp "$dir" Fib 1 "$dir/rounds"
+fi
+# inlined NAME INNER OFTEN RARELY: inner is most of it, above it are the two that have it inside
+inlined() {
+	/usr/bin/python3 - "$dir/json" "$@" <<'PYTHON' || bad=1
+import json, sys
+r, (name, inner, often, rarely) = json.load(open(sys.argv[1])), sys.argv[2:]
+of = {c["name"]: c for c in r["components"] if c["level"] == "function"}
+objects = {c["name"]: c["samples"] for c in r["components"] if c["level"] == "code object"}
+total, hot = objects.get(often, 0) + objects.get(rarely, 0), of.get(inner, {"samples": 0, "parents": []})
+parents = {p["name"] for p in hot["parents"] if p["level"] == "code object"} - {inner}
+if total < 500 or hot["samples"] < 0.9 * total or not parents >= {often, rarely}:
+    sys.exit(f"{name}: expected 90 % of {total} samples in {inner}, inlined into {often} and {rarely}, got {hot}")
+ratio = objects[often] / max(objects[rarely], 1)
+if not 2 < ratio < 4.5:
+    sys.exit(f"{name}: {often} does three times what {rarely} does; expected their code objects to say so, got {objects}")
+print(f"FIGURE inlined in {name}: {inner} has {hot['samples']} of {total} samples, those in {often} and {rarely} are as {ratio:.2f} to 1")
+PYTHON
+}
+
+if [ -e "$dir/Inlined.class" ]; then
+	check openjdk-inlined java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Inlined.often \
+		-XX:CompileCommand=dontinline,Inlined.rarely -cp "$dir" Inlined 1.5
+	inlined openjdk Inlined.inner Inlined.often Inlined.rarely
 fi
 /usr/bin/python3 -c 'import numba' 2>/dev/null && NUMBA_DEBUGINFO=1 check numba /usr/bin/python3 tests/hosts/numba_host.py 3
 if has lli-14 && [ -e "$B/hosts/inlined.bc" ]; then
 	check lli lli-14 --jit-kind=mcjit "$B/hosts/inlined.bc"
-	/usr/bin/python3 - "$dir/json" <<'PYTHON' || bad=1
-import json, sys
-r = json.load(open(sys.argv[1]))
-of = {c["name"]: c for c in r["components"] if c["level"] == "function"}
-total, inner = r["samples"]["total"], of.get("inner", {"samples": 0, "parents": []})
-parents = sorted(p["name"] for p in inner["parents"] if p["level"] == "code object")
-objects = {c["name"]: c["samples"] for c in r["components"] if c["level"] == "code object"}
-if inner["samples"] < 0.9 * total or parents != ["often", "rarely"]:
-    sys.exit(f"lli: expected 90 % of {total} samples in inner, inlined into often and rarely, got {inner}")
-ratio = objects["often"] / max(objects["rarely"], 1)
-if not 2 < ratio < 4.5:
-    sys.exit(f"lli: often does three times what rarely does; expected their code objects to say so, got {objects}")
-print(f"FIGURE inlined: inner {100 * inner['samples'] / total:.1f} %, of it in often and rarely as {ratio:.2f} to 1")
-PYTHON
+	inlined lli inner often rarely
 fi
 [ $bad = 0 ] || exit 1
 [ $ran -gt 0 ] && exit 0
