@@ -36,8 +36,12 @@ static int emit(const struct iovec *parts, int nr)
 
 static int setup(void **state)
 {
+	static const uint32_t recorders = 1;
+
 	(void)state;
 	jitreg_state_.emit = emit;
+	jitreg_state_.recorders = &recorders;
+	jitreg_state_.heard_by = recorders;
 	return code_store_create(1 << 20, &store);
 }
 
