@@ -234,18 +234,45 @@ const char *report_component_name(const struct report *r, uint32_t component, ch
 	return spare;
 }
 
-uint32_t report_component_above(const struct report *r, uint32_t component, uint32_t level)
+void report_owners(const struct report *r, uint32_t component, uint32_t level, bool was_seen, char *text, size_t bytes)
 {
+	const struct dictionary *d = &r->model->dictionary;
 	struct expansion e;
-	uint32_t most = 0;
+	size_t used = 0;
+	char spare[32];
 
-	if (component == COMPONENT_NONE || level >= LEVELS_MAX)
-		return COMPONENT_NONE;
-	dictionary_expand(&r->model->dictionary, &component, 1, 0, &e);
-	for (uint32_t i = 1; i < e.nr; i++)
-		if (e.row[i].share > e.row[most].share)
-			most = i;
-	return e.nr ? e.row[most].component[level] : COMPONENT_NONE;
+	*text = 0;
+	dictionary_expand(d, &component, 1, was_seen ? 0 : r->a->last_ns, &e);
+	for (;;) {
+		uint32_t best = COMPONENT_NONE;
+		double most = 0;
+
+		for (uint32_t i = 0; i < e.nr; i++) {
+			double share = 0;
+
+			for (uint32_t n = 0; n < e.nr; n++) /* several ways may lead to the same */
+				share += e.row[n].component[level] == e.row[i].component[level] ? e.row[n].share : 0;
+			if (e.row[i].component[level] && share > most + 1e-9) {
+				best = e.row[i].component[level];
+				most = share;
+			}
+		}
+		if (!best)
+			break;
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " + " : "", report_component_name(r, best, spare));
+		if (used >= bytes)
+			return;
+		for (uint32_t i = 0; i < e.nr; i++)
+			if (e.row[i].component[level] == best)
+				e.row[i].component[level] = COMPONENT_NONE;
+	}
+	if (used)
+		return;
+	dictionary_expand(d, &component, 1, 0, &e); /* did it ever lead anywhere? */
+	for (uint32_t i = 0; i < e.nr; i++)
+		used |= e.row[i].component[level];
+	if (!used)
+		snprintf(text, bytes, "(none)");
 }
 
 struct order {

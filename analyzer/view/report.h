@@ -88,8 +88,11 @@ const char *report_level_name(const struct report *r, uint32_t level);
 /* A component's name, "component 17" without one, "(none)" for nobody; spare has room for 32. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
 
-/* The component that another one leads to at a level, by the largest share; itself at its own.  COMPONENT_NONE: none. */
-uint32_t report_component_above(const struct report *r, uint32_t component, uint32_t level);
+/*
+ * The names of those that a component leads to at a level, the largest share first: "hash join + group by"; itself at its own; "(none)".
+ * "": whom it led to was taken back (code that an optimizer removed), and no sample has seen it.
+ */
+void report_owners(const struct report *r, uint32_t component, uint32_t level, bool was_seen, char *text, size_t bytes);
 
 /* Groups of g, the largest first: indexes into g->g.sum; malloc()ed, the caller's.  NULL without memory. */
 uint32_t *report_order(const struct report *r, const struct report_group *g);

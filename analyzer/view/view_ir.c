@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define LINE_TEXT_MAX 400
+#define OWNERS_TEXT_MAX 256
 #define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
 
 /* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
@@ -176,10 +177,18 @@ static void add_columns(struct grid *g, struct columns *c, const struct listing 
 	c->text = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
 }
 
+static const char *owners(const struct report *r, const struct text_line *line, uint32_t level, char text[OWNERS_TEXT_MAX])
+{
+	*text = 0;
+	if (line->component)
+		report_owners(r, line->component, level, line->sum[r->event]->samples > 0, text, OWNERS_TEXT_MAX);
+	return text;
+}
+
 static void add_line(struct grid *g, const struct columns *c, const struct listing *l, const struct text_line *line)
 {
 	const struct report *r = l->r;
-	char text[LINE_TEXT_MAX], spare[32];
+	char text[LINE_TEXT_MAX], text_of_owners[OWNERS_TEXT_MAX];
 	size_t bytes = line->bytes < sizeof(text) - 1 ? line->bytes : sizeof(text) - 1;
 
 	for (size_t i = 0; i < bytes; i++)
@@ -205,11 +214,9 @@ static void add_line(struct grid *g, const struct columns *c, const struct listi
 	else
 		grid_set_blank(g, c->block);
 	if (c->plan >= 0)
-		grid_set_text(g, c->plan, line->component ? report_component_name(r, report_component_above(r, line->component,
-							 c->plan_level), spare) : "");
+		grid_set_text(g, c->plan, owners(r, line, c->plan_level, text_of_owners));
 	if (c->other >= 0)
-		grid_set_text(g, c->other, line->component ? report_component_name(r, report_component_above(r, line->component,
-							  c->other_level), spare) : "");
+		grid_set_text(g, c->other, owners(r, line, c->other_level, text_of_owners));
 	grid_set_text(g, c->source, l->s->name);
 	grid_set(g, c->number, line->number);
 	grid_set_text(g, c->text, text);

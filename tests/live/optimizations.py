@@ -30,7 +30,9 @@ class Run:
                         "--seconds", seconds, "--optimize", optimize, "--check")
         self.checksum = re.search(r"rows, checksum (\w+)", out)[1]
         check("the naive evaluation agrees" in out, f"{self.name}: the naive evaluation agrees", out)
-        self.text = [r["text"] for r in self.json("report", "--view", "ir", "--json", trace)["ir"] if r["source"].endswith(".ll")]
+        listing = [r for r in self.json("report", "--view", "ir", "--json", trace)["ir"] if r["source"].endswith(".ll")]
+        self.text = [r["text"] for r in listing]
+        self.listed = {r["line"]: r["operator"] for r in listing}
         self.read_dictionary(self.call(f"{B}/tailor", "dump", "--json", trace))
         self.samples = {}  # time -> [(operator, share, line, weight)]
         for r in csv.DictReader(io.StringIO(self.call(f"{B}/tailor", "export", "--format", "csv", trace))):
@@ -111,6 +113,8 @@ def gone(one, base, lines, what):
     check(all(base.owners.get(n) for n in lines), f"{base.name}: lines that are {what} have owners")
     left = [f"{n}: {one.line(n)}" for n in lines if one.owners.get(n)]
     check(not left, f"{one.name}: lines that are {what} left the dictionary", left)
+    named = [n for n in lines if one.listed[n]]
+    check(not named, f"{one.name}: the listing names nobody for a line that is {what}", [(n, one.listed[n]) for n in named])
     seen = {line for s in one.samples.values() for _, _, line, _ in s} & set(lines)
     check(not seen, f"{one.name}: no sample is at a line that left the dictionary", seen)
 
@@ -195,6 +199,8 @@ def fuse(base):
     both = {"scan lineitem": 1, "select": 1}
     mine = [n for n in fused if one.owners[n] == both]
     check(len(mine) >= 3, "q6 --optimize fuse: they belong to the scan and the select in equal parts", [one.owners[n] for n in fused])
+    check(all(one.listed[n] == "scan lineitem + select" for n in mine), "q6 --optimize fuse: the listing names both",
+          [one.listed[n] for n in mine])
     updates = [n for n, text in base.generated() if text.startswith("store") and base.owners.get(n) and list(base.owners[n])[0] in both]
     gone(one, base, [n for n in updates if not one.owners.get(n)][:2] or updates, "fused")
     samples = [s for s in one.samples.values() if any(line in mine for _, _, line, _ in s)]

@@ -3,17 +3,9 @@
 import re
 import statistics
 
-from recording import B, SCALE, json_of
+from recording import json_of
 
 CELLS = 100  # of time, where samples are compared in stretches
-
-
-def engine(query, repeat):
-    return [f"{B}/engine", "--query", query, "--scale", SCALE, "--threads", "1", "--repeat", str(repeat)]
-
-
-def times(text):
-    return [float(ms) for ms in re.findall(r"^run \d+: ([0-9.]+) ms", text, re.M)]
 
 
 def quantile(values, q):
@@ -96,6 +88,17 @@ def ranks(values):
     return out
 
 
+def largest_region(accesses):
+    """Of (time, address): those in the largest group of addresses that lie less than 64 MB from the next."""
+    order = sorted(accesses, key=lambda x: x[1])
+    groups = [[order[0]]]
+    for a, b in zip(order, order[1:]):
+        if b[1] - a[1] > 64 << 20:
+            groups.append([])
+        groups[-1].append(b)
+    return max(groups, key=len)
+
+
 def orders_in_time(samples):
     """Each generated line with at least 20 computed addresses: whether they go up with time, in the largest stretch of addresses."""
     by = {}
@@ -104,6 +107,7 @@ def orders_in_time(samples):
             by.setdefault((r["phase"], r["operator"], int(r["line"])), []).append((float(r["time_ns"]), int(r["address"], 16)))
     lines = {}
     for (_, operator, line), list_ in by.items():
+        list_ = largest_region(list_)
         if len(list_) < 20:
             continue
         x, y = ranks([t for t, _ in list_]), ranks([a for _, a in list_])
@@ -111,6 +115,22 @@ def orders_in_time(samples):
             (len(list_), max(a for _, a in list_) - min(a for _, a in list_), statistics.correlation(x, y)))
     return [{"operator": operator, "name": f"{operator}, line {line}", "nr": sum(n for n, _, _ in runs), "bytes": max(b for _, b, _ in runs),
              "rho": statistics.mean(rho for _, _, rho in runs)} for (operator, line), runs in sorted(lines.items(), key=lambda i: i[0])]
+
+
+def dictionary_of(dump):
+    """From a dump's lines: how many lines of IR are of several operators, how many were removed, and how many entries there are."""
+    tasks, links, removed, nr = {}, {}, set(), 0
+    for r in dump:
+        f = r.get("fields", {})
+        nr += r["record"] == "LINK"
+        if r["record"] == "LINK" and f["upper_level"] == 1:
+            tasks[f["lower"]] = f["upper"]
+        elif r["record"] == "LINK" and f["lower_level"] == 4:
+            links.setdefault(f["lower"], set()).add(f["upper"])
+        elif r["record"] == "UNLINK" and f["lower_level"] == 4:
+            links[f["lower"]] = set()
+            removed.add(f["lower"])
+    return {"shared": sum(len({tasks[t] for t in of}) > 1 for of in links.values()), "removed": len(removed), "entries": nr}
 
 
 def bytes_text(n):

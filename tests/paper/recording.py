@@ -46,13 +46,14 @@ class Page:
         self.text.append("    $ " + shlex.join(command) + "\n")
 
     def show(self, *arguments, between=None, until=None, lines=60):
-        """tailor with these arguments, and what it said: all, from one line to another, or until a line."""
+        """tailor with these arguments, and what it said: all, or until a line, or from one to another; there only parts (ended by
+        lines without text) with at least 1 % in a line."""
         command = [f"{B}/tailor", *arguments]
         out = run(*command).rstrip().split("\n")
         if between:
             begin = next((n for n, line in enumerate(out) if between[0] in line), 0)
             end = next((n for n in range(begin, len(out)) if out[n].rstrip().endswith(between[1])), len(out) - 1)
-            out = out[:4] + (["..."] if begin > 4 else []) + out[max(begin, 4):end + 1]
+            out = out[:4] + ["..."] + cut("\n".join(out[begin:end + 1])).split("\n")
         if until:
             out = out[:next((n for n, line in enumerate(out) if line.startswith(until)), len(out))]
         if len(out) > lines and not between:
@@ -69,6 +70,17 @@ class Page:
         return 1 if self.failed else 0
 
 
+def cut(listing):
+    """Parts with something in them, the others as dots."""
+    out = []
+    for part in re.split(r"\n(?= *\d+ *$)", listing, flags=re.M):
+        if "define " in part or re.search(r"^ *[1-9][0-9]*\.\d %", part, re.M):
+            out.append(part)
+        elif not out or out[-1] != "...":
+            out.append("...")
+    return "\n".join(out)
+
+
 def run(*command):
     p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=240, check=False)
     if p.returncode:
@@ -82,14 +94,22 @@ def json_of(*arguments, page=None):
     return json.loads(run(f"{B}/tailor", *arguments))
 
 
-def record(page, query, repeat, options=()):
-    """One trace of a query on one thread, and how long its executions took in ms."""
-    trace = f"{B}/paper/{query}{''.join(options).replace('--', '-')}.tlr"
-    command = [f"{B}/tailor", "run", "-q", "-o", trace, *options, "--", f"{B}/engine", "--query", query, "--scale", SCALE,
-               "--threads", "1", "--repeat", str(repeat)]
+def engine(query, repeat, *options):
+    return [f"{B}/engine", "--query", query, "--scale", SCALE, "--threads", "1", "--repeat", str(repeat), *options]
+
+
+def times(text):
+    """How long the engine's executions took, in ms."""
+    return [float(ms) for ms in re.findall(r"^run \d+: ([0-9.]+) ms", text, re.M)]
+
+
+def record(page, query, repeat, options=(), how=()):
+    """One trace of a query on one thread, and what the engine printed.  options: tailor's; how: the engine's."""
+    trace = f"{B}/paper/{query}{''.join(options + how).replace('--', '-').replace(',', '-')}.tlr"
+    command = [f"{B}/tailor", "run", "-q", "-o", trace, *options, "--", *engine(query, repeat, *how)]
     out = run(*command)
     page.command(*command)
-    return trace, [float(ms) for ms in re.findall(r"^run \d+: ([0-9.]+) ms", out, re.M)]
+    return trace, out
 
 
 def samples_of(trace, mark):
