@@ -13,6 +13,7 @@ import tempfile
 
 B = sys.argv[1]
 ROWS = 4  # that a loop takes at once
+SIZES = {"fig9": ("0.1", 6), "q6": ("0.5", 40), "calibrate-inline": ("0.3", 50)}  # scale, executions: some thousand samples
 failures = []
 
 
@@ -24,10 +25,11 @@ def check(condition, what, got=""):
 class Run:
     """One recording: results, the dictionary as it is in the end, samples of the run phase."""
 
-    def __init__(self, query, optimize, scale="0.1", seconds="0.4"):
+    def __init__(self, query, optimize, times=1):
+        scale, repeat = SIZES[query]
         self.name, trace = f"{query} --optimize {optimize}", f"{DIR}/t.tlr"
         out = self.call(f"{B}/tailor", "run", "-q", "-o", trace, "--", f"{B}/engine", "--query", query, "--scale", scale, "--threads", "1",
-                        "--seconds", seconds, "--optimize", optimize, "--check")
+                        "--repeat", str(times * repeat), "--optimize", optimize, "--check")
         self.checksum = re.search(r"rows, checksum (\w+)", out)[1]
         check("the naive evaluation agrees" in out, f"{self.name}: the naive evaluation agrees", out)
         listing = [r for r in self.json("report", "--view", "ir", "--json", trace)["ir"] if r["source"].endswith(".ll")]
@@ -136,7 +138,7 @@ def in_proportion(one):
 
 
 def fold(base):
-    one = Run("calibrate-inline", "fold", "0.3")
+    one = Run("calibrate-inline", "fold")
     common(one, base)
     constant = [n for n, text in base.generated() if re.search(r"= (add|mul|icmp \w+) i64 -?\d+, -?\d+$", text)]
     gone(one, base, constant, "constant")
@@ -164,7 +166,7 @@ def eliminate(base):
 
 
 def cse(base):
-    one = Run("fig9", "cse", seconds="1.2")
+    one = Run("fig9", "cse", times=3)
     common(one, base)
     pairs, seen = [], {}
     for n, text in base.generated():
@@ -191,7 +193,7 @@ def cse(base):
 
 
 def fuse(base):
-    one = Run("q6", "fuse", "0.5")
+    one = Run("q6", "fuse")
     common(one, base)
     fused = [n for n in one.made() if re.match(r"store <2 x i64>|%\w+ = (load|add) <2 x i64>", one.line(n)) and len(one.owners[n]) == 2]
     check({one.line(n).split()[0] for n in fused} >= {"store"} and len(fused) >= 3, "q6 --optimize fuse: a load, an add and a store of two words "
@@ -213,7 +215,7 @@ def fuse(base):
 
 
 def vector(base):
-    one = Run("q6", "vector", "0.5")
+    one = Run("q6", "vector")
     common(one, base, 0.98)  # so fast that handing out morsels, which is nobody's work, counts
     check(one.owners == base.owners, "q6 --optimize vector: each line belongs to whom it did")
     whose = {"": "scan lineitem", "+0x08": "select", "+0x80": "aggregate"}  # which word of the worker's is updated
@@ -233,7 +235,7 @@ def vector(base):
 
 
 def unroll(base):
-    one = Run("calibrate-inline", "unroll", "0.3")
+    one = Run("calibrate-inline", "unroll")
     common(one, base)
     check(one.owners == base.owners, "calibrate-inline --optimize unroll: each line belongs to whom it did")
     copies = {}
@@ -257,7 +259,7 @@ def together(base):
 
 DIR = tempfile.mkdtemp()
 try:
-    FIG9, Q6, WORK = Run("fig9", "none"), Run("q6", "none", "0.5"), Run("calibrate-inline", "none", "0.3")
+    FIG9, Q6, WORK = Run("fig9", "none"), Run("q6", "none"), Run("calibrate-inline", "none")
     in_proportion(WORK)
     for row, base_of in ((fold, WORK), (eliminate, FIG9), (cse, FIG9), (fuse, Q6), (vector, Q6), (unroll, WORK), (together, FIG9)):
         print("FIGURE", row(base_of))
