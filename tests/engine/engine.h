@@ -115,6 +115,7 @@ void plan_print(const struct plan *p);
 /* ---- codegen.c: a task is one operator's part in one pipeline */
 struct task {
 	uint32_t id, operator, pipeline;
+	uint64_t tag;
 	char name[80];
 };
 

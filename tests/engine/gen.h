@@ -28,15 +28,42 @@ struct gen {
 	int nr_saved[OPERATORS_MAX + 1];
 };
 
+/* ---- gen.c: small LLVM parts */
 LLVMValueRef gen_number(struct gen *g, int64_t n);
 LLVMValueRef gen_address(struct gen *g, const void *p);
 /* A pointer to the 8 bytes at base + offset; what lies there. */
 LLVMValueRef gen_field(struct gen *g, LLVMValueRef base, size_t offset);
 LLVMValueRef gen_load(struct gen *g, LLVMValueRef base, size_t offset, const char *name);
+void gen_store(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset);
+void gen_add_to(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset);
+void gen_count_row(struct gen *g, const struct operator *o);
 /* An operation also where both operands are constants, which LLVM's builder would compute by itself. */
 LLVMValueRef gen_unfolded(struct gen *g, LLVMOpcode opcode, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef gen_unfolded_comparison(struct gen *g, LLVMIntPredicate predicate, LLVMValueRef a, LLVMValueRef b);
+/* What follows runs only if the condition holds, until gen_end_if(). */
+LLVMBasicBlockRef gen_begin_if(struct gen *g, LLVMValueRef condition);
+void gen_end_if(struct gen *g, LLVMBasicBlockRef after);
 /* A call into the runtime on behalf of the task at hand; arguments has room for one more. */
 LLVMValueRef gen_call(struct gen *g, const char *name, LLVMTypeRef returns, LLVMValueRef *arguments, unsigned nr);
+/* A row of the stack for columns, in the function's entry. */
+LLVMValueRef gen_row_buffer(struct gen *g);
+
+/* ---- tasks and functions */
+struct task *gen_task(struct gen *g, const struct operator *o, const char *role);
+/* What is emitted from here on is the task's; returns the one before, to be given back. */
+struct task *gen_enter_task(struct gen *g, struct task *t);
+void gen_leave_task(struct gen *g, struct task *before);
+/* "pipeline_2"; outlined: "op3_task7_hash_join_probe", what a symbol may hold. */
+void gen_function_name(const struct gen *g, const struct task *t, char *name, size_t bytes);
+/* From here on code goes into f, whose first parameter is the worker. */
+void gen_begin_function(struct gen *g, LLVMValueRef f);
+/* A task's code, here or outlined. */
+void gen_run_task(struct gen *g, struct operator *o, const struct operator *from, struct task *t,
+		  void (*emit)(struct gen *g, struct operator *o, const struct operator *from));
+
+/* ---- produce.c, consume.c */
+void produce(struct gen *g, struct operator *o);
+void consume(struct gen *g, struct operator *o, const struct operator *from);
 
 /*
  * inline.c: hash tables probed by generated code.  A pointer to the entry, NULL where there is none; to the group, inserted by the

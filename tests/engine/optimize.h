@@ -31,7 +31,7 @@ bool optimizer_run(struct optimizer *o, const char *text);
 /* text (from malloc or LLVM, and lost) with what was made behind it. */
 char *optimizer_text(struct optimizer *o, char *text);
 
-/* ---- between optimize.c and optimize_loops.c */
+/* ---- for the passes */
 uint32_t optimizer_line(LLVMValueRef instruction);
 /* From here on what is built is of this line. */
 void optimizer_at(struct optimizer *o, LLVMValueRef function, uint32_t line);
@@ -39,7 +39,8 @@ void optimizer_at(struct optimizer *o, LLVMValueRef function, uint32_t line);
 uint32_t optimizer_made(struct optimizer *o, LLVMValueRef instruction);
 /* to also belongs to whom from belongs to. */
 void optimizer_share(struct optimizer *o, uint32_t to, uint32_t from);
-/* Also removes the instruction's line from the dictionary. */
+/* Its line leaves the dictionary; and it the code. */
+void optimizer_forget(struct optimizer *o, LLVMValueRef instruction);
 void optimizer_remove(struct optimizer *o, LLVMValueRef instruction);
 LLVMBuilderRef optimizer_builder(const struct optimizer *o);
 LLVMModuleRef optimizer_module(const struct optimizer *o);
@@ -52,6 +53,14 @@ bool optimizer_update(LLVMValueRef store, struct update *u);
 /* No side effect, and the same result wherever its operands are known. */
 bool optimizer_is_pure(LLVMValueRef instruction);
 
+LLVMValueRef optimizer_function(LLVMValueRef instruction);
+/* The one block that leads here; NULL: several do, or none. */
+LLVMBasicBlockRef optimizer_only_predecessor(LLVMBasicBlockRef b);
+
+void optimize_fold(struct optimizer *o, LLVMValueRef function);
+void optimize_cse(struct optimizer *o, LLVMValueRef function);
+void optimize_eliminate(struct optimizer *o, LLVMValueRef function);
+void optimize_fuse(struct optimizer *o, LLVMValueRef function);
 void optimize_vector(struct optimizer *o, LLVMValueRef function);
 void optimize_unroll(struct optimizer *o, LLVMValueRef function);
 

@@ -10,31 +10,35 @@ timeout 120 "$B/tailor" run -q -o "$dir/t.tlr" -- \
 	"$B/engine" --query pagerank --scale 0.3 --threads 1 --repeat 10 --check >"$dir/log" 2>&1 ||
 	{ echo "tailor run -- engine --query pagerank --check: failed"; cat "$dir/log"; exit 1; }
 /usr/bin/python3 - "$B/tailor" "$dir/t.tlr" <<'END'
-import json, subprocess, sys
+import csv, io, json, subprocess, sys
 
 tailor, trace = sys.argv[1:]
 def run(*arguments):
     return subprocess.run([tailor, *arguments, trace], capture_output=True, text=True, check=True).stdout
-runs = {}  # run -> [(begin, end)] of its iterations
-begins = {}
+runs, begins, whole = {}, {}, {}  # run -> [(begin, end)] of its iterations; begins of marks; run -> (begin, end)
 for r in map(json.loads, run("dump", "--json").splitlines()):
     f = r.get("fields", {})
-    if r["record"] == "MARK" and f["name"] == "iteration":
-        if f["action"] == 1:
-            begins[f["parent_instance"], f["instance"]] = r["time_ns"]
-        else:
-            runs.setdefault(f["parent_instance"], []).append((begins[f["parent_instance"], f["instance"]], r["time_ns"]))
-# the run that was disturbed least by what else the machine does: where iterations take the same time
-def unevenness(n):
-    took = sorted(e - b for b, e in runs[n])
-    return took[-2] / took[0]
-even = min(runs, key=unevenness)
-marks = runs[even]
+    if r["record"] != "MARK" or f["name"] not in ("iteration", "run"):
+        continue
+    key = f["name"], f["parent_instance"], f["instance"]
+    if f["action"] == 1:
+        begins[key] = r["time_ns"]
+    elif f["name"] == "run":
+        whole[f["instance"]] = (begins[key], r["time_ns"])
+    else:
+        runs.setdefault(f["parent_instance"], []).append((begins[key], r["time_ns"]))
 if len(runs) != 10 or {len(m) for m in runs.values()} != {20}:
     sys.exit(f"expected marks of 20 iterations of each of 10 runs, got {[len(m) for m in runs.values()]}")
-if unevenness(even) > 1.6:
-    print("skipped, because the machine is busy: the iterations of the most even run took one up to "
-          f"{unevenness(even):.1f} times as long as another")
+# the run that was disturbed least by what else the machine does: with the fewest stretches of time without a sample
+times = sorted(int(r["time_ns"]) for r in csv.DictReader(io.StringIO(run("export", "--format", "csv"))))
+def disturbed(n):
+    begin, end = whole[n]
+    inside = [begin, *(t for t in times if begin < t < end), end]
+    return sum(b - a for a, b in zip(inside, inside[1:]) if b - a > 1000000) / (end - begin)
+even = min(runs, key=disturbed)
+marks = runs[even]
+if disturbed(even) > 0.03:
+    print(f"skipped, because the machine is busy: of the least disturbed run {100 * disturbed(even):.0f} % of the time went to others")
     sys.exit(77)
 between = (marks[-1][0] - marks[0][0]) / (len(marks) - 1)
 periods = json.loads(run("report", "--view", "timeline", "--mark", f"run#{even}", "--json"))["tables"]["periods"]

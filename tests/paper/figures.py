@@ -133,6 +133,11 @@ def dictionary_of(dump):
     return {"shared": sum(len({tasks[t] for t in of}) > 1 for of in links.values()), "removed": len(removed), "entries": nr}
 
 
+def unevenness(begins):
+    took = sorted(b - a for a, b in zip(begins, begins[1:]))
+    return took[-1] / took[0]
+
+
 def bytes_text(n):
     for unit in ("B", "kB", "MB"):
         if n < 1000:
