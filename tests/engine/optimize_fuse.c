@@ -46,13 +46,20 @@ static bool nothing_between(LLVMValueRef from, LLVMValueRef to, LLVMValueRef bas
 	return true;
 }
 
-/* One load, add and store of two words instead of low's and high's, before `at`; when only holds, the second word adds it. */
+static void made_of(struct optimizer *o, LLVMValueRef instruction, LLVMValueRef a, LLVMValueRef b)
+{
+	uint32_t line = optimizer_made(o, instruction);
+
+	optimizer_share(o, line, optimizer_line(a));
+	optimizer_share(o, line, optimizer_line(b));
+}
+
+/* One load, add and store of two words instead of low's and high's, before `at`. */
 static void fuse_two(struct optimizer *o, const struct update *low, const struct update *high, LLVMValueRef at)
 {
 	LLVMContextRef context = LLVMGetModuleContext(optimizer_module(o));
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(context), pair = LLVMVectorType(i64, 2), i32 = LLVMInt32TypeInContext(context);
 	LLVMValueRef pointer, load, both, add, store;
-	uint32_t line;
 
 	LLVMPositionBuilderBefore(optimizer_builder(o), at);
 	optimizer_at(o, optimizer_function(at), optimizer_line(low->load));
@@ -68,20 +75,11 @@ static void fuse_two(struct optimizer *o, const struct update *low, const struct
 	add = LLVMBuildAdd(optimizer_builder(o), load, both, "sums");
 	store = LLVMBuildStore(optimizer_builder(o), add, pointer);
 	LLVMSetAlignment(store, 8);
-	if (LLVMIsAInstruction(pointer)) {
-		line = optimizer_made(o, pointer);
-		optimizer_share(o, line, optimizer_line(low->load));
-		optimizer_share(o, line, optimizer_line(high->load));
-	}
-	line = optimizer_made(o, load);
-	optimizer_share(o, line, optimizer_line(low->load));
-	optimizer_share(o, line, optimizer_line(high->load));
-	line = optimizer_made(o, add);
-	optimizer_share(o, line, optimizer_line(low->add));
-	optimizer_share(o, line, optimizer_line(high->add));
-	line = optimizer_made(o, store);
-	optimizer_share(o, line, optimizer_line(low->store));
-	optimizer_share(o, line, optimizer_line(high->store));
+	if (LLVMIsAInstruction(pointer))
+		made_of(o, pointer, low->load, high->load);
+	made_of(o, load, low->load, high->load);
+	made_of(o, add, low->add, high->add);
+	made_of(o, store, low->store, high->store);
 	for (int i = 0; i < 2; i++) {
 		const struct update *u = i ? high : low;
 
@@ -91,7 +89,7 @@ static void fuse_two(struct optimizer *o, const struct update *low, const struct
 	}
 }
 
-/* Two updates of one block; the pointer to the lower word has to be known where the first of them was. */
+/* Two updates of one block: both happen where the second was. */
 static bool fuse_in_block(struct optimizer *o, LLVMValueRef store)
 {
 	struct update one, two;
@@ -133,8 +131,6 @@ static bool fuse_over_branch(struct optimizer *o, LLVMValueRef store)
 	if (!is_row_counter(base, offset) || optimizer_only_predecessor(then) != b || LLVMGetSuccessor(branch, 1) == then)
 		return false;
 	for (LLVMValueRef i = LLVMGetFirstInstruction(then); i; i = LLVMGetNextInstruction(i)) {
-		LLVMValueRef pointer = NULL;
-
 		if (!optimizer_update(i, &two) || base_of(two.pointer, &other) != base || (other != offset + 8 && other != offset - 8) ||
 		    !is_row_counter(base, other) || !LLVMIsAConstantInt(two.with) || LLVMConstIntGetZExtValue(two.with) != 1)
 			continue;
@@ -146,9 +142,9 @@ static bool fuse_over_branch(struct optimizer *o, LLVMValueRef store)
 		if (other < offset) { /* that pointer is known too late */
 			LLVMValueRef back = LLVMConstInt(LLVMTypeOf(two.add), (uint64_t)-1, 1);
 
-			pointer = LLVMBuildGEP2(optimizer_builder(o), LLVMTypeOf(two.add), one.pointer, &back, 1, "before");
-			optimizer_share(o, optimizer_made(o, pointer), optimizer_line(two.load));
-			two.pointer = pointer;
+			two.pointer = LLVMBuildGEP2(optimizer_builder(o), LLVMTypeOf(two.add), one.pointer, &back, 1, "before");
+			if (LLVMIsAInstruction(two.pointer))
+				optimizer_share(o, optimizer_made(o, two.pointer), optimizer_line(two.load));
 			fuse_two(o, &two, &one, branch);
 		} else {
 			fuse_two(o, &one, &two, branch);
