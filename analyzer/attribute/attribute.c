@@ -24,7 +24,8 @@ const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
 #define SEEDS_MAX TABLE_LEVELS
-#define BLOCK_ROWS 8192 /* handed over at a time: they stay in the processor's cache */
+#define BLOCK_ROWS 4040 /* handed over at a time: they stay in the processor's cache, and no power of two, or all columns would share
+			 * a few of its sets */
 
 struct seeds {
 	uint32_t nr;
@@ -724,9 +725,26 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	return ret;
 }
 
+/* Without a stack, the registers that decide are those with tags; the others are not worth their decoding. */
+static uint64_t unwanted_registers(const struct run *run)
+{
+	const struct attribute_options *o = run->options;
+	uint32_t wanted = 1u << UNWIND_RIP | 1u << UNWIND_RSP | 1u << UNWIND_RBP;
+
+	if (o->addresses || o->stacks || o->each)
+		return 0;
+	for (uint32_t i = 0; i < run->a->model->nr_processes; i++) {
+		const struct process *p = run->a->model->process[i];
+
+		for (uint32_t n = 0; n < p->nr_tags; n++)
+			wanted |= p->tags[n].where < UNWIND_REGISTERS ? 1u << p->tags[n].where : 0;
+	}
+	return walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(wanted);
+}
+
 static int all_samples(struct run *run, struct trace_reader *t)
 {
-	struct sample_block b = { 0 };
+	struct sample_block b = { .unwanted = unwanted_registers(run) };
 	struct trace_record r;
 	int ret = 0;
 

@@ -10,7 +10,7 @@
 #include "locate.h"
 #include "unwind.h"
 
-#define RECENT_PLACES 8192 /* powers of two */
+#define RECENT_PLACES 32768 /* powers of two */
 #define RECENT_THREADS 256
 #define RECENT_TAGS 256
 

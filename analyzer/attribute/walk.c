@@ -19,6 +19,15 @@ static void forget_unsaved(struct unwind_registers *r)
 	r->known &= ~mask;
 }
 
+uint64_t walk_registers(uint32_t dwarf)
+{
+	uint64_t mask = 0;
+
+	for (int n = 0; n < UNWIND_REGISTERS; n++)
+		mask |= dwarf >> n & 1 ? 1ull << perf_register[n] : 0;
+	return mask;
+}
+
 bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 {
 	const uint64_t *abi = b->column[SAMPLE_COLUMN_REGISTERS_ABI], *ip = b->column[SAMPLE_COLUMN_IP];

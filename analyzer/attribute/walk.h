@@ -10,6 +10,8 @@
 /* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
  * no registers.  The stack stays until the next call; ask in order (sample_block_stack()). */
 bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out);
+/* perf's mask of registers by DWARF's. */
+uint64_t walk_registers(uint32_t dwarf);
 
 /* Where and when a sample was. */
 struct walk_place {

@@ -159,8 +159,6 @@ static int decode_column(struct sample_block *b, uint64_t column, uint64_t encod
 	uint64_t **to, *room;
 	int ret;
 
-	if (column >= NR_COLUMNS)
-		return 0; /* of a later version */
 	to = column < SAMPLE_COLUMN_REGISTER_0 ? &b->column[column] : &b->registers[column - SAMPLE_COLUMN_REGISTER_0];
 	if (column == 0 || *to || (encoding == SAMPLE_ENCODING_TABLE && column != SAMPLE_COLUMN_IP))
 		return -EBADMSG;
@@ -215,8 +213,11 @@ static void clear(struct sample_block *b)
 /* Arrays for nr samples each; those for columns that come are made with them. */
 static int make_room(struct sample_block *b, uint32_t nr)
 {
+	uint64_t unwanted = b->unwanted;
+
 	if (nr > b->room_nr_) {
 		sample_block_fini(b);
+		b->unwanted = unwanted;
 		b->room_nr_ = nr;
 	}
 	if (!b->ips)
@@ -228,10 +229,37 @@ static int make_room(struct sample_block *b, uint32_t nr)
 	return b->ips && b->ip_index && b->ip_seen_ && get_room(b, 0) ? 0 : -ENOMEM;
 }
 
+struct stored_column {
+	uint64_t column, encoding;
+	struct trace_value bytes;
+};
+
+/* Registers that need not be decoded: nobody wants them, nor any column that is stored as a difference to them. */
+static uint64_t registers_to_skip(const struct sample_block *b, const struct stored_column *stored, uint64_t nr)
+{
+	uint64_t skip = b->unwanted, other;
+
+	for (uint64_t i = 0; i < nr; i++)
+		if (stored[i].column == SAMPLE_COLUMN_STACK || stored[i].column == SAMPLE_COLUMN_CHAIN)
+			return 0;
+	while (nr-- > 0) { /* a difference is to a column that stands before it */
+		const struct stored_column *c = &stored[nr];
+		const unsigned char *p = (const unsigned char *)c->bytes.p;
+
+		if (c->column >= SAMPLE_COLUMN_REGISTER_0 && skip >> (c->column - SAMPLE_COLUMN_REGISTER_0) & 1)
+			continue;
+		if (c->encoding == SAMPLE_ENCODING_AGAINST && number_get(p, p + c->bytes.bytes, &other) && other < NR_COLUMNS &&
+		    other >= SAMPLE_COLUMN_REGISTER_0)
+			skip &= ~(1ull << (other - SAMPLE_COLUMN_REGISTER_0));
+	}
+	return skip;
+}
+
 int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 {
+	struct stored_column stored[NR_COLUMNS];
 	const struct trace_value *columns;
-	uint64_t nr = trace_u64(r, F(samples, nr)), encoding_of_stacks = 0, encoding_of_chains = 0;
+	uint64_t nr = trace_u64(r, F(samples, nr)), encoding_of_stacks = 0, encoding_of_chains = 0, nr_stored = 0, skip;
 	struct trace_value stacks = { .kind = TRACE_OTHER }, chains = { .kind = TRACE_OTHER };
 	int ret;
 
@@ -252,14 +280,25 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 		}
 		if (!bytes.p)
 			bytes.p = ""; /* msgpack-c has no pointer for an empty one */
-		if (column.u == SAMPLE_COLUMN_STACK) { /* when their lengths are known */
-			stacks = bytes;
-			encoding_of_stacks = encoding.u;
-		} else if (column.u == SAMPLE_COLUMN_CHAIN) {
-			chains = bytes;
-			encoding_of_chains = encoding.u;
-		} else {
-			ret = decode_column(b, column.u, encoding.u, &bytes);
+		if (column.u >= NR_COLUMNS)
+			continue; /* of a later version */
+		if (nr_stored == NR_COLUMNS)
+			ret = -EBADMSG; /* one of them twice */
+		else
+			stored[nr_stored++] = (struct stored_column){ column.u, encoding.u, bytes };
+	}
+	skip = registers_to_skip(b, stored, nr_stored);
+	for (uint64_t i = 0; ret == 0 && i < nr_stored; i++) {
+		const struct stored_column *c = &stored[i];
+
+		if (c->column == SAMPLE_COLUMN_STACK) { /* when their lengths are known */
+			stacks = c->bytes;
+			encoding_of_stacks = c->encoding;
+		} else if (c->column == SAMPLE_COLUMN_CHAIN) {
+			chains = c->bytes;
+			encoding_of_chains = c->encoding;
+		} else if (c->column < SAMPLE_COLUMN_REGISTER_0 || !(skip >> (c->column - SAMPLE_COLUMN_REGISTER_0) & 1)) {
+			ret = decode_column(b, c->column, c->encoding, &c->bytes);
 		}
 	}
 	if (ret == 0 && chains.kind == TRACE_BYTES)

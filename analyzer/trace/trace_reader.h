@@ -90,14 +90,15 @@ struct sample_block {
 	uint64_t *chain;	/* all samples' return addresses */
 	uint64_t *chain_offset; /* NULL without chains */
 	bool has_stacks;
+	uint64_t unwanted; /* set by the caller: registers (perf's mask) that are needed beside stacks or chains only */
 	struct sample_stacks *stacks_;	  /* the rest is the decoder's own */
 	uint64_t *room_[SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX]; /* arrays, kept from block to block */
 	uint32_t room_nr_;
 	unsigned char *ip_seen_;
 };
 
-/* Fills b from a TRACE_SAMPLES record; b is reused from call to call (zeroed before the first).  0, -EBADMSG or -ENOMEM: then
- * b is empty.  Its stacks live as long as the record. */
+/* Fills b from a TRACE_SAMPLES record; b is reused from call to call (zeroed before the first; unwanted is kept).  0, -EBADMSG or
+ * -ENOMEM: then b is empty.  Its stacks live as long as the record. */
 int sample_block_decode(const struct trace_record *r, struct sample_block *b);
 /*
  * Sample i's stack, from the stack pointer upwards, and *bytes, 0 when it has none.  Valid until the next call, and not

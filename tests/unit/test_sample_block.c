@@ -243,6 +243,32 @@ static int decode(uint64_t nr, const struct column *columns, size_t nr_columns, 
 	return ret;
 }
 
+static void registers_that_the_reader_does_not_want_are_not_decoded(void **state)
+{
+	enum { BX = SAMPLE_COLUMN_REGISTER_0 + 1, R12 = SAMPLE_COLUMN_REGISTER_0 + 20, R13, R14 };
+	const char against_bx[] = { BX, 6, 0 }; /* its number, and +3 */
+	struct column columns[] = {
+		{ BX, SAMPLE_ENCODING_DELTA, "\x0a", 1 },  { R12, SAMPLE_ENCODING_AGAINST, against_bx, 2 },
+		{ R13, SAMPLE_ENCODING_DELTA, "\x10", 1 }, { R14, SAMPLE_ENCODING_AGAINST, (const char[]){ R13, 2 }, 2 },
+		{ SAMPLE_COLUMN_CHAIN, SAMPLE_ENCODING_DELTA, "", 0 },
+	};
+	struct sample_block b = { .unwanted = 1ull << 1 | 1ull << 21 | 1ull << 22 };
+
+	(void)state;
+	assert_int_equal(decode(1, columns, 4, &b), 0);
+	assert_int_equal(b.registers[20][0], 8); /* wanted, */
+	assert_int_equal(b.registers[1][0], 5);	 /* what it is stored as a difference to, */
+	assert_null(b.registers[21]);		 /* and neither one that is not, */
+	assert_null(b.registers[22]);		 /* nor what differs from that */
+	assert_int_equal(b.unwanted, 1ull << 1 | 1ull << 21 | 1ull << 22);
+	/* whoever walks the callers may want all */
+	assert_int_equal(trace_writer_open(path, true, &w, NULL), 0);
+	assert_int_equal(decode(1, columns, 5, &b), 0);
+	assert_int_equal(b.registers[21][0], 8);
+	assert_int_equal(b.registers[22][0], 9);
+	sample_block_fini(&b);
+}
+
 static void blocks_that_make_no_sense_are_refused(void **state)
 {
 #define TEN "\xff\xff\xff\xff\xff\xff\xff\xff\xff"
@@ -328,6 +354,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(whatever_was_sampled_comes_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers_that_nobody_needs_are_left_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(registers_that_the_reader_does_not_want_are_not_decoded, setup, teardown),
 		cmocka_unit_test_setup_teardown(blocks_that_make_no_sense_are_refused, setup, teardown),
 	};
 
