@@ -190,7 +190,6 @@ void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, ui
 			break;
 	s->nr_ranges++;
 	s->has_new = true;
-	memset(r->recent, 0, sizeof(r->recent)); /* what was there may be something else now */
 }
 
 /* --------------------------------------------------------------------------------------------------------- samples */
@@ -225,11 +224,12 @@ void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address)
 		s->waiting[at % WAITING_MAX] = address; /* of two that meet there, one is enough to know of the other's function */
 }
 
-static void ask_again(struct space *s)
+static void ask_again(struct code_reader *r, struct space *s)
 {
 	if (!s->has_new)
 		return;
 	s->has_new = false;
+	memset(r->recent, 0, sizeof(r->recent)); /* what was there may be something else now */
 	for (uint32_t i = 0; i < WAITING_MAX; i++) {
 		struct range *f = s->waiting[i] ? find_range(s, s->waiting[i]) : NULL;
 
@@ -261,7 +261,7 @@ void code_reader_drain(struct code_reader *r, struct trace_writer *w)
 	for (uint32_t i = 0; r && i < r->nr_spaces; i++) {
 		struct space *s = r->space[i];
 
-		ask_again(s);
+		ask_again(r, s);
 		for (uint32_t n = 0; n < s->nr_wanted; n++)
 			read_range(r, s, &s->range[s->wanted[n]], w);
 		s->nr_wanted = 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NO_FILE "unknown" /* PHP's, in each line table */
 #define SEED 0xcbf29ce484222325ull /* FNV-1a */
 
 static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t nr)
@@ -65,8 +66,10 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 	uint32_t module = COMPONENT_NONE, function, line = COMPONENT_NONE;
 	char name[300];
 
+	bool no_file = strcmp(at->line_file, NO_FILE) == 0;
+
 	host_name_split(at->function, &n);
-	if (!n.module_bytes) {
+	if (!n.module_bytes && strcmp(at->file, NO_FILE) != 0) {
 		n.module = at->file;
 		n.module_bytes = strlen(at->file);
 	}
@@ -80,7 +83,7 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 	what = hash_bytes(hash_bytes(what, n.function, n.function_bytes), n.place, n.place_bytes);
 	function = get(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);
 	*object = get(a, h, c, HOST_LEVEL_OBJECT, hash_bytes(SEED, at->object, strlen(at->object)), at->object, strlen(at->object), "", 0);
-	if (at->line) {
+	if (at->line && !no_file) {
 		snprintf(name, sizeof(name), "%s:%u", base_of(at->line_file), at->line);
 		what = hash_bytes(what, at->line_file, strlen(at->line_file)) + at->line;
 		line = get(a, h, c, HOST_LEVEL_LINE, what, name, strlen(name), at->line_file, strlen(at->line_file));

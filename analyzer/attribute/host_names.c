@@ -57,8 +57,20 @@ static bool split_place(const char *text, struct host_name *out)
 	return true;
 }
 
+/* "TRACE-5$name$12", PHP's: a trace, of which a function has several. */
+static bool split_trace(const char *text, struct host_name *out)
+{
+	static const char prefix[] = "TRACE-";
+	const char *name = strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? strchr(text, '$') : NULL, *end = name ? strrchr(text, '$') : NULL;
+
+	if (!name || end <= name + 1 || !isdigit((unsigned char)text[sizeof(prefix) - 1]) || !isdigit((unsigned char)end[1]))
+		return false;
+	*out = (struct host_name){ name + 1, (size_t)(end - name - 1), "", 0, "", 0 };
+	return true;
+}
+
 void host_name_split(const char *text, struct host_name *out)
 {
-	if (!split_v8(text, out) && !split_place(text, out))
+	if (!split_v8(text, out) && !split_place(text, out) && !split_trace(text, out))
 		*out = (struct host_name){ text, strlen(text), "", 0, "", 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the names say that hosts give their code: V8's "JS:*name /file.js:12:3" is a tier, a function, and where it begins;
- * PyPy's "name /file.py:12" is a loop of a function.  Context: any. */
+ * PyPy's "name /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function.  Context: any. */
 #ifndef TAILOR_HOST_NAMES_H
 #define TAILOR_HOST_NAMES_H
 

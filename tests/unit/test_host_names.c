@@ -48,6 +48,11 @@ static void loops_belong_to_their_function(void **state)
 	(void)state;
 	check("fib /tmp/fib.py:7", "fib", "/tmp/fib.py", "");
 	check("fib /tmp/fib.py:", "fib /tmp/fib.py:", "", "");
+	check("TRACE-10$total$11", "total", "", "");
+	check("TRACE-3$A::b$6", "A::b", "", "");
+	check("TRACE-3$$6", "TRACE-3$$6", "", "");
+	check("TRACE-3$fib", "TRACE-3$fib", "", "");
+	check("TRACE-$fib$3", "TRACE-$fib$3", "", "");
 }
 
 int main(void)
