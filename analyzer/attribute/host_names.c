@@ -61,7 +61,8 @@ static bool split_place(const char *text, struct host_name *out)
 static bool split_trace(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "TRACE-";
-	const char *name = strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? strchr(text, '$') : NULL, *end = name ? strrchr(text, '$') : NULL;
+	const char *name = strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? strchr(text, '$') : NULL;
+	const char *end = name ? strrchr(text, '$') : NULL;
 
 	if (!name || end <= name + 1 || !isdigit((unsigned char)text[sizeof(prefix) - 1]) || !isdigit((unsigned char)end[1]))
 		return false;
