@@ -207,15 +207,15 @@ __attribute__((constructor)) static void guest_init(void)
 {
 	int saved = errno, ret;
 
+	tailor_is_late = objects_are_late();
+	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is; others may change environ now */
+		errno = saved;
+		return;
+	}
 	environ_read();
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE))
 		return;
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
-	tailor_is_late = objects_are_late();
-	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is */
-		errno = saved;
-		return;
-	}
 	ret = map_owner();
 	inside = 1; /* hooks see nothing until all is up */
 	if (ret == 0) {

@@ -65,6 +65,7 @@ void log_abandon(void)
 {
 	const struct log *l = __atomic_exchange_n(&the_log.log, NULL, __ATOMIC_ACQ_REL);
 
+	__atomic_store_n(&the_log.last_head, NULL, __ATOMIC_RELEASE); /* what works is to be seen anew */
 	if (l)
 		sys_madvise(l->ring, l->bytes, MADV_REMOVE);
 }
