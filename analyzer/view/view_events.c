@@ -19,6 +19,7 @@ static void prepare(struct report *r, struct shown *v)
 
 	v->group[0] = report_group(r, REPORT_RUN, column, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_EVENT, GROUP_BIN, -1);
+	v->group[2] = report_group(r, REPORT_RUN, column, TABLE_EVENT, GROUP_BIN, -1);
 }
 
 static double weight_of(const struct group_sum *s)
@@ -86,13 +87,13 @@ static void show_components(const struct report *r, const struct split *s, struc
 	grid_show(g, p);
 }
 
-/* Pearson's correlation of two lanes' cells. */
-static double correlation(const struct lanes *l, uint32_t a, uint32_t b)
+/* Pearson's correlation of two rows of cells. */
+static double correlation(const double *a, const double *b, int nr)
 {
-	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = l->cells;
+	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = nr;
 
-	for (int c = 0; c < l->cells; c++) {
-		double x = l->height[(size_t)a * (size_t)l->cells + (size_t)c], y = l->height[(size_t)b * (size_t)l->cells + (size_t)c];
+	for (int c = 0; c < nr; c++) {
+		double x = a[c], y = b[c];
 
 		sa += x;
 		sb += y;
@@ -119,7 +120,8 @@ static void show_over_time(const struct report *r, const struct lanes *l, struct
 			most = fmax(most, l->height[(size_t)e * (size_t)l->cells + (size_t)i]);
 		if (most <= 0)
 			continue;
-		c = e == r->event || r->event >= l->nr ? 1 : correlation(l, r->event, e);
+		c = e == r->event || r->event >= l->nr ? 1 : correlation(l->height + (size_t)r->event * (size_t)l->cells,
+									 l->height + (size_t)e * (size_t)l->cells, l->cells);
 		grid_row(g);
 		if (isfinite(c))
 			grid_set(g, together, c);
@@ -130,6 +132,65 @@ static void show_over_time(const struct report *r, const struct lanes *l, struct
 	grid_show(g, p);
 }
 
+/* Cells of one component, a row for each event. */
+struct component_cells {
+	double height[VIEW_EVENTS_MAX][CELLS];
+};
+
+static struct component_cells *make_cells(const struct report *r, const struct report_group *g, const struct lanes *l, uint32_t nr)
+{
+	struct component_cells *all = calloc((size_t)nr + 1, sizeof(*all));
+
+	for (uint32_t i = 0; all && i < g->g.nr; i++) {
+		uint64_t at = g->g.origin_ns + report_value(g, i, 2) * g->g.bin_ns;
+		uint64_t cell = at > l->begin_ns ? (at - l->begin_ns) / l->cell_ns : 0;
+
+		if (report_value(g, i, 0) < nr && report_value(g, i, 1) < VIEW_EVENTS_MAX && cell < CELLS)
+			all[report_value(g, i, 0)].height[report_value(g, i, 1)][cell] += report_measure(r, &g->g.sum[i]);
+	}
+	return all;
+}
+
+/* Do two events go up and down together in the stretches in which a component runs? */
+static void show_together(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
+			  struct page *p)
+{
+	uint32_t level = report_level(r, r->level);
+	struct component_cells *cells = make_cells(r, g, l, s->nr);
+	char spare[32], heading[16];
+	int column[VIEW_EVENTS_MAX], samples, name;
+	struct grid *grid;
+
+	grid = grid_create("together", "Together with %s over time, in each %s (-1 to 1)", event_name(r, r->event),
+			   level == LEVELS_MAX ? "function" : report_level_name(r, level));
+	samples = grid_column(grid, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	grid_set_total(grid, samples, s->total[r->event].samples);
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+		column[e] = -1;
+		if (e == r->event || e >= r->model->nr_events || s->total[e].samples <= 0)
+			continue;
+		view_event_heading(r, e, heading);
+		column[e] = grid_column(grid, event_name(r, e), heading, CELL_NUMBER, 0, 0);
+	}
+	name = grid_column(grid, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
+	for (uint32_t i = 0; cells && i < s->nr_order; i++) {
+		const struct component_cells *x = &cells[s->order[i]];
+
+		grid_row(grid);
+		grid_set(grid, samples, s->sum[r->event][s->order[i]].samples);
+		for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+			double c = column[e] >= 0 ? correlation(x->height[r->event], x->height[e], l->cells) : NAN;
+
+			if (isfinite(c))
+				grid_set(grid, column[e], c);
+		}
+		grid_set_text(grid, name, level == LEVELS_MAX ? r->a->function[s->order[i]].name :
+							       report_component_name(r, s->order[i], spare));
+	}
+	free(cells);
+	grid_show(grid, p);
+}
+
 static void show(struct report *r, const struct shown *v, struct page *p)
 {
 	struct lanes l = { 0 };
@@ -138,6 +199,8 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], CELLS, &l)) {
 		show_components(r, &s, p);
 		show_over_time(r, &l, p);
+		if (r->model->nr_events > 1 && r->event < VIEW_EVENTS_MAX)
+			show_together(r, &s, v->group[2], &l, p);
 	}
 	split_fini(&s);
 	lanes_fini(&l);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]
- * [turns] [perf=FILE].  A query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead
+ * [turns] [marks] [perf=FILE].  A query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead
  * to IR lines, tasks and operators; half of the samples lie in them, the others in a shared runtime and, for it, in the
  * kernel, with the task in a tag register.  With events, there are also instructions, page faults (task 1 walks through
  * memory, the others leap about) and threads that wait.  With names, names are what no report may break on.  With
  * functions, the host knows of no query: code objects are functions of scripts, with lines and in two versions.  With
  * memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of another column,
  * and counts on its stack.  With turns, counters say at their ends that the first event had the counter for a quarter
- * of the time on the first processor, and that a third of the second event's samples was lost.  With perf=FILE, samples
+ * of the time on the first processor, and that a third of the second event's samples was lost.  With marks,
+ * two queries are compiled and run in turn.  With perf=FILE, samples
  * of the first event go into a perf.data file as well, and names of code objects to FILE.map, as perf wants them.  The
  * samples take the recorder's own way into the trace.
  */
@@ -147,6 +148,17 @@ static void head(bool others)
 	trace_record_end(w);
 }
 
+static bool with_marks;
+
+static void mark(uint64_t time_ns, uint64_t action, const char *called, uint64_t instance, const char *what)
+{
+	begin(JITREG_MARK, time_ns, F_COUNT(mark));
+	NUMBERS(action, 0, 0, instance, 0, 0);
+	text(called);
+	name(what);
+	trace_record_end(w);
+}
+
 static void query(void)
 {
 	level(OPERATOR, "operator", JITREG_LEVEL_PLAN);
@@ -182,11 +194,16 @@ static void query(void)
 	trace_record_array(w, 2);
 	NUMBERS(RUNTIME, RUNTIME + RUNTIME_BYTES);
 	trace_record_end(w);
-	begin(JITREG_MARK, 3, F_COUNT(mark));
-	NUMBERS(JITREG_MARK_BEGIN, 0, 0, 1, 0, 0);
-	text("run");
-	name("");
-	trace_record_end(w);
+	if (!with_marks)
+		mark(3, JITREG_MARK_BEGIN, "run", 1, "");
+	for (uint64_t i = 0; with_marks && i < 8; i++) { /* 0.2 ms of compiling, then 0.5 or 1 ms of running */
+		if (i < 3) {
+			mark(801000 + i * 1250000, JITREG_MARK_BEGIN, "compile", i, i % 2 ? "q2" : "q1");
+			mark(1001000 + i * 1250000, JITREG_MARK_END, "compile", i, "");
+		}
+		mark(1001000 + i * 1250000, JITREG_MARK_BEGIN, "run", i, i % 2 ? "q2" : "q1");
+		mark(1001000 + i * 1250000 + (i % 2 ? 1000000 : 500000), JITREG_MARK_END, "run", i, "");
+	}
 }
 
 static void load(uint64_t i, uint64_t time_ns, const char *called)
@@ -442,6 +459,7 @@ int main(int argc, char **argv)
 	for (int i = 4; i < argc; i++) {
 		others |= strcmp(argv[i], "events") == 0;
 		hostile |= strcmp(argv[i], "names") == 0;
+		with_marks |= strcmp(argv[i], "marks") == 0;
 		turns |= strcmp(argv[i], "turns") == 0;
 		plain |= strcmp(argv[i], "functions") == 0;
 		with_addresses |= strcmp(argv[i], "memory") == 0;
@@ -449,7 +467,7 @@ int main(int argc, char **argv)
 			perf_path = argv[i] + 5;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [perf=FILE]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [marks] [perf=FILE]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {

@@ -233,7 +233,7 @@ double execute(struct plan *plan, struct program *program, const struct options 
 	start_workers(o->nr_threads);
 	clean_up(plan);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, ++instance, 0, 0, "");
+	jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, ++instance, 0, 0, plan->name);
 	prepare(plan);
 	if (program->iterate) {
 		begin_ranks(program->iterate->state);

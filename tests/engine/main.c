@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "engine: there is no query '%s'; --help lists them\n", a.query);
 		return 2;
 	}
-	jitreg_mark(JITREG_MARK_BEGIN, "compile", 0, 0, 0, 0, 0, "");
+	jitreg_mark(JITREG_MARK_BEGIN, "compile", 0, 0, 0, 0, 0, plan->name);
 	if (codegen(plan, &data, &a.options, &program))
 		return 1;
 	jitreg_mark(JITREG_MARK_END, "compile", 0, 0, 0, 0, 0, "");

@@ -4,7 +4,7 @@
 # failure.  ACCEPT=1 takes the new text: read the difference before you commit it.
 #
 # several.tlr: BUILD/bench/synthetic 400 5 several.tlr events (make BUILD/bench/synthetic).
-# memory.tlr: ... 1500 5 memory.tlr memory.
+# memory.tlr: ... 1500 5 memory.tlr memory; code.tlr: ... 400 5 code.tlr marks.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
