@@ -52,6 +52,14 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 	return true;
 }
 
+/* A program that was linked without any call-frame information (bun, deno): whoever does that keeps frame pointers, or is lost. */
+static bool has_no_frames(struct elf_object *elf)
+{
+	struct elf_section s;
+
+	return !elf_find_section(elf, ".eh_frame", &s) && !elf_find_section(elf, ".debug_frame", &s);
+}
+
 static void find(void *context, uint64_t address, struct unwind_object *out)
 {
 	const struct walk_place *at = context;
@@ -77,6 +85,7 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	if (!c || !code_file_address(c, address, &file_address))
 		return;
 	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
+	out->frame_pointers |= c->kind == CODE_IMAGE && out->elf && has_no_frames(out->elf);
 	out->bias = address - file_address;
 	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
 	out->start = out->bias ? out->bias : c->address;

@@ -364,15 +364,15 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address)
 }
 
 /* Beyond code without information: by its frame pointer, where that may be.  STOPPED: r has become the caller's. */
-static enum unwind_end guess(struct libunwind *l, uint64_t address, bool guessed, struct unwind_registers *r)
+static enum unwind_end guess(struct libunwind *l, uint64_t address, bool any_guessed, struct unwind_registers *r)
 {
 	struct unwind_object o;
 
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, address, &o);
-	if (o.frame_pointers && guessed && is_last_by_frame_pointer(r))
+	if (o.frame_pointers && any_guessed && is_last_by_frame_pointer(r))
 		return UNWIND_COMPLETE;
-	if (!o.frame_pointers || !leave_by_frame_pointer(l->input, r))
+	if (!o.frame_pointers || !leave_by_frame_pointer(l->input, any_guessed, r))
 		return UNWIND_NO_INFO;
 	if (r->value[UNWIND_RIP] == 0)
 		return UNWIND_COMPLETE;
@@ -385,6 +385,7 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 			       bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
 	struct unwind_frame f = { 0 };
+	bool any_guessed = false;
 	unw_cursor_t cursor;
 	uint32_t note;
 
@@ -396,8 +397,8 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 	if (!begin(l, space, input, f.address, &f.registers, &cursor))
 		return UNWIND_BROKEN;
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
-		bool signal_frame, was_guessed = f.guessed;
 		enum unwind_end end;
+		bool signal_frame;
 
 		note = 0;
 		f.note = &note;
@@ -407,8 +408,9 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 		signal_frame = is_signal_frame(l, f.address);
 		end = step(l, &cursor, &f.registers);
 		if (end == UNWIND_NO_INFO) {
-			end = guess(l, f.address, was_guessed, &f.registers);
+			end = guess(l, f.address, any_guessed, &f.registers);
 			f.guessed = end == UNWIND_STOPPED;
+			any_guessed |= f.guessed;
 			if (f.guessed && !begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
 				return UNWIND_BROKEN;
 		}

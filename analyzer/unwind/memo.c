@@ -340,6 +340,7 @@ static inline enum unwind_end leave_plain(const struct entry *e, const struct un
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
+	bool any_guessed = false;
 	struct unwind_frame f;
 	struct entry *e;
 
@@ -372,9 +373,9 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		case RULE_BOTTOM:
 			return UNWIND_COMPLETE;
 		case RULE_NO_INFO:
-			if (f.guessed && e->frame_pointers && is_last_by_frame_pointer(&f.registers))
+			if (any_guessed && e->frame_pointers && is_last_by_frame_pointer(&f.registers))
 				return UNWIND_COMPLETE;
-			guess = e->frame_pointers && leave_by_frame_pointer(input, &f.registers);
+			guess = e->frame_pointers && leave_by_frame_pointer(input, any_guessed, &f.registers);
 			if (!guess)
 				return UNWIND_NO_INFO;
 			break;
@@ -383,6 +384,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 			return end;
 		m->counts.frames++;
 		f.guessed = guess;
+		any_guessed |= guess;
 		f.ip = f.registers.value[UNWIND_RIP];
 		if (f.ip == 0)
 			return UNWIND_COMPLETE;

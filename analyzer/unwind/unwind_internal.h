@@ -59,8 +59,11 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 	return false;
 }
 
-/* Registers of the caller by the frame pointer, for code of which nothing else is known. */
-bool leave_by_frame_pointer(const struct unwind_input *in, struct unwind_registers *r);
+/*
+ * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
+ * and the caller may be one that keeps no frame pointer (the C library's, which calls main).
+ */
+bool leave_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r);
 /* A chain of frame pointers ends with 0; for registers that leave_by_frame_pointer() has made. */
 static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
 {

@@ -4,10 +4,12 @@
 jits.py BUILD [--seconds N] [--install] [--stacks] [--check] [HOST[:CHANNEL]...]
 
 samples: in generated code; named, lines: how many of them have a function's name, a source line; stacks: how many of all
-samples have a call stack that ends where the thread began (--stacks: by a second recording, of 32 KiB of stack); slower: rounds that the host did in the same time, alone and so.
+samples have a call stack that ends where the thread began (--stacks: by a second recording, of 32 KiB of stack); slower: rounds
+that the host did in the same time, alone and so.  README.md has the table of a whole run.
 
-A host that is not here is skipped in a sentence.  --install fetches Debian packages first.  --check: exit 1 when a row is
-worse than it should be (output or exit status changed, too few samples in generated code, too few of them named).
+A host that is not here is skipped in a sentence.  --install fetches Debian packages first (npm:NAME: npm's, into BUILD/npm).
+--check: exit 1 when a row is worse than it should be (output or exit status changed, too few samples in generated code, too few
+of them named or with a line, too few stacks complete).
 """
 import argparse
 import glob
@@ -21,6 +23,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 JITS = os.path.join(HERE, "jits")
+BUN = "{build}/npm/node_modules/bun/bin/bun.exe"
+DENO = "$(echo {build}/npm/node_modules/@deno/*/deno)"
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
 
 # One backend, without a server; not as root, which PostgreSQL refuses.
@@ -38,9 +42,10 @@ class Host:
 
 
 class Channel:
-    """named, lines: per cent of the samples in generated code that must have a name, or a line."""
-    def __init__(self, name, command, env=None, named=98, lines=0, rounds=True):
-        self.name, self.command, self.env, self.named, self.lines, self.rounds = name, command, env or {}, named, lines, rounds
+    """named, lines, stacks: per cent of the samples in generated code that must have a name, a line; of all, a whole stack."""
+    def __init__(self, name, command, env=None, named=98, lines=0, stacks=0, rounds=True):
+        self.name, self.command, self.env, self.rounds = name, command, env or {}, rounds
+        self.named, self.lines, self.stacks = named, lines, stacks
 
 
 def hosts(build):
@@ -50,6 +55,15 @@ def hosts(build):
             Channel("adapter", "node {jits}/fib.js {s} {r}", lines=95),
             Channel("jitdump", "node --perf-prof --perf-prof-delete-file {jits}/fib.js {s} {r}", lines=95),
             Channel("perf map", "node --perf-basic-prof {jits}/fib.js {s} {r}"),
+        ]),
+        Host("node wasm", "nodejs", "node --version", None, [
+            Channel("adapter", "node {jits}/wasm.js {s} {r}"),
+        ]),
+        Host("bun", "npm:bun", BUN + " --version", None, [
+            Channel("jitdump", BUN + " {jits}/fib.js {s} {r}", {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "{dir}"}),
+        ]),
+        Host("deno", "npm:deno", DENO + " --version", None, [
+            Channel("jitdump", DENO + " run -A --v8-flags=--perf-prof,--perf-prof-delete-file {jits}/fib.js {s} {r}", lines=95),
         ]),
         Host("openjdk", "openjdk-17-jdk-headless", "java --version", "javac -d {dir} {jits}/Fib.java", [
             Channel("adapter", "java -cp {dir} Fib {s} {r}", lines=95),
@@ -79,7 +93,7 @@ def hosts(build):
         Host("guile", "guile-3.0", "guile --version", "GUILE_AUTO_COMPILE=0 guile -c 1", [
             Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}),
         ]),
-        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${Version}' libjavascriptcoregtk-4.0-bin", None, [
+        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${{Version}}' libjavascriptcoregtk-4.0-bin", None, [
             Channel("adapter", "jsc {jits}/fib.js -- {s}", rounds=False),
             Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}, rounds=False),
         ]),
@@ -100,28 +114,28 @@ def hosts(build):
             Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=-1 -c jit_inline_above_cost=-1 template1 <{dir}/query.sql",
                     rounds=False),
         ]),
-        Host("halide", "libhalide14-0-dev g++", "dpkg-query -W -f '${Version}' libhalide14-0-dev",
+        Host("halide", "libhalide14-0-dev g++", "dpkg-query -W -f '${{Version}}' libhalide14-0-dev",
              "g++ -O1 -std=c++17 -w -I/usr/include/halide14 -o {dir}/halide {jits}/halide.cc -lHalide14 || "
              "g++ -O1 -std=c++17 -w -I/usr/include/halide14 -o {dir}/halide {jits}/halide.cc -lHalide", [
             Channel("gdb", "{dir}/halide {s} {r}"),
         ]),
-        Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${Version}' libfaust2",
+        Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${{Version}}' libfaust2",
              "gcc -O1 -o {dir}/faust {jits}/faust.c /usr/lib/*/libfaust.so.2", [
             Channel("gdb", "{dir}/faust {s} {r}"),
         ]),
-        Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${Version}' pocl-opencl-icd",
+        Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${{Version}}' pocl-opencl-icd",
              "gcc -O1 -w -o {dir}/opencl {jits}/opencl.c -lOpenCL", [
             Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}),
             Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g"}),
         ]),
-        Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${Version}' libosmesa6",
+        Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${{Version}}' libosmesa6",
              "gcc -O1 -o {dir}/osmesa {jits}/osmesa.c -lOSMesa -lGL", [
             Channel("gdb", "{dir}/osmesa {s} {r}"),
         ]),
         Host("qemu-user", "qemu-user", "qemu-x86_64 --version", "gcc -O1 -static -o {dir}/fib {jits}/fib.c", [
             Channel("gdb", "qemu-x86_64 {dir}/fib {s} {r}"),
         ]),
-        Host("spidermonkey", "libmozjs-102-dev", "dpkg-query -W -f '${Version}' libmozjs-102-dev", None, [
+        Host("spidermonkey", "libmozjs-102-dev", "dpkg-query -W -f '${{Version}}' libmozjs-102-dev", None, [
             Channel("region", "js102 {jits}/fib.js {s}", named=0, rounds=False),
         ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
@@ -175,7 +189,7 @@ class Bench:
         self.run(f"{self.build}/tailor run -q --stack 32768 --rate 1000 -o {trace} -- {command}", channel.env)
         out = shell(f"{self.build}/tailor unwind {trace}").stdout
         total, complete = re.search(rb"^(\d+) samples", out), re.search(rb"memo: (\d+) complete", out)
-        return f"{100 * int(complete.group(1)) / max(int(total.group(1)), 1):.1f} %" if total and complete else "-"
+        return 100 * int(complete.group(1)) / max(int(total.group(1)), 1) if total and complete else 0
 
     def row(self, host, version, channel):
         command = self.fill(channel.command)
@@ -195,7 +209,8 @@ class Bench:
         unknown = sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
         n = r["jit"]["samples"] + unknown
         named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
-        stacks = self.complete_stacks(command, channel) if self.stacks else "-"
+        complete = self.complete_stacks(command, channel) if self.stacks else 0
+        stacks = f"{complete:.1f} %" if self.stacks else "-"
         slower = f"{100 * rounds_alone / rounds - 100:+.1f} %" if rounds and rounds_alone else "-"
         print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % {stacks:>7} {slower:>8} "
               f"{'same' if same else 'CHANGED'}", flush=True)
@@ -209,14 +224,18 @@ class Bench:
             wrong.append(f"expected {channel.named} % or more with a name, got {named:.2f} %")
         if lines < channel.lines:
             wrong.append(f"expected {channel.lines} % or more with a source line, got {lines:.2f} %")
+        if self.stacks and complete < channel.stacks:
+            wrong.append(f"expected {channel.stacks} % or more of the stacks complete, got {complete:.2f} %")
         for w in wrong:
             print(f"{host.name}, {channel.name} ({command}): {w}")
         self.bad += bool(wrong)
 
     def host(self, host, channels, install):
-        if install:
+        if install and host.packages.startswith("npm:"):
+            shell(f"npm install --no-audit --no-fund --prefix {self.build}/npm {host.packages[4:]}")
+        elif install:
             subprocess.run([os.path.join(HERE, "..", "deps.sh")] + host.packages.split(), check=False)
-        version = shell(host.version)
+        version = shell(self.fill(host.version))
         number = re.search(rb"[0-9]+(\.[0-9]+)+[-+.0-9a-z]*", version.stdout + version.stderr)
         if version.returncode or not number:
             print(f"{host.name}: skipped, because it is not installed ({host.packages})")

@@ -95,7 +95,7 @@ check() { # NOTE COMMAND...
 		[ "$told" = $expected ] || { echo "tailor run $how -- $*: expected $expected notice \"$note\", got $told"; bad=1; }
 		nr=$((nr + 1))
 	done
-	dumps=$(find /tmp -maxdepth 1 -name 'jit-*.dump' -newer "$dir/begun" -user "$(id -un)")
+	dumps=$(find /tmp -maxdepth 1 \( -name 'jit-*.dump' -o -name 'perf-*.map' \) -newer "$dir/begun" -user "$(id -un)")
 	[ -z "$dumps" ] || { echo "$*: left behind: $dumps"; bad=1; }
 	rm -f ../t.$$.tlr ../out.$$ ../err.$$ ../out.alone.$$ ../err.alone.$$
 }
@@ -108,6 +108,8 @@ check PHP: php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M php.php
 see="env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls" # without a quote
 check JavaScriptCore: jsc jsc.js
 check PyPy: pypy3 py.py "$see"
+erl='io:format("~p ~s", [os:getenv("ERL_FLAGS"), os:cmd("env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls")]),'
+check Erlang: erl -noshell -eval "$erl"' io:format(standard_error, "on the other channel~n", []), halt(23).'
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
 [ $nr -gt 0 ] || { echo "skipped, because none of these hosts is installed"; exit 77; }

@@ -21,5 +21,7 @@ while (Date.now() < end) {
 	rounds++;
 }
 (node ? console.log : print)("result " + result);
-if (node)
+if (typeof Deno !== "undefined")
+	Deno.writeTextFileSync(args[1], rounds + "\n");
+else if (node)
 	require("fs").writeFileSync(args[1], rounds + "\n");
