@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LINKS_MAX 256 /* of a function to code objects that have it inside: each is compared with all others */
 #define NO_FILE "unknown" /* PHP's, in each line table */
 #define SEED 0xcbf29ce484222325ull /* FNV-1a */
 
@@ -92,7 +93,7 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 	dictionary_link(d, function, module, 1, 0);
 	if (strcmp(at->object, at->function) == 0)
 		dictionary_link_same(d, function, *object);
-	else
+	else if (d->component[function].nr_links < LINKS_MAX)
 		dictionary_link(d, function, *object, 1, 0);
 	a->objects_differ |= strlen(at->object) != n.function_bytes || memcmp(at->object, n.function, n.function_bytes) != 0;
 	*low = line ? line : function ? function : module;
