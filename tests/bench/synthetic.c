@@ -233,6 +233,24 @@ static void code(uint64_t nr)
 	}
 }
 
+/* From the middle on, a helper is inlined. */
+static void inlined(uint64_t i, const char *file)
+{
+	char called[2][128];
+
+	snprintf(called[0], sizeof(called[0]), "function_%llu\n%s", (unsigned long long)i / 2, file);
+	snprintf(called[1], sizeof(called[1]), "helper\n%s", file);
+	begin(JITREG_INLINES, 2 + i, F_COUNT(inlines));
+	NUMBERS(CODE + i * CODE_STEP, 3);
+	trace_record_array(w, 3);
+	for (uint64_t n = 0; n < 3; n++) {
+		trace_record_array(w, 4);
+		NUMBERS(CODE + i * CODE_STEP + (n ? 128 : 0), n == 2 ? 1 + 10 * (i / 2) + 3 : 0, n / 2);
+		text(called[n / 2]);
+	}
+	trace_record_end(w);
+}
+
 /* As V8 names them: each second one is the one before it, optimised. */
 static void functions(uint64_t nr)
 {
@@ -251,6 +269,8 @@ static void functions(uint64_t nr)
 			text(file);
 		}
 		trace_record_end(w);
+		if (i % 2)
+			inlined(i, file);
 		snprintf(called, sizeof(called), "JS:%cfunction_%llu %s:%llu:9", i % 2 ? '*' : '^', which, file, 1 + 10 * which);
 		load(i, 2 + i, called);
 	}
