@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open: the host's marks as slices, and
- * on each thread what it was working on (operators, or functions), from the samples: neighbours of the same become one slice.
+ * for each thread what it was working on (operators, or functions), from the samples: neighbours of the same become one slice.
+ * Slices of a track must lie in each other or apart (Perfetto leaves out what overlaps), which samples and marks do not: what comes
+ * from samples has a track of its own, a thread that is none.
  */
 #include "export.h"
 
@@ -9,6 +11,7 @@
 #include <string.h>
 
 #define GAP_FACTOR 4 /* of the usual distance between samples: longer ones end a slice */
+#define WORK_TRACK (1u << 30) /* added to a thread's number: the kernel's end at 2^22 */
 
 static void prepare(struct export *e)
 {
@@ -53,6 +56,15 @@ static void put_names(const struct export *e, FILE *to)
 			i || m->nr_processes ? ",\n" : "\n", m->numbered[m->thread[i].process]->pid, m->thread[i].tid);
 		export_json_text(to, export_thread_name(e, i));
 		fputs("\"}}", to);
+	}
+	for (size_t i = 0, end; i < e->nr; i = end) {
+		const struct thread *t = &m->thread[e->sample[i].thread];
+
+		end = export_thread_end(e, i);
+		fprintf(to, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
+			m->numbered[t->process]->pid, t->tid | WORK_TRACK);
+		export_json_text(to, export_thread_name(e, e->sample[i].thread));
+		fprintf(to, ": what it worked on\"}}");
 	}
 }
 
@@ -107,6 +119,7 @@ static void put_thread(const struct export *e, size_t from, size_t end, FILE *to
 
 	for (size_t i = from, last; i < end; i = last + 1) {
 		const char *name = activity(e, &e->sample[i], spare);
+		uint64_t until_ns;
 
 		for (last = i; last + 1 < end; last++) {
 			const char *next = activity(e, &e->sample[last + 1], other);
@@ -117,7 +130,10 @@ static void put_thread(const struct export *e, size_t from, size_t end, FILE *to
 		}
 		if (!name)
 			continue;
-		put_slice(e, "samples", name, pid, t->tid, e->sample[i].time_ns, e->sample[last].time_ns + gap, to);
+		until_ns = e->sample[last].time_ns + gap;
+		if (last + 1 < end && until_ns > e->sample[last + 1].time_ns)
+			until_ns = e->sample[last + 1].time_ns;
+		put_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->sample[i].time_ns, until_ns, to);
 		fprintf(to, ",\"args\":{\"samples\":%zu}}", last - i + 1);
 	}
 }

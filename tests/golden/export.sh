@@ -93,6 +93,18 @@ slices = [e for e in j["traceEvents"] if e["ph"] == "X"]
 check("perfetto", "marks", sum(e["cat"] == "mark" for e in slices), 61)
 check("perfetto", "operators", {"hash join", "scan lineitem"} <= {e["name"] for e in slices if e["cat"] == "samples"}, True)
 check("perfetto", "times", all(e["ts"] >= 0 and e["dur"] >= 0 for e in slices), True)
+# of a track, slices lie in each other or apart: Perfetto leaves out the others
+tracks, named = {}, {(e["pid"], e.get("tid")) for e in j["traceEvents"] if e["name"] == "thread_name"}
+for e in slices:
+    tracks.setdefault((e["pid"], e["tid"]), []).append((round(e["ts"] * 1000), -round(e["dur"] * 1000)))
+for track, its in tracks.items():
+    check("perfetto", f"name of track {track}", track in named, True)
+    ends = []
+    for begin, length in sorted(its):
+        while ends and ends[-1] <= begin:
+            ends.pop()
+        check("perfetto", f"nesting at {begin}", not ends or begin - length <= ends[-1], True)
+        ends.append(begin - length)
 
 # pprof: the wire format of protocol buffers
 def fields(data):
