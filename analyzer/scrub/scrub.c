@@ -172,6 +172,8 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 		break;
 	case NAME:
 	case TEXT:
+		if (r->id == JITREG_LOAD) /* V8 and others put a function's file into its name */
+			bytes = scrub_paths_in(s->text, bytes);
 		bytes = !s->options->names ? scrub_literals(s->text, bytes, rule == TEXT) :
 			r->id == JITREG_SOURCE ? only_lines(s->text, bytes) : 0;
 		break;

@@ -36,6 +36,15 @@ done
 cmp -s "$dir/before" "$dir/after" ||
 	say "--names --code: expected the same samples per operator, got: $(diff "$dir/before" "$dir/after" | head -n 5)"
 
+# functions that are inlined, and their files
+host=tests/golden/views/host.tlr
+"$B/tailor" scrub -o "$dir/h.tlr" $host >/dev/null || say "tailor scrub: failed"
+"$B/tailor" dump "$host" | grep INLINES | grep -q synthetic || say "expected a directory in INLINES of $host: this test would find nothing"
+"$B/tailor" dump "$dir/h.tlr" | grep -nE '(INLINES|LOAD).*synthetic' && say "tailor scrub: a directory is left (above)"
+"$B/tailor" dump "$dir/h.tlr" | grep -q 'INLINES.*helper' || say "tailor scrub: expected the inlined functions' names to stay"
+"$B/tailor" scrub --names -o "$dir/h.tlr" $host >/dev/null || say "tailor scrub --names: failed"
+"$B/tailor" dump "$dir/h.tlr" | grep -n 'INLINES.*helper' && say "tailor scrub --names: inlined functions have names (above)"
+
 # misuse
 cp "$trace" "$dir/own.tlr"
 "$B/tailor" scrub -o "$dir/own.tlr" "$dir/own.tlr" 2>/dev/null
