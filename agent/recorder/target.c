@@ -19,6 +19,7 @@
 
 #define ENVIRON_MAX (1u << 20)
 #define PROGRAM_HEADERS_MAX 64
+#define KERNEL_THREADS_PARENT 2
 
 static void __attribute__((format(printf, 2, 3))) notice(struct target *t, const char *format, ...)
 {
@@ -32,7 +33,7 @@ static void __attribute__((format(printf, 2, 3))) notice(struct target *t, const
 }
 
 struct status {
-	long tgid, uid, tracer;
+	long tgid, uid, tracer, parent;
 	pid_t own_pid;
 	char state;
 	bool has_memory;
@@ -55,7 +56,8 @@ static int read_status(pid_t pid, struct status *s)
 			s->own_pid = atoi(strrchr(line, '\t')); /* the innermost comes last */
 		else if (strncmp(line, "VmSize:", 7) == 0)
 			s->has_memory = true;
-		else if (sscanf(line, "Tgid: %ld", &s->tgid) != 1 && sscanf(line, "Uid: %ld", &s->uid) != 1)
+		else if (sscanf(line, "Tgid: %ld", &s->tgid) != 1 && sscanf(line, "Uid: %ld", &s->uid) != 1 &&
+			 sscanf(line, "PPid: %ld", &s->parent) != 1)
 			sscanf(line, "TracerPid: %ld", &s->tracer);
 	}
 	fclose(f);
@@ -140,6 +142,8 @@ int target_look(pid_t pid, struct target *t, struct diag *d)
 				 "`tailor run`", (int)pid);
 	if (living != pid) /* its first thread has ended, others go on */
 		s.has_memory = read_status(living, &of_thread) == 0 && of_thread.has_memory;
+	if (!s.has_memory && pid != KERNEL_THREADS_PARENT && s.parent != KERNEL_THREADS_PARENT)
+		return diag_fail(d, ESRCH, "process %d has ended; start it again with `tailor run`", (int)pid);
 	if (!s.has_memory)
 		return diag_fail(d, EINVAL, "process %d is a thread of the kernel and runs no program; choose another one", (int)pid);
 	t->own_pid = s.own_pid;

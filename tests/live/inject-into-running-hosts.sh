@@ -6,7 +6,7 @@ set -u
 B=$1
 TIMES=${TIMES:-3}       # of each host
 ATTACHES=${ATTACHES:-3} # to each run of it: the first loads the agent, the others find it there
-HOSTS=${HOSTS:-replays engine luajit node}
+HOSTS=${HOSTS:-replays engine luajit node recorders}
 dir=$(mktemp -d)
 host=
 trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
@@ -64,6 +64,8 @@ command -v luajit >/dev/null && check_host luajit '' 20 luajit -e 'local x = 0 f
 command -v node >/dev/null &&
 	check_host node '' 20 node -e 'let x = 0; for (let i = 0; i < 3e8; i++) x = (x * 33 + i) % 1000003; console.log(x)'
 
+
+case " $HOSTS " in *" recorders "*) ;; *) exit $bad ;; esac
 
 # one recorder after the other, and two at once
 "$B/hosts/replays" 1000000 >/dev/null &
