@@ -91,7 +91,9 @@ int inject_look(const struct target *t, const char *library, struct diag *d)
 				 "tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
 	if (inject_process_learn(&p, t->living))
 		return diag_fail(d, ESRCH, "process %d ended while it was looked at, or has too many libraries", pid);
-	if (p.agent && (remote_read(t->living, remote_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)) || !late))
+	if (p.agent && remote_read(t->living, remote_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
+		return diag_fail(d, ESRCH, "process %d ended while it was looked at, or has an agent of another version", pid);
+	if (p.agent && !late)
 		return diag_fail(d, EALREADY, "process %d has the agent already, since its start; attach without --inject", pid);
 	if (!inject_process_is_known(&p))
 		return diag_fail(d, ENOTSUP, "process %d has no dlopen of glibc's to load the agent with; attach without --inject", pid);

@@ -6,6 +6,7 @@ set -u
 B=$1
 TIMES=${TIMES:-3}       # of each host
 ATTACHES=${ATTACHES:-3} # to each run of it: the first loads the agent, the others find it there
+LENGTH=${LENGTH:-1} # of each run
 HOSTS=${HOSTS:-replays engine luajit node recorders}
 dir=$(mktemp -d)
 host=
@@ -58,11 +59,11 @@ sys.exit(not jit["samples"] >= 50 <= jit["named"] >= 0.95 * jit["samples"])' || 
 	done
 	echo "FIGURE $name: injected into $injected times"
 }
-check_host replays 'LOAD.*generated_before' 20 "$B/hosts/replays" 9000
-[ -x "$B/engine" ] && check_host engine 'COMPONENT.*group by' 60 "$B/engine" --query=q1 --repeat=1500 --scale=0.05 --threads=3
-command -v luajit >/dev/null && check_host luajit '' 20 luajit -e 'local x = 0 for i = 1, 15e7 do x = (x * 33 + i) % 1000003 end print(x)'
+check_host replays 'LOAD.*generated_before' 20 "$B/hosts/replays" $((9000 * LENGTH))
+[ -x "$B/engine" ] && check_host engine 'COMPONENT.*group by' 60 "$B/engine" --query=q1 --repeat=$((1500 * LENGTH)) --scale=0.05 --threads=3
+command -v luajit >/dev/null && check_host luajit '' 20 luajit -e "local x = 0 for i = 1, 15e7 * $LENGTH do x = (x * 33 + i) % 1000003 end print(x)"
 command -v node >/dev/null &&
-	check_host node '' 20 node -e 'let x = 0; for (let i = 0; i < 3e8; i++) x = (x * 33 + i) % 1000003; console.log(x)'
+	check_host node '' 20 node -e "let x = 0; for (let i = 0; i < 3e8 * $LENGTH; i++) x = (x * 33 + i) % 1000003; console.log(x)"
 
 
 case " $HOSTS " in *" recorders "*) ;; *) exit $bad ;; esac
