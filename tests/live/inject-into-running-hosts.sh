@@ -61,7 +61,8 @@ sys.exit(not jit["samples"] >= 50 <= jit["named"] >= 0.95 * jit["samples"])' || 
 }
 check_host replays 'LOAD.*generated_before' 20 "$B/hosts/replays" $((9000 * LENGTH))
 [ -x "$B/engine" ] && check_host engine 'COMPONENT.*group by' 60 "$B/engine" --query=q1 --repeat=$((1500 * LENGTH)) --scale=0.05 --threads=3
-command -v luajit >/dev/null && check_host luajit '' 20 luajit -e "local x = 0 for i = 1, 15e7 * $LENGTH do x = (x * 33 + i) % 1000003 end print(x)"
+command -v luajit >/dev/null &&
+	check_host luajit '' 20 luajit -e "local x = 0 for i = 1, 15e7 * $LENGTH do x = (x * 33 + i) % 1000003 end print(x)"
 command -v node >/dev/null &&
 	check_host node '' 20 node -e "let x = 0; for (let i = 0; i < 3e8 * $LENGTH; i++) x = (x * 33 + i) % 1000003; console.log(x)"
 
