@@ -6,6 +6,7 @@ Alone, on synthetic traces, `tailor report --view plan`; medians of processor ti
   5 M samples, 100 code objects        wanted: 5 M samples a second on one core
   10 M samples, 1,000 code objects     wanted: 3 s, 500 MiB
   1 M samples, 200,000 code objects    wanted: 1 s
+The last two again of a host that tells of functions and lines only, half of its samples in code without unwind information.
 
 Beside `perf report --stdio`, in turn, on the same samples, wanted: 20 times as fast:
   synthetic ones with registers, written as a trace and as perf.data (names of generated code in a perf map)
@@ -24,7 +25,8 @@ import time
 
 B = os.path.abspath(sys.argv[1])
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-CASES = ((5_000_000, 100), (10_000_000, 1_000), (1_000_000, 200_000))
+CASES = ((5_000_000, 100, ""), (10_000_000, 1_000, ""), (1_000_000, 200_000, ""), (10_000_000, 1_000, "functions"),
+         (1_000_000, 200_000, "functions"))
 PEERS = ((1_000_000, 100), (1_000_000, 200_000))
 PID = 1000  # synthetic.c's; perf looks for names of generated code in /tmp/perf-PID.map
 PERF = shutil.which("perf")
@@ -50,13 +52,13 @@ def plan_of(trace):
 
 def alone(d):
     print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'wall':>8}{'M samples/s':>13}{'MiB':>8}   medians of {ROUNDS}")
-    for samples, objects in CASES:
-        subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), f"{d}/t.tlr"], check=True)
+    for samples, objects, kind in CASES:
+        subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), f"{d}/t.tlr", kind], check=True)
         runs = [once(*plan_of(f"{d}/t.tlr")) for _ in range(ROUNDS)]
         if None in runs:
             sys.exit(f"tailor report --view plan failed on {samples} samples")
         seconds, wall, mib = (statistics.median(r[i] for r in runs) for i in range(3))
-        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}")
+        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}   {kind}")
 
 
 def beside(what, samples, trace, data):
