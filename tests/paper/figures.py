@@ -52,7 +52,7 @@ def in_pipeline(samples, what):
 
 def phase_change(samples, pipeline, operator):
     """Where the pipeline's samples are divided best by whether they are the operator's: most difference of the two sides' shares,
-    weighted by how many samples are on each side (the least sum of squares); ms from the execution's start."""
+    weighted by how many samples are on each side (the least sum of squares), with a tenth of them at least; ms from the execution's start."""
     rows = in_pipeline(samples, pipeline)
     is_one = [r["operator"] == operator for r in rows]
     total, best, left = sum(is_one), None, 0
@@ -60,7 +60,7 @@ def phase_change(samples, pipeline, operator):
         left += is_one[n - 1]
         before, after = left / n, (total - left) / (len(rows) - n)
         gain = n * (len(rows) - n) / len(rows) * (before - after) ** 2
-        if best is None or gain > best["gain"]:
+        if len(rows) / 10 < n < 0.9 * len(rows) and (best is None or gain > best["gain"]):
             best = {"gain": gain, "ms": rows[n]["ms"], "before": before, "after": after}
     return best
 
