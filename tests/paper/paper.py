@@ -14,6 +14,7 @@ import re
 import statistics
 import sys
 
+sys.dont_write_bytecode = True  # the tree stays as it is
 import figures
 from recording import B, QUERIES, SCALE, Page, engine, json_of, record, run, samples_of, times
 
