@@ -602,6 +602,8 @@ static void read_load(struct model *m, struct waiting **list, struct process *p,
 			w = *at;
 			c->lines = w->lines;
 			c->nr_lines = w->nr_lines;
+			if (c->nr_lines && c->lines[0].address > address && c->lines[0].address - address < bytes)
+				c->lines[0].address = address; /* V8 says lines of what comes behind a function's prologue */
 			c->inlines = w->inlines;
 			c->nr_inlines = w->nr_inlines;
 			c->entries = w->entries;
