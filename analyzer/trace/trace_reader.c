@@ -18,9 +18,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#define FORGET_BYTES ((size_t)1 << 20)
+
 struct trace_reader {
 	const unsigned char *file;
 	size_t file_bytes, at;
+	size_t forgotten; /* up to here the mapping has been given back */
 	char *name;
 	unsigned selected;
 	struct trace_damage damage;
@@ -112,7 +115,7 @@ void trace_select(struct trace_reader *t, unsigned chunk_types)
 
 void trace_rewind(struct trace_reader *t)
 {
-	t->at = t->body_at = t->body_bytes = 0;
+	t->at = t->body_at = t->body_bytes = t->forgotten = 0;
 	t->damage = (struct trace_damage){ 0 };
 	t->ended = false;
 }
@@ -158,6 +161,17 @@ static bool decompress(struct trace_reader *t, const struct trace_chunk *c, cons
 }
 
 /* Make the next selected chunk the current one; false at the end of the file. */
+/* What has been read is the page cache's, not ours; it comes back by itself where it is asked for again. */
+static void forget(struct trace_reader *t)
+{
+	size_t to = t->at & ~(FORGET_BYTES - 1);
+
+	if (to <= t->forgotten)
+		return;
+	madvise((void *)(uintptr_t)(t->file + t->forgotten), to - t->forgotten, MADV_DONTNEED);
+	t->forgotten = to;
+}
+
 static bool next_chunk(struct trace_reader *t)
 {
 	struct trace_chunk c;
@@ -167,6 +181,7 @@ static bool next_chunk(struct trace_reader *t)
 		size_t left = t->file_bytes - t->at;
 		const unsigned char *stored = t->file + t->at + sizeof(c);
 
+		forget(t);
 		if (left < sizeof(c)) {
 			resync(t);
 			continue;
