@@ -98,7 +98,7 @@ const end = Date.now() + 1500; let x = 0;
 while (Date.now() < end) x += outer(2000);
 console.log(process.pid);
 JS
-	perf_record n -k mono node --perf-basic-prof "$dir/n.js" || fail "perf record node: $(cat "$dir/n.err")"
+	perf_record n -k mono node --perf-basic-prof --logfile="$dir/v8.log" "$dir/n.js" || fail "perf record node: $(cat "$dir/n.err")"
 	node_pid=$(tail -n 1 "$dir/n.out")
 	import n && compare n 0.5
 fi
