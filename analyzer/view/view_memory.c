@@ -404,6 +404,8 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 		page_sentence(p,
 				"No sample has an address: record with --registers all (generated code), --event page-faults, or a precise "
 			      "memory event where there is one.");
+		if (s && r->svg)
+			memory_svg(r, s, r->svg);
 		return;
 	}
 	if (accesses_settle(s, r->model)) {

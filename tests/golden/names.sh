@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Names that are long, wide, combine, turn lines around, are no UTF-8, or mean something to a terminal or a spreadsheet break no view:
 # no line is wider than 80 columns, nothing but visible text reaches a terminal, every CSV table has as many cells in each row, JSON is
-# JSON.
+# JSON, and a picture is XML.
 #
 # names.tlr: BUILD/bench/synthetic 400 13 names.tlr events names memory (make BUILD/bench/synthetic).
 set -u
 B=$1
 /usr/bin/python3 - "$B/tailor" tests/golden/views/names.tlr <<'END'
-import csv, io, json, os, subprocess, sys, unicodedata
+import csv, io, json, os, subprocess, sys, tempfile, unicodedata, xml.dom.minidom
 
 tailor, trace = sys.argv[1:]
 bad = 0
@@ -69,6 +69,13 @@ for view in [None, *views]:
                     fail(arguments, "nothing that a spreadsheet would run", repr(cell))
         if sum(len(rows) for rows in tables.values()) != sum(max(p.rstrip("\n").count("\n"), 0) for p in parts if p.strip()):
             fail(arguments, "as many rows as JSON has", [len(rows) for rows in tables.values()])
+for picture, dots in (trace, True), ("tests/golden/views/code.tlr", False):
+    with tempfile.NamedTemporaryFile(suffix=".svg") as f:
+        arguments = ["report", "--view", "memory", "--svg", f.name, picture]
+        run("C", *arguments)
+        drawn = len(xml.dom.minidom.parse(f.name).getElementsByTagName("path"))
+        if (drawn > 0) != dots:
+            fail(arguments, "a picture with dots" if dots else "one without", f"{drawn} paths")
 if not wide or not combining:
     fail(["report"], "wide and combining names among what was shown", f"{wide} and {combining} lines")
 sys.exit(bad != 0)
