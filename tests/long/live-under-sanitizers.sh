@@ -12,8 +12,7 @@ mkdir "$dir/said"
 # a recorder beside a preloaded host has no stderr: what a sanitizer says goes to files
 export ASAN_OPTIONS=log_path=$dir/said/address UBSAN_OPTIONS=print_stacktrace=1:log_path=$dir/said/undefined
 export TSAN_OPTIONS=log_path=$dir/said/thread LSAN_OPTIONS=max_leaks=5
-live=${LIVE:-matrix-of-odd-hosts hostile-guests dormant-until-asked recorder-fails-host-goes-on record-beside-a-host preload-alone
-	attach-to-a-running-process inject-into-running-hosts}
+live=${LIVE:-matrix-of-odd-hosts hostile-guests dormant-until-asked recorder-fails-host-goes-on record-beside-a-host}
 
 # The sanitizer works, and is heard: what this test would see.
 cat >"$dir/leak.c" <<'C'
