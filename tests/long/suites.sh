@@ -72,8 +72,9 @@ perl_run() {
 			echo "EXIT $?" >>"$out"
 		done
 	END
-	(cd "$cache/perl/t" && printf '%s\n' base/*.t cmd/*.t re/[a-q]*.t op/*.t io/*.t ../dist/{threads,threads-shared,Thread-Queue}/t/*.t \
-		../dist/{Time-HiRes,IO}/t/*.t ../ext/{POSIX,IPC-Open3}/t/*.t | OUT=$dir/perl "${how[@]}" xargs -n 1 -P 4 sh "$dir/perl.sh")
+	(cd "$cache/perl/t" && printf '%s\n' base/*.t cmd/*.t re/[a-q]*.t op/*.t io/*.t \
+		../dist/{threads,threads-shared,Thread-Queue,Time-HiRes,IO}/t/*.t ../ext/{POSIX,IPC-Open3}/t/*.t |
+		OUT=$dir/perl "${how[@]}" xargs -n 1 -P 4 sh "$dir/perl.sh")
 	awk '{ file = FILENAME; sub(/.*\//, "", file) } /^EXIT /{print file "\texit " $2} /^ok [0-9]/{print file " " $2 "\tpassed"}
 		/^not ok [0-9]/{print file " " $3 "\tfailed"}' "$dir"/perl/* >"$1"
 }
@@ -123,9 +124,8 @@ for suite in ${SUITES:-python tcl perl php}; do
 		bad=1
 	done
 	nr=$(wc -l <"$dir/alone")
-	echo "FIGURE $suite: $nr tests ($(cut -f 2 "$dir/alone" | sort | uniq -c | sort -rn | head -n 4 |
-		awk '{printf "%s%s %s%s", s, $1, $2, ($3 == "" ? "" : " " $3); s = ", "}')); with the agent $once ended otherwise, but only" \
-		"once; $unsteady did alone"
+	verdicts=$(cut -f 2 "$dir/alone" | sort | uniq -c | sort -rn | head -n 4 | awk '{$1 = $1; printf "%s%s", s, $0; s = ", "}')
+	echo "FIGURE $suite: $nr tests ($verdicts); with the agent $once ended otherwise, but only once; $unsteady did alone"
 	ran=$((ran + 1))
 	if [ "$nr" -lt 100 ]; then
 		echo "$suite: expected at least 100 tests, got $nr; its errors end with:"
