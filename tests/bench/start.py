@@ -91,8 +91,8 @@ def main():
             measure(d, {k: v for k, v in pairs if k.startswith(("LD_PRELOAD", "TAILOR_"))})
             recorder.stdin.close()
         dump = subprocess.run([f"{B}/tailor", "dump", f"{d}/outer.tlr"], capture_output=True, text=True).stdout
-        heard = sum(" GUEST " in line for line in dump.splitlines())
-        print(f"{heard - 2} of {ROUNDS} were heard by the recorder that ran")  # the host, and its shell's other commands
+        heard = sum(" IMAGE " in line and "/true" in line for line in dump.splitlines())
+        print(f"{heard} of {ROUNDS} were heard by the recorder that ran")
 
 
 main()
