@@ -629,8 +629,8 @@ static void scale_weight(struct run *run, struct facts *f)
 	if (scale <= 1)
 		return;
 	scaled = (double)f->weight * scale + run->cut_off[f->event];
-	f->weight = (uint64_t)scaled;
-	run->cut_off[f->event] = scaled - (double)f->weight;
+	f->weight = model_whole(scaled);
+	run->cut_off[f->event] = scaled < 0x1p53 ? scaled - (double)f->weight : 0; /* beyond, there is no fraction */
 }
 
 #define STACK_REACH (8u << 20) /* of a thread's stack, where nobody told of its mapping */

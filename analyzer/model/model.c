@@ -840,6 +840,11 @@ static double scale_of(uint64_t enabled, uint64_t running, uint64_t samples, uin
 	return scale < SCALE_MAX ? scale : SCALE_MAX;
 }
 
+uint64_t model_whole(double scaled)
+{
+	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
+}
+
 static void read_count(struct model *m, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu));
@@ -852,7 +857,7 @@ static void read_count(struct model *m, const struct trace_record *r)
 		return;
 	e = &m->event[i];
 	scale = scale_of(enabled, running, 0, 0);
-	e->counted += (uint64_t)((double)trace_u64(r, F(count, value)) * scale);
+	e->counted += model_whole((double)trace_u64(r, F(count, value)) * scale);
 	e->count_samples += samples;
 	e->count_lost += lost;
 	e->enabled_ns += enabled;

@@ -235,6 +235,8 @@ uint64_t model_generation(const struct process *p, uint64_t time_ns);
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
 /* By how much a sample's weight is to be multiplied. */
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
+/* A scaled count (0 or more) without its fraction; the most that there is for what a count cannot be. */
+uint64_t model_whole(double scaled);
 /* The tag in force, or NULL. */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 /* The source that a line table's file name means, or NULL. */
