@@ -372,7 +372,7 @@ static enum unwind_end guess(struct libunwind *l, uint64_t address, bool any_gue
 	l->view->find(l->view->context, address, &o);
 	if (o.frame_pointers && any_guessed && is_last_by_frame_pointer(r))
 		return UNWIND_COMPLETE;
-	if (!o.frame_pointers || !leave_by_frame_pointer(l->input, any_guessed, r))
+	if ((!o.frame_pointers && (!any_guessed || !o.code)) || !leave_by_frame_pointer(l->input, any_guessed, r))
 		return UNWIND_NO_INFO;
 	if (r->value[UNWIND_RIP] == 0)
 		return UNWIND_COMPLETE;

@@ -375,7 +375,8 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		case RULE_NO_INFO:
 			if (any_guessed && e->frame_pointers && is_last_by_frame_pointer(&f.registers))
 				return UNWIND_COMPLETE;
-			guess = e->frame_pointers && leave_by_frame_pointer(input, any_guessed, &f.registers);
+			guess = (e->frame_pointers || (any_guessed && e->code)) &&
+				leave_by_frame_pointer(input, any_guessed, &f.registers);
 			if (!guess)
 				return UNWIND_NO_INFO;
 			break;
