@@ -4,6 +4,7 @@
 #include "event_internal.h"
 #include "images.h"
 #include "import.h"
+#include "kernel_facts.h"
 #include "samples.h"
 #include "trace_writer_copy.h"
 
@@ -38,6 +39,11 @@ struct import {
 	unsigned char *pids; /* a bit for each that has samples */
 	uint64_t registrations, others; /* of the other trace: taken; of processes without samples */
 };
+
+static struct kernel_facts facts_of(const struct import *m)
+{
+	return (struct kernel_facts){ m->w, m->images, m->code_files };
+}
 
 static void put_text(struct import *m, struct perf_data_text t)
 {
@@ -219,15 +225,6 @@ static void on_sample(struct import *m, uint32_t event, struct perf_event_header
 	take_sample(m, m->number[event], h);
 }
 
-struct mapping {
-	uint32_t pid, tid, prot;
-	uint64_t address, bytes, offset;
-	const char *path;
-	size_t path_bytes;
-	const unsigned char *build_id;
-	size_t build_id_bytes;
-};
-
 static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 {
 	const struct perf_data_build_id *known = g->build_id_bytes ? NULL : perf_data_find_build_id(m->data, g->path, g->path_bytes);
@@ -236,16 +233,7 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 		g->build_id = known->id;
 		g->build_id_bytes = known->bytes;
 	}
-	images_map(m->images, g->pid, g->address, g->bytes, g->offset, g->path, g->path_bytes, g->build_id, g->build_id_bytes);
-	code_files_map(m->code_files, g->pid, g->address, g->bytes, g->path, g->path_bytes, time_ns);
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, g->pid, g->tid, F_COUNT(mmap));
-	trace_record_u64(m->w, g->address);
-	trace_record_u64(m->w, g->bytes);
-	trace_record_u64(m->w, g->offset);
-	trace_record_u64(m->w, g->prot);
-	trace_record_text(m->w, g->path, g->path_bytes);
-	trace_record_bytes(m->w, g->build_id ? (const void *)g->build_id : "", g->build_id_bytes);
-	trace_record_end(m->w);
+	kernel_facts_mapping(facts_of(m), g, time_ns);
 }
 
 /* id_bytes: of what stands behind all records */
@@ -280,28 +268,13 @@ static void on_mmap(struct import *m, const struct perf_event_header *h, size_t 
 
 static void on_task(struct import *m, struct perf_event_header *h)
 {
-	struct {
-		struct perf_event_header header;
-		uint32_t pid, ppid, tid, ptid;
-		uint64_t time_ns;
-	} r;
-	bool fork = h->type == PERF_RECORD_FORK;
+	struct kernel_task t;
 
-	memcpy(&r, h, sizeof(r));
-	shift(m, &r.time_ns);
-	if (fork && h->misc & MISC_FORK_MADE_UP)
+	if (h->type == PERF_RECORD_FORK && h->misc & MISC_FORK_MADE_UP)
 		return; /* its mappings are told one by one */
-	if (fork && r.pid != r.ppid)
-		images_fork(m->images, r.ppid, r.pid);
-	if (!fork && r.pid == r.tid) {
-		images_exit(m->images, r.pid);
-		code_files_end(m->code_files, r.pid);
-	}
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, r.time_ns, r.pid, r.tid,
-			   fork ? F_COUNT(fork) : F_COUNT(exit));
-	trace_record_u64(m->w, r.ppid);
-	trace_record_u64(m->w, r.ptid);
-	trace_record_end(m->w);
+	memcpy(&t, h, sizeof(t));
+	shift(m, &t.time_ns);
+	kernel_facts_task(facts_of(m), &t);
 }
 
 static void on_comm(struct import *m, const struct perf_event_header *h, size_t id_bytes, bool made_up, uint64_t time_ns)
@@ -313,18 +286,15 @@ static void on_comm(struct import *m, const struct perf_event_header *h, size_t 
 	bool exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
 
 	memcpy(who, h + 1, sizeof(who));
-	if (exec) {
-		images_forget(m->images, who[0]);
-		code_files_end(m->code_files, who[0]);
+	if (!made_up || who[0] != who[1]) {
+		kernel_facts_comm(facts_of(m), who[0], who[1], exec, comm, bytes, time_ns);
+		return;
 	}
-	if (made_up && who[0] == who[1]) {
-		trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, who[0], who[1], F_COUNT(process));
-		trace_record_u64(m->w, 0);
-		put_string(m, "");
-	} else {
-		trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, who[0], who[1], F_COUNT(comm));
-		trace_record_u64(m->w, exec);
-	}
+	if (exec)
+		kernel_facts_exec(facts_of(m), who[0]);
+	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, who[0], who[1], F_COUNT(process));
+	trace_record_u64(m->w, 0);
+	put_string(m, "");
 	trace_record_text(m->w, comm, bytes);
 	trace_record_end(m->w);
 }
@@ -337,17 +307,10 @@ static uint64_t number_at(const struct perf_event_header *h, size_t at)
 	return v;
 }
 
-/* The thread of the record's own id came or went, also where the other one's stands in it. */
 static void on_switch(struct import *m, const struct perf_event_header *h, const struct record_id *id)
 {
-	struct {
-		struct perf_event_header header;
-		uint64_t who, time_ns, cpu, kind;
-	} sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) }, (uint64_t)id->tid << 32 | id->pid, id->time_ns,
-		     id->cpu, TRACE_SWITCH_IN };
+	struct switch_sample sample = kernel_facts_switch(h, id);
 
-	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
-		sample.kind = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
 	if (m->switches != NOT_TAKEN)
 		take_sample(m, m->switches, &sample.header);
 }

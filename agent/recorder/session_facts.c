@@ -150,10 +150,7 @@ void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
 		if (tid == 0 || tid == (uint32_t)pid)
 			continue;
 		read_comm((pid_t)tid, comm);
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, (uint32_t)pid, tid, F_COUNT(comm));
-		trace_record_u64(s->writer, false);
-		session_put_text(s, comm);
-		trace_record_end(s->writer);
+		kernel_facts_comm(session_facts(s), (uint32_t)pid, tid, false, comm, strlen(comm), time_ns);
 	}
 	if (dir)
 		closedir(dir);
@@ -164,13 +161,7 @@ void session_write_exec(struct session *s, pid_t pid)
 	char comm[64];
 
 	read_comm(pid, comm);
-	images_forget(s->images, (uint32_t)pid);
-	code_files_end(s->code_files, (uint32_t)pid);
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
-			   F_COUNT(comm));
-	trace_record_u64(s->writer, true);
-	session_put_text(s, comm);
-	trace_record_end(s->writer);
+	kernel_facts_comm(session_facts(s), (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm), session_now_ns());
 }
 
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
@@ -183,27 +174,16 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long start, end, offset;
 		char prot[8];
+		struct mapping m;
 		int at = 0;
-		size_t bytes;
 
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 ||
 		    (prot[2] != 'x' && !s->events.event[0].attr.mmap_data))
 			continue;
-		bytes = strcspn(line + at, "\n");
-		if (prot[2] == 'x') {
-			images_map(s->images, (uint32_t)pid, start, end - start, offset, line + at, bytes, NULL, 0);
-			code_files_map(s->code_files, (uint32_t)pid, start, end - start, line + at, bytes, time_ns);
-		}
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, (uint32_t)pid, (uint32_t)pid,
-				   F_COUNT(mmap));
-		trace_record_u64(s->writer, start);
-		trace_record_u64(s->writer, end - start);
-		trace_record_u64(s->writer, offset);
-		trace_record_u64(s->writer, (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) |
-							  (prot[2] == 'x' ? PROT_EXEC : 0u));
-		trace_record_text(s->writer, line + at, bytes);
-		trace_record_bytes(s->writer, "", 0);
-		trace_record_end(s->writer);
+		m = (struct mapping){ (uint32_t)pid, (uint32_t)pid, 0, start, end - start, offset, line + at, strcspn(line + at, "\n"),
+				      NULL, 0 };
+		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
+		kernel_facts_mapping(session_facts(s), &m, time_ns);
 	}
 	if (f)
 		fclose(f);

@@ -12,8 +12,9 @@
 #include "code_store.h"
 #include "control.h"
 #include "handshake.h"
-#include "images.h"
 #include "event_ids.h"
+#include "images.h"
+#include "kernel_facts.h"
 #include "log_drain.h"
 #include "outside.h"
 #include "record.h"
@@ -107,6 +108,12 @@ struct session {
 	uint64_t progress_ns;
 	bool stop; /* somebody asked for the end of the recording */
 };
+
+/* Where what the kernel tells goes: only while something is recorded. */
+static inline struct kernel_facts session_facts(const struct session *s)
+{
+	return (struct kernel_facts){ s->writer, s->images, s->code_files };
+}
 
 uint64_t session_now_ns(void);
 /* A rung of the ladder that was not had, for the trace that is not there yet. */

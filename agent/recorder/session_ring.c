@@ -62,57 +62,35 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 		uint64_t address, bytes, offset;
 		unsigned char who[24]; /* device and inode, or size and build id */
 		uint32_t prot, flags;
-	} m;
-	const char *path = (const char *)h + sizeof(m);
-	size_t path_bytes, build_id_bytes = 0;
+	} r;
+	struct mapping m;
 
-	memcpy(&m, h, sizeof(m));
-	path_bytes = strnlen(path, h->size - sizeof(m) - s->layout.id_bytes);
-	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-		build_id_bytes = m.who[0] <= 20 ? m.who[0] : 0;
-	if (m.prot & PROT_EXEC) {
-		if (s->outside && path_bytes > 1 && path[0] == '/' && path[1] != '/')
-			outside_mapped(s->outside, (pid_t)m.pid);
-		images_map(s->images, m.pid, m.address, m.bytes, m.offset, path, path_bytes, m.who + 4, build_id_bytes);
-		code_files_map(s->code_files, m.pid, m.address, m.bytes, path, path_bytes, id->time_ns);
+	memcpy(&r, h, sizeof(r));
+	m = (struct mapping){ r.pid, r.tid, r.prot, r.address, r.bytes, r.offset, (const char *)h + sizeof(r), 0, NULL, 0 };
+	m.path_bytes = strnlen(m.path, h->size - sizeof(r) - s->layout.id_bytes);
+	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r.who[0] <= 20) {
+		m.build_id = r.who + 4;
+		m.build_id_bytes = r.who[0];
 	}
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, id->time_ns, m.pid, m.tid, F_COUNT(mmap));
-	trace_record_u64(s->writer, m.address);
-	trace_record_u64(s->writer, m.bytes);
-	trace_record_u64(s->writer, m.offset);
-	trace_record_u64(s->writer, m.prot);
-	trace_record_text(s->writer, path, path_bytes);
-	trace_record_bytes(s->writer, m.who + 4, m.prot & PROT_EXEC ? build_id_bytes : 0);
-	trace_record_end(s->writer);
+	if (s->outside && r.prot & PROT_EXEC && m.path_bytes > 1 && m.path[0] == '/' && m.path[1] != '/')
+		outside_mapped(s->outside, (pid_t)r.pid);
+	kernel_facts_mapping(session_facts(s), &m, id->time_ns);
 }
 
 static void on_task(struct session *s, const struct perf_event_header *h)
 {
-	struct {
-		struct perf_event_header header;
-		uint32_t pid, ppid, tid, ptid;
-		uint64_t time_ns;
-	} m;
-	bool fork = h->type == PERF_RECORD_FORK;
+	struct kernel_task t;
 
-	memcpy(&m, h, sizeof(m));
-	if (fork)
-		session_attach_saw_fork(s, m.ptid, m.tid);
-	if (fork && m.pid != m.ppid) {
-		if (s->outside)
-			outside_fork(s->outside, (pid_t)m.ppid, (pid_t)m.pid);
-		images_fork(s->images, m.ppid, m.pid);
-		s->nr_processes++;
+	memcpy(&t, h, sizeof(t));
+	if (h->type == PERF_RECORD_FORK) {
+		session_attach_saw_fork(s, t.ptid, t.tid);
+		if (t.pid != t.ppid) {
+			if (s->outside)
+				outside_fork(s->outside, (pid_t)t.ppid, (pid_t)t.pid);
+			s->nr_processes++;
+		}
 	}
-	if (!fork && m.pid == m.tid) {
-		images_exit(s->images, m.pid);
-		code_files_end(s->code_files, m.pid);
-	}
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, m.time_ns, m.pid, m.tid,
-			   fork ? F_COUNT(fork) : F_COUNT(exit));
-	trace_record_u64(s->writer, m.ppid);
-	trace_record_u64(s->writer, m.ptid);
-	trace_record_end(s->writer);
+	kernel_facts_task(session_facts(s), &t);
 }
 
 static void on_comm(struct session *s, const struct perf_event_header *h, const struct record_id *id)
@@ -125,16 +103,9 @@ static void on_comm(struct session *s, const struct perf_event_header *h, const 
 	bool exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
 
 	memcpy(&m, h, sizeof(m));
-	if (exec) {
-		images_forget(s->images, m.pid);
-		code_files_end(s->code_files, m.pid);
-		if (s->outside)
-			outside_exec(s->outside, (pid_t)m.pid);
-	}
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, id->time_ns, m.pid, m.tid, F_COUNT(comm));
-	trace_record_u64(s->writer, exec);
-	trace_record_text(s->writer, comm, strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes));
-	trace_record_end(s->writer);
+	if (exec && s->outside)
+		outside_exec(s->outside, (pid_t)m.pid);
+	kernel_facts_comm(session_facts(s), m.pid, m.tid, exec, comm, strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes), id->time_ns);
 }
 
 /* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
@@ -147,17 +118,10 @@ static void on_lost(struct ring_context *c, const struct perf_event_header *h, s
 	session_lose(c->session, LOSS_RING_FULL, id->pid, id->tid, lost);
 }
 
-/* Each time that a thread comes or goes, as a sample of an event of its own: as many as context switches, and as compact. */
 static void on_switch(struct session *s, const struct perf_event_header *h, const struct record_id *id)
 {
-	struct {
-		struct perf_event_header header;
-		uint64_t who, time_ns, cpu, kind;
-	} sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) }, (uint64_t)id->tid << 32 | id->pid, id->time_ns,
-		     id->cpu, TRACE_SWITCH_IN };
+	struct switch_sample sample = kernel_facts_switch(h, id);
 
-	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
-		sample.kind = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
 	if (s->nr_columns > s->events.nr)
 		session_take_sample(s, (uint32_t)s->events.nr, &sample.header);
 }
