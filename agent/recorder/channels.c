@@ -5,20 +5,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OBJECTS_MAX 1024
 #define PATH_BYTES 4096
 
-/* What an object has when it offers something: a symbol, and for programs that are not running the library that has it. */
+/*
+ * What an object has when it offers something: a symbol; and a word that programs have which are not running, in their file or in
+ * the names of the libraries that they load.
+ */
 static const struct offer {
-	const char *name, *symbol, *library, *says;
+	const char *name, *symbol, *word, *says;
 } offers[] = {
 	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of what is registered for debuggers" },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
@@ -33,8 +38,15 @@ static const struct offer {
 	{ "jit_debugging_support", "_PG_jit_provider_init", "llvmjit.so",
 	  "names, by the agent's adapter (tailor run); else the setting of that name" },
 	{ "JSC_useJITDump", "JSGlobalContextCreate", "libjavascriptcoregtk",
-	  "names: JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment" },
+	  "names, by the agent's adapter (tailor run); else JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment" },
+	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names: BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment" },
+	{ "deno's --v8-flags", NULL, "deno_core", "names and lines: --v8-flags=--perf-prof,--perf-prof-delete-file" },
 	{ "YJIT, MJIT", "ruby_init", "libruby", "libraries that MJIT writes; YJIT's code only as a region" },
+	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of what beam.smp registers for debuggers" },
+	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names: GUILE_JIT_LOG=1 in the environment" },
+	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines as well: NUMBA_DEBUGINFO=1 in the environment" },
+	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels by the name that they have in libraries which pocl writes" },
+	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "tells nobody: its code only as a region" },
 	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, by the agent's adapter (tailor run)" },
 };
 #define NR_OFFERS (sizeof(offers) / sizeof(offers[0]))
@@ -83,6 +95,74 @@ static bool is_dump(const char *name)
 	return strncmp(name, "jit-", 4) == 0 && bytes > 9 && strcmp(name + bytes - 5, ".dump") == 0;
 }
 
+/* What the loader says that a program loads, one library with its path a line, without running it.  "": nothing. */
+static void list_libraries(const char *path, char *text, size_t bytes)
+{
+	char *const words[] = { "ld-linux-x86-64.so.2", "--list", (char *)path, NULL };
+	posix_spawn_file_actions_t files;
+	size_t at = 0;
+	ssize_t n = 1;
+	int ends[2], error;
+	pid_t pid;
+
+	text[0] = 0;
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	error = posix_spawn(&pid, "/lib64/ld-linux-x86-64.so.2", &files, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&files);
+	close(ends[1]);
+	while (!error && n > 0 && at < bytes - 1) {
+		n = read(ends[0], text + at, bytes - 1 - at);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	text[at] = 0;
+	close(ends[0]);
+	if (!error)
+		waitpid(pid, NULL, 0);
+}
+
+/* A program names what it defines and what it needs in its string tables: no more is looked at. */
+static int look_at_file(struct look *l, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
+	char libraries[16384], *p;
+	struct stat st;
+	size_t bytes;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		error = errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size <= 0)
+		error = ENOEXEC;
+	p = error ? NULL : malloc((size_t)st.st_size); /* a mapping of a file that is cut would kill us */
+	n = p ? read(fd, p, (size_t)st.st_size) : -1;
+	if (!error && n < 0)
+		error = p ? errno : ENOMEM;
+	close(fd);
+	if (error) {
+		free(p);
+		return -error;
+	}
+	bytes = (size_t)n;
+	list_libraries(path, libraries, sizeof(libraries));
+	for (size_t i = 0; i < NR_OFFERS; i++) {
+		const struct offer *o = &offers[i];
+		bool own = o->symbol && memmem(p, bytes, o->symbol, strlen(o->symbol) + 1);
+
+		if (!own && strstr(libraries, o->word))
+			tell(l, o->name, o->word, false, o->says);
+		else if (own || memmem(p, bytes, o->word, strlen(o->word)))
+			tell(l, o->name, base_name(path), false, o->says);
+	}
+	free(p);
+	return 0;
+}
+
 static int on_mapping(void *context, const struct remote_mapping *m)
 {
 	struct look *l = context;
@@ -97,7 +177,7 @@ static int on_mapping(void *context, const struct remote_mapping *m)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
 	for (size_t i = 0; i < NR_OFFERS; i++)
-		if (remote_find_symbol(l->pid, m->start, offers[i].symbol))
+		if (offers[i].symbol && remote_find_symbol(l->pid, m->start, offers[i].symbol))
 			tell(l, offers[i].name, base_name(m->path), i == 0 && is_registered(l->pid, m->start), offers[i].says);
 	return 0;
 }
@@ -117,6 +197,10 @@ int channels_of_process(pid_t pid, void (*each)(void *context, const struct chan
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)pid);
 	if (stat(path, &st) == 0)
 		tell(&l, "perf map", path, true, "names");
+	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have words */
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
+		look_at_file(&l, path);
+	}
 	if (l.executable_bytes) {
 		snprintf(text, sizeof(text), "%llu KiB", (unsigned long long)l.executable_bytes >> 10);
 		tell(&l, "executable memory", text, true, "what no other channel names is named by who mapped it");
@@ -124,38 +208,10 @@ int channels_of_process(pid_t pid, void (*each)(void *context, const struct chan
 	return l.nr;
 }
 
-/* A program names what it defines and what it needs in its string tables: no more is looked at. */
 int channels_of_program(const char *path, void (*each)(void *context, const struct channel *c), void *context)
 {
 	struct look l = { .each = each, .context = context };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
-	struct stat st;
-	char *p;
+	int ret = look_at_file(&l, path);
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		error = errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size <= 0)
-		error = ENOEXEC;
-	if (error) {
-		close(fd);
-		return -error;
-	}
-	p = malloc((size_t)st.st_size); /* a mapping of a file that is cut would kill us */
-	if (p)
-		st.st_size = read(fd, p, (size_t)st.st_size);
-	close(fd);
-	if (!p || st.st_size < 0) {
-		free(p);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < NR_OFFERS; i++) {
-		bool own = memmem(p, (size_t)st.st_size, offers[i].symbol, strlen(offers[i].symbol) + 1);
-
-		if (own || memmem(p, (size_t)st.st_size, offers[i].library, strlen(offers[i].library)))
-			tell(&l, offers[i].name, own ? base_name(path) : offers[i].library, false, offers[i].says);
-	}
-	free(p);
-	return l.nr;
+	return ret ? ret : l.nr;
 }

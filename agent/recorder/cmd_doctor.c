@@ -64,6 +64,11 @@ static int look_at_command(struct doctor *d, const char *command)
 		return -p.error;
 	}
 	ret = channels_of_program(p.path, add_channel, d);
+	if (ret >= 0 && *p.interpreter) {
+		int more = channels_of_program(p.interpreter, add_channel, d);
+
+		ret += more > 0 ? more : 0;
+	}
 	if (ret == 0)
 		doctor_add(d, "channels", "none", DOCTOR_FACT, "%s itself generates no code that we know of; what it loads or starts may",
 			   p.path);

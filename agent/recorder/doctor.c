@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define NAME_COLUMNS 28
+#define NAME_COLUMNS 27
+#define COLUMNS 80
 
 struct doctor_finding *doctor_add(struct doctor *d, const char *section, const char *name, enum doctor_state state,
 				  const char *says, ...)
@@ -44,6 +45,22 @@ bool doctor_can_record(const struct doctor *d)
 
 static const char *const states[] = { "yes", "less", "no", "fact" };
 
+/* From column at on, and further lines below it.  A word that is too long stands alone. */
+static void put_wrapped(FILE *to, const char *text, size_t at)
+{
+	size_t column = at, bytes;
+
+	for (const char *word = text; *word; word += bytes + (word[bytes] == ' ')) {
+		bytes = strcspn(word, " ");
+		if (column > at && column + 1 + bytes > COLUMNS) {
+			fprintf(to, "\n%*s", (int)at, "");
+			column = at;
+		}
+		column += (size_t)fprintf(to, "%s%.*s", column > at ? " " : "", (int)bytes, word);
+	}
+	fputc('\n', to);
+}
+
 void doctor_print_text(const struct doctor *d, FILE *to)
 {
 	const char *section = "";
@@ -55,9 +72,12 @@ void doctor_print_text(const struct doctor *d, FILE *to)
 			fprintf(to, "%s%c%s%s\n", i ? "\n" : "", f->section[0] - 'a' + 'A', f->section + 1,
 				strcmp(f->section, "sampling") == 0 ? ", best first" : "");
 		section = f->section;
-		fprintf(to, "  %-4s  %-*s%s\n", f->state == DOCTOR_FACT ? "" : states[f->state], NAME_COLUMNS, f->name, f->says);
-		if (*f->remedy)
-			fprintf(to, "  %-4s  %-*s  -> %s\n", "", NAME_COLUMNS, "", f->remedy);
+		fprintf(to, "  %-4s  %-*s", f->state == DOCTOR_FACT ? "" : states[f->state], NAME_COLUMNS, f->name);
+		put_wrapped(to, f->says, 8 + NAME_COLUMNS);
+		if (*f->remedy) { /* a command may be copied: it stays on one line where that is possible */
+			fputs("          -> ", to);
+			put_wrapped(to, f->remedy, 13);
+		}
 	}
 }
 

@@ -21,30 +21,30 @@ static int can_execute(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : EACCES;
 }
 
-/* As execvp(3) looks for it. */
-static void find(const char *command, struct program *p)
+/* As execvp(3) looks for it: a path of PROGRAM_PATH_BYTES, and 0 or why not. */
+static void find(const char *command, char *path, int *why)
 {
 	const char *dirs = getenv("PATH"), *end;
 	int error;
 
 	if (strchr(command, '/')) {
-		snprintf(p->path, sizeof(p->path), "%s", command);
-		p->error = can_execute(command);
+		snprintf(path, PROGRAM_PATH_BYTES, "%s", command);
+		*why = can_execute(command);
 		return;
 	}
-	p->error = ENOENT;
+	*why = ENOENT;
 	for (dirs = dirs ? dirs : "/bin:/usr/bin"; *command && *dirs; dirs = *end ? end + 1 : end) {
 		end = strchrnul(dirs, ':');
-		snprintf(p->path, sizeof(p->path), "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "./", command);
-		error = can_execute(p->path);
+		snprintf(path, PROGRAM_PATH_BYTES, "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "./", command);
+		error = can_execute(path);
 		if (!error) {
-			p->error = 0;
+			*why = 0;
 			return;
 		}
 		if (error == EACCES)
-			p->error = EACCES; /* said when there is no other */
+			*why = EACCES; /* said when there is no other */
 	}
-	p->path[0] = 0;
+	path[0] = 0;
 }
 
 static void look_at(const char *path, struct program *p, int depth)
@@ -55,7 +55,8 @@ static void look_at(const char *path, struct program *p, int depth)
 	} u = { 0 };
 	struct stat st;
 	bool interpreted = false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *rest;
+	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n;
 
 	p->can_preload = true;
@@ -63,11 +64,19 @@ static void look_at(const char *path, struct program *p, int depth)
 		return; /* exec will say why */
 	n = read(fd, u.text, sizeof(u.text) - 1);
 	if (n > 2 && u.text[0] == '#' && u.text[1] == '!' && depth < 2) {
-		char *name = u.text + 2 + strspn(u.text + 2, " \t");
+		char *name, *argument;
 
-		name[strcspn(name, " \t\n")] = 0;
 		close(fd);
-		look_at(name, p, depth + 1);
+		u.text[strcspn(u.text, "\n")] = 0;
+		name = strtok_r(u.text + 2, " \t", &rest);
+		argument = name ? strtok_r(NULL, " \t", &rest) : NULL;
+		if (argument && strcmp(argument, "-S") == 0)
+			argument = strtok_r(NULL, " \t", &rest);
+		if (name && argument && strcmp(basename(name), "env") == 0) /* which starts another one */
+			find(argument, p->interpreter, &error);
+		else if (name)
+			snprintf(p->interpreter, sizeof(p->interpreter), "%s", name);
+		look_at(p->interpreter, p, depth + 1);
 		return;
 	}
 	if (n < (ssize_t)sizeof(u.h) || memcmp(u.h.e_ident, ELFMAG, SELFMAG)) {
@@ -98,7 +107,7 @@ void program_look(const char *command, struct program *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->can_preload = true;
-	find(command, p);
+	find(command, p->path, &p->error);
 	if (!p->error)
 		look_at(p->path, p, 0);
 }

@@ -26,7 +26,7 @@ check() { # NAME STATUS COMMAND... ; reads conditions in Python from stdin: f[na
 import json, os, sys
 r = json.load(open(sys.argv[1]))
 f = {x["name"]: x for x in r["findings"]}
-text = open(sys.argv[2]).read()
+text = " ".join(open(sys.argv[2]).read().split())
 paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
 wrong = []
 for x in r["findings"]:
@@ -34,7 +34,7 @@ for x in r["findings"]:
         wrong.append(f"a finding without a state or a reason: {x}")
     if x["state"] == "less" and x["section"] == "limits" and not x["remedy"]:
         wrong.append(f"no remedy: {x}")
-    if x["says"] not in text or x["remedy"] not in text:
+    if any(" ".join(x[k].split()) not in text for k in ("says", "remedy")):
         wrong.append(f"not in the text: {x}")
 for rung in ["precise 3", "precise 2", "precise 1", "cycles", "task-clock", "signal at overflow", "timer per thread", "auto",
              "last branches (LBR)", "memory for rings", "kernel.perf_event_paranoid", "user"]:
@@ -101,6 +101,18 @@ fi
 "$dir/tailor" doctor nobody >"$dir/out" 2>"$dir/err"
 status=$?
 [ $status = 1 ] && grep -q "nobody: No such file" "$dir/out" || fail "no such command: exit $status: $(cat "$dir/out" "$dir/err")"
+# what a program loads counts, a script is what runs it, and lines fit a terminal unless a single word does not
+printf '#!/usr/bin/env %s\n' "$dir/deep" >"$dir/script"
+chmod +x "$dir/script"
+echo 'int main(void) { return 0; }' >"$dir/deep.c"
+gcc -shared -o "$dir/libmiddle.so" -x c /dev/null -Wl,--no-as-needed -L"$(llvm-config-14 --libdir)" -lLLVM-14 &&
+	gcc -o "$dir/deep" "$dir/deep.c" -Wl,--no-as-needed "$dir/libmiddle.so" || fail "gcc cannot build them"
+for command in "$dir/deep" "$dir/script"; do
+	"$dir/tailor" doctor "$command" >"$dir/out" || fail "$command: exit $?"
+	grep -q "GDB JIT interface" "$dir/out" || fail "$command loads LLVM, and no channel is said: $(tail -3 "$dir/out")"
+done
+long=$(grep -vE '^ *(-> )?[^ ]*$' "$dir/out" | awk 'length > 80')
+[ -z "$long" ] || fail "lines of more than 80 columns: $long"
 "$dir/tailor" doctor 1 2 >/dev/null 2>"$dir/err"
 status=$?
 [ $status = 2 ] && grep -q "one process or one command" "$dir/err" || fail "two of them: exit $status: $(cat "$dir/err")"

@@ -88,6 +88,13 @@ static void programs_that_the_agent_cannot_enter_are_told(void **state)
 	snprintf(script, sizeof(script), "#! %s/static -x\n", dir);
 	program_look(make("script", script, strlen(script), 0755), &p);
 	assert_non_null(strstr(p.why_not, "statically linked"));
+	assert_non_null(strstr(p.interpreter, "/static"));
+	setenv("PATH", dir, 1);
+	program_look(make("by-env", "#!/usr/bin/env -S static -x\nenv", 32, 0755), &p);
+	assert_non_null(strstr(p.why_not, "statically linked"));
+	assert_non_null(strstr(p.interpreter, "/static"));
+	program_look(make("by-nothing", "#! \n", 4, 0755), &p);
+	assert_null(p.why_not);
 }
 
 static void programs_with_other_peoples_privileges_are_told(void **state)
