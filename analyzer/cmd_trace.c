@@ -131,6 +131,8 @@ enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg)
 	return arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
 }
 
+#define HELP_COLUMNS 78 /* argp breaks longer lines itself */
+
 char *trace_help_list(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example)
 {
@@ -145,8 +147,17 @@ char *trace_help_list(int key, const char *text, const char *heading,
 	if (!f)
 		return NULL;
 	fprintf(f, "%s:\n", heading);
-	for (int i = 0; entry(i, &name, &summary); i++)
-		fprintf(f, "  %-12s %s\n", name, summary);
+	for (int i = 0; entry(i, &name, &summary); i++) {
+		int column = fprintf(f, "  %-12s", name), length;
+
+		for (const char *word = summary; *word; word += length + (word[length] == ' ')) {
+			length = (int)strcspn(word, " ");
+			if (column + 1 + length > HELP_COLUMNS)
+				column = fprintf(f, "\n%14s", "") - 1;
+			column += fprintf(f, " %.*s", length, word);
+		}
+		fputc('\n', f);
+	}
 	fprintf(f, "\nExample: %s", example);
 	fclose(f);
 	return help;

@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
 	  "read a tag in a thread-local word), or one that a timer on each thread's processor time calls", 0 },
 	{ "stack", KEY_STACK, "BYTES", 0, "stack bytes to keep with each sample, 0 to 65528 (2048)", 0 },
 	{ "registers", KEY_REGISTERS, "LIST", 0,
-	  "user registers to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
+	  "registers of user code to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
 	  "keep the callers that the kernel finds by frame pointers; used where there are no stack bytes (--stack 0)", 0 },

@@ -8,7 +8,7 @@
 set -u
 B=$1
 /usr/bin/python3 - "$B/tailor" tests/golden/views/names.tlr <<'END'
-import csv, io, json, os, subprocess, sys, tempfile, unicodedata, xml.dom.minidom
+import csv, io, json, os, re, subprocess, sys, tempfile, unicodedata, xml.dom.minidom
 
 tailor, trace = sys.argv[1:]
 bad = 0
@@ -28,7 +28,7 @@ def columns(line):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
 help_text = run("C", "help", "report").decode()
-views = [line.split()[0] for line in help_text.split("\nViews:")[1].split("\n\n")[0].splitlines()[1:] if line.startswith("  ")]
+views = re.findall(r"^  (\w+)", help_text.split("\nViews:")[1].split("\n\n")[0], re.M)
 if len(views) < 20:
     sys.exit(f"tailor help report: expected at least 20 views, got {views}")
 wide = combining = 0

@@ -17,7 +17,7 @@ rm -rf "$out"
 mkdir -p "$out"
 
 # views NAME TRACE: the list is the program's own
-views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
 [ "$(echo "$views" | wc -l)" -ge 10 ] || { echo "tailor help report: expected a list of views, got: $views"; exit 1; }
 
 trace_of() {

@@ -44,6 +44,8 @@ for command in $("$tailor" help | sed -n '/^  [a-z]/p; /^Environment/q' | awk '$
 	for option in $("$tailor" help "$command" | grep -oE '^ +(-[a-zA-Z?], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
 		sed 's/\\-/-/g' "$page" | grep -qE "^\.B .*$option" || fail "$page: nothing about $option"
 	done
+	misplaced=$("$tailor" help "$command" | grep -nE '^ {20,}--[^ ]+  |.{81}') # a line of its own for each option, none too wide
+	[ -z "$misplaced" ] || fail "tailor help $command: $misplaced"
 	if command -v groff >/dev/null; then
 		warnings=$(groff -man -Tutf8 -ww -Wbreak "$page" 2>&1 >/dev/null | head -n 3)
 		[ -z "$warnings" ] || fail "$page: $warnings"
