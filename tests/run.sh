@@ -14,7 +14,13 @@ B=$(cd "$1" && pwd) || exit 2
 shift
 export B LC_ALL=C.UTF-8
 SHARED="unit lint fuzz" ALONE="golden live ${LONG:+long}"
+# A second run beside the first, in the same folder, keeps its logs elsewhere.  (Tests do not inherit the lock.)
 LOG=$B/test-log
+exec 9>"$B/test-log.lock"
+if ! flock -n 9; then
+	LOG=$B/test-log.$$
+	echo "tests/run.sh: another run is under way in $B, so this one's logs are in $LOG" >&2
+fi
 rm -rf "$LOG"
 mkdir -p "$LOG"
 export LOG
@@ -74,7 +80,7 @@ run_layer() { # LAYER JOBS PATH...
 	layer=$1 jobs=$2
 	shift 2
 	[ $# -gt 0 ] || return 0
-	printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" bash -c 'run_one "$0" "$1"' "$layer"
+	printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" bash -c 'run_one "$0" "$1"' "$layer" 9>&-
 }
 
 wanted=${*:-$SHARED $ALONE}
@@ -99,4 +105,5 @@ count() { find "$LOG" -name '*.verdict' -exec cat {} + | grep -c "^$1$"; }
 failed=$(count failed)
 echo
 echo "$(count passed) passed, $failed failed, $(count skipped) skipped"
-[ "$failed" -eq 0 ]
+[ "$failed" -eq 0 ] || exit 1
+[ "$LOG" = "$B/test-log" ] || rm -rf "$LOG"
