@@ -232,7 +232,8 @@ __attribute__((constructor)) static void guest_init(void)
 	}
 	inside = 0;
 	if (ret) {
-		guest_debug("off: %s", strerror(-ret));
+		guest_debug("off: %s%s", strerror(-ret), environ_get(ENVIRON_SOCKET) ? " (the recorder that TAILOR_SOCKET names has ended, "
+			    "is another user's, or of another version; unset it to start one here)" : "");
 	} else {
 		state.on = true;
 		jitreg_recorders = 1;

@@ -112,6 +112,7 @@ static int run(int argc, char **argv)
 	struct session *s = NULL;
 	struct target target;
 	struct diag d = { "" };
+	bool was_recorded;
 	pid_t recorder;
 	int status = -1, ret;
 
@@ -127,6 +128,7 @@ static int run(int argc, char **argv)
 		return give_up(NULL, &d);
 	if (target.has_agent && target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
 		return record_by_its_own(&a, argc, argv);
+	was_recorded = target_was_recorded(&target);
 	a.session.command = target_command(a.pid);
 	a.session.no_guest = true;
 	session_lift_limits();
@@ -150,6 +152,9 @@ static int run(int argc, char **argv)
 		return give_up(s, &d);
 	for (int i = 0; i < target.nr_notices; i++)
 		session_notice(s, "host", "%s", target.notice[i]);
+	if (was_recorded)
+		session_notice(s, "host", "the agent in process %d has no recorder any more (it has ended, or was killed): what its JIT "
+			       "said to the agent is not known; start it again with `tailor run`", (int)a.pid);
 	session_hear_from_outside(s, a.pid);
 	if (a.session.inject && inject(&target, library, socket, serve, s, &d))
 		return give_up(s, &d);

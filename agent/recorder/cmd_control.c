@@ -60,8 +60,9 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 	if (target_look(pid, &t, &d))
 		return fail(d.text);
 	if (target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
-		snprintf(text, sizeof(text), "process %d has no recorder: it was started neither by `tailor run --dormant` nor with "
-			 "TAILOR_DORMANT=1; `tailor attach %d` records it from outside", (int)pid, (int)pid);
+		snprintf(text, sizeof(text), "process %d has no recorder%s; `tailor attach %d` records it from outside", (int)pid,
+			 target_was_recorded(&t) ? " any more: the one that it was started with has ended, or was killed" :
+			 ": it was started neither by `tailor run --dormant` nor with TAILOR_DORMANT=1", (int)pid);
 		return fail(text);
 	}
 	for (int i = 0; i < nr && i < CONTROL_WORDS - 2; i++)

@@ -170,8 +170,8 @@ int target_look(pid_t pid, struct target *t, struct diag *d)
 
 /* ------------------------------------------------------------------------------------------------- its recorder */
 
-/* pid of who listens there, if it is root or ourselves; 0: nobody that we would believe. */
-static pid_t listener(const char *name)
+/* pid of who listens there, if it is root, ourselves or the process's owner; 0: nobody that we would believe. */
+static pid_t listener(const char *name, uid_t owner)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	size_t bytes = strlen(name);
@@ -185,7 +185,8 @@ static pid_t listener(const char *name)
 	memcpy(a.sun_path + 1, name, bytes);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) == 0 &&
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 && (geteuid() == 0 || peer.uid == 0 || peer.uid == geteuid()))
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 &&
+	    (peer.uid == 0 || peer.uid == geteuid() || peer.uid == owner))
 		pid = peer.pid;
 	if (fd >= 0)
 		close(fd);
@@ -193,9 +194,8 @@ static pid_t listener(const char *name)
 }
 
 /* As the process was started with it. */
-static bool in_environment(pid_t pid, char *socket, size_t bytes)
+static bool in_environment(pid_t pid, const char *key, char *value, size_t bytes)
 {
-	static const char key[] = "TAILOR_SOCKET=";
 	char path[64], *text = malloc(ENVIRON_MAX);
 	bool found = false;
 	size_t n = 0;
@@ -209,8 +209,8 @@ static bool in_environment(pid_t pid, char *socket, size_t bytes)
 		fclose(f);
 	}
 	for (char *at = text; f && at < text + n && !found; at += strlen(at) + 1)
-		if (strncmp(at, key, sizeof(key) - 1) == 0)
-			found = (size_t)snprintf(socket, bytes, "%s", at + sizeof(key) - 1) < bytes;
+		if (strncmp(at, key, strlen(key)) == 0)
+			found = (size_t)snprintf(value, bytes, "%s", at + strlen(key)) < bytes;
 	free(text);
 	return found;
 }
@@ -238,15 +238,28 @@ static bool in_list(pid_t own_pid, char *socket, size_t bytes)
 int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
 {
 	struct status s;
+	uid_t owner;
 
-	if (in_environment(pid, socket, bytes) && (*recorder = listener(socket)))
+	if (read_status(pid, &s))
+		return -ENOENT;
+	owner = (uid_t)s.uid;
+	if (in_environment(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = listener(socket, owner)))
 		return 0;
 	/* `tailor attach` */
-	if ((size_t)snprintf(socket, bytes, "tailor-attach-%d", (int)pid) < bytes && (*recorder = listener(socket)))
+	if ((size_t)snprintf(socket, bytes, "tailor-attach-%d", (int)pid) < bytes && (*recorder = listener(socket, owner)))
 		return 0;
-	if (read_status(pid, &s) == 0 && in_list(s.own_pid, socket, bytes) && (*recorder = listener(socket)))
+	if (in_list(s.own_pid, socket, bytes) && (*recorder = listener(socket, owner)))
 		return 0;
 	return -ENOENT;
+}
+
+bool target_was_recorded(const struct target *t)
+{
+	char value[4096];
+
+	return t->has_agent && !in_environment(t->pid, "TAILOR_OFF=", value, sizeof(value)) &&
+	       (in_environment(t->pid, "TAILOR_SOCKET=", value, sizeof(value)) ||
+		(in_environment(t->pid, "LD_PRELOAD=", value, sizeof(value)) && strstr(value, "libtailor.so")));
 }
 
 char **target_command(pid_t pid)

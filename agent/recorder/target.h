@@ -30,6 +30,9 @@ int target_look(pid_t pid, struct target *t, struct diag *d);
  */
 int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
+/* Where there is none: was it started with one, which has ended or was killed? */
+bool target_was_recorded(const struct target *t);
+
 /* Arguments of a process, for the trace's header; NULL-terminated, valid until the next call. */
 char **target_command(pid_t pid);
 

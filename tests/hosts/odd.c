@@ -388,6 +388,22 @@ static int case_thousand_threads(void)
 	return 0;
 }
 
+/* The program ends while its threads begin. */
+static int case_exit_while_starting(void)
+{
+	pthread_attr_t small;
+	pthread_t t;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+	announce();
+	for (int i = 0; i < 50; i++)
+		if (pthread_create(&t, &small, exit_at_once, NULL))
+			return 9;
+	exit(4);
+}
+
 static int case_blocked_threads(void)
 {
 	sigset_t all;
@@ -433,6 +449,7 @@ static int case_detached(void)
 	X(crash, 1, 139, "a crash") \
 	X(abort, 1, 134, "an abort") \
 	X(thousand_threads, 1, 0, "a thousand threads that end at once") \
+	X(exit_while_starting, 1, 4, "an end while threads begin") \
 	X(blocked_threads, 1, 0, "a thread that is made with all signals blocked") \
 	X(detached, 1, 0, "a detached thread that outlives the first one")
 

@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The socket of a recorder that was killed, with nobody behind it or a stranger who took its name: `tailor status`, `start`, `stop`,
+# `attach` and `run`, and programs that are preloaded, say so in one sentence or do without; the host runs on, with its own output and
+# exit status.  A recorder gives strangers nothing.
+set -u
+B=$1
+dir=$(mktemp -d)
+chmod 755 "$dir"
+pids=()
+trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
+tests/hosts/build.sh "$B" || exit 1
+bad=0
+fail() { echo "$@"; bad=1; }
+says() { # NAME STATUS PATTERN COMMAND...
+	timeout 60 "${@:4}" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	[ $status = "$2" ] && [ "$(cat "$dir/out" "$dir/err" | grep -cE "$3")" = 1 ] ||
+		fail "$1: expected exit $2 and one line with '$3', got exit $status: $(cat "$dir/out" "$dir/err")"
+}
+samples() { "$B/tailor" dump "$1" | sed -n 's/.* END .*samples=\([0-9]*\).*/\1/p'; }
+orphan() { # OPTION...: $host runs on, its recorder was killed; $socket: where that listened
+	"$B/tailor" run "$@" -- "$B/hosts/busy" 1000000 >/dev/null 2>&1 &
+	local recorder=$!
+	for _ in $(seq 100); do host=$(pgrep -P $recorder -x busy) && grep -q libtailor "/proc/$host/maps" && break; sleep 0.1; done
+	pids+=("$host")
+	socket=$(tr '\0' '\n' <"/proc/$host/environ" | sed -n 's/^TAILOR_SOCKET=//p')
+	for _ in $(seq 100); do grep -q "@$socket" /proc/net/unix && break; sleep 0.1; done
+	kill -9 $recorder
+	wait $recorder 2>/dev/null
+	grep -q "@$socket" /proc/net/unix && fail "the name of a killed recorder's socket is left: $socket"
+}
+gone='has no recorder any more: the one that it was started with has ended, or was killed; `tailor attach [0-9]*` records it'
+all_say_so() { # NAME
+	for what in status start stop; do
+		out=()
+		[ $what = start ] && out=(-o "$dir/no.tlr")
+		says "$1, tailor $what" 1 "$gone" "$B/tailor" $what "${out[@]}" "$host"
+	done
+	[ -e "$dir/no.tlr" ] && fail "$1: a recording that did not start left a trace"
+	says "$1, attach" 0 'the agent in process [0-9]* has no recorder any more' "$B/tailor" attach -d 0.3 -o "$dir/t.tlr" "$host"
+	n=$(samples "$dir/t.tlr")
+	[ "${n:-0}" -ge 50 ] || fail "$1, attach: expected 50 samples or more, got '$n'"
+	says "$1, attach --inject" 1 'has the agent already, since its start; attach without' \
+		"$B/tailor" attach --inject -d 0.3 -o "$dir/no.tlr" "$host"
+	says "$1, doctor" 0 'is in it, but its recorder has ended' "$B/tailor" doctor "$host"
+	kill -0 "$host" || fail "$1: the host does not run any more"
+}
+
+# ---- nobody is behind it
+orphan --dormant
+all_say_so "dormant"
+kill -9 "$host"
+orphan -q -o "$dir/killed.tlr"
+all_say_so "recorded"
+
+export TAILOR_SOCKET=$socket
+"$B/hosts/threads" >"$dir/alone"
+says "run" 7 'samples of 1 process' "$B/tailor" run -o "$dir/t.tlr" -- "$B/hosts/threads"
+"$B/tailor" dump "$dir/t.tlr" | grep -q ' GUEST ' || fail "run: the agent went to another recorder"
+preloaded() { # NAME REASON COMMAND...: silent and as alone; if asked, it says why
+	mkdir -p "$dir/empty"
+	chmod 777 "$dir/empty"
+	(cd "$dir/empty" && LD_PRELOAD=$library timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err")
+	status=$?
+	[ $status = 7 ] && cmp -s "$dir/out" "$dir/alone" && [ ! -s "$dir/err" ] ||
+		fail "$1: expected exit 7 and its own output, got exit $status: $(diff "$dir/alone" "$dir/out" | head -n 3; cat "$dir/err")"
+	TAILOR_DEBUG=1 LD_PRELOAD=$library timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err"
+	grep -qE "off: $2 \(the recorder that TAILOR_SOCKET names .*unset it" "$dir/err" || fail "$1: expected '$2', got: $(cat "$dir/err")"
+	[ -z "$(ls -A "$dir/empty")" ] || fail "$1: left behind: $(ls -A "$dir/empty")"
+}
+library=$B/libtailor.so
+preloaded "preloaded" 'Connection refused' "$B/hosts/threads"
+
+# ---- another tailor attach is killed: the next one comes in
+"$B/tailor" attach -q -o "$dir/killed.tlr" "$host" 2>/dev/null &
+first=$!
+for _ in $(seq 100); do grep -q "@tailor-attach-$host" /proc/net/unix && break; sleep 0.1; done
+kill -9 $first
+wait $first 2>/dev/null
+says "attach after a killed attach" 0 'samples of 1 process' "$B/tailor" attach -d 0.2 -o "$dir/t.tlr" "$host"
+
+# ---- a stranger took the name, and would answer anything
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	"${nobody[@]}" /usr/bin/python3 - "$socket" <<'PYTHON' >"$dir/stranger" &
+import select, socket, sys
+listening = []
+for name in (sys.argv[1], sys.argv[1] + ".control"):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.bind("\0" + name)
+    s.listen(8)
+    listening.append(s)
+print("listens", flush=True)
+while True:
+    for s in select.select(listening, [], [])[0]:
+        c, _ = s.accept()
+        c.settimeout(5)
+        try:
+            got = c.recv(65536)
+        except OSError:
+            continue
+        if got:
+            print("was told", len(got), "bytes", flush=True)
+            c.send(b"\0" * 1028)
+PYTHON
+	pids+=($!)
+	for _ in $(seq 100); do grep -q listens "$dir/stranger" && break; sleep 0.1; done
+	all_say_so "a stranger"
+	preloaded "preloaded, a stranger" 'Operation not permitted' "$B/hosts/threads"
+	grep -q 'was told' "$dir/stranger" && fail "a stranger was told something: $(cat "$dir/stranger")"
+	# and those who are strangers here
+	cp "$B/tailor" "$dir/"
+	for what in status start stop; do
+		says "tailor $what of another user's process" 1 'belongs to root; run tailor as that user' \
+			"${nobody[@]}" "$dir/tailor" $what "$host"
+	done
+	kill -9 "$host"
+	unset TAILOR_SOCKET
+	"$B/tailor" run --dormant -- "$B/hosts/busy" 1000000 >/dev/null 2>&1 &
+	recorder=$!
+	for _ in $(seq 100); do host=$(pgrep -P $recorder -x busy) && grep -q libtailor "/proc/$host/maps" && break; sleep 0.1; done
+	pids+=("$host")
+	says "a stranger's questions" 0 '^status -1, 0 descriptors, answers 0$' "${nobody[@]}" /usr/bin/python3 -c '
+import socket, struct, sys
+def ask(name, message):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect("\0" + name)
+    s.settimeout(10)
+    try:
+        if message:  # (a hello is refused before it is said)
+            s.send(message)
+        text, passed, _, _ = s.recvmsg(65536, 64)
+    except (BrokenPipeError, ConnectionResetError):
+        return b"", []
+    return text, passed
+text, passed = ask(sys.argv[1], b"")
+answer, _ = ask(sys.argv[1] + ".control", sys.argv[2].encode() + b"\0status\0")
+status = struct.unpack_from("i", text, 8)[0] if len(text) > 12 else None  # struct wire_answer
+print(f"status {status}, {len(passed)} descriptors, answers {len(answer)}")' \
+		"$(tr '\0' '\n' <"/proc/$host/environ" | sed -n 's/^TAILOR_SOCKET=//p')" 0.1
+	says "and still there" 0 'is dormant: [0-9]* registrations of 1 process' "$B/tailor" status "$host"
+	kill -9 "$host"
+	wait $recorder
+fi
+exit $bad
