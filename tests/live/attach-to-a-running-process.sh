@@ -121,8 +121,8 @@ refused "scope thread" 2 'needs the agent' --scope thread "$busy"
 refused "no such event" 2 "no event 'nonsense'" -e nonsense "$busy"
 refused "no folder" 1 'No such file' -o "$dir/no/such.tlr" "$busy"
 start "$B/hosts/churn" 30 1 20
-wait_for test "$(ls "/proc/$host/task" | wc -l)" -gt 1
-thread=$(ls "/proc/$host/task" | grep -v "^$host$" | head -n 1)
+a_thread() { thread=$(ls "/proc/$host/task" | grep -v "^$host$" | head -n 1) && [ -n "$thread" ]; }
+wait_for a_thread
 refused "a thread" 1 "is a thread of process $host" "$thread"
 bash -c 'sleep 0.1 & exec sleep 30' &
 hosts+=($!)
