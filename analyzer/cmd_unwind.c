@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { KEY_UNWINDER = 0x100, KEY_FRAMES, KEY_CHECK };
@@ -59,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* What one walker made of one sample. */
 struct walked {
-	uint32_t nr, guessed;
+	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;
 	uint64_t ip[UNWIND_FRAMES_MAX];
 	struct walked_registers { /* for comparisons */
@@ -75,7 +76,7 @@ static bool keep_ip(void *context, const struct unwind_frame *f)
 	struct walked *w = context;
 
 	w->ip[w->nr++] = f->ip;
-	w->guessed += f->guessed;
+	w->found[f->found]++;
 	return true;
 }
 
@@ -201,7 +202,7 @@ struct run {
 	struct model *model;
 	struct unwinder *memo, *libunwind; /* NULL: does not walk */
 	struct comparison *comparison;
-	uint64_t samples, stacks, frames, guessed, ends[NR_ENDS], libunwind_ends[NR_ENDS];
+	uint64_t samples, stacks, frames, found[UNWIND_BY_FRAME_POINTER + 1], ends[NR_ENDS], libunwind_ends[NR_ENDS];
 };
 
 static uint64_t column(const struct sample_block *b, enum sample_column c, uint32_t i)
@@ -214,7 +215,8 @@ static void walk(const struct run *run, struct unwinder *u, const struct walk_pl
 {
 	struct unwind_space space = walk_space(at, u == run->libunwind);
 
-	out->nr = out->guessed = 0;
+	out->nr = 0;
+	memset(out->found, 0, sizeof(out->found));
 	out->end = unwind_walk(u, &space, in, run->comparison ? keep_frame : keep_ip, out);
 }
 
@@ -233,7 +235,8 @@ static void on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	walk(run, run->memo ? run->memo : run->libunwind, &at, &in, &walked);
 	run->ends[walked.end]++;
 	run->frames += walked.nr;
-	run->guessed += walked.guessed;
+	for (size_t n = 0; n < sizeof(run->found) / sizeof(run->found[0]); n++)
+		run->found[n] += walked.found[n];
 	if (run->comparison) {
 		walk(run, run->libunwind, &at, &in, &other);
 		run->libunwind_ends[other.end]++;
@@ -272,8 +275,10 @@ static void print_summary(const struct run *run, double seconds)
 	       run->stacks, run->frames, run->stacks ? (double)run->frames / (double)run->stacks : 0,
 	       seconds > 0 ? (double)run->stacks / seconds : 0);
 	print_ends(run->memo ? "memo" : "libunwind", run->ends);
-	if (run->guessed)
-		printf("frames found by frame pointers: %" PRIu64 "\n", run->guessed);
+	if (run->found[UNWIND_BY_CODE])
+		printf("frames found by reading code: %" PRIu64 "\n", run->found[UNWIND_BY_CODE]);
+	if (run->found[UNWIND_BY_FRAME_POINTER])
+		printf("frames found by frame pointers: %" PRIu64 "\n", run->found[UNWIND_BY_FRAME_POINTER]);
 	if (run->memo) {
 		struct unwind_counts c = unwinder_counts(run->memo);
 

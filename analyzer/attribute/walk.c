@@ -67,6 +67,7 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	const struct code_answer code = model_ask_code(at->process, address, at->time_ns);
 	const struct frames *f = frames.fact ? frames.fact->owner : NULL;
 	const struct code *c = code.fact ? code.fact->owner : NULL;
+	struct elf_code function;
 	uint64_t file_address;
 
 	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
@@ -87,6 +88,11 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
 	out->frame_pointers |= c->kind == CODE_IMAGE && out->elf && has_no_frames(out->elf);
 	out->bias = address - file_address;
+	if (out->elf && elf_find_code(out->elf, file_address, &function)) {
+		out->function = function.data;
+		out->function_start = function.address + out->bias;
+		out->function_bytes = function.bytes;
+	}
 	out->key = c->kind == CODE_ELF ? (uint64_t)c->number << 2 | 1 : (uint64_t)c->file->number << 2;
 	out->start = out->bias ? out->bias : c->address;
 	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */

@@ -16,9 +16,15 @@ struct section {
 	const unsigned char *data; /* NULL: not in the file, or out of it */
 };
 
+#define ELF_KNOWN_MAX 64
+
 struct elf_object {
 	unsigned char *data;
 	uint64_t bytes;
+	struct {
+		uint64_t offset, bytes;
+	} known[ELF_KNOWN_MAX]; /* parts that were filled in; what came later is not listed */
+	size_t nr_known;
 	bool memory;	  /* a JIT's */
 	bool relocatable; /* symbols count from their sections */
 	Elf *elf;

@@ -37,6 +37,10 @@ int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *
 	if (file_offset > o->bytes || nr > o->bytes - file_offset)
 		return -EBADMSG;
 	memcpy(o->data + file_offset, bytes, nr);
+	if (o->nr_known < ELF_KNOWN_MAX) {
+		o->known[o->nr_known].offset = file_offset;
+		o->known[o->nr_known++].bytes = nr;
+	}
 	return 0;
 }
 

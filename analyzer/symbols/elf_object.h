@@ -53,6 +53,14 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 size_t elf_nr_functions(struct elf_object *o);
 struct elf_function elf_get_function(struct elf_object *o, size_t i);
 
+/* The bytes of the function that covers address; one without a size ends where the next begins, at most with its section. */
+struct elf_code {
+	uint64_t address, bytes;
+	const unsigned char *data;
+};
+/* false: there is none, its bytes are not known, or it is a part of one that compilers put elsewhere (".cold"). */
+bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out);
+
 /* The line table row that covers address.  false: no row (a row that says line 0 is a row). */
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out);
 

@@ -81,3 +81,157 @@ bool insn_find_operand(const void *bytes, size_t nr, uint64_t address, struct in
 	}
 	return false;
 }
+
+/* ------------------------------------------------------------------------------------------------------------- steps */
+
+/* The 64-bit register that holds r; INSN_NO_REGISTER: none of the general ones. */
+static uint8_t holder(ZydisRegister r)
+{
+	uint8_t n;
+
+	return to_dwarf(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r), &n) ? n : INSN_NO_REGISTER;
+}
+
+/* A register as a whole. */
+static bool is_whole(const ZydisDecodedOperand *o, uint8_t *n)
+{
+	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->size == 64 && to_dwarf(o->reg.value, n) && *n != INSN_NO_REGISTER;
+}
+
+/* Memory at a register and a number. */
+static bool is_near(const ZydisDecodedOperand *o, uint8_t *base, int32_t *value)
+{
+	int64_t d = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
+
+	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.index != ZYDIS_REGISTER_NONE || d != (int32_t)d ||
+	    o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS || !to_dwarf(o->mem.base, base) ||
+	    *base == INSN_NO_REGISTER)
+		return false;
+	*value = (int32_t)d;
+	return true;
+}
+
+static bool is_number(const ZydisDecodedOperand *o, int32_t *value)
+{
+	if (o->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || o->imm.value.s != (int32_t)o->imm.value.s || o->imm.value.s == INT32_MIN)
+		return false;
+	*value = (int32_t)o->imm.value.s;
+	return true;
+}
+
+static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, struct insn_step *out)
+{
+	enum insn_effect effect = INSN_NOTHING;
+	uint8_t to = INSN_NO_REGISTER, from = INSN_NO_REGISTER;
+	int32_t value = 0;
+
+	switch (i->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_POPFQ:
+		if (i->operand_width != 64)
+			return;
+		effect = i->mnemonic == ZYDIS_MNEMONIC_PUSH || i->mnemonic == ZYDIS_MNEMONIC_PUSHFQ ? INSN_PUSH : INSN_POP;
+		if (!i->operand_count_visible || !is_whole(&o[0], &to))
+			to = INSN_NO_REGISTER;
+		if (i->mnemonic == ZYDIS_MNEMONIC_POP && to == INSN_NO_REGISTER)
+			return; /* into memory: nobody does */
+		out->writes &= (uint16_t)~(1u << 7);
+		break;
+	case ZYDIS_MNEMONIC_LEAVE:
+		if (i->operand_width != 64)
+			return;
+		effect = INSN_LEAVE;
+		break;
+	case ZYDIS_MNEMONIC_MOV:
+		if (is_whole(&o[0], &to) && is_whole(&o[1], &from))
+			effect = INSN_ADD;
+		else if (is_whole(&o[0], &to) && is_near(&o[1], &from, &value))
+			effect = INSN_LOAD;
+		else if (is_near(&o[0], &from, &value) && is_whole(&o[1], &to))
+			effect = INSN_STORE;
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		if (is_whole(&o[0], &to) && i->address_width == 64 && is_near(&o[1], &from, &value))
+			effect = INSN_ADD;
+		break;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+		if (is_whole(&o[0], &to) && is_number(&o[1], &value)) {
+			effect = INSN_ADD;
+			from = to;
+			value = i->mnemonic == ZYDIS_MNEMONIC_SUB ? -value : value;
+		}
+		break;
+	default:
+		break;
+	}
+	for (int n = 0; effect == INSN_NOTHING && n < i->operand_count; n++)
+		if (o[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && is_near(&o[n], &from, &value)) {
+			effect = INSN_WRITE;
+			out->memory_bytes = o[n].size / 8;
+		}
+	if (effect == INSN_NOTHING)
+		return;
+	out->effect = (uint8_t)effect;
+	out->to = to;
+	out->from = from;
+	out->value = value;
+	if (to != INSN_NO_REGISTER && effect != INSN_PUSH && effect != INSN_STORE && effect != INSN_WRITE)
+		out->writes &= (uint16_t)~(1u << to);
+}
+
+static void read_flow(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, uint64_t address, struct insn_step *out)
+{
+	switch (i->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		out->kind = INSN_BRANCH;
+		break;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		out->kind = INSN_JUMP;
+		break;
+	case ZYDIS_CATEGORY_CALL:
+		out->kind = INSN_CALL;
+		break;
+	case ZYDIS_CATEGORY_RET:
+		out->kind = INSN_RETURN;
+		break;
+	default:
+		out->stops = i->mnemonic == ZYDIS_MNEMONIC_UD2 || i->mnemonic == ZYDIS_MNEMONIC_UD1 || i->mnemonic == ZYDIS_MNEMONIC_UD0 ||
+			i->mnemonic == ZYDIS_MNEMONIC_HLT || i->mnemonic == ZYDIS_MNEMONIC_INT3;
+		return;
+	}
+	if (i->operand_count_visible == 0)
+		return;
+	if (o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && (i->raw.imm[0].size != 32 || i->raw.imm[0].value.s != 0))
+		ZydisCalcAbsoluteAddress(i, &o[0], address, &out->target);
+	if (out->kind != INSN_JUMP)
+		return;
+	out->table = is_whole(&o[0], &out->from) || (o[0].type == ZYDIS_OPERAND_TYPE_MEMORY && o[0].mem.index != ZYDIS_REGISTER_NONE);
+}
+
+bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction i;
+	ZydisDecoder decoder;
+
+	memset(out, 0, sizeof(*out));
+	out->to = out->from = INSN_NO_REGISTER;
+	if (nr == 0 || !ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, nr, &i, operands)))
+		return false;
+	out->bytes = i.length;
+	out->nothing = i.meta.category == ZYDIS_CATEGORY_NOP || i.meta.category == ZYDIS_CATEGORY_WIDENOP ||
+		(i.mnemonic == ZYDIS_MNEMONIC_XCHG && i.length == 2 && *(const unsigned char *)bytes == 0x66); /* xchg ax, ax */
+	read_flow(&i, operands, address, out);
+	if (out->kind != INSN_OTHER && out->kind != INSN_BRANCH)
+		return true;
+	for (int n = 0; n < i.operand_count; n++)
+		if (operands[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    holder(operands[n].reg.value) != INSN_NO_REGISTER)
+			out->writes |= (uint16_t)(1u << holder(operands[n].reg.value));
+	read_effect(&i, operands, out);
+	return true;
+}

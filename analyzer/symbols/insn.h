@@ -19,8 +19,37 @@ struct insn {
 /* The instruction at address, of which nr bytes are there.  false, with one byte as text: it is none. */
 bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *out);
 
-/* The memory that an instruction reads or writes: registers in DWARF's numbers (0 to 15), INSN_NO_REGISTER for none. */
 #define INSN_NO_REGISTER 0xff
+
+/* What an instruction does to the registers (DWARF's numbers) and the stack; values and addresses count from a register. */
+enum insn_effect {
+	INSN_NOTHING, /* but for what it writes */
+	INSN_PUSH,    /* of register to, or of something else */
+	INSN_POP,     /* into register to, or elsewhere */
+	INSN_ADD,     /* to = from + value */
+	INSN_STORE,   /* 8 bytes at from + value = register to */
+	INSN_LOAD,    /* to = 8 bytes at from + value */
+	INSN_WRITE,   /* memory_bytes at from + value become something else */
+	INSN_LEAVE,
+};
+
+struct insn_step {
+	uint8_t bytes, kind; /* enum insn_kind */
+	uint8_t effect;	     /* enum insn_effect */
+	uint8_t to, from;    /* registers, or INSN_NO_REGISTER */
+	bool stops;	     /* traps: what stands behind it does not follow */
+	bool table;	     /* a jump that may be one by a table: to the value of register from, or of memory at an index */
+	bool nothing;	     /* a no-operation: padding */
+	uint16_t writes;     /* other registers that change: bit per register */
+	uint16_t memory_bytes;
+	int32_t value;
+	uint64_t target; /* as in struct insn; also 0 where a relocation has yet to say */
+};
+
+/* false: there is no instruction. */
+bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out);
+
+/* The memory that an instruction reads or writes: registers in DWARF's numbers (0 to 15), INSN_NO_REGISTER for none. */
 struct insn_operand {
 	uint8_t base, index, scale;
 	int64_t displacement; /* of a rip-relative operand: the address itself */

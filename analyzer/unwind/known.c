@@ -139,6 +139,7 @@ bool known_program(const struct known *k, uint64_t address, struct cfi_program *
 
 void knowledge_fini(struct knowledge *all)
 {
+	knowledge_forget_code(all);
 	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
 		for (struct known *next, *k = all->bucket[b]; k; k = next) {
 			next = k->next;

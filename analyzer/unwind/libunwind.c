@@ -363,22 +363,44 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address)
 	return k && known_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
-/* Beyond code without information: by its frame pointer, where that may be.  STOPPED: r has become the caller's. */
-static enum unwind_end guess(struct libunwind *l, uint64_t address, bool any_guessed, struct unwind_registers *r)
+static bool is_code_behind_call(struct libunwind *l, uint64_t address)
 {
 	struct unwind_object o;
 
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, address, &o);
-	if (o.frame_pointers && any_guessed && is_last_by_frame_pointer(r))
-		return UNWIND_COMPLETE;
-	if ((!o.frame_pointers && (!any_guessed || !o.code)) || !leave_by_frame_pointer(l->input, any_guessed, r))
-		return UNWIND_NO_INFO;
+	return o.code && !is_behind_no_call(&o, address);
+}
+
+/* Beyond code without information: as its instructions tell, or by its frame pointer, where that may be.  STOPPED: r has become
+ * the caller's. */
+static enum unwind_end leave_without_information(struct libunwind *l, bool any_guessed, struct unwind_frame *f)
+{
+	struct unwind_registers *r = &f->registers;
+	enum unwind_end end = UNWIND_STOPPED;
+	uint64_t sp = r->value[UNWIND_RSP];
+	struct unwind_object o;
+	struct cfi_row row;
+
+	memset(&o, 0, sizeof(o));
+	l->view->find(l->view->context, f->address, &o);
+	if (knowledge_read_code(l->all, &o, f->address, &row)) {
+		end = leave_row(&row, l->input, r);
+		f->found = UNWIND_BY_CODE;
+	} else {
+		if (o.frame_pointers && any_guessed && is_last_by_frame_pointer(r))
+			return UNWIND_COMPLETE;
+		if ((!o.frame_pointers && (!any_guessed || !o.code)) || !leave_by_frame_pointer(l->input, any_guessed, r))
+			return UNWIND_NO_INFO;
+		f->found = UNWIND_BY_FRAME_POINTER;
+	}
+	if (end != UNWIND_STOPPED)
+		return end;
 	if (r->value[UNWIND_RIP] == 0)
 		return UNWIND_COMPLETE;
-	memset(&o, 0, sizeof(o));
-	l->view->find(l->view->context, r->value[UNWIND_RIP] - 1, &o);
-	return o.code ? UNWIND_STOPPED : UNWIND_NO_INFO;
+	if (r->value[UNWIND_RSP] <= sp)
+		return UNWIND_BROKEN;
+	return is_code_behind_call(l, r->value[UNWIND_RIP] - 1) ? UNWIND_STOPPED : UNWIND_NO_INFO;
 }
 
 enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
@@ -404,14 +426,13 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 		f.note = &note;
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;
-		f.guessed = false;
+		f.found = UNWIND_BY_INFORMATION;
 		signal_frame = is_signal_frame(l, f.address);
 		end = step(l, &cursor, &f.registers);
 		if (end == UNWIND_NO_INFO) {
-			end = guess(l, f.address, any_guessed, &f.registers);
-			f.guessed = end == UNWIND_STOPPED;
-			any_guessed |= f.guessed;
-			if (f.guessed && !begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
+			end = leave_without_information(l, any_guessed, &f);
+			any_guessed |= f.found == UNWIND_BY_FRAME_POINTER;
+			if (end == UNWIND_STOPPED && !begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
 				return UNWIND_BROKEN;
 		}
 		if (end != UNWIND_STOPPED)

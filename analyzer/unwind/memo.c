@@ -26,7 +26,6 @@ enum rule_kind {
 /* Registers that calls preserve. */
 #define NR_SAVED 6
 static const unsigned char saved_register[NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
-#define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
 
 struct entry {
 	uint64_t address;
@@ -42,6 +41,8 @@ struct entry {
 	unsigned char mask;	/* bit n: saved[n] */
 	unsigned char kind, cfa_register;
 	bool code, frame_pointers, signal_frame, lowered;
+	bool by_code; /* the rule was read from the instructions */
+	bool no_call; /* no call ends behind the address */
 };
 
 struct memo {
@@ -132,6 +133,19 @@ static bool make_plain(const struct cfi_row *row, struct entry *e)
 	return true;
 }
 
+/* As a row says; false: there is no room for it. */
+static bool set_row(struct memo *m, const struct cfi_row *row, struct entry *e)
+{
+	e->lowered = row->lowered;
+	if (make_plain(row, e))
+		e->kind = RULE_PLAIN;
+	else if (keep_row(m, row, e))
+		e->kind = RULE_ROW;
+	else
+		return false;
+	return true;
+}
+
 static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct entry *e)
 {
 	struct unwind_object o;
@@ -152,23 +166,23 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	}
 	e->code = o.code;
 	e->frame_pointers = o.frame_pointers;
+	e->no_call = is_behind_no_call(&o, address);
 	e->kind = RULE_NO_INFO;
 	m->counts.rules++;
 	k = knowledge_get(m->all, &o);
-	if (!k || !known_program(k, address - o.bias, &program))
+	if (!k || !known_program(k, address - o.bias, &program)) {
+		e->by_code = knowledge_read_code(m->all, &o, address, &row) && set_row(m, &row, e);
 		return;
+	}
 	e->signal_frame = program.signal_frame;
 	if (!cfi_row_at(&program, address - o.bias, &row)) {
 		e->kind = RULE_ASK;
 		return;
 	}
-	e->lowered = row.lowered;
 	if (row.reg[CFI_RETURN].where == CFI_UNDEFINED)
 		e->kind = RULE_BOTTOM;
-	else if (make_plain(&row, e))
-		e->kind = RULE_PLAIN;
-	else
-		e->kind = keep_row(m, &row, e) ? RULE_ROW : RULE_ASK;
+	else if (!set_row(m, &row, e))
+		e->kind = RULE_ASK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ table */
@@ -231,86 +245,6 @@ static inline struct entry *get_entry(struct memo *m, const struct unwind_space 
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-struct memory {
-	const struct unwind_input *input;
-	enum unwind_end end;
-};
-
-static bool read_memory(void *context, uint64_t address, uint64_t *word)
-{
-	struct memory *m = context;
-
-	return stack_read(m->input, address, word, &m->end);
-}
-
-/* STOPPED: r is the caller's now. */
-static enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r)
-{
-	struct memory memory = { in, UNWIND_BROKEN };
-	struct cfi_machine machine = { r->value, r->known, read_memory, &memory };
-	struct unwind_registers out = { .known = 1u << UNWIND_RSP };
-	uint64_t cfa = 0;
-
-	switch (row->cfa.where) {
-	case CFI_REGISTER:
-		if (!(r->known & 1u << row->cfa.reg))
-			return UNWIND_BROKEN;
-		cfa = r->value[row->cfa.reg] + (uint64_t)row->cfa.value;
-		break;
-	case CFI_EXPRESSION:
-		if (!cfi_evaluate(row->cfa.expression, row->cfa.expression_end, NULL, &machine, &cfa))
-			return memory.end;
-		break;
-	default:
-		return UNWIND_BROKEN;
-	}
-	for (unsigned i = 0; i < CFI_REGISTERS; i++) {
-		const struct cfi_place *p = &row->reg[i];
-		uint64_t value = 0;
-		bool known = true;
-
-		if (i == CFI_RSP)
-			continue;
-		switch (p->where) {
-		case CFI_SAME:
-			known = (SAVED_MASK & r->known & 1u << i) != 0;
-			value = r->value[i];
-			break;
-		case CFI_UNDEFINED:
-			known = false;
-			break;
-		case CFI_AT:
-			value = r->value[i];
-			known = row->lowered && cfa + (uint64_t)p->value < r->value[UNWIND_RSP] ?
-				(SAVED_MASK & r->known & 1u << i) != 0 : read_memory(&memory, cfa + (uint64_t)p->value, &value);
-			break;
-		case CFI_IS:
-			value = cfa + (uint64_t)p->value;
-			break;
-		case CFI_REGISTER:
-			known = (r->known & 1u << p->reg) != 0;
-			value = r->value[p->reg];
-			break;
-		case CFI_EXPRESSION:
-			known = cfi_evaluate(p->expression, p->expression_end, &cfa, &machine, &value) &&
-				read_memory(&memory, value, &value);
-			break;
-		case CFI_COMPUTED:
-			known = cfi_evaluate(p->expression, p->expression_end, &cfa, &machine, &value);
-			break;
-		}
-		if (!known)
-			continue;
-		out.value[i] = value;
-		out.known |= 1u << i;
-	}
-	if (!(out.known & 1u << CFI_RETURN))
-		return memory.end;
-	out.value[UNWIND_RSP] = cfa;
-	*r = out;
-	return UNWIND_STOPPED;
-}
-
 static inline enum unwind_end leave_plain(const struct entry *e, const struct unwind_input *in, struct unwind_registers *r)
 {
 	uint64_t cfa = r->value[e->cfa_register] + (uint64_t)(int64_t)e->cfa, sp = r->value[UNWIND_RSP];
@@ -346,14 +280,14 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 
 	f.ip = f.address = input->registers.value[UNWIND_RIP];
 	f.registers = input->registers;
-	f.guessed = false;
+	f.found = UNWIND_BY_INFORMATION;
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
 		enum unwind_end end = UNWIND_STOPPED;
 		uint64_t sp = f.registers.value[UNWIND_RSP];
 		bool guess;
 
 		e = get_entry(m, space, f.address);
-		if (f.guessed && !e->code) /* it was no frame pointer */
+		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call)) /* it was no frame */
 			return UNWIND_NO_INFO;
 		f.note = &e->note;
 		if (!frame(context, &f))
@@ -384,7 +318,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		if (end != UNWIND_STOPPED)
 			return end;
 		m->counts.frames++;
-		f.guessed = guess;
+		f.found = guess ? UNWIND_BY_FRAME_POINTER : e->by_code ? UNWIND_BY_CODE : UNWIND_BY_INFORMATION;
 		any_guessed |= guess;
 		f.ip = f.registers.value[UNWIND_RIP];
 		if (f.ip == 0)

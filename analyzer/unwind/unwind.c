@@ -53,22 +53,3 @@ enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space
 	return u->way == UNWIND_LIBUNWIND ? libunwind_walk(u->libunwind, space, input, frame, context) :
 					    memo_walk(u->memo, space, input, frame, context);
 }
-
-bool leave_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
-{
-	uint64_t rbp = r->value[UNWIND_RBP], above, ip;
-	bool goes_on;
-	enum unwind_end end;
-
-	if (!(r->known & 1u << UNWIND_RBP) || rbp < r->value[UNWIND_RSP] || rbp % 8 || !stack_read(in, rbp, &above, &end) ||
-	    !stack_read(in, rbp + 8, &ip, &end))
-		return false;
-	goes_on = !above || above > rbp;
-	if (!goes_on && !in_chain)
-		return false;
-	*r = (struct unwind_registers){ .known = (unsigned)goes_on << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
-	r->value[UNWIND_RBP] = above;
-	r->value[UNWIND_RSP] = rbp + 16;
-	r->value[UNWIND_RIP] = ip;
-	return true;
-}

@@ -36,6 +36,8 @@ struct unwind_object {
 	/* Also where there is no unwind information: */
 	bool code;	     /* it is known that there was code */
 	bool frame_pointers; /* its frames may be left by rbp if nothing else is known of them */
+	const unsigned char *function; /* that the address is in, as bytes; NULL: not known */
+	uint64_t function_start, function_bytes;
 	uint64_t from_ns, until_ns; /* how long all this holds for the address */
 };
 
@@ -63,12 +65,19 @@ enum unwind_end {
 	UNWIND_BROKEN,	 /* information was there but led nowhere (no progress, too deep, bad CFI) */
 };
 
+/* How a frame was found from the one before. */
+enum unwind_found {
+	UNWIND_BY_INFORMATION,
+	UNWIND_BY_CODE, /* by the instructions of the function before, which has no information (code_rows.h) */
+	UNWIND_BY_FRAME_POINTER, /* a guess */
+};
+
 struct unwind_frame {
 	int depth;	  /* 0: the sampled instruction */
 	uint64_t ip;	  /* of depth > 0: the return address, or where a signal came */
 	uint64_t address; /* what to look up: ip, or ip - 1 for return addresses */
 	struct unwind_registers registers;
-	bool guessed; /* by the frame pointer of the frame before */
+	enum unwind_found found;
 	/* For the callback's own notes about the address: 0 at first, kept as long as the same code is there. */
 	uint32_t *note;
 };

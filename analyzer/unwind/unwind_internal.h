@@ -32,8 +32,12 @@ struct known {
 
 #define KNOWN_BUCKETS 1024u
 
+struct known_code;
+
 struct knowledge {
 	struct known *bucket[KNOWN_BUCKETS];
+	struct known_code *code[KNOWN_BUCKETS];
+	size_t code_bytes; /* of memory that they take */
 };
 
 /* Made when it is new; NULL without memory, or when o has no unwind information. */
@@ -41,6 +45,12 @@ struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o
 void knowledge_fini(struct knowledge *all);
 /* The program of the code at an address of the object's own; false: there is none. */
 bool known_program(const struct known *k, uint64_t address, struct cfi_program *out);
+
+/* Where the code has no program: the row that its instructions make.  false: they do not tell. */
+bool knowledge_read_code(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);
+void knowledge_forget_code(struct knowledge *all);
+/* The byte at address is the last one of a call, as it is before every return address; true: it is known that it is not. */
+bool is_behind_no_call(const struct unwind_object *o, uint64_t address);
 
 /*
  * A word of the sampled stack.  false with *end: UNWIND_TRUNCATED where the stack goes on behind the snapshot, else
@@ -59,6 +69,11 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 	return false;
 }
 
+/* Registers that calls preserve. */
+#define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
+
+/* As a row says.  STOPPED: r is the caller's now. */
+enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r);
 /*
  * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
  * and the caller may be one that keeps no frame pointer (the C library's, which calls main).

@@ -40,12 +40,15 @@ static bool see(void *context, const struct unwind_frame *f)
 
 #define CODE 0x500000ull
 #define CODE_BYTES 0x1000u
+#define FUNCTION 0xa00000ull
 #define STACK 0x7ffd00001000ull
 
 /* Bytes of one CIE and one FDE for [CODE, CODE + CODE_BYTES), absolute pointers; instructions: the FDE's. */
 struct frames {
 	uint64_t address; /* where the bytes lie */
 	uint64_t key, from_ns, until_ns;
+	const unsigned char *function; /* at FUNCTION: its instructions are known, and nothing else */
+	size_t function_bytes;
 	uint64_t has_frame_pointers; /* if not 0: code of which nothing else is known, from there to 0x900020 */
 	size_t nr;
 	unsigned char bytes[256];
@@ -98,6 +101,9 @@ static void find_frames(void *context, uint64_t address, struct unwind_object *o
 	*out = (struct unwind_object){ .until_ns = UINT64_MAX };
 	if (f->has_frame_pointers && address >= f->has_frame_pointers - 1 && address < 0x900020)
 		out->code = out->frame_pointers = true;
+	if (address - FUNCTION < f->function_bytes)
+		*out = (struct unwind_object){ .key = 9, .function = f->function, .function_start = FUNCTION, .code = true,
+					       .function_bytes = f->function_bytes, .until_ns = UINT64_MAX };
 	if (address - CODE < CODE_BYTES)
 		*out = (struct unwind_object){ .start = CODE, .end = CODE + CODE_BYTES, .key = f->key, .eh_frame = f->bytes,
 					       .eh_frame_bytes = f->nr, .eh_frame_address = f->address, .code = true,
@@ -198,15 +204,55 @@ static void code_without_information_may_have_frame_pointers(void **state)
 	f.has_frame_pointers = 0x900000;
 	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
 	assert_int_equal(s.nr, 3);
-	assert_false(s.frame[0].guessed);
+	assert_int_equal(s.frame[0].found, UNWIND_BY_INFORMATION);
 	assert_int_equal(s.frame[1].ip, 0x900000);
-	assert_true(s.frame[1].guessed);
+	assert_int_equal(s.frame[1].found, UNWIND_BY_FRAME_POINTER);
 	assert_int_equal(s.frame[2].ip, CODE + 0x80);
 	teardown(state);
 	assert_int_equal(setup(state), 0);
 	f.has_frame_pointers = 0x900010; /* so what the frame pointer leads to is not known */
 	s.nr = 0;
 	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	assert_int_equal(s.nr, 1);
+}
+
+/* push rbx; xor ebx, ebx; call here; pop rbx; ret: called by itself, and by code that is described. */
+static void code_without_information_is_read(void **state)
+{
+	static const unsigned char function[] = { 0x53, 0x31, 0xdb, 0xe8, 0xf8, 0xff, 0xff, 0xff, 0x5b, 0xc3 };
+	uint64_t stack[] = { 0x7a600042, FUNCTION + 8, 0x7a600043, CODE + 0x80, 0, 0 };
+	struct frames f = make_frames(0x600000, "", 0);
+	struct unwind_space space = { .find = find_frames, .context = &f, .generation = 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+	struct seen s = { 0 };
+
+	(void)state;
+	f.function = function;
+	f.function_bytes = sizeof(function);
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = FUNCTION + 3;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBX;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
+	assert_int_equal(s.nr, 3);
+	assert_int_equal(s.frame[0].found, UNWIND_BY_INFORMATION);
+	assert_int_equal(s.frame[1].found, UNWIND_BY_CODE);
+	assert_int_equal(s.frame[1].ip, FUNCTION + 8);
+	assert_int_equal(s.frame[1].registers.value[UNWIND_RBX], 0x7a600042);
+	assert_int_equal(s.frame[2].found, UNWIND_BY_CODE);
+	assert_int_equal(s.frame[2].ip, CODE + 0x80);
+	assert_int_equal(s.frame[2].registers.value[UNWIND_RBX], 0x7a600043);
+	assert_int_equal(s.frame[2].registers.value[UNWIND_RSP], STACK + 32);
+	s.nr = 0;
+	stack[1] = FUNCTION + 9; /* no call ends there */
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	assert_int_equal(s.nr, 1);
+	s.nr = 0;
+	stack[1] = 0x123456; /* nor is that code */
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	assert_int_equal(s.nr, 1);
+	s.nr = 0;
+	in.stack_bytes = 8;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_TRUNCATED);
 	assert_int_equal(s.nr, 1);
 }
 
@@ -585,6 +631,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_saved_register_is_the_callers, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_register_that_was_taken_back_is_the_callers, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_information_may_have_frame_pointers, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_information_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_callback_can_stop_the_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_snapshot_that_ends_too_early_is_truncated, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_information_ends_the_walk, setup, teardown),
