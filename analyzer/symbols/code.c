@@ -47,7 +47,8 @@ bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
 	struct elf_function f;
 	uint64_t left;
 
-	if (!s || !elf_find_function(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes || strstr(f.name, ".cold"))
+	if (!s || !elf_find_function(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
+	    strstr(f.name, ".cold"))
 		return false;
 	if (!f.bytes)
 		f.bytes = next_function(o, f.address) - f.address;

@@ -10,7 +10,7 @@
 #define ENTRY_RSP (-8)	       /* at the first instruction: the return address is all that there is of the frame */
 #define FARTHEST (1 << 28)     /* numbers that are larger are none of a frame */
 #define NODES_MAX (1u << 18)
-#define STEPS_A_NODE 24u       /* states only ever get to know less: most instructions are looked at once or twice */
+#define STEPS_A_NODE 24u       /* most instructions are looked at once or twice: states only ever get to know less */
 #define RESTARTS_MAX 64
 
 static const uint8_t saved_register[CODE_NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
@@ -35,7 +35,9 @@ struct reading {
 	uint32_t nr, capacity;
 	uint32_t *waiting; /* nodes */
 	uint32_t nr_waiting, waiting_capacity;
-	uint64_t steps;
+	uint32_t *table; /* nodes that may jump by a table */
+	uint32_t nr_tables, tables_capacity;
+	uint64_t steps; /* work done, which is bounded */
 	bool not_understood, restart;
 };
 
@@ -190,10 +192,13 @@ static uint32_t get_node(struct reading *r, uint64_t offset)
 		return r->at[offset] - 1;
 	if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
 		return UINT32_MAX;
-	if (r->nr == NODES_MAX || (r->nr == r->capacity && !grow((void **)&r->node, &r->capacity, sizeof(*r->node)))) {
+	if (r->nr == NODES_MAX || (r->nr == r->capacity && !grow((void **)&r->node, &r->capacity, sizeof(*r->node))) ||
+	    (r->nr_tables == r->tables_capacity && !grow((void **)&r->table, &r->tables_capacity, sizeof(*r->table)))) {
 		r->not_understood = true;
 		return UINT32_MAX;
 	}
+	if (step.table)
+		r->table[r->nr_tables++] = r->nr;
 	r->node[r->nr] = (struct node){ .offset = (uint32_t)offset, .step = step };
 	r->at[offset] = ++r->nr;
 	return r->nr - 1;
@@ -311,21 +316,24 @@ static bool is_table_jump(const struct reading *r, const struct node *n)
 }
 
 /* The state in which all jumps by tables are made. */
-static bool find_table_state(const struct reading *r, struct code_state *out)
+static bool find_table_state(struct reading *r, struct code_state *out)
 {
 	bool found = false;
 
-	for (uint32_t n = 0; n < r->nr; n++) {
-		if (!is_table_jump(r, &r->node[n]))
+	for (uint32_t t = 0; t < r->nr_tables; t++) {
+		const struct node *n = &r->node[r->table[t]];
+
+		if (!is_table_jump(r, n))
 			continue;
 		if (!found)
-			*out = r->node[n].state;
-		else if (out->reg[RSP] != r->node[n].state.reg[RSP])
+			*out = n->state;
+		else if (out->reg[RSP] != n->state.reg[RSP])
 			return false;
 		else
-			join(out, &r->node[n].state);
+			join(out, &n->state);
 		found = true;
 	}
+	r->steps += r->nr_tables;
 	return found;
 }
 
@@ -425,6 +433,7 @@ struct code_rows *code_rows_create(const void *function, size_t bytes)
 		out = NULL;
 	}
 	free(r.waiting);
+	free(r.table);
 	free(r.node);
 	free(r.at);
 	return out;

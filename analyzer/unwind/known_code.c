@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (64u << 20) /* of memory; then it starts anew */
+#define BYTES_MAX (64u << 20)	 /* of memory; then it starts anew */
+#define READ_MAX (256u << 20) /* bytes of code that are read at all, by one unwinder: no program has that many without information */
 
 struct known_code {
 	struct known_code *next;
@@ -28,12 +29,15 @@ void knowledge_forget_code(struct knowledge *all)
 
 static struct known_code *get_code(struct knowledge *all, const struct unwind_object *o)
 {
-	uint64_t start = o->function_start - o->bias;
+	uint64_t start = o->function_start - o->bias, to_read = o->function_bytes <= CODE_ROWS_BYTES_MAX ? o->function_bytes : 0;
 	struct known_code **slot = &all->code[(o->key ^ start >> 4) % KNOWN_BUCKETS], *c;
 
 	for (c = *slot; c; c = c->next)
 		if (c->key == o->key && c->start == start)
 			return c;
+	if (to_read > READ_MAX - all->code_read)
+		return NULL;
+	all->code_read += to_read;
 	if (all->code_bytes > BYTES_MAX)
 		knowledge_forget_code(all);
 	c = calloc(1, sizeof(*c));

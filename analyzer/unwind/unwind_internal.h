@@ -37,7 +37,7 @@ struct known_code;
 struct knowledge {
 	struct known *bucket[KNOWN_BUCKETS];
 	struct known_code *code[KNOWN_BUCKETS];
-	size_t code_bytes; /* of memory that they take */
+	uint64_t code_bytes, code_read; /* of memory that they take; of code, in all */
 };
 
 /* Made when it is new; NULL without memory, or when o has no unwind information. */

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # libFuzzer, with the address and undefined-behaviour sanitizers, looks for inputs that break what reads others' bytes.
-# FUZZ_SECONDS: for each (30, or what stands behind it).  FUZZ_TARGETS: others of tests/fuzz.  FUZZ_JOBS: at a time (2).  What it learns stays in
-# BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into tests/fuzz/corpus.
+# FUZZ_SECONDS: for each (30, or what stands behind it).  FUZZ_TARGETS: others of tests/fuzz.  FUZZ_JOBS: at a time (2).
+# What it learns stays in BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into
+# tests/fuzz/corpus.
 set -u
 B=$1/libfuzzer
 [ -x "$B/fuzz/fuzz_unwind" ] || { echo "skipped, because the targets were not built: clang with libFuzzer is not here"; exit 77; }
@@ -32,4 +33,5 @@ search() {
 export B
 export -f search
 # shellcheck disable=SC2086
-printf '%s\n' ${FUZZ_TARGETS:-trace perf_data jitdump perf_map unwind cfi code=10} | xargs -n 1 -P "${FUZZ_JOBS:-2}" bash -c 'search "$0"' || exit 1
+printf '%s\n' ${FUZZ_TARGETS:-trace perf_data jitdump perf_map unwind cfi code=10} |
+	xargs -n 1 -P "${FUZZ_JOBS:-2}" bash -c 'search "$0"' || exit 1

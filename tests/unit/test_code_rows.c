@@ -140,7 +140,8 @@ static void print(const char *path, const struct comparison *c)
 	printf("%s: %" PRIu64 " functions, %" PRIu64 " not understood; %" PRIu64 " instructions in %" PRIu64 " bytes, rows for %" PRIu64
 	       "; the same %" PRIu64 ", incomparable %" PRIu64 ", wrong frame %" PRIu64 ", wrong place %" PRIu64
 	       ", place unknown %" PRIu64 "\n",
-	       path, c->functions, c->not_understood, c->instructions, c->bytes, c->rows, c->agree, c->incomparable, c->wrong_cfa, c->wrong_saved, c->unknown_saved);
+	       path, c->functions, c->not_understood, c->instructions, c->bytes, c->rows, c->agree, c->incomparable,
+	       c->wrong_cfa, c->wrong_saved, c->unknown_saved);
 }
 
 /* ---------------------------------------------------------------------------------------------------- whole programs */
@@ -316,7 +317,8 @@ static void a_register_that_is_not_saved_is_unknown(void **state)
 
 static void calls_are_found_by_their_end(void **state)
 {
-	static const unsigned char near[] = { 0x90, 0xe8, 1, 2, 3, 4 }, indirect[] = { 0x90, 0x41, 0xff, 0xd2 }, none[] = { 0x90, 0x90, 0x90 };
+	static const unsigned char near[] = { 0x90, 0xe8, 1, 2, 3, 4 }, indirect[] = { 0x90, 0x41, 0xff, 0xd2 };
+	static const unsigned char none[] = { 0x90, 0x90, 0x90 };
 
 	(void)state;
 	assert_true(code_ends_with_call(near, sizeof(near)));
