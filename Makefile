@@ -122,7 +122,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
 	libjansson-dev libzydis-dev libmuparser-dev llvm-14-dev
-PACKAGES_CHECK := libcmocka-dev clang binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
+PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
