@@ -52,10 +52,8 @@ void page_fact_number(struct page *p, const char *key, double value)
 		page_json_number(p->json, key, value);
 }
 
-void page_put_wrapped(const struct page *p, char *text)
+void page_put_words(const struct page *p, char *text, int used, int indent)
 {
-	int used = 0;
-
 	for (char *word = text, *end; word; word = end) {
 		int width;
 
@@ -63,15 +61,20 @@ void page_put_wrapped(const struct page *p, char *text)
 		if (end)
 			*end++ = 0;
 		width = page_width(p, word);
-		if (used && used + 1 + width > p->columns) {
-			fputs("\n  ", p->to);
-			used = 2;
+		if (word != text && used + 1 + width > p->columns) {
+			fprintf(p->to, "\n%*s", indent, "");
+			used = indent;
 		} else if (word != text) {
 			fputc(' ', p->to);
 			used++;
 		}
 		used += page_put(p, word, p->columns - used);
 	}
+}
+
+void page_put_wrapped(const struct page *p, char *text)
+{
+	page_put_words(p, text, 0, 2);
 	fputc('\n', p->to);
 }
 

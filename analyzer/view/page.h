@@ -40,7 +40,9 @@ int page_end(struct page *p);
 /* Text form only: at most columns characters of somebody else's text, no control characters, no half UTF-8; returns how many
  * columns it took. */
 int page_put(const struct page *p, const char *text, int columns);
-/* A text in lines that break at blanks, with the line's end; what follows the first is indented.  Writes into text. */
+/* A text whose lines break at blanks, from column used on; further lines begin at column indent.  Writes into text. */
+void page_put_words(const struct page *p, char *text, int used, int indent);
+/* ... as lines of their own. */
 void page_put_wrapped(const struct page *p, char *text);
 /* A text between quotes, as RFC 4180 has it; one that a spreadsheet would take for a formula gets a quote in front. */
 void page_put_csv(FILE *to, const char *text);

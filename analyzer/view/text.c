@@ -14,6 +14,7 @@
 
 #define BAR_CELLS 10
 #define NAME_COLUMN (8 + 1 + BAR_CELLS + 8 + 6 + 6 + 6 + 2) /* where a plan line's name starts */
+#define TABLE_COLUMN (8 + 10 + 2) /* ... and a line of another table */
 
 struct text {
 	const struct summary *s;
@@ -96,7 +97,7 @@ static void put_share_of_counter(const struct text *t, uint32_t i)
 	if (e->counted && all_pass(t->s))
 		fprintf(t->to, "\n          samples of %.1f %% of what it counted", 100 * t->s->all.event[i].weight / (double)e->counted);
 	if (e->running_ns < e->enabled_ns - e->enabled_ns / 200)
-		fprintf(t->to, "\n          counted %.0f %% of the time (counters took turns): weights are scaled",
+		fprintf(t->to, "\n          counted %.0f %% of the time, in turns: weights are scaled",
 			100 * (double)e->running_ns / (double)e->enabled_ns);
 	if (nr_counted(m) > 1)
 		fprintf(t->to, "; %s", i == t->s->event ? "shown below" : "see --event");
@@ -370,7 +371,10 @@ static void put_method(const struct text *t, uint32_t i)
 
 static void put_reason(const struct text *t, uint32_t i)
 {
-	fprintf(t->to, "%s: %s", reason_names[i], reason_sentences[i]);
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s: %s", reason_names[i], reason_sentences[i]);
+	page_put_words(&t->page, text, TABLE_COLUMN, TABLE_COLUMN);
 }
 
 static void put_levels(const struct text *t)
@@ -409,9 +413,13 @@ static void put_told(const struct text *t)
 		return;
 	put_heading(t, "What the recorder has to say");
 	for (uint32_t i = 0; i < m->nr_notices; i++) {
+		char *sentence = strdup(m->notice[i].sentence);
+
 		fputs("  ", t->to);
-		put_name(t, m->notice[i].sentence, 500);
+		if (sentence)
+			page_put_words(&t->page, sentence, 2, 4);
 		fputc('\n', t->to);
+		free(sentence);
 	}
 #define SENTENCE_(NAME, text, sentence) \
 	for (uint32_t i = 0; i < m->nr_losses; i++) \
