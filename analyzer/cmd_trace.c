@@ -222,6 +222,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	s->options.stack_only = arguments->stack_only;
 	s->options.unwinder = arguments->unwinder;
 	s->options.rows = report_rows;
+	s->options.shows = report_shows;
 	s->options.rows_context = &s->report;
 	if (isatty(2) && !s->options.each) {
 		s->options.progress = show_progress;

@@ -40,6 +40,7 @@ struct run {
 	struct unwinder *unwinder;
 	struct switches switches;
 	struct table table; /* the rows that have not been handed over */
+	uint32_t sample_row; /* ... of the last sample: from here on */
 	void *memory;	    /* ... are in here */
 	struct intern expansions; /* seeds -> 1 + index */
 	struct ways {
@@ -487,6 +488,7 @@ static int add_rows(struct run *run, const struct sample *s, const struct facts 
 		return -ENOMEM;
 	if (nr > t->capacity - t->nr)
 		ret = flush_rows(run);
+	run->sample_row = t->nr;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = t->nr++; /* all of its columns are set here */
 
@@ -715,7 +717,8 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 		a->line0_samples += f.location->line0;
 	}
 	ret = add_rows(run, &s, &f);
-	if (run->options->each)
+	if (run->options->each && ret == 0 && (!run->options->shows ||
+					       run->options->shows(run->options->rows_context, a, &run->table, run->sample_row)))
 		print_sample(run, &s, &f, code);
 	if (!a->nr_samples || s.time_ns < a->first_ns)
 		a->first_ns = s.time_ns;

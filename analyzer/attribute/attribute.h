@@ -94,6 +94,8 @@ struct attribute_options {
 	bool addresses;	 /* of samples without one: what the instruction is about to touch, from its bytes and the registers */
 	bool stacks;	 /* whole call stacks: attribution.stacks, TABLE_STACK */
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
+	/* ... of the samples of which it says so, whose rows are those from first on; context is rows_context.  NULL: of all */
+	bool (*shows)(void *context, const struct attribution *a, const struct table *t, uint32_t first);
 	bool witness;	 /* ... and what the call stack alone says of it */
 	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */
 	/* Called with rows as they come, a block at a time, or NULL; what they index is in a.  0, or -errno to stop. */

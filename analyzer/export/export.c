@@ -95,6 +95,24 @@ const char *export_thread_name(const struct export *e, uint32_t thread)
 	return t->comm && *t->comm ? t->comm : m->numbered[t->process]->comm;
 }
 
+uint64_t export_whole(struct export_whole *w, double value)
+{
+	uint64_t whole;
+
+	w->exact += value;
+	whole = model_whole(w->exact + 0.5);
+	whole = whole > w->given ? whole - w->given : 0;
+	w->given += whole;
+	return whole;
+}
+
+bool export_wants_mark(const struct export *e, const struct mark *m)
+{
+	const struct filter_arguments *f = e->report->arguments;
+
+	return (!f->has_tid || m->tid == f->tid) && (!f->has_pid || e->report->model->numbered[m->process]->pid == f->pid);
+}
+
 void export_fini(struct export *e)
 {
 	free(e->sample);
@@ -106,14 +124,18 @@ static struct stacks *stacks_of(const struct export *e)
 	return &((struct attribution *)(uintptr_t)e->report->a)->stacks;
 }
 
+uint32_t export_frame_component(const struct export *e, uint32_t node)
+{
+	return stacks_component(stacks_of(e), &e->report->model->dictionary, node, e->level);
+}
+
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare)
 {
 	const struct stack_node *n = &stacks_of(e)->node[node];
 	const char *name;
 
 	if (e->level != LEVELS_MAX)
-		return report_component_name(e->report, stacks_component(stacks_of(e), &e->report->model->dictionary, node, e->level),
-					     spare);
+		return report_component_name(e->report, export_frame_component(e, node), spare);
 	name = e->report->a->function[n->function].name;
 	return name && *name ? name : "(no name)";
 }
@@ -127,7 +149,7 @@ uint32_t export_frames(const struct export *e, uint32_t stack, uint32_t *nodes, 
 		uint32_t component;
 
 		if (e->level != LEVELS_MAX) {
-			component = stacks_component(s, &e->report->model->dictionary, at, e->level);
+			component = export_frame_component(e, at);
 			if (!component || component == before)
 				continue;
 			before = component;

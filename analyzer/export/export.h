@@ -68,12 +68,27 @@ size_t export_thread_end(const struct export *e, size_t first);
 const char *export_thread_name(const struct export *e, uint32_t thread);
 void export_fini(struct export *e);
 
+/* The component of a stack's frame, of the level asked for. */
+uint32_t export_frame_component(const struct export *e, uint32_t node);
 /* Function or component of a stack's frame, as text; spare has room for 32. */
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare);
 /* The frames of a stack, outermost first, without those that have no component at the level and without repetitions of a
  * component; at most nr.  Returns how many. */
 uint32_t export_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr);
 #define EXPORT_FRAMES_MAX 1024
+
+/*
+ * Whole numbers of what is shared, for formats that have no others: what is cut off goes to the next, so that they add up to the
+ * rounded sum.
+ */
+struct export_whole {
+	double exact;
+	uint64_t given;
+};
+uint64_t export_whole(struct export_whole *w, double value);
+
+/* A mark of a thread and process that the filter lets pass. */
+bool export_wants_mark(const struct export *e, const struct mark *m);
 
 /* Text inside of a JSON string, and inside of XML. */
 void export_json_text(FILE *to, const char *text);

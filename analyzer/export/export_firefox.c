@@ -110,10 +110,10 @@ static void put_tables(const struct export *e, const struct mark *const *marks, 
 		export_json_text(to, i >= nr ? marks[i - nr]->name : i ? export_frame_name(e, i, spare) : "(none)"); fputc('"', to));
 }
 
-static int put_thread(const struct export *e, size_t from, size_t end, FILE *to)
+static int put_thread(const struct export *e, uint32_t thread, size_t from, size_t end, FILE *to)
 {
 	const struct model *m = e->report->model;
-	const struct thread *t = &m->thread[e->sample[from].thread];
+	const struct thread *t = &m->thread[thread];
 	const struct mark **marks = calloc((size_t)m->nr_marks + 1, sizeof(*marks));
 	uint32_t nr_marks = 0, nr = (uint32_t)(end - from);
 	const struct export_sample *s = e->sample + from;
@@ -125,9 +125,9 @@ static int put_thread(const struct export *e, size_t from, size_t end, FILE *to)
 			marks[nr_marks++] = &m->mark[i];
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
 		    "\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":%u,\"tid\":%u,\"name\":\"",
-		milliseconds(e, s->time_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false",
+		milliseconds(e, nr ? s->time_ns : m->begin_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false",
 				m->numbered[t->process]->pid, t->tid);
-	export_json_text(to, export_thread_name(e, s->thread));
+	export_json_text(to, export_thread_name(e, thread));
 	fputs("\",\"processName\":\"", to);
 	export_json_text(to, m->numbered[t->process]->comm);
 	fputs("\",\n\"samples\":{\"weightType\":\"samples\",", to);
@@ -143,10 +143,35 @@ static int put_thread(const struct export *e, size_t from, size_t end, FILE *to)
 	return 0;
 }
 
-static int write_firefox(struct export *e, FILE *to)
+/* Threads with marks and without samples. */
+static int put_marking_threads(const struct export *e, bool *written, bool first, FILE *to)
 {
 	const struct model *m = e->report->model;
 	int ret = 0;
+
+	for (uint32_t t = 0; t < m->nr_threads && ret == 0; t++) {
+		for (uint32_t i = 0; i < m->nr_marks && !written[t]; i++) {
+			const struct mark *k = &m->mark[i];
+
+			if (k->process != m->thread[t].process || k->tid != m->thread[t].tid || !export_wants_mark(e, k))
+				continue;
+			fputs(first ? "\n" : ",\n", to);
+			ret = put_thread(e, t, 0, 0, to);
+			written[t] = true;
+			first = false;
+		}
+	}
+	return ret;
+}
+
+static int write_firefox(struct export *e, FILE *to)
+{
+	const struct model *m = e->report->model;
+	bool *written = calloc((size_t)m->nr_threads + 1, sizeof(*written));
+	int ret = 0;
+
+	if (!written)
+		return -ENOMEM;
 
 	export_sort(e);
 	fprintf(to, "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":30,\"interval\":1,\"startTime\":%.3f,\"processType\":0,"
@@ -159,8 +184,12 @@ static int write_firefox(struct export *e, FILE *to)
 	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
 		end = export_thread_end(e, i);
 		fputs(i ? ",\n" : "\n", to);
-		ret = put_thread(e, i, end, to);
+		ret = put_thread(e, e->sample[i].thread, i, end, to);
+		written[e->sample[i].thread] = true;
 	}
+	if (ret == 0)
+		ret = put_marking_threads(e, written, e->nr == 0, to);
+	free(written);
 	fputs("]}\n", to);
 	return ret;
 }

@@ -32,16 +32,19 @@ static void put_way(const struct export *e, const struct calltree *t, uint32_t c
 static int write_folded(struct export *e, FILE *to)
 {
 	struct calltree t;
+	struct export_whole whole = { 0 };
 	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; ret == 0 && i < t.nr; i++) {
-		if (t.call[i].own_samples <= 0)
+		uint64_t samples = export_whole(&whole, t.call[i].own_samples);
+
+		if (!samples)
 			continue;
 		if (i)
 			put_way(e, &t, i, to);
 		else
 			fputs("(none)", to);
-		fprintf(to, " %.0f\n", t.call[i].own_samples < 1 ? 1 : t.call[i].own_samples);
+		fprintf(to, " %llu\n", (unsigned long long)samples);
 	}
 	calltree_fini(&t);
 	return ret;

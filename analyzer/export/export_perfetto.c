@@ -75,7 +75,11 @@ static void put_marks(const struct export *e, FILE *to)
 
 	for (uint32_t i = 0; i < m->nr_marks; i++) {
 		const struct mark *k = &m->mark[i];
-		uint64_t end = k->end_ns == UINT64_MAX ? e->report->a->last_ns : k->end_ns;
+		uint64_t end;
+
+		if (!export_wants_mark(e, k))
+			continue;
+		end = k->end_ns == UINT64_MAX ? e->report->a->last_ns : k->end_ns;
 
 		snprintf(name, sizeof(name), "%s%s%s", k->name ? k->name : "", k->component ? " " : "",
 			 k->component ? report_component_name(e->report, k->component, spare) : "");
@@ -119,6 +123,7 @@ static void put_thread(const struct export *e, size_t from, size_t end, FILE *to
 
 	for (size_t i = from, last; i < end; i = last + 1) {
 		const char *name = activity(e, &e->sample[i], spare);
+		double samples = (double)e->sample[i].share;
 		uint64_t until_ns;
 
 		for (last = i; last + 1 < end; last++) {
@@ -127,6 +132,7 @@ static void put_thread(const struct export *e, size_t from, size_t end, FILE *to
 			if (e->sample[last + 1].time_ns - e->sample[last].time_ns > GAP_FACTOR * gap || !name != !next ||
 			    (name && strcmp(name, next) != 0))
 				break;
+			samples += (double)e->sample[last + 1].share;
 		}
 		if (!name)
 			continue;
@@ -134,7 +140,7 @@ static void put_thread(const struct export *e, size_t from, size_t end, FILE *to
 		if (last + 1 < end && until_ns > e->sample[last + 1].time_ns)
 			until_ns = e->sample[last + 1].time_ns;
 		put_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->sample[i].time_ns, until_ns, to);
-		fprintf(to, ",\"args\":{\"samples\":%zu}}", last - i + 1);
+		fprintf(to, ",\"args\":{\"samples\":%.6g}}", samples);
 	}
 }
 

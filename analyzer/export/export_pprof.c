@@ -133,6 +133,7 @@ static void put_samples(struct writing *w, const uint32_t *thread_name)
 	uint32_t key_thread = add_string(w, "thread"), key_component = add_string(w, e->level != LEVELS_MAX ?
 				       report_level_name(e->report, e->level) : "method");
 	struct buffer b = { 0 }, inner = { 0 };
+	struct export_whole samples = { 0 }, weight = { 0 };
 	char spare[32];
 
 	for (uint32_t i = 0; i < e->by_stack->g.nr; i++) {
@@ -144,8 +145,8 @@ static void put_samples(struct writing *w, const uint32_t *thread_name)
 			put_varint(&inner, at);
 		put_bytes(&b, 1, inner.p, inner.nr);
 		inner.nr = 0;
-		put_varint(&inner, (uint64_t)(sum->samples + 0.5));
-		put_varint(&inner, (uint64_t)(sum->weight + 0.5));
+		put_varint(&inner, export_whole(&samples, sum->samples));
+		put_varint(&inner, export_whole(&weight, sum->weight));
 		put_bytes(&b, 2, inner.p, inner.nr);
 		inner.nr = 0;
 		put_number(&inner, 1, key_thread);

@@ -68,14 +68,22 @@ static void add_own(struct making *m, uint32_t call, const struct group_sum *sum
 
 static void make_down(struct making *m, const struct report_group *g)
 {
+	const uint32_t unseen = UINT32_MAX;
 	uint32_t *call = calloc((size_t)m->stacks->nr + 1, sizeof(*call));
 
 	if (!call) {
 		m->failed = true;
 		return;
 	}
+	/* stacks are of all samples, groups of those that pass the filter */
+	for (uint32_t n = 1; n < m->stacks->nr; n++)
+		call[n] = unseen;
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		for (uint32_t n = report_value(g, i, 0); n < m->stacks->nr && call[n] == unseen; n = m->stacks->node[n].caller)
+			call[n] = 0;
 	for (uint32_t n = 1; n < m->stacks->nr; n++) /* callers come before callees */
-		call[n] = go(m, call[m->stacks->node[n].caller], key_of(m, n), m->stacks->node[n].flags);
+		if (call[n] != unseen)
+			call[n] = go(m, call[m->stacks->node[n].caller], key_of(m, n), m->stacks->node[n].flags);
 	for (uint32_t i = 0; i < g->g.nr; i++)
 		if (report_value(g, i, 0) < m->stacks->nr)
 			add_own(m, call[report_value(g, i, 0)], &g->g.sum[i]);

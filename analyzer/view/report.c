@@ -172,6 +172,21 @@ int report_rows(void *context, const struct attribution *a, const struct table *
 	return ret;
 }
 
+bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first)
+{
+	struct report *r = context;
+	uint32_t passed;
+
+	if (filter_update(&r->filter, a)) {
+		r->error = -ENOMEM;
+		return false;
+	}
+	for (uint32_t row = first; row < t->nr; row++)
+		if (table_select(t, &r->filter.table, &row, 1, &passed))
+			return true;
+	return false;
+}
+
 void report_fini(struct report *r)
 {
 	for (uint32_t i = 0; i < r->nr_groups; i++) {

@@ -77,6 +77,8 @@ void report_each(struct report *r, int (*rows)(void *context, const struct attri
 						uint32_t nr), void *context);
 /* attribute()'s callback; context is the report.  0 or -ENOMEM. */
 int report_rows(void *context, const struct attribution *a, const struct table *t);
+/* Does one of the rows from first on pass the filter?  attribute()'s callback, too. */
+bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first);
 void report_fini(struct report *r);
 
 /* What shares are made of: periods where samples have them, else their number. */

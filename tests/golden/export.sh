@@ -20,6 +20,7 @@ for format in $formats; do
 		{ echo "$format: -o FILE and standard output differ"; bad=1; }
 done
 "$B/tailor" export --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --format firefox --from 0.2 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
 for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
 	# shellcheck disable=SC2086
 	"$B/tailor" export $args >/dev/null 2>&1
@@ -86,6 +87,9 @@ for t in j["threads"]:
     check("firefox", "prefixes come first", all(p is None or p < i for i, p in enumerate(t["stackTable"]["prefix"])), True)
     check("firefox", "names", all(0 <= n < len(t["stringArray"]) for n in t["funcTable"]["name"] + t["markers"]["name"]), True)
 check("firefox", "marks", sum(t["markers"]["length"] for t in j["threads"]), 61)
+
+j = json.loads(text("no-samples")) # marks of threads without samples are still there
+check("firefox", "marks without samples", [t["markers"]["length"] for t in j["threads"] if not t["samples"]["length"]], [61])
 
 # perfetto: Chrome's JSON
 j = json.loads(text("perfetto"))

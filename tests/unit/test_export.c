@@ -37,6 +37,20 @@ static void names_cannot_break_xml(void **state)
 	check(export_xml_text, "\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80?");
 }
 
+static void whole_numbers_add_up_to_the_rounded_sum(void **state)
+{
+	struct export_whole w = { 0 };
+	uint64_t sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		sum += export_whole(&w, 0.25);
+	assert_int_equal(sum, 3);
+	assert_int_equal(export_whole(&w, 7), 7);
+	assert_int_equal(export_whole(&w, 1e300), UINT64_MAX - 10);
+	assert_int_equal(export_whole(&w, 1e300), 0);
+}
+
 static void formats_are_found_by_their_exact_name(void **state)
 {
 	(void)state;
@@ -50,6 +64,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_cannot_break_json),
 		cmocka_unit_test(names_cannot_break_xml),
+		cmocka_unit_test(whole_numbers_add_up_to_the_rounded_sum),
 		cmocka_unit_test(formats_are_found_by_their_exact_name),
 	};
 

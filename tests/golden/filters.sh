@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every filter is every view's, every export's and --samples': the same samples are counted everywhere, and they are those that the
+# whole trace's CSV says have what the filter asks for.
+set -u
+B=$1
+/usr/bin/python3 - "$B" <<'END'
+import collections, csv, io, json, math, os, re, subprocess, sys, tempfile
+
+B, bad, checks = sys.argv[1], 0, 0
+
+def tailor(*args):
+    p = subprocess.run([f"{B}/tailor", *args], capture_output=True, timeout=60)
+    if p.returncode:
+        sys.exit(f"tailor {' '.join(args)}: exit {p.returncode}: {p.stderr.decode()}")
+    return p.stdout.decode()
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+def share(rows):
+    return sum(float(r["share"]) for r in rows)
+
+def samples(rows):
+    return len({(r["time_ns"], r["tid"], r["cpu"], r["event"]) for r in rows})
+
+# The views whose rows are all samples, each once (where the sum is not of all levels' tables: which table).
+WHOLE = {"plan": "plan", "components": None, "functions": "functions", "lines": "lines", "images": "images", "threads": "threads",
+         "processes": "processes", "timeline": "bins", "methods": "methods", "events": "events"}
+# ... and those whose outermost rows are.
+TREES = {"tree": "tree", "callers": "callers"}
+
+def views(trace, filter):
+    """name, samples"""
+    for view, table in WHOLE.items():
+        tables = json.loads(tailor("report", "--view", view, "--top", "0", "--json", *filter, trace)).get("tables", {})
+        for name in [table] if table else tables:
+            yield f"--view {view} ({name})", sum(r.get("samples") or 0 for r in tables.get(name, []))
+    for view, table in TREES.items():
+        j = json.loads(tailor("report", "--view", view, "--top", "0", "--json", *filter, trace))
+        yield f"--view {view}", sum(r["samples"] for r in j["tables"].get(table, []) if r["depth"] == 0)
+        yield f"--view {view}: its heading", j["samples"]
+        empty = [r["name"] for r in j["tables"].get(table, []) if not r["samples"]]
+        if empty:
+            yield f"--view {view}: calls of none of them ({', '.join(empty)})", math.inf
+    yield "--json", json.loads(tailor("report", "--json", *filter, trace))["samples"]["total"]
+
+def exports(trace, filter, dir):
+    def text(format):
+        file = f"{dir}/{format}"
+        tailor("export", "-f", format, "-o", file, *filter, trace)
+        return open(file, encoding="utf-8", errors="replace").read()
+    yield "csv", share(rows_of(text("csv")))
+    yield "json", json.loads(text("json"))["samples"]["total"]
+    yield "folded", sum(int(line.rsplit(" ", 1)[1]) for line in text("folded").splitlines())
+    j = json.loads(text("firefox"))
+    yield "firefox", sum(sum(t["samples"]["weight"]) for t in j["threads"])
+    yield "flamegraph", float(re.search(r"id=\"note\">([0-9]+) samples", text("flamegraph")).group(1))
+
+def check(trace, filter, what, got, expected):
+    global bad, checks
+    checks += 1
+    if abs(got - expected) > 0.01 + 0.004 * expected: # rounded numbers of some
+        print(f"{trace} {' '.join(filter)}: {what}: expected {expected:g} samples, got {got:g}")
+        bad = 1
+
+for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
+    rows = rows_of(tailor("export", "-f", "csv", trace))
+    rows = [r for r in rows if r["event"] == rows[0]["event"]]
+    first = min(int(r["time_ns"]) for r in rows)
+    slices = json.loads(tailor("export", "-f", "perfetto", trace))["traceEvents"]
+    marks = [e for e in slices if e.get("cat") == "mark"]
+    # slices begin at 0 where the recording does: when the first sample of Firefox's is, there and in the CSV
+    zero = first - min(t for thread in json.loads(tailor("export", "-f", "firefox", trace))["threads"] for t in thread["samples"]["time"]) * 1e6
+    for m in marks:
+        m["begin_ns"] = zero + m["ts"] * 1e3
+        m["end_ns"] = m["begin_ns"] + m["dur"] * 1e3
+    most = lambda key: collections.Counter(r[key] for r in rows if r[key]).most_common(2)[-1][0]
+    tid, pid, function, operator = most("tid"), most("pid"), most("function"), most("operator")
+    s = lambda r: (int(r["time_ns"]) - first) / 1e9
+    filters = {
+        (): lambda r: True,
+        ("--event", rows[0]["event"]): lambda r: True,
+        ("--thread", tid): lambda r: r["tid"] == tid,
+        ("--process", pid): lambda r: r["pid"] == pid,
+        ("--function", function): lambda r: r["function"] == function,
+        ("--component", f"operator:{operator}"): lambda r: r["operator"] == operator,
+        ("--from", "0.03"): lambda r: s(r) >= 0.03,
+        ("--to", "0.05"): lambda r: s(r) < 0.05,
+        ("--from", "0.02", "--to", "0.06", "--thread", tid): lambda r: 0.02 <= s(r) < 0.06 and r["tid"] == tid,
+    }
+    with tempfile.TemporaryDirectory() as dir:
+        # --mark all: views of operators show the run phase alone, else
+        cases = [(f + ("--mark", "all"), [r for r in rows if passes(r)]) for f, passes in filters.items()]
+        for mark in ("run", "compile", "run#2", "run#33"):
+            name, _, instance = mark.partition("#")
+            within = [m for m in marks if m["name"] == name and (not instance or m["args"]["instance"] == int(instance))]
+            inside = [r for r in rows if any(m["begin_ns"] <= int(r["time_ns"]) < m["end_ns"] and m["pid"] == int(r["pid"]) for m in within)]
+            cases.append((("--mark", mark), inside))
+            if name == "run":
+                cases.append((("--mark", mark, "--component", f"operator:{operator}"), [r for r in inside if r["operator"] == operator]))
+        for filter, expected in cases:
+            lines = tailor("report", "--samples", *filter, trace).splitlines()
+            check(trace, filter, "--samples", len(lines) - 1, samples(expected))
+            for what, got in list(views(trace, filter)) + list(exports(trace, filter, dir)):
+                check(trace, filter, what, got, share(expected))
+print(f"FIGURE {checks} counts of samples compared")
+sys.exit(bad)
+END
