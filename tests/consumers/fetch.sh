@@ -15,7 +15,7 @@ while read -r name version sum folder; do
 	short=${name##*/}
 	[ "$(cat "$short/fetched" 2>/dev/null)" = "$sum" ] && continue
 	archive=$(timeout 120 npm pack --silent "$name@$version" 2>npm.log) ||
-		{ echo "skipped, because npm could not fetch $name $version: $(grep -v warn npm.log | head -n 1)"; exit 77; }
+		{ echo "skipped, because npm could not fetch $name $version: $(grep -v warn npm.log | grep -m 1 . || echo "no answer")"; exit 77; }
 	echo "$sum  $archive" | sha256sum --check --quiet ||
 		{ echo "$name $version: expected an archive with the SHA-256 $sum, got $(sha256sum "$archive")"; exit 1; }
 	rm -rf "$short"
