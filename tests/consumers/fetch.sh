@@ -14,8 +14,10 @@ major=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
 while read -r name version sum folder; do
 	short=${name##*/}
 	[ "$(cat "$short/fetched" 2>/dev/null)" = "$sum" ] && continue
-	archive=$(timeout 120 npm pack --silent "$name@$version" 2>npm.log) ||
-		{ echo "skipped, because npm could not fetch $name $version: $(grep -v warn npm.log | grep -m 1 . || echo "no answer")"; exit 77; }
+	if ! archive=$(timeout 120 npm pack --loglevel=error "$name@$version" 2>npm.log); then
+		echo "skipped, because npm could not fetch $name $version: $(grep -m 1 'error [a-z]' npm.log || echo "no answer")"
+		exit 77
+	fi
 	echo "$sum  $archive" | sha256sum --check --quiet ||
 		{ echo "$name $version: expected an archive with the SHA-256 $sum, got $(sha256sum "$archive")"; exit 1; }
 	rm -rf "$short"

@@ -71,7 +71,8 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
     slices = json.loads(tailor("export", "-f", "perfetto", trace))["traceEvents"]
     marks = [e for e in slices if e.get("cat") == "mark"]
     # slices begin at 0 where the recording does: when the first sample of Firefox's is, there and in the CSV
-    zero = first - min(t for thread in json.loads(tailor("export", "-f", "firefox", trace))["threads"] for t in thread["samples"]["time"]) * 1e6
+    threads = json.loads(tailor("export", "-f", "firefox", trace))["threads"]
+    zero = first - min(t for thread in threads for t in thread["samples"]["time"]) * 1e6
     for m in marks:
         m["begin_ns"] = zero + m["ts"] * 1e3
         m["end_ns"] = m["begin_ns"] + m["dur"] * 1e3
@@ -95,7 +96,8 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
         for mark in ("run", "compile", "run#2", "run#33"):
             name, _, instance = mark.partition("#")
             within = [m for m in marks if m["name"] == name and (not instance or m["args"]["instance"] == int(instance))]
-            inside = [r for r in rows if any(m["begin_ns"] <= int(r["time_ns"]) < m["end_ns"] and m["pid"] == int(r["pid"]) for m in within)]
+            inside = [r for r in rows if any(m["begin_ns"] <= int(r["time_ns"]) < m["end_ns"] and m["pid"] == int(r["pid"])
+                                             for m in within)]
             cases.append((("--mark", mark), inside))
             if name == "run":
                 cases.append((("--mark", mark, "--component", f"operator:{operator}"), [r for r in inside if r["operator"] == operator]))
