@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One thread after the other is looked at, until one is where it may be borrowed: for two seconds at most.  Those that run come
- * first, because nothing that they do is interrupted.
+ * first, because nothing that they do is interrupted; then those that sleep in calls of which the kernel knows how long they have
+ * to go on; then those whose timeout would begin anew.
  */
 #include "inject_internal.h"
 
@@ -15,13 +16,14 @@
 #include <unistd.h>
 
 #define TRY_MS 2000	/* until some thread is where it may be borrowed */
-#define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are */
+#define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are ... */
+#define TIMEOUTS_MS 400 /* ... and these, before those who would sleep longer for it */
 #define NAP_US 1000
 
-/* R; or S, in a call where that is safe.  Said by the kernel, without touching the thread. */
-static bool may_be_tried(pid_t pid, pid_t tid, bool sleepers)
+/* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */
+static bool may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
 {
-	unsigned long long call, first, second;
+	unsigned long long call, argument[4];
 	char path[96], text[256];
 	const char *at;
 	FILE *f;
@@ -32,12 +34,14 @@ static bool may_be_tried(pid_t pid, pid_t tid, bool sleepers)
 	at = f && fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
 	if (f)
 		fclose(f);
-	may = at && at[1] == ' ' && (at[2] == 'R' || (sleepers && at[2] == 'S'));
+	may = at && at[1] == ' ' && (at[2] == 'R' || (after_ms >= SLEEPERS_MS && at[2] == 'S'));
 	if (may && at[2] == 'S') {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 		f = fopen(path, "re");
-		may = f && fgets(text, sizeof(text), f) && sscanf(text, "%llu %llx %llx", &call, &first, &second) == 3 &&
-		      inject_sleeps_safely(pid, call, first, second);
+		may = f && fgets(text, sizeof(text), f) &&
+		      sscanf(text, "%llu %llx %llx %llx %llx", &call, &argument[0], &argument[1], &argument[2], &argument[3]) == 5 &&
+		      inject_sleeps_safely(pid, call, argument[0], argument[1]) &&
+		      (after_ms >= TIMEOUTS_MS || inject_keeps_time(pid, call, argument[0], argument[3]));
 		if (f)
 			fclose(f);
 	}
@@ -119,7 +123,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 		diag_fail(d, -ret, "process %d ended while it was attached to", (int)pid);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS) {
-		bool sleepers = inject_now_ms() - begin_ms >= SLEEPERS_MS;
+		int64_t after_ms = inject_now_ms() - begin_ms;
 		DIR *dir = opendir(path);
 		struct dirent *e;
 
@@ -130,7 +134,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 		while (ret == -EAGAIN && (e = readdir(dir))) {
 			pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 
-			if (tid <= 0 || !may_be_tried(pid, tid, sleepers))
+			if (tid <= 0 || !may_be_tried(pid, tid, after_ms))
 				continue;
 			t->process = p;
 			t->tid = tid;

@@ -79,6 +79,8 @@ int64_t inject_now_ms(void);
 bool inject_is_safe(struct inject_thread *t);
 /* Does it sleep in a call that may be interrupted and begun anew without anybody's notice? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
+/* ... and without sleeping for longer than it was to? */
+bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);
 /* Was it interrupted by us, in a call that fails then although no signal came?  Then it has to be begun anew. */
 bool inject_must_call_anew(const struct inject_thread *t);
 

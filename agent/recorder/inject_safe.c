@@ -32,14 +32,22 @@
 #define FUTEX_COMMAND 0x7f
 #define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores, joins; locks use FUTEX_WAIT */
 
-/* The loader and libc read files; nobody loads a library from a pipe. */
-static bool is_no_file(pid_t pid, uint64_t fd)
+/* What a descriptor is, or 0. */
+static mode_t kind_of(pid_t pid, uint64_t fd)
 {
 	char path[64];
 	struct stat s;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%llu", (int)pid, (unsigned long long)fd);
-	return stat(path, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode) || S_ISCHR(s.st_mode));
+	return stat(path, &s) == 0 ? s.st_mode & S_IFMT : 0;
+}
+
+/* The loader and libc read files; nobody loads a library from a pipe. */
+static bool is_no_file(pid_t pid, uint64_t fd)
+{
+	mode_t kind = kind_of(pid, fd);
+
+	return kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR;
 }
 
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second)
@@ -69,6 +77,27 @@ bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t sec
 		return (second & FUTEX_COMMAND) == FUTEX_WAIT_BITSET_;
 	default:
 		return false;
+	}
+}
+
+/* What fails with EINTR even for no signal's sake, and so is called anew by us, with the timeout that it had at first. */
+bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth)
+{
+	switch (call) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return (int32_t)fourth < 0; /* it has none */
+	case SYS_epoll_pwait2:
+		return !fourth;
+	case SYS_accept: /* SO_RCVTIMEO, maybe */
+	case SYS_accept4:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+		return false;
+	case SYS_read:
+		return kind_of(pid, first) != S_IFSOCK;
+	default:
+		return true;
 	}
 }
 

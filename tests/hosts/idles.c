@@ -52,6 +52,14 @@ static void *nothing(void *p)
 	return NULL;
 }
 
+static void *waits_for_ever(void *p)
+{
+	(void)p;
+	for (;;)
+		pause();
+	return NULL;
+}
+
 /* What nobody may be borrowed in: all for so long. */
 static double for_seconds;
 
@@ -154,6 +162,9 @@ int main(int argc, char **argv)
 	} else if (strcmp(call, "join") == 0) {
 		pthread_create(&thread, NULL, nothing, &seconds);
 		ret = pthread_join(thread, NULL);
+	} else if (strcmp(call, "two") == 0) { /* a wait whose timeout would begin anew, and one without any */
+		pthread_create(&thread, NULL, waits_for_ever, NULL);
+		ret = epoll_wait(epoll_create1(0), &e, 1, milliseconds);
 	} else if (strcmp(call, "handler") == 0) {
 		ret = in_handler();
 	} else if (strcmp(call, "loader") == 0) {
