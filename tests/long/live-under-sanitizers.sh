@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The recorder under address, undefined-behaviour and thread sanitizers, beside hosts that live in every way, hostile guests and hosts
-# whose recorder fails: the live tests pass as they do without, and no sanitizer has anything to say.  (The guest is never sanitized.)
+# whose recorder fails, attached to them and given bad input: the live tests pass as they do without, and no sanitizer has anything to
+# say.  (The guest is never sanitized.)
 # LIVE="..." for other tests.
 set -u
 B=$(cd "$1" && pwd)
@@ -12,7 +13,9 @@ mkdir "$dir/said"
 # a recorder beside a preloaded host has no stderr: what a sanitizer says goes to files
 export ASAN_OPTIONS=log_path=$dir/said/address UBSAN_OPTIONS=print_stacktrace=1:log_path=$dir/said/undefined
 export TSAN_OPTIONS=log_path=$dir/said/thread LSAN_OPTIONS=max_leaks=5
-live=${LIVE:-matrix-of-odd-hosts hostile-guests dormant-until-asked recorder-fails-host-goes-on record-beside-a-host}
+live=${LIVE:-matrix-of-odd-hosts hostile-guests dormant-until-asked recorder-fails-host-goes-on record-beside-a-host stale-sockets
+	bad-input-run attach-to-a-running-process inject-refuses-in-a-sentence inject-into-idle-hosts inject-into-running-hosts
+	inject-recorder-killed}
 
 # The sanitizer works, and is heard: what this test would see.
 cat >"$dir/leak.c" <<'C'

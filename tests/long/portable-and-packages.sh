@@ -40,7 +40,17 @@ make -s -o "$B/libtailor.so" -o "$B/tailor-record" B="$B" portable >"$dir/log" 2
 inside dpkg -l | grep -E 'libdw|libunwind|libpfm|libmsgpack|libjansson|libzydis|libmuparser' && fail "the root is not bare"
 cp -r "$B"/tailor-*-x86_64 "$root/srv/anywhere"
 records portable /srv/anywhere/tailor /srv/anywhere/libtailor.so
-rm -rf "$root/srv/anywhere"
+needed=$(readelf -d "$root/srv/anywhere/tailor-record" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm)\.so')
+[ -z "$needed" ] || fail "portable: tailor-record, which starts with every preloaded program, needs $needed"
+# it alone records, too: an agent needs no more beside it
+rm "$root/srv/anywhere/tailor"
+cp "$B/portable" "$root/srv/tailor" && cp -r "$root/srv/anywhere/lib" "$root/srv/lib"
+rm -f "$root/tmp/p.tlr"
+inside env LD_PRELOAD=/srv/anywhere/libtailor.so TAILOR_OUTPUT=/tmp/p.tlr /opt/unloads 1000 0.5 >"$dir/out" 2>&1 ||
+	fail "tailor-record alone: $(cat "$dir/out")"
+for _ in $(seq 100); do inside /srv/tailor dump /tmp/p.tlr 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
+inside /srv/tailor report /tmp/p.tlr | grep -q '100.0 % with a function' || fail "tailor-record alone: no trace, or no names in it"
+rm -rf "$root/srv/anywhere" "$root/srv/tailor" "$root/srv/lib"
 
 make -s B="$B" deb >"$dir/log" 2>&1 || { tail -n 40 "$dir/log"; exit 1; }
 ls "$B"/deb/*.dsc "$B"/deb/*.orig.tar.* "$B"/deb/*.debian.tar.* >/dev/null || fail "there is no source package"
