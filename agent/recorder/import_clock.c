@@ -114,11 +114,11 @@ static bool compare_tasks(const struct perf_data *p, const struct import_other *
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	struct perf_event_header *h = (struct perf_event_header *)room;
 	int64_t *ahead = o->nr ? malloc(o->nr * sizeof(*ahead)) : NULL;
-	uint64_t at = 0;
+	struct perf_data_cursor c = { 0 };
 	size_t nr = 0;
 	bool good;
 
-	while (ahead && nr < o->nr && perf_data_next(p, &at, h)) {
+	while (ahead && nr < o->nr && perf_data_next(p, &c, h) == 1) {
 		struct {
 			struct perf_event_header header;
 			uint32_t pid, ppid, tid, ptid;
@@ -135,6 +135,7 @@ static bool compare_tasks(const struct perf_data *p, const struct import_other *
 		if (same)
 			ahead[nr++] = (int64_t)(same->time_ns - r.time_ns);
 	}
+	perf_data_leave(&c);
 	if (nr)
 		qsort(ahead, nr, sizeof(*ahead), by_value);
 	good = nr && (uint64_t)ahead[3 * nr / 4] - (uint64_t)ahead[nr / 4] < APART_NS;

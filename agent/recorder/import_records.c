@@ -451,8 +451,9 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	struct perf_event_header *h = (struct perf_event_header *)room;
 	const struct perf_data *p = m->data;
 	struct utsname u = { .release = "" };
-	uint64_t at = 0, files_bad = 0;
-	int ret;
+	struct perf_data_cursor c = { 0 };
+	uint64_t files_bad = 0;
+	int ret, more;
 
 	write_header(m, end_s);
 	ret = take_events(m, d);
@@ -462,8 +463,11 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	images_of_the_past(m->images, p->release.p && p->release.bytes == strlen(u.release) &&
 					      memcmp(p->release.p, u.release, p->release.bytes) == 0);
 	code_files_of_the_past(m->code_files, end_ns(m), end_s);
-	while (perf_data_next(p, &at, h))
+	while ((more = perf_data_next(p, &c, h)) == 1)
 		on_record(m, h);
+	perf_data_leave(&c);
+	if (more < 0)
+		return diag_fail(d, ENOMEM, "no memory for the records of %s", m->options->input);
 	flush_samples(m);
 	images_settle(m->images);
 	code_files_drain(m->code_files, m->w, true, &files_bad);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perf_data.h"
 
+#include "perf_packed.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,17 +324,57 @@ static uint64_t record_end(const struct perf_data *p, uint64_t at, struct perf_e
 	return behind > left - h->size ? 0 : at + h->size + behind;
 }
 
-int perf_data_next(const struct perf_data *p, uint64_t *at, struct perf_event_header *room)
+/* What stands inside of a compressed record: its type says whether the bytes fill it, or how many they are. */
+static bool find_packed(const struct perf_event_header *h, const unsigned char *record, struct place *out)
 {
-	uint64_t here = *at ? *at : p->data_start, end;
-	struct perf_event_header h;
+	*out = (struct place){ record + sizeof(*h), h->size - sizeof(*h) };
+	if (h->type == COMPRESSED2) {
+		uint64_t bytes = take_u64(out);
 
-	end = here < p->data_end ? record_end(p, here, &h) : 0;
-	if (!end)
-		return 0;
-	memcpy(room, p->bytes + here, h.size);
-	*at = end;
-	return 1;
+		if (bytes > out->left)
+			return false;
+		out->left = (size_t)bytes;
+	}
+	return h->type == COMPRESSED || h->type == COMPRESSED2;
+}
+
+int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room)
+{
+	struct perf_event_header h;
+	struct place packed;
+	uint64_t end;
+	int ret;
+
+	if (!c->at)
+		c->at = p->data_start;
+	while (!c->damaged) {
+		ret = c->packed ? perf_packed_next(c->packed, room) : 0;
+		c->inside = ret > 0;
+		c->damaged = ret < 0;
+		if (ret)
+			return ret > 0;
+		end = c->at < p->data_end ? record_end(p, c->at, &h) : 0;
+		if (!end)
+			return 0;
+		c->start = c->at;
+		c->at = end;
+		if (!find_packed(&h, p->bytes + c->start, &packed)) {
+			memcpy(room, p->bytes + c->start, h.size);
+			return 1;
+		}
+		if (!c->packed)
+			c->packed = perf_packed_create();
+		if (!c->packed)
+			return -ENOMEM;
+		perf_packed_feed(c->packed, packed.at, packed.left);
+	}
+	return 0;
+}
+
+void perf_data_leave(struct perf_data_cursor *c)
+{
+	perf_packed_destroy(c->packed);
+	c->packed = NULL;
 }
 
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event)
@@ -437,23 +479,23 @@ static void note_time(struct perf_data *p, const struct perf_event_header *h)
 /* All records once: what a pipe says of itself, when it was, and whether we can read it at all. */
 static int look_through(struct perf_data *p, const char *path, struct diag *d)
 {
-	static const char compressed[] = "%s: its records are compressed (perf record -z), which is not supported: record without -z";
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	struct perf_event_header *h = (struct perf_event_header *)room;
-	uint64_t at = 0, start = p->data_start;
-	int ret = 0;
+	struct perf_data_cursor c = { 0 };
+	int ret = 0, more;
 
-	for (; ret == 0 && perf_data_next(p, &at, h); start = at) {
-		if (h->type == COMPRESSED || h->type == COMPRESSED2)
-			return diag_fail(d, ENOTSUP, compressed, path);
-		if (h->type == AUXTRACE)
-			p->aux_bytes += at - start - h->size;
-		if (p->pipe)
-			ret = take_pipe_record(p, start, h, path, d);
+	while ((more = perf_data_next(p, &c, h)) == 1 && ret == 0) {
+		if (h->type == AUXTRACE && !c.inside)
+			p->aux_bytes += c.at - c.start - h->size;
+		if (p->pipe && !c.inside)
+			ret = take_pipe_record(p, c.start, h, path, d);
 		note_time(p, h);
 	}
-	p->cut |= start < p->data_end;
-	p->data_end = start;
+	perf_data_leave(&c);
+	if (more < 0 && ret == 0)
+		ret = diag_fail(d, ENOMEM, "no memory for the records of %s", path);
+	p->cut |= c.damaged || c.at < p->data_end;
+	p->data_end = c.at;
 	return ret;
 }
 

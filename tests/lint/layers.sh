@@ -53,7 +53,7 @@ door() { # PATTERN ALLOWED-REGEX NAME
 }
 door 'perfmon/' '^agent/recorder/event' libpfm4
 door 'msgpack' '^(agent/recorder/trace_writer|analyzer/trace/)' msgpack-c
-door 'zstd' '^(agent/recorder/trace_writer|analyzer/trace/)' zstd
+door 'zstd' '^(agent/recorder/(trace_writer|perf_packed)|analyzer/trace/)' zstd
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'Zydis' '^analyzer/symbols/insn' Zydis

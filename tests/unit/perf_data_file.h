@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #define MADE_EVENTS 4
 #define MADE_IDS 2 /* of each event */
@@ -16,7 +17,7 @@
 
 /* types of records and numbers of features that perf itself made up */
 enum { MADE_ATTR = 64, MADE_TRACING_DATA = 66, MADE_BUILD_ID = 67, MADE_ROUND = 68, MADE_AUXTRACE = 71, MADE_UPDATE = 78, MADE_FEATURE = 80,
-       MADE_COMPRESSED = 81 };
+       MADE_COMPRESSED = 81, MADE_COMPRESSED2 = 83 };
 enum { FEATURE_BUILD_ID = 2, FEATURE_HOST = 3, FEATURE_RELEASE = 4, FEATURE_VERSION = 5, FEATURE_MACHINE = 6, FEATURE_CPUS = 7,
        FEATURE_COMMAND = 11, FEATURE_EVENTS = 12, FEATURE_CLOCK = 29 };
 
@@ -97,6 +98,43 @@ static inline struct bytes *made_feature(struct made *m, unsigned number)
 	m->has[number] = true;
 	m->feature[number].nr = 0;
 	return &m->feature[number];
+}
+
+/* The records so far become compressed ones of at most piece bytes; second: of the newer kind, which says how many. */
+static inline void made_pack(struct made *m, size_t piece, bool second)
+{
+	static unsigned char packed[2 * MADE_BYTES];
+	size_t nr = ZSTD_compress(packed, sizeof(packed), m->records.at, m->records.nr, 1);
+	static struct bytes body;
+
+	assert_false(ZSTD_isError(nr));
+	m->records.nr = 0;
+	for (size_t at = 0; at < nr; at += piece) {
+		size_t here = nr - at < piece ? nr - at : piece;
+
+		body.nr = 0;
+		if (second)
+			put_u64(&body, here);
+		put(&body, packed + at, here);
+		if (second)
+			put_zeros(&body, -here & 7);
+		put_record(&m->records, second ? MADE_COMPRESSED2 : MADE_COMPRESSED, 0, body.at, body.nr);
+	}
+}
+
+/* One compressed record more, of nr records of eight bytes that are all the same. */
+static inline void made_pack_same(struct made *m, size_t nr)
+{
+	struct perf_event_header h = { .type = MADE_ROUND, .size = sizeof(h) };
+	struct perf_event_header *all = calloc(nr, sizeof(h));
+	size_t room = ZSTD_compressBound(nr * sizeof(h));
+	void *packed = malloc(room);
+
+	for (size_t i = 0; i < nr; i++)
+		all[i] = h;
+	put_record(&m->records, MADE_COMPRESSED, 0, packed, ZSTD_compress(packed, room, all, nr * sizeof(h), 19));
+	free(packed);
+	free(all);
 }
 
 static inline uint64_t made_id(unsigned event, unsigned i)

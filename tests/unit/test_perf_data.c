@@ -50,7 +50,7 @@ static void both_forms_say_the_same(void **state)
 		const struct perf_data_build_id *id;
 		struct perf_data_text word;
 		struct bytes *f;
-		uint64_t at = 0;
+		struct perf_data_cursor c = { 0 };
 		size_t word_at = 0;
 		uint32_t event;
 
@@ -110,7 +110,7 @@ static void both_forms_say_the_same(void **state)
 		assert_int_equal(data.nr_samples, 2);
 		assert_int_equal(data.first_ns, 800);
 		assert_int_equal(data.last_ns, 900);
-		for (int nr = 0; perf_data_next(&data, &at, record);)
+		for (int nr = 0; perf_data_next(&data, &c, record);)
 			if (record->type == PERF_RECORD_SAMPLE) {
 				assert_int_equal(((uint64_t *)record)[2], 0x1000 * ++nr);
 				assert_true(perf_data_find_event(&data, record, &event));
@@ -123,7 +123,7 @@ static void both_forms_say_the_same(void **state)
 static void samples_of_several_events_are_told_apart_by_id(void **state)
 {
 	struct made *m;
-	uint64_t at = 0;
+	struct perf_data_cursor c = { 0 };
 	uint32_t event;
 
 	(void)state;
@@ -139,14 +139,14 @@ static void samples_of_several_events_are_told_apart_by_id(void **state)
 	add_sample(m, 555, 5, 50); /* of nobody */
 	assert_int_equal(init(m), 0);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_true(perf_data_next(&data, &at, record));
+		assert_true(perf_data_next(&data, &c, record));
 		assert_true(perf_data_find_event(&data, record, &event));
 		assert_int_equal(event, i);
 	}
-	assert_true(perf_data_next(&data, &at, record));
+	assert_true(perf_data_next(&data, &c, record));
 	assert_true(perf_data_find_event(&data, record, &event));
 	assert_int_equal(event, 2);
-	assert_true(perf_data_next(&data, &at, record));
+	assert_true(perf_data_next(&data, &c, record));
 	assert_false(perf_data_find_event(&data, record, &event));
 	assert_int_equal(data.last_ns, 40); /* nobody knows where the last one's time stands */
 	perf_data_fini(&data);
@@ -158,8 +158,8 @@ static void samples_of_several_events_are_told_apart_by_id(void **state)
 	m->attr[1] = m->attr[0];
 	MADE_WORDS(m, PERF_RECORD_SAMPLE, 0, 1, 10, made_id(1, 1));
 	assert_int_equal(init(m), 0);
-	at = 0;
-	assert_true(perf_data_next(&data, &at, record));
+	c = (struct perf_data_cursor){ 0 };
+	assert_true(perf_data_next(&data, &c, record));
 	assert_true(perf_data_find_event(&data, record, &event));
 	assert_int_equal(event, 1);
 	perf_data_fini(&data);
@@ -197,11 +197,6 @@ static void what_cannot_be_read_is_refused_in_a_sentence(void **state)
 	(void)state;
 	for (int pipe = 0; pipe < 2; pipe++) {
 		m = make(pipe);
-		MADE_WORDS(m, MADE_COMPRESSED, 0, 1, 2, 3);
-		assert_int_equal(init(m), -ENOTSUP);
-		assert_non_null(strstr(d.text, "without -z"));
-
-		m = make(pipe);
 		m->attr[0].sample_type |= 1ull << 60;
 		assert_int_equal(init(m), -ENOTSUP);
 		assert_non_null(strstr(d.text, "that we do not know"));
@@ -227,11 +222,112 @@ static void what_cannot_be_read_is_refused_in_a_sentence(void **state)
 	assert_int_equal(perf_data_init(m->file.at, m->file.nr, "f", &data, &d), -E2BIG);
 }
 
+/* The samples that are read, which must be those at 1000, 2000, ... in order. */
+static int count_samples(void)
+{
+	struct perf_data_cursor c = { 0 };
+	int nr = 0;
+
+	while (perf_data_next(&data, &c, record) == 1)
+		if (record->type == PERF_RECORD_SAMPLE)
+			assert_int_equal(((uint64_t *)record)[2], 1000 * ++nr);
+	perf_data_leave(&c);
+	return nr;
+}
+
+static void compressed_records_may_be_cut_anywhere(void **state)
+{
+	(void)state;
+	for (size_t cut = 1; cut < 500; cut = cut < 40 ? cut + 1 : 2 * cut)
+		for (int form = 0; form < 4; form++) {
+			struct made *m = make(form & 1);
+
+			for (uint64_t i = 1; i <= 50; i++)
+				add_sample(m, 100, 1000 * i, i);
+			made_pack(m, cut, form & 2);
+			for (uint64_t i = 51; i <= 60; i++)
+				add_sample(m, 100, 1000 * i, i); /* and as they are, behind */
+			assert_int_equal(init(m), 0);
+			assert_false(data.cut);
+			assert_int_equal(data.nr_samples, 60);
+			assert_int_equal(data.first_ns, 1);
+			assert_int_equal(data.last_ns, 60);
+			assert_int_equal(count_samples(), 60);
+			assert_int_equal(count_samples(), 60);
+			perf_data_fini(&data);
+		}
+}
+
+static void what_compressed_records_say_of_the_file_is_not_believed(void **state)
+{
+	struct made *m = make(true);
+
+	(void)state;
+	put_record(&m->records, MADE_ATTR, 0, &m->attr[0], sizeof(m->attr[0]));
+	MADE_WORDS(m, MADE_AUXTRACE, 0, 1 << 30, 0, 0, 0, 0);
+	add_sample(m, 100, 1000, 10);
+	made_pack(m, 4096, false);
+	assert_int_equal(init(m), 0);
+	assert_int_equal(data.nr_events, 1);
+	assert_int_equal(data.aux_bytes, 0);
+	assert_int_equal(count_samples(), 1);
+	perf_data_fini(&data);
+}
+
+static void damage_of_compressed_records_ends_the_file(void **state)
+{
+	struct made *m = make(false);
+	size_t whole;
+
+	(void)state;
+	MADE_WORDS(m, MADE_COMPRESSED, 0, 1, 2, 3); /* no zstd */
+	assert_int_equal(init(m), 0);
+	assert_true(data.cut);
+	assert_int_equal(data.nr_samples, 0);
+	perf_data_fini(&data);
+
+	/* each byte in turn is another: what comes is what stood before it */
+	m = make(false);
+	for (uint64_t i = 1; i <= 50; i++)
+		add_sample(m, 100, 1000 * i, i);
+	made_pack(m, 100, false);
+	whole = m->records.nr;
+	for (size_t at = 0; at < whole; at++) {
+		m->records.at[at] ^= 0x40;
+		if (init(m) == 0) {
+			struct perf_data_cursor c = { 0 };
+
+			while (perf_data_next(&data, &c, record) == 1)
+				;
+			perf_data_leave(&c);
+			assert_true(c.at <= m->file.nr);
+			perf_data_fini(&data);
+		}
+		m->records.at[at] ^= 0x40;
+	}
+
+	/* a size that reaches beyond the record */
+	m = make(false);
+	MADE_WORDS(m, MADE_COMPRESSED2, 0, 9, 0);
+	add_sample(m, 100, 1000, 10);
+	assert_int_equal(init(m), 0);
+	assert_int_equal(count_samples(), 1);
+	perf_data_fini(&data);
+
+	/* 100 MB of records in 10 KB */
+	m = make(false);
+	for (int i = 0; i < 1000; i++)
+		made_pack_same(m, 100000);
+	assert_int_equal(init(m), 0);
+	assert_true(data.cut);
+	perf_data_fini(&data);
+}
+
 static void hardware_traces_are_stepped_over_and_counted(void **state)
 {
 	struct made *m = make(false);
 	struct perf_data p;
-	uint64_t at = 0;
+	struct perf_data_cursor c = { 0 };
 
 	(void)state;
 	MADE_WORDS(m, MADE_AUXTRACE, 0, 24, 0, 0, 0, 0); /* how many bytes stand behind */
@@ -240,9 +336,9 @@ static void hardware_traces_are_stepped_over_and_counted(void **state)
 	assert_int_equal(init(m), 0);
 	assert_int_equal(data.aux_bytes, 24);
 	assert_int_equal(data.nr_samples, 1);
-	assert_true(perf_data_next(&data, &at, record));
+	assert_true(perf_data_next(&data, &c, record));
 	assert_int_equal(record->type, MADE_AUXTRACE);
-	assert_true(perf_data_next(&data, &at, record));
+	assert_true(perf_data_next(&data, &c, record));
 	assert_int_equal(record->type, PERF_RECORD_SAMPLE);
 	perf_data_fini(&data);
 
@@ -332,7 +428,7 @@ static void sections_that_lie_are_not_followed(void **state)
 		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 			unsigned char *copy = malloc(m->file.nr);
 			struct perf_data_text word;
-			uint64_t next = 0;
+			struct perf_data_cursor next = { 0 };
 			size_t word_at = 0;
 
 			memcpy(m->file.at + at, &bad[i], 8);
@@ -342,7 +438,8 @@ static void sections_that_lie_are_not_followed(void **state)
 					;
 				while (perf_data_next_word(&data, &word_at, &word))
 					;
-				assert_true(next <= m->file.nr && word_at <= m->file.nr);
+				perf_data_leave(&next);
+				assert_true(next.at <= m->file.nr && word_at <= m->file.nr);
 				assert_true(data.ids.nr <= m->file.nr / 8);
 				perf_data_fini(&data);
 			}
@@ -359,6 +456,9 @@ int main(void)
 		cmocka_unit_test(samples_of_several_events_are_told_apart_by_id),
 		cmocka_unit_test(attrs_of_older_and_newer_perfs_are_read),
 		cmocka_unit_test(what_cannot_be_read_is_refused_in_a_sentence),
+		cmocka_unit_test(compressed_records_may_be_cut_anywhere),
+		cmocka_unit_test(what_compressed_records_say_of_the_file_is_not_believed),
+		cmocka_unit_test(damage_of_compressed_records_ends_the_file),
 		cmocka_unit_test(hardware_traces_are_stepped_over_and_counted),
 		cmocka_unit_test(a_file_that_is_cut_yields_what_stands_before),
 		cmocka_unit_test(a_recording_that_was_killed_is_read),
