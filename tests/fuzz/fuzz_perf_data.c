@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A perf.data file of any bytes: its header, its facts, and all that import makes of its records, but for files: what a mapping's
- * path would open is none of the fuzzer's business, so the first byte of each is changed.
+ * path would open is none of the fuzzer's business, so the first byte of each is changed.  (In what is compressed it cannot be:
+ * the corpus has none there.)
  */
 #include "fuzz.h"
 
