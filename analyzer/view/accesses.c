@@ -6,22 +6,50 @@
 #include <string.h>
 
 #define GAP (64ull << 20)	/* addresses further apart are of different regions, where nobody says more */
-#define ACCESSES_MAX (1u << 22) /* what is kept: enough for any picture */
+#define ACCESSES_MAX (1u << 20) /* what is kept: enough for any picture */
+
+/* One of 2^thinning, whichever way the samples come; those of a larger thinning are some of those of a smaller one. */
+static bool is_kept(const struct access *x, unsigned thinning)
+{
+	uint64_t h = (x->time_ns ^ x->address << 20 ^ x->thread) * 0x9e3779b97f4a7c15ull;
+
+	h = (h ^ h >> 32) * 0xd6e8feb86659fd93ull;
+	return ((h ^ h >> 32) & ((1ull << thinning) - 1)) == 0;
+}
+
+static void thin(struct accesses *s, size_t most)
+{
+	while (s->nr >= most && s->thinning < 32) {
+		size_t nr = 0;
+
+		s->thinning++;
+		for (size_t i = 0; i < s->nr; i++)
+			if (is_kept(&s->list[i], s->thinning))
+				s->list[nr++] = s->list[i];
+		s->nr = nr;
+	}
+}
 
 int accesses_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	struct accesses *s = context;
+	size_t most = s->most ? s->most : ACCESSES_MAX;
 
 	(void)a;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = rows[i];
+		struct access x;
 
 		if (!t->address[row] || t->share[row] < 0.5)
 			continue;
-		if (s->nr == ACCESSES_MAX) {
-			s->more++;
+		s->seen++;
+		x = (struct access){
+			.time_ns = t->time_ns[row], .address = t->address[row], .thread = t->column[TABLE_THREAD][row],
+			.event = t->column[TABLE_EVENT][row], .memory = t->column[TABLE_MEMORY][row], .instruction = (uint32_t)t->ip[row],
+			.phase = t->column[TABLE_PHASE][row],
+			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
+		if (s->thinning && !is_kept(&x, s->thinning))
 			continue;
-		}
 		if (s->nr == s->capacity) {
 			size_t capacity = s->capacity ? 2 * s->capacity : 1024;
 			struct access *bigger = realloc(s->list, capacity * sizeof(*bigger));
@@ -31,11 +59,9 @@ int accesses_take(void *context, const struct attribution *a, const struct table
 			s->list = bigger;
 			s->capacity = capacity;
 		}
-		s->list[s->nr++] = (struct access){
-			.time_ns = t->time_ns[row], .address = t->address[row], .thread = t->column[TABLE_THREAD][row],
-			.event = t->column[TABLE_EVENT][row], .memory = t->column[TABLE_MEMORY][row], .instruction = (uint32_t)t->ip[row],
-			.phase = t->column[TABLE_PHASE][row],
-			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
+		s->list[s->nr++] = x;
+		if (s->nr >= most)
+			thin(s, most);
 	}
 	return 0;
 }

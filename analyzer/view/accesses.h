@@ -7,6 +7,9 @@
  * RUN samples at least (by chance one sample in 70) are walked through in order; and all differences within a stream are multiples of its
  * step, so that their greatest common divisor is the step, however few of the accesses were sampled.  A stream ends with the run
  * phase that it is in: a scan that starts anew is no leap.  Streams of fewer than RUN samples say nothing of their order.
+ *
+ * Of very many samples one of 2, 4, 8, ... is kept, by chance, over the whole recording: as if it had been sampled less often, which
+ * changes neither shares nor directions nor divisors.
  * Context: thread.
  */
 #ifndef TAILOR_ACCESSES_H
@@ -38,12 +41,14 @@ struct accesses {
 	uint32_t level; /* that components are of; LEVELS_MAX: of functions */
 	struct access *list;
 	size_t nr, capacity;
-	uint64_t more; /* that were not kept */
+	uint64_t seen;	   /* in all */
+	unsigned thinning; /* of 2^thinning of them one is kept */
+	size_t most;	   /* to keep; 0: as many as do for any picture */
 	struct access_region *region;
 	uint32_t nr_regions;
 };
 
-/* For report_each(): keep the rows that have an address. */
+/* For report_each(): keep the rows that have an address, or an even part of them. */
 int accesses_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* Regions, orders and steps of all; 0 or -ENOMEM.  Afterwards sorted by event and time. */
 int accesses_settle(struct accesses *s, const struct model *m);

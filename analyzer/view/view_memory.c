@@ -423,8 +423,9 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 			part.event = r->model->event[event].name;
 		show_part(r, &part, p);
 	}
-	if (s->more)
-		page_sentence(p, "(%llu later samples are not in here)", (unsigned long long)s->more);
+	if (s->thinning)
+		page_sentence(p, "(of %llu samples with an address one in %llu is in here, over the whole recording: counts and pages are "
+			      "of those)", (unsigned long long)s->seen, 1ull << s->thinning);
 	if (r->svg)
 		memory_svg(r, s, r->svg);
 }

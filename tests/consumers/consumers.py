@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What `tailor export` writes, opened by those that it is written for, counts as its own CSV does.
 
-consumers.py BUILD TRACE...
+consumers.py BUILD TRACE[:LEVEL]...
+consumers.py BUILD --large TRACE...: those that are no small packages: a browser, with flame graphs and with speedscope's page; Go's pprof
 
 Firefox: the profiler's own command line (load, upgrade, threads, functions, markers).  Perfetto: its trace processor, asked in
 SQL.  speedscope: its page's importer, which also reads folded stacks, pprof's and Perfetto's.  pprof: pprof-format.
 BUILD/consumers has them (fetch.sh).
 """
+import base64
 import collections
 import csv
 import glob
@@ -43,7 +45,7 @@ class Trace:
         self.event = event
 
     def export(self, format):
-        file = f"{self.dir}/{os.path.basename(self.path)}-{self.level or 'function'}.{format}"
+        file = f"{self.dir}/{os.path.basename(self.path)}-{self.level or 'function'}.{'svg' if format == 'flamegraph' else format}"
         if not os.path.exists(file):
             output([f"{self.build}/tailor", "export", "-f", format, "-o", file, self.path] + (["--level", self.level] if self.level else []))
         return file
@@ -81,7 +83,7 @@ class Trace:
             near = got == expected
         if not near:
             self.bad += 1
-            print(f"{self.name}: {consumer}: {what}: expected {expected!r}, got {got!r}")
+            print(f"{self.name}: {consumer}: {what}: expected {str(expected)[:500]}, got {str(got)[:500]}")
 
 
 def share(row):
@@ -220,8 +222,103 @@ def perfetto(t, importers):
             [s for s in samples if s["depth"] or s["least"] < 0], [])
 
 
+def of_c(own):
+    """Without the names of C++, which viewers write out in different ways."""
+    return {k: v for k, v in own.items() if v and not k.startswith(("_Z", "operator ")) and "::" not in k}
+
+
+def browse(url, *expressions):
+    return [json.loads(line) for line in output(["node", f"{HERE}/browser.mjs", "chromium-headless-shell", url, *expressions]).splitlines()]
+
+
+def flamegraph(t):
+    """Shown, zoomed and searched."""
+    total, own = round(sum(map(share, t.rows))), t.own(0)
+    name = max(own, key=own.get)
+    of_name = f"[...document.querySelectorAll('g.f')].filter((g) => g.dataset.n === {json.dumps(name)})"
+    note, widths, zoomed, found = browse(
+        f"file://{t.export('flamegraph')}", "document.getElementById('note').textContent",
+        "[...document.querySelectorAll('g.f')].filter((g) => g.dataset.d <= 1).map((g) => [+g.dataset.d, g.querySelector('rect').getBBox().width])",
+        f"({of_name})[0].dispatchEvent(new MouseEvent('click')), ({of_name})[0].querySelector('rect').getBBox().width",
+        f"window.prompt = () => {json.dumps(name)}, document.getElementById('search').dispatchEvent(new MouseEvent('click')), "
+        "document.getElementById('note').textContent")
+    t.check("browser", "samples of the flame graph", note.split(";")[0], f"{total} samples")
+    t.check("browser", "width of the lowest box", [round(w) for d, w in widths if d == 0], [1180])
+    t.check("browser", "width of those on it", sum(w for d, w in widths if d == 1), 1180, 0.01)
+    t.check("browser", f"width of {name}, zoomed to", round(zoomed), 1180)
+    t.check("browser", f"samples that the search for {name} finds", int(found.split()[-1]), sum(n for k, n in own.items() if name in k))
+
+
+def speedscope_page(t):
+    """Its table of functions, as people see it."""
+    data = base64.b64encode(open(t.export("speedscope"), "rb").read()).decode()
+    script = f"{t.dir}/profile.js"
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(f"speedscope.loadFileFromBase64('a trace', '{data}')")
+    shown = "new Promise((done) => setTimeout(function look() { %s ? done(document.body.innerText) : setTimeout(look, 100) }))"
+    _, text = browse(f"file://{t.build}/consumers/speedscope/dist/release/index.html#localProfilePath={script}",
+                     shown % "document.body.innerText.includes('Sandwich')",
+                     "window.dispatchEvent(new KeyboardEvent('keypress', { key: '3' })), " + shown %
+                     "document.body.innerText.split('Symbol Name')[1]?.trim()")
+    own = collections.Counter()
+    rows = [x for x in text.split("Symbol Name", 1)[1].split("\n") if x.strip()]
+    for _, self_weight, name in zip(rows[0::3], rows[1::3], rows[2::3]):
+        own[name.strip()] += int(self_weight.split()[0].replace(",", ""))
+    head = next(line for line in text.splitlines() if line.endswith("/" + str(len(t.sums(thread, share))) + ")"))
+    tid = int(head.split()[-2])
+    expected = t.own(1, tid)
+    shown_ones = {k: v for k, v in of_c(expected).items() if k in own} # the table has only rows that are in sight
+    t.check("speedscope's page", "weight by function", of_c(own), shown_ones)
+    t.check("speedscope's page", "functions that are in sight", len(shown_ones) >= min(5, len(of_c(expected))), True)
+
+
+def go_pprof(t):
+    go = "/usr/lib/go-1.19/bin/go"
+    text = output([go, "tool", "pprof", "-top", "-nodecount=0", "-nodefraction=0", "-sample_index=samples", "-flat",
+                   "-symbolize=demangle=none", t.export("pprof")],
+                  {"HOME": t.dir})
+    own = collections.Counter()
+    for line in text.split("flat%", 1)[1].splitlines()[1:]:
+        fields = line.split(None, 5)
+        own[fields[5]] += int(fields[0])
+    t.check("go tool pprof", "samples", sum(own.values()), round(sum(map(share, t.rows))))
+    t.check("go tool pprof", "samples by function", of_c(own), of_c(t.own(0)))
+    text = output([go, "tool", "pprof", "-tags", "-sample_index=samples", t.export("pprof")], {"HOME": t.dir})
+    threads = collections.Counter()
+    for line in text.split("thread: Total", 1)[1].splitlines()[1:]:
+        if not line.strip():
+            break
+        threads[int(line.split()[-1])] += float(line.split()[0])
+    t.check("go tool pprof", "samples by thread", threads, t.sums(thread, share), 0.01)
+
+
+def large(build, paths, dir):
+    bad = checks = 0
+    for path in paths:
+        t = Trace(build, path, dir)
+        for consumer in (flamegraph, speedscope_page, go_pprof):
+            bad += not attempt(t, consumer)
+        bad += t.bad
+        checks += t.checks
+    return bad, checks
+
+
+def attempt(t, consumer, *args):
+    try:
+        consumer(t, *args)
+    except (Failed, KeyError, IndexError, TypeError, ValueError, StopIteration, subprocess.TimeoutExpired) as e:
+        print(f"{t.name}: {consumer.__name__}: {type(e).__name__}: {e}")
+        return False
+    return True
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
+    if sys.argv[2] == "--large":
+        with tempfile.TemporaryDirectory() as dir:
+            bad, checks = large(build, sys.argv[3:], dir)
+        print(f"FIGURE {checks} comparisons by a browser and by Go's pprof")
+        sys.exit(1 if bad else 0)
     bad = checks = 0
     with tempfile.TemporaryDirectory() as dir:
         for spec in sys.argv[2:]:
@@ -232,11 +329,7 @@ def main():
             lines = output(["node", f"{HERE}/speedscope.mjs", page] + [t.export(f) for f in formats]).splitlines()
             importers = dict(zip(formats, map(json.loads, lines)))
             for consumer in (folded, speedscope, pprof, firefox, perfetto):
-                try:
-                    consumer(t, importers)
-                except (Failed, KeyError, IndexError, TypeError, ValueError, subprocess.TimeoutExpired) as e:
-                    print(f"{t.name}: {consumer.__name__}: {type(e).__name__}: {e}")
-                    t.bad += 1
+                bad += not attempt(t, consumer, importers)
             bad += t.bad
             checks += t.checks
     print(f"FIGURE {checks} comparisons by Firefox's, Perfetto's, speedscope's and pprof's own readers")

@@ -100,12 +100,55 @@ static void memory_that_nobody_named_is_a_region_for_each_lump(void **state)
 	accesses_fini(&s);
 }
 
+static void of_very_many_an_even_part_is_kept(void **state)
+{
+	enum { ROWS = 1000, BLOCKS = 200, MOST = 2000 };
+	void *memory = malloc(table_bytes(ROWS, 0));
+	size_t quarter[4] = { 0 };
+	struct table t;
+
+	(void)state;
+	assert_non_null(memory);
+	s.most = MOST;
+	table_init(&t, memory, ROWS, 0);
+	for (uint64_t block = 0; block < BLOCKS; block++) {
+		uint32_t rows[ROWS];
+
+		t.nr = 0;
+		for (uint32_t i = 0; i < ROWS; i++) {
+			uint64_t n = block * ROWS + i;
+
+			rows[i] = table_add(&t);
+			t.time_ns[i] = 1000 * n;
+			t.address[i] = told[COLUMN].address + 48 * n;
+			t.share[i] = 1;
+			t.ip[i] = 7;
+			t.column[TABLE_MEMORY][i] = COLUMN;
+		}
+		assert_int_equal(accesses_take(&s, NULL, &t, rows, ROWS), 0);
+		assert_true(s.nr < MOST);
+	}
+	assert_int_equal(s.seen, ROWS * BLOCKS);
+	assert_int_equal(s.thinning, 7);
+	assert_in_range(s.nr, ROWS * BLOCKS / 128 * 8 / 10, ROWS * BLOCKS / 128 * 12 / 10);
+	assert_int_equal(accesses_settle(&s, &model), 0);
+	for (size_t i = 0; i < s.nr; i++)
+		quarter[s.list[i].time_ns / (1000ull * ROWS * BLOCKS / 4)]++;
+	for (int i = 0; i < 4; i++)
+		assert_in_range(quarter[i], s.nr / 5, s.nr / 3);
+	assert_int_equal(step_of(7), 48); /* and what it tells is the same */
+	assert_int_equal(count(7, ACCESS_SEQUENTIAL), s.nr);
+	accesses_fini(&s);
+	free(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walks_leaps_and_strides_are_told_apart),
 		cmocka_unit_test(a_scan_that_starts_anew_is_no_leap),
 		cmocka_unit_test(memory_that_nobody_named_is_a_region_for_each_lump),
+		cmocka_unit_test(of_very_many_an_even_part_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
