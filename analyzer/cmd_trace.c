@@ -239,6 +239,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		ask(context, &s->report);
 		s->options.stacks = s->report.stacks;
 		s->options.addresses = s->report.addresses;
+		s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
 		ret = attribute(s->reader, s->model, &s->options, &s->attribution, &d);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}

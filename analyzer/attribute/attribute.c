@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "attribute.h"
 
+#include "glance.h"
 #include "locate.h"
 #include "recent.h"
+#include "rows.h"
 #include "switches.h"
 #include "walk.h"
 
@@ -23,15 +25,6 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
-#define SEEDS_MAX TABLE_LEVELS
-#define BLOCK_ROWS 4040 /* handed over at a time: they stay in the processor's cache, and no power of two, or all columns would share
-			 * a few of its sets */
-
-struct seeds {
-	uint32_t nr;
-	uint32_t component[SEEDS_MAX];
-};
-
 struct run {
 	struct attribution *a;
 	const struct attribute_options *options;
@@ -39,16 +32,9 @@ struct run {
 	struct recent *recent;
 	struct unwinder *unwinder;
 	struct switches switches;
-	struct table table; /* the rows that have not been handed over */
-	uint32_t sample_row; /* ... of the last sample: from here on */
-	void *memory;	    /* ... are in here */
-	struct intern expansions; /* seeds -> 1 + index */
-	struct ways {
-		uint32_t first, nr; /* rows */
-	} *ways;
-	struct expansion_row *row;
-	uint32_t nr_ways, ways_capacity, nr_rows, rows_capacity;
+	struct rows rows;
 	double cut_off[MODEL_EVENTS_MAX]; /* of weights that were scaled */
+	uint64_t told[NR_RECENT_TOLD]; /* samples by what is told of their places */
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };
 
@@ -69,8 +55,7 @@ struct sample {
 	enum method method;
 	enum reason reason;
 	struct seeds seeds;
-	uint32_t expansion;   /* 1 + index, where it is known already */
-	uint32_t shared_half; /* the second parent of an instruction between two lines */
+	uint32_t expansion;   /* of rows_ways(), where it is known already */
 	uint32_t caller_function; /* the frame that decided */
 };
 
@@ -99,7 +84,7 @@ static bool take_tag(const struct run *run, struct sample *s, uint64_t value)
 		return true;
 	}
 	s->seeds.nr = 0;
-	for (uint32_t i = 0; i < t->nr_fields && s->seeds.nr < SEEDS_MAX; i++) {
+	for (uint32_t i = 0; i < t->nr_fields && s->seeds.nr < ROWS_SEEDS_MAX; i++) {
 		uint64_t id = value >> t->field[i].shift;
 		uint32_t component;
 
@@ -128,7 +113,7 @@ static bool take_location(const struct model *m, struct sample *s, const struct 
 		return false;
 	s->seeds.nr = 1;
 	s->seeds.component[0] = first;
-	s->shared_half = !l->component && l->before && l->after && l->after != l->before ? l->after : COMPONENT_NONE;
+	s->seeds.shared_half = !l->component && l->before && l->after && l->after != l->before ? l->after : COMPONENT_NONE;
 	return true;
 }
 
@@ -362,15 +347,20 @@ static void decide_by_dictionary(struct run *run, struct sample *s, const struct
 		s->reason = REASON_NO_CODE_OBJECT;
 }
 
-static void decide(struct run *run, struct sample *s, const struct location *l, const struct code *code, bool stack_only)
+static void begin_deciding(struct sample *s)
 {
 	s->method = METHOD_NONE;
 	s->reason = REASON_NONE;
 	s->seeds.nr = 0;
 	s->expansion = 0;
-	s->shared_half = COMPONENT_NONE;
+	s->seeds.shared_half = COMPONENT_NONE;
 	s->low = s->object = COMPONENT_NONE;
 	s->caller_function = 0;
+}
+
+static void decide(struct run *run, struct sample *s, const struct location *l, const struct code *code, bool stack_only)
+{
+	begin_deciding(s);
 	decide_by_dictionary(run, s, l, code, stack_only);
 	if (!s->low)
 		return;
@@ -378,144 +368,8 @@ static void decide(struct run *run, struct sample *s, const struct location *l, 
 		s->method = s->low == l->low ? METHOD_IP : METHOD_STACK;
 		s->reason = REASON_NONE;
 	}
-	for (int i = 0; i < 2 && s->seeds.nr < SEEDS_MAX; i++)
+	for (int i = 0; i < 2 && s->seeds.nr < ROWS_SEEDS_MAX; i++)
 		s->seeds.component[s->seeds.nr++] = i ? s->object : s->low;
-}
-
-/* ------------------------------------------------------------------------------------------------------------- rows */
-
-static bool reserve_ways(struct run *run, uint32_t nr_rows)
-{
-	if (run->nr_ways == run->ways_capacity) {
-		uint32_t capacity = run->ways_capacity ? 2 * run->ways_capacity : 64;
-		struct ways *bigger = realloc(run->ways, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		run->ways = bigger;
-		run->ways_capacity = capacity;
-	}
-	if (run->nr_rows + nr_rows > run->rows_capacity) {
-		uint32_t capacity = 2 * run->rows_capacity + nr_rows + 64;
-		struct expansion_row *bigger = realloc(run->row, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		run->row = bigger;
-		run->rows_capacity = capacity;
-	}
-	return true;
-}
-
-/* 1 + index of the ways up from what decided; 0 without memory. */
-static uint32_t expand(struct run *run, const struct sample *s)
-{
-	const struct dictionary *d = &run->a->model->dictionary;
-	struct expansion e, other = { 0 };
-	uint64_t a = 0, b = (uint64_t)s->shared_half << 8 | s->seeds.nr;
-	uint32_t i;
-
-	for (uint32_t n = 0; n < s->seeds.nr; n++)
-		a = a * 0x9e3779b97f4a7c15ull + s->seeds.component[n] + 1;
-	i = d->has_unlinks ? 0 : intern_find(&run->expansions, a, b);
-	if (i)
-		return i;
-	dictionary_expand(d, s->seeds.component, s->seeds.nr, s->time_ns, &e);
-	if (s->shared_half) { /* half each; what both say stays whole by being added up */
-		dictionary_expand(d, &s->shared_half, 1, s->time_ns, &other);
-		for (uint32_t n = 0; n < e.nr; n++)
-			e.row[n].share /= 2;
-		for (uint32_t n = 0; n < other.nr && e.nr < EXPANSION_ROWS_MAX; n++) {
-			other.row[n].share /= 2;
-			e.row[e.nr++] = other.row[n];
-		}
-	}
-	if (d->has_unlinks) /* it holds for this sample only */
-		run->nr_ways = run->nr_rows = 0;
-	if (!reserve_ways(run, e.nr))
-		return 0;
-	run->ways[run->nr_ways] = (struct ways){ run->nr_rows, e.nr };
-	memcpy(run->row + run->nr_rows, e.row, e.nr * sizeof(*e.row));
-	run->nr_rows += e.nr;
-	i = ++run->nr_ways;
-	if (!d->has_unlinks)
-		intern_set(&run->expansions, a, b, i);
-	return i;
-}
-
-/* Rows of the ways up from what decided, at least one; NULL without memory. */
-static const struct expansion_row *ways_of(struct run *run, const struct sample *s, uint32_t *nr)
-{
-	static const struct expansion_row nobody = { 1, { 0 } };
-	uint32_t i = s->expansion;
-
-	*nr = 1;
-	if (!i && !s->seeds.nr)
-		return &nobody;
-	i = i ? i : expand(run, s);
-	if (!i)
-		return NULL;
-	*nr = run->ways[i - 1].nr;
-	return run->row + run->ways[i - 1].first;
-}
-
-/* Hand the rows over and begin anew. */
-static int flush_rows(struct run *run)
-{
-	int ret = 0;
-
-	if (run->table.nr && run->options->rows)
-		ret = run->options->rows(run->options->rows_context, run->a, &run->table);
-	run->table.nr = 0;
-	return ret;
-}
-
-struct facts { /* of a row that all shares have in common */
-	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
-	uint64_t weight, ip, address;
-	const struct location *location;
-};
-
-static int add_rows(struct run *run, const struct sample *s, const struct facts *f)
-{
-	const struct expansion_row *way;
-	uint32_t nr;
-	struct table *t = &run->table;
-	int ret = 0;
-
-	way = ways_of(run, s, &nr);
-	if (!way)
-		return -ENOMEM;
-	if (nr > t->capacity - t->nr)
-		ret = flush_rows(run);
-	run->sample_row = t->nr;
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t row = t->nr++; /* all of its columns are set here */
-
-		t->time_ns[row] = s->time_ns;
-		t->ip[row] = f->ip;
-		t->address[row] = f->address;
-		t->weight[row] = f->weight;
-		t->share[row] = way[i].share;
-		t->column[TABLE_SAMPLE][row] = (uint32_t)run->a->nr_samples;
-		t->column[TABLE_PROCESS][row] = f->process;
-		t->column[TABLE_THREAD][row] = f->thread;
-		t->column[TABLE_CPU][row] = f->cpu;
-		t->column[TABLE_EVENT][row] = f->event;
-		t->column[TABLE_MODE][row] = f->mode;
-		t->column[TABLE_CODE][row] = f->code;
-		t->column[TABLE_FUNCTION][row] = f->location->function;
-		t->column[TABLE_LINE][row] = f->location->line;
-		t->column[TABLE_IMAGE][row] = f->location->image;
-		t->column[TABLE_METHOD][row] = s->method;
-		t->column[TABLE_REASON][row] = s->reason;
-		t->column[TABLE_PHASE][row] = f->phase;
-		t->column[TABLE_STACK][row] = f->stack;
-		t->column[TABLE_MEMORY][row] = f->memory;
-		for (uint32_t level = 0; level < t->nr_levels; level++)
-			t->column[TABLE_LEVEL_0 + level][row] = way[i].component[level];
-	}
-	return ret;
 }
 
 /* --------------------------------------------------------------------------------------------- one line per sample */
@@ -542,12 +396,19 @@ static void print_header(const struct run *run)
 	fputc('\n', to);
 }
 
+/* The ways up from what decided; false without memory. */
+static bool ways_of(struct run *run, const struct sample *s, uint32_t *ways)
+{
+	*ways = s->expansion || !s->seeds.nr ? s->expansion : rows_ways(&run->rows, &s->seeds, s->time_ns);
+	return *ways || !s->seeds.nr;
+}
+
 /* Components of the largest share: name#id. */
 static void print_components(struct run *run, const struct sample *s)
 {
 	const struct dictionary *d = &run->a->model->dictionary;
-	uint32_t nr;
-	const struct expansion_row *way = ways_of(run, s, &nr);
+	uint32_t nr, ways;
+	const struct expansion_row *way = ways_of(run, s, &ways) ? rows_of(&run->rows, ways, &nr) : NULL;
 
 	for (uint32_t i = 0; i < d->nr_levels; i++) {
 		uint32_t c = way ? way->component[i] : COMPONENT_NONE;
@@ -560,7 +421,7 @@ static void print_components(struct run *run, const struct sample *s)
 	}
 }
 
-static void print_sample(struct run *run, struct sample *s, const struct facts *f, const struct code *code)
+static void print_sample(struct run *run, struct sample *s, const struct row_facts *f, const struct code *code)
 {
 	static const char *const modes[] = { "user", "kernel", "other" };
 	const struct attribution *a = run->a;
@@ -601,13 +462,17 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 /* What the instruction, or the tag, alone decided holds for the next samples there. */
 static void remember(struct run *run, struct sample *s, struct recent_place *place)
 {
-	if ((s->method != METHOD_IP && s->method != METHOD_TAG) || s->expansion || run->a->model->dictionary.has_unlinks ||
+	if ((s->method != METHOD_IP && s->method != METHOD_TAG) || run->a->model->dictionary.has_unlinks ||
 	    (s->low && s->process->has_dictionary)) /* two things at a time decided */
 		return;
-	s->expansion = expand(run, s);
-	if (s->method == METHOD_IP && place)
-		place->expansion = s->expansion;
-	else if (s->method == METHOD_TAG && s->expansion)
+	if (s->method == METHOD_TAG)
+		recent_set_by_tag(run->recent, place, s->process, s->time_ns);
+	if (s->expansion)
+		return;
+	s->expansion = rows_ways(&run->rows, &s->seeds, s->time_ns);
+	if (s->method == METHOD_IP)
+		place->ways = s->expansion <= RECENT_WAYS_MAX ? s->expansion & RECENT_WAYS_MAX : 0;
+	else if (s->expansion)
 		*recent_tag(run->recent, s->process, s->tag_value) =
 			(struct recent_tag){ s->process, s->tag, s->tag_value, s->expansion };
 }
@@ -624,7 +489,7 @@ static void take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns
 }
 
 /* Weights are whole; what is cut off goes to the event's next sample. */
-static void scale_weight(struct run *run, struct facts *f)
+static void scale_weight(struct run *run, struct row_facts *f)
 {
 	double scale = f->event < MODEL_EVENTS_MAX ? model_event_scale(run->a->model, f->event, f->cpu) : 1, scaled;
 
@@ -652,18 +517,31 @@ static uint32_t memory_of(const struct run *run, const struct sample *s, uint64_
 	return i;
 }
 
-static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
+static int add_sample(struct run *run, const struct row_facts *f, const struct recent_place *place)
 {
 	struct attribution *a = run->a;
-	struct sample s = { 0 };
-	struct facts f = { 0 };
+
+	run->told[place ? place->told : 0]++;
+	if (!a->nr_samples || f->time_ns < a->first_ns)
+		a->first_ns = f->time_ns;
+	if (f->time_ns > a->last_ns)
+		a->last_ns = f->time_ns;
+	return rows_add(&run->rows, f, a->nr_samples++);
+}
+
+/* The long way. */
+static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
+{
+	struct sample s;
+	struct row_facts f = { 0 };
 	const struct code *code = NULL;
 	struct recent_place *place = NULL;
 	const struct recent_thread *who;
-	bool leaves;
+	uint32_t location = run->locator.unknown;
+	bool leaves, there;
 	int ret;
 
-	s.time_ns = column(b, SAMPLE_COLUMN_TIME, i);
+	s.time_ns = f.time_ns = column(b, SAMPLE_COLUMN_TIME, i);
 	who = recent_thread(run->recent, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns);
 	if (!who)
 		return -ENOMEM;
@@ -680,51 +558,105 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 		take_time_away(run, (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns, &f.event, &f.weight);
 	f.process = s.process->number;
 	f.thread = who->thread;
+	memset(&s.input.registers, 0, sizeof(s.input.registers));
 	s.has_registers = walk_input(b, i, &s.input);
-	if (b->chain_offset) {
-		s.chain = b->chain + b->chain_offset[i];
-		s.chain_nr = (uint32_t)(b->chain_offset[i + 1] - b->chain_offset[i]);
-	}
+	s.chain = b->chain_offset ? b->chain + b->chain_offset[i] : NULL;
+	s.chain_nr = b->chain_offset ? (uint32_t)(b->chain_offset[i + 1] - b->chain_offset[i]) : 0;
 	s.ip = f.mode == SAMPLE_MODE_USER ? f.ip : s.input.registers.value[UNWIND_RIP];
 	s.has_registers = s.has_registers && s.ip;
 	s.has_tag_word = s.has_registers && b->registers[SAMPLE_TAG_WORD];
 	s.tag_word = s.has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
-	if (s.ip)
+	s.tag_value = 0;
+	s.tag = NULL;
+	if (s.ip) {
 		place = recent_place(run->recent, s.process, s.ip, s.time_ns);
-	code = place ? place->code : NULL;
-	if (place && place->expansion) {
+		code = recent_about(run->recent, place)->code;
+		location = recent_about(run->recent, place)->location;
+	}
+	begin_deciding(&s);
+	if (place && place->ways) {
 		s.method = METHOD_IP;
-		s.expansion = place->expansion;
+		s.expansion = place->ways;
 	} else {
-		decide(run, &s, &run->locator.location[place ? place->location : run->locator.unknown], code, run->options->stack_only);
-		remember(run, &s, place);
+		decide(run, &s, &run->locator.location[location], code, run->options->stack_only);
+		if (place)
+			remember(run, &s, place);
 	}
 	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
 	/* the row tells where the sample itself was; threads always leave inside of the kernel: who called it */
-	f.location = f.mode == SAMPLE_MODE_USER || (leaves && s.ip) ?
-			     &run->locator.location[place ? place->location : run->locator.unknown] :
-						  &run->locator.location[run->locator.kernel];
+	there = f.mode == SAMPLE_MODE_USER || (leaves && s.ip);
+	f.location = &run->locator.location[there ? location : run->locator.kernel];
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	if (run->options->addresses && !f.address && place && f.mode == SAMPLE_MODE_USER && s.has_registers)
-		f.address = recent_address(place, &s.input.registers);
+		f.address = recent_address(run->recent, place, &s.input.registers);
 	if (run->options->addresses && f.address)
 		f.memory = memory_of(run, &s, f.address);
 	f.phase = recent_phase(run->recent, s.process, s.time_ns);
-	if (f.location->jit) {
-		a->jit_samples++;
-		a->jit_named += a->function[f.location->function].symbol;
-		a->jit_lines += f.location->line != 0;
-		a->line0_samples += f.location->line0;
-	}
-	ret = add_rows(run, &s, &f);
+	f.method = s.method;
+	f.reason = s.reason;
+	if (!ways_of(run, &s, &f.ways))
+		return -ENOMEM;
+	ret = add_sample(run, &f, there ? place : NULL);
 	if (run->options->each && ret == 0 && (!run->options->shows ||
-					       run->options->shows(run->options->rows_context, a, &run->table, run->sample_row)))
+					       run->options->shows(run->options->rows_context, run->a, &run->rows.table, run->rows.sample_row)))
 		print_sample(run, &s, &f, code);
-	if (!a->nr_samples || s.time_ns < a->first_ns)
-		a->first_ns = s.time_ns;
-	if (s.time_ns > a->last_ns)
-		a->last_ns = s.time_ns;
-	a->nr_samples++;
+	return ret;
+}
+
+/* The short way, for what has been decided before. */
+static bool at_a_glance(struct run *run, struct glance *g, uint32_t i, int *ret)
+{
+	const struct recent_place *place;
+	const struct process *process;
+	struct row_facts f;
+	bool user;
+
+	if (!glance_take(g, i, &f, &place, &process))
+		return false;
+	user = f.mode == SAMPLE_MODE_USER;
+	f.location = &run->locator.location[run->locator.kernel];
+	f.code = 0;
+	if (user && run->rows.by_place) {
+		const struct recent_about *about = recent_about(run->recent, place);
+
+		f.location = &run->locator.location[about->location];
+		f.code = about->code ? about->code->number + 1 : 0;
+	}
+	f.phase = recent_phase(run->recent, process, f.time_ns);
+	*ret = add_sample(run, &f, user ? place : NULL);
+	return true;
+}
+
+static bool is_scaled(const struct model *m, uint32_t event)
+{
+	const struct event *e = event < m->nr_events ? &m->event[event] : NULL;
+	bool scaled = e && e->scale > 1;
+
+	for (uint32_t cpu = 0; e && cpu < e->nr_cpu_scales; cpu++)
+		scaled |= e->cpu_scale[cpu] > 1;
+	return scaled;
+}
+
+/* Nothing but where and when a sample was, and its tag, decides about what becomes of it. */
+static bool glances_do(const struct run *run, const struct sample_block *b)
+{
+	const struct attribute_options *o = run->options;
+	const struct model *m = run->a->model;
+
+	return !o->each && !o->stacks && !o->addresses && !m->dictionary.has_unlinks && !is_scaled(m, b->event) &&
+	       !(run->switches.nr && b->event == m->leaving);
+}
+
+static int block(struct run *run, struct sample_block *b)
+{
+	struct glance g;
+	bool glances = glances_do(run, b);
+	int ret = 0;
+
+	glance_begin(&g, run->recent, b);
+	for (uint32_t i = 0; i < b->nr && ret == 0; i++)
+		if (!glances || !at_a_glance(run, &g, i, &ret))
+			ret = on_sample(run, b, i);
 	return ret;
 }
 
@@ -764,15 +696,27 @@ static int all_samples(struct run *run, struct trace_reader *t)
 		}
 		if (b.event < run->a->model->nr_events && run->a->model->event[b.event].is_switch)
 			continue;
-		for (uint32_t i = 0; i < b.nr && ret == 0; i++)
-			ret = on_sample(run, &b, i);
+		ret = block(run, &b);
 		trace_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);
 	}
 	sample_block_fini(&b);
 	trace_select(t, ~0u);
-	return ret ? ret : flush_rows(run);
+	return ret ? ret : rows_flush(&run->rows);
+}
+
+static void count_told(const struct run *run)
+{
+	struct attribution *a = run->a;
+
+	for (uint32_t i = 0; i < NR_RECENT_TOLD; i++)
+		if (i & RECENT_JIT) {
+			a->jit_samples += run->told[i];
+			a->jit_named += i & RECENT_NAMED ? run->told[i] : 0;
+			a->jit_lines += i & RECENT_LINE ? run->told[i] : 0;
+			a->line0_samples += i & RECENT_LINE0 ? run->told[i] : 0;
+		}
 }
 
 int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
@@ -785,16 +729,10 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (!a)
 		return diag_fail(d, ENOMEM, "no memory for samples");
 	a->model = m;
-	run.recent = calloc(1, sizeof(*run.recent));
-	if (run.recent) {
-		run.recent->model = m;
-		run.recent->locator = &run.locator;
-		run.recent->run_mark = o->run_mark;
-	}
-	run.memory = malloc(table_bytes(BLOCK_ROWS, m->dictionary.nr_levels));
-	ret = run.memory && run.recent ? stacks_init(&a->stacks) : -ENOMEM;
-	if (run.memory)
-		table_init(&run.table, run.memory, BLOCK_ROWS, m->dictionary.nr_levels);
+	run.recent = recent_create(m, &run.locator, o->run_mark);
+	ret = rows_init(&run.rows, a, o);
+	if (ret == 0)
+		ret = run.recent ? stacks_init(&a->stacks) : -ENOMEM;
 	if (ret == 0)
 		ret = locator_init(&run.locator, a);
 	if (ret == 0)
@@ -805,15 +743,13 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 		ret = switches_read(t, m, &run.switches);
 		if (ret == 0)
 			ret = all_samples(&run, t);
+		count_told(&run);
 		switches_fini(&run.switches);
 		unwinder_destroy(run.unwinder);
 	}
 	locator_fini(&run.locator);
-	intern_fini(&run.expansions);
-	free(run.ways);
-	free(run.row);
-	free(run.recent);
-	free(run.memory);
+	rows_fini(&run.rows);
+	recent_destroy(run.recent);
 	if (ret) {
 		attribution_destroy(a);
 		return diag_fail(d, -ret, "no memory for the samples of this trace");

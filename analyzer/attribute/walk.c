@@ -19,6 +19,11 @@ static void forget_unsaved(struct unwind_registers *r)
 	r->known &= ~mask;
 }
 
+uint32_t walk_register(int dwarf)
+{
+	return perf_register[dwarf];
+}
+
 uint64_t walk_registers(uint32_t dwarf)
 {
 	uint64_t mask = 0;
@@ -36,7 +41,7 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 	out->stack = sample_block_stack(b, i, &out->stack_bytes);
 	out->registers.known = 0;
 	out->registers.value[UNWIND_RIP] = 0;
-	if (!abi || abi[i] != 2) /* PERF_SAMPLE_REGS_ABI_64 */
+	if (!abi || abi[i] != WALK_ABI_64)
 		return false;
 	for (int n = 0; n < UNWIND_REGISTERS; n++)
 		if (b->registers[perf_register[n]]) {

@@ -10,7 +10,10 @@
 /* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
  * no registers.  The stack stays until the next call; ask in order (sample_block_stack()). */
 bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out);
-/* perf's mask of registers by DWARF's. */
+#define WALK_ABI_64 2u /* PERF_SAMPLE_REGS_ABI_64: what SAMPLE_COLUMN_REGISTERS_ABI says where there are registers */
+
+/* perf's number of a register by DWARF's, and perf's mask of registers. */
+uint32_t walk_register(int dwarf);
 uint64_t walk_registers(uint32_t dwarf);
 
 /* Where and when a sample was. */

@@ -1395,13 +1395,28 @@ uint64_t model_generation(const struct process *p, uint64_t time_ns)
 	return sum;
 }
 
+const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns)
+{
+	*from_ns = 0;
+	*until_ns = UINT64_MAX;
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+		for (uint32_t n = p->nr_tags; n > 0; n--) {
+			const struct tag *t = &p->tags[n - 1];
+
+			if (t->from_ns <= time_ns) {
+				*from_ns = t->from_ns;
+				return t;
+			}
+			*until_ns = t->from_ns < *until_ns ? t->from_ns : *until_ns;
+		}
+	return NULL;
+}
+
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
 {
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
-		for (uint32_t n = p->nr_tags; n > 0; n--)
-			if (p->tags[n - 1].from_ns <= time_ns)
-				return &p->tags[n - 1];
-	return NULL;
+	uint64_t from_ns, until_ns;
+
+	return model_ask_tag(p, time_ns, &from_ns, &until_ns);
 }
 
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file)

@@ -237,8 +237,9 @@ uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t t
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* A scaled count (0 or more) without its fraction; the most that there is for what a count cannot be. */
 uint64_t model_whole(double scaled);
-/* The tag in force, or NULL. */
+/* The tag in force, or NULL; and for how long that is the answer: [from, until). */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
+const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
 /* The source that a line table's file name means, or NULL. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file);
 /* Text of line n (from 1), without its end of line; "" when there is none. */

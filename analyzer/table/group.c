@@ -80,8 +80,14 @@ static uint32_t value_of(const struct group *g, const struct table *t, uint32_t 
 
 static void add_row(struct group_sum *s, const struct table *t, uint32_t row)
 {
-	double share = t->share[row], weight = share * (double)t->weight[row];
+	double share, weight;
 
+	if (t->sum) {
+		group_sum_add(s, &t->sum[row]);
+		return;
+	}
+	share = t->share[row];
+	weight = share * (double)t->weight[row];
 	if (s->samples <= 0 || t->time_ns[row] < s->first_ns)
 		s->first_ns = t->time_ns[row];
 	if (t->time_ns[row] > s->last_ns)

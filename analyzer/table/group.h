@@ -19,13 +19,6 @@ enum group_key {
 	GROUP_IP_LOW,
 };
 
-struct group_sum {
-	double samples, kernel; /* kernel: the part of samples that ran in the kernel */
-	double weight;
-	double weight_squares; /* of each share's weight: for standard errors */
-	uint64_t first_ns, last_ns;
-};
-
 struct group {
 	uint32_t nr_keys;
 	uint32_t key[GROUP_KEYS_MAX]; /* enum table_column or group_key */

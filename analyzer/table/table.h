@@ -3,7 +3,7 @@
  * The sample table: one row per sample, or several with shares that add up to 1 where a sample has several parents.  Rows
  * come in blocks of a few thousand, so that a trace of any size needs the memory of one block.  All columns but time, ip,
  * address, weight and share are small dense numbers, so that grouping is counting.  No libc beyond memcpy: memory is the
- * caller's, and the same code can run in a browser.
+ * caller's, and the same code can run in a browser.  Where nobody asks for single samples, a row may stand for many that are alike.
  *
  * Context: any; a table belongs to one thread.
  */
@@ -37,12 +37,22 @@ enum table_column {
 	TABLE_COLUMNS = TABLE_LEVEL_0 + TABLE_LEVELS,
 };
 
+struct group_sum {
+	double samples, kernel; /* kernel: the part of samples that ran in the kernel */
+	double weight;
+	double weight_squares; /* of each share's weight: for standard errors */
+	uint64_t first_ns, last_ns;
+};
+
 struct table {
 	uint32_t nr, capacity;
 	uint32_t nr_levels; /* columns of levels from here on are not there */
 	uint64_t *time_ns, *ip, *address, *weight; /* weight: of the whole sample, in the event's unit */
 	double *share;
 	uint32_t *column[TABLE_COLUMNS];
+	/* NULL, or what the many samples add up to for which each row stands: then time_ns, ip, address, weight and share hold nothing, and
+	 * only those columns are filled that somebody asked for */
+	struct group_sum *sum;
 };
 
 /* A row passes if every condition holds. */

@@ -8,50 +8,68 @@
 #include "trace_numbers.h"
 #include "sample_stacks.h"
 
+#include <emmintrin.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NR_COLUMNS (SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)
 
+/* The number that the lowest bytes of word are: their groups of 7 bits pushed together, two, four and eight at a time. */
+static uint64_t push_together(uint64_t word, unsigned bytes)
+{
+	word &= 0x7f7f7f7f7f7f7f7full & (~0ull >> (64 - 8 * bytes));
+	word = (word & 0x007f007f007f007full) | (word & 0x7f007f007f007f00ull) >> 1;
+	word = (word & 0x00003fff00003fffull) | (word & 0x3fff00003fff0000ull) >> 2;
+	return (word & 0x000000000fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
+}
+
+/* A bit for each of the next 64 bytes: it ends a number. */
+static uint64_t ends_of_numbers(const unsigned char *at)
+{
+	uint64_t more = 0;
+
+	for (int i = 0; i < 4; i++)
+		more |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i))) << (16 * i);
+	return ~more;
+}
+
 /* nr numbers; returns what follows them, NULL when the bytes do not hold them. */
 static const unsigned char *get_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
-	const uint64_t more = 0x8080808080808080ull;
 	uint64_t i = 0;
 
-	while (i < nr) {
-		uint64_t word, first;
-		unsigned bytes;
+	/* where numbers end is known of 64 bytes at once, so none has to wait for the one before it */
+	while (nr - i >= 64 && end - at >= 64 + 8) {
+		uint64_t ends = ends_of_numbers(at);
+		unsigned begin = 0;
 
-		if (end - at < 8) {
-			at = number_get(at, end, &to[i++]);
-			if (!at)
+		if (!~ends) { /* 64 of one byte each */
+			for (int n = 0; n < 64; n++)
+				to[i + (unsigned)n] = at[n];
+			i += 64;
+			at += 64;
+			continue;
+		}
+		for (; ends; ends &= ends - 1) {
+			unsigned bytes = (unsigned)__builtin_ctzll(ends) + 1 - begin;
+			uint64_t word;
+
+			memcpy(&word, at + begin, 8);
+			if (bytes <= 8)
+				to[i++] = push_together(word, bytes);
+			else if (!number_get(at + begin, end, &to[i++]))
 				return NULL;
-			continue;
+			begin += bytes;
 		}
-		memcpy(&word, at, 8);
-		if (!(word & more) && nr - i >= 8) { /* eight of one byte each */
-			for (int n = 0; n < 8; n++)
-				to[i++] = word >> (8 * n) & 0x7f;
-			at += 8;
-			continue;
-		}
-		first = ~word & more; /* the top bit of each byte that ends a number */
-		if (!first) {
-			at = number_get(at, end, &to[i++]);
-			if (!at)
-				return NULL;
-			continue;
-		}
-		/* bytes up to the first such one; their groups of 7 bits pushed together, two, four and eight at a time */
-		bytes = (unsigned)__builtin_ctzll(first) / 8 + 1;
-		word &= ~more & (~0ull >> (64 - 8 * bytes));
-		word = (word & 0x007f007f007f007full) | (word & 0x7f007f007f007f00ull) >> 1;
-		word = (word & 0x00003fff00003fffull) | (word & 0x3fff00003fff0000ull) >> 2;
-		word = (word & 0x000000000fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
-		to[i++] = word;
-		at += bytes;
+		if (!begin)
+			return NULL; /* 64 bytes and no end */
+		at += begin;
+	}
+	for (; i < nr; i++) {
+		at = number_get(at, end, &to[i]);
+		if (!at)
+			return NULL;
 	}
 	return at;
 }

@@ -125,6 +125,42 @@ static int reserve_scratch(struct report *r, uint32_t nr)
 	return r->scratch ? 0 : -ENOMEM;
 }
 
+uint64_t report_sums_by(const struct report *r)
+{
+	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE;
+
+	if (r->summary || r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
+		return 0;
+	for (uint32_t i = 0; i < r->filter.table.nr_conditions; i++)
+		by |= 1ull << r->filter.condition[i].column;
+	for (uint32_t i = 0; i < r->nr_groups; i++) {
+		const struct report_group *g = r->group[i];
+
+		by |= (g->flags & REPORT_RUN) && r->has_run ? 1ull << TABLE_PHASE : 0;
+		for (uint32_t k = 0; k < g->g.nr_keys; k++) {
+			if (g->g.key[k] >= TABLE_COLUMNS || g->g.key[k] == TABLE_SAMPLE || g->g.key[k] == TABLE_MEMORY)
+				return 0;
+			by |= 1ull << g->g.key[k];
+		}
+	}
+	return by;
+}
+
+/* Which samples the selected rows are. */
+static void count_rows(struct report *r, const struct table *t, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = r->selected[i];
+		uint64_t first_ns = t->sum ? t->sum[row].first_ns : t->time_ns[row], last_ns = t->sum ? t->sum[row].last_ns : first_ns;
+
+		if (r->samples <= 0 || first_ns < r->first_ns)
+			r->first_ns = first_ns;
+		if (last_ns > r->last_ns)
+			r->last_ns = last_ns;
+		r->samples += t->sum ? t->sum[row].samples : t->share[row];
+	}
+}
+
 int report_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct report *r = context;
@@ -137,15 +173,7 @@ int report_rows(void *context, const struct attribution *a, const struct table *
 	if (r->error || reserve_scratch(r, t->nr) || filter_update(&r->filter, a))
 		return -ENOMEM;
 	nr = table_select(t, &r->filter.table, NULL, t->nr, r->selected);
-	for (uint32_t i = 0; i < nr; i++) {
-		uint64_t time_ns = t->time_ns[r->selected[i]];
-
-		if (r->samples <= 0 || time_ns < r->first_ns)
-			r->first_ns = time_ns;
-		if (time_ns > r->last_ns)
-			r->last_ns = time_ns;
-		r->samples += t->share[r->selected[i]];
-	}
+	count_rows(r, t, nr);
 	if (r->summary) {
 		r->summary->event = r->event;
 		ret = summary_rows(r->summary, a, t, r->selected, nr);

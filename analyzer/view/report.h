@@ -75,6 +75,8 @@ void *report_state(struct report *r, size_t bytes, void (*fini)(void *state));
 /* Have all rows shown to somebody. */
 void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
 						uint32_t nr), void *context);
+/* What all that was asked for is made of: attribute_options.sums_by. */
+uint64_t report_sums_by(const struct report *r);
 /* attribute()'s callback; context is the report.  0 or -ENOMEM. */
 int report_rows(void *context, const struct attribution *a, const struct table *t);
 /* Does one of the rows from first on pass the filter?  attribute()'s callback, too. */

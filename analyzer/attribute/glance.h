@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The short way for most samples: where all that decides about a sample has decided before, a few look-ups say so, and the sample is
+ * never taken apart.  What is not known at a glance goes the long way, which leaves behind what the next glance needs.
+ * Context: thread.
+ */
+#ifndef TAILOR_GLANCE_H
+#define TAILOR_GLANCE_H
+
+#include "recent.h"
+#include "rows.h"
+
+/* A block's columns as one loop reads them: an absent one is a single 0. */
+struct glance_column {
+	const uint64_t *value;
+	uint32_t mask; /* of a sample's number */
+};
+
+struct glance {
+	struct recent *recent;
+	const struct sample_block *block;
+	struct glance_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
+	struct glance_column tag_column; /* of the tag in force */
+	const struct tag *tag;
+};
+
+void glance_begin(struct glance *g, struct recent *r, const struct sample_block *b);
+/* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the process where it was. */
+bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **place, const struct process **process);
+
+#endif

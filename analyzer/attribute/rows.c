@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_ROWS 4040u /* handed over at a time: they stay in the processor's cache, and no power of two, or all columns would share
+			  * a few of its sets */
+#define SLOTS 16384u	 /* a power of two, for rows that are sums */
+
+/* What samples of one row have in common, two 32-bit numbers a word; 0 where nobody asked. */
+#define KEY_WORDS 7
+struct row_key {
+	uint64_t word[KEY_WORDS];
+};
+
+static uint64_t pair(uint32_t low, uint32_t high)
+{
+	return low | (uint64_t)high << 32;
+}
+
+int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o)
+{
+	const uint64_t by = o->sums_by;
+	uint32_t nr_levels = a->model->dictionary.nr_levels;
+
+	memset(r, 0, sizeof(*r));
+	r->a = a;
+	r->dictionary = &a->model->dictionary;
+	r->options = o;
+	r->memory = malloc(table_bytes(BLOCK_ROWS, nr_levels));
+	if (!r->memory)
+		return -ENOMEM;
+	table_init(&r->table, r->memory, BLOCK_ROWS, nr_levels);
+	r->by_place = true;
+	if (!by)
+		return 0;
+	r->table.sum = malloc(BLOCK_ROWS * sizeof(*r->table.sum));
+	r->key = malloc((BLOCK_ROWS + 1) * sizeof(*r->key));
+	r->slot = calloc(SLOTS, sizeof(*r->slot));
+	if (!r->table.sum || !r->key || !r->slot)
+		return -ENOMEM;
+	r->mask = r->key + BLOCK_ROWS;
+#define WANTED(column) (by >> (column)&1 ? UINT32_MAX : 0)
+	*r->mask = (struct row_key){ { pair(WANTED(TABLE_PROCESS), WANTED(TABLE_THREAD)), pair(WANTED(TABLE_CPU), WANTED(TABLE_EVENT)),
+		pair(UINT32_MAX, WANTED(TABLE_PHASE)), pair(UINT32_MAX, WANTED(TABLE_METHOD) << 8 | (uint8_t)WANTED(TABLE_REASON)),
+		pair(WANTED(TABLE_CODE), WANTED(TABLE_FUNCTION)), pair(WANTED(TABLE_LINE), WANTED(TABLE_IMAGE)),
+		pair(WANTED(TABLE_STACK), 0) } };
+#undef WANTED
+	r->by_place = r->mask->word[4] || r->mask->word[5];
+	r->wanted_levels = (uint32_t)(by >> TABLE_LEVEL_0);
+	return 0;
+}
+
+void rows_fini(struct rows *r)
+{
+	intern_fini(&r->expansions);
+	intern_fini(&r->projections);
+	free(r->ways);
+	free(r->row);
+	free(r->table.sum);
+	free(r->key);
+	free(r->slot);
+	free(r->memory);
+	memset(r, 0, sizeof(*r));
+}
+
+/* ------------------------------------------------------------------------------------------------------- ways up */
+
+static bool reserve(struct rows *r, uint32_t nr_rows)
+{
+	if (r->nr_ways == r->ways_capacity) {
+		uint32_t capacity = r->ways_capacity ? 2 * r->ways_capacity : 64;
+		struct ways *bigger = realloc(r->ways, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		r->ways = bigger;
+		r->ways_capacity = capacity;
+	}
+	if (r->nr_rows + nr_rows > r->rows_capacity) {
+		uint32_t capacity = 2 * r->rows_capacity + nr_rows + 64;
+		struct expansion_row *bigger = realloc(r->row, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		r->row = bigger;
+		r->rows_capacity = capacity;
+	}
+	return true;
+}
+
+static bool look_alike(const struct rows *r, const struct ways *a, const struct ways *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (uint32_t i = 0; i < a->nr; i++) {
+		const struct expansion_row *x = &r->row[a->first + i], *y = &r->row[b->first + i];
+
+		if (memcmp(&x->share, &y->share, sizeof(x->share)) != 0)
+			return false;
+		for (uint32_t level = 0; level < LEVELS_MAX; level++)
+			if (r->wanted_levels >> level & 1 && x->component[level] != y->component[level])
+				return false;
+	}
+	return true;
+}
+
+/* The first ways that look like these; nobody's are those with one row and nothing in it. */
+static uint32_t find_alike(struct rows *r, uint32_t ways)
+{
+	const struct ways *w = &r->ways[ways - 1];
+	uint64_t h = w->nr;
+	uint32_t other;
+
+	for (uint32_t i = 0; i < w->nr; i++)
+		for (uint32_t level = 0; level < LEVELS_MAX; level++)
+			if (r->wanted_levels >> level & 1)
+				h = (h ^ r->row[w->first + i].component[level]) * 0x9e3779b97f4a7c15ull;
+	other = intern_find(&r->projections, h, 0);
+	if (other && look_alike(r, w, &r->ways[other - 1]))
+		return other;
+	intern_set(&r->projections, h, 0, ways);
+	return ways;
+}
+
+uint32_t rows_ways(struct rows *r, const struct seeds *s, uint64_t time_ns)
+{
+	const struct dictionary *d = r->dictionary;
+	struct expansion e, other = { 0 };
+	uint64_t a = 0, b = (uint64_t)s->shared_half << 8 | s->nr;
+	uint32_t i;
+
+	for (uint32_t n = 0; n < s->nr; n++)
+		a = a * 0x9e3779b97f4a7c15ull + s->component[n] + 1;
+	i = d->has_unlinks ? 0 : intern_find(&r->expansions, a, b);
+	if (i)
+		return i;
+	dictionary_expand(d, s->component, s->nr, time_ns, &e);
+	if (s->shared_half) { /* half each; what both say stays whole by being added up */
+		dictionary_expand(d, &s->shared_half, 1, time_ns, &other);
+		for (uint32_t n = 0; n < e.nr; n++)
+			e.row[n].share /= 2;
+		for (uint32_t n = 0; n < other.nr && e.nr < EXPANSION_ROWS_MAX; n++) {
+			other.row[n].share /= 2;
+			e.row[e.nr++] = other.row[n];
+		}
+	}
+	if (d->has_unlinks && !r->table.sum)
+		r->nr_ways = r->nr_rows = 0; /* it holds for this sample only */
+	if (!reserve(r, e.nr))
+		return 0;
+	r->ways[r->nr_ways] = (struct ways){ r->nr_rows, e.nr, 0 };
+	memcpy(r->row + r->nr_rows, e.row, e.nr * sizeof(*e.row));
+	r->nr_rows += e.nr;
+	i = ++r->nr_ways;
+	if (r->table.sum)
+		r->ways[i - 1].seen = find_alike(r, i);
+	if (!d->has_unlinks) {
+		intern_set(&r->expansions, a, b, i);
+	} else if (r->table.sum && r->ways[i - 1].seen != i) { /* rows look like those that there were, which is all that counts */
+		r->nr_rows -= e.nr;
+		i = r->ways[--r->nr_ways].seen;
+	}
+	return i;
+}
+
+const struct expansion_row *rows_of(const struct rows *r, uint32_t ways, uint32_t *nr)
+{
+	static const struct expansion_row nobody = { 1, { 0 } };
+
+	*nr = 1;
+	if (ways == ROWS_NOBODY)
+		return &nobody;
+	*nr = r->ways[ways - 1].nr;
+	return r->row + r->ways[ways - 1].first;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- rows */
+
+int rows_flush(struct rows *r)
+{
+	int ret = 0;
+
+	if (r->table.nr && r->options->rows)
+		ret = r->options->rows(r->options->rows_context, r->a, &r->table);
+	r->table.nr = 0;
+	if (r->slot)
+		memset(r->slot, 0, SLOTS * sizeof(*r->slot));
+	return ret;
+}
+
+static void fill_row(struct table *t, uint32_t row, const struct row_facts *f, const struct expansion_row *way)
+{
+	t->column[TABLE_PROCESS][row] = f->process;
+	t->column[TABLE_THREAD][row] = f->thread;
+	t->column[TABLE_CPU][row] = f->cpu;
+	t->column[TABLE_EVENT][row] = f->event;
+	t->column[TABLE_MODE][row] = f->mode;
+	t->column[TABLE_CODE][row] = f->code;
+	t->column[TABLE_FUNCTION][row] = f->location->function;
+	t->column[TABLE_LINE][row] = f->location->line;
+	t->column[TABLE_IMAGE][row] = f->location->image;
+	t->column[TABLE_METHOD][row] = f->method;
+	t->column[TABLE_REASON][row] = f->reason;
+	t->column[TABLE_PHASE][row] = f->phase;
+	t->column[TABLE_STACK][row] = f->stack;
+	t->column[TABLE_MEMORY][row] = f->memory;
+	for (uint32_t level = 0; level < t->nr_levels; level++)
+		t->column[TABLE_LEVEL_0 + level][row] = way->component[level];
+}
+
+static void make_key(const struct rows *r, const struct row_facts *f, uint32_t ways, struct row_key *key)
+{
+	const uint64_t *mask = r->mask->word;
+	uint64_t *w = key->word;
+
+	w[0] = pair(f->process, f->thread) & mask[0];
+	w[1] = pair(f->cpu, f->event) & mask[1];
+	w[2] = pair(f->mode, f->phase) & mask[2];
+	w[3] = pair(ways, (uint32_t)f->method << 8 | (uint32_t)f->reason) & mask[3];
+	w[4] = w[5] = 0;
+	if (r->by_place) {
+		w[4] = pair(f->code, f->location->function) & mask[4];
+		w[5] = pair(f->location->line, f->location->image) & mask[5];
+	}
+	w[6] = f->stack & mask[6];
+}
+
+static uint32_t place_of(const struct row_key *key)
+{
+	const uint64_t *w = key->word;
+	uint64_t h = w[0] * 0x9e3779b97f4a7c15ull + w[1] * 0xc2b2ae3d27d4eb4full + w[2] * 0x165667b19e3779f9ull +
+		     w[3] * 0xd6e8feb86659fd93ull + w[4] * 0xff51afd7ed558ccdull + w[5] * 0xc4ceb9fe1a85ec53ull +
+		     w[6] * 0x94d049bb133111ebull;
+
+	return (uint32_t)((h ^ h >> 32) * 0x9e3779b97f4a7c15ull >> 40) & (SLOTS - 1);
+}
+
+static bool same_key(const struct row_key *a, const struct row_key *b)
+{
+	uint64_t differ = 0;
+
+	for (int i = 0; i < KEY_WORDS; i++)
+		differ |= a->word[i] ^ b->word[i];
+	return !differ;
+}
+
+/* The first of nr rows of such samples; BLOCK_ROWS when there is no room. */
+static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t ways, uint32_t nr)
+{
+	const struct expansion_row *way;
+	struct table *t = &r->table;
+	struct row_key key;
+	uint32_t at, row;
+
+	make_key(r, f, ways, &key);
+	for (at = place_of(&key); r->slot[at]; at = (at + 1) & (SLOTS - 1))
+		if (same_key(&r->key[r->slot[at] - 1], &key))
+			return r->slot[at] - 1u;
+	if (nr > t->capacity - t->nr)
+		return BLOCK_ROWS;
+	row = t->nr;
+	r->slot[at] = (uint16_t)(row + 1);
+	r->key[row] = key;
+	way = rows_of(r, ways, &nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		fill_row(t, t->nr, f, &way[i]);
+		t->sum[t->nr++] = (struct group_sum){ .first_ns = f->time_ns };
+	}
+	return row;
+}
+
+static void add_to_sum(struct group_sum *s, const struct row_facts *f, double share)
+{
+	double weight = share * (double)f->weight;
+
+	s->samples += share;
+	s->weight += weight;
+	s->weight_squares += weight * weight;
+	if (f->mode == TABLE_MODE_KERNEL)
+		s->kernel += share;
+	s->first_ns = f->time_ns < s->first_ns ? f->time_ns : s->first_ns;
+	s->last_ns = f->time_ns > s->last_ns ? f->time_ns : s->last_ns;
+}
+
+static int add_to_sums(struct rows *r, const struct row_facts *f)
+{
+	uint32_t ways = f->ways ? r->ways[f->ways - 1].seen : ROWS_NOBODY, nr, row;
+	const struct expansion_row *way = rows_of(r, ways, &nr);
+	int ret = 0;
+
+	row = find_rows(r, f, ways, nr);
+	if (row == BLOCK_ROWS) {
+		ret = rows_flush(r);
+		row = find_rows(r, f, ways, nr);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		add_to_sum(&r->table.sum[row + i], f, way[i].share);
+	return ret;
+}
+
+int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample)
+{
+	const struct expansion_row *way;
+	struct table *t = &r->table;
+	uint32_t nr;
+	int ret = 0;
+
+	if (t->sum)
+		return add_to_sums(r, f);
+	way = rows_of(r, f->ways, &nr);
+	if (nr > t->capacity - t->nr)
+		ret = rows_flush(r);
+	r->sample_row = t->nr;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = t->nr++; /* all of its columns are set here */
+
+		t->time_ns[row] = f->time_ns;
+		t->ip[row] = f->ip;
+		t->address[row] = f->address;
+		t->weight[row] = f->weight;
+		t->share[row] = way[i].share;
+		t->column[TABLE_SAMPLE][row] = (uint32_t)sample;
+		fill_row(t, row, f, &way[i]);
+	}
+	return ret;
+}

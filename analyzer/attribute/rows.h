@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From what decided about a sample to rows of the table: the ways up the dictionary, found once per combination of components, and the
+ * rows, handed over a block at a time.  Where nobody asks for single samples, a row stands for all samples that are alike in the columns
+ * that somebody asked for: then a sample is one addition.  Context: thread.
+ */
+#ifndef TAILOR_ROWS_H
+#define TAILOR_ROWS_H
+
+#include "attribute.h"
+#include "locate.h"
+
+#define ROWS_SEEDS_MAX TABLE_LEVELS
+#define ROWS_NOBODY 0u /* the ways up from nobody: none */
+
+/* What decided: components of different levels. */
+struct seeds {
+	uint32_t nr;
+	uint32_t component[ROWS_SEEDS_MAX];
+	uint32_t shared_half; /* the second parent of an instruction between two lines, or COMPONENT_NONE */
+};
+
+/* A sample, but for its components; all its rows have this in common. */
+struct row_facts {
+	uint64_t time_ns, weight, ip, address;
+	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
+	enum method method;
+	enum reason reason;
+	uint32_t ways; /* of rows_ways(), or ROWS_NOBODY */
+	const struct location *location;
+};
+
+struct rows {
+	const struct dictionary *dictionary;
+	const struct attribution *a;
+	const struct attribute_options *options;
+	struct table table; /* the rows that have not been handed over */
+	uint32_t sample_row; /* ... of the last sample: from here on; not where they are sums */
+	void *memory;	    /* ... are in here */
+	struct intern expansions, projections; /* seeds, and what can be seen of rows -> 1 + index of ways */
+	struct ways {
+		uint32_t first, nr; /* rows */
+		uint32_t seen; /* the first ways whose rows look the same in the levels that somebody asked for */
+	} *ways;
+	struct expansion_row *row;
+	uint32_t nr_ways, ways_capacity, nr_rows, rows_capacity;
+	bool by_place; /* somebody asked for what lies at the instruction: location and code of the facts matter */
+	/* of rows that are sums */
+	uint32_t wanted_levels;	    /* bit per level */
+	struct row_key *key, *mask; /* per row; which parts of one count */
+	uint16_t *slot;		    /* 0 or 1 + row, the first of its sample */
+};
+
+int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
+void rows_fini(struct rows *r);
+/* The ways up from seeds at a time; 0 without memory.  Where links are taken back they hold until the next call only. */
+uint32_t rows_ways(struct rows *r, const struct seeds *s, uint64_t time_ns);
+/* Rows of such ways, at least one. */
+const struct expansion_row *rows_of(const struct rows *r, uint32_t ways, uint32_t *nr);
+/* Add sample number nr.  0, or -errno of whom rows were handed to. */
+int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
+/* Hand over what there is, and begin anew. */
+int rows_flush(struct rows *r);
+
+#endif
