@@ -52,8 +52,8 @@ struct recent_place *recent_place(struct recent *r, const struct process *p, uin
 	about->code = answer.fact ? answer.fact->owner : NULL;
 	about->location = locate_number(r->locator, p, about->code, address);
 	about->touches = RECENT_NOT_ASKED;
-	*place = (struct recent_place){ .address = address, .from_ns = answer.from_ns, .until_ns = answer.until_ns, .process = p->number + 1,
-					.told = told_of(r->locator, about->location) };
+	*place = (struct recent_place){ .address = address, .from_ns = answer.from_ns, .until_ns = answer.until_ns,
+					.process = p->number + 1, .told = told_of(r->locator, about->location) };
 	return place;
 }
 

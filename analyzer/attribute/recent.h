@@ -109,8 +109,9 @@ static inline struct recent_place *recent_find_place(struct recent *r, const str
 	struct recent_place *place = recent_places_of(r, p, address);
 
 	place += place->address != address;
-	return place->process == p->number + 1 && place->address == address && time_ns >= place->from_ns && time_ns < place->until_ns ? place :
-																 NULL;
+	if (place->process != p->number + 1 || place->address != address || time_ns < place->from_ns || time_ns >= place->until_ns)
+		return NULL;
+	return place;
 }
 
 static inline struct recent_thread *recent_find_thread(struct recent *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
