@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
-       KEY_ATTRIBUTE, KEY_UNWINDER };
+       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Which samples", 10 },
@@ -26,6 +26,7 @@ static const struct argp_option options[] = {
 	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "stack: ignore tags, use call stacks alone (auto)", 10 },
 	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0,
 			"who walks call stacks: libunwind alone is slow, and gives the same (memo)", 10 },
+	{ "threads", KEY_THREADS, "N", 0, "decode samples with so many threads; the result is the same (processors, at most 8)", 10 },
 	{ 0 },
 };
 
@@ -94,6 +95,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_UNWINDER:
 		a->unwinder = trace_take_unwinder(state, arg);
+		break;
+	case KEY_THREADS:
+		a->threads = (unsigned)number(state, "threads", arg);
+		if (a->threads < 1 || a->threads > 64)
+			argp_error(state, "--threads is 1 to 64, not '%s'", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -221,6 +227,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	s->options.run_mark = filter_mark(&s->report.filter, &arguments->filter);
 	s->options.stack_only = arguments->stack_only;
 	s->options.unwinder = arguments->unwinder;
+	s->options.threads = arguments->threads;
 	s->options.rows = report_rows;
 	s->options.shows = report_shows;
 	s->options.rows_context = &s->report;

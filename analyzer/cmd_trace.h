@@ -16,6 +16,7 @@ struct trace_arguments {
 	const char *level;
 	bool stack_only;
 	enum unwind_way unwinder;
+	unsigned threads; /* 0: as many as there are processors */
 };
 
 /* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */

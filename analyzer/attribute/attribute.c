@@ -5,6 +5,7 @@
 #include "locate.h"
 #include "recent.h"
 #include "rows.h"
+#include "sample_stream.h"
 #include "switches.h"
 #include "walk.h"
 
@@ -529,6 +530,14 @@ static int add_sample(struct run *run, const struct row_facts *f, const struct r
 	return rows_add(&run->rows, f, a->nr_samples++);
 }
 
+/* Whether the last sample is one of those to print. */
+static bool is_shown(const struct run *run)
+{
+	const struct attribute_options *o = run->options;
+
+	return !o->shows || o->shows(o->rows_context, run->a, &run->rows.table, run->rows.sample_row);
+}
+
 /* The long way. */
 static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
@@ -597,8 +606,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	if (!ways_of(run, &s, &f.ways))
 		return -ENOMEM;
 	ret = add_sample(run, &f, there ? place : NULL);
-	if (run->options->each && ret == 0 && (!run->options->shows ||
-					       run->options->shows(run->options->rows_context, run->a, &run->rows.table, run->rows.sample_row)))
+	if (run->options->each && ret == 0 && is_shown(run))
 		print_sample(run, &s, &f, code);
 	return ret;
 }
@@ -679,30 +687,27 @@ static uint64_t unwanted_registers(const struct run *run)
 
 static int all_samples(struct run *run, struct trace_reader *t)
 {
-	struct sample_block b = { .unwanted = unwanted_registers(run) };
-	struct trace_record r;
-	int ret = 0;
+	struct sample_stream *s;
+	struct sample_block *b;
+	int ret = sample_stream_open(t, unwanted_registers(run), run->options->threads, &s), got;
 
-	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
-	while (ret == 0 && trace_next(t, &r) == 1) {
+	if (ret)
+		return ret;
+	while (ret == 0 && (got = sample_stream_next(s, &b)) != 0) {
 		uint64_t at, total;
 
-		if (r.id != TRACE_SAMPLES)
-			continue;
-		if (sample_block_decode(&r, &b)) {
+		if (got < 0) {
 			run->a->bad_blocks++;
 			continue;
 		}
-		if (b.event < run->a->model->nr_events && run->a->model->event[b.event].is_switch)
+		if (b->event < run->a->model->nr_events && run->a->model->event[b->event].is_switch)
 			continue;
-		ret = block(run, &b);
+		ret = block(run, b);
 		trace_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);
 	}
-	sample_block_fini(&b);
-	trace_select(t, ~0u);
+	sample_stream_close(s);
 	return ret ? ret : rows_flush(&run->rows);
 }
 

@@ -100,6 +100,7 @@ struct attribute_options {
 	/* Bit per table column, or 0.  With it nobody asks for single samples: a row stands for all samples that are alike in these columns
 	 * and in TABLE_MODE, and table.sum says what they add up to; other columns hold nothing.  Not TABLE_SAMPLE, TABLE_MEMORY. */
 	uint64_t sums_by;
+	unsigned threads; /* that decode samples; 0: as many as there are processors.  What comes out is the same */
 	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */
 	/* Called with rows as they come, a block at a time, or NULL; what they index is in a.  0, or -errno to stop. */
 	int (*rows)(void *context, const struct attribution *a, const struct table *rows);

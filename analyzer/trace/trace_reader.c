@@ -3,40 +3,20 @@
  * The file is mapped, and one chunk at a time is checked and decompressed.  msgpack_unpack_next() leaves text and bytes
  * where they are, so nothing but the records' own small trees is built, in a zone that is cleared with each record.
  */
-#include "trace_reader.h"
+#include "trace_reader_internal.h"
 
 #include "crc32c.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <msgpack.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #define FORGET_BYTES ((size_t)1 << 20)
-
-struct trace_reader {
-	const unsigned char *file;
-	size_t file_bytes, at;
-	size_t forgotten; /* up to here the mapping has been given back */
-	char *name;
-	unsigned selected;
-	struct trace_damage damage;
-	bool ended; /* the END chunk was read */
-	struct trace_chunk chunk; /* the current one */
-	size_t chunk_at;
-	const char *body;
-	size_t body_bytes, body_at;
-	char *plain; /* decompressed bodies live here */
-	size_t plain_capacity;
-	ZSTD_DCtx *zstd;
-	msgpack_unpacked unpacked;
-};
 
 static int check_first_chunk(const struct trace_reader *t, const char *path, struct diag *d)
 {
@@ -129,7 +109,7 @@ static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 }
 
 /* Something at t->at is no chunk: go on at the next magic. */
-static void resync(struct trace_reader *t)
+void trace_resync(struct trace_reader *t)
 {
 	const unsigned char *next = t->file_bytes - t->at > 1 ?
 		memmem(t->file + t->at + 1, t->file_bytes - t->at - 1, "TLRC", 4) : NULL;
@@ -160,9 +140,7 @@ static bool decompress(struct trace_reader *t, const struct trace_chunk *c, cons
 	return true;
 }
 
-/* Make the next selected chunk the current one; false at the end of the file. */
-/* What has been read is the page cache's, not ours; it comes back by itself where it is asked for again. */
-static void forget(struct trace_reader *t)
+void trace_forget(struct trace_reader *t)
 {
 	size_t to = t->at & ~(FORGET_BYTES - 1);
 
@@ -172,46 +150,66 @@ static void forget(struct trace_reader *t)
 	t->forgotten = to;
 }
 
+static bool is_known(const struct trace_chunk *c)
+{
+	return c->type >= TRACE_CHUNK_RECORDS && c->type <= TRACE_CHUNK_END;
+}
+
+bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
+{
+	while (t->at < t->file_bytes) {
+		size_t left = t->file_bytes - t->at;
+
+		if (left < sizeof(*c)) {
+			trace_resync(t);
+			continue;
+		}
+		memcpy(c, t->file + t->at, sizeof(*c));
+		if (c->magic != TRACE_MAGIC || c->stored_bytes > left - sizeof(*c) || c->body_bytes > TRACE_CHUNK_MAX) {
+			trace_resync(t);
+			continue;
+		}
+		if (!is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
+			return true;
+		t->at += sizeof(*c) + c->stored_bytes;
+	}
+	return false;
+}
+
+enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chunk *c)
+{
+	const unsigned char *stored = t->file + t->at + sizeof(*c);
+
+	if (crc32c(crc32c(0, c, sizeof(*c) - 4), stored, c->stored_bytes) != c->crc32c)
+		return CHUNK_BAD;
+	if (!is_known(c))
+		return CHUNK_UNKNOWN;
+	if (!decompress(t, c, stored))
+		return CHUNK_BAD;
+	t->chunk = *c;
+	t->chunk_at = t->at;
+	t->body_bytes = c->body_bytes;
+	t->body_at = 0;
+	return CHUNK_READ;
+}
+
+/* Make the next selected chunk the current one; false at the end of the file. */
 static bool next_chunk(struct trace_reader *t)
 {
 	struct trace_chunk c;
-	bool known, whole;
+	enum chunk_read read;
 
-	while (t->at < t->file_bytes) {
-		size_t left = t->file_bytes - t->at;
-		const unsigned char *stored = t->file + t->at + sizeof(c);
-
-		forget(t);
-		if (left < sizeof(c)) {
-			resync(t);
+	while (trace_forget(t), trace_find_chunk(t, &c)) {
+		read = trace_read_chunk(t, &c);
+		if (read == CHUNK_BAD) {
+			trace_resync(t);
 			continue;
 		}
-		memcpy(&c, t->file + t->at, sizeof(c));
-		if (c.magic != TRACE_MAGIC || c.stored_bytes > left - sizeof(c) || c.body_bytes > TRACE_CHUNK_MAX) {
-			resync(t);
+		t->at += sizeof(c) + c.stored_bytes;
+		if (read == CHUNK_UNKNOWN) /* of a later version */
 			continue;
-		}
-		known = c.type >= TRACE_CHUNK_RECORDS && c.type <= TRACE_CHUNK_END;
-		if (known && !(t->selected & (1u << c.type)) && c.type != TRACE_CHUNK_END) {
-			t->at += sizeof(c) + c.stored_bytes;
-			continue;
-		}
-		whole = crc32c(crc32c(0, &c, sizeof(c) - 4), stored, c.stored_bytes) == c.crc32c;
-		if (whole && !known) { /* of a later version */
-			t->at += sizeof(c) + c.stored_bytes;
-			continue;
-		}
-		if (!whole || !decompress(t, &c, stored)) {
-			resync(t);
-			continue;
-		}
 		if (c.type == TRACE_CHUNK_END)
 			t->ended = true;
-		t->chunk = c;
-		t->chunk_at = t->at;
-		t->at += sizeof(c) + c.stored_bytes;
-		t->body_bytes = c.body_bytes;
-		t->body_at = 0;
 		return true;
 	}
 	return false;
