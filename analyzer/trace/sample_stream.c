@@ -244,7 +244,8 @@ int sample_stream_open(struct trace_reader *t, uint64_t unwanted, unsigned threa
 	pthread_cond_init(&s->is_done, NULL);
 	trace_rewind(t);
 	s->t = t;
-	s->heads = (struct trace_reader){ .file = t->file, .file_bytes = t->file_bytes, .selected = 1u << TRACE_CHUNK_SAMPLES };
+	s->heads = (struct trace_reader){ .file = t->file, .file_bytes = t->file_bytes, .selected = 1u << TRACE_CHUNK_SAMPLES,
+					 .forgotten = SIZE_MAX }; /* what is ahead is still to be read */
 	s->job = calloc(2 * threads, sizeof(*s->job));
 	for (; s->job && s->nr_jobs < (threads == 1 ? 1 : 2 * threads); s->nr_jobs++) {
 		struct job *j = &s->job[s->nr_jobs];

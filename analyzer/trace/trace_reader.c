@@ -160,6 +160,7 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 	while (t->at < t->file_bytes) {
 		size_t left = t->file_bytes - t->at;
 
+		trace_forget(t);
 		if (left < sizeof(*c)) {
 			trace_resync(t);
 			continue;
@@ -199,7 +200,7 @@ static bool next_chunk(struct trace_reader *t)
 	struct trace_chunk c;
 	enum chunk_read read;
 
-	while (trace_forget(t), trace_find_chunk(t, &c)) {
+	while (trace_find_chunk(t, &c)) {
 		read = trace_read_chunk(t, &c);
 		if (read == CHUNK_BAD) {
 			trace_resync(t);

@@ -11,7 +11,7 @@
 struct trace_reader {
 	const unsigned char *file;
 	size_t file_bytes, at;
-	size_t forgotten; /* up to here the mapping has been given back */
+	size_t forgotten; /* up to here the mapping has been given back; SIZE_MAX: somebody else does that */
 	char *name;
 	unsigned selected;
 	struct trace_damage damage;

@@ -8,7 +8,8 @@ B=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 bad=0
-timeout 60 "$B/bench/synthetic" 300000 500 "$dir/events.tlr" events marks && timeout 60 "$B/bench/synthetic" 200000 50 "$dir/functions.tlr" functions &&
+timeout 60 "$B/bench/synthetic" 300000 500 "$dir/events.tlr" events marks &&
+	timeout 60 "$B/bench/synthetic" 200000 50 "$dir/functions.tlr" functions &&
 	timeout 60 "$B/bench/synthetic" 100000 50 "$dir/turns.tlr" events turns || exit 1
 
 # The same trace with bytes changed, a chunk's head changed, a piece missing, a piece twice, and without its end.
@@ -57,7 +58,8 @@ for trace in tests/golden/v1.tlr tests/golden/v2.tlr tests/golden/views/*.tlr "$
 		done
 	done
 	timeout 120 "$B/tailor" report --view plan --view functions "$trace" >"$dir/1" 2>/dev/null
-	timeout 120 "$B/tailor" report --view plan --view functions --view events "$trace" 2>/dev/null | head -c "$(stat -c %s "$dir/1")" >"$dir/n"
+	timeout 120 "$B/tailor" report --view plan --view functions --view events "$trace" 2>/dev/null |
+		head -c "$(stat -c %s "$dir/1")" >"$dir/n"
 	cmp -s "$dir/1" "$dir/n" && continue
 	bad=1
 	echo "tailor report --view plan --view functions $trace: expected the same with --view events behind it, the differences are:"
