@@ -123,10 +123,9 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
 	libjansson-dev libzydis-dev libmuparser-dev llvm-14-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
-	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite
+	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
-PACKAGES_BENCH := linux-perf
 PACKAGES_LONG := postgresql tcl8.6 chromium-headless-shell golang-1.19-go
 
 .PHONY: deps deps-check
@@ -161,7 +160,6 @@ check-hardware: deps-check ## what only this machine's own counters can show: ev
 	@tests/run.sh $B hardware
 
 bench: deps-check ## measure speed and size beside perf
-	@tests/deps.sh $(PACKAGES_BENCH)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/bench.py $B
 	@$(PYTHON) tests/bench/stacks.py $B

@@ -6,7 +6,7 @@
  *
  * The signal is SIGSTKFLT, which Linux on x86 never sends and programs do not use.  A real-time signal would be queued once
  * per overflow, and a full queue turns into SIGIO, which kills; of a standard one at most one is pending.  It comes only from
- * what was counted in user space (timers: on the way back to it), so no system call is interrupted.
+ * what was counted in user space (timers: on the way back to it), so a wait that it interrupts has just begun, and begins again.
  *
  * Context: the handler may interrupt everything, also the agent.
  */
@@ -121,6 +121,47 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 	}
 }
 
+/*
+ * A counter's interrupt may come late, in the system call behind what it counted, and no handler's flags make these waits go on.  A
+ * signal of the host's that came together with ours was as early as one just before the wait; those that take a mask of
+ * signals, and so tell the two apart, are left alone.  Arguments are where they were, the number is what the code puts into eax.
+ */
+static void begin_wait_again(ucontext_t *c)
+{
+	greg_t *r = c->uc_mcontext.gregs;
+	const unsigned char *code = (const unsigned char *)(uintptr_t)r[REG_RIP] - 7; /* mov $number, %eax; syscall */
+	const uint64_t *mask;
+	uint32_t number;
+	bool again;
+
+	if (r[REG_RAX] != -EINTR || !sys_readable_range(code, 7) || code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
+		return;
+	memcpy(&number, code + 1, sizeof(number));
+	switch (number) {
+	case SYS_poll:
+	case SYS_select:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_epoll_wait:
+		again = true;
+		break;
+	case SYS_ppoll:
+		again = !r[REG_R10];
+		break;
+	case SYS_epoll_pwait:
+		again = !r[REG_R8];
+		break;
+	case SYS_pselect6:
+		mask = (const uint64_t *)(uintptr_t)r[REG_R9];
+		again = !mask || (sys_readable_range(mask, sizeof(*mask)) && !*mask);
+		break;
+	default:
+		again = false;
+	}
+	if (again)
+		r[REG_RIP] -= 7;
+}
+
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -132,6 +173,8 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 		pass_on(signo, info, context);
 	else if (guest_is_on() && guest_owns_log())
 		take_sample(info, context);
+	if (ours)
+		begin_wait_again(context);
 	errno = saved;
 }
 

@@ -56,6 +56,7 @@ static struct {
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
 	int (*line_number)(void *script, int position);
 	int (*open)(const char *, int, ...);
+	int (*uv_fs_open)(void *loop, void *request, const char *, int flags, int mode, void *callback);
 	struct recording *recording;
 	unsigned char *lines;
 	int lines_taken;
@@ -176,22 +177,36 @@ static void on_event(struct event *e)
 	}
 }
 
-static int on_open(const char *path, int flags, ...)
+/* Context: a thread that opens a file. */
+static void look_for_isolate(void)
 {
 	void *isolate = guest_is_on() ? v8.current() : NULL;
-	va_list list;
-	int mode;
 
-	va_start(list, flags);
-	mode = va_arg(list, int);
-	va_end(list);
 	/* (one that is being made opens files as well, and has no context yet) */
 	if (isolate && isolate != known_isolate && v8.in_context(isolate)) {
 		known_isolate = isolate;
 		v8.set_handler(isolate, 1, on_event); /* and what exists */
 		HOSTS_SAY("V8: code and its lines are heard through Isolate::SetJitCodeEventHandler");
 	}
+}
+
+static int on_open(const char *path, int flags, ...)
+{
+	va_list list;
+	int mode;
+
+	va_start(list, flags);
+	mode = va_arg(list, int);
+	va_end(list);
+	look_for_isolate();
 	return v8.open(path, flags, mode);
+}
+
+/* libuv's, where it is a library of its own. */
+static int on_uv_fs_open(void *loop, void *request, const char *path, int flags, int mode, void *callback)
+{
+	look_for_isolate();
+	return v8.uv_fs_open(loop, request, path, flags, mode, callback);
 }
 
 void v8_object(const struct object *o)
@@ -212,6 +227,7 @@ void v8_object(const struct object *o)
 		return;
 	v8.lines = map(LINES_BYTES);
 	v8.recording = v8.lines ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
-	if (v8.recording && slot_replace(o, "open64", (void *)on_open, &v8.open))
+	if (v8.recording && slot_replace(o, "open64", (void *)on_open, &v8.open) &&
+	    slot_replace(o, "uv_fs_open", (void *)on_uv_fs_open, &v8.uv_fs_open))
 		guest_debug("V8: where it opens files cannot be found");
 }

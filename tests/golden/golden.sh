@@ -21,7 +21,7 @@ for trace in tests/golden/*.tlr; do
 		echo "$B/tailor report $trace: expected what $base.expected has (-), got the other (+)"
 		bad=1
 	fi
-	wide=$(head -n 1000 "$B/golden.out" | LC_ALL=C.UTF-8 awk 'length > 80')
+	wide=$(head -n 1000 "$B/golden.out" | LC_ALL=C.UTF-8 grep -E "^.{81,}")
 	[ -z "$wide" ] || { echo "$B/tailor report $trace: more than 80 columns: $wide"; bad=1; }
 done
 exit $bad

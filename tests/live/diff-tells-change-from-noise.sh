@@ -8,8 +8,9 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 runs=$([ "${LONG:-}" ] && echo 8 || echo 5)
 bad=0
-record() { # OUT QUERY
-	timeout 120 "$B/tailor" run -q -o "$dir/$1.tlr" -- "$B/engine" --query "$2" --scale 0.05 --threads 2 --repeat 30 >"$dir/log" 2>&1 ||
+record() { # OUT QUERY ; by a clock, which takes turns with nobody
+	timeout 120 "$B/tailor" run -q -e task-clock -o "$dir/$1.tlr" -- "$B/engine" --query "$2" --scale 0.05 --threads 2 --repeat 30 \
+		>"$dir/log" 2>&1 ||
 		{ echo "tailor run -- engine --query $2: failed"; cat "$dir/log"; exit 1; }
 }
 changes() { "$B/tailor" diff --json "$@" | sed -n 's/^  "significant": \([0-9]*\).*/\1/p'; }

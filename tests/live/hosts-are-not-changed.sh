@@ -45,6 +45,14 @@ for host in $hosts; do
 		grep -q 'hot_loop' "$dir/report" || { echo "late_llvm: expected the function hot_loop in:"; cat "$dir/report"; bad=1; }
 	fi
 done
+# the sampling signal, as a late one comes: waits have not noticed, but those that say which signals may end them
+timeout 60 "$B/tailor" run -q --sampler signal -o "$dir/s.tlr" -- "$B/hosts/interrupted" "$(kill -l STKFLT)" >"$dir/out" 2>"$dir/err"
+status=$?
+[ $status = 0 ] && [ "$(grep -c 'to its end, its time$' "$dir/out")" = 7 ] && grep -q '^ppoll with a mask: interrupted' "$dir/out" || {
+	echo "interrupted: expected 7 waits to their end and one with a mask to be interrupted, got exit $status and:"
+	cat "$dir/out" "$dir/err"
+	bad=1
+}
 # another library in front of us that wraps the same functions
 timeout 60 "$B/hosts/threads" >"$dir/alone.out" 2>"$dir/alone.err"
 alone=$?
