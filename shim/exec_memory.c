@@ -143,6 +143,7 @@ static int announce(void *context, const struct object *o)
 		name = path;
 	}
 	jitreg_region(m->range.start, m->range.end - m->range.start, PROT_EXEC, name, m->caller - o->bias);
+	hosts_region(o, m->range.start, m->range.end - m->range.start);
 	return 1;
 }
 

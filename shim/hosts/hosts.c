@@ -14,6 +14,7 @@ void hosts_object(const struct object *o)
 	javascriptcore_object(o);
 	luajit_object(o);
 	mono_object(o);
+	one_frame_object(o);
 	php_object(o);
 	postgres_object(o);
 	pypy_object(o);
@@ -24,6 +25,11 @@ void hosts_mapped(const void *address, size_t bytes, int fd)
 {
 	javascriptcore_mapped(fd);
 	pypy_mapped(address, bytes);
+}
+
+void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+{
+	one_frame_region(mapper, address, bytes);
 }
 
 int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns)

@@ -15,6 +15,8 @@
 void hosts_object(const struct object *o);
 /* Executable memory was mapped, from fd (-1: from none).  Context: any, also signal. */
 void hosts_mapped(const void *address, size_t bytes, int fd);
+/* ... or made executable, for the first time, by code of mapper.  Context: any, also signal. */
+void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 
 /* What an adapter has done, for the reader of the trace; once per process is enough. */
 #define HOSTS_SAY(sentence) \
@@ -65,6 +67,8 @@ void javascriptcore_object(const struct object *o);
 void javascriptcore_mapped(int fd);
 void luajit_object(const struct object *o);
 void mono_object(const struct object *o);
+void one_frame_object(const struct object *o);
+void one_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void php_object(const struct object *o);
 void postgres_object(const struct object *o);
 void pypy_object(const struct object *o);

@@ -42,9 +42,10 @@ class Host:
 
 
 class Channel:
-    """named, lines, stacks: per cent of the samples in generated code that must have a name, a line; of all, a whole stack."""
-    def __init__(self, name, command, env=None, named=98, lines=0, stacks=0, rounds=True):
-        self.name, self.command, self.env, self.rounds = name, command, env or {}, rounds
+    """named, lines, stacks: per cent of the samples in generated code that must have a name, a line; of all, a whole stack.
+    stack_bytes: how much of it is recorded."""
+    def __init__(self, name, command, env=None, named=98, lines=0, stacks=0, rounds=True, stack_bytes=32768):
+        self.name, self.command, self.env, self.rounds, self.stack_bytes = name, command, env or {}, rounds, stack_bytes
         self.named, self.lines, self.stacks = named, lines, stacks
 
 
@@ -91,7 +92,7 @@ def hosts(build):
             Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
         ]),
         Host("guile", "guile-3.0", "guile --version", "GUILE_AUTO_COMPILE=0 guile -c 1", [
-            Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}),
+            Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}, stacks=80),
         ]),
         Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${{Version}}' libjavascriptcoregtk-4.0-bin", None, [
             Channel("adapter", "jsc {jits}/fib.js -- {s}", rounds=False),
@@ -104,7 +105,7 @@ def hosts(build):
         ]),
         Host("ruby", "ruby3.1 ruby3.1-dev", "ruby --version", None, [
             Channel("image", "ruby --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98),
-            Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0),
+            Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0, stacks=95),
         ]),
         Host("pypy", "pypy3", "pypy3 --version", None, [
             Channel("adapter", "pypy3 {jits}/fib.py {s} {r}"),
@@ -121,12 +122,13 @@ def hosts(build):
         ]),
         Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${{Version}}' libfaust2",
              "gcc -O1 -o {dir}/faust {jits}/faust.c /usr/lib/*/libfaust.so.2", [
-            Channel("gdb", "{dir}/faust {s} {r}"),
+            Channel("gdb", "{dir}/faust {s} {r}", stacks=95),
         ]),
         Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${{Version}}' pocl-opencl-icd",
              "gcc -O1 -w -o {dir}/opencl {jits}/opencl.c -lOpenCL", [
-            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}),
-            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g"}),
+            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}, stacks=95),
+            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g -cl-opt-disable"},
+                    lines=95, stacks=95, stack_bytes=57344), # it keeps all variables of a work group on the stack
         ]),
         Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${{Version}}' libosmesa6",
              "gcc -O1 -o {dir}/osmesa {jits}/osmesa.c -lOSMesa -lGL", [
@@ -139,7 +141,7 @@ def hosts(build):
             Channel("region", "js102 {jits}/fib.js {s}", named=0, rounds=False),
         ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
-            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", rounds=False),
+            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=95, rounds=False),
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95, rounds=False),
         ]),
         Host("lli-14", "llvm-14 clang-14", "lli-14 --version",
@@ -186,7 +188,7 @@ class Bench:
     def complete_stacks(self, command, channel):
         """A recording of its own: whole stacks are larger than what a profile usually keeps of them."""
         trace = self.dir + "/stacks.tlr"
-        self.run(f"{self.build}/tailor run -q --stack 32768 --rate 1000 -o {trace} -- {command}", channel.env)
+        self.run(f"{self.build}/tailor run -q --stack {channel.stack_bytes} --rate 1000 -o {trace} -- {command}", channel.env)
         out = shell(f"{self.build}/tailor unwind {trace}").stdout
         total, complete = re.search(rb"^(\d+) samples", out), re.search(rb"memo: (\d+) complete", out)
         return 100 * int(complete.group(1)) / max(int(total.group(1)), 1) if total and complete else 0

@@ -110,6 +110,24 @@ check JavaScriptCore: jsc jsc.js
 check PyPy: pypy3 py.py "$see"
 erl='io:format("~p ~s", [os:getenv("ERL_FLAGS"), os:cmd("env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls")]),'
 check Erlang: erl -noshell -eval "$erl"' io:format(standard_error, "on the other channel~n", []), halt(23).'
+cat >scm.scm <<END
+(define (f n) (if (< n 2) n (+ (f (- n 1)) (f (- n 2)))))
+(display (f 25))
+(newline)
+(force-output)
+(system "$see")
+(display "on the other channel" (current-error-port))
+(exit 23)
+END
+check Guile: guile --no-auto-compile scm.scm
+cat >rb.rb <<END
+def f(n) = n < 2 ? n : f(n - 1) + f(n - 2)
+puts f(20), ENV["RUBYOPT"].inspect
+system("$see")
+STDERR.puts "on the other channel"
+exit 23
+END
+ruby --yjit -e 1 2>/dev/null && check Ruby: ruby --yjit rb.rb
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
 [ $nr -gt 0 ] || { echo "skipped, because none of these hosts is installed"; exit 77; }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hosts whose code has one frame for all of it: what the host calls saves three registers, and from there functions in the
+ * language are jumped to, with a stack of their own elsewhere, until the last one takes the registers back and returns.  So
+ * everywhere in their memory for code the caller's frame is at the same distance (a few instructions at entry and exit excepted).
+ *
+ * Guile 3.0: jit.c, emit_entry_trampoline(): three registers by jit_enter_jit_abi().  Ruby 3.1's YJIT: yjit_codegen.c,
+ * yjit_entry_prologue(): cfp, ec and sp.  Both keep the same three.
+ */
+#include "hosts.h"
+
+#include <string.h>
+
+static const struct frame_rule rule = { 0, 32 };
+static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
+
+static bool is_adapted; /* the process has one of them */
+
+static bool is_library(const struct object *o, const char *name)
+{
+	const char *slash = strrchr(o->name, '/');
+
+	return strncmp(slash ? slash + 1 : o->name, name, strlen(name)) == 0;
+}
+
+static bool is_guile(const struct object *o)
+{
+	return is_library(o, "libguile-3.0.so");
+}
+
+static bool is_ruby(const struct object *o)
+{
+	return is_library(o, "libruby-3.1.so") || is_library(o, "libruby.so.3.1");
+}
+
+void one_frame_object(const struct object *o)
+{
+	is_adapted |= is_guile(o) || is_ruby(o);
+}
+
+void one_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+{
+	if (!is_adapted || (!is_guile(mapper) && !is_ruby(mapper)))
+		return;
+	if (is_guile(mapper))
+		HOSTS_SAY("Guile: its code runs in one frame, of three saved registers; call stacks go through it by that");
+	else
+		HOSTS_SAY("Ruby: YJIT's code runs in one frame, of three saved registers; call stacks go through it by that");
+	hosts_frames(address, bytes, &rule, 1, saved, sizeof(saved) / sizeof(saved[0]));
+}
