@@ -30,7 +30,6 @@ struct jitdump {
 	unsigned char *lines; /* a DEBUG_INFO that waits for its LOAD */
 	size_t lines_bytes;
 	uint64_t nr_lines, lines_start, lines_time_ns;
-	bool lines_nameless;
 	bool is_shifted, is_not_shifted;
 };
 
@@ -117,7 +116,6 @@ struct entries {
 	const unsigned char *at;
 	size_t bytes;
 	uint64_t nr, start; /* start: of the code */
-	size_t stride;	    /* 0: an entry ends behind its name's NUL; else all are that long, and names mean nothing */
 };
 
 static bool is_near(const struct entries *e, const unsigned char *at)
@@ -128,48 +126,41 @@ static bool is_near(const struct entries *e, const unsigned char *at)
 	return address - e->start < FUNCTION_BYTES_MAX;
 }
 
-/* Where the entry at at ends, or NULL. */
-static const unsigned char *entry_end(const struct entries *e, const unsigned char *at)
+/*
+ * Where the entry at at ends, or NULL: at the first NUL behind which another one begins, or the table ends.  That may not be the
+ * first of all: V8 (10 and 11 at least) writes names of scripts that it has freed already, as many bytes as they had.
+ */
+static const unsigned char *entry_end(const struct entries *e, const unsigned char *at, bool is_last)
 {
-	size_t left = (size_t)(e->at + e->bytes - at);
-	const unsigned char *nul;
+	const unsigned char *end = e->at + e->bytes, *nul = at + ENTRY_BYTES;
 
-	if (left <= ENTRY_BYTES)
+	if ((size_t)(end - at) <= ENTRY_BYTES)
 		return NULL;
-	if (e->stride)
-		return left >= e->stride && !at[e->stride - 1] ? at + e->stride : NULL;
-	nul = memchr(at + ENTRY_BYTES, 0, left - ENTRY_BYTES);
-	return nul ? nul + 1 : NULL;
+	while ((nul = memchr(nul, 0, (size_t)(end - nul)))) {
+		size_t left = (size_t)(end - ++nul);
+
+		if (is_last ? left < PADDING_MAX : left > ENTRY_BYTES && is_near(e, nul))
+			return nul;
+	}
+	return NULL;
 }
 
 static bool make_sense(const struct entries *e)
 {
 	const unsigned char *at = e->at;
 
+	if (!is_near(e, at))
+		return false;
 	for (uint64_t i = 0; i < e->nr; i++) {
-		const unsigned char *end = entry_end(e, at);
-
-		if (!end || !is_near(e, at))
+		at = entry_end(e, at, i + 1 == e->nr);
+		if (!at)
 			return false;
-		at = end;
 	}
-	return (size_t)(e->at + e->bytes - at) < PADDING_MAX;
+	return true;
 }
 
-/* V8 (11 at least) writes names of scripts that it has freed already: as many bytes as they had, and a NUL. */
-static bool understand(struct entries *e)
-{
-	if (make_sense(e))
-		return true;
-	for (size_t padding = 0; e->nr && padding < PADDING_MAX && padding < e->bytes; padding++) {
-		e->stride = (e->bytes - padding) / e->nr;
-		if (e->stride > ENTRY_BYTES && e->stride * e->nr == e->bytes - padding && make_sense(e))
-			return true;
-	}
-	return false;
-}
-
-/* Copy the entries, "\xff" replaced by the name that it stands for; returns the bytes. to NULL: count only. */
+/* Copy the entries, "\xff" replaced by the name that it stands for, and one that was freed by none; returns the bytes. to NULL: count
+ * only. */
 static size_t unfold(const struct entries *e, unsigned char *to)
 {
 	const unsigned char *at = e->at;
@@ -177,18 +168,19 @@ static size_t unfold(const struct entries *e, unsigned char *to)
 	size_t bytes = 0;
 
 	for (uint64_t i = 0; i < e->nr && bytes <= LINES_MAX; i++) {
+		const unsigned char *end = entry_end(e, at, i + 1 == e->nr);
 		const char *own = (const char *)at + ENTRY_BYTES;
 		size_t name_bytes;
 
-		if (!e->stride && strcmp(own, "\xff") != 0)
-			name = own;
+		if (strcmp(own, "\xff") != 0)
+			name = own + strlen(own) + 1 == (const char *)end ? own : "";
 		name_bytes = strlen(name) + 1;
 		if (to) {
 			memcpy(to + bytes, at, ENTRY_BYTES);
 			memcpy(to + bytes + ENTRY_BYTES, name, name_bytes);
 		}
 		bytes += ENTRY_BYTES + name_bytes;
-		at = entry_end(e, at);
+		at = end;
 	}
 	return bytes;
 }
@@ -203,7 +195,7 @@ static void drop_lines(struct jitdump *j)
 /* A DEBUG_INFO waits for its LOAD. */
 static void keep_lines(struct jitdump *j, const unsigned char *record, size_t size, uint64_t time_ns)
 {
-	struct entries e = { record + 32, 0, 0, 0, 0 };
+	struct entries e = { record + 32, 0, 0, 0 };
 
 	drop_lines(j);
 	if (size < 32)
@@ -211,7 +203,7 @@ static void keep_lines(struct jitdump *j, const unsigned char *record, size_t si
 	e.bytes = size - 32;
 	memcpy(&e.start, record + 16, 8);
 	memcpy(&e.nr, record + 24, 8);
-	if (!e.nr || e.nr > e.bytes / ENTRY_BYTES || !understand(&e))
+	if (!e.nr || e.nr > e.bytes / (ENTRY_BYTES + 1) || !make_sense(&e))
 		return;
 	j->lines_bytes = unfold(&e, NULL);
 	j->lines = j->lines_bytes <= LINES_MAX ? malloc(j->lines_bytes) : NULL;
@@ -221,7 +213,6 @@ static void keep_lines(struct jitdump *j, const unsigned char *record, size_t si
 	j->nr_lines = e.nr;
 	j->lines_start = e.start;
 	j->lines_time_ns = time_ns;
-	j->lines_nameless = e.stride != 0;
 }
 
 static size_t entry_bytes(const unsigned char *at)
@@ -237,36 +228,56 @@ static uint64_t entry_address(const unsigned char *at)
 	return address;
 }
 
-/* "JS:*name /path/to/file.js:12:3": the file. */
+/* "JS:*name /path/to/file.js:12:3" (V8 11), "LazyCompile:*name /path/to/file.js:12" (10): the file. */
 static size_t find_script(const char *name, size_t bytes, const char **script)
 {
 	const char *blank = memrchr(name, ' ', bytes), *end = name + bytes;
 
-	for (int colons = 0; blank && end > blank && colons < 2;)
-		colons += *--end == ':';
+	for (int numbers = 0; blank && numbers < 2; numbers++) {
+		const char *digit = end;
+
+		while (digit - 1 > blank && digit[-1] >= '0' && digit[-1] <= '9')
+			digit--;
+		if (digit == end || digit[-1] != ':')
+			break;
+		end = digit - 1;
+	}
 	if (!blank || end <= blank + 1)
 		return 0;
 	*script = blank + 1;
 	return (size_t)(end - *script);
 }
 
+/* Lines without a name are of the script that the code is named after. */
 static void name_lines(struct jitdump *j, const struct schema_value *name)
 {
 	const char *script = NULL;
-	size_t bytes = find_script(name->p, name->bytes, &script), each = ENTRY_BYTES + bytes + 1;
-	unsigned char *named = j->nr_lines <= LINES_MAX / each ? calloc(j->nr_lines, each) : NULL;
+	size_t script_bytes = find_script(name->p, name->bytes, &script), nameless = 0, bytes;
+	unsigned char *at = j->lines, *named, *to;
 
-	if (!named || !bytes) {
-		free(named);
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at))
+		nameless += !at[ENTRY_BYTES];
+	bytes = j->lines_bytes + nameless * script_bytes;
+	if (!nameless || !script_bytes || nameless > LINES_MAX / script_bytes || bytes > LINES_MAX)
 		return;
-	}
-	for (uint64_t i = 0; i < j->nr_lines; i++) {
-		memcpy(named + i * each, j->lines + i * (ENTRY_BYTES + 1), ENTRY_BYTES);
-		memcpy(named + i * each + ENTRY_BYTES, script, bytes);
+	named = to = malloc(bytes);
+	if (!named)
+		return;
+	at = j->lines;
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
+		size_t each = entry_bytes(at);
+
+		memcpy(to, at, each);
+		to += each;
+		if (!at[ENTRY_BYTES]) {
+			memcpy(to - 1, script, script_bytes);
+			to += script_bytes;
+			to[-1] = 0;
+		}
 	}
 	free(j->lines);
 	j->lines = named;
-	j->lines_bytes = j->nr_lines * each;
+	j->lines_bytes = bytes;
 }
 
 /*
@@ -306,8 +317,7 @@ static void pass_lines(struct jitdump *j, const struct schema_value *load, uint3
 
 	if (j->lines_start == load[F(load, code_addr)].u) {
 		shift_lines(j, load[F(load, code_size)].u);
-		if (j->lines_nameless)
-			name_lines(j, &load[F(load, name)]);
+		name_lines(j, &load[F(load, name)]);
 		values[2].p = j->lines;
 		values[2].bytes = j->lines_bytes;
 		record(context, JITREG_DEBUG_INFO, j->lines_time_ns, tid, values, 3);

@@ -95,18 +95,24 @@ static struct recording *find_recording(uint64_t start)
 	return NULL;
 }
 
-/* "JS:*name file:12:3": the file. */
+/* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file. */
 static size_t find_file(const char *name, size_t bytes, const char **file)
 {
 	size_t end = bytes, begin;
-	int colons = 0;
 
-	while (end > 0 && colons < 2)
-		colons += name[--end] == ':';
+	for (int numbers = 0; numbers < 2; numbers++) {
+		size_t digit = end;
+
+		while (digit > 0 && name[digit - 1] >= '0' && name[digit - 1] <= '9')
+			digit--;
+		if (digit == end || digit == 0 || name[digit - 1] != ':')
+			break;
+		end = digit - 1;
+	}
 	for (begin = end; begin > 0 && name[begin - 1] != ' '; begin--)
 		;
 	*file = name + begin;
-	return colons == 2 && begin > 0 ? end - begin : 0;
+	return end < bytes && begin > 0 ? end - begin : 0;
 }
 
 static void send_lines(const struct event *e, const struct recording *r)

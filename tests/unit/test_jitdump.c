@@ -88,7 +88,7 @@ static void put_lines(struct file *f, uint64_t time, const uint64_t *offsets, co
 		put_u64(f, START + offsets[i]);
 		put_u32(f, 10u + (uint32_t)i);
 		put_u32(f, 0);
-		put(f, names[i], (name_bytes ? name_bytes : strlen(names[i])) + 1);
+		put(f, names[i], (name_bytes && strcmp(names[i], "\xff") != 0 ? name_bytes : strlen(names[i])) + 1);
 	}
 	put(f, "\0\0\0\0\0\0\0", padding);
 	size = (uint32_t)(f->nr - at);
@@ -204,6 +204,24 @@ static void names_that_were_freed_are_taken_from_the_function(void **state)
 		assert_string_equal(s.line_file[i], "/tmp/n.js");
 }
 
+/* V8 10 writes each name once; one that is still there is kept. */
+static void one_name_that_was_freed_is_taken_from_the_function(void **state)
+{
+	const char *names[] = { "m\x90\0\0\1\2\3\4\5", "\xff", "/tmp/o.js", "\xff" };
+	struct file f = { .nr = 0 };
+	struct seen s = { 0 };
+
+	(void)state;
+	put_header(&f, 0);
+	put_lines(&f, 4100000000u, (uint64_t[]){ 0x40, 0x44, 0x48, 0x4c }, names, 4, 9, 5);
+	put_load(&f, 4100000000u, START, 100, "LazyCompile:*fib /tmp/n.js:1");
+	assert_int_equal(read_all(&f, &s), 0);
+	assert_int_equal(s.nr, 2);
+	assert_true(s.nr_lines == 4 && s.line_address[3] == START + 12);
+	for (int i = 0; i < 4; i++)
+		assert_string_equal(s.line_file[i], i < 2 ? "/tmp/n.js" : "/tmp/o.js");
+}
+
 static void tables_that_make_no_sense_cost_the_table_only(void **state)
 {
 	const char *names[] = { "a", "b" };
@@ -277,6 +295,7 @@ int main(void)
 		cmocka_unit_test(records_arrive_in_any_pieces),
 		cmocka_unit_test(tables_behind_an_elf_header_are_shifted_back),
 		cmocka_unit_test(names_that_were_freed_are_taken_from_the_function),
+		cmocka_unit_test(one_name_that_was_freed_is_taken_from_the_function),
 		cmocka_unit_test(tables_that_make_no_sense_cost_the_table_only),
 		cmocka_unit_test(another_clock_is_moved_to_ours),
 		cmocka_unit_test(the_processors_counter_is_converted),
