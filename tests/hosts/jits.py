@@ -58,7 +58,7 @@ def hosts(build):
             Channel("perf map", "node --perf-basic-prof {jits}/fib.js {s} {r}"),
         ]),
         Host("node wasm", "nodejs", "node --version", None, [
-            Channel("adapter", "node {jits}/wasm.js {s} {r}"),
+            Channel("adapter", "node {jits}/wasm.js {s} {r}", named=90),  # jump tables are announced by nobody
         ]),
         Host("bun", "npm:bun", BUN + " --version", None, [
             Channel("jitdump", BUN + " {jits}/fib.js {s} {r}", {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "{dir}"}),
