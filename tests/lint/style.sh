@@ -6,13 +6,13 @@ bad=0
 say() { echo "$1"; bad=1; }
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
-for f in $(git ls-files '*.c' '*.h' '*.sh' '*.py' Makefile .ci/run); do
+for f in $(git ls-files '*.c' '*.h' '*.sh' '*.bash' '*.py' Makefile .ci/run); do
 	head -n 3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || say "$f: no SPDX line"
 done
-for f in $(git ls-files '*.c' '*.h' '*.sh' '*.py' '*.md' Makefile); do
+for f in $(git ls-files '*.c' '*.h' '*.sh' '*.bash' '*.py' '*.md' Makefile); do
 	out=$(grep -nE -m 3 '[[:blank:]]+$' "$f") && say "$f: trailing blanks: $out"
 done
-for f in $(git ls-files '*.c' '*.h' '*.sh'); do
+for f in $(git ls-files '*.c' '*.h' '*.sh' '*.bash'); do
 	out=$(expand -t 8 "$f" | LC_ALL=C.UTF-8 grep -nE -m 3 '^.{141,}') && say "$f: more than 140 columns: $out"
 done
 for f in $(git ls-files '*.sh' .ci/run); do

@@ -3,12 +3,7 @@
 # What a guest hears, and of whom: a JIT in a forked child is the child's, a JIT that is unloaded and loaded again is heard
 # again, one that uses the program's descriptor is heard, an FDE that is registered alone comes with its CIE, and C11 threads
 # are counted in scope thread.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
+. tests/live/begin.bash
 run() { # STATUS HOST... : the trace is $dir/t.tlr, the host's output $dir/out
 	want=$1
 	shift

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A stripped program with a JIT in it, whose list for debuggers no symbol leads to: its code has a name under `tailor run` and
 # `tailor attach`, as it has where the program's own symbol table tells of the list; output and exit status are its own.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
+. tests/live/begin.bash
 
 check() { # NAME
 	"$B/tailor" report --json "$dir/t.tlr" >"$dir/json" || bad=1

@@ -3,13 +3,7 @@
 # A recorder survives guests that mean ill: logs that are shrunk, forged and torn, strangers' descriptors, malformed messages; what
 # other processes of the tree say is recorded all the same, and the trace has its END.  An agent of another version is refused in one
 # sentence, and its host runs on.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
-fail() { echo "$@"; bad=1; }
+. tests/live/begin.bash
 
 for what in shrink head frames bytes messages; do
 	for scope in cpu thread; do

@@ -4,12 +4,8 @@
 # with both samplers in the host, and with the agent preloaded alone.  They fork before main, close all descriptors, end threads in
 # every way, cancel them at once, dlopen through RUNPATH, ask dlerror, load an LLVM late, exec themselves, look for strangers
 # among their children, wrap what we wrap, set and block every signal, and register call-frame information that does not end.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0 nr=0
+. tests/live/begin.bash
+nr=0
 
 same() { # HOST HOW STATUS
 	if [ "$3" != "$alone" ] || ! cmp -s "$dir/alone.out" "$dir/out" || ! cmp -s "$dir/alone.err" "$dir/err"; then

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: MIT
 # tailor attach --inject into hosts that sleep in a system call: the call ends as it would have, no sooner, with the same result, and with
 # none of the host's signals, masks and registers changed.  A thread whose timeout would begin anew is left alone where there is another.
-set -u
-B=$1
-dir=$(mktemp -d)
+. tests/live/begin.bash
 trap 'kill -9 $(jobs -p) 2>/dev/null; rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
-fail() { echo "$@"; bad=1; }
 calls="poll ppoll select epoll_wait epoll nanosleep clock_nanosleep read recv waitpid join timed two"
 one() { # CALL
 	timeout 60 "$B/hosts/idles" "$1" 4 >"$dir/$1.out" 2>"$dir/$1.slept" &

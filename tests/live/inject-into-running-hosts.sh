@@ -2,18 +2,13 @@
 # SPDX-License-Identifier: MIT
 # tailor attach --inject, at random moments, into hosts that are busy: they come to the same end as alone, and code that was there
 # before is known by name.
-set -u
-B=$1
+. tests/live/begin.bash
 TIMES=${TIMES:-3}       # of each host
 ATTACHES=${ATTACHES:-3} # to each run of it: the first loads the agent, the others find it there
 LENGTH=${LENGTH:-1} # of each run
 HOSTS=${HOSTS:-replays engine luajit node recorders}
-dir=$(mktemp -d)
 host=
 trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
-fail() { echo "$@"; bad=1; }
 ended='ended|there is no process'
 burns() { t=$(awk '{ print $14 }' "/proc/$1/stat" 2>/dev/null); [ "${t:-999999}" -ge "$2" ]; } # PID TICKS of user time
 

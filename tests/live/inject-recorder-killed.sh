@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: MIT
 # The recorder is killed (SIGKILL) while `tailor attach --inject` borrows a thread, at random moments: the host comes to the same end as
 # alone, no thread keeps a blocked signal, and the next recorder can attach.
-set -u
-B=$1
+. tests/live/begin.bash
 TIMES=${TIMES:-12}
-dir=$(mktemp -d)
 trap 'kill -9 $(jobs -p) 2>/dev/null; rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0 loaded=0 caught=0
-fail() { echo "$@"; bad=1; }
+loaded=0 caught=0
 timeout 60 "$B/hosts/replays" 4000 >"$dir/alone"
 for i in $(seq "$TIMES"); do
 	timeout 60 "$B/hosts/replays" 4000 >"$dir/out" &

@@ -1,14 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # tailor attach --inject refuses what would not be safe: one sentence that names the cause, no trace, and the host runs on as it was.
-set -u
-B=$1
-dir=$(mktemp -d)
+. tests/live/begin.bash
 host= other=
 trap 'kill -9 $host $other 2>/dev/null; rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
-fail() { echo "$@"; bad=1; }
 
 state() { cat /proc/$1/task/*/status | grep -E 'Sig(Blk|Ign|Cgt)'; cut -d' ' -f6- /proc/$1/maps | sort -u; }
 

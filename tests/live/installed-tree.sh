@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # make install: what is installed works from where it is put, also when it is moved; the header is found by pkg-config; every command has
 # a manual page that says what `tailor help` says; make uninstall leaves nothing.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
-fail() { echo "$@"; bad=1; }
+. tests/live/begin.bash
 unset MAKEFLAGS MAKELEVEL
 # with the flags that it was built with, so that nothing is built anew
 make -s -o "$B/tailor" -o "$B/tailor-record" -o "$B/libtailor.so" B="$B" prefix=/opt/t DESTDIR="$dir/root" install >"$dir/log" 2>&1 ||

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Unmodified LLVM hosts of Debian, without any flag: of the samples that fall into JIT code at least 95 % carry a
 # function's name, and, where the host emits line tables, a source line.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-ran=0 bad=0
+. tests/live/begin.bash
+ran=0
 
 check() { # NAME LINES(yes|no) COMMAND...
 	name=$1 lines=$2

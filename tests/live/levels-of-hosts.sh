@@ -3,12 +3,8 @@
 # Functions and lines that unmodified hosts tell are levels: sample by sample they say what the columns of functions and lines say,
 # all samples are in each level's total, a function that was inlined is a component of its own below the code object that it
 # was inlined into, and views, filters and comparisons by these levels work.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-ran=0 bad=0
+. tests/live/begin.bash
+ran=0
 
 check() { # NAME COMMAND...
 	name=$1

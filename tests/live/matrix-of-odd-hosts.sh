@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Programs that live in unusual ways (tests/hosts/odd.c), each recorded in every way that there is: they print and end as they do
 # alone, within their time; the trace has its END; and the code that they announce, wherever they are by then, is in it.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0 nr=0
+. tests/live/begin.bash
+nr=0
 odd=$B/hosts/odd
 chmod 711 "$dir"
 

@@ -3,15 +3,10 @@
 # The socket of a recorder that was killed, with nobody behind it or a stranger who took its name: `tailor status`, `start`, `stop`,
 # `attach` and `run`, and programs that are preloaded, say so in one sentence or do without; the host runs on, with its own output and
 # exit status.  A recorder gives strangers nothing.
-set -u
-B=$1
-dir=$(mktemp -d)
+. tests/live/begin.bash
 chmod 755 "$dir"
 pids=()
 trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
-tests/hosts/build.sh "$B" || exit 1
-bad=0
-fail() { echo "$@"; bad=1; }
 says() { # NAME STATUS PATTERN COMMAND...
 	timeout 60 "${@:4}" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
