@@ -45,6 +45,12 @@ def views(trace, filter):
             yield f"--view {view}: calls of none of them ({', '.join(empty)})", math.inf
     yield "--json", json.loads(tailor("report", "--json", *filter, trace))["samples"]["total"]
 
+def tables(trace, view, *filter):
+    """Samples in each table of any view."""
+    for name, rows in json.loads(tailor("report", "--view", view, "--top", "0", "--json", *filter, trace)).get("tables", {}).items():
+        if any("samples" in r for r in rows):
+            yield name, sum(r.get("samples") or 0 for r in rows)
+
 def exports(trace, filter, dir):
     def text(format):
         file = f"{dir}/{format}"
@@ -90,6 +96,14 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
         ("--to", "0.05"): lambda r: s(r) < 0.05,
         ("--from", "0.02", "--to", "0.06", "--thread", tid): lambda r: 0.02 <= s(r) < 0.06 and r["tid"] == tid,
     }
+    # whatever a view counts: what it counts of each thread adds up to what it counts of all
+    for view in re.findall(r"^  ([a-z]+)  ", tailor("help", "report").split("Views:")[1], re.M):
+        parts = collections.Counter()
+        for each in sorted({r["tid"] for r in rows}):
+            parts.update(dict(tables(trace, view, "--mark", "all", "--thread", each)))
+        for table, whole in tables(trace, view, "--mark", "all"):
+            if table not in ("marks", "slowest", "steps"): # a mark is of one thread; steps are of streams
+                check(trace, ("--thread", "EACH"), f"--view {view} ({table})", parts[table], whole)
     with tempfile.TemporaryDirectory() as dir:
         # --mark all: views of operators show the run phase alone, else
         cases = [(f + ("--mark", "all"), [r for r in rows if passes(r)]) for f, passes in filters.items()]
