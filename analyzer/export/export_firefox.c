@@ -24,6 +24,14 @@ static double milliseconds(const struct export *e, uint64_t time_ns)
 	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e6;
 }
 
+/* What the weights of the samples are to the viewer, which tells from them how busy a thread was; NULL: nothing. */
+static const char *cpu_unit(const struct export *e)
+{
+	const char *unit = report_unit(e->report);
+
+	return strcmp(unit, "ns") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? "variable CPU cycles" : NULL;
+}
+
 /* "key":[...] of nr values that one() prints. */
 #define COLUMN_(key, nr, ...) \
 	do { \
@@ -136,6 +144,10 @@ static int put_thread(const struct export *e, uint32_t thread, size_t from, size
 	COLUMN_("time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
 	fputc(',', to);
 	COLUMN_("weight", nr, fprintf(to, "%.6g", s[i].share));
+	if (cpu_unit(e)) {
+		fputc(',', to);
+		COLUMN_("threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
+	}
 	fprintf(to, ",\"length\":%u},\n", nr);
 	put_tables(e, marks, nr_marks, to);
 	fputs("}", to);
@@ -180,7 +192,10 @@ static int write_firefox(struct export *e, FILE *to)
 	fputs("\",\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"toolkit\":\"tailor\",\"platform\":\"Linux\",\"markerSchema\":[],"
 	      "\"categories\":[{\"name\":\"Program\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"Generated code\",\"color\":\"green\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]},\n\"libs\":[],\"pages\":[],\"threads\":[", to);
+	      "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]", to);
+	if (cpu_unit(e))
+		fprintf(to, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"%s\"}", cpu_unit(e));
+	fputs("},\n\"libs\":[],\"pages\":[],\"threads\":[", to);
 	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
 		end = export_thread_end(e, i);
 		fputs(i ? ",\n" : "\n", to);

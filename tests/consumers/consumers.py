@@ -158,10 +158,15 @@ def firefox(t, importers):
 
     output(cli + ["load", t.export("firefox")], env)
     try:
-        handle = {int(x["tid"]): x["threadHandle"] for x in ask("thread", "list", "--limit", "0")["threads"]}
+        threads = ask("thread", "list", "--limit", "0")["threads"]
+        handle = {int(x["tid"]): x["threadHandle"] for x in threads}
         t.check("profiler-cli", "threads", sorted(handle), sorted({thread(r) for r in t.rows}))
         t.check("profiler-cli", "samples by thread", {tid: ask("thread", "info", "--thread", h)["sampleCount"] for tid, h in handle.items()},
                 collections.Counter(map(thread, t.rows)))
+        if t.event == "task-clock": # of a thread's first sample nobody knows since when
+            first = {thread(r): weight(r) for r in sorted(t.rows, key=lambda r: -int(r["time_ns"]))}
+            t.check("profiler-cli", "ms of CPU by thread", {int(x["tid"]): x["cpuMs"] for x in threads},
+                    {tid: (w - first[tid]) / 1e6 for tid, w in t.sums(thread, weight).items()})
         counts, times = collections.Counter(), collections.Counter()
         for tid, h in handle.items():
             for kind in ask("thread", "markers", "--thread", h, "--limit", "0")["byType"]:
