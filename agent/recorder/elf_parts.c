@@ -18,8 +18,12 @@ static const char *const wanted[] = {
 	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
 	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
-	".debug_ranges", ".debug_rnglists", ".debug_aranges",
+	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".text",
 };
+
+/* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */
+#define FRAMES_FEW 256u
+#define TEXT_MAX (1u << 20)
 
 static int read_at(int fd, uint64_t offset, void *to, size_t bytes)
 {
@@ -90,8 +94,27 @@ static bool is_frames(const char *name)
 	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".debug_frame") == 0;
 }
 
+/* Is a section wanted?  frames_bytes: of all sections of frames. */
+static bool is_wanted(const char *name, const Elf64_Shdr *s, bool frames, uint64_t frames_bytes)
+{
+	if (strcmp(name, ".text") == 0)
+		return frames && frames_bytes <= FRAMES_FEW && s->sh_size <= TEXT_MAX;
+	return frames || !is_frames(name);
+}
+
+static uint64_t sum_frames(const Elf64_Shdr *s, int nr, const char *names, uint64_t names_bytes)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < nr; i++)
+		if (s[i].sh_name < names_bytes && s[i].sh_type != SHT_NOBITS && is_frames(names + s[i].sh_name))
+			sum += s[i].sh_size < UINT32_MAX ? s[i].sh_size : UINT32_MAX;
+	return sum;
+}
+
 static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool frames, uint64_t *kept)
 {
+	uint64_t frames_bytes = 0;
 	Elf64_Shdr *s;
 	char *names = NULL;
 	int ret = 0;
@@ -110,10 +133,12 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool f
 	if (!names)
 		return -ENOMEM;
 	ret = read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
+	if (ret == 0)
+		frames_bytes = sum_frames(s, h->e_shnum, names, s[h->e_shstrndx].sh_size);
 	for (size_t n = 0; ret == 0 && n < sizeof(wanted) / sizeof(wanted[0]); n++)
 		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
 			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
-			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || (!frames && is_frames(wanted[n])))
+			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
 				continue;
 			if (s[i].sh_size > MERGED_MAX - *kept) {
 				p->left_out = "sections larger than a trace keeps are left out";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of an ELF file that analysis needs: headers, symbol tables, unwind and line tables.  The file is hostile: every
+ * The parts of an ELF file that analysis needs: headers, symbol tables, unwind and line tables; where there are no unwind tables its
+ * code, from which frames can be read.  The file is hostile: every
  * offset and size is compared with the file's own size before it is read.  Context: thread.
  */
 #ifndef TAILOR_ELF_PARTS_H

@@ -59,6 +59,51 @@ static void elf_parts_are_the_files_own_bytes(void **state)
 	close(fd);
 }
 
+static const Elf64_Shdr *find_section(const char *name)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)whole;
+	const Elf64_Shdr *s = (const Elf64_Shdr *)(whole + h->e_shoff);
+
+	for (int i = 0; i < h->e_shnum; i++)
+		if (strcmp((const char *)whole + s[h->e_shstrndx].sh_offset + s[i].sh_name, name) == 0)
+			return &s[i];
+	return NULL;
+}
+
+static bool has_part(const unsigned char *file, bool frames, uint64_t file_offset)
+{
+	int fd = make_file(file, whole_bytes);
+	struct elf_parts p;
+	bool found = false;
+
+	assert_int_equal(elf_parts_read(fd, frames, &p), 0);
+	for (uint32_t i = 0; i < p.nr; i++)
+		found |= p.part[i].file_offset == file_offset;
+	elf_parts_free(&p);
+	close(fd);
+	return found;
+}
+
+static void elf_parts_have_the_code_of_a_file_that_describes_no_frames(void **state)
+{
+	const Elf64_Shdr *text = find_section(".text"), *frames = find_section(".eh_frame");
+	unsigned char *file;
+
+	(void)state;
+	assert_true(text && frames);
+	if (text->sh_size > 1u << 20) /* a sanitizer's is linked into it */
+		skip();
+	file = malloc(whole_bytes);
+	memcpy(file, whole, whole_bytes);
+	assert_false(has_part(file, true, text->sh_offset));
+	((Elf64_Shdr *)(file + ((const unsigned char *)frames - whole)))->sh_size = 0;
+	assert_true(has_part(file, true, text->sh_offset));
+	assert_false(has_part(file, false, text->sh_offset));
+	((Elf64_Shdr *)(file + ((const unsigned char *)text - whole)))->sh_size = (1u << 20) + 1;
+	assert_false(has_part(file, true, text->sh_offset));
+	free(file);
+}
+
 static void elf_parts_of_the_vdso_have_a_build_id(void **state)
 {
 	struct elf_parts p;
@@ -133,6 +178,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(elf_parts_are_the_files_own_bytes),
+		cmocka_unit_test(elf_parts_have_the_code_of_a_file_that_describes_no_frames),
 		cmocka_unit_test(elf_parts_of_the_vdso_have_a_build_id),
 		cmocka_unit_test(elf_parts_of_a_cut_file_end_in_an_error_or_in_bounds),
 		cmocka_unit_test(elf_parts_of_a_damaged_file_stay_in_bounds),
