@@ -92,7 +92,7 @@ def hosts(build):
             Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
         ]),
         Host("guile", "guile-3.0", "guile --version", "GUILE_AUTO_COMPILE=0 guile -c 1", [
-            Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}, stacks=80),
+            Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}, stacks=60),
         ]),
         Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${{Version}}' libjavascriptcoregtk-4.0-bin", None, [
             Channel("adapter", "jsc {jits}/fib.js -- {s}", rounds=False),
@@ -105,7 +105,7 @@ def hosts(build):
         ]),
         Host("ruby", "ruby3.1 ruby3.1-dev", "ruby --version", None, [
             Channel("image", "ruby --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98),
-            Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0, stacks=95),
+            Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0, stacks=90),
         ]),
         Host("pypy", "pypy3", "pypy3 --version", None, [
             Channel("adapter", "pypy3 {jits}/fib.py {s} {r}"),
@@ -122,13 +122,13 @@ def hosts(build):
         ]),
         Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${{Version}}' libfaust2",
              "gcc -O1 -o {dir}/faust {jits}/faust.c /usr/lib/*/libfaust.so.2", [
-            Channel("gdb", "{dir}/faust {s} {r}", stacks=95),
+            Channel("gdb", "{dir}/faust {s} {r}", stacks=90),
         ]),
         Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${{Version}}' pocl-opencl-icd",
              "gcc -O1 -w -o {dir}/opencl {jits}/opencl.c -lOpenCL", [
-            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}, stacks=95),
+            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}, stacks=90),
             Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g -cl-opt-disable"},
-                    lines=95, stacks=95, stack_bytes=57344), # it keeps all variables of a work group on the stack
+                    lines=95, stacks=90, stack_bytes=57344), # it keeps all variables of a work group on the stack
         ]),
         Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${{Version}}' libosmesa6",
              "gcc -O1 -o {dir}/osmesa {jits}/osmesa.c -lOSMesa -lGL", [
@@ -141,7 +141,7 @@ def hosts(build):
             Channel("region", "js102 {jits}/fib.js {s}", named=0, rounds=False),
         ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
-            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=95, rounds=False),
+            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=90, rounds=False),
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95, rounds=False),
         ]),
         Host("lli-14", "llvm-14 clang-14", "lli-14 --version",
