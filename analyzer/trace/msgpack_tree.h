@@ -26,8 +26,8 @@ struct msgpack_tree {
 	size_t nr, capacity;
 };
 
-/* The object at bytes[*at], which then stands behind it.  false: there is none, or not all of it, or one of more than 32 levels, or there is
- * no memory for it. */
+/* The object at bytes[*at], which then stands behind it.  false: there is none, or not all of it, or one of more than 32 levels, or
+ * there is no memory for it. */
 bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at);
 void msgpack_tree_fini(struct msgpack_tree *t);
 

@@ -363,6 +363,13 @@ char *trace_text(const struct trace_record *r, int index)
 	return strndup(p, bytes);
 }
 
+struct trace_value trace_item(const struct trace_value *list, uint64_t e)
+{
+	const struct msgpack_node *o = list->list_;
+
+	return list->kind == TRACE_LIST && e < list->u ? to_value(&o[e]) : (struct trace_value){ .kind = TRACE_OTHER };
+}
+
 struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m)
 {
 	const struct msgpack_node *o = list->list_;

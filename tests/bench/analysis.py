@@ -52,7 +52,8 @@ def plan_of(trace, *threads):
 
 
 def alone(d):
-    print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'wall':>8}{'M samples/s':>13}{'MiB':>8}{'wall':>8}{'MiB':>6}   medians of {ROUNDS}")
+    print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'wall':>8}{'M samples/s':>13}{'MiB':>8}{'wall':>8}{'MiB':>6}"
+          f"   medians of {ROUNDS}")
     for samples, objects, kind in CASES:
         subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), f"{d}/t.tlr", kind], check=True)
         runs, threaded = [], []
@@ -63,7 +64,8 @@ def alone(d):
             sys.exit(f"tailor report --view plan failed on {samples} samples")
         seconds, wall, mib = (statistics.median(r[i] for r in runs) for i in range(3))
         _, wall_threaded, mib_threaded = (statistics.median(r[i] for r in threaded) for i in range(3))
-        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}{wall_threaded:8.2f}{mib_threaded:6.0f}   {kind}")
+        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}{wall_threaded:8.2f}{mib_threaded:6.0f}"
+              f"   {kind}")
 
 
 def beside(what, samples, trace, data):
