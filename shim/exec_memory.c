@@ -219,8 +219,10 @@ API int mprotect(void *address, size_t bytes, int prot)
 	int ret = next.mprotect ? next.mprotect(address, bytes, prot) :
 				  (int)fail(sys_call(SYS_mprotect, (long)address, (long)bytes, prot, 0, 0, 0));
 
-	if (ret == 0 && (prot & PROT_EXEC))
+	if (ret == 0 && (prot & PROT_EXEC)) {
 		became_executable(address, bytes, __builtin_return_address(0));
+		hosts_executable(address, bytes);
+	}
 	return ret;
 }
 
@@ -229,8 +231,10 @@ API int pkey_mprotect(void *address, size_t bytes, int prot, int key)
 	int ret = next.pkey_mprotect ? next.pkey_mprotect(address, bytes, prot, key) :
 				       (int)fail(sys_call(SYS_pkey_mprotect, (long)address, (long)bytes, prot, key, 0, 0));
 
-	if (ret == 0 && (prot & PROT_EXEC))
+	if (ret == 0 && (prot & PROT_EXEC)) {
 		became_executable(address, bytes, __builtin_return_address(0));
+		hosts_executable(address, bytes);
+	}
 	return ret;
 }
 

@@ -18,6 +18,7 @@ void hosts_object(const struct object *o)
 	php_object(o);
 	postgres_object(o);
 	pypy_object(o);
+	ruby_object(o);
 	v8_object(o);
 }
 
@@ -27,9 +28,15 @@ void hosts_mapped(const void *address, size_t bytes, int fd)
 	pypy_mapped(address, bytes);
 }
 
+void hosts_executable(const void *address, size_t bytes)
+{
+	ruby_executable(address, bytes);
+}
+
 void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	one_frame_region(mapper, address, bytes);
+	ruby_region(mapper, address, bytes);
 }
 
 int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns)

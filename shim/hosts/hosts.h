@@ -17,6 +17,8 @@ void hosts_object(const struct object *o);
 void hosts_mapped(const void *address, size_t bytes, int fd);
 /* ... or made executable, for the first time, by code of mapper.  Context: any, also signal. */
 void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+/* Mapped memory became executable, perhaps again.  Context: as above. */
+void hosts_executable(const void *address, size_t bytes);
 
 /* What an adapter has done, for the reader of the trace; once per process is enough. */
 #define HOSTS_SAY(sentence) \
@@ -68,11 +70,17 @@ void javascriptcore_mapped(int fd);
 void luajit_object(const struct object *o);
 void mono_object(const struct object *o);
 void one_frame_object(const struct object *o);
+/* Rules of a piece of such code that differ from its one frame. */
+#define ONE_FRAME_BYTES 32
+void one_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
 void one_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void php_object(const struct object *o);
 void postgres_object(const struct object *o);
 void pypy_object(const struct object *o);
 void pypy_mapped(const void *address, size_t bytes);
+void ruby_executable(const void *address, size_t bytes);
+void ruby_object(const struct object *o);
+void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void v8_object(const struct object *o);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * Hosts whose code has one frame for all of it: what the host calls saves three registers, and from there functions in the
  * language are jumped to, with a stack of their own elsewhere, until the last one takes the registers back and returns.  So
- * everywhere in their memory for code the caller's frame is at the same distance (a few instructions at entry and exit excepted).
+ * everywhere in their memory for code the caller's frame is at the same distance (a few instructions at entry and exit excepted;
+ * ruby_code.c says those of Ruby).
  *
  * Guile 3.0: jit.c, emit_entry_trampoline(): three registers by jit_enter_jit_abi().  Ruby 3.1's YJIT: yjit_codegen.c,
  * yjit_entry_prologue(): cfp, ec and sp.  Both keep the same three.
@@ -11,10 +12,15 @@
 
 #include <string.h>
 
-static const struct frame_rule rule = { 0, 32 };
+static const struct frame_rule rule = { 0, ONE_FRAME_BYTES };
 static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
 
 static bool is_adapted; /* the process has one of them */
+
+void one_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
+{
+	hosts_frames(address, bytes, rules, nr_rules, saved, sizeof(saved) / sizeof(saved[0]));
+}
 
 static bool is_library(const struct object *o, const char *name)
 {
@@ -46,5 +52,5 @@ void one_frame_region(const struct object *mapper, uint64_t address, uint64_t by
 		HOSTS_SAY("Guile: its code runs in one frame, of three saved registers; call stacks go through it by that");
 	else
 		HOSTS_SAY("Ruby: YJIT's code runs in one frame, of three saved registers; call stacks go through it by that");
-	hosts_frames(address, bytes, &rule, 1, saved, sizeof(saved) / sizeof(saved[0]));
+	one_frame_except(address, bytes, &rule, 1);
 }

@@ -105,7 +105,7 @@ def hosts(build):
         ]),
         Host("ruby", "ruby3.1 ruby3.1-dev", "ruby --version", None, [
             Channel("image", "ruby --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98),
-            Channel("region", "ruby --yjit {jits}/fib.rb {s} {r}", named=0, stacks=90),
+            Channel("adapter", "ruby --yjit {jits}/fib.rb {s} {r}", lines=95, stacks=90),
         ]),
         Host("pypy", "pypy3", "pypy3 --version", None, [
             Channel("adapter", "pypy3 {jits}/fib.py {s} {r}"),

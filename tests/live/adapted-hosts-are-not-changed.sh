@@ -127,7 +127,7 @@ system("$see")
 STDERR.puts "on the other channel"
 exit 23
 END
-ruby --yjit -e 1 2>/dev/null && check Ruby: ruby --yjit rb.rb
+ruby --yjit -e 1 2>/dev/null && { check Ruby: ruby --yjit rb.rb; check YJIT: ruby --yjit rb.rb; }
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
 [ $nr -gt 0 ] || { echo "skipped, because none of these hosts is installed"; exit 77; }

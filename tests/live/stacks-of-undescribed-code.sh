@@ -43,7 +43,7 @@ fi
 echo "FIGURE a program without unwind information: $complete of $total stacks complete"
 
 out=$(timeout 300 /usr/bin/python3 tests/hosts/jits.py "$B" --check --stacks --seconds 1 \
-	numba:gdb faust "pocl:image" "guile:perf map" ruby:region)
+	numba:gdb faust "pocl:image" "guile:perf map" ruby:adapter)
 status=$?
 printf '%s\n' "$out"
 # the heading is no host

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ruby 3.1's YJIT tells nobody of its code.  Whenever it has compiled, it makes its memory executable again (mprotect): at that
+ * moment its thread has the interpreter's lock, other Ractors wait, the frame that runs is that of the code which was compiled,
+ * and that frame's pc is where the first new block begins.  So the new blocks are found at once, and by reading alone: no Ruby
+ * code is run, nothing is allocated, no tracepoint is set (any of them discards all of YJIT's code), and no interrupt is asked
+ * for (one makes a loop leave compiled code for the rest of its life).
+ *
+ * An instruction sequence has an array of arrays of blocks (yjit_core.h), by instruction.  Where that array lies is looked for
+ * once; a block names its sequence and instruction, so that what is found is known to be one.  Blocks are compiled in a row,
+ * each the target of its predecessor's last branch, also into the methods that are called there.  Code is written to ascending
+ * addresses and never used again; only a jump at the end of a block may be overwritten by the next one.
+ */
+#include "hosts.h"
+
+#include "ruby_code.h"
+#include "sys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MEMORY_BYTES_MIN (1u << 20)
+#define NAME_BYTES 512
+#define LINES_BYTES 4096
+#define ENTRY_BYTES_MAX 256 /* in front of a method's first block */
+#define ENTRY_ALIGNMENT 64
+#define TRIES_MAX 100
+
+/* ---- What is read of Ruby 3.1's own (vm_core.h, method.h, yjit_core.h, darray.h). */
+
+struct array {
+	int32_t nr, capacity;
+	void *at[];
+};
+struct body {
+	uint32_t type, nr_words;
+	uint64_t *words; /* instructions and operands */
+};
+struct sequence {
+	uint64_t flags;
+	void *wrapper;
+	struct body *body;
+};
+struct block {
+	struct sequence *sequence;
+	uint32_t index;
+	unsigned char context[32];
+	unsigned char *start, *end;
+	struct array *incoming, *outgoing, *gc_offsets, *methods; /* the latter: of struct dependency */
+};
+struct branch {
+	struct block *block;
+	unsigned char *start, *end;
+	struct {
+		struct sequence *sequence;
+		uint32_t index;
+	} target[2];
+	unsigned char context[2][30];
+	struct block *to[2];
+};
+struct method {
+	uint64_t flags, defined_class;
+	struct {
+		uint64_t type;
+		struct sequence *sequence;
+	} *definition;
+	uint64_t called_as, owner;
+};
+struct dependency {
+	uint64_t receiver;
+	struct method *method;
+};
+struct frame {
+	uint64_t *pc, *sp;
+	struct sequence *sequence;
+};
+struct context {
+	uint64_t *stack, stack_words;
+	struct frame *frame;
+};
+_Static_assert(offsetof(struct block, start) == 48 && offsetof(struct branch, to) == 120, "as Ruby's compiler lays them out");
+
+#define TYPE_CLASS 2
+#define TYPE_MODULE 3
+#define TYPE_STRING 5
+#define TYPE_INTERNAL 0x1a
+#define TYPE(flags) ((flags) & 0x1f)
+#define INTERNAL_TYPE(flags) ((flags) >> 12 & 15)
+#define INTERNAL_METHOD 6
+#define INTERNAL_SEQUENCE 7
+#define METHOD_TYPE(definition) ((definition)->type & 15)
+#define FLAG_SINGLETON (1u << 12)
+#define FLAG_NOT_EMBEDDED (1u << 13)
+#define THREAD_OF_OBJECT 32
+#define CONTEXT_OF_THREAD 40
+#define BODY_BYTES 512
+#define NIL 8
+
+static struct {
+	uint64_t (*thread_current)(void);
+	int (*during_gc)(void);
+	int (*profile_frames)(int start, int limit, uint64_t *frames, int *lines);
+	unsigned (*line_no)(const struct sequence *s, size_t index);
+	uint64_t (*label)(const struct sequence *s);
+	uint64_t (*base_label)(const struct sequence *s);
+	uint64_t (*path)(const struct sequence *s);
+	uint64_t (*real_path)(const struct sequence *s);
+	uint64_t (*mod_name)(uint64_t class);
+	bool (*is_main_ractor)(void);
+	uint64_t (*intern)(const char *name);
+	uint64_t (*attribute)(uint64_t object, uint64_t name);
+	uintptr_t bias; /* of Ruby's library */
+	/* YJIT's memory: code lies in the first half, exits and stubs in the other */
+	unsigned char *memory, *middle;
+	size_t blocks_of_body; /* where the array is; 0: not found yet */
+	int tries;
+	unsigned char *last_start, *last_end, *outlined;
+	int taken;
+} ruby;
+
+/* ---- Names. */
+
+static bool is_object(uint64_t value)
+{
+	return value > NIL && value % 8 == 0;
+}
+
+static uint64_t flags_of(uint64_t object)
+{
+	return *(const uint64_t *)(uintptr_t)object;
+}
+
+/* "" if it is no string. */
+static const char *text_of(uint64_t value, size_t *bytes)
+{
+	const uint64_t *words = (const uint64_t *)(uintptr_t)value;
+
+	*bytes = 0;
+	if (!is_object(value) || TYPE(*words) != TYPE_STRING)
+		return "";
+	if (*words & FLAG_NOT_EMBEDDED) {
+		*bytes = (size_t)words[2];
+		return (const char *)(uintptr_t)words[3];
+	}
+	*bytes = *words >> 14 & 31;
+	return (const char *)&words[2];
+}
+
+static bool is_sequence(const struct sequence *s)
+{
+	return is_object((uintptr_t)s) && TYPE(s->flags) == TYPE_INTERNAL && INTERNAL_TYPE(s->flags) == INTERNAL_SEQUENCE && s->body;
+}
+
+/* The method that a block's code belongs to, as far as it is a plain one. */
+static const struct method *method_of(uint64_t frame)
+{
+	const struct method *m = (const struct method *)(uintptr_t)frame;
+
+	if (!is_object(frame) || TYPE(m->flags) != TYPE_INTERNAL || INTERNAL_TYPE(m->flags) != INTERNAL_METHOD || !m->definition ||
+	    METHOD_TYPE(m->definition) != 0 || !is_sequence(m->definition->sequence))
+		return NULL;
+	return m;
+}
+
+/* ... and of one that a block calls: the block depends on what it calls. */
+static const struct method *method_called(const struct block *b, const struct sequence *s)
+{
+	const struct dependency *d = b->methods ? (const struct dependency *)b->methods->at : NULL;
+
+	for (int32_t i = 0; d && i < b->methods->nr; i++) {
+		const struct method *m = method_of((uintptr_t)d[i].method);
+
+		if (m && m->definition->sequence == s)
+			return m;
+	}
+	return NULL;
+}
+
+/* "Class#" or "Class." */
+static void name_class(const struct method *m, char *out, size_t bytes)
+{
+	uint64_t class = m->owner;
+	bool singleton;
+	const char *text;
+	size_t nr;
+
+	*out = 0;
+	if (!is_object(class) || (TYPE(flags_of(class)) != TYPE_CLASS && TYPE(flags_of(class)) != TYPE_MODULE))
+		return;
+	singleton = TYPE(flags_of(class)) == TYPE_CLASS && (flags_of(class) & FLAG_SINGLETON);
+	if (singleton) { /* what it is the class of; only the main Ractor may ask for that */
+		class = ruby.is_main_ractor() ? ruby.attribute(class, ruby.intern("__attached__")) : NIL;
+		if (!is_object(class) || (TYPE(flags_of(class)) != TYPE_CLASS && TYPE(flags_of(class)) != TYPE_MODULE))
+			return;
+	}
+	text = text_of(ruby.mod_name(class), &nr);
+	if (nr)
+		snprintf(out, bytes, "%.*s%c", nr < bytes ? (int)nr : (int)bytes, text, singleton ? '.' : '#');
+}
+
+/* "block in Class#method": as Ruby's own profilers have it (rb_profile_frame_full_label()). */
+static void name_sequence(const struct sequence *s, const struct method *m, char *out, size_t bytes)
+{
+	size_t label_bytes, base_bytes, method_bytes;
+	const char *label = text_of(ruby.label(s), &label_bytes), *base = text_of(ruby.base_label(s), &base_bytes), *name;
+	char class[NAME_BYTES / 2] = "";
+
+	if (label_bytes > bytes / 2)
+		label_bytes = bytes / 2;
+	if (m && base_bytes <= label_bytes && memcmp(label + label_bytes - base_bytes, base, base_bytes) == 0) {
+		name = text_of(ruby.base_label(m->definition->sequence), &method_bytes);
+		if (method_bytes == base_bytes && memcmp(name, base, base_bytes) == 0)
+			name_class(m, class, sizeof(class));
+	}
+	if (*class)
+		label_bytes -= base_bytes;
+	else
+		base_bytes = 0;
+	snprintf(out, bytes, "%.*s%s%.*s", (int)label_bytes, label, class, (int)base_bytes, base);
+}
+
+/* ---- Blocks. */
+
+static struct array *blocks_of(const struct sequence *s)
+{
+	struct array *a;
+
+	memcpy(&a, (const char *)s->body + ruby.blocks_of_body, sizeof(a));
+	return a;
+}
+
+/* One that was only a jump is nothing when the next one has been put into its place. */
+static bool is_new(const struct block *b)
+{
+	return (b->start > ruby.last_start || (b->start == ruby.last_start && b->end > b->start && b->end != ruby.last_end)) &&
+	       b->start >= ruby.memory && b->start < ruby.middle && b->end >= b->start && b->end <= ruby.middle;
+}
+
+/* Is this where a body keeps its blocks?  All that is not known yet is asked for before it is read. */
+static bool is_array_of_blocks(struct array *a, const struct sequence *s, uint32_t index)
+{
+	struct array *versions;
+	struct block *b;
+
+	if ((uintptr_t)a % 8 || !sys_readable_range(a, sizeof(*a)) || a->nr != (int32_t)s->body->nr_words ||
+	    !sys_readable_range(a, sizeof(*a) + (size_t)a->nr * sizeof(void *)))
+		return false;
+	versions = a->at[index];
+	if ((uintptr_t)versions % 8 || !sys_readable_range(versions, sizeof(*versions) + sizeof(void *)) || versions->nr < 1)
+		return false;
+	b = versions->at[0];
+	return (uintptr_t)b % 8 == 0 && sys_readable_range(b, sizeof(*b)) && b->sequence == s && b->index == index && is_new(b);
+}
+
+/* The frame that runs, and its instruction.  NULL: none of ours. */
+static const struct sequence *running(uint32_t *index)
+{
+	const char *object = (const char *)(uintptr_t)ruby.thread_current(), *thread;
+	const struct context *c;
+	const struct frame *f;
+	const struct sequence *s;
+	bool sure = ruby.blocks_of_body != 0;
+
+	if (!sure && !sys_readable_range(object, THREAD_OF_OBJECT + 8))
+		return NULL;
+	memcpy(&thread, object + THREAD_OF_OBJECT, sizeof(thread));
+	if (!sure && !sys_readable_range(thread, CONTEXT_OF_THREAD + 8))
+		return NULL;
+	memcpy(&c, thread + CONTEXT_OF_THREAD, sizeof(c));
+	if (!sure && !sys_readable_range(c, sizeof(*c)))
+		return NULL;
+	f = c->frame;
+	if ((uintptr_t)f < (uintptr_t)c->stack || (uintptr_t)f >= (uintptr_t)(c->stack + c->stack_words))
+		return NULL;
+	if (!sure && !sys_readable_range(f, sizeof(*f)))
+		return NULL;
+	s = f->sequence;
+	if (!is_object((uintptr_t)s) || (!sure && !sys_readable_range(s, sizeof(*s))) || !is_sequence(s) ||
+	    (!sure && !sys_readable_range(s->body, BODY_BYTES)))
+		return NULL;
+	if (f->pc < s->body->words || f->pc >= s->body->words + s->body->nr_words)
+		return NULL;
+	*index = (uint32_t)(f->pc - s->body->words);
+	return s;
+}
+
+static bool find_blocks(const struct sequence *s, uint32_t index)
+{
+	struct array *a;
+
+	if (ruby.tries++ >= TRIES_MAX)
+		return false;
+	for (size_t at = sizeof(struct body); at + sizeof(a) <= BODY_BYTES; at += 8) {
+		memcpy(&a, (const char *)s->body + at, sizeof(a));
+		if (is_array_of_blocks(a, s, index)) {
+			ruby.blocks_of_body = at;
+			return true;
+		}
+	}
+	if (ruby.tries == TRIES_MAX)
+		guest_debug("Ruby: where YJIT keeps its blocks cannot be found");
+	return false;
+}
+
+/* The first of those that were compiled now. */
+static const struct block *first_new(const struct sequence *s, uint32_t index)
+{
+	const struct array *a = blocks_of(s), *versions = a && index < (uint32_t)a->nr ? a->at[index] : NULL;
+	const struct block *first = NULL, *b;
+
+	for (int32_t i = 0; versions && i < versions->nr; i++) {
+		b = versions->at[i];
+		if (is_new(b) && (!first || b->start < first->start))
+			first = b;
+	}
+	return first;
+}
+
+static const struct block *next_new(const struct block *b)
+{
+	const struct branch *last = b->outgoing && b->outgoing->nr > 0 ? b->outgoing->at[b->outgoing->nr - 1] : NULL;
+	const struct block *next = last && last->block == b ? last->to[0] : NULL;
+
+	return next && is_new(next) && next->start >= b->end && is_sequence(next->sequence) ? next : NULL;
+}
+
+/* ---- What is said of them. */
+
+static void send_lines(const unsigned char *code, size_t bytes, const struct sequence *s, uint32_t index)
+{
+	unsigned char buffer[LINES_BYTES];
+	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
+	uint64_t first = (uintptr_t)s->body->words, pc;
+	size_t file_bytes, at = 0, before = 0;
+	const char *file = text_of(ruby.real_path(s), &file_bytes);
+	uint32_t line = ruby.line_no(s, index);
+
+	if (!file_bytes)
+		file = text_of(ruby.path(s), &file_bytes);
+	if (!file_bytes)
+		return;
+	while (before < bytes && (!line || line_table_add(&t, (uintptr_t)code + before, line, file, file_bytes)) &&
+	       (pc = ruby_code_next_pc(code, bytes, &at)) != 0) {
+		before = at;
+		line = pc > first && pc - first <= 8 * (uint64_t)s->body->nr_words ? ruby.line_no(s, (pc - first) / 8 - 1) : 0;
+	}
+	line_table_send(&t, (uintptr_t)code);
+}
+
+static void announce(const unsigned char *code, const unsigned char *end, const char *name, const struct sequence *s, uint32_t index)
+{
+	size_t bytes = (size_t)(end - code);
+
+	if (s)
+		send_lines(code, bytes, s, index);
+	jitreg_code_load((uintptr_t)code, bytes, 0, name, code);
+	ruby_code_frames(code, bytes);
+}
+
+/* A method's first block may have an entry in front. */
+static unsigned char *entry_of(const struct block *b)
+{
+	uintptr_t at = (uintptr_t)b->start & ~(uintptr_t)(ENTRY_ALIGNMENT - 1);
+
+	for (; b->index == 0 && at >= (uintptr_t)ruby.last_end && (uintptr_t)b->start - at < ENTRY_BYTES_MAX; at -= ENTRY_ALIGNMENT)
+		if (ruby_code_is_entry((unsigned char *)at))
+			return (unsigned char *)at;
+	return b->start;
+}
+
+static void send_block(const struct block *b, const struct method *m, char *name, size_t name_bytes)
+{
+	unsigned char *start = entry_of(b);
+
+	name_sequence(b->sequence, m, name, name_bytes);
+	ruby.last_start = b->start;
+	ruby.last_end = b->end;
+	if (b->end > start)
+		announce(start, b->end, name, b->sequence, b->index);
+}
+
+/* Exits and stubs, of what was compiled now; their end is where nothing was written. */
+static void send_outlined(const struct block *first, const char *name)
+{
+	const unsigned char *limit = ruby.middle + (ruby.middle - ruby.memory), *end = ruby.outlined;
+	char text[NAME_BYTES + 16];
+
+	for (int unwritten = 0; end < limit && unwritten < 16; end++)
+		unwritten = *end == RUBY_CODE_UNWRITTEN ? unwritten + 1 : 0;
+	while (end > ruby.outlined && end[-1] == RUBY_CODE_UNWRITTEN)
+		end--;
+	if (end == ruby.outlined)
+		return;
+	snprintf(text, sizeof(text), "%s (exits)", name);
+	announce(ruby.outlined, end, text, first ? first->sequence : NULL, first ? first->index : 0);
+	ruby.outlined += end - ruby.outlined;
+}
+
+static void begin(void)
+{
+	ruby.last_start = ruby.memory;
+	ruby.last_end = ruby.memory + ENTRY_ALIGNMENT;
+	ruby.outlined = ruby.middle;
+	HOSTS_SAY("YJIT: methods, blocks and their lines are read whenever it makes its memory executable");
+	announce(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
+}
+
+/* Context: a thread of Ruby's that has compiled, or discarded, code; with the interpreter's lock. */
+static void look(void)
+{
+	char name[NAME_BYTES] = "YJIT", callee[NAME_BYTES];
+	const struct block *first = NULL, *b, *next;
+	const struct method *m = NULL;
+	const struct sequence *s;
+	uint64_t frame = NIL;
+	uint32_t index;
+
+	s = running(&index);
+	if (!s)
+		return;
+	if (!ruby.blocks_of_body) {
+		if (!find_blocks(s, index))
+			return;
+		begin();
+	}
+	first = first_new(s, index);
+	if (first && ruby.profile_frames(0, 1, &frame, NULL) == 1)
+		m = method_of(frame);
+	for (b = first; b; b = next) {
+		send_block(b, m, b == first ? name : callee, NAME_BYTES);
+		next = next_new(b);
+		if (next && next->sequence != b->sequence)
+			m = method_called(b, next->sequence);
+	}
+	send_outlined(first, name);
+}
+
+void ruby_executable(const void *address, size_t bytes)
+{
+	if (!ruby.memory || address != ruby.memory || bytes != (size_t)(ruby.middle - ruby.memory) || !guest_is_on() ||
+	    ruby.during_gc() || __atomic_exchange_n(&ruby.taken, 1, __ATOMIC_ACQUIRE))
+		return;
+	look();
+	__atomic_store_n(&ruby.taken, 0, __ATOMIC_RELEASE);
+}
+
+/* Ruby itself maps nothing else as code. */
+void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+{
+	if (!ruby.thread_current || ruby.memory || mapper->bias != ruby.bias || bytes < MEMORY_BYTES_MIN)
+		return;
+	ruby.memory = (unsigned char *)(uintptr_t)address;
+	ruby.middle = ruby.memory + bytes / 2;
+}
+
+void ruby_object(const struct object *o)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} wanted[] = {
+		{ "rb_during_gc", offsetof(__typeof__(ruby), during_gc) },
+		{ "rb_profile_frames", offsetof(__typeof__(ruby), profile_frames) },
+		{ "rb_iseq_line_no", offsetof(__typeof__(ruby), line_no) },
+		{ "rb_iseq_label", offsetof(__typeof__(ruby), label) },
+		{ "rb_iseq_base_label", offsetof(__typeof__(ruby), base_label) },
+		{ "rb_iseq_path", offsetof(__typeof__(ruby), path) },
+		{ "rb_iseq_realpath", offsetof(__typeof__(ruby), real_path) },
+		{ "rb_mod_name", offsetof(__typeof__(ruby), mod_name) },
+		{ "rb_ractor_main_p_", offsetof(__typeof__(ruby), is_main_ractor) },
+		{ "rb_intern", offsetof(__typeof__(ruby), intern) },
+		{ "rb_attr_get", offsetof(__typeof__(ruby), attribute) },
+		{ "rb_thread_current", offsetof(__typeof__(ruby), thread_current) }, /* the last: all are there */
+	};
+	const char *version = ruby.thread_current ? NULL : object_find_symbol(o, "ruby_version");
+
+	if (!version || strncmp(version, "3.1.", 4) != 0)
+		return;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *symbol = object_find_symbol(o, wanted[i].name);
+
+		if (!symbol)
+			return;
+		memcpy((char *)&ruby + wanted[i].at, &symbol, sizeof(symbol));
+	}
+	ruby.bias = o->bias;
+}

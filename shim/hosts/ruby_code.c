@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine code of Ruby's YJIT (yjit_codegen.c, 3.1).  All of it runs in one frame (one_frame.c), but for a few instructions:
+ * an entry pushes three registers, what leaves takes them back, and two of Ruby's instructions (a hash and a regular expression
+ * with contents) keep a value on the stack, twice, while they call.  These are found by their bytes.
+ */
+#include "ruby_code.h"
+
+#include "hosts.h"
+
+#include <string.h>
+
+#define RULES_MAX 96
+#define RULES_A_PLACE 4
+#define KEPT_BYTES_MAX 128
+
+static const unsigned char pushes[] = { 0x41, 0x55, 0x41, 0x54, 0x53 }; /* r13, r12, rbx */
+static const unsigned char pops[] = { 0x5b, 0x41, 0x5c, 0x41, 0x5d };
+static const unsigned char store_pc[] = { 0x49, 0x89, 0x45, 0 }; /* mov %rax, (%r13): what mov $pc, %rax has loaded */
+
+struct rules {
+	uint64_t address; /* of what is gathered */
+	struct frame_rule rule[RULES_MAX];
+	int nr;
+};
+
+static void add(struct rules *r, size_t at, uint32_t cfa)
+{
+	if (r->nr && r->rule[r->nr - 1].from == at)
+		r->nr--;
+	r->rule[r->nr++] = (struct frame_rule){ (uint32_t)at, cfa };
+}
+
+static void send(struct rules *r, size_t bytes)
+{
+	while (r->nr > 1 && r->rule[r->nr - 1].from >= bytes)
+		r->nr--;
+	if (bytes && (r->nr > 1 || r->rule[0].cfa != ONE_FRAME_BYTES))
+		one_frame_except(r->address, bytes, r->rule, r->nr);
+	r->address += bytes;
+	r->nr = 0;
+	add(r, 0, ONE_FRAME_BYTES);
+}
+
+static bool is_at(const unsigned char *code, size_t bytes, size_t at, const void *pattern, size_t nr)
+{
+	return nr <= bytes - at && memcmp(code + at, pattern, nr) == 0;
+}
+
+static bool is_behind_call(const unsigned char *code, size_t at)
+{
+	return (at >= 5 && code[at - 5] == 0xe8) || (at >= 2 && code[at - 2] == 0xff && code[at - 1] == 0xd0);
+}
+
+bool ruby_code_is_entry(const unsigned char *code)
+{
+	return memcmp(code, pushes, sizeof(pushes)) == 0;
+}
+
+uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at)
+{
+	uint64_t pc;
+
+	for (size_t i = *at; i < bytes && bytes - i >= 10 + sizeof(store_pc); i++)
+		if (code[i] == 0x48 && code[i + 1] == 0xb8 && memcmp(code + i + 10, store_pc, sizeof(store_pc)) == 0) {
+			memcpy(&pc, code + i + 2, sizeof(pc));
+			*at = i + 10 + sizeof(store_pc);
+			return pc;
+		}
+	*at = bytes;
+	return 0;
+}
+
+/* The bytes of an exit, which pops, from at on; 0: there is none. */
+static size_t exit_at(const unsigned char *code, size_t bytes, size_t at)
+{
+	size_t end = at + sizeof(pops);
+
+	if (!is_at(code, bytes, at, pops, sizeof(pops)))
+		return 0;
+	if (end < bytes && code[end] == 0xb8) /* mov $Qundef, %eax */
+		end += 5;
+	return end < bytes && code[end] == 0xc3 ? end + 1 - at : 0;
+}
+
+/* A value was pushed twice for a call: the bytes up to where it is popped twice, with that; 0: it is something else. */
+static size_t kept_at(const unsigned char *code, size_t bytes, size_t at)
+{
+	if (!is_behind_call(code, at) || !is_at(code, bytes, at, "\x50\x50", 2))
+		return 0;
+	for (size_t end = at + 2; end < bytes && end - at < KEPT_BYTES_MAX; end++)
+		if (is_behind_call(code, end) &&
+		    (is_at(code, bytes, end, "\x58\x58", 2) || is_at(code, bytes, end, "\x59\x5f", 2)))
+			return end + 2 - at;
+	return 0;
+}
+
+void ruby_code_frames(const unsigned char *code, size_t bytes)
+{
+	struct rules r = { .address = (uint64_t)(uintptr_t)code };
+	size_t begun = 0, length;
+
+	add(&r, 0, ONE_FRAME_BYTES);
+	for (size_t at = 0; at < bytes; at += length) {
+		size_t from = at - begun;
+
+		if (is_at(code, bytes, at, pushes, sizeof(pushes))) {
+			length = sizeof(pushes);
+			add(&r, from, 8);
+			add(&r, from + 2, 16);
+			add(&r, from + 4, 24);
+		} else if ((length = exit_at(code, bytes, at)) != 0) {
+			add(&r, from + 1, 24);
+			add(&r, from + 3, 16);
+			add(&r, from + 5, 8);
+		} else if ((length = kept_at(code, bytes, at)) != 0) {
+			add(&r, from + 1, ONE_FRAME_BYTES + 8);
+			add(&r, from + 2, ONE_FRAME_BYTES + 16);
+			add(&r, from + length - 1, ONE_FRAME_BYTES + 8);
+		} else {
+			length = 1;
+			continue;
+		}
+		add(&r, from + length, ONE_FRAME_BYTES);
+		if (r.nr > RULES_MAX - RULES_A_PLACE) {
+			send(&r, from + length);
+			begun = at + length;
+		}
+	}
+	send(&r, bytes - begun);
+}
