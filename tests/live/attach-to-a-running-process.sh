@@ -60,7 +60,7 @@ fi
 if /usr/bin/python3 -c 'import numba' 2>/dev/null; then
 	check_jit numba 250 /usr/bin/python3 tests/hosts/numba_host.py 6
 	# what is loaded and generated after the attach: LLVM itself is, too
-	check_jit numba-from-its-start 5 /usr/bin/python3 tests/hosts/numba_host.py 1.5
+	check_jit numba-from-its-start 5 /usr/bin/python3 tests/hosts/numba_host.py "${SAN:+1}1.5" # a sanitized recorder is slow
 fi
 if command -v node >/dev/null; then
 	# (it leaves a log of its own where it runs)
@@ -69,7 +69,7 @@ if command -v node >/dev/null; then
 fi
 
 # ---------------------------------------------------------- each thread is counted once, whoever made it, and whenever
-start "$B/hosts/churn" 5 10 4
+start "$B/hosts/churn" "${SAN:+3}5" 10 4
 sleep 0.3
 attach -d 2 -e task-clock --period 100000 --stack 0 -o "$dir/churn.tlr" "$host" || fail "churn: $(cat "$dir/err")"
 kill -0 "$host" 2>/dev/null || fail "churn: the host does not run any more"
