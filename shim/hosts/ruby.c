@@ -13,6 +13,7 @@
  */
 #include "hosts.h"
 
+#include "ruby.h"
 #include "ruby_code.h"
 #include "sys.h"
 
@@ -20,95 +21,15 @@
 #include <string.h>
 
 #define MEMORY_BYTES_MIN (1u << 20)
-#define NAME_BYTES 512
 #define LINES_BYTES 4096
 #define ENTRY_BYTES_MAX 256 /* in front of a method's first block */
 #define ENTRY_ALIGNMENT 64
 #define TRIES_MAX 100
-
-/* ---- What is read of Ruby 3.1's own (vm_core.h, method.h, yjit_core.h, darray.h). */
-
-struct array {
-	int32_t nr, capacity;
-	void *at[];
-};
-struct body {
-	uint32_t type, nr_words;
-	uint64_t *words; /* instructions and operands */
-};
-struct sequence {
-	uint64_t flags;
-	void *wrapper;
-	struct body *body;
-};
-struct block {
-	struct sequence *sequence;
-	uint32_t index;
-	unsigned char context[32];
-	unsigned char *start, *end;
-	struct array *incoming, *outgoing, *gc_offsets, *methods; /* the latter: of struct dependency */
-};
-struct branch {
-	struct block *block;
-	unsigned char *start, *end;
-	struct {
-		struct sequence *sequence;
-		uint32_t index;
-	} target[2];
-	unsigned char context[2][30];
-	struct block *to[2];
-};
-struct method {
-	uint64_t flags, defined_class;
-	struct {
-		uint64_t type;
-		struct sequence *sequence;
-	} *definition;
-	uint64_t called_as, owner;
-};
-struct dependency {
-	uint64_t receiver;
-	struct method *method;
-};
-struct frame {
-	uint64_t *pc, *sp;
-	struct sequence *sequence;
-};
-struct context {
-	uint64_t *stack, stack_words;
-	struct frame *frame;
-};
-_Static_assert(offsetof(struct block, start) == 48 && offsetof(struct branch, to) == 120, "as Ruby's compiler lays them out");
-
-#define TYPE_CLASS 2
-#define TYPE_MODULE 3
-#define TYPE_STRING 5
-#define TYPE_INTERNAL 0x1a
-#define TYPE(flags) ((flags) & 0x1f)
-#define INTERNAL_TYPE(flags) ((flags) >> 12 & 15)
-#define INTERNAL_METHOD 6
-#define INTERNAL_SEQUENCE 7
-#define METHOD_TYPE(definition) ((definition)->type & 15)
-#define FLAG_SINGLETON (1u << 12)
-#define FLAG_NOT_EMBEDDED (1u << 13)
 #define THREAD_OF_OBJECT 32
 #define CONTEXT_OF_THREAD 40
 #define BODY_BYTES 512
-#define NIL 8
 
 static struct {
-	uint64_t (*thread_current)(void);
-	int (*during_gc)(void);
-	int (*profile_frames)(int start, int limit, uint64_t *frames, int *lines);
-	unsigned (*line_no)(const struct sequence *s, size_t index);
-	uint64_t (*label)(const struct sequence *s);
-	uint64_t (*base_label)(const struct sequence *s);
-	uint64_t (*path)(const struct sequence *s);
-	uint64_t (*real_path)(const struct sequence *s);
-	uint64_t (*mod_name)(uint64_t class);
-	bool (*is_main_ractor)(void);
-	uint64_t (*intern)(const char *name);
-	uint64_t (*attribute)(uint64_t object, uint64_t name);
 	uintptr_t bias; /* of Ruby's library */
 	/* YJIT's memory: code lies in the first half, exits and stubs in the other */
 	unsigned char *memory, *middle;
@@ -117,107 +38,6 @@ static struct {
 	unsigned char *last_start, *last_end, *outlined;
 	int taken;
 } ruby;
-
-/* ---- Names. */
-
-static bool is_object(uint64_t value)
-{
-	return value > NIL && value % 8 == 0;
-}
-
-static uint64_t flags_of(uint64_t object)
-{
-	return *(const uint64_t *)(uintptr_t)object;
-}
-
-/* "" if it is no string. */
-static const char *text_of(uint64_t value, size_t *bytes)
-{
-	const uint64_t *words = (const uint64_t *)(uintptr_t)value;
-
-	*bytes = 0;
-	if (!is_object(value) || TYPE(*words) != TYPE_STRING)
-		return "";
-	if (*words & FLAG_NOT_EMBEDDED) {
-		*bytes = (size_t)words[2];
-		return (const char *)(uintptr_t)words[3];
-	}
-	*bytes = *words >> 14 & 31;
-	return (const char *)&words[2];
-}
-
-static bool is_sequence(const struct sequence *s)
-{
-	return is_object((uintptr_t)s) && TYPE(s->flags) == TYPE_INTERNAL && INTERNAL_TYPE(s->flags) == INTERNAL_SEQUENCE && s->body;
-}
-
-/* The method that a block's code belongs to, as far as it is a plain one. */
-static const struct method *method_of(uint64_t frame)
-{
-	const struct method *m = (const struct method *)(uintptr_t)frame;
-
-	if (!is_object(frame) || TYPE(m->flags) != TYPE_INTERNAL || INTERNAL_TYPE(m->flags) != INTERNAL_METHOD || !m->definition ||
-	    METHOD_TYPE(m->definition) != 0 || !is_sequence(m->definition->sequence))
-		return NULL;
-	return m;
-}
-
-/* ... and of one that a block calls: the block depends on what it calls. */
-static const struct method *method_called(const struct block *b, const struct sequence *s)
-{
-	const struct dependency *d = b->methods ? (const struct dependency *)b->methods->at : NULL;
-
-	for (int32_t i = 0; d && i < b->methods->nr; i++) {
-		const struct method *m = method_of((uintptr_t)d[i].method);
-
-		if (m && m->definition->sequence == s)
-			return m;
-	}
-	return NULL;
-}
-
-/* "Class#" or "Class." */
-static void name_class(const struct method *m, char *out, size_t bytes)
-{
-	uint64_t class = m->owner;
-	bool singleton;
-	const char *text;
-	size_t nr;
-
-	*out = 0;
-	if (!is_object(class) || (TYPE(flags_of(class)) != TYPE_CLASS && TYPE(flags_of(class)) != TYPE_MODULE))
-		return;
-	singleton = TYPE(flags_of(class)) == TYPE_CLASS && (flags_of(class) & FLAG_SINGLETON);
-	if (singleton) { /* what it is the class of; only the main Ractor may ask for that */
-		class = ruby.is_main_ractor() ? ruby.attribute(class, ruby.intern("__attached__")) : NIL;
-		if (!is_object(class) || (TYPE(flags_of(class)) != TYPE_CLASS && TYPE(flags_of(class)) != TYPE_MODULE))
-			return;
-	}
-	text = text_of(ruby.mod_name(class), &nr);
-	if (nr)
-		snprintf(out, bytes, "%.*s%c", nr < bytes ? (int)nr : (int)bytes, text, singleton ? '.' : '#');
-}
-
-/* "block in Class#method": as Ruby's own profilers have it (rb_profile_frame_full_label()). */
-static void name_sequence(const struct sequence *s, const struct method *m, char *out, size_t bytes)
-{
-	size_t label_bytes, base_bytes, method_bytes;
-	const char *label = text_of(ruby.label(s), &label_bytes), *base = text_of(ruby.base_label(s), &base_bytes), *name;
-	char class[NAME_BYTES / 2] = "";
-
-	if (label_bytes > bytes / 2)
-		label_bytes = bytes / 2;
-	if (m && base_bytes <= label_bytes && memcmp(label + label_bytes - base_bytes, base, base_bytes) == 0) {
-		name = text_of(ruby.base_label(m->definition->sequence), &method_bytes);
-		if (method_bytes == base_bytes && memcmp(name, base, base_bytes) == 0)
-			name_class(m, class, sizeof(class));
-	}
-	if (*class)
-		label_bytes -= base_bytes;
-	else
-		base_bytes = 0;
-	snprintf(out, bytes, "%.*s%s%.*s", (int)label_bytes, label, class, (int)base_bytes, base);
-}
 
 /* ---- Blocks. */
 
@@ -255,7 +75,7 @@ static bool is_array_of_blocks(struct array *a, const struct sequence *s, uint32
 /* The frame that runs, and its instruction.  NULL: none of ours. */
 static const struct sequence *running(uint32_t *index)
 {
-	const char *object = (const char *)(uintptr_t)ruby.thread_current(), *thread;
+	const char *object = (const char *)(uintptr_t)ruby_functions.thread_current(), *thread;
 	const struct context *c;
 	const struct frame *f;
 	const struct sequence *s;
@@ -275,7 +95,7 @@ static const struct sequence *running(uint32_t *index)
 	if (!sure && !sys_readable_range(f, sizeof(*f)))
 		return NULL;
 	s = f->sequence;
-	if (!is_object((uintptr_t)s) || (!sure && !sys_readable_range(s, sizeof(*s))) || !is_sequence(s) ||
+	if (!ruby_is_object((uintptr_t)s) || (!sure && !sys_readable_range(s, sizeof(*s))) || !ruby_is_sequence(s) ||
 	    (!sure && !sys_readable_range(s->body, BODY_BYTES)))
 		return NULL;
 	if (f->pc < s->body->words || f->pc >= s->body->words + s->body->nr_words)
@@ -321,7 +141,7 @@ static const struct block *next_new(const struct block *b)
 	const struct branch *last = b->outgoing && b->outgoing->nr > 0 ? b->outgoing->at[b->outgoing->nr - 1] : NULL;
 	const struct block *next = last && last->block == b ? last->to[0] : NULL;
 
-	return next && is_new(next) && next->start >= b->end && is_sequence(next->sequence) ? next : NULL;
+	return next && is_new(next) && next->start >= b->end && ruby_is_sequence(next->sequence) ? next : NULL;
 }
 
 /* ---- What is said of them. */
@@ -332,17 +152,17 @@ static void send_lines(const unsigned char *code, size_t bytes, const struct seq
 	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
 	uint64_t first = (uintptr_t)s->body->words, pc;
 	size_t file_bytes, at = 0, before = 0;
-	const char *file = text_of(ruby.real_path(s), &file_bytes);
-	uint32_t line = ruby.line_no(s, index);
+	const char *file = ruby_text_of(ruby_functions.real_path(s), &file_bytes);
+	uint32_t line = ruby_functions.line_no(s, index);
 
 	if (!file_bytes)
-		file = text_of(ruby.path(s), &file_bytes);
+		file = ruby_text_of(ruby_functions.path(s), &file_bytes);
 	if (!file_bytes)
 		return;
 	while (before < bytes && (!line || line_table_add(&t, (uintptr_t)code + before, line, file, file_bytes)) &&
 	       (pc = ruby_code_next_pc(code, bytes, &at)) != 0) {
 		before = at;
-		line = pc > first && pc - first <= 8 * (uint64_t)s->body->nr_words ? ruby.line_no(s, (pc - first) / 8 - 1) : 0;
+		line = pc > first && pc - first <= 8 * (uint64_t)s->body->nr_words ? ruby_functions.line_no(s, (pc - first) / 8 - 1) : 0;
 	}
 	line_table_send(&t, (uintptr_t)code);
 }
@@ -372,7 +192,7 @@ static void send_block(const struct block *b, const struct method *m, char *name
 {
 	unsigned char *start = entry_of(b);
 
-	name_sequence(b->sequence, m, name, name_bytes);
+	ruby_name(b->sequence, m, name, name_bytes);
 	ruby.last_start = b->start;
 	ruby.last_end = b->end;
 	if (b->end > start)
@@ -383,7 +203,7 @@ static void send_block(const struct block *b, const struct method *m, char *name
 static void send_outlined(const struct block *first, const char *name)
 {
 	const unsigned char *limit = ruby.middle + (ruby.middle - ruby.memory), *end = ruby.outlined;
-	char text[NAME_BYTES + 16];
+	char text[RUBY_NAME_BYTES + 16];
 
 	for (int unwritten = 0; end < limit && unwritten < 16; end++)
 		unwritten = *end == RUBY_CODE_UNWRITTEN ? unwritten + 1 : 0;
@@ -408,11 +228,11 @@ static void begin(void)
 /* Context: a thread of Ruby's that has compiled, or discarded, code; with the interpreter's lock. */
 static void look(void)
 {
-	char name[NAME_BYTES] = "YJIT", callee[NAME_BYTES];
+	char name[RUBY_NAME_BYTES] = "YJIT", callee[RUBY_NAME_BYTES];
 	const struct block *first = NULL, *b, *next;
 	const struct method *m = NULL;
 	const struct sequence *s;
-	uint64_t frame = NIL;
+	uint64_t frame = RUBY_NIL;
 	uint32_t index;
 
 	s = running(&index);
@@ -424,13 +244,13 @@ static void look(void)
 		begin();
 	}
 	first = first_new(s, index);
-	if (first && ruby.profile_frames(0, 1, &frame, NULL) == 1)
-		m = method_of(frame);
+	if (first && ruby_functions.profile_frames(0, 1, &frame, NULL) == 1)
+		m = ruby_method_of(frame);
 	for (b = first; b; b = next) {
-		send_block(b, m, b == first ? name : callee, NAME_BYTES);
+		send_block(b, m, b == first ? name : callee, RUBY_NAME_BYTES);
 		next = next_new(b);
 		if (next && next->sequence != b->sequence)
-			m = method_called(b, next->sequence);
+			m = ruby_method_called(b, next->sequence);
 	}
 	send_outlined(first, name);
 }
@@ -438,7 +258,7 @@ static void look(void)
 void ruby_executable(const void *address, size_t bytes)
 {
 	if (!ruby.memory || address != ruby.memory || bytes != (size_t)(ruby.middle - ruby.memory) || !guest_is_on() ||
-	    ruby.during_gc() || __atomic_exchange_n(&ruby.taken, 1, __ATOMIC_ACQUIRE))
+	    ruby_functions.during_gc() || __atomic_exchange_n(&ruby.taken, 1, __ATOMIC_ACQUIRE))
 		return;
 	look();
 	__atomic_store_n(&ruby.taken, 0, __ATOMIC_RELEASE);
@@ -447,7 +267,7 @@ void ruby_executable(const void *address, size_t bytes)
 /* Ruby itself maps nothing else as code. */
 void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
-	if (!ruby.thread_current || ruby.memory || mapper->bias != ruby.bias || bytes < MEMORY_BYTES_MIN)
+	if (!ruby_functions.thread_current || ruby.memory || mapper->bias != ruby.bias || bytes < MEMORY_BYTES_MIN)
 		return;
 	ruby.memory = (unsigned char *)(uintptr_t)address;
 	ruby.middle = ruby.memory + bytes / 2;
@@ -459,20 +279,20 @@ void ruby_object(const struct object *o)
 		const char *name;
 		size_t at;
 	} wanted[] = {
-		{ "rb_during_gc", offsetof(__typeof__(ruby), during_gc) },
-		{ "rb_profile_frames", offsetof(__typeof__(ruby), profile_frames) },
-		{ "rb_iseq_line_no", offsetof(__typeof__(ruby), line_no) },
-		{ "rb_iseq_label", offsetof(__typeof__(ruby), label) },
-		{ "rb_iseq_base_label", offsetof(__typeof__(ruby), base_label) },
-		{ "rb_iseq_path", offsetof(__typeof__(ruby), path) },
-		{ "rb_iseq_realpath", offsetof(__typeof__(ruby), real_path) },
-		{ "rb_mod_name", offsetof(__typeof__(ruby), mod_name) },
-		{ "rb_ractor_main_p_", offsetof(__typeof__(ruby), is_main_ractor) },
-		{ "rb_intern", offsetof(__typeof__(ruby), intern) },
-		{ "rb_attr_get", offsetof(__typeof__(ruby), attribute) },
-		{ "rb_thread_current", offsetof(__typeof__(ruby), thread_current) }, /* the last: all are there */
+		{ "rb_during_gc", offsetof(struct ruby_functions, during_gc) },
+		{ "rb_profile_frames", offsetof(struct ruby_functions, profile_frames) },
+		{ "rb_iseq_line_no", offsetof(struct ruby_functions, line_no) },
+		{ "rb_iseq_label", offsetof(struct ruby_functions, label) },
+		{ "rb_iseq_base_label", offsetof(struct ruby_functions, base_label) },
+		{ "rb_iseq_path", offsetof(struct ruby_functions, path) },
+		{ "rb_iseq_realpath", offsetof(struct ruby_functions, real_path) },
+		{ "rb_mod_name", offsetof(struct ruby_functions, mod_name) },
+		{ "rb_ractor_main_p_", offsetof(struct ruby_functions, is_main_ractor) },
+		{ "rb_intern", offsetof(struct ruby_functions, intern) },
+		{ "rb_attr_get", offsetof(struct ruby_functions, attribute) },
+		{ "rb_thread_current", offsetof(struct ruby_functions, thread_current) }, /* the last: all are there */
 	};
-	const char *version = ruby.thread_current ? NULL : object_find_symbol(o, "ruby_version");
+	const char *version = ruby_functions.thread_current ? NULL : object_find_symbol(o, "ruby_version");
 
 	if (!version || strncmp(version, "3.1.", 4) != 0)
 		return;
@@ -481,7 +301,7 @@ void ruby_object(const struct object *o)
 
 		if (!symbol)
 			return;
-		memcpy((char *)&ruby + wanted[i].at, &symbol, sizeof(symbol));
+		memcpy((char *)&ruby_functions + wanted[i].at, &symbol, sizeof(symbol));
 	}
 	ruby.bias = o->bias;
 }
