@@ -94,7 +94,8 @@ static void name_class(const struct method *m, char *out, size_t bytes)
 void ruby_name(const struct sequence *s, const struct method *m, char *out, size_t bytes)
 {
 	size_t label_bytes, base_bytes, method_bytes;
-	const char *label = ruby_text_of(ruby_functions.label(s), &label_bytes), *base = ruby_text_of(ruby_functions.base_label(s), &base_bytes), *name;
+	const char *label = ruby_text_of(ruby_functions.label(s), &label_bytes), *name;
+	const char *base = ruby_text_of(ruby_functions.base_label(s), &base_bytes);
 	char class[RUBY_NAME_BYTES / 2] = "";
 
 	if (label_bytes > bytes / 2)
