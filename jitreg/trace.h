@@ -98,7 +98,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost)
 
-/* Bytes of a code object that came without, as they were at the record's time in the process's memory.  loaded_ns: of its LOAD. */
+/* Bytes of a code object that came without, as they were at the record's time in the process's memory.  loaded_ns: of its LOAD;
+ * TRACE_NOT_LOADED: a page of a region, of which nobody said what it is. */
+#define TRACE_NOT_LOADED UINT64_MAX
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 

@@ -3,6 +3,7 @@
 
 #include "code_reader.h"
 #include "jitdump.h"
+#include "page_reader.h"
 #include "perf_map.h"
 
 #include <ctype.h>
@@ -57,12 +58,14 @@ struct code_files {
 	uint64_t end_ns;
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: of the past */
+	struct page_reader *pages;  /* likewise */
 	char piece[PIECE_BYTES];
 };
 
 struct report {
 	struct trace_writer *w;
 	struct code_reader *reader;
+	struct page_reader *pages;
 	uint32_t pid;
 	uint64_t mapped_ns;
 };
@@ -73,6 +76,7 @@ int code_files_create(struct code_files **out)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->reader = code_reader_create();
+	(*out)->pages = page_reader_create();
 	return 0;
 }
 
@@ -80,7 +84,9 @@ void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s
 {
 	f->past = true;
 	code_reader_destroy(f->reader);
+	page_reader_destroy(f->pages);
 	f->reader = NULL;
+	f->pages = NULL;
 	f->end_ns = end_ns;
 	f->end_s = end_s;
 }
@@ -110,12 +116,8 @@ void code_files_destroy(struct code_files *f)
 		forget(f, 0);
 	free(f->watched);
 	code_reader_destroy(f->reader);
+	page_reader_destroy(f->pages);
 	free(f);
-}
-
-void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address)
-{
-	code_reader_sampled(f->reader, pid, address);
 }
 
 /* ---------------------------------------------------------------------------------------------------- processes */
@@ -215,6 +217,18 @@ static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
 	return w;
 }
 
+void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address)
+{
+	code_reader_sampled(f->reader, pid, address);
+	if (find(f, pid))
+		page_reader_sampled(f->pages, pid, address);
+}
+
+void code_files_announced(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
+{
+	page_reader_announced(f->pages, pid, address, bytes);
+}
+
 void code_files_end(struct code_files *f, uint32_t pid)
 {
 	struct watched *w = find(f, pid);
@@ -222,6 +236,7 @@ void code_files_end(struct code_files *f, uint32_t pid)
 	if (w)
 		w->ended = 1;
 	code_reader_forget(f->reader, pid);
+	page_reader_forget(f->pages, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------------ jitdump */
@@ -333,6 +348,8 @@ static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_
 {
 	const struct report *r = context;
 
+	if (id == JITREG_LOAD)
+		page_reader_announced(r->pages, r->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
@@ -375,7 +392,7 @@ static bool take_dump(void *context, const char *piece, size_t n)
 static void drain_dumps(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	for (uint32_t i = 0; i < w->nr_dumps; i++) {
-		struct dump_context c = { { writer, NULL, w->pid, w->mapped_ns }, f, &w->dump[i], false };
+		struct dump_context c = { { writer, NULL, f->pages, w->pid, w->mapped_ns }, f, &w->dump[i], false };
 
 		if (!w->dump[i].reader)
 			continue;
@@ -402,6 +419,7 @@ static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t
 
 	time_ns = time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns;
 	code_reader_named(r->reader, r->pid, e->address, e->bytes, time_ns);
+	page_reader_announced(r->pages, r->pid, e->address, e->bytes);
 	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, r->pid, 0, F_COUNT(load));
 	trace_record_u64(r->w, r->pid);
 	trace_record_u64(r->w, 0);
@@ -464,7 +482,7 @@ static void open_map(const struct code_files *f, struct watched *w)
 static void drain_map(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
-	struct map_context c = { { writer, w->ended ? NULL : f->reader, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
+	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
 
 	/* most processes never write one: after the first second, ten looks a second */
 	if (w->map_fd < 0 && limit != UINT64_MAX && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
@@ -489,4 +507,5 @@ void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, u
 			forget(f, i - 1);
 	}
 	code_reader_drain(f->reader, w);
+	page_reader_drain(f->pages, w, last);
 }

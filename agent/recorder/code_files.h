@@ -2,7 +2,8 @@
 /*
  * Files in which JITs describe their code for perf: /tmp/perf-PID.map of every process that has executable memory without a
  * file, and the jitdump files that processes map.  They are looked at after each drain while they grow, and once more after
- * their process has ended.  A perf map has no bytes of code: those of sampled functions are read from memory.  Context: thread.
+ * their process has ended.  A perf map has no bytes of code: those of sampled functions are
+ * read from memory, and so are pages of code that nobody announced.  Context: thread.
  */
 #ifndef TAILOR_CODE_FILES_H
 #define TAILOR_CODE_FILES_H
@@ -22,8 +23,10 @@ void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64
 		    uint64_t time_ns);
 /* pid runs another program now / has ended: its files are read to their end later. */
 void code_files_end(struct code_files *f, uint32_t pid);
-/* pid was sampled there: the bytes of code that a perf map names there are read at the next drain.  Hot. */
+/* pid was sampled there: the bytes of code that a perf map names there, or nobody does, are read at a next drain.  Hot. */
 void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address);
+/* pid itself told of this code. */
+void code_files_announced(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
 /* Read what is new.  last: everything, however much.  *bad grows by lines and files that made no sense. */
 void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, uint64_t *bad);
 

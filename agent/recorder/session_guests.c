@@ -87,6 +87,8 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 		return;
 	if (prefix.id == JITREG_IMAGE)
 		learn_image(s, c->pid, values);
+	else if (prefix.id == JITREG_LOAD)
+		code_files_announced(s->code_files, c->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	else if (prefix.id == JITREG_TAG)
 		learn_tag(s, values);
 	else if (prefix.id == JITREG_CONTROL)

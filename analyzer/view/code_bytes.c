@@ -34,7 +34,7 @@ static bool is_code(const struct trace_record *r, uint64_t *address, uint64_t *l
 	*loaded_ns = later ? trace_u64(r, F(code_bytes, loaded_ns)) : r->time_ns;
 	*read_ns = later ? r->time_ns : 0;
 	*bytes = trace_bytes(r, later ? F(code_bytes, code) : F(load, code), nr);
-	return true;
+	return *loaded_ns != TRACE_NOT_LOADED;
 }
 
 void code_bytes_each(const struct report *r,
@@ -82,15 +82,42 @@ static void take_wanted(void *context, const struct code *c, const void *bytes, 
 		}
 }
 
+/* Pages of regions, as they were when they were read. */
+static void take_pages(const struct report *r, struct code_bytes *wanted, uint32_t nr)
+{
+	struct trace_record record;
+
+	trace_rewind(r->reader);
+	trace_select(r->reader, 1u << TRACE_CHUNK_RECORDS);
+	while (trace_next(r->reader, &record) == 1) {
+		const char *bytes;
+		size_t nr_bytes;
+
+		if (record.id != TRACE_CODE_BYTES || trace_u64(&record, F(code_bytes, loaded_ns)) != TRACE_NOT_LOADED)
+			continue;
+		bytes = trace_bytes(&record, F(code_bytes, code), &nr_bytes);
+		for (uint32_t i = 0; i < nr; i++)
+			if (wanted[i].code->kind == CODE_REGION && !wanted[i].bytes &&
+			    r->model->numbered[wanted[i].code->process]->pid == record.pid) {
+				take(&wanted[i], trace_u64(&record, F(code_bytes, address)), bytes, nr_bytes);
+				wanted[i].read_ns = record.time_ns;
+			}
+	}
+	trace_select(r->reader, ~0u);
+}
+
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr)
 {
-	bool some = false;
+	bool some = false, regions = false;
 
 	for (uint32_t i = 0; i < nr; i++) {
 		if (wanted[i].code->kind == CODE_ELF)
 			take_from_elf(&wanted[i]);
 		some |= wanted[i].code->kind == CODE_LOAD;
+		regions |= wanted[i].code->kind == CODE_REGION;
 	}
+	if (regions)
+		take_pages(r, wanted, nr);
 	if (some)
 		code_bytes_each(r, take_wanted, &(struct taking){ wanted, nr });
 }

@@ -53,7 +53,10 @@ static int by_measure(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* The function around an address: the object itself, or a symbol of an ELF. */
+#define PAGE_BYTES 4096u
+#define REGION_REST 16u
+
+/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
 static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
 {
 	struct elf_function f;
@@ -65,6 +68,12 @@ static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
 		h->place.end = c->address + c->bytes;
 		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
 		return true;
+	}
+	if (c->kind == CODE_REGION) {
+		h->place.start = ip;
+		h->place.end = (ip | (PAGE_BYTES - 1)) + 1;
+		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
+		return ip < h->place.end;
 	}
 	if (c->kind != CODE_ELF || !elf_find_function(c->elf, ip, &f) || f.bytes == 0)
 		return false;
@@ -99,6 +108,12 @@ static uint32_t find_hot(const struct report *r, const struct hit *hit, uint32_t
 			last->measure += report_measure(r, hit[i].sum);
 			last->samples += hit[i].sum->samples;
 		}
+	}
+	for (uint32_t i = 0; i < n; i++) { /* what lies behind the last sample of a page may be anything */
+		uint64_t last = hit[list[i].first + list[i].nr - 1].ip;
+
+		if (list[i].place.code->kind == CODE_REGION && list[i].place.end - last > REGION_REST)
+			list[i].place.end = last + REGION_REST;
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), by_measure);
@@ -456,7 +471,7 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 		page_sentence(p, "(%u colder functions with %.1f %% of all samples are left out; --top 0 shows more)", nr_hot - shown,
 			      all > 0 ? 100 * cold / all : 0);
 	if (all > of_images)
-		page_sentence(p, "(%.1f %% of all samples are not in generated code with a name; the trace keeps bytes of that only)",
+		page_sentence(p, "(%.1f %% of all samples are not in generated code; the trace keeps bytes of that only)",
 			      all > 0 ? 100 * (all - of_images) / all : 0);
 	free(hit);
 	free(hot);
