@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Of code that a perf map only names, the bytes of what was sampled are read from memory: of each of two functions that had the same
-# address one after the other its own; `asm` shows them, and says that they were read later; scrub --code drops them; Node's, too.  Of code that nobody
-# names, sampled pages.
+# address one after the other its own; `asm` shows them, and says that they were read later; scrub --code drops them; Node's, too.
+# Of code that nobody names, sampled pages.
 . tests/live/begin.bash
 
 timeout 60 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/named_code" 2 >"$dir/out" || { echo "named_code: exit $?"; exit 1; }
