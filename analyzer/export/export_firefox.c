@@ -124,7 +124,7 @@ static int put_thread(const struct export *e, uint32_t thread, size_t from, size
 	const struct thread *t = &m->thread[thread];
 	const struct mark **marks = calloc((size_t)m->nr_marks + 1, sizeof(*marks));
 	uint32_t nr_marks = 0, nr = (uint32_t)(end - from);
-	const struct export_sample *s = e->sample + from;
+	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* of none at all */
 
 	if (!marks)
 		return -ENOMEM;

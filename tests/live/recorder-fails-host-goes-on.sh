@@ -64,7 +64,7 @@ for scope in cpu thread; do
 done
 
 mkdir "$dir/small"
-if mount -t tmpfs -o size=300k none "$dir/small" 2>/dev/null; then
+if mount -t tmpfs -o size=1m none "$dir/small" 2>/dev/null; then
 	begin cpu "$dir/small/full.tlr"
 	wait $host
 	went_on "full disk" $?
