@@ -81,22 +81,24 @@ static uint32_t next_node(uint32_t *left, uint32_t *right)
 	return 0;
 }
 
-static void range_of(const struct code_map *m, const struct code_fact *f, uint32_t *left, uint32_t *right)
+struct range { /* of leaves */
+	uint32_t left, right;
+};
+
+static struct range range_of(const struct code_map *m, const struct code_fact *f)
 {
-	*left = (uint32_t)piece_of(m, f->start) + m->nr_leaves;
-	*right = (uint32_t)piece_of(m, f->end) + m->nr_leaves;
+	return (struct range){ (uint32_t)piece_of(m, f->start) + m->nr_leaves, (uint32_t)piece_of(m, f->end) + m->nr_leaves };
 }
 
 enum { COVERED = 1, COVERED_BELOW = 2 };
 
 /* Does a fact's range hold a piece that an earlier one covered?  Covers it, too. */
-static bool cover(const struct code_map *m, const struct code_fact *f, unsigned char *seen)
+static bool cover(struct range r, unsigned char *seen)
 {
-	uint32_t left, right, node, up;
+	uint32_t node, up;
 	bool found = false;
 
-	range_of(m, f, &left, &right);
-	while ((node = next_node(&left, &right)) != 0) {
+	while ((node = next_node(&r.left, &r.right)) != 0) {
 		found |= seen[node] != 0;
 		for (up = node / 2; up; up /= 2) {
 			found |= (seen[up] & COVERED) != 0;
@@ -107,13 +109,16 @@ static bool cover(const struct code_map *m, const struct code_fact *f, unsigned 
 	return found;
 }
 
-static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen)
+static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct range *range)
 {
-	uint32_t left, right, node;
+	uint32_t node;
 
-	for (size_t i = 0; i < m->nr_facts; i++)
-		for (range_of(m, &m->facts[i], &left, &right); (node = next_node(&left, &right)) != 0;)
+	for (size_t i = 0; i < m->nr_facts; i++) {
+		struct range r = range[i] = range_of(m, &m->facts[i]);
+
+		while ((node = next_node(&r.left, &r.right)) != 0)
 			m->first[node + 1]++;
+	}
 	for (uint32_t n = 0; n <= 2 * m->nr_leaves; n++)
 		m->first[n + 1] += m->first[n];
 	m->list = malloc(((size_t)m->first[2 * m->nr_leaves + 1] + 1) * sizeof(*m->list));
@@ -122,10 +127,11 @@ static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill,
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_facts; i++) {
 		const struct code_fact *f = &m->facts[order[i]];
+		struct range r = range[order[i]];
 
-		for (range_of(m, f, &left, &right); (node = next_node(&left, &right)) != 0;)
+		while ((node = next_node(&r.left, &r.right)) != 0)
 			m->list[m->first[node] + fill[node]++] = order[i];
-		if (f->owner && cover(m, f, seen))
+		if (f->owner && cover(range[order[i]], seen))
 			m->replaced_ns[m->nr_replaced++] = f->from_ns;
 	}
 	return 0;
@@ -135,11 +141,12 @@ int code_map_index(struct code_map *m)
 {
 	uint32_t *order = malloc((m->nr_facts + 1) * sizeof(*order)), *fill = NULL;
 	unsigned char *seen = NULL;
+	struct range *range = malloc((m->nr_facts + 1) * sizeof(*range));
 	size_t nr = 0;
 	int ret = -ENOMEM;
 
 	m->cuts = malloc((2 * m->nr_facts + 1) * sizeof(*m->cuts));
-	if (!m->cuts || !order)
+	if (!m->cuts || !order || !range)
 		goto out;
 	for (size_t i = 0; i < m->nr_facts; i++) {
 		m->cuts[nr++] = m->facts[i].start;
@@ -157,11 +164,12 @@ int code_map_index(struct code_map *m)
 	fill = calloc(2 * (size_t)m->nr_leaves, sizeof(*fill));
 	seen = calloc(2 * (size_t)m->nr_leaves, 1);
 	if (m->first && fill && seen)
-		ret = make_index(m, order, fill, seen);
+		ret = make_index(m, order, fill, seen, range);
 out:
 	free(order);
 	free(fill);
 	free(seen);
+	free(range);
 	return ret;
 }
 

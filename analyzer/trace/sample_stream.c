@@ -251,7 +251,6 @@ int sample_stream_open(struct trace_reader *t, uint64_t unwanted, unsigned threa
 		struct job *j = &s->job[s->nr_jobs];
 
 		j->reader = (struct trace_reader){ .file = t->file, .selected = ~0u, .forgotten = SIZE_MAX, .zstd = ZSTD_createDCtx() };
-		msgpack_unpacked_init(&j->reader.unpacked);
 		j->block.unwanted = unwanted;
 		if (!j->reader.zstd) {
 			s->nr_jobs++;
@@ -282,7 +281,7 @@ void sample_stream_close(struct sample_stream *s)
 		pthread_join(s->thread[i], NULL);
 	for (unsigned i = 0; i < s->nr_jobs; i++) {
 		ZSTD_freeDCtx(s->job[i].reader.zstd);
-		msgpack_unpacked_destroy(&s->job[i].reader.unpacked);
+		msgpack_tree_fini(&s->job[i].reader.tree);
 		free(s->job[i].reader.plain);
 		sample_block_fini(&s->job[i].block);
 	}

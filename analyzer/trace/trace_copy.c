@@ -141,7 +141,7 @@ void trace_copy_list(struct trace_copy *c, size_t nr)
 
 void trace_copy_value(struct trace_copy *c, const struct trace_value *v)
 {
-	const msgpack_object *o = v->list_;
+	struct trace_value item;
 
 	switch (v->kind) {
 	case TRACE_UINT:
@@ -158,8 +158,10 @@ void trace_copy_value(struct trace_copy *c, const struct trace_value *v)
 		break;
 	case TRACE_LIST:
 		msgpack_pack_array(&c->packer, v->u);
-		for (uint64_t i = 0; i < v->u; i++)
-			msgpack_pack_object(&c->packer, o[i]);
+		for (uint64_t i = 0; i < v->u; i++) {
+			item = trace_item(v, i);
+			trace_copy_value(c, &item);
+		}
 		break;
 	case TRACE_OTHER:
 		msgpack_pack_nil(&c->packer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is mapped, and one chunk at a time is checked and decompressed.  msgpack_unpack_next() leaves text and bytes
- * where they are, so nothing but the records' own small trees is built, in a zone that is cleared with each record.
+ * The file is mapped, and one chunk at a time is checked and decompressed.  Text and bytes stay where they are, so nothing but the
+ * records' own small trees is built, each in the memory of the one before.
  */
 #include "trace_reader_internal.h"
 
@@ -62,7 +62,6 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	t->selected = ~0u;
 	t->name = strdup(path);
 	t->zstd = ZSTD_createDCtx();
-	msgpack_unpacked_init(&t->unpacked);
 	ret = t->name && t->zstd ? check_first_chunk(t, path, d) : diag_fail(d, ENOMEM, "%s: no memory", path);
 	if (ret == 0 && trace_next(t, &first) == 1 && first.id == TRACE_HEADER &&
 	    trace_u64(&first, F(header, version)) > TRACE_FORMAT_VERSION)
@@ -81,7 +80,7 @@ void trace_close(struct trace_reader *t)
 {
 	if (t->file)
 		munmap((void *)(uintptr_t)t->file, t->file_bytes);
-	msgpack_unpacked_destroy(&t->unpacked);
+	msgpack_tree_fini(&t->tree);
 	ZSTD_freeDCtx(t->zstd);
 	free(t->plain);
 	free(t->name);
@@ -216,57 +215,54 @@ static bool next_chunk(struct trace_reader *t)
 	return false;
 }
 
-static struct trace_value to_value(const msgpack_object *o)
+static struct trace_value to_value(const struct msgpack_node *n)
 {
 	struct trace_value v = { .kind = TRACE_OTHER };
 
-	switch (o->type) {
-	case MSGPACK_OBJECT_POSITIVE_INTEGER:
+	switch (n->kind) {
+	case NODE_UINT:
 		v.kind = TRACE_UINT;
-		v.u = o->via.u64;
+		v.u = n->u;
 		break;
-	case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+	case NODE_INT:
 		v.kind = TRACE_INT;
-		v.u = (uint64_t)o->via.i64;
+		v.u = n->u;
 		break;
-	case MSGPACK_OBJECT_STR:
-		v.kind = TRACE_TEXT;
-		v.p = o->via.str.ptr;
-		v.bytes = o->via.str.size;
+	case NODE_TEXT:
+	case NODE_BYTES:
+		v.kind = n->kind == NODE_TEXT ? TRACE_TEXT : TRACE_BYTES;
+		v.p = n->p;
+		v.bytes = n->nr;
 		break;
-	case MSGPACK_OBJECT_BIN:
-		v.kind = TRACE_BYTES;
-		v.p = o->via.bin.ptr;
-		v.bytes = o->via.bin.size;
-		break;
-	case MSGPACK_OBJECT_ARRAY:
+	case NODE_ARRAY:
 		v.kind = TRACE_LIST;
-		v.u = o->via.array.size;
-		v.list_ = o->via.array.ptr;
+		v.u = n->nr;
+		v.list_ = n + n->children;
 		break;
-	default:
+	case NODE_OTHER:
 		break;
 	}
 	return v;
 }
 
-static bool to_record(const msgpack_object *o, struct trace_record *r)
+static bool to_record(const struct msgpack_node *o, struct trace_record *r)
 {
-	const msgpack_object *e = o->via.array.ptr;
+	const struct msgpack_node *e;
 	uint32_t nr;
 
-	if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size < 4)
+	if (o->kind != NODE_ARRAY || o->nr < 4)
 		return false;
+	e = o + o->children;
 	for (int i = 0; i < 4; i++)
-		if (e[i].type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+		if (e[i].kind != NODE_UINT)
 			return false;
-	if (e[0].via.u64 > UINT32_MAX || e[2].via.u64 > UINT32_MAX || e[3].via.u64 > UINT32_MAX)
+	if (e[0].u > UINT32_MAX || e[2].u > UINT32_MAX || e[3].u > UINT32_MAX)
 		return false;
-	r->id = (uint32_t)e[0].via.u64;
-	r->time_ns = e[1].via.u64;
-	r->pid = (uint32_t)e[2].via.u64;
-	r->tid = (uint32_t)e[3].via.u64;
-	nr = o->via.array.size - 4;
+	r->id = (uint32_t)e[0].u;
+	r->time_ns = e[1].u;
+	r->pid = (uint32_t)e[2].u;
+	r->tid = (uint32_t)e[3].u;
+	nr = o->nr - 4;
 	r->nr_values = nr < TRACE_VALUES_MAX ? (int)nr : TRACE_VALUES_MAX;
 	for (int i = 0; i < r->nr_values; i++)
 		r->values[i] = to_value(&e[4 + i]);
@@ -285,13 +281,13 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 			}
 			continue;
 		}
-		if (msgpack_unpack_next(&t->unpacked, t->body, t->body_bytes, &t->body_at) != MSGPACK_UNPACK_SUCCESS) {
+		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
 			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
 			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
 			continue;
 		}
-		if (to_record(&t->unpacked.data, r))
+		if (to_record(t->tree.node, r))
 			return 1;
 		note_damage(t, t->chunk_at, t->body_at - start);
 	}
@@ -367,12 +363,18 @@ char *trace_text(const struct trace_record *r, int index)
 	return strndup(p, bytes);
 }
 
+struct trace_value trace_item(const struct trace_value *list, uint64_t e)
+{
+	const struct msgpack_node *o = list->list_;
+
+	return list->kind == TRACE_LIST && e < list->u ? to_value(&o[e]) : (struct trace_value){ .kind = TRACE_OTHER };
+}
+
 struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m)
 {
-	const msgpack_object *o = list->list_;
+	const struct msgpack_node *o = list->list_;
 
-	if (list->kind != TRACE_LIST || e >= list->u || o[e].type != MSGPACK_OBJECT_ARRAY || m < 0 ||
-	    (uint32_t)m >= o[e].via.array.size)
+	if (list->kind != TRACE_LIST || e >= list->u || o[e].kind != NODE_ARRAY || m < 0 || (uint32_t)m >= o[e].nr)
 		return (struct trace_value){ .kind = TRACE_OTHER };
-	return to_value(&o[e].via.array.ptr[m]);
+	return to_value(&o[e] + o[e].children + m);
 }

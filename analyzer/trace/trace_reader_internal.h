@@ -3,9 +3,9 @@
 #ifndef TAILOR_TRACE_READER_INTERNAL_H
 #define TAILOR_TRACE_READER_INTERNAL_H
 
+#include "msgpack_tree.h"
 #include "trace_reader.h"
 
-#include <msgpack.h>
 #include <zstd.h>
 
 struct trace_reader {
@@ -23,7 +23,7 @@ struct trace_reader {
 	char *plain; /* decompressed bodies live here */
 	size_t plain_capacity;
 	ZSTD_DCtx *zstd;
-	msgpack_unpacked unpacked;
+	struct msgpack_tree tree; /* the current record */
 };
 
 /* The next chunk that somebody may want, by its head: at t->at, where t stays.  Damage on the way is noted.  false: end of file. */

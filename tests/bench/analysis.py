@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """How fast samples become a plan: analysis.py BUILD [ROUNDS]
 
-Alone, on synthetic traces, `tailor report --view plan`; medians of processor time, wall time and the peak of memory:
+Alone, on synthetic traces, `tailor report --view plan`; medians of processor time, wall time and the peak of memory; with one thread
+and, in the last two columns, with as many as there are processors:
   5 M samples, 100 code objects        wanted: 5 M samples a second on one core
   10 M samples, 1,000 code objects     wanted: 3 s, 500 MiB
   1 M samples, 200,000 code objects    wanted: 1 s
@@ -46,19 +47,25 @@ def once(*command):
     return None if status else took
 
 
-def plan_of(trace):
-    return f"{B}/tailor", "report", "--view", "plan", trace
+def plan_of(trace, *threads):
+    return f"{B}/tailor", "report", *threads, "--view", "plan", trace
 
 
 def alone(d):
-    print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'wall':>8}{'M samples/s':>13}{'MiB':>8}   medians of {ROUNDS}")
+    print(f"{'samples':>12}{'code objects':>14}{'seconds':>10}{'wall':>8}{'M samples/s':>13}{'MiB':>8}{'wall':>8}{'MiB':>6}"
+          f"   medians of {ROUNDS}")
     for samples, objects, kind in CASES:
         subprocess.run([f"{B}/bench/synthetic", str(samples), str(objects), f"{d}/t.tlr", kind], check=True)
-        runs = [once(*plan_of(f"{d}/t.tlr")) for _ in range(ROUNDS)]
-        if None in runs:
+        runs, threaded = [], []
+        for _ in range(ROUNDS):
+            runs.append(once(*plan_of(f"{d}/t.tlr", "--threads", "1")))
+            threaded.append(once(*plan_of(f"{d}/t.tlr")))
+        if None in runs + threaded:
             sys.exit(f"tailor report --view plan failed on {samples} samples")
         seconds, wall, mib = (statistics.median(r[i] for r in runs) for i in range(3))
-        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}   {kind}")
+        _, wall_threaded, mib_threaded = (statistics.median(r[i] for r in threaded) for i in range(3))
+        print(f"{samples:12}{objects:14}{seconds:10.2f}{wall:8.2f}{samples / seconds / 1e6:13.2f}{mib:8.0f}{wall_threaded:8.2f}{mib_threaded:6.0f}"
+              f"   {kind}")
 
 
 def beside(what, samples, trace, data):

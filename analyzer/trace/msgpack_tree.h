@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One msgpack object after another, out of bytes that may hold anything, as a tree in memory that is used again and again.  A record of
+ * generated code holds a list for each instruction: building it is most of what reading them costs, so it is one array, and text stays
+ * where it is.  Context: thread.
+ */
+#ifndef TAILOR_MSGPACK_TREE_H
+#define TAILOR_MSGPACK_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct msgpack_node {
+	enum { NODE_OTHER, NODE_UINT, NODE_INT, NODE_TEXT, NODE_BYTES, NODE_ARRAY } kind; /* OTHER: nobody asks for it */
+	uint32_t nr;	/* TEXT, BYTES: bytes; ARRAY: elements */
+	union {
+		uint64_t u;	/* UINT; INT, which is negative, as two's complement */
+		const char *p;	/* TEXT, BYTES: in the bytes that were read */
+		size_t children; /* ARRAY: so many nodes behind this one */
+	};
+};
+
+struct msgpack_tree {
+	struct msgpack_node *node; /* [0]: the object */
+	size_t nr, capacity;
+};
+
+/* The object at bytes[*at], which then stands behind it.  false: there is none, or not all of it, or one of more than 32 levels, or
+ * there is no memory for it. */
+bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at);
+void msgpack_tree_fini(struct msgpack_tree *t);
+
+#endif
