@@ -7,10 +7,10 @@ B=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 timeout 120 "$B/tailor" run -q -o "$dir/t.tlr" -- \
-	"$B/engine" --query pagerank --scale 0.3 --threads 1 --repeat 10 --check >"$dir/log" 2>&1 ||
+	"$B/engine" --query pagerank --scale 0.3 --threads 1 --repeat 20 --check >"$dir/log" 2>&1 ||
 	{ echo "tailor run -- engine --query pagerank --check: failed"; cat "$dir/log"; exit 1; }
 /usr/bin/python3 - "$B/tailor" "$dir/t.tlr" <<'END'
-import csv, io, json, subprocess, sys
+import csv, io, json, statistics, subprocess, sys
 
 tailor, trace = sys.argv[1:]
 def run(*arguments):
@@ -27,18 +27,23 @@ for r in map(json.loads, run("dump", "--json").splitlines()):
         whole[f["instance"]] = (begins[key], r["time_ns"])
     else:
         runs.setdefault(f["parent_instance"], []).append((begins[key], r["time_ns"]))
-if len(runs) != 10 or {len(m) for m in runs.values()} != {20}:
-    sys.exit(f"expected marks of 20 iterations of each of 10 runs, got {[len(m) for m in runs.values()]}")
-# the run that was disturbed least by what else the machine does: with the fewest stretches of time without a sample
+if len(runs) != 20 or {len(m) for m in runs.values()} != {20}:
+    sys.exit(f"expected marks of 20 iterations of each of 20 runs, got {[len(m) for m in runs.values()]}")
+# the run that was disturbed least by what else the machine does: with iterations as long as each other, by their marks, and the
+# fewest stretches of time without a sample
 times = sorted(int(r["time_ns"]) for r in csv.DictReader(io.StringIO(run("export", "--format", "csv"))))
 def disturbed(n):
     begin, end = whole[n]
     inside = [begin, *(t for t in times if begin < t < end), end]
     return sum(b - a for a, b in zip(inside, inside[1:]) if b - a > 1000000) / (end - begin)
-even = min(runs, key=disturbed)
+def uneven(n):
+    lengths = [end - begin for begin, end in runs[n]]
+    return statistics.pstdev(lengths) / statistics.mean(lengths)
+even = min(runs, key=lambda n: disturbed(n) + uneven(n))
 marks = runs[even]
-if disturbed(even) > 0.03:
-    print(f"skipped, because the machine is busy: of the least disturbed run {100 * disturbed(even):.0f} % of the time went to others")
+if disturbed(even) > 0.03 or uneven(even) > 0.2:
+    print(f"skipped, because the machine is busy: of the least disturbed run {100 * disturbed(even):.0f} % of the time went to others, "
+          f"and its iterations differ by {100 * uneven(even):.0f} %")
     sys.exit(77)
 between = (marks[-1][0] - marks[0][0]) / (len(marks) - 1)
 periods = json.loads(run("report", "--view", "timeline", "--mark", f"run#{even}", "--json"))["tables"]["periods"]
