@@ -50,8 +50,8 @@ r = json.load(open(sys.argv[1]))
 jit, name = r["jit"], os.environ["NAME"]
 n = jit["samples"]
 print(f"FIGURE attached to {name}: {r['samples']['total']} samples, {n} in JIT code, {100 * jit['named'] / max(n, 1):.2f} % named")
-if n < 500 or jit["named"] < 0.95 * n or n < 0.2 * r["samples"]["total"]:  # (a busy machine is still compiling)
-    sys.exit(f"{name}: expected 500 samples in JIT code or more, a fifth of all, and 95 % of them named: {jit}, {r['samples']}")
+if n < 2000 or jit["named"] < 0.95 * n or n < 0.5 * r["samples"]["total"]:
+    sys.exit(f"{name}: expected 2000 samples in JIT code or more, half of all, and 95 % of them named: {jit}, {r['samples']}")
 PYTHON
 }
 if command -v lli-14 >/dev/null && [ -e "$B/hosts/seconds.bc" ]; then

@@ -93,8 +93,8 @@ import json, sys
 r = json.load(open(sys.argv[1]))
 s = r["samples"]
 print(f"FIGURE engine, recorded in the middle: {s['total']} samples, {100 * s['attributed'] / s['total']:.2f} % attributed")
-if s["total"] < 1000 or s["attributed"] < 0.85 * s["total"]:
-    sys.exit(f"expected 1000 samples or more, and 85 % of them attributed: {s} {r['reasons']}")
+if s["total"] < 5000 or s["attributed"] < 0.85 * s["total"]:
+    sys.exit(f"expected 5000 samples or more, and 85 % of them attributed: {s} {r['reasons']}")
 PYTHON
 fi
 

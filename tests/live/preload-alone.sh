@@ -37,8 +37,8 @@ for path in sys.argv[1:]:
     shares.append({(c["level"], c["id"], c["name"]): c["share"] for c in run["components"] if c["level"] == "operator"})
     print(f"FIGURE {path.split('/')[-1]}: {run['samples']} samples in the run phase, {100 * run['on_operator']:.2f} % on an operator,",
           "methods", ", ".join(f"{k} {v}" for k, v in sorted(r["methods"].items())))
-    if run["samples"] < 500 or run["on_operator"] < 0.99:
-        sys.exit(f"{path}: expected 500 samples or more in the run phase and 99 % on an operator")
+    if run["samples"] < 2000 or run["on_operator"] < 0.99:
+        sys.exit(f"{path}: expected 2000 samples or more in the run phase and 99 % on an operator")
 if set(shares[0]) != set(shares[1]):
     sys.exit(f"operators by tag: {shares[0]}\noperators by stack: {shares[1]}")
 if "tag" in r["methods"] and r["methods"]["tag"]:

@@ -65,7 +65,7 @@ for scope in cpu thread; do
 	host_was_well "scope $scope" $?
 	wait_for_end "$dir/$scope.tlr"
 	n=$(field "$dir/$scope.tlr" END samples)
-	[ "${n:-0}" -ge 50 ] || fail "scope $scope: expected 50 samples or more, got '$n'"
+	[ "${n:-0}" -ge 200 ] || fail "scope $scope: expected 200 samples or more, got '$n'"
 	n=$("$B/tailor" dump "$dir/$scope.tlr" | grep -c ' GUEST ')
 	[ "$n" -ge 2 ] || fail "scope $scope: expected the host and the program that its child becomes to say hello, got $n"
 done
@@ -133,7 +133,7 @@ kill -9 "$host"
 { wait $!; } 2>/dev/null
 wait_for_end "$dir/gone.tlr"
 n=$(field "$dir/gone.tlr" END samples)
-[ "${n:-0}" -ge 50 ] || fail "killed host: expected 50 samples or more, got '$n'"
+[ "${n:-0}" -ge 200 ] || fail "killed host: expected 200 samples or more, got '$n'"
 
 # The same records for a reader that shares no code with us.
 "$B/tailor" run -q --no-compress -o "$dir/plain.tlr" -- "$dir/host" 0.2 >"$dir/out"
