@@ -5,6 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+static enum insn_kind kind_of(ZydisInstructionCategory category)
+{
+	switch (category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		return INSN_BRANCH;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return INSN_JUMP;
+	case ZYDIS_CATEGORY_CALL:
+		return INSN_CALL;
+	case ZYDIS_CATEGORY_RET:
+		return INSN_RETURN;
+	default:
+		return INSN_OTHER;
+	}
+}
+
 bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *out)
 {
 	ZydisDisassembledInstruction i;
@@ -19,22 +35,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 	}
 	out->bytes = i.info.length;
 	snprintf(out->text, sizeof(out->text), "%s", i.text);
-	switch (i.info.meta.category) {
-	case ZYDIS_CATEGORY_COND_BR:
-		out->kind = INSN_BRANCH;
-		break;
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		out->kind = INSN_JUMP;
-		break;
-	case ZYDIS_CATEGORY_CALL:
-		out->kind = INSN_CALL;
-		break;
-	case ZYDIS_CATEGORY_RET:
-		out->kind = INSN_RETURN;
-		break;
-	default:
-		break;
-	}
+	out->kind = kind_of(i.info.meta.category);
 	if ((out->kind == INSN_BRANCH || out->kind == INSN_JUMP || out->kind == INSN_CALL) && i.info.operand_count_visible &&
 	    i.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		ZydisCalcAbsoluteAddress(&i.info, &i.operands[0], address, &out->target);
@@ -184,20 +185,8 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 
 static void read_flow(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, uint64_t address, struct insn_step *out)
 {
-	switch (i->meta.category) {
-	case ZYDIS_CATEGORY_COND_BR:
-		out->kind = INSN_BRANCH;
-		break;
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		out->kind = INSN_JUMP;
-		break;
-	case ZYDIS_CATEGORY_CALL:
-		out->kind = INSN_CALL;
-		break;
-	case ZYDIS_CATEGORY_RET:
-		out->kind = INSN_RETURN;
-		break;
-	default:
+	out->kind = kind_of(i->meta.category);
+	if (out->kind == INSN_OTHER) {
 		out->stops = i->mnemonic == ZYDIS_MNEMONIC_UD2 || i->mnemonic == ZYDIS_MNEMONIC_UD1 || i->mnemonic == ZYDIS_MNEMONIC_UD0 ||
 			i->mnemonic == ZYDIS_MNEMONIC_HLT || i->mnemonic == ZYDIS_MNEMONIC_INT3;
 		return;
