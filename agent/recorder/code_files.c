@@ -54,6 +54,7 @@ struct code_files {
 	struct watched **watched;
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the one that was asked for last */
+	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
 	bool past; /* code_files_of_the_past() */
 	uint64_t end_ns;
 	int64_t end_s;
@@ -174,11 +175,14 @@ static struct watched *find(struct code_files *f, uint32_t pid)
 {
 	if (f->last < f->nr && f->watched[f->last]->pid == pid && !f->watched[f->last]->ended)
 		return f->watched[f->last];
+	if (f->missed == 1 + (uint64_t)pid)
+		return NULL;
 	for (uint32_t i = 0; i < f->nr; i++)
 		if (f->watched[i]->pid == pid && !f->watched[i]->ended) {
 			f->last = i;
 			return f->watched[i];
 		}
+	f->missed = 1 + (uint64_t)pid;
 	return NULL;
 }
 
@@ -214,6 +218,7 @@ static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
 	}
 	w->mapped_ns = w->looked_ns = time_ns;
 	f->watched[f->nr++] = w;
+	f->missed = 0;
 	return w;
 }
 
@@ -233,10 +238,11 @@ void code_files_end(struct code_files *f, uint32_t pid)
 {
 	struct watched *w = find(f, pid);
 
-	if (w)
+	if (w) {
 		w->ended = 1;
+		page_reader_forget(f->pages, pid);
+	}
 	code_reader_forget(f->reader, pid);
-	page_reader_forget(f->pages, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------------ jitdump */
