@@ -64,6 +64,8 @@ static int look_at_command(struct doctor *d, const char *command)
 		return -p.error;
 	}
 	ret = channels_of_program(p.path, add_channel, d);
+	if (ret < 0)
+		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
 	if (ret >= 0 && *p.interpreter) {
 		int more = channels_of_program(p.interpreter, add_channel, d);
 

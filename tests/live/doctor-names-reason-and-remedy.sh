@@ -113,6 +113,11 @@ for command in "$dir/deep" "$dir/script"; do
 done
 long=$(grep -vE '^ *(-> )?[^ ]*$' "$dir/out" | awk 'length > 80')
 [ -z "$long" ] || fail "lines of more than 80 columns: $long"
+: >"$dir/empty"
+chmod +x "$dir/empty"
+"$dir/tailor" doctor "$dir/empty" >"$dir/out" 2>"$dir/err"
+status=$?
+[ $status = 1 ] && grep -q "empty: Exec format error" "$dir/out" || fail "an empty program: exit $status: $(tail -n 2 "$dir/out")"
 "$dir/tailor" doctor 1 2 >/dev/null 2>"$dir/err"
 status=$?
 [ $status = 2 ] && grep -q "one process or one command" "$dir/err" || fail "two of them: exit $status: $(cat "$dir/err")"
