@@ -146,10 +146,10 @@ static int run(int argc, char **argv)
 	if (ret)
 		return give_up(s, &d);
 	ret = session_count(s, a.pid, false, &d);
-	if (ret == -ESRCH)
-		diag_fail(&d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)a.pid);
-	if (ret)
+	if (ret) {
+		target_failed(&target, ret, &d);
 		return give_up(s, &d);
+	}
 	for (int i = 0; i < target.nr_notices; i++)
 		session_notice(s, "host", "%s", target.notice[i]);
 	if (was_recorded)

@@ -117,10 +117,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 	char path[64];
 	int ret = p && t ? inject_process_learn(p, target->living) : -ENOMEM;
 
-	if (ret == 0)
-		ret = -EAGAIN;
-	else
-		diag_fail(d, -ret, "process %d ended while it was attached to", (int)pid);
+	ret = ret ? diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS) {
 		int64_t after_ms = inject_now_ms() - begin_ms;
@@ -128,7 +125,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 		struct dirent *e;
 
 		if (!dir) {
-			ret = diag_fail(d, ESRCH, "process %d ended while it was attached to", (int)pid);
+			ret = diag_fail(d, errno, "process %d cannot be looked at: %s", (int)pid, strerror(errno));
 			break;
 		}
 		while (ret == -EAGAIN && (e = readdir(dir))) {
@@ -149,7 +146,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 	free(p);
 	free(t);
 	if (ret == -EAGAIN)
-		return diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all are in the loader, libc or "
+		diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all are in the loader, libc or "
 				 "signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
-	return ret;
+	return ret ? target_failed(target, ret, d) : 0;
 }

@@ -164,9 +164,11 @@ static int learn_mapping(void *context, const struct remote_mapping *m)
 int inject_process_learn(struct inject_process *p, pid_t pid)
 {
 	struct learning l = { .p = p };
+	int ret;
 
 	*p = (struct inject_process){ .pid = pid };
-	return remote_each_mapping(pid, learn_mapping, &l);
+	ret = remote_each_mapping(pid, learn_mapping, &l);
+	return ret > 0 ? -E2BIG : ret;
 }
 
 static int find_agent(void *context, const struct remote_mapping *m)

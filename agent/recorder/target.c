@@ -118,6 +118,16 @@ static int refuse_other(pid_t pid, const struct status *s, struct diag *d)
 			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside of its container", (int)pid);
 }
 
+int target_failed(const struct target *t, int ret, struct diag *d)
+{
+	struct status s;
+
+	/* its memory goes first, then it is a zombie, then nothing: what was read of it in between is about nobody */
+	if (read_status(t->living, &s) == 0 && s.has_memory)
+		return ret;
+	return diag_fail(d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)t->pid);
+}
+
 int target_look(pid_t pid, struct target *t, struct diag *d)
 {
 	struct status s, of_thread;
@@ -155,7 +165,7 @@ int target_look(pid_t pid, struct target *t, struct diag *d)
 	if (ret == -EACCES || ret == -EPERM)
 		return refuse_other(pid, &s, d);
 	if (ret < 0)
-		return diag_fail(d, ESRCH, "process %d ended while it was looked at; start it again with `tailor run`", (int)pid);
+		return target_failed(t, diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)), d);
 	look_at_program(t);
 	if (t->is_32_bit)
 		notice(t, "process %d is a 32-bit program: it is sampled, but what its JIT registers in memory is not read; perf maps "

@@ -25,6 +25,12 @@ struct target {
 int target_look(pid_t pid, struct target *t, struct diag *d);
 
 /*
+ * A step behind target_look() failed with ret, and d says why.  If there was nothing left to take it with, because the process has
+ * ended since, d says that instead, and -ESRCH is returned; else ret.
+ */
+int target_failed(const struct target *t, int ret, struct diag *d);
+
+/*
  * The recorder that a process with the agent in it talks to, or that is attached to it: the name of its socket, and its
  * pid.  0; -ENOENT: there is none (or none any more).
  */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* A process that ends between two looks at it is said to have ended, whatever the look missed. */
+#include "unit.h"
+
+#include "inject.h"
+#include "target.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* This program, linked dynamically like any host of the agent. */
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	return pid;
+}
+
+static void serve(void *context)
+{
+	(void)context;
+}
+
+static void end_and(bool wait_for, struct target *t)
+{
+	struct diag d = { "" };
+	pid_t pid = child();
+
+	assert_int_equal(target_look(pid, t, &d), 0);
+	kill(pid, SIGKILL);
+	if (wait_for)
+		waitpid(pid, NULL, 0);
+	else /* a zombie: it ends without anybody taking its number */
+		assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+}
+
+static void every_step_says_that_it_ended(void **state)
+{
+	(void)state;
+	for (int waited = 0; waited < 2; waited++) {
+		struct diag looked = { "" }, injected = { "" };
+		struct target t;
+
+		end_and(waited, &t);
+		assert_int_equal(inject_look(&t, "/proc/self/exe", &looked), -ESRCH);
+		assert_int_equal(inject(&t, "/proc/self/exe", "socket", serve, NULL, &injected), -ESRCH);
+		if (!waited)
+			waitpid(t.pid, NULL, 0);
+		assert_non_null(strstr(looked.text, "ended while it was attached to"));
+		assert_string_equal(injected.text, looked.text);
+	}
+}
+
+static void other_reasons_stay(void **state)
+{
+	struct diag d = { "" };
+	struct target t;
+	pid_t pid = child();
+	int ret;
+
+	(void)state;
+	assert_int_equal(target_look(pid, &t, &d), 0);
+	t.is_static = true;
+	ret = inject_look(&t, "/proc/self/exe", &d);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(ret, -ENOTSUP);
+	assert_non_null(strstr(d.text, "linked statically"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_step_says_that_it_ended),
+		cmocka_unit_test(other_reasons_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
