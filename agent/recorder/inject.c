@@ -119,7 +119,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 
 	ret = ret ? diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS) {
+	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && remote_living_thread(pid)) {
 		int64_t after_ms = inject_now_ms() - begin_ms;
 		DIR *dir = opendir(path);
 		struct dirent *e;

@@ -7,6 +7,7 @@
 #include "rows.h"
 #include "sample_stream.h"
 #include "switches.h"
+#include "tally.h"
 #include "walk.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
+#define TALLIES_MAX 8u
+
 struct run {
 	struct attribution *a;
 	const struct attribute_options *options;
@@ -34,6 +37,7 @@ struct run {
 	struct unwinder *unwinder;
 	struct switches switches;
 	struct rows rows;
+	struct tally *tally[TALLIES_MAX]; /* of the first events */
 	double cut_off[MODEL_EVENTS_MAX]; /* of weights that were scaled */
 	uint64_t told[NR_RECENT_TOLD]; /* samples by what is told of their places */
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
@@ -518,15 +522,21 @@ static uint32_t memory_of(const struct run *run, const struct sample *s, uint64_
 	return i;
 }
 
+/* Before samples of that time are counted. */
+static void add_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
+{
+	if (!a->nr_samples || first_ns < a->first_ns)
+		a->first_ns = first_ns;
+	if (last_ns > a->last_ns)
+		a->last_ns = last_ns;
+}
+
 static int add_sample(struct run *run, const struct row_facts *f, const struct recent_place *place)
 {
 	struct attribution *a = run->a;
 
 	run->told[place ? place->told : 0]++;
-	if (!a->nr_samples || f->time_ns < a->first_ns)
-		a->first_ns = f->time_ns;
-	if (f->time_ns > a->last_ns)
-		a->last_ns = f->time_ns;
+	add_time(a, f->time_ns, f->time_ns);
 	return rows_add(&run->rows, f, a->nr_samples++);
 }
 
@@ -612,7 +622,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 }
 
 /* The short way, for what has been decided before. */
-static bool at_a_glance(struct run *run, struct glance *g, uint32_t i, int *ret)
+static bool at_a_glance(struct run *run, struct glance *g, struct tally *tally, uint32_t i, int *ret)
 {
 	const struct recent_place *place;
 	const struct process *process;
@@ -631,8 +641,44 @@ static bool at_a_glance(struct run *run, struct glance *g, uint32_t i, int *ret)
 		f.code = about->code ? about->code->number + 1 : 0;
 	}
 	f.phase = recent_phase(run->recent, process, f.time_ns);
+	if (tally)
+		tally_learn(tally, &f, (uint32_t)(f.location - run->locator.location), place, process, user ? place->told : 0);
 	*ret = add_sample(run, &f, user ? place : NULL);
 	return true;
+}
+
+/* Or NULL: somebody asks for more than sums of it. */
+static struct tally *tally_of(struct run *run, uint32_t event)
+{
+	const uint64_t by = run->options->sums_by;
+
+	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= TALLIES_MAX)
+		return NULL;
+	if (!run->tally[event])
+		run->tally[event] = tally_create(run->recent);
+	return run->tally[event];
+}
+
+static int hand_over(struct run *run, struct tally *tally)
+{
+	struct attribution *a = run->a;
+	struct tally_sum s;
+	uint32_t at = 0;
+	int ret = 0;
+
+	while (tally_fold(tally, &at, &s)) {
+		struct group_sum sum = { (double)s.samples, 0, s.weight, s.weight_squares, s.first_ns, s.last_ns };
+
+		run->told[s.told] += s.is_place ? s.samples : 0;
+		if (!s.is_row || ret)
+			continue;
+		add_time(a, s.first_ns, s.last_ns);
+		a->nr_samples += s.samples;
+		sum.kernel = s.facts.mode == TABLE_MODE_KERNEL ? sum.samples : 0;
+		s.facts.location = &run->locator.location[s.location];
+		ret = rows_add_sum(&run->rows, &s.facts, &sum);
+	}
+	return ret;
 }
 
 static bool is_scaled(const struct model *m, uint32_t event)
@@ -659,37 +705,59 @@ static int block(struct run *run, struct sample_block *b)
 {
 	struct glance g;
 	bool glances = glances_do(run, b);
+	struct tally *tally = glances ? tally_of(run, b->event) : NULL;
 	int ret = 0;
 
 	glance_begin(&g, run->recent, b);
-	for (uint32_t i = 0; i < b->nr && ret == 0; i++)
-		if (!glances || !at_a_glance(run, &g, i, &ret))
+	if (tally && !tally_begin(tally, &g)) {
+		ret = hand_over(run, tally);
+		tally_begin(tally, &g);
+	}
+	for (uint32_t i = 0; ret == 0 && (i = tally ? tally_take(tally, i) : i) < b->nr; i++)
+		if (!glances || !at_a_glance(run, &g, tally, i, &ret))
 			ret = on_sample(run, b, i);
 	return ret;
 }
 
-/* Without a stack, the registers that decide are those with tags; the others are not worth their decoding. */
-static uint64_t unwanted_registers(const struct run *run)
+static bool has_scales(const struct model *m)
+{
+	bool scaled = false;
+
+	for (uint32_t i = 0; i < m->nr_events; i++)
+		scaled |= is_scaled(m, i);
+	return scaled;
+}
+
+/* Without a stack, the registers that decide are those with tags; and where samples are summed up, nobody asks for all that they say. */
+static struct sample_columns unwanted_columns(const struct run *run)
 {
 	const struct attribute_options *o = run->options;
-	uint32_t wanted = 1u << UNWIND_RIP | 1u << UNWIND_RSP | 1u << UNWIND_RBP;
+	struct sample_columns unwanted = { { 0 } };
+	uint32_t wanted = 1u << UNWIND_RIP;
 
 	if (o->addresses || o->stacks || o->each)
-		return 0;
+		return unwanted;
 	for (uint32_t i = 0; i < run->a->model->nr_processes; i++) {
 		const struct process *p = run->a->model->process[i];
 
 		for (uint32_t n = 0; n < p->nr_tags; n++)
 			wanted |= p->tags[n].where < UNWIND_REGISTERS ? 1u << p->tags[n].where : 0;
 	}
-	return walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(wanted);
+	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(wanted);
+	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
+	if (o->sums_by)
+		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_ADDRESS;
+	if (o->sums_by && !(o->sums_by >> TABLE_CPU & 1) && !has_scales(run->a->model))
+		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_CPU;
+	return unwanted;
 }
 
 static int all_samples(struct run *run, struct trace_reader *t)
 {
+	const struct sample_columns unwanted = unwanted_columns(run);
 	struct sample_stream *s;
 	struct sample_block *b;
-	int ret = sample_stream_open(t, unwanted_registers(run), run->options->threads, &s), got;
+	int ret = sample_stream_open(t, &unwanted, run->options->threads, &s), got;
 
 	if (ret)
 		return ret;
@@ -708,6 +776,8 @@ static int all_samples(struct run *run, struct trace_reader *t)
 			run->options->progress(run->options->progress_context, at, total);
 	}
 	sample_stream_close(s);
+	for (uint32_t i = 0; ret == 0 && i < TALLIES_MAX; i++)
+		ret = run->tally[i] ? hand_over(run, run->tally[i]) : 0;
 	return ret ? ret : rows_flush(&run->rows);
 }
 
@@ -754,6 +824,8 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	}
 	locator_fini(&run.locator);
 	rows_fini(&run.rows);
+	for (uint32_t i = 0; i < TALLIES_MAX; i++)
+		tally_destroy(run.tally[i]);
 	recent_destroy(run.recent);
 	if (ret) {
 		attribution_destroy(a);

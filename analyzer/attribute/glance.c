@@ -5,56 +5,57 @@
 
 static const uint64_t nothing;
 
-static struct glance_column column_of(const uint64_t *v)
+static struct glance_column column_of(const struct sample_block *b, uint64_t column)
 {
-	return v ? (struct glance_column){ v, UINT32_MAX } : (struct glance_column){ &nothing, 0 };
+	const uint64_t *v = column < SAMPLE_COLUMN_REGISTER_0 ? b->column[column] : b->registers[column - SAMPLE_COLUMN_REGISTER_0];
+
+	return v ? (struct glance_column){ v, sample_columns_have(&b->constant, column) ? 0 : UINT32_MAX } :
+		   (struct glance_column){ &nothing, 0 };
 }
 
-static uint64_t at(struct glance_column c, uint32_t i)
+static struct glance_column register_of(const struct sample_block *b, uint32_t number)
 {
-	return c.value[i & c.mask];
+	return column_of(b, SAMPLE_COLUMN_REGISTER_0 + number);
 }
 
 void glance_begin(struct glance *g, struct recent *r, const struct sample_block *b)
 {
-	uint64_t *const *c = b->column;
-
-	*g = (struct glance){ .recent = r, .block = b, .time = column_of(c[SAMPLE_COLUMN_TIME]), .pid = column_of(c[SAMPLE_COLUMN_PID]),
-		.tid = column_of(c[SAMPLE_COLUMN_TID]), .ip = column_of(c[SAMPLE_COLUMN_IP]), .mode = column_of(c[SAMPLE_COLUMN_MODE]),
-		.weight = column_of(c[SAMPLE_COLUMN_WEIGHT]), .cpu = column_of(c[SAMPLE_COLUMN_CPU]),
-		.address = column_of(c[SAMPLE_COLUMN_ADDRESS]), .abi = column_of(c[SAMPLE_COLUMN_REGISTERS_ABI]),
-		.rip = column_of(b->registers[walk_register(UNWIND_RIP)]) };
+	*g = (struct glance){ .recent = r, .block = b, .time = column_of(b, SAMPLE_COLUMN_TIME), .pid = column_of(b, SAMPLE_COLUMN_PID),
+		.tid = column_of(b, SAMPLE_COLUMN_TID), .ip = column_of(b, SAMPLE_COLUMN_IP), .mode = column_of(b, SAMPLE_COLUMN_MODE),
+		.weight = column_of(b, SAMPLE_COLUMN_WEIGHT), .cpu = column_of(b, SAMPLE_COLUMN_CPU),
+		.address = column_of(b, SAMPLE_COLUMN_ADDRESS), .abi = column_of(b, SAMPLE_COLUMN_REGISTERS_ABI),
+		.rip = register_of(b, walk_register(UNWIND_RIP)) };
 }
 
 /* The tag's value at a place that keeps it.  false: it is not there, or may not be what it says. */
 static bool tag_value(struct glance *g, const struct tag *t, uint32_t i, uint64_t mode, uint64_t *value)
 {
-	if (at(g->abi, i) != WALK_ABI_64)
+	if (glance_at(g->abi, i) != WALK_ABI_64)
 		return false;
 	if (t != g->tag) {
-		const uint64_t *v = t->where == JITREG_TAG_MEMORY   ? g->block->registers[SAMPLE_TAG_WORD] :
-				    t->where < UNWIND_REGISTERS ? g->block->registers[walk_register((int)t->where)] : NULL;
+		uint32_t number = t->where < UNWIND_REGISTERS ? walk_register((int)t->where) : SAMPLE_TAG_WORD;
 
-		if (!v)
+		if ((t->where != JITREG_TAG_MEMORY && t->where >= UNWIND_REGISTERS) || !g->block->registers[number])
 			return false;
 		g->tag = t;
-		g->tag_column = column_of(v);
+		g->tag_column = register_of(g->block, number);
 	}
-	*value = at(g->tag_column, i);
+	*value = g->tag_value = glance_at(g->tag_column, i);
 	return (mode == SAMPLE_MODE_USER || *value != UINT64_MAX) && (*value & t->check_mask) == t->check_value;
 }
 
 bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **out,
 		 const struct process **process)
 {
-	uint64_t time_ns = at(g->time, i), mode = at(g->mode, i), ip = at(g->ip, i), address = ip, value;
-	const struct recent_thread *who = recent_find_thread(g->recent, (uint32_t)at(g->pid, i), (uint32_t)at(g->tid, i), time_ns);
+	uint64_t time_ns = glance_at(g->time, i), mode = glance_at(g->mode, i), ip = glance_at(g->ip, i), address = ip, value;
+	const struct recent_thread *who = recent_find_thread(g->recent, (uint32_t)glance_at(g->pid, i), (uint32_t)glance_at(g->tid, i),
+							     time_ns);
 	const struct recent_place *place;
 
 	if (!who || mode > UINT32_MAX)
 		return false;
 	if (mode != SAMPLE_MODE_USER)
-		address = at(g->abi, i) == WALK_ABI_64 ? at(g->rip, i) : 0;
+		address = glance_at(g->abi, i) == WALK_ABI_64 ? glance_at(g->rip, i) : 0;
 	place = recent_find_place(g->recent, who->process, address, time_ns);
 	if (!place || !address)
 		return false;
@@ -74,12 +75,12 @@ bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct
 		f->ways = known->expansion;
 	}
 	f->time_ns = time_ns;
-	f->weight = at(g->weight, i);
+	f->weight = glance_at(g->weight, i);
 	f->ip = ip;
-	f->address = at(g->address, i);
+	f->address = glance_at(g->address, i);
 	f->process = who->process->number;
 	f->thread = who->thread;
-	f->cpu = (uint32_t)at(g->cpu, i);
+	f->cpu = (uint32_t)glance_at(g->cpu, i);
 	f->event = g->block->event;
 	f->mode = (uint32_t)mode;
 	f->reason = REASON_NONE;

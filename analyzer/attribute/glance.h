@@ -10,7 +10,7 @@
 #include "recent.h"
 #include "rows.h"
 
-/* A block's columns as one loop reads them: an absent one is a single 0. */
+/* A block's columns as one loop reads them: an absent one is a single 0, one whose numbers are all the same a single number. */
 struct glance_column {
 	const uint64_t *value;
 	uint32_t mask; /* of a sample's number */
@@ -22,7 +22,13 @@ struct glance {
 	struct glance_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
 	struct glance_column tag_column; /* of the tag in force */
 	const struct tag *tag;
+	uint64_t tag_value; /* the last one that decided */
 };
+
+static inline uint64_t glance_at(struct glance_column c, uint32_t i)
+{
+	return c.value[i & c.mask];
+}
 
 void glance_begin(struct glance *g, struct recent *r, const struct sample_block *b);
 /* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the process where it was. */

@@ -40,6 +40,7 @@ struct recent_thread {
 	uint64_t from_ns, until_ns;
 	const struct process *process; /* NULL: free */
 	uint32_t pid, tid, thread;
+	uint32_t process_number;
 };
 
 struct recent_tag {

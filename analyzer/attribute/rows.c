@@ -267,25 +267,22 @@ static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t wa
 	way = rows_of(r, ways, &nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		fill_row(t, t->nr, f, &way[i]);
-		t->sum[t->nr++] = (struct group_sum){ .first_ns = f->time_ns };
+		t->sum[t->nr++] = (struct group_sum){ .first_ns = UINT64_MAX };
 	}
 	return row;
 }
 
-static void add_to_sum(struct group_sum *s, const struct row_facts *f, double share)
+static void add_to_sum(struct group_sum *s, const struct group_sum *of, double share)
 {
-	double weight = share * (double)f->weight;
-
-	s->samples += share;
-	s->weight += weight;
-	s->weight_squares += weight * weight;
-	if (f->mode == TABLE_MODE_KERNEL)
-		s->kernel += share;
-	s->first_ns = f->time_ns < s->first_ns ? f->time_ns : s->first_ns;
-	s->last_ns = f->time_ns > s->last_ns ? f->time_ns : s->last_ns;
+	s->samples += of->samples * share;
+	s->kernel += of->kernel * share;
+	s->weight += of->weight * share;
+	s->weight_squares += of->weight_squares * share * share;
+	s->first_ns = of->first_ns < s->first_ns ? of->first_ns : s->first_ns;
+	s->last_ns = of->last_ns > s->last_ns ? of->last_ns : s->last_ns;
 }
 
-static int add_to_sums(struct rows *r, const struct row_facts *f)
+int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum)
 {
 	uint32_t ways = f->ways ? r->ways[f->ways - 1].seen : ROWS_NOBODY, nr, row;
 	const struct expansion_row *way = rows_of(r, ways, &nr);
@@ -297,7 +294,7 @@ static int add_to_sums(struct rows *r, const struct row_facts *f)
 		row = find_rows(r, f, ways, nr);
 	}
 	for (uint32_t i = 0; i < nr; i++)
-		add_to_sum(&r->table.sum[row + i], f, way[i].share);
+		add_to_sum(&r->table.sum[row + i], sum, way[i].share);
 	return ret;
 }
 
@@ -308,8 +305,12 @@ int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample)
 	uint32_t nr;
 	int ret = 0;
 
-	if (t->sum)
-		return add_to_sums(r, f);
+	if (t->sum) {
+		double weight = (double)f->weight;
+
+		return rows_add_sum(r, f, &(struct group_sum){ 1, f->mode == TABLE_MODE_KERNEL, weight, weight * weight, f->time_ns,
+							       f->time_ns });
+	}
 	way = rows_of(r, f->ways, &nr);
 	if (nr > t->capacity - t->nr)
 		ret = rows_flush(r);

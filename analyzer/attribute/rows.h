@@ -8,6 +8,7 @@
 #define TAILOR_ROWS_H
 
 #include "attribute.h"
+#include "group.h"
 #include "locate.h"
 
 #define ROWS_SEEDS_MAX TABLE_LEVELS
@@ -59,6 +60,8 @@ uint32_t rows_ways(struct rows *r, const struct seeds *s, uint64_t time_ns);
 const struct expansion_row *rows_of(const struct rows *r, uint32_t ways, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */
 int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
+/* ... or as many as sum says, with facts in common, where rows are sums. */
+int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum);
 /* Hand over what there is, and begin anew. */
 int rows_flush(struct rows *r);
 

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_COLUMNS (SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)
-
 /* The number that the lowest bytes of word are: their groups of 7 bits pushed together, two, four and eight at a time. */
 static uint64_t push_together(uint64_t word, unsigned bytes)
 {
@@ -135,12 +133,6 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 			return -EBADMSG;
 		memcpy(to, p, (size_t)b->nr * 8);
 		return 0;
-	case SAMPLE_ENCODING_CONSTANT:
-		if (!number_get(p, end, &n))
-			return -EBADMSG;
-		for (uint32_t i = 0; i < b->nr; i++)
-			to[i] = n;
-		return 0;
 	case SAMPLE_ENCODING_TABLE:
 		return decode_table(b, p, end, to);
 	case SAMPLE_ENCODING_DELTA:
@@ -152,7 +144,7 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 		return get_numbers(p, end, to, b->nr) ? add_by_ip(b, to) : -EBADMSG;
 	case SAMPLE_ENCODING_AGAINST:
 		p = number_get(p, end, &n);
-		if (!p || n >= NR_COLUMNS || !get_numbers(p, end, to, b->nr))
+		if (!p || n >= SAMPLE_NR_COLUMNS || !get_numbers(p, end, to, b->nr))
 			return -EBADMSG;
 		other = n < SAMPLE_COLUMN_REGISTER_0 ? b->column[n] : b->registers[n - SAMPLE_COLUMN_REGISTER_0];
 		if (!other)
@@ -163,6 +155,22 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 	default:
 		return -EBADMSG;
 	}
+}
+
+/* Mostly what stands there of the block before. */
+static int decode_constant(struct sample_block *b, uint64_t column, const struct trace_value *v, uint64_t *to)
+{
+	const unsigned char *p = (const unsigned char *)v->p;
+	uint32_t *same = &b->same_[column];
+	uint64_t n;
+
+	if (!number_get(p, p + v->bytes, &n))
+		return -EBADMSG;
+	for (uint32_t i = *same && to[0] == n ? *same : 0; i < b->nr; i++)
+		to[i] = n;
+	*same = *same > b->nr && to[0] == n ? *same : b->nr;
+	b->constant.mask[column / 64] |= 1ull << column % 64;
+	return 0;
 }
 
 static uint64_t *get_room(struct sample_block *b, uint64_t n)
@@ -183,7 +191,12 @@ static int decode_column(struct sample_block *b, uint64_t column, uint64_t encod
 	room = get_room(b, column);
 	if (!room)
 		return -ENOMEM;
-	ret = decode_numbers(b, encoding, (const unsigned char *)v->p, v->bytes, room);
+	if (encoding == SAMPLE_ENCODING_CONSTANT) {
+		ret = decode_constant(b, column, v, room);
+	} else {
+		b->same_[column] = 0;
+		ret = decode_numbers(b, encoding, (const unsigned char *)v->p, v->bytes, room);
+	}
 	if (ret == 0)
 		*to = room;
 	return ret;
@@ -221,6 +234,7 @@ static void clear(struct sample_block *b)
 {
 	memset(b->column, 0, sizeof(b->column));
 	memset(b->registers, 0, sizeof(b->registers));
+	memset(&b->constant, 0, sizeof(b->constant));
 	free(b->chain);
 	free(b->chain_offset);
 	b->chain = b->chain_offset = NULL;
@@ -231,7 +245,7 @@ static void clear(struct sample_block *b)
 /* Arrays for nr samples each; those for columns that come are made with them. */
 static int make_room(struct sample_block *b, uint32_t nr)
 {
-	uint64_t unwanted = b->unwanted;
+	struct sample_columns unwanted = b->unwanted;
 
 	if (nr > b->room_nr_) {
 		sample_block_fini(b);
@@ -252,32 +266,32 @@ struct stored_column {
 	struct trace_value bytes;
 };
 
-/* Registers that need not be decoded: nobody wants them, nor any column that is stored as a difference to them. */
-static uint64_t registers_to_skip(const struct sample_block *b, const struct stored_column *stored, uint64_t nr)
+/* Columns that need not be decoded: nobody wants them, nor any column that is stored as a difference to them. */
+static struct sample_columns columns_to_skip(const struct sample_block *b, const struct stored_column *stored, uint64_t nr)
 {
-	uint64_t skip = b->unwanted, other;
+	struct sample_columns skip = b->unwanted;
+	uint64_t other;
 
 	for (uint64_t i = 0; i < nr; i++)
 		if (stored[i].column == SAMPLE_COLUMN_STACK || stored[i].column == SAMPLE_COLUMN_CHAIN)
-			return 0;
+			return (struct sample_columns){ { 0 } };
 	while (nr-- > 0) { /* a difference is to a column that stands before it */
 		const struct stored_column *c = &stored[nr];
 		const unsigned char *p = (const unsigned char *)c->bytes.p;
 
-		if (c->column >= SAMPLE_COLUMN_REGISTER_0 && skip >> (c->column - SAMPLE_COLUMN_REGISTER_0) & 1)
-			continue;
-		if (c->encoding == SAMPLE_ENCODING_AGAINST && number_get(p, p + c->bytes.bytes, &other) && other < NR_COLUMNS &&
-		    other >= SAMPLE_COLUMN_REGISTER_0)
-			skip &= ~(1ull << (other - SAMPLE_COLUMN_REGISTER_0));
+		if (!sample_columns_have(&skip, c->column) && c->encoding == SAMPLE_ENCODING_AGAINST &&
+		    number_get(p, p + c->bytes.bytes, &other) && other < SAMPLE_NR_COLUMNS)
+			skip.mask[other / 64] &= ~(1ull << other % 64);
 	}
 	return skip;
 }
 
 int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 {
-	struct stored_column stored[NR_COLUMNS];
+	struct stored_column stored[SAMPLE_NR_COLUMNS];
 	const struct trace_value *columns;
-	uint64_t nr = trace_u64(r, F(samples, nr)), encoding_of_stacks = 0, encoding_of_chains = 0, nr_stored = 0, skip;
+	uint64_t nr = trace_u64(r, F(samples, nr)), encoding_of_stacks = 0, encoding_of_chains = 0, nr_stored = 0;
+	struct sample_columns skip;
 	struct trace_value stacks = { .kind = TRACE_OTHER }, chains = { .kind = TRACE_OTHER };
 	int ret;
 
@@ -298,14 +312,14 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 		}
 		if (!bytes.p)
 			bytes.p = ""; /* msgpack-c has no pointer for an empty one */
-		if (column.u >= NR_COLUMNS)
+		if (column.u >= SAMPLE_NR_COLUMNS)
 			continue; /* of a later version */
-		if (nr_stored == NR_COLUMNS)
+		if (nr_stored == SAMPLE_NR_COLUMNS)
 			ret = -EBADMSG; /* one of them twice */
 		else
 			stored[nr_stored++] = (struct stored_column){ column.u, encoding.u, bytes };
 	}
-	skip = registers_to_skip(b, stored, nr_stored);
+	skip = columns_to_skip(b, stored, nr_stored);
 	for (uint64_t i = 0; ret == 0 && i < nr_stored; i++) {
 		const struct stored_column *c = &stored[i];
 
@@ -315,7 +329,7 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 		} else if (c->column == SAMPLE_COLUMN_CHAIN) {
 			chains = c->bytes;
 			encoding_of_chains = c->encoding;
-		} else if (c->column < SAMPLE_COLUMN_REGISTER_0 || !(skip >> (c->column - SAMPLE_COLUMN_REGISTER_0) & 1)) {
+		} else if (!sample_columns_have(&skip, c->column)) {
 			ret = decode_column(b, c->column, c->encoding, &c->bytes);
 		}
 	}
@@ -341,7 +355,7 @@ const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size
 void sample_block_fini(struct sample_block *b)
 {
 	clear(b);
-	for (int i = 0; i < NR_COLUMNS; i++)
+	for (int i = 0; i < SAMPLE_NR_COLUMNS; i++)
 		free(b->room_[i]);
 	free(b->ips);
 	free(b->ip_index);

@@ -231,7 +231,7 @@ static unsigned threads_for(const struct trace_reader *t, unsigned threads)
 	return processors < 2 ? 1 : processors < (long)THREADS_BY_ITSELF ? (unsigned)processors : THREADS_BY_ITSELF;
 }
 
-int sample_stream_open(struct trace_reader *t, uint64_t unwanted, unsigned threads, struct sample_stream **out)
+int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwanted, unsigned threads, struct sample_stream **out)
 {
 	struct sample_stream *s = calloc(1, sizeof(*s));
 	sigset_t all, before;
@@ -251,7 +251,7 @@ int sample_stream_open(struct trace_reader *t, uint64_t unwanted, unsigned threa
 		struct job *j = &s->job[s->nr_jobs];
 
 		j->reader = (struct trace_reader){ .file = t->file, .selected = ~0u, .forgotten = SIZE_MAX, .zstd = ZSTD_createDCtx() };
-		j->block.unwanted = unwanted;
+		j->block.unwanted = *unwanted;
 		if (!j->reader.zstd) {
 			s->nr_jobs++;
 			sample_stream_close(s);

@@ -80,6 +80,18 @@ struct trace_value trace_element(const struct trace_value *list, uint64_t e, int
  * chain_offset[i]: where sample i's return addresses begin in chain (chain_offset[nr] is their end).
  */
 #define SAMPLE_REGISTERS_MAX 64
+#define SAMPLE_NR_COLUMNS (SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX)
+
+/* A set of columns: bit n % 64 of mask[n / 64] for column n, so that mask[1] is perf's mask of registers. */
+struct sample_columns {
+	uint64_t mask[SAMPLE_NR_COLUMNS / 64];
+};
+
+static inline bool sample_columns_have(const struct sample_columns *c, uint64_t column)
+{
+	return c->mask[column / 64] >> column % 64 & 1;
+}
+
 struct sample_block {
 	uint32_t event;
 	uint32_t nr;
@@ -91,9 +103,11 @@ struct sample_block {
 	uint64_t *chain;	/* all samples' return addresses */
 	uint64_t *chain_offset; /* NULL without chains */
 	bool has_stacks;
-	uint64_t unwanted; /* set by the caller: registers (perf's mask) that are needed beside stacks or chains only */
+	struct sample_columns constant; /* those of which all numbers are the same */
+	struct sample_columns unwanted; /* set by the caller: need not be decoded where there are no stacks or chains */
 	struct sample_stacks *stacks_;	  /* the rest is the decoder's own */
-	uint64_t *room_[SAMPLE_COLUMN_REGISTER_0 + SAMPLE_REGISTERS_MAX]; /* arrays, kept from block to block */
+	uint64_t *room_[SAMPLE_NR_COLUMNS]; /* arrays, kept from block to block */
+	uint32_t same_[SAMPLE_NR_COLUMNS]; /* so many numbers at the beginning of an array are its first */
 	uint32_t room_nr_;
 	unsigned char *ip_seen_;
 };

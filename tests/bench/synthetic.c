@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A trace of any size without running anything: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory]
- * [turns] [marks] [perf=FILE].  A query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead
+ * [turns] [marks] [changes] [perf=FILE].  A query of 12 operators and 24 tasks, compiled into OBJECTS code objects whose code maps lead
  * to IR lines, tasks and operators; half of the samples lie in them, the others in a shared runtime and, for it, in the
  * kernel, with the task in a tag register.  With events, there are also instructions, page faults (task 1 walks through
  * memory, the others leap about) and threads that wait.  With names, names are what no report may break on.  With
@@ -9,7 +9,9 @@
  * memory, generated code walks through a column, leaps about in a hash table, takes every 64th row of another column,
  * and counts on its stack.  With turns, counters say at their ends that the first event had the counter for a quarter
  * of the time on the first processor, and that a third of the second event's samples was lost.  With marks,
- * two queries are compiled and run in turn.  With perf=FILE, samples
+ * two queries are compiled and run in turn.  With changes, half of the threads are a forked process's after a quarter of the time,
+ * each second code object is another one after half, and the tag is in another register after three quarters; weights differ in
+ * between.  With perf=FILE, samples
  * of the first event go into a perf.data file as well, and names of code objects to FILE.map, as perf wants them.  The
  * samples take the recorder's own way into the trace.
  */
@@ -159,6 +161,22 @@ static void mark(uint64_t time_ns, uint64_t action, const char *called, uint64_t
 	trace_record_end(w);
 }
 
+static bool with_changes;
+static uint64_t begin_ns, quarter_ns; /* of the samples' time */
+
+static void tag(uint64_t time_ns, uint64_t where)
+{
+	begin(JITREG_TAG, time_ns, F_COUNT(tag));
+	NUMBERS(where, 0, 0, 0xfff00000u, TAG);
+	trace_record_array(w, 1);
+	trace_record_array(w, 3);
+	NUMBERS(TASK, 0, 16);
+	trace_record_array(w, 1);
+	trace_record_array(w, 2);
+	NUMBERS(RUNTIME, RUNTIME + RUNTIME_BYTES);
+	trace_record_end(w);
+}
+
 static void query(void)
 {
 	level(OPERATOR, "operator", JITREG_LEVEL_PLAN);
@@ -185,15 +203,9 @@ static void query(void)
 		component(IR, i, "line", i);
 		dictionary_link(IR, i, TASK, 1 + i % NR_TASKS);
 	}
-	begin(JITREG_TAG, 2, F_COUNT(tag));
-	NUMBERS(13, 0, 0, 0xfff00000u, TAG);
-	trace_record_array(w, 1);
-	trace_record_array(w, 3);
-	NUMBERS(TASK, 0, 16);
-	trace_record_array(w, 1);
-	trace_record_array(w, 2);
-	NUMBERS(RUNTIME, RUNTIME + RUNTIME_BYTES);
-	trace_record_end(w);
+	tag(2, 13);
+	if (with_changes)
+		tag(begin_ns + 3 * quarter_ns, 12);
 	if (!with_marks)
 		mark(3, JITREG_MARK_BEGIN, "run", 1, "");
 	for (uint64_t i = 0; with_marks && i < 8; i++) { /* 0.2 ms of compiling, then 0.5 or 1 ms of running */
@@ -215,21 +227,32 @@ static void load(uint64_t i, uint64_t time_ns, const char *called)
 	trace_record_end(w);
 }
 
-static void code(uint64_t nr)
+static void function(uint64_t i, uint64_t time_ns, const char *kind)
 {
 	char called[32];
 
-	for (uint64_t i = 0; i < nr; i++) {
-		begin(JITREG_CODE_MAP, 2, F_COUNT(code_map));
-		NUMBERS(CODE + i * CODE_STEP, 0);
-		trace_record_array(w, 16);
-		for (uint64_t n = 0; n < 16; n++) {
-			trace_record_array(w, 3);
-			NUMBERS(n * 16, IR, 1 + (i * 16 + n) % NR_IR);
-		}
+	begin(JITREG_CODE_MAP, time_ns, F_COUNT(code_map));
+	NUMBERS(CODE + i * CODE_STEP, 0);
+	trace_record_array(w, 16);
+	for (uint64_t n = 0; n < 16; n++) {
+		trace_record_array(w, 3);
+		NUMBERS(n * 16, IR, 1 + (i * 16 + n + 7 * (time_ns > begin_ns)) % NR_IR);
+	}
+	trace_record_end(w);
+	snprintf(called, sizeof(called), "%s_%llu", kind, (unsigned long long)i);
+	load(i, time_ns, called);
+}
+
+static void code(uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		function(i, 2 + i, "function");
+	for (uint64_t i = 0; i < nr && with_changes; i += 2)
+		function(i, begin_ns + 2 * quarter_ns + i, "other");
+	if (with_changes) {
+		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_FORK, begin_ns + quarter_ns, PID + 1, PID + 1, F_COUNT(fork));
+		NUMBERS(PID, PID);
 		trace_record_end(w);
-		snprintf(called, sizeof(called), "function_%llu", (unsigned long long)i);
-		load(i, 2 + i, called);
 	}
 }
 
@@ -290,7 +313,8 @@ enum { CYCLES, INSTRUCTIONS, FAULTS, LEAVES, SWITCHES, NR_EVENTS };
 static struct samples *events[NR_EVENTS];
 
 struct moment {
-	uint64_t ip, time_ns, thread, address, weight, tag, noise;
+	uint64_t ip, time_ns, thread, address, weight, tag, tag_before, noise;
+	uint32_t pid;
 	bool kernel, registers;
 };
 
@@ -302,7 +326,7 @@ static void add(int event, const struct moment *m)
 	uint32_t written;
 
 	*at++ = m->kernel ? 0xffffffff81000000ull + m->noise % 4096 : m->ip;
-	*at++ = PID | (PID + m->thread) << 32;
+	*at++ = m->pid | (PID + m->thread) << 32;
 	*at++ = m->time_ns;
 	if (event >= FAULTS || with_addresses)
 		*at++ = m->address;
@@ -314,7 +338,7 @@ static void add(int event, const struct moment *m)
 		*at++ = 0x7ffc00001000ull + m->thread * 4096;
 		*at++ = 0x7ffc00000800ull + m->thread * 4096;
 		*at++ = m->ip;
-		*at++ = 0;
+		*at++ = m->tag_before;
 		*at++ = m->tag;
 		*at++ = 0;
 		*at++ = 1;
@@ -423,6 +447,20 @@ static void begin_perf(const struct perf_event_attr *attr, uint64_t nr_code)
 	fclose(map);
 }
 
+static void change(struct moment *m)
+{
+	uint64_t quarter = (m->time_ns - begin_ns) / quarter_ns;
+
+	if (quarter >= 1 && m->thread > 1)
+		m->pid = PID + 1;
+	if (quarter == 1 || quarter == 2)
+		m->weight += m->noise % 1000;
+	if (quarter >= 3) {
+		m->tag_before = m->tag;
+		m->tag = m->noise;
+	}
+}
+
 static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
@@ -442,9 +480,11 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 		uint64_t r = random_number(), hot = (r >> 8) % 64, kind = (r >> 16) % 10, task = 1 + (r >> 32) % NR_TASKS;
 		uint64_t object = (hot < 60 ? hot * 37 : r >> 20) % nr_code;
 		struct moment m = { .ip = kind < 5 ? CODE + object * CODE_STEP + (r >> 40) % 64 * 4 : RUNTIME + (r >> 40) % 2000 * 4,
-				    .time_ns = 1000000 + nr_code + i * 25000, .thread = r % NR_THREADS, .weight = 100000, .tag = TAG | task,
-				    .noise = r, .kernel = kind == 9, .registers = true };
+				    .time_ns = begin_ns + i * 25000, .pid = PID, .thread = r % NR_THREADS, .weight = 100000,
+				    .tag = TAG | task, .noise = r, .kernel = kind == 9, .registers = true };
 
+		if (with_changes)
+			change(&m);
 		if (with_addresses && kind < 5)
 			touch(&m, r >> 44);
 		add(CYCLES, &m);
@@ -480,6 +520,7 @@ int main(int argc, char **argv)
 		others |= strcmp(argv[i], "events") == 0;
 		hostile |= strcmp(argv[i], "names") == 0;
 		with_marks |= strcmp(argv[i], "marks") == 0;
+		with_changes |= strcmp(argv[i], "changes") == 0;
 		turns |= strcmp(argv[i], "turns") == 0;
 		plain |= strcmp(argv[i], "functions") == 0;
 		with_addresses |= strcmp(argv[i], "memory") == 0;
@@ -487,13 +528,16 @@ int main(int argc, char **argv)
 			perf_path = argv[i] + 5;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [marks] [perf=FILE]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [marks] [changes] "
+			"[perf=FILE]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {
 		fprintf(stderr, "synthetic: %s\n", d.text);
 		return 1;
 	}
+	begin_ns = 1000000 + nr_code;
+	quarter_ns = nr * 25000 / 4 + 1;
 	head(others);
 	if (plain) {
 		functions(nr_code);

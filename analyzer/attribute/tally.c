@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "tally.h"
+
+#include "walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_BYTES 64u /* of the cache */
+#define PLACES 32768u  /* powers of two */
+#define TAGS 4096u
+#define MODES 2u /* user and kernel */
+#define NR_ENTRIES (PLACES + MODES * TAGS)
+#define OUTSIDE_MAX 256u /* samples behind the moment, until there is a new one */
+#define SAMPLES_MAX (1u << 31)
+
+/* A key: the address in user space, the process's number, the mode. */
+#define ADDRESS_BITS 47
+#define PROCESS_BITS 16
+
+struct entry {
+	uint64_t key; /* of a place; of a tag: its value */
+	uint64_t first_ns, last_ns; /* known from the first on */
+	uint32_t moment; /* 2 * number + 1 if the tag decides; another number: free */
+	uint32_t samples;
+};
+_Static_assert(sizeof(struct entry) == 32, "two places are to fill a line of the cache");
+
+/* What only fewer samples, or the hand-over, ask of it. */
+struct weights {
+	double sum, squares;
+};
+
+struct about {
+	struct row_facts facts;
+	uint32_t location;
+	unsigned told;
+};
+
+struct tally {
+	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
+	struct weights weights[NR_ENTRIES];
+	struct about about[NR_ENTRIES];
+	uint32_t used[NR_ENTRIES];
+	struct recent *recent;
+	void *memory; /* that it is in */
+	uint32_t nr_used;
+	/* the moment: until then nothing changes that decides about samples of the entries */
+	uint32_t moment;
+	bool under_way;
+	uint64_t until_ns, samples;
+	uint32_t outside;
+	const struct process *tag_process; /* whose tags those are, ... */
+	const struct tag *tag;		   /* ... and which */
+	bool one_weight; /* all samples' */
+	uint64_t weight;
+	/* the block */
+	const struct glance *g;
+};
+
+struct tally *tally_create(struct recent *r)
+{
+	void *memory = calloc(1, sizeof(struct tally) + LINE_BYTES); /* pages that no sample asks for stay untouched */
+	struct tally *t = memory ? (void *)(((uintptr_t)memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
+
+	if (!t)
+		return NULL;
+	t->memory = memory;
+	t->recent = r;
+	t->moment = 1;
+	t->one_weight = true;
+	return t;
+}
+
+void tally_destroy(struct tally *t)
+{
+	if (t)
+		free(t->memory);
+}
+
+bool tally_begin(struct tally *t, const struct glance *g)
+{
+	bool one = !g->weight.mask && t->one_weight && (!t->nr_used || g->weight.value[0] == t->weight);
+
+	if (t->nr_used && (one != t->one_weight || t->samples >= SAMPLES_MAX || t->outside > OUTSIDE_MAX))
+		return false;
+	t->one_weight = one;
+	t->weight = g->weight.value[0];
+	t->g = g;
+	return true;
+}
+
+static uint64_t key_of(uint64_t address, uint32_t process, uint64_t mode)
+{
+	return address | (uint64_t)process << ADDRESS_BITS | mode << (ADDRESS_BITS + PROCESS_BITS);
+}
+
+static uint32_t place_at(uint64_t key)
+{
+	return recent_mix(key, 0) % (PLACES / 2) * 2;
+}
+
+static uint32_t tag_at(uint64_t value, uint64_t mode)
+{
+	return PLACES + (uint32_t)mode * TAGS + recent_mix(value, 0) % TAGS;
+}
+
+static void add_weight(struct weights *w, uint64_t weight)
+{
+	w->sum += (double)weight;
+	w->squares += (double)weight * (double)weight;
+}
+
+uint32_t tally_take(struct tally *t, uint32_t i)
+{
+	const struct glance *g = t->g;
+	const uint64_t until_ns = t->until_ns;
+	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = g->block->nr;
+	const bool has_tag = t->tag && g->tag == t->tag;
+	const struct glance_column tag = has_tag ? g->tag_column : g->mode;
+
+	for (; t->under_way && i < nr; i++) {
+		const uint64_t time_ns = glance_at(g->time, i), mode = glance_at(g->mode, i);
+		const bool has_registers = glance_at(g->abi, i) == WALK_ABI_64;
+		const uint64_t address = mode ? has_registers ? glance_at(g->rip, i) : 0 : glance_at(g->ip, i), value = glance_at(tag, i);
+		const struct recent_thread *who = recent_find_thread(t->recent, (uint32_t)glance_at(g->pid, i),
+								     (uint32_t)glance_at(g->tid, i), time_ns);
+		struct entry *place, *row;
+		uint64_t key;
+		bool by_tag;
+
+		if (!who || mode >= MODES || address >> ADDRESS_BITS || time_ns >= until_ns)
+			break;
+		key = key_of(address, who->process_number, mode);
+		place = &t->entry[place_at(key)];
+		place += place->key != key;
+		if (place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns)
+			break;
+		by_tag = place->moment & 1;
+		if (by_tag > (has_tag & has_registers))
+			break;
+		row = by_tag ? &t->entry[tag_at(value, mode)] : place;
+		if (row->key != (by_tag ? value : key) || (row->moment | 1) != moment || time_ns < row->first_ns)
+			break;
+		place->samples += by_tag;
+		row->samples++;
+		row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
+		if (!t->one_weight)
+			add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
+	}
+	t->samples += i - begun_at;
+	return i;
+}
+
+/* NULL: there is no room. */
+static struct entry *get(struct tally *t, uint32_t at, unsigned ways, uint64_t key)
+{
+	struct entry *e = &t->entry[at], *found = NULL;
+
+	for (unsigned n = 0; n < ways; n++)
+		if (e[n].key == key)
+			found = &e[n];
+	for (unsigned n = 0; n < ways && !found; n++)
+		if (e[n].moment / 2 != t->moment)
+			found = &e[n];
+	if (found && (found->key != key || found->moment / 2 != t->moment)) {
+		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX };
+		t->weights[found - t->entry] = (struct weights){ 0 };
+		t->used[t->nr_used++] = (uint32_t)(found - t->entry);
+	}
+	return found;
+}
+
+static void set(struct tally *t, struct entry *e, const struct row_facts *f, uint32_t location, unsigned told, bool by_tag)
+{
+	e->moment = 2 * t->moment + by_tag;
+	e->first_ns = f->time_ns < e->first_ns ? f->time_ns : e->first_ns;
+	t->about[e - t->entry] = (struct about){ *f, location, told };
+}
+
+/* Empty: what is known of this sample begins it. */
+static void begin_moment(struct tally *t, const struct process *process, uint64_t time_ns)
+{
+	struct recent *r = t->recent;
+	const struct tag *tag = recent_tag_in_force(r, process, time_ns);
+
+	recent_phase(r, process, time_ns);
+	t->until_ns = r->phase_until_ns < r->tag_until_ns ? r->phase_until_ns : r->tag_until_ns;
+	t->tag_process = process;
+	t->tag = tag;
+	t->under_way = true;
+	t->outside = 0;
+}
+
+void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
+		 const struct process *process, unsigned told)
+{
+	const bool by_tag = f->method == METHOD_TAG;
+	struct recent *r = t->recent;
+	struct entry *e, *row;
+	uint64_t key;
+
+	if (!t->under_way)
+		begin_moment(t, process, f->time_ns);
+	t->outside += f->time_ns >= t->until_ns;
+	recent_phase(r, process, f->time_ns);
+	if (f->time_ns >= t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns || f->mode >= MODES ||
+	    place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
+		return;
+	if (by_tag && (process != t->tag_process || t->g->tag != t->tag))
+		return;
+	key = key_of(place->address, process->number, f->mode);
+	e = get(t, place_at(key), 2, key);
+	if (!e)
+		return;
+	set(t, e, f, location, told, by_tag);
+	if (!by_tag)
+		return;
+	row = get(t, tag_at(t->g->tag_value, f->mode), 1, t->g->tag_value);
+	if (row)
+		set(t, row, f, location, told, true);
+}
+
+bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out)
+{
+	while (*at < t->nr_used) {
+		uint32_t n = t->used[(*at)++];
+		const struct entry *e = &t->entry[n];
+		const struct about *about = &t->about[n];
+		double samples = e->samples, weight = (double)t->weight;
+
+		if (!e->samples)
+			continue;
+		*out = (struct tally_sum){ .facts = about->facts, .location = about->location, .is_place = n < PLACES,
+					   .is_row = n >= PLACES || !(e->moment & 1), .told = about->told, .samples = e->samples,
+					   .first_ns = e->first_ns, .last_ns = e->last_ns,
+					   .weight = t->one_weight ? samples * weight : t->weights[n].sum,
+					   .weight_squares = t->one_weight ? samples * weight * weight : t->weights[n].squares };
+		return true;
+	}
+	t->nr_used = 0;
+	t->samples = 0;
+	t->under_way = false;
+	t->moment++;
+	return false;
+}
