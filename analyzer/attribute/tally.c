@@ -111,41 +111,45 @@ static void add_weight(struct weights *w, uint64_t weight)
 	w->squares += (double)weight * (double)weight;
 }
 
+/* b if it is, else a: without a jump, because samples come in no order that a processor could learn. */
+static uint64_t either(uint64_t a, uint64_t b, bool is_b)
+{
+	return a ^ ((a ^ b) & -(uint64_t)is_b);
+}
+
 uint32_t tally_take(struct tally *t, uint32_t i)
 {
 	const struct glance *g = t->g;
-	const uint64_t until_ns = t->until_ns;
-	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = g->block->nr;
-	const bool has_tag = t->tag && g->tag == t->tag;
-	const struct glance_column tag = has_tag ? g->tag_column : g->mode;
+	const struct glance_column time = g->time, modes = g->mode, ip = g->ip, rip = g->rip, abi = g->abi, pid = g->pid, tid = g->tid;
+	const struct glance_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct glance_column){ NULL, 0 };
+	const uint64_t until_ns = t->until_ns, *tags = tag.value ? tag.value : time.value;
+	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
+	const bool has_tag = tag.value, one_weight = t->one_weight;
 
-	for (; t->under_way && i < nr; i++) {
-		const uint64_t time_ns = glance_at(g->time, i), mode = glance_at(g->mode, i);
-		const bool has_registers = glance_at(g->abi, i) == WALK_ABI_64;
-		const uint64_t address = mode ? has_registers ? glance_at(g->rip, i) : 0 : glance_at(g->ip, i), value = glance_at(tag, i);
-		const struct recent_thread *who = recent_find_thread(t->recent, (uint32_t)glance_at(g->pid, i),
-								     (uint32_t)glance_at(g->tid, i), time_ns);
+	for (; i < nr; i++) {
+		const uint64_t time_ns = glance_at(time, i), mode = glance_at(modes, i), value = tags[i & tag.mask];
+		const bool has_registers = glance_at(abi, i) == WALK_ABI_64;
+		const uint64_t address = either(glance_at(ip, i), glance_at(rip, i), mode);
+		const struct recent_thread *who = recent_find_thread(t->recent, (uint32_t)glance_at(pid, i), (uint32_t)glance_at(tid, i),
+								     time_ns);
 		struct entry *place, *row;
 		uint64_t key;
 		bool by_tag;
 
-		if (!who || mode >= MODES || address >> ADDRESS_BITS || time_ns >= until_ns)
+		if (!who || mode > has_registers || address >> ADDRESS_BITS || time_ns >= until_ns)
 			break;
 		key = key_of(address, who->process_number, mode);
 		place = &t->entry[place_at(key)];
 		place += place->key != key;
-		if (place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns)
-			break;
 		by_tag = place->moment & 1;
-		if (by_tag > (has_tag & has_registers))
-			break;
-		row = by_tag ? &t->entry[tag_at(value, mode)] : place;
-		if (row->key != (by_tag ? value : key) || (row->moment | 1) != moment || time_ns < row->first_ns)
+		row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, mode), by_tag)];
+		if (place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns || by_tag > (has_tag & has_registers) ||
+		    row->key != either(key, value, by_tag) || (row->moment | 1) != moment || time_ns < row->first_ns)
 			break;
 		place->samples += by_tag;
 		row->samples++;
 		row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
-		if (!t->one_weight)
+		if (!one_weight)
 			add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
 	}
 	t->samples += i - begun_at;
