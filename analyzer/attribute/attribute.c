@@ -625,11 +625,11 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 static bool at_a_glance(struct run *run, struct glance *g, struct tally *tally, uint32_t i, int *ret)
 {
 	const struct recent_place *place;
-	const struct process *process;
+	const struct recent_thread *who;
 	struct row_facts f;
 	bool user;
 
-	if (!glance_take(g, i, &f, &place, &process))
+	if (!glance_take(g, i, &f, &place, &who))
 		return false;
 	user = f.mode == SAMPLE_MODE_USER;
 	f.location = &run->locator.location[run->locator.kernel];
@@ -640,9 +640,9 @@ static bool at_a_glance(struct run *run, struct glance *g, struct tally *tally, 
 		f.location = &run->locator.location[about->location];
 		f.code = about->code ? about->code->number + 1 : 0;
 	}
-	f.phase = recent_phase(run->recent, process, f.time_ns);
+	f.phase = recent_phase(run->recent, who->process, f.time_ns);
 	if (tally)
-		tally_learn(tally, &f, (uint32_t)(f.location - run->locator.location), place, process, user ? place->told : 0);
+		tally_learn(tally, &f, (uint32_t)(f.location - run->locator.location), place, who, user ? place->told : 0);
 	*ret = add_sample(run, &f, user ? place : NULL);
 	return true;
 }

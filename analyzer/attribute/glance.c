@@ -45,7 +45,7 @@ static bool tag_value(struct glance *g, const struct tag *t, uint32_t i, uint64_
 }
 
 bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **out,
-		 const struct process **process)
+		 const struct recent_thread **out_who)
 {
 	uint64_t time_ns = glance_at(g->time, i), mode = glance_at(g->mode, i), ip = glance_at(g->ip, i), address = ip, value;
 	const struct recent_thread *who = recent_find_thread(g->recent, (uint32_t)glance_at(g->pid, i), (uint32_t)glance_at(g->tid, i),
@@ -86,6 +86,6 @@ bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct
 	f->reason = REASON_NONE;
 	f->stack = f->memory = 0;
 	*out = place;
-	*process = who->process;
+	*out_who = who;
 	return true;
 }

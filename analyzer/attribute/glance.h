@@ -31,7 +31,7 @@ static inline uint64_t glance_at(struct glance_column c, uint32_t i)
 }
 
 void glance_begin(struct glance *g, struct recent *r, const struct sample_block *b);
-/* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the process where it was. */
-bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **place, const struct process **process);
+/* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the thread where it was. */
+bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **place, const struct recent_thread **who);
 
 #endif

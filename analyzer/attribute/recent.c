@@ -108,7 +108,6 @@ const struct recent_thread *recent_thread(struct recent *r, uint32_t pid, uint32
 	if (!p)
 		return NULL;
 	t->process = p;
-	t->process_number = p->number;
 	t->pid = pid;
 	t->tid = tid;
 	t->thread = model_get_thread(r->model, p, tid);

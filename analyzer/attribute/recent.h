@@ -40,7 +40,6 @@ struct recent_thread {
 	uint64_t from_ns, until_ns;
 	const struct process *process; /* NULL: free */
 	uint32_t pid, tid, thread;
-	uint32_t process_number;
 };
 
 struct recent_tag {
@@ -86,11 +85,16 @@ uint32_t recent_ask_phase(struct recent *r, const struct process *p, uint64_t ti
 
 /* -------------------------------------------------------------------- what every sample asks, and mostly was asked before */
 
-static inline uint32_t recent_mix(uint64_t a, uint64_t b)
+/* A number below places, a power of two; neighbours far from each other: the highest bits of a product with the golden ratio
+ * (Knuth, The Art of Computer Programming, 6.4). */
+static inline uint32_t recent_hash(uint64_t key, uint32_t places)
 {
-	uint64_t h = (a ^ (b << 29 | b >> 35)) * 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - __builtin_ctz(places)));
+}
 
-	return (uint32_t)(h >> 40);
+static inline uint64_t recent_mix(uint64_t a, uint64_t b)
+{
+	return a ^ (b << 47 | b >> 17);
 }
 
 static inline struct recent_about *recent_about(struct recent *r, const struct recent_place *place)
@@ -101,7 +105,7 @@ static inline struct recent_about *recent_about(struct recent *r, const struct r
 /* The first of two places where one may be that is kept by address. */
 static inline struct recent_place *recent_places_of(struct recent *r, const struct process *p, uint64_t address)
 {
-	return &r->place[recent_mix(address, p->number) % (RECENT_PLACES / 2) * 2];
+	return &r->place[recent_hash(recent_mix(address, p->number), RECENT_PLACES / 2) * 2];
 }
 
 /* NULL: was not asked recently. */
@@ -125,7 +129,7 @@ static inline struct recent_thread *recent_find_thread(struct recent *r, uint32_
 /* The slot of a tag's value: the caller compares and fills it. */
 static inline struct recent_tag *recent_tag(struct recent *r, const struct process *p, uint64_t value)
 {
-	return &r->tag[recent_mix(value, p->number) % RECENT_TAGS];
+	return &r->tag[recent_hash(recent_mix(value, p->number), RECENT_TAGS)];
 }
 
 static inline const struct tag *recent_tag_in_force(struct recent *r, const struct process *p, uint64_t time_ns)

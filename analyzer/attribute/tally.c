@@ -9,6 +9,7 @@
 #define LINE_BYTES 64u /* of the cache */
 #define PLACES 32768u  /* powers of two */
 #define TAGS 4096u
+#define THREADS 256u
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
 #define OUTSIDE_MAX 256u /* samples behind the moment, until there is a new one */
@@ -26,6 +27,13 @@ struct entry {
 };
 _Static_assert(sizeof(struct entry) == 32, "two places are to fill a line of the cache");
 
+/* A thread, and the process that its pid stands for until the moment ends, as it is in a key. */
+struct who {
+	uint64_t id; /* pid, tid << 32 */
+	uint64_t process;
+	uint32_t moment;
+};
+
 /* What only fewer samples, or the hand-over, ask of it. */
 struct weights {
 	double sum, squares;
@@ -39,6 +47,7 @@ struct about {
 
 struct tally {
 	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
+	struct who who[THREADS];
 	struct weights weights[NR_ENTRIES];
 	struct about about[NR_ENTRIES];
 	uint32_t used[NR_ENTRIES];
@@ -90,19 +99,34 @@ bool tally_begin(struct tally *t, const struct glance *g)
 	return true;
 }
 
-static uint64_t key_of(uint64_t address, uint32_t process, uint64_t mode)
+static uint64_t process_key(uint32_t process)
 {
-	return address | (uint64_t)process << ADDRESS_BITS | mode << (ADDRESS_BITS + PROCESS_BITS);
+	return (uint64_t)process << ADDRESS_BITS;
+}
+
+static uint64_t key_of(uint64_t address, uint64_t process, uint64_t mode)
+{
+	return address | process | mode << (ADDRESS_BITS + PROCESS_BITS);
+}
+
+static uint64_t id_of(uint64_t pid, uint64_t tid)
+{
+	return (uint32_t)pid | tid << 32;
+}
+
+static struct who *who_at(struct tally *t, uint64_t id)
+{
+	return &t->who[(uint32_t)(id >> 32 ^ id << 3) % THREADS];
 }
 
 static uint32_t place_at(uint64_t key)
 {
-	return recent_mix(key, 0) % (PLACES / 2) * 2;
+	return recent_hash(key, PLACES / 2) * 2;
 }
 
 static uint32_t tag_at(uint64_t value, uint64_t mode)
 {
-	return PLACES + (uint32_t)mode * TAGS + recent_mix(value, 0) % TAGS;
+	return PLACES + (uint32_t)mode * TAGS + recent_hash(value, TAGS);
 }
 
 static void add_weight(struct weights *w, uint64_t weight)
@@ -117,33 +141,31 @@ static uint64_t either(uint64_t a, uint64_t b, bool is_b)
 	return a ^ ((a ^ b) & -(uint64_t)is_b);
 }
 
-uint32_t tally_take(struct tally *t, uint32_t i)
+/* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
+static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint32_t i, bool uniform)
 {
 	const struct glance *g = t->g;
-	const struct glance_column time = g->time, modes = g->mode, ip = g->ip, rip = g->rip, abi = g->abi, pid = g->pid, tid = g->tid;
 	const struct glance_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct glance_column){ NULL, 0 };
-	const uint64_t until_ns = t->until_ns, *tags = tag.value ? tag.value : time.value;
+	const uint64_t until_ns = t->until_ns, *time = g->time.value, *ip = g->ip.value, *tags = tag.value ? tag.value : time;
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
-	const bool has_tag = tag.value, one_weight = t->one_weight;
+	const bool has_tag = uniform || tag.value, one_weight = uniform || t->one_weight;
+	const uint64_t first_pid = g->pid.value[0];
 
 	for (; i < nr; i++) {
-		const uint64_t time_ns = glance_at(time, i), mode = glance_at(modes, i), value = tags[i & tag.mask];
-		const bool has_registers = glance_at(abi, i) == WALK_ABI_64;
-		const uint64_t address = either(glance_at(ip, i), glance_at(rip, i), mode);
-		const struct recent_thread *who = recent_find_thread(t->recent, (uint32_t)glance_at(pid, i), (uint32_t)glance_at(tid, i),
-								     time_ns);
-		struct entry *place, *row;
-		uint64_t key;
+		const uint64_t time_ns = time[i], mode = glance_at(g->mode, i), value = tags[i & tag.mask];
+		const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+		const uint64_t address = either(ip[i], glance_at(g->rip, i), mode);
+		const uint64_t id = id_of(uniform ? first_pid : glance_at(g->pid, i), glance_at(g->tid, i));
+		const struct who *who = who_at(t, id);
+		const uint64_t key = key_of(address, who->process, mode);
+		struct entry *place = &t->entry[place_at(key)], *row;
 		bool by_tag;
 
-		if (!who || mode > has_registers || address >> ADDRESS_BITS || time_ns >= until_ns)
-			break;
-		key = key_of(address, who->process_number, mode);
-		place = &t->entry[place_at(key)];
 		place += place->key != key;
 		by_tag = place->moment & 1;
 		row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, mode), by_tag)];
-		if (place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns || by_tag > (has_tag & has_registers) ||
+		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS || time_ns >= until_ns ||
+		    place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns || by_tag > (has_tag & has_registers) ||
 		    row->key != either(key, value, by_tag) || (row->moment | 1) != moment || time_ns < row->first_ns)
 			break;
 		place->samples += by_tag;
@@ -154,6 +176,17 @@ uint32_t tally_take(struct tally *t, uint32_t i)
 	}
 	t->samples += i - begun_at;
 	return i;
+}
+
+uint32_t tally_take(struct tally *t, uint32_t i)
+{
+	const struct glance *g = t->g;
+
+	if (!g->time.mask || !g->ip.mask) /* one, or none */
+		return i;
+	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag && t->one_weight)
+		return take(t, i, true);
+	return take(t, i, false);
 }
 
 /* NULL: there is no room. */
@@ -197,8 +230,9 @@ static void begin_moment(struct tally *t, const struct process *process, uint64_
 }
 
 void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
-		 const struct process *process, unsigned told)
+		 const struct recent_thread *who, unsigned told)
 {
+	const struct process *process = who->process;
 	const bool by_tag = f->method == METHOD_TAG;
 	struct recent *r = t->recent;
 	struct entry *e, *row;
@@ -208,12 +242,13 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 		begin_moment(t, process, f->time_ns);
 	t->outside += f->time_ns >= t->until_ns;
 	recent_phase(r, process, f->time_ns);
-	if (f->time_ns >= t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns || f->mode >= MODES ||
-	    place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
+	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
+	    f->mode >= MODES || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;
 	if (by_tag && (process != t->tag_process || t->g->tag != t->tag))
 		return;
-	key = key_of(place->address, process->number, f->mode);
+	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
+	key = key_of(place->address, process_key(process->number), f->mode);
 	e = get(t, place_at(key), 2, key);
 	if (!e)
 		return;

@@ -21,7 +21,7 @@ bool tally_begin(struct tally *t, const struct glance *g);
 uint32_t tally_take(struct tally *t, uint32_t i);
 /* That sample, after glance_take() knew it, and the location's index in the locator.  told: of its place, 0 without one. */
 void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
-		 const struct process *process, unsigned told);
+		 const struct recent_thread *who, unsigned told);
 
 /* Everything that is alike, once: with facts of one sample whose location is to be set. */
 struct tally_sum {
