@@ -10,6 +10,7 @@
 #define PLACES 32768u  /* powers of two */
 #define TAGS 4096u
 #define THREADS 256u
+#define AHEAD 32u /* samples */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
 #define OUTSIDE_MAX 256u /* samples behind the moment, until there is a new one */
@@ -141,38 +142,68 @@ static uint64_t either(uint64_t a, uint64_t b, bool is_b)
 	return a ^ ((a ^ b) & -(uint64_t)is_b);
 }
 
+/* Keys of some samples from i on, and where in the memory they are looked for: asked for before the first is needed. */
+struct ahead {
+	uint64_t key[AHEAD];
+	uint32_t place[AHEAD];
+};
+
+static inline __attribute__((always_inline)) uint32_t look_ahead(struct tally *t, uint32_t i, bool uniform, struct ahead *to)
+{
+	const struct glance *g = t->g;
+	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
+	uint32_t moment = 2 * t->moment + 1, n = 0;
+
+	for (; n < AHEAD && i < g->block->nr; n++, i++) {
+		const uint64_t mode = glance_at(g->mode, i), address = either(ip[i], glance_at(g->rip, i), mode);
+		const uint64_t id = id_of(uniform ? first_pid : glance_at(g->pid, i), glance_at(g->tid, i));
+		const struct who *who = who_at(t, id);
+		const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+		const uint64_t key = key_of(address, who->process, mode);
+
+		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS)
+			break;
+		to->key[n] = key;
+		to->place[n] = place_at(key);
+		__builtin_prefetch(&t->entry[to->place[n]], 1);
+	}
+	return n;
+}
+
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
 static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint32_t i, bool uniform)
 {
 	const struct glance *g = t->g;
 	const struct glance_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct glance_column){ NULL, 0 };
-	const uint64_t until_ns = t->until_ns, *time = g->time.value, *ip = g->ip.value, *tags = tag.value ? tag.value : time;
+	const uint64_t until_ns = t->until_ns, *time = g->time.value, *tags = tag.value ? tag.value : time;
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
 	const bool has_tag = uniform || tag.value, one_weight = uniform || t->one_weight;
-	const uint64_t first_pid = g->pid.value[0];
+	struct ahead ahead;
 
-	for (; i < nr; i++) {
-		const uint64_t time_ns = time[i], mode = glance_at(g->mode, i), value = tags[i & tag.mask];
-		const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
-		const uint64_t address = either(ip[i], glance_at(g->rip, i), mode);
-		const uint64_t id = id_of(uniform ? first_pid : glance_at(g->pid, i), glance_at(g->tid, i));
-		const struct who *who = who_at(t, id);
-		const uint64_t key = key_of(address, who->process, mode);
-		struct entry *place = &t->entry[place_at(key)], *row;
-		bool by_tag;
+	while (i < nr) {
+		const uint32_t from = i, ready = look_ahead(t, i, uniform, &ahead);
 
-		place += place->key != key;
-		by_tag = place->moment & 1;
-		row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, mode), by_tag)];
-		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS || time_ns >= until_ns ||
-		    place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns || by_tag > (has_tag & has_registers) ||
-		    row->key != either(key, value, by_tag) || (row->moment | 1) != moment || time_ns < row->first_ns)
+		for (; i < from + ready; i++) {
+			const uint64_t time_ns = time[i], key = ahead.key[i - from], value = tags[i & tag.mask];
+			const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+			struct entry *place = &t->entry[ahead.place[i - from]], *row;
+			bool by_tag;
+
+			place += place->key != key;
+			by_tag = place->moment & 1;
+			row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, key >> (ADDRESS_BITS + PROCESS_BITS)), by_tag)];
+			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
+			    by_tag > (has_tag & has_registers) || row->key != either(key, value, by_tag) ||
+			    (row->moment | 1) != moment || time_ns < row->first_ns)
+				break;
+			place->samples += by_tag;
+			row->samples++;
+			row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
+			if (!one_weight)
+				add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
+		}
+		if (i < from + AHEAD)
 			break;
-		place->samples += by_tag;
-		row->samples++;
-		row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
-		if (!one_weight)
-			add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
 	}
 	t->samples += i - begun_at;
 	return i;
