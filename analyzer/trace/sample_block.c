@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LEB128_BYTES_MAX 10u
+#define STRIP 512u /* numbers */
 
 /* BMI2's instruction for it, which is worth it on all processors but AMD's first that had it. */
 static bool has_pext(void)
@@ -46,6 +47,27 @@ static uint64_t ends_of_numbers(const unsigned char *at)
 	return ~more;
 }
 
+/* 64 bytes as numbers. */
+static void widen(const unsigned char *at, uint64_t *to)
+{
+	const __m128i zero = _mm_setzero_si128();
+	__m128i *out = (__m128i *)(void *)to;
+
+	for (int i = 0; i < 64; i += 16) {
+		const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+		const __m128i half[2] = { _mm_unpacklo_epi8(bytes, zero), _mm_unpackhi_epi8(bytes, zero) };
+
+		for (int n = 0; n < 2; n++) {
+			const __m128i low = _mm_unpacklo_epi16(half[n], zero), high = _mm_unpackhi_epi16(half[n], zero);
+
+			_mm_storeu_si128(out++, _mm_unpacklo_epi32(low, zero));
+			_mm_storeu_si128(out++, _mm_unpackhi_epi32(low, zero));
+			_mm_storeu_si128(out++, _mm_unpacklo_epi32(high, zero));
+			_mm_storeu_si128(out++, _mm_unpackhi_epi32(high, zero));
+		}
+	}
+}
+
 static inline __attribute__((always_inline)) const unsigned char *get_numbers_by(const unsigned char *at, const unsigned char *end,
 										uint64_t *to, uint64_t nr, bool pext)
 {
@@ -57,8 +79,7 @@ static inline __attribute__((always_inline)) const unsigned char *get_numbers_by
 		unsigned begin = 0;
 
 		if (!~ends) { /* 64 of one byte each */
-			for (int n = 0; n < 64; n++)
-				to[i + (unsigned)n] = at[n];
+			widen(at, to + i);
 			i += 64;
 			at += 64;
 			continue;
@@ -95,12 +116,61 @@ static const unsigned char *get_numbers(const unsigned char *at, const unsigned 
 	return has_pext() ? get_numbers_by(at, end, to, nr, true) : get_numbers_by(at, end, to, nr, false);
 }
 
-static void from_deltas(uint64_t *v, uint64_t nr)
+/* Two numbers. */
+static __m128i unzigzag_both(__m128i z)
+{
+	return _mm_xor_si128(_mm_srli_epi64(z, 1), _mm_sub_epi64(_mm_setzero_si128(), _mm_and_si128(z, _mm_set1_epi64x(1))));
+}
+
+/* Sums of the differences so far, from the number before them on; returns the last. */
+static uint64_t from_deltas(uint64_t *v, uint64_t nr, uint64_t before)
+{
+	__m128i twice = _mm_set1_epi64x((long long)before);
+	uint64_t i = 0;
+
+	for (; nr - i >= 2; i += 2) {
+		__m128i *at = (__m128i *)(void *)(v + i), d = unzigzag_both(_mm_loadu_si128(at));
+
+		d = _mm_add_epi64(d, _mm_slli_si128(d, 8));
+		_mm_storeu_si128(at, _mm_add_epi64(d, twice));
+		twice = _mm_add_epi64(twice, _mm_unpackhi_epi64(d, d)); /* all that one pair has to wait for the other for */
+	}
+	before = (uint64_t)_mm_cvtsi128_si64(twice);
+	return i < nr ? v[i] = unzigzag(v[i]) + before : before;
+}
+
+static void from_differences(uint64_t *v, const uint64_t *other, uint64_t nr)
+{
+	uint64_t i = 0;
+
+	for (; nr - i >= 2; i += 2) {
+		__m128i *at = (__m128i *)(void *)(v + i);
+
+		_mm_storeu_si128(at, _mm_add_epi64(unzigzag_both(_mm_loadu_si128(at)),
+						   _mm_loadu_si128((const __m128i *)(const void *)(other + i))));
+	}
+	if (i < nr)
+		v[i] = unzigzag(v[i]) + other[i];
+}
+
+/* nr numbers that are differences to those of other, or, with NULL, to the one before each.  A strip at a time, which stays where the
+ * processor has it at hand. */
+static int get_differences(const unsigned char *at, const unsigned char *end, uint64_t *to, const uint64_t *other, uint64_t nr)
 {
 	uint64_t before = 0;
 
-	for (uint64_t i = 0; i < nr; i++)
-		v[i] = before += unzigzag(v[i]);
+	for (uint64_t i = 0; i < nr; i += STRIP) {
+		uint64_t strip = nr - i < STRIP ? nr - i : STRIP;
+
+		at = get_numbers(at, end, to + i, strip);
+		if (!at)
+			return -EBADMSG;
+		if (other)
+			from_differences(to + i, other + i, strip);
+		else
+			before = from_deltas(to + i, strip, before);
+	}
+	return 0;
 }
 
 /* b->ips and b->ip_index, which other columns may refer to. */
@@ -112,15 +182,21 @@ static int decode_table(struct sample_block *b, const unsigned char *p, const un
 	if (!p || nr == 0 || nr > b->nr || b->nr_ips)
 		return -EBADMSG;
 	p = get_numbers(p, end, b->ips, nr);
-	p = p ? get_numbers(p, end, to, b->nr) : NULL;
 	if (!p)
 		return -EBADMSG;
-	from_deltas(b->ips, nr);
-	for (uint32_t i = 0; i < b->nr; i++) {
-		if (to[i] >= nr)
+	from_deltas(b->ips, nr, 0);
+	for (uint32_t first = 0; first < b->nr; first += STRIP) {
+		uint32_t next = b->nr - first < STRIP ? b->nr : first + STRIP;
+
+		p = get_numbers(p, end, to + first, next - first);
+		if (!p)
 			return -EBADMSG;
-		b->ip_index[i] = (uint16_t)to[i];
-		to[i] = b->ips[to[i]];
+		for (uint32_t i = first; i < next; i++) {
+			if (to[i] >= nr)
+				return -EBADMSG;
+			b->ip_index[i] = (uint16_t)to[i];
+			to[i] = b->ips[to[i]];
+		}
 	}
 	b->nr_ips = (uint32_t)nr;
 	return 0;
@@ -137,7 +213,7 @@ static int add_by_ip(struct sample_block *b, uint64_t *v)
 	for (uint32_t i = 0; i < b->nr; i++) {
 		uint32_t ip = b->ip_index[i];
 
-		before = b->ip_seen_[ip] ? last[ip] : before;
+		before ^= (before ^ last[ip]) & -(uint64_t)b->ip_seen_[ip]; /* no jump that nobody could foresee */
 		b->ip_seen_[ip] = 1;
 		v[i] = before = last[ip] = before + unzigzag(v[i]);
 	}
@@ -159,22 +235,15 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 	case SAMPLE_ENCODING_TABLE:
 		return decode_table(b, p, end, to);
 	case SAMPLE_ENCODING_DELTA:
-		if (!get_numbers(p, end, to, b->nr))
-			return -EBADMSG;
-		from_deltas(to, b->nr);
-		return 0;
+		return get_differences(p, end, to, NULL, b->nr);
 	case SAMPLE_ENCODING_BY_IP:
 		return get_numbers(p, end, to, b->nr) ? add_by_ip(b, to) : -EBADMSG;
 	case SAMPLE_ENCODING_AGAINST:
 		p = number_get(p, end, &n);
-		if (!p || n >= SAMPLE_NR_COLUMNS || !get_numbers(p, end, to, b->nr))
+		if (!p || n >= SAMPLE_NR_COLUMNS)
 			return -EBADMSG;
 		other = n < SAMPLE_COLUMN_REGISTER_0 ? b->column[n] : b->registers[n - SAMPLE_COLUMN_REGISTER_0];
-		if (!other)
-			return -EBADMSG;
-		for (uint32_t i = 0; i < b->nr; i++)
-			to[i] = other[i] + unzigzag(to[i]);
-		return 0;
+		return other ? get_differences(p, end, to, other, b->nr) : -EBADMSG;
 	default:
 		return -EBADMSG;
 	}
@@ -247,10 +316,7 @@ static int decode_chains(struct sample_block *b, const struct trace_value *v, ui
 	b->chain = malloc(at * 8 + 8);
 	if (!b->chain)
 		return -ENOMEM;
-	if (!get_numbers(p, p + v->bytes, b->chain, at))
-		return -EBADMSG;
-	from_deltas(b->chain, at);
-	return 0;
+	return get_differences(p, p + v->bytes, b->chain, NULL, at);
 }
 
 static void clear(struct sample_block *b)
