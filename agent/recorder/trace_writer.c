@@ -17,7 +17,7 @@
 /* Kept free behind the last chunk while the disk or a limit allows it, for the records that say how the recording ended. */
 #define RESERVE_BYTES (64u << 10)
 #define COMPRESSION_LEVEL 1
-#define MATCH_BYTES 4 /* numbers that come again are short: with 4 instead of 6 samples take 5 % less, and no longer */
+#define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
 #define NR_TYPES (TRACE_CHUNK_END + 1)
 
 struct trace_writer {
