@@ -41,17 +41,23 @@ struct weights {
 };
 
 struct about {
-	struct row_facts facts;
+	uint32_t entry;
 	uint32_t location;
 	unsigned told;
+	struct row_facts facts;
+};
+
+/* A sample to come: its key, and the first of two places where it may be. */
+struct ahead {
+	uint64_t key;
+	struct entry *place;
 };
 
 struct tally {
 	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
 	struct who who[THREADS];
 	struct weights weights[NR_ENTRIES];
-	struct about about[NR_ENTRIES];
-	uint32_t used[NR_ENTRIES];
+	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct recent *recent;
 	void *memory; /* that it is in */
 	uint32_t nr_used;
@@ -66,6 +72,8 @@ struct tally {
 	uint64_t weight;
 	/* the block */
 	const struct glance *g;
+	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
+	uint32_t ahead_from, ahead_to;
 };
 
 struct tally *tally_create(struct recent *r)
@@ -97,6 +105,7 @@ bool tally_begin(struct tally *t, const struct glance *g)
 	t->one_weight = one;
 	t->weight = g->weight.value[0];
 	t->g = g;
+	t->ahead_from = t->ahead_to = 0;
 	return true;
 }
 
@@ -142,19 +151,16 @@ static uint64_t either(uint64_t a, uint64_t b, bool is_b)
 	return a ^ ((a ^ b) & -(uint64_t)is_b);
 }
 
-/* Keys of some samples from i on, and where in the memory they are looked for: asked for before the first is needed. */
-struct ahead {
-	uint64_t key[AHEAD];
-	uint32_t place[AHEAD];
-};
-
-static inline __attribute__((always_inline)) uint32_t look_ahead(struct tally *t, uint32_t i, bool uniform, struct ahead *to)
+/* Keys of samples from i on, up to the first that has none; their places are on their way from the memory when they are needed. */
+static inline __attribute__((always_inline)) void look_ahead(struct tally *t, uint32_t i, bool uniform)
 {
 	const struct glance *g = t->g;
 	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
-	uint32_t moment = 2 * t->moment + 1, n = 0;
+	const uint32_t moment = 2 * t->moment + 1;
+	struct ahead *to = t->ahead;
 
-	for (; n < AHEAD && i < g->block->nr; n++, i++) {
+	t->ahead_from = i;
+	for (; i < t->ahead_from + AHEAD && i < g->block->nr; i++, to++) {
 		const uint64_t mode = glance_at(g->mode, i), address = either(ip[i], glance_at(g->rip, i), mode);
 		const uint64_t id = id_of(uniform ? first_pid : glance_at(g->pid, i), glance_at(g->tid, i));
 		const struct who *who = who_at(t, id);
@@ -163,11 +169,10 @@ static inline __attribute__((always_inline)) uint32_t look_ahead(struct tally *t
 
 		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS)
 			break;
-		to->key[n] = key;
-		to->place[n] = place_at(key);
-		__builtin_prefetch(&t->entry[to->place[n]], 1);
+		*to = (struct ahead){ key, &t->entry[place_at(key)] };
+		__builtin_prefetch(to->place, 1);
 	}
-	return n;
+	t->ahead_to = i;
 }
 
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
@@ -178,15 +183,15 @@ static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint
 	const uint64_t until_ns = t->until_ns, *time = g->time.value, *tags = tag.value ? tag.value : time;
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
 	const bool has_tag = uniform || tag.value, one_weight = uniform || t->one_weight;
-	struct ahead ahead;
 
 	while (i < nr) {
-		const uint32_t from = i, ready = look_ahead(t, i, uniform, &ahead);
-
-		for (; i < from + ready; i++) {
-			const uint64_t time_ns = time[i], key = ahead.key[i - from], value = tags[i & tag.mask];
+		if (i >= t->ahead_to)
+			look_ahead(t, i, uniform);
+		for (; i < t->ahead_to; i++) {
+			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
+			const uint64_t time_ns = time[i], key = ahead->key, value = tags[i & tag.mask];
 			const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
-			struct entry *place = &t->entry[ahead.place[i - from]], *row;
+			struct entry *place = ahead->place, *row;
 			bool by_tag;
 
 			place += place->key != key;
@@ -195,16 +200,17 @@ static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint
 			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
 			    by_tag > (has_tag & has_registers) || row->key != either(key, value, by_tag) ||
 			    (row->moment | 1) != moment || time_ns < row->first_ns)
-				break;
+				goto out;
 			place->samples += by_tag;
 			row->samples++;
 			row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
 			if (!one_weight)
 				add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
 		}
-		if (i < from + AHEAD)
+		if (i < t->ahead_from + AHEAD)
 			break;
 	}
+out:
 	t->samples += i - begun_at;
 	return i;
 }
@@ -220,8 +226,8 @@ uint32_t tally_take(struct tally *t, uint32_t i)
 	return take(t, i, false);
 }
 
-/* NULL: there is no room. */
-static struct entry *get(struct tally *t, uint32_t at, unsigned ways, uint64_t key)
+/* The sample's entry among those from at on, if there is room. */
+static void put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
 {
 	struct entry *e = &t->entry[at], *found = NULL;
 
@@ -231,19 +237,15 @@ static struct entry *get(struct tally *t, uint32_t at, unsigned ways, uint64_t k
 	for (unsigned n = 0; n < ways && !found; n++)
 		if (e[n].moment / 2 != t->moment)
 			found = &e[n];
-	if (found && (found->key != key || found->moment / 2 != t->moment)) {
-		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX };
+	if (!found)
+		return;
+	if (found->key != key || found->moment / 2 != t->moment) {
+		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
 		t->weights[found - t->entry] = (struct weights){ 0 };
-		t->used[t->nr_used++] = (uint32_t)(found - t->entry);
+		t->about[t->nr_used] = *sample;
+		t->about[t->nr_used++].entry = (uint32_t)(found - t->entry);
 	}
-	return found;
-}
-
-static void set(struct tally *t, struct entry *e, const struct row_facts *f, uint32_t location, unsigned told, bool by_tag)
-{
-	e->moment = 2 * t->moment + by_tag;
-	e->first_ns = f->time_ns < e->first_ns ? f->time_ns : e->first_ns;
-	t->about[e - t->entry] = (struct about){ *f, location, told };
+	found->first_ns = sample->facts.time_ns < found->first_ns ? sample->facts.time_ns : found->first_ns;
 }
 
 /* Empty: what is known of this sample begins it. */
@@ -265,8 +267,8 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 {
 	const struct process *process = who->process;
 	const bool by_tag = f->method == METHOD_TAG;
+	const struct about sample = { .location = location, .told = told, .facts = *f };
 	struct recent *r = t->recent;
-	struct entry *e, *row;
 	uint64_t key;
 
 	if (!t->under_way)
@@ -280,23 +282,17 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 		return;
 	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
 	key = key_of(place->address, process_key(process->number), f->mode);
-	e = get(t, place_at(key), 2, key);
-	if (!e)
-		return;
-	set(t, e, f, location, told, by_tag);
-	if (!by_tag)
-		return;
-	row = get(t, tag_at(t->g->tag_value, f->mode), 1, t->g->tag_value);
-	if (row)
-		set(t, row, f, location, told, true);
+	put(t, place_at(key), 2, key, &sample, by_tag);
+	if (by_tag)
+		put(t, tag_at(t->g->tag_value, f->mode), 1, t->g->tag_value, &sample, true);
 }
 
 bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out)
 {
 	while (*at < t->nr_used) {
-		uint32_t n = t->used[(*at)++];
+		const struct about *about = &t->about[(*at)++];
+		const uint32_t n = about->entry;
 		const struct entry *e = &t->entry[n];
-		const struct about *about = &t->about[n];
 		double samples = e->samples, weight = (double)t->weight;
 
 		if (!e->samples)

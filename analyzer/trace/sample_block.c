@@ -258,9 +258,10 @@ static int decode_constant(struct sample_block *b, uint64_t column, const struct
 
 	if (!number_get(p, p + v->bytes, &n))
 		return -EBADMSG;
-	for (uint32_t i = *same && to[0] == n ? *same : 0; i < b->nr; i++)
-		to[i] = n;
-	*same = *same > b->nr && to[0] == n ? *same : b->nr;
+	if (*same && to[0] != n)
+		*same = 0;
+	for (; *same < b->nr; ++*same)
+		to[*same] = n;
 	b->constant.mask[column / 64] |= 1ull << column % 64;
 	return 0;
 }

@@ -28,7 +28,7 @@ B = os.path.abspath(sys.argv[1])
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 CASES = ((5_000_000, 100, ""), (10_000_000, 1_000, ""), (1_000_000, 200_000, ""), (10_000_000, 1_000, "functions"),
          (1_000_000, 200_000, "functions"))
-PEERS = ((1_000_000, 100), (1_000_000, 200_000))
+PEERS = ((1_000_000, 100), (5_000_000, 100), (1_000_000, 200_000))
 PID = 1000  # synthetic.c's; perf looks for names of generated code in /tmp/perf-PID.map
 PERF = shutil.which("perf")
 

@@ -270,6 +270,38 @@ static void registers_that_the_reader_does_not_want_are_not_decoded(void **state
 	sample_block_fini(&b);
 }
 
+/* What stood in an array before is taken for what a block says again: it must not outlive what came in between. */
+static void columns_of_one_number_are_that_number(void **state)
+{
+	static const struct {
+		uint64_t nr, encoding;
+		const char *bytes;
+		size_t nr_bytes;
+		uint64_t first, last;
+	} blocks[] = {
+		{ 3, SAMPLE_ENCODING_CONSTANT, "\x05", 1, 5, 5 },  { 1, SAMPLE_ENCODING_CONSTANT, "\x05", 1, 5, 5 },
+		{ 4, SAMPLE_ENCODING_CONSTANT, "\x05", 1, 5, 5 },  { 2, SAMPLE_ENCODING_CONSTANT, "\x09", 1, 9, 9 },
+		{ 4, SAMPLE_ENCODING_CONSTANT, "\x09", 1, 9, 9 },  { 2, SAMPLE_ENCODING_DELTA, "\x12\x02", 2, 9, 10 },
+		{ 3, SAMPLE_ENCODING_CONSTANT, "\x09", 1, 9, 9 },  { 700, SAMPLE_ENCODING_CONSTANT, "\x09", 1, 9, 9 },
+		{ 4, SAMPLE_ENCODING_CONSTANT, "\x09", 1, 9, 9 },
+	};
+	struct sample_block b = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		const struct column column = { SAMPLE_COLUMN_TID, blocks[i].encoding, blocks[i].bytes, blocks[i].nr_bytes };
+
+		if (i)
+			assert_int_equal(trace_writer_open(path, true, &w, NULL), 0);
+		assert_int_equal(decode(blocks[i].nr, &column, 1, &b), 0);
+		assert_int_equal(sample_columns_have(&b.constant, SAMPLE_COLUMN_TID), blocks[i].encoding == SAMPLE_ENCODING_CONSTANT);
+		for (uint64_t n = 0; n + 1 < blocks[i].nr; n++)
+			assert_int_equal(b.column[SAMPLE_COLUMN_TID][n], blocks[i].first);
+		assert_int_equal(b.column[SAMPLE_COLUMN_TID][blocks[i].nr - 1], blocks[i].last);
+	}
+	sample_block_fini(&b);
+}
+
 static void blocks_that_make_no_sense_are_refused(void **state)
 {
 #define TEN "\xff\xff\xff\xff\xff\xff\xff\xff\xff"
@@ -356,6 +388,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(whatever_was_sampled_comes_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers_that_nobody_needs_are_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers_that_the_reader_does_not_want_are_not_decoded, setup, teardown),
+		cmocka_unit_test_setup_teardown(columns_of_one_number_are_that_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(blocks_that_make_no_sense_are_refused, setup, teardown),
 	};
 
