@@ -2,7 +2,7 @@
 /*
  * A whole trace: every field of every record read as what it is and as what it is not, every sample decoded, everything
  * dumped, all views made, each sample printed with its witness, one format exported, the trace compared with itself and
- * scrubbed.  A chunk's checksum is put right first, so that mutations of bodies get behind it.
+ * scrubbed; and samples that are summed up at once come to the same sums as one by one.  A chunk's checksum is put right first, so that mutations of bodies get behind it.
  */
 #include "fuzz.h"
 
@@ -148,6 +148,54 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 	}
 }
 
+/* What sums can be made of.  one_by_one: also something that only single samples tell. */
+static void ask_sums(void *context, struct report *r)
+{
+	const bool *one_by_one = context;
+
+	report_group(r, 0, TABLE_FUNCTION, TABLE_METHOD, TABLE_REASON, TABLE_EVENT, -1);
+	report_group(r, 0, TABLE_LINE, TABLE_CODE, TABLE_MODE, TABLE_PROCESS, -1);
+	report_group(r, 0, TABLE_PHASE, TABLE_IMAGE, -1);
+	for (uint32_t level = 0; level < r->model->dictionary.nr_levels; level++)
+		report_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	if (*one_by_one)
+		report_group(r, 0, GROUP_BIN, -1);
+}
+
+static bool differ(double a, double b)
+{
+	return !(a - b <= 1e-9 * (a + b) && b - a <= 1e-9 * (a + b));
+}
+
+static void compare_sums(const struct group *a, const struct group *b)
+{
+	if (a->nr != b->nr)
+		abort();
+	for (uint32_t i = 0; i < a->nr; i++) {
+		const struct group_sum *x = &a->sum[i], *y = group_find(b, a->value + (size_t)i * a->nr_keys);
+
+		if (!y || differ(x->samples, y->samples) || differ(x->kernel, y->kernel) || differ(x->weight, y->weight) ||
+		    differ(x->weight_squares, y->weight_squares) || x->first_ns != y->first_ns || x->last_ns != y->last_ns)
+			abort();
+	}
+}
+
+static void make_sums(const char *path)
+{
+	struct trace_arguments arguments = { 0 };
+	struct trace_session at_once = { 0 }, each = { 0 };
+	bool no = false, yes = true;
+
+	if (trace_session_read(&at_once, path, &arguments, ask_sums, &no) == 0) {
+		if (trace_session_read(&each, path, &arguments, ask_sums, &yes) == 0) {
+			for (uint32_t i = 0; i < at_once.report.nr_groups; i++)
+				compare_sums(&at_once.report.group[i]->g, &each.report.group[i]->g);
+			trace_session_close(&each, 0);
+		}
+		trace_session_close(&at_once, 0);
+	}
+}
+
 struct exporting {
 	const struct exporter *format;
 	struct export export;
@@ -226,6 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_records(path, nowhere);
 	make_views(path, nowhere, forms[size ? copy[size / 2] % 3 : 0]);
+	make_sums(path);
 	while (export_at(nr_formats))
 		nr_formats++;
 	make_export(path, nowhere, export_at(size ? copy[size / 3] % nr_formats : 0));
