@@ -2,7 +2,8 @@
 /*
  * A whole trace: every field of every record read as what it is and as what it is not, every sample decoded, everything
  * dumped, all views made, each sample printed with its witness, one format exported, the trace compared with itself and
- * scrubbed; and samples that are summed up at once come to the same sums as one by one.  A chunk's checksum is put right first, so that mutations of bodies get behind it.
+ * scrubbed; and samples that are summed up at once come to the same sums as one by one.  A chunk's checksum is put right
+ * first, so that mutations of bodies get behind it.
  */
 #include "fuzz.h"
 
