@@ -186,6 +186,7 @@ static int on_mapping(void *context, const struct remote_mapping *m)
 int channels_of_process(pid_t pid, void (*each)(void *context, const struct channel *c), void *context)
 {
 	struct look l = { .pid = remote_living_thread(pid), .each = each, .context = context };
+	struct remote_identity identity;
 	char path[128], text[64];
 	struct stat st;
 	int ret;
@@ -195,8 +196,9 @@ int channels_of_process(pid_t pid, void (*each)(void *context, const struct chan
 	ret = remote_each_mapping(l.pid, on_mapping, &l);
 	if (ret < 0)
 		return ret;
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)pid);
-	if (stat(path, &st) == 0)
+	identity = remote_identify(pid);
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)identity.own_pid);
+	if (lstat(path, &st) == 0 && remote_may_have_written(&identity, &st))
 		tell(&l, "perf map", path, true, "names");
 	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have words */
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);

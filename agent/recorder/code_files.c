@@ -5,6 +5,7 @@
 #include "jitdump.h"
 #include "page_reader.h"
 #include "perf_map.h"
+#include "remote.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -35,11 +36,10 @@ struct dump {
 };
 
 struct watched {
-	uint32_t pid, own_pid; /* own_pid: in its namespace */
+	uint32_t pid;
+	struct remote_identity identity;
 	unsigned ended; /* 0: lives */
 	int root;	/* its file system, for when it has ended */
-	uint32_t uid;
-	int64_t born_s; /* CLOCK_REALTIME */
 	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
 	int map_fd;	/* -1: not there yet */
 	struct stat map_st;
@@ -123,54 +123,6 @@ void code_files_destroy(struct code_files *f)
 
 /* ---------------------------------------------------------------------------------------------------- processes */
 
-/* Its number in its own namespace, which is what it names its files by, and its user. */
-static void read_status(uint32_t pid, struct watched *w)
-{
-	char path[64], line[256];
-	unsigned uid;
-	FILE *f;
-
-	w->own_pid = pid;
-	w->uid = ~0u;
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "NSpid:", 6) == 0) {
-			const char *last = strrchr(line, '\t');
-
-			w->own_pid = last ? (uint32_t)strtoul(last + 1, NULL, 10) : pid;
-		} else if (sscanf(line, "Uid: %*u %u", &uid) == 1) {
-			w->uid = uid;
-		}
-	}
-	if (f)
-		fclose(f);
-}
-
-/* A map of an older process of the same number must not be believed. */
-static int64_t read_birth(uint32_t pid)
-{
-	struct timespec real, boot;
-	char path[64], line[1024];
-	unsigned long long ticks = 0;
-	const char *at;
-	size_t n;
-	FILE *f;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	f = fopen(path, "re");
-	n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
-	line[n] = 0;
-	if (f)
-		fclose(f);
-	at = strrchr(line, ')');
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
-		return real.tv_sec;
-	return real.tv_sec - (boot.tv_sec - (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK)));
-}
-
 static struct watched *find(struct code_files *f, uint32_t pid)
 {
 	if (f->last < f->nr && f->watched[f->last]->pid == pid && !f->watched[f->last]->ended)
@@ -210,12 +162,7 @@ static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
 	w->map_fd = -1;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (f->past) {
-		w->own_pid = pid;
-	} else {
-		read_status(pid, w);
-		w->born_s = read_birth(pid);
-	}
+	w->identity = f->past ? (struct remote_identity){ .own_pid = (pid_t)pid } : remote_identify((pid_t)pid);
 	w->mapped_ns = w->looked_ns = time_ns;
 	f->watched[f->nr++] = w;
 	f->missed = 0;
@@ -446,14 +393,13 @@ static bool take_map(void *context, const char *piece, size_t n)
 	return true;
 }
 
-/* /tmp is everybody's: the file must be a plain one of the process's own user or root, and not older than the process. */
 static void open_map(const struct code_files *f, struct watched *w)
 {
 	char path[64];
 	struct stat st;
 	int fd;
 
-	snprintf(path, sizeof(path), "tmp/perf-%u.map", w->own_pid);
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)w->identity.own_pid);
 	if (w->root < 0 || fstatat(w->root, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
 	if (w->map_fd >= 0 && st.st_dev == w->map_st.st_dev && st.st_ino == w->map_st.st_ino) {
@@ -463,7 +409,7 @@ static void open_map(const struct code_files *f, struct watched *w)
 		}
 		return;
 	}
-	if (f->past ? st.st_mtime > f->end_s : (st.st_uid != w->uid && st.st_uid != 0) || st.st_mtime + 1 < w->born_s)
+	if (f->past ? st.st_mtime > f->end_s : !remote_may_have_written(&w->identity, &st))
 		return;
 	fd = openat(w->root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {

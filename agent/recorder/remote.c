@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HEADERS_MAX 64u
@@ -62,6 +63,63 @@ pid_t remote_living_thread(pid_t pid)
 	if (dir)
 		closedir(dir);
 	return living;
+}
+
+static void read_status(pid_t pid, struct remote_identity *p)
+{
+	char path[64], line[256];
+	unsigned uid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *last = strrchr(line, '\t'); /* the innermost namespace's comes last */
+
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			p->own_pid = (pid_t)strtol(last + 1, NULL, 10);
+		else if (sscanf(line, "Uid: %*u %u", &uid) == 1)
+			p->uid = uid;
+	}
+	if (f)
+		fclose(f);
+}
+
+static int64_t read_birth(pid_t pid)
+{
+	struct timespec real, boot;
+	char path[64], line[1024];
+	unsigned long long ticks = 0;
+	const char *at;
+	size_t n;
+	FILE *f;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
+	line[n] = 0;
+	if (f)
+		fclose(f);
+	at = strrchr(line, ')');
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+		return real.tv_sec;
+	return real.tv_sec - (boot.tv_sec - (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK)));
+}
+
+struct remote_identity remote_identify(pid_t pid)
+{
+	struct remote_identity p = { .own_pid = pid, .uid = ~0u };
+
+	read_status(pid, &p);
+	p.born_s = read_birth(pid);
+	return p;
+}
+
+bool remote_may_have_written(const struct remote_identity *p, const struct stat *file)
+{
+	return S_ISREG(file->st_mode) && (file->st_uid == p->uid || file->st_uid == 0) && file->st_mtime + 1 >= p->born_s;
 }
 
 int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /*
@@ -16,6 +17,16 @@
  * in everything below and in /proc.  0: there is none.
  */
 pid_t remote_living_thread(pid_t pid);
+
+/* Who a process is, for files that it may have left. */
+struct remote_identity {
+	pid_t own_pid;	/* in its own namespace, which is what it names its files by */
+	uid_t uid;	/* effective; ~0: not known */
+	int64_t born_s; /* CLOCK_REALTIME; now, when it cannot be read */
+};
+struct remote_identity remote_identify(pid_t pid);
+/* /tmp is everybody's: such a file is believed if it is a plain one of the process's own user or root, and not older than the process. */
+bool remote_may_have_written(const struct remote_identity *p, const struct stat *file);
 
 /* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
 int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes);

@@ -123,7 +123,7 @@ int target_failed(const struct target *t, int ret, struct diag *d)
 	struct status s;
 
 	/* its memory goes first, then it is a zombie, then nothing: what was read of it in between is about nobody */
-	if (read_status(t->living, &s) == 0 && s.has_memory)
+	if (d->text[0] && read_status(t->living, &s) == 0 && s.has_memory)
 		return ret;
 	return diag_fail(d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)t->pid);
 }

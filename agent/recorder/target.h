@@ -26,7 +26,7 @@ int target_look(pid_t pid, struct target *t, struct diag *d);
 
 /*
  * A step behind target_look() failed with ret, and d says why.  If there was nothing left to take it with, because the process has
- * ended since, d says that instead, and -ESRCH is returned; else ret.
+ * ended since, d says that instead, and -ESRCH is returned; else ret.  Where d says nothing, that is what happened.
  */
 int target_failed(const struct target *t, int ret, struct diag *d);
 

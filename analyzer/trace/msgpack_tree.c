@@ -50,6 +50,30 @@ static size_t take(struct msgpack_tree *t, size_t nr)
 	return first;
 }
 
+/* What most of a list of lists is: a number of one to three bytes.  false: something else, which is still to be read. */
+static bool read_small(struct cursor *c, struct msgpack_node *n)
+{
+	const unsigned char *at = c->at;
+	const size_t left = (size_t)(c->end - at);
+
+	if (left >= 1 && *at < 0x80) {
+		*n = (struct msgpack_node){ .kind = NODE_UINT, .u = *at };
+		c->at += 1;
+		return true;
+	}
+	if (left >= 2 && *at == 0xcc) {
+		*n = (struct msgpack_node){ .kind = NODE_UINT, .u = at[1] };
+		c->at += 2;
+		return true;
+	}
+	if (left >= 3 && *at == 0xcd) {
+		*n = (struct msgpack_node){ .kind = NODE_UINT, .u = (uint64_t)at[1] << 8 | at[2] };
+		c->at += 3;
+		return true;
+	}
+	return false;
+}
+
 static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level);
 
 static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node, uint64_t nr, unsigned level)
@@ -63,7 +87,7 @@ static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node,
 		return false;
 	t->node[node].children = first - node;
 	for (uint64_t i = 0; i < nr; i++)
-		if (!read_node(t, c, first + i, level + 1))
+		if (!read_small(c, &t->node[first + i]) && !read_node(t, c, first + i, level + 1))
 			return false;
 	return true;
 }

@@ -167,6 +167,8 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		uint32_t first = UINT32_MAX, last = 0;
 		double steps, how;
 
+		if (!s->order[i])
+			continue; /* nobody: what the samples of no component do is no iteration */
 		memset(series, 0, (REPORT_BINS_MAX + 1) * sizeof(*series));
 		for (uint32_t n = 0; n < by->g.nr; n++) {
 			uint32_t bin = (report_value(by, n, 1) - low) / wide;

@@ -189,7 +189,10 @@ static void make_sums(const char *path)
 
 	if (trace_session_read(&at_once, path, &arguments, ask_sums, &no) == 0) {
 		if (trace_session_read(&each, path, &arguments, ask_sums, &yes) == 0) {
-			for (uint32_t i = 0; i < at_once.report.nr_groups; i++)
+			/* a column that only one of them reads may not make sense */
+			const bool alike = at_once.attribution->bad_blocks == each.attribution->bad_blocks;
+
+			for (uint32_t i = 0; alike && i < at_once.report.nr_groups; i++)
 				compare_sums(&at_once.report.group[i]->g, &each.report.group[i]->g);
 			trace_session_close(&each, 0);
 		}
@@ -275,7 +278,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_records(path, nowhere);
 	make_views(path, nowhere, forms[size ? copy[size / 2] % 3 : 0]);
-	make_sums(path);
+	if (size && copy[size / 5] % 4 == 0) /* it takes as long as all the rest */
+		make_sums(path);
 	while (export_at(nr_formats))
 		nr_formats++;
 	make_export(path, nowhere, export_at(size ? copy[size / 3] % nr_formats : 0));

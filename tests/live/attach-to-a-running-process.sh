@@ -158,11 +158,13 @@ recorded() { # NAME PATTERN PID: with a notice or without ('')
 	kill -0 "$3" 2>/dev/null || fail "$1: the host does not run any more"
 }
 start env TAILOR_SOCKET=tailor-1-stale "LD_PRELOAD=$B/libtailor.so" "$B/hosts/busy" 1000000
+wait_for burns "$host" 5
 recorded "a stale socket" 'samples of 1 process' "$host"
 kill -9 "$host"
 for kind in static 32; do
 	[ -x "$B/hosts/busy-$kind" ] || continue
 	start "$B/hosts/busy-$kind" 1000000
+	wait_for burns "$host" 5 # it is itself by then, and not the shell any more
 	recorded "$kind" "$([ $kind = 32 ] && echo 'is a 32-bit program' || echo 'samples of 1 process')" "$host"
 	kill -9 "$host"
 done

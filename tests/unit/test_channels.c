@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -42,7 +43,11 @@ static void what_a_process_uses_is_found(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	unlink(path); /* one of a process before us that had our number */
+	unlink(path);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(utimes(path, (struct timeval[2]){ { 1, 0 }, { 1, 0 } }), 0); /* a process's before us that had our number */
 	assert_true(channels_of_process(getpid(), on_channel, &s) >= 0);
 	assert_false(has(&s, "perf map|1"));
 	assert_false(has(&s, "executable memory|1"));
