@@ -837,7 +837,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 
 uint64_t attribute_first_ns(struct trace_reader *t)
 {
-	struct sample_block b = { 0 };
+	struct sample_block b = { .unwanted = { { ~(1ull << SAMPLE_COLUMN_TIME), UINT64_MAX } } };
 	struct trace_record r;
 	uint64_t first = UINT64_MAX;
 

@@ -35,11 +35,12 @@ struct who {
 	uint32_t moment;
 };
 
-/* What only fewer samples, or the hand-over, ask of it. */
+/* Where samples differ in their weights. */
 struct weights {
 	double sum, squares;
 };
 
+/* What only the hand-over asks of an entry. */
 struct about {
 	uint32_t entry;
 	uint32_t location;

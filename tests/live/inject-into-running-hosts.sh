@@ -11,6 +11,9 @@ host=
 trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
 ended='ended|there is no process'
 burns() { t=$(awk '{ print $14 }' "/proc/$1/stat" 2>/dev/null); [ "${t:-999999}" -ge "$2" ]; } # PID TICKS of user time
+wait_until_burns() { # TICKS: six seconds at most
+	for _ in $(seq 300); do burns $host "$1" && break; sleep 0.02; done
+}
 
 check_host() { # NAME PATTERN TICKS COMMAND...: PATTERN of a name that must be in the report, or ''
 	name=$1 pattern=$2 ticks=$3
@@ -24,7 +27,7 @@ check_host() { # NAME PATTERN TICKS COMMAND...: PATTERN of a name that must be i
 		"$@" >"$dir/out" 2>/dev/null &
 		host=$!
 		at=$((ticks + RANDOM % 20))
-		for _ in $(seq 300); do burns $host $at && break; sleep 0.02; done
+		wait_until_burns $at
 		timeout 60 "$B/tailor" attach --inject -q -d 1.2 -o "$dir/t.tlr" $host 2>"$dir/err"
 		status=$?
 		[ $status = 0 ] || fail "$name $i: attach --inject: expected exit 0, got $status: $(cat "$dir/err")"
@@ -67,7 +70,7 @@ case " $HOSTS " in *" recorders "*) ;; *) exit $bad ;; esac
 # one recorder after the other, and two at once
 "$B/hosts/replays" 1000000 >/dev/null &
 host=$!
-sleep 0.3
+wait_until_burns 20
 for i in 1 2; do
 	timeout 60 "$B/tailor" attach --inject -q -d 2.5 -o "$dir/t$i.tlr" $host 2>"$dir/err" || fail "recorder $i: $(cat "$dir/err")"
 	"$B/tailor" dump "$dir/t$i.tlr" | grep -q 'LOAD.*generated_before' || fail "recorder $i: the host did not announce its code again"
@@ -84,7 +87,7 @@ kill -9 $host
 for i in 1 2 3 4 5 6; do
 	"$B/hosts/busy" 1000000 >/dev/null &
 	host=$!
-	sleep 0.1
+	wait_until_burns 5
 	timeout 60 "$B/tailor" attach --inject -q -d 1 -o "$dir/t5.tlr" $host 2>"$dir/err" &
 	first=$!
 	sleep "0.0$((RANDOM % 10))"

@@ -22,9 +22,17 @@ look() { # NAME PATTERN [COMMAND...]: of $host, which runs
 	cmp -s "$dir/before" "$dir/after" || fail "$name: the host is not as before: $(diff "$dir/before" "$dir/after" | head -n 3)"
 	echo "FIGURE $name: $(sed "s/^tailor attach: //; s/ $host/ PID/g; s/process [0-9]*,/process N,/" "$dir/err")"
 }
+is_ready() { # NAME: $host is itself by now, and not the shell that it began as
+	case $1 in
+	seccomp) grep -q '^Seccomp:.2' /proc/$host/status ;;
+	preloaded) grep -q libtailor /proc/$host/maps ;;
+	*) [ "$(readlink /proc/$host/exe)" != "$(readlink /proc/$$/exe)" ] ;;
+	esac
+}
 refused() { # NAME PATTERN COMMAND...
 	"${@:3}" >/dev/null 2>&1 &
 	host=$!
+	for _ in $(seq 100); do is_ready "$1" && break; sleep 0.1; done
 	sleep 0.3
 	look "$1" "$2"
 	kill -9 $host
