@@ -164,6 +164,8 @@ static void bytes_that_nobody_packed_are_read_alike(void **state)
 
 		for (size_t n = 0; n < nr; n++)
 			bytes[n] = (char)(next_random() % 4 ? next_random() % 0xa8 : next_random());
+		for (size_t n = 0; n < nr; n++) /* msgpack-c would make room for what lists of 32-bit lengths promise */
+			bytes[n] = (char)((bytes[n] & 0xfd) == 0xdd ? bytes[n] - 1 : bytes[n]);
 		read += agree(&t, bytes, nr);
 	}
 	assert_true(read > 100000 && read < 299000);
