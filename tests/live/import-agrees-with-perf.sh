@@ -39,7 +39,7 @@ total = sum(perf.values())
 bad = total != sum(ours.values()) and [f"samples: perf has {total}, we have {sum(ours.values())}"] or []
 for image in perf_images | our_images:
     # a JIT may announce functions that are the executable's: V8's built-in ones
-    if abs(perf_images[image] - our_images[image]) > max(built_in, total * 0.01):
+    if abs(perf_images[image] - our_images[image]) > built_in:
         bad.append(f"image {image}: perf has {perf_images[image]} samples, we have {our_images[image]}")
 both = [k for k in perf if k in ours]
 bad += [f"{k}: perf has {perf[k]} samples, we have {ours[k]}" for k in both if perf[k] != ours[k]]
