@@ -147,6 +147,6 @@ int inject(const struct target *target, const char *library, const char *socket,
 	free(t);
 	if (ret == -EAGAIN)
 		diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all are in the loader, libc or "
-				 "signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
+			  "signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
 	return ret ? target_failed(target, ret, d) : 0;
 }

@@ -6,10 +6,16 @@
 
 #define LINE_BYTES 64u /* of the cache */
 
+void *recent_lines(size_t bytes, void **memory)
+{
+	*memory = calloc(1, bytes + LINE_BYTES);
+	return *memory ? (void *)(((uintptr_t)*memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
+}
+
 struct recent *recent_create(struct model *m, struct locator *l, const char *run_mark)
 {
-	void *memory = calloc(1, sizeof(struct recent) + LINE_BYTES); /* pages that no sample asks for stay untouched */
-	struct recent *r = memory ? (void *)(((uintptr_t)memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
+	void *memory;
+	struct recent *r = recent_lines(sizeof(*r), &memory);
 
 	if (!r)
 		return NULL;

@@ -66,6 +66,10 @@ struct recent {
 	uint64_t tag_from_ns, tag_until_ns;
 };
 
+/* Zeros from the beginning of a line of the cache on, in pages that stay untouched until somebody asks for them.  *memory is to be
+ * freed.  NULL without memory. */
+void *recent_lines(size_t bytes, void **memory);
+
 /* NULL without memory. */
 struct recent *recent_create(struct model *m, struct locator *l, const char *run_mark);
 void recent_destroy(struct recent *r);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES 64u /* of the cache */
 #define PLACES 32768u  /* powers of two */
 #define TAGS 4096u
 #define THREADS 256u
@@ -79,8 +78,8 @@ struct tally {
 
 struct tally *tally_create(struct recent *r)
 {
-	void *memory = calloc(1, sizeof(struct tally) + LINE_BYTES); /* pages that no sample asks for stay untouched */
-	struct tally *t = memory ? (void *)(((uintptr_t)memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
+	void *memory;
+	struct tally *t = recent_lines(sizeof(*t), &memory);
 
 	if (!t)
 		return NULL;

@@ -50,7 +50,7 @@ static size_t take(struct msgpack_tree *t, size_t nr)
 	return first;
 }
 
-/* What most of a list of lists is: a number of one to three bytes.  false: something else, which is still to be read. */
+/* What most of a list of lists is: a number of one to three bytes.  false: something else, for read_other(). */
 static bool read_small(struct cursor *c, struct msgpack_node *n)
 {
 	const unsigned char *at = c->at;
@@ -74,7 +74,12 @@ static bool read_small(struct cursor *c, struct msgpack_node *n)
 	return false;
 }
 
-static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level);
+static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level);
+
+static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
+{
+	return read_small(c, &t->node[node]) || read_other(t, c, node, level);
+}
 
 static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node, uint64_t nr, unsigned level)
 {
@@ -87,7 +92,7 @@ static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node,
 		return false;
 	t->node[node].children = first - node;
 	for (uint64_t i = 0; i < nr; i++)
-		if (!read_small(c, &t->node[first + i]) && !read_node(t, c, first + i, level + 1))
+		if (!read_node(t, c, first + i, level + 1))
 			return false;
 	return true;
 }
@@ -155,7 +160,7 @@ static bool read_long(struct msgpack_tree *t, struct cursor *c, size_t node, uns
 	}
 }
 
-static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
+static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
 {
 	struct msgpack_node *n = &t->node[node];
 	unsigned char type;
@@ -165,11 +170,6 @@ static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, uns
 	type = *c->at++;
 	n->kind = NODE_OTHER;
 	n->nr = 0;
-	if (type < 0x80) {
-		n->kind = NODE_UINT;
-		n->u = type;
-		return true;
-	}
 	if (type >= 0xe0) {
 		set_int(n, (int8_t)type);
 		return true;

@@ -400,8 +400,6 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 			ret = -EBADMSG;
 			continue;
 		}
-		if (!bytes.p)
-			bytes.p = ""; /* msgpack-c has no pointer for an empty one */
 		if (column.u >= SAMPLE_NR_COLUMNS)
 			continue; /* of a later version */
 		if (nr_stored == SAMPLE_NR_COLUMNS)

@@ -10,16 +10,6 @@
 
 #define LEVELS_MAX 32 /* more are refused here, and not there */
 
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
 static void pack(struct msgpack_packer *p, int level)
 {
 	static const char text[70000];

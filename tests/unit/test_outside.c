@@ -34,17 +34,6 @@ static union {
 static const unsigned char no_elf[256] = "not an ELF file";
 static struct entry entries[6];
 
-/* A child with this program's memory, as it is now. */
-static pid_t child(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		for (;;)
-			pause();
-	return pid;
-}
-
 static void end(pid_t pid)
 {
 	kill(pid, SIGKILL);

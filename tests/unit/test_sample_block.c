@@ -17,15 +17,6 @@
 
 static char path[64];
 static struct trace_writer *w;
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 static int setup(void **state)
 {

@@ -11,17 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* This program, linked dynamically like any host of the agent. */
-static pid_t child(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		for (;;)
-			pause();
-	return pid;
-}
-
 static void serve(void *context)
 {
 	(void)context;
