@@ -655,7 +655,7 @@ static struct tally *tally_of(struct run *run, uint32_t event)
 	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= TALLIES_MAX)
 		return NULL;
 	if (!run->tally[event])
-		run->tally[event] = tally_create(run->recent);
+		run->tally[event] = tally_create(run->recent, run->rows.by_place);
 	return run->tally[event];
 }
 

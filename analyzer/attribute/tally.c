@@ -60,6 +60,7 @@ struct tally {
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct recent *recent;
 	void *memory; /* that it is in */
+	bool by_place; /* rows differ by place: a tag's value alone is none */
 	uint32_t nr_used;
 	/* the moment: until then nothing changes that decides about samples of the entries */
 	uint32_t moment;
@@ -76,7 +77,7 @@ struct tally {
 	uint32_t ahead_from, ahead_to;
 };
 
-struct tally *tally_create(struct recent *r)
+struct tally *tally_create(struct recent *r, bool by_place)
 {
 	void *memory;
 	struct tally *t = recent_lines(sizeof(*t), &memory);
@@ -85,6 +86,7 @@ struct tally *tally_create(struct recent *r)
 		return NULL;
 	t->memory = memory;
 	t->recent = r;
+	t->by_place = by_place;
 	t->moment = 1;
 	t->one_weight = true;
 	return t;
@@ -278,7 +280,7 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
 	    f->mode >= MODES || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;
-	if (by_tag && (process != t->tag_process || t->g->tag != t->tag))
+	if (by_tag && (t->by_place || process != t->tag_process || t->g->tag != t->tag))
 		return;
 	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
 	key = key_of(place->address, process_key(process->number), f->mode);

@@ -11,8 +11,8 @@
 
 struct tally;
 
-/* NULL without memory.  One is for one event. */
-struct tally *tally_create(struct recent *r);
+/* NULL without memory.  One is for one event.  by_place: rows.by_place; then samples that a tag decides go by a glance. */
+struct tally *tally_create(struct recent *r, bool by_place);
 void tally_destroy(struct tally *t);
 
 /* g's block is the next; first the tally is handed over (tally_fold()) if it says so: false. */
