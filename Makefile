@@ -135,21 +135,30 @@ deps-check: ## ... and those that the checks need
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
-.PHONY: demo check check-long check-hosts check-hardware bench table clean help
+.PHONY: demo check check-long check-hosts check-hardware bench tune table clean help
 demo: deps ## profile a compiled query by operator, from a clean machine on
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/demo.sh $B
 
-check: deps-check ## run all tests (TESTS="unit lint live ..." for some)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN) table
-	@$(MAKE) --no-print-directory -s libfuzzer
-	@SAN=$(SAN) tests/run.sh $B $(TESTS)
+# What the tests named by T (layers, or layer/name) need to be built, and nothing else; without T: all.
+T = $(TESTS)
+needs_unit = $(foreach u,$(unit_BIN),$(if $(findstring $(notdir $1),$u),$u))
+needs_fuzz = $(fuzz_BIN) $(if $(findstring replay,$1),,libfuzzer)
+needs_lint = all
+needs_golden = all table
+needs_live = all hosts
+needs_long = all hosts
+needs_hardware = all
+needs = $(sort $(if $(T),$(foreach t,$(T),$(call needs_$(firstword $(subst /, ,$t)),$t)),all $(unit_BIN) $(fuzz_BIN) table libfuzzer hosts))
+
+check: $(if $(T),,deps-check) ## run all tests (T="unit live/attach ..." for some: builds what they need, installs nothing)
+	$(if $(needs),@$(MAKE) --no-print-directory -s -j$$(nproc) $(needs))
+	@SAN=$(SAN) tests/run.sh $B $(T)
 
 check-long: deps-check ## ... and those that take long
 	@tests/deps.sh $(PACKAGES_LONG)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) $(fuzz_BIN) table
-	@$(MAKE) --no-print-directory -s libfuzzer
-	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))" LONG=1 TEST_SECONDS=7200 tests/run.sh $B
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(needs)
+	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))" LONG=1 TEST_SECONDS=10800 tests/run.sh $B
 
 check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
@@ -175,11 +184,16 @@ paper: deps ## figures of "Tailored Profiling" for the test engine, measured now
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/paper/paper.py $B
 
+tune: ## let the kernel allow 100,000 samples a second on this machine until it restarts (as root); says what it changed
+	@tests/tune.sh
+
 table: $B/table.wasm $B/bench/columns $B/bench/synthetic ## the sample table as wasm32, and what compares it with this build's
 unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
 # The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.
-.PHONY: fuzz libfuzzer
+.PHONY: fuzz libfuzzer hosts
+hosts:
+	@tests/hosts/build.sh $B
 libfuzzer:
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c -fsanitize=fuzzer,address - -o $B/libfuzzer-works 2>/dev/null; \
 	then $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \

@@ -6,6 +6,8 @@ set -u
 out=$1/hosts
 here=$(dirname "$0")
 mkdir -p "$out"
+exec 8>"$out/lock" # tests side by side build them once
+flock 8
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
