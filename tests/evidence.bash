@@ -61,8 +61,8 @@ gather() {
 	return 1
 }
 
-# decide CLAIM BLOCK...: calls BLOCK... NUMBER until its exit statuses decide the claim: 0 agrees, 1 contradicts, 77 is no evidence, any other
-# fails at once.  tests/evidence.py has the rule, and what a block must be.
+# decide CLAIM BLOCK...: calls BLOCK... NUMBER until its exit statuses decide the claim: 0 agrees, 1 contradicts, 77 is no evidence, any
+# other fails at once.  tests/evidence.py has the rule, and what a block must be.
 decide() {
 	local claim=$1 outcomes='' nr=0 begin=$SECONDS said=more
 	shift

@@ -65,12 +65,13 @@ export -f run_one
 # LAYER/PATH of each test that is wanted, in three groups: those that say soonest what is wrong, the others, and those that run alone
 soon=() later=() alone=()
 for w in ${*:-unit lint fuzz golden live ${LONG:+long}}; do
-	layer=${w%%/*} part=
-	[ "$w" = "$layer" ] || part=${w#*/} part=${part%.sh}
+	layer=${w%%/*}
 	mapfile -t paths < <(tests_of "$layer" 2>/dev/null)
-	if [ -n "$part" ]; then
+	if [ "$w" != "$layer" ]; then
+		part=${w#*/} part=${part%.sh}
 		mapfile -t exact < <(printf '%s\n' "${paths[@]}" | grep -E "/$part(\.sh|\.py)?$")
-		mapfile -t paths < <([ -n "${exact[*]}" ] && printf '%s\n' "${exact[@]}" || printf '%s\n' "${paths[@]}" | grep -E "/[^/]*$part[^/]*$")
+		[ -n "${exact[*]}" ] || mapfile -t exact < <(printf '%s\n' "${paths[@]}" | grep -E "/[^/]*$part[^/]*$")
+		paths=("${exact[@]}")
 	fi
 	[ -n "${paths[*]}" ] || { echo "tests/run.sh: no test in $w" >&2; exit 2; }
 	for path in "${paths[@]}"; do
@@ -95,12 +96,16 @@ run_group 1 "${alone[@]}"
 # ------------------------------------------------------------------------------------------- what came of it, and where
 count() { find "$LOG" -name '*.verdict' -exec cat {} + | grep -c "^$1$"; }
 kernel() { cat "/proc/sys/kernel/$1" 2>/dev/null || echo unknown; }
-mapfile -t unable < <(find "$LOG" -name '*.log' -exec sh -c 'tail -n 1 "$1" | grep -q "^skipped, .*this machine gave only" && basename "$1" .log' sh {} \;)
+says_why() { tail -n 1 "$1" | grep -q '^skipped, because .*this machine gave only'; }
+unable=()
+for log in "$LOG"/*.log; do ! says_why "$log" || unable+=("$(basename "$log" .log)"); done
+hardware=without
+! ls /sys/bus/event_source/devices/cpu*/type >/dev/null 2>&1 || hardware=with
 failed=$(count failed)
 echo
-[ -z "${unable[*]}" ] || echo "skipped, because this machine gave too few samples (${#unable[@]}): ${unable[*]}"
-echo "processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) of $(grep -c ^processor /proc/cpuinfo) for the tests;" \
-	"$(grep -qs . /sys/bus/event_source/devices/cpu*/type && echo "with" || echo "without") hardware counters"
+[ "${#unable[@]}" = 0 ] || echo "skipped, because this machine gave too few samples (${#unable[@]}): ${unable[*]}"
+echo "processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) of $(grep -c ^processor /proc/cpuinfo)" \
+	"for the tests, $hardware hardware counters"
 echo "kernel:    Linux $(uname -r), as $(id -un), perf_event_paranoid $(kernel perf_event_paranoid)," \
 	"at most $(kernel perf_event_max_sample_rate) samples a second"
 echo "$(count passed) passed, $failed failed, $(count skipped) skipped"
