@@ -3,6 +3,7 @@
  * Programs that live in unusual ways: odd CASE.  Each does a little work, announces a code object "code_CASE" where it lives
  * (a child, another user, behind a filter), prints the same whether an agent is in it or not, and ends with 0, or as its case
  * says.  `odd --list` prints the cases, one a line: name, how often its code must be heard, exit status, sentence.
+ * What the agent does not take (in a forked child, its recorder may be starved) is said on stderr.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -50,10 +51,13 @@ static void run_code(unsigned long turns)
 /* What a JIT does: announce, run. */
 static void announce(void)
 {
+	static const char refused[] = "refused\n";
 	char name[64];
 
 	snprintf(name, sizeof(name), "code_%s", the_case);
-	jitreg_code_load((uintptr_t)code, sizeof(loop), 1, name, loop);
+	if (jitreg_code_load((uintptr_t)code, sizeof(loop), 1, name, loop) && jitreg_enabled() &&
+	    write(2, refused, sizeof(refused) - 1) < 0)
+		_exit(9);
 	run_code(3000000);
 }
 
