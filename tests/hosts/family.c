@@ -10,7 +10,7 @@ static unsigned long work(void)
 {
 	unsigned long x = 1;
 
-	for (unsigned long i = 0; i < 60000000; i++)
+	for (unsigned long i = 0; i < 20000000; i++)
 		x = x * 6364136223846793005ul + i;
 	return x;
 }

@@ -11,7 +11,7 @@ static unsigned long work(void)
 {
 	unsigned long x = 1;
 
-	for (unsigned long i = 0; i < 150000000; i++)
+	for (unsigned long i = 0; i < 40000000; i++)
 		x = x * 6364136223846793005ul + i;
 	return x;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads libLLVM late, by dlopen, and runs a hot loop that it compiles: nothing of LLVM is there at the start.  With an
- * argument, a forked child does it. */
+/* Loads libLLVM late, by dlopen, and runs a hot loop that it compiles: nothing of LLVM is there at the start.  late_llvm [MILLIONS of turns
+ * [child]]: a forked child does it. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const char ir[] =
 	"  %more = icmp ult i64 %next, %n\n  br i1 %more, label %head, label %done\n"
 	"done:\n  ret i64 %z\n}\n";
 
-static int compile_and_run(void)
+static int compile_and_run(uint64_t turns)
 {
 	void *llvm = dlopen("libLLVM-14.so.1", RTLD_NOW | RTLD_LOCAL), *module, *engine, *context;
 	char *message = NULL;
@@ -54,19 +54,19 @@ static int compile_and_run(void)
 		fprintf(stderr, "%s\n", message);
 		return 1;
 	}
-	printf("%llx\n", (unsigned long long)((uint64_t (*)(uint64_t))LLVMGetFunctionAddress(engine, "hot_loop"))(500000000));
+	printf("%llx\n", (unsigned long long)((uint64_t (*)(uint64_t))LLVMGetFunctionAddress(engine, "hot_loop"))(turns));
 	return 8;
 }
 
 int main(int argc, char **argv)
 {
+	uint64_t turns = 1000000 * (argc > 1 ? strtoul(argv[1], NULL, 10) : 100);
 	int status = 0;
 
-	(void)argv;
-	if (argc < 2)
-		return compile_and_run();
+	if (argc < 3)
+		return compile_and_run(turns);
 	if (fork() == 0)
-		exit(compile_and_run());
+		exit(compile_and_run(turns));
 	wait(&status);
 	return WEXITSTATUS(status);
 }

@@ -18,7 +18,7 @@ static unsigned long work(unsigned long n)
 {
 	unsigned long x = n;
 
-	for (int i = 0; i < 500000; i++)
+	for (int i = 0; i < 100000; i++)
 		x = x * 6364136223846793005ul + 1;
 	return x;
 }
