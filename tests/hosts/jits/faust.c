@@ -8,6 +8,14 @@
 
 #define FRAMES 4096
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 int main(int argc, char **argv)
 {
 	static float in[FRAMES], out[FRAMES], *ins[] = { in }, *outs[] = { out };
@@ -16,7 +24,7 @@ int main(int argc, char **argv)
 	llvm_dsp_factory *factory;
 	llvm_dsp *dsp;
 	long rounds = 0;
-	time_t end;
+	double end;
 	FILE *f;
 
 	if (argc < 3)
@@ -28,8 +36,8 @@ int main(int argc, char **argv)
 	}
 	dsp = createCDSPInstance(factory);
 	initCDSPInstance(dsp, 48000);
-	end = time(NULL) + atoi(argv[1]) + 1;
-	while (time(NULL) < end) {
+	end = now() + atof(argv[1]);
+	while (now() < end) {
 		for (int i = 0; i < FRAMES; i++)
 			in[i] = (float)(i % 7);
 		computeCDSPInstance(dsp, FRAMES, ins, outs);

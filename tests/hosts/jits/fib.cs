@@ -2,6 +2,7 @@
 // fib.exe SECONDS ROUNDS_FILE
 using System;
 using System.Diagnostics;
+using System.Globalization;
 using System.IO;
 
 class Program
@@ -25,7 +26,7 @@ class Program
 		for (int i = 0; i < numbers.Length; i++)
 			numbers[i] = i * 3;
 		var watch = Stopwatch.StartNew();
-		long limit = (long)(1000 * double.Parse(args[0])), rounds = 0, result = 0;
+		long limit = (long)(1000 * double.Parse(args[0], CultureInfo.InvariantCulture)), rounds = 0, result = 0;
 		while (watch.ElapsedMilliseconds < limit) {
 			result = Fib(20) + Total(numbers);
 			rounds++;

@@ -16,9 +16,12 @@ loop(End, Numbers, Rounds) ->
         false -> {Result, Rounds}
     end.
 
+seconds(Text) ->
+    try list_to_float(Text) catch error:badarg -> list_to_integer(Text) end.
+
 main([Seconds, File]) ->
     Numbers = [I * 3 || I <- lists:seq(0, 19999)],
-    End = erlang:monotonic_time(millisecond) + 1000 * list_to_integer(atom_to_list(Seconds)),
+    End = erlang:monotonic_time(millisecond) + round(1000 * seconds(atom_to_list(Seconds))),
     {Result, Rounds} = loop(End, Numbers, 0),
     io:format("result ~p~n", [Result]),
     ok = file:write_file(atom_to_list(File), io_lib:format("~p~n", [Rounds])),

@@ -16,6 +16,14 @@ static const char *source =
 	"  a[i] = x;\n"
 	"}\n";
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 int main(int argc, char **argv)
 {
 	size_t items = 4096;
@@ -28,7 +36,7 @@ int main(int argc, char **argv)
 	cl_mem m;
 	cl_int error, n = 2000;
 	long rounds = 0;
-	time_t end;
+	double end;
 	FILE *f;
 
 	if (argc < 3 || clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
@@ -42,8 +50,8 @@ int main(int argc, char **argv)
 	m = clCreateBuffer(c, CL_MEM_READ_WRITE, items * sizeof(float), NULL, &error);
 	clSetKernelArg(k, 0, sizeof(m), &m);
 	clSetKernelArg(k, 1, sizeof(n), &n);
-	end = time(NULL) + atoi(argv[1]) + 1;
-	while (time(NULL) < end) {
+	end = now() + atof(argv[1]);
+	while (now() < end) {
 		if (clEnqueueNDRangeKernel(q, k, 1, NULL, &items, NULL, 0, NULL, NULL) || clFinish(q))
 			return 3;
 		rounds++;
