@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A JIT whose code comes and goes: reuse ROUNDS announces, runs and frees a function at one address, ROUNDS times, each under
- * a name of its own, f_N, while r12 says N.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous
- * runs code that nobody announces, at an address that is mapped twice.  reuse before announces code as if it had been found.
+ * a name of its own, f_N, while r12 says N.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous TIMES
+ * runs code that nobody announces, at an address that is mapped twice.  reuse before TIMES announces code as if it had been found.
+ * TIMES: of 300 million cycles or so.
  */
 #include "jitreg.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +69,20 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Of what can be written to.  (What /proc/self/status says may be some pages per processor behind.) */
 static long memory_kib(void)
 {
-	char line[256];
+	char line[4096], rights[5];
 	long sum = 0, kib;
-	FILE *f = fopen("/proc/self/status", "r");
+	bool counts = false;
+	FILE *f = fopen("/proc/self/smaps", "r");
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "RssAnon: %ld", &kib) == 1 || sscanf(line, "RssShmem: %ld", &kib) == 1)
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*x-%*x %4s", rights) == 1)
+			counts = rights[1] == 'w';
+		else if (counts && sscanf(line, "Rss: %ld", &kib) == 1)
 			sum += kib;
+	}
 	if (f)
 		fclose(f);
 	return sum;
@@ -85,7 +92,7 @@ static int many(size_t nr)
 {
 	unsigned char *code = map_code(NULL, 64 * nr);
 	uint64_t *took = calloc(nr, sizeof(*took)), begin;
-	long before;
+	long before = 0, more;
 	char name[64];
 	int dropped = 0;
 
@@ -93,37 +100,45 @@ static int many(size_t nr)
 		memcpy(code + 64 * i, spin, sizeof(spin));
 		took[i] = 1;
 	}
-	before = memory_kib();
 	for (size_t i = 0; i < nr; i++) {
+		if (i == 1) /* with the pages of stack and heap that all of this takes */
+			before = memory_kib();
 		snprintf(name, sizeof(name), "function_number_%zu", i);
 		begin = now_ns();
 		dropped += jitreg_code_load((uint64_t)(uintptr_t)(code + 64 * i), 64, i, name, code + 64 * i) != 0;
 		took[i] = now_ns() - begin;
 	}
+	more = memory_kib() - before;
 	qsort(took, nr, sizeof(*took), compare);
 	fprintf(stderr, "dropped %d, median %llu ns, 99 %% %llu ns, memory %ld KiB\n", dropped, (unsigned long long)took[nr / 2],
-		(unsigned long long)took[nr - nr / 100 - 1], memory_kib() - before);
+		(unsigned long long)took[nr - nr / 100 - 1], more);
 	for (size_t i = 0; i < nr; i += nr / 100)
 		run(code + 64 * i, i, 20000000);
 	return 0;
 }
 
-static int anonymous(void)
+static void run_times(const unsigned char *code, int times)
+{
+	for (int i = 0; i < times; i++)
+		run(code, 0, 300000000);
+}
+
+static int anonymous(int times)
 {
 	unsigned char *code = map_code(NULL, 8192);
 
 	memcpy(code, spin, sizeof(spin));
-	run(code, 0, 300000000);
+	run_times(code, times);
 	munmap(code, 8192);
 	map_code(code, 4096);
 	memcpy(code, spin, sizeof(spin));
 	jitreg_code_load((uint64_t)(uintptr_t)code, 64, 1, "second", code);
-	run(code, 0, 300000000);
+	run_times(code, times);
 	return 0;
 }
 
 /* Code that says that it was there before the agent. */
-static int before(void)
+static int before(int times)
 {
 	unsigned char *code = map_code(NULL, 4096);
 	struct jitreg_load r = { .code_addr = (uint64_t)(uintptr_t)code, .code_size = sizeof(spin) };
@@ -133,17 +148,17 @@ static int before(void)
 	r.prefix.timestamp = JITREG_TIME_BEFORE;
 	r.vma = r.code_addr;
 	jitreg_emit_(JITREG_LOAD, &r, sizeof(r), parts, 2);
-	run(code, 0, 300000000);
+	run_times(code, times);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "before") == 0)
-		return before();
+	if (argc == 3 && strcmp(argv[1], "before") == 0)
+		return before(atoi(argv[2]));
 	if (argc == 3 && strcmp(argv[1], "many") == 0)
 		return many((size_t)atol(argv[2]));
-	if (argc == 2 && strcmp(argv[1], "anonymous") == 0)
-		return anonymous();
+	if (argc == 3 && strcmp(argv[1], "anonymous") == 0)
+		return anonymous(atoi(argv[2]));
 	return argc == 2 ? reuse(atoi(argv[1])) : 1;
 }
