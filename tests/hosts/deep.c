@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Call stacks of about twenty frames that differ from moment to moment: 64 functions with frames of their own kinds, called
- * in an order that pseudo-random numbers choose, now and then through qsort.  deep SECONDS [THREADS]
+ * in an order that pseudo-random numbers choose, now and then through qsort.  deep SECONDS [THREADS]: of processor
+ * time, each thread
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-static int seconds;
+static double seconds;
 
 struct state {
 	unsigned long random, sum;
@@ -72,14 +73,13 @@ step *const steps[64] = { ALL(NAME) };
 static void *work(void *random)
 {
 	struct state s = { (unsigned long)random, 0 };
-	struct timespec begin, now;
+	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		for (int i = 0; i < 1000; i++)
 			steps[i & 63](&s, 17 + i % 8, 1, 2, 3);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec - begin.tv_sec < seconds);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while ((double)now.tv_sec + (double)now.tv_nsec * 1e-9 < seconds);
 	return NULL;
 }
 
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	int nr = argc > 2 ? atoi(argv[2]) : 1;
 	pthread_t thread[64];
 
-	seconds = argc > 1 ? atoi(argv[1]) : 1;
+	seconds = argc > 1 ? atof(argv[1]) : 1;
 	for (int i = 1; i < nr && i < 64; i++)
 		pthread_create(&thread[i], NULL, work, (void *)(88172645463325252ul + (unsigned long)i));
 	work((void *)88172645463325252ul);
