@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process that speaks the agent's protocol and means ill: hostile CASE SECONDS.  It says hello to the recorder that TAILOR_SOCKET names,
- * and does to its log, and to the socket, what no agent would.  Works meanwhile, so that there are samples.
+ * A process that speaks the agent's protocol and means ill: hostile CASE.  It says hello to the recorder that TAILOR_SOCKET names, and
+ * does to its log, and to the socket, what no agent would.  Works meanwhile, so that there are samples.  Says "ready" after ACTS of
+ * that, goes on until its stdin ends, and then for as many more.
  */
 #define _GNU_SOURCE
 #include "log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,9 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+
+#define ACTS 100
 
 static unsigned long random_state = 88172645463325252ul;
 
@@ -26,14 +29,6 @@ static unsigned long dice(void)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return random_state;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static int connect_to_it(void)
@@ -139,19 +134,26 @@ static void forge_frame(struct log_head *log, uint64_t ring_bytes)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "head";
-	double end = now() + (argc > 2 ? atof(argv[2]) : 1);
 	struct wire_message m = { .magic = WIRE_MAGIC, .version = LOG_VERSION };
+	struct pollfd told = { STDIN_FILENO, POLLIN, 0 };
 	struct wire_answer a;
 	uint64_t bytes = 0;
-	int fd = -1, file = open("/proc/self/exe", O_RDONLY), pipes[2];
+	int acts = 0, more = ACTS, fd = -1, file = open("/proc/self/exe", O_RDONLY), pipes[2];
 	struct log_head *log = hello(&fd, &bytes);
 
 	if (pipe(pipes))
 		return 6;
 	if (strcmp(what, "shrink") == 0) /* sealed: it must not work */
 		printf("shrunk %d grown %d\n", ftruncate(fd, 0) == 0, ftruncate(fd, 1 << 30) == 0);
-	while (now() < end) {
+	while (more > 0) {
 		volatile unsigned long x = 0;
+
+		if (++acts == ACTS) {
+			puts("ready");
+			fflush(stdout);
+		}
+		if (acts > ACTS && (more < ACTS || poll(&told, 1, 0)))
+			more--;
 
 		if (strcmp(what, "head") == 0)
 			forge_head(log);
