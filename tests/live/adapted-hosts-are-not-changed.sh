@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Hosts that an adapter changes for itself see nothing of it: their environment and that of a program that they start, what they
 # print on both channels, their exit status, and the files beside them.  The trace says what was done; --no-adapt does nothing.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. tests/live/begin.bash
+B=$(cd "$B" && pwd)
 cd "$dir" || exit 1
-bad=0 nr=0
-touch "$dir/begun"
+nr=0
+touch begun
 see="env | grep -vE '^(LD_PRELOAD|TAILOR_[A-Z_]*|_|SHLVL)=' | sort; ls"
 
 cat >node.js <<END
@@ -78,26 +76,28 @@ check() { # NOTE COMMAND...
 	note=$1
 	shift
 	command -v "$1" >/dev/null || { echo "$1 is not here"; return; }
-	"$@" >../out.alone.$$ 2>../err.alone.$$ # not into the folder that the host lists
+	"$@" >../out.alone 2>../err.alone # not into the folder that the host lists
 	alone=$?
 	for how in "" --no-adapt; do
-		timeout 100 "$B/tailor" run -q $how -o "../t.$$.tlr" -- "$@" >../out.$$ 2>../err.$$
+		timeout 300 "$B/tailor" run -q $how -o ../t.tlr -- "$@" >../out 2>../err
 		status=$?
-		if [ $status != $alone ] || ! cmp -s ../out.$$ ../out.alone.$$ || ! cmp -s ../err.$$ ../err.alone.$$; then
-			echo "tailor run $how -- $*: expected exit $alone and what it prints alone; got exit $status and:"
-			diff ../out.alone.$$ ../out.$$
-			diff ../err.alone.$$ ../err.$$
-			bad=1
+		if [ $status != $alone ] || ! cmp -s ../out ../out.alone || ! cmp -s ../err ../err.alone; then
+			fail "tailor run $how -- $*: expected exit $alone and what it prints alone; got exit $status and:"
+			diff ../out.alone ../out
+			diff ../err.alone ../err
 		fi
-		told=$("$B/tailor" dump "../t.$$.tlr" | grep -c "NOTICE kind=\"host\" sentence=\"$note")
+		"$B/tailor" dump ../t.tlr >../dump || fail "tailor run $how -- $*: the trace cannot be read"
+		told=$(grep -c "NOTICE kind=\"host\" sentence=\"$note" ../dump)
 		expected=1
 		[ "$how" ] && expected=0
-		[ "$told" = $expected ] || { echo "tailor run $how -- $*: expected $expected notice \"$note\", got $told"; bad=1; }
+		[ "$told" = $expected ] || fail "tailor run $how -- $*: expected $expected notice \"$note\", got $told"
 		nr=$((nr + 1))
+		# files for perf of these processes, by number (and of no older ones that had it)
+		for pid in $(sed -n 's|^[0-9.]* \([1-9][0-9]*\)/.*|\1|p' ../dump | sort -u); do
+			left=$(find /tmp -maxdepth 1 \( -name "jit-$pid.dump" -o -name "jit-$pid-*.dump" -o -name "perf-$pid.map" \) -newer ../begun)
+			[ -z "$left" ] || fail "tailor run $how -- $*: left behind: $left"
+		done
 	done
-	dumps=$(find /tmp -maxdepth 1 \( -name 'jit-*.dump' -o -name 'perf-*.map' \) -newer "$dir/begun" -user "$(id -un)")
-	[ -z "$dumps" ] || { echo "$*: left behind: $dumps"; bad=1; }
-	rm -f ../t.$$.tlr ../out.$$ ../err.$$ ../out.alone.$$ ../err.alone.$$
 }
 mkdir work
 mv ./*.* work
@@ -130,6 +130,6 @@ END
 ruby --yjit -e 1 2>/dev/null && { check Ruby: ruby --yjit rb.rb; check YJIT: ruby --yjit rb.rb; }
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
-[ $nr -gt 0 ] || { echo "skipped, because none of these hosts is installed"; exit 77; }
+[ $nr -gt 0 ] || skip "none of these hosts is installed"
 echo "FIGURE $nr runs of adapted hosts, their output, status and environment unchanged"
-exit $bad
+finish
