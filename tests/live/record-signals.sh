@@ -2,31 +2,36 @@
 # SPDX-License-Identifier: MIT
 # Signals: the terminal's reach the host by themselves and end nothing but it; one sent to `tailor run` alone is passed on.
 # Either way the trace is complete and the exit status the host's.
-B=$1 exec /usr/bin/python3 - <<'PYTHON'
-import os, signal, subprocess, sys, tempfile, time
-
-B = os.environ["B"]
-bad = 0
-HOST = 'trap "exit 9" INT TERM HUP QUIT; echo ready; n=0; while :; do n=$((n + 1)); done'
-with tempfile.TemporaryDirectory() as d:
-    for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"):
-        for to_group in (True, False):
-            trace = f"{d}/{name}.tlr"
-            p = subprocess.Popen([f"{B}/tailor", "run", "-r", "2000", "-o", trace, "--", "bash", "-c", HOST],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-            p.stdout.readline()
-            time.sleep(0.2)
-            number = getattr(signal, name)
-            os.killpg(p.pid, number) if to_group else os.kill(p.pid, number)
-            try:
-                err = p.communicate(timeout=20)[1]
-            except subprocess.TimeoutExpired:
-                os.killpg(p.pid, signal.SIGKILL)
-                sys.exit(f"{name}, to the group: {to_group}: it runs on")
-            dump = subprocess.run([f"{B}/tailor", "dump", trace], capture_output=True, text=True).stdout
-            if p.returncode != 9 or " END " not in dump or " SAMPLES " not in dump:
-                print(f"{name}, to the group: {to_group}: expected status 9 and a complete trace with samples, got status "
-                      f"{p.returncode} and {'an' if ' END ' in dump else 'no'} END; {err}")
-                bad = 1
-sys.exit(bad)
-PYTHON
+. tests/live/begin.bash
+tailor=
+trap '[ -z "$tailor" ] || kill -9 -- -$tailor 2>/dev/null; rm -rf "$dir"' EXIT
+HOST='trap "exit 9" INT TERM HUP QUIT; echo ready; while :; do :; done'
+EVENT=$(plain_event)
+RATE=$(allowed_rate 2000)
+has() { "$B/tailor" dump "$dir/t.tlr" 2>/dev/null >"$dir/dump"; grep -q "$1" "$dir/dump"; }
+ended() { case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' /proc/$tailor/status 2>/dev/null) in Z | '') ;; *) return 1 ;; esac; }
+ready() { grep -q ready "$dir/out"; }
+for signal in INT QUIT TERM HUP; do
+	for to in group recorder; do
+		rm -f "$dir/t.tlr"
+		: >"$dir/out"
+		# In a session of its own, with the signals' usual actions: who runs in the background ignores some.
+		/usr/bin/python3 -c 'import os, signal, sys
+for s in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(s, signal.SIG_DFL)
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' "$B/tailor" run -e "$EVENT" -r "$RATE" -o "$dir/t.tlr" -- bash -c "$HOST" >"$dir/out" 2>"$dir/err" &
+		tailor=$!
+		wait_for ready && wait_for has ' SAMPLES '
+		[ $to = group ] && target=-$tailor || target=$tailor
+		kill -s $signal -- $target
+		wait_for ended || kill -9 -- -$tailor
+		wait $tailor
+		status=$?
+		tailor=
+		[ $status = 9 ] && has ' END ' && grep -q ' SAMPLES ' "$dir/dump" ||
+			fail "SIG$signal to the $to: expected status 9 and a complete trace with samples, got status $status and a trace with" \
+				"$(grep -c ' END ' "$dir/dump") END and $(grep -c ' SAMPLES ' "$dir/dump") SAMPLES: $(cat "$dir/err")"
+	done
+done
+finish
