@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program that sleeps in one system call, and says what came of it: idles CALL [SECONDS].  What it prints does not depend on time,
- * unless a call failed, came back too early, or changed a register, the signal mask or errno.
+ * unless a call failed, came back too early, or changed a register, the signal mask or errno.  Where nobody may be borrowed (handler,
+ * loader, coroutine), it says on stderr when it is there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,11 +22,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+static clockid_t slept_by = CLOCK_MONOTONIC; /* the call's own clock: the others may be set or run slower meanwhile */
+
 static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(slept_by, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -68,6 +71,7 @@ static void sleep_in_handler(int signo)
 	double begin = now();
 
 	(void)signo;
+	fputs("is there\n", stderr);
 	while (now() - begin < for_seconds)
 		;
 }
@@ -133,6 +137,8 @@ int main(int argc, char **argv)
 	puts(call);
 	fflush(stdout);
 	errno = 0;
+	if (strcmp(call, "timed") == 0)
+		slept_by = CLOCK_REALTIME;
 	begin = now();
 	if (strcmp(call, "poll") == 0)
 		ret = poll(&p, 1, milliseconds);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Four threads in generated code, which allocate, lock and throw the loader's lock about meanwhile; an agent that shows up
- * late is told of the code by the replay function.  Prints a sum that does not depend on time: replays [ROUNDS].
+ * late is told of the code by the replay function.  Prints a sum that does not depend on time: replays [ROUNDS [FILE]].  With FILE they go on
+ * after so many rounds, and what they compute then does not count, until FILE is there.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -12,11 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* mov %rdi, %rax; 1: imul $33, %rax, %rax; inc %rax; dec %rsi; jnz 1b; ret */
 static const unsigned char code[] = { 0x48, 0x89, 0xf8, 0x48, 0x6b, 0xc0, 0x21, 0x48, 0xff, 0xc0, 0x48, 0xff, 0xce, 0x75, 0xf4, 0xc3 };
 static unsigned long (*generated)(unsigned long, unsigned long);
 static unsigned long rounds;
+static const char *until;
+static volatile int enough;
 
 static void replay(void *host)
 {
@@ -32,20 +36,28 @@ static int count(struct dl_phdr_info *i, size_t bytes, void *p)
 	return 0;
 }
 
+static unsigned long one_round(unsigned long x)
+{
+	unsigned objects = 0;
+	char *memory = malloc(100 + x % 5000);
+
+	memset(memory, (int)x, 100);
+	x = generated(x + (unsigned char)memory[x % 100] * 0, 100000);
+	free(memory);
+	dl_iterate_phdr(count, &objects);
+	(void)jitreg_enabled();
+	return x;
+}
+
 static void *work(void *p)
 {
-	unsigned long x = (unsigned long)p;
-	unsigned objects = 0;
+	unsigned long x = (unsigned long)p, more;
 
-	for (unsigned long i = 0; i < rounds; i++) {
-		char *memory = malloc(100 + x % 5000);
-
-		memset(memory, (int)x, 100);
-		x = generated(x + (unsigned char)memory[x % 100] * 0, 100000);
-		free(memory);
-		dl_iterate_phdr(count, &objects);
-		(void)jitreg_enabled();
-	}
+	for (unsigned long i = 0; i < rounds; i++)
+		x = one_round(x);
+	for (more = x; !enough; more = one_round(more))
+		if (p == NULL) /* the first of them looks */
+			enough = !until || access(until, F_OK) == 0;
 	return (void *)x;
 }
 
@@ -56,6 +68,8 @@ int main(int argc, char **argv)
 	pthread_t t[4];
 
 	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000;
+	until = argc > 2 ? argv[2] : NULL;
+	enough = !until;
 	if (page == MAP_FAILED)
 		return 1;
 	memcpy(page, code, sizeof(code));

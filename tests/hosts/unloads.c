@@ -5,6 +5,7 @@
  */
 #include "jitreg.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,6 +13,14 @@
 
 #define KEPT 1000
 #define SPACING 64
+
+static volatile sig_atomic_t enough;
+
+static void on_signal(int signo)
+{
+	(void)signo;
+	enough = 1;
+}
 
 static long resident_kib(void)
 {
@@ -31,6 +40,7 @@ int main(int argc, char **argv)
 	static const unsigned char loop[] = { 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3 };
 	unsigned long pairs = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000, dropped = 0;
 	double seconds = argc > 2 ? atof(argv[2]) : 1;
+	int until_signal = argc > 2 && strcmp(argv[2], "until-SIGTERM") == 0;
 	unsigned char *code = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct timespec begin, now;
 	long before;
@@ -44,6 +54,8 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "kept_%u", i);
 		jitreg_code_load((uintptr_t)(code + i * SPACING), sizeof(loop), i, name, loop);
 	}
+	if (until_signal)
+		signal(SIGTERM, on_signal);
 	before = resident_kib();
 	for (unsigned long i = 0; i < pairs; i++) {
 		unsigned char *at = code + (KEPT + i % 5000) * SPACING;
@@ -57,7 +69,9 @@ int main(int argc, char **argv)
 	do {
 		for (unsigned i = 0; i < KEPT; i++)
 			((long (*)(long))(uintptr_t)(code + i * SPACING))(20000);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
+		if (!until_signal)
+			clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (until_signal ? !enough :
+		 (double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
 	return 0;
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* For lli: works for some seconds (2) in functions of its own, in two threads if there is a second argument. */
+/*
+ * For lli: works for some seconds (2) in functions of its own, in two threads if there is a second argument.  The third is a folder: it
+ * makes the file `warm` there after its first round, and ends as soon as there is one called `enough`.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds = 2;
+static int in_folder;
 
 static double now(void)
 {
@@ -39,10 +44,10 @@ static void *work(void *sum)
 	double end = now() + seconds;
 	unsigned long x = 88172645463325252ul;
 
-	while (now() < end) {
+	do {
 		x = mix(x);
 		*(unsigned long *)sum += divide(x);
-	}
+	} while (now() < end && !(in_folder && access("enough", F_OK) == 0));
 	return NULL;
 }
 
@@ -53,6 +58,16 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		seconds = atof(argv[1]);
+	if (argc > 3) {
+		FILE *f;
+
+		sums[0] += divide(mix(1));
+		f = chdir(argv[3]) == 0 ? fopen("warm", "w") : NULL;
+		if (!f)
+			return 1;
+		fclose(f);
+		in_folder = 1;
+	}
 	if (argc > 2)
 		pthread_create(&second, NULL, work, &sums[1]);
 	work(&sums[0]);
