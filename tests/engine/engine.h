@@ -148,6 +148,7 @@ struct options {
 	bool pack;    /* operator and pipeline in one register */
 	bool explain;
 	unsigned optimize; /* OPTIMIZE_* */
+	const char *cpu;   /* model that code is for; NULL: this machine's */
 	int nr_threads;
 };
 

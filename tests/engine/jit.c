@@ -97,15 +97,16 @@ static LLVMOrcObjectLayerRef make_layer(void *context, LLVMOrcExecutionSessionRe
 	return layer;
 }
 
-static LLVMTargetMachineRef make_target(void)
+/* This machine's own processor unless a model is named; a model comes with the features that it has. */
+static LLVMTargetMachineRef make_target(const char *model)
 {
 	char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(), *message;
 	LLVMTargetMachineRef machine = NULL;
 	LLVMTargetRef target;
 
 	if (!LLVMGetTargetFromTriple(triple, &target, &message))
-		machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocStatic,
-						  LLVMCodeModelLarge);
+		machine = LLVMCreateTargetMachine(target, triple, model ? model : cpu, model ? "" : features, LLVMCodeGenLevelDefault,
+						  LLVMRelocStatic, LLVMCodeModelLarge);
 	LLVMDisposeMessage(triple);
 	LLVMDisposeMessage(cpu);
 	LLVMDisposeMessage(features);
@@ -132,7 +133,7 @@ int jit_compile(LLVMModuleRef m, struct program *p, const struct options *o)
 
 	LLVMInitializeNativeTarget();
 	LLVMInitializeNativeAsmPrinter();
-	machine = make_target();
+	machine = make_target(o->cpu);
 	if (!machine) {
 		fprintf(stderr, "engine: LLVM knows no target for this machine\n");
 		return -1;

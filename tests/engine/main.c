@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_COMPARE, KEY_OUTLINE, KEY_PACK,
-       KEY_OPTIMIZE, KEY_EXPLAIN, KEY_CHECK };
+       KEY_OPTIMIZE, KEY_CPU, KEY_EXPLAIN, KEY_CHECK };
 
 struct arguments {
 	const char *query;
@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
 	{ "pack", KEY_PACK, NULL, 0, "tags name operator and pipeline, packed, instead of the task", 0 },
 	{ "outline", KEY_OUTLINE, NULL, 0, "a function of its own for each task, named after it", 0 },
 	{ "optimize", KEY_OPTIMIZE, "LIST", 0, "what is done to the generated code, behind commas, or none (llvm):", 0 },
+	{ "cpu", KEY_CPU, "MODEL", 0, "processor that code is generated for, as LLVM calls it (this machine's)", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "print plan, tasks, pipelines and IR, and run nothing", 0 },
 	{ "check", KEY_CHECK, NULL, 0, "compare the result with a naive evaluation; exit 1 if they differ", 0 },
 	{ 0 },
@@ -110,6 +111,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_OPTIMIZE:
 		a->options.optimize = optimizations_of(state, arg);
+		break;
+	case KEY_CPU:
+		a->options.cpu = arg;
 		break;
 	case KEY_EXPLAIN:
 		a->options.explain = true;
