@@ -20,7 +20,8 @@ cat >"$dir/pair" <<'END'
 END
 for what in shrink head frames bytes messages; do
 	for scope in cpu thread; do
-		timeout 300 "$B/tailor" run --follow --scope $scope -r "$rate" -o "$dir/t.tlr" -- bash "$dir/pair" "$B" $what "$dir" >"$dir/out" 2>"$dir/err"
+		timeout 300 "$B/tailor" run --follow --scope $scope -r "$rate" -o "$dir/t.tlr" -- \
+			bash "$dir/pair" "$B" $what "$dir" >"$dir/out" 2>"$dir/err"
 		status=$?
 		[ $status = 0 ] || fail "$what, scope $scope: run ended with $status: $(cat "$dir/err")"
 		grep -q '^done' "$dir/out" || fail "$what, scope $scope: the hostile host was stopped: $(cat "$dir/out" "$dir/err")"
