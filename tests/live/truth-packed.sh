@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # See truth.py: the witness "packed", in both scopes.
+. tests/evidence.bash
 for scope in cpu thread; do
-	/usr/bin/python3 tests/live/truth.py "$1" packed $scope || exit 1
+	judge /usr/bin/python3 tests/live/truth.py "$1" packed $scope
 done
+finish
