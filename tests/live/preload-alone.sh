@@ -2,50 +2,66 @@
 # SPDX-License-Identifier: MIT
 # LD_PRELOAD=libtailor.so and nothing else: a complete trace; with --tag none libunwind's call stacks name the same
 # operators as the tags do, in nearly the same shares.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-bad=0
-for tag in register none; do
-	trace=$dir/$tag.tlr
-	LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$trace timeout 120 \
-		"$B/engine" --query fig9 --scale 0.2 --threads 2 --seconds 2 --tag $tag >"$dir/out" 2>"$dir/err"
+. tests/live/begin.bash
+TAILOR_EVENT=$(plain_event) # which needs no notice
+export TAILOR_EVENT
+
+# The recorder runs beside the host and closes the trace after the host's end.
+closed() { "$B/tailor" report --json "$dir/$1.tlr" >"$dir/$1.json" 2>"$dir/err" && [ ! -s "$dir/err" ]; }
+
+record() { # TAG SECONDS
+	rm -f "$dir/$1.tlr"
+	LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$dir/$1.tlr timeout 300 \
+		"$B/engine" --query fig9 --scale 0.2 --threads 2 --seconds "$2" --tag "$1" >"$dir/out" 2>"$dir/err"
 	status=$?
 	if [ $status != 0 ] || [ -s "$dir/err" ]; then
-		echo "the host under LD_PRELOAD: expected exit 0 and silence, got exit $status and:"
+		fail "the host under LD_PRELOAD: expected exit 0 and silence, got exit $status and:"
 		cat "$dir/err"
-		exit 1
+		return 2
 	fi
-	# The recorder runs beside the host and closes the trace after the host's end.
-	for _ in $(seq 100); do
-		"$B/tailor" report --json "$trace" >"$dir/$tag.json" 2>"$dir/err" && break
-		sleep 0.1
-	done
-	if [ -s "$dir/err" ]; then
-		echo "tailor report $trace:"
-		cat "$dir/err"
-		exit 1
-	fi
-done
-/usr/bin/python3 - "$dir/register.json" "$dir/none.json" <<'PYTHON' || bad=1
+	wait_for closed "$1" || { cat "$dir/err"; return 2; }
+}
+
+# A block is a recording by tags and one by stacks, of 2000 samples or more each.  It agrees if each operator's shares differ by 10 points
+# (of 100) at most, and 99 % of the samples are on an operator.  Of so many samples the difference has a standard deviation of 1.6 points
+# or less, and of 4.5 on a machine so busy that each recording's shares are off by 3; 99.8 % are on an operator.  Where stacks give an
+# operator's samples to another one, 40 points or more of fig9's two large ones move.  What all samples have to say is exact.
+milliseconds=500
+block() {
+	local seconds
+	seconds=$(printf '%d.%03d' $((milliseconds / 1000)) $((milliseconds % 1000)))
+	record register "$seconds" && record none "$seconds" || return 2
+	/usr/bin/python3 - "$dir/register.json" "$dir/none.json" <<'PYTHON'
 import json, sys
-shares = []
+
+agrees, few, shares = True, False, []
 for path in sys.argv[1:]:
+    kind = path.split("/")[-1]
     r = json.load(open(path))
-    run = r["run"]
+    run, methods = r["run"], {m: n for m, n in r["methods"].items() if n}
     shares.append({(c["level"], c["id"], c["name"]): c["share"] for c in run["components"] if c["level"] == "operator"})
-    print(f"FIGURE {path.split('/')[-1]}: {run['samples']} samples in the run phase, {100 * run['on_operator']:.2f} % on an operator,",
-          "methods", ", ".join(f"{k} {v}" for k, v in sorted(r["methods"].items())))
-    if run["samples"] < 2000 or run["on_operator"] < 0.99:
-        sys.exit(f"{path}: expected 2000 samples or more in the run phase and 99 % on an operator")
+    print(f"FIGURE {kind}: {run['samples']} samples in the run phase, {100 * run['on_operator']:.2f} % on an operator,",
+          "methods", ", ".join(f"{k} {v}" for k, v in sorted(methods.items())))
+    if not r["complete"]:
+        print(f"{kind}: expected a complete trace")
+        sys.exit(2)
+    few |= run["samples"] < 2000
+    agrees &= run["on_operator"] >= 0.99
 if set(shares[0]) != set(shares[1]):
-    sys.exit(f"operators by tag: {shares[0]}\noperators by stack: {shares[1]}")
-if "tag" in r["methods"] and r["methods"]["tag"]:
-    sys.exit("--tag none, and still samples by tag")
+    print(f"expected the same operators by tag, {shares[0]}, and by stack, {shares[1]}")
+    sys.exit(2)
+if "tag" in methods:
+    print("--tag none: expected no samples by tag, got", methods)
+    sys.exit(2)
+if few:
+    sys.exit(77)
 worst = max(abs(shares[0][k] - shares[1][k]) for k in shares[0])
 print(f"FIGURE largest difference of an operator's share, tags against stacks: {100 * worst:.2f} points")
-if worst > 0.10:
-    sys.exit(f"operators by tag: {shares[0]}\noperators by stack: {shares[1]}")
+sys.exit(not (agrees and worst <= 0.10))
 PYTHON
-exit $bad
+	status=$?
+	[ $status != 77 ] || milliseconds=$((2 * milliseconds))
+	return $status
+}
+decide "without tags, operators have the shares, to 10 points, that they have with tags, and 99 % of the samples are on one" block
+finish
