@@ -12,7 +12,7 @@ cat >"$dir/pair" <<'END'
 	LD_PRELOAD= "$1/hosts/hostile" "$2" <"$3/hold" >"$3/hostile" 2>&1 &
 	exec 3>"$3/hold"
 	until grep -q '^ready$' "$3/hostile" || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
-	"$1/hosts/unloads" 100 0.2
+	TAILOR_DEBUG=1 "$1/hosts/unloads" 100 0.2
 	exec 3>&-
 	wait
 	cat "$3/hostile"
@@ -29,7 +29,7 @@ for what in shrink head frames bytes messages; do
 		"$B/tailor" dump "$dir/t.tlr" >"$dir/dump" 2>"$dir/dump.err" || fail "$what, scope $scope: dump: $(cat "$dir/dump.err")"
 		grep -q ' END ' "$dir/dump" || fail "$what, scope $scope: the trace has no END"
 		n=$(grep -c ' LOAD .*kept_' "$dir/dump")
-		[ "$n" = 1000 ] || fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n"
+		[ "$n" = 1000 ] || fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n: $(cat "$dir/out" "$dir/err")"
 		timeout 300 "$B/tailor" report "$dir/t.tlr" >/dev/null 2>"$dir/dump.err" || fail "$what: report: $(cat "$dir/dump.err")"
 		echo "survived: $what, scope $scope"
 	done
