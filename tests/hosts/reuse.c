@@ -88,21 +88,30 @@ static long memory_kib(void)
 	return sum;
 }
 
+static __attribute__((noinline)) void touch_stack(void)
+{
+	volatile char room[65536];
+
+	for (size_t i = 0; i < sizeof(room); i += 4096)
+		room[i] = 1;
+}
+
 static int many(size_t nr)
 {
 	unsigned char *code = map_code(NULL, 64 * nr);
 	uint64_t *took = calloc(nr, sizeof(*took)), begin;
-	long before = 0, more;
+	long before, more;
 	char name[64];
 	int dropped = 0;
 
+	touch_stack();
+	memory_kib(); /* what it takes of the heap itself is there then */
 	for (size_t i = 0; i < nr; i++) {
 		memcpy(code + 64 * i, spin, sizeof(spin));
 		took[i] = 1;
 	}
+	before = memory_kib();
 	for (size_t i = 0; i < nr; i++) {
-		if (i == 1) /* with the pages of stack and heap that all of this takes */
-			before = memory_kib();
 		snprintf(name, sizeof(name), "function_number_%zu", i);
 		begin = now_ns();
 		dropped += jitreg_code_load((uint64_t)(uintptr_t)(code + 64 * i), 64, i, name, code + 64 * i) != 0;

@@ -20,7 +20,7 @@ public class Fib {
 		for (int i = 0; i < numbers.length; i++)
 			numbers[i] = i * 3;
 		long end = System.nanoTime() + (long) (1e9 * Double.parseDouble(args[0])), rounds = 0, result = 0;
-		while (System.nanoTime() < end) {
+		while (rounds == 0 || System.nanoTime() < end) {
 			result = fib(20) + total(numbers);
 			rounds++;
 		}

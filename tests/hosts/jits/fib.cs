@@ -27,7 +27,7 @@ class Program
 			numbers[i] = i * 3;
 		var watch = Stopwatch.StartNew();
 		long limit = (long)(1000 * double.Parse(args[0], CultureInfo.InvariantCulture)), rounds = 0, result = 0;
-		while (watch.ElapsedMilliseconds < limit) {
+		while (rounds == 0 || watch.ElapsedMilliseconds < limit) {
 			result = Fib(20) + Total(numbers);
 			rounds++;
 		}

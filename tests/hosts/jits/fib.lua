@@ -16,7 +16,7 @@ for i = 0, 19999 do
 	numbers[#numbers + 1] = i * 3
 end
 local limit, rounds, result = tonumber(arg[1]), 0, 0
-while os.clock() < limit do
+while rounds == 0 or os.clock() < limit do
 	result = fib(20) + total(numbers)
 	rounds = rounds + 1
 end

@@ -17,7 +17,7 @@ for ($i = 0; $i < 20000; $i++)
 	$numbers[] = $i * 3;
 $end = microtime(true) + (float)$argv[1];
 $rounds = 0;
-while (microtime(true) < $end) {
+while ($rounds == 0 || microtime(true) < $end) {
 	$result = fib(20) + total($numbers);
 	$rounds++;
 }
