@@ -4,7 +4,7 @@
 # host runs to its own end, with its own output and exit status, and a readable trace.
 . tests/live/begin.bash
 chmod 755 "$dir"
-trap 'umount "$dir/tiny" 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'umount -l "$dir/tiny" 2>/dev/null; rm -rf "$dir"' EXIT
 T=$dir/t.tlr
 
 # case NAME STATUS SENTENCE COMMAND...: exit status, and stderr matches SENTENCE (a regular expression; empty: no stderr but
@@ -41,8 +41,8 @@ at_least() { # NAME TRACE SAMPLES
 	[ "${n:-0}" -ge "$3" ] 2>/dev/null || fail "$1: expected $3 samples or more in a readable trace, got '${n:-none}'"
 }
 
-# The hosts use $BURN ms of processor time, so they give as many samples on a busy machine as on an idle one; and so few that the
-# smallest ring has room for all of them.
+# The hosts use $BURN ms of processor time, so they give as many samples on a busy machine as on an idle one; and so few that even a
+# small ring has room for all of them.
 WANTED=50
 export BURN=150
 enough= # what a plain host had to use for WANTED samples
@@ -248,7 +248,8 @@ cat /dev/zero >$dir/tiny/rest 2>/dev/null
 BURN=1000 $dir/host
 SH
 if [ "$(id -u)" = 0 ] && mkdir "$dir/tiny" && mount -t tmpfs -o size=4m none "$dir/tiny" 2>/dev/null; then
-	case_ "a disk that fills up" 3 "$full" "$B/tailor" run -r $RATE --stack 8192 -o "$dir/tiny/t.tlr" --no-compress -- sh "$dir/fills-up"
+	case_ "a disk that fills up" 3 "$full" \
+		"$B/tailor" run -r $RATE --stack 8192 -o "$dir/tiny/t.tlr" --no-compress -- sh "$dir/fills-up"
 	at_least "a disk that fills up" "$dir/tiny/t.tlr" $WANTED
 	sum() { "$B/tailor" dump "$dir/tiny/t.tlr" | sed -n "s/$1/\\1/p" | awk '{ n += $1 } END { print n + 0 }'; }
 	expect "END's count of what is in the trace" "$(samples "$dir/tiny/t.tlr")" "$(sum '.* SAMPLES event=0 nr=\([0-9]*\).*')"

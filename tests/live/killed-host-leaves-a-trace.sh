@@ -93,7 +93,7 @@ def end_by_itself(seconds):
     at = sampled_at(dump(), read_diary())
     gaps = [b - a for a in at for a, b in zip(a, a[1:])]
     if gaps:
-        long_ns = max(1e6, 10 * statistics.median(gaps))
+        long_ns = max(1e6, 4 * statistics.median(gaps))
     return min(map(len, at))
 
 
@@ -119,13 +119,14 @@ def child(p):
 
 def diary_round(nr):
     """A block.  It contradicts if one of the two threads had, when killed, used more than long_ns of the processor since its last
-    sample.  A thread is sampled by its own processor time, one sample at a time: 10 of the usual gaps between two of its samples
+    sample.  A thread is sampled by its own processor time, one sample at a time: 4 of the usual gaps between two of its samples
     (and 1 ms at least) without any are rare, on a busy machine as well.  A recorder that does not write what it had gathered,
-    200 ms of it, or what the rings still held, leaves such a gap in most rounds."""
+    up to 200 ms of it by the clock, leaves such a gap in half of the rounds or more if in its last 200 ms a thread had used twice as
+    much; other rounds are no evidence."""
     if os.path.exists(book):
         os.unlink(book)
     p = start(f"{B}/hosts/diary", book, "3600000")
-    until = random.uniform(1, 3) * max(2e7, 4 * long_ns)
+    until = random.uniform(1, 3) * max(2e7, 8 * long_ns)
     wait_for(f"the host used {until / 1e6:.0f} ms of the processor in each thread", lambda: used_ns() >= until)
     killed(child(p)[0], p)
     pages = read_diary()
@@ -135,13 +136,17 @@ def diary_round(nr):
     for thread, page in enumerate(pages):
         got = [i & 0xffffffff for i in loads if i >> 32 == thread]
         if sorted(got) not in (list(range(page.ended)), list(range(page.begun))) or times > 1:
+            losses = [r["fields"] for r in records if r.get("record") == "LOSS"]
             wrong(f"round {nr}, thread {thread}: expected each of its {page.ended} announcements once (and one that it had begun: "
-                  f"{page.begun}), got {len(got)}, the last {max(got, default=None)}, {times} times at most")
+                  f"{page.begun}), got {len(got)}, {times} times at most, without {sorted(set(range(page.ended)) - set(got))}; "
+                  f"losses: {losses}")
     left = [page.processor[-1] - (at[-1] if at else 0) for page, at in zip(pages, sampled_at(records, pages))]
     lefts.extend(left)
     if max(left) > long_ns:
         print(f"round {nr}: used {', '.join(f'{n / 1e6:.2f}' for n in left)} ms of the processor after their last samples")
-    return max(left) <= long_ns
+        return False
+    recently = max(page.processor[-1] - page.processor[bisect.bisect_left(page.clock, page.clock[-1] - 200e6)] for page in pages)
+    return True if recently > 2 * long_ns else None
 
 
 long_ns, lefts = 0, []

@@ -75,8 +75,9 @@ for scope in cpu thread; do
 	[ "$threads" = 1001 ] || fail "scope $scope: expected 1001 threads and processes to begin, got $threads"
 	[ "$execs" = 2 ] || fail "scope $scope: expected 2 execs, got $execs"
 	[ "$hellos" -ge 2 ] || fail "scope $scope: expected host and child to say hello, got $hellos"
-	[ -z "$us" ] || [ "${n:-0}" -ge $wanted ] || fail "scope $scope: expected $wanted samples or more of 1000 threads that used $each us" \
-		"each, got ${n:-none} (one thread gave $WANTED in $((1000 * us)) us)"
+	[ -z "$us" ] || [ "${n:-0}" -ge $wanted ] ||
+		fail "scope $scope: expected $wanted samples or more of 1000 threads that used $each us each, got ${n:-none}" \
+			"(one thread gave $WANTED in $((1000 * us)) us)"
 	[ "$(id -u)" != 0 ] || [ -z "$uncounted" ] ||
 		fail "scope $scope: root has no limit on locked memory, and still: $(cat "$dir/err")"
 	echo "FIGURE scope $scope: 1000 threads, $(sed -n 's/^tailor run: //p' "$dir/err" | sed "s| in $dir[^ ]*||")"

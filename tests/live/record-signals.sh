@@ -30,8 +30,8 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$B/tailor" run -e "$EVENT" -r "$RATE" -o 
 		status=$?
 		tailor=
 		[ $status = 9 ] && has ' END ' && grep -q ' SAMPLES ' "$dir/dump" ||
-			fail "SIG$signal to the $to: expected status 9 and a complete trace with samples, got status $status and a trace with" \
-				"$(grep -c ' END ' "$dir/dump") END and $(grep -c ' SAMPLES ' "$dir/dump") SAMPLES: $(cat "$dir/err")"
+			fail "SIG$signal to the $to: expected status 9 and a complete trace with samples, got status $status and" \
+				"$(grep -c ' END ' "$dir/dump") END, $(grep -c ' SAMPLES ' "$dir/dump") SAMPLES: $(cat "$dir/err")"
 	done
 done
 finish

@@ -6,7 +6,7 @@
 host= recorder=
 clean_up() {
 	kill -9 $host $recorder 2>/dev/null
-	umount "$dir/small" 2>/dev/null
+	umount -l "$dir/small" 2>/dev/null
 	rm -rf "$dir"
 }
 trap clean_up EXIT
