@@ -3,11 +3,7 @@
 # Several events at once, each with a period of its own, in both scopes: every event's samples are its own, they add up to what
 # its counter says (within the period that each counter had begun, and what was lost), a fault has its address, and a thread that
 # comes to a processor has left it before; hardware periods vary.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-bad=0
+. tests/live/begin.bash
 cat >"$dir/host.c" <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -16,28 +12,30 @@ cat >"$dir/host.c" <<'C'
 #include <time.h>
 #include <unistd.h>
 #define PAGES 2000
+static double ms; /* of processor time, that each thread spends */
 static void *touch(void *p)
 {
-	struct timespec begin, now, ms = { 0, 1000000 };
+	struct timespec begin, now, a_millisecond = { 0, 1000000 };
 	volatile double x = 1;
 
 	for (int i = 0; i < PAGES; i++)
 		((volatile char *)p)[i * 4096] = 1;
 	for (int i = 0; i < 50; i++)
-		nanosleep(&ms, NULL);
+		nanosleep(&a_millisecond, NULL);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	do {
 		for (int i = 0; i < 10000; i++)
 			x = x * 1.0000001;
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1e9 + now.tv_nsec - begin.tv_nsec < 5e8);
+	} while ((now.tv_sec - begin.tv_sec) * 1e9 + now.tv_nsec - begin.tv_nsec < ms * 1e6);
 	return NULL;
 }
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t t[2];
 	char *p = mmap(NULL, 2 * PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	ms = argc > 1 ? atof(argv[1]) : 150;
 	madvise(p, 2 * PAGES * 4096, MADV_NOHUGEPAGE);
 	printf("%p %p\n", (void *)p, (void *)(p + 2 * PAGES * 4096));
 	fflush(stdout);
@@ -49,95 +47,143 @@ int main(void)
 }
 C
 gcc -O1 -o "$dir/host" "$dir/host.c" -lpthread || exit 1
-events=task-clock@500003,page-faults@1,context-switches
-if [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ]; then
-	echo "skipped: faults and switches of the kernel may not be sampled here"
-	exit 77
-fi
-for scope in cpu thread; do
-	"$B/tailor" run -q --scope $scope --stack 0 -e $events -o "$dir/t.tlr" -- "$dir/host" >"$dir/out" 2>"$dir/err" || {
-		echo "scope $scope: exit $?"; cat "$dir/err"; exit 1; }
-	"$B/tailor" dump --json --samples "$dir/t.tlr" >"$dir/json" || exit 1
-	/usr/bin/python3 - $scope "$(cat "$dir/out")" "$dir/json" <<'PYTHON' || bad=1
-import json, sys
-scope, range_, path = sys.argv[1:]
-low, high = (int(x, 16) for x in range_.split())
-events, counts, samples, lost = {}, {}, {}, 0
-for line in open(path):
-    r = json.loads(line)
-    if "sample" in r:
-        samples.setdefault(r["event"], []).append(r)
-        continue
-    f = r.get("fields", {})
-    if r.get("record") == "EVENT":
-        events[f["event"]] = f
-    elif r.get("record") == "LOSS" and f["reason"] == "ring full":
-        lost += f["count"]
-    elif r.get("record") == "COUNT":
-        c = counts.setdefault(f["event"], [0, 0, 0, 0])
-        for i, k in enumerate(("value", "samples", "lost")):
-            c[i] += f[k]
-        c[3] += 1
-names = [events[i]["name"] for i in sorted(events)]
-if names != ["task-clock", "page-faults", "context-switches", "switch"]:
-    sys.exit(f"scope {scope}: events {names}")
-for i, (value, had, gone, counters) in counts.items():
-    e, s = events[i], samples.get(i, [])
-    weight = sum(x["weight"] for x in s)
-    print(f"FIGURE scope {scope}, {e['name']}: counted {value} {e['unit']}, {had} samples of {weight} {e['unit']}, {gone} lost")
-    if had != len(s):
-        sys.exit(f"scope {scope}, {e['name']}: {had} samples came out of the rings, {len(s)} are in the trace")
-    short = value - weight - gone * e["period"]
-    # a clock's timer may come late, and what it is late is nobody's; counters stop within a period
-    if short < -(counters + 1) * e["period"] or (e["period"] == 1 and short) or short > 0.5 * value:
-        sys.exit(f"scope {scope}, {e['name']}: counted {value}, had {weight} and lost {gone}: {short} are missing")
-inside = sum(low <= x["address"] < high for x in samples[1])
-print(f"FIGURE scope {scope}: {inside} of 4000 faults in the pages that were touched, lost {lost}")
-if inside + lost < 4000 or inside > 4000:
-    sys.exit(f"scope {scope}: expected the 4000 faults of the pages between {low:x} and {high:x}, got {inside}")
-# of one thread: gone, come, gone, come
-by_thread = {}
-for x in sorted(samples[3], key=lambda x: x["time_ns"]):
-    by_thread.setdefault(x["tid"], []).append(x["weight"] == 0)
-turns = sum(a != b for t in by_thread.values() for a, b in zip(t, t[1:]))
-same = sum(a == b for t in by_thread.values() for a, b in zip(t, t[1:]))
-print(f"FIGURE scope {scope}: {len(samples[3])} comings and goings of {len(by_thread)} threads, {same} out of turn")
-if turns < 100 or same > turns / 100 + lost:
-    sys.exit(f"scope {scope}: {turns} in turn, {same} not")
+# switches happen in the kernel, which not everybody may sample
+user_only=0
+[ "$(plain_event)" = task-clock ] || user_only=1
+judge /usr/bin/python3 - "$B/tailor" "$dir" $user_only "$(allowed_rate 4000)" <<'PYTHON'
+import collections, json, subprocess, sys
+sys.path.insert(0, "tests")
+from evidence import decide
+tailor, directory, user_only, rate = sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4])
+PAGES, SLEEPS = 4000, 100  # of the host's two threads together
+# half as often as the kernel allows: it stops a clock for a tick that rings too often in the tick before
+period = max(500003, 2 * 10**9 // rate)
+events = f"task-clock:u@{period},page-faults:u@1" if user_only else f"task-clock@{period},page-faults@1,context-switches"
+NAMES = ["task-clock:u", "page-faults:u"] if user_only else ["task-clock", "page-faults", "context-switches", "switch"]
+
+def output(command):
+    p = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if p.returncode:
+        sys.exit(f"{' '.join(command)}: expected exit 0, got {p.returncode}: {p.stderr}")
+    return p.stdout
+
+def record(scope, *options, ms=150):
+    out = output([tailor, "run", "-q", "--scope", scope, "--stack", "0", "-o", f"{directory}/t.tlr", *options,
+                  "--", f"{directory}/host", str(ms)])
+    return [int(x, 16) for x in out.split()]
+
+def dump():
+    for line in output([tailor, "dump", "--json", "--samples", f"{directory}/t.tlr"]).splitlines():
+        yield json.loads(line)
+
+# A block is a recording.  What must be so in each is exact; the rest is what a busy machine can spoil now and then, and this is returned.
+def block(scope, nr):
+    low, high = record(scope, "-e", events)
+    known, counts, samples, lost = {}, {}, collections.defaultdict(list), 0
+    for r in dump():
+        f = r.get("fields", {})
+        if "sample" in r:
+            samples[r["event"]].append(r)
+        elif r.get("record") == "EVENT":
+            known[f["event"]] = f
+        elif r.get("record") == "LOSS" and f["reason"] == "ring full":
+            lost += f["count"]
+        elif r.get("record") == "COUNT":
+            c = counts.setdefault(f["event"], collections.Counter())
+            c.update(value=f["value"], samples=f["samples"], lost=f["lost"], counters=1)
+    figure = (lambda text: print(f"FIGURE scope {scope}: {text}")) if nr == 0 else lambda text: None
+    names = [known[i]["name"] for i in sorted(known)]
+    if names != NAMES:
+        sys.exit(f"scope {scope}: expected events {NAMES}, got {names}")
+    if not set(range(len(events.split(",")))) <= set(counts):
+        sys.exit(f"scope {scope}: expected a count of each of {events}, got {counts}")
+    agrees = True
+    for i, c in sorted(counts.items()):
+        name, period, had = known[i]["name"], known[i]["period"], samples[i]
+        weight = sum(x["weight"] for x in had)
+        text = f"{name}: counted {c['value']} {known[i]['unit']}, {c['samples']} samples of {weight}, {c['lost']} lost"
+        figure(text)
+        if c["samples"] != len(had):
+            sys.exit(f"scope {scope}, {text}: {len(had)} are in the trace")
+        missing = c["value"] - weight
+        if period == 1:
+            # kernels before 6.0 do not say how many of the samples that were lost are this event's
+            if not (missing == c["lost"] or c["lost"] == 0 and 0 <= missing <= lost):
+                sys.exit(f"scope {scope}, {text}: expected that nothing else is missing, but {missing} are")
+            continue
+        # counters stop within a period
+        if missing < -(c["counters"] + 1) * period:
+            sys.exit(f"scope {scope}, {text}: more than was counted")
+        # The timer of a clock comes late where a hypervisor has taken the processor, and what it is late is nobody's: 1 % on an idle
+        # machine.  If every second sample is lost unsaid, half is missing.
+        if missing - c["lost"] * period > 0.4 * c["value"]:
+            print(f"scope {scope}, {text}: {missing} are missing")
+            agrees = False
+    # each page is touched once; the kernel may take it away and have it touched again
+    pages = {x["address"] // 4096 for x in samples[1] if low <= x["address"] < high}
+    figure(f"{len(pages)} of {PAGES} pages that were touched have faults, lost {lost}")
+    if len(pages) + lost < PAGES:
+        sys.exit(f"scope {scope}: expected faults of the {PAGES} pages between {low:x} and {high:x}, got {len(pages)}, lost {lost}")
+    if user_only:
+        return agrees
+    # Of one thread: gone, come, gone, come.  A going and the coming after it on another processor may be in another order where these
+    # processors' clocks differ, which is rare; if comings are told from goings wrongly, most are out of turn.
+    by_thread = collections.defaultdict(list)
+    for x in sorted(samples[3], key=lambda x: x["time_ns"]):
+        by_thread[x["tid"]].append(x["weight"] == 0)
+    turns = sum(a != b for t in by_thread.values() for a, b in zip(t, t[1:]))
+    same = sum(a == b for t in by_thread.values() for a, b in zip(t, t[1:]))
+    figure(f"{len(samples[3])} comings and goings of {len(by_thread)} threads, {same} out of turn")
+    if turns < 100 or same > turns / 100 + lost:
+        print(f"scope {scope}: {turns} comings and goings in turn, {same} not, lost {lost}")
+        agrees = False
+    # Threads sleep 100 times for a millisecond (and 0.05 ms more): less is seen of a sleep only where the thread was taken off its
+    # processor between setting the timer and sleeping.
+    view = json.loads(output([tailor, "report", "--view", "offcpu", "--json", f"{directory}/t.tlr"]))["tables"]["function"]
+    waiting = [f for f in view if "nanosleep" in f["name"]]
+    sleep, times = sum(f["waiting_ns"] for f in waiting), sum(f["waits"] for f in waiting)
+    figure(f"{times} sleeps, {sleep / 1e6:.1f} ms of waiting in them")
+    span = max(x["time_ns"] for x in samples[3]) - min(x["time_ns"] for x in samples[3])
+    if sleep > 2 * span:
+        sys.exit(f"scope {scope}: two threads wait for {sleep} ns in {span} ns: {view}")
+    if times < 0.9 * SLEEPS or sleep < 0.9 * SLEEPS * 1e6:
+        print(f"scope {scope}: {times} sleeps of {sleep} ns together: {view}")
+        agrees = False
+    return agrees
+
+# A hardware event's period does not stay the same for long: it changes each time that the recorder has taken 20 samples or more out of a
+# thread's ring, and it does so many times in a block of 2000.  If periods do not vary there is one.
+ms = 300
+def vary(nr):
+    global ms
+    record("thread", ms=ms)
+    event, weights = None, collections.Counter()
+    for r in dump():
+        if "sample" in r:
+            weights[r["weight"]] += 1
+        elif r["record"] == "EVENT":
+            event = event or r["fields"]
+    total, p = sum(weights.values()), event["period"]
+    if nr == 0:
+        print(f"FIGURE {event['name']}: {len(weights)} different periods, {min(weights)} to {max(weights)}, of {total} samples")
+    if weights and (min(weights) < p - p / 15 or max(weights) > p + p / 15):
+        sys.exit(f"{event['name']}: expected periods within a sixteenth of {p}, got {min(weights)} to {max(weights)}")
+    if total <= 2000:
+        ms *= 2
+        return None
+    return len(weights) >= 5
+
+bad = False
+for scope in ("cpu", "thread"):
+    bad |= not decide(f"scope {scope}: samples add up to what the counters say; threads come and go in turn, and sleep as long as they do",
+                      lambda nr: block(scope, nr))
+record("thread")
+kinds = [r["fields"]["unit"] for r in dump() if r.get("record") == "EVENT"]
+if kinds[0] == "ns":
+    print("only a clock here, whose period stays")
+else:
+    bad |= not decide(f"periods of {kinds[0]} vary", vary)
+sys.exit(bad)
 PYTHON
-	# 2 threads sleep 50 times for a millisecond
-	"$B/tailor" report --view offcpu --json "$dir/t.tlr" | /usr/bin/python3 -c '
-import json, sys
-tables = json.load(sys.stdin)["tables"]
-waiting = {f["name"]: f for f in tables["function"]}
-sleep = sum(f["waiting_ns"] for n, f in waiting.items() if "nanosleep" in n)
-times = sum(f["waits"] for n, f in waiting.items() if "nanosleep" in n)
-print(f"FIGURE scope {sys.argv[1]}: {times} sleeps, {sleep / 1e6:.1f} ms of waiting in them")
-if times < 90 or sleep < times * 1e6 or sleep > 60e9:
-    sys.exit(f"expected 100 sleeps of a millisecond or more: {waiting}")
-' $scope || bad=1
-done
-# a hardware event's period does not stay the same for long
-"$B/tailor" run -q --scope thread --stack 0 -o "$dir/t.tlr" -- "$dir/host" >/dev/null 2>"$dir/err" || { cat "$dir/err"; exit 1; }
-"$B/tailor" dump --json --samples "$dir/t.tlr" | /usr/bin/python3 -c '
-import json, sys
-weights, event, total = set(), None, 0
-for line in sys.stdin:
-    r = json.loads(line)
-    if "sample" in r:
-        weights.add(r["weight"])
-        total += 1
-    elif r["record"] == "EVENT":
-        event = r["fields"]
-if event["unit"] == "ns":
-    sys.exit("only a clock here, whose period stays")
-print("FIGURE", event["name"] + f": {len(weights)} different periods, {min(weights)} to {max(weights)}, of {total} samples")
-p = event["period"]
-if total > 2000 and len(weights) < 5 or min(weights) < p - p / 15 or max(weights) > p + p / 15:
-    sys.exit(f"period {p}: expected several within a sixteenth of it")
-' >"$dir/out" 2>&1
-case $? in
-0) cat "$dir/out" ;;
-*) grep -q "only a clock" "$dir/out" || { cat "$dir/out"; bad=1; } ;;
-esac
-exit $bad
+[ $user_only = 0 ] || undecided "switches happen in the kernel, which this user may not sample"
+finish
