@@ -20,21 +20,20 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from evidence import decide, gather, skip  # noqa: E402
+
 B, WHAT = sys.argv[1:3]
 DEVICES = "/sys/bus/event_source/devices"
 QUERIES = ["q1", "q3", "q6"]
 OPERATORS_LEAST = 0.98
 REGISTERS = ("ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 r9 r10 r11 r12 r13 r14 r15").split()
+SAMPLES_LEAST = 100  # of what is judged
 CHUNK, NOPS = 32, 16  # bytes of code that are disassembled at an address; what keeps the next one apart
 
 
 def figure(text):
     print("FIGURE " + text)
-
-
-def skip(text):
-    print("skipped, because " + text)
-    sys.exit(77)
 
 
 def read(path):
@@ -263,6 +262,30 @@ def worst(bad):
 
 # --------------------------------------------------------------------------------------------------------------- checks
 
+def rung(trace, name, options, query):
+    seconds = 0.5
+
+    # A block is a recording.  It agrees if the way works: 98.7 % or more are on operators in 100 samples and more; the rest is the kernel's
+    # work for a thread that begins.  If the tag is not read, two thirds of the samples are on none, and each block contradicts.
+    def block(nr):
+        nonlocal seconds
+        said = record(trace, options, query, ("--seconds", str(seconds)))
+        r = report(trace)
+        share, e = r["run"]["on_operator"], r["events"][0]
+        losses = ", ".join(f"{x['reason']} {x['count']}" for x in r["losses"]) or "none"
+        if nr == 0:
+            figure(f"{name:<34} {query}  {r['samples']['total']:>6} samples  {100 * share:5.1f} % on operators  period {e['period']} "
+                   f"{e['unit']}  losses: {losses}")
+            for sentence in said if query == QUERIES[0] else []:
+                figure(f"    {sentence}")
+        if r["run"]["samples"] <= SAMPLES_LEAST:
+            seconds *= 2
+            return None
+        return share >= OPERATORS_LEAST
+
+    return decide(f"{name}, {query}: {100 * OPERATORS_LEAST:.0f} % of the run phase are on operators", block)
+
+
 def rungs(directory):
     trace = os.path.join(directory, "t.tlr")
     levels = range(2 if has_ibs() else max_precise(), -1, -1)
@@ -275,20 +298,12 @@ def rungs(directory):
         name = " ".join([event] + options)
         for query in QUERIES:
             try:
-                said = record(trace, ["-e", event] + options, query)
+                holds = rung(trace, name, ["-e", event] + options, query)
             except Refused as refused:
                 figure(f"{name}: not had: {refused}")
                 break
-            r = report(trace)
-            share, e = r["run"]["on_operator"], r["events"][0]
-            ok = r["samples"]["total"] > 100 and share >= OPERATORS_LEAST
             had += 1
-            bad += not ok
-            losses = ", ".join(f"{x['reason']} {x['count']}" for x in r["losses"]) or "none"
-            figure(f"{name:<34} {query}  {r['samples']['total']:>6} samples  {100 * share:5.1f} % on operators  period {e['period']} "
-                   f"{e['unit']}  losses: {losses}{'' if ok else '   <- FAILED'}")
-            for sentence in said if query == QUERIES[0] else []:
-                figure(f"    {sentence}")
+            bad += not holds
     if not had:
         skip("nothing here can be sampled")
     return bad
@@ -314,18 +329,26 @@ def faults(directory):
     self_check()
     trace, bad = os.path.join(directory, "t.tlr"), 0
     for query in QUERIES:
-        try:
+        samples, unknown = [], 0
+
+        def some(seconds):
+            nonlocal samples, unknown
             record(trace, ["-e", "page-faults@1", "--registers", "all", "--stack", "0"], query,
-                   engine=("--repeat", "1", "--scale", "0.05"))
+                   engine=("--repeat", "1", "--scale", str(0.02 * seconds)))
+            # a fault on the instruction itself is a fetch
+            samples, unknown = judge(trace, lambda s: not 0 <= s["address"] - s["ip"] < 16)
+            return len(samples)
+
+        try:
+            gather(SAMPLES_LEAST, some)
         except Refused as refused:
             skip(str(refused))
-        # a fault on the instruction itself is a fetch
-        samples, unknown = judge(trace, lambda s: not 0 <= s["address"] - s["ip"] < 16)
         wrong, compared, differ = elsewhere(samples, Instruction.accesses_memory)
         figure(f"page faults of {query}: {len(samples)} samples, {len(wrong)} not at an access to memory; {compared} addresses computed "
                f"from registers, {len(differ)} differ; {unknown} without code")
-        if compared < 50 or wrong or differ or unknown > len(samples) // 20:
-            print(f"{query}: {worst(wrong)} {worst(differ)}")
+        # each of them, but for code that has no file, of which there are three or four places (the kernel's vdso)
+        if compared < len(samples) // 2 or wrong or differ or unknown > len(samples) // 20:
+            print(f"{query}: expected all at accesses of memory, at the address of their registers; got: {worst(wrong)} {worst(differ)}")
             bad += 1
     return bad
 
@@ -335,13 +358,20 @@ def misses(directory):
     trace, bad, had = os.path.join(directory, "t.tlr"), 0, 0
     for event, wanted in miss_events():
         for query in QUERIES:
+            samples, unknown = [], 0
+
+            def some(seconds):
+                nonlocal samples, unknown
+                record(trace, ["-e", event, "--registers", "all", "--stack", "0"], query, ("--seconds", str(seconds)))
+                samples, unknown = judge(trace, wanted)
+                return len(samples)
+
             try:
-                record(trace, ["-e", event, "--registers", "all", "--stack", "0"], query)
+                gather(SAMPLES_LEAST, some)
             except Refused as refused:
                 figure(f"{event}: not had: {refused}")
                 break
             had += 1
-            samples, unknown = judge(trace, wanted)
             wrong, compared, differ = elsewhere(samples, Instruction.loads)
             figure(f"{event} of {query}: {len(samples)} samples of load misses, {len(wrong)} not at a load; {compared} addresses "
                    f"computed from registers, {len(differ)} differ; {unknown} without code")
@@ -369,11 +399,18 @@ def branches(directory):
     trace, bad, precise = os.path.join(directory, "t.tlr"), 0, max_precise() >= 2
     event = "BR_MISP_RETIRED:ALL_BRANCHES:pp@1009" if precise else "branch-misses@1009"
     for query in QUERIES:
+        samples, unknown = [], 0
+
+        def some(seconds):
+            nonlocal samples, unknown
+            record(trace, ["-e", event, "--stack", "0"], query, ("--seconds", str(seconds)))
+            samples, unknown = judge(trace, lambda s: True)
+            return len(samples)
+
         try:
-            record(trace, ["-e", event, "--stack", "0"], query)
+            gather(SAMPLES_LEAST, some)
         except Refused as refused:
             skip(f"{refused}")
-        samples, unknown = judge(trace, lambda s: True)
         wrong = [f"{a.text}; {b.text}" for _, a, b in samples if not a.is_branch() and not (a.is_compare() and b.is_branch())]
         share = 100 * (1 - len(wrong) / max(1, len(samples)))
         figure(f"{event} of {query}: {len(samples)} samples, {share:.1f} % at a branch or the compare before it; {unknown} without code")
@@ -385,38 +422,61 @@ def branches(directory):
     return bad
 
 
-def spacing(directory):
-    trace, bad, had = os.path.join(directory, "t.tlr"), 0, 0
-    for event, step in [("cycles", 200003), ("task-clock", 100003)]:
+def distances(trace, event, period, seconds):
+    """Between samples of the busiest thread, in ns."""
+    record(trace, ["-e", f"{event}@{period}", "--stack", "0"], "q1", ("--seconds", str(seconds)), threads=1)
+    times = collections.defaultdict(list)
+    for r in dump(trace):
+        if "sample" in r and r["weight"]:
+            times[r["tid"]].append((r["time_ns"], r["weight"]))
+    busiest = sorted(max(times.values(), key=len, default=[]))
+    # the recorder varies periods a little while it drains: a sample's weight is the one that it had
+    return [(b[0] - a[0]) * period / b[1] for a, b in zip(busiest, busiest[1:])]
+
+
+def spaced(trace, event, step):
+    """Are equal steps of the period equal steps in time?"""
+    seconds = 0.5
+
+    # A block is a recording for each of three periods.  It agrees if the claim is true: distances are judged by their medians, which a
+    # thread that is taken off its processor now and then does not move.  If a period is not what was asked for (or samples are missing
+    # between), its median is off by a period and more, and each block contradicts.
+    def block(nr):
+        nonlocal seconds
         middles = []
         for period in (step, 2 * step, 3 * step):
-            try:
-                record(trace, ["-e", f"{event}@{period}", "--stack", "0"], "q1", threads=1)
-            except Refused as refused:
-                figure(f"{event}: not had: {refused}")
-                break
-            times = collections.defaultdict(list)
-            for r in dump(trace):
-                if "sample" in r and r["weight"]:
-                    times[r["tid"]].append((r["time_ns"], r["weight"]))
-            busiest = sorted(max(times.values(), key=len))
-            # the recorder varies periods a little while it drains: a sample's weight is the one that it had
-            apart = [(b[0] - a[0]) * period / b[1] for a, b in zip(busiest, busiest[1:])]
+            apart = distances(trace, event, period, seconds)
+            if len(apart) < SAMPLES_LEAST:
+                seconds *= 2
+                return None
             middle = statistics.median(apart)
             off = sorted(abs(d - middle) for d in apart)
             middles.append(middle)
-            had += 1
-            figure(f"{event}@{period}: {len(apart)} distances, median {middle:.0f} ns; off by {statistics.median(off):.0f} ns (median), "
-                   f"{off[len(off) * 95 // 100]:.0f} ns (95 %), {off[-1]:.0f} ns (most)")
-        if len(middles) == 3:
-            # what a sample itself takes, the counter standing still, is in each distance alike
-            first, second = middles[1] - middles[0], middles[2] - middles[1]
-            each = (first + second) / 2
+            if nr == 0:
+                figure(f"{event}@{period}: {len(apart)} distances, median {middle:.0f} ns; off by {statistics.median(off):.0f} ns (median), "
+                       f"{off[len(off) * 95 // 100]:.0f} ns (95 %), {off[-1]:.0f} ns (most)")
+        # what a sample itself takes, the counter standing still, is in each distance alike
+        first, second = middles[1] - middles[0], middles[2] - middles[1]
+        each = (first + second) / 2
+        if nr == 0 and each > 0:
             figure(f"{event}: {step} more are {each:.0f} ns more ({step / each:.2f} per ns); "
                    f"a sample itself takes {middles[0] - each:.0f} ns")
-            if not 0.9 < first / second < 1.1:
-                print(f"{event}: from {step} to twice that it is {first:.0f} ns farther, from there to three times {second:.0f} ns")
-                bad += 1
+        if not 0.9 * second < first < 1.1 * second:
+            print(f"{event}: from {step} to twice that it is {first:.0f} ns farther, from there to three times {second:.0f} ns")
+            return False
+        return True
+
+    return decide(f"{event}: equal steps of the period are equal steps in time", block)
+
+
+def spacing(directory):
+    trace, bad, had = os.path.join(directory, "t.tlr"), 0, 0
+    for event, step in [("cycles", 200003), ("task-clock", 100003)]:
+        try:
+            bad += not spaced(trace, event, step)
+            had += 1
+        except Refused as refused:
+            figure(f"{event}: not had: {refused}")
     if not had:
         skip("nothing here can be sampled with a fixed period")
     return bad
