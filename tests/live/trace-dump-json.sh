@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # `tailor dump --json` says what `tailor dump` says: every line is JSON, as many records, chunks and samples.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-timeout 100 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/engine" --query q6 --scale 0.02 --repeat 20 >/dev/null || exit 1
-timeout 100 "$B/tailor" dump --json --samples --chunks "$dir/t.tlr" >"$dir/json" || exit 1
-timeout 100 "$B/tailor" dump --samples --chunks "$dir/t.tlr" >"$dir/text" || exit 1
+. tests/live/begin.bash
+record() { # SECONDS
+	timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/engine" --query q6 --scale 0.02 --repeat $((100 * $1)) >/dev/null &&
+		timeout 300 "$B/tailor" dump --json --samples --chunks "$dir/t.tlr" >"$dir/json" || { fail "q6: exit $?"; return 1; }
+	n=$(grep -c '^{"sample"' "$dir/json")
+}
+gather 100 record || finish
+timeout 300 "$B/tailor" dump --samples --chunks "$dir/t.tlr" >"$dir/text" || exit 1
 /usr/bin/python3 - "$dir" "$(stat -c %s "$dir/t.tlr")" <<'PYTHON' || exit 1
 import collections, json, re, sys
 names, chunks, times, end = collections.Counter(), 0, [], 0

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A msgpack reader that knows nothing of us lists all records of a trace, and finds what `tailor dump` finds.
-set -u
-B=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. tests/live/begin.bash
 /usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
-"$B/tailor" run -q -o "$dir/t.tlr" -- "$B/engine" --query q6 --scale 0.02 --repeat 20 >/dev/null || exit 1
+record() { # SECONDS
+	timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/engine" --query q6 --scale 0.02 --repeat $((100 * $1)) >/dev/null ||
+		{ fail "q6: exit $?"; return 1; }
+	n=$("$B/tailor" dump --samples --json "$dir/t.tlr" | grep -c '^{"sample"')
+}
+gather 100 record || finish
 "$B/tailor" dump "$dir/t.tlr" | awk '{ n[$3]++ } END { for (k in n) print k, n[k] }' | sort >"$dir/ours"
 /usr/bin/python3 - "$dir/t.tlr" >"$dir/theirs" <<'PYTHON' || exit 1
 import collections, ctypes, re, struct, sys
