@@ -314,6 +314,9 @@ try:
         check(decide(f"{row.__name__}: {claim}", row, RIGHT), f"{row.__name__}: {claim}", "other blocks (above)")
         if failures:
             break
+except SystemExit:  # too few blocks: what is wrong for certain counts all the same
+    if not failures:
+        raise
 finally:
     shutil.rmtree(DIR)
 for f in failures:
