@@ -453,7 +453,8 @@ def spaced(trace, event, step):
             off = sorted(abs(d - middle) for d in apart)
             middles.append(middle)
             if nr == 0:
-                figure(f"{event}@{period}: {len(apart)} distances, median {middle:.0f} ns; off by {statistics.median(off):.0f} ns (median), "
+                figure(f"{event}@{period}: {len(apart)} distances, median {middle:.0f} ns; "
+                       f"off by {statistics.median(off):.0f} ns (median), "
                        f"{off[len(off) * 95 // 100]:.0f} ns (95 %), {off[-1]:.0f} ns (most)")
         # what a sample itself takes, the counter standing still, is in each distance alike
         first, second = middles[1] - middles[0], middles[2] - middles[1]

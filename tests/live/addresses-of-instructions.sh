@@ -37,7 +37,9 @@ def block(nr):
     global executions
     run(f"{B}/tailor", "run", "-q", "-o", trace, "--registers", "all", "-r", rate, "--",
         f"{B}/engine", "--query", "q6", "--scale", str(SCALE), "--threads", "2", "--repeat", str(executions))
-    view = lambda name: json.loads(run(f"{B}/tailor", "report", "--view", name, "--json", "--top", "0", trace)).get("tables", {}).get(name, [])
+    def view(name):
+        report = json.loads(run(f"{B}/tailor", "report", "--view", name, "--json", "--top", "0", trace))
+        return report.get("tables", {}).get(name, [])
     buffers = columns({r["line"]: r["text"].strip() for r in view("ir")})
     code = {r["address"]: r for r in view("asm")}
     if not code:  # not one sample of generated code

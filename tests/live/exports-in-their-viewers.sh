@@ -13,6 +13,6 @@ import collections, csv, sys
 print(sorted([0, 0, *collections.Counter(r["tid"] for r in csv.DictReader(sys.stdin)).values()])[-2])')
 }
 gather 50 record || finish
-timeout 900 /usr/bin/python3 tests/consumers/consumers.py "$B" tests/golden/v1.tlr tests/golden/v2.tlr "$dir/q3.tlr" "$dir/q3.tlr:operator" ||
-	bad=1
+timeout 1500 /usr/bin/python3 tests/consumers/consumers.py "$B" tests/golden/v1.tlr tests/golden/v2.tlr "$dir/q3.tlr" \
+	"$dir/q3.tlr:operator" || bad=1
 finish
