@@ -7,35 +7,43 @@
 chmod 755 "$dir"
 pids=()
 trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
+plain=$(plain_event)
 says() { # NAME STATUS PATTERN COMMAND...
-	timeout 60 "${@:4}" >"$dir/out" 2>"$dir/err" </dev/null
+	timeout 300 "${@:4}" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 	[ $status = "$2" ] && [ "$(cat "$dir/out" "$dir/err" | grep -cE "$3")" = 1 ] ||
 		fail "$1: expected exit $2 and one line with '$3', got exit $status: $(cat "$dir/out" "$dir/err")"
 }
 samples() { "$B/tailor" dump "$1" | sed -n 's/.* END .*samples=\([0-9]*\).*/\1/p'; }
+has_agent() { # RECORDER: its child busy, $host, has the agent
+	host=$(pgrep -P "$1" -x busy) && grep -q libtailor "/proc/$host/maps"
+}
+is_bound() { grep -q "@$1$" /proc/net/unix; } # NAME of a socket
 orphan() { # OPTION...: $host runs on, its recorder was killed; $socket: where that listened
 	"$B/tailor" run "$@" -- "$B/hosts/busy" 1000000 >/dev/null 2>&1 &
 	local recorder=$!
-	for _ in $(seq 100); do host=$(pgrep -P $recorder -x busy) && grep -q libtailor "/proc/$host/maps" && break; sleep 0.1; done
+	wait_for has_agent $recorder || exit 1
 	pids+=("$host")
 	socket=$(tr '\0' '\n' <"/proc/$host/environ" | sed -n 's/^TAILOR_SOCKET=//p')
-	for _ in $(seq 100); do grep -q "@$socket" /proc/net/unix && break; sleep 0.1; done
-	kill -9 $recorder
-	wait $recorder 2>/dev/null
-	grep -q "@$socket" /proc/net/unix && fail "the name of a killed recorder's socket is left: $socket"
+	wait_for is_bound "$socket"
+	{ kill -9 $recorder; wait $recorder; } 2>/dev/null
+	is_bound "$socket" && fail "the name of a killed recorder's socket is left: $socket"
 }
 gone='has no recorder any more: the one that it was started with has ended, or was killed; `tailor attach [0-9]*` records it'
+attach() { # SECONDS
+	says "$name, attach" 0 'the agent in process [0-9]* has no recorder any more' \
+		"$B/tailor" attach -e "$plain" -d "$(awk "BEGIN { print $1 * 0.3 }")" -o "$dir/t.tlr" "$host"
+	n=$(samples "$dir/t.tlr")
+}
 all_say_so() { # NAME
+	name=$1
 	for what in status start stop; do
 		out=()
 		[ $what = start ] && out=(-o "$dir/no.tlr")
 		says "$1, tailor $what" 1 "$gone" "$B/tailor" $what "${out[@]}" "$host"
 	done
 	[ -e "$dir/no.tlr" ] && fail "$1: a recording that did not start left a trace"
-	says "$1, attach" 0 'the agent in process [0-9]* has no recorder any more' "$B/tailor" attach -d 0.3 -o "$dir/t.tlr" "$host"
-	n=$(samples "$dir/t.tlr")
-	[ "${n:-0}" -ge 50 ] || fail "$1, attach: expected 50 samples or more, got '$n'"
+	gather 50 attach
 	says "$1, attach --inject" 1 'has the agent already, since its start; attach without' \
 		"$B/tailor" attach --inject -d 0.3 -o "$dir/no.tlr" "$host"
 	says "$1, doctor" 0 'is in it, but its recorder has ended' "$B/tailor" doctor "$host"
@@ -51,16 +59,16 @@ all_say_so "recorded"
 
 export TAILOR_SOCKET=$socket
 "$B/hosts/threads" >"$dir/alone"
-says "run" 7 'samples of 1 process' "$B/tailor" run -o "$dir/t.tlr" -- "$B/hosts/threads"
+says "run" 7 'samples of 1 process' "$B/tailor" run -e "$plain" -o "$dir/t.tlr" -- "$B/hosts/threads"
 "$B/tailor" dump "$dir/t.tlr" | grep -q ' GUEST ' || fail "run: the agent went to another recorder"
 preloaded() { # NAME REASON COMMAND...: silent and as alone; if asked, it says why
 	mkdir -p "$dir/empty"
 	chmod 777 "$dir/empty"
-	(cd "$dir/empty" && LD_PRELOAD=$library timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err")
+	(cd "$dir/empty" && LD_PRELOAD=$library timeout 300 "${@:3}" >"$dir/out" 2>"$dir/err")
 	status=$?
 	[ $status = 7 ] && cmp -s "$dir/out" "$dir/alone" && [ ! -s "$dir/err" ] ||
 		fail "$1: expected exit 7 and its own output, got exit $status: $(diff "$dir/alone" "$dir/out" | head -n 3; cat "$dir/err")"
-	TAILOR_DEBUG=1 LD_PRELOAD=$library timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err"
+	TAILOR_DEBUG=1 LD_PRELOAD=$library timeout 300 "${@:3}" >"$dir/out" 2>"$dir/err"
 	grep -qE "off: $2 \(the recorder that TAILOR_SOCKET names .*unset it" "$dir/err" || fail "$1: expected '$2', got: $(cat "$dir/err")"
 	[ -z "$(ls -A "$dir/empty")" ] || fail "$1: left behind: $(ls -A "$dir/empty")"
 }
@@ -70,10 +78,9 @@ preloaded "preloaded" 'Connection refused' "$B/hosts/threads"
 # ---- another tailor attach is killed: the next one comes in
 "$B/tailor" attach -q -o "$dir/killed.tlr" "$host" 2>/dev/null &
 first=$!
-for _ in $(seq 100); do grep -q "@tailor-attach-$host" /proc/net/unix && break; sleep 0.1; done
-kill -9 $first
-wait $first 2>/dev/null
-says "attach after a killed attach" 0 'samples of 1 process' "$B/tailor" attach -d 0.2 -o "$dir/t.tlr" "$host"
+wait_for is_bound "tailor-attach-$host"
+{ kill -9 $first; wait $first; } 2>/dev/null
+says "attach after a killed attach" 0 'samples of 1 process' "$B/tailor" attach -e "$plain" -d 0.2 -o "$dir/t.tlr" "$host"
 
 # ---- a stranger took the name, and would answer anything
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
@@ -90,7 +97,7 @@ print("listens", flush=True)
 while True:
     for s in select.select(listening, [], [])[0]:
         c, _ = s.accept()
-        c.settimeout(5)
+        c.settimeout(60)
         try:
             got = c.recv(65536)
         except OSError:
@@ -100,7 +107,8 @@ while True:
             c.send(b"\0" * 1028)
 PYTHON
 	pids+=($!)
-	for _ in $(seq 100); do grep -q listens "$dir/stranger" && break; sleep 0.1; done
+	disown
+	wait_for grep -qs listens "$dir/stranger"
 	all_say_so "a stranger"
 	preloaded "preloaded, a stranger" 'Operation not permitted' "$B/hosts/threads"
 	grep -q 'was told' "$dir/stranger" && fail "a stranger was told something: $(cat "$dir/stranger")"
@@ -114,14 +122,16 @@ PYTHON
 	unset TAILOR_SOCKET
 	"$B/tailor" run --dormant -- "$B/hosts/busy" 1000000 >/dev/null 2>&1 &
 	recorder=$!
-	for _ in $(seq 100); do host=$(pgrep -P $recorder -x busy) && grep -q libtailor "/proc/$host/maps" && break; sleep 0.1; done
+	wait_for has_agent $recorder || exit 1
 	pids+=("$host")
+	# the agent in it has said hello
+	wait_for sh -c "'$B/tailor' status $host | grep -q 'of 1 process'"
 	says "a stranger's questions" 0 '^status -1, 0 descriptors, answers 0$' "${nobody[@]}" /usr/bin/python3 -c '
 import socket, struct, sys
 def ask(name, message):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect("\0" + name)
-    s.settimeout(10)
+    s.settimeout(300)
     try:
         if message:  # (a hello is refused before it is said)
             s.send(message)
@@ -138,4 +148,4 @@ print(f"status {status}, {len(passed)} descriptors, answers {len(answer)}")' \
 	kill -9 "$host"
 	wait $recorder
 fi
-exit $bad
+finish
