@@ -2,7 +2,7 @@
 /*
  * Four threads in generated code, which allocate, lock and throw the loader's lock about meanwhile; an agent that shows up
  * late is told of the code by the replay function.  Prints a sum that does not depend on time: replays [ROUNDS [FILE]].  With FILE they go on
- * after so many rounds, and what they compute then does not count, until FILE is there.
+ * after so many rounds, until FILE is there: then they do their first round again and again, and look whether it comes out as before.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -51,14 +51,16 @@ static unsigned long one_round(unsigned long x)
 
 static void *work(void *p)
 {
-	unsigned long x = (unsigned long)p, more;
+	unsigned long x = (unsigned long)p, first = one_round(x), wrong = 0;
 
 	for (unsigned long i = 0; i < rounds; i++)
 		x = one_round(x);
-	for (more = x; !enough; more = one_round(more))
+	while (!enough) {
+		wrong += one_round((unsigned long)p) != first;
 		if (p == NULL) /* the first of them looks */
 			enough = !until || access(until, F_OK) == 0;
-	return (void *)x;
+	}
+	return (void *)(x + wrong);
 }
 
 int main(int argc, char **argv)

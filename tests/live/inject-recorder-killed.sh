@@ -6,25 +6,35 @@
 TIMES=${TIMES:-12}
 trap 'kill -9 $(jobs -p) 2>/dev/null; rm -rf "$dir"' EXIT
 loaded=0 caught=0
-timeout 60 "$B/hosts/replays" 4000 >"$dir/alone"
+touch "$dir/enough"
+timeout 300 "$B/hosts/replays" 500 "$dir/enough" >"$dir/alone"
+alone=$?
+has_threads() { [ "$(ls /proc/$host/task | wc -l)" = 5 ]; }
+none_blocked() { # a thread that waited to be fetched is home after 0.2 s
+	blocked=$(grep -h SigBlk /proc/$host/task/*/status | grep -vc ':.0*$')
+	[ "$blocked" = 0 ]
+}
+ended() { ! grep -qs 'State:.[^ZX]' /proc/$host/status; }
 for i in $(seq "$TIMES"); do
-	timeout 60 "$B/hosts/replays" 4000 >"$dir/out" &
-	job=$!
-	sleep 0.2
-	host=$(pgrep -P $job -o)
+	rm "$dir/enough"
+	"$B/hosts/replays" 500 "$dir/enough" >"$dir/out" &
+	host=$!
+	wait_for has_threads
 	/usr/bin/python3 - "$B/tailor" "$host" "$dir/t.tlr" "$i" <<'EOF'
 import os, random, subprocess, sys, time
 tailor, host, trace, seed = sys.argv[1:]
 random.seed(int(seed) * 7919 + os.getpid())
 recorder = subprocess.Popen([tailor, "attach", "--inject", "-q", "-o", trace, host], stderr=subprocess.DEVNULL)
-end = time.time() + 10
 def traced():
     for tid in os.listdir(f"/proc/{host}/task"):
         with open(f"/proc/{host}/task/{tid}/status") as f:
             if "TracerPid:\t0\n" not in f.read():
                 return True
+def loaded():  # too late: between two looks it was traced, and is not any more
+    with open(f"/proc/{host}/maps") as f:
+        return "libtailor" in f.read()
 try:
-    while time.time() < end and not traced():
+    while recorder.poll() is None and not traced() and not loaded():
         pass
 except OSError:
     pass
@@ -34,23 +44,20 @@ while time.perf_counter() - begin < wait:
 recorder.kill()
 recorder.wait()
 EOF
-	sleep 0.1
-	grep -q libtailor "/proc/$host/maps" 2>/dev/null && loaded=$((loaded + 1))
-	grep -q memfd "/proc/$host/maps" 2>/dev/null || caught=$((caught + 1))
-	for _ in $(seq 20); do # a thread that waited to be fetched is home after 0.2 s
-		blocked=$(grep -h SigBlk /proc/"$host"/task/*/status 2>/dev/null | grep -vc ':.0*$')
-		[ "$blocked" = 0 ] && break
-		sleep 0.1
-	done
-	[ "$blocked" = 0 ] || fail "round $i: $blocked threads have blocked signals"
-	if [ $((i % 4)) = 0 ] && kill -0 "$host" 2>/dev/null; then
-		timeout 60 "$B/tailor" attach --inject -q -d 0.1 -o "$dir/again.tlr" "$host" 2>"$dir/err" ||
+	wait_for none_blocked || fail "round $i: $blocked threads have blocked signals"
+	grep -q libtailor /proc/$host/maps && loaded=$((loaded + 1))
+	grep -q memfd /proc/$host/maps || caught=$((caught + 1))
+	if [ $((i % 4)) = 0 ]; then
+		timeout 300 "$B/tailor" attach --inject -q -d 0.1 -o "$dir/again.tlr" $host 2>"$dir/err" ||
 			fail "round $i: again: $(cat "$dir/err")"
 		"$B/tailor" dump "$dir/again.tlr" | grep -q ' GUEST ' || fail "round $i: again: no agent said hello"
 	fi
-	wait $job
+	touch "$dir/enough"
+	wait_for ended || { echo "round $i: it hangs"; kill -9 $host; }
+	wait $host
 	status=$?
-	cmp -s "$dir/out" "$dir/alone" || fail "round $i: exit $status, '$(cat "$dir/out")' instead of '$(cat "$dir/alone")'"
+	[ $status = $alone ] && cmp -s "$dir/out" "$dir/alone" ||
+		fail "round $i: exit $status, alone $alone; '$(cat "$dir/out")' instead of '$(cat "$dir/alone")'"
 done
 echo "FIGURE recorder killed $TIMES times: $caught before the agent had a log, $loaded with the agent loaded"
-exit $bad
+finish
