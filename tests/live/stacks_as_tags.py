@@ -40,7 +40,9 @@ def record(directory, tag, seconds):
 
 def shares(trace):
     """(samples in the run phase, how many of them are on each operator, and on none: None)"""
-    r = json.loads(run([f"{B}/tailor", "report", "--json", trace]))["run"]
+    r = json.loads(run([f"{B}/tailor", "report", "--json", trace])).get("run") or {"samples": 0}
+    if not r["samples"]:
+        return 0, {}
     counts = {c["name"]: c["share"] * r["samples"] for c in r["components"] if c["level"] == "operator"}
     return r["samples"], counts | {None: (1 - r["on_operator"]) * r["samples"]}
 
@@ -66,7 +68,9 @@ class Shares:
         self.of = []
 
     def add(self, trace):
-        self.of.append(shares(trace)[1])
+        n, counts = shares(trace)
+        if n:
+            self.of.append(counts)
 
     def samples(self):
         return sum(sum(counts.values()) for counts in self.of)
@@ -85,7 +89,7 @@ def spread(both, names):
                 n = sum(counts.values())
                 varied += n * (counts.get(name, 0) / n - p) ** 2
             expected += (len(kind.of) - 1) * p * (1 - p)
-    return max(1, math.sqrt(varied / expected))
+    return max(1, math.sqrt(varied / max(expected, 1e-9)))
 
 
 def block(directory, nr):
@@ -96,20 +100,22 @@ def block(directory, nr):
     so with a probability of 0.98 for half a dozen operators, and with 0.9 or more where the estimate of the spread is off by a quarter.
     Where an operator's share is off by 4.3 standard deviations nine blocks in ten contradict.
     """
-    kinds, begin, seconds, pairs = {"register": Shares(), "none": Shares()}, time.monotonic(), 0.4, 0
-    while (n := min(k.samples() for k in kinds.values()) if pairs else 0) < BLOCK or pairs < PAIRS:
-        if pairs >= PAIRS and n >= BLOCK_FLOOR and time.monotonic() - begin > BLOCK_S or time.monotonic() - begin > 4 * BLOCK_S:
-            break
-        for tag in ("register", "none") if (pairs + nr) % 2 else ("none", "register"):
+    kinds, begin, seconds, turn = {"register": Shares(), "none": Shares()}, time.monotonic(), 0.4, nr
+    while True:
+        for tag in ("register", "none") if turn % 2 else ("none", "register"):
             kinds[tag].add(record(directory, tag, seconds))
-        pairs += 1
+        turn += 1
+        n, pairs = min(k.samples() for k in kinds.values()), min(len(k.of) for k in kinds.values())
+        spent = time.monotonic() - begin
+        if pairs >= PAIRS and (n >= BLOCK or n >= BLOCK_FLOOR and spent > BLOCK_S):
+            break
+        if spent > 4 * BLOCK_S:
+            print(f"block {nr}: only {n:.0f} samples of a kind in {spent:.0f} s")
+            return None
         # as long as will give the rest with the third pair
-        n = min(k.samples() for k in kinds.values())
-        seconds = min(max(0.4, (BLOCK / max(n, 1) - 1) * seconds * pairs / max(1, PAIRS - pairs)), 8)
+        missing = (BLOCK - n) / max(n, 1) * seconds * (turn - nr) / max(1, PAIRS - pairs)
+        seconds = min(max(0.4, missing), 2 * seconds, 8)
     a, b = kinds["register"], kinds["none"]
-    if n < BLOCK_FLOOR or pairs < PAIRS:
-        print(f"block {nr}: only {n:.0f} samples of a kind in {time.monotonic() - begin:.0f} s")
-        return None
     names = sorted({name for k in kinds.values() for counts in k.of for name in counts if name})
     wide, agrees, said = spread((a, b), names), True, []
     for name in names:
