@@ -99,7 +99,8 @@ if [ "$(id -u)" = 0 ]; then
 f["attach"]["state"] == "no" and "belongs to root" in f["attach"]["says"]
 PYTHON
 fi
-"$dir/tailor" doctor nobody >"$dir/out" 2>"$dir/err"
+# (a folder of PATH that may not be looked into would make it a permission that is denied)
+PATH=/usr/bin:/bin "$dir/tailor" doctor nobody >"$dir/out" 2>"$dir/err"
 status=$?
 [ $status = 1 ] && grep -q "nobody: No such file" "$dir/out" || fail "no such command: exit $status: $(cat "$dir/out" "$dir/err")"
 # what a program loads counts, a script is what runs it, and lines fit a terminal unless a single word does not
