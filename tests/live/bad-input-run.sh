@@ -34,7 +34,7 @@ expect() { # NAME EXPECTED ACTUAL
 }
 samples() { # the number of samples in the trace, -1 when it cannot be read to its end
 	"$B/tailor" dump "$1" 2>"$dir/dump.err" | sed -n 's/.* END .*samples=\([0-9]*\).*/\1/p'
-	[ -s "$dir/dump.err" ] && { echo -1; cat "$dir/dump.err" >&2; }
+	[ ! -s "$dir/dump.err" ] || { echo -1; cat "$dir/dump.err" >&2; }
 }
 at_least() { # NAME TRACE SAMPLES
 	n=$(samples "$2")
