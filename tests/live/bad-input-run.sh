@@ -115,8 +115,10 @@ void begin(char **stack)
 	for (stack += 2 + (long)stack[0]; *stack; stack++)
 		if ((*stack)[0] == 'B' && (*stack)[1] == 'U' && (*stack)[2] == 'R' && (*stack)[3] == 'N' && (*stack)[4] == '=')
 			for (char *c = *stack + 5; *c; c++) ms = 10 * ms + *c - '0';
-	while (now[0] * 1000 + now[1] / 1000000 < ms)
+	while (now[0] * 1000 + now[1] / 1000000 < ms) {
+		for (volatile int i = 0; i < 100000; i++) ; /* not all the time in the kernel, where some users' samples are left out */
 		kernel(265, 2, now); /* clock_gettime(CLOCK_PROCESS_CPUTIME_ID) */
+	}
 	kernel(1, 3, 0);
 }
 C
