@@ -111,6 +111,9 @@ int event_attr(const struct event_spec *spec, const struct event_options *o, con
 /* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
+/* The processor's own: there are so many counters for them, and they may have to take turns. */
+bool event_is_hardware(const struct perf_event_attr *attr);
+
 /* perf_event_open(2). */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
 

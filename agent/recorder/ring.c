@@ -17,7 +17,7 @@ int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes)
 		void *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (p != MAP_FAILED) {
-			*r = (struct ring){ .fd = fd, .page = p, .data = (unsigned char *)p + page, .bytes = bytes };
+			*r = (struct ring){ .fd = fd, .on_cpu_fd = -1, .page = p, .data = (unsigned char *)p + page, .bytes = bytes };
 			return 0;
 		}
 		if (errno != EPERM && errno != ENOMEM && errno != EAGAIN)
@@ -39,6 +39,8 @@ void ring_switch(struct ring *r, bool on)
 	ioctl(r->fd, request, 0);
 	for (int i = 0; i < r->nr_more; i++)
 		ioctl(r->more[i], request, 0);
+	if (r->on_cpu_fd >= 0)
+		ioctl(r->on_cpu_fd, request, 0);
 }
 
 void ring_close(struct ring *r)
@@ -48,15 +50,18 @@ void ring_close(struct ring *r)
 		close(r->fd);
 		for (int i = 0; i < r->nr_more; i++)
 			close(r->more[i]);
+		if (r->on_cpu_fd >= 0)
+			close(r->on_cpu_fd);
 	}
 	r->nr_more = 0;
+	r->on_cpu_fd = -1;
 	r->page = NULL;
 	r->fd = -1;
 }
 
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes)
 {
-	*r = (struct ring){ .fd = -1, .page = page, .data = data, .bytes = bytes };
+	*r = (struct ring){ .fd = -1, .on_cpu_fd = -1, .page = page, .data = data, .bytes = bytes };
 }
 
 static void copy_out(const struct ring *r, uint64_t position, void *to, size_t bytes)

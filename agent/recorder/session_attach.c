@@ -26,7 +26,7 @@
 
 struct attached {
 	int fd, ring_fd; /* an event, and the one whose ring it writes to */
-	uint32_t event;
+	uint32_t event;	 /* or ATTACHED_ON_CPU */
 };
 
 struct attaching {
@@ -34,13 +34,13 @@ struct attaching {
 	pid_t pid;
 	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
 	struct perf_event_attr attr[EVENTS_MAX];
-	int nr_cpus, nr_events;
+	int nr_cpus, nr_events, nr_columns; /* events, and how long it was on the CPU */
 	size_t ring_bytes;
 	int *ring_fd; /* per CPU; -1: offline, or not yet */
 	bool have_rings;
 	uint32_t *threads; /* listed last */
 	size_t nr_threads, threads_capacity;
-	int *opened; /* of the thread at hand: its events, CPU by CPU */
+	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
 };
 
 static bool is_complete(const struct attaching *a, uint32_t tid)
@@ -132,7 +132,7 @@ static int remember(struct session *s, int fd, int ring_fd, uint32_t event)
 
 static void close_opened(struct attaching *a)
 {
-	for (int i = 0; i < a->nr_cpus * a->nr_events; i++) {
+	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++) {
 		if (a->opened[i] >= 0)
 			close(a->opened[i]);
 		a->opened[i] = -1;
@@ -146,13 +146,23 @@ static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
 
 	if (fd < 0)
 		return -errno;
-	a->opened[cpu * a->nr_events + event] = fd;
+	a->opened[cpu * a->nr_columns + event] = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]))
 		return -errno;
 	ret = session_learn_id(a->session, fd, (uint32_t)event);
 	if (ret == 0)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return ret;
+}
+
+/* ... and how long it runs on that CPU: less exact weights are no reason to fail. */
+static void open_on_cpu_beside(struct attaching *a, uint32_t tid, int cpu)
+{
+	int fd = session_open_on_cpu(a->session, &a->attr[0], (pid_t)tid, cpu);
+
+	a->opened[cpu * a->nr_columns + a->nr_events] = fd;
+	if (fd >= 0)
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
@@ -165,6 +175,8 @@ static int open_thread(struct attaching *a, uint32_t tid)
 		if (a->have_rings) {
 			for (int i = 0; i < a->nr_events && ret == 0 && a->ring_fd[cpu] >= 0; i++)
 				ret = open_beside(a, tid, cpu, i);
+			if (ret == 0 && a->ring_fd[cpu] >= 0)
+				open_on_cpu_beside(a, tid, cpu);
 			continue;
 		}
 		ret = session_count_on(s, a->attr, (pid_t)tid, cpu, a->ring_bytes);
@@ -236,9 +248,12 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 	}
 	a->have_rings = true;
 	set_complete(a, tid);
-	for (int i = 0; i < a->nr_cpus * a->nr_events && ret == 0; i++)
+	for (int i = 0; i < a->nr_cpus * a->nr_columns && ret == 0; i++)
 		if (a->opened[i] >= 0) {
-			ret = remember(a->session, a->opened[i], a->ring_fd[i / a->nr_events], (uint32_t)(i % a->nr_events));
+			int column = i % a->nr_columns;
+
+			ret = remember(a->session, a->opened[i], a->ring_fd[i / a->nr_columns],
+				       column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column);
 			if (ret == 0)
 				a->opened[i] = -1;
 		}
@@ -285,9 +300,10 @@ int session_attach_begin(struct session *s)
 	a->session = s;
 	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 	a->nr_events = s->events.nr;
+	a->nr_columns = a->nr_events + 1;
 	session_cpu_attrs(s, a->attr, &a->ring_bytes);
 	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
-	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_events * sizeof(*a->opened));
+	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_columns * sizeof(*a->opened));
 	s->attaching = a;
 	if (!a->ring_fd || !a->opened) {
 		session_attach_end(s);
@@ -295,7 +311,7 @@ int session_attach_begin(struct session *s)
 	}
 	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
 		a->ring_fd[cpu] = -1;
-	for (int i = 0; i < a->nr_cpus * a->nr_events; i++)
+	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++)
 		a->opened[i] = -1;
 	return 0;
 }

@@ -131,6 +131,33 @@ static int share_ring(struct session *s, struct ring *r, int fd)
 	return 0;
 }
 
+/*
+ * An event of a task on one CPU is enabled while the task runs on any CPU: enabled and running tell counters that took turns only beside
+ * how long the task ran on that CPU.  That is the running time of an event of the kernel's, which never takes turns.  None is needed where
+ * no event is the processor's; without it (no descriptor is left) the analyzer makes do.
+ */
+static bool on_cpu_attr(const struct session *s, const struct perf_event_attr *like, struct perf_event_attr *a)
+{
+	bool needed = false;
+
+	for (int i = 0; i < s->events.nr; i++)
+		needed |= event_is_hardware(&s->events.event[i].attr);
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*a), .config = PERF_COUNT_SW_DUMMY,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = like->disabled, .inherit = like->inherit, .enable_on_exec = like->enable_on_exec,
+		.exclude_kernel = like->exclude_kernel, .exclude_hv = like->exclude_hv, .remove_on_exec = like->remove_on_exec,
+	};
+	return needed;
+}
+
+int session_open_on_cpu(const struct session *s, const struct perf_event_attr *like, pid_t pid, int cpu)
+{
+	struct perf_event_attr a;
+
+	return on_cpu_attr(s, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
+}
+
 /* One event after the other of the CPU's; the first one's ring is everybody's. */
 int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
@@ -145,6 +172,7 @@ int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_
 			return ret;
 		}
 	}
+	s->ring[s->nr_rings - 1].on_cpu_fd = session_open_on_cpu(s, &attr[0], pid, cpu);
 	return 0;
 }
 
@@ -287,11 +315,15 @@ void session_switch_counters(struct session *s, bool on)
  */
 static void read_counter(struct session *s, struct ring *r, int event, uint64_t *lost)
 {
-	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
+	uint64_t count[4] = { 0 }, on_cpu[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
 	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
 
 	if (n < (ssize_t)(3 * sizeof(count[0])))
 		return;
+	if (read(r->on_cpu_fd, on_cpu, sizeof(on_cpu)) < (ssize_t)(3 * sizeof(on_cpu[0])))
+		memset(on_cpu, 0, sizeof(on_cpu));
+	else
+		session_add_attached_counts(s, r->fd, ATTACHED_ON_CPU, on_cpu);
 	session_add_attached_counts(s, r->fd, (uint32_t)event, count);
 	*lost += count[3];
 	if (!count[0] && !r->nr_samples[event])
@@ -304,6 +336,7 @@ static void read_counter(struct session *s, struct ring *r, int event, uint64_t 
 	trace_record_u64(s->writer, count[2]);
 	trace_record_u64(s->writer, r->nr_samples[event]);
 	trace_record_u64(s->writer, count[3]);
+	trace_record_u64(s->writer, on_cpu[2]);
 	trace_record_end(s->writer);
 }
 

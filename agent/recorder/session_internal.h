@@ -168,6 +168,8 @@ void session_progress_clear(struct session *s);
 void session_prepare_events(struct session *s);
 /* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
 void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
+/* How long pid runs on this CPU is its running time; like: whose switches it has.  A descriptor, or -1: not needed, or not to be had. */
+int session_open_on_cpu(const struct session *s, const struct perf_event_attr *like, pid_t pid, int cpu);
 /* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
 int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
 /* Samples of several events tell by the kernel's ids whose they are.  0 or -errno. */
@@ -193,7 +195,8 @@ void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);
 void session_switch_attached(struct session *s, bool on);
 /* Has one of those events, whose ring is this one, a task that lives? */
 bool session_ring_is_written(const struct session *s, int ring_fd);
-/* What those of this event say by read(2): value, enabled, running, lost. */
+/* What those of this event (ATTACHED_ON_CPU: how long they were on the CPU) say by read(2): value, enabled, running, lost. */
+#define ATTACHED_ON_CPU UINT32_MAX
 void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4]);
 void session_close_attached(struct session *s);
 

@@ -686,8 +686,8 @@ static bool is_scaled(const struct model *m, uint32_t event)
 	const struct event *e = event < m->nr_events ? &m->event[event] : NULL;
 	bool scaled = e && e->scale > 1;
 
-	for (uint32_t cpu = 0; e && cpu < e->nr_cpu_scales; cpu++)
-		scaled |= e->cpu_scale[cpu] > 1;
+	for (uint32_t cpu = 0; e && cpu < e->nr_counts; cpu++)
+		scaled |= e->count[cpu].scale > 1;
 	return scaled;
 }
 

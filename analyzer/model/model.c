@@ -6,6 +6,7 @@
  */
 #include "model.h"
 
+#include "counts.h"
 #include "eh_frame.h"
 #include "memory.h"
 
@@ -14,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define CPUS_MAX 8192u
-#define SCALE_MAX 1000.0
 
 #define GROW(array, nr, capacity) \
 	((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
@@ -830,58 +828,9 @@ static void read_event(struct model *m, const struct trace_record *r)
 		m->nr_events = (uint32_t)i + 1;
 }
 
-/* A counter that ran a tenth of its time, and lost half of its samples, has a twentieth of what there was.  Beyond
- * SCALE_MAX it is noise. */
-static double scale_of(uint64_t enabled, uint64_t running, uint64_t samples, uint64_t lost)
-{
-	double scale = running && running < enabled ? (double)enabled / (double)running : 1;
-
-	scale *= samples ? 1 + (double)lost / (double)samples : 1;
-	return scale < SCALE_MAX ? scale : SCALE_MAX;
-}
-
 uint64_t model_whole(double scaled)
 {
 	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
-}
-
-static void read_count(struct model *m, const struct trace_record *r)
-{
-	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu));
-	uint64_t enabled = trace_u64(r, F(count, enabled_ns)), running = trace_u64(r, F(count, running_ns));
-	uint64_t samples = trace_u64(r, F(count, samples)), lost = trace_u64(r, F(count, lost));
-	struct event *e;
-	double scale;
-
-	if (i >= m->nr_events)
-		return;
-	e = &m->event[i];
-	scale = scale_of(enabled, running, 0, 0);
-	e->counted += model_whole((double)trace_u64(r, F(count, value)) * scale);
-	e->count_samples += samples;
-	e->count_lost += lost;
-	e->enabled_ns += enabled;
-	e->running_ns += running;
-	if (cpu >= e->nr_cpu_scales && cpu < CPUS_MAX) {
-		double *bigger = realloc(e->cpu_scale, (cpu + 1) * sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		memset(bigger + e->nr_cpu_scales, 0, (cpu + 1 - e->nr_cpu_scales) * sizeof(*bigger));
-		e->cpu_scale = bigger;
-		e->nr_cpu_scales = (uint32_t)cpu + 1;
-	}
-	if (cpu < e->nr_cpu_scales)
-		e->cpu_scale[cpu] = scale_of(enabled, running, samples, lost);
-}
-
-double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
-{
-	const struct event *e = event < m->nr_events ? &m->event[event] : NULL;
-
-	if (!e || e->scale <= 0)
-		return 1;
-	return cpu < e->nr_cpu_scales && e->cpu_scale[cpu] > 0 ? e->cpu_scale[cpu] : e->scale;
 }
 
 static void read_told(struct told **list, uint32_t *nr, const struct trace_record *r, bool loss)
@@ -971,7 +920,7 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 		read_told(&m->loss, &m->nr_losses, r, true);
 		return;
 	case TRACE_COUNT:
-		read_count(m, r);
+		counts_read(m, r);
 		return;
 	case TRACE_IMAGE_FILE:
 		read_image_file(m, r);
@@ -1108,11 +1057,6 @@ static void settle_switches(struct model *m)
 		else if (strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
 			leaving = i;
 	}
-	for (uint32_t i = 0; i < m->nr_events; i++) {
-		const struct event *e = &m->event[i];
-
-		m->event[i].scale = scale_of(e->enabled_ns, e->running_ns, e->count_samples, e->count_lost);
-	}
 	m->leaving = m->preempted = MODEL_NO_EVENT;
 	if (preempted == MODEL_NO_EVENT)
 		return;
@@ -1141,6 +1085,7 @@ static int settle_events(struct model *m)
 		if (!e->name || !e->unit || !e->scope)
 			return -ENOMEM;
 	}
+	counts_settle(m);
 	settle_switches(m);
 	return 0;
 }
@@ -1270,7 +1215,7 @@ void model_destroy(struct model *m)
 		free(m->event[i].name);
 		free(m->event[i].unit);
 		free(m->event[i].scope);
-		free(m->event[i].cpu_scale);
+		counts_free(&m->event[i]);
 	}
 	free_told(m->notice, m->nr_notices);
 	free_told(m->loss, m->nr_losses);

@@ -153,6 +153,11 @@ struct thread {
 #define MODEL_EVENT_LEAVING "context-switches"
 #define MODEL_NO_EVENT UINT32_MAX
 
+struct event_count { /* what counters of one processor, or those of all threads, said */
+	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost;
+	double scale; /* 0: none told */
+};
+
 struct event {
 	char *name, *unit, *scope; /* "" for an event that the trace leaves out */
 	uint64_t period, rate, registers;
@@ -160,11 +165,11 @@ struct event {
 	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
 	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
-	uint64_t enabled_ns, running_ns; /* running is less where counters had to take turns */
-	/* what a sample's weight stands for: more than it says where counters took turns or samples were lost; 0: of a processor
-	 * of which no counter told */
-	double scale, *cpu_scale;
-	uint32_t nr_cpu_scales;
+	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters had to take turns */
+	/* what a sample's weight stands for: more than it says where counters took turns or samples were lost */
+	double scale;
+	struct event_count *count, of_threads; /* by processor; of counters that go with their threads */
+	uint32_t nr_counts;
 };
 
 struct told { /* a NOTICE or a LOSS */

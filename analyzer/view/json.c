@@ -230,8 +230,8 @@ static json_t *events(const struct summary *s)
 		put(o, "weight", json_real(s->all.event[i].weight));
 		put(o, "counted", json_integer((json_int_t)e->counted));
 		put(o, "lost", json_integer((json_int_t)e->count_lost));
-		if (e->enabled_ns)
-			put(o, "running", json_real((double)e->running_ns / (double)e->enabled_ns));
+		if (e->on_cpu_ns)
+			put(o, "running", json_real((double)e->running_ns / (double)e->on_cpu_ns));
 		put(o, "shown", json_boolean(i == s->event));
 		json_array_append_new(list, o);
 	}

@@ -96,9 +96,9 @@ static void put_share_of_counter(const struct text *t, uint32_t i)
 
 	if (e->counted && all_pass(t->s))
 		fprintf(t->to, "\n          samples of %.1f %% of what it counted", 100 * t->s->all.event[i].weight / (double)e->counted);
-	if (e->running_ns < e->enabled_ns - e->enabled_ns / 200)
+	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		fprintf(t->to, "\n          counted %.0f %% of the time, in turns: weights are scaled",
-			100 * (double)e->running_ns / (double)e->enabled_ns);
+			100 * (double)e->running_ns / (double)e->on_cpu_ns);
 	if (nr_counted(m) > 1)
 		fprintf(t->to, "; %s", i == t->s->event ? "shown below" : "see --event");
 }

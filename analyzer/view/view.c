@@ -171,7 +171,7 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 
 static const char *why_scaled(const struct event *e)
 {
-	bool turns = e->running_ns < e->enabled_ns - e->enabled_ns / 200;
+	bool turns = e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200;
 
 	return turns && e->count_lost ? "counters took turns, and samples were lost" : turns ? "counters took turns" : "samples were lost";
 }

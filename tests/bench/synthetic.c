@@ -495,20 +495,24 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 		exit(1);
 }
 
-/* A processor for each thread. */
-static void counts(bool others)
+/* A processor for each thread; or one thread that was on one of them for half of the time, and on another for the rest. */
+static void counts(bool others, bool migrated)
 {
 	for (uint64_t e = CYCLES; e <= (others ? INSTRUCTIONS : CYCLES); e++)
 		for (uint64_t cpu = 0; cpu < NR_THREADS; cpu++) {
 			begin(TRACE_COUNT, 4, F_COUNT(count));
-			NUMBERS(e, cpu, 1000000, 4000, e == CYCLES && cpu == 0 ? 1000 : 4000, 100, e == INSTRUCTIONS ? 50 : 0);
+			if (migrated)
+				NUMBERS(e, cpu, 1000000, 4000 * NR_THREADS, 4000, 100, 0, e == CYCLES ? 0 : 4000);
+			else
+				NUMBERS(e, cpu, 1000000, 4000, e == CYCLES && cpu == 0 ? 1000 : 4000, 100,
+					e == INSTRUCTIONS ? 50 : 0, 4000);
 			trace_record_end(w);
 		}
 }
 
 int main(int argc, char **argv)
 {
-	bool others = false, plain = false, turns = false;
+	bool others = false, plain = false, turns = false, migrated = false;
 	uint64_t nr = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, nr_code = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct diag d;
 
@@ -518,13 +522,14 @@ int main(int argc, char **argv)
 		with_marks |= strcmp(argv[i], "marks") == 0;
 		with_changes |= strcmp(argv[i], "changes") == 0;
 		turns |= strcmp(argv[i], "turns") == 0;
+		migrated |= strcmp(argv[i], "migrated") == 0;
 		plain |= strcmp(argv[i], "functions") == 0;
 		with_addresses |= strcmp(argv[i], "memory") == 0;
 		if (strncmp(argv[i], "perf=", 5) == 0)
 			perf_path = argv[i] + 5;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [marks] [changes] "
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [migrated] [marks] [changes] "
 			"[perf=FILE]\n");
 		return 2;
 	}
@@ -544,8 +549,8 @@ int main(int argc, char **argv)
 	if (with_addresses)
 		all_memory();
 	all_samples(nr, nr_code, others);
-	if (turns)
-		counts(others);
+	if (turns || migrated)
+		counts(others, migrated);
 	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 1000000 + nr_code + nr * 25000, 0, 0, F_COUNT(end));
 	for (int i = 0; i < F_COUNT(end); i++)
 		NUMBERS(0);

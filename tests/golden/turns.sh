@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Where counters took turns, or samples were lost, weights stand for what there was, and the report says so: the same samples with and
-# without the counters' own words at their ends.
+# without the counters' own words at their ends.  Where threads moved between processors, counters took no turns, though each was enabled
+# for longer than it could count.
 set -u
 B=$1
 [ -e "$B/bench/synthetic" ] || { echo "skipped, because $B/bench/synthetic has not been built (make table)"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-"$B/bench/synthetic" 4000 5 "$dir/whole.tlr" events && "$B/bench/synthetic" 4000 5 "$dir/turns.tlr" events turns || exit 1
+"$B/bench/synthetic" 4000 5 "$dir/whole.tlr" events && "$B/bench/synthetic" 4000 5 "$dir/turns.tlr" events turns &&
+	"$B/bench/synthetic" 4000 5 "$dir/migrated.tlr" events migrated || exit 1
 /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
 import json, subprocess, sys
 
@@ -38,8 +40,12 @@ for said in ("cycles: its samples stand for 81 % of what there was (counters too
 if "counted 81 % of the time" not in report("turns"):
     bad = 1
     print(f"tailor report: expected 'counted 81 % of the time', got: {report('turns')[:500]}")
-if "stand for" in report("whole", "--view", "threads"):
-    bad = 1
-    print("tailor report: says that weights were scaled where nothing is missing")
+for name in "whole", "migrated":
+    if weights(name, "cycles") != weights("whole", "cycles") or weights(name, "instructions") != weights("whole", "instructions"):
+        bad = 1
+        print(f"{name}: expected the weights that samples have, got {weights(name, 'cycles')} and {weights(name, 'instructions')}")
+    if "stand for" in report(name, "--view", "threads") or "of the time" in report(name):
+        bad = 1
+        print(f"tailor report {name}.tlr: says that weights were scaled where nothing is missing")
 sys.exit(bad)
 END

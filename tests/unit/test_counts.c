@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What counters say at their ends, against what is known of a program: how long it ran on each processor, and how long they counted. */
+#include "unit.h"
+
+#include "counts.h"
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREAD UINT32_MAX
+
+struct word {
+	uint32_t cpu;
+	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns;
+};
+
+/* One event, of which these were told. */
+static void read_all(struct model *m, const struct word *t, int nr, int nr_values)
+{
+	*m = (struct model){ .nr_events = 1 };
+	for (int i = 0; i < nr; i++) {
+		const uint64_t v[] = { 0, t[i].cpu, t[i].value, t[i].enabled_ns, t[i].running_ns, t[i].samples, t[i].lost, t[i].on_cpu_ns };
+		struct trace_record r = { .id = TRACE_COUNT, .nr_values = nr_values };
+
+		for (int k = 0; k < nr_values; k++)
+			r.values[k] = (struct trace_value){ .kind = TRACE_UINT, .u = v[k] };
+		counts_read(m, &r);
+	}
+	counts_settle(m);
+}
+
+static void near(double got, double expected)
+{
+	assert_true(fabs(got - expected) <= 1e-9 * fabs(expected));
+}
+
+/* A thread is a tenth of its time on one processor, and the rest on another: both counters were enabled all the time. */
+static void who_migrates_took_no_turns(void **state)
+{
+	static const struct word said[] = { { 0, 100, 1000, 100, 10, 0, 100 }, { 1, 900, 1000, 900, 90, 0, 900 } };
+
+	(void)state;
+	for (int nr_values = F_COUNT(count) - 1; nr_values <= F_COUNT(count); nr_values++) { /* without and with the time on the processor */
+		struct model m;
+
+		read_all(&m, said, 2, nr_values);
+		near(model_event_scale(&m, 0, 0), 1);
+		near(model_event_scale(&m, 0, 1), 1);
+		near(model_event_scale(&m, 0, 2), 1); /* nothing was told of it */
+		assert_int_equal(m.event[0].counted, 1000);
+		assert_int_equal(m.event[0].on_cpu_ns, m.event[0].running_ns);
+		counts_free(&m.event[0]);
+	}
+}
+
+/* ... and on the second processor counters took turns: a third of the time was counted. */
+static void turns_are_taken_where_they_are(void **state)
+{
+	static const struct word said[] = { { 0, 100, 1000, 100, 10, 0, 100 }, { 1, 300, 1000, 300, 30, 0, 900 } };
+	struct model m;
+
+	(void)state;
+	read_all(&m, said, 2, F_COUNT(count));
+	near(model_event_scale(&m, 0, 0), 1);
+	near(model_event_scale(&m, 0, 1), 3);
+	assert_int_equal(m.event[0].counted, 1000);
+	assert_int_equal(m.event[0].on_cpu_ns, 1000);
+	assert_int_equal(m.event[0].running_ns, 400);
+	counts_free(&m.event[0]);
+	/* who does not know where they were still knows how many there were in all */
+	read_all(&m, said, 2, F_COUNT(count) - 1);
+	near(model_event_scale(&m, 0, 0), 2.5);
+	near(model_event_scale(&m, 0, 1), 2.5);
+	assert_int_equal(m.event[0].counted, 1000);
+	counts_free(&m.event[0]);
+}
+
+static void counters_of_threads_count_wherever_they_run(void **state)
+{
+	static const struct word said[] = { { THREAD, 50, 100, 50, 5, 0, 0 }, { THREAD, 150, 300, 150, 15, 0, 0 } };
+	struct model m;
+
+	(void)state;
+	read_all(&m, said, 2, F_COUNT(count));
+	near(model_event_scale(&m, 0, 0), 2);
+	near(model_event_scale(&m, 0, 7), 2);
+	assert_int_equal(m.event[0].counted, 400);
+	counts_free(&m.event[0]);
+}
+
+static void what_was_lost_is_stood_for_where_it_was_lost(void **state)
+{
+	static const struct word said[] = { { 0, 100, 100, 100, 10, 10, 100 }, { 1, 100, 100, 100, 20, 0, 100 } };
+	struct model m;
+
+	(void)state;
+	read_all(&m, said, 2, F_COUNT(count));
+	near(model_event_scale(&m, 0, 0), 2);
+	near(model_event_scale(&m, 0, 1), 1);
+	assert_int_equal(m.event[0].count_lost, 10);
+	counts_free(&m.event[0]);
+}
+
+/* A file says what it likes. */
+static void numbers_that_make_no_sense_stay_bounded(void **state)
+{
+	static const uint64_t strange[] = { 0, 1, 1000, UINT64_MAX / 2, UINT64_MAX };
+	enum { NR = sizeof(strange) / sizeof(strange[0]) };
+
+	(void)state;
+	for (int i = 0; i < NR * NR * NR * NR; i++) {
+		const struct word said[] = {
+			{ i % 2 ? 0 : THREAD, strange[i % NR], strange[i / NR % NR], strange[i / NR / NR % NR], strange[i % NR],
+			  strange[i / NR / NR / NR], strange[i / NR % NR] },
+			{ 8191, strange[i / NR % NR], strange[i % NR], 5, 1, 1, 0 },
+			{ 8192, 1, 1, 1, 1, 1, 1 },
+		};
+		struct model m;
+
+		read_all(&m, said, 3, F_COUNT(count));
+		for (uint32_t cpu = 0; cpu < 3; cpu++) {
+			double scale = model_event_scale(&m, 0, cpu);
+
+			assert_true(scale >= 1 && scale <= 1000);
+		}
+		counts_free(&m.event[0]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_migrates_took_no_turns),
+		cmocka_unit_test(turns_are_taken_where_they_are),
+		cmocka_unit_test(counters_of_threads_count_wherever_they_run),
+		cmocka_unit_test(what_was_lost_is_stood_for_where_it_was_lost),
+		cmocka_unit_test(numbers_that_make_no_sense_stay_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
