@@ -7,6 +7,11 @@
 #define ALIKE_MIN 0.25
 #define TIMES_MIN 3
 #define CHANCE 5 /* standard errors of an autocorrelation, 1 / sqrt(nr), that are still chance */
+/*
+ * An autocorrelation of samples in bins is about the part of them that meet others a period later.  With so many the first hill is
+ * told from higher multiples of it: one standard error is a seventh, and of what meets more than chance, one in a hundred is wrong.
+ */
+#define MEETINGS_MIN 50
 
 static double correlation(const double *v, size_t nr, size_t lag, double mean, double variance)
 {
@@ -17,7 +22,7 @@ static double correlation(const double *v, size_t nr, size_t lag, double mean, d
 	return sum / (double)(nr - lag) / variance;
 }
 
-bool period_find(const double *v, size_t nr, double *steps, double *alike)
+bool period_find(const double *v, size_t nr, double samples, double *steps, double *alike)
 {
 	double mean = 0, variance = 0, best = 0, *r;
 	size_t lags = nr / TIMES_MIN, lag = 1, found = 0;
@@ -42,7 +47,7 @@ bool period_find(const double *v, size_t nr, double *steps, double *alike)
 	for (size_t i = lag; i < lags && !found; i++)
 		if (r[i] >= 0.7 * best && r[i] >= r[i - 1] && r[i] >= r[i + 1])
 			found = i;
-	if (found && best >= ALIKE_MIN && best >= CHANCE / sqrt((double)nr)) {
+	if (found && best >= ALIKE_MIN && best >= CHANCE / sqrt((double)nr) && r[found] * samples >= MEETINGS_MIN) {
 		/* the hill's top by a parabola through three points */
 		double a = r[found - 1], b = r[found], c = r[found + 1], bend = a - 2 * b + c;
 

@@ -8,8 +8,8 @@
 
 /*
  * The period of a series in steps, and how alike it is to itself moved by that much (autocorrelation, 1: the same).  false when it
- * repeats fewer than three times, or not more than chance would have it.
+ * repeats fewer than three times, or not more than chance would have it, or is made of too few samples to tell.
  */
-bool period_find(const double *v, size_t nr, double *steps, double *alike);
+bool period_find(const double *v, size_t nr, double samples, double *steps, double *alike);
 
 #endif

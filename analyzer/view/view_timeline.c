@@ -165,7 +165,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 	wide = high >= low && in_all > 0 ? (uint32_t)(SAMPLES_A_BIN * (high - low + 1) / in_all) + 1 : 1;
 	for (uint32_t i = 0; series && i < s->nr_order && i < PERIODS_OF; i++) {
 		uint32_t first = UINT32_MAX, last = 0;
-		double steps, how;
+		double steps, how, samples = s->sum[r->event][s->order[i]].samples;
 
 		if (!s->order[i])
 			continue; /* nobody: what the samples of no component do is no iteration */
@@ -179,8 +179,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 			first = bin < first ? bin : first;
 			last = bin > last ? bin : last;
 		}
-		if (s->sum[r->event][s->order[i]].samples < GRID_SMALL || last < first ||
-		    !period_find(series + first, last - first + 1, &steps, &how))
+		if (last < first || !period_find(series + first, last - first + 1, samples, &steps, &how))
 			continue;
 		found++;
 		grid_row(g);
