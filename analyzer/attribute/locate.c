@@ -124,6 +124,7 @@ void locator_fini(struct locator *l)
 	intern_fini(&l->lines);
 	intern_fini(&l->images);
 	intern_fini(&l->host.ids);
+	nameless_fini(&l->nameless);
 	free(l->location);
 }
 
@@ -134,20 +135,27 @@ static uint32_t component_of_line(struct locator *l, const struct process *p, co
 	return s ? model_line_component(l->a->model, s, number) : COMPONENT_NONE;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static void locate_in_elf(struct locator *l, const struct process *p, const struct code *c, uint64_t address, struct location *out)
 {
 	struct elf_object *elf = c->kind == CODE_ELF ? c->elf : c->file ? c->file->elf : NULL;
 	struct elf_function f = { 0 };
 	struct elf_line row, before, after;
 	bool has_before, has_after, has_function;
-	const char *plt, *slash;
-	uint64_t at;
+	char *name;
+	const char *plt;
+	uint64_t at, start;
 
 	out->jit = c->kind == CODE_ELF || c->generated;
 	out->image = get_image(l, c->path);
 	if (!elf || !code_file_address(c, address, &at)) {
-		slash = strrchr(c->path, '/');
-		out->function = get_function(l, strdup(slash ? slash + 1 : c->path), out->image, false, out->jit, false);
+		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
 		return;
 	}
 	has_function = elf_find_function(elf, at, &f);
@@ -155,9 +163,11 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
 	} else if (elf_find_plt(elf, at, &plt)) {
 		out->function = get_function(l, strdup(plt), out->image, true, out->jit, false);
+	} else if (nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", base_name(c->path),
+										(unsigned long long)start) > 0) {
+		out->function = get_function(l, name, out->image, false, out->jit, false);
 	} else {
-		slash = strrchr(c->path, '/');
-		out->function = get_function(l, strdup(slash ? slash + 1 : c->path), out->image, false, out->jit, false);
+		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
 	}
 	if (!elf_find_line(elf, at, &row))
 		return;

@@ -9,6 +9,7 @@
 #include "attribute.h"
 #include "host_components.h"
 #include "intern.h"
+#include "nameless.h"
 
 struct location {
 	uint32_t function, line, image; /* indexes in the attribution */
@@ -24,6 +25,7 @@ struct locator {
 	struct attribution *a;
 	struct intern by_address, functions, lines, images;
 	struct host_components host;
+	struct nameless nameless;
 	struct location *location;
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;

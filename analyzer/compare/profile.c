@@ -52,7 +52,7 @@ static int fill(const struct profile_question *q, struct report *r, struct profi
 	if (q->level == LEVELS_MAX) {
 		const struct function *f = &r->a->function[value];
 
-		e->name = strdup(f->symbol ? f->name : "(no symbol)");
+		e->name = strdup(f->name);
 		e->path = strdup(r->a->image[f->image].path);
 		e->detail = strdup("");
 	} else {

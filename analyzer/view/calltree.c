@@ -49,15 +49,41 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 	return t->nr++;
 }
 
-/* The call of key from parent: one on the way, if it is there. */
+/* Looks up the way from a new call. */
+static void find_again(struct calltree *t, uint32_t call)
+{
+	struct call *c = &t->call[call];
+	uint32_t caller = t->call[c->parent].key;
+
+	for (uint32_t at = c->parent; at && !c->pair_again; at = t->call[at].parent)
+		if (t->call[at].key == c->key) {
+			c->again = true;
+			c->pair_again = t->call[t->call[at].parent].key == caller;
+		}
+}
+
+/* The call of key from parent. */
 static uint32_t go(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
 {
+	struct calltree *t = m->t;
+	uint32_t nr = t->nr, call;
+
 	if (key == 0)
 		return parent;
-	for (uint32_t at = parent, n = 0; at && n < DEPTH_MAX; at = m->t->call[at].parent, n++)
-		if (m->t->call[at].key == key)
-			return at;
-	return m->t->call[parent].depth < DEPTH_MAX ? add_call(m, parent, key, flags) : parent;
+	if (t->level == LEVELS_MAX) {
+		if (t->call[parent].key == key && parent)
+			return parent;
+	} else {
+		for (uint32_t at = parent; at; at = t->call[at].parent)
+			if (t->call[at].key == key)
+				return at;
+	}
+	if (t->call[parent].depth >= DEPTH_MAX)
+		return parent;
+	call = add_call(m, parent, key, flags);
+	if (t->nr > nr)
+		find_again(t, call);
+	return call;
 }
 
 static void add_own(struct making *m, uint32_t call, const struct group_sum *sum)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls as a tree, from the sums of TABLE_STACK: of functions, or of components of a level.  On a way from the root each of
- * them stands once: a call of what is on the way already (recursion, direct or not) goes on there, so that what is summed up
- * along a way never counts a sample twice.  Context: thread.
+ * Calls as a tree, from the sums of TABLE_STACK: of functions, or of components of a level.  A function that calls itself is one call.
+ * One that is called again by way of others is a call of its own, below theirs: who sums up calls of one function leaves these out.  Of
+ * components each stands once on a way from the root: a call of what is on the way already goes on there.  Context: thread.
  */
 #ifndef TAILOR_CALLTREE_H
 #define TAILOR_CALLTREE_H
@@ -14,6 +14,8 @@ struct call {
 	uint32_t key;	 /* function or component; 0: none */
 	uint32_t depth;
 	uint16_t flags; /* enum stack_flags of one of its frames */
+	bool again;	 /* there is a call of the same above it */
+	bool pair_again; /* ... by the same caller */
 	double own, total; /* measure; total: with all below */
 	double own_samples, total_samples;
 	uint32_t *child; /* sorted: the largest total first */

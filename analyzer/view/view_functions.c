@@ -16,6 +16,16 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Beside its image: a symbol, where code without one begins, or that there is nothing to tell. */
+static const char *name_of(const struct function *f)
+{
+	const char *offset = f->symbol || f->unknown || f->name[0] == '[' ? NULL : strrchr(f->name, '+');
+
+	if (f->symbol || f->unknown || f->name[0] == '[')
+		return f->name;
+	return offset && strncmp(offset, "+0x", 3) == 0 ? offset : "(no symbol)";
+}
+
 static void show(struct report *r, const struct shown *v, struct page *p)
 {
 	struct grid *g = grid_create("functions", "Functions");
@@ -38,7 +48,7 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
 			before += report_measure(r, &s.sum[r->event][s.order[i]]);
 			grid_set(g, cumulative, total > 0 ? before / total : 0);
-			grid_set_text(g, name, f->symbol || f->unknown || f->name[0] == '[' ? f->name : "(no symbol)");
+			grid_set_text(g, name, name_of(f));
 			grid_set_text(g, image, base_name(r->a->image[f->image].path));
 			grid_set_text(g, path, r->a->image[f->image].path);
 			grid_set(g, generated, f->jit);

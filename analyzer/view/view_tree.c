@@ -146,7 +146,7 @@ static int by_pair_total(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Each key stands once on a way, so the sum over its calls is its aggregate. */
+/* The sum over its calls, without those that are below another one, is a key's aggregate. */
 static void fill_callees(const struct report *r, const struct calltree *t, struct grid *g, const int column[5], const struct page *p)
 {
 	uint32_t nr_keys = t->level == LEVELS_MAX ? r->a->nr_functions : r->model->dictionary.nr_components, nr = 0;
@@ -162,10 +162,12 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 			continue;
 		key[c->key].key = c->key;
 		name_of[c->key] = key[c->key].call = i;
-		key[c->key].total += c->total;
 		key[c->key].own += c->own;
-		key[c->key].samples += c->total_samples;
-		if (c->parent)
+		if (!c->again) {
+			key[c->key].total += c->total;
+			key[c->key].samples += c->total_samples;
+		}
+		if (c->parent && !c->pair_again)
 			pair[nr++] = (struct pair){ t->call[c->parent].key, c->key, c->total, c->total_samples };
 	}
 	if (!key || !pair || !name_of)

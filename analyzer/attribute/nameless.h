@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code of an image that no symbol names goes by the FDE that describes it: compilers make one for each function.  Context: thread.
+ */
+#ifndef TAILOR_NAMELESS_H
+#define TAILOR_NAMELESS_H
+
+#include "elf_object.h"
+
+struct nameless_image;
+
+struct nameless {
+	struct nameless_image *first; /* of each image that was asked for */
+};
+
+/* Where the code around an address of the file's own begins.  false: nothing describes it. */
+bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start);
+void nameless_fini(struct nameless *n);
+
+#endif
