@@ -10,6 +10,7 @@
 
 #define CHANNEL_WAIT_MS 5000
 #define SLICE_MS 6 /* a host is held up for less than 10 */
+#define TRIES 20
 #ifndef F_GET_SEALS
 #define F_GET_SEALS 1034
 #define F_SEAL_SHRINK 2
@@ -140,7 +141,7 @@ static int send_message(int fd, struct wire_message *m, const int *fds, int nr)
 	return n == (long)sizeof(*m) ? 0 : n < 0 ? (int)n : -EPROTO;
 }
 
-/* *passed: the descriptor that came along, or -1. */
+/* *passed: the descriptor that came along, or -1.  -EPIPE: the connection was closed without an answer. */
 static int receive_answer(int fd, struct wire_answer *a, int *passed)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
@@ -160,7 +161,9 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 	c = n > 0 ? CMSG_FIRSTHDR(&h) : NULL;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(passed, CMSG_DATA(c), sizeof(int));
-	if (n != (long)sizeof(*a) || a->magic != WIRE_MAGIC || a->version != LOG_VERSION)
+	if (n == 0 || n == -ECONNRESET)
+		ret = -EPIPE;
+	else if (n != (long)sizeof(*a) || a->magic != WIRE_MAGIC || a->version != LOG_VERSION)
 		ret = -EPROTO;
 	else
 		ret = a->status;
@@ -171,16 +174,21 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 	return ret < 0 ? ret : 0;
 }
 
+/* The recorder waits for a message for a while only.  Who does not get to run meanwhile finds the connection closed, and tries again. */
 static int exchange(const char *socket_name, struct wire_message *m, const int *fds, int nr, struct wire_answer *a, int *passed)
 {
-	int fd = connect_to(socket_name), ret;
+	int ret = -EPIPE;
 
-	if (fd < 0)
-		return fd;
-	ret = send_message(fd, m, fds, nr);
-	if (ret == 0)
-		ret = receive_answer(fd, a, passed);
-	sys_close(fd);
+	for (int i = 0; i < TRIES && ret == -EPIPE; i++) {
+		int fd = connect_to(socket_name);
+
+		if (fd < 0)
+			return fd;
+		ret = send_message(fd, m, fds, nr);
+		if (ret == 0 || ret == -EPIPE) /* it may have refused us before we spoke */
+			ret = receive_answer(fd, a, passed);
+		sys_close(fd);
+	}
 	return ret;
 }
 
