@@ -154,6 +154,23 @@ static bool is_known(const struct trace_chunk *c)
 	return c->type >= TRACE_CHUNK_RECORDS && c->type <= TRACE_CHUNK_END;
 }
 
+static bool is_whole(const struct trace_reader *t, const struct trace_chunk *c)
+{
+	return crc32c(crc32c(0, c, sizeof(*c) - 4), t->file + t->at + sizeof(*c), c->stored_bytes) == c->crc32c;
+}
+
+/* Is there another chunk behind this one, or the end of the file? */
+static bool leads_to_chunk(const struct trace_reader *t, const struct trace_chunk *c)
+{
+	size_t behind = t->at + sizeof(*c) + c->stored_bytes;
+	uint32_t magic;
+
+	if (t->file_bytes - behind < sizeof(magic))
+		return t->file_bytes == behind;
+	memcpy(&magic, t->file + behind, sizeof(magic));
+	return magic == TRACE_MAGIC;
+}
+
 bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 {
 	while (t->at < t->file_bytes) {
@@ -171,6 +188,11 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 		}
 		if (!is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
 			return true;
+		/* skipped unread, by a length that may be damaged: whole chunks would go with it */
+		if (!leads_to_chunk(t, c) && !is_whole(t, c)) {
+			trace_resync(t);
+			continue;
+		}
 		t->at += sizeof(*c) + c->stored_bytes;
 	}
 	return false;
@@ -180,7 +202,7 @@ enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chun
 {
 	const unsigned char *stored = t->file + t->at + sizeof(*c);
 
-	if (crc32c(crc32c(0, c, sizeof(*c) - 4), stored, c->stored_bytes) != c->crc32c)
+	if (!is_whole(t, c))
 		return CHUNK_BAD;
 	if (!is_known(c))
 		return CHUNK_UNKNOWN;
