@@ -65,7 +65,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 struct spread {
 	uint32_t match;
-	double range, sum, mean, deviation, smallest, largest;
+	double range, sum, mean, deviation, smallest, largest; /* of weights */
+	double samples; /* of all traces */
 	uint32_t nr; /* traces that have it */
 };
 
@@ -87,8 +88,9 @@ static struct spread line_of(const struct match *m, const struct profile *p, uin
 	for (uint32_t n = 0; n < m->nr_profiles; n++) {
 		const struct profile_entry *entry = match_entry(m, p, i, n);
 
-		v[n] = entry ? entry->samples : 0;
+		v[n] = entry ? entry->measure : 0;
 		l.nr += entry != NULL;
+		l.samples += entry ? entry->samples : 0;
 		l.sum += v[n];
 		l.smallest = v[n] < l.smallest ? v[n] : l.smallest;
 		l.largest = v[n] > l.largest ? v[n] : l.largest;
@@ -107,7 +109,7 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	struct page page;
 	struct grid *g;
 	uint32_t nr = 0;
-	int c[10];
+	int c[11];
 
 	if (!line || page_init(&page, stdout, a->form)) {
 		free(line);
@@ -121,9 +123,10 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 		nr += line[nr].sum > 0;
 	}
 	qsort(line, nr, sizeof(*line), by_range);
-	g = grid_create("stat", "Samples over %u traces, the most unsteady first", a->nr);
+	g = grid_create("stat", "Weights over %u traces, the most unsteady first", a->nr);
 	c[0] = grid_column(g, "range", "range%", CELL_PERCENT, 0, 0);
-	c[1] = grid_column(g, "sum", "sum", CELL_COUNT, 0, 0);
+	c[10] = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0);
+	c[1] = grid_column(g, "sum", "sum", CELL_NUMBER, 0, 0);
 	c[2] = grid_column(g, "sum_share", "sum%", CELL_SHARE, 0, 0);
 	c[3] = grid_column(g, "n", "N", CELL_COUNT, 0, 0);
 	c[4] = grid_column(g, "mean", "mean", CELL_NUMBER, 0, 0);
@@ -138,6 +141,7 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 
 		grid_row(g);
 		grid_set(g, c[0], line[i].range);
+		grid_set(g, c[10], line[i].samples);
 		grid_set(g, c[1], line[i].sum);
 		grid_set(g, c[2], line[i].sum);
 		grid_set(g, c[3], line[i].nr);
@@ -158,7 +162,7 @@ static int run(int argc, char **argv)
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
 	static const struct argp argp = { options, parse, "TRACE TRACE...",
 		"Show how much the traces of several runs differ, operator by operator (or at --level, or --level function): range% is "
-		"the difference between most and fewest samples as a part of all of them, and the largest comes first.\v"
+		"the difference between the largest and the smallest weight as a part of all of them, and the largest comes first.\v"
 		"Example: for i in 1 2 3 4 5; do tailor run -o $i.tlr -- program; done; tailor stat ?.tlr", children, NULL, NULL };
 	struct arguments args = { .top = 10 };
 	struct profile *p;

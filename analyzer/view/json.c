@@ -53,7 +53,7 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 		put(o, "samples", count(sum->samples));
 		put(o, "kernel", count(sum->kernel));
 		put(o, "weight", json_real(sum->weight));
-		put(o, "share", share(sum->samples, sums->total.samples));
+		put(o, "share", share(summary_measure(sum), summary_measure(&sums->total)));
 		for (uint32_t n = 0; n < c->nr_links; n++) {
 			const struct component *up = &d->component[c->links[n].upper];
 			json_t *p = json_object();
@@ -133,7 +133,7 @@ static json_t *functions(const struct summary *s)
 		put(o, "symbol", json_boolean(f->symbol));
 		put(o, "generated", json_boolean(f->jit));
 		put(o, "samples", count(s->all.function[i].samples));
-		put(o, "share", share(s->all.function[i].samples, s->all.total.samples));
+		put(o, "share", share(summary_measure(&s->all.function[i]), summary_measure(&s->all.total)));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -168,7 +168,7 @@ static json_t *images(const struct summary *s)
 
 		put(o, "path", json_text(s->a->image[i].path));
 		put(o, "samples", count(s->all.image[i].samples));
-		put(o, "share", share(s->all.image[i].samples, s->all.total.samples));
+		put(o, "share", share(summary_measure(&s->all.image[i]), summary_measure(&s->all.total)));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -280,12 +280,12 @@ static json_t *told(const struct told *t, uint32_t nr, bool losses)
 static json_t *run_phase(const struct summary *s)
 {
 	json_t *o = json_object();
-	double total = s->run.total.samples;
+	double all = summary_measure(&s->run.total);
 
 	put(o, "marks", json_integer(s->nr_runs));
-	put(o, "samples", count(total));
+	put(o, "samples", count(s->run.total.samples));
 	if (s->plan_level != LEVELS_MAX)
-		put(o, "on_operator", share(total - s->run.component[s->plan_level][0].samples, total));
+		put(o, "on_operator", share(all - summary_measure(&s->run.component[s->plan_level][0]), all));
 	put(o, "kernel", count(s->run.total.kernel));
 	put(o, "methods", named(s->run.method, method_names, 0, NR_METHODS));
 	put(o, "reasons", named(s->run.reason, reason_names, 1, NR_REASONS));

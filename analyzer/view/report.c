@@ -236,7 +236,7 @@ void report_fini(struct report *r)
 double report_measure(const struct report *r, const struct group_sum *s)
 {
 	(void)r;
-	return s->weight > 0 ? s->weight : s->samples;
+	return summary_measure(s);
 }
 
 const char *report_unit(const struct report *r)

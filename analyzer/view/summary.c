@@ -239,13 +239,14 @@ void summary_tenths(const double *values, size_t nr, double total, int *tenths)
 	}
 }
 
-static int by_samples(const void *a, const void *b, void *sums)
+static int by_measure(const void *a, const void *b, void *sums)
 {
 	const struct group_sum *s = sums;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	double x = summary_measure(&s[i]), y = summary_measure(&s[j]);
 
-	if (s[i].samples != s[j].samples)
-		return s[i].samples > s[j].samples ? -1 : 1;
+	if (x < y || x > y)
+		return x > y ? -1 : 1;
 	return i < j ? -1 : i > j;
 }
 
@@ -256,6 +257,6 @@ size_t summary_order(const struct group_sum *sums, uint32_t nr, uint32_t *order)
 	for (uint32_t i = 0; i < nr; i++)
 		if (sums[i].samples > 0)
 			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), by_samples, (void *)(uintptr_t)sums);
+	qsort_r(order, n, sizeof(*order), by_measure, (void *)(uintptr_t)sums);
 	return n;
 }

@@ -44,7 +44,13 @@ uint64_t summary_lost(const struct model *m);
 /* Tenths of per cent of each value, by largest remainder, so that they add up to 1000 when the values add up to total. */
 void summary_tenths(const double *values, size_t nr, double total, int *tenths);
 
-/* Indexes of the groups with samples, most samples first.  Returns how many; order has room for nr. */
+/* What shares are of: weights; samples where these have none. */
+static inline double summary_measure(const struct group_sum *s)
+{
+	return s->weight > 0 ? s->weight : s->samples;
+}
+
+/* Indexes of the groups with samples, the largest measure first.  Returns how many; order has room for nr. */
 size_t summary_order(const struct group_sum *sums, uint32_t nr, uint32_t *order);
 
 /* The views. */

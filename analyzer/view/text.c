@@ -214,8 +214,9 @@ static void put_plan_of(const struct text *t, const struct process *process)
 {
 	const struct dictionary *d = &t->s->a->model->dictionary;
 	const struct group_sum *sums = t->s->run.component[t->s->plan_level];
+	struct group_sum total = t->s->run.process[process->number], on = { 0 };
 	struct plan p = { 0 };
-	double *values = NULL, on = 0, total = t->s->run.process[process->number].samples;
+	double *values = NULL, all;
 	uint32_t nr;
 
 	if (!plan_tree_make(d, t->s->plan_level, process->number, t->page.utf8, &p.tree))
@@ -225,24 +226,27 @@ static void put_plan_of(const struct text *t, const struct process *process)
 	p.tenths = calloc(nr + 1u, sizeof(*p.tenths));
 	if (!values || !p.tenths)
 		goto out;
-	for (uint32_t i = 0; i < nr; i++)
-		on += values[i] = sums[p.tree.line[i].component].samples;
-	if (total < on)
+	for (uint32_t i = 0; i < nr; i++) {
+		values[i] = summary_measure(&sums[p.tree.line[i].component]);
+		group_sum_add(&on, &sums[p.tree.line[i].component]);
+	}
+	if (total.samples < on.samples)
 		total = on; /* children of this process worked for its plan */
-	values[nr] = total - on;
-	summary_tenths(values, nr + 1, total, p.tenths);
+	all = summary_measure(&total);
+	values[nr] = all > summary_measure(&on) ? all - summary_measure(&on) : 0;
+	summary_tenths(values, nr + 1, all, p.tenths);
 	if (t->s->has_run)
-		put_heading(t, "Plan of process %u: %.0f samples in its run phase", process->pid, total);
+		put_heading(t, "Plan of process %u: %.0f samples in its run phase", process->pid, total.samples);
 	else
-		put_heading(t, "Plan of process %u: %.0f samples", process->pid, total);
+		put_heading(t, "Plan of process %u: %.0f samples", process->pid, total.samples);
 	fputs("  share            samples kernel guess  rows  ", t->to);
 	put_name(t, level_name(t, t->s->plan_level), 80 - NAME_COLUMN);
 	fputc('\n', t->to);
 	for (uint32_t i = 0; i < nr; i++)
 		plan_line(t, &p, i);
 	put_share(t, p.tenths[nr]);
-	fprintf(t->to, " %*s%8.0f%20s(on none: the reasons are below)\n", BAR_CELLS, "", values[nr], "");
-	fprintf(t->to, " 100.0 %% %*s%8.0f%20s(kernel: of a line's samples)\n", BAR_CELLS, "", total, "");
+	fprintf(t->to, " %*s%8.0f%20s(on none: the reasons are below)\n", BAR_CELLS, "", total.samples - on.samples, "");
+	fprintf(t->to, " 100.0 %% %*s%8.0f%20s(kernel: of a line's samples)\n", BAR_CELLS, "", total.samples, "");
 	put_wrong_estimates(t, &p);
 out:
 	plan_tree_fini(&p.tree);
@@ -268,10 +272,10 @@ static void put_plans(const struct text *t)
 
 /* Rows of one grouping, the largest first, and how much the others have together. */
 static void put_table(const struct text *t, const char *heading, const struct group_sum *sums, uint32_t nr, uint32_t first,
-		      double total, void (*put)(const struct text *t, uint32_t i))
+		      const struct group_sum *total, void (*put)(const struct text *t, uint32_t i))
 {
 	uint32_t *order = malloc((nr + 1) * sizeof(*order));
-	double values[64], rest = 0;
+	double values[64], rest = 0, rest_samples = 0;
 	int tenths[64];
 	size_t n, shown;
 
@@ -284,22 +288,24 @@ static void put_table(const struct text *t, const char *heading, const struct gr
 	if (n == 0)
 		goto out;
 	for (size_t i = 0; i < n; i++)
-		if (i < shown)
-			values[i] = sums[first + order[i]].samples;
-		else
-			rest += sums[first + order[i]].samples;
+		if (i < shown) {
+			values[i] = summary_measure(&sums[first + order[i]]);
+		} else {
+			rest += summary_measure(&sums[first + order[i]]);
+			rest_samples += sums[first + order[i]].samples;
+		}
 	values[shown] = rest;
-	summary_tenths(values, shown + 1, total, tenths);
+	summary_tenths(values, shown + 1, summary_measure(total), tenths);
 	put_heading(t, "%s", heading);
 	for (size_t i = 0; i < shown; i++) {
 		put_share(t, tenths[i]);
-		fprintf(t->to, "%10.0f  ", values[i]);
+		fprintf(t->to, "%10.0f  ", sums[first + order[i]].samples);
 		put(t, first + order[i]);
 		fputc('\n', t->to);
 	}
 	if (n > shown) {
 		put_share(t, tenths[shown]);
-		fprintf(t->to, "%10.0f  (%zu more)\n", rest, n - shown);
+		fprintf(t->to, "%10.0f  (%zu more)\n", rest_samples, n - shown);
 	}
 out:
 	free(order);
@@ -389,7 +395,7 @@ static void put_levels(const struct text *t)
 			    (i != t->s->a->model->host_level[HOST_LEVEL_OBJECT] || t->s->a->objects_differ)) {
 				snprintf(heading, sizeof(heading), "By %s%s", level_name(t, i),
 					 t->s->has_run ? ", in the run phase" : "");
-				put_table(t, heading, t->s->run.component[i], d->nr_components, 1, t->s->run.total.samples,
+				put_table(t, heading, t->s->run.component[i], d->nr_components, 1, &t->s->run.total,
 					  put_component);
 			}
 }
@@ -446,7 +452,6 @@ void view_text(const struct summary *s, FILE *to, bool colour, int top)
 {
 	struct text t = { s, to, { .to = to, .colour = colour, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .columns = 80 }, top };
 	const struct attribution *a = s->a;
-	double all = s->all.total.samples;
 
 	put_header(&t);
 	if (a->nr_samples == 0) {
@@ -457,17 +462,17 @@ void view_text(const struct summary *s, FILE *to, bool colour, int top)
 	put_plans(&t);
 	put_levels(&t);
 	put_jit(&t);
-	put_table(&t, "Functions", s->all.function, a->nr_functions, 0, all, put_function);
+	put_table(&t, "Functions", s->all.function, a->nr_functions, 0, &s->all.total, put_function);
 	if (has_other_lines(s))
-		put_table(&t, "Source lines", s->all.line, a->nr_lines, 1, all, put_line);
-	put_table(&t, "Images", s->all.image, a->nr_images, 0, all, put_image);
+		put_table(&t, "Source lines", s->all.line, a->nr_lines, 1, &s->all.total, put_line);
+	put_table(&t, "Images", s->all.image, a->nr_images, 0, &s->all.total, put_image);
 	if (a->model->nr_processes > 1)
-		put_table(&t, "Processes", s->all.process, a->model->nr_processes, 0, all, put_process);
+		put_table(&t, "Processes", s->all.process, a->model->nr_processes, 0, &s->all.total, put_process);
 	if (a->model->dictionary.nr_components > 1)
-		put_table(&t, "Who decided", s->all.method, NR_METHODS, 0, all, put_method);
+		put_table(&t, "Who decided", s->all.method, NR_METHODS, 0, &s->all.total, put_method);
 	if (s->has_run)
-		put_table(&t, "Not attributed in the run phase, because", s->run.reason, NR_REASONS, 1, s->run.total.samples,
+		put_table(&t, "Not attributed in the run phase, because", s->run.reason, NR_REASONS, 1, &s->run.total,
 			  put_reason);
-	put_table(&t, "Not attributed to a component, because", s->all.reason, NR_REASONS, 1, all, put_reason);
+	put_table(&t, "Not attributed to a component, because", s->all.reason, NR_REASONS, 1, &s->all.total, put_reason);
 	put_told(&t);
 }
