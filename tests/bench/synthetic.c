@@ -529,8 +529,8 @@ int main(int argc, char **argv)
 			perf_path = argv[i] + 5;
 	}
 	if (!nr || !nr_code) {
-		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [migrated] [marks] [changes] "
-			"[perf=FILE]\n");
+		fprintf(stderr, "usage: synthetic SAMPLES OBJECTS OUT [events] [names] [functions] [memory] [turns] [migrated] "
+			"[marks] [changes] [perf=FILE]\n");
 		return 2;
 	}
 	if (trace_writer_open(argv[3], true, &w, &d)) {

@@ -19,7 +19,7 @@ def tailor(*arguments):
     return subprocess.run([f"{B}/tailor", *arguments], capture_output=True, text=True, check=True).stdout
 
 def by_processor():
-    """Of the host: samples, and weight by the processor that it was on (a kernel's sample there is one of the function that it interrupts)."""
+    """Of the host: samples, and weight by processor (a kernel's sample is one of the function there that it interrupts)."""
     nr, weight = 0, {}
     for r in csv.DictReader(io.StringIO(tailor("export", "--format", "csv", TRACE))):
         nr += 1
