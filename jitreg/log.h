@@ -11,8 +11,9 @@
  * fetch-and-add would jam for good), copy the record behind the frame, then publish by storing the frame's position
  * with release order.  Old contents never look published: a position occurs once in the life of a log.
  *
- * Drain (recorder): at head.consumed, a frame whose position fits is complete.  One that stays unpublished for 100 ms, or
- * until its process has ended, belonged to a writer that was killed: go on at the next 8-byte boundary whose frame fits
+ * Drain (recorder): at head.consumed, a frame whose position fits is complete.  One that stays unpublished for 10 s (100 ms
+ * in a log that is half full), or until its process has ended, belonged to a writer that was killed: go on at the next
+ * 8-byte boundary whose frame fits
  * (position = its own, size within what is reserved), and count the bytes between as a gap.  Every byte here is
  * hostile: copy the frame and the record first, then check the copy.
  */

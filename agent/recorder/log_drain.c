@@ -8,7 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STUCK_NS 100000000ull
+/*
+ * A writer that was killed is not told from one that has no processor.  On a busy machine that may be so for long, and what is passed
+ * over is lost: only where others need the room is it passed over soon.
+ */
+#define STUCK_NS 10000000000ull
+#define STUCK_FULL_NS 100000000ull /* in a log that is half full */
 #define RECORD_MIN 16u
 
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd)
@@ -120,7 +125,7 @@ void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 		if (!finished) {
 			if (!l->stuck_since_ns)
 				l->stuck_since_ns = now_ns;
-			if (now_ns - l->stuck_since_ns < STUCK_NS)
+			if (now_ns - l->stuck_since_ns < (end - l->consumed > l->ring_bytes / 2 ? STUCK_FULL_NS : STUCK_NS))
 				return;
 		}
 		for (next = l->consumed + 8; next != end && !frame_at(l, next, end, &f); next += 8)

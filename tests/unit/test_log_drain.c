@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-#define STEP_NS 100000000ull /* how long an unpublished frame is waited for */
+#define STEP_NS 10000000000ull /* how long an unpublished frame is waited for */
+#define STEP_FULL_NS 100000000ull /* in a log that is half full */
 
 struct fixture {
 	struct log_drain log;
@@ -153,7 +154,7 @@ static void log_waits_for_a_slow_writer(void **state)
 	assert_int_equal(f->log.gap_bytes, 0);
 }
 
-static void log_passes_a_killed_writer_after_100_ms_and_counts_the_gap(void **state)
+static void log_passes_a_killed_writer_after_10_s_and_counts_the_gap(void **state)
 {
 	struct fixture *f = *state;
 
@@ -169,6 +170,22 @@ static void log_passes_a_killed_writer_after_100_ms_and_counts_the_gap(void **st
 	drain(f, false);
 	assert_int_equal(f->nr, 2);
 	assert_int_equal(f->seen[1], 3);
+	assert_int_equal(f->log.gap_bytes, 416);
+}
+
+static void log_that_is_half_full_passes_it_after_100_ms(void **state)
+{
+	struct fixture *f = *state;
+
+	reserve(f, 400);
+	append(f, 1, LOG_RING_BYTES_MIN / 2 - 400 - 3 * sizeof(struct log_frame)); /* just half full */
+	drain(f, false);
+	f->now_ns += STEP_FULL_NS;
+	drain(f, false);
+	assert_int_equal(f->nr, 0);
+	append(f, 2, 32);
+	drain(f, false);
+	assert_int_equal(f->nr, 2);
 	assert_int_equal(f->log.gap_bytes, 416);
 }
 
@@ -259,7 +276,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(log_head_says_whose_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_yields_records_in_order_across_many_rounds_of_the_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_waits_for_a_slow_writer, setup, teardown),
-		cmocka_unit_test_setup_teardown(log_passes_a_killed_writer_after_100_ms_and_counts_the_gap, setup, teardown),
+		cmocka_unit_test_setup_teardown(log_passes_a_killed_writer_after_10_s_and_counts_the_gap, setup, teardown),
+		cmocka_unit_test_setup_teardown(log_that_is_half_full_passes_it_after_100_ms, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_of_an_ended_process_is_not_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_refuses_frames_larger_than_what_is_reserved, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_believes_no_position_that_cannot_be, setup, teardown),

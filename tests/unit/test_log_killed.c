@@ -103,9 +103,9 @@ static void killed_writers_leave_gaps_and_nothing_else(void **state)
 		/* the log may be full of what they left: then the marker waits for the drain */
 		while (append(MARKER, round, 100))
 			for (int i = 0; i < 2; i++)
-				log_drain(&drain, false, now_ns += 200000000, on_record, NULL);
+				log_drain(&drain, false, now_ns += 20000000000, on_record, NULL);
 		for (int i = 0; i < 4; i++)
-			log_drain(&drain, false, now_ns += 200000000, on_record, NULL);
+			log_drain(&drain, false, now_ns += 20000000000, on_record, NULL);
 		nr_gaps += drain.gap_bytes > gap_before;
 		assert_int_equal(last_of_writer[MARKER], round);
 		assert_int_equal(nr_wrong, 0);
