@@ -288,17 +288,17 @@ static inline jitreg_emit_function jitreg_find_(void)
 
 	if (__atomic_load_n(&jitreg_state_.looked_s, __ATOMIC_RELAXED) == now_s)
 		return 0;
-	__atomic_store_n(&jitreg_state_.looked_s, now_s, __ATOMIC_RELAXED);
 	symbol = dlsym(JITREG_RTLD_DEFAULT, "jitreg_emit");
 	recorders = symbol ? dlsym(JITREG_RTLD_DEFAULT, "jitreg_recorders") : 0;
-	if (!recorders) {
-		(void)dlerror();
+	recorder = recorders ? __atomic_load_n((const uint32_t *)recorders, __ATOMIC_ACQUIRE) : 0;
+	if (!recorder) {
+		/* only now: who comes while another thread still looks must look as well, or what it says is lost */
+		__atomic_store_n(&jitreg_state_.looked_s, now_s, __ATOMIC_RELAXED);
+		if (!recorders)
+			(void)dlerror();
 		errno = saved;
 		return 0;
 	}
-	recorder = __atomic_load_n((const uint32_t *)recorders, __ATOMIC_ACQUIRE);
-	if (!recorder)
-		return 0;
 	memcpy(&emit, &symbol, sizeof(emit));
 	__atomic_store_n(&jitreg_state_.recorders, (const uint32_t *)recorders, __ATOMIC_RELEASE);
 	__atomic_store_n(&jitreg_state_.emit, emit, __ATOMIC_RELEASE);
