@@ -372,12 +372,15 @@ static struct operator *pagerank(struct plan *p, const struct data *d)
 	return OUTPUT(p, t, x_node, x_rank);
 }
 
-/* Operators that all call the same function, for work in known proportions. */
+/*
+ * Operators that all call the same function, for work in known proportions; and one whose work is of another length for each row, since
+ * samples at even distances would come at the same places of rows that all take as long as that or half of it.
+ */
 static struct operator *calibrate(struct plan *p, const struct data *d)
 {
 	struct operator *o = scan(p, d, CUSTOMER);
 
-	p->sql = "select sum(work8(work4(work2(work1(c_custkey)))))\nfrom customer\n";
+	p->sql = "select sum(work(work8(work4(work2(work1(c_custkey))))))\nfrom customer\n";
 	for (uint64_t units = 1; units <= 8; units *= 2) {
 		char name[32];
 
@@ -385,6 +388,7 @@ static struct operator *calibrate(struct plan *p, const struct data *d)
 		o = operator(p, OP_WORK, o, o->estimated_rows, name, "");
 		o->units = units;
 	}
+	o = operator(p, OP_WORK, o, o->estimated_rows, "work at random", "");
 	o = operator(p, OP_AGGREGATE, o, 1, "aggregate", "sum(work)");
 	sum(o, col(x_work));
 	return OUTPUT(p, o, x_sum0);
