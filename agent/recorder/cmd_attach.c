@@ -132,19 +132,17 @@ static int run(int argc, char **argv)
 	a.session.command = target_command(a.pid);
 	a.session.no_guest = true;
 	session_lift_limits();
+	/* the name keeps a second recorder away, from the first one's trace, too */
+	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
+	a.session.socket = socket;
 	ret = session_open(&a.session, &s, &d);
+	if (ret == -EADDRINUSE)
+		diag_fail(&d, EBUSY, "process %d is being recorded already by another `tailor attach`; end that one first (Ctrl-C)",
+			  (int)a.pid);
 	if (ret) {
 		give_up(NULL, &d);
 		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 	}
-	/* the name keeps a second recorder away */
-	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
-	ret = session_listen(s, socket, &d);
-	if (ret == -EADDRINUSE)
-		diag_fail(&d, EBUSY, "process %d is being recorded already by another `tailor attach`; end that one first (Ctrl-C)",
-			  (int)a.pid);
-	if (ret)
-		return give_up(s, &d);
 	ret = session_count(s, a.pid, false, &d);
 	if (ret) {
 		target_failed(&target, ret, &d);

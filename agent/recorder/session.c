@@ -117,7 +117,10 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		return diag_fail(d, ENOMEM, "no memory for a session");
 	s->options = s->dormant_options = *o;
 	s->socket = s->signals = s->control = s->asker = -1;
-	ret = o->dormant ? 0 : session_begin_recording(s, d);
+	/* a name that another has is a session that may not be, and whose trace may be there */
+	ret = o->socket ? session_listen(s, o->socket, d) : 0;
+	if (ret == 0 && !o->dormant)
+		ret = session_begin_recording(s, d);
 	if (ret) {
 		session_free(s);
 		return ret;
@@ -125,7 +128,8 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = session_now_ns();
 	s->random = random;
-	snprintf(s->socket_name, sizeof(s->socket_name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
+	if (!o->socket)
+		snprintf(s->socket_name, sizeof(s->socket_name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
 	s->signals = open_signals();
 	come_first();
 	*out = s;

@@ -31,6 +31,7 @@ struct session_options {
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
+	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
 };
 
 #define SESSION_OPTIONS_DEFAULT \

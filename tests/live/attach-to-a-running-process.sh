@@ -303,8 +303,13 @@ kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'thread of the kernel
 
 attach_on "$dir/first.tlr" "$busy"
 refused "two recorders" 1 'recorded already by another' "$busy"
+# also where both write to one file, as they do by default
+timeout 300 "$B/tailor" attach -o "$dir/first.tlr" "$busy" 2>"$dir/err"
+[ $? = 1 ] && [ "$(grep -c 'recorded already by another' "$dir/err")" = "$(wc -l <"$dir/err")" ] ||
+	fail "two recorders, one file: expected one sentence, got: $(cat "$dir/err")"
 kill -INT $recorder
 wait $recorder || fail "the first recorder was disturbed"
+"$B/tailor" dump "$dir/first.tlr" | grep -q ' END ' || fail "two recorders: the first one's trace is not whole"
 
 "$B/tailor" run -q -e "$plain" -o "$dir/run.tlr" -- "$B/hosts/busy" 1000000 >/dev/null &
 recorder=$!
