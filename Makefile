@@ -196,7 +196,7 @@ hosts:
 	@tests/hosts/build.sh $B
 libfuzzer:
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c -fsanitize=fuzzer,address - -o $B/libfuzzer-works 2>/dev/null; \
-	then $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \
+	then $(MAKE) --no-print-directory -s CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \
 		SAN=fuzzer-no-link,address,undefined fuzz; fi
 # -------------------------------------------------------------------------------------------------------- elsewhere
 prefix ?= /usr/local

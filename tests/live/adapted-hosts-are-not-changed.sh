@@ -94,7 +94,8 @@ check() { # NOTE COMMAND...
 		nr=$((nr + 1))
 		# files for perf of these processes, by number (and of no older ones that had it)
 		for pid in $(sed -n 's|^[0-9.]* \([1-9][0-9]*\)/.*|\1|p' ../dump | sort -u); do
-			left=$(find /tmp -maxdepth 1 \( -name "jit-$pid.dump" -o -name "jit-$pid-*.dump" -o -name "perf-$pid.map" \) -newer ../begun)
+			left=$(find /tmp -maxdepth 1 -newer ../begun \
+				\( -name "jit-$pid.dump" -o -name "jit-$pid-*.dump" -o -name "perf-$pid.map" \))
 			[ -z "$left" ] || fail "tailor run $how -- $*: left behind: $left"
 		done
 	done

@@ -44,7 +44,8 @@ threads() { # SECONDS: leaves the number of samples in the threads' function in 
 gcc -c -x c -o "$dir/some.o" - <<<'int f(void) { return 1; }' || exit 1
 for scope in cpu thread; do
 	if command -v lli-14 >/dev/null && gather 51 child; then
-		expect "the ELF of the child's JIT" "$child" "$(sed -n 's|^[0-9.]* \([0-9]*\)/.* IMAGE load_bias=0 flags=1 .*|\1|p' "$dir/dump")"
+		whose=$(sed -n 's|^[0-9.]* \([0-9]*\)/.* IMAGE load_bias=0 flags=1 .*|\1|p' "$dir/dump")
+		expect "the ELF of the child's JIT" "$child" "$whose"
 		# it is announced before it runs
 		expect "samples in the child's code that have a name" "$n" "$(report 'r["jit"]["named"]')"
 	fi
@@ -58,6 +59,7 @@ for scope in cpu thread; do
 		expect "the last one's address" "0x$(head -n 1 "$dir/out")" "$last"
 	fi
 	# each does the same work, so if it is counted it has a third of these samples
-	gather 100 threads && expect "C11 threads with samples of their function" 3 "$(report 'sum(t["samples"] > 0 for t in r["threads"])')"
+	gather 100 threads &&
+		expect "C11 threads with samples of their function" 3 "$(report 'sum(t["samples"] > 0 for t in r["threads"])')"
 done
 finish

@@ -29,7 +29,8 @@ for what in shrink head frames bytes messages; do
 		"$B/tailor" dump "$dir/t.tlr" >"$dir/dump" 2>"$dir/dump.err" || fail "$what, scope $scope: dump: $(cat "$dir/dump.err")"
 		grep -q ' END ' "$dir/dump" || fail "$what, scope $scope: the trace has no END"
 		n=$(grep -c ' LOAD .*kept_' "$dir/dump")
-		[ "$n" = 1000 ] || fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n: $(cat "$dir/out" "$dir/err")"
+		[ "$n" = 1000 ] ||
+			fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n: $(cat "$dir/out" "$dir/err")"
 		timeout 300 "$B/tailor" report "$dir/t.tlr" >/dev/null 2>"$dir/dump.err" || fail "$what: report: $(cat "$dir/dump.err")"
 		echo "survived: $what, scope $scope"
 	done

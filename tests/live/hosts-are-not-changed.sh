@@ -60,7 +60,8 @@ interrupted() {
 	local status
 	timeout 300 "$B/tailor" run -q --sampler signal -o "$my/s.tlr" -- "$B/hosts/interrupted" "$(kill -l STKFLT)" >"$my/out" 2>"$my/err"
 	status=$?
-	[ $status = 0 ] && [ "$(grep -c 'to its end, its time$' "$my/out")" = 7 ] && grep -q '^ppoll with a mask: interrupted' "$my/out" || {
+	[ $status = 0 ] && [ "$(grep -c 'to its end, its time$' "$my/out")" = 7 ] &&
+		grep -q '^ppoll with a mask: interrupted' "$my/out" || {
 		fail "interrupted: expected 7 waits to their end and one with a mask to be interrupted, got exit $status and:"
 		cat "$my/out" "$my/err"
 	}

@@ -84,8 +84,8 @@ bad += [f"{k}: perf has {perf_functions[k]} samples, we have {functions[k]}" for
 same, of = (sum(n for k, n in perf_functions.items() if k[0] == own and (k in both or not wanted)) for wanted in (True, False))
 if same < 0.9 * of or not of:
     bad.append(f"functions of {own} that both name have {same} of {of} samples, expected nine of ten")
-print("\n".join(bad[:20]) or f"FIGURE {len(both)} functions and {len(images)} images of {len(ours)} samples agree with perf; {same} of {of} samples in {own} "
-      f"are in functions that both name, {two_truths} in built-in functions")
+print("\n".join(bad[:20]) or f"FIGURE {len(both)} functions and {len(images)} images of {len(ours)} samples agree with perf; "
+      f"{same} of {of} samples in {own} are in functions that both name, {two_truths} in built-in functions")
 sys.exit(bool(bad))
 END
 cat >"$dir/operators.py" <<'END'
@@ -96,8 +96,8 @@ from evidence import verdict
 head, *rows = (line.rstrip("\n").split("\t") for line in sys.stdin)
 rows = [dict(zip(head, r)) for r in rows]
 on = [bool(r["operator"]) for r in rows if r["image"] == "(generated)"]
-# A block is a stretch of 50 of them: one of 100 or fewer is in no line, at a function's edge, so that three of 50 are in one of 70 stretches.
-# Where times or addresses are not those of the trace beside it, they are on no operator, in each stretch.
+# A block is a stretch of 50 of them: one of 100 or fewer is in no line, at a function's edge, so that three of 50 are in one of 70
+# stretches.  Where times or addresses are not those of the trace beside it, they are on no operator, in each stretch.
 blocks = [sum(on[i:i + 50]) >= 0.95 * 50 for i in range(0, len(on) - 49, 50)]
 said = f"{sum(on)} of {len(on)} samples of generated code are on an operator"
 holds = verdict(blocks)
@@ -115,8 +115,8 @@ perf_record() {
 	for try in 1 2 3 4 5; do
 		rate=$(allowed_rate "$2")
 		# shellcheck disable=SC2086 # words
-		timeout 600 ${before_perf:-} perf record -q -B -e "$(plain_event)" -F "$rate" -o "$dir/$1.data" "${@:3}" >"$dir/$1.out" 2>"$dir/$1.err" &&
-			return
+		timeout 600 ${before_perf:-} perf record -q -B -e "$(plain_event)" -F "$rate" -o "$dir/$1.data" "${@:3}" \
+			>"$dir/$1.out" 2>"$dir/$1.err" && return
 		grep -q 'not supported\|frequency rate\|Invalid argument' "$dir/$1.err" || return 1
 	done
 	return 1
@@ -150,7 +150,8 @@ perf_record c 2000 -k mono "$dir/host" 1 || { echo "skipped, because perf cannot
 plain() { # NAME [ARGUMENT...] SECONDS; of which a third is enough
 	local name=$1 seconds=${*: -1}
 	set -- "${@:2:$#-2}"
-	perf_record "$name" 2000 -k mono "$@" "$dir/host" $((3 * seconds)) || { fail "perf record ($name): $(cat "$dir/$name.err")"; return 1; }
+	perf_record "$name" 2000 -k mono "$@" "$dir/host" $((3 * seconds)) ||
+		{ fail "perf record ($name): $(cat "$dir/$name.err")"; return 1; }
 	import "$name" && count "$name" /host
 }
 gather 100 plain c && compare c host
@@ -158,7 +159,8 @@ gather 100 plain c && compare c host
 # a JIT that writes a map for perf
 v8() { # SECONDS
 	rm -f "/tmp/perf-${node_pid:-none}.map"
-	perf_record n 2000 -k mono node --perf-basic-prof --logfile="$dir/v8.log" "$dir/n.js" "$1" || { fail "perf record node: $(cat "$dir/n.err")"; return 1; }
+	perf_record n 2000 -k mono node --perf-basic-prof --logfile="$dir/v8.log" "$dir/n.js" "$1" ||
+		{ fail "perf record node: $(cat "$dir/n.err")"; return 1; }
 	node_pid=$(tail -n 1 "$dir/n.out")
 	import n && count n '(generated)'
 }
@@ -229,7 +231,8 @@ END
 fi
 # through a pipe it is the same
 piped() { # SECONDS
-	timeout 600 perf record -q -B -e "$(plain_event)" -F "$(allowed_rate 2000)" -k mono -o - "$dir/host" $((3 * $1)) 2>/dev/null >"$dir/p.data"
+	timeout 600 perf record -q -B -e "$(plain_event)" -F "$(allowed_rate 2000)" -k mono -o - "$dir/host" $((3 * $1)) \
+		2>/dev/null >"$dir/p.data"
 	import p && count p /host
 }
 gather 100 piped && { "$B/tailor" report --view functions --top 0 "$dir/p.tlr" | grep -q '  more ' || fail "from a pipe: expected a function 'more'"; }

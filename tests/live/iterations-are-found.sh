@@ -69,8 +69,9 @@ def record(scale, seconds):
 
 scale, seconds, waiting = 0.25, 1, []
 
-# A block is a run that nothing disturbed, with enough samples.  Its iterations differ by less than 10 %, so that their period is found in all
-# but a few of 100.  Where periods are found of something else (a multiple, the sampling, chance) or not at all, no run agrees, or few do.
+# A block is a run that nothing disturbed, with enough samples.  Its iterations differ by less than 10 %, so that their period is found in
+# all but a few of 100.  Where periods are found of something else (a multiple, the sampling, chance) or not at all, no run agrees, or
+# few do.
 def agrees(nr):
     global scale, seconds, waiting
     if not waiting:
@@ -83,13 +84,14 @@ def agrees(nr):
         if not waiting:
             return None
     run = waiting.pop(0)
-    periods = json.loads(call(f"{B}/tailor", "report", "--view", "timeline", "--mark", f"run#{run.number}", "--json", TRACE))["tables"]["periods"]
+    timeline = call(f"{B}/tailor", "report", "--view", "timeline", "--mark", f"run#{run.number}", "--json", TRACE)
+    periods = json.loads(timeline)["tables"]["periods"]
     print(f"FIGURE {ITERATIONS} iterations marked, one each {run.between() / 1e6:.2f} ms; found: " +
           ", ".join(f"{p['name']} {p['times']} each {p['period_ns'] / 1e6:.2f} ms" for p in periods))
     joins = [p for p in periods if p["name"] in ("hash join", "group by") and abs(p["times"] - ITERATIONS) <= 2]
     return {p["name"] for p in joins} == {"hash join", "group by"} and all(abs(p["period_ns"] / run.between() - 1) <= 0.15 for p in periods)
 
-sys.exit(not decide(f"the hash join and the group by come back {ITERATIONS} times, give or take two, and all periods that are found are within "
-                    "15 % of an iteration's", agrees, enough_s=120))
+sys.exit(not decide(f"the hash join and the group by come back {ITERATIONS} times, give or take two, and all periods that are found are "
+                    "within 15 % of an iteration's", agrees, enough_s=120))
 END
 finish

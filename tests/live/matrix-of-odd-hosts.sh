@@ -26,7 +26,8 @@ record() { # HOW: one recording; returns 1 where the host's words were refused
 	fi
 	status=$?
 	if [ $status != "$expected" ] || ! cmp -s "$dir/alone.out" "$dir/out"; then
-		fail "$sentence, $1: expected exit $expected and its own output, got exit $status: $(diff "$dir/alone.out" "$dir/out" | head -n 3)"
+		fail "$sentence, $1: expected exit $expected and its own output, got exit $status:" \
+			"$(diff "$dir/alone.out" "$dir/out" | head -n 3)"
 		sed 's/^/    /' "$dir/err" | head -n 5
 	fi
 	wait_for ended || echo "$sentence, $1: the trace has no END: $(tail -n 2 "$dir/dump")"

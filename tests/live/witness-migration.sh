@@ -57,8 +57,8 @@ for how in "cpu", "thread", "attach":
     for turns, share in (20, 0.1), (1, 0.1):
         seen = []
         def block(_):
-            # If weights are right, the difference is noise, below half a point; if each processor's samples stand for the time on all of them,
-            # the first has 50 %.
+            # If weights are right, the difference is noise, below half a point; if each processor's samples stand for the time on
+            # all of them, the first has 50 %.
             pair = record(how, turns, share)
             if pair is None:
                 return None

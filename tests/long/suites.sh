@@ -137,10 +137,13 @@ settle() { # SUITE WAY: of what is in $dir/first
 			return
 		fi
 		modules=()
-		case $1 in python*) mapfile -t modules < <(printf '%s\n' "${!outcomes[@]}" | sed -n 's/^test\.\([^.]*\)\..*/\1/p' | sort -u) ;; esac
+		case $1 in
+		python*) mapfile -t modules < <(printf '%s\n' "${!outcomes[@]}" | sed -n 's/^test\.\([^.]*\)\..*/\1/p' | sort -u) ;;
+		esac
 		both "$1" "$2" "${modules[@]}"
 		for test in "${!outcomes[@]}"; do
-			if [ "$(verdicts alone "$test")" = "${alone_first[$test]}" ] && [ "$(verdicts "$2" "$test")" = "${with_first[$test]}" ]; then
+			if [ "$(verdicts alone "$test")" = "${alone_first[$test]}" ] &&
+				[ "$(verdicts "$2" "$test")" = "${with_first[$test]}" ]; then
 				outcomes[$test]+=0
 			else
 				outcomes[$test]+=1
@@ -148,8 +151,8 @@ settle() { # SUITE WAY: of what is in $dir/first
 			case $(/usr/bin/python3 tests/evidence.py "${outcomes[$test]}" $RIGHT $WRONG) in
 			holds) unset "outcomes[$test]" ;;
 			refuted)
-				fail "$1, $2: $test: expected the same verdict as alone (${alone_first[$test]}), got ${with_first[$test]};" \
-					"again (0) and again: ${outcomes[$test]}"
+				fail "$1, $2: $test: expected the same verdict as alone (${alone_first[$test]})," \
+					"got ${with_first[$test]}; again (0) and again: ${outcomes[$test]}"
 				unset "outcomes[$test]"
 				;;
 			esac

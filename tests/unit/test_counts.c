@@ -42,7 +42,8 @@ static void who_migrates_took_no_turns(void **state)
 	static const struct word said[] = { { 0, 100, 1000, 100, 10, 0, 100 }, { 1, 900, 1000, 900, 90, 0, 900 } };
 
 	(void)state;
-	for (int nr_values = F_COUNT(count) - 1; nr_values <= F_COUNT(count); nr_values++) { /* without and with the time on the processor */
+	/* without and with the time on the processor */
+	for (int nr_values = F_COUNT(count) - 1; nr_values <= F_COUNT(count); nr_values++) {
 		struct model m;
 
 		read_all(&m, said, 2, nr_values);
