@@ -14,6 +14,7 @@ import csv
 import glob
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -157,22 +158,25 @@ def firefox(t, importers):
     def ask(*args):
         return json.loads(output(cli + list(args) + ["--json"], env))
 
-    # `load` gives up on a daemon that has not begun within half a second, so the daemon is started here, and asked until it answers
+    # `load` gives up on a daemon that has not begun within half a second, so the daemon is started here; and who asks one that does not
+    # answer yet takes its session away, so the first question is put when its socket accepts and its session is written down
     daemon = subprocess.Popen(cli + ["--daemon", t.export("firefox"), "--session", "ours"], env=dict(os.environ, **env),
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def answers():
+        at = env["PROFILER_CLI_SESSION_DIR"]
+        with socket.socket(socket.AF_UNIX) as s:
+            return os.path.exists(f"{at}/current.txt") and os.path.exists(f"{at}/ours.json") and s.connect_ex(f"{at}/ours.sock") == 0
+
     try:
         begin = time.monotonic()
-        while True:
-            try:
-                output(cli + ["session", "use", "ours"], env)
-                threads = ask("thread", "list", "--limit", "0")["threads"]
-                break
-            except Failed:
-                if daemon.poll() is not None:
-                    raise Failed(f"profiler-cli --daemon: exit {daemon.returncode}: {daemon.stderr.read().decode(errors='replace')[-800:]}")
-                if time.monotonic() - begin > LIMIT_S:
-                    raise
-                time.sleep(0.1)
+        while not answers():
+            if daemon.poll() is not None:
+                raise Failed(f"profiler-cli --daemon: exit {daemon.returncode}: {daemon.stderr.read().decode(errors='replace')[-800:]}")
+            if time.monotonic() - begin > LIMIT_S:
+                raise Failed(f"profiler-cli --daemon: it does not answer after {LIMIT_S} s")
+            time.sleep(0.05)
+        threads = ask("thread", "list", "--limit", "0")["threads"]
         handle = {int(x["tid"]): x["threadHandle"] for x in threads}
         t.check("profiler-cli", "threads", sorted(handle), sorted({thread(r) for r in t.rows}))
         t.check("profiler-cli", "samples by thread", {tid: ask("thread", "info", "--thread", h)["sampleCount"] for tid, h in handle.items()},
