@@ -69,7 +69,7 @@ static int explain(const struct inject_process *p, int ret, int result, struct d
 /* The thread is stopped where it may be borrowed, and is let go. */
 static int borrow(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
-	uint64_t entry;
+	uint64_t entry, where;
 	int ret, result = 0;
 
 	if (inject_frame_put(t, library, socket)) {
@@ -80,7 +80,8 @@ static int borrow(struct inject_process *p, struct inject_thread *t, const char 
 	ret = inject_call(t, p->dlopen, t->library, p->mode);
 	if (ret == 0) {
 		entry = inject_process_find_agent(p) ? remote_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
-		ret = entry ? inject_call_agent(t, entry, &result) : -ENOEXEC;
+		where = entry ? remote_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
+		ret = where ? inject_call_agent(t, entry, where, &result) : -ENOEXEC;
 	}
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))
 		ret = -ESRCH;

@@ -118,20 +118,24 @@ static int look_where(struct inject_thread *t)
 	return 0;
 }
 
-int inject_call_agent(struct inject_thread *t, uint64_t function, int *result)
+int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where, int *result)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
-	int status, pass = 0, ret = begin(t, function, t->socket, t->result);
+	struct iovec here = { result, sizeof(*result) }, there = { (void *)(uintptr_t)where, sizeof(*result) };
 	bool interrupted = false;
+	int status, pass = 0, ret;
 
 	*result = INJECT_PENDING;
+	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(*result))
+		return -EFAULT;
+	ret = begin(t, function, t->socket, 0);
 	while (ret == 0) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
 			return -ESRCH;
 		do {
 			ret = inject_thread_wait(t, inject_now_ms(), &status);
 			if (ret == -ETIMEDOUT && !interrupted &&
-			    (remote_read(t->process->pid, t->result, result, sizeof(*result)) || *result != INJECT_PENDING))
+			    (remote_read(t->process->pid, where, result, sizeof(*result)) || *result != INJECT_PENDING))
 				interrupted = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0;
 		} while (ret == -ETIMEDOUT && inject_now_ms() < until_ms);
 		if (ret)

@@ -104,14 +104,12 @@ static void put_registers(unsigned char *to, const struct inject_thread *t, uint
 int inject_frame_put(struct inject_thread *t, const char *library, const char *socket)
 {
 	uint64_t top = (t->registers.rsp - RED_ZONE) & ~63ull, bottom = (top - sizeof(t->block)) & ~63ull, xstate, start;
-	const int pending = INJECT_PENDING;
 	struct iovec here, there;
 	size_t bytes;
 
 	/* from the top down: texts, extended state, registers, and where calls return to */
 	memset(t->block, 0, sizeof(t->block));
 	t->socket = top - INJECT_SOCKET_BYTES - 64;
-	t->result = top - 64;
 	t->library = t->socket - PATH_MAX;
 	if (strlen(library) >= PATH_MAX || strlen(socket) >= INJECT_SOCKET_BYTES)
 		return -ENAMETOOLONG;
@@ -127,7 +125,6 @@ int inject_frame_put(struct inject_thread *t, const char *library, const char *s
 	memcpy(t->block + (start - bottom), &t->process->sigreturn, sizeof(uint64_t));
 	strcpy((char *)t->block + (t->library - bottom), library);
 	strcpy((char *)t->block + (t->socket - bottom), socket);
-	memcpy(t->block + (t->result - bottom), &pending, sizeof(pending));
 	here = (struct iovec){ t->block + (start - bottom), top - start };
 	there = (struct iovec){ (void *)(uintptr_t)start, top - start };
 	return process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len ? 0 : -EFAULT;

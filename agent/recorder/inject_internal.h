@@ -52,7 +52,7 @@ struct inject_thread {
 	int error; /* its errno */
 	bool restart_is_lost; /* the kernel remembers another call to go on with by now */
 	/* what it needs to go home by itself, on its own stack */
-	uint64_t frame, library, socket, result;
+	uint64_t frame, library, socket;
 	unsigned char block[INJECT_BLOCK_BYTES];
 	void (*meanwhile)(void *context);
 	void *context;
@@ -97,7 +97,7 @@ void inject_frame_call_anew(struct user_regs_struct *r);
 int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
 /* From a frame to where inject_thread_let_go() can be called.  0 or -errno. */
 int inject_call_end(struct inject_thread *t);
-/* The agent's tailor_injected(socket, result), from a frame to where inject_thread_let_go() can be called.  Else as inject_call(). */
-int inject_call_agent(struct inject_thread *t, uint64_t function, int *result);
+/* The agent's tailor_injected(socket), from a frame to where inject_thread_let_go() can be called.  Else as inject_call(). */
+int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where, int *result);
 
 #endif
