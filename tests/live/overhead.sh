@@ -110,7 +110,8 @@ refuses 2 "--rates: a number from 1 to 1000000 is wanted, not '0'" --rates 100,0
 refuses 2 '--rates: 100 stands there twice' --rates 100,100 -- true
 refuses 2 '--rounds: a number from 1 to 1000 is wanted' --rounds -1 -- true
 refuses 2 "there is no event 'no-such-event'" --event no-such-event -- true
-refuses 1 'no-such-program: there is no such command' -- no-such-program
+# (a folder of others' in PATH is another sentence)
+PATH=/usr/bin:/bin refuses 1 'no-such-program: there is no such command' -- no-such-program
 refuses 1 'sh fails by itself, without a recorder: it exits with status 3: what it said' -- sh -c 'echo what it said >&2; exit 3'
 refuses 1 'sh fails by itself, without a recorder: it is ended by signal 9' -- sh -c 'kill -9 $$'
 refuses 1 'sh exits with status 4 when it is recorded' --quick -- sh -c '[ -z "${LD_PRELOAD:-}" ] || exit 4'
