@@ -14,7 +14,8 @@ for i in $(seq "$TIMES"); do
 	/usr/bin/python3 - "$B/tailor" "$host" "$dir/t.tlr" "$(plain_event)" <<'PYTHON' >"$dir/said"
 import os, random, signal, subprocess, sys, time
 tailor, host, trace, event = sys.argv[1:]
-recorder = subprocess.Popen([tailor, "attach", "--inject", "-q", "-e", event, "-d", "0.3", "-o", trace, host], stderr=subprocess.PIPE, text=True)
+recorder = subprocess.Popen([tailor, "attach", "--inject", "-q", "-e", event, "-d", "0.3", "-o", trace, host],
+                            stderr=subprocess.PIPE, text=True)
 def has_log():  # the agent has got its recorder's answer
     with open(f"/proc/{host}/maps") as f:
         return "memfd:" in f.read()
