@@ -30,6 +30,18 @@ def by_processor():
             sys.exit(f"a sample of {r['function']} on processor {r['cpu']}")
     return nr, weight
 
+def part_without_samples():
+    """Of what the counters counted: where interrupts come late (others have the processor), or are throttled, samples are missing, and
+    not on both processors alike."""
+    counted = had = 0
+    for line in tailor("dump", "--json", "--samples", TRACE).splitlines():
+        r = json.loads(line)
+        if "sample" in r:
+            had += r["weight"]
+        elif r["record"] == "COUNT":
+            counted += r["fields"]["value"]
+    return 1 - had / counted
+
 def record(how, turns, share):
     """-> (share of the first processor by weights, by the host's clock), in per cent; None: too few samples"""
     command = [HOST, str(length), str(turns), str(share)]
@@ -44,7 +56,9 @@ def record(how, turns, share):
         sys.exit(f"{how}: {' '.join(command)}: expected exit status 0, got {status}")
     clock = [int(n) for n in out.split()]
     nr, weight = by_processor()
-    return None if nr < WANTED else (100 * weight.get(CPU["on_first"], 0) / sum(weight.values()), 100 * clock[0] / sum(clock))
+    if nr < WANTED or part_without_samples() > 0.005:
+        return None
+    return 100 * weight.get(CPU["on_first"], 0) / sum(weight.values()), 100 * clock[0] / sum(clock)
 
 def enough(seconds):
     global length
@@ -59,8 +73,8 @@ for how in "cpu", "thread", "attach":
     for turns, share in (20, 0.1), (1, 0.1):
         seen = []
         def block(_):
-            # If weights are right, the difference is noise, below half a point; if each processor's samples stand for the time on
-            # all of them, the first has 50 %.
+            # If weights are right, the difference is noise, below half a point, and what has no samples, as much; if each processor's
+            # samples stand for the time on all of them, the first has 50 %.
             pair = record(how, turns, share)
             if pair is None:
                 return None
