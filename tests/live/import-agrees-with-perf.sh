@@ -82,11 +82,13 @@ for row in json.loads(tables("--view", "functions", "--json", "--top", "0"))["ta
 both = [k for k in perf_functions if k in functions and k != ("built-in", "")]
 bad += [f"{k}: perf has {perf_functions[k]} samples, we have {functions[k]}" for k in both if perf_functions[k] != functions[k]]
 same, of = (sum(n for k, n in perf_functions.items() if k[0] == own and (k in both or not wanted)) for wanted in (True, False))
-if same < 0.9 * of or not of:
-    bad.append(f"functions of {own} that both name have {same} of {of} samples, expected nine of ten")
+few = same < 0.9 * of or not of
+if few:
+    unlike = {k: n for k, n in (perf_functions | functions).items() if k[0] == own and k not in both}
+    print(f"functions of {own} that both name have {same} of {of} samples, expected nine of ten; the others: {unlike}")
 print("\n".join(bad[:20]) or f"FIGURE {len(both)} functions and {len(images)} images of {len(ours)} samples agree with perf; "
       f"{same} of {of} samples in {own} are in functions that both name, {two_truths} in built-in functions")
-sys.exit(bool(bad))
+sys.exit(2 if bad else few)
 END
 cat >"$dir/operators.py" <<'END'
 """operators.py CLOCK: 95 % of the samples of generated code are on an operator."""
@@ -128,9 +130,22 @@ import() { # NAME ARGUMENT...
 count() { # NAME IMAGE; how many samples are there, in $n
 	n=$("$B/tailor" report --samples "$dir/$1.tlr" | cut -f 8 | grep -c -- "$2\$")
 }
-compare() { # NAME IMAGE; perf may fail to read one file and not the next
-	judge /usr/bin/python3 "$dir/compare.py" "$B/tailor" "$dir/$1.data" "$dir/$1.tlr" "$2"
+# What is compared sample by sample is exact.  How many samples of an image are in functions that both name is a matter of where they
+# happen to be (perf calls what lies before the first symbol by another name): where it is too few in one recording, others decide.  A
+# block is a recording; it agrees, since nearly all of its samples are in functions with symbols of their own.  Where one of the two did
+# not read symbols, none agrees.
+compare() { # NAME IMAGE RECORD...; perf may fail to read one file and not the next
+	local name=$1 image=$2 status before=$bad
+	once() { /usr/bin/python3 "$dir/compare.py" "$B/tailor" "$dir/$name.data" "$dir/$name.tlr" "$image"; }
+	shift 2
+	judge once
+	status=$?
+	[ $status = 1 ] || return
+	bad=$before
+	again() { n=0; "$@" 1 || return 2; [ "${n:-0}" -ge 100 ] || return 77; once; }
+	decide "nine of ten samples of $image ($name) are in functions that both name" again_of "$@"
 }
+again_of() { local record=("${@:1:$#-1}"); again "${record[@]}"; }
 
 # a program with functions of its own, at their level, for tenths of a second of its own time
 cat >"$dir/host.c" <<'C'
@@ -154,7 +169,7 @@ plain() { # NAME [ARGUMENT...] SECONDS; of which a third is enough
 		{ fail "perf record ($name): $(cat "$dir/$name.err")"; return 1; }
 	import "$name" && count "$name" /host
 }
-gather 100 plain c && compare c host
+gather 100 plain c && compare c host plain c
 
 # a JIT that writes a map for perf
 v8() { # SECONDS
@@ -174,7 +189,7 @@ const begin = process.cpuUsage().user; let x = 0;
 while (process.cpuUsage().user - begin < process.argv[2] * 500000) x += outer(2000);
 console.log(process.pid);
 JS
-	gather 100 v8 && compare n '(generated)'
+	gather 100 v8 && compare n '(generated)' v8
 fi
 
 # one that says what its code is for, to the agent, while perf samples it
@@ -194,7 +209,7 @@ for clock in mono own; do
 	as=()
 	[ $clock = own ] || as=(-k mono)
 	gather 300 tagged $clock "${as[@]}" || continue
-	[ $clock = own ] || compare $clock engine
+	[ $clock = own ] || compare $clock engine tagged $clock "${as[@]}"
 	judge /usr/bin/python3 "$dir/operators.py" $clock < <("$B/tailor" report --samples "$dir/$clock.tlr")
 	"$B/tailor" report --view plan "$dir/$clock.tlr" | grep -q 'hash join' || fail "$clock: expected a hash join in the plan"
 done
@@ -227,7 +242,7 @@ while at < end:
     at += bytes_
 sys.exit(not types & {81, 83})
 END
-	compare z host
+	compare z host plain z -z --call-graph dwarf,2048
 fi
 # through a pipe it is the same
 piped() { # SECONDS
