@@ -313,17 +313,13 @@ void session_switch_counters(struct session *s, bool on)
  * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
  * those inherited from it) has them all.
  */
-static void read_counter(struct session *s, struct ring *r, int event, uint64_t *lost)
+static void read_counter(struct session *s, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
 {
-	uint64_t count[4] = { 0 }, on_cpu[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
+	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
 	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
 
 	if (n < (ssize_t)(3 * sizeof(count[0])))
 		return;
-	if (read(r->on_cpu_fd, on_cpu, sizeof(on_cpu)) < (ssize_t)(3 * sizeof(on_cpu[0])))
-		memset(on_cpu, 0, sizeof(on_cpu));
-	else
-		session_add_attached_counts(s, r->fd, ATTACHED_ON_CPU, on_cpu);
 	session_add_attached_counts(s, r->fd, (uint32_t)event, count);
 	*lost += count[3];
 	if (!count[0] && !r->nr_samples[event])
@@ -336,17 +332,29 @@ static void read_counter(struct session *s, struct ring *r, int event, uint64_t 
 	trace_record_u64(s->writer, count[2]);
 	trace_record_u64(s->writer, r->nr_samples[event]);
 	trace_record_u64(s->writer, count[3]);
-	trace_record_u64(s->writer, on_cpu[2]);
+	trace_record_u64(s->writer, on_cpu_ns);
 	trace_record_end(s->writer);
+}
+
+/* How long the tasks of a ring's events ran on its processor; 0: not known. */
+static uint64_t read_on_cpu(const struct session *s, const struct ring *r)
+{
+	uint64_t count[4] = { 0 };
+
+	if (r->on_cpu_fd < 0 || read(r->on_cpu_fd, count, sizeof(count)) < (ssize_t)(3 * sizeof(count[0])))
+		return 0;
+	session_add_attached_counts(s, r->fd, ATTACHED_ON_CPU, count);
+	return count[2];
 }
 
 void session_end_ring(struct session *s, struct ring *r)
 {
-	uint64_t lost = 0;
+	uint64_t lost = 0, on_cpu_ns;
 
 	session_drain_ring(s, r);
+	on_cpu_ns = read_on_cpu(s, r);
 	for (int i = 0; i <= r->nr_more; i++)
-		read_counter(s, r, i, &lost);
+		read_counter(s, r, i, on_cpu_ns, &lost);
 	if (lost > r->lost) {
 		session_lose(s, LOSS_RING_FULL, r->pid, r->tid, lost - r->lost);
 		r->lost = lost;

@@ -163,7 +163,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
 	} else if (elf_find_plt(elf, at, &plt)) {
 		out->function = get_function(l, strdup(plt), out->image, true, out->jit, false);
-	} else if (nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", base_name(c->path),
+	} else if (!out->jit && nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", base_name(c->path),
 										(unsigned long long)start) > 0) {
 		out->function = get_function(l, name, out->image, false, out->jit, false);
 	} else {
