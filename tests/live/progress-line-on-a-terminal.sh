@@ -6,7 +6,7 @@
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
 command -v script >/dev/null || skip "there is no script(1) to make a terminal"
 line='tailor attach: [0-9]* s, [0-9]* samples, [0-9]* lost, [0-9.]* MiB (Ctrl-C ends it)'
-terminal() { timeout 300 script -qec "$1" /dev/null >"$dir/out" 2>&1 </dev/null || fail "$1: exit $?: $(cat "$dir/out")"; }
+terminal() { timeout 300 script -qec "exec $1" /dev/null >"$dir/out" 2>&1 </dev/null || fail "$1: exit $?: $(cat "$dir/out")"; }
 lines() { [ "$(tr '\r' '\n' <"$dir/out" | grep -ac "$line")" -ge "$1" ]; }
 is_busy() { [ "$(readlink "/proc/$host/exe")" = "$(realpath "$B/hosts/busy")" ]; }
 
@@ -17,7 +17,7 @@ wait_for is_busy
 # there are two lines, whenever they come, and then somebody types Ctrl-C
 : >"$dir/out"
 mkfifo "$dir/keys"
-timeout 300 script -qec "$B/tailor attach -o $dir/t.tlr $host" /dev/null <"$dir/keys" >"$dir/out" 2>&1 &
+timeout 300 script -qec "exec $B/tailor attach -o $dir/t.tlr $host" /dev/null <"$dir/keys" >"$dir/out" 2>&1 &
 terminal=$!
 exec 3>"$dir/keys"
 wait_for lines 2 || cat -v "$dir/out"
