@@ -28,6 +28,7 @@ struct ring {
 	int more[RING_EVENTS_MAX - 1];
 	int on_cpu_fd; /* counts nothing: how long it was enabled and running is how long its tasks ran on cpu; owned; -1: there is none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
+	uint64_t weight[RING_EVENTS_MAX];     /* ... of them together */
 	uint64_t nr_before[RING_EVENTS_MAX];  /* ... when the period was changed last */
 };
 

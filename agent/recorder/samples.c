@@ -102,7 +102,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 
 	if (record_sample(&s->layout, h, &r) || r.stack_bytes > SAMPLE_STACK_MAX)
 		return -EBADMSG;
-	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .pid = r.pid, .tid = r.tid,
+	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .weight = r.period + s->period, .pid = r.pid, .tid = r.tid,
 				      .user = r.mode == PERF_RECORD_MISC_USER, .chain = r.chain, .nr_chain = r.nr_chain };
 	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
 	s->column[SAMPLE_COLUMN_PID][i] = r.pid;
@@ -110,7 +110,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_CPU][i] = r.cpu;
 	s->column[SAMPLE_COLUMN_IP][i] = r.ip;
 	s->column[SAMPLE_COLUMN_ADDRESS][i] = r.address;
-	s->column[SAMPLE_COLUMN_WEIGHT][i] = r.period + s->period;
+	s->column[SAMPLE_COLUMN_WEIGHT][i] = seen->weight;
 	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
 					   r.mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
 	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;

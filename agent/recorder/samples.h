@@ -13,7 +13,7 @@ struct samples;
 
 /* A sample's facts that others need; what they point to lives until the next add or flush. */
 struct sample_seen {
-	uint64_t time_ns, ip;
+	uint64_t time_ns, ip, weight;
 	uint32_t pid, tid;
 	bool user;
 	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */

@@ -333,6 +333,7 @@ static void read_counter(struct session *s, struct ring *r, int event, uint64_t 
 	trace_record_u64(s->writer, r->nr_samples[event]);
 	trace_record_u64(s->writer, count[3]);
 	trace_record_u64(s->writer, on_cpu_ns);
+	trace_record_u64(s->writer, r->weight[event]);
 	trace_record_end(s->writer);
 }
 

@@ -202,7 +202,7 @@ void session_close_attached(struct session *s);
 
 /* ---- session_ring.c */
 void session_drain_ring(struct session *s, struct ring *r);
-void session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h);
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h);
 void session_flush_samples(struct session *s);
 
 /* ---- session_signal.c: samples that handlers in the host take */

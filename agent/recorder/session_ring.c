@@ -21,7 +21,7 @@ void session_flush_samples(struct session *s)
 			s->nr_samples += nr;
 }
 
-void session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h)
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h)
 {
 	struct sample_seen seen;
 
@@ -29,10 +29,11 @@ void session_take_sample(struct session *s, uint32_t event, const struct perf_ev
 		session_flush_samples(s);
 	if (samples_add(s->samples[event], h, &seen)) {
 		s->loss[LOSS_RING_BAD]++;
-		return;
+		return 0;
 	}
 	images_sample(s->images, &seen);
 	code_files_sample(s->code_files, seen.pid, seen.user_ip);
+	return seen.weight;
 }
 
 /* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
@@ -51,7 +52,7 @@ static void on_sample(struct ring_context *c, const struct perf_event_header *h)
 		}
 	}
 	c->ring->nr_samples[event]++;
-	session_take_sample(s, event, h);
+	c->ring->weight[event] += session_take_sample(s, event, h);
 }
 
 static void on_mmap2(struct session *s, const struct perf_event_header *h, const struct record_id *id)

@@ -9,6 +9,7 @@
 #include "switches.h"
 #include "tally.h"
 #include "walk.h"
+#include "weights.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ struct run {
 	struct switches switches;
 	struct rows rows;
 	struct tally *tally[TALLIES_MAX]; /* of the first events */
-	double cut_off[MODEL_EVENTS_MAX]; /* of weights that were scaled */
+	struct weights weights;
 	uint64_t told[NR_RECENT_TOLD]; /* samples by what is told of their places */
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };
@@ -493,18 +494,6 @@ static void take_time_away(const struct run *run, uint32_t tid, uint64_t from_ns
 		*event = run->a->model->preempted;
 }
 
-/* Weights are whole; what is cut off goes to the event's next sample. */
-static void scale_weight(struct run *run, struct row_facts *f)
-{
-	double scale = f->event < MODEL_EVENTS_MAX ? model_event_scale(run->a->model, f->event, f->cpu) : 1, scaled;
-
-	if (scale <= 1)
-		return;
-	scaled = (double)f->weight * scale + run->cut_off[f->event];
-	f->weight = model_whole(scaled);
-	run->cut_off[f->event] = scaled < 0x1p53 ? scaled - (double)f->weight : 0; /* beyond, there is no fraction */
-}
-
 #define STACK_REACH (8u << 20) /* of a thread's stack, where nobody told of its mapping */
 #define RED_ZONE 128u
 
@@ -571,7 +560,6 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.weight = column(b, SAMPLE_COLUMN_WEIGHT, i);
 	f.cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i);
 	f.event = b->event;
-	scale_weight(run, &f);
 	leaves = run->switches.nr && f.event == run->a->model->leaving;
 	if (leaves)
 		take_time_away(run, (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns, &f.event, &f.weight);
@@ -681,23 +669,13 @@ static int hand_over(struct run *run, struct tally *tally)
 	return ret;
 }
 
-static bool is_scaled(const struct model *m, uint32_t event)
-{
-	const struct event *e = event < m->nr_events ? &m->event[event] : NULL;
-	bool scaled = e && e->scale > 1;
-
-	for (uint32_t cpu = 0; e && cpu < e->nr_counts; cpu++)
-		scaled |= e->count[cpu].scale > 1;
-	return scaled;
-}
-
 /* Nothing but where and when a sample was, and its tag, decides about what becomes of it. */
 static bool glances_do(const struct run *run, const struct sample_block *b)
 {
 	const struct attribute_options *o = run->options;
 	const struct model *m = run->a->model;
 
-	return !o->each && !o->stacks && !o->addresses && !m->dictionary.has_unlinks && !is_scaled(m, b->event) &&
+	return !o->each && !o->stacks && !o->addresses && !m->dictionary.has_unlinks &&
 	       !(run->switches.nr && b->event == m->leaving);
 }
 
@@ -706,7 +684,7 @@ static int block(struct run *run, struct sample_block *b)
 	struct glance g;
 	bool glances = glances_do(run, b);
 	struct tally *tally = glances ? tally_of(run, b->event) : NULL;
-	int ret = 0;
+	int ret = weights_scale(&run->weights, run->a->model, b);
 
 	glance_begin(&g, run->recent, b);
 	if (tally && !tally_begin(tally, &g)) {
@@ -717,15 +695,6 @@ static int block(struct run *run, struct sample_block *b)
 		if (!glances || !at_a_glance(run, &g, tally, i, &ret))
 			ret = on_sample(run, b, i);
 	return ret;
-}
-
-static bool has_scales(const struct model *m)
-{
-	bool scaled = false;
-
-	for (uint32_t i = 0; i < m->nr_events; i++)
-		scaled |= is_scaled(m, i);
-	return scaled;
 }
 
 /* Without a stack, the registers that decide are those with tags; and where samples are summed up, nobody asks for all that they say. */
@@ -747,7 +716,7 @@ static struct sample_columns unwanted_columns(const struct run *run)
 	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
 	if (o->sums_by)
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_ADDRESS;
-	if (o->sums_by && !(o->sums_by >> TABLE_CPU & 1) && !has_scales(run->a->model))
+	if (o->sums_by && !(o->sums_by >> TABLE_CPU & 1) && !weights_go_by_cpu(run->a->model))
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_CPU;
 	return unwanted;
 }
@@ -824,6 +793,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	}
 	locator_fini(&run.locator);
 	rows_fini(&run.rows);
+	weights_fini(&run.weights);
 	for (uint32_t i = 0; i < TALLIES_MAX; i++)
 		tally_destroy(run.tally[i]);
 	recent_destroy(run.recent);

@@ -10,11 +10,15 @@
 
 #include "model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CPUS_MAX 8192u
 #define SCALE_MAX 1000.0 /* beyond it is noise */
+#define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted where the kernel made their period longer */
+#define SCALE_SAME 0.005
+#define SAMPLES_FEW 50
 
 void counts_read(struct model *m, const struct trace_record *r)
 {
@@ -41,27 +45,56 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->on_cpu_ns += trace_u64(r, F(count, on_cpu_ns));
 	c->samples += trace_u64(r, F(count, samples));
 	c->lost += trace_u64(r, F(count, lost));
+	c->weight += trace_u64(r, F(count, weight));
+}
+
+static double between(double least, double scale)
+{
+	return scale > least ? scale < SCALE_MAX ? scale : SCALE_MAX : least;
 }
 
 static double bounded(double scale)
 {
-	return scale > 1 ? scale < SCALE_MAX ? scale : SCALE_MAX : 1;
+	return between(1, scale);
 }
 
-/* A counter that ran a tenth of its time, and lost half of its samples, has a twentieth of what there was. */
-static void settle_count(struct event *e, struct event_count *c)
+/*
+ * Counters that ran a tenth of their time, and lost half of their samples, have a twentieth of what there was.  Interrupts that come late
+ * are samples that nobody lost: where it is known how much the samples are together, what was counted beside it says it all.
+ */
+static double of_samples(const struct event_count *c)
 {
-	double turns = c->running_ns && c->on_cpu_ns > c->running_ns ? (double)c->on_cpu_ns / (double)c->running_ns : 1;
+	if (c->weight)
+		return (double)c->value / (double)c->weight;
+	return c->samples ? 1 + (double)c->lost / (double)c->samples : 1;
+}
+
+static double turns_of(const struct event_count *c)
+{
+	return bounded(c->running_ns && c->on_cpu_ns > c->running_ns ? (double)c->on_cpu_ns / (double)c->running_ns : 1);
+}
+
+static void add_count(struct event *e, const struct event_count *c)
+{
+	double counted = (double)c->value * turns_of(c);
 
 	if (!c->enabled_ns && !c->samples)
 		return;
-	turns = bounded(turns);
-	c->scale = bounded(turns * (c->samples ? 1 + (double)c->lost / (double)c->samples : 1));
-	e->counted += model_whole((double)c->value * turns);
+	e->counted += model_whole(counted);
 	e->count_samples += c->samples;
 	e->count_lost += c->lost;
 	e->on_cpu_ns += c->on_cpu_ns > c->running_ns ? c->on_cpu_ns : c->running_ns;
 	e->running_ns += c->running_ns;
+	e->sampled += (double)c->weight;
+}
+
+/* A few samples may stand for anything: theirs is what is missing of the event everywhere.  So is what differs by next to nothing. */
+static void settle_count(const struct event *e, struct event_count *c)
+{
+	if (c->enabled_ns || c->samples)
+		c->scale = between(c->weight ? SCALE_MIN : 1, turns_of(c) * of_samples(c));
+	if (e->sampled > 0 && (c->samples < SAMPLES_FEW || fabs(c->scale / e->scale - 1) < SCALE_SAME))
+		c->scale = e->scale;
 }
 
 static void settle_event(struct event *e)
@@ -81,11 +114,20 @@ static void settle_event(struct event *e)
 
 		if (!c->on_cpu_ns && running > 0 && running < (double)everywhere)
 			c->on_cpu_ns = model_whole((double)c->running_ns * ((double)everywhere / running));
-		settle_count(e, c);
+		add_count(e, c);
 	}
+	add_count(e, &e->of_threads);
+	if (e->sampled > 0 && e->counted) {
+		e->sampled /= (double)e->counted;
+		e->scale = between(SCALE_MIN, 1 / e->sampled);
+	} else {
+		e->sampled = 0;
+		e->scale = e->running_ns ? bounded((double)e->on_cpu_ns / (double)e->running_ns) : 1;
+		e->scale = bounded(e->scale * (e->count_samples ? 1 + (double)e->count_lost / (double)e->count_samples : 1));
+	}
+	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++)
+		settle_count(e, &e->count[cpu]);
 	settle_count(e, &e->of_threads);
-	e->scale = e->running_ns ? bounded((double)e->on_cpu_ns / (double)e->running_ns) : 1;
-	e->scale = bounded(e->scale * (e->count_samples ? 1 + (double)e->count_lost / (double)e->count_samples : 1));
 }
 
 void counts_settle(struct model *m)

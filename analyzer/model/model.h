@@ -154,7 +154,7 @@ struct thread {
 #define MODEL_NO_EVENT UINT32_MAX
 
 struct event_count { /* what counters of one processor, or those of all threads, said */
-	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost;
+	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
 	double scale; /* 0: none told */
 };
 
@@ -166,7 +166,8 @@ struct event {
 	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
 	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters had to take turns */
-	/* what a sample's weight stands for: more than it says where counters took turns or samples were lost */
+	double sampled; /* the part of counted that samples' own weights are; 0: not known */
+	/* what a sample's weight stands for: more than it says where counters took turns, samples were lost or interrupts came late */
 	double scale;
 	struct event_count *count, of_threads; /* by processor; of counters that go with their threads */
 	uint32_t nr_counts;

@@ -229,6 +229,8 @@ static json_t *events(const struct summary *s)
 		put(o, "samples", count(s->all.event[i].samples));
 		put(o, "weight", json_real(s->all.event[i].weight));
 		put(o, "counted", json_integer((json_int_t)e->counted));
+		if (e->sampled > 0)
+			put(o, "sampled", json_real(e->sampled));
 		put(o, "lost", json_integer((json_int_t)e->count_lost));
 		if (e->on_cpu_ns)
 			put(o, "running", json_real((double)e->running_ns / (double)e->on_cpu_ns));

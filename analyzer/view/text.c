@@ -94,7 +94,10 @@ static void put_share_of_counter(const struct text *t, uint32_t i)
 	const struct model *m = t->s->a->model;
 	const struct event *e = &m->event[i];
 
-	if (e->counted && all_pass(t->s))
+	if (e->sampled > 0)
+		fprintf(t->to, "\n          samples of %.1f %% of what it counted%s", 100 * e->sampled,
+			e->scale < 1 || e->scale > 1 ? "; weights are scaled to it" : "");
+	else if (e->counted && all_pass(t->s))
 		fprintf(t->to, "\n          samples of %.1f %% of what it counted", 100 * t->s->all.event[i].weight / (double)e->counted);
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		fprintf(t->to, "\n          counted %.0f %% of the time, in turns: weights are scaled",

@@ -173,7 +173,11 @@ static const char *why_scaled(const struct event *e)
 {
 	bool turns = e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200;
 
-	return turns && e->count_lost ? "counters took turns, and samples were lost" : turns ? "counters took turns" : "samples were lost";
+	bool late = e->sampled > 0 && !e->count_lost;
+
+	if (turns)
+		return e->count_lost ? "counters took turns, and samples were lost" : "counters took turns";
+	return late ? "interrupts came late, or its threads were short" : "samples were lost";
 }
 
 void view_header(const struct report *r, struct page *p)

@@ -502,10 +502,10 @@ static void counts(bool others, bool migrated)
 		for (uint64_t cpu = 0; cpu < NR_THREADS; cpu++) {
 			begin(TRACE_COUNT, 4, F_COUNT(count));
 			if (migrated)
-				NUMBERS(e, cpu, 1000000, 4000 * NR_THREADS, 4000, 100, 0, e == CYCLES ? 0 : 4000);
+				NUMBERS(e, cpu, 1000000, 4000 * NR_THREADS, 4000, 100, 0, e == CYCLES ? 0 : 4000, 0);
 			else
 				NUMBERS(e, cpu, 1000000, 4000, e == CYCLES && cpu == 0 ? 1000 : 4000, 100,
-					e == INSTRUCTIONS ? 50 : 0, 4000);
+					e == INSTRUCTIONS ? 50 : 0, 4000, 0);
 			trace_record_end(w);
 		}
 }
