@@ -14,7 +14,7 @@
 	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 10000)") \
 	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
 	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
-	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 2048)") \
+	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 16384)") \
 	X(DORMANT, "TAILOR_DORMANT", "1: remember what is registered, record when `tailor start PID` asks for it") \
 	X(NO_ADAPT, "TAILOR_NO_ADAPT", "1: the agent changes nothing in its host to hear more of its JIT") \
 	X(DEBUG, "TAILOR_DEBUG", "1: the guest says on stderr what it does") \

@@ -219,7 +219,7 @@ static void tell(void *context, const char *sentence)
 /* What a recording would take. */
 static void try_auto(struct doctor *d)
 {
-	struct event_options o = { .name = "auto", .rate = 10000, .stack_bytes = 2048 };
+	struct event_options o = { .name = "auto", .rate = 10000, .stack_bytes = 16384 };
 	struct told told = { "", 0 };
 	struct events events;
 	struct diag diag = { "" };

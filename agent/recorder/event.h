@@ -29,7 +29,7 @@ struct event_options {
 	const char *name; /* a list, see above */
 	uint64_t rate;	  /* samples per second and CPU; 0: use period */
 	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
-	uint32_t stack_bytes; /* 0 or a multiple of 8 up to 65528 */
+	uint32_t stack_bytes; /* 0, a multiple of 8 up to 65528, or EVENT_STACK_AUTO, which who chooses events has replaced */
 	uint64_t registers;   /* perf's mask; 0: EVENT_REGISTERS_DEFAULT */
 	bool frame_pointers;  /* also the return addresses that the kernel finds by frame pointers */
 };
@@ -39,6 +39,7 @@ struct event_options {
 #define EVENT_REGISTERS_ADDRESSES 0xff00ffull /* what the address of an operand is made of */
 #define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
 
+#define EVENT_STACK_AUTO UINT32_MAX
 #define EVENT_PRECISE_BEST (-1)
 
 /* One item of a list, as it was written. */

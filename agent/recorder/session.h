@@ -35,7 +35,7 @@ struct session_options {
 };
 
 #define SESSION_OPTIONS_DEFAULT \
-	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = 2048 }, .store_bytes = 256u << 20 }
+	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
 
 /* Our own limits up to the hard ones, no death by SIGXFSZ: before session_open(), after the host was forked. */
 void session_lift_limits(void);

@@ -78,6 +78,18 @@ static size_t at_most(size_t bytes, size_t limit)
 	return bytes;
 }
 
+static size_t cpu_ring_bytes(size_t budget)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	return at_most(CPU_RING_BYTES, budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+}
+
+size_t session_ring_bytes(bool of_thread)
+{
+	return of_thread ? at_most(THREAD_RING_BYTES, rings_budget() / THREADS_SHARE) : cpu_ring_bytes(rings_budget());
+}
+
 static bool is_switches(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
@@ -178,10 +190,8 @@ int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_
 
 void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
 {
-	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-
 	s->rings_budget = rings_budget();
-	*ring_bytes = at_most(CPU_RING_BYTES, s->rings_budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+	*ring_bytes = cpu_ring_bytes(s->rings_budget);
 	for (int i = 0; i < s->events.nr; i++) {
 		attr[i] = s->events.event[i].attr;
 		attr[i].inherit = 1;

@@ -121,6 +121,12 @@ void session_take_rung(void *session, const char *sentence);
 
 void session_drain(struct session *s, bool last);
 
+/* ---- session_stack.c */
+/* As asked for, or as rings allow, which is said. */
+uint32_t session_stack_bytes(struct session *s);
+/* ... where a handler in the host takes the sample, and the log has to hold it. */
+uint32_t session_handler_stack_bytes(const struct session *s);
+
 /* ---- session_recording.c: a trace, from begin to end */
 /* As the options say.  0, or -errno with a sentence. */
 int session_begin_recording(struct session *s, struct diag *d);
@@ -168,6 +174,8 @@ void session_progress_clear(struct session *s);
 void session_prepare_events(struct session *s);
 /* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
 void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
+/* Of one processor's ring, or of a thread's, as far as memory may be locked. */
+size_t session_ring_bytes(bool of_thread);
 /* How long pid runs on this CPU is its running time; like: whose switches it has.  A descriptor, or -1: not needed, or not to be had. */
 int session_open_on_cpu(const struct session *s, const struct perf_event_attr *like, pid_t pid, int cpu);
 /* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */

@@ -37,16 +37,18 @@ static void release(struct session *s)
 int session_begin_recording(struct session *s, struct diag *d)
 {
 	const struct session_options *o = &s->options;
+	struct event_options wanted = o->event;
 	int ret;
 
 	s->nr_rungs = 0;
 	s->nr_samples = s->nr_processes = 0;
 	s->begin_ns = s->last_flush_ns = session_now_ns();
-	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&o->event, &s->events, session_take_rung, s, d);
+	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s) : session_handler_stack_bytes(s);
+	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&wanted, &s->events, session_take_rung, s, d);
 	ret = session_choose_sampler(s, -ret, d);
 	if (ret == 0) {
 		session_prepare_events(s);
-		ret = images_create(o->event.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) ||
+		ret = images_create(wanted.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) ||
 		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);

@@ -52,7 +52,7 @@ static void use_timer(struct session *s)
 	a->type = PERF_TYPE_SOFTWARE;
 	a->config = PERF_COUNT_SW_TASK_CLOCK;
 	a->sample_period = o->period ? o->period : 1000000000 / o->rate;
-	a->sample_stack_user = o->stack_bytes;
+	a->sample_stack_user = session_handler_stack_bytes(s);
 	a->sample_regs_user = o->registers == EVENT_REGISTERS_NONE ? 0 : o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
 	s->sampler = WIRE_SAMPLER_TIMER;
 }

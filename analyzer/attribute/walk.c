@@ -78,7 +78,7 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
 	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
 	out->code = c != NULL;
-	out->frame_pointers = c && c->kind == CODE_LOAD;
+	out->frame_pointers = c && (c->kind == CODE_LOAD || c->kind == CODE_REGION);
 	if (f) {
 		out->start = f->address;
 		out->end = f->address + f->nr;

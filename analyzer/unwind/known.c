@@ -121,7 +121,8 @@ struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o
 	return k;
 }
 
-bool known_program(const struct known *k, uint64_t address, struct cfi_program *out)
+/* The number of those that begin at the address or before. */
+static uint32_t fdes_up_to(const struct known *k, uint64_t address)
 {
 	uint32_t low = 0, high = k->nr_fdes;
 
@@ -133,8 +134,26 @@ bool known_program(const struct known *k, uint64_t address, struct cfi_program *
 		else
 			high = middle;
 	}
-	return low > 0 && address - k->fde[low - 1].start < k->fde[low - 1].bytes &&
-	       eh_frame_program(k->frames, k->frames_bytes, k->frames_address, k->fde[low - 1].offset, out);
+	return low;
+}
+
+bool known_program(const struct known *k, uint64_t address, struct cfi_program *out)
+{
+	uint32_t n = fdes_up_to(k, address);
+
+	return n > 0 && address - k->fde[n - 1].start < k->fde[n - 1].bytes &&
+	       eh_frame_program(k->frames, k->frames_bytes, k->frames_address, k->fde[n - 1].offset, out);
+}
+
+#define GAP_WIDE 65536u
+
+bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address)
+{
+	struct known *k = o->frame_pointers ? NULL : knowledge_get(all, o);
+	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
+
+	return o->frame_pointers ||
+	       (n > 0 && n < k->nr_fdes && k->fde[n].start - k->fde[n - 1].start > k->fde[n - 1].bytes + (uint64_t)GAP_WIDE);
 }
 
 void knowledge_fini(struct knowledge *all)

@@ -388,9 +388,11 @@ static enum unwind_end leave_without_information(struct libunwind *l, bool any_g
 		end = leave_row(&row, l->input, r);
 		f->found = UNWIND_BY_CODE;
 	} else {
-		if (o.frame_pointers && any_guessed && is_last_by_frame_pointer(r))
+		bool frame_pointers = knowledge_has_frame_pointers(l->all, &o, f->address);
+
+		if (frame_pointers && any_guessed && is_last_by_frame_pointer(r))
 			return UNWIND_COMPLETE;
-		if ((!o.frame_pointers && (!any_guessed || !o.code)) || !leave_by_frame_pointer(l->input, any_guessed, r))
+		if ((!frame_pointers && (!any_guessed || !o.code)) || !leave_by_frame_pointer(l->input, any_guessed, r))
 			return UNWIND_NO_INFO;
 		f->found = UNWIND_BY_FRAME_POINTER;
 	}

@@ -171,6 +171,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	m->counts.rules++;
 	k = knowledge_get(m->all, &o);
 	if (!k || !known_program(k, address - o.bias, &program)) {
+		e->frame_pointers = knowledge_has_frame_pointers(m->all, &o, address);
 		e->by_code = knowledge_read_code(m->all, &o, address, &row) && set_row(m, &row, e);
 		return;
 	}

@@ -45,6 +45,9 @@ struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o
 void knowledge_fini(struct knowledge *all);
 /* The program of the code at an address of the object's own; false: there is none. */
 bool known_program(const struct known *k, uint64_t address, struct cfi_program *out);
+/* May code without information be left by its frame pointer?  What a JIT made, and what another compiler put into an image that is
+ * described elsewhere (V8's builtins, 1.5 MB of them): single functions without information are assembler's, which keeps to nothing. */
+bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 
 /* Where the code has no program: the row that its instructions make.  false: they do not tell. */
 bool knowledge_read_code(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);

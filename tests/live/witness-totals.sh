@@ -39,8 +39,8 @@ def of_tailor(names):
     sums = {name: [0, 0] for name in names}
     for event in (e["name"] for e in report["events"]):
         name = SWITCHES if event == "preempted" else event
-        out = subprocess.run([f"{B}/tailor", "export", "--format", "csv", "--event", event, TRACE], capture_output=True, text=True, check=True)
-        for r in csv.DictReader(io.StringIO(out.stdout)):
+        table = subprocess.run([f"{B}/tailor", "export", "--format", "csv", "--event", event, TRACE], capture_output=True, check=True).stdout
+        for r in csv.DictReader(io.StringIO(table.decode())):
             if int(r["pid"]) in engine:
                 sums[name][0] += float(r["share"])
                 sums[name][1] += (1 if name == SWITCHES else float(r["weight"])) * float(r["share"])
