@@ -39,7 +39,8 @@ def of_tailor(names):
     sums = {name: [0, 0] for name in names}
     for event in (e["name"] for e in report["events"]):
         name = SWITCHES if event == "preempted" else event
-        table = subprocess.run([f"{B}/tailor", "export", "--format", "csv", "--event", event, TRACE], capture_output=True, check=True).stdout
+        command = [f"{B}/tailor", "export", "--format", "csv", "--event", event, TRACE]
+        table = subprocess.run(command, capture_output=True, check=True).stdout
         for r in csv.DictReader(io.StringIO(table.decode())):
             if int(r["pid"]) in engine:
                 sums[name][0] += float(r["share"])
