@@ -2,7 +2,8 @@
 /*
  * How much of its stack a sample takes along, where nobody says how much.  16 KiB reach the first frame in 95 of 100 samples of git, gcc,
  * python3 and java; 2 KiB did in none of git's, 8 KiB in 82.  A trace hardly grows with it, for stacks are stored as changes, nor does what
- * a sample costs.  But the kernel makes room for all of it in the ring, whatever the stack is: where rings are small, samples would be lost.
+ * a sample costs.  But the kernel makes room for all of it in the ring, whatever the stack is: where rings are small, samples would be
+ * lost.
  */
 #include "session_internal.h"
 
@@ -42,8 +43,8 @@ uint32_t session_stack_bytes(struct session *s)
 	while (bytes > STACK_LEAST && bytes > room)
 		bytes /= 2;
 	if (bytes < STACK_WANTED) {
-		snprintf(text, sizeof(text), "%u bytes of stack with each sample instead of %u: a ring of %zu KiB holds no more at this rate%s",
-			 bytes, STACK_WANTED, ring / 1024, s->options.scope_thread ? " (--scope cpu has larger ones)" : "");
+		snprintf(text, sizeof(text), "%u bytes of stack with each sample instead of %u: a ring of %zu KiB holds no more at this "
+			 "rate%s", bytes, STACK_WANTED, ring / 1024, s->options.scope_thread ? " (--scope cpu has larger ones)" : "");
 		session_take_rung(s, text);
 	}
 	return bytes;
