@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records come in the order in which the recorder drained them, which is not the order of time across processors: process
- * lifetimes (fork, exec, exit) are therefore read in a first pass, everything else in a second, and what depends on time
- * carries it.
+ * lifetimes are therefore read in a first pass (processes.c), everything else in a second, and what depends on time carries it.
  */
 #include "model.h"
 
 #include "counts.h"
 #include "eh_frame.h"
 #include "memory.h"
+#include "processes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,127 +49,10 @@ static bool is_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- processes */
-
-/* Index behind the last process with this pid (and, of those, from_ns <= time_ns). */
-static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
-{
-	uint32_t low = 0, high = m->nr_processes;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct process *p = m->process[middle];
-
-		if (p->pid < pid || (p->pid == pid && p->from_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_ns)
-{
-	struct process *p = calloc(1, sizeof(*p));
-	uint32_t at;
-
-	if (!p || !GROW(m->process, m->nr_processes, m->processes_capacity) ||
-	    !GROW(m->numbered, m->nr_processes, m->numbered_capacity)) {
-		free(p);
-		return NULL;
-	}
-	p->pid = pid;
-	p->from_ns = from_ns;
-	p->to_ns = UINT64_MAX;
-	p->comm = strdup("");
-	p->executable = strdup("");
-	at = process_position(m, pid, from_ns);
-	memmove(m->process + at + 1, m->process + at, (m->nr_processes - at) * sizeof(*m->process));
-	m->process[at] = p;
-	p->number = m->nr_processes;
-	m->numbered[m->nr_processes++] = p;
-	return p;
-}
-
-struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns)
-{
-	uint32_t at = process_position(m, pid, time_ns);
-
-	if (at > 0 && m->process[at - 1]->pid == pid)
-		return m->process[at - 1];
-	/* heard of before its birth was: clocks of two processors */
-	if (at < m->nr_processes && m->process[at]->pid == pid)
-		return m->process[at];
-	return add_process(m, pid, 0);
-}
-
-uint64_t model_process_until(const struct model *m, const struct process *p)
-{
-	uint32_t at = process_position(m, p->pid, p->from_ns);
-
-	return at < m->nr_processes && m->process[at]->pid == p->pid ? m->process[at]->from_ns : UINT64_MAX;
-}
-
-uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid)
-{
-	for (uint32_t i = m->nr_threads; i > 0; i--) /* the last ones are asked for most */
-		if (m->thread[i - 1].tid == tid && m->thread[i - 1].process == p->number)
-			return i - 1;
-	if (!GROW(m->thread, m->nr_threads, m->threads_capacity))
-		return 0;
-	m->thread[m->nr_threads] = (struct thread){ tid, p->number, strdup("") };
-	return m->nr_threads++;
-}
-
 static void set_text(char **to, char *text)
 {
 	free(*to);
 	*to = text;
-}
-
-static void read_lifetime(struct model *m, const struct trace_record *r)
-{
-	uint32_t ppid;
-	struct process *p, *parent;
-
-	switch (r->id) {
-	case TRACE_PROCESS:
-		if (process_position(m, r->pid, UINT64_MAX) && m->process[process_position(m, r->pid, UINT64_MAX) - 1]->pid == r->pid)
-			break;
-		p = add_process(m, r->pid, 0);
-		if (p) {
-			set_text(&p->executable, trace_text(r, F(process, executable)));
-			set_text(&p->comm, trace_text(r, F(process, comm)));
-		}
-		break;
-	case TRACE_FORK:
-		ppid = (uint32_t)trace_u64(r, F(fork, ppid));
-		if (ppid == r->pid)
-			break; /* a thread */
-		p = add_process(m, r->pid, r->time_ns);
-		parent = p ? model_get_process(m, ppid, r->time_ns) : NULL;
-		if (parent && parent != p) {
-			p->parent = parent;
-			p->forked_ns = r->time_ns;
-			set_text(&p->comm, strdup(parent->comm));
-			set_text(&p->executable, strdup(parent->executable));
-		}
-		break;
-	case TRACE_COMM:
-		if (trace_u64(r, F(comm, exec))) {
-			p = model_get_process(m, r->pid, r->time_ns);
-			/* before its first exec what we started was ourselves, and has no executable: that stays one process */
-			if (p && (p->from_ns || *p->executable || p->exec_seen))
-				p = add_process(m, r->pid, r->time_ns);
-			if (p)
-				p->exec_seen = true;
-		} else {
-			p = NULL;
-		}
-		if (p)
-			set_text(&p->comm, trace_text(r, F(comm, comm)));
-		break;
-	}
 }
 
 /* --------------------------------------------------------------------------------------------------------------- code */
@@ -1113,8 +996,9 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 {
 	struct model *m = calloc(1, sizeof(*m));
 	struct waiting *waiting = NULL;
+	struct lifetimes lifetimes = { 0 };
 	struct trace_record r;
-	int ret;
+	int ret = 0;
 
 	if (!m || memory_init(m) || dictionary_init(&m->dictionary)) {
 		if (m)
@@ -1124,11 +1008,12 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	}
 	trace_rewind(t);
 	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
-	while (trace_next(t, &r) == 1)
-		read_lifetime(m, &r);
+	while (ret == 0 && trace_next(t, &r) == 1)
+		ret = lifetimes_add(&lifetimes, &r);
+	lifetimes_tell(&lifetimes, m);
 	trace_rewind(t);
 	trace_select(t, ~(1u << TRACE_CHUNK_SAMPLES));
-	while (trace_next(t, &r) == 1)
+	while (ret == 0 && trace_next(t, &r) == 1)
 		read_record(m, &waiting, &r);
 	for (struct waiting *next; waiting; waiting = next) {
 		next = waiting->next;
@@ -1138,7 +1023,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		free(waiting->unwinding);
 		free(waiting);
 	}
-	ret = settle(m);
+	ret = ret ? ret : settle(m);
 	if (ret) {
 		model_destroy(m);
 		return diag_fail(d, -ret, "no memory for the trace's code objects");

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool grow(void **array, uint32_t nr, uint32_t *capacity, size_t each)
+{
+	uint32_t more = *capacity ? 2 * *capacity : 64;
+	void *bigger = nr < *capacity ? *array : realloc(*array, more * each);
+
+	if (!bigger)
+		return false;
+	*capacity = nr < *capacity ? *capacity : more;
+	*array = bigger;
+	return true;
+}
+
+/* Index behind the last process with this pid (and, of those, from_ns <= time_ns). */
+static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
+{
+	uint32_t low = 0, high = m->nr_processes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct process *p = m->process[middle];
+
+		if (p->pid < pid || (p->pid == pid && p->from_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_ns)
+{
+	struct process *p = calloc(1, sizeof(*p));
+	uint32_t at;
+
+	if (!p || !grow((void **)&m->process, m->nr_processes, &m->processes_capacity, sizeof(*m->process)) ||
+	    !grow((void **)&m->numbered, m->nr_processes, &m->numbered_capacity, sizeof(*m->numbered))) {
+		free(p);
+		return NULL;
+	}
+	p->pid = pid;
+	p->from_ns = from_ns;
+	p->to_ns = UINT64_MAX;
+	p->comm = strdup("");
+	p->executable = strdup("");
+	at = process_position(m, pid, from_ns);
+	memmove(m->process + at + 1, m->process + at, (m->nr_processes - at) * sizeof(*m->process));
+	m->process[at] = p;
+	p->number = m->nr_processes;
+	m->numbered[m->nr_processes++] = p;
+	return p;
+}
+
+struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns)
+{
+	uint32_t at = process_position(m, pid, time_ns);
+
+	if (at > 0 && m->process[at - 1]->pid == pid)
+		return m->process[at - 1];
+	/* heard of before its birth was: clocks of two processors */
+	if (at < m->nr_processes && m->process[at]->pid == pid)
+		return m->process[at];
+	return add_process(m, pid, 0);
+}
+
+uint64_t model_process_until(const struct model *m, const struct process *p)
+{
+	uint32_t at = process_position(m, p->pid, p->from_ns);
+
+	return at < m->nr_processes && m->process[at]->pid == p->pid ? m->process[at]->from_ns : UINT64_MAX;
+}
+
+uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid)
+{
+	for (uint32_t i = m->nr_threads; i > 0; i--) /* the last ones are asked for most */
+		if (m->thread[i - 1].tid == tid && m->thread[i - 1].process == p->number)
+			return i - 1;
+	if (!grow((void **)&m->thread, m->nr_threads, &m->threads_capacity, sizeof(*m->thread)))
+		return 0;
+	m->thread[m->nr_threads] = (struct thread){ tid, p->number, strdup("") };
+	return m->nr_threads++;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- lifetimes */
+
+struct lifetime {
+	uint32_t id, pid, ppid;
+	uint64_t time_ns;
+	size_t nr; /* of those before it in the trace */
+	char *comm, *executable;
+};
+
+int lifetimes_add(struct lifetimes *l, const struct trace_record *r)
+{
+	struct lifetime t = { .id = r->id, .pid = r->pid, .time_ns = r->time_ns, .nr = l->nr };
+
+	if (r->id != TRACE_PROCESS && r->id != TRACE_FORK && r->id != TRACE_COMM)
+		return 0;
+	if (r->id == TRACE_FORK)
+		t.ppid = (uint32_t)trace_u64(r, F(fork, ppid));
+	if ((r->id == TRACE_FORK && t.ppid == r->pid) || (r->id == TRACE_COMM && !trace_u64(r, F(comm, exec))))
+		return 0; /* a thread: it begins, or has a name */
+	if (l->nr == l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 64;
+		struct lifetime *bigger = realloc(l->lifetime, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		l->lifetime = bigger;
+		l->capacity = capacity;
+	}
+	if (r->id != TRACE_FORK)
+		t.comm = trace_text(r, r->id == TRACE_COMM ? F(comm, comm) : F(process, comm));
+	if (r->id == TRACE_PROCESS)
+		t.executable = trace_text(r, F(process, executable));
+	l->lifetime[l->nr++] = t;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct lifetime *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->nr < y->nr ? -1 : 1;
+}
+
+static void take_text(char **to, char **from)
+{
+	free(*to);
+	*to = *from;
+	*from = NULL;
+}
+
+static void copy_text(char **to, const char *from)
+{
+	char *copy = strdup(from ? from : "");
+
+	take_text(to, &copy);
+}
+
+static void on_process(struct model *m, struct lifetime *t)
+{
+	uint32_t at = process_position(m, t->pid, UINT64_MAX);
+	struct process *p = at && m->process[at - 1]->pid == t->pid ? NULL : add_process(m, t->pid, 0);
+
+	if (!p)
+		return; /* known already */
+	take_text(&p->executable, &t->executable);
+	take_text(&p->comm, &t->comm);
+}
+
+static void on_fork(struct model *m, const struct lifetime *t)
+{
+	struct process *p = add_process(m, t->pid, t->time_ns), *parent = p ? model_get_process(m, t->ppid, t->time_ns) : NULL;
+
+	if (!parent || parent == p)
+		return;
+	p->parent = parent;
+	p->forked_ns = t->time_ns;
+	copy_text(&p->comm, parent->comm);
+	copy_text(&p->executable, parent->executable);
+}
+
+static void on_exec(struct model *m, struct lifetime *t)
+{
+	struct process *p = model_get_process(m, t->pid, t->time_ns);
+
+	/* before its first exec what we started was ourselves, and has no executable: that stays one process */
+	if (p && (p->from_ns || *p->executable || p->exec_seen))
+		p = add_process(m, t->pid, t->time_ns);
+	if (!p)
+		return;
+	p->exec_seen = true;
+	take_text(&p->comm, &t->comm);
+}
+
+void lifetimes_tell(struct lifetimes *l, struct model *m)
+{
+	if (l->nr)
+		qsort(l->lifetime, l->nr, sizeof(*l->lifetime), by_time);
+	for (size_t i = 0; i < l->nr; i++) {
+		struct lifetime *t = &l->lifetime[i];
+
+		if (t->id == TRACE_PROCESS)
+			on_process(m, t);
+		else if (t->id == TRACE_FORK)
+			on_fork(m, t);
+		else
+			on_exec(m, t);
+		free(t->comm);
+		free(t->executable);
+	}
+	free(l->lifetime);
+	*l = (struct lifetimes){ 0 };
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* When which program ran in which process: a fork begins one, an exec another.  Context: thread. */
+#ifndef TAILOR_PROCESSES_H
+#define TAILOR_PROCESSES_H
+
+#include "model.h"
+
+struct lifetime;
+
+/* Records of them come from a ring of each processor, and in no order of time between these: they are gathered first. */
+struct lifetimes {
+	struct lifetime *lifetime;
+	size_t nr, capacity;
+};
+
+/* Keep what the record says of it, if it does.  0 or -ENOMEM. */
+int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
+/* Make the model's processes of them, in the order of time, and forget them. */
+void lifetimes_tell(struct lifetimes *l, struct model *m);
+
+#endif
