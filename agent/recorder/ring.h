@@ -6,6 +6,8 @@
 #ifndef TAILOR_RING_H
 #define TAILOR_RING_H
 
+#include "brake.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +31,7 @@ struct ring {
 	int on_cpu_fd; /* counts nothing: how long it was enabled and running is how long its tasks ran on cpu; owned; -1: there is none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* ... of them together */
+	struct brake brake[RING_EVENTS_MAX];
 	uint64_t nr_before[RING_EVENTS_MAX];  /* ... when the period was changed last */
 };
 

@@ -186,6 +186,8 @@ void session_drain(struct session *s, bool last)
 	session_beat(s);
 	code_files_drain(s->code_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
 	images_settle(s->images);
+	if (!last)
+		session_brake(s, now);
 	if (!last && now - s->varied_ns >= VARY_NS) {
 		s->varied_ns = now;
 		session_vary_periods(s);

@@ -358,6 +358,13 @@ void session_switch_attached(struct session *s, bool on)
 		ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
+void session_switch_attached_event(struct session *s, int ring_fd, uint32_t event, bool on)
+{
+	for (size_t i = 0; i < s->nr_attached; i++)
+		if (s->attached[i].ring_fd == ring_fd && s->attached[i].event == event)
+			ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 bool session_ring_is_written(const struct session *s, int ring_fd)
 {
 	for (size_t i = 0; i < s->nr_attached; i++) {

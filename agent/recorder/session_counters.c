@@ -153,7 +153,7 @@ static bool on_cpu_attr(const struct session *s, const struct perf_event_attr *l
 	bool needed = false;
 
 	for (int i = 0; i < s->events.nr; i++)
-		needed |= event_is_hardware(&s->events.event[i].attr);
+		needed |= event_is_hardware(&s->events.event[i].attr) || s->events.event[i].attr.freq; /* or is braked */
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*a), .config = PERF_COUNT_SW_DUMMY,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -297,6 +297,30 @@ void session_vary_periods(struct session *s)
 			s->random = s->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
 			period += (s->random >> 33) % (2 * spread) - spread;
 			ioctl(e == 0 ? r->fd : r->more[e - 1], PERF_EVENT_IOC_PERIOD, &period);
+		}
+}
+
+/* The first event stays on: mappings, tasks and names come with it. */
+void session_brake(struct session *s, uint64_t now_ns)
+{
+	for (size_t i = 0; i < s->nr_rings && !s->paused; i++)
+		for (int e = 1; e <= s->ring[i].nr_more; e++) {
+			const struct perf_event_attr *a = &s->events.event[e].attr;
+			struct ring *r = &s->ring[i];
+			enum brake_verdict verdict;
+
+			if (!a->freq)
+				continue;
+			verdict = brake_look(&r->brake[e], r->nr_samples[e], a->sample_freq, now_ns);
+			if (verdict == BRAKE_NOTHING)
+				continue;
+			ioctl(r->more[e - 1], verdict == BRAKE_ON ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == BRAKE_ON);
+			if (verdict == BRAKE_OFF && !s->told_storm)
+				session_notice(s, "ladder", "%s gave many more samples than the %llu a second that were asked for: it is "
+					       "switched off for as long as makes up for it, so that the program gets on; --period sets "
+					       "what it cannot find", s->events.event[e].name, (unsigned long long)a->sample_freq);
+			s->told_storm |= verdict == BRAKE_OFF;
 		}
 }
 

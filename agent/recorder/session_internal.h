@@ -99,6 +99,7 @@ struct session {
 	pid_t root;
 	bool told_descriptors, told_version;
 	bool signalled; /* a signal has come, or may have */
+	bool told_storm;
 	bool told_uncounted; /* one sentence is enough for a thousand threads */
 	bool logs_are_busy;  /* much was in them at the last drain: look again at once */
 	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
@@ -186,6 +187,8 @@ int session_learn_id(struct session *s, int fd, uint32_t event);
 int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
 void session_switch_counters(struct session *s, bool on);
 void session_vary_periods(struct session *s);
+/* Counters that hold a rate by themselves, and do not: see brake.h. */
+void session_brake(struct session *s, uint64_t now_ns);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
 /* A ring's last word, then its end. */
@@ -201,6 +204,8 @@ void session_attach_end(struct session *s);
 bool session_attach_knows(const struct session *s, pid_t pid);
 void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);
 void session_switch_attached(struct session *s, bool on);
+/* ... of those that write to this ring, this event alone. */
+void session_switch_attached_event(struct session *s, int ring_fd, uint32_t event, bool on);
 /* Has one of those events, whose ring is this one, a task that lives? */
 bool session_ring_is_written(const struct session *s, int ring_fd);
 /* What those of this event (ATTACHED_ON_CPU: how long they were on the CPU) say by read(2): value, enabled, running, lost. */

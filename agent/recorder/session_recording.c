@@ -31,7 +31,7 @@ static void release(struct session *s)
 	free(s->ring);
 	s->ring = NULL;
 	s->rings_capacity = 0;
-	s->paused = s->told_uncounted = s->told_descriptors = s->told_version = false;
+	s->paused = s->told_uncounted = s->told_descriptors = s->told_version = s->told_storm = false;
 }
 
 int session_begin_recording(struct session *s, struct diag *d)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls SECONDS: a known call tree through a library without symbols: main calls everything; a sorter has qsort call back, an allocator and a
- * printer go into libc and come out nowhere; a handler interrupts; two functions call each other.
+ * calls SECONDS: a known call tree through a library without symbols: main calls everything; a sorter has qsort call back, an allocator
+ * and a printer go into libc and come out nowhere; a handler interrupts; two functions call each other.
  */
 #include <signal.h>
 #include <stdio.h>

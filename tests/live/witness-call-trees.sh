@@ -23,7 +23,7 @@ def record(length):
                         "--call-graph", "dwarf,8192", "-o", PERF, f"{B}/hosts/calls", str(length)], capture_output=True, text=True)
     if p.returncode:
         sys.exit(f"expected exit status 0, got {p.returncode}: {p.stderr}")
-    return sum(1 for _ in subprocess.run(["perf", "script", "-i", PERF, "-F", "pid", "-G"], capture_output=True, text=True).stdout.splitlines())
+    return len(subprocess.run(["perf", "script", "-i", PERF, "-F", "pid", "-G"], capture_output=True, text=True).stdout.splitlines())
 
 def tailor(*arguments):
     return subprocess.run([f"{B}/tailor", *arguments, "--process", str(PID), TRACE], capture_output=True, text=True, check=True).stdout
