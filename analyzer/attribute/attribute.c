@@ -279,6 +279,7 @@ static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
 			run->cut[why] = locate_nowhere(&run->locator, names[why]);
 		c.frame[c.nr++] = frame_at(&run->locator.location[run->cut[why]], STACK_CUT);
 	}
+	run->a->stack_ends[names[why] ? why : REASON_NONE]++;
 	while (c.nr > 0)
 		node = stacks_add(&run->a->stacks, node, &c.frame[--c.nr]);
 	return node;

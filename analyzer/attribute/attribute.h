@@ -82,6 +82,7 @@ struct attribution {
 	struct image *image;
 	uint32_t nr_images;
 	struct stacks stacks; /* of TABLE_STACK */
+	uint64_t stack_ends[NR_REASONS]; /* samples by why their stack ended there; [REASON_NONE]: it reached the first frame */
 	/* generated code */
 	uint64_t jit_samples, jit_named, jit_lines;
 	bool objects_differ; /* names of code objects (host_levels.h) say more than those of functions */

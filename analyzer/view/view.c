@@ -180,6 +180,30 @@ static const char *why_scaled(const struct event *e)
 	return late ? "interrupts came late, or its threads were short" : "samples were lost";
 }
 
+/* How much of a tree of calls is there: of stacks that end early, callers are missing. */
+static void put_stack_ends(const struct report *r, struct page *p)
+{
+	const uint64_t *n = r->a->stack_ends;
+	const struct event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
+	uint64_t all = 0;
+	char line[400];
+	int at;
+
+	for (int i = 0; i < NR_REASONS; i++)
+		all += n[i];
+	if (!r->stacks || !all || n[REASON_NONE] >= all - all / 200)
+		return;
+	at = snprintf(line, sizeof(line), "(%.1f %% of call stacks reach the first frame of their thread",
+		      100 * (double)n[REASON_NONE] / (double)all);
+	if (n[REASON_TRUNCATED] > all / 1000)
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are longer than the %u bytes that were recorded, "
+			       "`--stack` sets how many", 100 * (double)n[REASON_TRUNCATED] / (double)all, e ? e->stack_bytes : 0);
+	if (n[REASON_NO_UNWIND_INFO] > all / 1000)
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% meet code without unwind information",
+			       100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
+	page_sentence(p, "%s)", line);
+}
+
 void view_header(const struct report *r, struct page *p)
 {
 	const struct model *m = r->model;
@@ -211,4 +235,5 @@ void view_header(const struct report *r, struct page *p)
 		if (m->event[i].scale > 1.005)
 			page_sentence(p, "(%.100s: its samples stand for %.0f %% of what there was (%s); their weights are scaled "
 				      "up to it)", m->event[i].name, 100 / m->event[i].scale, why_scaled(&m->event[i]));
+	put_stack_ends(r, p);
 }
