@@ -105,6 +105,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 
+/* Functions of the kernel that have samples, with its addresses at that time; those of several records add up.  module: "" of the kernel
+ * itself, else a module's name, "bpf", ... as /proc/kallsyms has it. */
+#define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	ARR(functions, kernel_function)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -120,7 +125,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(SAMPLES, samples, 139) \
 	X(END, end, 140) \
 	X(COUNT, count, 141) \
-	X(CODE_BYTES, code_bytes, 142)
+	X(CODE_BYTES, code_bytes, 142) \
+	X(KERNEL_FUNCTIONS, kernel_functions, 143)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -136,6 +142,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(text, "s", "text") \
 	X(file_part, "ub", "file_offset bytes") \
 	X(column, "uub", "column encoding bytes") \
+	X(kernel_function, "uuss", "address bytes name module") \
 	X(line, "uuus", "address line discriminator file")
 
 /* What a NOTICE is about. */

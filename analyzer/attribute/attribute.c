@@ -255,8 +255,8 @@ static enum reason collect_chain(struct collect *c, const struct sample *s)
 	return REASON_HOST;
 }
 
-/* The node of the innermost frame. */
-static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
+/* The node of the innermost frame.  kernel: where in the kernel the sample was, if it was there. */
+static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode, uint32_t kernel)
 {
 	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
 		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
@@ -269,7 +269,7 @@ static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode)
 	c.walk = (struct walk){ run, s, false, false };
 	c.nr = 0;
 	if (mode != SAMPLE_MODE_USER)
-		c.frame[c.nr++] = frame_at(&run->locator.location[run->locator.kernel], STACK_KERNEL);
+		c.frame[c.nr++] = frame_at(&run->locator.location[kernel], STACK_KERNEL);
 	if (s->has_registers && s->chain && !s->input.stack_bytes)
 		why = collect_chain(&c, s);
 	else if (s->has_registers)
@@ -538,6 +538,12 @@ static bool is_shown(const struct run *run)
 	return !o->shows || o->shows(o->rows_context, run->a, &run->rows.table, run->rows.sample_row);
 }
 
+/* Of a sample that was not in user code.  Other modes are another machine's kernel. */
+static uint32_t kernel_location(struct run *run, uint32_t mode, uint64_t ip)
+{
+	return mode == SAMPLE_MODE_KERNEL ? locate_kernel(&run->locator, ip) : run->locator.kernel;
+}
+
 /* The long way. */
 static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
@@ -546,7 +552,7 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	const struct code *code = NULL;
 	struct recent_place *place = NULL;
 	const struct recent_thread *who;
-	uint32_t location = run->locator.unknown;
+	uint32_t location = run->locator.unknown, kernel;
 	bool leaves, there;
 	int ret;
 
@@ -590,10 +596,11 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 		if (place)
 			remember(run, &s, place);
 	}
-	f.stack = run->options->stacks ? stack_of(run, &s, f.mode) : 0;
+	kernel = kernel_location(run, f.mode, f.ip);
+	f.stack = run->options->stacks ? stack_of(run, &s, f.mode, kernel) : 0;
 	/* the row tells where the sample itself was; threads always leave inside of the kernel: who called it */
 	there = f.mode == SAMPLE_MODE_USER || (leaves && s.ip);
-	f.location = &run->locator.location[there ? location : run->locator.kernel];
+	f.location = &run->locator.location[there ? location : kernel];
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	if (run->options->addresses && !f.address && place && f.mode == SAMPLE_MODE_USER && s.has_registers)
 		f.address = recent_address(run->recent, place, &s.input.registers);
@@ -621,7 +628,7 @@ static bool at_a_glance(struct run *run, struct glance *g, struct tally *tally, 
 	if (!glance_take(g, i, &f, &place, &who))
 		return false;
 	user = f.mode == SAMPLE_MODE_USER;
-	f.location = &run->locator.location[run->locator.kernel];
+	f.location = &run->locator.location[run->rows.by_place ? kernel_location(run, f.mode, f.ip) : run->locator.kernel];
 	f.code = 0;
 	if (user && run->rows.by_place) {
 		const struct recent_about *about = recent_about(run->recent, place);
@@ -644,7 +651,8 @@ static struct tally *tally_of(struct run *run, uint32_t event)
 	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= TALLIES_MAX)
 		return NULL;
 	if (!run->tally[event])
-		run->tally[event] = tally_create(run->recent, run->rows.by_place);
+		run->tally[event] = tally_create(run->recent, run->rows.by_place,
+						 run->rows.by_place && run->a->model->kernel_functions.nr);
 	return run->tally[event];
 }
 

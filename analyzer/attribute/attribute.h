@@ -52,7 +52,7 @@ extern const char *const reason_names[];
 extern const char *const reason_sentences[];
 
 struct function {
-	char *name; /* as people read it: symbol, or image+offset, or [kernel] */
+	char *name; /* as people read it: symbol, or image+offset, or [kernel] (of functions without a name) */
 	uint32_t image;
 	bool symbol; /* name is one */
 	bool jit;

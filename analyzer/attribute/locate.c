@@ -105,6 +105,11 @@ int locator_init(struct locator *l, struct attribution *a)
 	none.image = get_image(l, "[unknown]");
 	none.function = get_function(l, strdup("[unknown]"), none.image, false, false, true);
 	l->unknown = add_location(l, &none);
+	if (a->model->kernel_functions.nr) {
+		l->kernel_function = calloc(a->model->kernel_functions.nr, sizeof(*l->kernel_function));
+		if (!l->kernel_function)
+			return -ENOMEM;
+	}
 	return l->unknown == 2 ? 0 : -ENOMEM;
 }
 
@@ -117,6 +122,33 @@ uint32_t locate_nowhere(struct locator *l, const char *name)
 	return add_location(l, &none);
 }
 
+static uint32_t locate_kernel_function(struct locator *l, uint32_t function)
+{
+	const struct kernel_function *f = &l->a->model->kernel_functions.function[function];
+	struct location new = { 0 };
+
+	if (!l->kernel_function[function]) {
+		new.image = get_image(l, f->image);
+		new.function = get_function(l, strdup(f->name), new.image, true, false, false);
+		l->kernel_function[function] = add_location(l, &new);
+	}
+	l->kernel_last = function;
+	return l->kernel_function[function] ? l->kernel_function[function] : l->kernel;
+}
+
+uint32_t locate_kernel(struct locator *l, uint64_t address)
+{
+	const struct kernel_functions *k = &l->a->model->kernel_functions;
+	uint32_t function;
+
+	if (!l->kernel_function)
+		return l->kernel;
+	if (address - k->function[l->kernel_last].address < k->function[l->kernel_last].bytes)
+		return locate_kernel_function(l, l->kernel_last);
+	function = kernel_functions_find(k, address);
+	return function ? locate_kernel_function(l, function - 1) : l->kernel;
+}
+
 void locator_fini(struct locator *l)
 {
 	intern_fini(&l->by_address);
@@ -126,6 +158,7 @@ void locator_fini(struct locator *l)
 	intern_fini(&l->host.ids);
 	nameless_fini(&l->nameless);
 	free(l->location);
+	free(l->kernel_function);
 }
 
 static uint32_t component_of_line(struct locator *l, const struct process *p, const char *file, uint32_t number)

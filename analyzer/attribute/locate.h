@@ -30,12 +30,16 @@ struct locator {
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;
 	uint32_t kernel, unknown; /* locations of these two */
+	uint32_t *kernel_function; /* locations of the model's, 0: not asked for yet; NULL: the trace has none */
+	uint32_t kernel_last;	   /* the function that was asked for last: samples come in bursts */
 };
 
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
 /* A location that is none, by a name in brackets. */
 uint32_t locate_nowhere(struct locator *l, const char *name);
+/* The kernel's function at an address; where it has no name, the kernel. */
+uint32_t locate_kernel(struct locator *l, uint64_t address);
 /* code NULL: unknown.  Never NULL; valid until the next call. */
 uint32_t locate_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);

@@ -61,6 +61,7 @@ struct tally {
 	struct recent *recent;
 	void *memory; /* that it is in */
 	bool by_place; /* rows differ by place: a tag's value alone is none */
+	uint32_t nr_modes; /* samples of others are not counted here */
 	uint32_t nr_used;
 	/* the moment: until then nothing changes that decides about samples of the entries */
 	uint32_t moment;
@@ -77,7 +78,7 @@ struct tally {
 	uint32_t ahead_from, ahead_to;
 };
 
-struct tally *tally_create(struct recent *r, bool by_place)
+struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs)
 {
 	void *memory;
 	struct tally *t = recent_lines(sizeof(*t), &memory);
@@ -87,6 +88,7 @@ struct tally *tally_create(struct recent *r, bool by_place)
 	t->memory = memory;
 	t->recent = r;
 	t->by_place = by_place;
+	t->nr_modes = kernel_differs ? SAMPLE_MODE_USER + 1 : MODES;
 	t->moment = 1;
 	t->one_weight = true;
 	return t;
@@ -159,6 +161,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct tally *t, ui
 	const struct glance *g = t->g;
 	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
 	const uint32_t moment = 2 * t->moment + 1;
+	const bool kernel = t->nr_modes > SAMPLE_MODE_KERNEL;
 	struct ahead *to = t->ahead;
 
 	t->ahead_from = i;
@@ -169,7 +172,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct tally *t, ui
 		const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
 		const uint64_t key = key_of(address, who->process, mode);
 
-		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS)
+		if (who->id != id || who->moment != moment || mode > (has_registers & kernel) || address >> ADDRESS_BITS)
 			break;
 		*to = (struct ahead){ key, &t->entry[place_at(key)] };
 		__builtin_prefetch(to->place, 1);
@@ -278,7 +281,7 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 	t->outside += f->time_ns >= t->until_ns;
 	recent_phase(r, process, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
-	    f->mode >= MODES || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
+	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;
 	if (by_tag && (t->by_place || process != t->tag_process || t->g->tag != t->tag))
 		return;

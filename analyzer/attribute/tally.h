@@ -11,8 +11,9 @@
 
 struct tally;
 
-/* NULL without memory.  One is for one event.  by_place: rows.by_place; then samples that a tag decides go by a glance. */
-struct tally *tally_create(struct recent *r, bool by_place);
+/* NULL without memory.  One is for one event.  by_place: rows.by_place; then samples that a tag decides go by a glance.  kernel_differs:
+ * so do the kernel's, because those of one caller are in several functions. */
+struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs);
 void tally_destroy(struct tally *t);
 
 /* g's block is the next; first the tally is handed over (tally_fold()) if it says so: false. */

@@ -808,6 +808,9 @@ static void read_record(struct model *m, struct waiting **waiting, const struct 
 	case TRACE_IMAGE_FILE:
 		read_image_file(m, r);
 		return;
+	case TRACE_KERNEL_FUNCTIONS:
+		kernel_functions_read(&m->kernel_functions, r);
+		return;
 	case TRACE_END:
 		m->has_end = true;
 		m->end_ns = r->time_ns;
@@ -1023,6 +1026,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		free(waiting->unwinding);
 		free(waiting);
 	}
+	kernel_functions_settle(&m->kernel_functions);
 	ret = ret ? ret : settle(m);
 	if (ret) {
 		model_destroy(m);
@@ -1104,6 +1108,7 @@ void model_destroy(struct model *m)
 	}
 	free_told(m->notice, m->nr_notices);
 	free_told(m->loss, m->nr_losses);
+	kernel_functions_fini(&m->kernel_functions);
 	dictionary_fini(&m->dictionary);
 	free(m->process);
 	free(m->numbered);

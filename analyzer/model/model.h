@@ -16,6 +16,7 @@
 #include "dictionary.h"
 #include "elf_object.h"
 #include "host_levels.h"
+#include "kernel_functions.h"
 #include "trace_reader.h"
 
 #include <stdbool.h>
@@ -203,6 +204,7 @@ struct model {
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
 	struct told *notice, *loss;
 	uint32_t nr_notices, nr_losses;
+	struct kernel_functions kernel_functions;
 	struct dictionary dictionary;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;

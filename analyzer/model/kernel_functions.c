@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel_functions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 4096u /* what a trace says beyond is none of a function */
+
+static char *text_of(const struct trace_value *v, const char *before, const char *after)
+{
+	int bytes = v->kind != TRACE_TEXT ? 0 : v->bytes < NAME_MAX_BYTES ? (int)v->bytes : (int)NAME_MAX_BYTES;
+	char *text;
+
+	return asprintf(&text, "%s%.*s%s", before, bytes, bytes ? (const char *)v->p : "", after) < 0 ? NULL : text;
+}
+
+static void add(struct kernel_functions *k, uint64_t address, uint64_t bytes, const struct trace_value *name,
+		const struct trace_value *module)
+{
+	const struct trace_value kernel = { .kind = TRACE_TEXT, .p = "kernel", .bytes = 6 };
+	struct kernel_function *f;
+
+	if (k->nr == k->capacity) {
+		uint32_t capacity = k->capacity ? 2 * k->capacity : 256;
+		struct kernel_function *bigger = realloc(k->function, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		k->function = bigger;
+		k->capacity = capacity;
+	}
+	f = &k->function[k->nr];
+	*f = (struct kernel_function){ address, bytes, text_of(name, "", ""),
+				       text_of(module->kind == TRACE_TEXT && module->bytes ? module : &kernel, "[", "]") };
+	if (f->name && f->image) {
+		k->nr++;
+		return;
+	}
+	free(f->name);
+	free(f->image);
+}
+
+void kernel_functions_read(struct kernel_functions *k, const struct trace_record *r)
+{
+	const struct trace_value *list = F(kernel_functions, functions) < r->nr_values ? &r->values[F(kernel_functions, functions)] : NULL;
+
+	for (uint64_t i = 0; list && list->kind == TRACE_LIST && i < list->u; i++) {
+		struct trace_value address = trace_element(list, i, 0), bytes = trace_element(list, i, 1);
+		struct trace_value name = trace_element(list, i, 2), module = trace_element(list, i, 3);
+
+		if (address.kind == TRACE_UINT && bytes.kind == TRACE_UINT && bytes.u && name.kind == TRACE_TEXT && name.bytes)
+			add(k, address.u, bytes.u, &name, &module);
+	}
+}
+
+static int by_address(const void *x, const void *y)
+{
+	const struct kernel_function *a = x, *b = y;
+
+	return a->address != b->address ? (a->address < b->address ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+void kernel_functions_settle(struct kernel_functions *k)
+{
+	uint32_t kept = 0;
+
+	if (k->nr)
+		qsort(k->function, k->nr, sizeof(*k->function), by_address);
+	for (uint32_t i = 0; i < k->nr; i++) {
+		struct kernel_function *before = kept ? &k->function[kept - 1] : NULL;
+
+		if (before && before->address == k->function[i].address) {
+			free(k->function[i].name);
+			free(k->function[i].image);
+			continue;
+		}
+		if (before && before->bytes > k->function[i].address - before->address)
+			before->bytes = k->function[i].address - before->address;
+		k->function[kept++] = k->function[i];
+	}
+	k->nr = kept;
+}
+
+uint32_t kernel_functions_find(const struct kernel_functions *k, uint64_t address)
+{
+	uint32_t low = 0, high = k->nr;
+
+	while (low < high) { /* the first that begins behind address */
+		uint32_t mid = low + (high - low) / 2;
+
+		if (k->function[mid].address <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && address - k->function[low - 1].address < k->function[low - 1].bytes ? low : 0;
+}
+
+void kernel_functions_fini(struct kernel_functions *k)
+{
+	for (uint32_t i = 0; i < k->nr; i++) {
+		free(k->function[i].name);
+		free(k->function[i].image);
+	}
+	free(k->function);
+}
