@@ -3,6 +3,7 @@
 #include "doctor.h"
 
 #include "event.h"
+#include "kernel_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -236,6 +237,17 @@ static void try_auto(struct doctor *d)
 	doctor_add(d, "sampling", "auto", told.nr ? DOCTOR_LESS : DOCTOR_YES, "%s%s%s", names, told.nr ? "; " : "", told.text);
 }
 
+/* Where samples in the kernel are to be had, are their functions' names? */
+static void try_kernel_names(struct doctor *d)
+{
+	const char *remedy, *why = kernel_names_refused(&remedy);
+
+	if (why)
+		doctor_remedy(doctor_add(d, "sampling", "kernel functions", DOCTOR_LESS, "have no names: %s", why), "%s", remedy);
+	else
+		doctor_add(d, "sampling", "kernel functions", DOCTOR_YES, "by name, of its modules and BPF programs, too");
+}
+
 void doctor_try_sampling(struct doctor *d)
 {
 	struct event_pmu pmu;
@@ -248,5 +260,6 @@ void doctor_try_sampling(struct doctor *d)
 	try_signals(d);
 	try_timer(d);
 	try_branches(d);
+	try_kernel_names(d);
 	try_auto(d);
 }

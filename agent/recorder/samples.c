@@ -103,7 +103,8 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	if (record_sample(&s->layout, h, &r) || r.stack_bytes > SAMPLE_STACK_MAX)
 		return -EBADMSG;
 	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .weight = r.period + s->period, .pid = r.pid, .tid = r.tid,
-				      .user = r.mode == PERF_RECORD_MISC_USER, .chain = r.chain, .nr_chain = r.nr_chain };
+				      .user = r.mode == PERF_RECORD_MISC_USER, .kernel = r.mode == PERF_RECORD_MISC_KERNEL,
+				      .chain = r.chain, .nr_chain = r.nr_chain };
 	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
 	s->column[SAMPLE_COLUMN_PID][i] = r.pid;
 	s->column[SAMPLE_COLUMN_TID][i] = r.tid;
@@ -112,7 +113,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_ADDRESS][i] = r.address;
 	s->column[SAMPLE_COLUMN_WEIGHT][i] = seen->weight;
 	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
-					   r.mode == PERF_RECORD_MISC_KERNEL ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
+					   seen->kernel ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
 	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;
 	for (uint64_t left = s->registers; left; left &= left - 1)
 		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;

@@ -15,7 +15,7 @@ struct samples;
 struct sample_seen {
 	uint64_t time_ns, ip, weight;
 	uint32_t pid, tid;
-	bool user;
+	bool user, kernel;
 	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */
 	const unsigned char *words; /* of its stack those that are new since the thread's last sample; not aligned */
 	uint32_t nr_words;

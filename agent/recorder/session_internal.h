@@ -15,6 +15,7 @@
 #include "event_ids.h"
 #include "images.h"
 #include "kernel_facts.h"
+#include "kernel_names.h"
 #include "log_drain.h"
 #include "outside.h"
 #include "record.h"
@@ -71,6 +72,7 @@ struct session {
 	struct event_ids ids;		     /* whose sample it is, where there are several events */
 	struct images *images;
 	struct code_files *code_files;
+	struct kernel_names *kernel_names;
 	struct ring *ring;
 	size_t nr_rings, rings_capacity, rings_budget;
 	struct held *held;

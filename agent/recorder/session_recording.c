@@ -23,6 +23,8 @@ static void release(struct session *s)
 	s->images = NULL;
 	code_files_destroy(s->code_files);
 	s->code_files = NULL;
+	kernel_names_destroy(s->kernel_names);
+	s->kernel_names = NULL;
 	for (int i = 0; i <= EVENTS_MAX; i++) {
 		samples_destroy(s->samples[i]);
 		s->samples[i] = NULL;
@@ -48,7 +50,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 	ret = session_choose_sampler(s, -ret, d);
 	if (ret == 0) {
 		session_prepare_events(s);
-		ret = images_create(wanted.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) ||
+		s->kernel_names = kernel_names_create();
+		ret = images_create(wanted.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) || !s->kernel_names ||
 		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
@@ -75,6 +78,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 
 int session_end_recording(struct session *s, int wait_status, struct diag *d)
 {
+	const char *nameless;
 	uint64_t bytes;
 	int error;
 
@@ -88,6 +92,9 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_notice(s, "loss", "%llu code objects that JITs registered for debuggers could not be read from "
 			"outside (not ELF, or gone "
 			       "at once); the agent hears them: `tailor run`", (unsigned long long)outside_bad(s->outside));
+	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
+	if (nameless)
+		session_notice(s, "ladder", "%s", nameless);
 	images_write(s->images, s->writer, session_now_ns());
 	trace_writer_flush_all(s->writer);
 	trace_writer_use_reserve(s->writer);

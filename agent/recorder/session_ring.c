@@ -32,6 +32,7 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 		return 0;
 	}
 	images_sample(s->images, &seen);
+	kernel_names_sample(s->kernel_names, &seen);
 	code_files_sample(s->code_files, seen.pid, seen.user_ip);
 	return seen.weight;
 }

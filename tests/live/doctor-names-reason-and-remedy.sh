@@ -36,7 +36,7 @@ for x in r["findings"]:
     if any(" ".join(x[k].split()) not in text for k in ("says", "remedy")):
         wrong.append(f"not in the text: {x}")
 for rung in ["precise 3", "precise 2", "precise 1", "cycles", "task-clock", "signal at overflow", "timer per thread", "auto",
-             "last branches (LBR)", "memory for rings", "kernel.perf_event_paranoid", "user"]:
+             "last branches (LBR)", "kernel functions", "memory for rings", "kernel.perf_event_paranoid", "user"]:
     if rung not in f:
         wrong.append(f"nothing is said about {rung}")
 for line in open(sys.argv[3]):

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of the running kernel, of its modules and of BPF programs, as /proc/kallsyms lists them (kernel/kallsyms.c):
+ *
+ *	ffffffff81000080 T entry_SYSCALL_64
+ *	ffffffffc0201000 t nft_do_chain	[nf_tables]
+ *
+ * Lines of modules and programs are in no order, sizes are not told, and who may not know addresses is shown zeros.  What makes no sense
+ * is passed over.  Context: thread.
+ */
+#ifndef TAILOR_KALLSYMS_H
+#define TAILOR_KALLSYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KALLSYMS_PATH "/proc/kallsyms"
+
+struct kallsyms_function {
+	uint64_t address, bytes;
+	const char *name;   /* NUL-terminated, both; of the kallsyms, until its end */
+	const char *module; /* "": the kernel itself; else as in the file, without brackets */
+};
+
+struct kallsyms_symbol;
+
+struct kallsyms {
+	struct kallsyms_symbol *symbol;
+	size_t nr, capacity;
+	char *text; /* names and modules */
+	size_t text_bytes, text_capacity;
+	uint64_t hidden; /* lines whose address is 0 */
+	bool no_memory;
+	bool settled;
+};
+
+/* From all zeros: one line, without its end. */
+void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes);
+/* ... all lines of a file.  0, or -errno: it cannot be read; -ENOMEM. */
+int kallsyms_read(struct kallsyms *k, const char *path);
+/* The function that an address is in.  No line may come after the first call. */
+bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);
+/* The address of a symbol by its name; 0: there is none. */
+uint64_t kallsyms_address(const struct kallsyms *k, const char *name);
+void kallsyms_fini(struct kallsyms *k);
+
+#endif
