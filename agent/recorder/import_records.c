@@ -4,7 +4,9 @@
 #include "event_internal.h"
 #include "images.h"
 #include "import.h"
+#include "kallsyms.h"
 #include "kernel_facts.h"
+#include "kernel_names.h"
 #include "samples.h"
 #include "trace_writer_copy.h"
 
@@ -23,12 +25,31 @@
 #define MISC_MMAP_DATA (1u << 13)
 #define MISC_FORK_MADE_UP (1u << 13) /* by perf, of a process that was there before */
 
+#define KERNEL_MAPPINGS_MAX 1024u /* modules and BPF programs */
+
+struct kernel_mapping {
+	uint64_t address, bytes;
+	char name[64]; /* of the module as the kernel has it; "bpf" */
+};
+
+/* What the file tells of its kernel. */
+struct kernel_past {
+	char text_name[16]; /* the symbol that its code begins at, ... */
+	uint64_t text;	    /* ... and where that was; 0: not told */
+	unsigned char build_id[KERNEL_BUILD_ID_BYTES];
+	uint32_t build_id_bytes;
+	struct kernel_mapping mapping[KERNEL_MAPPINGS_MAX];
+	uint32_t nr_mappings;
+};
+
 struct import {
 	const struct import_options *options;
 	const struct perf_data *data;
 	struct trace_writer *w;
 	struct images *images;
 	struct code_files *code_files;
+	struct kernel_names *kernel_names;
+	struct kernel_past kernel;
 	uint64_t shift_ns;
 	uint32_t number[PERF_DATA_EVENTS_MAX]; /* of its events in the trace */
 	uint32_t nr_events;
@@ -199,6 +220,7 @@ static void take_sample(struct import *m, uint32_t number, const struct perf_eve
 		return;
 	}
 	images_sample(m->images, &seen);
+	kernel_names_sample(m->kernel_names, &seen);
 	if (seen.pid < PIDS_MAX)
 		m->pids[seen.pid / 8] |= (unsigned char)(1u << seen.pid % 8);
 }
@@ -236,6 +258,99 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 	kernel_facts_mapping(facts_of(m), g, time_ns);
 }
 
+static void add_kernel_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
+{
+	struct kernel_mapping *g = &k->mapping[k->nr_mappings];
+
+	if (k->nr_mappings == KERNEL_MAPPINGS_MAX || name_bytes >= sizeof(g->name))
+		return;
+	*g = (struct kernel_mapping){ .address = address, .bytes = bytes };
+	for (size_t i = 0; i < name_bytes; i++)
+		g->name[i] = name[i] == '-' ? '_' : name[i];
+	k->nr_mappings++;
+}
+
+/* Its own ("[kernel.kallsyms]_text", whose offset is where that symbol is), or a module's: "[nf_tables]", ".../nf-tables.ko.zst". */
+static void take_kernel_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, uint64_t offset, const char *name,
+				size_t name_bytes, const unsigned char *build_id, uint32_t build_id_bytes)
+{
+	static const char own[] = "[kernel.kallsyms]";
+	const size_t own_bytes = sizeof(own) - 1;
+	const char *slash, *dot;
+
+	if (name_bytes > own_bytes && memcmp(name, own, own_bytes) == 0) {
+		if (name_bytes - own_bytes >= sizeof(k->text_name))
+			return;
+		snprintf(k->text_name, sizeof(k->text_name), "%.*s", (int)(name_bytes - own_bytes), name + own_bytes);
+		k->text = offset;
+		k->build_id_bytes = build_id_bytes <= sizeof(k->build_id) ? build_id_bytes : 0;
+		memcpy(k->build_id, build_id, k->build_id_bytes);
+		return;
+	}
+	slash = memrchr(name, '/', name_bytes);
+	if (slash) {
+		name_bytes -= (size_t)(slash + 1 - name);
+		name = slash + 1;
+		dot = memchr(name, '.', name_bytes);
+		name_bytes = dot ? (size_t)(dot - name) : name_bytes;
+	} else if (name_bytes > 2 && name[0] == '[' && name[name_bytes - 1] == ']') {
+		name++;
+		name_bytes -= 2;
+	}
+	add_kernel_mapping(k, address, bytes, name, name_bytes);
+}
+
+/* A BPF program, as PERF_RECORD_KSYMBOL has it: address, bytes, kind. */
+static void take_kernel_symbol(struct kernel_past *k, const struct perf_event_header *h)
+{
+	struct {
+		uint64_t address;
+		uint32_t bytes;
+		uint16_t kind, flags;
+	} s;
+
+	memcpy(&s, h + 1, sizeof(s));
+	if (s.kind == PERF_RECORD_KSYMBOL_TYPE_BPF)
+		add_kernel_mapping(k, s.address, s.bytes, "bpf", 3);
+}
+
+static bool is_this_kernel(void *context, const struct kallsyms *symbols, const char **why)
+{
+	struct import *m = context;
+	struct kernel_past *k = &m->kernel;
+	const struct perf_data_build_id *known = perf_data_find_build_id(m->data, "[kernel.kallsyms]", 17);
+	unsigned char id[KERNEL_BUILD_ID_BYTES];
+	size_t id_bytes = kernel_names_build_id(id);
+
+	if (known && !k->build_id_bytes) {
+		k->build_id_bytes = known->bytes <= sizeof(k->build_id) ? known->bytes : 0;
+		memcpy(k->build_id, known->id, k->build_id_bytes);
+	}
+	/* perf pads them to 20 bytes */
+	if (!k->build_id_bytes || !id_bytes || !k->text)
+		*why = "the file does not tell which build of the kernel was sampled (perf record -B, or through a pipe)";
+	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
+		*why = "another kernel was sampled than runs here: import where it was recorded";
+	else if (kallsyms_address(symbols, k->text_name) != k->text)
+		*why = "the kernel was at other addresses then (it has been started anew): import before that";
+	else
+		return true;
+	return false;
+}
+
+/* Modules come and go, and others may be in their places. */
+static bool was_there(void *context, const struct kallsyms_function *f)
+{
+	const struct kernel_past *k = &((const struct import *)context)->kernel;
+
+	if (!*f->module || strncmp(f->module, "__builtin__", 11) == 0)
+		return true;
+	for (uint32_t i = 0; i < k->nr_mappings; i++)
+		if (f->address - k->mapping[i].address < k->mapping[i].bytes && strcmp(f->module, k->mapping[i].name) == 0)
+			return true;
+	return false;
+}
+
 /* id_bytes: of what stands behind all records */
 static void on_mmap(struct import *m, const struct perf_event_header *h, size_t id_bytes, uint64_t time_ns)
 {
@@ -255,6 +370,12 @@ static void on_mmap(struct import *m, const struct perf_event_header *h, size_t 
 	memcpy(&r, h, sizeof(r));
 	if (second)
 		memcpy(&r2, (const char *)h + sizeof(r), sizeof(r2));
+	if (r.pid == KERNEL_PID) {
+		uint32_t build_id = second && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? r2.who[0] : 0;
+
+		take_kernel_mapping(&m->kernel, r.address, r.bytes, r.offset, (const char *)h + at,
+				    strnlen((const char *)h + at, h->size - at - id_bytes), r2.who + 4, build_id);
+	}
 	if (r.pid == KERNEL_PID || !(r2.prot & PROT_EXEC) || (!second && h->misc & MISC_MMAP_DATA))
 		return;
 	g = (struct mapping){ r.pid, r.tid, r2.prot, r.address, r.bytes, r.offset, (const char *)h + at,
@@ -322,7 +443,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		[PERF_RECORD_MMAP] = 32,	[PERF_RECORD_LOST] = 16,   [PERF_RECORD_COMM] = 8,
 		[PERF_RECORD_EXIT] = 24,	[PERF_RECORD_FORK] = 24,   [PERF_RECORD_THROTTLE] = 24,
 		[PERF_RECORD_SAMPLE] = 1,	[PERF_RECORD_MMAP2] = 64,  [PERF_RECORD_LOST_SAMPLES] = 8,
-		[PERF_RECORD_SWITCH] = 1,	[PERF_RECORD_SWITCH_CPU_WIDE] = 8,
+		[PERF_RECORD_SWITCH] = 1,	[PERF_RECORD_SWITCH_CPU_WIDE] = 8, [PERF_RECORD_KSYMBOL] = 16,
 	};
 	const struct record_layout *l;
 	struct record_id id;
@@ -368,6 +489,9 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		break;
 	case PERF_RECORD_THROTTLE:
 		m->throttled++;
+		break;
+	case PERF_RECORD_KSYMBOL:
+		take_kernel_symbol(&m->kernel, h);
 		break;
 	default:
 		on_switch(m, h, &id);
@@ -452,6 +576,8 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	const struct perf_data *p = m->data;
 	struct utsname u = { .release = "" };
 	struct perf_data_cursor c = { 0 };
+	const struct kernel_names_origin origin = { is_this_kernel, was_there, m };
+	const char *nameless;
 	uint64_t files_bad = 0;
 	int ret, more;
 
@@ -474,6 +600,9 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	ret = take_registrations(m, d);
 	if (ret)
 		return ret;
+	nameless = kernel_names_write(m->kernel_names, &origin, m->w, end_ns(m));
+	if (nameless)
+		notice(m, "ladder", "%s", nameless);
 	images_write(m->images, m->w, end_ns(m));
 	if (p->cut)
 		notice(m, "loss", "%s was not written to its end, or is damaged: it was read up to byte %llu of %llu", m->options->input,
@@ -493,13 +622,16 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct trace_writer *w,
 		   struct import_result *out, struct diag *d)
 {
-	struct import m = { .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN };
-	int ret = images_create(true, &m.images);
+	static struct import m;
+	int ret;
 
+	m = (struct import){ .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN };
+	ret = images_create(true, &m.images);
 	if (ret == 0) {
 		ret = code_files_create(&m.code_files);
 		m.pids = calloc(1, PIDS_MAX / 8);
-		if (ret || !m.pids)
+		m.kernel_names = kernel_names_create();
+		if (ret || !m.pids || !m.kernel_names)
 			ret = diag_fail(d, ENOMEM, "no memory for processes");
 		else
 			ret = import_all(&m, end_s, d);
@@ -508,6 +640,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 		diag_fail(d, ENOMEM, "no memory for images");
 	}
 	code_files_destroy(m.code_files);
+	kernel_names_destroy(m.kernel_names);
 	free(m.pids);
 	for (uint32_t i = 0; i <= IMPORT_EVENTS_MAX; i++)
 		samples_destroy(m.samples[i]);
