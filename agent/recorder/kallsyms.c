@@ -168,31 +168,17 @@ static bool is_code(const struct kallsyms_symbol *s)
 	return s->type == 't' || s->type == 'T' || s->type == 'w' || s->type == 'W';
 }
 
-static size_t underscores(const char *name)
-{
-	return strspn(name, "_");
-}
-
-static int compare(size_t a, size_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-/* Those at one address in the order in which perf prefers their names (choose_best_symbol() in tools/perf/util/symbol.c), so that the
- * first is the one that people see there, too: strong, global, without underscores, long. */
-static int by_address(const void *x, const void *y, void *text)
+/* Of several at one address the code comes first, and of that the last in the file: so does perf (symbols__fixup_end() leaves the others
+ * without bytes), and it is __x64_sys_read then and not __ia32_sys_read. */
+static int by_address(const void *x, const void *y)
 {
 	const struct kallsyms_symbol *a = x, *b = y;
-	const char *a_name = (const char *)text + a->name, *b_name = (const char *)text + b->name;
-	int c;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	if ((c = compare(!is_code(a), !is_code(b))) || (c = compare(a->type == 'W', b->type == 'W')) ||
-	    (c = compare(a->type >= 'a', b->type >= 'a')) || (c = compare(underscores(a_name), underscores(b_name))) ||
-	    (c = compare(strlen(b_name), strlen(a_name))))
-		return c;
-	return strcmp(a_name, b_name);
+	if (is_code(a) != is_code(b))
+		return is_code(a) ? -1 : 1;
+	return a->name > b->name ? -1 : a->name < b->name;
 }
 
 bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_function *out)
@@ -201,7 +187,7 @@ bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_functio
 	const struct kallsyms_symbol *s;
 
 	if (!k->settled && k->nr)
-		qsort_r(k->symbol, k->nr, sizeof(*k->symbol), by_address, k->text);
+		qsort(k->symbol, k->nr, sizeof(*k->symbol), by_address);
 	k->settled = true;
 	for (high = k->nr; low < high;) { /* the first that begins behind address */
 		size_t mid = low + (high - low) / 2;
