@@ -78,7 +78,7 @@ for line in perf("report", "--stdio", "-F", "sample,dso,sym", "-t", "\x01"):
     if not line.startswith("#") and len(f) >= 3:
         perf_functions[function_of(image_of(f[1]), f[2][4:])] += int(f[0])
 for row in json.loads(tables("--view", "functions", "--json", "--top", "0"))["tables"]["functions"]:
-    functions[function_of("kernel" if row["name"] == "[kernel]" else image_of(row["image"]), row["name"])] += row["samples"]
+    functions[function_of(image_of(row["image"]), row["name"])] += row["samples"]
 both = [k for k in perf_functions if k in functions and k != ("built-in", "")]
 bad += [f"{k}: perf has {perf_functions[k]} samples, we have {functions[k]}" for k in both if perf_functions[k] != functions[k]]
 same, of = (sum(n for k, n in perf_functions.items() if k[0] == own and (k in both or not wanted)) for wanted in (True, False))
@@ -110,14 +110,15 @@ print(f"FIGURE {sys.argv[1]}: {said}" if holds else f"{sys.argv[1]}: expected 95
 sys.exit(not holds)
 END
 
-# perf_record NAME RATE ARGUMENT...; before_perf: what runs it.  What the kernel allows may become less while we look: perf then says
+# perf_record NAME RATE ARGUMENT...; before_perf: what runs it; build_ids: -N for the file to have some (perf 6.1 cannot always write
+# them).  What the kernel allows may become less while we look: perf then says
 # that the rate, or some feature, is not supported.
 perf_record() {
 	local try rate
 	for try in 1 2 3 4 5; do
 		rate=$(allowed_rate "$2")
 		# shellcheck disable=SC2086 # words
-		timeout 600 ${before_perf:-} perf record -q -B -e "$(plain_event)" -F "$rate" -o "$dir/$1.data" "${@:3}" \
+		timeout 600 ${before_perf:-} perf record -q ${build_ids:--B} -e "$(plain_event)" -F "$rate" -o "$dir/$1.data" "${@:3}" \
 			>"$dir/$1.out" 2>"$dir/$1.err" && return
 		grep -q 'not supported\|frequency rate\|Invalid argument' "$dir/$1.err" || return 1
 	done
@@ -170,6 +171,28 @@ plain() { # NAME [ARGUMENT...] SECONDS; of which a third is enough
 	import "$name" && count "$name" /host
 }
 gather 100 plain c && compare c host plain c
+
+# the kernel's functions: where the file tells that the kernel is the one that runs here they have names, else a sentence says why not
+kernel() { # NAME SECONDS
+	perf_record "$1" 2000 -k mono "$B/hosts/kernel_work" calls $((10 * $2)) || return 1
+	import "$1" && n=$("$B/tailor" report --samples "$dir/$1.tlr" | cut -f 4 | grep -c kernel)
+}
+known() { build_ids=-N kernel k "$1"; }
+if [ "$(plain_event)" != task-clock ] || ! grep -q '^[89a-f]' /proc/kallsyms; then
+	undecided "this user may not sample the kernel, or not see its addresses"
+else
+	if gather 100 kernel u; then
+		grep -q 'kernel functions have no names: the file does not tell which build' "$dir/u.import" ||
+			fail "of an unknown kernel: expected a sentence about names, got: $(cat "$dir/u.import")"
+		n=$("$B/tailor" report --samples "$dir/u.tlr" | awk -F '\t' '$4 == "kernel" && $9 != "[kernel]"' | wc -l)
+		[ "$n" = 0 ] || fail "of an unknown kernel: expected no names, $n samples have one"
+	fi
+	if known 1; then
+		gather 300 known && compare k kernel known
+	else
+		undecided "perf cannot write the kernel's build id here: $(tail -n 1 "$dir/k.err")"
+	fi
+fi
 
 # a JIT that writes a map for perf
 v8() { # SECONDS
