@@ -18,7 +18,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "write there (TRACE with .scrubbed.tlr for .tlr)", 0 },
-	{ "names", KEY_NAMES, NULL, 0, "drop names of components, marks and generated functions, and the texts they came from", 0 },
+	{ "names", KEY_NAMES, NULL, 0, "drop names of components, marks, generated functions and functions of kernel modules, and the "
+	  "texts they came from", 0 },
 	{ "code", KEY_CODE, NULL, 0, "drop the bytes of generated code: constants may stand in them", 0 },
 	{ 0 },
 };

@@ -22,7 +22,7 @@ struct scrubbing {
 
 /* ------------------------------------------------------------------------------------------------------------ records */
 
-enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS };
+enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS, KERNEL };
 
 /* What becomes of a field; what is not here stays as it is. */
 static const struct {
@@ -39,6 +39,7 @@ static const struct {
 	{ TRACE_IMAGE_FILE, F(image_file, key), PATH },
 	{ TRACE_IMAGE_FILE, F(image_file, reason), PATHS_IN },
 	{ TRACE_IMAGE_FILE, F(image_file, parts), PARTS },
+	{ TRACE_KERNEL_FUNCTIONS, F(kernel_functions, functions), KERNEL },
 	{ JITREG_IMAGE, F(image, path), PATH },
 	{ JITREG_IMAGE, F(image, bytes), STRINGS },
 	{ JITREG_REGION, F(region, mapper), PATH },
@@ -141,6 +142,26 @@ static void put_list(struct scrubbing *s, const struct trace_value *v, int membe
 	}
 }
 
+/* [address, bytes, name, module]: the kernel's own names are public, those of modules and BPF programs may be somebody's. */
+static void put_kernel_functions(struct scrubbing *s, const struct trace_value *v)
+{
+	trace_copy_list(s->to, v->u);
+	for (uint64_t i = 0; i < v->u; i++) {
+		struct trace_value module = trace_element(v, i, 3);
+		bool goes = s->options->names && (module.kind != TRACE_TEXT || module.bytes);
+
+		trace_copy_list(s->to, 4);
+		for (int m = 0; m < 4; m++) {
+			struct trace_value e = trace_element(v, i, m);
+
+			if (e.kind == TRACE_UINT)
+				trace_copy_u64(s->to, e.u);
+			else
+				trace_copy_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !goes ? e.bytes : 0);
+		}
+	}
+}
+
 static void put_value(struct scrubbing *s, const struct trace_record *r, int field)
 {
 	const struct trace_value *v = &r->values[field];
@@ -149,6 +170,10 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 
 	if (v->kind == TRACE_LIST && (rule == FILES || rule == INLINED || rule == PARTS)) {
 		put_list(s, v, rule == PARTS ? 1 : 3, rule);
+		return;
+	}
+	if (v->kind == TRACE_LIST && rule == KERNEL) {
+		put_kernel_functions(s, v);
 		return;
 	}
 	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !take(s, v)) {

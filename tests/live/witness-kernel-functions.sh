@@ -195,7 +195,8 @@ for work in "faults", "calls":
         seen.append(distance)
         return distance < 0.2
     bad |= not decide(f"{work}: the kernel's functions have the shares that perf sees", block)
-    print(f"FIGURE {work}: distances to perf {', '.join(f'{d:.3f}' for d in seen[:3])}; {ours.most_common(3)}, perf {theirs.most_common(3)}")
+    print(f"FIGURE {work}: distances to perf {', '.join(f'{d:.3f}' for d in seen[:3])}; {ours.most_common(3)}, "
+          f"perf {theirs.most_common(3)}")
 check_attribution()
 sys.exit(bad)
 END

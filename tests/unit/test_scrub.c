@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
+#include "kernel_functions.h"
 #include "scrub.h"
+#include "trace_writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *literals(const char *text, bool numbers)
@@ -78,6 +81,72 @@ static void what_is_no_elf_is_left_alone(void **state)
 	assert_int_equal((unsigned char)bytes[63], 0xff);
 }
 
+/* A trace with functions of the kernel, scrubbed and read again. */
+static void scrub_kernel_functions(bool names, struct kernel_functions *k)
+{
+	static const struct {
+		uint64_t address;
+		const char *name, *module;
+	} functions[] = { { 0x1000, "vfs_read", "" }, { 0x2000, "secret_call", "own_driver" }, { 0x3000, "bpf_prog_1_secret", "bpf" } };
+	char from[] = "/tmp/tailor-test-XXXXXX", to[] = "/tmp/tailor-test-XXXXXX";
+	const struct scrub_options o = { .names = names };
+	struct scrub_counts counts;
+	struct trace_writer *w;
+	struct trace_reader *t;
+	struct trace_record r;
+	struct trace_copy *c;
+	struct model *m;
+	struct diag d;
+
+	close(mkstemp(from));
+	close(mkstemp(to));
+	assert_int_equal(trace_writer_open(from, false, &w, &d), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_KERNEL_FUNCTIONS, 1, 0, 0, F_COUNT(kernel_functions));
+	trace_record_array(w, 3);
+	for (size_t i = 0; i < 3; i++) {
+		trace_record_array(w, 4);
+		trace_record_u64(w, functions[i].address);
+		trace_record_u64(w, 16);
+		trace_record_text(w, functions[i].name, strlen(functions[i].name));
+		trace_record_text(w, functions[i].module, strlen(functions[i].module));
+	}
+	trace_record_end(w);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(from, &t, &d), 0);
+	assert_int_equal(model_create(t, &m, &d), 0);
+	assert_int_equal(trace_copy_open(to, &c, &d), 0);
+	assert_int_equal(scrub(t, m, &o, c, &counts, &d), 0);
+	assert_int_equal(trace_copy_close(c), 0);
+	model_destroy(m);
+	trace_close(t);
+	assert_int_equal(trace_open(to, &t, &d), 0);
+	trace_rewind(t);
+	memset(k, 0, sizeof(*k));
+	while (trace_next(t, &r) == 1)
+		if (r.id == TRACE_KERNEL_FUNCTIONS)
+			kernel_functions_read(k, &r);
+	kernel_functions_settle(k);
+	trace_close(t);
+	unlink(from);
+	unlink(to);
+}
+
+static void functions_of_kernel_modules_go_on_request(void **state)
+{
+	struct kernel_functions k;
+
+	(void)state;
+	scrub_kernel_functions(false, &k);
+	assert_int_equal(k.nr, 3);
+	assert_string_equal(k.function[1].name, "secret_call");
+	assert_string_equal(k.function[1].image, "[own_driver]");
+	kernel_functions_fini(&k);
+	scrub_kernel_functions(true, &k);
+	assert_int_equal(k.nr, 1);
+	assert_string_equal(k.function[0].name, "vfs_read");
+	kernel_functions_fini(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +155,7 @@ int main(void)
 		cmocka_unit_test(directories_go),
 		cmocka_unit_test(strings_of_files_keep_their_length),
 		cmocka_unit_test(what_is_no_elf_is_left_alone),
+		cmocka_unit_test(functions_of_kernel_modules_go_on_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
