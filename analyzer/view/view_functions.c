@@ -59,4 +59,4 @@ static void show(struct report *r, const struct shown *v, struct page *p)
 	grid_show(g, p);
 }
 
-const struct view view_functions = { "functions", "where the instructions were, by function", prepare, show };
+const struct view view_functions = { "functions", "where the instructions were, by function, the kernel's too", prepare, show };
