@@ -189,7 +189,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(CHAIN, 13, "chain") /* return addresses by frame pointers, innermost first */ \
 	X(DATA_SOURCE, 14, "data_source") /* union perf_mem_data_src: which cache or memory had it */ \
 	X(LATENCY, 15, "latency") /* of the access, in the processor's unit, mostly cycles */ \
-	X(REGISTER_0, 64, "register") /* to 64 + 63 */
+	X(REGISTER_0, 64, "register") /* to 64 + 63 */ \
+	X(KERNEL_CHAIN, 128, "kernel_chain") /* of samples in the kernel: return addresses in the kernel */
 
 /* In place of a register that perf does not have: the tag's thread-local word, where a handler in the thread could read it. */
 #define SAMPLE_TAG_WORD 62
@@ -211,6 +212,8 @@ enum sample_mode { SAMPLE_MODE_USER = 0, SAMPLE_MODE_KERNEL = 1, SAMPLE_MODE_OTH
  * BY_IP: differences to the number of the last sample with the same ip; of a new ip: of the sample before (the first: to 0).
  *	Column IP stands before, as a TABLE.
  * AGAINST: a column that stands before; then differences to its numbers.
+ * LISTS: KERNEL_CHAIN only.  Of each sample how many numbers, then these, innermost first: differences to the number before, also that
+ *	of another sample (the first: to 0).
  * CHANGES: STACK only.  The bytes of the runs (a number), the runs, the new words and bytes.  See SAMPLE_STACK_WORDS.
  */
 enum sample_encoding {
@@ -222,6 +225,7 @@ enum sample_encoding {
 	SAMPLE_ENCODING_BY_IP = 5,
 	SAMPLE_ENCODING_AGAINST = 6,
 	SAMPLE_ENCODING_CHANGES = 7,
+	SAMPLE_ENCODING_LISTS = 8,
 };
 
 #define SAMPLE_NR_MAX 65536u /* of one SAMPLES record */

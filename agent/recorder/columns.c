@@ -260,3 +260,8 @@ void columns_write_list(struct trace_writer *w, uint32_t column, const uint64_t 
 {
 	finish(w, column, SAMPLE_ENCODING_DELTA, room, put_deltas(room, v, nr));
 }
+
+void columns_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes)
+{
+	finish(w, column, encoding, p, p + bytes);
+}

@@ -27,6 +27,8 @@ void columns_write_ip(struct columns *c, struct trace_writer *w);
 void columns_write(struct columns *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
 /* An array of any length that goes with no sample by number. */
 void columns_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room);
+/* What has been encoded already. */
+void columns_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes);
 #define COLUMNS_LIST_ROOM(nr) ((size_t)(nr) * 10)
 
 #endif

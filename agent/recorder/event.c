@@ -129,7 +129,9 @@ static int try_open(const struct ladder *l, struct event_spec *s, struct event *
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
 		} else if ((error == EACCES || error == EPERM) && has_user_part(a)) {
-			a->exclude_kernel = s->exclude_kernel = true;
+			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
+			if (a->exclude_callchain_user)
+				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
 				 "(kernel.perf_event_paranoid); what happens in system calls is missing", e->name);
 			l->told(l->context, text);

@@ -88,9 +88,11 @@ static void choose_content(struct perf_event_attr *a, const struct event_options
 		a->sample_type |= PERF_SAMPLE_STACK_USER;
 		a->sample_stack_user = o->stack_bytes;
 	}
-	if (o->frame_pointers) {
+	/* of samples in the kernel the way there, which it finds by its own tables */
+	if (o->frame_pointers || !a->exclude_kernel) {
 		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		a->exclude_callchain_kernel = 1;
+		a->exclude_callchain_user = !o->frame_pointers;
+		a->exclude_callchain_kernel = a->exclude_kernel;
 	}
 }
 

@@ -381,7 +381,7 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 				touch(i, p, word, false);
 		}
 		for (uint64_t n = 0; n < seen->nr_chain; n++)
-			if (seen->chain[n] - low < span)
+			if (!(seen->chain[n] >> 63) && seen->chain[n] - low < span) /* the kernel's are of no process */
 				touch(i, p, seen->chain[n], false);
 	}
 }

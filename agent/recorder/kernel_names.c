@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 struct kernel_names {
 	uint64_t *slot; /* addresses, open addressing; 0: free */
 	uint32_t nr_slots, nr;
-	uint64_t last; /* address: many samples come from the same few */
 	char why[256];
 };
 
@@ -70,23 +70,29 @@ static bool grow(struct kernel_names *k)
 	return true;
 }
 
-void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen)
+static void take(struct kernel_names *k, uint64_t address)
 {
-	uint64_t *slot;
+	uint64_t *slot = slot_of(k->slot, k->nr_slots, address);
 
-	if (!seen->kernel || seen->ip == k->last || !seen->ip)
-		return;
-	k->last = seen->ip;
-	slot = slot_of(k->slot, k->nr_slots, seen->ip);
-	if (*slot)
+	if (*slot || !address)
 		return;
 	if (k->nr >= k->nr_slots / 4 * 3) {
 		if (!grow(k))
 			return;
-		slot = slot_of(k->slot, k->nr_slots, seen->ip);
+		slot = slot_of(k->slot, k->nr_slots, address);
 	}
-	*slot = seen->ip;
+	*slot = address;
 	k->nr++;
+}
+
+void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen)
+{
+	if (!seen->kernel)
+		return;
+	take(k, seen->ip);
+	for (uint64_t i = 0; i < seen->nr_chain; i++)
+		if (seen->chain[i] >> 63 && seen->chain[i] < PERF_CONTEXT_MAX)
+			take(k, seen->chain[i] - 1); /* a return address: the call is before it */
 }
 
 static int by_address(const void *x, const void *y)

@@ -2,6 +2,7 @@
 #include "samples.h"
 
 #include "columns.h"
+#include "leb128_put.h"
 #include "record.h"
 #include "stack_changes.h"
 
@@ -12,6 +13,8 @@
 #define NR_MAX COLUMNS_NR_MAX
 #define IP_REGISTER 8 /* perf's number */
 #define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
+#define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's, of all samples together */
+#define ONE_CHAIN_MAX (65536u / 8) /* addresses in one record */
 
 enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
 
@@ -19,7 +22,7 @@ struct samples {
 	uint32_t event;
 	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
 	struct record_layout layout;
-	bool with_stack, with_chain;
+	bool with_stack, with_chain, with_kernel_chain;
 	uint64_t period; /* of every sample, where they do not say it */
 	uint32_t nr, chain_used;
 	struct columns *columns;
@@ -28,6 +31,9 @@ struct samples {
 	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
 	uint64_t chain[CHAIN_MAX];
 	unsigned char encoded[COLUMNS_LIST_ROOM(CHAIN_MAX)];
+	unsigned char kernel_chain[KERNEL_CHAIN_MAX]; /* as it is written */
+	size_t kernel_chain_bytes;
+	uint64_t nr_kernel_chain, kernel_chain_last;
 };
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out)
@@ -45,7 +51,8 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 	s->registers = s->kept = attr->sample_regs_user;
 	s->period = attr->sample_type & PERF_SAMPLE_PERIOD ? 0 : attr->sample_period;
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
-	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN;
+	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
+	s->with_kernel_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel;
 	if (columns_create(&s->columns) || (s->with_stack && stack_changes_create(&s->stacks))) {
 		samples_destroy(s);
 		return -ENOMEM;
@@ -72,7 +79,8 @@ void samples_keep(struct samples *s, uint64_t registers)
 bool samples_full(const struct samples *s)
 {
 	return s->nr == NR_MAX || (s->stacks && stack_changes_full(s->stacks)) ||
-	       CHAIN_MAX - s->chain_used < 65536 / 8;
+	       CHAIN_MAX - s->chain_used < ONE_CHAIN_MAX ||
+	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
 }
 
 /* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses. */
@@ -92,6 +100,25 @@ static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 		innermost = false;
 	}
 	s->column[SAMPLE_COLUMN_CHAIN_LENGTH][s->nr] = s->chain_used - before;
+}
+
+/* The kernel's part, behind its mark and the sample's own instruction.  Twice: how many, and which. */
+static void take_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+{
+	unsigned char *to = s->kernel_chain + s->kernel_chain_bytes;
+	uint64_t found = 0, i = 0;
+
+	while (i < nr && at[i] != PERF_CONTEXT_KERNEL)
+		i++;
+	for (i += 2; i + found < nr && at[i + found] < PERF_CONTEXT_MAX;)
+		found++;
+	to = leb128_put(to, found);
+	for (uint64_t n = 0; n < found; n++) {
+		to = leb128_put(to, zigzag(at[i + n] - s->kernel_chain_last));
+		s->kernel_chain_last = at[i + n];
+	}
+	s->kernel_chain_bytes = (size_t)(to - s->kernel_chain);
+	s->nr_kernel_chain += found;
 }
 
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
@@ -124,6 +151,8 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 						   &seen->words);
 	if (s->with_chain)
 		take_chain(s, r.chain, r.nr_chain);
+	if (s->with_kernel_chain)
+		take_kernel_chain(s, r.chain, r.nr_chain);
 	s->column[SAMPLE_COLUMN_DATA_SOURCE][i] = r.data_source;
 	s->column[SAMPLE_COLUMN_LATENCY][i] = r.latency;
 	s->nr = i + 1;
@@ -153,7 +182,8 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
 	trace_record_u64(w, s->event);
 	trace_record_u64(w, nr);
-	trace_record_array(w, 1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain);
+	trace_record_array(w, 1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain +
+			      (s->nr_kernel_chain > 0));
 	columns_begin(s->columns, s->column[SAMPLE_COLUMN_IP], nr);
 	columns_write_ip(s->columns, w);
 	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
@@ -166,10 +196,13 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	}
 	if (s->with_chain)
 		columns_write_list(w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used, s->encoded);
+	if (s->nr_kernel_chain)
+		columns_write_bytes(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
 	if (s->with_stack)
 		stack_changes_write(s->stacks, w);
 	ret = trace_record_end(w); /* flushes when it is large */
 	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
 	s->nr = s->chain_used = 0;
+	s->kernel_chain_bytes = s->nr_kernel_chain = s->kernel_chain_last = 0;
 	return ret ? ret : flushed;
 }

@@ -55,6 +55,8 @@ struct sample {
 	struct unwind_input input;
 	const uint64_t *chain; /* return addresses by frame pointers; NULL: were not recorded */
 	uint32_t chain_nr;
+	const uint64_t *kernel_chain; /* return addresses in the kernel */
+	uint64_t kernel_nr;
 	const struct tag *tag;
 	/* decided */
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
@@ -212,10 +214,12 @@ static void walk_stack(struct run *run, struct sample *s, bool use_tag)
 
 /* ------------------------------------------------------------------------------------------------------- whole stacks */
 
+#define KERNEL_FRAMES_MAX 128u
+
 struct collect {
 	struct walk walk;
 	uint32_t nr;
-	struct stack_node frame[2 * UNWIND_FRAMES_MAX + 2]; /* innermost first */
+	struct stack_node frame[KERNEL_FRAMES_MAX + 2 * UNWIND_FRAMES_MAX + 2]; /* innermost first */
 };
 
 static struct stack_node frame_at(const struct location *l, unsigned flags)
@@ -235,7 +239,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	l = location_of(run, s, f);
 	l = l->inner ? &run->locator.location[l->inner] :
 		       locate_inlined(&run->locator, s->process, model_find_code(s->process, f->address, s->time_ns), f->address);
-	for (; c->nr < 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
+	for (; c->nr < KERNEL_FRAMES_MAX + 2 * UNWIND_FRAMES_MAX; l = &run->locator.location[l->outer]) {
 		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
 		if (!l->outer)
 			break;
@@ -255,6 +259,21 @@ static enum reason collect_chain(struct collect *c, const struct sample *s)
 	return REASON_HOST;
 }
 
+/* The kernel's frames, from where the sample was outwards.  What has no name is one frame, however many they are. */
+static void collect_kernel(struct collect *c, const struct sample *s, uint32_t location)
+{
+	struct locator *l = &c->walk.run->locator;
+	uint32_t before = location;
+
+	c->frame[c->nr++] = frame_at(&l->location[location], STACK_KERNEL);
+	for (uint64_t i = 0; i < s->kernel_nr && c->nr < KERNEL_FRAMES_MAX; i++) {
+		location = locate_kernel(l, s->kernel_chain[i] - 1);
+		if (location != before || location != l->kernel)
+			c->frame[c->nr++] = frame_at(&l->location[location], STACK_KERNEL);
+		before = location;
+	}
+}
+
 /* The node of the innermost frame.  kernel: where in the kernel the sample was, if it was there. */
 static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode, uint32_t kernel)
 {
@@ -269,7 +288,7 @@ static uint32_t stack_of(struct run *run, struct sample *s, uint32_t mode, uint3
 	c.walk = (struct walk){ run, s, false, false };
 	c.nr = 0;
 	if (mode != SAMPLE_MODE_USER)
-		c.frame[c.nr++] = frame_at(&run->locator.location[kernel], STACK_KERNEL);
+		collect_kernel(&c, s, kernel);
 	if (s->has_registers && s->chain && !s->input.stack_bytes)
 		why = collect_chain(&c, s);
 	else if (s->has_registers)
@@ -597,6 +616,9 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 			remember(run, &s, place);
 	}
 	kernel = kernel_location(run, f.mode, f.ip);
+	s.kernel_nr = 0;
+	if (run->options->stacks && f.mode == SAMPLE_MODE_KERNEL)
+		s.kernel_chain = sample_block_kernel_chain(b, i, &s.kernel_nr);
 	f.stack = run->options->stacks ? stack_of(run, &s, f.mode, kernel) : 0;
 	/* the row tells where the sample itself was; threads always leave inside of the kernel: who called it */
 	there = f.mode == SAMPLE_MODE_USER || (leaves && s.ip);

@@ -24,7 +24,7 @@
 
 enum stack_flags {
 	STACK_JIT = 1,	   /* generated code */
-	STACK_KERNEL = 2,  /* the kernel: one frame, the function in which the sample was; how it got there is not recorded */
+	STACK_KERNEL = 2,  /* the kernel: its functions, or one frame where the trace does not tell them */
 	STACK_INLINED = 4, /* has no frame of its own: part of its caller's */
 	STACK_CUT = 8,	   /* no frame: callers are unknown from here on */
 };

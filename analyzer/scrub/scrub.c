@@ -343,6 +343,7 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		nr += b->column[i] && i != SAMPLE_COLUMN_STACK_BYTES && i != SAMPLE_COLUMN_CHAIN_LENGTH;
 	for (uint32_t i = 0; i < SAMPLE_REGISTERS_MAX; i++)
 		nr += b->registers[i] != NULL;
+	nr += b->has_kernel_chains;
 	s->counts->samples += b->nr;
 	trace_copy_begin(s->to, TRACE_CHUNK_SAMPLES, r, F_COUNT(samples));
 	trace_copy_u64(s->to, b->event);
@@ -356,6 +357,12 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 			put_column(s, SAMPLE_COLUMN_REGISTER_0 + i, b->registers[i], b->nr);
 	put_column(s, SAMPLE_COLUMN_CHAIN_LENGTH, c.length, b->nr);
 	put_column(s, SAMPLE_COLUMN_CHAIN, c.address, c.nr);
+	if (b->has_kernel_chains) {
+		trace_copy_list(s->to, 3);
+		trace_copy_u64(s->to, SAMPLE_COLUMN_KERNEL_CHAIN);
+		trace_copy_u64(s->to, SAMPLE_ENCODING_LISTS);
+		trace_copy_bytes(s->to, b->kernel_chains_.p, b->kernel_chains_.bytes);
+	}
 	trace_copy_end(s->to);
 	free(c.length);
 	free(c.address);

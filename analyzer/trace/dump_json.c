@@ -142,6 +142,17 @@ static void print_stack(FILE *to, struct sample_block *b, uint32_t i)
 	putc('"', to);
 }
 
+static void put_kernel_chain(FILE *to, struct sample_block *b, uint32_t i)
+{
+	uint64_t nr;
+	const uint64_t *chain = sample_block_kernel_chain(b, i, &nr);
+
+	fputs(", \"kernel_chain\": [", to);
+	for (uint64_t n = 0; n < nr; n++)
+		fprintf(to, "%s%" PRIu64, n ? ", " : "", chain[n]);
+	putc(']', to);
+}
+
 void dump_json_samples(const struct dump_options *o, struct sample_block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
@@ -170,6 +181,8 @@ void dump_json_samples(const struct dump_options *o, struct sample_block *b)
 			fprintf(o->to, "%s%" PRIu64, n == dump_chain_start(b, i) ? "" : ", ", b->chain[n]);
 		if (b->chain_offset)
 			putc(']', o->to);
+		if (b->has_kernel_chains)
+			put_kernel_chain(o->to, b, i);
 		if (o->full && b->has_stacks)
 			print_stack(o->to, b, i);
 		fputs("}\n", o->to);

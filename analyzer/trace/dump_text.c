@@ -182,6 +182,15 @@ void dump_text_chunk(const struct dump_options *o, const struct trace_chunk *c, 
 	putc('\n', o->to);
 }
 
+static void put_kernel_chain(FILE *to, struct sample_block *b, uint32_t i)
+{
+	uint64_t nr;
+	const uint64_t *chain = sample_block_kernel_chain(b, i, &nr);
+
+	for (uint64_t n = 0; n < nr; n++)
+		fprintf(to, "%s%#" PRIx64, n ? "," : " kernel_chain=", chain[n]);
+}
+
 void dump_text_samples(const struct dump_options *o, struct sample_block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
@@ -200,6 +209,7 @@ void dump_text_samples(const struct dump_options *o, struct sample_block *b)
 				fprintf(o->to, " r%d=%#" PRIx64, n, b->registers[n][i]);
 		for (uint64_t n = dump_chain_start(b, i); n < dump_chain_start(b, i + 1); n++)
 			fprintf(o->to, "%s%#" PRIx64, n == dump_chain_start(b, i) ? " chain=" : ",", b->chain[n]);
+		put_kernel_chain(o->to, b, i);
 		putc('\n', o->to);
 	}
 }

@@ -328,8 +328,11 @@ static void clear(struct sample_block *b)
 	free(b->chain);
 	free(b->chain_offset);
 	b->chain = b->chain_offset = NULL;
+	free(b->kernel_chain_);
+	free(b->kernel_offset_);
+	b->kernel_chain_ = b->kernel_offset_ = NULL;
 	b->nr = b->nr_ips = 0;
-	b->has_stacks = false;
+	b->has_stacks = b->has_kernel_chains = false;
 }
 
 /* Arrays for nr samples each; those for columns that come are made with them. */
@@ -400,8 +403,12 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 			ret = -EBADMSG;
 			continue;
 		}
+		if (column.u == SAMPLE_COLUMN_KERNEL_CHAIN && encoding.u == SAMPLE_ENCODING_LISTS) {
+			b->kernel_chains_ = bytes;
+			b->has_kernel_chains = true;
+		}
 		if (column.u >= SAMPLE_NR_COLUMNS)
-			continue; /* of a later version */
+			continue; /* that, or of a later version */
 		if (nr_stored == SAMPLE_NR_COLUMNS)
 			ret = -EBADMSG; /* one of them twice */
 		else
@@ -438,6 +445,46 @@ const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size
 {
 	*bytes = 0;
 	return b->has_stacks && i < b->nr ? sample_stacks_get(b->stacks_, i, bytes) : (const unsigned char *)"";
+}
+
+/* Both arrays, of which each number takes a byte at least; what makes no sense ends them. */
+static bool decode_kernel_chains(struct sample_block *b)
+{
+	const unsigned char *p = (const unsigned char *)b->kernel_chains_.p, *end = p + b->kernel_chains_.bytes;
+	uint64_t at = 0, before = 0;
+
+	b->kernel_offset_ = calloc((size_t)b->nr + 1, 8);
+	b->kernel_chain_ = malloc(b->kernel_chains_.bytes * 8 + 8);
+	if (!b->kernel_offset_ || !b->kernel_chain_)
+		return false;
+	for (uint32_t i = 0; i < b->nr; i++) {
+		uint64_t length = 0;
+
+		if (p)
+			p = number_get(p, end, &length);
+		for (uint64_t n = 0; p && n < length; n++) {
+			uint64_t z;
+
+			p = number_get(p, end, &z);
+			if (p)
+				b->kernel_chain_[at++] = before += unzigzag(z);
+		}
+		b->kernel_offset_[i + 1] = at;
+	}
+	return true;
+}
+
+const uint64_t *sample_block_kernel_chain(struct sample_block *b, uint32_t i, uint64_t *nr)
+{
+	*nr = 0;
+	if (!b->has_kernel_chains || i >= b->nr)
+		return NULL;
+	if (!b->kernel_chain_ && !decode_kernel_chains(b)) {
+		b->has_kernel_chains = false;
+		return NULL;
+	}
+	*nr = b->kernel_offset_[i + 1] - b->kernel_offset_[i];
+	return b->kernel_chain_ + b->kernel_offset_[i];
 }
 
 void sample_block_fini(struct sample_block *b)

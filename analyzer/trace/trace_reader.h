@@ -102,10 +102,12 @@ struct sample_block {
 	uint16_t *ip_index;
 	uint64_t *chain;	/* all samples' return addresses */
 	uint64_t *chain_offset; /* NULL without chains */
-	bool has_stacks;
+	bool has_stacks, has_kernel_chains;
 	struct sample_columns constant; /* those of which all numbers are the same */
 	struct sample_columns unwanted; /* set by the caller: need not be decoded where there are no stacks or chains */
 	struct sample_stacks *stacks_;	  /* the rest is the decoder's own */
+	struct trace_value kernel_chains_;
+	uint64_t *kernel_chain_, *kernel_offset_; /* decoded when somebody asks */
 	uint64_t *room_[SAMPLE_NR_COLUMNS]; /* arrays, kept from block to block */
 	uint32_t same_[SAMPLE_NR_COLUMNS]; /* so many numbers at the beginning of an array are its first */
 	uint32_t room_nr_;
@@ -120,6 +122,8 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b);
  * aligned.  Stacks are stored as changes: ask in order, for going back means to start anew.
  */
 const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size_t *bytes);
+/* Sample i's return addresses in the kernel, innermost first, and how many; valid until the next block, like stacks. */
+const uint64_t *sample_block_kernel_chain(struct sample_block *b, uint32_t i, uint64_t *nr);
 void sample_block_fini(struct sample_block *b);
 
 #endif

@@ -71,12 +71,16 @@ static void read_samples(const struct trace_record *r, struct sample_block *b)
 	if (sample_block_decode(r, b))
 		return;
 	for (uint32_t i = 0; i < b->nr; i++) {
+		uint64_t nr_kernel;
+		const uint64_t *kernel = sample_block_kernel_chain(b, i, &nr_kernel);
 		size_t bytes;
 		/* mostly in order, now and then back */
 		const unsigned char *stack = sample_block_stack(b, i % 64 == 63 ? i / 2 : i, &bytes);
 
 		for (size_t n = 0; n < bytes; n++)
 			sink += stack[n];
+		for (uint64_t n = 0; n < nr_kernel; n++)
+			sink += (unsigned)kernel[n];
 		for (uint64_t n = dump_chain_start(b, i); n < dump_chain_start(b, i + 1); n++)
 			sink += (unsigned)b->chain[n];
 		if (b->nr_ips)

@@ -61,6 +61,13 @@ def decode(nr, columns):
             stack = b
         elif column == 13:
             got[13] = deltas(b, sum(got[12]))
+        elif column == 128 and encoding == 8:
+            v, got[128] = 0, []
+            for _ in range(nr):
+                got[128].append([])
+                for _ in range(b.number()):
+                    v = v + b.difference() & M
+                    got[128][-1].append(v)
         elif encoding == 2:
             got[column] = deltas(b, nr)
         elif encoding == 3:
@@ -114,7 +121,7 @@ while at < len(data):
         chain = 0
         for i in range(nr):
             o = next(ours)
-            want = {"sample": i, "event": record[4], "registers": {str(c - 64): got[c][i] for c in got if c >= 64}}
+            want = {"sample": i, "event": record[4], "registers": {str(c - 64): got[c][i] for c in got if 64 <= c < 128}}
             for c, name in NAMES.items():
                 want[name] = got[c][i] if c in got else 0
             want.update({name: got[c][i] for c, name in MEMORY.items() if c in got})
@@ -122,6 +129,8 @@ while at < len(data):
             if 12 in got:
                 want["chain"] = got[13][chain:chain + got[12][i]]
                 chain += got[12][i]
+            if 128 in got:
+                want["kernel_chain"] = got[128][i]
             if stacks:
                 want["stack"] = stacks[i].hex()
             if want != o:

@@ -118,7 +118,7 @@ static struct perf_event_attr expected(uint32_t type, uint64_t config, uint64_t 
 		.config = config,
 		.sample_freq = 10000,
 		.freq = 1,
-		.sample_type = PLAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | more,
+		.sample_type = PLAIN | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | more,
 		.read_format = 16, /* PERF_FORMAT_LOST */
 		.disabled = 1,
 		.exclude_hv = 1,
@@ -126,6 +126,7 @@ static struct perf_event_attr expected(uint32_t type, uint64_t config, uint64_t 
 		.comm = 1,
 		.task = 1,
 		.precise_ip = precise & 3,
+		.exclude_callchain_user = 1,
 		.sample_id_all = 1,
 		.mmap2 = 1,
 		.comm_exec = 1,
@@ -173,6 +174,8 @@ static void compare(const char *processor, const char *item, unsigned precise, c
 	FIELD(exclude_user);
 	FIELD(exclude_kernel);
 	FIELD(exclude_hv);
+	FIELD(exclude_callchain_user);
+	FIELD(exclude_callchain_kernel);
 	FIELD(sample_regs_user);
 	FIELD(sample_regs_intr);
 	FIELD(sample_stack_user);
@@ -200,9 +203,13 @@ static void check_intel(int i)
 			a.sample_regs_intr = precise ? 1 : 0;
 			compare(name, intel[n].name, precise, &a, pmu, &by_rate);
 			a.exclude_kernel = 1;
+			a.exclude_callchain_user = 0;
+			a.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 			snprintf(item, sizeof(item), "%s:u", intel[n].name);
 			compare(name, item, precise, &a, pmu, &by_rate);
 			a.exclude_kernel = 0;
+			a.exclude_callchain_user = 1;
+			a.sample_type |= PERF_SAMPLE_CALLCHAIN;
 			a.freq = 0;
 			a.sample_period = 5003;
 			snprintf(item, sizeof(item), "%s@5003", intel[n].name);
@@ -365,7 +372,7 @@ static void options_decide_what_is_in_a_sample(void **state)
 	failures = 0;
 	a.freq = 0;
 	a.sample_period = 200000;
-	a.sample_type = PLAIN;
+	a.sample_type = PLAIN | PERF_SAMPLE_CALLCHAIN;
 	a.sample_regs_user = 0;
 	a.sample_stack_user = 0;
 	compare("options", "cycles", 0, &a, pmu, &o);
@@ -377,9 +384,14 @@ static void options_decide_what_is_in_a_sample(void **state)
 	a.sample_regs_user = 0xff0fff;
 	compare("options", "cycles", 0, &a, pmu, &o);
 	o.frame_pointers = true;
-	a.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	a.exclude_callchain_kernel = 1;
+	a.exclude_callchain_user = 0;
 	compare("options", "cycles", 0, &a, pmu, &o);
+	a.exclude_kernel = a.exclude_callchain_kernel = 1; /* what is in the kernel is nobody's to see */
+	compare("options", "cycles:u", 0, &a, pmu, &o);
+	o.frame_pointers = false;
+	a.exclude_callchain_kernel = 0;
+	a.sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+	compare("options", "cycles:u", 0, &a, pmu, &o);
 	assert_int_equal(failures, 0);
 }
 

@@ -188,6 +188,86 @@ static void call_chains_come_back_as_return_addresses(void **state)
 	unlink(path);
 }
 
+/* The kernel's part before the user's, each behind its mark, as the kernel writes it; user samples have the second alone. */
+static struct perf_event_header *make_both(uint64_t i, uint64_t buffer[64])
+{
+	struct perf_event_header *h = make(4, buffer);
+	uint64_t chain[32] = { 0 }, nr = 0;
+
+	if (i % 3) {
+		chain[nr++] = PERF_CONTEXT_KERNEL;
+		chain[nr++] = 0xffffffff81000000; /* the sample itself */
+		for (uint64_t n = 0; n < i % 5; n++)
+			chain[nr++] = 0xffffffff82000000 + 16 * i - n * n * 1000;
+	}
+	chain[nr++] = PERF_CONTEXT_USER;
+	chain[nr++] = 0x1000;
+	chain[nr++] = i;
+	memmove(buffer + 7 + 1 + nr, buffer + 7, 16);
+	buffer[7] = nr;
+	memcpy(buffer + 8, chain, nr * 8);
+	h->size = (uint16_t)(h->size + 8 * (1 + nr));
+	return h;
+}
+
+static void chains_of_the_kernel_stand_by_themselves(void **state)
+{
+	enum { NR = 1000 };
+	struct perf_event_attr with_chain = attr;
+
+	(void)state;
+	with_chain.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	for (int user = 0; user < 2; user++) {
+		char path[] = "/tmp/test_samples.XXXXXX";
+		struct trace_record record;
+		struct sample_block b = { 0 };
+		struct sample_seen seen;
+		struct trace_writer *w;
+		struct trace_reader *r;
+		struct samples *s;
+		struct diag d;
+		uint64_t buffer[64], n_chain, first = 0;
+		uint32_t nr;
+
+		with_chain.exclude_callchain_user = !user;
+		close(mkstemp(path));
+		assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+		assert_int_equal(samples_create(0, &with_chain, &s), 0);
+		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+		trace_record_u64(w, TRACE_FORMAT_VERSION);
+		trace_record_end(w);
+		for (uint64_t i = 0; i < NR; i++) {
+			assert_int_equal(samples_add(s, make_both(i, buffer), &seen), 0);
+			if (i == NR / 2)
+				assert_int_equal(samples_flush(s, w, &nr), 0);
+		}
+		assert_int_equal(samples_flush(s, w, &nr), 0);
+		samples_destroy(s);
+		assert_int_equal(trace_writer_close(w), 0);
+		assert_int_equal(trace_open(path, &r, &d), 0);
+		while (trace_next(r, &record) == 1) {
+			if (record.id != TRACE_SAMPLES)
+				continue;
+			assert_int_equal(sample_block_decode(&record, &b), 0);
+			assert_int_equal(b.chain_offset != NULL, user);
+			for (uint32_t i = 0; i < b.nr; i++) {
+				const uint64_t of = first + i, *chain = sample_block_kernel_chain(&b, i, &n_chain);
+
+				assert_int_equal(n_chain, of % 3 ? of % 5 : 0);
+				for (uint64_t n = 0; n < n_chain; n++)
+					assert_true(chain[n] == 0xffffffff82000000 + 16 * of - n * n * 1000);
+			}
+			sample_block_kernel_chain(&b, b.nr, &n_chain);
+			assert_int_equal(n_chain, 0);
+			first += b.nr;
+		}
+		assert_int_equal(first, NR);
+		sample_block_fini(&b);
+		trace_close(r);
+		unlink(path);
+	}
+}
+
 static void samples_refuse_chains_longer_than_their_record(void **state)
 {
 	static const uint64_t bad[] = { 5, 6, 1 << 20, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 8 };
@@ -356,6 +436,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_come_back_from_the_trace_as_they_were),
 		cmocka_unit_test(call_chains_come_back_as_return_addresses),
+		cmocka_unit_test(chains_of_the_kernel_stand_by_themselves),
 		cmocka_unit_test(samples_refuse_chains_longer_than_their_record),
 		cmocka_unit_test(samples_without_registers_have_no_word_for_them),
 		cmocka_unit_test(samples_of_memory_accesses_say_where_and_how_long),
