@@ -4,6 +4,8 @@
  * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes two of the files for the fuzzer.
  */
 #include "import.h"
+#include "kallsyms.h"
+#include "kernel_names.h"
 
 #include "perf_data_file.h"
 #include "trace_reader.h"
@@ -109,6 +111,26 @@ static void add_task(struct made *m, uint32_t type, uint16_t misc, uint32_t pid,
 static void add_sample(struct made *m, uint32_t pid, uint64_t ip, uint64_t time_ns)
 {
 	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), ip, WHO(pid, pid), time_ns, 1, 700);
+}
+
+/* The kernel's code, as perf tells of it; id_bytes 0: without its build id. */
+static void add_kernel(struct made *m, uint64_t text, const unsigned char *id, uint32_t id_bytes)
+{
+	struct bytes *b = calloc(1, sizeof(*b));
+
+	put_u64(b, WHO(UINT32_MAX, 0));
+	put_u64(b, text);
+	put_u64(b, 0x1000000);
+	put_u64(b, text);
+	put_u32(b, id_bytes);
+	put(b, id, 20);
+	put_u32(b, PROT_EXEC);
+	put_u32(b, MAP_PRIVATE);
+	put_room(b, "[kernel.kallsyms]_text", 0);
+	put_id(b, UINT32_MAX, 0, 0);
+	made_record(m, PERF_RECORD_MMAP2, PERF_RECORD_MISC_KERNEL | (id_bytes ? MISC_BUILD_ID : 0), b);
+	free(b);
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, made_id(0, 0), text + 1, WHO(PID, PID), 1000, 1, 700);
 }
 
 static void hear(void *context, const char *sentence)
@@ -438,6 +460,57 @@ static void what_is_missing_is_said(void **state)
 	find(NULL, 0, 0, &r);
 }
 
+static void the_kernels_functions_have_names_where_it_is_the_same(void **state)
+{
+	unsigned char id[KERNEL_BUILD_ID_BYTES] = { 0 };
+	const uint32_t id_bytes = (uint32_t)kernel_names_build_id(id);
+	struct kallsyms symbols = { 0 };
+	struct kallsyms_function f;
+	struct trace_record r;
+	const char *remedy;
+	struct made *m;
+	uint64_t text;
+
+	(void)state;
+	if (kernel_names_refused(&remedy) || id_bytes != 20 || kallsyms_read(&symbols, KALLSYMS_PATH) ||
+	    !(text = kallsyms_address(&symbols, "_text")) || !kallsyms_find(&symbols, text + 1, &f)) {
+		m = make(); /* who may not see addresses is told so */
+		add_kernel(m, 0xffffffff81000000, id, 20);
+		import(m);
+		assert_non_null(strstr(said, "kernel functions have no names: "));
+		kallsyms_fini(&symbols);
+		return;
+	}
+	m = make();
+	add_kernel(m, text, id, 0);
+	import(m);
+	assert_non_null(strstr(said, "the file does not tell which build of the kernel was sampled"));
+	assert_false(find(output, TRACE_KERNEL_FUNCTIONS, 0, &r));
+	m = make();
+	add_kernel(m, text + 4096, id, 20);
+	import(m);
+	assert_non_null(strstr(said, "the kernel was at other addresses then"));
+	assert_false(find(output, TRACE_KERNEL_FUNCTIONS, 0, &r));
+	id[3] ^= 1;
+	m = make();
+	add_kernel(m, text, id, 20);
+	import(m);
+	assert_non_null(strstr(said, "another kernel was sampled than runs here"));
+	assert_false(find(output, TRACE_KERNEL_FUNCTIONS, 0, &r));
+	id[3] ^= 1;
+	said[0] = 0;
+	m = make();
+	add_kernel(m, text, id, 20);
+	import(m);
+	assert_string_equal(said, "");
+	assert_true(find(output, TRACE_KERNEL_FUNCTIONS, 0, &r));
+	assert_int_equal(trace_element(&r.values[0], 0, 0).u, f.address);
+	assert_int_equal(trace_element(&r.values[0], 0, 2).bytes, strlen(f.name));
+	assert_memory_equal(trace_element(&r.values[0], 0, 2).p, f.name, strlen(f.name));
+	find(NULL, 0, 0, &r);
+	kallsyms_fini(&symbols);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ times */
 
 static uint64_t now_ns(clockid_t clock)
@@ -717,6 +790,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(samples_come_with_all_that_they_say, setup, teardown),
 		cmocka_unit_test_setup_teardown(switches_are_samples_of_an_event_of_their_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_kernels_functions_have_names_where_it_is_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_clocks_become_ours_when_they_can, setup, teardown),
 		cmocka_unit_test_setup_teardown(perfs_own_clock_is_set_by_who_ended_in_both_traces, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_trace_brings_what_sampled_processes_said, setup, teardown),
