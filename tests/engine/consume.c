@@ -214,8 +214,9 @@ static void emit(struct gen *g, struct operator *o, const struct operator *from)
 	case OP_WORK:
 		arguments[0] = gen_number(g, (int64_t)o->units);
 		arguments[1] = g->value[x_work] ? g->value[x_work] : first_work(g, o);
+		arguments[2] = gen_number(g, (int64_t)o->slower);
 		g->value[x_work] = o->inlined ? inline_work(g, arguments[1], WORK_ROUNDS * o->units) :
-						gen_call(g, "rt_work", g->i64, arguments, 2);
+						gen_call(g, "rt_work", g->i64, arguments, 3);
 		gen_count_row(g, o);
 		consume(g, o->parent, o);
 		break;

@@ -82,6 +82,7 @@ struct operator {
 	enum column_id columns[VALUES_MAX]; /* output, top: what is kept; top: columns[0] is ordered by, descending */
 	int nr_columns;
 	uint64_t units; /* work; top: how many; ranks, iterate: nodes */
+	uint64_t slower; /* work, not inlined: per cent that --slow adds */
 	bool inlined;	/* work: by generated code, not by the runtime */
 	double estimated_rows;
 	uint64_t rows; /* that it produced in the last run */
@@ -110,6 +111,8 @@ struct plan {
 
 /* NULL: no such query. */
 struct plan *plan_make(const char *query, const struct data *d);
+/* Have an operator that works do so many per cent more, for nothing: "work 8=20"; false: there is none, or no such number. */
+bool plan_slow(struct plan *p, const char *what);
 void plan_print(const struct plan *p);
 
 /* ---- codegen.c: a task is one operator's part in one pipeline */

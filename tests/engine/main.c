@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_COMPARE, KEY_OUTLINE, KEY_PACK,
-       KEY_OPTIMIZE, KEY_CPU, KEY_EXPLAIN, KEY_CHECK };
+       KEY_OPTIMIZE, KEY_CPU, KEY_SLOW, KEY_EXPLAIN, KEY_CHECK };
 
 struct arguments {
-	const char *query;
+	const char *query, *slow;
 	double scale, seconds;
 	int repeat;
 	bool check;
@@ -32,6 +32,7 @@ static const struct argp_option options[] = {
 	{ "outline", KEY_OUTLINE, NULL, 0, "a function of its own for each task, named after it", 0 },
 	{ "optimize", KEY_OPTIMIZE, "LIST", 0, "what is done to the generated code, behind commas, or none (llvm):", 0 },
 	{ "cpu", KEY_CPU, "MODEL", 0, "processor that code is generated for, as LLVM calls it (this machine's)", 0 },
+	{ "slow", KEY_SLOW, "OPERATOR=PERCENT", 0, "an operator of calibrate does so much more work, for the same result: 'work 8=20'", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "print plan, tasks, pipelines and IR, and run nothing", 0 },
 	{ "check", KEY_CHECK, NULL, 0, "compare the result with a naive evaluation; exit 1 if they differ", 0 },
 	{ 0 },
@@ -115,6 +116,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_CPU:
 		a->options.cpu = arg;
 		break;
+	case KEY_SLOW:
+		a->slow = arg;
+		break;
 	case KEY_EXPLAIN:
 		a->options.explain = true;
 		break;
@@ -175,6 +179,10 @@ int main(int argc, char **argv)
 	plan = plan_make(a.query, &data);
 	if (!plan) {
 		fprintf(stderr, "engine: there is no query '%s'; --help lists them\n", a.query);
+		return 2;
+	}
+	if (a.slow && !plan_slow(plan, a.slow)) {
+		fprintf(stderr, "engine: --slow is an operator of calibrate and 0 to 1000 per cent, as in 'work 8=20', not '%s'\n", a.slow);
 		return 2;
 	}
 	jitreg_mark(JITREG_MARK_BEGIN, "compile", 0, 0, 0, 0, 0, plan->name);

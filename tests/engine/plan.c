@@ -468,6 +468,29 @@ struct plan *plan_make(const char *query, const struct data *d)
 	return NULL;
 }
 
+bool plan_slow(struct plan *p, const char *what)
+{
+	const char *equals = strrchr(what, '=');
+	long percent;
+	char *end;
+
+	if (!equals)
+		return false;
+	percent = strtol(equals + 1, &end, 10);
+	if (end == equals + 1 || *end || percent < 0 || percent > 1000)
+		return false;
+	for (uint32_t i = 0; i < p->nr_operators; i++) {
+		struct operator *o = p->operators[i];
+
+		if (o->kind == OP_WORK && !o->inlined && strlen(o->name) == (size_t)(equals - what) &&
+		    strncmp(o->name, what, strlen(o->name)) == 0) {
+			o->slower = (uint64_t)percent;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void print_operator(const struct operator *o, int depth)
 {
 	printf("%*s%s%s%s%s  (operator %u, %.0f rows expected)\n", 2 * depth, "", o->name, *o->detail ? " [" : "", o->detail,

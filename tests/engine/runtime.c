@@ -289,16 +289,28 @@ RUNTIME void rt_emit(struct worker *w, const int64_t *row, int64_t nr)
 	w->result_columns = (int)nr;
 }
 
-/* The same work for every unit: a chain of dependent steps.  For 0 units up to 16 units' work, as the seed has it. */
-RUNTIME int64_t rt_work(int64_t units, int64_t seed)
+static inline __attribute__((always_inline)) uint64_t work_step(uint64_t x)
+{
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+/*
+ * The same work for every unit: a chain of dependent steps.  For 0 units up to 16 units' work, as the seed has it.  Then so many per cent
+ * of that again, for nothing: the result is the same.
+ */
+RUNTIME int64_t rt_work(int64_t units, int64_t seed, int64_t slower)
 {
 	int64_t steps = units ? units * 500 : seed & 8191;
-	uint64_t x = (uint64_t)seed | 1;
+	uint64_t x = (uint64_t)seed | 1, spent;
 
-	for (int64_t i = 0; i < steps; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-	}
+	for (int64_t i = 0; i < steps; i++)
+		x = work_step(x);
+	spent = x;
+	for (int64_t i = 0; i < steps * slower / 100; i++)
+		spent = work_step(spent);
+	__asm__ volatile("" : : "r"(spent));
 	return (int64_t)x;
 }

@@ -91,7 +91,7 @@ int64_t rt_same_text(const char *a, const char *b);
 int64_t rt_like(const char *text, const char *pattern); /* % is any text */
 void rt_top_insert(struct top_state *t, const int64_t *row);
 void rt_emit(struct worker *w, const int64_t *row, int64_t nr);
-int64_t rt_work(int64_t units, int64_t seed);
+int64_t rt_work(int64_t units, int64_t seed, int64_t slower);
 
 /* Not called by generated code. */
 void *runtime_pages(size_t bytes, const char *name); /* zeros */
