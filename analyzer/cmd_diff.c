@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tailor diff: what changed between two programs, or two runs of one, operator by operator.  A change counts when it is larger
- * than chance makes it (95 % over all lines together) and than what two runs of the same program differ by for no reason that a
- * profile shows: compare/README.md.
+ * than what chance and the difference between two runs make of a line that did not change (95 % over all lines together):
+ * compare/README.md has the model, and the output says what its numbers are.
  */
 #include "cmd.h"
 #include "change.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_JSON = 0x100, KEY_CSV, KEY_TOP, KEY_ALL, KEY_EXPR, KEY_FAIL, KEY_METHODS };
+enum { KEY_JSON = 0x100, KEY_CSV, KEY_TOP, KEY_ALL, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -26,6 +26,7 @@ struct arguments {
 	bool all, methods;
 	const char *expression;
 	double fail_above; /* < 0: never */
+	double between;	   /* runs: < 0: not said */
 };
 
 static const struct argp_option options[] = {
@@ -34,6 +35,9 @@ static const struct argp_option options[] = {
 	  "rows_a, rows_b, samples_a, samples_b: 'b - 2*a' shows what grew more than twofold", 0 },
 	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit with status 3 if an execution of the whole, or the part of it that one line costs, "
 	  "grew by more than this part of the whole, beyond noise", 0 },
+	{ "between-runs", KEY_BETWEEN, "PERCENT", 0, "what a line of an unchanged program differs by between two runs for other "
+	  "reasons than chance, as a part of itself (standard deviation; 1, or what the stretches of a trace differ by; measured with "
+	  "several traces a side)", 0 },
 	{ "methods", KEY_METHODS, NULL, 0, "compare tags with call stacks on the samples of one trace", 0 },
 	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
 	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets", 0 },
@@ -41,10 +45,19 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
+static double part(struct argp_state *state, const char *option, const char *arg)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || (*end && strcmp(end, "%") != 0) || !(percent >= 0) || isinf(percent))
+		argp_error(state, "--%s is a number of per cent, not '%s'", option, arg);
+	return percent / 100;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -57,9 +70,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->expression = arg;
 		break;
 	case KEY_FAIL:
-		a->fail_above = strtod(arg, &end) / 100;
-		if (end == arg || (*end && strcmp(end, "%") != 0) || !(a->fail_above >= 0))
-			argp_error(state, "--fail-above is a number of per cent, not '%s'", arg);
+		a->fail_above = part(state, "fail-above", arg);
+		break;
+	case KEY_BETWEEN:
+		a->between = part(state, "between-runs", arg);
 		break;
 	case KEY_METHODS:
 		a->methods = true;
@@ -93,7 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int by_change(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
-	double p = fabs(x->d_share.mean), q = fabs(y->d_share.mean);
+	double p = fabs(x->growth), q = fabs(y->growth);
 
 	if (x->matters != y->matters)
 		return x->matters ? -1 : 1;
@@ -114,7 +128,7 @@ static int by_result(const void *a, const void *b)
 }
 
 struct columns {
-	int share[2], change, chance, cost[2], times, row[2], result, name, place, there, matters;
+	int share[2], points, change, margin, cost[2], times, row[2], result, name, place, there, matters;
 };
 
 static struct columns add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
@@ -131,11 +145,12 @@ static struct columns add_columns(struct grid *g, const struct arguments *args, 
 		grid_set_total(g, k.share[s], 1);
 		grid_is_tree(g, k.share[s]);
 	}
-	k.change = grid_column(g, "change", "B - A", CELL_POINTS, formula ? GRID_HIDDEN : 0, 0);
-	k.chance = grid_column(g, "chance", "+-", CELL_POINTS_OF, formula ? GRID_HIDDEN : 0, 0);
+	k.points = grid_column(g, "change", "", CELL_POINTS, GRID_HIDDEN, 0);
+	k.change = grid_column(g, "cost_change", "change%", CELL_POINTS, formula ? GRID_HIDDEN : 0, 0);
+	k.margin = grid_column(g, "cost_margin", "+-", CELL_POINTS_OF, formula ? GRID_HIDDEN : 0, 0);
 	k.cost[0] = grid_column(g, "cost_a", "A a run", kind, 0, 0);
 	k.cost[1] = grid_column(g, "cost_b", "B a run", kind, 0, 0);
-	k.times = grid_column(g, "times", "B : A", CELL_NUMBER, 0, 0);
+	k.times = grid_column(g, "times", "B : A", CELL_NUMBER, formula ? 0 : GRID_HIDDEN, 0);
 	k.row[0] = grid_column(g, "cost_per_row_a", "A a row", kind, GRID_HIDDEN, 0);
 	k.row[1] = grid_column(g, "cost_per_row_b", "B a row", kind, GRID_HIDDEN, 0);
 	k.there = grid_column(g, "there", "", CELL_TEXT, GRID_HIDDEN, 0);
@@ -156,14 +171,16 @@ static void add_change(struct grid *g, const struct columns *k, const struct com
 	for (int s = 0; s < 2; s++) {
 		if (!x->there[s])
 			continue;
-		grid_set(g, k->share[s], x->share[s].mean);
+		grid_set(g, k->share[s], x->share[s]);
 		grid_set(g, k->cost[s], x->cost[s].mean);
 		if (x->has_rows[s] && x->rows[s] > 0)
 			grid_set(g, k->row[s], x->cost[s].mean / x->rows[s]);
 	}
-	grid_set(g, k->change, x->d_share.mean);
-	if (x->d_share.error > 0)
-		grid_set(g, k->chance, stats_t_quantile(x->d_share.df > 0 ? x->d_share.df : 1e6, 0.05) * x->d_share.error);
+	grid_set(g, k->points, x->share[1] - x->share[0]);
+	if (isfinite(x->change))
+		grid_set(g, k->change, x->change);
+	if (isfinite(x->margin))
+		grid_set(g, k->margin, x->margin);
 	if (x->there[0] && x->there[1] && x->cost[0].mean > 0)
 		grid_set(g, k->times, x->cost[1].mean / x->cost[0].mean);
 	grid_set_text(g, k->there, x->there[0] && x->there[1] ? "both" : x->there[0] ? "a" : "b");
@@ -196,8 +213,8 @@ static bool say_whole(const struct arguments *args, const struct comparison *c, 
 	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]), d;
 	const char *what = "An execution took";
 	char x[16], y[16];
-	bool is_time = true;
-	double part, chance;
+	bool is_time = true, assumed = false;
+	double share, chance;
 
 	if (!(a.mean > 0) || !(b.mean > 0)) {
 		a = change_cost(c, &c->side[0], MATCH_NOT);
@@ -206,21 +223,79 @@ static bool say_whole(const struct arguments *args, const struct comparison *c, 
 		what = "All samples stand for";
 	}
 	d = stats_difference(a, b);
-	part = a.mean > 0 ? d.mean / a.mean : 0;
+	share = a.mean > 0 ? d.mean / a.mean : 0;
 	chance = a.mean > 0 && d.df > 0 ? stats_t_quantile(d.df, 0.05) * d.error / a.mean : 0;
-	if (c->side[0].nr == 1 || c->side[1].nr == 1)
-		chance = fmax(chance, CHANGE_NOISE_TIME);
+	if ((c->side[0].nr == 1 || c->side[1].nr == 1) && chance < CHANGE_NOISE_TIME) {
+		chance = CHANGE_NOISE_TIME;
+		assumed = true;
+	}
 	page_fact_number(page, "whole_a", a.mean);
 	page_fact_number(page, "whole_b", b.mean);
-	page_fact_number(page, "whole_change", part);
+	page_fact_number(page, "whole_change", share);
 	page_fact_number(page, "whole_chance", chance);
 	if (is_time)
-		page_sentence(page, "%s %s in A, %s in B: %+.1f %% (noise: +- %.1f)", what, grid_duration(a.mean, x),
-			      grid_duration(b.mean, y), 100 * part, 100 * chance);
+		page_sentence(page, "%s %s in A, %s in B: %+.1f %% (noise: +- %.1f%s)", what, grid_duration(a.mean, x),
+			      grid_duration(b.mean, y), 100 * share, 100 * chance, assumed ? ", assumed" : "");
 	else
-		page_sentence(page, "%s %s %s in A, %s in B: %+.1f %% (noise: +- %.1f)", what, grid_short_number(a.mean, x),
-			      c->profile[0].unit, grid_short_number(b.mean, y), 100 * part, 100 * chance);
-	return args->fail_above >= 0 && part - chance > args->fail_above;
+		page_sentence(page, "%s %s %s in A, %s in B: %+.1f %% (noise: +- %.1f%s)", what, grid_short_number(a.mean, x),
+			      c->profile[0].unit, grid_short_number(b.mean, y), 100 * share, 100 * chance, assumed ? ", assumed" : "");
+	return args->fail_above >= 0 && share - chance > args->fail_above;
+}
+
+/* What the changes are of, and what their margins are made of. */
+static void say_noise(const struct comparison *c, struct page *page)
+{
+	static const struct {
+		const char *word, *sentence;
+	} from[] = {
+		[NOISE_IS_ASSUMED] = { "assumed", "%.3g %% of a line is assumed, which one trace a side cannot show (--between-runs)" },
+		[NOISE_IS_GIVEN] = { "given", "%.3g %% of a line is assumed, as --between-runs says" },
+		[NOISE_FROM_STRETCHES] = { "stretches", "%.3g %% of a line is assumed, because stretches of one of the traces differ by "
+					   "as much (--between-runs)" },
+		[NOISE_FROM_TRACES] = { "traces", "%.3g %% of a line was measured, which the traces of a side differ by" },
+	};
+	bool executions = true;
+	char between[160];
+
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < c->side[s].nr; i++)
+			executions &= c->profile[c->side[s].first + i].nr_runs >= NOISE_RUNS_MIN;
+	page_fact_number(page, "confidence", CHANGE_CONFIDENCE);
+	page_fact_number(page, "lines_asked", c->nr_asked);
+	page_fact_number(page, "smallest_share", CHANGE_SHARE_MIN);
+	page_fact_number(page, "between_runs", c->noise.between);
+	page_fact(page, "between_runs_from", from[c->noise.source].word);
+	if (!c->nr_asked)
+		return;
+	snprintf(between, sizeof(between), c->noise.source == NOISE_FROM_TRACES && c->noise.between < 0.0005 ?
+		 "the traces of a side differ by no more than chance" : from[c->noise.source].sentence, 100 * c->noise.between);
+	page_sentence(page, "change%%: what a line costs more or less, beside the lines that did not change; +-: what a line that did not "
+		      "change may show by chance and between two runs, with %.0f %% confidence for all %u lines together; a line is listed "
+		      "if its change is more.", 100 * CHANGE_CONFIDENCE, c->nr_asked);
+	page_sentence(page, "Chance is that of so many samples%s; between runs, %s.",
+		      executions ? ", or what executions differ by, if that is more" : "", between);
+}
+
+/* What is not shown, and how large a change would have been. */
+static void say_left_out(const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown, uint32_t small, struct page *page)
+{
+	const struct change *largest = NULL;
+	uint32_t listed = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		listed += x[i].matters;
+		if (!x[i].asked || !isfinite(x[i].margin))
+			continue;
+		if (!largest || x[i].share[0] + x[i].share[1] > largest->share[0] + largest->share[1])
+			largest = &x[i];
+	}
+	if (!listed && largest)
+		page_sentence(page, "The largest line, %s, would be listed for a change of %.1f %%.",
+			      match_any(&c->match, c->profile, largest->line)->name, 100 * largest->margin);
+	if (shown < nr)
+		page_sentence(page, "(Left out: %u lines whose change cannot be told from noise, %u of less than %.1f %%; --all shows "
+			      "them%s)", nr - shown - small, small, 100 * CHANGE_SHARE_MIN, c->side[0].nr == 1 || c->side[1].nr == 1 ?
+			      "; several traces a side, separated by commas, tell more" : "");
 }
 
 static int show(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
@@ -229,8 +304,7 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	struct page page;
 	struct columns k;
 	struct grid *g;
-	uint32_t shown = 0;
-	double whole = change_cost(c, &c->side[0], MATCH_NOT).mean;
+	uint32_t shown = 0, small = 0, significant = 0;
 
 	if (page_init(&page, stdout, args->form))
 		return CMD_FAILED;
@@ -244,22 +318,21 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 			formula ? args->expression : "");
 	k = add_columns(g, args, c, formula);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !args->all && !x[i].matters))
+		significant += x[i].matters;
+		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !args->all && !x[i].matters)) {
+			small += !x[i].asked;
 			continue;
+		}
 		add_change(g, &k, c, &x[i]);
 		shown++;
-		if (args->fail_above >= 0 && whole > 0 && x[i].matters && c->same_unit &&
-		    x[i].d_cost.mean / whole > args->fail_above)
-			failed = true;
+		failed |= args->fail_above >= 0 && x[i].matters && c->same_unit && x[i].growth > args->fail_above;
 	}
-	page_fact_number(&page, "significant", 0);
-	for (uint32_t i = 0, n = 0; i < nr; i++)
-		if (x[i].matters)
-			page_fact_number(&page, "significant", ++n);
+	page_fact_number(&page, "significant", significant);
 	grid_show(g, &page);
-	if (shown < nr && !formula)
-		page_sentence(&page, "(%u lines whose change cannot be told from noise are left out; --all shows them%s)", nr - shown,
-			      c->side[0].nr == 1 || c->side[1].nr == 1 ? "; several traces a side, separated by commas, tell more" : "");
+	if (!formula) {
+		say_left_out(c, x, nr, shown, small, &page);
+		say_noise(c, &page);
+	}
 	if (failed)
 		page_sentence(&page, "More than %.3g %% worse.", 100 * args->fail_above);
 	if (page_end(&page))
@@ -314,9 +387,13 @@ static int compare(const struct arguments *args, struct comparison *c)
 	x = calloc((size_t)nr + 1, sizeof(*x));
 	if (!x)
 		return CMD_FAILED;
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr; i++)
 		x[i].line = i;
-		change_judge(c, &x[i], nr);
+	c->given = args->between;
+	if (change_judge(c, x, nr)) {
+		trace_complain("no memory to compare %u lines", nr);
+		free(x);
+		return CMD_FAILED;
 	}
 	if (args->expression && change_evaluate(args->expression, x, nr, &d)) {
 		trace_complain("--expr '%s': %s", args->expression, d.text);
@@ -333,14 +410,17 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
 	static const struct argp argp = { options, parse, "A[,A...] B[,B...]\n--methods TRACE",
-		"Show what changed from trace A to trace B, operator by operator (or at --level, or --level function): shares and what an "
-		"execution costs.  What cannot be told from noise is left out.  With several traces a side, separated by commas, noise is "
-		"measured and not guessed.  With --methods: the share of each component by tag and by call stack alone, with 95 % "
-		"intervals, and on how many samples both agree.\v"
+		"Show what changed from trace A to trace B, operator by operator (or at --level, or --level function): shares, what an "
+		"execution costs, and what a line costs more or less beside the lines that did not change, which is what lines are "
+		"listed for: a share falls also when another line grows, and time grows also when the machine is busy.  What cannot be "
+		"told from noise is left out; the last sentences say what noise is made of.  With several traces a side, separated by "
+		"commas, the difference between runs is measured and not assumed: three of a second tell 5 % of a large line.  With "
+		"--methods: the share of each component by tag and by call stack alone, with 95 % intervals, and on how many samples "
+		"both agree.\v"
 		"Example: tailor diff --fail-above 5% before1.tlr,before2.tlr,before3.tlr after1.tlr,after2.tlr,after3.tlr",
 				children, NULL,
 		NULL };
-	struct arguments args = { .top = -1, .fail_above = -1 };
+	struct arguments args = { .top = -1, .fail_above = -1, .between = -1 };
 	struct comparison *c = calloc(1, sizeof(*c));
 	int status;
 

@@ -3,37 +3,28 @@
 
 #include "expression.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
-/* What one trace a side cannot tell from the whims of memory layout and of who else uses the machine: this part of a share (or
- * of what is beside it, whichever is smaller).  Seen: 26 % and 32 % between runs of one query with other
- * programs on both processors. */
-#define NOISE_SHARE 0.3
-#define NOISE_POINTS 0.005 /* and, with any number of traces, at least this part of all */
+/* What is compared: a line and the others that it is compared with. */
+struct part {
+	double line, all; /* measure, over the side's traces */
+	double samples;	  /* effective ones, of both */
+};
 
-/* What a share is, and how sure that is. */
-static struct estimate share_of(const struct comparison *c, const struct side *s, uint32_t line)
+/* How a line's share of what it is compared with differs between the sides. */
+struct contrast {
+	struct part side[2];
+	double share[2], pooled; /* pooled: of both sides */
+	double difference, error, df;
+};
+
+static double measure_in(const struct comparison *c, uint32_t line, uint32_t profile)
 {
-	double part[CHANGE_TRACES_MAX], binomial;
-	const struct profile *p = &c->profile[s->first];
-	const struct profile_entry *e;
-	struct estimate share;
+	const struct profile_entry *e = match_entry(&c->match, c->profile, line, profile);
 
-	for (uint32_t i = 0; i < s->nr; i++) {
-		e = match_entry(&c->match, c->profile, line, s->first + i);
-		part[i] = e && p[i].measure > 0 ? e->measure / p[i].measure : 0;
-	}
-	if (s->nr > 1)
-		return stats_mean(part, s->nr);
-	e = match_entry(&c->match, c->profile, line, s->first);
-	share = e ? stats_ratio(e->run, p->run, p->nr_runs) : (struct estimate){ 0, 0, 0 };
-	share.mean = part[0];
-	binomial = p->samples > 0 ? sqrt((part[0] * (1 - part[0]) + 1 / p->samples) / p->samples) : 0;
-	if (share.error < binomial) {
-		share.error = binomial;
-		share.df = 1e6;
-	}
-	return share;
+	return e ? e->measure : 0;
 }
 
 /* What one execution costs. */
@@ -53,16 +44,224 @@ struct estimate change_cost(const struct comparison *c, const struct side *s, ui
 	return stats_mean(cost, s->nr);
 }
 
-void change_judge(const struct comparison *c, struct change *x, uint32_t nr_lines)
+/* What is known before lines are compared. */
+struct judge {
+	const struct comparison *c;
+	struct change *x;
+	uint32_t nr;
+	double alpha;		  /* of one line */
+	struct estimate *between; /* of each line */
+	struct estimate *chance;  /* [line * nr_profiles + profile], of those that are asked */
+	bool *changed;
+	double gone[2 * CHANGE_TRACES_MAX]; /* measure of what changed, in each profile */
+};
+
+/* What is left of a trace's measure without the lines that changed, but with this one. */
+static double beside(const struct judge *j, uint32_t i, uint32_t profile)
 {
-	double noise = 0, times;
+	return fmax(j->c->profile[profile].measure - j->gone[profile] +
+		    (j->changed[i] ? measure_in(j->c, j->x[i].line, profile) : 0), 0);
+}
 
+/*
+ * Score test: the error is that of a line with the pooled share on both sides, so it holds also where one side has nothing of the line.
+ * false: there is nothing to compare it with.
+ */
+static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
+{
+	const struct comparison *c = j->c;
+	double variance = 0, below = 0, odds;
+
+	*k = (struct contrast){ 0 };
+	for (int s = 0; s < 2; s++)
+		for (uint32_t t = c->side[s].first; t < c->side[s].first + c->side[s].nr; t++) {
+			const struct profile *p = &c->profile[t];
+			double here = beside(j, i, t);
+
+			k->side[s].line += measure_in(c, j->x[i].line, t);
+			k->side[s].all += here;
+			k->side[s].samples += p->measure > 0 ? p->effective * here / p->measure : 0;
+		}
+	if (!(k->side[0].samples > 0) || !(k->side[1].samples > 0))
+		return false;
 	for (int s = 0; s < 2; s++) {
-		x->share[s] = share_of(c, &c->side[s], x->line);
-		x->cost[s] = change_cost(c, &c->side[s], x->line);
-		for (uint32_t i = 0; i < c->side[s].nr; i++) {
-			const struct profile_entry *e = match_entry(&c->match, c->profile, x->line, c->side[s].first + i);
+		k->share[s] = fmin(k->side[s].line / k->side[s].all, 1);
+		k->pooled += k->share[s] * k->side[s].samples / (k->side[0].samples + k->side[1].samples);
+	}
+	odds = k->pooled * (1 - k->pooled);
+	if (!(odds > 1e-9))
+		return false;
+	for (int s = 0; s < 2; s++)
+		for (uint32_t t = c->side[s].first; t < c->side[s].first + c->side[s].nr; t++) {
+			const struct profile *p = &c->profile[t];
+			struct estimate chance = j->chance[(size_t)i * c->match.nr_profiles + t];
+			double here = beside(j, i, t), weight = here / k->side[s].all, v;
 
+			if (!(weight > 0))
+				continue;
+			/* as much more than binomial as it is of the whole trace */
+			v = odds * p->measure / (p->effective * here) * weight * weight *
+			    fmax(1, chance.error * chance.error * p->effective / (chance.mean * (1 - chance.mean) + 1 / p->effective));
+			variance += v;
+			below += v * v / chance.df;
+			v = pow(weight * odds * j->between[i].error, 2);
+			variance += v;
+			below += v * v / j->between[i].df;
+		}
+	k->difference = k->share[1] - k->share[0];
+	k->error = sqrt(variance);
+	k->df = below > 0 ? variance * variance / below : 1e6;
+	return true;
+}
+
+static double odds_of(double share)
+{
+	return share < 1 ? share / (1 - share) : INFINITY;
+}
+
+/* 0.2: the odds are a fifth more on side B. */
+static double relative(double share_a, double share_b)
+{
+	return share_a <= 0 ? INFINITY : share_a >= 1 ? -1 : odds_of(share_b) / odds_of(share_a) - 1;
+}
+
+/* What the line's change is, and the smallest one in its direction that is more than noise, for the same pooled share. */
+static void say_change(const struct contrast *k, double alpha, struct change *x)
+{
+	/* half a sample more: counts are whole numbers (Yates) */
+	double least = stats_t_quantile(k->df, alpha) * k->error + (1 / k->side[0].samples + 1 / k->side[1].samples) / 2;
+	double part_a = k->side[0].samples / (k->side[0].samples + k->side[1].samples);
+	double sign = k->difference < 0 ? -1 : 1;
+	double a = k->pooled - sign * (1 - part_a) * least, b = k->pooled + sign * part_a * least;
+
+	x->change = relative(k->share[0], k->share[1]);
+	if (a <= 0 || a >= 1 || b <= 0 || b >= 1)
+		x->margin = sign > 0 ? INFINITY : 1;
+	else
+		x->margin = fabs(relative(a, b));
+	x->matters = fabs(x->change) > x->margin;
+}
+
+/* What the line grew by, as a part of all, if the lines beside it had cost the same. */
+static double growth_of(const struct contrast *k, double all_a)
+{
+	double rest_a = k->side[0].all - k->side[0].line, rest_b = k->side[1].all - k->side[1].line;
+
+	if (!(all_a > 0))
+		return 0;
+	return rest_b > 0 ? (k->side[1].line * rest_a / rest_b - k->side[0].line) / all_a : k->share[1] - k->share[0];
+}
+
+static bool is_one_sided(const struct change *x)
+{
+	return x->share[0] <= 0 || x->share[1] <= 0;
+}
+
+/* How much the line's share grew; how sure that is grows with the square root of its samples. */
+static double log_ratio(const struct change *x)
+{
+	return log(x->share[1] / x->share[0]);
+}
+
+static double weight_of(const struct change *x)
+{
+	return sqrt((x->share[0] + x->share[1]) / 2);
+}
+
+/* Lines that may have stayed as they were. */
+static bool is_left(const struct judge *j, uint32_t i)
+{
+	return j->x[i].asked && !j->changed[i] && !is_one_sided(&j->x[i]);
+}
+
+/* What the lines that are not known to have changed have in common: the growth that is nearest to all of them, a weighted median. */
+static double common_growth(const struct judge *j)
+{
+	double least = INFINITY, at = 0;
+
+	for (uint32_t n = 0; n < j->nr; n++) {
+		double candidate = log_ratio(&j->x[n]), sum = 0;
+
+		if (!is_left(j, n))
+			continue;
+		for (uint32_t i = 0; i < j->nr; i++)
+			if (is_left(j, i))
+				sum += weight_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - candidate);
+		if (sum < least) {
+			least = sum;
+			at = candidate;
+		}
+	}
+	return at;
+}
+
+static bool settle(struct judge *j, uint32_t i)
+{
+	struct change *x = &j->x[i];
+	struct contrast k;
+	double all_a = 0;
+
+	if (!contrast_make(j, i, &k))
+		return false;
+	for (uint32_t t = 0; t < j->c->side[0].nr; t++)
+		all_a += j->c->profile[j->c->side[0].first + t].measure;
+	say_change(&k, j->alpha, x);
+	x->growth = growth_of(&k, all_a);
+	return true;
+}
+
+static void take_out(struct judge *j, uint32_t i)
+{
+	j->changed[i] = true;
+	for (uint32_t t = 0; t < j->c->match.nr_profiles; t++)
+		j->gone[t] += measure_in(j->c, j->x[i].line, t);
+}
+
+/* What is on one side only, by more than noise, changed whatever one compares it with: all there is. */
+static void find_one_sided(struct judge *j)
+{
+	for (uint32_t i = 0; i < j->nr; i++)
+		if (j->x[i].asked && is_one_sided(&j->x[i]))
+			settle(j, i);
+	for (uint32_t i = 0; i < j->nr; i++)
+		if (j->x[i].matters)
+			take_out(j, i);
+}
+
+/*
+ * Of the lines that differ from all others by more than noise, the one that is furthest from what most have in common is taken out, and
+ * the others are compared among themselves, until none does.
+ */
+static void find_changed(struct judge *j)
+{
+	for (;;) {
+		double common = common_growth(j), most = -1;
+		uint32_t best = j->nr;
+
+		for (uint32_t i = 0; i < j->nr; i++) {
+			double far = is_left(j, i) ? weight_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - common) : -1;
+
+			if (far > most && settle(j, i) && j->x[i].matters) {
+				most = far;
+				best = i;
+			}
+		}
+		if (best == j->nr)
+			return;
+		take_out(j, best);
+	}
+}
+
+static void fill(const struct comparison *c, struct change *x)
+{
+	for (int s = 0; s < 2; s++) {
+		double all = 0, mine = 0;
+
+		for (uint32_t i = c->side[s].first; i < c->side[s].first + c->side[s].nr; i++) {
+			const struct profile_entry *e = match_entry(&c->match, c->profile, x->line, i);
+
+			all += c->profile[i].measure;
+			mine += e ? e->measure : 0;
 			x->there[s] |= e != NULL;
 			x->samples[s] += e ? e->samples : 0;
 			if (e && e->has_rows) {
@@ -70,17 +269,66 @@ void change_judge(const struct comparison *c, struct change *x, uint32_t nr_line
 				x->has_rows[s] = true;
 			}
 		}
-		if (c->side[s].nr == 1)
-			noise = fmax(noise, NOISE_SHARE * fmin(x->share[s].mean, 1 - x->share[s].mean));
+		x->share[s] = all > 0 ? mine / all : 0;
+		x->cost[s] = change_cost(c, &c->side[s], x->line);
 	}
-	x->d_share = stats_difference(x->share[0], x->share[1]);
-	x->d_cost = stats_difference(x->cost[0], x->cost[1]);
-	if (x->d_share.df <= 0) /* one side has nothing of it: chance is the other's */
-		x->d_share.df = fmax(x->share[0].df, x->share[1].df);
+	x->change = x->margin = NAN;
+	x->asked = x->share[0] >= CHANGE_SHARE_MIN || x->share[1] >= CHANGE_SHARE_MIN;
+}
+
+static int prepare(struct comparison *c, struct judge *j)
+{
+	uint32_t *lines = calloc((size_t)j->nr + 1, sizeof(*lines)), nr_profiles = c->match.nr_profiles;
+	struct estimate *asked = calloc((size_t)j->nr + 1, sizeof(*asked));
+
+	j->between = calloc((size_t)j->nr + 1, sizeof(*j->between));
+	j->chance = calloc((size_t)(j->nr + 1) * nr_profiles, sizeof(*j->chance));
+	j->changed = calloc((size_t)j->nr + 1, sizeof(*j->changed));
+	c->nr_asked = 0;
+	if (!lines || !asked || !j->between || !j->chance || !j->changed) {
+		free(lines);
+		free(asked);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < j->nr; i++) {
+		fill(c, &j->x[i]);
+		if (!j->x[i].asked)
+			continue;
+		lines[c->nr_asked++] = j->x[i].line;
+		for (uint32_t t = 0; t < nr_profiles; t++)
+			j->chance[(size_t)i * nr_profiles + t] =
+				noise_chance(&c->profile[t], match_entry(&c->match, c->profile, j->x[i].line, t));
+	}
+	c->noise = noise_between(c->profile, &c->match, c->side, lines, c->nr_asked, c->given, asked);
+	for (uint32_t i = 0, n = 0; i < j->nr; i++)
+		if (j->x[i].asked)
+			j->between[i] = asked[n++];
 	/* all lines are looked at together (Bonferroni) */
-	times = stats_t_quantile(x->d_share.df > 0 ? x->d_share.df : 1e6, 0.05 / nr_lines);
-	x->needed = fmax(times * x->d_share.error + noise, NOISE_POINTS);
-	x->matters = fabs(x->d_share.mean) > x->needed;
+	j->alpha = (1 - CHANGE_CONFIDENCE) / (c->nr_asked ? c->nr_asked : 1);
+	free(lines);
+	free(asked);
+	return 0;
+}
+
+int change_judge(struct comparison *c, struct change *x, uint32_t nr)
+{
+	struct judge j = { .c = c, .x = x, .nr = nr };
+	int ret = prepare(c, &j);
+
+	if (ret == 0) {
+		find_one_sided(&j);
+		find_changed(&j);
+	}
+	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
+		if (!x[i].asked || (is_one_sided(&x[i]) && x[i].matters) || settle(&j, i))
+			continue;
+		x[i].asked = x[i].matters = false;
+		x[i].change = x[i].margin = NAN;
+	}
+	free(j.between);
+	free(j.chance);
+	free(j.changed);
+	return ret;
 }
 
 /* Time of an execution, by the host's marks; where there are none, what the samples say. */
@@ -107,7 +355,7 @@ int change_evaluate(const char *formula, struct change *x, uint32_t nr, struct d
 	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
 		for (int s = 0; s < 2; s++) {
 			values[VALUE_A + s] = x[i].cost[s].mean;
-			values[VALUE_SHARE_A + s] = x[i].share[s].mean;
+			values[VALUE_SHARE_A + s] = x[i].share[s];
 			values[VALUE_ROWS_A + s] = x[i].rows[s];
 			values[VALUE_SAMPLES_A + s] = x[i].samples[s];
 		}

@@ -87,6 +87,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 	uint32_t *run_of = calloc((size_t)m->nr_marks + 2, sizeof(*run_of)), *entry_of = calloc((size_t)nr_values + 1, sizeof(*entry_of));
 	const char *event = r->event < m->nr_events ? m->event[r->event].name : "";
 	int ret = run_of && entry_of ? 0 : -ENOMEM;
+	double squares = 0;
 
 	memset(p, 0, sizeof(*p));
 	if (ret)
@@ -130,7 +131,9 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 		p->run[run_of[phase] - 1] += measure;
 		p->samples += g->g.sum[i].samples;
 		p->measure += measure;
+		squares += g->g.sum[i].weight_squares;
 	}
+	p->effective = squares > 0 && p->measure * p->measure / squares < p->samples ? p->measure * p->measure / squares : p->samples;
 out:
 	free(run_of);
 	free(entry_of);

@@ -24,6 +24,7 @@ struct profile {
 	struct profile_entry *entry;
 	uint32_t nr;
 	double samples, measure; /* all */
+	double effective;	 /* how many samples of one weight tell as much (Kish): at most samples */
 	uint32_t nr_runs;	 /* executions with samples; at least 1 */
 	double *run;		 /* measure of each */
 	double *run_ns;		 /* how long each took; 0 where nobody marked it */
