@@ -176,6 +176,7 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/scopes.py $B
 	@$(PYTHON) tests/bench/size.py $B
 	@$(PYTHON) tests/bench/start.py $B
+	@$(PYTHON) tests/bench/diff.py $B
 	@$(MAKE) --no-print-directory -s $B/bench/synthetic
 	@$(PYTHON) tests/bench/analysis.py $B
 
