@@ -37,8 +37,8 @@ def exactly(what, got):
     if got:
         sys.exit(f"{what}; got {got}")
 
-# A block is a recording of each plan.  The group by has 18 % of 1,500 samples; its change must be more than a third of itself and three
-# standard errors, a twentieth of itself each: so it counts with a probability of more than 0.99.  The group-by's part of the groupjoin is
+# A block is a recording of each plan.  The group by has 18 % of 1,500 samples, ten times what a line that is on one side only needs to be
+# listed, and the hash join more.  The group-by's part of the groupjoin is
 # one in 200, 7 samples of 1,500, and 3.5 on a machine where it costs half as much: there is one in 97 of 100 blocks.  An operator
 # that is matched with another one, or a task that is not told from its neighbour, is named in no block.
 def fused(nr):
