@@ -243,7 +243,7 @@ static bool say_whole(const struct arguments *args, const struct comparison *c, 
 }
 
 /* What the changes are of, and what their margins are made of. */
-static void say_noise(const struct comparison *c, struct page *page)
+static void say_noise(const struct comparison *c, bool sentences, struct page *page)
 {
 	static const struct {
 		const char *word, *sentence;
@@ -265,7 +265,7 @@ static void say_noise(const struct comparison *c, struct page *page)
 	page_fact_number(page, "smallest_share", CHANGE_SHARE_MIN);
 	page_fact_number(page, "between_runs", c->noise.between);
 	page_fact(page, "between_runs_from", from[c->noise.source].word);
-	if (!c->nr_asked)
+	if (!c->nr_asked || !sentences)
 		return;
 	snprintf(between, sizeof(between), c->noise.source == NOISE_FROM_TRACES && c->noise.between < 0.0005 ?
 		 "the traces of a side differ by no more than chance" : from[c->noise.source].sentence, 100 * c->noise.between);
@@ -293,9 +293,9 @@ static void say_left_out(const struct comparison *c, const struct change *x, uin
 		page_sentence(page, "The largest line, %s, would be listed for a change of %.1f %%.",
 			      match_any(&c->match, c->profile, largest->line)->name, 100 * largest->margin);
 	if (shown < nr)
-		page_sentence(page, "(Left out: %u lines whose change cannot be told from noise, %u of less than %.1f %%; --all shows "
-			      "them%s)", nr - shown - small, small, 100 * CHANGE_SHARE_MIN, c->side[0].nr == 1 || c->side[1].nr == 1 ?
-			      "; several traces a side, separated by commas, tell more" : "");
+		page_sentence(page, "(%u line%s whose change cannot be told from noise and %u of less than %.1f %% are left out; --all "
+			      "shows them%s)", nr - shown - small, nr - shown - small == 1 ? "" : "s", small, 100 * CHANGE_SHARE_MIN,
+			      c->side[0].nr == 1 || c->side[1].nr == 1 ? "; several traces a side, separated by commas, tell more" : "");
 }
 
 static int show(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
@@ -329,10 +329,9 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	}
 	page_fact_number(&page, "significant", significant);
 	grid_show(g, &page);
-	if (!formula) {
+	if (!formula)
 		say_left_out(c, x, nr, shown, small, &page);
-		say_noise(c, &page);
-	}
+	say_noise(c, !formula, &page);
 	if (failed)
 		page_sentence(&page, "More than %.3g %% worse.", 100 * args->fail_above);
 	if (page_end(&page))

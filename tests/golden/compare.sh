@@ -29,6 +29,8 @@ exec 3>&1
 	say 0 diff tests/golden/v1.tlr $dir/fig9.tlr --level function --csv
 	say 0 diff tests/golden/v1.tlr $dir/fig9.tlr --expr 'b - 2*a' --top 4
 	say 2 diff tests/golden/v1.tlr $dir/fig9.tlr --expr 'b - 2*'
+	say 0 diff tests/golden/v1.tlr $dir/fig9.tlr --between-runs 100%
+	say 2 diff tests/golden/v1.tlr $dir/fig9.tlr --between-runs much
 	say 2 diff tests/golden/v1.tlr
 	say 0 diff tests/golden/v1.tlr $dir/q3.tlr --json
 	say 0 stat tests/golden/v1.tlr $dir/q3.tlr $dir/fig9.tlr
