@@ -267,8 +267,10 @@ static void say_noise(const struct comparison *c, bool sentences, struct page *p
 	page_fact(page, "between_runs_from", from[c->noise.source].word);
 	if (!c->nr_asked || !sentences)
 		return;
-	snprintf(between, sizeof(between), c->noise.source == NOISE_FROM_TRACES && c->noise.between < 0.0005 ?
-		 "the traces of a side differ by no more than chance" : from[c->noise.source].sentence, 100 * c->noise.between);
+	if (c->noise.source == NOISE_FROM_TRACES && c->noise.between < 0.0005)
+		snprintf(between, sizeof(between), "the traces of a side differ by no more than chance");
+	else
+		snprintf(between, sizeof(between), from[c->noise.source].sentence, 100 * c->noise.between);
 	page_sentence(page, "change%%: what a line costs more or less, beside the lines that did not change; +-: what a line that did not "
 		      "change may show by chance and between two runs, with %.0f %% confidence for all %u lines together; a line is listed "
 		      "if its change is more.", 100 * CHANGE_CONFIDENCE, c->nr_asked);
