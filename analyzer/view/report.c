@@ -127,9 +127,9 @@ static int reserve_scratch(struct report *r, uint32_t nr)
 
 uint64_t report_sums_by(const struct report *r)
 {
-	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE;
+	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE | (r->summary ? summary_sums_by(r->model) : 0);
 
-	if (r->summary || r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
+	if (r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
 		return 0;
 	for (uint32_t i = 0; i < r->filter.table.nr_conditions; i++)
 		by |= 1ull << r->filter.condition[i].column;

@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t summary_sums_by(const struct model *m)
+{
+	return 1ull << TABLE_PROCESS | 1ull << TABLE_THREAD | 1ull << TABLE_EVENT | 1ull << TABLE_MODE | 1ull << TABLE_FUNCTION |
+	       1ull << TABLE_LINE | 1ull << TABLE_IMAGE | 1ull << TABLE_METHOD | 1ull << TABLE_REASON | 1ull << TABLE_PHASE |
+	       ((1ull << m->dictionary.nr_levels) - 1) << TABLE_LEVEL_0;
+}
+
 /* The array that a column is summed up in; NULL where it is one of fixed size. */
 static struct group_sum **array_of(struct sums *s, uint32_t column)
 {
@@ -68,19 +75,28 @@ static int grow(struct sums *s, const struct attribution *a)
 	return 0;
 }
 
+static void add_row(struct group_sum *s, const struct table *t, uint32_t row)
+{
+	if (t->sum) {
+		s->samples += t->sum[row].samples;
+		s->weight += t->sum[row].weight;
+		s->kernel += t->sum[row].kernel;
+		return;
+	}
+	s->samples += t->share[row];
+	s->weight += t->share[row] * (double)t->weight[row];
+	if (t->column[TABLE_MODE][row] == TABLE_MODE_KERNEL)
+		s->kernel += t->share[row];
+}
+
 static void add_column(struct group_sum *sums, uint32_t nr_sums, const struct table *t, uint32_t column, const uint32_t *selected,
 		       uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t row = selected[i], group = t->column[column][row];
-		struct group_sum *s = &sums[group];
+		uint32_t group = t->column[column][selected[i]];
 
-		if (group >= nr_sums)
-			continue; /* of a damaged trace */
-		s->samples += t->share[row];
-		s->weight += t->share[row] * (double)t->weight[row];
-		if (t->column[TABLE_MODE][row] == TABLE_MODE_KERNEL)
-			s->kernel += t->share[row];
+		if (group < nr_sums) /* else of a damaged trace */
+			add_row(&sums[group], t, selected[i]);
 	}
 }
 
@@ -93,14 +109,8 @@ static int add_rows(struct sums *s, const struct attribution *a, const struct ta
 			add_column(*array_of(s, c), s->nr[c], t, c, selected, nr);
 	add_column(s->method, NR_METHODS, t, TABLE_METHOD, selected, nr);
 	add_column(s->reason, NR_REASONS, t, TABLE_REASON, selected, nr);
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t row = selected[i];
-
-		s->total.samples += t->share[row];
-		s->total.weight += t->share[row] * (double)t->weight[row];
-		if (t->column[TABLE_MODE][row] == TABLE_MODE_KERNEL)
-			s->total.kernel += t->share[row];
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		add_row(&s->total, t, selected[i]);
 	return 0;
 }
 

@@ -28,6 +28,8 @@ struct summary {
 	uint32_t event; /* the sums are of this one: samples of different events do not add up (all.event: of each) */
 };
 
+/* The columns that it asks for (attribute_options.sums_by). */
+uint64_t summary_sums_by(const struct model *m);
 /* NULL without memory. */
 struct summary *summary_create(void);
 /* Add rows that passed the filter, of all events.  0 or -ENOMEM. */
