@@ -125,7 +125,7 @@ static void ask(void *context, struct report *r)
 	struct ask *a = context;
 
 	if (!a->arguments->nr_views && !a->arguments->each) {
-		r->summary = summary_create();
+		r->summary = summary_create(a->arguments->json);
 		r->error = r->summary ? 0 : -1;
 	}
 	r->hottest = a->arguments->hottest;

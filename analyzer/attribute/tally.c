@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define PLACES 32768u  /* powers of two */
-#define TAGS 4096u
+#define TAGS 16384u
 #define THREADS 256u
 #define AHEAD 32u /* samples */
 #define MODES 2u /* user and kernel */
@@ -60,7 +60,8 @@ struct tally {
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct recent *recent;
 	void *memory; /* that it is in */
-	bool by_place; /* rows differ by place: a tag's value alone is none */
+	bool by_place; /* rows differ by place: a tag's value makes one with its place */
+	uint64_t place_of[MODES * TAGS]; /* ... whose key this is */
 	uint32_t nr_modes; /* samples of others are not counted here */
 	uint32_t nr_used;
 	/* the moment: until then nothing changes that decides about samples of the entries */
@@ -138,9 +139,10 @@ static uint32_t place_at(uint64_t key)
 	return recent_hash(key, PLACES / 2) * 2;
 }
 
-static uint32_t tag_at(uint64_t value, uint64_t mode)
+/* place: the key of the tag's place; 0: it does not matter. */
+static uint32_t tag_at(uint64_t value, uint64_t place, uint64_t mode)
 {
-	return PLACES + (uint32_t)mode * TAGS + recent_hash(value, TAGS);
+	return PLACES + (uint32_t)mode * TAGS + recent_hash(value ^ place * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
 static void add_weight(struct weights *w, uint64_t weight)
@@ -181,7 +183,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct tally *t, ui
 }
 
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
-static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint32_t i, bool uniform)
+static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint32_t i, bool uniform, bool by_place)
 {
 	const struct glance *g = t->g;
 	const struct glance_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct glance_column){ NULL, 0 };
@@ -201,10 +203,13 @@ static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint
 
 			place += place->key != key;
 			by_tag = place->moment & 1;
-			row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, key >> (ADDRESS_BITS + PROCESS_BITS)), by_tag)];
+			row = &t->entry[either((uint64_t)(place - t->entry),
+					       tag_at(value, by_place ? key : 0, key >> (ADDRESS_BITS + PROCESS_BITS)), by_tag)];
 			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
 			    by_tag > (has_tag & has_registers) || row->key != either(key, value, by_tag) ||
 			    (row->moment | 1) != moment || time_ns < row->first_ns)
+				goto out;
+			if (by_place && by_tag && t->place_of[row - &t->entry[PLACES]] != key)
 				goto out;
 			place->samples += by_tag;
 			row->samples++;
@@ -227,12 +232,12 @@ uint32_t tally_take(struct tally *t, uint32_t i)
 	if (!g->time.mask || !g->ip.mask) /* one, or none */
 		return i;
 	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag && t->one_weight)
-		return take(t, i, true);
-	return take(t, i, false);
+		return t->by_place ? take(t, i, true, true) : take(t, i, true, false);
+	return t->by_place ? take(t, i, false, true) : take(t, i, false, false);
 }
 
-/* The sample's entry among those from at on, if there is room. */
-static void put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
+/* The sample's entry among those from at on.  false: there is no room. */
+static bool put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
 {
 	struct entry *e = &t->entry[at], *found = NULL;
 
@@ -243,7 +248,7 @@ static void put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const
 		if (e[n].moment / 2 != t->moment)
 			found = &e[n];
 	if (!found)
-		return;
+		return false;
 	if (found->key != key || found->moment / 2 != t->moment) {
 		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
 		t->weights[found - t->entry] = (struct weights){ 0 };
@@ -251,6 +256,18 @@ static void put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const
 		t->about[t->nr_used++].entry = (uint32_t)(found - t->entry);
 	}
 	found->first_ns = sample->facts.time_ns < found->first_ns ? sample->facts.time_ns : found->first_ns;
+	return true;
+}
+
+static void put_tag(struct tally *t, uint64_t value, uint64_t place, const struct about *sample)
+{
+	const uint32_t at = tag_at(value, t->by_place ? place : 0, sample->facts.mode);
+	uint64_t *place_of = &t->place_of[at - PLACES];
+
+	if (t->by_place && t->entry[at].moment / 2 == t->moment && *place_of != place)
+		return;
+	if (put(t, at, 1, value, sample, true))
+		*place_of = place;
 }
 
 /* Empty: what is known of this sample begins it. */
@@ -283,13 +300,13 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
 	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;
-	if (by_tag && (t->by_place || process != t->tag_process || t->g->tag != t->tag))
+	if (by_tag && (process != t->tag_process || t->g->tag != t->tag))
 		return;
 	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
 	key = key_of(place->address, process_key(process->number), f->mode);
 	put(t, place_at(key), 2, key, &sample, by_tag);
 	if (by_tag)
-		put(t, tag_at(t->g->tag_value, f->mode), 1, t->g->tag_value, &sample, true);
+		put_tag(t, t->g->tag_value, key, &sample);
 }
 
 bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples that are alike, counted where they are met: while nothing changes that decides about them, a sample of an event, process,
- * instruction and mode, or of a tag's value, becomes one more, and no row is looked for.  Only where rows are sums that nobody splits
+ * instruction and mode, or of a tag's value (at a place, where rows differ by it), becomes one more, and no row is looked for.  Only where rows are sums that nobody splits
  * by thread or processor.  What is not known here goes by a glance, which teaches it.  Context: thread.
  */
 #ifndef TAILOR_TALLY_H
@@ -11,8 +11,8 @@
 
 struct tally;
 
-/* NULL without memory.  One is for one event.  by_place: rows.by_place; then samples that a tag decides go by a glance.  kernel_differs:
- * so do the kernel's, because those of one caller are in several functions. */
+/* NULL without memory.  One is for one event.  by_place: rows.by_place.  kernel_differs: the kernel's samples go by a glance,
+ * because those of one caller are in several functions. */
 struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs);
 void tally_destroy(struct tally *t);
 

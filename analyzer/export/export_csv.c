@@ -70,7 +70,7 @@ const struct exporter exporter_csv = { "csv", "one line a sample with all that i
 
 static void prepare_json(struct export *e)
 {
-	e->report->summary = summary_create();
+	e->report->summary = summary_create(true);
 	e->report->error = e->report->summary ? 0 : -ENOMEM;
 }
 

@@ -127,7 +127,7 @@ static int reserve_scratch(struct report *r, uint32_t nr)
 
 uint64_t report_sums_by(const struct report *r)
 {
-	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE | (r->summary ? summary_sums_by(r->model) : 0);
+	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE | (r->summary ? summary_sums_by(r->summary, r->model) : 0);
 
 	if (r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
 		return 0;

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t summary_sums_by(const struct model *m)
+uint64_t summary_sums_by(const struct summary *s, const struct model *m)
 {
-	return 1ull << TABLE_PROCESS | 1ull << TABLE_THREAD | 1ull << TABLE_EVENT | 1ull << TABLE_MODE | 1ull << TABLE_FUNCTION |
-	       1ull << TABLE_LINE | 1ull << TABLE_IMAGE | 1ull << TABLE_METHOD | 1ull << TABLE_REASON | 1ull << TABLE_PHASE |
-	       ((1ull << m->dictionary.nr_levels) - 1) << TABLE_LEVEL_0;
+	return (s->by_thread ? 1ull << TABLE_THREAD : 0) | 1ull << TABLE_PROCESS | 1ull << TABLE_EVENT | 1ull << TABLE_MODE |
+	       1ull << TABLE_FUNCTION | 1ull << TABLE_LINE | 1ull << TABLE_IMAGE | 1ull << TABLE_METHOD | 1ull << TABLE_REASON |
+	       1ull << TABLE_PHASE | ((1ull << m->dictionary.nr_levels) - 1) << TABLE_LEVEL_0;
 }
 
 /* The array that a column is summed up in; NULL where it is one of fixed size. */
@@ -194,9 +194,13 @@ uint64_t summary_lost(const struct model *m)
 	return lost;
 }
 
-struct summary *summary_create(void)
+struct summary *summary_create(bool by_thread)
 {
-	return calloc(1, sizeof(struct summary));
+	struct summary *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->by_thread = by_thread;
+	return s;
 }
 
 int summary_settle(struct summary *s, const struct attribution *a)

@@ -22,6 +22,7 @@ struct summary {
 	struct sums all; /* of what passes the filter */
 	struct sums run; /* ... inside of run marks: what the plan shows; settled: equal to all where there are none */
 	bool has_run;
+	bool by_thread; /* else there are no sums by thread */
 	uint32_t nr_runs; /* marks with samples in them */
 	uint32_t plan_level; /* LEVELS_MAX: no level is a plan */
 	uint64_t lost; /* samples that were not recorded */
@@ -29,9 +30,9 @@ struct summary {
 };
 
 /* The columns that it asks for (attribute_options.sums_by). */
-uint64_t summary_sums_by(const struct model *m);
-/* NULL without memory. */
-struct summary *summary_create(void);
+uint64_t summary_sums_by(const struct summary *s, const struct model *m);
+/* NULL without memory.  by_thread: sums of threads are asked for as well. */
+struct summary *summary_create(bool by_thread);
 /* Add rows that passed the filter, of all events.  0 or -ENOMEM. */
 int summary_rows(struct summary *s, const struct attribution *a, const struct table *t, const uint32_t *selected, uint32_t nr);
 /* After the last rows.  0 or -ENOMEM. */
