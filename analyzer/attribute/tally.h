@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples that are alike, counted where they are met: while nothing changes that decides about them, a sample of an event, process,
- * instruction and mode, or of a tag's value (at a place, where rows differ by it), becomes one more, and no row is looked for.  Only where rows are sums that nobody splits
- * by thread or processor.  What is not known here goes by a glance, which teaches it.  Context: thread.
+ * instruction and mode, or of a tag's value (at a place, where rows differ by it), becomes one more, and no row is looked for.  Only
+ * where rows are sums that nobody splits by thread or processor.  What is not known here goes by a glance, which teaches it.
+ * Context: thread.
  */
 #ifndef TAILOR_TALLY_H
 #define TAILOR_TALLY_H
