@@ -79,14 +79,14 @@ console.log("result " + result);
 JS
 # A block: a recording of its own, of a host that does nothing but run generated code by then.  It agrees, since nine of ten samples and
 # more are there, and all of that code was announced before; on any machine, because both are shares of the host's own time.  Had its code
-# not been found, or in part, samples would be in no image that is known.
+# not been found, or in part, samples would be in no image that is known, or in anonymous code, as what nobody announced is called.
 block() { # TRACE [FROM TO]: the verdict on it, or on the samples between these times
 	"$B/tailor" report --samples "$1" | /usr/bin/python3 -c '
 import csv, sys
 name, begin, end = sys.argv[1], *(1e9 * float(t) for t in sys.argv[2:])
 rows = [r for r in csv.DictReader(sys.stdin, delimiter="\t", quoting=csv.QUOTE_NONE) if begin <= int(r["time_ns"]) < end]
 jit = [r for r in rows if r["mode"] == "user" and not r["image"].startswith(("/", "["))]
-named = [r for r in jit if r["image"] == "(generated)" and r["function"]]
+named = [r for r in jit if r["image"] == "(generated)" and r["function"] and not r["function"].startswith("anonymous code")]
 print(f"FIGURE attached to {name}: {len(rows)} samples, {len(jit)} in JIT code, {len(named)} of them named")
 sys.exit(77 if len(rows) < 200 else not (len(named) >= 0.95 * len(jit) and 2 * len(jit) >= len(rows)))' "$name" "${2:-0}" "${3:-inf}"
 }
