@@ -6,6 +6,8 @@
  * Nothing is counted twice and nothing is left out, though threads come and go meanwhile:
  *  - a thread made by a complete one (all of its events are open) is complete; the ring tells of it (PERF_RECORD_FORK);
  *  - a thread that is listed and not complete gets events of its own;
+ *  - a thread is listed before the ring tells who made it: whoever is told of when its events are open has two of each, and
+ *    those just opened are closed again;
  *  - threads made by one whose events are just being opened inherit some of them.  Whenever an unknown thread appeared
  *    meanwhile, the events just opened are closed again, which takes them from who inherited them, and opened anew.
  */
@@ -41,6 +43,8 @@ struct attaching {
 	uint32_t *threads; /* listed last */
 	size_t nr_threads, threads_capacity;
 	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
+	uint32_t at_hand;
+	bool has_inherited; /* ... it has them all from who made it */
 };
 
 static bool is_complete(const struct attaching *a, uint32_t tid)
@@ -57,8 +61,10 @@ static void set_complete(struct attaching *a, uint32_t tid)
 /* From the rings, while we attach: a task was made. */
 void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid)
 {
-	if (s->attaching && is_complete(s->attaching, ptid))
-		set_complete(s->attaching, tid);
+	if (!s->attaching || !is_complete(s->attaching, ptid))
+		return;
+	set_complete(s->attaching, tid);
+	s->attaching->has_inherited |= tid == s->attaching->at_hand;
 }
 
 static int list_threads(struct attaching *a)
@@ -233,6 +239,8 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 {
 	int ret = 0;
 
+	a->at_hand = tid;
+	a->has_inherited = false;
 	for (int n = 0; n < ANEW_MAX; n++) {
 		long pid = last_pid();
 
@@ -246,8 +254,12 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 		if (ret)
 			return ret;
 	}
+	set_complete(a, tid); /* before the rings tell of threads that it has made since */
+	if (a->have_rings)
+		drain_rings(a->session);
+	if (a->has_inherited)
+		close_opened(a);
 	a->have_rings = true;
-	set_complete(a, tid);
 	for (int i = 0; i < a->nr_cpus * a->nr_columns && ret == 0; i++)
 		if (a->opened[i] >= 0) {
 			int column = i % a->nr_columns;
@@ -271,6 +283,8 @@ static int attach_threads(struct attaching *a)
 		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
 			uint32_t tid = a->threads[i]; /* the list may be a new one after this */
 
+			if (!is_complete(a, tid) && a->have_rings)
+				drain_rings(a->session);
 			if (is_complete(a, tid))
 				continue;
 			more = true;
