@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that make threads all the time: churn SECONDS CREATORS MS.  Each short thread burns MS milliseconds of its own
- * processor time, so that what is counted of it is known; the first thread ends at once.
+ * Threads that make threads all the time: churn SECONDS CREATORS MS [IDLE].  Each short thread burns MS milliseconds of its own
+ * processor time, so that what is counted of it is known; the first thread ends at once, and IDLE others sleep.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds;
 static long burn_ns;
@@ -45,6 +46,14 @@ static void *creator(void *unused)
 	return NULL;
 }
 
+static void *idle_one(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	int creators = argc > 2 ? atoi(argv[2]) : 4;
@@ -54,5 +63,7 @@ int main(int argc, char **argv)
 	burn_ns = (argc > 3 ? atol(argv[3]) : 4) * 1000000;
 	for (int i = 0; i < creators; i++)
 		pthread_create(&t, NULL, creator, NULL);
+	for (int i = argc > 4 ? atoi(argv[4]) : 0; i > 0; i--)
+		pthread_create(&t, NULL, idle_one, NULL);
 	pthread_exit(NULL);
 }
