@@ -43,7 +43,7 @@ while at < len(data):
     assert magic == b"TLRC" and number == sequence, (at, magic, number)
     body = data[at + 32:at + 32 + stored]
     if stored < 20000:  # the checksum in plain Python is slow
-        assert crc32c(data[at:at + 28] + body) == crc
+        assert crc32c(data[at:at + 28] + body) == crc, f"the checksum of chunk {number} is not its CRC-32C"
     if flags & 1:
         out = ctypes.create_string_buffer(plain)
         assert zstd.ZSTD_decompress(out, plain, body, stored) == plain
