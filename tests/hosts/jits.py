@@ -177,6 +177,14 @@ def processor_time():
     return r.ru_utime + r.ru_stime
 
 
+def is_code(path, number):
+    """A line that can be one of code: it is there, and neither empty nor a comment."""
+    with open(path, errors="replace") as f:
+        lines = f.read().splitlines()
+    text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    return bool(text) and not text.startswith(("#", "//", "/*", "* ", "--", "%", ";"))
+
+
 class Fault(Exception):
     """A block says what no machine excuses."""
 
@@ -264,6 +272,10 @@ class Bench:
             return None
         wrong = [f"expected {bound} % or more of {n} samples with a {what}, got {got:.2f} %"
                  for what, bound, got in (("name", channel.named, named), ("source line", channel.lines, lines)) if got < bound]
+        ours = [l for l in r["lines"] if os.path.abspath(l["file"]).startswith(HERE + "/") and os.path.exists(l["file"])]
+        odd = [l for l in ours if not is_code(l["file"], l["line"])]
+        if sum(l["samples"] for l in odd) > 0.02 * sum(l["samples"] for l in ours):
+            wrong.append(f"expected lines of code, got {[(l['file'], l['line'], l['samples']) for l in odd[:5]]}")
         return n, "; ".join(wrong)
 
     def fault(self, sentence):
