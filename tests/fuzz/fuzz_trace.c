@@ -123,7 +123,7 @@ static void ask(void *context, struct report *r)
 {
 	(void)context;
 	memset(shown, 0, sizeof(shown));
-	r->summary = summary_create();
+	r->summary = summary_create(true);
 	for (int i = 0; view_at(i) && i < SHOWN_MAX; i++) {
 		shown[i].view = view_at(i);
 		shown[i].view->prepare(r, &shown[i]);
