@@ -125,8 +125,8 @@ void session_take_rung(void *session, const char *sentence);
 void session_drain(struct session *s, bool last);
 
 /* ---- session_stack.c */
-/* As asked for, or as rings allow, which is said. */
-uint32_t session_stack_bytes(struct session *s);
+/* As asked for, or as rings allow: then *why is a sentence, else empty. */
+uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for_why);
 /* ... where a handler in the host takes the sample, and the log has to hold it. */
 uint32_t session_handler_stack_bytes(const struct session *s);
 

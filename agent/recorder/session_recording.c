@@ -40,12 +40,14 @@ int session_begin_recording(struct session *s, struct diag *d)
 {
 	const struct session_options *o = &s->options;
 	struct event_options wanted = o->event;
+	char shorter[256] = "";
 	int ret;
 
 	s->nr_rungs = 0;
 	s->nr_samples = s->nr_processes = 0;
 	s->begin_ns = s->last_flush_ns = session_now_ns();
-	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s) : session_handler_stack_bytes(s);
+	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s, shorter, sizeof(shorter)) :
+							       session_handler_stack_bytes(s);
 	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&wanted, &s->events, session_take_rung, s, d);
 	ret = session_choose_sampler(s, -ret, d);
 	if (ret == 0) {
@@ -72,6 +74,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 		session_write_event(s, i);
 	for (int i = 0; i < s->nr_rungs; i++)
 		session_notice(s, "ladder", "%s", s->rung[i]);
+	if (*shorter) /* who looks at stacks reads it; who runs a program has asked for none */
+		session_note(s, "ladder", shorter, strlen(shorter));
 	trace_writer_flush_all(s->writer); /* who reads the file finds these first */
 	return 0;
 }

@@ -30,23 +30,21 @@ static uint64_t rate_of(const struct event_options *o)
 	return rate ? rate : RATE_UNKNOWN;
 }
 
-uint32_t session_stack_bytes(struct session *s)
+uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for_why)
 {
 	const struct event_options *o = &s->options.event;
 	size_t ring = session_ring_bytes(s->options.scope_thread);
 	uint64_t room = ring / (1 + rate_of(o) * ROOM_NS / 1000000000);
 	uint32_t bytes = STACK_WANTED;
-	char text[256];
 
+	*why = 0;
 	if (o->stack_bytes != EVENT_STACK_AUTO)
 		return o->stack_bytes;
 	while (bytes > STACK_LEAST && bytes > room)
 		bytes /= 2;
-	if (bytes < STACK_WANTED) {
-		snprintf(text, sizeof(text), "%u bytes of stack with each sample instead of %u: a ring of %zu KiB holds no more at this "
+	if (bytes < STACK_WANTED)
+		snprintf(why, room_for_why, "%u bytes of stack with each sample instead of %u: a ring of %zu KiB holds no more at this "
 			 "rate%s", bytes, STACK_WANTED, ring / 1024, s->options.scope_thread ? " (--scope cpu has larger ones)" : "");
-		session_take_rung(s, text);
-	}
 	return bytes;
 }
 
