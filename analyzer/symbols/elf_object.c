@@ -378,6 +378,15 @@ bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t 
 	return false;
 }
 
+#define ENTRY_BYTES 64u /* glibc's _start and _dl_start_user have 56 */
+
+bool elf_is_entry(const struct elf_object *o, uint64_t address)
+{
+	const Elf64_Ehdr *h = o->elf ? elf64_getehdr(o->elf) : NULL;
+
+	return h && h->e_entry && address - h->e_entry < ENTRY_BYTES;
+}
+
 /* .plt and .plt.sec hold one entry of 16 bytes a relocation of .rela.plt, .plt one more in front. */
 static void read_plt(struct elf_object *o)
 {

@@ -83,6 +83,8 @@ bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);
 /* File offset of a mapping -> the file's address there, by PT_LOAD, where two share a page by the executable one.  false:
  * no segment holds it. */
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address);
+/* The code that the kernel jumps to, which has no caller: the dynamic linker's has no unwind information that says so. */
+bool elf_is_entry(const struct elf_object *o, uint64_t address);
 /* Name of the PLT entry's target at address ("memcpy@plt"), if it is one. */
 bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
 

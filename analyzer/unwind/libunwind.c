@@ -384,6 +384,8 @@ static enum unwind_end leave_without_information(struct libunwind *l, bool any_g
 
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, f->address, &o);
+	if (o.elf && elf_is_entry(o.elf, f->address - o.bias))
+		return UNWIND_COMPLETE;
 	if (knowledge_read_code(l->all, &o, f->address, &row)) {
 		end = leave_row(&row, l->input, r);
 		f->found = UNWIND_BY_CODE;

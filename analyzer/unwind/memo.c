@@ -171,6 +171,10 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	m->counts.rules++;
 	k = knowledge_get(m->all, &o);
 	if (!k || !known_program(k, address - o.bias, &program)) {
+		if (o.elf && elf_is_entry(o.elf, address - o.bias)) {
+			e->kind = RULE_BOTTOM;
+			return;
+		}
 		e->frame_pointers = knowledge_has_frame_pointers(m->all, &o, address);
 		e->by_code = knowledge_read_code(m->all, &o, address, &row) && set_row(m, &row, e);
 		return;
