@@ -222,7 +222,7 @@ class Bench:
             pids += [int(pid) for pid in re.findall(rb'"pid": (\d+)', said)]
         for pid in pids:
             for f in (f"/tmp/perf-{pid}.map", f"/tmp/jit-{pid}.dump"):
-                if os.path.exists(f):
+                if os.path.exists(f) and os.stat(f).st_uid == os.getuid():  # not another user's, of a process that had the number before
                     os.unlink(f)
         try:
             with open(rounds) as f:
