@@ -342,6 +342,14 @@ void session_switch_counters(struct session *s, bool on)
 	session_switch_attached(s, on);
 }
 
+/* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
+static bool counts_what_it_samples(const struct perf_event_attr *a)
+{
+	bool clock = a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
+
+	return !clock || (!a->exclude_kernel && !a->exclude_user);
+}
+
 /*
  * What a counter itself says at its end: its value beside the samples that it gave, and what it lost.  The kernel tells in the
  * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
@@ -367,7 +375,7 @@ static void read_counter(struct session *s, struct ring *r, int event, uint64_t 
 	trace_record_u64(s->writer, r->nr_samples[event]);
 	trace_record_u64(s->writer, count[3]);
 	trace_record_u64(s->writer, on_cpu_ns);
-	trace_record_u64(s->writer, r->weight[event]);
+	trace_record_u64(s->writer, counts_what_it_samples(&s->events.event[event].attr) ? r->weight[event] : 0);
 	trace_record_end(s->writer);
 }
 
