@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_functions.h"
 
+#include "grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +23,8 @@ static void add(struct kernel_functions *k, uint64_t address, uint64_t bytes, co
 	const struct trace_value kernel = { .kind = TRACE_TEXT, .p = "kernel", .bytes = 6 };
 	struct kernel_function *f;
 
-	if (k->nr == k->capacity) {
-		uint32_t capacity = k->capacity ? 2 * k->capacity : 256;
-		struct kernel_function *bigger = realloc(k->function, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		k->function = bigger;
-		k->capacity = capacity;
-	}
+	if (!GROW(k->function, k->nr, k->capacity))
+		return;
 	f = &k->function[k->nr];
 	*f = (struct kernel_function){ address, bytes, text_of(name, "", ""),
 				       text_of(module->kind == TRACE_TEXT && module->bytes ? module : &kernel, "[", "]") };

@@ -7,6 +7,7 @@
 
 #include "counts.h"
 #include "eh_frame.h"
+#include "grow.h"
 #include "memory.h"
 #include "processes.h"
 
@@ -15,21 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define GROW(array, nr, capacity) \
-	((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
-
-static bool grow(void **array, uint32_t *capacity, size_t each)
-{
-	uint32_t more = *capacity ? 2 * *capacity : 64;
-	void *bigger = realloc(*array, more * each);
-
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
-}
 
 /* Arrays that stay short grow by one. */
 #define APPEND(array, nr) append((void **)&(array), &(nr), sizeof(*(array)))

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "processes.h"
 
+#include "grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool grow(void **array, uint32_t nr, uint32_t *capacity, size_t each)
-{
-	uint32_t more = *capacity ? 2 * *capacity : 64;
-	void *bigger = nr < *capacity ? *array : realloc(*array, more * each);
-
-	if (!bigger)
-		return false;
-	*capacity = nr < *capacity ? *capacity : more;
-	*array = bigger;
-	return true;
-}
 
 /* Index behind the last process with this pid (and, of those, from_ns <= time_ns). */
 static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
@@ -39,8 +29,8 @@ static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_
 	struct process *p = calloc(1, sizeof(*p));
 	uint32_t at;
 
-	if (!p || !grow((void **)&m->process, m->nr_processes, &m->processes_capacity, sizeof(*m->process)) ||
-	    !grow((void **)&m->numbered, m->nr_processes, &m->numbered_capacity, sizeof(*m->numbered))) {
+	if (!p || !GROW(m->process, m->nr_processes, m->processes_capacity) ||
+	    !GROW(m->numbered, m->nr_processes, m->numbered_capacity)) {
 		free(p);
 		return NULL;
 	}
@@ -81,7 +71,7 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 	for (uint32_t i = m->nr_threads; i > 0; i--) /* the last ones are asked for most */
 		if (m->thread[i - 1].tid == tid && m->thread[i - 1].process == p->number)
 			return i - 1;
-	if (!grow((void **)&m->thread, m->nr_threads, &m->threads_capacity, sizeof(*m->thread)))
+	if (!GROW(m->thread, m->nr_threads, m->threads_capacity))
 		return 0;
 	m->thread[m->nr_threads] = (struct thread){ tid, p->number, strdup("") };
 	return m->nr_threads++;
@@ -92,7 +82,7 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 struct lifetime {
 	uint32_t id, pid, ppid;
 	uint64_t time_ns;
-	size_t nr; /* of those before it in the trace */
+	uint32_t nr; /* of those before it in the trace */
 	char *comm, *executable;
 };
 
@@ -106,15 +96,8 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r)
 		t.ppid = (uint32_t)trace_u64(r, F(fork, ppid));
 	if ((r->id == TRACE_FORK && t.ppid == r->pid) || (r->id == TRACE_COMM && !trace_u64(r, F(comm, exec))))
 		return 0; /* a thread: it begins, or has a name */
-	if (l->nr == l->capacity) {
-		size_t capacity = l->capacity ? 2 * l->capacity : 64;
-		struct lifetime *bigger = realloc(l->lifetime, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		l->lifetime = bigger;
-		l->capacity = capacity;
-	}
+	if (!GROW(l->lifetime, l->nr, l->capacity))
+		return -ENOMEM;
 	if (r->id != TRACE_FORK)
 		t.comm = trace_text(r, r->id == TRACE_COMM ? F(comm, comm) : F(process, comm));
 	if (r->id == TRACE_PROCESS)
@@ -186,7 +169,7 @@ void lifetimes_tell(struct lifetimes *l, struct model *m)
 {
 	if (l->nr)
 		qsort(l->lifetime, l->nr, sizeof(*l->lifetime), by_time);
-	for (size_t i = 0; i < l->nr; i++) {
+	for (uint32_t i = 0; i < l->nr; i++) {
 		struct lifetime *t = &l->lifetime[i];
 
 		if (t->id == TRACE_PROCESS)

@@ -10,7 +10,7 @@ struct lifetime;
 /* Records of them come from a ring of each processor, and in no order of time between these: they are gathered first. */
 struct lifetimes {
 	struct lifetime *lifetime;
-	size_t nr, capacity;
+	uint32_t nr, capacity;
 };
 
 /* Keep what the record says of it, if it does.  0 or -ENOMEM. */

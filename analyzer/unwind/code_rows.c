@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "code_rows.h"
 
+#include "grow.h"
 #include "insn.h"
 
 #include <stdlib.h>
@@ -159,23 +160,11 @@ static void run(struct reading *r, const struct insn_step *i, struct code_state 
 
 /* -------------------------------------------------------------------------------------------------------------- ways */
 
-static bool grow(void **array, uint32_t *capacity, size_t each)
-{
-	uint32_t more = *capacity ? 2 * *capacity : 64;
-	void *bigger = realloc(*array, more * each);
-
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
-}
-
 static void put_waiting(struct reading *r, uint32_t n)
 {
 	if (r->node[n].waits)
 		return;
-	if (r->nr_waiting == r->waiting_capacity && !grow((void **)&r->waiting, &r->waiting_capacity, sizeof(*r->waiting))) {
+	if (!GROW(r->waiting, r->nr_waiting, r->waiting_capacity)) {
 		r->not_understood = true;
 		return;
 	}
@@ -192,8 +181,8 @@ static uint32_t get_node(struct reading *r, uint64_t offset)
 		return r->at[offset] - 1;
 	if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
 		return UINT32_MAX;
-	if (r->nr == NODES_MAX || (r->nr == r->capacity && !grow((void **)&r->node, &r->capacity, sizeof(*r->node))) ||
-	    (r->nr_tables == r->tables_capacity && !grow((void **)&r->table, &r->tables_capacity, sizeof(*r->table)))) {
+	if (r->nr == NODES_MAX || !GROW(r->node, r->nr, r->capacity) ||
+	    !GROW(r->table, r->nr_tables, r->tables_capacity)) {
 		r->not_understood = true;
 		return UINT32_MAX;
 	}

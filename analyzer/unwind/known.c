@@ -4,6 +4,7 @@
 
 #include "debug_frame.h"
 #include "eh_frame.h"
+#include "grow.h"
 #include "textrel.h"
 
 #include <stdlib.h>
@@ -22,18 +23,6 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool grow(void **array, uint32_t *capacity, size_t each)
-{
-	uint32_t more = *capacity ? 2 * *capacity : 16;
-	void *bigger = more > *capacity ? realloc(*array, more * each) : NULL;
-
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
-}
-
 static bool add_fde(void *context, const struct eh_frame_fde *f)
 {
 	struct known *k = context;
@@ -41,12 +30,11 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 	if (!f->bytes || f->offset > UINT32_MAX) /* 0: code that the linker left out */
 		return true;
 	if (f->expressions) {
-		if (k->nr_expressions == k->expressions_capacity &&
-		    !grow((void **)&k->expressions, &k->expressions_capacity, sizeof(*k->expressions)))
+		if (!GROW(k->expressions, k->nr_expressions, k->expressions_capacity))
 			return false;
 		k->expressions[k->nr_expressions++] = f->start;
 	}
-	if (k->nr_fdes == k->fdes_capacity && !grow((void **)&k->fde, &k->fdes_capacity, sizeof(*k->fde)))
+	if (!GROW(k->fde, k->nr_fdes, k->fdes_capacity))
 		return false;
 	k->fde[k->nr_fdes++] = (struct known_fde){ f->start, f->bytes < UINT32_MAX ? (uint32_t)f->bytes : UINT32_MAX,
 						    (uint32_t)f->offset };
