@@ -2,6 +2,7 @@
 #include "doctor.h"
 
 #include "event.h"
+#include "proc_number.h"
 #include "target.h"
 
 #include <ctype.h>
@@ -21,16 +22,6 @@
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif
-
-static bool read_number(const char *path, long long *value)
-{
-	FILE *f = fopen(path, "re");
-	bool read = f && fscanf(f, "%lld", value) == 1;
-
-	if (f)
-		fclose(f);
-	return read;
-}
 
 /* The rest of the line of /proc/... that begins with key; "": there is none. */
 static void read_line(const char *path, const char *key, char *to, size_t bytes)
@@ -107,7 +98,7 @@ static void look_at_kernel(struct doctor *d)
 	d->container = d->container_kind[0];
 	if (d->container)
 		doctor_add(d, "machine", "container", DOCTOR_FACT, "%s", d->container_kind);
-	d->paranoid = read_number(KERNEL "perf_event_paranoid", &value) ? (int)value : -2;
+	d->paranoid = proc_number(KERNEL "perf_event_paranoid", &value) ? (int)value : -2;
 	snprintf(text, sizeof(text), "%d", d->paranoid);
 	doctor_add(d, "machine", "kernel.perf_event_paranoid", DOCTOR_FACT, "%s", d->paranoid == -2 ? "not to be read" : text);
 }
@@ -119,7 +110,7 @@ static void look_at_limits(struct doctor *d)
 	struct rlimit r;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	read_number(KERNEL "perf_event_mlock_kb", &kib);
+	proc_number(KERNEL "perf_event_mlock_kb", &kib);
 	getrlimit(RLIMIT_MEMLOCK, &r);
 	if (d->lock || r.rlim_max == RLIM_INFINITY || kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus) >= RING_KIB + 4) {
 		doctor_add(d, "limits", "memory for rings", DOCTOR_YES, "%d KiB for each CPU", RING_KIB);
@@ -140,14 +131,14 @@ static void look_at_limits(struct doctor *d)
 			       "most", (unsigned long long)r.rlim_max, (unsigned long long)(r.rlim_max / (rlim_t)cpus));
 		doctor_remedy(f, "ulimit -Hn %d (as root, or nofile in /etc/security/limits.conf)", NOFILE_WANTED);
 	}
-	if (read_number(KERNEL "perf_event_max_sample_rate", &rate)) {
+	if (proc_number(KERNEL "perf_event_max_sample_rate", &rate)) {
 		f = doctor_add(d, "limits", "samples per second", rate >= 10000 ? DOCTOR_YES : DOCTOR_LESS, "%lld for each CPU%s", rate,
 			       rate >= 10000 ? "" : ": the kernel lowers this by itself when its interrupts take long, and "
 				"never raises it");
-		if (rate < 10000 && read_number(KERNEL "perf_cpu_time_max_percent", &percent))
+		if (rate < 10000 && proc_number(KERNEL "perf_cpu_time_max_percent", &percent))
 			doctor_remedy(f, "sudo sysctl kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=100000");
 	}
-	if (read_number(KERNEL "yama/ptrace_scope", &scope) && scope > 0 && !d->root) {
+	if (proc_number(KERNEL "yama/ptrace_scope", &scope) && scope > 0 && !d->root) {
 		f = doctor_add(d, "limits", "memory of others", DOCTOR_LESS, "kernel.yama.ptrace_scope is %lld: `tailor "
 			"attach` does not see code "
 			       "that a JIT registers for debuggers", scope);

@@ -2,6 +2,8 @@
 /* The ladder: the best of what was asked for that this machine opens, and that counts. */
 #include "event_internal.h"
 
+#include "proc_number.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,14 +151,9 @@ static int try_open(const struct ladder *l, struct event_spec *s, struct event *
 
 static uint64_t kernels_limit(void)
 {
-	unsigned long long limit = 0;
-	FILE *f = fopen(RATE_LIMIT_FILE, "re");
+	long long limit = 0;
 
-	if (f && fscanf(f, "%llu", &limit) != 1)
-		limit = 0;
-	if (f)
-		fclose(f);
-	return limit;
+	return proc_number(RATE_LIMIT_FILE, &limit) && limit > 0 ? (uint64_t)limit : 0;
 }
 
 /* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */

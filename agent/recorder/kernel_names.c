@@ -2,6 +2,7 @@
 #include "kernel_names.h"
 
 #include "kallsyms.h"
+#include "proc_number.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -172,22 +173,12 @@ size_t kernel_names_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES])
 	return nr > 0 ? kernel_names_find_build_id(notes, (size_t)nr, id) : 0;
 }
 
-static long read_number(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	long value = -1;
-
-	if (f && fscanf(f, "%ld", &value) != 1)
-		value = -1;
-	if (f)
-		fclose(f);
-	return value;
-}
-
 /* Who sees addresses: kallsyms_show_value() in the kernel's kernel/ksyms_common.c. */
 static const char *why_hidden(const char **remedy)
 {
-	if (read_number("/proc/sys/kernel/kptr_restrict") >= 2) {
+	long long restricted = 0;
+
+	if (proc_number("/proc/sys/kernel/kptr_restrict", &restricted) && restricted >= 2) {
 		*remedy = "sudo sysctl kernel.kptr_restrict=1";
 		return "kernel.kptr_restrict hides the kernel's addresses from everybody";
 	}
