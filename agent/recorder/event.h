@@ -114,6 +114,8 @@ int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
 
 /* The processor's own: there are so many counters for them, and they may have to take turns. */
 bool event_is_hardware(const struct perf_event_attr *attr);
+/* The kernel's clocks of tasks and processors. */
+bool event_is_clock(const struct perf_event_attr *attr);
 
 /* perf_event_open(2). */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);

@@ -11,7 +11,6 @@ int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struc
 const char *event_unit(const struct perf_event_attr *attr, const char *name);
 
 /* event_attr.c: kinds of events, once type and config are there. */
-bool event_is_clock(const struct perf_event_attr *attr);
 bool event_is_rare(const struct perf_event_attr *attr); /* the kernel's own, of which each one is worth a sample */
 bool event_is_fault(const struct perf_event_attr *attr);
 /* The nearest period that is possible (IBS counts in steps of 16). */

@@ -345,9 +345,7 @@ void session_switch_counters(struct session *s, bool on)
 /* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
 static bool counts_what_it_samples(const struct perf_event_attr *a)
 {
-	bool clock = a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
-
-	return !clock || (!a->exclude_kernel && !a->exclude_user);
+	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
 }
 
 /*
