@@ -20,7 +20,8 @@ static const struct argp_option options[] = {
 	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,
 	  "who takes the samples: the kernel where it may (auto), a signal handler in the host at each overflow of the event (it can "
 	  "read a tag in a thread-local word), or one that a timer on each thread's processor time calls", 0 },
-	{ "stack", KEY_STACK, "BYTES", 0, "stack bytes to keep with each sample, 0 to 65528 (16384; less where rings are small)", 0 },
+	{ "stack", KEY_STACK, "BYTES", 0,
+	  "stack bytes to keep with each sample, 0 to 65528 (16384; less where rings are small; 2048 where a handler takes it)", 0 },
 	{ "registers", KEY_REGISTERS, "LIST", 0,
 	  "registers of user code to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
