@@ -54,6 +54,20 @@ static struct perf_event_header *make(uint64_t i, uint64_t buffer[64])
 	return h;
 }
 
+/* A trace with its header, in a file of its own; path ends in XXXXXX. */
+static struct trace_writer *begin_trace(char *path)
+{
+	struct trace_writer *w;
+	struct diag d;
+
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	return w;
+}
+
 static void samples_come_back_from_the_trace_as_they_were(void **state)
 {
 	enum { NR = 5000 };
@@ -70,12 +84,8 @@ static void samples_come_back_from_the_trace_as_they_were(void **state)
 	uint32_t nr;
 
 	(void)state;
-	close(mkstemp(path));
-	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	w = begin_trace(path);
 	assert_int_equal(samples_create(3, &attr, &s), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
 	for (uint64_t i = 0; i < NR; i++) {
 		struct sample_seen seen;
 
@@ -158,12 +168,8 @@ static void call_chains_come_back_as_return_addresses(void **state)
 
 	(void)state;
 	with_chain.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	close(mkstemp(path));
-	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	w = begin_trace(path);
 	assert_int_equal(samples_create(0, &with_chain, &s), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
 	for (uint64_t i = 0; i < NR; i++)
 		assert_int_equal(samples_add(s, make_chain(i, buffer), &seen), 0);
 	assert_int_equal(samples_flush(s, w, &nr), 0);
@@ -230,12 +236,8 @@ static void chains_of_the_kernel_stand_by_themselves(void **state)
 		uint32_t nr;
 
 		with_chain.exclude_callchain_user = !user;
-		close(mkstemp(path));
-		assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+		w = begin_trace(path);
 		assert_int_equal(samples_create(0, &with_chain, &s), 0);
-		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-		trace_record_u64(w, TRACE_FORMAT_VERSION);
-		trace_record_end(w);
 		for (uint64_t i = 0; i < NR; i++) {
 			assert_int_equal(samples_add(s, make_both(i, buffer), &seen), 0);
 			if (i == NR / 2)
@@ -325,12 +327,8 @@ static void samples_of_memory_accesses_say_where_and_how_long(void **state)
 	(void)state;
 	loads.sample_type |= PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_REGS_INTR;
 	loads.sample_regs_intr = 1;
-	close(mkstemp(path));
-	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
+	w = begin_trace(path);
 	assert_int_equal(samples_create(0, &loads, &s), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
 	for (uint64_t i = 0; i < NR; i++) {
 		struct perf_event_header *h = make(i, buffer);
 		uint64_t *at = buffer + h->size / 8;
