@@ -39,7 +39,7 @@ struct run {
 	struct switches switches;
 	struct rows rows;
 	struct tally *tally[TALLIES_MAX]; /* of the first events */
-	struct weights weights;
+	struct scaled_weights weights;
 	uint64_t told[NR_RECENT_TOLD]; /* samples by what is told of their places */
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };

@@ -31,7 +31,7 @@ static void one_weight(const struct sample_block *b, uint64_t weight, uint64_t *
 		scaled[i] = weight;
 }
 
-int weights_scale(struct weights *w, const struct model *m, struct sample_block *b)
+int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b)
 {
 	const uint64_t *weight = b->column[SAMPLE_COLUMN_WEIGHT], *cpu = b->column[SAMPLE_COLUMN_CPU];
 	double scale = model_event_scale(m, b->event, UINT32_MAX), cut_off;
@@ -68,7 +68,7 @@ int weights_scale(struct weights *w, const struct model *m, struct sample_block 
 	return 0;
 }
 
-void weights_fini(struct weights *w)
+void weights_fini(struct scaled_weights *w)
 {
 	free(w->scaled);
 }

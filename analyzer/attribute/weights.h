@@ -10,7 +10,7 @@
 #include "model.h"
 #include "trace_reader.h"
 
-struct weights {
+struct scaled_weights {
 	uint64_t *scaled;
 	uint32_t capacity;
 	double cut_off[MODEL_EVENTS_MAX]; /* weights are whole: what is cut off goes to the event's next sample */
@@ -19,7 +19,7 @@ struct weights {
 /* Does it depend on the processor what an event's samples stand for? */
 bool weights_go_by_cpu(const struct model *m);
 /* Give the block's samples the weights that they stand for, which are w's until the next call.  0 or -ENOMEM. */
-int weights_scale(struct weights *w, const struct model *m, struct sample_block *b);
-void weights_fini(struct weights *w);
+int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
+void weights_fini(struct scaled_weights *w);
 
 #endif

@@ -171,13 +171,9 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 
 static const char *why_scaled(const struct event *e)
 {
-	bool turns = e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200;
-
-	bool late = e->sampled > 0 && !e->count_lost;
-
-	if (turns)
+	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		return e->count_lost ? "counters took turns, and samples were lost" : "counters took turns";
-	return late ? "interrupts came late, or its threads were short" : "samples were lost";
+	return e->count_lost || e->sampled <= 0 ? "samples were lost" : "interrupts came late, or its threads were short";
 }
 
 /* How much of a tree of calls is there: of stacks that end early, callers are missing. */
