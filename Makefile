@@ -20,16 +20,16 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (README.md).
-jitreg_SRC   := $(wildcard jitreg/*.c)
-guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/hosts/*.c)
-recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c))
+jitreg_SRC   := $(wildcard jitreg/*/*.c)
+guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c)
+recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c agent/recorder/*/*.c))
 analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
 engine_SRC   := $(filter-out tests/engine/runtime%.c,$(wildcard tests/engine/*.c))
 runtime_SRC  := $(wildcard tests/engine/runtime*.c)
 unit_SRC     := $(wildcard tests/unit/test_*.c)
 fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
-INCLUDES = -Ijitreg -Iagent/guest -Iagent/recorder -Ishim $(addprefix -I,analyzer $(patsubst %/,%,$(sort $(wildcard analyzer/*/))))
+INCLUDES = -I.
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
 record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a)
@@ -89,11 +89,11 @@ $B/engine: $(engine_OBJ) $(runtime_OBJ)
 # Archives, so that a test gets only the files that it calls: a guest's constructor has no place in most of them.
 $B/parts.a: $(tailor_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 # (and what stands in front of libc's own functions in none)
-$B/guest.a: $(filter-out %/threads.o %/signals.o %/images.o %/eh_frame.o %/exec_memory.o,$(guest_OBJ))
+$B/guest.a: $(filter-out %/threads.o %/signals.o %/shim.o %/images.o %/eh_frame.o %/exec_memory.o,$(guest_OBJ))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 $B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
 	@mkdir -p $(@D)
@@ -101,7 +101,7 @@ $B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
 
 # The sample table for a page: the same sources, as wasm32, with nothing else in it.
 WASM_FLAGS := --target=wasm32 -O2 -std=gnu11 -Wall -Wextra -Wshadow $(if $(WERROR),-Werror) -ffreestanding -fno-builtin -nostdlib \
-	-isystem analyzer/table/wasm -Ianalyzer/table -Ianalyzer/table/wasm -Wl,--no-entry -Wl,--strip-all
+	-isystem analyzer/table/wasm -I. -Wl,--no-entry -Wl,--strip-all
 $B/table.wasm: $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch])
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) $(filter %.c,$^) -o $@

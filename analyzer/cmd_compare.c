@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd_compare.h"
+#include "analyzer/cmd_compare.h"
 
-#include "cmd.h"
+#include "jitreg/base/command.h"
 
 #include <string.h>
 

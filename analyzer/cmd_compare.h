@@ -3,8 +3,8 @@
 #ifndef TAILOR_CMD_COMPARE_H
 #define TAILOR_CMD_COMPARE_H
 
-#include "cmd_trace.h"
-#include "match.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/compare/match.h"
 
 /* Read one trace's profile; level: see profile_ask().  A damaged trace is said and read.  CMD_DONE or another exit status. */
 int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p);

@@ -4,11 +4,11 @@
  * than what chance and the difference between two runs make of a line that did not change (95 % over all lines together):
  * compare/README.md has the model, and the output says what its numbers are.
  */
-#include "cmd.h"
-#include "change.h"
-#include "cmd_compare.h"
-#include "cmd_diff.h"
-#include "page.h"
+#include "analyzer/cmd_compare.h"
+#include "analyzer/cmd_diff.h"
+#include "analyzer/compare/change.h"
+#include "analyzer/output/page.h"
+#include "jitreg/base/command.h"
 
 #include <locale.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef TAILOR_CMD_DIFF_H
 #define TAILOR_CMD_DIFF_H
 
-#include "page.h"
+#include "analyzer/output/page.h"
 
 /* What tags and call stacks say of the samples of one trace; top: rows of each table, 0: all.  The exit status. */
 int diff_methods(const char *path, const char *level, enum page_form form, int top);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor diff --methods: what tags and call stacks say of the same samples. */
-#include "cmd_diff.h"
+#include "analyzer/cmd_diff.h"
 
-#include "cmd.h"
-#include "cmd_trace.h"
-#include "methods.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/view/methods.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 

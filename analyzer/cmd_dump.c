@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor dump: any trace, record by record, by the same lists that wrote it. */
-#include "cmd.h"
-#include "cmd_trace.h"
-#include "dump.h"
+#include "analyzer/cmd_trace.h"
+#include "jitreg/base/command.h"
+#include "jitreg/trace/dump.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor export: a trace for the viewers that people already use. */
-#include "cmd.h"
-#include "cmd_trace.h"
-#include "export.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/export/export.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <locale.h>

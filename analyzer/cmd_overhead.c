@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor overhead: what sampling costs on the user's own program, and what it buys. */
-#include "cmd.h"
-#include "overhead_view.h"
+#include "analyzer/overhead/view.h"
+#include "analyzer/pictures/overhead.h"
+#include "jitreg/base/command.h"
 
 #include <argp.h>
 #include <errno.h>

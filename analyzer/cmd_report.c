@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor report: where the time of a trace went, level by level. */
-#include "cmd.h"
-#include "cmd_trace.h"
-#include "view.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/report/default_report.h"
+#include "analyzer/view/view.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <locale.h>

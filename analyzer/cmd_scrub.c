@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor scrub: a trace that can be given away. */
-#include "cmd.h"
-#include "cmd_trace.h"
-#include "scrub.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/scrub/scrub.h"
+#include "jitreg/base/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * tailor stat: how much many runs of the same differ, entry by entry, the most unsteady first (dcpistats: J. M. Anderson et
  * al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
  */
-#include "cmd.h"
-#include "cmd_compare.h"
-#include "page.h"
-#include "stats.h"
+#include "analyzer/cmd_compare.h"
+#include "analyzer/compare/stats.h"
+#include "analyzer/output/page.h"
+#include "jitreg/base/command.h"
 
 #include <locale.h>
 #include <math.h>

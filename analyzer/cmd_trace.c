@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd_trace.h"
+#include "analyzer/cmd_trace.h"
 
-#include "cmd.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <stdarg.h>

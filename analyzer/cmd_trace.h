@@ -6,7 +6,7 @@
 #ifndef TAILOR_CMD_TRACE_H
 #define TAILOR_CMD_TRACE_H
 
-#include "report.h"
+#include "analyzer/query/report.h"
 
 #include <argp.h>
 

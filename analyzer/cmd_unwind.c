@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor unwind: every sample's call stack, frame by frame; and the memo's against libunwind's. */
-#include "cmd.h"
-#include "cmd_trace.h"
-#include "model.h"
-#include "walk.h"
+#include "analyzer/attribute/walk.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/model/model.h"
+#include "jitreg/base/command.h"
 
 #include <argp.h>
 #include <errno.h>

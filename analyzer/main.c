@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor: finds the command and runs it.  The only place that knows all commands. */
-#include "cmd.h"
-#include "env.h"
+#include "jitreg/base/command.h"
+#include "jitreg/protocol/env.h"
 
 #include <argp.h>
 #include <errno.h>

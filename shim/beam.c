@@ -7,7 +7,7 @@
  * Names end with a NUL, which their length counts; offsets are from base.  A blob whose first number is 0 tells of the
  * machine itself.
  */
-#include "beam.h"
+#include "shim/beam.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
  * libgcc is given a list that ends with a zero length, and looks at it only when something is thrown; LLVM's libunwind is
  * given one FDE at a time.  So nothing is read that was not seen to be readable, and a list without an end is cut.
  */
-#include "shim.h"
+#include "shim/shim.h"
 
-#include "jitreg.h"
-#include "sys.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
 
 #include <string.h>
 

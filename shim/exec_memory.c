@@ -7,12 +7,11 @@
  * Context: any; also signal (hosts call mprotect there): nothing is waited for.  A thread that finds the table taken leaves
  * it as it is, and that is counted.
  */
-#include "shim.h"
+#include "shim/shim.h"
 
-#include "hosts/hosts.h"
-
-#include "jitreg.h"
-#include "sys.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
+#include "shim/hosts/hosts.h"
 
 #include <errno.h>
 #include <string.h>

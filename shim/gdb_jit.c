@@ -8,11 +8,11 @@
  * Taking an entry out of the list does not mean that its code is gone (Mesa takes it out at once and runs on): it is not
  * passed on.
  */
-#include "shim.h"
+#include "shim/shim.h"
 
-#include "beam.h"
-#include "jitreg.h"
-#include "sys.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
+#include "shim/beam.h"
 
 #include <elf.h>
 #include <string.h>

@@ -7,12 +7,11 @@
  * dlopen is hooked only to look before it.  The hook jumps to the real function with the host's return address in place:
  * the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.
  */
-#include "shim.h"
+#include "shim/shim.h"
 
-#include "hosts/hosts.h"
-
-#include "jitreg.h"
-#include "sys.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
+#include "shim/hosts/hosts.h"
 
 #include <elf.h>
 #include <link.h>
@@ -237,7 +236,6 @@ void images_announce_all(void)
 void images_in_child(void)
 {
 	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
-	exec_memory_in_child();
 }
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */
@@ -251,11 +249,10 @@ static void on_debug_state(void)
 	}
 }
 
-void shim_start(void)
+void images_start(void)
 {
 	int ret = -1;
 
-	exec_memory_start();
 	images_look();
 	if (_r_debug.r_brk)
 		ret = patch_empty_function((void *)_r_debug.r_brk, (void *)on_debug_state);

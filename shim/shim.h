@@ -6,12 +6,11 @@
 #ifndef TAILOR_SHIM_H
 #define TAILOR_SHIM_H
 
-#include "guest.h"
-
-/* Announce what is loaded, and start to listen.  Context: init. */
-void shim_start(void);
+#include "agent/guest/guest.h"
 
 /* ---- images.c */
+/* Announce what is loaded, and have the loader say what comes and goes.  Context: init. */
+void images_start(void);
 /* The set of loaded objects may have changed: announce what is new or gone.  Context: any; with or without the loader's
  * lock. */
 void images_look(void);

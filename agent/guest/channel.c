@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "guest.h"
-#include "sys.h"
+#include "agent/guest/guest.h"
+#include "agent/guest/sys.h"
 
 #include <errno.h>
 #include <poll.h>

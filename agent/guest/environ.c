@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "environ.h"
+#include "agent/guest/environ.h"
 
-#include "sys.h"
+#include "agent/guest/sys.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's environment, read once, from the one list of jitreg/env.h.  Context: init. */
+/* The agent's environment, read once, from the one list of jitreg/protocol/env.h.  Context: init. */
 #ifndef TAILOR_ENVIRON_H
 #define TAILOR_ENVIRON_H
 
-#include "env.h"
+#include "jitreg/protocol/env.h"
 
 #define ENVIRON_INDEX_(NAME, text, help) ENVIRON_##NAME,
 enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };

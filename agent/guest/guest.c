@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Constructor, state, guard, and jitreg_emit(). */
-#include "guest.h"
+#include "agent/guest/guest.h"
 
-#include "environ.h"
-#include "jitreg.h"
-#include "shim.h"
-#include "sys.h"
+#include "agent/guest/environ.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -142,7 +141,7 @@ static void adopt(void)
 	log_detach();
 	ret = channel_is_stopped() ? -EAGAIN : say_hello(true);
 	if (ret == 0)
-		images_announce_all();
+		guest_listeners.announce_all();
 	else if (channel_is_stopped()) /* another time: it may go on */
 		__atomic_store_n(state.log_is, OF_PARENT, __ATOMIC_RELEASE);
 	else
@@ -157,7 +156,7 @@ static void in_child(void)
 
 	if (!guest_is_on())
 		return;
-	images_in_child();
+	guest_listeners.in_child();
 	if (state.threads_count && log_owner() == OF_PARENT)
 		adopt();
 	errno = saved;
@@ -239,7 +238,7 @@ __attribute__((constructor)) static void guest_init(void)
 		jitreg_recorders = 1;
 		__register_atfork(NULL, NULL, in_child, &__dso_handle);
 		if (guard_enter()) {
-			shim_start();
+			guest_listeners.start();
 			guard_leave();
 		}
 		guest_debug("on: recorder %s", state.socket);

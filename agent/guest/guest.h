@@ -9,7 +9,7 @@
 #ifndef TAILOR_GUEST_H
 #define TAILOR_GUEST_H
 
-#include "log.h"
+#include "jitreg/protocol/log.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +18,14 @@
 #include <sys/uio.h>
 
 #define API __attribute__((visibility("default")))
+
+/* What listens to the program for the agent (shim/).  The table is defined above us: we call, and know nothing of it. */
+struct guest_listeners {
+	void (*start)(void);	    /* announce what is loaded, and start to listen.  Context: init. */
+	void (*announce_all)(void); /* ... all of it again, to a recorder that knows nothing yet.  Context: any. */
+	void (*in_child)(void);	    /* after fork: what another thread was at will not be ended here.  Context: any. */
+};
+extern const struct guest_listeners guest_listeners;
 
 /* Is there a recorder that listens to this process?  A load and a branch.  Context: any, also signal. */
 bool guest_is_on(void);
@@ -40,7 +48,7 @@ void guard_leave(void);
 void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool guest_debugging(void);
 
-/* ---- channel.c: the handshake (jitreg/log.h).  Bounded by CHANNEL_WAIT_MS.  Context: any. */
+/* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS.  Context: any. */
 /* Say hello; on success the log is mapped.  0 or -errno (-ECONNREFUSED: nobody listens there). */
 int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending to the registration log; its layout and the protocol are in jitreg/log.h.  No lock anywhere: a thread that is
+ * Appending to the registration log; its layout and the protocol are in jitreg/protocol/log.h.  No lock anywhere: a thread that is
  * killed, or a fork between two stores, leaves at most one gap.
  */
-#include "guest.h"
+#include "agent/guest/guest.h"
 
-#include "jitreg.h"
-#include "sys.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Loaded objects and the symbols that they export, read from their own tables: dlsym would need a newer glibc by its
  * symbol version, and would change what dlerror tells the host.  The tables are the loader's: it has checked them.
  */
-#include "guest.h"
-#include "sys.h"
+#include "agent/guest/guest.h"
+#include "agent/guest/sys.h"
 
 #include <elf.h>
 #include <link.h>

@@ -10,11 +10,11 @@
  *
  * Context: the handler may interrupt everything, also the agent.
  */
-#include "guest.h"
+#include "agent/guest/guest.h"
 
-#include "jitreg.h"
-#include "overflow.h"
-#include "sys.h"
+#include "agent/guest/overflow.h"
+#include "agent/guest/sys.h"
+#include "jitreg/jitreg.h"
 
 #include <errno.h>
 #include <sched.h>

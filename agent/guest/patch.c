@@ -3,8 +3,8 @@
  * Replacing an empty function by a jump.  Debuggers are told things by functions of a bare `ret` that nothing calls through
  * a table: their first bytes are the only place to listen.
  */
-#include "guest.h"
-#include "sys.h"
+#include "agent/guest/guest.h"
+#include "agent/guest/sys.h"
 
 #include <errno.h>
 #include <string.h>

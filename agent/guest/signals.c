@@ -4,9 +4,9 @@
  * it is in use, what they do with it is remembered, answered, and not done; every other signal goes to libc untouched.
  * System calls made past libc are not seen.  Context: any, also signal (as libc's own).
  */
-#include "guest.h"
+#include "agent/guest/guest.h"
 
-#include "overflow.h"
+#include "agent/guest/overflow.h"
 
 #include <stddef.h>
 

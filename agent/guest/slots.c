@@ -3,8 +3,8 @@
  * The slots through which one object calls functions of others.  What is put into a slot is seen by that object alone: no
  * symbol is exported for it, and nobody else's calls change.  Knows x86-64.  Context: any.
  */
-#include "guest.h"
-#include "sys.h"
+#include "agent/guest/guest.h"
+#include "agent/guest/sys.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -7,10 +7,10 @@
  * its own and none of the host's descriptors (else `host | cat` would never end) but one end of a pipe: it says there that it
  * listens, or why not; if it dies, the pipe ends.
  */
-#include "guest.h"
+#include "agent/guest/guest.h"
 
-#include "environ.h"
-#include "sys.h"
+#include "agent/guest/environ.h"
+#include "agent/guest/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once; without a free
  * slot the thread simply is not counted, and that is.  Threads made by clone(2) alone are not seen.
  */
-#include "guest.h"
-#include "sys.h"
+#include "agent/guest/guest.h"
+#include "agent/guest/sys.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

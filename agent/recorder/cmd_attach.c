@@ -4,11 +4,11 @@
  * from /proc, and its generated code from where its JIT leaves it for debuggers and for perf.  Nothing of the process is
  * changed or stopped; unless --inject asks for the agent in it.
  */
-#include "cmd.h"
-#include "control.h"
-#include "inject.h"
-#include "options.h"
-#include "target.h"
+#include "agent/recorder/inject/inject.h"
+#include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/session/control.h"
+#include "agent/recorder/session/options.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor start, stop, status: ask the recorder of a process that runs. */
-#include "cmd.h"
-#include "control.h"
-#include "options.h"
-#include "target.h"
+#include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/session/control.h"
+#include "agent/recorder/session/options.h"
+#include "jitreg/base/command.h"
 
 #include <limits.h>
 #include <stdio.h>

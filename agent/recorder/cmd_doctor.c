@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor doctor: what can be recorded here, what cannot, why, and what would change that. */
-#include "channels.h"
-#include "cmd.h"
-#include "doctor.h"
-#include "program.h"
+#include "agent/recorder/doctor/doctor.h"
+#include "agent/recorder/jit_files/jit_sources.h"
+#include "agent/recorder/process/program.h"
+#include "jitreg/base/command.h"
 
 #include <argp.h>
 #include <errno.h>

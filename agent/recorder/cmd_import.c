@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor import: a trace from what perf recorded. */
-#include "cmd.h"
-#include "import.h"
-#include "session.h"
+#include "agent/recorder/import/import.h"
+#include "agent/recorder/session/session.h"
+#include "jitreg/base/command.h"
 
 #include <argp.h>
 #include <errno.h>

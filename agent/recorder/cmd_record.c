@@ -3,9 +3,9 @@
  * tailor record: the recorder that a preloaded agent starts beside its host.  The host waits in its constructor until the
  * counters run, so this says so, or why not, as soon as it can, or ends.
  */
-#include "cmd.h"
-#include "options.h"
-#include "target.h"
+#include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/session/options.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
  * The child is forked first and waits, so that it keeps the limits, signals and descriptors of the caller, whatever the
  * recorder changes for itself; its counters start at its exec.
  */
-#include "cmd.h"
-#include "env.h"
-#include "options.h"
-#include "program.h"
+#include "agent/recorder/process/program.h"
+#include "agent/recorder/session/options.h"
+#include "jitreg/base/command.h"
+#include "jitreg/protocol/env.h"
 
 #include <errno.h>
 #include <fcntl.h>

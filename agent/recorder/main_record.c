@@ -3,7 +3,7 @@
  * tailor-record: `tailor record` as a program of its own, without the analyzer and its libraries.  Hosts wait for it to start:
  * 0.3 ms, where the loader needs 1.1 ms for all of the command's libraries.
  */
-#include "cmd.h"
+#include "jitreg/base/command.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "attribute.h"
+#include "analyzer/attribute/attribute.h"
 
-#include "glance.h"
-#include "locate.h"
-#include "recent.h"
-#include "rows.h"
-#include "sample_stream.h"
-#include "switches.h"
-#include "tally.h"
-#include "walk.h"
-#include "weights.h"
+#include "analyzer/attribute/batch_sums.h"
+#include "analyzer/attribute/fast_path.h"
+#include "analyzer/attribute/locate.h"
+#include "analyzer/attribute/lookup_cache.h"
+#include "analyzer/attribute/rows.h"
+#include "analyzer/attribute/switches.h"
+#include "analyzer/attribute/walk.h"
+#include "analyzer/attribute/weights.h"
+#include "jitreg/trace/sample_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

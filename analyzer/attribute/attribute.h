@@ -10,10 +10,10 @@
 #ifndef TAILOR_ATTRIBUTE_H
 #define TAILOR_ATTRIBUTE_H
 
-#include "model.h"
-#include "stacks.h"
-#include "table.h"
-#include "unwind.h"
+#include "analyzer/attribute/stacks.h"
+#include "analyzer/model/model.h"
+#include "analyzer/table/table.h"
+#include "analyzer/unwind/unwind.h"
 
 #include <stdio.h>
 

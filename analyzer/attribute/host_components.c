@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "host_components.h"
+#include "analyzer/attribute/host_components.h"
 
-#include "host_names.h"
+#include "analyzer/attribute/host_names.h"
 
 #include <stdio.h>
 #include <string.h>

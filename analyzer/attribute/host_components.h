@@ -3,8 +3,8 @@
 #ifndef TAILOR_HOST_COMPONENTS_H
 #define TAILOR_HOST_COMPONENTS_H
 
-#include "attribute.h"
-#include "intern.h"
+#include "analyzer/attribute/attribute.h"
+#include "analyzer/model/intern.h"
 
 struct host_components {
 	struct intern ids; /* what makes a component of a level -> its number there */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host_names.h"
+#include "analyzer/attribute/host_names.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "locate.h"
+#include "analyzer/attribute/locate.h"
 
-#include "host_components.h"
+#include "analyzer/attribute/host_components.h"
 
 #include <errno.h>
 #include <stdio.h>

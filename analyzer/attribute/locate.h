@@ -6,10 +6,10 @@
 #ifndef TAILOR_LOCATE_H
 #define TAILOR_LOCATE_H
 
-#include "attribute.h"
-#include "host_components.h"
-#include "intern.h"
-#include "nameless.h"
+#include "analyzer/attribute/attribute.h"
+#include "analyzer/attribute/host_components.h"
+#include "analyzer/attribute/nameless.h"
+#include "analyzer/model/intern.h"
 
 struct location {
 	uint32_t function, line, image; /* indexes in the attribution */

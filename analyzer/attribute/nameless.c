@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "nameless.h"
+#include "analyzer/attribute/nameless.h"
 
-#include "eh_frame.h"
+#include "analyzer/unwind/eh_frame.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #ifndef TAILOR_NAMELESS_H
 #define TAILOR_NAMELESS_H
 
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
 
 struct nameless_image;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rows.h"
+#include "analyzer/attribute/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

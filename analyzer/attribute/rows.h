@@ -7,9 +7,9 @@
 #ifndef TAILOR_ROWS_H
 #define TAILOR_ROWS_H
 
-#include "attribute.h"
-#include "group.h"
-#include "locate.h"
+#include "analyzer/attribute/attribute.h"
+#include "analyzer/attribute/locate.h"
+#include "analyzer/table/group.h"
 
 #define ROWS_SEEDS_MAX TABLE_LEVELS
 #define ROWS_NOBODY 0u /* the ways up from nobody: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes in an array, and a hash table over (caller, frame) that finds them again. */
-#include "stacks.h"
+#include "analyzer/attribute/stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>

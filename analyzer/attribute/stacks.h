@@ -18,7 +18,7 @@
 #ifndef TAILOR_STACKS_H
 #define TAILOR_STACKS_H
 
-#include "model.h"
+#include "analyzer/model/model.h"
 
 #include <stdbool.h>
 

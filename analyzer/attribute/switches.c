@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "switches.h"
+#include "analyzer/attribute/switches.h"
 
 #include <errno.h>
 #include <stdlib.h>

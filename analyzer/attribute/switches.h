@@ -6,7 +6,7 @@
 #ifndef TAILOR_SWITCHES_H
 #define TAILOR_SWITCHES_H
 
-#include "model.h"
+#include "analyzer/model/model.h"
 
 struct thread_switch;
 

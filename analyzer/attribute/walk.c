@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "walk.h"
+#include "analyzer/attribute/walk.h"
 
 /* perf's register numbers (arch/x86/include/uapi/asm/perf_regs.h) in DWARF's order. */
 static const unsigned char perf_register[UNWIND_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };

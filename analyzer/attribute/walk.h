@@ -4,8 +4,8 @@
 #ifndef TAILOR_WALK_H
 #define TAILOR_WALK_H
 
-#include "model.h"
-#include "unwind.h"
+#include "analyzer/model/model.h"
+#include "analyzer/unwind/unwind.h"
 
 /* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
  * no registers.  The stack stays until the next call; ask in order (sample_block_stack()). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "weights.h"
+#include "analyzer/attribute/weights.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef TAILOR_WEIGHTS_H
 #define TAILOR_WEIGHTS_H
 
-#include "model.h"
-#include "trace_reader.h"
+#include "analyzer/model/model.h"
+#include "jitreg/trace/reader.h"
 
 struct scaled_weights {
 	uint64_t *scaled;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "change.h"
+#include "analyzer/compare/change.h"
 
-#include "expression.h"
+#include "analyzer/compare/expression.h"
 
 #include <errno.h>
 #include <math.h>

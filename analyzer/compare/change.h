@@ -8,7 +8,7 @@
 #ifndef TAILOR_CHANGE_H
 #define TAILOR_CHANGE_H
 
-#include "noise.h"
+#include "analyzer/compare/noise.h"
 
 #define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* of a side */
 /* What one trace a side cannot tell of an execution's time, for who else used the machine. */

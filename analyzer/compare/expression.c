@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "expression.h"
+#include "analyzer/compare/expression.h"
 
 #include <errno.h>
 #include <muParserDLL.h>

@@ -3,7 +3,7 @@
 #ifndef TAILOR_EXPRESSION_H
 #define TAILOR_EXPRESSION_H
 
-#include "diag.h"
+#include "jitreg/base/diag.h"
 
 struct expression;
 

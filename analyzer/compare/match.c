@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "match.h"
+#include "analyzer/compare/match.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TAILOR_MATCH_H
 #define TAILOR_MATCH_H
 
-#include "profile.h"
+#include "analyzer/compare/profile.h"
 
 #define MATCH_NOT UINT32_MAX
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "noise.h"
+#include "analyzer/compare/noise.h"
 
 #include <math.h>
 

@@ -8,8 +8,8 @@
 #ifndef TAILOR_NOISE_H
 #define TAILOR_NOISE_H
 
-#include "match.h"
-#include "stats.h"
+#include "analyzer/compare/match.h"
+#include "analyzer/compare/stats.h"
 
 #define NOISE_ASSUMED 0.01 /* standard deviation between runs where nothing measures it: make bench (tests/bench/diff.py) */
 #define NOISE_TRACES_MAX 32 /* of a side */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile.h"
+#include "analyzer/compare/profile.h"
 
 #include <errno.h>
 #include <stdio.h>

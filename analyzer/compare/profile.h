@@ -6,7 +6,7 @@
 #ifndef TAILOR_PROFILE_H
 #define TAILOR_PROFILE_H
 
-#include "report.h"
+#include "analyzer/query/report.h"
 
 struct profile_entry {
 	char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stats.h"
+#include "analyzer/compare/stats.h"
 
 #include <math.h>
 

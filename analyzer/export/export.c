@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export.h"
+#include "analyzer/export/export.h"
 
 #include <errno.h>
 #include <stdlib.h>

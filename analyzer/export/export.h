@@ -6,7 +6,7 @@
 #ifndef TAILOR_EXPORT_H
 #define TAILOR_EXPORT_H
 
-#include "report.h"
+#include "analyzer/query/report.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "code_inlines.h"
+#include "analyzer/model/code_inlines.h"
 
 #include <stdlib.h>
 #include <string.h>

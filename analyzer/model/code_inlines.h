@@ -3,8 +3,8 @@
 #ifndef TAILOR_CODE_INLINES_H
 #define TAILOR_CODE_INLINES_H
 
-#include "elf_object.h"
-#include "trace_reader.h"
+#include "analyzer/symbols/elf_object.h"
+#include "jitreg/trace/reader.h"
 
 struct code_inline {
 	uint64_t address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "code_map.h"
+#include "analyzer/model/code_map.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #ifndef TAILOR_CODE_MAP_H
 #define TAILOR_CODE_MAP_H
 
-#include "intern.h"
+#include "analyzer/model/intern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,9 +6,9 @@
  * which is that of any counter, and how long counters ran on all of them together: the part that is missing is taken to be missing
  * everywhere alike.
  */
-#include "counts.h"
+#include "analyzer/model/counts.h"
 
-#include "model.h"
+#include "analyzer/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

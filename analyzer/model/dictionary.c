@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dictionary.h"
+#include "analyzer/model/dictionary.h"
 
 #include <errno.h>
 #include <stdlib.h>

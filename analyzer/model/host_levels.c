@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "host_levels.h"
+#include "analyzer/model/host_levels.h"
 
-#include "model.h"
+#include "analyzer/model/model.h"
 
 #include <string.h>
 

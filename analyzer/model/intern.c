@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "intern.h"
+#include "analyzer/model/intern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel_functions.h"
+#include "analyzer/model/kernel_functions.h"
 
-#include "grow.h"
+#include "jitreg/base/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

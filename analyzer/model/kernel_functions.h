@@ -3,7 +3,7 @@
 #ifndef TAILOR_KERNEL_FUNCTIONS_H
 #define TAILOR_KERNEL_FUNCTIONS_H
 
-#include "trace_reader.h"
+#include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
 

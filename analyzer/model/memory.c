@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "memory.h"
+#include "analyzer/model/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TAILOR_MEMORY_H
 #define TAILOR_MEMORY_H
 
-#include "model.h"
+#include "analyzer/model/model.h"
 
 /* 0 or -ENOMEM. */
 int memory_init(struct model *m);

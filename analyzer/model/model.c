@@ -3,13 +3,13 @@
  * Records come in the order in which the recorder drained them, which is not the order of time across processors: process
  * lifetimes are therefore read in a first pass (processes.c), everything else in a second, and what depends on time carries it.
  */
-#include "model.h"
+#include "analyzer/model/model.h"
 
-#include "counts.h"
-#include "eh_frame.h"
-#include "grow.h"
-#include "memory.h"
-#include "processes.h"
+#include "analyzer/model/counts.h"
+#include "analyzer/model/memory.h"
+#include "analyzer/model/processes.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,14 +10,14 @@
 #ifndef TAILOR_MODEL_H
 #define TAILOR_MODEL_H
 
-#include "code_inlines.h"
-#include "code_map.h"
-#include "diag.h"
-#include "dictionary.h"
-#include "elf_object.h"
-#include "host_levels.h"
-#include "kernel_functions.h"
-#include "trace_reader.h"
+#include "analyzer/model/code_inlines.h"
+#include "analyzer/model/code_map.h"
+#include "analyzer/model/dictionary.h"
+#include "analyzer/model/host_levels.h"
+#include "analyzer/model/kernel_functions.h"
+#include "analyzer/symbols/elf_object.h"
+#include "jitreg/base/diag.h"
+#include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
 

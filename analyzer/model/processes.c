@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "processes.h"
+#include "analyzer/model/processes.h"
 
-#include "grow.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TAILOR_PROCESSES_H
 #define TAILOR_PROCESSES_H
 
-#include "model.h"
+#include "analyzer/model/model.h"
 
 struct lifetime;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A trace's samples, their bytes, and how many of them end on a component. */
-#include "overhead.h"
+#include "analyzer/overhead/overhead.h"
 
-#include "summary.h"
+#include "analyzer/query/summary.h"
 
 #include <errno.h>
 #include <math.h>

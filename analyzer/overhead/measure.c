@@ -3,7 +3,7 @@
  * Runs the program, alone and through `tailor run`: the very command that people use, in a process of its own.  A run lasts from
  * the moment that its exec has happened to the moment that a descriptor of its process becomes readable, both ways alike.
  */
-#include "overhead.h"
+#include "analyzer/overhead/overhead.h"
 
 #include <errno.h>
 #include <fcntl.h>

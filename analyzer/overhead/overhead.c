@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "overhead.h"
+#include "analyzer/overhead/overhead.h"
 
 #include <math.h>
 #include <stdlib.h>

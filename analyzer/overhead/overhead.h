@@ -8,8 +8,8 @@
 #ifndef TAILOR_OVERHEAD_H
 #define TAILOR_OVERHEAD_H
 
-#include "diag.h"
-#include "statistics.h"
+#include "analyzer/overhead/statistics.h"
+#include "jitreg/base/diag.h"
 
 #include <stdbool.h>
 #include <stdint.h>

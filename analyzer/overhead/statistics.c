@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "statistics.h"
+#include "analyzer/overhead/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

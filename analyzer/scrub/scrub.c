@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "scrub.h"
+#include "analyzer/scrub/scrub.h"
 
-#include "unwind.h"
-#include "walk.h"
+#include "analyzer/attribute/walk.h"
+#include "analyzer/unwind/unwind.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #ifndef TAILOR_SCRUB_H
 #define TAILOR_SCRUB_H
 
-#include "model.h"
-#include "trace_copy.h"
+#include "analyzer/model/model.h"
+#include "jitreg/trace/copy.h"
 
 struct scrub_options {
 	bool names; /* of components, marks and generated functions, and the texts that code was generated from */

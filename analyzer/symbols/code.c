@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of an ELF object as bytes, where they are known. */
-#include "elf_internal.h"
+#include "analyzer/symbols/elf_internal.h"
 
 #include <string.h>
 

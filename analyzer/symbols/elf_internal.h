@@ -3,7 +3,7 @@
 #ifndef TAILOR_ELF_INTERNAL_H
 #define TAILOR_ELF_INTERNAL_H
 
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
 
 #include <elf.h>
 #include <elfutils/libdw.h>

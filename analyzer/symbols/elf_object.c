@@ -3,7 +3,7 @@
  * An ELF object in our own memory, whole or in parts, and what libelf says of it: symbols, sections, segments.  Lines are
  * in lines.c.  libelf checks what it parses; what we compute from its answers is checked here.
  */
-#include "elf_internal.h"
+#include "analyzer/symbols/elf_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

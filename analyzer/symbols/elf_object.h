@@ -9,7 +9,7 @@
 #ifndef TAILOR_ELF_OBJECT_H
 #define TAILOR_ELF_OBJECT_H
 
-#include "diag.h"
+#include "jitreg/base/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>

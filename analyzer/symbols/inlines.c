@@ -3,7 +3,7 @@
  * Which functions a compiler inlined at an address, by libdw.  All subprograms' ranges become one sorted array when the first
  * address is asked for; from there it is down the tree of one subprogram.  Trees are hostile: depth and steps are bounded.
  */
-#include "elf_internal.h"
+#include "analyzer/symbols/elf_internal.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "insn.h"
+#include "analyzer/symbols/insn.h"
 
 #include <Zydis/Zydis.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Line tables by libdw: all rows of an object as one sorted array, built when the first address is asked for. */
-#include "elf_internal.h"
+#include "analyzer/symbols/elf_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names that an object in a JIT's memory refers to from its code, which the loader has filled in there and not here. */
-#include "elf_internal.h"
+#include "analyzer/symbols/elf_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "group.h"
+#include "analyzer/table/group.h"
 
 #include <string.h>
 

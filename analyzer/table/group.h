@@ -9,7 +9,7 @@
 #ifndef TAILOR_GROUP_H
 #define TAILOR_GROUP_H
 
-#include "table.h"
+#include "analyzer/table/table.h"
 
 #define GROUP_KEYS_MAX 4
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "table.h"
+#include "analyzer/table/table.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One pass over straight-line bytes: instructions have no jumps, and expressions that have some are refused. */
-#include "cfi.h"
+#include "analyzer/unwind/cfi.h"
 
-#include "leb128.h"
+#include "jitreg/base/leb128.h"
 
 #define PROGRAM_BYTES_MAX 65536u /* thousands of times what a large function has */
 #define DEPTH_MAX 32	       /* of an expression's stack; libunwind has 64 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluates the expressions that cfi_is_safe() lets pass: straight lines, no division, a bounded stack. */
-#include "cfi.h"
+#include "analyzer/unwind/cfi.h"
 
-#include "leb128.h"
+#include "jitreg/base/leb128.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * Runs a call-frame program up to an address.  It has been found safe (cfi_is_safe()): registers exist and operands end
  * inside of it; still every read looks at the end.
  */
-#include "cfi.h"
+#include "analyzer/unwind/cfi.h"
 
-#include "leb128.h"
+#include "jitreg/base/leb128.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * offset in the section, and version 4 says sizes of addresses and segments.  CIEs become version 1 or 3 with the rest of their
  * bytes as they are.  Whatever is unusual (64-bit entries, augmentations, other sizes) is left out.
  */
-#include "debug_frame.h"
+#include "analyzer/unwind/debug_frame.h"
 
 #include <stdlib.h>
 #include <string.h>

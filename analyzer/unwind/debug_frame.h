@@ -3,7 +3,7 @@
 #ifndef TAILOR_DEBUG_FRAME_H
 #define TAILOR_DEBUG_FRAME_H
 
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
 
 /*
  * frames (NULL: none), with the entries of a .debug_frame behind them; *bytes becomes the size of both.  The caller frees it;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "eh_frame.h"
+#include "analyzer/unwind/eh_frame.h"
 
-#include "leb128.h"
+#include "jitreg/base/leb128.h"
 
 #include <string.h>
 

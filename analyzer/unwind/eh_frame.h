@@ -4,7 +4,7 @@
 #ifndef TAILOR_EH_FRAME_H
 #define TAILOR_EH_FRAME_H
 
-#include "cfi.h"
+#include "analyzer/unwind/cfi.h"
 
 struct eh_frame_fde {
 	uint64_t start, bytes; /* of the code */

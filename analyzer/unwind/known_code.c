@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions without unwind information whose instructions were read, each once. */
-#include "unwind_internal.h"
+#include "analyzer/unwind/unwind_internal.h"
 
-#include "code_rows.h"
+#include "analyzer/unwind/prologue_analysis.h"
 
 #include <stdlib.h>
 

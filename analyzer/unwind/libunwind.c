@@ -9,7 +9,7 @@
  * Where there is no unwind information libunwind would guess by the frame pointer; a guess that looks like a frame is worse
  * than the truth that there is none, so that is left to us.
  */
-#include "unwind_internal.h"
+#include "analyzer/unwind/unwind_internal.h"
 
 #include <errno.h>
 #include <libunwind-x86_64.h>

@@ -7,7 +7,7 @@
  * as soon as it is asked for.  Nearly all code leaves a frame in one way: the CFA is a register plus a number, and registers
  * that calls preserve lie at numbers from it.  Other rows (expressions, signal frames) are kept whole.
  */
-#include "unwind_internal.h"
+#include "analyzer/unwind/unwind_internal.h"
 
 #include <stdlib.h>
 

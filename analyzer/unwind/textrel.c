@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "textrel.h"
+#include "analyzer/unwind/textrel.h"
 
-#include "leb128.h"
+#include "jitreg/base/leb128.h"
 
 #include <stdlib.h>
 #include <string.h>

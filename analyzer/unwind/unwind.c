@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An unwinder is what is known of objects, libunwind, and the memo in front of it. */
-#include "unwind_internal.h"
+#include "analyzer/unwind/unwind_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

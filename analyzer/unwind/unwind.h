@@ -10,7 +10,7 @@
 #ifndef TAILOR_UNWIND_H
 #define TAILOR_UNWIND_H
 
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
 
 /* DWARF numbers of x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address (rip). */
 #define UNWIND_REGISTERS 17
@@ -68,7 +68,7 @@ enum unwind_end {
 /* How a frame was found from the one before. */
 enum unwind_found {
 	UNWIND_BY_INFORMATION,
-	UNWIND_BY_CODE, /* by the instructions of the function before, which has no information (code_rows.h) */
+	UNWIND_BY_CODE, /* by the instructions of the function before, which has no information (prologue_analysis.h) */
 	UNWIND_BY_FRAME_POINTER, /* a guess */
 };
 

@@ -3,8 +3,8 @@
 #ifndef TAILOR_UNWIND_INTERNAL_H
 #define TAILOR_UNWIND_INTERNAL_H
 
-#include "cfi.h"
-#include "unwind.h"
+#include "analyzer/unwind/cfi.h"
+#include "analyzer/unwind/unwind.h"
 
 #include <string.h>
 

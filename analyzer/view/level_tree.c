@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "level_tree.h"
+#include "analyzer/view/level_tree.h"
 
 #include <stdlib.h>
 

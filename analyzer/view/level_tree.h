@@ -4,7 +4,7 @@
 #ifndef TAILOR_LEVEL_TREE_H
 #define TAILOR_LEVEL_TREE_H
 
-#include "view.h"
+#include "analyzer/view/view.h"
 
 /* The sums that it needs; NULL where the trace has no such levels. */
 struct report_group *level_tree_ask(struct report *r);

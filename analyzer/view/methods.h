@@ -6,8 +6,8 @@
 #ifndef TAILOR_METHODS_H
 #define TAILOR_METHODS_H
 
-#include "attribute.h"
-#include "page.h"
+#include "analyzer/attribute/attribute.h"
+#include "analyzer/output/page.h"
 
 struct methods {
 	const struct model *model;

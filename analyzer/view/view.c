@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
+#include "analyzer/view/view.h"
 
 #include <math.h>
 #include <stdlib.h>

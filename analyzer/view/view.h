@@ -3,11 +3,11 @@
  * The views of `tailor report --view NAME`.  To add one: write view_<name>.c with a struct view, and add it to VIEWS; help,
  * the golden tests and the list in README come from here.  Context: thread.
  */
-#ifndef TAILOR_VIEW_H
-#define TAILOR_VIEW_H
+#ifndef TAILOR_VIEW_VIEW_H
+#define TAILOR_VIEW_VIEW_H
 
-#include "page.h"
-#include "report.h"
+#include "analyzer/output/page.h"
+#include "analyzer/query/report.h"
 
 #define VIEW_GROUPS_MAX 24
 

@@ -5,7 +5,7 @@
  * how frames look is decided by then, and all else stays as it is without the option.  The user's own +JPperf comes in between
  * and holds.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static FILE *on_fopen(const char *path, const char *mode)
 	if (*perf_support != (PERF_MAP | PERF_FP) || !path || !strstr(path, "/perf-"))
 		return real_fopen(path, mode);
 	*perf_support = 0;
-	HOSTS_SAY("Erlang: its code keeps frame pointers, as +JPperf map has it, but writes no map");
+	ANNOUNCE_ONCE("Erlang: its code keeps frame pointers, as +JPperf map has it, but writes no map");
 	return fopencookie(NULL, "w", none);
 }
 

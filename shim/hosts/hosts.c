@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "environ.h"
-
-#include <string.h>
+#include "agent/guest/environ.h"
 
 void hosts_object(const struct object *o)
 {
@@ -37,20 +35,4 @@ void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	one_frame_region(mapper, address, bytes);
 	ruby_region(mapper, address, bytes);
-}
-
-int hosts_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns)
-{
-	struct jitreg_load r;
-	struct iovec parts[2];
-	struct timespec now;
-
-	memset(&r, 0, sizeof(r));
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	r.prefix.timestamp = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - ago_ns;
-	r.vma = r.code_addr = address;
-	r.code_size = bytes;
-	parts[0] = jitreg_part_(name, strlen(name) + 1);
-	parts[1] = jitreg_part_(code, bytes);
-	return JITREG_SEND_(JITREG_LOAD, r, parts);
 }

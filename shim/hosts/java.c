@@ -7,9 +7,9 @@
  * One option is added where the launcher has not set it: -XX:+PreserveFramePointer, without which no stack goes through
  * compiled code.  The tables are those of jni.h and jvmti.h, by number.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "sys.h"
+#include "agent/guest/sys.h"
 
 #include <string.h>
 
@@ -253,7 +253,7 @@ static void compiled_load(handle env, void *method, int32_t bytes, const void *a
 		return;
 	method_name(env, method, name);
 	send_lines(env, (uint64_t)(uintptr_t)address, info);
-	hosts_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, name, address, TOLD_LATE_NS);
+	announce_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, name, address, TOLD_LATE_NS);
 }
 
 static void compiled_unload(handle env, void *method, const void *address)
@@ -290,7 +290,7 @@ static void hear(handle vm)
 		((int (*)(handle, int, int, void *, ...))env->functions[SET_EVENT_MODE - 1])(env, 1, event, NULL);
 	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_CODE_GENERATED);
 	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_COMPILED_LOAD);
-	HOSTS_SAY("OpenJDK: compiled methods and their lines are heard through JVMTI; -XX:+PreserveFramePointer was added");
+	ANNOUNCE_ONCE("OpenJDK: compiled methods and their lines are heard through JVMTI; -XX:+PreserveFramePointer was added");
 }
 
 static int create(handle *vm, void **env, struct arguments *given)

@@ -4,10 +4,10 @@
  * environment again when it maps its executable memory, which is after it has read them, and the file loses its name as soon
  * as it is mapped: the recorder reads on through the host's descriptor.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "environ.h"
-#include "sys.h"
+#include "agent/guest/environ.h"
+#include "agent/guest/sys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ void javascriptcore_object(const struct object *o)
 	if (environ_add(use) || environ_add(folder))
 		return;
 	__atomic_store_n(&is_set, 1, __ATOMIC_RELEASE);
-	HOSTS_SAY("JavaScriptCore: JSC_useJITDump was set until it had read it, and its file removed");
+	ANNOUNCE_ONCE("JavaScriptCore: JSC_useJITDump was set until it had read it, and its file removed");
 }
 
 void javascriptcore_mapped(int fd)

@@ -7,9 +7,9 @@
  * A trace runs in the interpreter's C frame, lowered by what it spills (lj_frame.h, lj_asm.c, vm_x64.dasc).  How much that is
  * stands in the compiler's state of the trace, behind the address and size of its code, by which it is found.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "sys.h"
+#include "agent/guest/sys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static void send_frames(uintptr_t address, size_t bytes, int spill)
 		if (length == (int)back - 5 && by == spill && code[bytes - 5] == 0xe9)
 			rule[nr++] = (struct frame_rule){ (uint32_t)bytes - 5, FRAME_BYTES };
 	}
-	hosts_frames(address, bytes, rule, nr, frame_saved, sizeof(frame_saved) / sizeof(frame_saved[0]));
+	announce_frames(address, bytes, rule, nr, frame_saved, sizeof(frame_saved) / sizeof(frame_saved[0]));
 }
 
 /* Context: a host's thread that has compiled. */
@@ -159,7 +159,7 @@ static char *on_getenv(const char *name)
 	ours = with_users(users);
 	if (!ours)
 		return users;
-	HOSTS_SAY("LuaJIT: traces are heard through jit.attach, by a script of ours in front of LUA_INIT");
+	ANNOUNCE_ONCE("LuaJIT: traces are heard through jit.attach, by a script of ours in front of LUA_INIT");
 	return ours;
 }
 

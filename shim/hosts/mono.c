@@ -6,7 +6,7 @@
  * Its methods keep a frame pointer only where they need one, and nothing is said of other frames, so that it is asked to keep
  * it always: what MONO_DEBUG=disable_omit_fp does.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +109,8 @@ void mono_object(const struct object *o)
 		return;
 	mono.set_jit_done_callback(profiler, (void *)jit_done);
 	if (mono.parse_debug_option && mono.parse_debug_option("disable_omit_fp"))
-		HOSTS_SAY("Mono: compiled methods are heard through its profiler interface; they keep frame pointers (disable_omit_fp)");
+		ANNOUNCE_ONCE(
+			"Mono: compiled methods are heard through its profiler interface; they keep frame pointers (disable_omit_fp)");
 	else
-		HOSTS_SAY("Mono: compiled methods are heard through its profiler interface");
+		ANNOUNCE_ONCE("Mono: compiled methods are heard through its profiler interface");
 }

@@ -8,7 +8,7 @@
  * Guile 3.0: jit.c, emit_entry_trampoline(): three registers by jit_enter_jit_abi().  Ruby 3.1's YJIT: yjit_codegen.c,
  * yjit_entry_prologue(): cfp, ec and sp.  Both keep the same three.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_adapted; /* the process has one of them */
 
 void one_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
 {
-	hosts_frames(address, bytes, rules, nr_rules, saved, sizeof(saved) / sizeof(saved[0]));
+	announce_frames(address, bytes, rules, nr_rules, saved, sizeof(saved) / sizeof(saved[0]));
 }
 
 static bool is_library(const struct object *o, const char *name)
@@ -49,8 +49,8 @@ void one_frame_region(const struct object *mapper, uint64_t address, uint64_t by
 	if (!is_adapted || (!is_guile(mapper) && !is_ruby(mapper)))
 		return;
 	if (is_guile(mapper))
-		HOSTS_SAY("Guile: its code runs in one frame, of three saved registers; call stacks go through it by that");
+		ANNOUNCE_ONCE("Guile: its code runs in one frame, of three saved registers; call stacks go through it by that");
 	else
-		HOSTS_SAY("Ruby: YJIT's code runs in one frame, of three saved registers; call stacks go through it by that");
+		ANNOUNCE_ONCE("Ruby: YJIT's code runs in one frame, of three saved registers; call stacks go through it by that");
 	one_frame_except(address, bytes, &rule, 1);
 }

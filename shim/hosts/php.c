@@ -7,9 +7,9 @@
  * The text is found by what the command line interface always writes there, so that no layout is assumed.  Other servers
  * (FPM, Apache) have none, and are left alone.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "sys.h"
+#include "agent/guest/sys.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void add_setting(void)
 		memcpy(text, ours, sizeof(ours) - 1);
 		memcpy(text + sizeof(ours) - 1, theirs, bytes);
 		sapi_module[i] = text; /* theirs is freed by who made it, through a pointer of its own */
-		HOSTS_SAY("PHP: opcache.jit_debug=0x100 was set, so that it announces its generated code");
+		ANNOUNCE_ONCE("PHP: opcache.jit_debug=0x100 was set, so that it announces its generated code");
 		return;
 	}
 }

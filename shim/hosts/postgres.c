@@ -3,7 +3,7 @@
  * PostgreSQL with its LLVM provider: its ORC layer tells debuggers of its code only if jit_debugging_support is on, which is
  * a superuser's setting.  It is read when a backend first compiles, after llvmjit.so was loaded: set in memory there.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
 struct program {
 	bool *debugging_support;
@@ -27,5 +27,5 @@ void postgres_object(const struct object *o)
 	if (!p.debugging_support || *p.debugging_support)
 		return;
 	*p.debugging_support = true;
-	HOSTS_SAY("PostgreSQL: jit_debugging_support was switched on in memory, so that it announces its generated code");
+	ANNOUNCE_ONCE("PostgreSQL: jit_debugging_support was switched on in memory, so that it announces its generated code");
 }

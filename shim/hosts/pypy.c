@@ -3,7 +3,7 @@
  * PyPy: its JIT prints what it compiles, if PYPYLOG asks for that.  It is answered with a file of ours, which is none: what
  * is printed comes here, is read by pypy_log.c, and no descriptor is used.
  */
-#include "pypy_log.h"
+#include "shim/hosts/pypy_log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static char *on_getenv(const char *name)
 	if (users || strcmp(name, "PYPYLOG") != 0 || !real_fopen || !guest_is_on() ||
 	    __atomic_exchange_n(&answered, 1, __ATOMIC_RELAXED))
 		return users;
-	HOSTS_SAY("PyPy: loops, bridges and their lines are heard through its log, as if PYPYLOG asked for jit-backend-addr,jit-log-opt");
+	ANNOUNCE_ONCE(
+		"PyPy: loops, bridges and their lines are heard through its log, as if PYPYLOG asked for jit-backend-addr,jit-log-opt");
 	return answer;
 }
 

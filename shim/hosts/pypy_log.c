@@ -19,7 +19,7 @@
  * it is the same in all of a process, and bridges run in it as well.  Helpers, before all other code, lower the stack pointer
  * by 8 while they call the runtime, for example to collect garbage (rpython/jit/backend/x86/assembler.py).
  */
-#include "pypy_log.h"
+#include "shim/hosts/pypy_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +151,7 @@ static void send_frames(bool entered)
 			rule[nr++] = (struct frame_rule){ at + 7, 8 };
 			rule[nr++] = (struct frame_rule){ at + 8, frame };
 		}
-	hosts_frames(reader.start, bytes, rule, nr, reader.saved, reader.nr_saved);
+	announce_frames(reader.start, bytes, rule, nr, reader.saved, reader.nr_saved);
 }
 
 /* Helpers before the first code. */
@@ -172,7 +172,7 @@ static void send_helpers(uint64_t end)
 		rule[nr++] = (struct frame_rule){ at + 4, 8 + lowered };
 	}
 	jitreg_code_load(reader.helpers, bytes, 0, "(the JIT's helpers)", code);
-	hosts_frames(reader.helpers, bytes, rule, nr, NULL, 0);
+	announce_frames(reader.helpers, bytes, rule, nr, NULL, 0);
 }
 
 void pypy_log_mapped(uint64_t start, uint64_t bytes)

@@ -3,7 +3,7 @@
 #ifndef TAILOR_PYPY_LOG_H
 #define TAILOR_PYPY_LOG_H
 
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
 /* More of the log, cut anywhere.  listening: not only read, but told. */
 void pypy_log_read(const char *text, size_t bytes, bool listening);

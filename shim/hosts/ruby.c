@@ -11,11 +11,11 @@
  * each the target of its predecessor's last branch, also into the methods that are called there.  Code is written to ascending
  * addresses and never used again; only a jump at the end of a block may be overwritten by the next one.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "ruby.h"
-#include "ruby_code.h"
-#include "sys.h"
+#include "agent/guest/sys.h"
+#include "shim/hosts/ruby.h"
+#include "shim/hosts/ruby_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -221,7 +221,7 @@ static void begin(void)
 	ruby.last_start = ruby.memory;
 	ruby.last_end = ruby.memory + ENTRY_ALIGNMENT;
 	ruby.outlined = ruby.middle;
-	HOSTS_SAY("YJIT: methods, blocks and their lines are read whenever it makes its memory executable");
+	ANNOUNCE_ONCE("YJIT: methods, blocks and their lines are read whenever it makes its memory executable");
 	announce(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
 }
 

@@ -4,9 +4,9 @@
  * an entry pushes three registers, what leaves takes them back, and two of Ruby's instructions (a hash and a regular expression
  * with contents) keep a value on the stack, twice, while they call.  These are found by their bytes.
  */
-#include "ruby_code.h"
+#include "shim/hosts/ruby_code.h"
 
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
 #include <string.h>
 

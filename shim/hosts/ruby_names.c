@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Ruby's methods and blocks are called, read from its objects.  Context: as ruby.c. */
-#include "ruby.h"
+#include "shim/hosts/ruby.h"
 
 #include <stdio.h>
 #include <string.h>

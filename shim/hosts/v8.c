@@ -6,9 +6,9 @@
  *
  * Positions are characters of the script; the script, which comes with the code, tells their lines.
  */
-#include "hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "sys.h"
+#include "agent/guest/sys.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -192,7 +192,7 @@ static void look_for_isolate(void)
 	if (isolate && isolate != known_isolate && v8.in_context(isolate)) {
 		known_isolate = isolate;
 		v8.set_handler(isolate, 1, on_event); /* and what exists */
-		HOSTS_SAY("V8: code and its lines are heard through Isolate::SetJitCodeEventHandler");
+		ANNOUNCE_ONCE("V8: code and its lines are heard through Isolate::SetJitCodeEventHandler");
 	}
 }
 

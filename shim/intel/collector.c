@@ -6,7 +6,7 @@
  *
  * Context: the host's threads.
  */
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define SAMPLING_ON 1

@@ -4,8 +4,8 @@
  * column behind column, and OUT.json: where they are, and for each of many filters and keys the groups as this build makes them,
  * block by block as the samples come.  Sums are written as the bits that they are.
  */
-#include "attribute.h"
-#include "group.h"
+#include "analyzer/attribute/attribute.h"
+#include "analyzer/table/group.h"
 
 #include <inttypes.h>
 #include <stdio.h>

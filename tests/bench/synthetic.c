@@ -15,8 +15,8 @@
  * of the first event go into a perf.data file as well, and names of code objects to FILE.map, as perf wants them.  The
  * samples take the recorder's own way into the trace.
  */
-#include "perf_file.h"
-#include "samples.h"
+#include "agent/recorder/perf/samples.h"
+#include "tests/bench/perf_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef ENGINE_COMPARE_H
 #define ENGINE_COMPARE_H
 
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 /* Iterations, to compare those with that a report finds by itself. */
 static inline void compare_iteration(uint32_t action, uint64_t number, uint64_t run)

@@ -2,7 +2,7 @@
 /* Morsel-driven execution (V. Leis et al., SIGMOD 2014): workers take morsels of a pipeline until none is left. */
 #include "compare.h"
 #include "engine.h"
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <pthread.h>
 #include <stdio.h>

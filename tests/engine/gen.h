@@ -4,7 +4,7 @@
 #define ENGINE_GEN_H
 
 #include "engine.h"
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <llvm-c/Core.h>
 

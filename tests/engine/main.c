@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine.h"
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <argp.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "optimize.h"
 
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* An agent that comes late is told again what was announced while the query was compiled. */
 #include "engine.h"
 
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 #include "optimize.h"
 
 #include <stdio.h>

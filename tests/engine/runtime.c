@@ -2,7 +2,7 @@
 #include "runtime.h"
 
 #include "compare.h"
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <stdlib.h>
 #include <string.h>

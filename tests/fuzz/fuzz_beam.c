@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the Erlang machine hands to debuggers, with much and with little room for lines. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "beam.c" /* itself: the agent's own objects are never sanitized */
+#include "shim/beam.c" /* itself: the agent's own objects are never sanitized */
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,11 @@
  * .debug_frame.  Whatever is found safe is run at many addresses, and its expressions on registers and memory of which half
  * is known.
  */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "debug_frame.h"
-#include "eh_frame.h"
-#include "textrel.h"
+#include "analyzer/unwind/debug_frame.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/textrel.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A function's bytes, hostile: what is read of its frame must be of the function, and be the same twice. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "code_rows.h"
+#include "analyzer/unwind/prologue_analysis.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An ELF object from a JIT's memory, and the same bytes as a file of which parts are known. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
 
 static void ask(struct elf_object *o)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A jitdump file, whole and in two pieces; every byte of what it yields is looked at. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "jitdump.h"
+#include "agent/recorder/jit_files/jitdump.h"
 
 static void on_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *v, int nr)
 {

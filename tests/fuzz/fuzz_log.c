@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A registration log that a hostile guest filled: the bytes are ring and head; and each as a record by itself. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "log_drain.h"
-#include "schema.h"
+#include "agent/recorder/guests/log_drain.h"
+#include "jitreg/trace/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * path would open is none of the fuzzer's business, so the first byte of each is changed.  (In what is compressed it cannot be:
  * the corpus has none there.)
  */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "import.h"
+#include "agent/recorder/import/import.h"
 
 #include <stdlib.h>
 #include <string.h>

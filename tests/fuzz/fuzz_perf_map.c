@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A perf map, in two pieces, and written anew. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "perf_map.h"
+#include "agent/recorder/jit_files/perf_map.h"
 
 #include <stdlib.h>
 

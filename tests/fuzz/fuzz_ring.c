@@ -3,11 +3,11 @@
  * A perf ring with any bytes in it, of an event with any attr: the first five words are the attr's, the rest is the ring.  All
  * records go through the parser, and those that are samples into columns.
  */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "record.h"
-#include "ring.h"
-#include "samples.h"
+#include "agent/recorder/perf/record.h"
+#include "agent/recorder/perf/ring.h"
+#include "agent/recorder/perf/samples.h"
 
 #include <stdlib.h>
 #include <string.h>

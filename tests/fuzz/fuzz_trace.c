@@ -5,15 +5,16 @@
  * scrubbed; and samples that are summed up at once come to the same sums as one by one.  A chunk's checksum is put right
  * first, so that mutations of bodies get behind it.
  */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "cmd_trace.h"
-#include "crc32c.h"
-#include "dump.h"
-#include "export.h"
-#include "match.h"
-#include "scrub.h"
-#include "view.h"
+#include "analyzer/cmd_trace.h"
+#include "analyzer/compare/match.h"
+#include "analyzer/export/export.h"
+#include "analyzer/report/default_report.h"
+#include "analyzer/scrub/scrub.h"
+#include "analyzer/view/view.h"
+#include "jitreg/base/crc32c.h"
+#include "jitreg/trace/dump.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* .eh_frame bytes that a JIT registered, and a stack, both hostile. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
-#include "eh_frame.h"
-#include "unwind.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>

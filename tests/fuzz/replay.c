@@ -3,7 +3,7 @@
  * Runs a fuzz target on every file of a corpus folder and on mutations of it: replay CORPUS [ROUNDS].  The mutations are
  * the same every time, so a failure can be run again.
  */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,49 +1,67 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The arrows between the folders, and one door for each third-party library.
+# The arrows between the rooms (tests/lint/rooms), one door for each third-party library, and README's picture of them.
+# layers.sh --picture prints that picture.
 set -u
 bad=0
 say() { echo "$1"; bad=1; }
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
+FILES_MAX=16
 
-# Which part a file is of: its first two path components where the second one is a part of its own.
-part_of() {
-	case $1 in
-	agent/guest/*) echo guest ;;
-	agent/recorder/*) echo recorder ;;
-	*) echo "${1%%/*}" ;;
-	esac
-}
-# Parts that a part may include from (itself is always allowed).  analyzer/cmd.h is the command's contract.
-allowed() {
-	case $1 in
-	jitreg) echo "" ;;
-	guest) echo "jitreg shim" ;;
-	shim) echo "jitreg guest" ;;
-	recorder) echo "jitreg" ;;
-	analyzer) echo "jitreg" ;;
-	*) echo "any" ;;
-	esac
-}
-
-sources=$(git ls-files '*.c' '*.h')
-declare -A home
-for f in $sources; do home[$(basename "$f")]+="$f "; done
-
-for f in $sources; do
-	from=$(part_of "$f")
-	may=" $(allowed "$from") $from "
-	case $may in *" any "*) continue ;; esac
-	for h in $(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$f"); do
-		for target in ${home[$(basename "$h")]:-}; do
-			to=$(part_of "$target")
-			[ "$target" = analyzer/cmd.h ] && continue
-			case $may in *" $to "*) ;; *) say "$f includes $h of $to: the arrow $from -> $to does not exist" ;; esac
-		done
-		[ -n "${home[$(basename "$h")]:-}" ] || say "$f includes \"$h\", which is not in the tree"
+# A room may use rooms that stand above it in the list, so there are no circles.  height: of what it uses, and one.
+declare -A may height
+rooms=()
+while read -r room arrows; do
+	case $room in '' | '#'*) continue ;; esac
+	room=${room%:}
+	h=0
+	for to in $arrows; do
+		if [ -z "${height[$to]:-}" ]; then
+			say "tests/lint/rooms: $room -> $to: $to does not stand above $room"
+		elif [ "${height[$to]}" -ge $h ]; then
+			h=$((height[$to] + 1))
+		fi
 	done
+	height[$room]=$h
+	may[$room]=" $arrows "
+	rooms+=("$room")
+done <tests/lint/rooms
+
+picture() {
+	local h=0 line
+	while :; do
+		line=
+		for room in "${rooms[@]}"; do [ "${height[$room]}" = $h ] && line+="  $room"; done
+		[ -n "$line" ] || break
+		echo "$h$line" | fold -s -w 78 | sed '2,$s/^/   /; s/ *$//'
+		h=$((h + 1))
+	done
+}
+[ "${1:-}" = --picture ] && { picture; exit $bad; }
+
+declare -A used files
+while IFS=: read -r f line; do
+	room=${f%/*}
+	h=${line#*\"} h=${h%%\"*} to=${h%/*}
+	if [ -z "${may[$room]:-}" ]; then
+		say "$f is in no room of tests/lint/rooms"
+	elif [ ! -e "$h" ]; then
+		say "$f includes \"$h\": not a file, seen from the top folder"
+	elif [ "$to" != "$room" ]; then
+		case ${may[$room]} in
+		*" $to "*) used["$room $to"]=1 ;;
+		*) say "$f includes $h: the arrow $room -> $to does not exist" ;;
+		esac
+	fi
+done < <(git grep -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' -- 'agent/*.[ch]' 'shim/*.[ch]' 'jitreg/*.[ch]' 'analyzer/*.[ch]')
+for f in $(git ls-files 'agent/*.c' 'shim/*.c' 'jitreg/*.c' 'analyzer/*.c'); do files[${f%/*}]=$((${files[${f%/*}]:-0} + 1)); done
+for room in "${rooms[@]}"; do
+	for to in ${may[$room]}; do [ -n "${used[$room $to]:-}" ] || say "tests/lint/rooms: no file needs $room -> $to"; done
+	[ "${files[$room]:-0}" -le $FILES_MAX ] || say "$room has ${files[$room]} C files: more than $FILES_MAX"
 done
+diff <(picture) <(sed -n '/^```rooms$/,/^```$/{/^```/d;p}' README.md) >/dev/null ||
+	say "README's picture of the rooms is not what tests/lint/layers.sh --picture prints"
 
 # Library headers and the files that are their door.
 door() { # PATTERN ALLOWED-REGEX NAME
@@ -51,14 +69,14 @@ door() { # PATTERN ALLOWED-REGEX NAME
 		echo "$f" | grep -qE "$2" || say "$f includes $3, whose door is $2"
 	done
 }
-door 'perfmon/' '^agent/recorder/event' libpfm4
-door 'msgpack' '^(agent/recorder/trace_writer|analyzer/trace/)' msgpack-c
-door 'zstd' '^(agent/recorder/(trace_writer|perf_packed)|analyzer/trace/)' zstd
+door 'perfmon/' '^agent/recorder/perf/event' libpfm4
+door 'msgpack' '^jitreg/trace/' msgpack-c
+door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_packed)' zstd
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'muParser' '^analyzer/compare/expression' muparser
-door 'jansson' '^analyzer/view/' jansson
+door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.
 for f in $(git ls-files 'analyzer/table/*.c' 'analyzer/table/*.h'); do
@@ -69,5 +87,5 @@ for f in $(git ls-files 'analyzer/table/*.c' 'analyzer/table/*.h'); do
 		esac
 	done
 done
-[ $bad = 0 ] && echo "all arrows and doors hold"
+[ $bad = 0 ] && echo "all arrows and doors hold: ${#rooms[@]} rooms, ${#used[@]} arrows"
 exit $bad

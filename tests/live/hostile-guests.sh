@@ -38,7 +38,7 @@ done
 
 # the same agent, but for its version
 mkdir "$dir/other"
-sed 's/#define LOG_VERSION .*/#define LOG_VERSION 99u/' jitreg/log.h >"$dir/other/log.h"
+sed 's/#define LOG_VERSION .*/#define LOG_VERSION 99u/' jitreg/protocol/log.h >"$dir/other/log.h"
 gcc -shared -fPIC -O1 -std=gnu11 -DJITREG_AGENT -D_GNU_SOURCE -DTAILOR_VERSION='"99"' -fvisibility=hidden -ftls-model=initial-exec \
 	-I"$dir/other" -Ijitreg -Iagent/guest -Ishim -Wl,--version-script=agent/guest/exports.map -o "$dir/other/libtailor.so" \
 	-Ishim/hosts $(find agent/guest shim -name '*.c') -ldl -lpthread || exit 1

@@ -18,7 +18,7 @@ import msgpack
 
 # The names of the records, from the headers that specify them.
 names = {}
-for header in ("jitreg/jitreg.h", "jitreg/trace.h"):
+for header in ("jitreg/jitreg.h", "jitreg/trace/trace.h"):
     for name, number in re.findall(r"X\((\w+), \w+, (\d+)\)", open(header).read()):
         names[int(number)] = name
 zstd = ctypes.CDLL("libzstd.so.1")

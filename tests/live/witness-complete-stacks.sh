@@ -29,7 +29,7 @@ def prepare(command):
     subprocess.run(command.format(dir=DIR, jits=JITS, s=1, r=f"{DIR}/rounds"), shell=True, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
 
-SOURCE = "analyzer/symbols/elf_object.c -Ijitreg -Ianalyzer/symbols -Ianalyzer/unwind -Ianalyzer/trace -D_GNU_SOURCE -w"
+SOURCE = "analyzer/symbols/elf_object.c -I. -D_GNU_SOURCE -w"
 SQL = "select a % 7, count(*), sum(a * 2.5) from generate_series(1, 400000) a group by 1 order by 2;"
 PYTHON = "import json, sys\nfor i in range(60000 * int(sys.argv[1])): json.loads(json.dumps(dict(a=[1, 2, 3], b=str(i))))"
 PROGRAMS = [  # needs, prepare, command

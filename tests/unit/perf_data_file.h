@@ -3,7 +3,7 @@
 #ifndef TAILOR_PERF_DATA_FILE_H
 #define TAILOR_PERF_DATA_FILE_H
 
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

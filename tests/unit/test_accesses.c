@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "accesses.h"
+#include "analyzer/query/accesses.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* beam.c: a module as OTP 25 writes it, cut and changed everywhere. */
-#include "beam.h"
+#include "shim/beam.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define BASE 0x7f8d3a597900ull
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A counter that does not find its period leaves the program its time; one that holds its rate is left alone. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "brake.h"
+#include "agent/recorder/perf/brake.h"
 
 #include <stdbool.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Call-frame information made by hand: what is read of it, what is refused before libunwind sees it, and walks by it. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "cfi.h"
-#include "debug_frame.h"
-#include "eh_frame.h"
-#include "textrel.h"
-#include "unwind.h"
+#include "analyzer/unwind/cfi.h"
+#include "analyzer/unwind/debug_frame.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/textrel.h"
+#include "analyzer/unwind/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What changed between two sides, on made-up profiles whose truth is known. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "change.h"
+#include "analyzer/compare/change.h"
 
 #include <math.h>
 #include <stdlib.h>

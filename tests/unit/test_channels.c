@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* channels.c on ourselves, who offer the GDB JIT interface, and on files. */
-#include "channels.h"
+/* jit_sources.c on ourselves, who offer the GDB JIT interface, and on files. */
+#include "agent/recorder/jit_files/jit_sources.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 struct seen {
 	int nr;

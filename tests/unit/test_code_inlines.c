@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "code_inlines.h"
+#include "analyzer/model/code_inlines.h"
 
 #include <string.h>
 

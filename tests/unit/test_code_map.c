@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "code_map.h"
+#include "analyzer/model/code_map.h"
 
 static int a, b, c;
 

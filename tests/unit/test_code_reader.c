@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes of named code, read from this process's own memory. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "code_reader.h"
-#include "trace_reader.h"
+#include "agent/recorder/jit_files/code_reader.h"
+#include "jitreg/trace/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

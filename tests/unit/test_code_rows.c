@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_rows.c: rows by hand, and those of whole programs against what their compilers wrote into .eh_frame, at every
+ * prologue_analysis.c: rows by hand, and those of whole programs against what their compilers wrote into .eh_frame, at every
  * instruction.  As `test_code_rows FILE...` it compares those files, and prints what differs.
  */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "code_rows.h"
-#include "eh_frame.h"
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/prologue_analysis.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a dormant recorder remembers, and what it forgets. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "code_store.h"
+#include "agent/recorder/guests/registration_cache.h"
 
 #include <elf.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "expression.h"
-#include "match.h"
-#include "stats.h"
+#include "analyzer/compare/expression.h"
+#include "analyzer/compare/match.h"
+#include "analyzer/compare/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

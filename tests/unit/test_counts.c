@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What counters say at their ends, against what is known of a program: how long it ran on each processor, and how long they counted. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "counts.h"
-#include "model.h"
+#include "analyzer/model/counts.h"
+#include "analyzer/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "dictionary.h"
+#include "analyzer/model/dictionary.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records as text and JSON: values that a hostile trace may hold, cut and whole. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "dump.h"
+#include "jitreg/trace/dump.h"
 
 #include <stdio.h>
 #include <stdlib.h>

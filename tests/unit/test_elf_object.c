@@ -3,9 +3,9 @@
  * elf_object.c and lines.c: this program itself as a file of which parts are known, objects from LLVM's memory (the fuzz
  * seeds are such), and objects made by hand for what compilers seldom do.
  */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "elf_object.h"
+#include "analyzer/symbols/elf_object.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* elf_parts.c: what is kept of a good file, and that no broken one does harm. */
-#include "elf_parts.h"
+#include "agent/recorder/images/elf_parts.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* elf_thin.c: what lies in seen pages reads as before, the rest is nobody's, and no broken file does harm. */
-#include "unit.h"
+/* elf_prune.c: what lies in seen pages reads as before, the rest is nobody's, and no broken file does harm. */
+#include "tests/unit/unit.h"
 
-#include "elf_thin.h"
+#include "agent/recorder/images/elf_prune.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * event.c: names and encodings.  libpfm4 encodes for a processor that is not there (LIBPFM_FORCE_PMU), so this holds on
  * every machine; the numbers are those of Intel's event tables for Skylake-SP.
  */
-#include "event.h"
+#include "agent/recorder/perf/event.h"
 
 #include <errno.h>
 #include <setjmp.h>

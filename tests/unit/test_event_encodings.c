@@ -15,7 +15,7 @@
  * x86) Arm's N1: those come from our own table.  It reads LIBPFM_FORCE_PMU once, so each processor is asked in a
  * process of its own.
  */
-#include "event.h"
+#include "agent/recorder/perf/event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

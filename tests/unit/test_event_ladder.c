@@ -3,7 +3,7 @@
  * event.c on machines and kernels that are not here: perf_event_open is ours, and says what theirs would.  Which rung is
  * taken, what is given up on the way, and what the user is told.
  */
-#include "event.h"
+#include "agent/recorder/perf/event.h"
 
 #include <errno.h>
 #include <setjmp.h>

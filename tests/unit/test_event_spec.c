@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* event_spec.c and event_near.c: lists of events as users write them, and what they are told about those that make no sense. */
-#include "event.h"
+/* event_spec.c and event_suggest.c: lists of events as users write them, and what they are told about those that make no sense. */
+#include "agent/recorder/perf/event.h"
 
 #include <errno.h>
 #include <setjmp.h>

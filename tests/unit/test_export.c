@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "export.h"
+#include "analyzer/export/export.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames that an adapter declares are .eh_frame that the analyzer reads, with the same rules in it. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define JITREG_AGENT 1 /* jitreg_emit is here */
-#include "hosts/hosts.h"
+#include "shim/hosts/hosts.h"
 
-#include "eh_frame.h"
-#include "schema.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "jitreg/trace/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void declared_frames_are_read_as_declared(void **state)
 	struct cfi_row row;
 
 	(void)state;
-	assert_int_equal(hosts_frames(CODE, 0x1000, rule, 3, saved, 2), 0);
+	assert_int_equal(announce_frames(CODE, 0x1000, rule, 3, saved, 2), 0);
 	assert_int_equal(nr_records, 1);
 	assert_int_equal(cfa_at(0, &row), 96);
 	assert_int_equal(cfa_at(8, &row), 96);
@@ -84,7 +84,7 @@ static void more_rules_than_there_is_room_for_are_refused(void **state)
 	for (uint32_t i = 0; i < 200; i++)
 		rule[i] = (struct frame_rule){ i, 8 * i };
 	nr_records = 0;
-	assert_true(hosts_frames(CODE, 0x1000, rule, 200, NULL, 0) < 0);
+	assert_true(announce_frames(CODE, 0x1000, rule, 200, NULL, 0) < 0);
 	assert_int_equal(nr_records, 0);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "page.h"
-#include "summary.h"
-#include "view.h"
+#include "analyzer/output/page.h"
+#include "analyzer/query/summary.h"
+#include "analyzer/view/view.h"
 
 #include <locale.h>
 #include <math.h>
@@ -307,14 +307,14 @@ static void tenths_of_a_whole_add_up_to_a_thousand(void **state)
 
 		for (int i = 0; i < 7; i++)
 			total += values[i] = rand() % 1000;
-		summary_tenths(values, 7, total, tenths);
+		grid_tenths(values, 7, total, tenths);
 		for (int i = 0; i < 7; i++) {
 			assert_true(fabs(tenths[i] - values[i] * 1000 / total) <= 1);
 			sum += tenths[i];
 		}
 		assert_int_equal(sum, 1000);
 	}
-	summary_tenths(values, 7, 0, tenths);
+	grid_tenths(values, 7, 0, tenths);
 	assert_int_equal(tenths[0], 0);
 }
 

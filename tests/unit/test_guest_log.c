@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The guest's end of the log against the recorder's: nothing is torn, a full log refuses, and it wraps. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "guest.h"
-#include "jitreg.h"
-#include "log_drain.h"
+#include "agent/guest/guest.h"
+#include "agent/recorder/guests/log_drain.h"
+#include "jitreg/jitreg.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* handshake.c: what is taken from a socket that anybody can connect to. */
-#include "handshake.h"
+#include "agent/recorder/guests/handshake.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of the GDB JIT interface without a symbol, searched for in a child process beside what only looks like them. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "hidden_jit.h"
+#include "agent/recorder/process/gdb_jit_scan.h"
 
 #include <elf.h>
 #include <signal.h>

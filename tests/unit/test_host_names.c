@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "host_names.h"
+#include "analyzer/attribute/host_names.h"
 
 #include <string.h>
 

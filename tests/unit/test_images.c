@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* images.c: which files end up in the trace, as mappings come, overlap, are inherited and vanish. */
-#include "images.h"
+#include "agent/recorder/images/images.h"
 
-#include "trace_reader.h"
+#include "jitreg/trace/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

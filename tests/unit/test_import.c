@@ -3,12 +3,12 @@
  * import*.c: what records of a perf.data file become in a trace, on which clock, with files of JITs that are still there, and with
  * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes two of the files for the fuzzer.
  */
-#include "import.h"
-#include "kallsyms.h"
-#include "kernel_names.h"
+#include "agent/recorder/images/kallsyms.h"
+#include "agent/recorder/images/kernel_names.h"
+#include "agent/recorder/import/import.h"
 
-#include "perf_data_file.h"
-#include "trace_reader.h"
+#include "jitreg/trace/reader.h"
+#include "tests/unit/perf_data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -293,7 +293,6 @@ static void tasks_and_mappings_become_records(void **state)
 }
 
 /* --------------------------------------------------------------------------------------------------------- samples */
-
 
 /* 0: user code with callers in the kernel and of the user, a branch stack, registers and a stack; 1: the kernel's. */
 static void add_full_sample(struct made *m, int kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "insn.h"
+#include "analyzer/symbols/insn.h"
 
 static void jumps_and_calls_have_a_target(void **state)
 {

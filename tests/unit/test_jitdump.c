@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* jitdump.c: records in pieces, V8's line tables, clocks, and bytes that are no jitdump. */
-#include "jitdump.h"
+#include "agent/recorder/jit_files/jitdump.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define START 0x7f0000001000ull
 #define NOW_NS 5000000000ull

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Every inline builder of jitreg.h makes a record that the parser accepts, with the same fields in it. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define JITREG_AGENT 1 /* jitreg_emit is here, not to be found by dlsym */
-#include "jitreg.h"
-#include "schema.h"
+#include "jitreg/jitreg.h"
+#include "jitreg/trace/schema.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* /proc/kallsyms: names by address, aliases, and lines that make no sense; a kernel's build id among its notes. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "kallsyms.h"
-#include "kernel_names.h"
+#include "agent/recorder/images/kallsyms.h"
+#include "agent/recorder/images/kernel_names.h"
 
 #include <errno.h>
 #include <stdbool.h>

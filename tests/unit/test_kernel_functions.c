@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's functions by address: of several records, with what a hostile trace may say. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "kernel_functions.h"
-#include "trace_writer.h"
+#include "analyzer/model/kernel_functions.h"
+#include "jitreg/trace/writer.h"
 
 #include <stdlib.h>
 #include <string.h>

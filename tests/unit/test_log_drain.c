@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* log_drain.c against a hand-made writer: order, killed writers, and bytes of a guest that means harm. */
-#include "log_drain.h"
+#include "agent/recorder/guests/log_drain.h"
 
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

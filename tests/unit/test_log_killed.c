@@ -3,11 +3,11 @@
  * Writers that are killed inside an append, ten thousand of them, two at a time: every record that was published before is read, every
  * one behind as well, and records and gaps together are all that was ever reserved.
  */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "guest.h"
-#include "jitreg.h"
-#include "log_drain.h"
+#include "agent/guest/guest.h"
+#include "agent/recorder/guests/log_drain.h"
+#include "jitreg/jitreg.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tree of a record against msgpack-c's: of objects that msgpack-c packed, cut anywhere, and of bytes that nobody packed. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "msgpack_tree.h"
+#include "jitreg/trace/msgpack_tree.h"
 
 #include <msgpack.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbols from the objects' own tables against dlsym, and the patching of empty functions. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "guest.h"
+#include "agent/guest/guest.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of the GDB JIT interface, read from a child process that makes them, honest and hostile. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "outside.h"
-#include "remote.h"
+#include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/process/proc_mem.h"
 
 #include <elf.h>
 #include <errno.h>

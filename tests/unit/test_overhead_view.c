@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Table, picture and JSON of made-up figures and hostile commands. */
-#include "overhead_view.h"
+#include "analyzer/output/svg.h"
+#include "analyzer/overhead/view.h"
+#include "analyzer/pictures/overhead.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -141,7 +143,7 @@ static char *xml(const char *s)
 	char *text;
 	FILE *f = open_memstream(&text, &bytes);
 
-	overhead_put_xml(s, f);
+	svg_put_text(s, f);
 	fclose(f);
 	return text;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* perf_data.c: both forms of the file, what its header says, whose a sample is, and files that are cut or lie. */
-#include "perf_data.h"
+#include "agent/recorder/import/perf_data.h"
 
-#include "perf_data_file.h"
+#include "tests/unit/perf_data_file.h"
 
 #include <errno.h>
 

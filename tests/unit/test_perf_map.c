@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* perf_map.c: dialects, growing files, addresses that are named again, and lines that make no sense. */
-#include "perf_map.h"
+#include "agent/recorder/jit_files/perf_map.h"
 
-#include "jitreg.h"
+#include "jitreg/jitreg.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 struct seen {
 	int nr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "period.h"
+#include "analyzer/query/period.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which program ran in a process when, however the rings of processors were drained. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "processes.h"
+#include "analyzer/model/processes.h"
 
 #include <stdlib.h>
 #include <string.h>

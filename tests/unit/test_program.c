@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c: what a command is before it runs. */
-#include "program.h"
+#include "agent/recorder/process/program.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What PyPy's JIT prints becomes code with lines and frames, wherever the text is cut. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define JITREG_AGENT 1 /* jitreg_emit is here */
-#include "hosts/pypy_log.h"
+#include "shim/hosts/pypy_log.h"
 
-#include "eh_frame.h"
-#include "schema.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "jitreg/trace/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>

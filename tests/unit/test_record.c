@@ -4,8 +4,8 @@
  * sample, wrapped at every offset, cut at every word, torn by a head in the middle of a record, and bytes that mean
  * nothing.  A writer of its own, in the order of linux/perf_event.h, says what is expected.
  */
-#include "record.h"
-#include "ring.h"
+#include "agent/recorder/perf/record.h"
+#include "agent/recorder/perf/ring.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ring.c on hand-made memory: order, wrap-around, and sizes that make no sense. */
-#include "ring.h"
+#include "agent/recorder/perf/ring.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* samples.c's blocks through sample_block.c: numbers of all sizes, stacks that move, and blocks that make no sense. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "samples.h"
-#include "trace_reader.h"
+#include "agent/recorder/perf/samples.h"
+#include "jitreg/trace/reader.h"
 
 #include <errno.h>
 #include <stdio.h>

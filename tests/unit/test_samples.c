@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From a hand-made PERF_RECORD_SAMPLE through the trace file and back: every column, and samples that do not fit. */
-#include "samples.h"
+#include "agent/recorder/perf/samples.h"
 
-#include "trace_reader.h"
+#include "jitreg/trace/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

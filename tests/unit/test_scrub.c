@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "kernel_functions.h"
-#include "scrub.h"
-#include "trace_writer.h"
+#include "analyzer/model/kernel_functions.h"
+#include "analyzer/scrub/scrub.h"
+#include "jitreg/trace/writer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "stacks.h"
+#include "analyzer/attribute/stacks.h"
 
 static struct stack_node frame(uint32_t function, uint32_t component)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Medians, quartiles and bootstrap intervals of few values. */
-#include "statistics.h"
+#include "analyzer/overhead/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "group.h"
+#include "analyzer/table/group.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that ends between two looks at it is said to have ended, whatever the look missed. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "inject.h"
-#include "target.h"
+#include "agent/recorder/inject/inject.h"
+#include "agent/recorder/process/attach_target.h"
 
 #include <errno.h>
 #include <signal.h>

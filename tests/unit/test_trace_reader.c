@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What trace_writer.c and samples.c write, trace_reader.c reads; damage costs what it hit. */
-#include "unit.h"
+/* What writer.c and samples.c write, reader.c reads; damage costs what it hit. */
+#include "tests/unit/unit.h"
 
-#include "crc32c.h"
-#include "samples.h"
-#include "trace_reader.h"
-#include "trace_writer.h"
+#include "agent/recorder/perf/samples.h"
+#include "jitreg/base/crc32c.h"
+#include "jitreg/trace/reader.h"
+#include "jitreg/trace/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

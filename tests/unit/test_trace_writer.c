@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_writer.c: chunks and checksums, texts that are no UTF-8, records too large for a chunk, and files that fill up. */
-#include "trace_writer.h"
+/* writer.c: chunks and checksums, texts that are no UTF-8, records too large for a chunk, and files that fill up. */
+#include "jitreg/trace/writer.h"
 
-#include "crc32c.h"
-#include "trace_reader.h"
+#include "jitreg/base/crc32c.h"
+#include "jitreg/trace/reader.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -3,10 +3,10 @@
  * unwind.c and eh_frame.c: frames of this very program against glibc's own unwinder, and unwind information written by hand
  * for what must hold on any input.
  */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-#include "eh_frame.h"
-#include "unwind.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/unwind.h"
 
 #include <execinfo.h>
 #include <fcntl.h>

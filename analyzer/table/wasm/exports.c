@@ -5,8 +5,8 @@
  * ones of the command.  A group's sums lie side by side: samples, kernel, weight, weight_squares (double), first_ns, last_ns (64-bit).
  * Context: the page's one thread.
  */
-#include "group.h"
-#include "memory.h"
+#include "analyzer/table/group.h"
+#include "analyzer/table/wasm/memory.h"
 
 #define CONDITIONS_MAX 16
 #define GROUPS_FIRST 64u

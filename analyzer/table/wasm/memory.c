@@ -3,7 +3,7 @@
  * The libc of a page: memory that grows and is given back all at once, memcpy and memset.  What the page has no further use for goes by
  * memory_release() to an earlier memory_mark().  Context: the page's one thread.
  */
-#include "memory.h"
+#include "analyzer/table/wasm/memory.h"
 
 #include <string.h>
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/doctor/doctor.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define NAME_COLUMNS 27
+#define COLUMNS 80
+
+struct doctor_finding *doctor_add(struct doctor *d, const char *section, const char *name, enum doctor_state state,
+				  const char *says, ...)
+{
+	static struct doctor_finding spare; /* one too many is not shown */
+	struct doctor_finding *f = d->nr < DOCTOR_FINDINGS_MAX ? &d->finding[d->nr++] : &spare;
+	va_list list;
+
+	*f = (struct doctor_finding){ .section = section, .state = state };
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	va_start(list, says);
+	vsnprintf(f->says, sizeof(f->says), says, list);
+	va_end(list);
+	return f;
+}
+
+void doctor_remedy(struct doctor_finding *f, const char *remedy, ...)
+{
+	va_list list;
+
+	va_start(list, remedy);
+	vsnprintf(f->remedy, sizeof(f->remedy), remedy, list);
+	va_end(list);
+}
+
+bool doctor_can_record(const struct doctor *d)
+{
+	static const char *const rungs[] = { "cycles", "task-clock", "signal at overflow", "timer per thread" };
+
+	for (int i = 0; i < d->nr; i++)
+		for (size_t n = 0; n < sizeof(rungs) / sizeof(rungs[0]); n++)
+			if (d->finding[i].state < DOCTOR_NO && strcmp(d->finding[i].section, "sampling") == 0 &&
+			    strcmp(d->finding[i].name, rungs[n]) == 0)
+				return true;
+	return false;
+}
+
+static const char *const states[] = { "yes", "less", "no", "fact" };
+
+/* From column at on, and further lines below it.  A word that is too long stands alone. */
+static void put_wrapped(FILE *to, const char *text, size_t at)
+{
+	size_t column = at, bytes;
+
+	for (const char *word = text; *word; word += bytes + (word[bytes] == ' ')) {
+		bytes = strcspn(word, " ");
+		if (column > at && column + 1 + bytes > COLUMNS) {
+			fprintf(to, "\n%*s", (int)at, "");
+			column = at;
+		}
+		column += (size_t)fprintf(to, "%s%.*s", column > at ? " " : "", (int)bytes, word);
+	}
+	fputc('\n', to);
+}
+
+void doctor_print_text(const struct doctor *d, FILE *to)
+{
+	const char *section = "";
+
+	for (int i = 0; i < d->nr; i++) {
+		const struct doctor_finding *f = &d->finding[i];
+
+		if (strcmp(section, f->section) != 0)
+			fprintf(to, "%s%c%s%s\n", i ? "\n" : "", f->section[0] - 'a' + 'A', f->section + 1,
+				strcmp(f->section, "sampling") == 0 ? ", best first" : "");
+		section = f->section;
+		fprintf(to, "  %-4s  %-*s", f->state == DOCTOR_FACT ? "" : states[f->state], NAME_COLUMNS, f->name);
+		put_wrapped(to, f->says, 8 + NAME_COLUMNS);
+		if (*f->remedy) { /* a command may be copied: it stays on one line where that is possible */
+			fputs("          -> ", to);
+			put_wrapped(to, f->remedy, 13);
+		}
+	}
+}
+
+static void put_string(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fprintf(to, "\\%c", *c);
+		else if (*c < 0x20 || *c == 0x7f)
+			fprintf(to, "\\u%04x", *c);
+		else
+			fputc(*c, to);
+	}
+	fputc('"', to);
+}
+
+void doctor_print_json(const struct doctor *d, FILE *to)
+{
+	fprintf(to, "{\"can_record\": %s, \"findings\": [", doctor_can_record(d) ? "true" : "false");
+	for (int i = 0; i < d->nr; i++) {
+		const struct doctor_finding *f = &d->finding[i];
+
+		fprintf(to, "%s\n  {\"section\": \"%s\", \"name\": ", i ? "," : "", f->section);
+		put_string(to, f->name);
+		fprintf(to, ", \"state\": \"%s\", \"says\": ", states[f->state]);
+		put_string(to, f->says);
+		fprintf(to, ", \"remedy\": ");
+		put_string(to, f->remedy);
+		fputc('}', to);
+	}
+	fprintf(to, "\n]}\n");
+}

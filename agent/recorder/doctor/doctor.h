@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What tailor can do here, and what would have to be done for more: a list of findings, each a fact with its reason and the
+ * exact command that changes it.  machine.c asks the kernel; sampling.c tries every rung of the ladder.
+ * Nothing is changed.  Context: thread.
+ */
+#ifndef TAILOR_DOCTOR_H
+#define TAILOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum doctor_state {
+	DOCTOR_YES,    /* to be had */
+	DOCTOR_LESS,   /* to be had, but with less than one would like */
+	DOCTOR_NO,     /* not to be had */
+	DOCTOR_FACT,   /* neither good nor bad */
+};
+
+#define DOCTOR_FINDINGS_MAX 64
+
+struct doctor_finding {
+	const char *section; /* "machine", "sampling", ... : stable, for scripts */
+	char name[64];
+	enum doctor_state state;
+	char says[320];	 /* the reason, when it is not DOCTOR_YES */
+	char remedy[256]; /* a command, or what to do; "": nothing helps, or nothing is needed */
+};
+
+struct doctor {
+	struct doctor_finding finding[DOCTOR_FINDINGS_MAX];
+	int nr;
+	/* facts that several findings need */
+	int paranoid;	/* kernel.perf_event_paranoid; -2: unknown */
+	bool root;	/* effective */
+	bool perfmon;	/* CAP_PERFMON or CAP_SYS_ADMIN, effective */
+	bool lock;	/* CAP_IPC_LOCK: locked memory has no limit */
+	bool seccomp;	/* a filter is on us */
+	bool container, virtual_machine;
+	char container_kind[32];
+};
+
+struct doctor_finding *doctor_add(struct doctor *d, const char *section, const char *name, enum doctor_state state,
+				  const char *says, ...) __attribute__((format(printf, 5, 6)));
+void doctor_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
+
+/* Kernel, user, privileges, limits.  First, for the facts. */
+void doctor_look_at_machine(struct doctor *d);
+/* Each rung of the ladder, and what goes with samples. */
+void doctor_try_sampling(struct doctor *d);
+/* A process that runs: may it be attached to, who records it, what it is. */
+int doctor_look_at_process(struct doctor *d, pid_t pid);
+
+/* Can anything be recorded? */
+bool doctor_can_record(const struct doctor *d);
+void doctor_print_text(const struct doctor *d, FILE *to);
+void doctor_print_json(const struct doctor *d, FILE *to);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/doctor/doctor.h"
+
+#include "agent/recorder/perf/event.h"
+#include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/proc_number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define KERNEL "/proc/sys/kernel/"
+#define RING_KIB 4096 /* what a recording would like to lock for each CPU */
+#define NOFILE_WANTED 4096 /* a descriptor per thread and CPU, when 1,000 threads are attached to */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+/* The rest of the line of /proc/... that begins with key; "": there is none. */
+static void read_line(const char *path, const char *key, char *to, size_t bytes)
+{
+	FILE *f = fopen(path, "re");
+	char line[4096];
+
+	to[0] = 0;
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, key, strlen(key)) == 0) {
+			const char *value = line + strlen(key);
+
+			value += strspn(value, " \t:");
+			snprintf(to, bytes, "%.*s", (int)strcspn(value, "\n"), value);
+			break;
+		}
+	if (f)
+		fclose(f);
+}
+
+static bool has_capability(uint64_t effective, int capability)
+{
+	return effective >> capability & 1;
+}
+
+static void look_at_user(struct doctor *d)
+{
+	char text[64], held[128] = "";
+	uint64_t effective;
+	struct passwd *p = getpwuid(geteuid());
+	static const struct {
+		int capability;
+		const char *name;
+	} of_use[] = { { CAP_PERFMON, "perfmon" }, { CAP_SYS_ADMIN, "sys_admin" }, { CAP_SYS_PTRACE, "sys_ptrace" },
+		       { CAP_IPC_LOCK, "ipc_lock" } };
+
+	read_line("/proc/self/status", "CapEff", text, sizeof(text));
+	effective = strtoull(text, NULL, 16);
+	d->root = geteuid() == 0;
+	d->perfmon = has_capability(effective, CAP_PERFMON) || has_capability(effective, CAP_SYS_ADMIN);
+	d->lock = has_capability(effective, CAP_IPC_LOCK);
+	for (size_t i = 0; i < sizeof(of_use) / sizeof(of_use[0]); i++)
+		if (has_capability(effective, of_use[i].capability))
+			snprintf(held + strlen(held), sizeof(held) - strlen(held), "%s%s", *held ? ", " : "", of_use[i].name);
+	doctor_add(d, "machine", "user", DOCTOR_FACT, "%s (%d); capabilities that matter: %s", p ? p->pw_name : "", (int)geteuid(),
+		   *held ? held : "none");
+	read_line("/proc/self/status", "Seccomp", text, sizeof(text));
+	d->seccomp = atoi(text) == 2;
+	if (d->seccomp)
+		doctor_add(d, "machine", "seccomp", DOCTOR_FACT, "a filter of system calls is on this process");
+}
+
+static void look_at_kernel(struct doctor *d)
+{
+	struct utsname u = { 0 };
+	char model[256], flags[4096], text[64];
+	struct event_pmu pmu;
+	long long value;
+
+	uname(&u);
+	read_line("/proc/cpuinfo", "model name", model, sizeof(model));
+	read_line("/proc/cpuinfo", "flags", flags, sizeof(flags));
+	d->virtual_machine = strstr(flags, " hypervisor");
+	event_pmu_read(&pmu);
+	doctor_add(d, "machine", "kernel", DOCTOR_FACT, "Linux %s, %s", u.release, u.machine);
+	doctor_add(d, "machine", "processor", DOCTOR_FACT, "%ld x %s%s; %s", sysconf(_SC_NPROCESSORS_ONLN), model,
+		   d->virtual_machine ? ", in a virtual machine" : "", pmu.counters ? "has counters" : "shows no counters");
+	if (access("/.dockerenv", F_OK) == 0)
+		snprintf(d->container_kind, sizeof(d->container_kind), "docker");
+	else if (access("/run/.containerenv", F_OK) == 0)
+		snprintf(d->container_kind, sizeof(d->container_kind), "podman");
+	else if (getenv("KUBERNETES_SERVICE_HOST"))
+		snprintf(d->container_kind, sizeof(d->container_kind), "kubernetes");
+	d->container = d->container_kind[0];
+	if (d->container)
+		doctor_add(d, "machine", "container", DOCTOR_FACT, "%s", d->container_kind);
+	d->paranoid = proc_number(KERNEL "perf_event_paranoid", &value) ? (int)value : -2;
+	snprintf(text, sizeof(text), "%d", d->paranoid);
+	doctor_add(d, "machine", "kernel.perf_event_paranoid", DOCTOR_FACT, "%s", d->paranoid == -2 ? "not to be read" : text);
+}
+
+static void look_at_limits(struct doctor *d)
+{
+	long long kib = 516, rate, percent, scope;
+	struct doctor_finding *f;
+	struct rlimit r;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	proc_number(KERNEL "perf_event_mlock_kb", &kib);
+	getrlimit(RLIMIT_MEMLOCK, &r);
+	if (d->lock || r.rlim_max == RLIM_INFINITY || kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus) >= RING_KIB + 4) {
+		doctor_add(d, "limits", "memory for rings", DOCTOR_YES, "%d KiB for each CPU", RING_KIB);
+	} else {
+		f = doctor_add(d, "limits", "memory for rings", DOCTOR_LESS, "%lld KiB for each CPU instead of %d: "
+			"kernel.perf_event_mlock_kb is "
+			       "%lld and `ulimit -l` %llu; samples may be lost when all CPUs are busy",
+			       kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus), RING_KIB, kib, (unsigned long long)(r.rlim_max / 1024));
+		doctor_remedy(f, "sudo sysctl kernel.perf_event_mlock_kb=%d, or a larger `ulimit -l` (memlock in "
+			      "/etc/security/limits.conf)", RING_KIB + 4);
+	}
+	getrlimit(RLIMIT_NOFILE, &r);
+	if (r.rlim_max >= NOFILE_WANTED) {
+		doctor_add(d, "limits", "open files", DOCTOR_YES, "%llu", (unsigned long long)r.rlim_max);
+	} else {
+		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one for each thread and CPU, "
+			"so %llu threads at "
+			       "most", (unsigned long long)r.rlim_max, (unsigned long long)(r.rlim_max / (rlim_t)cpus));
+		doctor_remedy(f, "ulimit -Hn %d (as root, or nofile in /etc/security/limits.conf)", NOFILE_WANTED);
+	}
+	if (proc_number(KERNEL "perf_event_max_sample_rate", &rate)) {
+		f = doctor_add(d, "limits", "samples per second", rate >= 10000 ? DOCTOR_YES : DOCTOR_LESS, "%lld for each CPU%s", rate,
+			       rate >= 10000 ? "" : ": the kernel lowers this by itself when its interrupts take long, and "
+				"never raises it");
+		if (rate < 10000 && proc_number(KERNEL "perf_cpu_time_max_percent", &percent))
+			doctor_remedy(f, "sudo sysctl kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=100000");
+	}
+	if (proc_number(KERNEL "yama/ptrace_scope", &scope) && scope > 0 && !d->root) {
+		f = doctor_add(d, "limits", "memory of others", DOCTOR_LESS, "kernel.yama.ptrace_scope is %lld: `tailor "
+			"attach` does not see code "
+			       "that a JIT registers for debuggers", scope);
+		doctor_remedy(f, "sudo sysctl kernel.yama.ptrace_scope=0");
+	} else {
+		doctor_add(d, "limits", "memory of others", DOCTOR_YES, "%s", d->root ? "of all processes" : "of one's own processes");
+	}
+}
+
+void doctor_look_at_machine(struct doctor *d)
+{
+	look_at_kernel(d);
+	look_at_user(d);
+	look_at_limits(d);
+}
+
+int doctor_look_at_process(struct doctor *d, pid_t pid)
+{
+	struct doctor_finding *f;
+	struct target t;
+	struct diag diag;
+	char socket[64];
+	pid_t recorder;
+	int ret = target_look(pid, &t, &diag);
+
+	if (ret) {
+		doctor_add(d, "process", "attach", DOCTOR_NO, "%s", diag.text);
+		return ret;
+	}
+	doctor_add(d, "process", "attach", DOCTOR_YES, "process %d can be read", (int)pid);
+	for (int i = 0; i < t.nr_notices; i++)
+		doctor_add(d, "process", "notice", DOCTOR_LESS, "%s", t.notice[i]);
+	if (t.own_pid != pid)
+		doctor_add(d, "process", "namespace", DOCTOR_FACT, "it is in a container, where its number is %d", (int)t.own_pid);
+	if (t.has_agent) {
+		bool heard = target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
+
+		f = doctor_add(d, "process", "agent", heard ? DOCTOR_YES : DOCTOR_LESS, heard ? "is in it; its recorder is process %d" :
+			       "is in it, but its recorder has ended", heard ? (int)recorder : 0);
+		if (heard)
+			doctor_remedy(f, "tailor status %d", (int)pid);
+	} else {
+		f = doctor_add(d, "process", "agent", DOCTOR_FACT, "is not in it: tags and call stacks of its JIT are known "
+			"only in part%s",
+			       t.is_static ? " (it is statically linked)" : t.is_32_bit ? " (it is a 32-bit program)" : "");
+		if (!t.is_static && !t.is_32_bit)
+			doctor_remedy(f, "start it with `tailor run`, or `tailor run --dormant`");
+	}
+	return 0;
+}

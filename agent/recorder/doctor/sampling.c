@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Every rung of the ladder is tried for itself, whatever stands on the others. */
+#include "agent/recorder/doctor/doctor.h"
+
+#include "agent/recorder/images/kernel_names.h"
+#include "agent/recorder/perf/event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+
+static struct perf_event_attr attr_of(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr a = { .size = sizeof(a), .type = type, .config = config };
+
+	a.sample_period = type == PERF_TYPE_HARDWARE ? 1000003 : 999001;
+	a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	a.disabled = a.exclude_hv = 1;
+	return a;
+}
+
+/* User code, and the kernel's if that is allowed.  A descriptor, or -errno. */
+static int open_any(struct perf_event_attr *a)
+{
+	int fd = event_open(a, 0, -1, 0);
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+		a->exclude_kernel = 1;
+		fd = event_open(a, 0, -1, 0);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Does it count?  (Some virtual machines open hardware events that stay 0.) */
+static bool counts(int fd)
+{
+	uint64_t value = 0;
+
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (volatile int i = 0; i < 1000000; i++)
+		;
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	return read(fd, &value, sizeof(value)) == sizeof(value) && value > 0;
+}
+
+/* Why the kernel refused, and what would change that. */
+static void explain(struct doctor *d, const char *name, int error, const char *no_such, const char *no_such_remedy)
+{
+	struct doctor_finding *f;
+
+	if ((error == EACCES || error == EPERM || error == ENOSYS) && !d->root && !d->perfmon && d->paranoid > 2) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "kernel.perf_event_paranoid is %d, which leaves perf events "
+			"to root", d->paranoid);
+		doctor_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
+	} else if ((error == EACCES || error == EPERM || error == ENOSYS) && d->container) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "the rules of this container forbid perf_event_open "
+			"(%s)", strerror(error));
+		doctor_remedy(f, strcmp(d->container_kind, "kubernetes") == 0 ?
+				      "securityContext: capabilities: add: [PERFMON, SYS_PTRACE]; seccompProfile: type: Unconfined" :
+				      "%s run --cap-add PERFMON --cap-add SYS_PTRACE --security-opt seccomp=unconfined "
+				"...", d->container_kind);
+	} else if (error == EACCES || error == EPERM || (error == ENOSYS && d->seccomp)) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, d->seccomp ? "a seccomp filter forbids perf_event_open (%s)" :
+			       "a security module forbids perf_event_open (%s)", strerror(error));
+		doctor_remedy(f, d->seccomp ? "allow perf_event_open in the filter (systemd: "
+			"SystemCallFilter=perf_event_open; containers: "
+					      "--security-opt seccomp=unconfined)" :
+					      "allow perf_event for this domain (SELinux, AppArmor: see the audit log)");
+	} else if (error == ENOSYS) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+		doctor_remedy(f, "another kernel; until then, `--sampler timer`");
+	} else if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP || error == EINVAL) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "%s", no_such);
+		doctor_remedy(f, "%s", no_such_remedy);
+	} else if (error == EMFILE) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "too many open files");
+		doctor_remedy(f, "ulimit -n 4096");
+	} else {
+		doctor_add(d, "sampling", name, DOCTOR_NO, "%s", strerror(error));
+	}
+}
+
+static const char *no_pmu(const struct doctor *d)
+{
+	return d->virtual_machine ? "this virtual machine is given no such counter" : "this processor has no such counter";
+}
+
+static const char *no_pmu_remedy(const struct doctor *d)
+{
+	return d->virtual_machine ? "give the machine a virtual PMU (KVM: -cpu host,pmu=on; clouds: metal, or large instances)" : "";
+}
+
+static void try_precise(struct doctor *d, unsigned level, unsigned best)
+{
+	struct perf_event_attr a = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "precise %u", level);
+	a.precise_ip = level;
+	fd = open_any(&a);
+	if (fd >= 0) {
+		close(fd);
+		doctor_add(d, "sampling", name, DOCTOR_YES, "the processor itself writes samples: no "
+			"skid%s", level == 3 ? ", no bias" : "");
+	} else if (errno == EOPNOTSUPP && best > 0 && level > best) {
+		doctor_add(d, "sampling", name, DOCTOR_NO, "this processor's most precise samples are of level %u", best);
+	} else {
+		explain(d, name, -fd, d->virtual_machine ? "this virtual machine is not given the processor's precise "
+			"sampling (PEBS, IBS)" :
+			"this processor has no precise sampling", d->virtual_machine ? "run on the machine itself; few "
+			"hypervisors pass it on" : "");
+	}
+}
+
+static void try_counter(struct doctor *d, const char *name, uint32_t type, uint64_t config, const char *good)
+{
+	struct perf_event_attr a = attr_of(type, config);
+	struct doctor_finding *f;
+	int fd = open_any(&a);
+
+	if (fd < 0) {
+		explain(d, name, -fd, no_pmu(d), no_pmu_remedy(d));
+	} else if (!counts(fd)) {
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "it opens, but does not count (a virtual machine without a PMU)");
+		doctor_remedy(f, "%s", no_pmu_remedy(d));
+	} else if (a.exclude_kernel) {
+		f = doctor_add(d, "sampling", name, DOCTOR_LESS, "user code only: kernel.perf_event_paranoid is %d, so time "
+			"in system calls and "
+			       "page faults is missing", d->paranoid);
+		doctor_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
+	} else {
+		doctor_add(d, "sampling", name, DOCTOR_YES, "%s", good);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The rung where a counter's overflow calls a handler in the host. */
+static void try_signals(struct doctor *d)
+{
+	struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	int fd;
+
+	a.exclude_kernel = 1;
+	fd = event_open(&a, 0, -1, 0);
+	if (fd < 0) {
+		explain(d, "signal at overflow", errno, no_pmu(d), "");
+		return;
+	}
+	if (fcntl(fd, F_SETSIG, SIGSTKFLT) || fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETFL, O_ASYNC))
+		doctor_add(d, "sampling", "signal at overflow", DOCTOR_NO, "%s", strerror(errno));
+	else
+		doctor_add(d, "sampling", "signal at overflow", DOCTOR_YES, "--sampler signal; the only one that sees tags "
+			"in thread-local "
+			   "words");
+	close(fd);
+}
+
+static void try_timer(struct doctor *d)
+{
+	struct sigevent e = { .sigev_notify = SIGEV_NONE };
+	struct timespec tick = { 0, 0 };
+	timer_t timer;
+
+	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &e, &timer)) {
+		doctor_add(d, "sampling", "timer per thread", DOCTOR_NO, "%s", strerror(errno));
+		return;
+	}
+	timer_delete(timer);
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	doctor_add(d, "sampling", "timer per thread", DOCTOR_YES, "--sampler timer; without perf events; at most %ld "
+		"samples per second and "
+		   "thread", tick.tv_nsec ? 1000000000 / tick.tv_nsec : 100);
+}
+
+static void try_branches(struct doctor *d)
+{
+	struct perf_event_attr a = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	int fd;
+
+	a.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	a.exclude_kernel = 1;
+	fd = event_open(&a, 0, -1, 0);
+	if (fd < 0) {
+		explain(d, "last branches (LBR)", errno, d->virtual_machine ? "this virtual machine is not given them" :
+			"this processor does not keep them", d->virtual_machine ? "run on the machine itself; few "
+			"hypervisors pass them on" : "");
+		return;
+	}
+	close(fd);
+	doctor_add(d, "sampling", "last branches (LBR)", DOCTOR_YES, "the processor keeps them");
+}
+
+struct told {
+	char text[320];
+	int nr;
+};
+
+static void tell(void *context, const char *sentence)
+{
+	struct told *t = context;
+
+	snprintf(t->text, sizeof(t->text), "%s%s", sentence, ++t->nr > 1 ? " (and more, which `tailor run` says)" : "");
+}
+
+/* What a recording would take. */
+static void try_auto(struct doctor *d)
+{
+	struct event_options o = { .name = "auto", .rate = 10000, .stack_bytes = 16384 };
+	struct told told = { "", 0 };
+	struct events events;
+	struct diag diag = { "" };
+	char names[256] = "";
+
+	if (events_choose(&o, &events, tell, &told, &diag)) {
+		doctor_add(d, "sampling", "auto", DOCTOR_LESS, "a timer in each thread, at the kernel's tick, of preloaded "
+			"programs only: %s",
+			   diag.text);
+		return;
+	}
+	for (int i = 0; i < events.nr; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? " and " : "", events.event[i].name);
+	doctor_add(d, "sampling", "auto", told.nr ? DOCTOR_LESS : DOCTOR_YES, "%s%s%s", names, told.nr ? "; " : "", told.text);
+}
+
+/* Where samples in the kernel are to be had, are their functions' names? */
+static void try_kernel_names(struct doctor *d)
+{
+	const char *remedy, *why = kernel_names_refused(&remedy);
+
+	if (why)
+		doctor_remedy(doctor_add(d, "sampling", "kernel functions", DOCTOR_LESS, "have no names: %s", why), "%s", remedy);
+	else
+		doctor_add(d, "sampling", "kernel functions", DOCTOR_YES, "by name, of its modules and BPF programs, too");
+}
+
+void doctor_try_sampling(struct doctor *d)
+{
+	struct event_pmu pmu;
+
+	event_pmu_read(&pmu);
+	for (unsigned level = 3; level >= 1; level--)
+		try_precise(d, level, pmu.max_precise);
+	try_counter(d, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "user code and the kernel's");
+	try_counter(d, "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, "user code and the kernel's");
+	try_signals(d);
+	try_timer(d);
+	try_branches(d);
+	try_kernel_names(d);
+	try_auto(d);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/guests/handshake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ANCESTORS_MAX 64
+#define MESSAGE_WAIT_MS 200
+
+/*
+ * Without a free descriptor nobody can be accepted, and whoever connects waits for an answer.  One is kept for telling them.
+ */
+static int reserve = -1;
+
+static void keep_reserve(void)
+{
+	if (reserve < 0)
+		reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int handshake_listen(const char *name, struct diag *d)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	size_t bytes = strlen(name);
+	int fd;
+
+	if (bytes > sizeof(a.sun_path) - 1)
+		return diag_fail(d, EINVAL, "the socket name '%s' is too long", name);
+	memcpy(a.sun_path + 1, name, bytes); /* abstract: starts with NUL, ends with the length */
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) ||
+	    listen(fd, 1024)) {
+		int error = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return diag_fail(d, error, "the socket that the agent talks to cannot be made: %s%s", strerror(error),
+				 error == EMFILE ? " (ulimit -n)" : "");
+	}
+	keep_reserve();
+	if (reserve < 0) {
+		int error = errno;
+
+		close(fd);
+		return diag_fail(d, error, "no descriptors are left to record with: %s (ulimit -n)", strerror(error));
+	}
+	return fd;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512];
+	const char *at;
+	ssize_t n;
+	int fd, ppid = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	return at && sscanf(at + 1, " %*c %d", &ppid) == 1 ? ppid : 0;
+}
+
+static int is_descendant(pid_t pid, pid_t root)
+{
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = parent_of(pid))
+		if (pid == root)
+			return 1;
+	return 0;
+}
+
+static void refuse(struct handshake *h, int error)
+{
+	struct wire_answer answer = { .status = -error };
+
+	handshake_answer(h, &answer, -1);
+}
+
+static int refuse_for_want_of_descriptors(int socket)
+{
+	struct handshake h = { .fd = -1 };
+
+	if (reserve >= 0)
+		close(reserve);
+	reserve = -1;
+	h.fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (h.fd >= 0)
+		refuse(&h, EMFILE);
+	keep_reserve();
+	return h.fd >= 0 ? -EMFILE : -EAGAIN;
+}
+
+int handshake_accept(int socket, pid_t tree, struct handshake *h)
+{
+	char control[CMSG_SPACE(sizeof(h->fds))] __attribute__((aligned(8)));
+	struct iovec part = { &h->message, sizeof(h->message) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	struct pollfd wait;
+	ssize_t n;
+
+	*h = (struct handshake){ .fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
+	if (h->fd < 0)
+		return errno == EMFILE || errno == ENFILE ? refuse_for_want_of_descriptors(socket) : -EAGAIN;
+	if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+		close(h->fd);
+		return -EPROTO;
+	}
+	/* before anything is waited for: anybody can connect to an abstract socket */
+	if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
+		refuse(h, EPERM);
+		return -EPERM;
+	}
+	wait = (struct pollfd){ h->fd, POLLIN, 0 };
+	if (poll(&wait, 1, MESSAGE_WAIT_MS) != 1) {
+		close(h->fd);
+		return -EPROTO;
+	}
+	h->pid = peer.pid;
+	n = recvmsg(h->fd, &m, MSG_CMSG_CLOEXEC);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); n >= 0 && c; c = CMSG_NXTHDR(&m, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+			h->nr_fds = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+			memcpy(h->fds, CMSG_DATA(c), (size_t)h->nr_fds * sizeof(int));
+		}
+	if (n != sizeof(h->message) || h->message.magic != WIRE_MAGIC || h->message.version != LOG_VERSION) {
+		/* magic and version stand first in all versions */
+		bool other = n >= 8 && h->message.magic == WIRE_MAGIC && h->message.version != LOG_VERSION;
+
+		refuse(h, EPROTO);
+		return other ? -EPROTONOSUPPORT : -EPROTO;
+	}
+	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no room among our descriptors */
+		refuse(h, EMFILE);
+		return -EMFILE;
+	}
+	return 0;
+}
+
+void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec part = { answer, sizeof(*answer) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	answer->magic = WIRE_MAGIC;
+	answer->version = LOG_VERSION;
+	answer->attr_bytes = WIRE_ATTR_BYTES;
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		m.msg_control = control;
+		m.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	while (sendmsg(h->fd, &m, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+	for (int i = 0; i < h->nr_fds; i++)
+		if (h->fds[i] >= 0)
+			close(h->fds[i]);
+	close(h->fd);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder's end of one guest's registration log (jitreg/protocol/log.h).  Every byte in it is hostile: frames and records are
+ * copied before they are checked, and sizes are compared with what we remember, never with what the head says.
+ * Context: thread.
+ */
+#ifndef TAILOR_LOG_DRAIN_H
+#define TAILOR_LOG_DRAIN_H
+
+#include "jitreg/protocol/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct log_drain {
+	struct log_head *head; /* NULL: closed */
+	const unsigned char *ring;
+	uint64_t ring_bytes;
+	uint64_t consumed;
+	uint64_t stuck_since_ns; /* an unpublished frame is in the way since then; 0: none */
+	uint64_t gap_bytes;	 /* passed over */
+	unsigned char *copy;
+	size_t copy_capacity;
+};
+
+/* Make a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest, caller closes. */
+int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd);
+void log_drain_close(struct log_drain *l);
+
+/*
+ * Hand over complete records: record(context, tid, bytes, size); bytes live until the call returns.  finished: no writer
+ * is left, so nothing is waited for.
+ */
+void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
+	       void (*record)(void *context, uint32_t tid, const void *bytes, size_t size), void *context);
+
+#endif

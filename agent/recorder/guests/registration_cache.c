@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records hang in three places: a list in the order of their coming, a hash table by what they say something about (their
+ * subject), and, where they are about code, a hash table by the page in which that starts.
+ *
+ * A DEBUG_INFO, INLINES, CODE_MAP or UNWINDING_INFO belongs to a LOAD that comes behind it (or, CODE_MAP only, before it).  It is
+ * bound to that LOAD when it comes and goes with it; unbound ones wait.
+ */
+#include "agent/recorder/guests/registration_cache.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_SHIFT 12
+#define SECTIONS_MAX 4096u
+#define NR_SUBJECT 4
+#define PLACE_NONE UINT64_MAX /* not about an address */
+
+struct record {
+	struct record *before, *behind; /* in the order of coming */
+	struct record *same_subject, *same_page; /* hash chains */
+	uint64_t subject[NR_SUBJECT];
+	uint64_t address;
+	uint32_t id, tid, bytes;
+	bool bound;
+	unsigned char data[];
+};
+
+struct code_store {
+	struct record *first, *last;
+	struct record **by_subject, **by_page;
+	size_t capacity; /* of each table: a power of two */
+	uint64_t nr, bytes, limit, forgotten;
+};
+
+#define CAPACITY_MIN 1024u
+
+int code_store_create(uint64_t limit_bytes, struct code_store **out)
+{
+	struct code_store *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->limit = limit_bytes;
+		s->capacity = CAPACITY_MIN;
+		s->by_subject = calloc(s->capacity, sizeof(*s->by_subject));
+		s->by_page = calloc(s->capacity, sizeof(*s->by_page));
+	}
+	if (!s || !s->by_subject || !s->by_page) {
+		code_store_destroy(s);
+		return -ENOMEM;
+	}
+	*out = s;
+	return 0;
+}
+
+void code_store_destroy(struct code_store *s)
+{
+	if (!s)
+		return;
+	for (struct record *next, *r = s->first; r; r = next) {
+		next = r->behind;
+		free(r);
+	}
+	free(s->by_subject);
+	free(s->by_page);
+	free(s);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the tables */
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
+	return x ^ (x >> 33);
+}
+
+static struct record **subject_chain(const struct code_store *s, const uint64_t *subject)
+{
+	uint64_t hash = 0;
+
+	for (int i = 0; i < NR_SUBJECT; i++)
+		hash = mix(hash ^ subject[i]);
+	return &s->by_subject[hash & (s->capacity - 1)];
+}
+
+static struct record **page_chain(const struct code_store *s, uint64_t address)
+{
+	return &s->by_page[mix(address >> PAGE_SHIFT) & (s->capacity - 1)];
+}
+
+static void hang(struct code_store *s, struct record *r)
+{
+	struct record **chain = subject_chain(s, r->subject);
+
+	r->same_subject = *chain;
+	*chain = r;
+	if (r->address != PLACE_NONE) {
+		chain = page_chain(s, r->address);
+		r->same_page = *chain;
+		*chain = r;
+	}
+}
+
+static void unhang(struct code_store *s, struct record *r)
+{
+	struct record **chain;
+
+	for (chain = subject_chain(s, r->subject); *chain != r; chain = &(*chain)->same_subject)
+		;
+	*chain = r->same_subject;
+	if (r->address == PLACE_NONE)
+		return;
+	for (chain = page_chain(s, r->address); *chain != r; chain = &(*chain)->same_page)
+		;
+	*chain = r->same_page;
+}
+
+static void grow(struct code_store *s)
+{
+	struct record **subject = calloc(2 * s->capacity, sizeof(*subject)), **page = calloc(2 * s->capacity, sizeof(*page));
+
+	if (!subject || !page) { /* the old ones work, only slower */
+		free(subject);
+		free(page);
+		return;
+	}
+	free(s->by_subject);
+	free(s->by_page);
+	s->by_subject = subject;
+	s->by_page = page;
+	s->capacity *= 2;
+	for (struct record *r = s->first; r; r = r->behind)
+		hang(s, r);
+}
+
+static void forget(struct code_store *s, struct record *r)
+{
+	unhang(s, r);
+	*(r->before ? &r->before->behind : &s->first) = r->behind;
+	*(r->behind ? &r->behind->before : &s->last) = r->before;
+	s->nr--;
+	s->bytes -= sizeof(*r) + r->bytes;
+	free(r);
+}
+
+static struct record *find(const struct code_store *s, const uint64_t *subject)
+{
+	struct record *r = *subject_chain(s, subject);
+
+	while (r && memcmp(r->subject, subject, sizeof(r->subject)) != 0)
+		r = r->same_subject;
+	return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ what goes with what */
+
+static bool is_companion(const struct record *r)
+{
+	return r->id == JITREG_DEBUG_INFO || r->id == JITREG_INLINES || r->id == JITREG_CODE_MAP || r->id == JITREG_UNWINDING_INFO;
+}
+
+/* replaced: by other code, so what is not code, or waits for code, stays. */
+static bool goes(const struct record *r, uint64_t start, uint64_t end, bool replaced)
+{
+	if (r->address < start || r->address >= end)
+		return false;
+	return !replaced || (is_companion(r) ? r->bound : r->id == JITREG_LOAD || r->id == JITREG_IMAGE);
+}
+
+/* What starts within [start, start + bytes) is no more. */
+static void clear(struct code_store *s, uint64_t start, uint64_t bytes, bool replaced)
+{
+	uint64_t end = bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
+	uint64_t pages = (end >> PAGE_SHIFT) - (start >> PAGE_SHIFT);
+
+	if (pages > s->nr) {
+		for (struct record *next, *r = s->first; r; r = next) {
+			next = r->behind;
+			if (r->address != PLACE_NONE && goes(r, start, end, replaced))
+				forget(s, r);
+		}
+		return;
+	}
+	for (uint64_t page = start >> PAGE_SHIFT; page <= end >> PAGE_SHIFT; page++)
+		for (struct record *next, *r = *page_chain(s, page << PAGE_SHIFT); r; r = next) {
+			next = r->same_page;
+			if (r->address >> PAGE_SHIFT == page && goes(r, start, end, replaced))
+				forget(s, r);
+		}
+}
+
+static void unload(struct code_store *s, uint64_t address, uint64_t bytes)
+{
+	clear(s, address, bytes ? bytes : 1, false);
+}
+
+/* Companions that came before their LOAD now belong to it. */
+static void bind(struct code_store *s, uint64_t address, uint32_t tid)
+{
+	uint64_t waiting[NR_SUBJECT] = { JITREG_UNWINDING_INFO, tid, 1 };
+	struct record *r = find(s, waiting);
+
+	if (r) { /* it did not say whose it is: the next one's of its thread */
+		unhang(s, r);
+		r->subject[1] = r->address = address;
+		r->subject[2] = 0;
+		hang(s, r);
+	}
+	for (r = *page_chain(s, address); r; r = r->same_page)
+		if (r->address == address && is_companion(r))
+			r->bound = true;
+}
+
+/* The text sections of an ELF that is in memory: what was there before has been replaced.  First one's address, or NONE. */
+static uint64_t replace_by_elf(struct code_store *s, const unsigned char *elf, uint64_t bytes)
+{
+	uint64_t first = PLACE_NONE;
+	Elf64_Ehdr h;
+
+	if (bytes < sizeof(h))
+		return first;
+	memcpy(&h, elf, sizeof(h));
+	if (memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_shentsize != sizeof(Elf64_Shdr) ||
+	    h.e_shnum > SECTIONS_MAX || h.e_shoff > bytes || h.e_shnum * sizeof(Elf64_Shdr) > bytes - h.e_shoff)
+		return first;
+	for (int i = 0; i < h.e_shnum; i++) {
+		Elf64_Shdr sh;
+
+		memcpy(&sh, elf + h.e_shoff + (size_t)i * sizeof(sh), sizeof(sh));
+		if (!(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_addr || !sh.sh_size)
+			continue;
+		clear(s, sh.sh_addr, sh.sh_size, true);
+		if (first == PLACE_NONE)
+			first = sh.sh_addr;
+	}
+	return first;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- adding */
+
+static uint64_t hash_text(const struct schema_value *v)
+{
+	uint64_t h = 14695981039346656037ull;
+
+	for (size_t i = 0; i < v->bytes; i++)
+		h = (h ^ ((const unsigned char *)v->p)[i]) * 1099511628211ull;
+	return h;
+}
+
+static void keep(struct code_store *s, uint32_t tid, const void *bytes, size_t nr, const uint64_t *subject, uint64_t address)
+{
+	const uint64_t load[NR_SUBJECT] = { JITREG_LOAD, address };
+	struct record *r = find(s, subject);
+
+	if (r)
+		forget(s, r);
+	while (s->first && s->bytes + sizeof(*r) + nr > s->limit) {
+		forget(s, s->first);
+		s->forgotten++;
+	}
+	r = sizeof(*r) + nr <= s->limit ? malloc(sizeof(*r) + nr) : NULL;
+	if (!r) {
+		s->forgotten++;
+		return;
+	}
+	if (s->nr >= s->capacity)
+		grow(s);
+	*r = (struct record){ .before = s->last, .address = address, .id = (uint32_t)subject[0], .tid = tid, .bytes = (uint32_t)nr };
+	memcpy(r->subject, subject, sizeof(r->subject));
+	memcpy(r->data, bytes, nr);
+	*(s->last ? &s->last->behind : &s->first) = r;
+	s->last = r;
+	s->nr++;
+	s->bytes += sizeof(*r) + nr;
+	r->bound = r->id == JITREG_CODE_MAP && find(s, load);
+	hang(s, r);
+}
+
+static void drop(struct code_store *s, const uint64_t *subject)
+{
+	struct record *r = find(s, subject);
+
+	if (r)
+		forget(s, r);
+}
+
+static void move(struct code_store *s, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	uint64_t subject[NR_SUBJECT] = { JITREG_LOAD, from };
+	struct record *load = find(s, subject);
+
+	if (!load || from == to)
+		return;
+	unhang(s, load);
+	load->address = load->subject[1] = PLACE_NONE; /* so that its new place can be cleared */
+	hang(s, load);
+	clear(s, from, 1, false);
+	clear(s, to, bytes, true);
+	unhang(s, load);
+	load->address = load->subject[1] = to;
+	memcpy(load->data + offsetof(struct jitreg_load, code_addr), &to, sizeof(to));
+	hang(s, load);
+}
+
+void code_store_add(struct code_store *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
+{
+	uint64_t subject[NR_SUBJECT] = { 0 }, address = PLACE_NONE;
+	struct jitreg_prefix prefix;
+
+	memcpy(&prefix, record, sizeof(prefix));
+	subject[0] = prefix.id;
+	switch (prefix.id) {
+	case JITREG_LOAD:
+		subject[1] = address = v[F(load, code_addr)].u;
+		clear(s, address, v[F(load, code_size)].u, true);
+		bind(s, address, tid);
+		break;
+	case JITREG_MOVE:
+		move(s, v[F(move, old_code_addr)].u, v[F(move, new_code_addr)].u, v[F(move, code_size)].u);
+		return;
+	case JITREG_DEBUG_INFO:
+		subject[1] = address = v[F(debug_info, code_addr)].u;
+		break;
+	case JITREG_INLINES:
+		subject[1] = address = v[F(inlines, code_addr)].u;
+		break;
+	case JITREG_CODE_MAP:
+		subject[1] = address = v[F(code_map, code_addr)].u;
+		break;
+	case JITREG_UNWINDING_INFO:
+		subject[1] = tid;
+		subject[2] = 1; /* waiting, see bind() */
+		break;
+	case JITREG_IMAGE:
+		if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF) {
+			subject[1] = address = replace_by_elf(s, v[F(image, bytes)].p, v[F(image, bytes)].bytes);
+			subject[3] = 1;
+		} else {
+			subject[1] = v[F(image, load_bias)].u;
+			subject[2] = hash_text(&v[F(image, path)]);
+		}
+		break;
+	case JITREG_IMAGE_UNLOAD:
+		subject[0] = JITREG_IMAGE;
+		subject[1] = v[F(image_unload, load_bias)].u;
+		subject[2] = hash_text(&v[F(image_unload, path)]);
+		drop(s, subject);
+		return;
+	case JITREG_REGION:
+		subject[1] = address = v[F(region, address)].u;
+		break;
+	case JITREG_CODE_UNLOAD:
+		unload(s, v[F(code_unload, address)].u, v[F(code_unload, bytes)].u);
+		return;
+	case JITREG_EH_FRAME:
+		subject[1] = v[F(eh_frame, address)].u;
+		break;
+	case JITREG_LEVEL:
+		subject[1] = v[F(level, level)].u;
+		break;
+	case JITREG_COMPONENT:
+		subject[1] = v[F(component, level)].u;
+		subject[2] = v[F(component, component)].u;
+		break;
+	case JITREG_LINK:
+	case JITREG_UNLINK:
+		subject[0] = JITREG_LINK;
+		subject[1] = v[F(link, lower_level)].u << 32 | v[F(link, upper_level)].u;
+		subject[2] = v[F(link, lower)].u;
+		subject[3] = v[F(link, upper)].u;
+		if (prefix.id == JITREG_UNLINK) {
+			drop(s, subject);
+			return;
+		}
+		break;
+	case JITREG_EDGE:
+		subject[1] = v[F(edge, level)].u;
+		subject[2] = v[F(edge, from)].u;
+		subject[3] = v[F(edge, to)].u;
+		break;
+	case JITREG_TAG:
+		subject[1] = v[F(tag, where)].u;
+		subject[2] = v[F(tag, address)].u;
+		break;
+	case JITREG_COUNTER:
+		subject[1] = v[F(counter, level)].u;
+		subject[2] = v[F(counter, component)].u;
+		subject[3] = hash_text(&v[F(counter, name)]);
+		break;
+	case JITREG_MARK: /* only what has begun and not ended */
+		subject[1] = v[F(mark, level)].u << 32 ^ hash_text(&v[F(mark, name)]);
+		subject[2] = v[F(mark, component)].u;
+		subject[3] = v[F(mark, instance)].u;
+		if (v[F(mark, action)].u != JITREG_MARK_BEGIN) {
+			drop(s, subject);
+			return;
+		}
+		break;
+	case JITREG_SOURCE:
+		subject[1] = v[F(source, level)].u;
+		subject[2] = hash_text(&v[F(source, name)]);
+		break;
+	default: /* of the moment only, or unknown */
+		return;
+	}
+	keep(s, tid, record, bytes, subject, address);
+}
+
+void code_store_each(const struct code_store *s, void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
+		     void *context)
+{
+	for (const struct record *r = s->first; r; r = r->behind)
+		each(context, r->tid, r->data, r->bytes);
+}
+
+uint64_t code_store_records(const struct code_store *s)
+{
+	return s->nr;
+}
+
+uint64_t code_store_bytes(const struct code_store *s)
+{
+	return s->bytes;
+}
+
+uint64_t code_store_take_forgotten(struct code_store *s)
+{
+	uint64_t forgotten = s->forgotten;
+
+	s->forgotten = 0;
+	return forgotten;
+}

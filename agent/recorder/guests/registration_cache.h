@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one process has registered and not taken back: the records that a recording which starts now needs to know
+ * everything since the process's start.  A record goes when it is unloaded, unlinked or replaced (the same component, code at
+ * the same place), so the store is as large as what lives; above its limit the oldest records are forgotten and counted.
+ *
+ * Records are those of jitreg.h, as they came from the guest: hostile, and checked by schema_parse() before they get here.
+ * Context: thread.
+ */
+#ifndef TAILOR_REGISTRATION_CACHE_H
+#define TAILOR_REGISTRATION_CACHE_H
+
+#include "jitreg/trace/schema.h"
+
+struct code_store;
+
+/* 0 or -ENOMEM. */
+int code_store_create(uint64_t limit_bytes, struct code_store **out);
+void code_store_destroy(struct code_store *s);
+
+/* A whole record, prefix included, and its fields as schema_parse() yielded them. */
+void code_store_add(struct code_store *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *values);
+
+/* All that is kept, in the order in which it came. */
+void code_store_each(const struct code_store *s, void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
+		     void *context);
+
+uint64_t code_store_records(const struct code_store *s);
+uint64_t code_store_bytes(const struct code_store *s);
+/* Records that were forgotten for lack of room since the last call. */
+uint64_t code_store_take_forgotten(struct code_store *s);
+
+#endif

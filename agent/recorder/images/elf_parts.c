@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/elf_parts.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MERGED_MAX (48u << 20) /* of one file; a trace chunk holds 64 MiB */
+#define SECTIONS_MAX 4096u
+
+/* By name, because types do not tell debug sections apart; what there is room for is taken in this order.  (.eh_frame_hdr says
+ * again what .eh_frame does.) */
+static const char *const wanted[] = {
+	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".debug_frame",
+	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
+	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
+	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".text",
+};
+
+/* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */
+#define FRAMES_FEW 256u
+#define TEXT_MAX (1u << 20)
+
+static int read_at(int fd, uint64_t offset, void *to, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t n = pread(fd, to, bytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EBADMSG;
+		to = (char *)to + n;
+		offset += (size_t)n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int add_part(int fd, struct elf_parts *p, uint64_t offset, uint64_t bytes)
+{
+	struct elf_part *part = &p->part[p->nr];
+	int ret;
+
+	if (bytes == 0)
+		return 0;
+	if (offset > p->file_bytes || bytes > p->file_bytes - offset || p->nr == ELF_PARTS_MAX)
+		return -EBADMSG;
+	part->bytes = malloc(bytes);
+	if (!part->bytes)
+		return -ENOMEM;
+	ret = read_at(fd, offset, part->bytes, bytes);
+	if (ret) {
+		free(part->bytes);
+		return ret;
+	}
+	part->file_offset = offset;
+	part->nr = bytes;
+	p->nr++;
+	return 0;
+}
+
+static void find_build_id(struct elf_parts *p, const unsigned char *note, size_t bytes)
+{
+	Elf64_Nhdr n;
+
+	while (bytes >= sizeof(n)) {
+		size_t name, desc;
+
+		memcpy(&n, note, sizeof(n));
+		name = ((size_t)n.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)n.n_descsz + 3) & ~(size_t)3;
+		if (name > bytes - sizeof(n) || desc > bytes - sizeof(n) - name)
+			return;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(note + sizeof(n), "GNU", 4) == 0 &&
+		    n.n_descsz <= ELF_BUILD_ID_MAX) {
+			memcpy(p->build_id, note + sizeof(n) + name, n.n_descsz);
+			p->build_id_bytes = n.n_descsz;
+			return;
+		}
+		note += sizeof(n) + name + desc;
+		bytes -= sizeof(n) + name + desc;
+	}
+}
+
+static bool is_frames(const char *name)
+{
+	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".debug_frame") == 0;
+}
+
+/* Is a section wanted?  frames_bytes: of all sections of frames. */
+static bool is_wanted(const char *name, const Elf64_Shdr *s, bool frames, uint64_t frames_bytes)
+{
+	if (strcmp(name, ".text") == 0)
+		return frames && frames_bytes <= FRAMES_FEW && s->sh_size <= TEXT_MAX;
+	return frames || !is_frames(name);
+}
+
+static uint64_t sum_frames(const Elf64_Shdr *s, int nr, const char *names, uint64_t names_bytes)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < nr; i++)
+		if (s[i].sh_name < names_bytes && s[i].sh_type != SHT_NOBITS && is_frames(names + s[i].sh_name))
+			sum += s[i].sh_size < UINT32_MAX ? s[i].sh_size : UINT32_MAX;
+	return sum;
+}
+
+static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool frames, uint64_t *kept)
+{
+	uint64_t frames_bytes = 0;
+	Elf64_Shdr *s;
+	char *names = NULL;
+	int ret = 0;
+
+	if (h->e_shnum == 0)
+		return 0;
+	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shnum > SECTIONS_MAX)
+		return -EBADMSG;
+	ret = add_part(fd, p, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s));
+	if (ret || h->e_shstrndx >= h->e_shnum)
+		return ret;
+	s = p->part[p->nr - 1].bytes;
+	if (s[h->e_shstrndx].sh_size > MERGED_MAX || s[h->e_shstrndx].sh_size == 0)
+		return -EBADMSG;
+	names = calloc(1, s[h->e_shstrndx].sh_size + 1);
+	if (!names)
+		return -ENOMEM;
+	ret = read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
+	if (ret == 0)
+		frames_bytes = sum_frames(s, h->e_shnum, names, s[h->e_shstrndx].sh_size);
+	for (size_t n = 0; ret == 0 && n < sizeof(wanted) / sizeof(wanted[0]); n++)
+		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
+			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
+			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
+				continue;
+			if (s[i].sh_size > MERGED_MAX - *kept) {
+				p->left_out = "sections larger than a trace keeps are left out";
+				continue;
+			}
+			ret = add_part(fd, p, s[i].sh_offset, s[i].sh_size);
+			if (ret == -EBADMSG) {
+				p->left_out = "sections that reach behind the end of the file are left out";
+				ret = 0;
+				continue;
+			}
+			*kept += s[i].sh_size;
+			if (ret == 0 && s[i].sh_size && strcmp(wanted[n], ".note.gnu.build-id") == 0)
+				find_build_id(p, p->part[p->nr - 1].bytes, p->part[p->nr - 1].nr);
+		}
+	free(names);
+	return ret;
+}
+
+/* Files without section headers (the vdso is copied whole; stripped ones exist): what the segments say. */
+static int add_segments(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
+{
+	const Elf64_Phdr *ph;
+	uint32_t part = p->nr;
+	int ret;
+
+	if (h->e_phnum == 0 || h->e_phentsize != sizeof(*ph) || h->e_phnum > SECTIONS_MAX)
+		return -EBADMSG;
+	ret = add_part(fd, p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*ph));
+	if (ret)
+		return ret;
+	ph = p->part[part].bytes;
+	for (int i = 0; i < h->e_phnum && h->e_shnum == 0; i++)
+		if (ph[i].p_type == PT_NOTE && ph[i].p_filesz < 65536) {
+			if (add_part(fd, p, ph[i].p_offset, ph[i].p_filesz) == 0 && ph[i].p_filesz)
+				find_build_id(p, p->part[p->nr - 1].bytes, p->part[p->nr - 1].nr);
+		}
+	return 0;
+}
+
+int elf_parts_read(int fd, bool frames, struct elf_parts *out)
+{
+	Elf64_Ehdr h;
+	struct stat st;
+	uint64_t kept = 0;
+	int ret;
+
+	*out = (struct elf_parts){ 0 };
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	out->file_bytes = (uint64_t)st.st_size;
+	ret = read_at(fd, 0, &h, sizeof(h));
+	if (ret == 0 && (memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+			 h.e_ident[EI_DATA] != ELFDATA2LSB))
+		ret = -EBADMSG;
+	if (ret == 0)
+		ret = add_part(fd, out, 0, sizeof(h));
+	if (ret == 0)
+		ret = add_segments(fd, out, &h);
+	if (ret == 0)
+		ret = add_sections(fd, out, &h, frames, &kept);
+	if (ret)
+		elf_parts_free(out);
+	return ret;
+}
+
+int elf_parts_read_vdso(struct elf_parts *out)
+{
+	const unsigned char *base = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+	Elf64_Ehdr h;
+	uint64_t bytes;
+
+	*out = (struct elf_parts){ 0 };
+	if (!base)
+		return -ENOENT;
+	memcpy(&h, base, sizeof(h));
+	bytes = h.e_shoff + (uint64_t)h.e_shnum * h.e_shentsize; /* the section headers come last */
+	out->part[0].bytes = malloc(bytes);
+	if (!out->part[0].bytes)
+		return -ENOMEM;
+	memcpy(out->part[0].bytes, base, bytes);
+	out->part[0].nr = bytes;
+	out->nr = 1;
+	out->file_bytes = bytes;
+	for (int i = 0; i < h.e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		memcpy(&ph, base + h.e_phoff + (size_t)i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_NOTE)
+			find_build_id(out, base + ph.p_offset, ph.p_filesz);
+	}
+	return 0;
+}
+
+void elf_parts_free(struct elf_parts *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		free(p->part[i].bytes);
+	*p = (struct elf_parts){ 0 };
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/elf_prune.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE (1ull << ELF_THIN_PAGE_SHIFT)
+#define FRAME_HEAD 8u	/* length, and where the CIE is */
+#define PCREL_SDATA4 0x1b /* how compilers write a frame's address; anything else is left alone */
+
+/* What was seen, in the file's own addresses: ranges, ascending. */
+struct range {
+	uint64_t start, end;
+};
+
+struct ranges {
+	struct range *range;
+	size_t nr;
+};
+
+static const struct elf_part *find_part(const struct elf_parts *p, uint64_t file_offset, uint64_t bytes)
+{
+	for (uint32_t i = 0; bytes && i < p->nr; i++)
+		if (p->part[i].file_offset == file_offset && p->part[i].nr >= bytes)
+			return &p->part[i];
+	return NULL;
+}
+
+static bool is_seen(const struct elf_seen *seen, uint64_t page)
+{
+	return page < seen->nr && seen->bits[page / 64] >> page % 64 & 1;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	uint64_t x = ((const struct range *)a)->start, y = ((const struct range *)b)->start;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Pages of executable segments. */
+static bool find_ranges(const struct elf_parts *p, const Elf64_Ehdr *h, const struct elf_seen *seen, struct ranges *out)
+{
+	const struct elf_part *part = find_part(p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
+	size_t capacity = 0;
+
+	for (uint64_t n = 0; n < seen->nr; n++)
+		capacity += is_seen(seen, n);
+	out->nr = 0;
+	/* a page may lie in two segments that share it */
+	out->range = part ? malloc((2 * capacity + 1) * sizeof(*out->range)) : NULL;
+	if (!out->range)
+		return false;
+	for (uint16_t i = 0; i < h->e_phnum; i++) {
+		Elf64_Phdr s;
+
+		memcpy(&s, (const char *)part->bytes + i * sizeof(s), sizeof(s));
+		if (s.p_type != PT_LOAD || !(s.p_flags & PF_X) || s.p_offset > UINT64_MAX / 2 || s.p_filesz > UINT64_MAX / 2)
+			continue;
+		for (uint64_t n = s.p_offset / PAGE; n < seen->nr && n * PAGE < s.p_offset + s.p_filesz; n++) {
+			uint64_t start = n * PAGE - s.p_offset + s.p_vaddr;
+
+			if (is_seen(seen, n) && out->nr < 2 * capacity)
+				out->range[out->nr++] = (struct range){ start, start + PAGE };
+		}
+	}
+	qsort(out->range, out->nr, sizeof(*out->range), by_start);
+	return true;
+}
+
+/* Does [start, end) reach into one? */
+static bool reaches(const struct ranges *r, uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = r->nr;
+
+	while (low < high) { /* the first that ends behind start */
+		size_t middle = (low + high) / 2;
+
+		if (r->range[middle].end > start)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < r->nr && r->range[low].start < end;
+}
+
+/* -------------------------------------------------------------------------------------------------------- symbols */
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The largest of nr ascending addresses that is not behind address; 0: there is none. */
+static uint64_t last_before(const uint64_t *addresses, size_t nr, uint64_t address)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (addresses[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? addresses[low - 1] : 0;
+}
+
+/* Where the last symbols before each range begin: without a size of their own they may reach into it. */
+static size_t find_lasts(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *sorted, uint64_t *lasts)
+{
+	size_t nr_sorted = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (symbols[i].st_shndx != SHN_UNDEF)
+			sorted[nr_sorted++] = symbols[i].st_value;
+	qsort(sorted, nr_sorted, sizeof(*sorted), compare_addresses);
+	for (size_t i = 0; i < r->nr; i++)
+		lasts[i] = last_before(sorted, nr_sorted, r->range[i].start);
+	qsort(lasts, r->nr, sizeof(*lasts), compare_addresses);
+	return r->nr;
+}
+
+static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, const struct elf_part *texts, uint64_t texts_bytes,
+			 const struct ranges *r)
+{
+	size_t nr = table_bytes / sizeof(Elf64_Sym), nr_lasts = 0;
+	Elf64_Sym *symbols = table->bytes;
+	char *text = texts->bytes, *kept = calloc(1, texts_bytes);
+	uint64_t *sorted = malloc((nr + 1) * sizeof(*sorted)), *lasts = malloc((r->nr + 1) * sizeof(*lasts));
+
+	if (kept && sorted && lasts)
+		nr_lasts = find_lasts(symbols, nr, r, sorted, lasts);
+	for (size_t i = 0; kept && sorted && lasts && i < nr; i++) {
+		Elf64_Sym *s = &symbols[i];
+		uint64_t end = s->st_value + (s->st_size ? s->st_size : 1);
+
+		if (s->st_shndx == SHN_UNDEF || reaches(r, s->st_value, end < s->st_value ? UINT64_MAX : end) ||
+		    (s->st_value && s->st_value == last_before(lasts, nr_lasts, s->st_value))) {
+			if (s->st_name < texts_bytes)
+				memcpy(kept + s->st_name, text + s->st_name, strnlen(text + s->st_name, texts_bytes - s->st_name));
+		} else {
+			memset(s, 0, sizeof(*s));
+		}
+	}
+	if (kept && sorted && lasts)
+		memcpy(text, kept, texts_bytes);
+	free(kept);
+	free(sorted);
+	free(lasts);
+}
+
+/* --------------------------------------------------------------------------------------------------------- frames */
+
+static uint32_t load_u32(const unsigned char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* A CIE "zR" with pc-relative addresses of 4 bytes, perhaps with a personality and the like in between. */
+static bool is_usual_cie(const unsigned char *cie, uint32_t bytes)
+{
+	const unsigned char *at = cie + FRAME_HEAD + 1, *end = cie + bytes; /* behind the version */
+	const char *augmentation = (const char *)at;
+
+	if (bytes < FRAME_HEAD + 8 || cie[FRAME_HEAD] != 1 || !memchr(at, 0, (size_t)(end - at)))
+		return false;
+	at += strlen(augmentation) + 1;
+	/* the alignments, the return address' register and the length of what follows are all of one byte where this holds */
+	if (*augmentation++ != 'z' || end - at < 4 || (at[0] | at[1] | at[3]) & 0x80)
+		return false;
+	at += 4;
+	for (; *augmentation; augmentation++) {
+		if (*augmentation == 'R')
+			return at < end && *at == PCREL_SDATA4;
+		if (*augmentation == 'P' && at < end) /* its encoding, and an address of 4 bytes */
+			at += (*at & 0x0f) == 0x0b || (*at & 0x0f) == 0x03 ? 5 : end - at;
+		else if (*augmentation == 'L')
+			at++;
+		else if (*augmentation != 'S' && *augmentation != 'B')
+			return false;
+	}
+	return false;
+}
+
+/* Are all entries as we know them? */
+static bool check_frames(const unsigned char *section, uint64_t bytes)
+{
+	for (uint64_t at = 0; at < bytes;) {
+		uint32_t length, cie;
+
+		if (bytes - at < 4)
+			return false;
+		length = load_u32(section + at);
+		if (length == 0)
+			return true; /* the end */
+		if (length < 12 || length > bytes - at - 4)
+			return false;
+		cie = load_u32(section + at + 4);
+		if (cie == 0 ? !is_usual_cie(section + at, length + 4) : cie > at + 4)
+			return false;
+		at += 4 + (uint64_t)length;
+	}
+	return true;
+}
+
+/* Frames in a row that nobody needs become one that covers nothing. */
+static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
+{
+	unsigned char *run = NULL; /* the first of such a row */
+
+	if (!check_frames(section, bytes))
+		return;
+	for (uint64_t at = 0; bytes - at >= 4 && load_u32(section + at);) {
+		uint32_t length = load_u32(section + at);
+		uint64_t start = address + at + FRAME_HEAD + (uint64_t)(int64_t)(int32_t)load_u32(section + at + FRAME_HEAD);
+		bool cie = load_u32(section + at + 4) == 0;
+
+		if (cie || reaches(r, start, start + load_u32(section + at + FRAME_HEAD + 4))) {
+			run = NULL;
+		} else {
+			memset(section + at + FRAME_HEAD, 0, length + 4 - FRAME_HEAD);
+			if (run) {
+				uint32_t all = load_u32(run) + 4 + length;
+
+				memset(section + at, 0, FRAME_HEAD);
+				memcpy(run, &all, sizeof(all));
+			} else {
+				run = section + at;
+			}
+		}
+		at += 4 + (uint64_t)length;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------ files */
+
+static bool is_symbol_table(const Elf64_Shdr *s)
+{
+	return s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM;
+}
+
+/* Names that only this table refers to. */
+static bool has_own_names(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *table)
+{
+	int users = 0;
+
+	for (uint16_t i = 0; i < h->e_shnum; i++)
+		users += is_symbol_table(&sections[i]) && sections[i].sh_link == table->sh_link;
+	return users == 1 && table->sh_link < h->e_shnum && table->sh_link != h->e_shstrndx;
+}
+
+static void thin_section(const struct elf_parts *p, const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *s,
+			 const char *name, const struct ranges *r)
+{
+	const struct elf_part *part = find_part(p, s->sh_offset, s->sh_size), *texts;
+
+	if (!part || s->sh_type == SHT_NOBITS)
+		return;
+	if (is_symbol_table(s) && has_own_names(sections, h, s)) {
+		const Elf64_Shdr *link = &sections[s->sh_link];
+
+		texts = find_part(p, link->sh_offset, link->sh_size);
+		if (texts && texts != part)
+			thin_symbols(part, s->sh_size, texts, link->sh_size, r);
+	} else if (strcmp(name, ".eh_frame") == 0) {
+		thin_frames(part->bytes, s->sh_size, s->sh_addr, r);
+	}
+}
+
+void elf_thin(struct elf_parts *p, const struct elf_seen *seen)
+{
+	const struct elf_part *head = find_part(p, 0, sizeof(Elf64_Ehdr)), *part, *names;
+	const Elf64_Shdr *sections;
+	struct ranges ranges;
+	Elf64_Ehdr h;
+
+	if (!head)
+		return;
+	memcpy(&h, head->bytes, sizeof(h));
+	part = find_part(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*sections));
+	if (!part || h.e_shstrndx >= h.e_shnum || h.e_phentsize != sizeof(Elf64_Phdr) || p->nr == 1)
+		return;
+	sections = part->bytes;
+	names = find_part(p, sections[h.e_shstrndx].sh_offset, sections[h.e_shstrndx].sh_size);
+	if (!names || !find_ranges(p, &h, seen, &ranges))
+		return;
+	for (uint16_t i = 0; i < h.e_shnum; i++) {
+		const char *name = (const char *)names->bytes + sections[i].sh_name;
+		size_t left = sections[i].sh_name < sections[h.e_shstrndx].sh_size ?
+			sections[h.e_shstrndx].sh_size - sections[i].sh_name : 0;
+
+		if (left && memchr(name, 0, left))
+			thin_section(p, sections, &h, &sections[i], name, &ranges);
+	}
+	free(ranges.range);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of a file's symbols and frames, those that lie where nobody ever was: zeros in their place, which compress to nothing.
+ * What is left reads as before: symbols that are missing have no name and no address, frames that are missing are one that
+ * covers nothing.  Context: thread.
+ */
+#ifndef TAILOR_ELF_PRUNE_H
+#define TAILOR_ELF_PRUNE_H
+
+#include "agent/recorder/images/elf_parts.h"
+
+#include <stdbool.h>
+
+#define ELF_THIN_PAGE_SHIFT 12
+
+/* Pages of the file in which an address was seen (bit n: page n), and how many bits there are. */
+struct elf_seen {
+	const uint64_t *bits;
+	uint64_t nr;
+};
+
+/*
+ * Keeps the symbols that reach into a seen page, that begin last before one, or that are defined elsewhere; and the frames
+ * that reach into one.  A file that is not as expected stays as it is.
+ */
+void elf_thin(struct elf_parts *p, const struct elf_seen *seen);
+
+#endif

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/images.h"
+
+#include "agent/recorder/images/elf_prune.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE_SHIFT ELF_THIN_PAGE_SHIFT
+#define SEEN_PAGES 1024u /* per process: a page is looked up again when another one took its slot */
+#define PENDING_MAX 256u
+#define PENDING_TRIES 100u /* drains */
+#define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
+#define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
+#define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
+#define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones wait, and lose what nobody needed */
+#define BUILD_ID_MAX 20
+#define DELETED " (deleted)"
+
+struct image {
+	struct image *next;
+	struct image *next_needed;
+	int fd; /* -1: not opened */
+	bool needed;
+	uint64_t bytes, device, inode; /* of the file */
+	uint64_t *seen; /* which of its pages samples were in; NULL without memory */
+	bool vdso;
+	int error;
+	uint32_t build_id_bytes;
+	unsigned char build_id[BUILD_ID_MAX]; /* of the file that was mapped, as the kernel or the guest said */
+	char path[]; /* as the mapping has it */
+};
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t to_file; /* from an address to the file's offset */
+	struct image *image;
+};
+
+struct pending {
+	uint64_t address;
+	unsigned tries;
+};
+
+struct process {
+	struct process *next;
+	uint32_t pid;
+	uint32_t nr, capacity;
+	struct mapping *mapping; /* sorted by start, disjoint */
+	uint64_t seen[SEEN_PAGES];
+	uint32_t nr_pending;
+	unsigned ended; /* 0: alive; else drains since its end */
+	struct pending pending[PENDING_MAX];
+};
+
+#define BUCKETS 4096u
+#define KEY_BYTES (2 * ELF_BUILD_ID_MAX + 1)
+struct images {
+	bool frames; /* unwind tables are wanted */
+	bool past, other_kernel; /* images_of_the_past() */
+	struct process *process[BUCKETS];
+	bool unsettled; /* somebody waits for a mapping, or has ended */
+	struct process *last; /* most samples in a row come from one process */
+	struct image *image[BUCKETS];
+	struct image *needed; /* those whose file is to be written */
+	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
+	size_t nr_keys, keys_capacity;
+};
+
+int images_create(bool frames, struct images **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->frames = frames;
+	return 0;
+}
+
+void images_destroy(struct images *i)
+{
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		for (struct image *next, *m = i->image[b]; m; m = next) {
+			next = m->next;
+			if (m->fd >= 0)
+				close(m->fd);
+			free(m->seen);
+			free(m);
+		}
+		while (i->process[b])
+			images_forget(i, i->process[b]->pid);
+	}
+	free(i->key);
+	free(i);
+}
+
+void images_of_the_past(struct images *i, bool same_kernel)
+{
+	i->past = true;
+	i->other_kernel = !same_kernel;
+}
+
+static struct process **process_slot(struct images *i, uint32_t pid)
+{
+	struct process **p = &i->process[pid % BUCKETS];
+
+	while (*p && (*p)->pid != pid)
+		p = &(*p)->next;
+	return p;
+}
+
+/* NULL only without memory. */
+static struct process *get_process(struct images *i, uint32_t pid)
+{
+	struct process **slot;
+
+	if (i->last && i->last->pid == pid)
+		return i->last;
+	slot = process_slot(i, pid);
+	if (!*slot) {
+		*slot = calloc(1, sizeof(**slot));
+		if (!*slot)
+			return NULL;
+		(*slot)->pid = pid;
+	}
+	return i->last = *slot;
+}
+
+void images_forget(struct images *i, uint32_t pid)
+{
+	struct process **slot = process_slot(i, pid), *p = *slot;
+
+	if (!p)
+		return;
+	if (i->last == p)
+		i->last = NULL;
+	*slot = p->next;
+	free(p->mapping);
+	free(p);
+}
+
+void images_exit(struct images *i, uint32_t pid)
+{
+	struct process *p = *process_slot(i, pid);
+
+	if (p && !p->ended)
+		p->ended = 1;
+	i->unsettled = true;
+}
+
+static bool is_image(const struct image *m, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
+{
+	if (strncmp(m->path, path, bytes) || m->path[bytes])
+		return false;
+	/* another file under the same name is another image */
+	return !build_id_bytes || !m->build_id_bytes ||
+	       (m->build_id_bytes == build_id_bytes && memcmp(m->build_id, build_id, build_id_bytes) == 0);
+}
+
+static struct image *get_image(struct images *i, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
+{
+	uint32_t hash = 2166136261u;
+	struct image **slot;
+
+	for (size_t n = 0; n < bytes; n++)
+		hash = (hash ^ (unsigned char)path[n]) * 16777619u;
+	slot = &i->image[hash % BUCKETS];
+	while (*slot && !is_image(*slot, path, bytes, build_id, build_id_bytes))
+		slot = &(*slot)->next;
+	if (!*slot) {
+		*slot = calloc(1, sizeof(**slot) + bytes + 1);
+		if (!*slot)
+			return NULL;
+		memcpy((*slot)->path, path, bytes);
+		(*slot)->fd = -1;
+		(*slot)->vdso = strcmp((*slot)->path, "[vdso]") == 0;
+	}
+	if (build_id_bytes && !(*slot)->build_id_bytes) {
+		memcpy((*slot)->build_id, build_id, build_id_bytes);
+		(*slot)->build_id_bytes = (uint32_t)build_id_bytes;
+	}
+	return *slot;
+}
+
+/* First mapping that ends behind address. */
+static uint32_t lower_bound(const struct process *p, uint64_t address)
+{
+	uint32_t low = 0, high = p->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->mapping[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is there a file behind it?  //anon, [heap], memfd and System V memory have none. */
+static bool is_file(const char *path, size_t bytes)
+{
+	return bytes > 1 && path[0] == '/' && path[1] != '/' && !(bytes > 6 && memcmp(path, "/memfd", 6) == 0) &&
+	       !(bytes > 5 && memcmp(path, "/SYSV", 5) == 0) && !(bytes > 5 && memcmp(path, "/dev/", 5) == 0);
+}
+
+void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t file_offset, const char *path,
+		size_t path_bytes, const void *build_id, size_t build_id_bytes)
+{
+	struct process *p = get_process(i, pid);
+	struct mapping new = { address, address + bytes, file_offset - address, NULL };
+	uint32_t from, to;
+
+	path_bytes = strnlen(path, path_bytes);
+	if (!p || new.end < address || bytes == 0)
+		return;
+	if (is_file(path, path_bytes) || (path_bytes == 6 && memcmp(path, "[vdso]", 6) == 0))
+		new.image = get_image(i, path, path_bytes, build_id, build_id_bytes <= BUILD_ID_MAX ? build_id_bytes : 0);
+	if (p->nr >= MAPPINGS_MAX)
+		return;
+	if (p->nr + 2 > p->capacity) {
+		uint32_t capacity = p->capacity ? 2 * p->capacity : 64;
+		struct mapping *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		p->mapping = bigger;
+		p->capacity = capacity;
+	}
+	from = lower_bound(p, address);
+	/* what it overlaps keeps its ends */
+	if (from < p->nr && p->mapping[from].start < address) {
+		struct mapping behind = p->mapping[from];
+
+		p->mapping[from].end = address;
+		from++;
+		if (behind.end > new.end) {
+			behind.start = new.end;
+			memmove(p->mapping + from + 1, p->mapping + from, (p->nr - from) * sizeof(new));
+			p->mapping[from] = behind;
+			p->nr++;
+		}
+	}
+	for (to = from; to < p->nr && p->mapping[to].end <= new.end; to++)
+		;
+	if (to < p->nr && p->mapping[to].start < new.end)
+		p->mapping[to].start = new.end;
+	if (p->nr + 1 > p->capacity)
+		return;
+	memmove(p->mapping + from + 1, p->mapping + to, (p->nr - to) * sizeof(new));
+	p->mapping[from] = new;
+	p->nr += 1 - (to - from);
+	memset(p->seen, 0, sizeof(p->seen));
+}
+
+void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
+{
+	struct process *parent = *process_slot(i, ppid), *child;
+
+	if (*process_slot(i, pid) && (*process_slot(i, pid))->ended)
+		images_forget(i, pid); /* its number is used again */
+	child = get_process(i, pid);
+	if (!parent || !parent->nr || !child || parent == child || child->nr)
+		return;
+	child->mapping = malloc((parent->nr + 2) * sizeof(struct mapping));
+	if (!child->mapping)
+		return;
+	memcpy(child->mapping, parent->mapping, parent->nr * sizeof(struct mapping));
+	child->nr = parent->nr;
+	child->capacity = parent->nr + 2;
+}
+
+static int open_file(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* While the process lives, its own view comes first: it may be in a container, or its file deleted. */
+static void need(struct images *i, const struct mapping *at, uint32_t pid)
+{
+	struct image *m = at->image;
+	size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
+	char path[4200], exe[4200];
+	struct stat st;
+	ssize_t n;
+
+	if (m->needed)
+		return;
+	m->needed = true;
+	m->next_needed = i->needed;
+	i->needed = m;
+	if (m->vdso) {
+		m->error = i->other_kernel ? ENOENT : 0;
+		return;
+	}
+	if (i->past) {
+		/* to open a device may do something */
+		errno = ENOENT;
+		m->fd = stat(m->path, &st) == 0 && S_ISREG(st.st_mode) ? open_file(m->path) : -1;
+		if (m->fd < 0)
+			m->error = errno;
+	} else if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start,
+			 (unsigned long long)at->end);
+		m->fd = open_file(path); /* needs privileges */
+		snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+		n = m->fd < 0 ? readlink(path, exe, sizeof(exe) - 1) : -1;
+		if (n == (ssize_t)bytes && memcmp(exe, m->path, bytes) == 0)
+			m->fd = open_file(path);
+		if (m->fd < 0)
+			m->error = ENOENT;
+	} else {
+		snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
+		m->fd = open_file(path);
+		if (m->fd < 0)
+			m->fd = open_file(m->path);
+		if (m->fd < 0)
+			m->error = errno;
+	}
+	if (m->fd >= 0 && fstat(m->fd, &st) == 0) {
+		m->bytes = (uint64_t)st.st_size;
+		m->device = st.st_dev;
+		m->inode = st.st_ino;
+	}
+	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
+}
+
+static void mark_seen(struct image *m, uint64_t page)
+{
+	if (m->seen && page <= m->bytes >> PAGE_SHIFT)
+		m->seen[page / 64] |= 1ull << page % 64;
+}
+
+static bool look_up(struct images *i, struct process *p, uint64_t address)
+{
+	uint32_t at = lower_bound(p, address);
+
+	if (at == p->nr || p->mapping[at].start > address)
+		return false;
+	if (p->mapping[at].image) {
+		need(i, &p->mapping[at], p->pid);
+		mark_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> PAGE_SHIFT);
+	}
+	return true;
+}
+
+static void touch(struct images *i, struct process *p, uint64_t address, bool must)
+{
+	uint64_t page = address >> PAGE_SHIFT, *slot = &p->seen[page % SEEN_PAGES];
+
+	if (*slot == page)
+		return;
+	*slot = page;
+	if (!look_up(i, p, address) && must && p->nr_pending < PENDING_MAX) {
+		p->pending[p->nr_pending++] = (struct pending){ address, 0 };
+		i->unsettled = true;
+	}
+}
+
+void images_sample(struct images *i, const struct sample_seen *seen)
+{
+	struct process *p = get_process(i, seen->pid);
+
+	if (!p)
+		return;
+	if (seen->user_ip)
+		touch(i, p, seen->user_ip, true);
+	if ((seen->nr_words || seen->nr_chain) && p->nr) {
+		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
+
+		for (uint32_t n = 0; n < seen->nr_words; n++) {
+			uint64_t word;
+
+			memcpy(&word, seen->words + 8 * n, 8);
+			if (word - low < span)
+				touch(i, p, word, false);
+		}
+		for (uint64_t n = 0; n < seen->nr_chain; n++)
+			if (!(seen->chain[n] >> 63) && seen->chain[n] - low < span) /* the kernel's are of no process */
+				touch(i, p, seen->chain[n], false);
+	}
+}
+
+void images_settle(struct images *i)
+{
+	if (!i->unsettled)
+		return;
+	i->unsettled = false;
+	for (unsigned b = 0; b < BUCKETS; b++)
+		for (struct process *next, *p = i->process[b]; p; p = next) {
+			uint32_t kept = 0;
+
+			next = p->next;
+			for (uint32_t n = 0; n < p->nr_pending; n++)
+				if (!look_up(i, p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
+					p->pending[kept++] = p->pending[n];
+			p->nr_pending = kept;
+			i->unsettled |= kept || p->ended;
+			if (p->ended && p->ended++ > ENDED_SETTLES)
+				images_forget(i, p->pid);
+		}
+}
+
+/* Remember that key is in the trace; false: it was already. */
+static bool add_key(struct images *i, const char *key)
+{
+	for (size_t n = 0; n < i->nr_keys; n++)
+		if (strcmp(i->key[n], key) == 0)
+			return false;
+	if (i->nr_keys == i->keys_capacity) {
+		size_t capacity = i->keys_capacity ? 2 * i->keys_capacity : 64;
+		void *bigger = realloc(i->key, capacity * sizeof(*i->key));
+
+		if (!bigger)
+			return true; /* written twice at worst */
+		i->key = bigger;
+		i->keys_capacity = capacity;
+	}
+	snprintf(i->key[i->nr_keys++], KEY_BYTES, "%s", key);
+	return true;
+}
+
+/* all: samples may still come. */
+static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
+{
+	struct elf_parts parts = { 0 };
+	char key[KEY_BYTES] = "";
+	const char *reason = "";
+	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
+
+	if (ret) {
+		reason = ret == -EBADMSG ? "not an ELF file that we can read" : strerror(-ret);
+		ret = -1;
+	} else if (m->build_id_bytes && (parts.build_id_bytes != m->build_id_bytes ||
+					 memcmp(parts.build_id, m->build_id, m->build_id_bytes))) {
+		elf_parts_free(&parts);
+		reason = "the file was replaced after it had been mapped";
+		ret = -1;
+	} else if (parts.left_out) {
+		reason = parts.left_out;
+	}
+	if (ret) { /* what refers to it does so by this */
+		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
+		parts.build_id_bytes = m->build_id_bytes;
+	}
+	for (uint32_t n = 0; n < parts.build_id_bytes; n++)
+		snprintf(key + 2 * n, 3, "%02x", parts.build_id[n]);
+	if (!ret && parts.build_id_bytes && !add_key(i, key)) {
+		elf_parts_free(&parts);
+		return;
+	}
+	if (!all && !ret && m->seen && !m->vdso)
+		elf_thin(&parts, &(struct elf_seen){ m->seen, (m->bytes >> PAGE_SHIFT) + 1 });
+	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
+	if (parts.build_id_bytes)
+		trace_record_text(w, key, 2 * parts.build_id_bytes);
+	else
+		trace_record_text(w, m->path, strlen(m->path));
+	trace_record_text(w, m->path, strlen(m->path));
+	trace_record_bytes(w, parts.build_id, parts.build_id_bytes);
+	trace_record_u64(w, parts.file_bytes);
+	trace_record_text(w, reason, strlen(reason));
+	trace_record_array(w, parts.nr);
+	for (uint32_t n = 0; n < parts.nr; n++) {
+		trace_record_array(w, 2);
+		trace_record_u64(w, parts.part[n].file_offset);
+		trace_record_bytes(w, parts.part[n].bytes, parts.part[n].nr);
+	}
+	trace_record_end(w);
+	trace_writer_flush(w, TRACE_CHUNK_FILES);
+	elf_parts_free(&parts);
+}
+
+/* Write the first of the list that is not larger than bytes.  Returns its size, or UINT64_MAX: there is none. */
+static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
+{
+	struct image **slot = &i->needed, *m;
+
+	while (*slot && (*slot)->bytes > bytes)
+		slot = &(*slot)->next_needed;
+	m = *slot;
+	if (!m)
+		return UINT64_MAX;
+	*slot = m->next_needed;
+	write_image(i, m, all, w, time_ns);
+	if (m->fd >= 0)
+		close(m->fd);
+	m->fd = -1;
+	return m->bytes;
+}
+
+void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns)
+{
+	uint64_t sum = 0, bytes;
+
+	while (sum < EARLY_BYTES && (bytes = write_next(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
+		sum += bytes;
+}
+
+/* The kernel and the guest may have different names for one file, and it is written once. */
+static bool is_same_file(const struct image *m, const struct image *n)
+{
+	if (m->bytes != n->bytes || !m->seen || !n->seen)
+		return false;
+	if (m->build_id_bytes && n->build_id_bytes == m->build_id_bytes)
+		return memcmp(m->build_id, n->build_id, m->build_id_bytes) == 0;
+	return m->fd >= 0 && n->fd >= 0 && m->device == n->device && m->inode == n->inode;
+}
+
+static void share_seen(struct image *m, struct image *n)
+{
+	for (uint64_t word = 0; word <= (m->bytes >> PAGE_SHIFT) / 64; word++)
+		m->seen[word] = n->seen[word] |= m->seen[word];
+}
+
+void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
+{
+	for (int twice = 0; twice < 2; twice++) /* the first of three learns from the last */
+		for (struct image *m = i->needed; m; m = m->next_needed)
+			for (struct image *n = m->next_needed; n; n = n->next_needed)
+				if (is_same_file(m, n))
+					share_seen(m, n);
+	while (write_next(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
+		;
+}

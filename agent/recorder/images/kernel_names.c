@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/kernel_names.h"
+
+#include "agent/recorder/images/kallsyms.h"
+#include "agent/recorder/process/proc_number.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SLOTS 1024u /* a power of two, at first */
+#define SLOTS_MAX (1u << 20)
+#define FUNCTIONS_MAX (1u << 18) /* in one record */
+
+struct kernel_names {
+	uint64_t *slot; /* addresses, open addressing; 0: free */
+	uint32_t nr_slots, nr;
+	char why[256];
+};
+
+struct kernel_names *kernel_names_create(void)
+{
+	struct kernel_names *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->nr_slots = SLOTS;
+	k->slot = calloc(k->nr_slots, sizeof(*k->slot));
+	if (!k->slot) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void kernel_names_destroy(struct kernel_names *k)
+{
+	if (!k)
+		return;
+	free(k->slot);
+	free(k);
+}
+
+static uint64_t *slot_of(uint64_t *slot, uint32_t nr_slots, uint64_t address)
+{
+	uint32_t i = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (nr_slots - 1);
+
+	while (slot[i] && slot[i] != address)
+		i = (i + 1) & (nr_slots - 1);
+	return &slot[i];
+}
+
+/* Twice as many; where that may not be, what is full stays as it is: most functions have been seen by then. */
+static bool grow(struct kernel_names *k)
+{
+	uint64_t *bigger = k->nr_slots < SLOTS_MAX ? calloc(2 * (size_t)k->nr_slots, sizeof(*bigger)) : NULL;
+
+	if (!bigger)
+		return false;
+	for (uint32_t i = 0; i < k->nr_slots; i++)
+		if (k->slot[i])
+			*slot_of(bigger, 2 * k->nr_slots, k->slot[i]) = k->slot[i];
+	free(k->slot);
+	k->slot = bigger;
+	k->nr_slots *= 2;
+	return true;
+}
+
+static void take(struct kernel_names *k, uint64_t address)
+{
+	uint64_t *slot = slot_of(k->slot, k->nr_slots, address);
+
+	if (*slot || !address)
+		return;
+	if (k->nr >= k->nr_slots / 4 * 3) {
+		if (!grow(k))
+			return;
+		slot = slot_of(k->slot, k->nr_slots, address);
+	}
+	*slot = address;
+	k->nr++;
+}
+
+void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen)
+{
+	if (!seen->kernel)
+		return;
+	take(k, seen->ip);
+	for (uint64_t i = 0; i < seen->nr_chain; i++)
+		if (seen->chain[i] >> 63 && seen->chain[i] < PERF_CONTEXT_MAX)
+			take(k, seen->chain[i] - 1); /* a return address: the call is before it */
+}
+
+static int by_address(const void *x, const void *y)
+{
+	const struct kallsyms_function *a = x, *b = y;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* The functions that were hit, each once.  NULL without memory. */
+static struct kallsyms_function *find_functions(const struct kernel_names *k, struct kallsyms *symbols,
+						const struct kernel_names_origin *origin, uint32_t *nr)
+{
+	struct kallsyms_function *f = calloc((size_t)k->nr + 1, sizeof(*f));
+	uint32_t found = 0, kept = 0;
+
+	for (uint32_t i = 0; f && i < k->nr_slots; i++)
+		if (k->slot[i] && kallsyms_find(symbols, k->slot[i], &f[found]) &&
+		    (!origin || origin->was_there(origin->context, &f[found])))
+			found++;
+	if (f && found)
+		qsort(f, found, sizeof(*f), by_address);
+	for (uint32_t i = 0; i < found; i++)
+		if (i == 0 || f[i].address != f[kept - 1].address)
+			f[kept++] = f[i];
+	*nr = kept < FUNCTIONS_MAX ? kept : FUNCTIONS_MAX;
+	return f;
+}
+
+static void write_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
+{
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_KERNEL_FUNCTIONS, time_ns, 0, 0, F_COUNT(kernel_functions));
+	trace_record_array(w, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		trace_record_array(w, 4);
+		trace_record_u64(w, f[i].address);
+		trace_record_u64(w, f[i].bytes);
+		trace_record_text(w, f[i].name, strlen(f[i].name));
+		trace_record_text(w, f[i].module, strlen(f[i].module));
+	}
+	trace_record_end(w);
+}
+
+size_t kernel_names_find_build_id(const unsigned char *notes, size_t bytes, unsigned char id[KERNEL_BUILD_ID_BYTES])
+{
+	Elf64_Nhdr h;
+
+	while (bytes >= sizeof(h)) {
+		size_t name, desc;
+
+		memcpy(&h, notes, sizeof(h));
+		notes += sizeof(h);
+		bytes -= sizeof(h);
+		name = ((size_t)h.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
+		if (name > bytes || desc > bytes - name)
+			return 0;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(notes, "GNU", 4) == 0 && h.n_descsz &&
+		    h.n_descsz <= KERNEL_BUILD_ID_BYTES) {
+			memcpy(id, notes + name, h.n_descsz);
+			return h.n_descsz;
+		}
+		notes += name + desc;
+		bytes -= name + desc;
+	}
+	return 0;
+}
+
+size_t kernel_names_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES])
+{
+	unsigned char notes[4096];
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	ssize_t nr = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
+
+	if (fd >= 0)
+		close(fd);
+	return nr > 0 ? kernel_names_find_build_id(notes, (size_t)nr, id) : 0;
+}
+
+/* Who sees addresses: kallsyms_show_value() in the kernel's kernel/ksyms_common.c. */
+static const char *why_hidden(const char **remedy)
+{
+	long long restricted = 0;
+
+	if (proc_number("/proc/sys/kernel/kptr_restrict", &restricted) && restricted >= 2) {
+		*remedy = "sudo sysctl kernel.kptr_restrict=1";
+		return "kernel.kptr_restrict hides the kernel's addresses from everybody";
+	}
+	*remedy = "run as root, or with CAP_SYSLOG, or sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
+	return "this user may not see the kernel's addresses (kernel.kptr_restrict, kernel.perf_event_paranoid)";
+}
+
+static const char *why_unreadable(int error)
+{
+	return error == ENOENT ? "this kernel has no " KALLSYMS_PATH " (CONFIG_KALLSYMS)" : KALLSYMS_PATH " cannot be read";
+}
+
+const char *kernel_names_refused(const char **remedy)
+{
+	/* the first lines do: all addresses are hidden, or none (some are 0 on their own: a processor's variables) */
+	char line[1024];
+	bool shown = false;
+	FILE *f = fopen(KALLSYMS_PATH, "re");
+
+	*remedy = "";
+	if (!f)
+		return why_unreadable(errno);
+	for (int i = 0; !shown && i < 4096 && fgets(line, sizeof(line), f); i++)
+		shown = strtoull(line, NULL, 16) >> 63;
+	fclose(f);
+	return shown ? NULL : why_hidden(remedy);
+}
+
+const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
+{
+	struct kallsyms symbols = { 0 };
+	const char *why = NULL, *remedy;
+	struct kallsyms_function *f;
+	uint32_t nr;
+	int ret;
+
+	if (!k->nr)
+		return NULL;
+	ret = kallsyms_read(&symbols, KALLSYMS_PATH);
+	if (ret) {
+		why = ret == -ENOMEM ? strerror(ENOMEM) : why_unreadable(-ret);
+	} else if (!symbols.nr) {
+		why = why_hidden(&remedy);
+	} else if (!origin || origin->is_it(origin->context, &symbols, &why)) {
+		f = find_functions(k, &symbols, origin, &nr);
+		if (f && nr)
+			write_functions(f, nr, w, time_ns);
+		why = f ? NULL : strerror(ENOMEM);
+		free(f);
+	}
+	if (why)
+		snprintf(k->why, sizeof(k->why), "kernel functions have no names: %s", why);
+	kallsyms_fini(&symbols);
+	return why ? k->why : NULL;
+}

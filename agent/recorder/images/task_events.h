@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel tells of processes beside samples, into the trace and to those who follow it, whether it comes from rings, from
+ * /proc or from a file of perf's.  Context: thread.
+ */
+#ifndef TAILOR_TASK_EVENTS_H
+#define TAILOR_TASK_EVENTS_H
+
+#include "agent/recorder/images/images.h"
+#include "agent/recorder/jit_files/jit_files.h"
+#include "agent/recorder/perf/record.h"
+#include "jitreg/trace/writer.h"
+
+#include <linux/perf_event.h>
+
+struct kernel_facts {
+	struct trace_writer *writer;
+	struct images *images;
+	struct code_files *code_files;
+};
+
+struct mapping {
+	uint32_t pid, tid, prot;
+	uint64_t address, bytes, offset;
+	const char *path; /* path_bytes of it; not ended */
+	size_t path_bytes;
+	const unsigned char *build_id; /* NULL: not told */
+	size_t build_id_bytes;
+};
+
+/* Images and files of code are of what may be executed; the trace has all that is told. */
+void kernel_facts_mapping(struct kernel_facts f, const struct mapping *m, uint64_t time_ns);
+
+/* As PERF_RECORD_FORK and PERF_RECORD_EXIT have them. */
+struct kernel_task {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time_ns;
+};
+
+/* A thread or process came (by the header's type) or went. */
+void kernel_facts_task(struct kernel_facts f, const struct kernel_task *t);
+
+/* pid is another program from now on. */
+void kernel_facts_exec(struct kernel_facts f, uint32_t pid);
+/* tid has a name; exec: because of another program. */
+void kernel_facts_comm(struct kernel_facts f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
+		       uint64_t time_ns);
+
+/* A context switch as a sample of an event of its own: as many as context switches, and as compact. */
+struct switch_sample {
+	struct perf_event_header header;
+	uint64_t who, time_ns, cpu, kind;
+};
+
+/* The thread of the record's own id came or went, also where the other one's stands in it. */
+struct switch_sample kernel_facts_switch(const struct perf_event_header *h, const struct record_id *id);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a perf.data file's times become CLOCK_MONOTONIC's.  perf's own clock (the default) stands in no relation to it that the file
+ * knows; but when a trace of ours was recorded at the same time, the kernel told both of the same forks and exits, microseconds
+ * apart.
+ */
+#include "agent/recorder/import/import.h"
+
+#include "jitreg/trace/writer_copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#define TASKS_MAX (1u << 20)
+#define APART_NS 10000000 /* of differences, in their middle half: more are not of the same tasks */
+
+static const char again[] = "; record with `perf record -k mono`";
+
+struct import_task {
+	uint64_t key, time_ns;
+};
+
+static uint64_t key_of(bool fork, uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)fork << 63 | (uint64_t)(pid & 0x7fffffff) << 32 | tid;
+}
+
+/* ------------------------------------------------------------------------------------------------ the other trace */
+
+struct other_context {
+	struct import_other *other;
+	bool has_header, no_memory;
+	uint64_t version;
+};
+
+static void add_task(struct other_context *c, const struct trace_brief *r)
+{
+	struct import_other *o = c->other;
+
+	if (o->nr == o->capacity && !c->no_memory) {
+		size_t capacity = o->capacity ? 2 * o->capacity : 256;
+		struct import_task *bigger = capacity > TASKS_MAX ? NULL : realloc(o->task, capacity * sizeof(*bigger));
+
+		c->no_memory = !bigger; /* or as many as will do */
+		o->task = bigger ? bigger : o->task;
+		o->capacity = bigger ? capacity : o->capacity;
+	}
+	if (o->nr < o->capacity)
+		o->task[o->nr++] = (struct import_task){ key_of(r->id == TRACE_FORK, r->pid, r->tid), r->time_ns };
+}
+
+static bool look_at(void *context, const struct trace_brief *r)
+{
+	struct other_context *c = context;
+	uint64_t real_ns;
+
+	if (r->id == TRACE_HEADER && !c->has_header && r->third && trace_brief_number(r->third, r->end, &real_ns)) {
+		c->has_header = true;
+		c->version = r->number;
+		c->other->wall_ahead_ns = real_ns - r->time_ns;
+	} else if (r->id == TRACE_FORK || r->id == TRACE_EXIT) {
+		add_task(c, r);
+	}
+	return false;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct import_task *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+int import_other_read(const char *path, struct import_other *o, struct diag *d)
+{
+	struct other_context c = { .other = o };
+	bool cut;
+	int ret;
+
+	memset(o, 0, sizeof(*o));
+	ret = trace_writer_copy(NULL, path, look_at, &c, &cut, d);
+	if (ret == 0 && !c.has_header)
+		ret = diag_fail(d, EBADMSG, "%s has no header", path);
+	if (ret == 0 && c.version > TRACE_FORMAT_VERSION)
+		ret = diag_fail(d, ENOTSUP, "%s is of a later version of tailor", path);
+	if (ret)
+		import_other_fini(o);
+	else if (o->nr)
+		qsort(o->task, o->nr, sizeof(*o->task), by_key);
+	return ret;
+}
+
+void import_other_fini(struct import_other *o)
+{
+	free(o->task);
+	memset(o, 0, sizeof(*o));
+}
+
+/* --------------------------------------------------------------------------------------------------- perf's clock */
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The median of what each fork and exit that both know says.  False: they know none in common. */
+static bool compare_tasks(const struct perf_data *p, const struct import_other *o, uint64_t *shift_ns)
+{
+	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
+	struct perf_event_header *h = (struct perf_event_header *)room;
+	int64_t *ahead = o->nr ? malloc(o->nr * sizeof(*ahead)) : NULL;
+	struct perf_data_cursor c = { 0 };
+	size_t nr = 0;
+	bool good;
+
+	while (ahead && nr < o->nr && perf_data_next(p, &c, h) == 1) {
+		struct {
+			struct perf_event_header header;
+			uint32_t pid, ppid, tid, ptid;
+			uint64_t time_ns;
+		} r;
+		const struct import_task *same;
+		struct import_task key;
+
+		if ((h->type != PERF_RECORD_FORK && h->type != PERF_RECORD_EXIT) || h->size < sizeof(r))
+			continue;
+		memcpy(&r, h, sizeof(r));
+		key.key = key_of(h->type == PERF_RECORD_FORK, r.pid, r.tid);
+		same = r.time_ns ? bsearch(&key, o->task, o->nr, sizeof(key), by_key) : NULL;
+		if (same)
+			ahead[nr++] = (int64_t)(same->time_ns - r.time_ns);
+	}
+	perf_data_leave(&c);
+	if (nr)
+		qsort(ahead, nr, sizeof(*ahead), by_value);
+	good = nr && (uint64_t)ahead[3 * nr / 4] - (uint64_t)ahead[nr / 4] < APART_NS;
+	*shift_ns = good ? (uint64_t)ahead[nr / 2] : 0;
+	free(ahead);
+	return good;
+}
+
+static bool is_text(struct perf_data_text t, const char *text)
+{
+	return t.p && t.bytes == strlen(text) && memcmp(t.p, text, t.bytes) == 0;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int import_shift(const struct perf_data *p, const struct import_other *o, const char *path, uint64_t *shift_ns, struct diag *d)
+{
+	const struct perf_event_attr *a = &p->event[0].attr;
+	struct utsname u = { .nodename = "" };
+
+	*shift_ns = 0;
+	for (uint32_t i = 0; i < p->nr_events; i++)
+		if (!(p->event[i].attr.sample_type & PERF_SAMPLE_TIME))
+			return diag_fail(d, ENOTSUP, "%s: its samples have no time%s", path, again);
+		else if (p->event[i].attr.use_clockid != a->use_clockid || p->event[i].attr.clockid != a->clockid)
+			return diag_fail(d, ENOTSUP, "%s: its events have different clocks%s", path, again);
+	if (!a->use_clockid && !o)
+		return diag_fail(d, ENOTSUP, "%s: its times are of perf's own clock, which JITs and agents do not know%s, or have a "
+				 "trace recorded at the same time (--with)", path, again);
+	if (!a->use_clockid)
+		return compare_tasks(p, o, shift_ns) ? 0 : diag_fail(d, ENOTSUP, "%s: its times are of perf's own clock, and no process "
+								     "ended in both traces%s", path, again);
+	if (a->clockid == CLOCK_MONOTONIC)
+		return 0;
+	if (!p->has_clock || p->clock_id != (uint32_t)a->clockid)
+		return diag_fail(d, ENOTSUP, "%s: its times are of clock %d, and it does not say how that clock stood%s", path,
+				 a->clockid, again);
+	if (o) {
+		*shift_ns = p->wall_ns - p->clock_ns - o->wall_ahead_ns;
+		return 0;
+	}
+	uname(&u);
+	*shift_ns = p->wall_ns - p->clock_ns - (now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	if (!is_text(p->host_name, u.nodename) || p->last_ns + *shift_ns > now_ns(CLOCK_MONOTONIC))
+		return diag_fail(d, ENOTSUP, "%s: its times are of clock %d on another machine or before its last boot%s", path, a->clockid,
+				 again);
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/import/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LATE_S 60 /* perf writes its file when all is over; so may a JIT */
+
+static int open_input(const char *path, void **bytes, struct stat *st, struct diag *d)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = errno;
+
+	if (fd < 0)
+		return diag_fail(d, error, "%s: %s", path, strerror(error));
+	error = fstat(fd, st) ? errno : 0;
+	*bytes = MAP_FAILED;
+	if (!error && S_ISREG(st->st_mode) && st->st_size) {
+		*bytes = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		error = *bytes == MAP_FAILED ? errno : 0;
+	}
+	close(fd);
+	if (error)
+		return diag_fail(d, error, "%s: %s", path, strerror(error));
+	if (S_ISDIR(st->st_mode))
+		return diag_fail(d, EISDIR, "%s is a folder (perf record --threads), which is not supported: record without --threads",
+				 path);
+	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is no perf.data file", path) : 0;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The records, into a file of ours.  It replaces an older one, so this comes last. */
+static int write_trace(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s,
+		       struct import_result *out, struct diag *d)
+{
+	struct trace_writer *w;
+	int ret, closed;
+
+	if (same_file(o->input, o->output) || (o->with && same_file(o->with, o->output)))
+		return diag_fail(d, EINVAL, "%s would be written over what is read", o->output);
+	ret = trace_writer_open(o->output, !o->uncompressed, &w, d);
+	if (ret)
+		return ret;
+	ret = import_records(o, p, shift_ns, end_s, w, out, d);
+	trace_writer_flush_all(w);
+	out->bytes = trace_writer_bytes(w);
+	closed = trace_writer_close(w);
+	if (closed && ret == 0)
+		ret = diag_fail(d, -closed, "%s: the trace could not be written to its end: %s", o->output, strerror(-closed));
+	return ret;
+}
+
+int import_file(const struct import_options *o, struct import_result *out, struct diag *d)
+{
+	struct import_other other = { 0 };
+	uint64_t shift_ns = 0;
+	struct perf_data p;
+	struct stat st;
+	void *bytes = NULL;
+	int ret = o->with ? import_other_read(o->with, &other, d) : 0;
+
+	if (ret == 0)
+		ret = open_input(o->input, &bytes, &st, d);
+	if (ret) {
+		import_other_fini(&other);
+		return ret;
+	}
+	ret = perf_data_init(bytes, (uint64_t)st.st_size, o->input, &p, d);
+	if (ret == 0) {
+		ret = import_shift(&p, o->with ? &other : NULL, o->input, &shift_ns, d);
+		if (ret == 0)
+			ret = write_trace(o, &p, shift_ns, st.st_mtime + LATE_S, out, d);
+		perf_data_fini(&p);
+	}
+	munmap(bytes, (size_t)st.st_size);
+	import_other_fini(&other);
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a perf.data file to a trace: the same records that a session would have written, on CLOCK_MONOTONIC.  Files that it names
+ * (images, jitdumps, perf maps) are read where they still are.  Context: thread.
+ */
+#ifndef TAILOR_IMPORT_H
+#define TAILOR_IMPORT_H
+
+#include "agent/recorder/import/perf_data.h"
+#include "jitreg/trace/writer.h"
+
+#define IMPORT_EVENTS_MAX 15u /* a trace may have one more, for switches */
+
+struct import_options {
+	const char *input, *output;
+	const char *with; /* a trace of the same processes, recorded at the same time; NULL: none */
+	bool uncompressed;
+	/* told(context, sentence) for what the user should know; the trace says it too.  NULL: nobody listens. */
+	void (*told)(void *context, const char *sentence);
+	void *context;
+};
+
+struct import_result {
+	uint64_t samples, bytes, lost;
+	uint64_t registrations; /* taken from the other trace */
+};
+
+/* 0, or -errno with a sentence. */
+int import_file(const struct import_options *o, struct import_result *out, struct diag *d);
+
+/* What a trace that was recorded at the same time says of times. */
+struct import_other {
+	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
+	struct import_task *task; /* those that came or went */
+	size_t nr, capacity;
+};
+/* 0; -errno with a sentence, and there is nothing to fini. */
+int import_other_read(const char *path, struct import_other *o, struct diag *d);
+void import_other_fini(struct import_other *o);
+/* What is added to the file's times to make them CLOCK_MONOTONIC's.  o: NULL, there is none.  0, or -errno with a sentence. */
+int import_shift(const struct perf_data *p, const struct import_other *o, const char *path, uint64_t *shift_ns, struct diag *d);
+/* The file's records to w.  end_s: files that were written later (since 1970) are none of its processes'. */
+int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct trace_writer *w,
+		   struct import_result *out, struct diag *d);
+
+#endif

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/import/perf_data.h"
+
+#include "agent/recorder/import/perf_packed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "PERFILE2"
+#define MAGIC_SWAPPED "2ELIFREP"
+#define MAGIC_BYTES 8u
+#define MISC_BUILD_ID_SIZE (1u << 15)
+#define TEXT_MAX 4096u
+#define WORDS_BYTES_MAX (2u << 20) /* the kernel's own limit of a command line */
+#define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of it, how many of them count, padding; a path follows */
+
+/* records of perf itself, tools/perf/util/event.h */
+enum {
+	HEADER_ATTR = 64,
+	HEADER_TRACING_DATA = 66,
+	HEADER_BUILD_ID = 67,
+	AUXTRACE = 71,
+	EVENT_UPDATE = 78,
+	HEADER_FEATURE = 80,
+	COMPRESSED = 81,
+	COMPRESSED2 = 83,
+};
+#define EVENT_UPDATE_NAME 2u
+
+/* tools/perf/util/header.h */
+enum {
+	FEATURE_BUILD_ID = 2,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_VERSION = 5,
+	FEATURE_ARCH = 6,
+	FEATURE_NRCPUS = 7,
+	FEATURE_CMDLINE = 11,
+	FEATURE_EVENT_DESC = 12,
+	FEATURE_CLOCK_DATA = 29,
+	NR_FEATURES = 256,
+};
+
+struct section {
+	uint64_t offset, size;
+};
+
+struct file_header {
+	char magic[MAGIC_BYTES];
+	uint64_t size, attr_size;
+	struct section attrs, data, event_types;
+	uint64_t features[NR_FEATURES / 64];
+};
+
+/* Some bytes of the file.  What is not there any more is 0, and nothing that follows is. */
+struct place {
+	const unsigned char *at;
+	size_t left;
+};
+
+static const void *take(struct place *p, uint64_t bytes)
+{
+	const void *here = p->at;
+
+	if (bytes > p->left) {
+		p->left = 0;
+		return NULL;
+	}
+	p->at += bytes;
+	p->left -= (size_t)bytes;
+	return here;
+}
+
+static uint32_t take_u32(struct place *p)
+{
+	const void *here = take(p, 4);
+	uint32_t v = 0;
+
+	if (here)
+		memcpy(&v, here, 4);
+	return v;
+}
+
+static uint64_t take_u64(struct place *p)
+{
+	const void *here = take(p, 8);
+	uint64_t v = 0;
+
+	if (here)
+		memcpy(&v, here, 8);
+	return v;
+}
+
+/* u32 room, text, zeros */
+static struct perf_data_text take_text(struct place *p)
+{
+	uint32_t room = take_u32(p);
+	const char *text = take(p, room);
+
+	return (struct perf_data_text){ text, text ? strnlen(text, room < TEXT_MAX ? room : TEXT_MAX) : 0 };
+}
+
+static bool find_section(const struct perf_data *p, const struct section *s, struct place *out)
+{
+	if (s->offset > p->size || s->size > p->size - s->offset)
+		return false;
+	*out = (struct place){ p->bytes + s->offset, (size_t)s->size };
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- events */
+
+/* bytes: of the attr as this file has it, which may be an older or a newer one's. */
+static int add_event(struct perf_data *p, const void *attr, size_t bytes, const char *path, struct diag *d)
+{
+	struct perf_data_event *e = &p->event[p->nr_events];
+
+	if (p->nr_events == PERF_DATA_EVENTS_MAX)
+		return diag_fail(d, E2BIG, "%s has more than %u events", path, PERF_DATA_EVENTS_MAX);
+	memset(e, 0, sizeof(*e));
+	memcpy(&e->attr, attr, bytes < sizeof(e->attr) ? bytes : sizeof(e->attr));
+	if (record_layout(&e->attr, &e->layout))
+		return diag_fail(d, ENOTSUP, "%s: event %u has samples (type 0x%llx) of a kernel that we do not know", path,
+				 p->nr_events + 1, (unsigned long long)e->attr.sample_type);
+	p->nr_events++;
+	return 0;
+}
+
+static int add_ids(struct perf_data *p, struct place ids, uint32_t event)
+{
+	int ret = 0;
+
+	/* lists of several events may lie over each other; in files that perf wrote they do not */
+	while (ids.left >= 8 && ret == 0 && p->ids.nr < p->size / 8) {
+		uint64_t id = take_u64(&ids);
+
+		ret = id ? event_ids_add(&p->ids, id, event) : 0;
+	}
+	return ret;
+}
+
+static int read_attrs(struct perf_data *p, const struct file_header *h, const char *path, struct diag *d)
+{
+	struct place attrs, ids;
+
+	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct section) || !find_section(p, &h->attrs, &attrs))
+		return diag_fail(d, EBADMSG, "%s: its list of events makes no sense", path);
+	while (attrs.left >= h->attr_size) {
+		const unsigned char *attr = take(&attrs, h->attr_size);
+		size_t bytes = (size_t)h->attr_size - sizeof(struct section);
+		struct section where;
+		int ret = add_event(p, attr, bytes, path, d);
+
+		if (ret)
+			return ret;
+		memcpy(&where, attr + bytes, sizeof(where));
+		if (find_section(p, &where, &ids) && add_ids(p, ids, p->nr_events - 1))
+			return diag_fail(d, ENOMEM, "no memory for the events of %s", path);
+	}
+	return 0;
+}
+
+/* u32 nr, u32 attr_size, and of each: the attr, u32 nr_ids, its name, the ids */
+static void read_event_desc(struct perf_data *p, struct place at)
+{
+	uint32_t nr = take_u32(&at), attr_size = take_u32(&at);
+
+	for (uint32_t i = 0; i < nr && i < p->nr_events && at.left; i++) {
+		uint32_t nr_ids;
+
+		take(&at, attr_size);
+		nr_ids = take_u32(&at);
+		p->event[i].name = take_text(&at);
+		take(&at, 8ull * nr_ids);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ features */
+
+static int add_build_id(struct perf_data *p, struct place record)
+{
+	const unsigned char *at = take(&record, BUILD_ID_EVENT_BYTES);
+	struct perf_data_build_id *b;
+	struct perf_event_header h;
+
+	if (!at)
+		return 0;
+	if (p->nr_build_ids == p->build_ids_capacity) {
+		uint32_t capacity = p->build_ids_capacity ? 2 * p->build_ids_capacity : 64;
+		struct perf_data_build_id *bigger = realloc(p->build_id, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		p->build_id = bigger;
+		p->build_ids_capacity = capacity;
+	}
+	b = &p->build_id[p->nr_build_ids++];
+	memset(b, 0, sizeof(*b));
+	memcpy(&h, at, sizeof(h));
+	memcpy(b->id, at + 12, sizeof(b->id));
+	b->bytes = h.misc & MISC_BUILD_ID_SIZE && at[32] <= sizeof(b->id) ? at[32] : sizeof(b->id);
+	b->path = (struct perf_data_text){ (const char *)record.at, strnlen((const char *)record.at, record.left) };
+	return 0;
+}
+
+static int read_build_ids(struct perf_data *p, struct place at)
+{
+	int ret = 0;
+
+	while (at.left >= BUILD_ID_EVENT_BYTES && ret == 0) {
+		struct perf_event_header h;
+		const void *record;
+
+		memcpy(&h, at.at, sizeof(h));
+		record = h.size >= BUILD_ID_EVENT_BYTES ? take(&at, h.size) : NULL;
+		if (!record)
+			return 0;
+		ret = add_build_id(p, (struct place){ record, h.size });
+	}
+	return ret;
+}
+
+static int read_feature(struct perf_data *p, uint64_t feature, struct place at)
+{
+	switch (feature) {
+	case FEATURE_BUILD_ID:
+		return read_build_ids(p, at);
+	case FEATURE_HOSTNAME:
+		p->host_name = take_text(&at);
+		break;
+	case FEATURE_OSRELEASE:
+		p->release = take_text(&at);
+		break;
+	case FEATURE_VERSION:
+		p->version = take_text(&at);
+		break;
+	case FEATURE_ARCH:
+		p->machine = take_text(&at);
+		break;
+	case FEATURE_NRCPUS: /* that there are; that were online */
+		take_u32(&at);
+		p->nr_cpus = take_u32(&at);
+		break;
+	case FEATURE_CMDLINE:
+		p->nr_words = take_u32(&at);
+		p->words = (struct perf_data_text){ (const char *)at.at, at.left < WORDS_BYTES_MAX ? at.left : WORDS_BYTES_MAX };
+		break;
+	case FEATURE_EVENT_DESC:
+		read_event_desc(p, at);
+		break;
+	case FEATURE_CLOCK_DATA: /* u32 version, u32 clock, u64 wall, u64 that clock */
+		if (at.left < 24 || take_u32(&at) != 1)
+			break;
+		p->has_clock = true;
+		p->clock_id = take_u32(&at);
+		p->wall_ns = take_u64(&at);
+		p->clock_ns = take_u64(&at);
+		break;
+	}
+	return 0;
+}
+
+/* A list of sections stands behind the records, one for each bit. */
+static int read_features(struct perf_data *p, const struct file_header *h)
+{
+	struct place list = { p->bytes + p->data_end, (size_t)(p->size - p->data_end) }, at;
+	int ret = 0;
+
+	for (unsigned i = 0; i < NR_FEATURES && ret == 0; i++)
+		if (h->features[i / 64] >> i % 64 & 1) {
+			struct section s = { 0 };
+
+			s.offset = take_u64(&list);
+			s.size = take_u64(&list);
+			if (s.size && find_section(p, &s, &at))
+				ret = read_feature(p, i, at);
+		}
+	return ret;
+}
+
+bool perf_data_next_word(const struct perf_data *p, size_t *at, struct perf_data_text *word)
+{
+	struct place place = { (const unsigned char *)p->words.p + *at, p->words.bytes - *at };
+
+	if (!p->words.p || place.left < 4)
+		return false;
+	*word = take_text(&place);
+	*at = p->words.bytes - place.left;
+	return word->p;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct perf_data_text *x = &((const struct perf_data_build_id *)a)->path, *y = &((const struct perf_data_build_id *)b)->path;
+	int order = memcmp(x->p, y->p, x->bytes < y->bytes ? x->bytes : y->bytes);
+
+	return order ? order : x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes)
+{
+	struct perf_data_build_id key = { .path = { path, bytes } };
+
+	return p->nr_build_ids ? bsearch(&key, p->build_id, p->nr_build_ids, sizeof(key), by_path) : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------- records */
+
+/* Where the record at at ends, with what perf puts behind it; 0: it makes no sense. */
+static uint64_t record_end(const struct perf_data *p, uint64_t at, struct perf_event_header *h)
+{
+	uint64_t left = p->data_end - at, behind = 0;
+
+	if (left < sizeof(*h))
+		return 0;
+	memcpy(h, p->bytes + at, sizeof(*h));
+	if (h->size < sizeof(*h) || h->size > left)
+		return 0;
+	if (h->type == AUXTRACE && h->size >= sizeof(*h) + 8)
+		memcpy(&behind, p->bytes + at + sizeof(*h), 8);
+	else if (h->type == HEADER_TRACING_DATA && h->size >= sizeof(*h) + 4)
+		memcpy(&behind, p->bytes + at + sizeof(*h), 4);
+	return behind > left - h->size ? 0 : at + h->size + behind;
+}
+
+/* What stands inside of a compressed record: its type says whether the bytes fill it, or how many they are. */
+static bool find_packed(const struct perf_event_header *h, const unsigned char *record, struct place *out)
+{
+	*out = (struct place){ record + sizeof(*h), h->size - sizeof(*h) };
+	if (h->type == COMPRESSED2) {
+		uint64_t bytes = take_u64(out);
+
+		if (bytes > out->left)
+			return false;
+		out->left = (size_t)bytes;
+	}
+	return h->type == COMPRESSED || h->type == COMPRESSED2;
+}
+
+int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room)
+{
+	struct perf_event_header h;
+	struct place packed;
+	uint64_t end;
+	int ret;
+
+	if (!c->at)
+		c->at = p->data_start;
+	while (!c->damaged) {
+		ret = c->packed ? perf_packed_next(c->packed, room) : 0;
+		c->inside = ret > 0;
+		c->damaged = ret < 0;
+		if (ret)
+			return ret > 0;
+		end = c->at < p->data_end ? record_end(p, c->at, &h) : 0;
+		if (!end)
+			return 0;
+		c->start = c->at;
+		c->at = end;
+		if (!find_packed(&h, p->bytes + c->start, &packed)) {
+			memcpy(room, p->bytes + c->start, h.size);
+			return 1;
+		}
+		if (!c->packed)
+			c->packed = perf_packed_create();
+		if (!c->packed)
+			return -ENOMEM;
+		perf_packed_feed(c->packed, packed.at, packed.left);
+	}
+	return 0;
+}
+
+void perf_data_leave(struct perf_data_cursor *c)
+{
+	perf_packed_destroy(c->packed);
+	c->packed = NULL;
+}
+
+bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event)
+{
+	const struct record_layout *l = &p->event[0].layout;
+	struct record_sample s;
+	struct record_id r;
+	uint64_t id = 0;
+
+	*event = 0;
+	if (p->nr_events <= 1)
+		return p->nr_events;
+	if (h->type == PERF_RECORD_SAMPLE) {
+		/* the id stands first, whatever the event's layout is, or all events have one layout */
+		if (l->sample_type & PERF_SAMPLE_IDENTIFIER) {
+			if (h->size >= sizeof(*h) + sizeof(id))
+				memcpy(&id, h + 1, sizeof(id));
+		} else if (record_sample(l, h, &s) == 0) {
+			id = s.id;
+		}
+		return event_ids_find(&p->ids, id, event);
+	}
+	/* ... or last */
+	if (record_id(l, h, 0, &r) == 0)
+		event_ids_find(&p->ids, r.id, event);
+	return true;
+}
+
+static bool layouts_can_be_told_apart(const struct perf_data *p)
+{
+	bool with_id = true, same = true;
+
+	for (uint32_t i = 0; i < p->nr_events; i++) {
+		with_id &= p->event[i].layout.sample_type >> 16 & 1; /* PERF_SAMPLE_IDENTIFIER */
+		same &= memcmp(&p->event[i].layout, &p->event[0].layout, sizeof(p->event[0].layout)) == 0;
+	}
+	return with_id || (same && p->event[0].layout.sample_type & PERF_SAMPLE_ID);
+}
+
+/* What a pipe says of itself comes as records. */
+static int take_pipe_record(struct perf_data *p, uint64_t start, const struct perf_event_header *h, const char *path, struct diag *d)
+{
+	struct place at = { p->bytes + start + sizeof(*h), h->size - sizeof(*h) };
+	uint64_t kind, id;
+	uint32_t bytes, event;
+	const void *attr;
+	int ret;
+
+	switch (h->type) {
+	case HEADER_ATTR:
+		if (at.left < PERF_ATTR_SIZE_VER0)
+			return diag_fail(d, EBADMSG, "%s: an event at byte %llu makes no sense", path, (unsigned long long)start);
+		memcpy(&bytes, at.at + 4, 4); /* attr.size */
+		bytes = bytes ? bytes : PERF_ATTR_SIZE_VER0;
+		attr = bytes < PERF_ATTR_SIZE_VER0 ? NULL : take(&at, bytes);
+		if (!attr)
+			return diag_fail(d, EBADMSG, "%s: an event at byte %llu makes no sense", path, (unsigned long long)start);
+		ret = add_event(p, attr, bytes, path, d);
+		if (ret == 0 && add_ids(p, at, p->nr_events - 1))
+			ret = diag_fail(d, ENOMEM, "no memory for the events of %s", path);
+		return ret;
+	case HEADER_FEATURE:
+		kind = take_u64(&at);
+		return read_feature(p, kind, at) ? diag_fail(d, ENOMEM, "no memory for the header of %s", path) : 0;
+	case HEADER_BUILD_ID:
+		ret = add_build_id(p, (struct place){ p->bytes + start, h->size });
+		return ret ? diag_fail(d, ENOMEM, "no memory for the header of %s", path) : 0;
+	case EVENT_UPDATE:
+		kind = take_u64(&at);
+		id = take_u64(&at);
+		if (kind == EVENT_UPDATE_NAME && event_ids_find(&p->ids, id, &event))
+			p->event[event].name = (struct perf_data_text){ (const char *)at.at, strnlen((const char *)at.at, at.left) };
+		return 0;
+	}
+	return 0;
+}
+
+static void note_time(struct perf_data *p, const struct perf_event_header *h)
+{
+	struct record_sample s;
+	struct record_id r;
+	uint64_t time_ns = 0;
+	uint32_t event;
+
+	if (h->type >= HEADER_ATTR || !perf_data_find_event(p, h, &event))
+		return;
+	if (h->type == PERF_RECORD_SAMPLE) {
+		p->nr_samples++;
+		if (record_sample(&p->event[event].layout, h, &s) == 0)
+			time_ns = s.time_ns;
+	} else if (record_id(&p->event[event].layout, h, 0, &r) == 0) {
+		time_ns = r.time_ns;
+	}
+	if (!time_ns) /* made up by perf, of what was there before */
+		return;
+	if (!p->first_ns || time_ns < p->first_ns)
+		p->first_ns = time_ns;
+	if (time_ns > p->last_ns)
+		p->last_ns = time_ns;
+}
+
+/* All records once: what a pipe says of itself, when it was, and whether we can read it at all. */
+static int look_through(struct perf_data *p, const char *path, struct diag *d)
+{
+	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
+	struct perf_event_header *h = (struct perf_event_header *)room;
+	struct perf_data_cursor c = { 0 };
+	int ret = 0, more;
+
+	while ((more = perf_data_next(p, &c, h)) == 1 && ret == 0) {
+		if (h->type == AUXTRACE && !c.inside)
+			p->aux_bytes += c.at - c.start - h->size;
+		if (p->pipe && !c.inside)
+			ret = take_pipe_record(p, c.start, h, path, d);
+		note_time(p, h);
+	}
+	perf_data_leave(&c);
+	if (more < 0 && ret == 0)
+		ret = diag_fail(d, ENOMEM, "no memory for the records of %s", path);
+	p->cut |= c.damaged || c.at < p->data_end;
+	p->data_end = c.at;
+	return ret;
+}
+
+static int read_header(struct perf_data *p, const char *path, struct diag *d)
+{
+	struct file_header h = { .size = 0 };
+	int ret;
+
+	if (p->size < 2 * MAGIC_BYTES || (memcmp(p->bytes, MAGIC, MAGIC_BYTES) && memcmp(p->bytes, MAGIC_SWAPPED, MAGIC_BYTES)))
+		return diag_fail(d, EBADMSG, "%s is no perf.data file", path);
+	if (memcmp(p->bytes, MAGIC, MAGIC_BYTES))
+		return diag_fail(d, ENOTSUP, "%s was recorded on a machine of the other byte order", path);
+	memcpy(&h, p->bytes, p->size < sizeof(h) ? (size_t)p->size : sizeof(h));
+	if (h.size == 2 * MAGIC_BYTES) {
+		p->pipe = true;
+		p->data_start = h.size;
+		p->data_end = p->size;
+		return 0;
+	}
+	if (p->size < sizeof(h) || h.size < sizeof(h) || h.size > p->size)
+		return diag_fail(d, EBADMSG, "%s: its header makes no sense", path);
+	ret = read_attrs(p, &h, path, d);
+	if (ret)
+		return ret;
+	if (h.data.offset > p->size)
+		return diag_fail(d, EBADMSG, "%s: its records would stand behind its end", path);
+	p->data_start = h.data.offset;
+	p->cut = h.data.size == 0 || h.data.size > p->size - h.data.offset;
+	p->data_end = p->cut ? p->size : h.data.offset + h.data.size;
+	/* of a recording that was killed they were never written */
+	if (!p->cut && read_features(p, &h))
+		return diag_fail(d, ENOMEM, "no memory for the header of %s", path);
+	return 0;
+}
+
+int perf_data_init(const void *bytes, uint64_t size, const char *path, struct perf_data *p, struct diag *d)
+{
+	int ret;
+
+	memset(p, 0, sizeof(*p));
+	p->bytes = bytes;
+	p->size = size;
+	ret = read_header(p, path, d);
+	if (ret == 0)
+		ret = look_through(p, path, d);
+	if (ret == 0 && p->nr_events == 0)
+		ret = diag_fail(d, EBADMSG, "%s has no events", path);
+	if (ret == 0 && p->nr_events > 1 && !layouts_can_be_told_apart(p))
+		ret = diag_fail(d, ENOTSUP, "%s: samples of its %u events cannot be told apart", path, p->nr_events);
+	if (ret)
+		perf_data_fini(p);
+	else if (p->nr_build_ids)
+		qsort(p->build_id, p->nr_build_ids, sizeof(*p->build_id), by_path);
+	return ret;
+}
+
+void perf_data_fini(struct perf_data *p)
+{
+	event_ids_fini(&p->ids);
+	free(p->build_id);
+	p->build_id = NULL;
+	p->nr_build_ids = 0;
+}

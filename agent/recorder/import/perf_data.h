@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A perf.data file taken apart (linux tools/perf/Documentation/perf.data-file-format.txt): its events, the facts of its header,
+ * and its records one after another.  Both forms are read, the file and the pipe (`perf record -o -`), and records that are
+ * compressed (-z).  What is of the other byte order or in a folder is refused in a sentence.
+ *
+ * Every byte of it is hostile: sections and records are compared with what is there before they are used, and a file that is cut
+ * yields what stands before the cut.  The bytes belong to the caller; texts lead into them.  Context: thread.
+ */
+#ifndef TAILOR_PERF_DATA_H
+#define TAILOR_PERF_DATA_H
+
+#include "agent/recorder/perf/event_ids.h"
+#include "agent/recorder/perf/record.h"
+#include "jitreg/base/diag.h"
+
+#include <stddef.h>
+
+#define PERF_DATA_EVENTS_MAX 64u
+#define PERF_DATA_RECORD_BYTES 65536u
+#define PERF_DATA_FINISHED_ROUND 68u /* a record of perf's own: what follows is later than what stood before the last such */
+
+struct perf_data_text {
+	const char *p; /* not NUL-terminated; NULL: not said */
+	size_t bytes;
+};
+
+struct perf_data_event {
+	struct perf_event_attr attr;
+	struct record_layout layout;
+	struct perf_data_text name;
+};
+
+struct perf_data_build_id {
+	struct perf_data_text path;
+	unsigned char id[20];
+	uint32_t bytes;
+};
+
+struct perf_data {
+	const unsigned char *bytes;
+	uint64_t size, data_start, data_end;
+	bool pipe, cut; /* cut: perf was killed, or the file ends in a record */
+	uint32_t nr_events;
+	struct perf_data_event event[PERF_DATA_EVENTS_MAX];
+	struct event_ids ids; /* the kernel's number of a counter -> its event */
+	/* facts of the header, where it has them */
+	struct perf_data_text host_name, release, version, machine;
+	uint32_t nr_cpus, nr_words;
+	struct perf_data_text words; /* of the command line, nr_words times {u32 room, text} */
+	struct perf_data_build_id *build_id; /* by path */
+	uint32_t nr_build_ids, build_ids_capacity;
+	bool has_clock; /* clock_ns of clock clock_id was wall_ns since 1970 */
+	uint32_t clock_id;
+	uint64_t wall_ns, clock_ns;
+	uint64_t first_ns, last_ns; /* of all records that have a time; 0: none has */
+	uint64_t nr_samples;
+	uint64_t aux_bytes; /* what AUX areas (Intel PT and the like) held; it is stepped over */
+};
+
+/* path: for sentences.  0, or -errno with a sentence; perf_data_fini() then has been done. */
+int perf_data_init(const void *bytes, uint64_t size, const char *path, struct perf_data *p, struct diag *d);
+void perf_data_fini(struct perf_data *p);
+
+/* Where one who reads the records is; all 0 before the first. */
+struct perf_data_cursor {
+	uint64_t at, start; /* of the file: the next record, and the last one's */
+	struct perf_packed *packed; /* of compressed ones: what is inside */
+	bool inside; /* the last one was compressed: it does not stand at start as it is */
+	bool damaged; /* what was compressed makes no sense: there is no more */
+};
+
+/*
+ * The next record, copied to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: there are no more, or what follows makes no sense;
+ * -ENOMEM.  When it is not called any more, perf_data_leave().
+ */
+int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
+void perf_data_leave(struct perf_data_cursor *c);
+/* Whose a sample, or any other record, is.  False: of no event of the file. */
+bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
+/* The next word of the command line.  *at: 0 before the first. */
+bool perf_data_next_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);
+/* What the header says of the file that was mapped as path, or NULL. */
+const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/import/perf_packed.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define RECORD_BYTES 65536u
+/* Records grow 5 to 30 times when they are unpacked; zstd could make 2 GiB of 64 KiB. */
+#define GROWTH_MAX 1024u
+
+struct perf_packed {
+	ZSTD_DStream *stream;
+	ZSTD_inBuffer in;
+	uint64_t fed, made;
+	size_t from, to; /* of bytes: what was unpacked and not taken */
+	unsigned char bytes[2 * RECORD_BYTES];
+};
+
+struct perf_packed *perf_packed_create(void)
+{
+	struct perf_packed *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->stream = ZSTD_createDStream();
+	if (!p->stream) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void perf_packed_destroy(struct perf_packed *p)
+{
+	if (!p)
+		return;
+	ZSTD_freeDStream(p->stream);
+	free(p);
+}
+
+void perf_packed_feed(struct perf_packed *p, const void *bytes, size_t nr)
+{
+	p->in = (ZSTD_inBuffer){ bytes, nr, 0 };
+	p->fed += nr;
+}
+
+/* Behind what is there.  1: there is more; 0: there is no more; or -EBADMSG. */
+static int unpack(struct perf_packed *p)
+{
+	ZSTD_outBuffer out;
+	size_t ret;
+
+	memmove(p->bytes, p->bytes + p->from, p->to - p->from);
+	p->to -= p->from;
+	p->from = 0;
+	out = (ZSTD_outBuffer){ p->bytes, sizeof(p->bytes), p->to };
+	ret = ZSTD_decompressStream(p->stream, &out, &p->in);
+	if (ZSTD_isError(ret))
+		return -EBADMSG;
+	p->made += out.pos - p->to;
+	if (p->made / GROWTH_MAX > p->fed)
+		return -EBADMSG;
+	ret = out.pos > p->to;
+	p->to = out.pos;
+	return ret || p->in.pos < p->in.size;
+}
+
+int perf_packed_next(struct perf_packed *p, struct perf_event_header *room)
+{
+	for (;;) {
+		struct perf_event_header h = { .size = sizeof(h) };
+		int ret;
+
+		if (p->to - p->from >= sizeof(h)) {
+			memcpy(&h, p->bytes + p->from, sizeof(h));
+			if (h.size < sizeof(h))
+				return -EBADMSG;
+		}
+		if (p->to - p->from >= h.size) {
+			memcpy(room, p->bytes + p->from, h.size);
+			p->from += h.size;
+			return 1;
+		}
+		ret = unpack(p);
+		if (ret <= 0)
+			return ret;
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two calls in a borrowed thread, which both return to its frame (frame.c).
+ *
+ * dlopen is followed by its system calls, up to the frame's own.  So it is seen whether it has to wait for the loader: then nothing
+ * was done yet, and it is taken back at once, because who holds that lock may wait for this very thread.
+ *
+ * The agent's function talks to us, so it runs freely, says by a number in memory that it is done, and waits for a moment to
+ * be fetched.  Knows x86-64.
+ */
+#include "agent/recorder/inject/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#define CALL_MS 10000
+#define DIRECTION_FLAG 0x400ull
+#define TRAP_FLAG 0x100ull
+#define IN_CALL (SIGTRAP | 0x80)
+#define FUTEX_COMMAND 0x7f
+#define FUTEX_WAIT_ 0
+
+static bool waits_for_loader(const struct inject_thread *t, const struct user_regs_struct *r)
+{
+	return r->orig_rax == SYS_futex && (r->rsi & FUTEX_COMMAND) == FUTEX_WAIT_ && r->rdi >= t->process->loader.start &&
+	       r->rdi < t->process->loader.end;
+}
+
+/* Calls by which the kernel forgets how to go on with the one that was interrupted. */
+static bool forgets(uint64_t call)
+{
+	return call == SYS_nanosleep || call == SYS_clock_nanosleep;
+}
+
+/* To the frame's system call. */
+static int run(struct inject_thread *t)
+{
+	int64_t until_ms = inject_now_ms() + CALL_MS;
+	struct user_regs_struct r;
+	bool is_first = true;
+	int status, ret, pass = 0;
+
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, t->tid, NULL, (void *)(uintptr_t)pass))
+			return -ESRCH;
+		ret = inject_thread_wait(t, until_ms, &status);
+		if (ret)
+			return ret;
+		pass = 0;
+		if (status >> 16 == PTRACE_EVENT_STOP) { /* the process is being stopped: this thread when it is back */
+			t->restart_is_lost = true;
+		} else if (WSTOPSIG(status) == SIGSTOP) { /* cannot be blocked */
+			t->restart_is_lost = true;
+			pass = SIGSTOP;
+		} else if (WSTOPSIG(status) != IN_CALL) {
+			return -EFAULT;
+		} else {
+			if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
+				return -ESRCH;
+			if (r.orig_rax == SYS_rt_sigreturn && r.rsp == t->frame)
+				return 0;
+			if (is_first && waits_for_loader(t, &r))
+				return -EBUSY;
+			is_first = false;
+			t->restart_is_lost |= forgets(r.orig_rax);
+		}
+	}
+}
+
+static int begin(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second)
+{
+	const uint64_t all = UINT64_MAX & ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |
+					    1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1));
+	struct iovec here = { (void *)(uintptr_t)&t->process->sigreturn, sizeof(uint64_t) };
+	struct iovec there = { (void *)(uintptr_t)(t->frame - sizeof(uint64_t)), sizeof(uint64_t) };
+	struct user_regs_struct r = t->registers;
+
+	r.rsp = t->frame - sizeof(uint64_t);
+	r.rip = function;
+	r.rdi = first;
+	r.rsi = second;
+	r.rax = 0;
+	r.rbp = 0;
+	r.orig_rax = UINT64_MAX; /* no system call is begun anew now */
+	r.eflags &= ~(DIRECTION_FLAG | TRAP_FLAG);
+	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(uint64_t))
+		return -ESRCH;
+	/* in this order: its frame gives the mask back */
+	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &r) || ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(all), &all))
+		return -ESRCH;
+	return 0;
+}
+
+int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second)
+{
+	int ret = begin(t, function, first, second);
+
+	return ret ? ret : run(t);
+}
+
+/* It stands where registers can be put back; or has not waited, and is home. */
+static int look_where(struct inject_thread *t)
+{
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
+		return -ESRCH;
+	if (r.rsp > t->frame) {
+		t->registers = r;
+		t->frame = 0;
+	}
+	return 0;
+}
+
+int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where, int *result)
+{
+	int64_t until_ms = inject_now_ms() + CALL_MS;
+	struct iovec here = { result, sizeof(*result) }, there = { (void *)(uintptr_t)where, sizeof(*result) };
+	bool interrupted = false;
+	int status, pass = 0, ret;
+
+	*result = INJECT_PENDING;
+	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(*result))
+		return -EFAULT;
+	ret = begin(t, function, t->socket, 0);
+	while (ret == 0) {
+		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
+			return -ESRCH;
+		do {
+			ret = inject_thread_wait(t, inject_now_ms(), &status);
+			if (ret == -ETIMEDOUT && !interrupted &&
+			    (remote_read(t->process->pid, where, result, sizeof(*result)) || *result != INJECT_PENDING))
+				interrupted = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0;
+		} while (ret == -ETIMEDOUT && inject_now_ms() < until_ms);
+		if (ret)
+			return ret;
+		if (status >> 16 == PTRACE_EVENT_STOP && interrupted)
+			return look_where(t);
+		pass = WSTOPSIG(status) == SIGSTOP && status >> 16 == 0 ? SIGSTOP : 0;
+		t->restart_is_lost = true; /* the process is being stopped: this thread when it is back */
+		if (!pass && status >> 16 != PTRACE_EVENT_STOP)
+			ret = -EFAULT;
+	}
+	return ret;
+}
+
+/* The kernel begins interrupted calls anew where it delivers signals, so that is where the registers have to be put back. */
+int inject_call_end(struct inject_thread *t)
+{
+	int64_t until_ms = inject_now_ms() + CALL_MS;
+	struct user_regs_struct r;
+	int status, ret, pass = 0;
+
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
+		return -ESRCH;
+	r.orig_rax = UINT64_MAX; /* not that call ... */
+	r.rip = t->process->sigreturn; /* ... but, should nobody be there, from here again */
+	r.rsp = t->frame;
+	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &r) || ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
+		return -ESRCH;
+	for (;;) {
+		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
+			return -ESRCH;
+		ret = inject_thread_wait(t, until_ms, &status);
+		if (ret || status >> 16 == PTRACE_EVENT_STOP)
+			return ret;
+		pass = WSTOPSIG(status) == SIGSTOP ? SIGSTOP : 0;
+	}
+}

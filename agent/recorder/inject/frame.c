@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a borrowed thread goes home when nobody is there to bring it: below its stack pointer lies what the kernel would have
+ * put there for a signal's handler (its registers, its signal mask), and the calls made in it return to libc's
+ * `mov $15, %rax; syscall`, as handlers do.  While the recorder lives it stops the thread at that system call and puts
+ * everything back itself, which also keeps what the kernel remembers of an interrupted call; when it was killed, the call
+ * happens.  The one difference then: a relative timeout begins anew.
+ *
+ * No code is put into the process and no memory is mapped in it.  Knows x86-64.
+ */
+#include "agent/recorder/inject/internal.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+#define RED_ZONE 128u
+#define SYSCALL_BYTES 2 /* of the instruction */
+#define SW_RESERVED 464 /* of the FXSAVE area: for software */
+#define FXSAVE_BYTES 512
+#define XSAVE_BYTES_MIN (FXSAVE_BYTES + 64)
+#define NO_SUCH_STACK 0xff /* ss_flags that are refused, which leaves the signal stack as it is */
+#define UC_FLAGS 7	   /* extended state, ss is valid, ss is to be taken literally */
+
+_Static_assert(offsetof(ucontext_t, uc_mcontext) == 40 && offsetof(ucontext_t, uc_sigmask) == 296, "the kernel's struct ucontext");
+
+static bool was_interrupted(const struct user_regs_struct *r)
+{
+	int64_t result = (int64_t)r->rax;
+
+	return (int64_t)r->orig_rax >= 0 && (result == -EINTR || (result <= -512 && result >= -516));
+}
+
+void inject_frame_call_anew(struct user_regs_struct *r)
+{
+	r->rax = r->orig_rax;
+	r->orig_rax = UINT64_MAX;
+	r->rip -= SYSCALL_BYTES;
+}
+
+/* As the kernel lays it out for signals: the parts in use, what is there, and two magic numbers.  Bytes written, or 0. */
+static size_t put_xstate(unsigned char *to, const struct inject_thread *t)
+{
+	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };
+	const uint32_t magic2 = FP_XSTATE_MAGIC2;
+	uint32_t bytes = XSAVE_BYTES_MIN, a, b, c, d;
+	uint64_t in_use;
+
+	if (t->xstate_bytes < XSAVE_BYTES_MIN)
+		return 0;
+	memcpy(&in_use, t->xstate + FXSAVE_BYTES, sizeof(in_use));
+	for (unsigned i = 2; i < 63; i++)
+		if (in_use >> i & 1) {
+			__cpuid_count(0xd, i, a, b, c, d);
+			if (a + b > bytes)
+				bytes = a + b;
+		}
+	if (bytes > t->xstate_bytes)
+		return 0;
+	sw.xstate_size = bytes;
+	sw.extended_size = bytes + (uint32_t)sizeof(magic2);
+	sw.xstate_bv = in_use | 3;
+	memcpy(to, t->xstate, bytes);
+	memcpy(to + SW_RESERVED, &sw, sizeof(sw));
+	memcpy(to + bytes, &magic2, sizeof(magic2));
+	return bytes + sizeof(magic2);
+}
+
+static void put_registers(unsigned char *to, const struct inject_thread *t, uint64_t xstate)
+{
+	struct user_regs_struct r = t->registers;
+	ucontext_t u = { .uc_flags = UC_FLAGS, .uc_stack.ss_flags = NO_SUCH_STACK };
+	greg_t *g = u.uc_mcontext.gregs;
+
+	if (was_interrupted(&r))
+		inject_frame_call_anew(&r);
+	g[REG_R8] = (greg_t)r.r8;
+	g[REG_R9] = (greg_t)r.r9;
+	g[REG_R10] = (greg_t)r.r10;
+	g[REG_R11] = (greg_t)r.r11;
+	g[REG_R12] = (greg_t)r.r12;
+	g[REG_R13] = (greg_t)r.r13;
+	g[REG_R14] = (greg_t)r.r14;
+	g[REG_R15] = (greg_t)r.r15;
+	g[REG_RDI] = (greg_t)r.rdi;
+	g[REG_RSI] = (greg_t)r.rsi;
+	g[REG_RBP] = (greg_t)r.rbp;
+	g[REG_RBX] = (greg_t)r.rbx;
+	g[REG_RDX] = (greg_t)r.rdx;
+	g[REG_RAX] = (greg_t)r.rax;
+	g[REG_RCX] = (greg_t)r.rcx;
+	g[REG_RSP] = (greg_t)r.rsp;
+	g[REG_RIP] = (greg_t)r.rip;
+	g[REG_EFL] = (greg_t)r.eflags;
+	g[REG_CSGSFS] = (greg_t)(r.cs | r.gs << 16 | r.fs << 32 | r.ss << 48);
+	memcpy(&u.uc_mcontext.fpregs, &xstate, sizeof(xstate));
+	memcpy(&u.uc_sigmask, &t->mask, sizeof(t->mask));
+	memcpy(to, &u, sizeof(u));
+}
+
+int inject_frame_put(struct inject_thread *t, const char *library, const char *socket)
+{
+	uint64_t top = (t->registers.rsp - RED_ZONE) & ~63ull, bottom = (top - sizeof(t->block)) & ~63ull, xstate, start;
+	struct iovec here, there;
+	size_t bytes;
+
+	/* from the top down: texts, extended state, registers, and where calls return to */
+	memset(t->block, 0, sizeof(t->block));
+	t->socket = top - INJECT_SOCKET_BYTES - 64;
+	t->library = t->socket - PATH_MAX;
+	if (strlen(library) >= PATH_MAX || strlen(socket) >= INJECT_SOCKET_BYTES)
+		return -ENAMETOOLONG;
+	xstate = (t->library - INJECT_XSTATE_BYTES + 4096) & ~63ull;
+	t->frame = (xstate - sizeof(ucontext_t)) & ~15ull;
+	start = t->frame - sizeof(uint64_t);
+	if (start < bottom)
+		return -E2BIG;
+	bytes = t->library - xstate;
+	if (t->xstate_bytes + sizeof(uint64_t) > bytes || !put_xstate(t->block + (xstate - bottom), t))
+		return -E2BIG;
+	put_registers(t->block + (t->frame - bottom), t, xstate);
+	memcpy(t->block + (start - bottom), &t->process->sigreturn, sizeof(uint64_t));
+	strcpy((char *)t->block + (t->library - bottom), library);
+	strcpy((char *)t->block + (t->socket - bottom), socket);
+	here = (struct iovec){ t->block + (start - bottom), top - start };
+	there = (struct iovec){ (void *)(uintptr_t)start, top - start };
+	return process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len ? 0 : -EFAULT;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread after the other is looked at, until one is where it may be borrowed: for two seconds at most.  Those that run come
+ * first, because nothing that they do is interrupted; then those that sleep in calls of which the kernel knows how long they have
+ * to go on; then those whose timeout would begin anew.
+ */
+#include "agent/recorder/inject/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRY_MS 2000	/* until some thread is where it may be borrowed */
+#define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are ... */
+#define TIMEOUTS_MS 400 /* ... and these, before those who would sleep longer for it */
+#define NAP_US 1000
+
+/* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */
+static bool may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
+{
+	unsigned long long call, argument[4];
+	char path[96], text[256];
+	const char *at;
+	FILE *f;
+	bool may;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	f = fopen(path, "re");
+	at = f && fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+	if (f)
+		fclose(f);
+	may = at && at[1] == ' ' && (at[2] == 'R' || (after_ms >= SLEEPERS_MS && at[2] == 'S'));
+	if (may && at[2] == 'S') {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+		f = fopen(path, "re");
+		may = f && fgets(text, sizeof(text), f) &&
+		      sscanf(text, "%llu %llx %llx %llx %llx", &call, &argument[0], &argument[1], &argument[2], &argument[3]) == 5 &&
+		      inject_sleeps_safely(pid, call, argument[0], argument[1]) &&
+		      (after_ms >= TIMEOUTS_MS || inject_keeps_time(pid, call, argument[0], argument[3]));
+		if (f)
+			fclose(f);
+	}
+	return may;
+}
+
+static int explain(const struct inject_process *p, int ret, int result, struct diag *d)
+{
+	int pid = (int)p->pid;
+
+	if (ret == -ETIMEDOUT)
+		return diag_fail(d, ETIMEDOUT, "process %d needs more than 10 s to load the agent; attach without --inject", pid);
+	if (ret == -ENOEXEC)
+		return diag_fail(d, ENOEXEC, "process %d's own loader refused the agent (its user may not read it, its folder is mounted "
+				 "noexec, or its glibc is older than 2.28); attach without --inject", pid);
+	if (ret)
+		return diag_fail(d, -ret, "process %d was not given the agent: a call in it %s; attach without --inject", pid,
+				 ret == -ESRCH ? "ended with the process" : "failed");
+	if (result)
+		return diag_fail(d, ECONNREFUSED, "the agent in process %d did not reach its recorder: %s; attach without --inject", pid,
+				 strerror(-result));
+	return 0;
+}
+
+/* The thread is stopped where it may be borrowed, and is let go. */
+static int borrow(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
+{
+	uint64_t entry, where;
+	int ret, result = 0;
+
+	if (inject_frame_put(t, library, socket)) {
+		t->frame = 0;
+		inject_thread_let_go(t);
+		return -EAGAIN;
+	}
+	ret = inject_call(t, p->dlopen, t->library, p->mode);
+	if (ret == 0) {
+		entry = inject_process_find_agent(p) ? remote_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
+		where = entry ? remote_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
+		ret = where ? inject_call_agent(t, entry, where, &result) : -ENOEXEC;
+	}
+	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))
+		ret = -ESRCH;
+	if (ret != -ETIMEDOUT && ret != -ESRCH)
+		inject_thread_let_go(t);
+	return ret == -EBUSY ? -EAGAIN : explain(p, ret, result, d);
+}
+
+/* -EAGAIN: not this one, not now. */
+static int try_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
+{
+	int ret = inject_thread_stop(t);
+
+	if (ret == -EPERM)
+		return diag_fail(d, EPERM, "process %d may not be traced by this user (kernel.yama.ptrace_scope); run tailor as root",
+				 (int)p->pid);
+	if (ret && ret != -EAGAIN)
+		return diag_fail(d, -ret, "a thread of process %d did not stop: %s", (int)p->pid, strerror(-ret));
+	if (ret)
+		return ret;
+	if (inject_is_safe(t))
+		return borrow(p, t, library, socket, d);
+	inject_thread_let_go(t);
+	return -EAGAIN;
+}
+
+int inject(const struct target *target, const char *library, const char *socket, void (*meanwhile)(void *context), void *context,
+	   struct diag *d)
+{
+	struct inject_process *p = malloc(sizeof(*p));
+	struct inject_thread *t = calloc(1, sizeof(*t));
+	int64_t begin_ms = inject_now_ms();
+	pid_t pid = target->pid;
+	char path[64];
+	int ret = p && t ? inject_process_learn(p, target->living) : -ENOMEM;
+
+	ret = ret ? diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)) : -EAGAIN;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && remote_living_thread(pid)) {
+		int64_t after_ms = inject_now_ms() - begin_ms;
+		DIR *dir = opendir(path);
+		struct dirent *e;
+
+		if (!dir) {
+			ret = diag_fail(d, errno, "process %d cannot be looked at: %s", (int)pid, strerror(errno));
+			break;
+		}
+		while (ret == -EAGAIN && (e = readdir(dir))) {
+			pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+
+			if (tid <= 0 || !may_be_tried(pid, tid, after_ms))
+				continue;
+			t->process = p;
+			t->tid = tid;
+			t->meanwhile = meanwhile;
+			t->context = context;
+			ret = try_thread(p, t, library, socket, d);
+		}
+		closedir(dir);
+		meanwhile(context);
+		usleep(NAP_US);
+	}
+	free(p);
+	free(t);
+	if (ret == -EAGAIN)
+		diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all are in the loader, libc or "
+			  "signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
+	return ret ? target_failed(target, ret, d) : 0;
+}

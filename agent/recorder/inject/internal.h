@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of `attach --inject` share.  Everything that was stopped, written or called is meant to be survived: at every
+ * moment the recorder may be killed, and then the borrowed thread goes home by itself (frame.c).
+ */
+#ifndef TAILOR_INJECT_INTERNAL_H
+#define TAILOR_INJECT_INTERNAL_H
+
+#include "agent/recorder/inject/inject.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+#define INJECT_LIBRARY "libtailor.so"
+#define INJECT_SOCKET_BYTES 64
+#define INJECT_UNSAFE_MAX 64
+#define INJECT_XSTATE_BYTES 32768
+#define INJECT_BLOCK_BYTES (INJECT_XSTATE_BYTES + PATH_MAX + 4096)
+#define INJECT_PENDING 1 /* the agent's result, until there is one */
+#define INJECT_ROOM_BYTES 65536ull /* of stack, for the calls: dlopen and a handshake */
+
+struct inject_range {
+	uint64_t start, end;
+};
+
+/* The process: where things are in it. */
+struct inject_process {
+	pid_t pid;
+	struct inject_range unsafe[INJECT_UNSAFE_MAX]; /* code of the loader, libc and allocators */
+	int nr_unsafe;
+	struct inject_range loader; /* the whole of it */
+	uint64_t dlopen, mode;	    /* ... and the mode that it is called with */
+	uint64_t sigreturn;	    /* libc's `mov $15, %rax; syscall` */
+	uint64_t r_debug;	    /* the loader's, for debuggers */
+	uint64_t locks;		    /* ... and its mutexes, side by side */
+	int nr_locks;
+	uint64_t errno_at;	    /* from the thread pointer on; 0: not known */
+	uint64_t agent;		    /* the first page of libtailor.so, or 0 */
+};
+
+/* A thread of it that is stopped. */
+struct inject_thread {
+	const struct inject_process *process;
+	pid_t tid;
+	struct user_regs_struct registers; /* as it was */
+	unsigned char xstate[INJECT_XSTATE_BYTES];
+	size_t xstate_bytes;
+	uint64_t mask;
+	int error; /* its errno */
+	bool restart_is_lost; /* the kernel remembers another call to go on with by now */
+	/* what it needs to go home by itself, on its own stack */
+	uint64_t frame, library, socket;
+	unsigned char block[INJECT_BLOCK_BYTES];
+	void (*meanwhile)(void *context);
+	void *context;
+};
+
+/* ---- process.c.  0, -errno (-E2BIG: too many libraries). */
+int inject_process_learn(struct inject_process *p, pid_t pid);
+/* The agent may have been loaded meanwhile: is it there? */
+bool inject_process_find_agent(struct inject_process *p);
+/* Is all there that is needed? */
+bool inject_process_is_known(const struct inject_process *p);
+/* Does nobody load libraries, or look at their list? */
+bool inject_loader_is_free(const struct inject_process *p);
+
+/* ---- thread.c: stop it and let it go.  -EAGAIN: not this one, not now. */
+int inject_thread_stop(struct inject_thread *t);
+/* From the next stop that may be one of the kernel's for signals: as it was, and detached. */
+void inject_thread_let_go(struct inject_thread *t);
+/* Wait for it to stop.  0, -ESRCH, -ETIMEDOUT or -errno. */
+int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status);
+int64_t inject_now_ms(void);
+
+/* ---- safe.c: may this thread be borrowed here? */
+bool inject_is_safe(struct inject_thread *t);
+/* Does it sleep in a call that may be interrupted and begun anew without anybody's notice? */
+bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
+/* ... and without sleeping for longer than it was to? */
+bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);
+/* Was it interrupted by us, in a call that fails then although no signal came?  Then it has to be begun anew. */
+bool inject_must_call_anew(const struct inject_thread *t);
+
+/* ---- frame.c: write what the thread needs to go home by itself.  0 or -errno (nothing was changed that counts). */
+int inject_frame_put(struct inject_thread *t, const char *library, const char *socket);
+/* The registers with which an interrupted call is begun anew. */
+void inject_frame_call_anew(struct user_regs_struct *r);
+
+/* ---- call.c
+ * function(first, second), in the thread, on its own stack; not for what talks to us.  0: it is back, and at its frame; -EBUSY:
+ * it would have had to wait for the loader, and is at its frame; -ETIMEDOUT: it runs on, and goes home by itself; -EFAULT: a fault of its
+ * own, where it stands now; -ESRCH.
+ */
+int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
+/* From a frame to where inject_thread_let_go() can be called.  0 or -errno. */
+int inject_call_end(struct inject_thread *t);
+/* The agent's tailor_injected(socket), from a frame to where inject_thread_let_go() can be called.  Else as inject_call(). */
+int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where, int *result);
+
+#endif

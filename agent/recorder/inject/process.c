@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Where dlopen and other things are in a process, and which of its code may hold locks that dlopen takes.  Knows x86-64. */
+#include "agent/recorder/inject/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define DLOPEN_MODE_INTERNAL 0x80000000ull /* __libc_dlopen_mode's */
+#define TEXT_BYTES_MAX (64u << 20)
+#define LOADER_DATA_BYTES 4096 /* of struct rtld_global, which has 4,300 in glibc 2.36; the locks stand in its middle */
+#define LOCK_BYTES 40u
+#define LOCKS_MAX 3 /* of its list, of changes to that, and (2.37) of thread-local storage */
+#define KIND_RECURSIVE 1
+
+/* The head of glibc's pthread_mutex_t. */
+struct lock {
+	uint32_t lock, count, owner, users;
+	int32_t kind;
+};
+
+struct learning {
+	struct inject_process *p;
+	char path[PATH_MAX]; /* of the object at hand */
+	bool is_unsafe, is_loader;
+};
+
+static bool starts(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* __errno_location: [endbr64;] mov offset(%rip), %rax; add %fs:0, %rax; ret */
+static uint64_t find_errno(pid_t pid, uint64_t function)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, load[] = { 0x48, 0x8b, 0x05 };
+	static const unsigned char add[] = { 0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xc3 };
+	unsigned char code[32];
+	uint64_t offset, at = 0;
+	int32_t relative;
+
+	if (!function || remote_read(pid, function, code, sizeof(code)))
+		return 0;
+	if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
+		at = sizeof(endbr64);
+	if (memcmp(code + at, load, sizeof(load)) != 0 || memcmp(code + at + 7, add, sizeof(add)) != 0)
+		return 0;
+	memcpy(&relative, code + at + 3, sizeof(relative));
+	return remote_read(pid, function + at + 7 + (uint64_t)(int64_t)relative, &offset, sizeof(offset)) ? 0 : offset;
+}
+
+/* A pthread_mutex_t that is recursive, as the loader's are. */
+static bool is_lock(const unsigned char *at)
+{
+	static const unsigned char zeros[LOCK_BYTES];
+	struct lock l;
+
+	memcpy(&l, at, sizeof(l));
+	return l.kind == KIND_RECURSIVE && l.lock <= 2 && l.users <= 2 && (l.lock || (!l.owner && !l.count)) &&
+	       memcmp(at + sizeof(l), zeros, LOCK_BYTES - sizeof(l)) == 0;
+}
+
+/* Nobody exports them; they stand side by side in the loader's data (struct rtld_global), and nothing else there looks like that. */
+static void find_loader_locks(struct inject_process *p, uint64_t data)
+{
+	unsigned char bytes[LOADER_DATA_BYTES];
+
+	if (!data || remote_read(p->pid, data, bytes, sizeof(bytes)))
+		return;
+	for (size_t i = 0; i + 2 * LOCK_BYTES <= sizeof(bytes); i += 8) {
+		int nr = 0;
+
+		while (nr < LOCKS_MAX && i + ((size_t)nr + 1) * LOCK_BYTES <= sizeof(bytes) && is_lock(bytes + i + (size_t)nr * LOCK_BYTES))
+			nr++;
+		if (nr < 2)
+			continue;
+		p->nr_locks = nr;
+		p->locks = data + i;
+		return;
+	}
+}
+
+bool inject_loader_is_free(const struct inject_process *p)
+{
+	struct lock l;
+
+	for (int i = 0; i < p->nr_locks; i++)
+		if (remote_read(p->pid, p->locks + (uint64_t)i * LOCK_BYTES, &l, sizeof(l)) || l.lock || l.count || l.owner)
+			return false;
+	return true;
+}
+
+static void learn_object(struct learning *l, const struct remote_mapping *m)
+{
+	const char *slash = strrchr(m->path, '/'), *name = slash ? slash + 1 : m->path;
+	bool libc = starts(name, "libc.so") || starts(name, "libc-2.");
+	bool libdl = starts(name, "libdl.so") || starts(name, "libdl-2.");
+	struct inject_process *p = l->p;
+
+	strncpy(l->path, m->path, sizeof(l->path) - 1);
+	l->is_loader = starts(name, "ld-linux") || starts(name, "ld-2.");
+	l->is_unsafe = l->is_loader || libc || libdl || starts(name, "libpthread") ||
+		       remote_find_symbol(p->pid, m->start, "malloc") != 0;
+	if (l->is_loader) {
+		p->r_debug = remote_find_symbol(p->pid, m->start, "_r_debug");
+		p->loader.start = m->start;
+		find_loader_locks(p, remote_find_symbol(p->pid, m->start, "_rtld_global"));
+	}
+	if (libc)
+		p->errno_at = find_errno(p->pid, remote_find_symbol(p->pid, m->start, "__errno_location"));
+	if ((libc || libdl) && !p->dlopen) { /* in libc since 2.34 */
+		p->dlopen = remote_find_symbol(p->pid, m->start, "dlopen");
+		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
+	}
+	if (libc && !p->dlopen) {
+		p->dlopen = remote_find_symbol(p->pid, m->start, "__libc_dlopen_mode");
+		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE | DLOPEN_MODE_INTERNAL;
+	}
+	if (starts(name, INJECT_LIBRARY))
+		p->agent = m->start;
+}
+
+/* What signal handlers return to. */
+static void find_sigreturn(struct inject_process *p, const struct remote_mapping *m)
+{
+	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	size_t bytes = m->end - m->start;
+	unsigned char *text = bytes < TEXT_BYTES_MAX ? malloc(bytes) : NULL, *at;
+
+	if (text && remote_read(p->pid, m->start, text, bytes) == 0 && (at = memmem(text, bytes, code, sizeof(code))))
+		p->sigreturn = m->start + (uint64_t)(at - text);
+	free(text);
+}
+
+static int learn_mapping(void *context, const struct remote_mapping *m)
+{
+	struct learning *l = context;
+	struct inject_process *p = l->p;
+
+	if (m->path[0] != '/') {
+		l->path[0] = 0;
+		return 0;
+	}
+	if (m->offset == 0 && strcmp(m->path, l->path) != 0)
+		learn_object(l, m);
+	if (!l->is_unsafe || strcmp(m->path, l->path) != 0)
+		return 0;
+	if (l->is_loader)
+		p->loader.end = m->end;
+	if (!(m->prot & PROT_EXEC))
+		return 0;
+	if (!p->sigreturn && (strstr(m->path, "/libc.so") || strstr(m->path, "/libc-2.") || strstr(m->path, "/libpthread")))
+		find_sigreturn(p, m);
+	if (p->nr_unsafe == INJECT_UNSAFE_MAX)
+		return -E2BIG;
+	p->unsafe[p->nr_unsafe++] = (struct inject_range){ m->start, m->end };
+	return 0;
+}
+
+int inject_process_learn(struct inject_process *p, pid_t pid)
+{
+	struct learning l = { .p = p };
+	int ret;
+
+	*p = (struct inject_process){ .pid = pid };
+	ret = remote_each_mapping(pid, learn_mapping, &l);
+	return ret > 0 ? -E2BIG : ret;
+}
+
+static int find_agent(void *context, const struct remote_mapping *m)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	if (m->offset || !slash || !starts(slash + 1, INJECT_LIBRARY))
+		return 0;
+	((struct inject_process *)context)->agent = m->start;
+	return 1;
+}
+
+bool inject_process_find_agent(struct inject_process *p)
+{
+	return remote_each_mapping(p->pid, find_agent, p) == 1;
+}
+
+bool inject_process_is_known(const struct inject_process *p)
+{
+	return p->dlopen && p->sigreturn && p->r_debug && p->errno_at && p->nr_locks;
+}

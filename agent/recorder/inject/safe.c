@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread may be borrowed when it holds no lock that dlopen needs and when its stack has room:
+ *  - it runs code of the program (not the loader's, libc's or an allocator's), or sleeps in a call that those never sleep in
+ *    while they hold a lock;
+ *  - it stands on the stack that libc gave it (not on a coroutine's, whose end nobody knows, or on a signal's);
+ *  - no handler of a signal is on that stack, and no signal is about to come;
+ *  - nobody is in the loader, and its list is complete (a thread that walks that list may wait for this one);
+ *  - it is in no restartable sequence, which could not be gone on with.
+ * Knows x86-64 and glibc.
+ */
+#include "agent/recorder/inject/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define SCAN_BYTES 65536u
+#define USER_64_BIT 0x33
+#define RED_ZONE 128u
+#define ERESTARTSYS_ 512 /* the kernel's own, which never reach a program */
+#define ERESTART_RESTARTBLOCK_ 516
+#define CS_WORD ((8 + 40 + 18 * 8) / 8) /* from the return address on: uc_mcontext.gregs[REG_CSGSFS] */
+#define FUTEX_COMMAND 0x7f
+#define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores, joins; locks use FUTEX_WAIT */
+
+/* What a descriptor is, or 0. */
+static mode_t kind_of(pid_t pid, uint64_t fd)
+{
+	char path[64];
+	struct stat s;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%llu", (int)pid, (unsigned long long)fd);
+	return stat(path, &s) == 0 ? s.st_mode & S_IFMT : 0;
+}
+
+/* The loader and libc read files; nobody loads a library from a pipe. */
+static bool is_no_file(pid_t pid, uint64_t fd)
+{
+	mode_t kind = kind_of(pid, fd);
+
+	return kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR;
+}
+
+bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second)
+{
+	switch (call) {
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_wait4:
+	case SYS_waitid:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+		return true;
+	case SYS_read:
+		return is_no_file(pid, first);
+	case SYS_futex:
+		return (second & FUTEX_COMMAND) == FUTEX_WAIT_BITSET_;
+	default:
+		return false;
+	}
+}
+
+/* What fails with EINTR even for no signal's sake, and so is called anew by us, with the timeout that it had at first. */
+bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth)
+{
+	switch (call) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return (int32_t)fourth < 0; /* it has none */
+	case SYS_epoll_pwait2:
+		return !fourth;
+	case SYS_accept: /* SO_RCVTIMEO, maybe */
+	case SYS_accept4:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+		return false;
+	case SYS_read:
+		return kind_of(pid, first) != S_IFSOCK;
+	default:
+		return true;
+	}
+}
+
+static bool is_in_call(const struct inject_thread *t)
+{
+	return (int64_t)t->registers.orig_rax >= 0;
+}
+
+static bool sleeps_here(const struct inject_thread *t)
+{
+	const struct user_regs_struct *r = &t->registers;
+	int64_t result = (int64_t)r->rax;
+
+	return is_in_call(t) && (result == -EINTR || (result <= -ERESTARTSYS_ && result >= -ERESTART_RESTARTBLOCK_)) &&
+	       inject_sleeps_safely(t->process->pid, r->orig_rax, r->rdi, r->rsi);
+}
+
+/* Signals that wait to be delivered to it: the kernel then does with the call what it should. */
+static bool awaits_signal(const struct inject_thread *t)
+{
+	char path[64], line[256];
+	unsigned long long set, pending = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)t->process->pid, (int)t->tid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigPnd: %llx", &set) == 1 || sscanf(line, "ShdPnd: %llx", &set) == 1)
+			pending |= set;
+	fclose(f);
+	return pending & ~t->mask;
+}
+
+bool inject_must_call_anew(const struct inject_thread *t)
+{
+	int64_t result = (int64_t)t->registers.rax;
+
+	if (t->restart_is_lost && is_in_call(t) && result == -ERESTART_RESTARTBLOCK_)
+		return true;
+	return result == -EINTR && sleeps_here(t) && (t->frame || !awaits_signal(t));
+}
+
+struct finding {
+	const struct inject_thread *t;
+	struct inject_range stack;
+	bool is_first; /* the first thread's, which grows */
+};
+
+static int find_stack(void *context, const struct remote_mapping *m)
+{
+	struct finding *f = context;
+	uint64_t at = f->t->registers.rsp, own = f->t->registers.fs_base;
+
+	if (at < m->start || at >= m->end)
+		return 0;
+	f->stack = (struct inject_range){ m->start, m->end };
+	f->is_first = strcmp(m->path, "[stack]") == 0;
+	/* glibc puts a thread's own data at the upper end of its stack */
+	return (m->prot & PROT_WRITE) && (f->is_first || (own > at && own < m->end)) ? 1 : -ENOENT;
+}
+
+static bool has_room(const struct finding *f)
+{
+	uint64_t at = f->t->registers.rsp, needed = INJECT_ROOM_BYTES;
+	struct rlimit limit;
+
+	if (!f->is_first)
+		return at - f->stack.start >= INJECT_BLOCK_BYTES + needed;
+	return at - f->stack.start >= INJECT_BLOCK_BYTES + RED_ZONE &&
+	       prlimit(f->t->process->pid, RLIMIT_STACK, NULL, &limit) == 0 &&
+	       (limit.rlim_cur == RLIM_INFINITY || f->stack.end - at + INJECT_BLOCK_BYTES + needed < limit.rlim_cur);
+}
+
+/* Is a frame of a signal handler on the stack?  It holds where handlers return to, and behind that struct ucontext. */
+static bool is_in_handler(const struct inject_thread *t, uint64_t end)
+{
+	uint64_t *words = malloc(SCAN_BYTES);
+	bool found = !words;
+
+	for (uint64_t at = t->registers.rsp & ~7ull; !found && at < end;) {
+		size_t bytes = end - at < SCAN_BYTES ? (size_t)(end - at) : SCAN_BYTES;
+
+		found = remote_read(t->process->pid, at, words, bytes) != 0;
+		for (size_t i = 0; i < bytes / 8 && !found; i++)
+			found = words[i] == t->process->sigreturn &&
+				(i + CS_WORD >= bytes / 8 || (words[i + CS_WORD] & 0xffff) == USER_64_BIT);
+		at += bytes;
+	}
+	free(words);
+	return found;
+}
+
+/* linux/rseq.h: the kernel aborts a sequence at the thread's next return to it, wherever that is. */
+static bool is_in_sequence(const struct inject_thread *t)
+{
+	struct {
+		uint64_t pointer;
+		uint32_t bytes, signature, flags, pad;
+	} area = { 0 };
+	struct {
+		uint32_t version, flags;
+		uint64_t start, bytes, abort;
+	} sequence;
+	uint64_t at;
+
+	if (ptrace((enum __ptrace_request)0x420f /* PTRACE_GET_RSEQ_CONFIGURATION */, t->tid, (void *)sizeof(area), &area) < 0 ||
+	    !area.pointer)
+		return false;
+	if (remote_read(t->process->pid, area.pointer + 8, &at, sizeof(at)))
+		return true;
+	if (!at)
+		return false;
+	return remote_read(t->process->pid, at, &sequence, sizeof(sequence)) ||
+	       t->registers.rip - sequence.start < sequence.bytes;
+}
+
+bool inject_is_safe(struct inject_thread *t)
+{
+	const struct user_regs_struct *r = &t->registers;
+	const struct inject_process *p = t->process;
+	struct finding f = { .t = t };
+	bool sleeps = sleeps_here(t);
+	uint32_t r_state; /* r_debug: version, map, brk, state */
+	uint64_t self = 0;
+
+	if (r->cs != USER_64_BIT || remote_read(p->pid, r->fs_base, &self, sizeof(self)) || self != r->fs_base)
+		return false;
+	if (is_in_call(t) && !sleeps)
+		return false;
+	for (int i = 0; i < p->nr_unsafe; i++)
+		if (!sleeps && r->rip >= p->unsafe[i].start && r->rip < p->unsafe[i].end)
+			return false;
+	if (remote_read(p->pid, p->r_debug + 24, &r_state, sizeof(r_state)) || r_state != 0 || !inject_loader_is_free(p))
+		return false;
+	return !is_in_sequence(t) && remote_each_mapping(p->pid, find_stack, &f) == 1 && has_room(&f) &&
+	       !is_in_handler(t, f.stack.end) && !awaits_signal(t);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread of the process is stopped, looked at, and let go as it was.  Nothing but this one is stopped.
+ *
+ * The stop interrupts what it sleeps in.  The kernel begins most calls anew, or goes on with them; a few fail with EINTR for
+ * no signal's sake (epoll_wait, calls on sockets with a timeout), and are begun anew by us: the host never sees it.
+ */
+#include "agent/recorder/inject/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAP_US 50
+#define STOP_MS 5000 /* on a machine that is busy, a thread runs seldom */
+
+int64_t inject_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status)
+{
+	for (;;) {
+		pid_t got = waitpid(t->tid, status, __WALL | WNOHANG);
+
+		if (got == t->tid)
+			return WIFSTOPPED(*status) ? 0 : -ESRCH;
+		if (got < 0 && errno != EINTR)
+			return errno == ECHILD ? -ESRCH : -errno;
+		t->meanwhile(t->context);
+		usleep(NAP_US);
+		if (inject_now_ms() >= until_ms)
+			return -ETIMEDOUT;
+	}
+}
+
+static int save(struct inject_thread *t)
+{
+	struct iovec x = { t->xstate, sizeof(t->xstate) };
+
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers) ||
+	    ptrace(PTRACE_GETREGSET, t->tid, (void *)(uintptr_t)NT_X86_XSTATE, &x) ||
+	    ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof(t->mask), &t->mask))
+		return -errno;
+	if (x.iov_len == sizeof(t->xstate))
+		return -E2BIG;
+	if (remote_read(t->process->pid, t->registers.fs_base + t->process->errno_at, &t->error, sizeof(t->error)))
+		return -EFAULT;
+	t->xstate_bytes = x.iov_len;
+	t->restart_is_lost = false;
+	t->frame = 0;
+	return 0;
+}
+
+/* The order matters, should we be killed between two of these: until the last, it would go home by its frame. */
+void inject_thread_let_go(struct inject_thread *t)
+{
+	struct iovec x = { t->xstate, t->xstate_bytes };
+	struct user_regs_struct r = t->registers;
+	bool anew = inject_must_call_anew(t);
+
+	if (anew)
+		inject_frame_call_anew(&r);
+	if (t->frame) {
+		struct iovec here = { &t->error, sizeof(t->error) };
+		struct iovec there = { (void *)(uintptr_t)(r.fs_base + t->process->errno_at), sizeof(t->error) };
+
+		process_vm_writev(t->process->pid, &here, 1, &there, 1, 0);
+		ptrace(PTRACE_SETREGSET, t->tid, (void *)(uintptr_t)NT_X86_XSTATE, &x);
+		ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(t->mask), &t->mask);
+	}
+	if (t->frame || anew)
+		ptrace(PTRACE_SETREGS, t->tid, NULL, &r);
+	ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+}
+
+int inject_thread_stop(struct inject_thread *t)
+{
+	int64_t until_ms = inject_now_ms() + STOP_MS;
+	int status, ret;
+
+	/* without PTRACE_O_EXITKILL: it outlives us */
+	if (ptrace(PTRACE_SEIZE, t->tid, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD))
+		return errno == ESRCH ? -EAGAIN : -errno;
+	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
+		return -EAGAIN;
+	for (;;) {
+		ret = inject_thread_wait(t, until_ms, &status);
+		if (ret) /* still running (we detach by ending, or at its next stop), or gone */
+			return ret == -ESRCH ? -EAGAIN : ret;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			break;
+		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host's comes first */
+	}
+	if (WSTOPSIG(status) != SIGTRAP) { /* stopped by somebody */
+		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+		return -EAGAIN;
+	}
+	if (save(t)) {
+		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+		return -EAGAIN;
+	}
+	return 0;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranges stand in a hash table by the pages that they touch, the newest first.  A name may come after the samples (JITs buffer their
+ * maps), so addresses that belong to nothing yet wait, as many as there is room for.
+ */
+#include "agent/recorder/jit_files/code_reader.h"
+
+#include "agent/recorder/jit_files/jitdump.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BITS 12
+#define RANGE_BYTES_MAX (1u << 20) /* larger ones are areas, not functions */
+#define NODES_MAX (8u << 20)
+#define READ_BYTES_MAX (64u << 20) /* in one recording */
+#define SPACES_MAX 256u
+#define WAITING_MAX 4096u /* a power of two */
+#define RECENT 4096u	  /* likewise */
+
+struct range {
+	uint64_t address, time_ns;
+	uint32_t bytes;
+	bool wanted;
+};
+
+struct node { /* a range on a page */
+	uint64_t page;
+	uint32_t range, next; /* next: 1 + index; 0: the last one */
+};
+
+struct space {
+	uint32_t pid;
+	struct range *range;
+	uint32_t nr_ranges, ranges_capacity;
+	struct node *node;
+	uint32_t nr_nodes, nodes_capacity;
+	uint32_t *bucket; /* 1 + index of a node; nodes_capacity of them */
+	uint32_t *wanted; /* ranges */
+	uint32_t nr_wanted, wanted_capacity;
+	bool has_new;
+	uint64_t waiting[WAITING_MAX]; /* 0: free */
+};
+
+struct code_reader {
+	struct space *space[SPACES_MAX];
+	uint32_t nr_spaces, last;
+	uint64_t read; /* bytes so far */
+	struct {
+		uint32_t pid;
+		uint64_t address;
+	} recent[RECENT]; /* asked already */
+	unsigned char bytes[RANGE_BYTES_MAX];
+};
+
+struct code_reader *code_reader_create(void)
+{
+	return calloc(1, sizeof(struct code_reader));
+}
+
+static void free_space(struct space *s)
+{
+	free(s->range);
+	free(s->node);
+	free(s->bucket);
+	free(s->wanted);
+	free(s);
+}
+
+void code_reader_destroy(struct code_reader *r)
+{
+	for (uint32_t i = 0; r && i < r->nr_spaces; i++)
+		free_space(r->space[i]);
+	free(r);
+}
+
+static struct space *find_space(struct code_reader *r, uint32_t pid)
+{
+	if (r->last < r->nr_spaces && r->space[r->last]->pid == pid)
+		return r->space[r->last];
+	for (uint32_t i = 0; i < r->nr_spaces; i++)
+		if (r->space[i]->pid == pid) {
+			r->last = i;
+			return r->space[i];
+		}
+	return NULL;
+}
+
+void code_reader_forget(struct code_reader *r, uint32_t pid)
+{
+	struct space *s = r ? find_space(r, pid) : NULL;
+
+	if (!s)
+		return;
+	r->space[r->last] = r->space[--r->nr_spaces];
+	free_space(s);
+	memset(r->recent, 0, sizeof(r->recent));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- ranges */
+
+static uint32_t place_of(const struct space *s, uint64_t page)
+{
+	return (uint32_t)(page * 0x9e3779b97f4a7c15ull >> 32) & (s->nodes_capacity - 1);
+}
+
+static bool grow(void **array, uint32_t *capacity, uint32_t first, size_t each)
+{
+	uint32_t more = *capacity ? 2 * *capacity : first;
+	void *bigger = more <= NODES_MAX ? realloc(*array, more * each) : NULL;
+
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*capacity = more;
+	return true;
+}
+
+/* In the order in which they were added, so that the newest stays the first. */
+static bool rehash(struct space *s)
+{
+	uint32_t *bucket = calloc(s->nodes_capacity, sizeof(*bucket));
+
+	if (!bucket)
+		return false;
+	for (uint32_t i = 0; i < s->nr_nodes; i++) {
+		uint32_t *at = &bucket[place_of(s, s->node[i].page)];
+
+		s->node[i].next = *at;
+		*at = i + 1;
+	}
+	free(s->bucket);
+	s->bucket = bucket;
+	return true;
+}
+
+static bool add_node(struct space *s, uint64_t page, uint32_t range)
+{
+	uint32_t *at;
+
+	if (s->nr_nodes == s->nodes_capacity) {
+		uint32_t before = s->nodes_capacity;
+
+		if (!grow((void **)&s->node, &s->nodes_capacity, 1024, sizeof(*s->node)))
+			return false;
+		if (!rehash(s)) {
+			s->nodes_capacity = before; /* the buckets are as many */
+			return false;
+		}
+	}
+	at = &s->bucket[place_of(s, page)];
+	s->node[s->nr_nodes] = (struct node){ page, range, *at };
+	*at = ++s->nr_nodes;
+	return true;
+}
+
+/* The newest range that covers an address, or NULL. */
+static struct range *find_range(const struct space *s, uint64_t address)
+{
+	uint64_t page = address >> PAGE_BITS;
+
+	for (uint32_t i = s->bucket ? s->bucket[place_of(s, page)] : 0; i; i = s->node[i - 1].next) {
+		struct range *f = &s->range[s->node[i - 1].range];
+
+		if (s->node[i - 1].page == page && address - f->address < f->bytes)
+			return f;
+	}
+	return NULL;
+}
+
+void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	struct space *s = r ? find_space(r, pid) : NULL;
+
+	if (!r || bytes == 0 || bytes > RANGE_BYTES_MAX || bytes > UINT64_MAX - address)
+		return;
+	if (!s) {
+		s = r->nr_spaces < SPACES_MAX ? calloc(1, sizeof(*s)) : NULL;
+		if (!s)
+			return;
+		s->pid = pid;
+		r->space[r->nr_spaces++] = s;
+	}
+	if (s->nr_ranges == s->ranges_capacity && !grow((void **)&s->range, &s->ranges_capacity, 512, sizeof(*s->range)))
+		return;
+	s->range[s->nr_ranges] = (struct range){ address, time_ns, (uint32_t)bytes, false };
+	for (uint64_t page = address >> PAGE_BITS; page <= (address + bytes - 1) >> PAGE_BITS; page++)
+		if (!add_node(s, page, s->nr_ranges))
+			break;
+	s->nr_ranges++;
+	s->has_new = true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- samples */
+
+static void want(struct space *s, struct range *f)
+{
+	if (f->wanted || (s->nr_wanted == s->wanted_capacity && !grow((void **)&s->wanted, &s->wanted_capacity, 64, sizeof(*s->wanted))))
+		return;
+	f->wanted = true;
+	s->wanted[s->nr_wanted++] = (uint32_t)(f - s->range);
+}
+
+void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address)
+{
+	uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 40);
+	struct range *f;
+	struct space *s;
+
+	if (!r || !r->nr_spaces || !address)
+		return;
+	if (r->recent[at % RECENT].pid == pid && r->recent[at % RECENT].address == address)
+		return;
+	r->recent[at % RECENT].pid = pid;
+	r->recent[at % RECENT].address = address;
+	s = find_space(r, pid);
+	if (!s)
+		return;
+	f = find_range(s, address);
+	if (f)
+		want(s, f);
+	else
+		s->waiting[at % WAITING_MAX] = address; /* of two that meet there, one is enough to know of the other's function */
+}
+
+static void ask_again(struct code_reader *r, struct space *s)
+{
+	if (!s->has_new)
+		return;
+	s->has_new = false;
+	memset(r->recent, 0, sizeof(r->recent)); /* what was there may be something else now */
+	for (uint32_t i = 0; i < WAITING_MAX; i++) {
+		struct range *f = s->waiting[i] ? find_range(s, s->waiting[i]) : NULL;
+
+		if (f) {
+			want(s, f);
+			s->waiting[i] = 0;
+		}
+	}
+}
+
+static void read_range(struct code_reader *r, const struct space *s, const struct range *f, struct trace_writer *w)
+{
+	uint64_t now_ns = jitdump_clock_now().ns;
+
+	/* another name is other code */
+	if (find_range(s, f->address) != f || r->read + f->bytes > READ_BYTES_MAX ||
+	    remote_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
+		return;
+	r->read += f->bytes;
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, now_ns, s->pid, 0, F_COUNT(code_bytes));
+	trace_record_u64(w, f->address);
+	trace_record_u64(w, f->time_ns);
+	trace_record_bytes(w, r->bytes, f->bytes);
+	trace_record_end(w);
+}
+
+void code_reader_drain(struct code_reader *r, struct trace_writer *w)
+{
+	for (uint32_t i = 0; r && i < r->nr_spaces; i++) {
+		struct space *s = r->space[i];
+
+		ask_again(r, s);
+		for (uint32_t n = 0; n < s->nr_wanted; n++)
+			read_range(r, s, &s->range[s->wanted[n]], w);
+		s->nr_wanted = 0;
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of code of which only a name was told (perf maps): read from the process's memory soon after the first sample in it.  Code that
+ * nobody sampled is not read, and what has got another name in the meantime is no longer there to be read.  Context: thread.
+ */
+#ifndef TAILOR_CODE_READER_H
+#define TAILOR_CODE_READER_H
+
+#include "jitreg/trace/writer.h"
+
+struct code_reader;
+
+/* NULL without memory; all others take that as nothing to do. */
+struct code_reader *code_reader_create(void);
+void code_reader_destroy(struct code_reader *r);
+
+/* pid has a LOAD of that time, without bytes. */
+void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
+/* pid was sampled there.  Hot. */
+void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address);
+/* Its memory is another one now. */
+void code_reader_forget(struct code_reader *r, uint32_t pid);
+/* Read and write down what was sampled. */
+void code_reader_drain(struct code_reader *r, struct trace_writer *w);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/jit_files/jit_files.h"
+
+#include "agent/recorder/jit_files/code_reader.h"
+#include "agent/recorder/jit_files/jitdump.h"
+#include "agent/recorder/jit_files/page_reader.h"
+#include "agent/recorder/jit_files/perf_map.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (256u << 10)
+#define DRAIN_BYTES (4u << 20) /* of one file at a drain: rings come first */
+#define WATCHED_MAX 4096u
+#define DUMPS_MAX 16u	   /* of one process */
+#define LOOKS_AT_FIRST 100
+#define LOOK_EVERY 10
+#define ENDED_DRAINS 20u   /* how often the files of a process that has ended are looked at */
+#define PATH_BYTES 4200u
+#define DELETED " (deleted)"
+
+struct dump {
+	int fd;
+	struct stat st;
+	uint64_t at;
+	struct jitdump *reader;
+};
+
+struct watched {
+	uint32_t pid;
+	struct remote_identity identity;
+	unsigned ended; /* 0: lives */
+	int root;	/* its file system, for when it has ended */
+	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
+	int map_fd;	/* -1: not there yet */
+	struct stat map_st;
+	uint64_t map_at, looked_ns;
+	uint32_t looks; /* for a map that is not there yet */
+	struct perf_map *map;
+	uint32_t nr_dumps;
+	struct dump dump[DUMPS_MAX];
+};
+
+struct code_files {
+	struct watched **watched;
+	uint32_t nr, capacity;
+	uint32_t last; /* index of the one that was asked for last */
+	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
+	bool past; /* code_files_of_the_past() */
+	uint64_t end_ns;
+	int64_t end_s;
+	struct code_reader *reader; /* NULL: of the past */
+	struct page_reader *pages;  /* likewise */
+	char piece[PIECE_BYTES];
+};
+
+struct report {
+	struct trace_writer *w;
+	struct code_reader *reader;
+	struct page_reader *pages;
+	uint32_t pid;
+	uint64_t mapped_ns;
+};
+
+int code_files_create(struct code_files **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->reader = code_reader_create();
+	(*out)->pages = page_reader_create();
+	return 0;
+}
+
+void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s)
+{
+	f->past = true;
+	code_reader_destroy(f->reader);
+	page_reader_destroy(f->pages);
+	f->reader = NULL;
+	f->pages = NULL;
+	f->end_ns = end_ns;
+	f->end_s = end_s;
+}
+
+static void forget(struct code_files *f, uint32_t i)
+{
+	struct watched *w = f->watched[i];
+
+	for (uint32_t n = 0; n < w->nr_dumps; n++) {
+		jitdump_destroy(w->dump[n].reader);
+		close(w->dump[n].fd);
+	}
+	perf_map_destroy(w->map);
+	if (w->map_fd >= 0)
+		close(w->map_fd);
+	if (w->root >= 0)
+		close(w->root);
+	free(w);
+	f->watched[i] = f->watched[--f->nr];
+}
+
+void code_files_destroy(struct code_files *f)
+{
+	if (!f)
+		return;
+	while (f->nr)
+		forget(f, 0);
+	free(f->watched);
+	code_reader_destroy(f->reader);
+	page_reader_destroy(f->pages);
+	free(f);
+}
+
+/* ---------------------------------------------------------------------------------------------------- processes */
+
+static struct watched *find(struct code_files *f, uint32_t pid)
+{
+	if (f->last < f->nr && f->watched[f->last]->pid == pid && !f->watched[f->last]->ended)
+		return f->watched[f->last];
+	if (f->missed == 1 + (uint64_t)pid)
+		return NULL;
+	for (uint32_t i = 0; i < f->nr; i++)
+		if (f->watched[i]->pid == pid && !f->watched[i]->ended) {
+			f->last = i;
+			return f->watched[i];
+		}
+	f->missed = 1 + (uint64_t)pid;
+	return NULL;
+}
+
+/* NULL without memory, or when there are too many. */
+static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
+{
+	struct watched *w = find(f, pid);
+	char path[64];
+
+	if (w || f->nr >= WATCHED_MAX)
+		return w;
+	if (f->nr == f->capacity) {
+		uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
+		struct watched **bigger = realloc(f->watched, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		f->watched = bigger;
+		f->capacity = capacity;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->pid = pid;
+	w->map_fd = -1;
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	w->identity = f->past ? (struct remote_identity){ .own_pid = (pid_t)pid } : remote_identify((pid_t)pid);
+	w->mapped_ns = w->looked_ns = time_ns;
+	f->watched[f->nr++] = w;
+	f->missed = 0;
+	return w;
+}
+
+void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address)
+{
+	code_reader_sampled(f->reader, pid, address);
+	if (find(f, pid))
+		page_reader_sampled(f->pages, pid, address);
+}
+
+void code_files_announced(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
+{
+	page_reader_announced(f->pages, pid, address, bytes);
+}
+
+void code_files_end(struct code_files *f, uint32_t pid)
+{
+	struct watched *w = find(f, pid);
+
+	if (w) {
+		w->ended = 1;
+		page_reader_forget(f->pages, pid);
+	}
+	code_reader_forget(f->reader, pid);
+}
+
+/* ------------------------------------------------------------------------------------------------------ jitdump */
+
+static bool ends_with(const char *text, size_t bytes, const char *end)
+{
+	size_t n = strlen(end);
+
+	return bytes >= n && memcmp(text + bytes - n, end, n) == 0;
+}
+
+/* All writers call it jit-….dump. */
+static bool is_dump(const char *path, size_t bytes)
+{
+	const char *slash = memrchr(path, '/', bytes);
+
+	if (!slash)
+		return false;
+	if (ends_with(path, bytes, DELETED))
+		bytes -= sizeof(DELETED) - 1;
+	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
+}
+
+static int open_file(int at, const char *path)
+{
+	return openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* V8 may have removed its file at once; it has it open while it writes. */
+static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
+{
+	char folder[64], name[PATH_BYTES], target[PATH_BYTES];
+	struct dirent *e;
+	int fd = -1;
+	DIR *d;
+
+	snprintf(folder, sizeof(folder), "/proc/%u/fd", pid);
+	d = opendir(folder);
+	while (d && fd < 0 && (e = readdir(d))) {
+		ssize_t n;
+
+		snprintf(name, sizeof(name), "%s/%.20s", folder, e->d_name);
+		n = readlink(name, target, sizeof(target));
+		if (n >= (ssize_t)bytes && memcmp(target, path, bytes) == 0)
+			fd = open_file(AT_FDCWD, name);
+	}
+	if (d)
+		closedir(d);
+	return fd;
+}
+
+static void add_dump(const struct code_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+		     uint64_t time_ns)
+{
+	struct dump new = { .fd = -1 };
+	char name[PATH_BYTES];
+
+	if (w->nr_dumps == DUMPS_MAX || path_bytes + 32 > sizeof(name))
+		return;
+	if (ends_with(path, path_bytes, DELETED))
+		path_bytes -= sizeof(DELETED) - 1;
+	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
+	/* to open a device may do something */
+	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, 0) == 0 && S_ISREG(new.st.st_mode))))
+		new.fd = open_file(w->root, name + 1);
+	if (new.fd < 0 && !f->past) {
+		char link[96];
+
+		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", w->pid, (unsigned long long)address,
+			 (unsigned long long)(address + bytes));
+		new.fd = open_file(AT_FDCWD, link); /* needs privileges */
+	}
+	if (new.fd < 0 && !f->past)
+		new.fd = open_descriptor(w->pid, name, path_bytes);
+	if (new.fd < 0 || fstat(new.fd, &new.st) || !S_ISREG(new.st.st_mode)) {
+		if (new.fd >= 0)
+			close(new.fd);
+		return;
+	}
+	for (uint32_t i = 0; i < w->nr_dumps; i++)
+		if (w->dump[i].st.st_dev == new.st.st_dev && w->dump[i].st.st_ino == new.st.st_ino) {
+			close(new.fd);
+			return; /* a writer may map it again */
+		}
+	new.reader = jitdump_create(time_ns);
+	if (new.reader)
+		w->dump[w->nr_dumps++] = new;
+	else
+		close(new.fd);
+}
+
+void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+		    uint64_t time_ns)
+{
+	bool dump = is_dump(path, path_bytes);
+	struct watched *w;
+
+	if (!dump && path_bytes && path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
+	    strncmp(path, "/dev/zero", 9) != 0)
+		return;
+	if (path_bytes && path[0] == '[') /* [vdso], [vsyscall] */
+		return;
+	w = get(f, pid, time_ns);
+	if (w && dump)
+		add_dump(f, w, address, bytes, path, path_bytes, time_ns);
+}
+
+static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
+{
+	const struct report *r = context;
+
+	if (id == JITREG_LOAD)
+		page_reader_announced(r->pages, r->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
+}
+
+/* What stands in fd behind *at, piece by piece, up to limit bytes.  Each piece goes to take(); false ends it. */
+static void read_on(struct code_files *f, int fd, uint64_t *at, uint64_t limit, bool (*take)(void *context, const char *piece, size_t n),
+		    void *context)
+{
+	uint64_t done = 0;
+
+	while (done < limit) {
+		ssize_t n = pread(fd, f->piece, sizeof(f->piece), (off_t)*at);
+
+		if (n <= 0)
+			return;
+		*at += (uint64_t)n;
+		done += (uint64_t)n;
+		if (!take(context, f->piece, (size_t)n))
+			return;
+	}
+}
+
+struct dump_context {
+	struct report report;
+	const struct code_files *files;
+	struct dump *dump;
+	bool bad;
+};
+
+static bool take_dump(void *context, const char *piece, size_t n)
+{
+	struct dump_context *c = context;
+	struct jitdump_clock now = jitdump_clock_now();
+
+	if (c->files->past)
+		now = (struct jitdump_clock){ 0, c->files->end_ns };
+	c->bad = jitdump_feed(c->dump->reader, piece, n, &now, on_dump_record, &c->report) != 0;
+	return !c->bad;
+}
+
+static void drain_dumps(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+{
+	for (uint32_t i = 0; i < w->nr_dumps; i++) {
+		struct dump_context c = { { writer, NULL, f->pages, w->pid, w->mapped_ns }, f, &w->dump[i], false };
+
+		if (!w->dump[i].reader)
+			continue;
+		read_on(f, w->dump[i].fd, &w->dump[i].at, limit, take_dump, &c);
+		if (c.bad) { /* kept, so that it is not found again */
+			jitdump_destroy(w->dump[i].reader);
+			w->dump[i].reader = NULL;
+			(*bad)++;
+		}
+	}
+}
+
+/* ----------------------------------------------------------------------------------------------------- perf map */
+
+struct map_context {
+	struct report report;
+	struct perf_map *map;
+	uint64_t since_ns, bad;
+};
+
+static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t time_ns)
+{
+	const struct report *r = context;
+
+	time_ns = time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns;
+	code_reader_named(r->reader, r->pid, e->address, e->bytes, time_ns);
+	page_reader_announced(r->pages, r->pid, e->address, e->bytes);
+	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, r->pid, 0, F_COUNT(load));
+	trace_record_u64(r->w, r->pid);
+	trace_record_u64(r->w, 0);
+	trace_record_u64(r->w, e->address);
+	trace_record_u64(r->w, e->address);
+	trace_record_u64(r->w, e->bytes);
+	trace_record_u64(r->w, 0);
+	trace_record_text(r->w, e->name, e->name_bytes);
+	trace_record_bytes(r->w, "", 0);
+	trace_record_end(r->w);
+}
+
+static bool take_map(void *context, const char *piece, size_t n)
+{
+	struct map_context *c = context;
+
+	c->bad += perf_map_feed(c->map, piece, n, c->since_ns, on_map_entry, &c->report);
+	return true;
+}
+
+static void open_map(const struct code_files *f, struct watched *w)
+{
+	char path[64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)w->identity.own_pid);
+	if (w->root < 0 || fstatat(w->root, path, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return;
+	if (w->map_fd >= 0 && st.st_dev == w->map_st.st_dev && st.st_ino == w->map_st.st_ino) {
+		if ((uint64_t)st.st_size < w->map_at) { /* written anew */
+			w->map_at = 0;
+			perf_map_restart(w->map);
+		}
+		return;
+	}
+	if (f->past ? st.st_mtime > f->end_s : !remote_may_have_written(&w->identity, &st))
+		return;
+	fd = openat(w->root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (!w->map)
+		w->map = perf_map_create();
+	if (!w->map) {
+		close(fd);
+		return;
+	}
+	if (w->map_fd >= 0)
+		close(w->map_fd);
+	perf_map_restart(w->map);
+	w->map_fd = fd;
+	w->map_st = st;
+	w->map_at = 0;
+}
+
+static void drain_map(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+{
+	uint64_t now_ns = jitdump_clock_now().ns;
+	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
+
+	/* most processes never write one: after the first second, ten looks a second */
+	if (w->map_fd < 0 && limit != UINT64_MAX && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
+		return;
+	open_map(f, w);
+	c.map = w->map;
+	if (w->map_fd >= 0)
+		read_on(f, w->map_fd, &w->map_at, limit, take_map, &c);
+	*bad += c.bad;
+	w->looked_ns = now_ns;
+}
+
+void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, uint64_t *bad)
+{
+	for (uint32_t i = f->nr; i > 0; i--) {
+		struct watched *p = f->watched[i - 1];
+		uint64_t limit = last ? UINT64_MAX : DRAIN_BYTES;
+
+		drain_map(f, p, w, limit, bad);
+		drain_dumps(f, p, w, limit, bad);
+		if (p->ended && p->ended++ > ENDED_DRAINS)
+			forget(f, i - 1);
+	}
+	code_reader_drain(f->reader, w);
+	page_reader_drain(f->pages, w, last);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/jit_files/jitdump.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAGIC 0x4a695444u /* "JiTD" */
+#define FLAG_COUNTER 1u
+#define HEADER_MAX 4096u
+#define RECORD_MAX (32u << 20)
+#define LINES_MAX (16u << 20)
+#define CLOCKS_APART_NS 1000000000ull /* what is that much later than now was read from another clock */
+#define ELF_HEADER_BYTES 0x40u
+
+struct header {
+	uint32_t magic, version, total_size, elf_machine, pad, pid;
+	uint64_t timestamp, flags;
+};
+
+struct jitdump {
+	uint64_t mapped_ns;
+	struct jitdump_clock first; /* of ours, to learn the counter's pace */
+	bool has_header, has_record, has_failed, is_counter;
+	uint64_t shift_ns; /* from the writer's clock to ours */
+	unsigned char *left; /* of a record that is not complete */
+	size_t nr_left, capacity;
+	unsigned char *lines; /* a DEBUG_INFO that waits for its LOAD */
+	size_t lines_bytes;
+	uint64_t nr_lines, lines_start, lines_time_ns;
+	bool is_shifted, is_not_shifted;
+};
+
+struct jitdump_clock jitdump_clock_now(void)
+{
+	struct jitdump_clock c = { 0, 0 };
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+#if defined(__x86_64__)
+	c.counter = __builtin_ia32_rdtsc();
+#endif
+	c.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return c;
+}
+
+struct jitdump *jitdump_create(uint64_t mapped_ns)
+{
+	struct jitdump *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->mapped_ns = mapped_ns;
+	j->first = jitdump_clock_now();
+	return j;
+}
+
+void jitdump_destroy(struct jitdump *j)
+{
+	if (!j)
+		return;
+	free(j->left);
+	free(j->lines);
+	free(j);
+}
+
+/* On our clock.  The pace of the counter is taken from all the time that we have seen; what is to be converted is young. */
+static uint64_t convert(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
+{
+	uint64_t ns;
+
+	if (!j->is_counter) {
+		ns = timestamp + j->shift_ns;
+	} else if (!now->counter) {
+		ns = j->mapped_ns;
+	} else if (now->counter <= j->first.counter || now->ns <= j->first.ns) {
+		ns = now->ns;
+	} else {
+		double pace = (double)(now->ns - j->first.ns) / (double)(now->counter - j->first.counter);
+		double ago = pace * (double)(int64_t)(now->counter - timestamp);
+
+		ns = ago < (double)now->ns ? now->ns - (uint64_t)(int64_t)ago : 0;
+	}
+	/* nothing that we read was written later */
+	return ns > now->ns ? now->ns : ns;
+}
+
+static int take_header(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used)
+{
+	struct header h;
+
+	*used = 0;
+	if (bytes < sizeof(h))
+		return 0;
+	memcpy(&h, at, sizeof(h));
+	if (h.magic != MAGIC || h.version < 1 || h.total_size < sizeof(h) || h.total_size > HEADER_MAX)
+		return -EBADMSG;
+	if (bytes < h.total_size)
+		return 0;
+	*used = h.total_size;
+	j->has_header = true;
+	j->is_counter = h.flags & FLAG_COUNTER;
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- line tables */
+
+/* Entries of {u64 address, u32 line, u32 discriminator, NUL-terminated file name}, packed. */
+#define ENTRY_BYTES 16u
+#define FUNCTION_BYTES_MAX (64u << 20)
+#define PADDING_MAX 8u
+
+struct entries {
+	const unsigned char *at;
+	size_t bytes;
+	uint64_t nr, start; /* start: of the code */
+};
+
+static bool is_near(const struct entries *e, const unsigned char *at)
+{
+	uint64_t address;
+
+	memcpy(&address, at, 8);
+	return address - e->start < FUNCTION_BYTES_MAX;
+}
+
+/*
+ * Where the entry at at ends, or NULL: at the first NUL behind which another one begins, or the table ends.  That may not be the
+ * first of all: V8 (10 and 11 at least) writes names of scripts that it has freed already, as many bytes as they had.
+ */
+static const unsigned char *entry_end(const struct entries *e, const unsigned char *at, bool is_last)
+{
+	const unsigned char *end = e->at + e->bytes, *nul = at + ENTRY_BYTES;
+
+	if ((size_t)(end - at) <= ENTRY_BYTES)
+		return NULL;
+	while ((nul = memchr(nul, 0, (size_t)(end - nul)))) {
+		size_t left = (size_t)(end - ++nul);
+
+		if (is_last ? left < PADDING_MAX : left > ENTRY_BYTES && is_near(e, nul))
+			return nul;
+	}
+	return NULL;
+}
+
+static bool make_sense(const struct entries *e)
+{
+	const unsigned char *at = e->at;
+
+	if (!is_near(e, at))
+		return false;
+	for (uint64_t i = 0; i < e->nr; i++) {
+		at = entry_end(e, at, i + 1 == e->nr);
+		if (!at)
+			return false;
+	}
+	return true;
+}
+
+/* Copy the entries, "\xff" replaced by the name that it stands for, and one that was freed by none; returns the bytes. to NULL: count
+ * only. */
+static size_t unfold(const struct entries *e, unsigned char *to)
+{
+	const unsigned char *at = e->at;
+	const char *name = "";
+	size_t bytes = 0;
+
+	for (uint64_t i = 0; i < e->nr && bytes <= LINES_MAX; i++) {
+		const unsigned char *end = entry_end(e, at, i + 1 == e->nr);
+		const char *own = (const char *)at + ENTRY_BYTES;
+		size_t name_bytes;
+
+		if (strcmp(own, "\xff") != 0)
+			name = own + strlen(own) + 1 == (const char *)end ? own : "";
+		name_bytes = strlen(name) + 1;
+		if (to) {
+			memcpy(to + bytes, at, ENTRY_BYTES);
+			memcpy(to + bytes + ENTRY_BYTES, name, name_bytes);
+		}
+		bytes += ENTRY_BYTES + name_bytes;
+		at = end;
+	}
+	return bytes;
+}
+
+static void drop_lines(struct jitdump *j)
+{
+	free(j->lines);
+	j->lines = NULL;
+	j->nr_lines = 0;
+}
+
+/* A DEBUG_INFO waits for its LOAD. */
+static void keep_lines(struct jitdump *j, const unsigned char *record, size_t size, uint64_t time_ns)
+{
+	struct entries e = { record + 32, 0, 0, 0 };
+
+	drop_lines(j);
+	if (size < 32)
+		return;
+	e.bytes = size - 32;
+	memcpy(&e.start, record + 16, 8);
+	memcpy(&e.nr, record + 24, 8);
+	if (!e.nr || e.nr > e.bytes / (ENTRY_BYTES + 1) || !make_sense(&e))
+		return;
+	j->lines_bytes = unfold(&e, NULL);
+	j->lines = j->lines_bytes <= LINES_MAX ? malloc(j->lines_bytes) : NULL;
+	if (!j->lines)
+		return;
+	unfold(&e, j->lines);
+	j->nr_lines = e.nr;
+	j->lines_start = e.start;
+	j->lines_time_ns = time_ns;
+}
+
+static size_t entry_bytes(const unsigned char *at)
+{
+	return ENTRY_BYTES + strlen((const char *)at + ENTRY_BYTES) + 1;
+}
+
+static uint64_t entry_address(const unsigned char *at)
+{
+	uint64_t address;
+
+	memcpy(&address, at, 8);
+	return address;
+}
+
+/* "JS:*name /path/to/file.js:12:3" (V8 11), "LazyCompile:*name /path/to/file.js:12" (10): the file. */
+static size_t find_script(const char *name, size_t bytes, const char **script)
+{
+	const char *blank = memrchr(name, ' ', bytes), *end = name + bytes;
+
+	for (int numbers = 0; blank && numbers < 2; numbers++) {
+		const char *digit = end;
+
+		while (digit - 1 > blank && digit[-1] >= '0' && digit[-1] <= '9')
+			digit--;
+		if (digit == end || digit[-1] != ':')
+			break;
+		end = digit - 1;
+	}
+	if (!blank || end <= blank + 1)
+		return 0;
+	*script = blank + 1;
+	return (size_t)(end - *script);
+}
+
+/* Lines without a name are of the script that the code is named after. */
+static void name_lines(struct jitdump *j, const struct schema_value *name)
+{
+	const char *script = NULL;
+	size_t script_bytes = find_script(name->p, name->bytes, &script), nameless = 0, bytes;
+	unsigned char *at = j->lines, *named, *to;
+
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at))
+		nameless += !at[ENTRY_BYTES];
+	bytes = j->lines_bytes + nameless * script_bytes;
+	if (!nameless || !script_bytes || nameless > LINES_MAX / script_bytes || bytes > LINES_MAX)
+		return;
+	named = to = malloc(bytes);
+	if (!named)
+		return;
+	at = j->lines;
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
+		size_t each = entry_bytes(at);
+
+		memcpy(to, at, each);
+		to += each;
+		if (!at[ENTRY_BYTES]) {
+			memcpy(to - 1, script, script_bytes);
+			to += script_bytes;
+			to[-1] = 0;
+		}
+	}
+	free(j->lines);
+	j->lines = named;
+	j->lines_bytes = bytes;
+}
+
+/*
+ * Some table of a writer that shifts starts where the header would end, or ends behind its code, and none has an entry
+ * before the header's end.
+ */
+static void shift_lines(struct jitdump *j, uint64_t code_bytes)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	unsigned char *at = j->lines;
+
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
+		uint64_t offset = entry_address(at) - j->lines_start;
+
+		first = offset < first ? offset : first;
+		last = offset > last ? offset : last;
+	}
+	j->is_not_shifted |= first < ELF_HEADER_BYTES;
+	j->is_shifted |= first == ELF_HEADER_BYTES || (last >= code_bytes && last < code_bytes + ELF_HEADER_BYTES);
+	if (!j->is_shifted || j->is_not_shifted)
+		return;
+	at = j->lines;
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
+		uint64_t address = entry_address(at) - ELF_HEADER_BYTES;
+
+		memcpy(at, &address, 8);
+	}
+}
+
+static void pass_lines(struct jitdump *j, const struct schema_value *load, uint32_t tid, jitdump_record record, void *context)
+{
+	struct schema_value values[] = {
+		{ .kind = SCHEMA_U64, .u = j->lines_start },
+		{ .kind = SCHEMA_U64, .u = j->nr_lines },
+		{ .kind = SCHEMA_LINES, .u = j->nr_lines },
+	};
+
+	if (j->lines_start == load[F(load, code_addr)].u) {
+		shift_lines(j, load[F(load, code_size)].u);
+		name_lines(j, &load[F(load, name)]);
+		values[2].p = j->lines;
+		values[2].bytes = j->lines_bytes;
+		record(context, JITREG_DEBUG_INFO, j->lines_time_ns, tid, values, 3);
+	}
+	drop_lines(j);
+}
+
+/* ------------------------------------------------------------------------------------------------------ records */
+
+static int take_record(struct jitdump *j, const unsigned char *at, size_t size, const struct jitdump_clock *now,
+		       jitdump_record record, void *context)
+{
+	struct schema_value values[SCHEMA_FIELDS_MAX];
+	struct jitreg_prefix prefix;
+	uint64_t time_ns;
+	uint32_t tid = 0;
+	int nr, ret;
+
+	memcpy(&prefix, at, sizeof(prefix));
+	if (prefix.id > JITREG_UNWINDING_INFO)
+		return 0; /* of a later version, or ours */
+	/* the header's own time is of another clock in V8: the first record tells */
+	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
+		j->shift_ns = j->mapped_ns - prefix.timestamp;
+	j->has_record = true;
+	time_ns = convert(j, prefix.timestamp, now);
+	if (prefix.id == JITREG_DEBUG_INFO) {
+		keep_lines(j, at, size, time_ns);
+		return 0;
+	}
+	ret = schema_parse(at, size, values, &nr);
+	if (ret)
+		return ret;
+	switch (prefix.id) {
+	case JITREG_LOAD:
+		tid = (uint32_t)values[F(load, tid)].u;
+		if (j->nr_lines)
+			pass_lines(j, values, tid, record, context);
+		break;
+	case JITREG_MOVE:
+		tid = (uint32_t)values[F(move, tid)].u;
+		break;
+	}
+	record(context, prefix.id, time_ns, tid, values, nr);
+	return 0;
+}
+
+/* All that is complete in [at, at + bytes); *used: how far. */
+static int take_all(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used, const struct jitdump_clock *now,
+		    jitdump_record record, void *context)
+{
+	size_t done = 0;
+	int ret = 0;
+
+	if (!j->has_header)
+		ret = take_header(j, at, bytes, &done);
+	while (ret == 0 && j->has_header && bytes - done >= sizeof(struct jitreg_prefix)) {
+		struct jitreg_prefix prefix;
+
+		memcpy(&prefix, at + done, sizeof(prefix));
+		if (prefix.total_size < sizeof(prefix) || prefix.total_size > RECORD_MAX)
+			ret = -EBADMSG;
+		else if (prefix.total_size > bytes - done)
+			break;
+		else
+			ret = take_record(j, at + done, prefix.total_size, now, record, context);
+		if (ret == 0)
+			done += prefix.total_size;
+	}
+	*used = done;
+	return ret;
+}
+
+static int keep(struct jitdump *j, const unsigned char *at, size_t bytes)
+{
+	if (bytes > j->capacity - j->nr_left) {
+		size_t capacity = 2 * (j->nr_left + bytes);
+		unsigned char *bigger = realloc(j->left, capacity);
+
+		if (!bigger)
+			return -ENOMEM;
+		j->left = bigger;
+		j->capacity = capacity;
+	}
+	memcpy(j->left + j->nr_left, at, bytes);
+	j->nr_left += bytes;
+	return 0;
+}
+
+int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct jitdump_clock *now, jitdump_record record,
+		 void *context)
+{
+	const unsigned char *at = bytes;
+	size_t used = 0;
+	int ret;
+
+	if (j->has_failed)
+		return -EBADMSG;
+	if (j->nr_left) { /* behind what was left */
+		ret = keep(j, at, nr);
+		if (ret == 0)
+			ret = take_all(j, j->left, j->nr_left, &used, now, record, context);
+		memmove(j->left, j->left + used, j->nr_left - used);
+		j->nr_left -= used;
+	} else {
+		ret = take_all(j, at, nr, &used, now, record, context);
+		if (ret == 0 && used < nr)
+			ret = keep(j, at + used, nr - used);
+	}
+	j->has_failed = ret != 0;
+	return ret;
+}

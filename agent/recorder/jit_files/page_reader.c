@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* One hash table of pages that need no more thought: announced, read already, or of a file. */
+#include "agent/recorder/jit_files/page_reader.h"
+
+#include "agent/recorder/jit_files/jitdump.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE_BITS 12
+#define PAGE_BYTES (1u << PAGE_BITS)
+#define KNOWN_FIRST 4096u
+#define KNOWN_MAX (1u << 21)	       /* a power of two; half of it in use at most, then no page is wanted any more */
+#define ANNOUNCED_BYTES_MAX (64u << 20) /* larger ones are areas, not code */
+#define WANTED_MAX 1024u	       /* between two drains */
+#define DRAIN_NS 100000000u	       /* apart: each looks through the maps of processes */
+#define READ_MAX 4096u		       /* pages in one recording: 16 MiB */
+
+struct wanted {
+	uint32_t pid;
+	uint64_t page;
+};
+
+struct page_reader {
+	uint64_t *known; /* 1 + key; 0: free */
+	uint32_t nr_known, capacity, nr_wanted, nr_read;
+	uint64_t drained_ns;
+	struct wanted wanted[WANTED_MAX];
+};
+
+struct page_reader *page_reader_create(void)
+{
+	struct page_reader *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->capacity = KNOWN_FIRST;
+		r->known = calloc(r->capacity, sizeof(*r->known));
+	}
+	if (r && !r->known) {
+		free(r);
+		r = NULL;
+	}
+	return r;
+}
+
+void page_reader_destroy(struct page_reader *r)
+{
+	if (r)
+		free(r->known);
+	free(r);
+}
+
+/* User addresses have 47 bits and processes' numbers 22 (Linux on x86-64). */
+static uint64_t key_of(uint32_t pid, uint64_t page)
+{
+	return 1 + ((uint64_t)pid << 36 | (page & ((1ull << 36) - 1)));
+}
+
+static uint64_t *place_of(const struct page_reader *r, uint64_t key)
+{
+	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (r->capacity - 1);
+
+	while (r->known[at] && r->known[at] != key)
+		at = (at + 1) & (r->capacity - 1);
+	return &r->known[at];
+}
+
+/* All of them again into a table of that capacity, but for those of pid (0: none). */
+static bool remake(struct page_reader *r, uint32_t capacity, uint32_t pid)
+{
+	uint64_t *before = r->known, *after = calloc(capacity, sizeof(*after));
+	uint32_t nr = r->capacity;
+
+	if (!after)
+		return false;
+	r->known = after;
+	r->capacity = capacity;
+	r->nr_known = 0;
+	for (uint32_t i = 0; i < nr; i++)
+		if (before[i] && (!pid || (before[i] - 1) >> 36 != pid)) {
+			*place_of(r, before[i]) = before[i];
+			r->nr_known++;
+		}
+	free(before);
+	return true;
+}
+
+/* false: it was known, or there is no room to remember it. */
+static bool learn(struct page_reader *r, uint32_t pid, uint64_t page)
+{
+	uint64_t key = key_of(pid, page), *at = place_of(r, key);
+
+	if (*at)
+		return false;
+	if (2 * (r->nr_known + 1) > r->capacity) {
+		if (r->capacity == KNOWN_MAX || !remake(r, 2 * r->capacity, 0))
+			return false;
+		at = place_of(r, key);
+	}
+	*at = key;
+	r->nr_known++;
+	return true;
+}
+
+void page_reader_announced(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
+{
+	if (!r || !bytes || bytes > ANNOUNCED_BYTES_MAX || bytes > UINT64_MAX - address)
+		return;
+	for (uint64_t page = address >> PAGE_BITS; page <= (address + bytes - 1) >> PAGE_BITS; page++)
+		learn(r, pid, page);
+}
+
+void page_reader_sampled(struct page_reader *r, uint32_t pid, uint64_t address)
+{
+	uint64_t page = address >> PAGE_BITS;
+
+	if (r && address && !*place_of(r, key_of(pid, page)) && r->nr_wanted < WANTED_MAX && r->nr_read < READ_MAX &&
+	    learn(r, pid, page))
+		r->wanted[r->nr_wanted++] = (struct wanted){ pid, page };
+}
+
+void page_reader_forget(struct page_reader *r, uint32_t pid)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; r && i < r->capacity && !some; i++)
+		some = r->known[i] && (r->known[i] - 1) >> 36 == pid;
+	if (some)
+		remake(r, r->capacity, pid);
+}
+
+struct reading {
+	struct page_reader *reader;
+	struct trace_writer *w;
+	uint32_t first, nr; /* of those that are wanted, one process's */
+};
+
+static void read_page(struct page_reader *r, struct trace_writer *w, const struct wanted *p)
+{
+	unsigned char bytes[PAGE_BYTES];
+
+	if (r->nr_read == READ_MAX || remote_read((pid_t)p->pid, p->page << PAGE_BITS, bytes, sizeof(bytes)))
+		return;
+	r->nr_read++;
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, jitdump_clock_now().ns, p->pid, 0, F_COUNT(code_bytes));
+	trace_record_u64(w, p->page << PAGE_BITS);
+	trace_record_u64(w, TRACE_NOT_LOADED);
+	trace_record_bytes(w, bytes, sizeof(bytes));
+	trace_record_end(w);
+}
+
+static bool is_generated(const struct remote_mapping *m)
+{
+	return (m->prot & PROT_EXEC) && (m->path[0] != '/' || strncmp(m->path, "/memfd:", 7) == 0 ||
+					  strncmp(m->path, "/dev/zero", 9) == 0) && strcmp(m->path, "[vdso]") != 0 &&
+	       strcmp(m->path, "[vsyscall]") != 0;
+}
+
+static int on_mapping(void *context, const struct remote_mapping *m)
+{
+	const struct reading *g = context;
+
+	for (uint32_t i = g->first; is_generated(m) && i < g->first + g->nr; i++) {
+		const struct wanted *p = &g->reader->wanted[i];
+
+		if (p->page << PAGE_BITS >= m->start && p->page << PAGE_BITS < m->end)
+			read_page(g->reader, g->w, p);
+	}
+	return 0;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : x->page < y->page ? -1 : x->page > y->page;
+}
+
+void page_reader_drain(struct page_reader *r, struct trace_writer *w, bool last)
+{
+	uint64_t now_ns;
+
+	if (!r || !r->nr_wanted)
+		return;
+	now_ns = jitdump_clock_now().ns;
+	if (!last && now_ns - r->drained_ns < DRAIN_NS)
+		return;
+	r->drained_ns = now_ns;
+	qsort(r->wanted, r->nr_wanted, sizeof(r->wanted[0]), by_process);
+	for (uint32_t first = 0, end; first < r->nr_wanted; first = end) {
+		pid_t thread;
+
+		for (end = first + 1; end < r->nr_wanted && r->wanted[end].pid == r->wanted[first].pid; end++)
+			;
+		thread = remote_living_thread((pid_t)r->wanted[first].pid);
+		if (thread)
+			remote_each_mapping(thread, on_mapping, &(struct reading){ r, w, first, end - first });
+	}
+	r->nr_wanted = 0;
+}

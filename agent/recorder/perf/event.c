@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* The ladder: the best of what was asked for that this machine opens, and that counts. */
+#include "agent/recorder/perf/event_internal.h"
+
+#include "agent/recorder/process/proc_number.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD_MIN 1000
+#define PACE_NS 2000000 /* of measuring, at most */
+#define PACE_SLICE_NS 100000
+#define PACE_AGREES 32 /* slices that differ by less than such a part say enough */
+#define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
+
+int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+static int64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* One slice: how often it happened in a second of our own processor time (others may run meanwhile). */
+static double slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
+{
+	int64_t begin_ns = thread_ns(), slice_ns;
+	uint64_t before = *value;
+
+	do {
+		/* the clock is read by a system call, which may not be counted */
+		for (volatile int i = 0; i < 20000; i++)
+			;
+		slice_ns = thread_ns() - begin_ns;
+	} while (slice_ns < PACE_SLICE_NS);
+	if (read(fd, value, sizeof(*value)) != sizeof(*value))
+		*value = before;
+	*spent_ns += slice_ns;
+	return (double)(*value - before) * 1e9 / (double)slice_ns;
+}
+
+/*
+ * How often the event happens in a second of a busy processor; 0: it does not count (some virtual machines open hardware
+ * events that stay 0).  A host may be waiting: as soon as two slices say the same, that is it.
+ */
+static uint64_t events_per_second(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr a = *attr;
+	double before = 0, now = 0, pace = 0;
+	int64_t spent_ns = 0;
+	uint64_t value = 0;
+	int fd;
+
+	a.freq = 0;
+	a.sample_period = 0; /* count only: no samples, no ring */
+	a.sample_type = 0;
+	a.read_format = 0;
+	a.sample_regs_user = a.sample_regs_intr = 0;
+	a.sample_stack_user = 0;
+	a.precise_ip = 0; /* which only samples can be */
+	fd = event_open(&a, 0, -1, 0);
+	if (fd < 0)
+		return 0;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	while (spent_ns < PACE_NS && !(pace > 0)) {
+		before = now;
+		now = slice_per_second(fd, &value, &spent_ns);
+		if (before > 0 && now > before - before / PACE_AGREES && now < before + before / PACE_AGREES)
+			pace = (before + now) / 2;
+	}
+	close(fd);
+	return (uint64_t)(pace > 0 ? pace : (double)value * 1e9 / (double)spent_ns);
+}
+
+/*
+ * Cycles, instructions and loads come at a known pace, so a rate of them is a period.  The kernel's own way to hold a
+ * rate (attr.freq) starts each counter with a period of 1 and samples a new thread thousands of times before it has
+ * found its pace.
+ */
+static void fix_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
+{
+	uint64_t period = per_second / e->attr.sample_freq;
+
+	if (period < PERIOD_MIN)
+		period = PERIOD_MIN;
+	e->attr.freq = 0;
+	e->attr.sample_period = event_period(&e->attr, pmu, period | 1);
+}
+
+struct ladder {
+	const struct event_options *options;
+	struct event_pmu pmu;
+	event_told told;
+	void *context;
+	struct diag *d;
+};
+
+/* Is there something left of it without the kernel?  Switches happen there, and with :k nothing else was asked for. */
+static bool has_user_part(const struct perf_event_attr *a)
+{
+	return !a->exclude_kernel && !a->exclude_user && (!event_is_rare(a) || event_is_fault(a));
+}
+
+/* Open it once on ourselves, giving up one wish after the other.  0 or -errno; what is given up for good stands in *s. */
+static int try_open(const struct ladder *l, struct event_spec *s, struct event *e)
+{
+	struct perf_event_attr *a = &e->attr;
+	char text[320];
+	int fd, error;
+
+	a->build_id = 1;
+	for (;;) {
+		fd = event_open(a, 0, 0, 0);
+		if (fd >= 0) {
+			close(fd);
+			return 0;
+		}
+		error = errno;
+		if (error == EINVAL && a->read_format) {
+			a->read_format = 0;
+		} else if (error == EINVAL && a->build_id) {
+			a->build_id = 0; /* Linux 5.12 */
+		} else if ((error == EACCES || error == EPERM) && has_user_part(a)) {
+			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
+			if (a->exclude_callchain_user)
+				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
+				 "(kernel.perf_event_paranoid); what happens in system calls is missing", e->name);
+			l->told(l->context, text);
+		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
+			/* Intel's load latencies since Alder Lake need a second counter for that */
+			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
+			snprintf(text, sizeof(text), "%s: which cache or memory the data came from is left out, because this "
+				 "processor needs another counter for it; MEM_INST_RETIRED:ALL_LOADS has it", e->name);
+			l->told(l->context, text);
+		} else {
+			return -error;
+		}
+	}
+}
+
+static uint64_t kernels_limit(void)
+{
+	long long limit = 0;
+
+	return proc_number(RATE_LIMIT_FILE, &limit) && limit > 0 ? (uint64_t)limit : 0;
+}
+
+/* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */
+static void keep_to_rate_limit(const struct ladder *l, const struct event *e, struct event_spec *s)
+{
+	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = 0;
+	char text[320];
+
+	if (e->attr.freq)
+		limit = kernels_limit();
+	else if (event_is_clock(&e->attr) && !s->period && (s->rate || !l->options->period))
+		limit = EVENT_CLOCK_RATE_MOST;
+	if (!limit || rate <= limit)
+		return;
+	snprintf(text, sizeof(text), "%llu samples per second instead of %llu: the kernel allows no more (%s)",
+		 (unsigned long long)limit, (unsigned long long)rate,
+		 e->attr.freq ? "kernel.perf_event_max_sample_rate" : "its timers");
+	l->told(l->context, text);
+	s->rate = limit;
+}
+
+static const char *reason(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "this machine has no such counter";
+	case EACCES:
+	case EPERM:
+		return "not permitted (kernel.perf_event_paranoid, or a container's rules)";
+	case EINVAL:
+		return "the kernel refuses it with this period, stack size or these registers";
+	case ENOSYS:
+		return "this kernel has no perf events";
+	case EMFILE:
+		return "too many open files";
+	case EBUSY:
+		return "somebody else keeps the counter";
+	default:
+		return strerror(error);
+	}
+}
+
+/*
+ * One item, from the most precise rung that was asked for down.  automatic: it must count as well (some virtual
+ * machines open hardware events that stay 0).
+ */
+static int choose(const struct ladder *l, const struct event_spec *wanted, bool automatic, struct event *out)
+{
+	struct event_spec spec = *wanted, *s = &spec;
+	bool any = s->precise == EVENT_PRECISE_BEST;
+	unsigned best = l->pmu.vendor == EVENT_VENDOR_AMD ? (l->pmu.ibs ? 2 : 0) : l->pmu.max_precise;
+	unsigned precise = any ? best : (unsigned)s->precise;
+	uint64_t per_second;
+	char text[320];
+	bool paced;
+	int ret;
+
+	ret = event_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* what is it? */
+	if (ret)
+		return ret;
+	keep_to_rate_limit(l, out, s);
+	if (!event_is_hardware(&out->attr))
+		precise = best = 0;
+	if (precise > best)
+		return diag_fail(l->d, EOPNOTSUPP, "'%s' asks for precise samples of level %u, and this machine has %s: leave "
+				 "the 'p' away to have the best there is", s->text, precise,
+				 best ? "less precise ones only" : "none");
+	for (;; precise--) {
+		ret = event_attr(s, l->options, &l->pmu, precise, out, l->d);
+		if (ret)
+			return ret;
+		ret = try_open(l, s, out);
+		if (ret == 0 || precise == 0 || !any)
+			break;
+	}
+	if (ret) /* the name is good: not -EINVAL */
+		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "%s cannot be sampled: %s; `auto` picks what can be",
+				 out->name, reason(-ret));
+	paced = automatic || strcmp(out->unit, "cycles") == 0;
+	per_second = paced && !event_is_clock(&out->attr) ? events_per_second(&out->attr) : 0;
+	if (per_second && out->attr.freq)
+		fix_period(out, &l->pmu, per_second);
+	if (automatic && !event_is_clock(&out->attr) && !per_second)
+		return diag_fail(l->d, ENXIO, "%s cannot be sampled: it opens but does not count", out->name);
+	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
+		snprintf(text, sizeof(text), "%s counts on this processor's performance cores only; task-clock counts on all of them",
+			 out->name);
+		l->told(l->context, text);
+	}
+	return 0;
+}
+
+/*
+ * auto: instructions with the least bias and loads with their addresses, both precise (the pair of the paper on tailored
+ * profiling), where the processor has them; AMD's IBS says both in one event, precise cycles; else cycles, else the clock.
+ */
+const char *event_auto(const struct event_pmu *pmu, int rung, int i)
+{
+	static const char *const names[][2] = {
+		{ "INST_RETIRED:PREC_DIST:ppp", "MEM_INST_RETIRED:ALL_LOADS:pp" }, { "cycles", NULL }, { "task-clock", NULL },
+	};
+
+	if (pmu->vendor != EVENT_VENDOR_INTEL || pmu->max_precise < 2)
+		rung++;
+	return rung < (int)(sizeof(names) / sizeof(names[0])) && i < 2 ? names[rung][i] : NULL;
+}
+
+static const char *why(int error)
+{
+	return error == -ENXIO ? "it opens but does not count" : reason(-error);
+}
+
+static int choose_best(const struct ladder *l, struct events *out)
+{
+	int before = out->nr, ret = -ENOENT;
+	const char *name;
+	char text[512];
+
+	for (int rung = 0; out->nr == before && event_auto(&l->pmu, rung, 0); rung++)
+		for (int i = 0; (name = event_auto(&l->pmu, rung, i)) != NULL && out->nr < EVENTS_MAX; i++) {
+			const char *next = event_auto(&l->pmu, rung + 1, 0);
+			struct event_list one;
+
+			ret = event_parse_list(name, &one, l->d);
+			if (ret == 0 && one.spec[0].precise > (int)l->pmu.max_precise)
+				one.spec[0].precise = (int)l->pmu.max_precise;
+			if (ret == 0)
+				ret = choose(l, &one.spec[0], true, &out->event[out->nr]);
+			if (ret == 0) {
+				out->nr++;
+				continue;
+			}
+			if (i == 0 && next)
+				snprintf(text, sizeof(text), "%s was not had: %s; %s instead", name, why(ret), next);
+			else
+				snprintf(text, sizeof(text), "%s was not had: %s", name, why(ret));
+			if (i > 0 || next)
+				l->told(l->context, text);
+			if (i == 0)
+				break;
+		}
+	return out->nr > before ? 0 : ret;
+}
+
+int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
+		     void *context, struct diag *d)
+{
+	struct ladder l = { .options = o, .pmu = *pmu, .told = told, .context = context, .d = d };
+	struct events events = { 0 };
+	struct event_list list;
+	int ret = event_parse_list(o->name, &list, d);
+
+	for (int i = 0; ret == 0 && i < list.nr; i++) {
+		const struct event_spec *s = &list.spec[i];
+
+		if (events.nr == EVENTS_MAX)
+			return diag_fail(d, EINVAL, "more than %d events at once: record again for the others", EVENTS_MAX);
+		if (strcmp(s->name, "auto") == 0) {
+			ret = choose_best(&l, &events);
+		} else {
+			ret = choose(&l, s, false, &events.event[events.nr]);
+			events.nr += ret == 0;
+		}
+	}
+	if (ret == 0)
+		*out = events;
+	return ret;
+}
+
+int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d)
+{
+	struct event_pmu pmu;
+
+	event_pmu_read(&pmu);
+	return events_choose_on(&pmu, o, out, told, context, d);
+}

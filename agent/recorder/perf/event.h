@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which events are sampled, and how: what a user may write (event_spec.c), what a name means (event_name.c, libpfm4's door), the
+ * complete perf_event_attr of one rung of the ladder (event_attr.c), and the ladder itself (event.c).
+ *
+ *	-e ITEM[,ITEM]...
+ *	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
+ *
+ * NAME is libpfm4's (with unit masks: MEM_LOAD_RETIRED:L3_MISS, skx::INST_RETIRED:PREC_DIST), the kernel's (cycles, task-clock,
+ * page-faults, context-switches), a raw code (r01c2), or a PMU of the kernel with its fields (cpu/event=0xc2,umask=1/).
+ * MODIFIER: letters of u k h (count there only) and p pp ppp (so precise or not at all); P: as precise as can be, which is also
+ * meant without it; precise=N; period=N or freq=N; anything else is libpfm4's.
+ *
+ * Context: thread.
+ */
+#ifndef TAILOR_EVENT_H
+#define TAILOR_EVENT_H
+
+#include "jitreg/base/diag.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define EVENTS_MAX 8 /* as many as a guest can be told of (WIRE_EVENTS_MAX) */
+
+struct event_options {
+	const char *name; /* a list, see above */
+	uint64_t rate;	  /* samples per second and CPU; 0: use period */
+	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
+	uint32_t stack_bytes; /* 0, a multiple of 8 up to 65528, or EVENT_STACK_AUTO, which who chooses events has replaced */
+	uint64_t registers;   /* perf's mask; 0: EVENT_REGISTERS_DEFAULT */
+	bool frame_pointers;  /* also the return addresses that the kernel finds by frame pointers */
+};
+
+/* bx bp sp ip r12-r15: where tags live, and what unwinding starts from */
+#define EVENT_REGISTERS_DEFAULT 0xf001c2ull
+#define EVENT_REGISTERS_ADDRESSES 0xff00ffull /* what the address of an operand is made of */
+#define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
+
+#define EVENT_STACK_AUTO UINT32_MAX
+#define EVENT_PRECISE_BEST (-1)
+
+/* One item of a list, as it was written. */
+struct event_spec {
+	char text[160]; /* all of it */
+	char name[128]; /* without what stands in the fields below */
+	uint64_t period, rate; /* its own; both 0: as the options say */
+	int precise; /* 0 to 3: demanded; EVENT_PRECISE_BEST */
+	bool exclude_user, exclude_kernel, exclude_hv;
+};
+
+struct event_list {
+	int nr;
+	struct event_spec spec[EVENTS_MAX];
+};
+
+enum event_vendor { EVENT_VENDOR_OTHER, EVENT_VENDOR_INTEL, EVENT_VENDOR_AMD, EVENT_VENDOR_ARM };
+
+/* What the ladder must know of a machine. */
+struct event_pmu {
+	enum event_vendor vendor;
+	uint32_t family, model; /* x86: cpuid's; Arm: implementer and part number */
+	bool counters;		/* there are hardware counters */
+	unsigned max_precise;	/* the highest precise_ip */
+	bool ibs;		/* AMD: precise cycles are sampled by IBS */
+	bool hybrid;		/* Intel: cores of two kinds, each with a PMU of its own */
+};
+
+struct event {
+	char name[136]; /* as libpfm4 or we call it; :u or :k where only that is counted */
+	char unit[16];	/* what a weight counts */
+	uint64_t rate;	/* samples per second that were asked for; 0: a period was */
+	struct perf_event_attr attr; /* sampling, not inherited, disabled */
+};
+
+struct events {
+	int nr;
+	struct event event[EVENTS_MAX + 1]; /* one more for what a recorder makes of its own */
+};
+
+/* Notices that the ladder has to say: told(context, sentence) for each rung that was not had. */
+typedef void (*event_told)(void *context, const char *sentence);
+
+/* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
+int event_parse_list(const char *text, struct event_list *out, struct diag *d);
+
+/*
+ * For each item of o->name the best that this machine allows and that counts; `auto` may become two.  Returns 0,
+ * -EINVAL with a sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be
+ * had here.
+ */
+int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d);
+/* ... on a machine with these facts. */
+int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
+		     void *context, struct diag *d);
+
+/* What `auto` tries: event i of a rung, best rung first, as an item of a list; NULL: there are no more. */
+const char *event_auto(const struct event_pmu *pmu, int rung, int i);
+
+/* This machine's facts. */
+void event_pmu_read(struct event_pmu *out);
+/*
+ * The complete attr of one event on one rung (precise: its precise_ip).  Nothing is opened; of this machine only the
+ * names and fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL
+ * with a sentence.
+ */
+int event_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
+	       struct event *out, struct diag *d);
+
+/* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
+int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
+
+/* The processor's own: there are so many counters for them, and they may have to take turns. */
+bool event_is_hardware(const struct perf_event_attr *attr);
+/* The kernel's clocks of tasks and processors. */
+bool event_is_clock(const struct perf_event_attr *attr);
+
+/* perf_event_open(2). */
+int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a name, a rate and a rung to the complete perf_event_attr.  What stands in a sample depends on what the event
+ * can say: loads with PEBS (or IBS) have a data address, where the data came from and how long that took; page faults
+ * have an address.
+ */
+#include "agent/recorder/perf/event_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * A clock's period must not divide the timer tick, or every sample falls behind the tick's own work.  A thousandth less
+ * than asked for moves the samples through the whole of a 1 ms tick ten times a second.
+ */
+#define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
+#define IBS_STEP 16
+#define IBS_LEAST 144 /* AMD's manual: shorter ones are not reliable */
+
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST (1u << 4) /* Linux 6.0 */
+#endif
+#define REGISTER_AX 1u
+
+bool event_is_clock(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
+}
+
+bool event_is_rare(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
+	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
+}
+
+bool event_is_hardware(const struct perf_event_attr *a)
+{
+	return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT && a->type != PERF_TYPE_BREAKPOINT;
+}
+
+bool event_is_fault(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+/*
+ * Does a precise sample of it describe a memory access?  Intel: MEM_TRANS_RETIRED (cd), MEM_INST_RETIRED (d0) and
+ * MEM_LOAD_*_RETIRED (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses
+ * memory does.
+ */
+static bool has_data(const struct perf_event_attr *a, const struct event_pmu *pmu)
+{
+	uint64_t select = a->config & 0xff;
+
+	if (!a->precise_ip)
+		return false;
+	if (pmu->vendor == EVENT_VENDOR_AMD)
+		return true;
+	return pmu->vendor == EVENT_VENDOR_INTEL && a->type != PERF_TYPE_HARDWARE &&
+	       (select == 0xcd || (select >= 0xd0 && select <= 0xd4));
+}
+
+static void choose_content(struct perf_event_attr *a, const struct event_options *o, const struct event_pmu *pmu)
+{
+	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	if (o->registers != EVENT_REGISTERS_NONE) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER;
+		a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
+	}
+	if (has_data(a, pmu))
+		a->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT;
+	if (event_is_fault(a))
+		a->sample_type |= PERF_SAMPLE_ADDR;
+	/*
+	 * Before Linux 6.15 (and some stable ones) adaptive PEBS took user registers from the interrupt, not from the sampled
+	 * instruction, unless registers of the interrupted code were asked for as well: one is enough to have them all right.
+	 */
+	if (a->precise_ip && a->sample_regs_user && pmu->vendor == EVENT_VENDOR_INTEL) {
+		a->sample_type |= PERF_SAMPLE_REGS_INTR;
+		a->sample_regs_intr = REGISTER_AX;
+	}
+	if (o->stack_bytes) {
+		a->sample_type |= PERF_SAMPLE_STACK_USER;
+		a->sample_stack_user = o->stack_bytes;
+	}
+	/* of samples in the kernel the way there, which it finds by its own tables */
+	if (o->frame_pointers || !a->exclude_kernel) {
+		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		a->exclude_callchain_user = !o->frame_pointers;
+		a->exclude_callchain_kernel = a->exclude_kernel;
+	}
+}
+
+uint64_t event_period(const struct perf_event_attr *a, const struct event_pmu *pmu, uint64_t period)
+{
+	if (pmu->vendor != EVENT_VENDOR_AMD || !a->precise_ip)
+		return period;
+	return period < IBS_LEAST ? IBS_LEAST : period & ~(uint64_t)(IBS_STEP - 1);
+}
+
+static int choose_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
+			 const struct event_pmu *pmu, struct diag *d)
+{
+	/* of switches, all: unless this one's own period says otherwise */
+	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
+	uint64_t rate = s->rate ? s->rate : o->rate;
+
+	if (event_is_rare(a) && !s->period && !s->rate)
+		period = 1;
+	if (event_is_clock(a) && period && period < EVENT_CLOCK_PERIOD_LEAST)
+		return diag_fail(d, EINVAL, "'%s': a period of %llu ns is shorter than the kernel's timers can keep (%d)", s->text,
+				 (unsigned long long)period, EVENT_CLOCK_PERIOD_LEAST);
+	if (period) {
+		a->sample_period = event_period(a, pmu, period);
+	} else if (rate == 0) {
+		return diag_fail(d, EINVAL, "'%s' has neither a period nor a rate", s->text);
+	} else if (event_is_clock(a)) {
+		uint64_t ns = 1000000000 / rate;
+
+		a->sample_period = CLOCK_PERIOD(ns > EVENT_CLOCK_PERIOD_LEAST ? ns : EVENT_CLOCK_PERIOD_LEAST);
+	} else {
+		a->freq = 1;
+		a->sample_freq = rate;
+	}
+	return 0;
+}
+
+int event_attr(const struct event_spec *s, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
+	       struct event *out, struct diag *d)
+{
+	struct event e = { .name = "" };
+	struct perf_event_attr *a = &e.attr;
+	int ret = event_find(s, pmu, a, d);
+
+	if (ret)
+		return ret;
+	if (precise && !event_is_hardware(a))
+		return diag_fail(d, EINVAL, "'%s' is an event of the kernel and is not sampled by the processor: without 'p'", s->text);
+	a->size = sizeof(*a);
+	a->precise_ip = precise & 3;
+	a->exclude_user |= s->exclude_user;
+	a->exclude_kernel |= s->exclude_kernel;
+	/* no x86 processor tells a hypervisor's events apart; IBS refuses all exclusions before Linux 6.15 */
+	a->exclude_hv = s->exclude_hv && !(pmu->vendor == EVENT_VENDOR_AMD && precise);
+	ret = choose_period(a, s, o, pmu, d);
+	if (ret)
+		return ret;
+	choose_content(a, o, pmu);
+	a->read_format = PERF_FORMAT_LOST;
+	a->disabled = 1;
+	a->sample_id_all = 1;
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
+	a->use_clockid = 1;
+	a->clockid = CLOCK_MONOTONIC;
+	snprintf(e.name, sizeof(e.name), "%s%s", s->name, s->exclude_kernel && !s->exclude_user ? ":u" :
+		 s->exclude_user && !s->exclude_kernel ? ":k" : "");
+	snprintf(e.unit, sizeof(e.unit), "%s", event_unit(a, s->name));
+	e.rate = s->period || o->period || event_is_rare(a) ? 0 : s->rate ? s->rate : o->rate;
+	*out = e;
+	return 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* A list of events as a user writes it: split at commas, modifiers and periods taken off.  Grammar: event.h. */
+#include "agent/recorder/perf/event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERIOD_MOST (1ull << 50) /* the kernel refuses those that look negative */
+
+/* N, Nk, NM, NG; 0: it is none of these */
+static uint64_t number(const char *text, size_t length)
+{
+	uint64_t n = 0, unit = 1;
+
+	if (length == 0)
+		return 0;
+	switch (text[length - 1]) {
+	case 'k':
+		unit = 1000;
+		break;
+	case 'M':
+		unit = 1000000;
+		break;
+	case 'G':
+		unit = 1000000000;
+		break;
+	}
+	if (unit > 1 && --length == 0)
+		return 0;
+	for (; length; text++, length--) {
+		if (*text < '0' || *text > '9' || n > PERIOD_MOST)
+			return 0;
+		n = 10 * n + (uint64_t)(*text - '0');
+	}
+	return n > PERIOD_MOST / unit ? 0 : n * unit;
+}
+
+static bool starts(const char *text, size_t length, const char *with)
+{
+	return length >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+static int bad_number(const char *what, const struct event_spec *s, struct diag *d)
+{
+	return diag_fail(d, EINVAL, "'%s': a %s is a number from 1 to 2^50, k, M or G may follow it", s->text, what);
+}
+
+/* u k h: count there only.  p pp ppp: so precise.  P: as precise as can be. */
+static bool take_letters(const char *m, size_t length, struct event_spec *s)
+{
+	bool user = false, kernel = false, hv = false;
+	int precise = 0;
+
+	if (length == 0 || strspn(m, "ukhpP") < length)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		user |= m[i] == 'u';
+		kernel |= m[i] == 'k';
+		hv |= m[i] == 'h';
+		precise += m[i] == 'p';
+	}
+	if (precise > 3)
+		return false;
+	if (precise)
+		s->precise = precise;
+	if (user || kernel || hv) {
+		s->exclude_user = !user;
+		s->exclude_kernel = !kernel;
+		s->exclude_hv = !hv;
+	}
+	return true;
+}
+
+/* One modifier, without its colon: 1 taken, 0 not ours, or -EINVAL. */
+static int take_modifier(const char *m, size_t length, struct event_spec *s, struct diag *d)
+{
+	if (starts(m, length, "period=")) {
+		s->period = number(m + 7, length - 7);
+		return s->period ? 1 : bad_number("period", s, d);
+	}
+	if (starts(m, length, "freq=")) {
+		s->rate = number(m + 5, length - 5);
+		return s->rate ? 1 : bad_number("rate", s, d);
+	}
+	if (starts(m, length, "precise=")) {
+		if (length != 9 || m[8] < '0' || m[8] > '3')
+			return diag_fail(d, EINVAL, "'%s': precise is 0, 1, 2 or 3", s->text);
+		s->precise = m[8] - '0';
+		return 1;
+	}
+	return take_letters(m, length, s);
+}
+
+static int bad_modifier(const struct event_spec *s, const char *m, size_t length, struct diag *d)
+{
+	return diag_fail(d, EINVAL, "'%s': '%.*s' is no modifier (u k h p pp ppp P)", s->text, (int)length, m);
+}
+
+/* NAME@PERIOD[:MODIFIER]...: *length is cut to NAME. */
+static int take_period(struct event_spec *s, size_t *length, struct diag *d)
+{
+	const char *at = strrchr(s->text, '@'), *m;
+	int ret;
+
+	if (!at)
+		return 0;
+	m = at + 1 + strcspn(at + 1, ":");
+	s->period = number(at + 1, (size_t)(m - at - 1));
+	if (!s->period)
+		return bad_number("period", s, d);
+	while (*m++) {
+		size_t bytes = strcspn(m, ":");
+
+		ret = take_modifier(m, bytes, s, d);
+		if (ret <= 0)
+			return ret ? ret : bad_modifier(s, m, bytes, d);
+		m += bytes;
+	}
+	*length = (size_t)(at - s->text);
+	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods: one of them", s->text) : 0;
+}
+
+/* PMU/fields/letters: behind the last slash.  NAME:...: from the last colon on, as long as they are ours; the rest is libpfm4's. */
+static int take_modifiers(struct event_spec *s, size_t *length, struct diag *d)
+{
+	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;
+	int ret = 1;
+
+	if (slash && slash != memchr(name, '/', *length)) {
+		const char *m = slash + 1 + (slash[1] == ':');
+		size_t bytes = *length - (size_t)(m - name);
+
+		*length = (size_t)(slash + 1 - name);
+		if (bytes)
+			ret = take_modifier(m, bytes, s, d);
+		return ret == 0 ? bad_modifier(s, m, bytes, d) : ret < 0 ? ret : 0;
+	}
+	while ((colon = memrchr(name, ':', *length)) != NULL && colon != name) {
+		ret = take_modifier(colon + 1, *length - (size_t)(colon + 1 - name), s, d);
+		if (ret <= 0)
+			return ret;
+		*length = (size_t)(colon - name);
+	}
+	return 0;
+}
+
+static int parse_item(const char *text, size_t length, struct event_spec *s, struct diag *d)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->precise = EVENT_PRECISE_BEST;
+	s->exclude_hv = true;
+	if (length == 0)
+		return diag_fail(d, EINVAL, "there is no event '': a list is NAME,NAME and so on; `auto` picks the best");
+	if (length >= sizeof(s->name))
+		return diag_fail(d, EINVAL, "'%.40s...' is too long to be the name of an event", text);
+	memcpy(s->text, text, length);
+	ret = take_period(s, &length, d);
+	if (ret == 0)
+		ret = take_modifiers(s, &length, d);
+	if (ret)
+		return ret;
+	memcpy(s->name, s->text, length);
+	return s->period && s->rate ? diag_fail(d, EINVAL, "'%s' has a period and a rate: one of them", s->text) : 0;
+}
+
+int event_parse_list(const char *text, struct event_list *out, struct diag *d)
+{
+	struct event_list list = { 0 };
+
+	for (;;) {
+		size_t length = 0;
+		bool in_pmu = false;
+		int ret;
+
+		for (; text[length] && (in_pmu || text[length] != ','); length++)
+			if (text[length] == '/')
+				in_pmu = !in_pmu;
+		if (list.nr == EVENTS_MAX)
+			return diag_fail(d, EINVAL, "more than %d events at once: record again for the others", EVENTS_MAX);
+		ret = parse_item(text, length, &list.spec[list.nr], d);
+		if (ret)
+			return ret;
+		list.nr++;
+		text += length;
+		if (!*text)
+			break;
+		text++;
+	}
+	*out = list;
+	return 0;
+}

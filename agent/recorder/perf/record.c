@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/perf/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define KNOWN_TYPES ((uint64_t)(PERF_SAMPLE_WEIGHT_STRUCT | (PERF_SAMPLE_WEIGHT_STRUCT - 1)))
+#define KNOWN_FORMATS 0x1full /* up to PERF_FORMAT_LOST */
+#define FORMAT_LOST 0x10u     /* Linux 6.0 */
+#define BRANCH_HW_INDEX (1ull << 17) /* Linux 5.7 */
+#define BRANCH_COUNTERS (1ull << 19) /* Linux 6.8 */
+#define BRANCH_WORDS 3
+
+#define ID_TYPES                                                                                                              \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
+{
+	if (attr->sample_type & ~KNOWN_TYPES || attr->read_format & ~KNOWN_FORMATS)
+		return -EINVAL;
+	*out = (struct record_layout){
+		.sample_type = attr->sample_type,
+		.read_format = attr->read_format,
+		.branch_sample_type = attr->branch_sample_type,
+		.nr_user = (unsigned)__builtin_popcountll(attr->sample_regs_user),
+		.nr_interrupted = (unsigned)__builtin_popcountll(attr->sample_regs_intr),
+		.id_bytes = attr->sample_id_all ? 8 * (unsigned)__builtin_popcountll(attr->sample_type & ID_TYPES) : 0,
+	};
+	return 0;
+}
+
+/* A place in a record.  Once something was not there (bad), nothing that follows is. */
+struct place {
+	const uint64_t *at, *end;
+	bool bad;
+};
+
+static const uint64_t *take(struct place *p, uint64_t words)
+{
+	const uint64_t *here = p->at;
+
+	if (words > (uint64_t)(p->end - p->at)) {
+		p->bad = true;
+		p->at = p->end;
+		return NULL;
+	}
+	p->at += words;
+	return here;
+}
+
+static uint64_t word(struct place *p)
+{
+	const uint64_t *here = take(p, 1);
+
+	return here ? *here : 0;
+}
+
+/* value [enabled] [running] [id] [lost], or, of a group, nr [enabled] [running] and value [id] [lost] for each */
+static void take_read(struct place *p, uint64_t format, struct record_sample *s)
+{
+	unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	bool group = format & PERF_FORMAT_GROUP;
+	uint64_t nr = 1, each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & FORMAT_LOST);
+	const uint64_t *first;
+
+	if (group) {
+		nr = word(p);
+		take(p, times);
+		if (nr > (uint64_t)(p->end - p->at)) {
+			p->bad = true;
+			return;
+		}
+		first = take(p, nr * each);
+		if (first && nr) {
+			s->count = first[0];
+			s->lost = format & FORMAT_LOST ? first[each - 1] : 0;
+		}
+		return;
+	}
+	s->count = word(p);
+	take(p, times);
+	first = take(p, each - 1);
+	if (first && format & FORMAT_LOST)
+		s->lost = first[each - 2];
+}
+
+static void take_branches(struct place *p, uint64_t type)
+{
+	uint64_t nr = word(p);
+
+	if (type & BRANCH_HW_INDEX)
+		word(p);
+	if (nr > (uint64_t)(p->end - p->at))
+		p->bad = true;
+	else
+		take(p, nr * (BRANCH_WORDS + !!(type & BRANCH_COUNTERS)));
+}
+
+static const uint64_t *take_registers(struct place *p, unsigned nr, uint64_t *abi)
+{
+	*abi = word(p);
+	return *abi ? take(p, nr) : NULL;
+}
+
+/* room for bytes, the bytes, how many of them are the stack's; only the first where there is no stack */
+static void take_stack(struct place *p, struct record_sample *s)
+{
+	uint64_t room = word(p), used;
+	const uint64_t *bytes;
+
+	if (room == 0)
+		return;
+	if (room % 8 != 0) {
+		p->bad = true;
+		return;
+	}
+	bytes = take(p, room / 8);
+	used = word(p);
+	if (used > room)
+		p->bad = true;
+	if (p->bad)
+		return;
+	s->stack = (const unsigned char *)bytes;
+	s->stack_bytes = (uint32_t)used;
+}
+
+int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *s)
+{
+	struct place p = { (const uint64_t *)(h + 1), (const uint64_t *)h + h->size / 8, h->size < sizeof(*h) || h->size % 8 != 0 };
+	uint64_t type = l->sample_type, w, abi;
+
+	if (p.bad)
+		return -EBADMSG;
+	memset(s, 0, sizeof(*s));
+	s->mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		s->id = word(&p);
+	if (type & PERF_SAMPLE_IP)
+		s->ip = word(&p);
+	if (type & PERF_SAMPLE_TID) {
+		w = word(&p);
+		s->pid = (uint32_t)w;
+		s->tid = (uint32_t)(w >> 32);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		s->time_ns = word(&p);
+	if (type & PERF_SAMPLE_ADDR)
+		s->address = word(&p);
+	if (type & PERF_SAMPLE_ID)
+		s->id = word(&p);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		s->stream_id = word(&p);
+	if (type & PERF_SAMPLE_CPU)
+		s->cpu = (uint32_t)word(&p);
+	if (type & PERF_SAMPLE_PERIOD)
+		s->period = word(&p);
+	if (type & PERF_SAMPLE_READ)
+		take_read(&p, l->read_format, s);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		s->nr_chain = word(&p);
+		s->chain = take(&p, s->nr_chain);
+	}
+	if (type & PERF_SAMPLE_RAW) /* a 32-bit length and so many bytes, with padding */
+		take(&p, p.at < p.end ? ((uint32_t)*p.at + 4ull + 7) / 8 : 1);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		take_branches(&p, l->branch_sample_type);
+	if (type & PERF_SAMPLE_REGS_USER)
+		s->registers = take_registers(&p, l->nr_user, &s->registers_abi);
+	if (type & PERF_SAMPLE_STACK_USER)
+		take_stack(&p, s);
+	if (type & PERF_SAMPLE_WEIGHT)
+		s->latency = word(&p);
+	else if (type & PERF_SAMPLE_WEIGHT_STRUCT)
+		s->latency = (uint32_t)word(&p); /* var1_dw; the halves above it are other times */
+	if (type & PERF_SAMPLE_DATA_SRC)
+		s->data_source = word(&p);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		s->transaction = word(&p);
+	if (type & PERF_SAMPLE_REGS_INTR)
+		s->interrupted = take_registers(&p, l->nr_interrupted, &abi);
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		s->physical_address = word(&p);
+	if (type & PERF_SAMPLE_CGROUP)
+		s->cgroup = word(&p);
+	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		s->data_page_bytes = word(&p);
+	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		s->code_page_bytes = word(&p);
+	return p.bad ? -EBADMSG : 0; /* AUX data may follow: nobody asks for it */
+}
+
+int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out)
+{
+	const uint64_t *at;
+	uint64_t w;
+
+	memset(out, 0, sizeof(*out));
+	if (h->size < sizeof(*h) || h->size % 8 != 0 || body > h->size - sizeof(*h) || l->id_bytes > h->size - sizeof(*h) - body)
+		return -EBADMSG;
+	if (!l->id_bytes)
+		return 0;
+	at = (const uint64_t *)h + (h->size - l->id_bytes) / 8;
+	if (l->sample_type & PERF_SAMPLE_TID) {
+		w = *at++;
+		out->pid = (uint32_t)w;
+		out->tid = (uint32_t)(w >> 32);
+	}
+	if (l->sample_type & PERF_SAMPLE_TIME)
+		out->time_ns = *at++;
+	if (l->sample_type & PERF_SAMPLE_ID)
+		out->id = *at++;
+	if (l->sample_type & PERF_SAMPLE_STREAM_ID)
+		out->stream_id = *at++;
+	if (l->sample_type & PERF_SAMPLE_CPU)
+		out->cpu = (uint32_t)*at++;
+	if (l->sample_type & PERF_SAMPLE_IDENTIFIER)
+		out->id = *at;
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/perf/ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SAY_BYTES (256u << 10)
+
+int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (; bytes >= min_bytes && bytes >= page; bytes /= 2) {
+		void *p = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (p != MAP_FAILED) {
+			*r = (struct ring){ .fd = fd, .on_cpu_fd = -1, .page = p, .data = (unsigned char *)p + page, .bytes = bytes };
+			return 0;
+		}
+		if (errno != EPERM && errno != ENOMEM && errno != EAGAIN)
+			break;
+	}
+	return errno ? -errno : -EPERM;
+}
+
+void ring_unmap(struct ring *r)
+{
+	munmap(r->page, (size_t)(r->data - (const unsigned char *)r->page) + r->bytes);
+	r->page = NULL;
+}
+
+void ring_switch(struct ring *r, bool on)
+{
+	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	ioctl(r->fd, request, 0);
+	for (int i = 0; i < r->nr_more; i++)
+		ioctl(r->more[i], request, 0);
+	if (r->on_cpu_fd >= 0)
+		ioctl(r->on_cpu_fd, request, 0);
+}
+
+void ring_close(struct ring *r)
+{
+	if (r->page) {
+		ring_unmap(r);
+		close(r->fd);
+		for (int i = 0; i < r->nr_more; i++)
+			close(r->more[i]);
+		if (r->on_cpu_fd >= 0)
+			close(r->on_cpu_fd);
+	}
+	r->nr_more = 0;
+	r->on_cpu_fd = -1;
+	r->page = NULL;
+	r->fd = -1;
+}
+
+void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes)
+{
+	*r = (struct ring){ .fd = -1, .on_cpu_fd = -1, .page = page, .data = data, .bytes = bytes };
+}
+
+static void copy_out(const struct ring *r, uint64_t position, void *to, size_t bytes)
+{
+	uint64_t at = position & (r->bytes - 1), left = r->bytes - at;
+
+	if (bytes > left) {
+		memcpy(to, r->data + at, left);
+		memcpy((char *)to + left, r->data, bytes - left);
+	} else {
+		memcpy(to, r->data + at, bytes);
+	}
+}
+
+/*
+ * Whole and in one piece.  Records of a ring that only we have mapped stay where they are: the kernel writes nothing there until it
+ * is told that they have been read.  Those of a foreign one are copied before anything in them is believed.
+ */
+static const void *whole_record(const struct ring *r, const struct perf_event_header *h)
+{
+	static _Alignas(8) unsigned char copy[1 << 16]; /* sizes are 16 bit */
+	uint64_t at = r->tail & (r->bytes - 1);
+
+	if (!r->foreign && h->size <= r->bytes - at)
+		return r->data + at;
+	copy_out(r, r->tail, copy, h->size);
+	memcpy(copy, h, sizeof(*h));
+	return copy;
+}
+
+int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
+{
+	uint64_t head, said;
+	int bad = 0;
+
+	if (!r->page)
+		return 0;
+	head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	if (head - r->tail > r->bytes || head % 8 != 0) {
+		bad = 1;
+		r->tail = head & ~(uint64_t)7;
+	}
+	said = r->tail;
+	while (!bad && r->tail != head) {
+		struct perf_event_header h;
+
+		copy_out(r, r->tail, &h, sizeof(h)); /* records are 8-byte aligned: a header never straddles */
+		if (h.size < sizeof(h) || h.size % 8 != 0 || h.size > head - r->tail) {
+			bad = 1;
+			r->tail = head;
+			break;
+		}
+		record(context, whole_record(r, &h));
+		r->tail += h.size;
+		if (r->tail - said >= SAY_BYTES) { /* there is room again while we go on */
+			said = r->tail;
+			__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+		}
+	}
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	return bad;
+}

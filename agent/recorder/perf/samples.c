@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/perf/samples.h"
+
+#include "agent/recorder/perf/record.h"
+#include "jitreg/base/leb128.h"
+#include "jitreg/trace/column_encoder.h"
+#include "jitreg/trace/stack_delta.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_MAX COLUMNS_NR_MAX
+#define IP_REGISTER 8 /* perf's number */
+#define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
+#define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's, of all samples together */
+#define ONE_CHAIN_MAX (65536u / 8) /* addresses in one record */
+
+enum { NR_PLAIN = SAMPLE_COLUMN_LATENCY + 1 };
+
+struct samples {
+	uint32_t event;
+	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
+	struct record_layout layout;
+	bool with_stack, with_chain, with_kernel_chain;
+	uint64_t period; /* of every sample, where they do not say it */
+	uint32_t nr, chain_used;
+	struct columns *columns;
+	struct stack_changes *stacks;
+	uint64_t column[NR_PLAIN][NR_MAX]; /* by number */
+	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
+	uint64_t chain[CHAIN_MAX];
+	unsigned char encoded[COLUMNS_LIST_ROOM(CHAIN_MAX)];
+	unsigned char kernel_chain[KERNEL_CHAIN_MAX]; /* as it is written */
+	size_t kernel_chain_bytes;
+	uint64_t nr_kernel_chain, kernel_chain_last;
+};
+
+int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out)
+{
+	struct samples *s;
+	struct record_layout layout;
+
+	if (record_layout(attr, &layout))
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->layout = layout;
+	s->event = event_index;
+	s->registers = s->kept = attr->sample_regs_user;
+	s->period = attr->sample_type & PERF_SAMPLE_PERIOD ? 0 : attr->sample_period;
+	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
+	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
+	s->with_kernel_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel;
+	if (columns_create(&s->columns) || (s->with_stack && stack_changes_create(&s->stacks))) {
+		samples_destroy(s);
+		return -ENOMEM;
+	}
+	*out = s;
+	return 0;
+}
+
+void samples_destroy(struct samples *s)
+{
+	if (!s)
+		return;
+	columns_destroy(s->columns);
+	stack_changes_destroy(s->stacks);
+	free(s);
+}
+
+void samples_keep(struct samples *s, uint64_t registers)
+{
+	if (!s->with_stack) /* unwinding starts from any of them */
+		s->kept = s->registers & registers;
+}
+
+bool samples_full(const struct samples *s)
+{
+	return s->nr == NR_MAX || (s->stacks && stack_changes_full(s->stacks)) ||
+	       CHAIN_MAX - s->chain_used < ONE_CHAIN_MAX ||
+	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
+}
+
+/* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses. */
+static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+{
+	uint32_t before = s->chain_used;
+	bool innermost = true, user = true;
+
+	for (; nr > 0; nr--, at++) {
+		if (*at >= PERF_CONTEXT_MAX) {
+			user = *at == PERF_CONTEXT_USER;
+			innermost = true;
+			continue;
+		}
+		if (user && !innermost)
+			s->chain[s->chain_used++] = *at;
+		innermost = false;
+	}
+	s->column[SAMPLE_COLUMN_CHAIN_LENGTH][s->nr] = s->chain_used - before;
+}
+
+/* The kernel's part, behind its mark and the sample's own instruction.  Twice: how many, and which. */
+static void take_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+{
+	unsigned char *to = s->kernel_chain + s->kernel_chain_bytes;
+	uint64_t found = 0, i = 0;
+
+	while (i < nr && at[i] != PERF_CONTEXT_KERNEL)
+		i++;
+	for (i += 2; i + found < nr && at[i + found] < PERF_CONTEXT_MAX;)
+		found++;
+	to = leb128_put(to, found);
+	for (uint64_t n = 0; n < found; n++) {
+		to = leb128_put(to, zigzag(at[i + n] - s->kernel_chain_last));
+		s->kernel_chain_last = at[i + n];
+	}
+	s->kernel_chain_bytes = (size_t)(to - s->kernel_chain);
+	s->nr_kernel_chain += found;
+}
+
+int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
+{
+	struct record_sample r;
+	uint32_t i = s->nr;
+	unsigned n = 0;
+
+	if (record_sample(&s->layout, h, &r) || r.stack_bytes > SAMPLE_STACK_MAX)
+		return -EBADMSG;
+	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .weight = r.period + s->period, .pid = r.pid, .tid = r.tid,
+				      .user = r.mode == PERF_RECORD_MISC_USER, .kernel = r.mode == PERF_RECORD_MISC_KERNEL,
+				      .chain = r.chain, .nr_chain = r.nr_chain };
+	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
+	s->column[SAMPLE_COLUMN_PID][i] = r.pid;
+	s->column[SAMPLE_COLUMN_TID][i] = r.tid;
+	s->column[SAMPLE_COLUMN_CPU][i] = r.cpu;
+	s->column[SAMPLE_COLUMN_IP][i] = r.ip;
+	s->column[SAMPLE_COLUMN_ADDRESS][i] = r.address;
+	s->column[SAMPLE_COLUMN_WEIGHT][i] = seen->weight;
+	s->column[SAMPLE_COLUMN_MODE][i] = seen->user ? SAMPLE_MODE_USER :
+					   seen->kernel ? SAMPLE_MODE_KERNEL : SAMPLE_MODE_OTHER;
+	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;
+	for (uint64_t left = s->registers; left; left &= left - 1)
+		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
+	seen->user_ip = seen->user ? r.ip : s->registers >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
+	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
+	if (s->with_stack && r.stack_bytes)
+		seen->nr_words = stack_changes_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
+						   &seen->words);
+	if (s->with_chain)
+		take_chain(s, r.chain, r.nr_chain);
+	if (s->with_kernel_chain)
+		take_kernel_chain(s, r.chain, r.nr_chain);
+	s->column[SAMPLE_COLUMN_DATA_SOURCE][i] = r.data_source;
+	s->column[SAMPLE_COLUMN_LATENCY][i] = r.latency;
+	s->nr = i + 1;
+	return 0;
+}
+
+static bool all_zero(const uint64_t *v, uint32_t nr)
+{
+	return v[0] == 0 && memcmp(v, v + 1, (nr - 1) * sizeof(*v)) == 0;
+}
+
+/* Columns that go with the instruction, or with each other; others are close to the number before. */
+#define PREDICTED (1u << SAMPLE_COLUMN_ADDRESS | 1u << SAMPLE_COLUMN_DATA_SOURCE | 1u << SAMPLE_COLUMN_LATENCY)
+
+int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_samples)
+{
+	uint32_t nr = *nr_samples = s->nr, with = 0, nr_columns = 0;
+	int ret, flushed;
+
+	if (nr == 0)
+		return 0;
+	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
+		if (c != SAMPLE_COLUMN_STACK && c != SAMPLE_COLUMN_CHAIN && c != SAMPLE_COLUMN_IP && !all_zero(s->column[c], nr)) {
+			with |= 1u << c;
+			nr_columns++;
+		}
+	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
+	trace_record_u64(w, s->event);
+	trace_record_u64(w, nr);
+	trace_record_array(w, 1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain +
+			      (s->nr_kernel_chain > 0));
+	columns_begin(s->columns, s->column[SAMPLE_COLUMN_IP], nr);
+	columns_write_ip(s->columns, w);
+	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
+		if (with & 1u << c)
+			columns_write(s->columns, w, c, s->column[c], PREDICTED & 1u << c);
+	for (uint64_t left = s->kept; left; left &= left - 1) {
+		uint32_t n = (uint32_t)__builtin_ctzll(left);
+
+		columns_write(s->columns, w, SAMPLE_COLUMN_REGISTER_0 + n, s->reg[n], true);
+	}
+	if (s->with_chain)
+		columns_write_list(w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used, s->encoded);
+	if (s->nr_kernel_chain)
+		columns_write_bytes(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
+	if (s->with_stack)
+		stack_changes_write(s->stacks, w);
+	ret = trace_record_end(w); /* flushes when it is large */
+	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
+	s->nr = s->chain_used = 0;
+	s->kernel_chain_bytes = s->nr_kernel_chain = s->kernel_chain_last = 0;
+	return ret ? ret : flushed;
+}

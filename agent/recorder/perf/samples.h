@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From PERF_RECORD_SAMPLE to the trace's columns.  add is the hot path: no allocation, no system call.
+ * Context: thread.
+ */
+#ifndef TAILOR_SAMPLES_H
+#define TAILOR_SAMPLES_H
+
+#include "agent/recorder/perf/event.h"
+#include "jitreg/trace/writer.h"
+
+struct samples;
+
+/* A sample's facts that others need; what they point to lives until the next add or flush. */
+struct sample_seen {
+	uint64_t time_ns, ip, weight;
+	uint32_t pid, tid;
+	bool user, kernel;
+	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */
+	const unsigned char *words; /* of its stack those that are new since the thread's last sample; not aligned */
+	uint32_t nr_words;
+	const uint64_t *chain; /* return addresses, and the kernel's marks */
+	uint64_t nr_chain;
+};
+
+int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);
+void samples_destroy(struct samples *s);
+
+/* From the next flush on, write only these of the registers; the caller knows that nobody will ask for the others. */
+void samples_keep(struct samples *s, uint64_t registers);
+
+/* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
+int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
+bool samples_full(const struct samples *s);
+/* Write what there is as one SAMPLES record and chunk.  *nr: how many samples that were.  0, or -errno: they are lost. */
+int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr);
+
+#endif

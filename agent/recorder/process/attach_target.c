@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/process/attach_target.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ENVIRON_MAX (1u << 20)
+#define PROGRAM_HEADERS_MAX 64
+#define KERNEL_THREADS_PARENT 2
+
+static void __attribute__((format(printf, 2, 3))) notice(struct target *t, const char *format, ...)
+{
+	va_list list;
+
+	if (t->nr_notices == TARGET_NOTICES_MAX)
+		return;
+	va_start(list, format);
+	vsnprintf(t->notice[t->nr_notices++], sizeof(t->notice[0]), format, list);
+	va_end(list);
+}
+
+struct status {
+	long tgid, uid, tracer, parent;
+	pid_t own_pid;
+	char state;
+	bool has_memory;
+};
+
+static int read_status(pid_t pid, struct status *s)
+{
+	char path[64], line[512];
+	FILE *f;
+
+	*s = (struct status){ .tgid = pid, .uid = -1, .own_pid = pid };
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "State:", 6) == 0)
+			s->state = line[6 + strspn(line + 6, " \t")];
+		else if (strncmp(line, "NSpid:", 6) == 0 && strrchr(line, '\t'))
+			s->own_pid = atoi(strrchr(line, '\t')); /* the innermost comes last */
+		else if (strncmp(line, "VmSize:", 7) == 0)
+			s->has_memory = true;
+		else if (sscanf(line, "Tgid: %ld", &s->tgid) != 1 && sscanf(line, "Uid: %ld", &s->uid) != 1 &&
+			 sscanf(line, "PPid: %ld", &s->parent) != 1)
+			sscanf(line, "TracerPid: %ld", &s->tracer);
+	}
+	fclose(f);
+	return s->state ? 0 : -ESRCH;
+}
+
+static const char *user_name(long uid, char text[32])
+{
+	struct passwd *p = getpwuid((uid_t)uid);
+
+	snprintf(text, 32, "%s", p ? p->pw_name : "");
+	if (!p)
+		snprintf(text, 32, "%ld", uid);
+	return text;
+}
+
+static void look_at_program(struct target *t)
+{
+	char path[64];
+	Elf64_Ehdr h;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->living);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0) {
+		t->is_32_bit = h.e_ident[EI_CLASS] == ELFCLASS32;
+		t->is_static = !t->is_32_bit;
+		for (int i = 0; i < h.e_phnum && i < PROGRAM_HEADERS_MAX && h.e_phentsize == sizeof(Elf64_Phdr); i++) {
+			Elf64_Phdr ph;
+
+			if (pread(fd, &ph, sizeof(ph), (off_t)(h.e_phoff + (uint64_t)i * sizeof(ph))) == sizeof(ph) &&
+			    ph.p_type == PT_INTERP)
+				t->is_static = false;
+		}
+	}
+	close(fd);
+}
+
+static int look_at_mapping(void *context, const struct remote_mapping *m)
+{
+	struct target *t = context;
+	const char *name = strrchr(m->path, '/');
+
+	t->has_agent |= name && strncmp(name + 1, "libtailor.so", 12) == 0;
+	return t->has_agent;
+}
+
+static int refuse_other(pid_t pid, const struct status *s, struct diag *d)
+{
+	char user[32];
+
+	if (s->uid >= 0 && (uid_t)s->uid != geteuid())
+		return diag_fail(d, EACCES, "process %d belongs to %s; run tailor as that user, or as root (sudo tailor attach %d)",
+				 (int)pid, user_name(s->uid, user), (int)pid);
+	return diag_fail(d, EACCES, "process %d may not be looked into: it is setuid, in another user namespace, or protected "
+			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside of its container", (int)pid);
+}
+
+int target_failed(const struct target *t, int ret, struct diag *d)
+{
+	struct status s;
+
+	/* its memory goes first, then it is a zombie, then nothing: what was read of it in between is about nobody */
+	if (d->text[0] && read_status(t->living, &s) == 0 && s.has_memory)
+		return ret;
+	return diag_fail(d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)t->pid);
+}
+
+int target_look(pid_t pid, struct target *t, struct diag *d)
+{
+	struct status s, of_thread;
+	pid_t living;
+	int ret;
+
+	*t = (struct target){ .pid = pid };
+	ret = pid > 0 ? read_status(pid, &s) : -ESRCH;
+	if (ret == -ESRCH)
+		return diag_fail(d, ESRCH, "there is no process %d; `ps` lists those that this user sees (in a container, it must "
+				 "be the number that `ps` shows inside)", (int)pid);
+	if (ret)
+		return diag_fail(d, -ret, "process %d cannot be looked at: %s; run tailor as root", (int)pid, strerror(-ret));
+	if (s.tgid != pid)
+		return diag_fail(d, EINVAL, "%d is a thread of process %ld; attach to that: tailor attach %ld", (int)pid, s.tgid,
+				 s.tgid);
+	if (pid == getpid())
+		return diag_fail(d, EINVAL, "process %d is this command itself; choose another one", (int)pid);
+	living = remote_living_thread(pid);
+	if (!living)
+		return diag_fail(d, ESRCH, "process %d has ended (its parent has not waited for it yet); start it again with "
+				 "`tailor run`", (int)pid);
+	if (living != pid) /* its first thread has ended, others go on */
+		s.has_memory = read_status(living, &of_thread) == 0 && of_thread.has_memory;
+	if (!s.has_memory && pid != KERNEL_THREADS_PARENT && s.parent != KERNEL_THREADS_PARENT)
+		return diag_fail(d, ESRCH, "process %d has ended; start it again with `tailor run`", (int)pid);
+	if (!s.has_memory)
+		return diag_fail(d, EINVAL, "process %d is a thread of the kernel and runs no program; choose another one", (int)pid);
+	t->own_pid = s.own_pid;
+	t->state = s.state;
+	t->tracer = (pid_t)s.tracer;
+	/* the same question as perf_event_open(2)'s: may we read it? */
+	t->living = living;
+	ret = remote_each_mapping(living, look_at_mapping, t);
+	if (ret == -EACCES || ret == -EPERM)
+		return refuse_other(pid, &s, d);
+	if (ret < 0)
+		return target_failed(t, diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)), d);
+	look_at_program(t);
+	if (t->is_32_bit)
+		notice(t, "process %d is a 32-bit program: it is sampled, but what its JIT registers in memory is not read; perf maps "
+		       "and jitdump files are", (int)pid);
+	if (t->tracer)
+		notice(t, "process %d is traced by process %d (a debugger, strace): while that stops it, there is nothing to sample",
+		       (int)pid, (int)t->tracer);
+	if (t->state == 'T')
+		notice(t, "process %d is stopped, so there is nothing to sample until it goes on (kill -CONT %d)", (int)pid, (int)pid);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- its recorder */
+
+/* pid of who listens there, if it is root, ourselves or the process's owner; 0: nobody that we would believe. */
+static pid_t listener(const char *name, uid_t owner)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	size_t bytes = strlen(name);
+	struct ucred peer;
+	socklen_t peer_bytes = sizeof(peer);
+	pid_t pid = 0;
+	int fd;
+
+	if (bytes == 0 || bytes > sizeof(a.sun_path) - 1)
+		return 0;
+	memcpy(a.sun_path + 1, name, bytes);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) == 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 &&
+	    (peer.uid == 0 || peer.uid == geteuid() || peer.uid == owner))
+		pid = peer.pid;
+	if (fd >= 0)
+		close(fd);
+	return pid;
+}
+
+/* As the process was started with it. */
+static bool in_environment(pid_t pid, const char *key, char *value, size_t bytes)
+{
+	char path[64], *text = malloc(ENVIRON_MAX);
+	bool found = false;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = text ? fopen(path, "re") : NULL;
+	if (f) {
+		n = fread(text, 1, ENVIRON_MAX - 1, f);
+		text[n] = 0;
+		fclose(f);
+	}
+	for (char *at = text; f && at < text + n && !found; at += strlen(at) + 1)
+		if (strncmp(at, key, strlen(key)) == 0)
+			found = (size_t)snprintf(value, bytes, "%s", at + strlen(key)) < bytes;
+	free(text);
+	return found;
+}
+
+/* A process that is preloaded alone starts its recorder itself, which it names after its own pid. */
+static bool in_list(pid_t own_pid, char *socket, size_t bytes)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char line[512], start[32];
+	bool found = false;
+
+	snprintf(start, sizeof(start), "@tailor-%d-", (int)own_pid);
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		char *at = strstr(line, start);
+
+		line[strcspn(line, "\n")] = 0;
+		/* not the one beside it, where the recorder is asked for something */
+		found = at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
+{
+	struct status s;
+	uid_t owner;
+
+	if (read_status(pid, &s))
+		return -ENOENT;
+	owner = (uid_t)s.uid;
+	if (in_environment(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = listener(socket, owner)))
+		return 0;
+	/* `tailor attach` */
+	if ((size_t)snprintf(socket, bytes, "tailor-attach-%d", (int)pid) < bytes && (*recorder = listener(socket, owner)))
+		return 0;
+	if (in_list(s.own_pid, socket, bytes) && (*recorder = listener(socket, owner)))
+		return 0;
+	return -ENOENT;
+}
+
+bool target_was_recorded(const struct target *t)
+{
+	char value[4096];
+
+	return t->has_agent && !in_environment(t->pid, "TAILOR_OFF=", value, sizeof(value)) &&
+	       (in_environment(t->pid, "TAILOR_SOCKET=", value, sizeof(value)) ||
+		(in_environment(t->pid, "LD_PRELOAD=", value, sizeof(value)) && strstr(value, "libtailor.so")));
+}
+
+char **target_command(pid_t pid)
+{
+	static char text[65536];
+	static char *words[256];
+	char path[32];
+	size_t n, nr = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	f = fopen(path, "re");
+	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	text[n] = 0;
+	if (f)
+		fclose(f);
+	for (char *at = text; at < text + n && nr < sizeof(words) / sizeof(words[0]) - 1; at += strlen(at) + 1)
+		words[nr++] = at;
+	words[nr] = NULL;
+	return words;
+}

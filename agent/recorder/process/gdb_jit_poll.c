@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A watched process has a few lists (one per object that exports a descriptor), a list has entries, and an entry is known
+ * by its address and what it points to: memory is used again, so an entry that points elsewhere is a new one.
+ *
+ * JITs put new entries at the head (LLVM, V8, PHP, HotSpot's relatives all do), so a look walks from the head to the first
+ * entry that it knows; once a second it walks the whole list.
+ */
+#include "agent/recorder/process/gdb_jit_poll.h"
+
+#include "agent/recorder/process/gdb_jit_scan.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define LISTS_MAX 8u	      /* of one process */
+#define ENTRIES_MAX 1000000u  /* of one list: it may be a ring */
+#define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
+#define PROCESSES_MAX 4096u
+#define TRIES_MAX 3u /* an entry may be read while it is written */
+#define WHOLE_NS 1000000000ull /* between two walks over a whole list */
+#define MAPS_NS 20000000ull    /* between two looks at a process's mappings */
+/* Until the first search for lists without a symbol; then twice as long each time.  They are there when code is. */
+#define SEARCH_NS 100000000ull
+#define SEARCH_NS_MAX 30000000000ull
+
+/* The layout is fixed by the GDB JIT interface, version 1. */
+struct entry {
+	uint64_t next, prev, symfile, symfile_bytes;
+};
+
+struct descriptor {
+	uint32_t version, action_flag;
+	uint64_t relevant, first;
+};
+
+struct known {
+	uint64_t entry; /* 0: free slot */
+	uint64_t symfile, bytes;
+	unsigned tries; /* TRIES_MAX: it is in the trace, or was given up */
+};
+
+struct list {
+	uint64_t address; /* of the descriptor */
+	struct descriptor seen;
+	struct known *known; /* open addressing; capacity is a power of two */
+	size_t nr, capacity;
+	uint64_t whole_ns; /* when all of it was walked */
+};
+
+struct watched {
+	pid_t pid, living; /* a thread of it that has its memory */
+	bool maps_changed;
+	bool program_searched; /* for a symbol that it does not export: its symbol table may be large */
+	uint64_t maps_ns;
+	uint32_t nr_lists;
+	struct list list[LISTS_MAX];
+	bool speaks; /* its agent hears what is exported */
+	uint64_t exported[LISTS_MAX];
+	uint32_t nr_exported;
+	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
+};
+
+struct outside {
+	struct trace_writer *writer;
+	struct watched **process;
+	size_t nr, capacity;
+	uint64_t found, bad, looked_ns;
+	unsigned char *copy;
+	size_t copy_capacity;
+};
+
+int outside_create(struct trace_writer *w, struct outside **out)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->writer = w;
+	return 0;
+}
+
+static void free_watched(struct watched *p)
+{
+	for (uint32_t i = 0; i < p->nr_lists; i++)
+		free(p->list[i].known);
+	free(p);
+}
+
+void outside_destroy(struct outside *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < o->nr; i++)
+		free_watched(o->process[i]);
+	free(o->process);
+	free(o->copy);
+	free(o);
+}
+
+static struct watched *find_watched(const struct outside *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (o->process[i]->pid == pid)
+			return o->process[i];
+	return NULL;
+}
+
+static struct watched *add_watched(struct outside *o, pid_t pid)
+{
+	struct watched *p = o->nr < PROCESSES_MAX ? calloc(1, sizeof(*p)) : NULL;
+
+	if (p && o->nr == o->capacity) {
+		size_t capacity = o->capacity ? 2 * o->capacity : 16;
+		struct watched **bigger = realloc(o->process, capacity * sizeof(*bigger));
+
+		if (!bigger) {
+			free(p);
+			return NULL;
+		}
+		o->process = bigger;
+		o->capacity = capacity;
+	}
+	if (!p)
+		return NULL;
+	p->pid = p->living = pid;
+	return o->process[o->nr++] = p;
+}
+
+void outside_remove(struct outside *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (o->process[i]->pid == pid) {
+			free_watched(o->process[i]);
+			o->process[i] = o->process[--o->nr];
+			return;
+		}
+}
+
+/* ------------------------------------------------------------------------------------------------ known entries */
+
+static struct known *known_slot(struct known *known, size_t capacity, uint64_t entry)
+{
+	size_t i = (size_t)(entry * 0x9e3779b97f4a7c15ull >> 20) & (capacity - 1);
+
+	while (known[i].entry && known[i].entry != entry)
+		i = (i + 1) & (capacity - 1);
+	return &known[i];
+}
+
+static bool is_known(const struct list *l, uint64_t at, const struct entry *e)
+{
+	const struct known *k = l->capacity ? known_slot(l->known, l->capacity, at) : NULL;
+
+	return k && k->entry && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
+}
+
+/* NULL: no memory. */
+static struct known *remember(struct list *l, uint64_t at, const struct entry *e)
+{
+	struct known *k;
+
+	if (2 * (l->nr + 1) > l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 64;
+		struct known *bigger = calloc(capacity, sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		for (size_t i = 0; i < l->capacity; i++)
+			if (l->known[i].entry)
+				*known_slot(bigger, capacity, l->known[i].entry) = l->known[i];
+		free(l->known);
+		l->known = bigger;
+		l->capacity = capacity;
+	}
+	k = known_slot(l->known, l->capacity, at);
+	l->nr += !k->entry;
+	if (!k->entry || k->symfile != e->symfile || k->bytes != e->symfile_bytes)
+		*k = (struct known){ at, e->symfile, e->symfile_bytes, 0 };
+	return k;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the lists */
+
+static void write_elf(struct outside *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
+{
+	struct trace_writer *w = o->writer;
+
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, time_ns, (uint32_t)pid, (uint32_t)pid, F_COUNT(image));
+	trace_record_u64(w, 0);
+	trace_record_u64(w, JITREG_IMAGE_MEMORY_ELF);
+	trace_record_u64(w, 0); /* reserved */
+	trace_record_array(w, 0);
+	trace_record_bytes(w, "", 0);
+	trace_record_text(w, "", 0);
+	trace_record_bytes(w, bytes, nr);
+	if (trace_record_end(w) == 0)
+		o->found++;
+	else
+		o->bad++;
+}
+
+static bool copy_elf(struct outside *o, pid_t pid, const struct entry *e)
+{
+	if (e->symfile_bytes < sizeof(Elf64_Ehdr) || e->symfile_bytes > ELF_BYTES_MAX)
+		return false;
+	if (e->symfile_bytes > o->copy_capacity) {
+		unsigned char *bigger = realloc(o->copy, e->symfile_bytes);
+
+		if (!bigger)
+			return false;
+		o->copy = bigger;
+		o->copy_capacity = e->symfile_bytes;
+	}
+	return remote_read(pid, e->symfile, o->copy, e->symfile_bytes) == 0 && memcmp(o->copy, ELFMAG, SELFMAG) == 0;
+}
+
+static void take_entry(struct outside *o, struct watched *p, struct list *l, uint64_t at, uint64_t time_ns)
+{
+	struct known *k;
+	struct entry e;
+
+	if (remote_read(p->living, at, &e, sizeof(e)) || is_known(l, at, &e))
+		return;
+	k = remember(l, at, &e);
+	if (!k)
+		return;
+	if (copy_elf(o, p->living, &e)) {
+		k->tries = TRIES_MAX;
+		write_elf(o, p->pid, o->copy, e.symfile_bytes, time_ns);
+	} else if (++k->tries == TRIES_MAX) {
+		o->bad++;
+	}
+}
+
+/* false: the process cannot be read any more. */
+static bool look_at_list(struct outside *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
+{
+	struct descriptor d;
+	uint64_t at;
+	bool whole = now_ns - l->whole_ns >= WHOLE_NS;
+	int ret = remote_read(p->living, l->address, &d, sizeof(d));
+
+	if (ret)
+		return ret != -ESRCH && ret != -EPERM;
+	if (d.version != 1 || (!whole && memcmp(&d, &l->seen, sizeof(d)) == 0))
+		return true;
+	if (whole)
+		l->whole_ns = now_ns;
+	at = d.first;
+	for (unsigned n = 0; at && n < ENTRIES_MAX; n++) {
+		struct entry e;
+
+		if (remote_read(p->living, at, &e, sizeof(e)))
+			break;
+		if (!is_known(l, at, &e))
+			take_entry(o, p, l, at, time_ns);
+		else if (!whole)
+			break;
+		at = e.next;
+	}
+	/* one that was put elsewhere than at the head */
+	if (d.action_flag == 1 && d.relevant)
+		take_entry(o, p, l, d.relevant, time_ns);
+	l->seen = d;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- where descriptors are */
+
+static void add_list(struct watched *p, uint64_t address)
+{
+	for (uint32_t i = 0; i < p->nr_lists; i++)
+		if (p->list[i].address == address)
+			return;
+	if (p->nr_lists < LISTS_MAX)
+		p->list[p->nr_lists++] = (struct list){ .address = address };
+}
+
+/* What an agent hears goes another way. */
+static void add_exported(struct watched *p, uint64_t address)
+{
+	if (!p->speaks)
+		add_list(p, address);
+	else if (p->nr_exported < LISTS_MAX)
+		p->exported[p->nr_exported++] = address;
+}
+
+static int look_at_mapping(void *context, const struct remote_mapping *m)
+{
+	struct watched *p = context;
+	char magic[SELFMAG];
+	uint64_t found;
+
+	/* an object's first page; the first one of all objects is the program's (a file of data may be mapped below it) */
+	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/' ||
+	    remote_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
+		return 0;
+	found = remote_find_symbol(p->living, m->start, "__jit_debug_descriptor");
+	if (found)
+		add_exported(p, found);
+	else if (!p->program_searched && (found = remote_find_program_symbol(p->living, m->start, "__jit_debug_descriptor")))
+		add_list(p, found);
+	p->program_searched = true;
+	return 0;
+}
+
+static void add_hidden(void *context, uint64_t address)
+{
+	struct watched *p = context;
+
+	for (uint32_t i = 0; i < p->nr_exported; i++)
+		if (p->exported[i] == address)
+			return;
+	add_list(p, address);
+}
+
+/* Lists that no symbol leads to, if there is anything that they could tell of.  false: the process has gone. */
+static bool search(struct outside *o, struct watched *p)
+{
+	uint32_t nr = p->nr_lists;
+	int ret = hidden_jit_generates(p->living);
+
+	if (ret <= 0)
+		return ret == 0;
+	if (p->speaks) {
+		p->nr_exported = 0;
+		remote_each_mapping(p->living, look_at_mapping, p);
+	}
+	hidden_jit_find(p->living, add_hidden, p);
+	/* how long all that was there nobody knows */
+	for (; nr < p->nr_lists; nr++)
+		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, UINT64_MAX / 2);
+	return true;
+}
+
+static bool search_when_due(struct outside *o, struct watched *p, uint64_t now_ns)
+{
+	if (now_ns < p->search_ns)
+		return true;
+	if (!p->search_after_ns) {
+		p->search_after_ns = SEARCH_NS;
+		p->search_ns = now_ns + SEARCH_NS;
+		return true;
+	}
+	p->search_after_ns = 2 * p->search_after_ns < SEARCH_NS_MAX ? 2 * p->search_after_ns : SEARCH_NS_MAX;
+	p->search_ns = now_ns + p->search_after_ns;
+	return search(o, p);
+}
+
+static void look_at_maps(struct watched *p, uint64_t now_ns)
+{
+	p->maps_changed = false;
+	p->maps_ns = now_ns;
+	remote_each_mapping(p->living, look_at_mapping, p);
+}
+
+/* ------------------------------------------------------------------------------------------------------ from outside */
+
+static bool look_at(struct outside *o, struct watched *p, uint64_t time_ns, uint64_t now_ns)
+{
+	bool lives = true;
+
+	if (p->maps_changed && !p->speaks && now_ns - p->maps_ns >= MAPS_NS)
+		look_at_maps(p, now_ns);
+	lives = search_when_due(o, p, now_ns);
+	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
+		lives = look_at_list(o, p, &p->list[i], time_ns, now_ns);
+	if (!lives) { /* its first thread may have, and others go on */
+		pid_t other = remote_living_thread(p->pid);
+
+		lives = other && other != p->living;
+		p->living = other;
+	}
+	return lives;
+}
+
+int outside_add(struct outside *o, pid_t pid)
+{
+	struct watched *p = find_watched(o, pid);
+	unsigned char byte;
+	pid_t living;
+	int ret;
+
+	if (p)
+		return 0;
+	/* address 1 is never mapped: only the permission is asked for */
+	living = remote_living_thread(pid);
+	ret = living ? remote_read(living, 1, &byte, 1) : -ESRCH;
+	if (ret == -EPERM || ret == -ESRCH)
+		return ret;
+	p = add_watched(o, pid);
+	if (!p)
+		return -ENOMEM;
+	p->living = living;
+	look_at_maps(p, 0);
+	look_at(o, p, JITREG_TIME_BEFORE, UINT64_MAX / 2);
+	search(o, p);
+	p->search_ns = p->search_after_ns = 0;
+	for (uint32_t i = 0; i < p->nr_lists; i++)
+		p->list[i].whole_ns = 0;
+	return 0;
+}
+
+void outside_add_speaking(struct outside *o, pid_t pid)
+{
+	struct watched *p = find_watched(o, pid);
+
+	if (p && !p->speaks)
+		return;
+	if (p) /* of an image that it has left, or a process that has ended */
+		outside_remove(o, pid);
+	p = add_watched(o, pid);
+	if (p)
+		p->speaks = true;
+}
+
+void outside_fork(struct outside *o, pid_t ppid, pid_t pid)
+{
+	struct watched *parent = find_watched(o, ppid), *p;
+
+	if (!parent || find_watched(o, pid))
+		return;
+	p = add_watched(o, pid);
+	if (!p)
+		return;
+	parent = find_watched(o, ppid);
+	p->maps_changed = parent->maps_changed;
+	p->program_searched = parent->program_searched;
+	p->speaks = parent->speaks;
+	/* what its parent had said is its own as well: the analyzer looks there */
+	for (uint32_t i = 0; i < parent->nr_lists; i++) {
+		const struct list *from = &parent->list[i];
+		struct list *to = &p->list[p->nr_lists];
+
+		*to = *from;
+		to->known = from->capacity ? malloc(from->capacity * sizeof(*to->known)) : NULL;
+		if (to->known)
+			memcpy(to->known, from->known, from->capacity * sizeof(*to->known));
+		else
+			to->nr = to->capacity = 0;
+		p->nr_lists++;
+	}
+}
+
+void outside_exec(struct outside *o, pid_t pid)
+{
+	struct watched *p;
+
+	bool speaks;
+
+	p = find_watched(o, pid);
+	if (!p)
+		return;
+	speaks = p->speaks;
+	outside_remove(o, pid);
+	p = add_watched(o, pid);
+	if (!p)
+		return;
+	p->maps_changed = true;
+	p->speaks = speaks; /* its agent may have said hello before the kernel's word of the exec is read */
+}
+
+void outside_mapped(struct outside *o, pid_t pid)
+{
+	struct watched *p = find_watched(o, pid);
+
+	if (p)
+		p->maps_changed = true;
+}
+
+void outside_look(struct outside *o, uint64_t now_ns)
+{
+	uint64_t before = o->looked_ns ? o->looked_ns : now_ns;
+
+	o->looked_ns = now_ns;
+	/* what is new came since the last look */
+	for (size_t i = 0; i < o->nr;)
+		if (look_at(o, o->process[i], before, now_ns))
+			i++;
+		else
+			outside_remove(o, o->process[i]->pid);
+}
+
+bool outside_is_polling(const struct outside *o)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (!o->process[i]->speaks || o->process[i]->nr_lists)
+			return true;
+	return false;
+}
+
+uint64_t outside_found(const struct outside *o)
+{
+	return o->found;
+}
+
+uint64_t outside_bad(const struct outside *o)
+{
+	return o->bad;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every number here comes from a process that may be anything: all are bounded before use, and a table that leads nowhere
+ * only means that nothing is found.
+ */
+#include "agent/recorder/process/proc_mem.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEADERS_MAX 64u
+#define DYNAMIC_MAX 512u
+#define CHAIN_MAX 4096u /* symbols of one hash bucket */
+#define NAME_MAX_BYTES 64u
+#define SYMBOLS_AT_A_TIME 4096u
+#define SYMTAB_BYTES_MAX (256u << 20)
+#define STRINGS_BYTES_MAX (256u << 20)
+#define SECTIONS_MAX 4096u
+
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	char path[64], text[256];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	return !at || at[1] != ' ' || strchr("ZXx", at[2]);
+}
+
+pid_t remote_living_thread(pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	pid_t living = 0;
+	DIR *dir;
+
+	if (!has_ended(pid, pid))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && !living && (e = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (tid > 0 && !has_ended(pid, tid))
+			living = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return living;
+}
+
+static void read_status(pid_t pid, struct remote_identity *p)
+{
+	char path[64], line[256];
+	unsigned uid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *last = strrchr(line, '\t'); /* the innermost namespace's comes last */
+
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			p->own_pid = (pid_t)strtol(last + 1, NULL, 10);
+		else if (sscanf(line, "Uid: %*u %u", &uid) == 1)
+			p->uid = uid;
+	}
+	if (f)
+		fclose(f);
+}
+
+static int64_t read_birth(pid_t pid)
+{
+	struct timespec real, boot;
+	char path[64], line[1024];
+	unsigned long long ticks = 0;
+	const char *at;
+	size_t n;
+	FILE *f;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
+	line[n] = 0;
+	if (f)
+		fclose(f);
+	at = strrchr(line, ')');
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+		return real.tv_sec;
+	return real.tv_sec - (boot.tv_sec - (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK)));
+}
+
+struct remote_identity remote_identify(pid_t pid)
+{
+	struct remote_identity p = { .own_pid = pid, .uid = ~0u };
+
+	read_status(pid, &p);
+	p.born_s = read_birth(pid);
+	return p;
+}
+
+bool remote_may_have_written(const struct remote_identity *p, const struct stat *file)
+{
+	return S_ISREG(file->st_mode) && (file->st_uid == p->uid || file->st_uid == 0) && file->st_mtime + 1 >= p->born_s;
+}
+
+int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes)
+{
+	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)address, bytes };
+	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
+}
+
+int remote_each_mapping(pid_t pid, int (*each)(void *context, const struct remote_mapping *m), void *context)
+{
+	char path[64], *line = NULL;
+	size_t capacity = 0;
+	int ret = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (ret == 0 && getline(&line, &capacity, f) > 0) {
+		unsigned long long start, end, offset, inode;
+		struct remote_mapping m;
+		char prot[8];
+		int at = 0;
+
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, prot, &offset, &inode, &at) < 5 || end <= start)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		m = (struct remote_mapping){ start, end, offset, inode, 0, at > 0 ? line + at : "" };
+		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
+		ret = each(context, &m);
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+struct tables {
+	uint64_t symbols, strings, strings_bytes, gnu_hash, hash;
+};
+
+/* What is added to the file's addresses, and where its dynamic section lies; false: not an object that we can read. */
+static bool read_headers(pid_t pid, uint64_t base, uint64_t *bias, uint64_t *dynamic)
+{
+	Elf64_Phdr ph[HEADERS_MAX];
+	Elf64_Ehdr h;
+	bool loaded = false;
+
+	*dynamic = 0;
+	if (remote_read(pid, base, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h.e_phentsize != sizeof(ph[0]) || h.e_phnum > HEADERS_MAX || remote_read(pid, base + h.e_phoff, ph, h.e_phnum * sizeof(ph[0])))
+		return false;
+	for (int i = 0; i < h.e_phnum; i++) {
+		if (ph[i].p_type == PT_LOAD && !loaded) { /* they are sorted by address */
+			*bias = base - (ph[i].p_vaddr - ph[i].p_offset);
+			loaded = true;
+		}
+		if (ph[i].p_type == PT_DYNAMIC)
+			*dynamic = ph[i].p_vaddr;
+	}
+	*dynamic = *dynamic ? *dynamic + (loaded ? *bias : 0) : 0;
+	return loaded;
+}
+
+static bool read_tables(pid_t pid, uint64_t bias, uint64_t dynamic, struct tables *t)
+{
+	*t = (struct tables){ 0 };
+	for (unsigned i = 0; i < DYNAMIC_MAX; i++) {
+		Elf64_Dyn d;
+		uint64_t at;
+
+		if (remote_read(pid, dynamic + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
+			break;
+		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader has relocated most */
+		switch (d.d_tag) {
+		case DT_SYMTAB:
+			t->symbols = at;
+			break;
+		case DT_STRTAB:
+			t->strings = at;
+			break;
+		case DT_STRSZ:
+			t->strings_bytes = d.d_un.d_val;
+			break;
+		case DT_GNU_HASH:
+			t->gnu_hash = at;
+			break;
+		case DT_HASH:
+			t->hash = at;
+			break;
+		}
+	}
+	return t->symbols && t->strings;
+}
+
+/* Symbol number i, if it is a definition of name. */
+static uint64_t symbol_at(pid_t pid, const struct tables *t, uint64_t bias, uint64_t i, const char *name)
+{
+	char text[NAME_MAX_BYTES];
+	size_t bytes = strlen(name) + 1;
+	Elf64_Sym s;
+
+	if (bytes > sizeof(text) || remote_read(pid, t->symbols + i * sizeof(s), &s, sizeof(s)) || s.st_shndx == SHN_UNDEF ||
+	    s.st_value == 0 || s.st_name >= t->strings_bytes || bytes > t->strings_bytes - s.st_name ||
+	    remote_read(pid, t->strings + s.st_name, text, bytes) || memcmp(text, name, bytes) != 0)
+		return 0;
+	return s.st_value + bias;
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+	uint32_t h = 5381;
+
+	for (; *name; name++)
+		h = h * 33 + (unsigned char)*name;
+	return h;
+}
+
+static uint64_t find_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
+{
+	uint32_t head[4], i, chain, hash = gnu_hash(name); /* head: buckets, first symbol, bloom words, shift */
+	uint64_t buckets, chains, found;
+
+	if (remote_read(pid, t->gnu_hash, head, sizeof(head)) || head[0] == 0)
+		return 0;
+	buckets = t->gnu_hash + sizeof(head) + 8ull * head[2];
+	chains = buckets + 4ull * head[0];
+	if (remote_read(pid, buckets + 4ull * (hash % head[0]), &i, sizeof(i)) || i < head[1])
+		return 0;
+	for (unsigned n = 0; n < CHAIN_MAX; n++, i++) {
+		if (remote_read(pid, chains + 4ull * (i - head[1]), &chain, sizeof(chain)))
+			return 0;
+		if ((chain | 1) == (hash | 1)) {
+			found = symbol_at(pid, t, bias, i, name);
+			if (found)
+				return found;
+		}
+		if (chain & 1)
+			return 0;
+	}
+	return 0;
+}
+
+static uint64_t find_by_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
+{
+	uint32_t head[2], i, hash = 0; /* head: buckets, symbols */
+
+	for (const char *c = name; *c; c++) {
+		hash = (hash << 4) + (unsigned char)*c;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	if (remote_read(pid, t->hash, head, sizeof(head)) || head[0] == 0 ||
+	    remote_read(pid, t->hash + 8 + 4ull * (hash % head[0]), &i, sizeof(i)))
+		return 0;
+	for (unsigned n = 0; n < CHAIN_MAX && i; n++) {
+		uint64_t found = symbol_at(pid, t, bias, i, name);
+
+		if (found)
+			return found;
+		if (remote_read(pid, t->hash + 8 + 4ull * (head[0] + (uint64_t)i), &i, sizeof(i)))
+			return 0;
+	}
+	return 0;
+}
+
+uint64_t remote_find_symbol(pid_t pid, uint64_t base, const char *name)
+{
+	struct tables t;
+	uint64_t bias, dynamic;
+
+	if (!read_headers(pid, base, &bias, &dynamic) || !dynamic || !read_tables(pid, bias, dynamic, &t))
+		return 0;
+	if (t.gnu_hash)
+		return find_by_gnu_hash(pid, &t, bias, name);
+	return t.hash ? find_by_hash(pid, &t, bias, name) : 0;
+}
+
+static uint64_t find_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *name)
+{
+	Elf64_Sym *s = malloc(SYMBOLS_AT_A_TIME * sizeof(*s));
+	char *text = NULL;
+	uint64_t found = 0, nr = table->sh_size / sizeof(*s);
+
+	if (table->sh_size <= SYMTAB_BYTES_MAX && texts->sh_size && texts->sh_size <= STRINGS_BYTES_MAX)
+		text = malloc(texts->sh_size + 1);
+	if (!s || !text || pread(fd, text, texts->sh_size, (off_t)texts->sh_offset) != (ssize_t)texts->sh_size)
+		nr = 0;
+	else
+		text[texts->sh_size] = 0;
+	for (uint64_t i = 0; i < nr && !found; i += SYMBOLS_AT_A_TIME) {
+		uint64_t n = nr - i < SYMBOLS_AT_A_TIME ? nr - i : SYMBOLS_AT_A_TIME;
+
+		if (pread(fd, s, n * sizeof(*s), (off_t)(table->sh_offset + i * sizeof(*s))) != (ssize_t)(n * sizeof(*s)))
+			break;
+		for (uint64_t k = 0; k < n && !found; k++)
+			if (s[k].st_shndx != SHN_UNDEF && s[k].st_name < texts->sh_size && strcmp(text + s[k].st_name, name) == 0)
+				found = s[k].st_value;
+	}
+	free(s);
+	free(text);
+	return found;
+}
+
+uint64_t remote_find_program_symbol(pid_t pid, uint64_t base, const char *name)
+{
+	char path[64];
+	uint64_t bias, dynamic, value = 0;
+	Elf64_Shdr *sh = NULL;
+	Elf64_Ehdr h;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || !read_headers(pid, base, &bias, &dynamic) || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
+	    h.e_shentsize != sizeof(*sh) || h.e_shnum == 0 || h.e_shnum > SECTIONS_MAX)
+		goto out;
+	sh = malloc(h.e_shnum * sizeof(*sh));
+	if (!sh || pread(fd, sh, h.e_shnum * sizeof(*sh), (off_t)h.e_shoff) != (ssize_t)(h.e_shnum * sizeof(*sh)))
+		goto out;
+	for (int i = 0; i < h.e_shnum && !value; i++)
+		if (sh[i].sh_type == SHT_SYMTAB && sh[i].sh_link < h.e_shnum)
+			value = find_in_symtab(fd, &sh[i], &sh[sh[i].sh_link], name);
+out:
+	free(sh);
+	if (fd >= 0)
+		close(fd);
+	return value ? value + bias : 0;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters for a process that runs already: an inherited event per thread and CPU, all threads' events writing into one
+ * ring per CPU.  A thread that is made by one that has its events inherits them; the others have to be found.
+ *
+ * Nothing is counted twice and nothing is left out, though threads come and go meanwhile:
+ *  - a thread made by a complete one (all of its events are open) is complete; the ring tells of it (PERF_RECORD_FORK);
+ *  - a thread that is listed and not complete gets events of its own;
+ *  - a thread is listed before the ring tells who made it: whoever is told of when its events are open has two of each, and
+ *    those just opened are closed again;
+ *  - threads made by one whose events are just being opened inherit some of them.  Whenever an unknown thread appeared
+ *    meanwhile, the events just opened are closed again, which takes them from who inherited them, and opened anew.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PID_BITS 22	/* the kernel's PID_MAX_LIMIT */
+#define ANEW_MAX 50	/* times that one thread's events are opened anew */
+#define ROUNDS_MAX 1000 /* over the list of threads */
+
+struct attached {
+	int fd, ring_fd; /* an event, and the one whose ring it writes to */
+	uint32_t event;	 /* or ATTACHED_ON_CPU */
+};
+
+struct attaching {
+	struct session *session;
+	pid_t pid;
+	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
+	struct perf_event_attr attr[EVENTS_MAX];
+	int nr_cpus, nr_events, nr_columns; /* events, and how long it was on the CPU */
+	size_t ring_bytes;
+	int *ring_fd; /* per CPU; -1: offline, or not yet */
+	bool have_rings;
+	uint32_t *threads; /* listed last */
+	size_t nr_threads, threads_capacity;
+	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
+	uint32_t at_hand;
+	bool has_inherited; /* ... it has them all from who made it */
+};
+
+static bool is_complete(const struct attaching *a, uint32_t tid)
+{
+	return tid >> PID_BITS || a->complete[tid / 8] & 1u << tid % 8;
+}
+
+static void set_complete(struct attaching *a, uint32_t tid)
+{
+	if (!(tid >> PID_BITS))
+		a->complete[tid / 8] |= (unsigned char)(1u << tid % 8);
+}
+
+/* From the rings, while we attach: a task was made. */
+void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid)
+{
+	if (!s->attaching || !is_complete(s->attaching, ptid))
+		return;
+	set_complete(s->attaching, tid);
+	s->attaching->has_inherited |= tid == s->attaching->at_hand;
+}
+
+static int list_threads(struct attaching *a)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	a->nr_threads = 0;
+	while ((e = readdir(dir))) {
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (!tid)
+			continue;
+		if (a->nr_threads == a->threads_capacity) {
+			size_t capacity = a->threads_capacity ? 2 * a->threads_capacity : 64;
+			uint32_t *bigger = realloc(a->threads, capacity * sizeof(*bigger));
+
+			if (!bigger) {
+				closedir(dir);
+				return -ENOMEM;
+			}
+			a->threads = bigger;
+			a->threads_capacity = capacity;
+		}
+		a->threads[a->nr_threads++] = tid;
+	}
+	closedir(dir);
+	return 0;
+}
+
+/* The number that was last given to a task of our namespace, or of one inside it: unchanged, if no task was made. */
+static long last_pid(void)
+{
+	char text[128];
+	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *last;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	last = strrchr(text, ' ');
+	return last ? atol(last) : -1;
+}
+
+static void drain_rings(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_rings; i++)
+		session_drain_ring(s, &s->ring[i]);
+}
+
+static int remember(struct session *s, int fd, int ring_fd, uint32_t event)
+{
+	if (s->nr_attached == s->attached_capacity) {
+		size_t capacity = s->attached_capacity ? 2 * s->attached_capacity : 64;
+		struct attached *bigger = realloc(s->attached, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		s->attached = bigger;
+		s->attached_capacity = capacity;
+	}
+	s->attached[s->nr_attached++] = (struct attached){ fd, ring_fd, event };
+	return 0;
+}
+
+static void close_opened(struct attaching *a)
+{
+	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++) {
+		if (a->opened[i] >= 0)
+			close(a->opened[i]);
+		a->opened[i] = -1;
+	}
+}
+
+/* One more thread's event, into a ring that there is. */
+static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
+{
+	int fd = event_open(&a->attr[event], (pid_t)tid, cpu, 0), ret;
+
+	if (fd < 0)
+		return -errno;
+	a->opened[cpu * a->nr_columns + event] = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]))
+		return -errno;
+	ret = session_learn_id(a->session, fd, (uint32_t)event);
+	if (ret == 0)
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	return ret;
+}
+
+/* ... and how long it runs on that CPU: less exact weights are no reason to fail. */
+static void open_on_cpu_beside(struct attaching *a, uint32_t tid, int cpu)
+{
+	int fd = session_open_on_cpu(a->session, &a->attr[0], (pid_t)tid, cpu);
+
+	a->opened[cpu * a->nr_columns + a->nr_events] = fd;
+	if (fd >= 0)
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
+static int open_thread(struct attaching *a, uint32_t tid)
+{
+	struct session *s = a->session;
+	int ret = 0;
+
+	for (int cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++) {
+		if (a->have_rings) {
+			for (int i = 0; i < a->nr_events && ret == 0 && a->ring_fd[cpu] >= 0; i++)
+				ret = open_beside(a, tid, cpu, i);
+			if (ret == 0 && a->ring_fd[cpu] >= 0)
+				open_on_cpu_beside(a, tid, cpu);
+			continue;
+		}
+		ret = session_count_on(s, a->attr, (pid_t)tid, cpu, a->ring_bytes);
+		if (ret == 0) {
+			a->ring_fd[cpu] = s->ring[s->nr_rings - 1].fd;
+			ring_switch(&s->ring[s->nr_rings - 1], true);
+		} else if (ret == -ENODEV) {
+			ret = 0; /* a CPU that is offline */
+		}
+	}
+	return ret;
+}
+
+/* Did a task appear that is neither complete nor was listed before (then the list is new)? */
+static bool somebody_new(struct attaching *a, long before_pid)
+{
+	size_t nr_before = a->nr_threads;
+	uint32_t *before;
+	bool new = false;
+
+	if (before_pid >= 0 && last_pid() == before_pid)
+		return false;
+	before = malloc((nr_before + 1) * sizeof(*before));
+	if (!before)
+		return true;
+	memcpy(before, a->threads, nr_before * sizeof(*before));
+	drain_rings(a->session);
+	if (list_threads(a) == 0)
+		for (size_t i = 0; i < a->nr_threads && !new; i++) {
+			size_t k = 0;
+
+			if (is_complete(a, a->threads[i]))
+				continue;
+			while (k < nr_before && before[k] != a->threads[i])
+				k++;
+			new = k == nr_before;
+		}
+	free(before);
+	return new;
+}
+
+static void drop_first_rings(struct attaching *a)
+{
+	struct session *s = a->session;
+
+	for (size_t i = 0; i < s->nr_rings; i++)
+		ring_close(&s->ring[i]);
+	s->nr_rings = 0;
+	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
+		a->ring_fd[cpu] = -1;
+}
+
+static int attach_thread(struct attaching *a, uint32_t tid)
+{
+	int ret = 0;
+
+	a->at_hand = tid;
+	a->has_inherited = false;
+	for (int n = 0; n < ANEW_MAX; n++) {
+		long pid = last_pid();
+
+		ret = open_thread(a, tid);
+		if (ret == 0 && (n == ANEW_MAX - 1 || !somebody_new(a, pid)))
+			break;
+		if (a->have_rings)
+			close_opened(a);
+		else
+			drop_first_rings(a);
+		if (ret)
+			return ret;
+	}
+	set_complete(a, tid); /* before the rings tell of threads that it has made since */
+	if (a->have_rings)
+		drain_rings(a->session);
+	if (a->has_inherited)
+		close_opened(a);
+	a->have_rings = true;
+	for (int i = 0; i < a->nr_cpus * a->nr_columns && ret == 0; i++)
+		if (a->opened[i] >= 0) {
+			int column = i % a->nr_columns;
+
+			ret = remember(a->session, a->opened[i], a->ring_fd[i / a->nr_columns],
+				       column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column);
+			if (ret == 0)
+				a->opened[i] = -1;
+		}
+	close_opened(a);
+	return ret;
+}
+
+static int attach_threads(struct attaching *a)
+{
+	bool more = true;
+	int ret = list_threads(a);
+
+	for (int round = 0; ret == 0 && more && round < ROUNDS_MAX; round++) {
+		more = false;
+		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
+			uint32_t tid = a->threads[i]; /* the list may be a new one after this */
+
+			if (!is_complete(a, tid) && a->have_rings)
+				drain_rings(a->session);
+			if (is_complete(a, tid))
+				continue;
+			more = true;
+			ret = attach_thread(a, tid);
+			if (ret == -ESRCH) { /* it has ended: that is no failure */
+				set_complete(a, tid);
+				ret = 0;
+			}
+		}
+		drain_rings(a->session);
+		if (ret == 0)
+			ret = list_threads(a);
+		for (size_t i = 0; ret == 0 && i < a->nr_threads && !more; i++)
+			more = !is_complete(a, a->threads[i]);
+	}
+	if (ret == 0 && !a->have_rings)
+		ret = -ESRCH;
+	return ret;
+}
+
+int session_attach_begin(struct session *s)
+{
+	struct attaching *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->session = s;
+	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	a->nr_events = s->events.nr;
+	a->nr_columns = a->nr_events + 1;
+	session_cpu_attrs(s, a->attr, &a->ring_bytes);
+	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
+	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_columns * sizeof(*a->opened));
+	s->attaching = a;
+	if (!a->ring_fd || !a->opened) {
+		session_attach_end(s);
+		return -ENOMEM;
+	}
+	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
+		a->ring_fd[cpu] = -1;
+	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++)
+		a->opened[i] = -1;
+	return 0;
+}
+
+int session_attach_process(struct session *s, pid_t pid)
+{
+	s->attaching->pid = pid;
+	return attach_threads(s->attaching);
+}
+
+bool session_attach_knows(const struct session *s, pid_t pid)
+{
+	return is_complete(s->attaching, (uint32_t)pid);
+}
+
+void session_attach_end(struct session *s)
+{
+	struct attaching *a = s->attaching;
+
+	s->attaching = NULL;
+	if (!a)
+		return;
+	free(a->ring_fd);
+	free(a->opened);
+	free(a->threads);
+	free(a);
+}
+
+int session_attach(struct session *s, pid_t pid)
+{
+	int ret = session_attach_begin(s);
+
+	if (ret == 0)
+		ret = session_attach_process(s, pid);
+	session_attach_end(s);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------ the events that there are */
+
+void session_switch_attached(struct session *s, bool on)
+{
+	for (size_t i = 0; i < s->nr_attached; i++)
+		ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void session_switch_attached_event(struct session *s, int ring_fd, uint32_t event, bool on)
+{
+	for (size_t i = 0; i < s->nr_attached; i++)
+		if (s->attached[i].ring_fd == ring_fd && s->attached[i].event == event)
+			ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+bool session_ring_is_written(const struct session *s, int ring_fd)
+{
+	for (size_t i = 0; i < s->nr_attached; i++) {
+		struct pollfd ended = { s->attached[i].fd, POLLIN, 0 };
+
+		if (s->attached[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
+			return true;
+	}
+	return false;
+}
+
+void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4])
+{
+	for (size_t i = 0; i < s->nr_attached; i++) {
+		const struct attached *a = &s->attached[i];
+		uint64_t own[4] = { 0 };
+
+		if (a->ring_fd != ring_fd || a->event != event || read(a->fd, own, sizeof(own)) < (ssize_t)(3 * sizeof(own[0])))
+			continue;
+		for (int k = 0; k < 4; k++)
+			count[k] += own[k];
+	}
+}
+
+void session_close_attached(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_attached; i++)
+		close(s->attached[i].fd);
+	free(s->attached);
+	s->attached = NULL;
+	s->nr_attached = s->attached_capacity = 0;
+}

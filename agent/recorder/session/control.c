@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/session/control.h"
+
+#include "agent/recorder/guests/handshake.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SUFFIX ".control"
+#define REQUEST_WAIT_MS 200
+#define ANSWER_WAIT_MS 60000 /* the end of a recording writes the images' files */
+
+struct answer {
+	int status;
+	char sentence[1024];
+};
+
+static void name_of(const char *socket, char name[128])
+{
+	snprintf(name, 128, "%s" SUFFIX, socket);
+}
+
+int control_listen(const char *socket)
+{
+	char name[128];
+	struct diag d;
+
+	name_of(socket, name);
+	return handshake_listen(name, &d);
+}
+
+int control_accept(int listener, struct control_request *r)
+{
+	struct pollfd wait = { .events = POLLIN };
+	struct ucred peer;
+	socklen_t peer_bytes = sizeof(peer);
+	ssize_t n = -1;
+
+	r->nr = 0;
+	r->fd = wait.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (r->fd < 0)
+		return -EAGAIN;
+	if (getsockopt(r->fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()) &&
+	    poll(&wait, 1, REQUEST_WAIT_MS) == 1)
+		n = recv(r->fd, r->text, CONTROL_BYTES, 0);
+	if (n <= 0) {
+		close(r->fd);
+		return -EPERM;
+	}
+	r->text[n] = 0;
+	for (char *at = r->text; at < r->text + n && r->nr < CONTROL_WORDS; at += strlen(at) + 1)
+		r->word[r->nr++] = at;
+	r->word[r->nr] = NULL;
+	return 0;
+}
+
+void control_answer(int fd, int status, const char *sentence)
+{
+	struct answer a = { .status = status };
+
+	snprintf(a.sentence, sizeof(a.sentence), "%s", sentence);
+	if (send(fd, &a, sizeof(a), MSG_NOSIGNAL) < 0)
+		errno = 0; /* who asked has gone */
+	close(fd);
+}
+
+static int connect_to(const char *socket_name)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char name[128];
+	size_t bytes;
+	int fd;
+
+	name_of(socket_name, name);
+	bytes = strlen(name);
+	if (bytes > sizeof(a.sun_path) - 1)
+		return -ENAMETOOLONG;
+	memcpy(a.sun_path + 1, name, bytes);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes))) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int control_ask(const char *socket_name, char *const *words, char *sentence, size_t bytes)
+{
+	char text[CONTROL_BYTES];
+	struct answer a = { 0 };
+	struct pollfd wait = { .events = POLLIN };
+	size_t at = 0;
+	int ret = 0;
+
+	for (; *words; words++) {
+		size_t n = strlen(*words) + 1;
+
+		if (n > sizeof(text) - at) {
+			snprintf(sentence, bytes, "the options are too long");
+			return -E2BIG;
+		}
+		memcpy(text + at, *words, n);
+		at += n;
+	}
+	wait.fd = connect_to(socket_name);
+	if (wait.fd < 0) {
+		snprintf(sentence, bytes, "its recorder does not answer: %s", strerror(-wait.fd));
+		return wait.fd;
+	}
+	if (send(wait.fd, text, at, MSG_NOSIGNAL) != (ssize_t)at || poll(&wait, 1, ANSWER_WAIT_MS) != 1 ||
+	    recv(wait.fd, &a, sizeof(a), 0) != sizeof(a)) {
+		ret = -EPROTO;
+		snprintf(sentence, bytes, "its recorder gave no answer (it has ended, or belongs to another user)");
+	} else {
+		a.sentence[sizeof(a.sentence) - 1] = 0;
+		snprintf(sentence, bytes, "%s", a.sentence);
+		ret = a.status;
+	}
+	close(wait.fd);
+	return ret;
+}

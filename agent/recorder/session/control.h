@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a recorder is asked for something (`tailor start`, `stop`, `status`, and `attach` where there is a recorder already):
+ * words over a socket beside the guests' one, answered with a status and a sentence.  Only root and the recorder's own user
+ * are heard.  Context: thread.
+ */
+#ifndef TAILOR_CONTROL_H
+#define TAILOR_CONTROL_H
+
+#include "jitreg/base/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define CONTROL_BYTES 8192
+#define CONTROL_WORDS 128
+
+struct control_request {
+	int fd; /* for control_answer() */
+	int nr;
+	char *word[CONTROL_WORDS + 1]; /* NULL-terminated; in text */
+	char text[CONTROL_BYTES + 1];
+};
+
+/* A listening socket beside the guests' socket of that name, or -errno. */
+int control_listen(const char *socket);
+/* 0; -EAGAIN: nobody asks; other -errno: somebody who may not, or made no sense. */
+int control_accept(int listener, struct control_request *r);
+/* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED. */
+void control_answer(int fd, int status, const char *sentence);
+
+/* Ask the recorder of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in answer. */
+int control_ask(const char *socket, char *const *words, char *answer, size_t bytes);
+
+/* cmd_control.c: as the commands do it; what the recorder answers goes to a file, or nowhere.  An exit status. */
+int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);
+int control_stop_recording(pid_t pid, FILE *to);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/session/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define CPU_RING_BYTES (4u << 20)
+#define THREAD_RING_BYTES (512u << 10)
+#define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
+#define RING_BYTES_MIN (16u << 10)
+#define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
+#define VARY_SAMPLES 20 /* since the last change */
+#define VARY_PART 16	/* by so large a part of it at most, up or down */
+#define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
+
+int session_learn_id(struct session *s, int fd, uint32_t event)
+{
+	uint64_t id;
+
+	if (s->events.nr < 2)
+		return 0;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) ? -errno : event_ids_add(&s->ids, id, event);
+}
+
+static int add_ring(struct session *s, int fd, int cpu, size_t bytes)
+{
+	int ret = session_learn_id(s, fd, 0);
+
+	if (ret)
+		return ret;
+
+	if (s->nr_rings == s->rings_capacity) {
+		size_t capacity = s->rings_capacity ? 2 * s->rings_capacity : 16;
+		struct ring *bigger = realloc(s->ring, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		s->ring = bigger;
+		s->rings_capacity = capacity;
+	}
+	ret = ring_open(&s->ring[s->nr_rings], fd, bytes, RING_BYTES_MIN);
+	if (ret == 0)
+		s->ring[s->nr_rings++].cpu = cpu;
+	return ret;
+}
+
+/* What the kernel lets us lock for rings: perf_event_mlock_kb per CPU, and RLIMIT_MEMLOCK; root has no limit. */
+static size_t rings_budget(void)
+{
+	size_t budget = RINGS_BYTES;
+	unsigned long long kib = 516; /* the kernel's default */
+	struct rlimit r;
+	FILE *f;
+
+	if (geteuid() == 0)
+		return budget;
+	f = fopen(MLOCK_FILE, "re");
+	if (f) {
+		if (fscanf(f, "%llu", &kib) != 1)
+			kib = 0;
+		fclose(f);
+	}
+	kib *= (unsigned long long)sysconf(_SC_NPROCESSORS_ONLN);
+	if (getrlimit(RLIMIT_MEMLOCK, &r) == 0)
+		kib += r.rlim_cur / 1024;
+	return kib < budget / 1024 ? (size_t)kib * 1024 : budget;
+}
+
+static size_t at_most(size_t bytes, size_t limit)
+{
+	while (bytes > RING_BYTES_MIN && bytes > limit)
+		bytes /= 2;
+	return bytes;
+}
+
+static size_t cpu_ring_bytes(size_t budget)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	return at_most(CPU_RING_BYTES, budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+}
+
+size_t session_ring_bytes(bool of_thread)
+{
+	return of_thread ? at_most(THREAD_RING_BYTES, rings_budget() / THREADS_SHARE) : cpu_ring_bytes(rings_budget());
+}
+
+static bool is_switches(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
+/* Where samples have addresses, or all that computes them, memory that is not code is worth knowing too. */
+static bool has_addresses(const struct perf_event_attr *a)
+{
+	return (a->sample_type & PERF_SAMPLE_ADDR) || (a->sample_regs_user & EVENT_REGISTERS_ADDRESSES) == EVENT_REGISTERS_ADDRESSES;
+}
+
+void session_prepare_events(struct session *s)
+{
+	bool addresses = false;
+
+	s->nr_columns = s->events.nr;
+	for (int i = 0; i < s->events.nr && s->nr_columns == s->events.nr; i++)
+		if (is_switches(&s->events.event[i].attr) && s->sampler < WIRE_SAMPLER_SIGNAL) {
+			struct event *e = &s->events.event[s->nr_columns++];
+
+			memset(e, 0, sizeof(*e));
+			snprintf(e->name, sizeof(e->name), TRACE_EVENT_SWITCH);
+			snprintf(e->unit, sizeof(e->unit), "coming or going");
+			e->attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+			s->events.event[0].attr.context_switch = 1;
+		}
+	for (int i = 0; i < s->events.nr; i++) {
+		struct perf_event_attr *a = &s->events.event[i].attr;
+
+		a->remove_on_exec = s->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
+		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		if (s->events.nr > 1)
+			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+		addresses |= has_addresses(a);
+		if (i > 0) /* once is enough */
+			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
+	}
+	s->events.event[0].attr.mmap_data = addresses && s->events.event[0].attr.mmap;
+}
+
+/* Put one more event's samples into a ring.  0 or -errno; fd is the caller's unless 0. */
+static int share_ring(struct session *s, struct ring *r, int fd)
+{
+	if (r->nr_more == RING_EVENTS_MAX - 1)
+		return -E2BIG;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+		return -errno;
+	if (session_learn_id(s, fd, (uint32_t)r->nr_more + 1))
+		return -ENOMEM;
+	r->more[r->nr_more++] = fd;
+	return 0;
+}
+
+/*
+ * An event of a task on one CPU is enabled while the task runs on any CPU: enabled and running tell counters that took turns only beside
+ * how long the task ran on that CPU.  That is the running time of an event of the kernel's, which never takes turns.  None is needed where
+ * no event is the processor's; without it (no descriptor is left) the analyzer makes do.
+ */
+static bool on_cpu_attr(const struct session *s, const struct perf_event_attr *like, struct perf_event_attr *a)
+{
+	bool needed = false;
+
+	for (int i = 0; i < s->events.nr; i++)
+		needed |= event_is_hardware(&s->events.event[i].attr) || s->events.event[i].attr.freq; /* or is braked */
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*a), .config = PERF_COUNT_SW_DUMMY,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = like->disabled, .inherit = like->inherit, .enable_on_exec = like->enable_on_exec,
+		.exclude_kernel = like->exclude_kernel, .exclude_hv = like->exclude_hv, .remove_on_exec = like->remove_on_exec,
+	};
+	return needed;
+}
+
+int session_open_on_cpu(const struct session *s, const struct perf_event_attr *like, pid_t pid, int cpu)
+{
+	struct perf_event_attr a;
+
+	return on_cpu_attr(s, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
+}
+
+/* One event after the other of the CPU's; the first one's ring is everybody's. */
+int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
+{
+	for (int i = 0; i < s->events.nr; i++) {
+		int fd = event_open(&attr[i], pid, cpu, 0), ret;
+
+		if (fd < 0)
+			return -errno;
+		ret = i == 0 ? add_ring(s, fd, cpu, ring_bytes) : share_ring(s, &s->ring[s->nr_rings - 1], fd);
+		if (ret) {
+			close(fd);
+			return ret;
+		}
+	}
+	s->ring[s->nr_rings - 1].on_cpu_fd = session_open_on_cpu(s, &attr[0], pid, cpu);
+	return 0;
+}
+
+void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
+{
+	s->rings_budget = rings_budget();
+	*ring_bytes = cpu_ring_bytes(s->rings_budget);
+	for (int i = 0; i < s->events.nr; i++) {
+		attr[i] = s->events.event[i].attr;
+		attr[i].inherit = 1;
+		attr[i].watermark = 1;
+		attr[i].wakeup_watermark = (uint32_t)*ring_bytes / 2;
+	}
+}
+
+static int count_from_exec(struct session *s, pid_t pid)
+{
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_event_attr attr[EVENTS_MAX];
+	size_t bytes;
+
+	session_cpu_attrs(s, attr, &bytes);
+	for (int i = 0; i < s->events.nr; i++)
+		attr[i].enable_on_exec = 1;
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int ret = session_count_on(s, attr, pid, cpu, bytes);
+
+		if (ret && ret != -ENODEV) /* a CPU that is offline */
+			return ret; /* counting on some CPUs only would be a profile of those */
+	}
+	return s->nr_rings ? 0 : -ENODEV;
+}
+
+int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
+{
+	uint64_t begin_ns = session_now_ns();
+	int ret = 0;
+
+	s->root = pid;
+	if (s->options.dormant)
+		return 0; /* until somebody asks for a recording */
+	session_write_process(s, pid, on_exec);
+	s->nr_processes++; /* further ones as the kernel reports their fork */
+	if (s->sampler != WIRE_SAMPLER_NONE)
+		s->rings_budget = rings_budget(); /* the guest's threads come with their own */
+	else
+		ret = on_exec ? count_from_exec(s, pid) : session_attach(s, pid);
+	if (ret)
+		return diag_fail(d, -ret, "%s cannot be counted for process %d: %s%s", s->events.event[0].name, (int)pid, strerror(-ret),
+				 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
+				 ret == -EPERM ? " (no locked memory is left: ulimit -l, kernel.perf_event_mlock_kb)" : "");
+	/* after the counters, which tell of later mappings, and as of before them */
+	if (!on_exec) {
+		session_write_maps(s, pid, begin_ns);
+		session_write_threads(s, pid, begin_ns);
+	}
+	return 0;
+}
+
+int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid)
+{
+	size_t left = s->rings_budget;
+	struct ring *r;
+	int ret;
+
+	if (s->sampler == WIRE_SAMPLER_SIGNAL)
+		return session_hold(s, fds[0], pid, tid);
+	if (nr != s->events.nr)
+		return -EBADF;
+	for (size_t i = 0; i < s->nr_rings; i++)
+		left -= s->ring[i].bytes < left ? s->ring[i].bytes : left;
+	ret = add_ring(s, fds[0], -1, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
+	if (ret)
+		return ret;
+	r = &s->ring[s->nr_rings - 1];
+	r->foreign = true; /* it came from the host */
+	r->pid = pid;
+	r->tid = tid;
+	for (int i = 1; i < nr; i++) {
+		ret = share_ring(s, r, fds[i]);
+		if (ret) { /* the caller's are the caller's again */
+			ring_unmap(r);
+			s->nr_rings--;
+			return ret;
+		}
+	}
+	/* only now: what it counts before there is a ring would be lost uncounted */
+	if (!s->paused)
+		ring_switch(r, true);
+	return 0;
+}
+
+/*
+ * A loop whose length divides the period would be sampled at one place for ever (J. Anderson et al., Continuous Profiling: Where
+ * Have All the Cycles Gone?, 4.1.1).  A change ends the period that has begun, which costs half a sample on average: only
+ * where that is one in 40 or less.  Inherited counters keep the period that they were born with.
+ */
+void session_vary_periods(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_rings; i++)
+		for (int e = 0; e <= s->ring[i].nr_more; e++) {
+			const struct perf_event_attr *a = &s->events.event[e].attr;
+			struct ring *r = &s->ring[i];
+			uint64_t period = a->sample_period, spread = period / VARY_PART;
+
+			if (a->type == PERF_TYPE_SOFTWARE || a->freq || a->precise_ip || !spread ||
+			    r->nr_samples[e] - r->nr_before[e] < VARY_SAMPLES)
+				continue;
+			r->nr_before[e] = r->nr_samples[e];
+			s->random = s->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
+			period += (s->random >> 33) % (2 * spread) - spread;
+			ioctl(e == 0 ? r->fd : r->more[e - 1], PERF_EVENT_IOC_PERIOD, &period);
+		}
+}
+
+/* The first event stays on: mappings, tasks and names come with it. */
+void session_brake(struct session *s, uint64_t now_ns)
+{
+	for (size_t i = 0; i < s->nr_rings && !s->paused; i++)
+		for (int e = 1; e <= s->ring[i].nr_more; e++) {
+			const struct perf_event_attr *a = &s->events.event[e].attr;
+			struct ring *r = &s->ring[i];
+			enum brake_verdict verdict;
+
+			if (!a->freq)
+				continue;
+			verdict = brake_look(&r->brake[e], r->nr_samples[e], a->sample_freq, now_ns);
+			if (verdict == BRAKE_NOTHING)
+				continue;
+			ioctl(r->more[e - 1], verdict == BRAKE_ON ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == BRAKE_ON);
+			if (verdict == BRAKE_OFF && !s->told_storm)
+				session_notice(s, "ladder", "%s gave many more samples than the %llu a second that were asked for: it is "
+					       "switched off for as long as makes up for it, so that the program gets on; --period sets "
+					       "what it cannot find", s->events.event[e].name, (unsigned long long)a->sample_freq);
+			s->told_storm |= verdict == BRAKE_OFF;
+		}
+}
+
+void session_control(struct session *s, uint64_t action)
+{
+	if (action != JITREG_CONTROL_START && action != JITREG_CONTROL_STOP)
+		return;
+	s->paused = action == JITREG_CONTROL_STOP;
+	session_switch_counters(s, !s->paused);
+}
+
+void session_switch_counters(struct session *s, bool on)
+{
+	/* with all that is inherited from them */
+	for (size_t i = 0; i < s->nr_rings; i++)
+		ring_switch(&s->ring[i], on);
+	for (size_t i = 0; i < s->nr_held; i++)
+		ioctl(s->held[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	session_switch_attached(s, on);
+}
+
+/* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
+static bool counts_what_it_samples(const struct perf_event_attr *a)
+{
+	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
+}
+
+/*
+ * What a counter itself says at its end: its value beside the samples that it gave, and what it lost.  The kernel tells in the
+ * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
+ * those inherited from it) has them all.
+ */
+static void read_counter(struct session *s, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
+{
+	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
+	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
+
+	if (n < (ssize_t)(3 * sizeof(count[0])))
+		return;
+	session_add_attached_counts(s, r->fd, (uint32_t)event, count);
+	*lost += count[3];
+	if (!count[0] && !r->nr_samples[event])
+		return; /* an idle processor */
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COUNT, session_now_ns(), r->pid, r->tid, F_COUNT(count));
+	trace_record_u64(s->writer, (uint64_t)event);
+	trace_record_u64(s->writer, (uint32_t)r->cpu);
+	trace_record_u64(s->writer, count[0]);
+	trace_record_u64(s->writer, count[1]);
+	trace_record_u64(s->writer, count[2]);
+	trace_record_u64(s->writer, r->nr_samples[event]);
+	trace_record_u64(s->writer, count[3]);
+	trace_record_u64(s->writer, on_cpu_ns);
+	trace_record_u64(s->writer, counts_what_it_samples(&s->events.event[event].attr) ? r->weight[event] : 0);
+	trace_record_end(s->writer);
+}
+
+/* How long the tasks of a ring's events ran on its processor; 0: not known. */
+static uint64_t read_on_cpu(const struct session *s, const struct ring *r)
+{
+	uint64_t count[4] = { 0 };
+
+	if (r->on_cpu_fd < 0 || read(r->on_cpu_fd, count, sizeof(count)) < (ssize_t)(3 * sizeof(count[0])))
+		return 0;
+	session_add_attached_counts(s, r->fd, ATTACHED_ON_CPU, count);
+	return count[2];
+}
+
+void session_end_ring(struct session *s, struct ring *r)
+{
+	uint64_t lost = 0, on_cpu_ns;
+
+	session_drain_ring(s, r);
+	on_cpu_ns = read_on_cpu(s, r);
+	for (int i = 0; i <= r->nr_more; i++)
+		read_counter(s, r, i, on_cpu_ns, &lost);
+	if (lost > r->lost) {
+		session_lose(s, LOSS_RING_FULL, r->pid, r->tid, lost - r->lost);
+		r->lost = lost;
+	}
+	ring_close(r);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* The guests: who they are, what they say in their logs, and the threads that they hand over. */
+#include "agent/recorder/session/internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define AT_A_TIME 64
+#define BUSY_BYTES (1u << 20)
+#define LOOK_NS 50000000ull /* how often a guest is asked whether it lives */
+
+struct log_context {
+	struct session *session;
+	uint32_t pid;
+	struct code_store *store; /* or NULL */
+};
+
+static void learn_image(struct session *s, uint32_t pid, const struct schema_value *v)
+{
+	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
+	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
+
+	if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF)
+		return;
+	for (uint64_t i = 0; i < segments->u; i++) {
+		struct jitreg_segment g;
+
+		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
+		if (g.prot & PROT_EXEC)
+			images_map(s->images, pid, g.address, g.bytes, g.file_offset, vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes,
+				   id->p, vdso ? 0 : id->bytes);
+	}
+}
+
+/* DWARF's numbers 0 to 15 as perf's (asm/perf_regs.h). */
+static const unsigned char perf_numbers[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 };
+#define INSTRUCTION_POINTER (1ull << 8) /* of the caller, where the kernel was sampled */
+#define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
+
+void session_keep_registers(struct session *s)
+{
+	uint64_t mask = INSTRUCTION_POINTER | 1ull << SAMPLE_TAG_WORD | (s->tag_registers ? s->tag_registers : TAG_REGISTERS);
+
+	if (!s->options.event.registers) /* who asked for some gets them */
+		for (int i = 0; i < s->nr_columns; i++)
+			if (s->samples[i]) /* else nothing is recorded now */
+				samples_keep(s->samples[i], mask);
+}
+
+static void learn_tag(struct session *s, const struct schema_value *v)
+{
+	uint64_t where = v[F(tag, where)].u;
+
+	if (where < sizeof(perf_numbers)) {
+		s->tag_registers |= 1ull << perf_numbers[where];
+		session_keep_registers(s);
+	}
+}
+
+static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
+{
+	struct schema_value values[SCHEMA_FIELDS_MAX];
+	struct log_context *c = context;
+	struct session *s = c->session;
+	struct jitreg_prefix prefix;
+	int nr = 0;
+
+	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() yields no less */
+	if (prefix.id == LOG_SAMPLE) {
+		if (s->writer)
+			session_take_log_sample(s, c->pid, tid, bytes, size);
+		return;
+	}
+	if (schema_parse(bytes, size, values, &nr)) {
+		s->loss[LOSS_LOG_BAD]++;
+		return;
+	}
+	if (c->store)
+		code_store_add(c->store, tid, bytes, size, values);
+	if (!s->writer)
+		return;
+	if (prefix.id == JITREG_IMAGE)
+		learn_image(s, c->pid, values);
+	else if (prefix.id == JITREG_LOAD)
+		code_files_announced(s->code_files, c->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+	else if (prefix.id == JITREG_TAG)
+		learn_tag(s, values);
+	else if (prefix.id == JITREG_CONTROL)
+		session_control(s, values[F(control, action)].u);
+	if (prefix.id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
+		session_note(s, "host", values[F(control, name)].p, values[F(control, name)].bytes);
+	else if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
+		s->loss[LOSS_LOG_BAD]++;
+}
+
+/* The counts only grow, but the guest can write anything there. */
+static void add_growth(uint64_t *loss, uint64_t *before, uint64_t now)
+{
+	if (now > *before)
+		*loss += now - *before;
+	*before = now;
+}
+
+static bool has_ended(struct guest *g)
+{
+	struct pollfd ended = { g->pidfd, POLLIN, 0 };
+
+	return g->pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill((pid_t)g->pid, 0) && errno == ESRCH;
+}
+
+static void drain_guest(struct session *s, struct guest *g, bool last)
+{
+	struct log_context c = { s, g->pid, g->store };
+	uint64_t before = g->log.consumed;
+
+	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
+	s->logs_are_busy |= g->log.consumed - before > BUSY_BYTES;
+	add_growth(&s->loss[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
+	add_growth(&s->loss[LOSS_SAMPLE_LOG_FULL], &g->samples,
+		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
+	add_growth(&s->loss[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
+	add_growth(&s->loss[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
+	if (g->store)
+		s->loss[LOSS_STORE_FULL] += code_store_take_forgotten(g->store);
+}
+
+static void close_guest(struct guest *g)
+{
+	log_drain_close(&g->log);
+	if (g->pidfd >= 0)
+		close(g->pidfd);
+	g->pidfd = -1;
+	code_store_destroy(g->store);
+	g->store = NULL;
+}
+
+void session_drain_guests(struct session *s, bool last)
+{
+	uint64_t now = session_now_ns();
+
+	s->logs_are_busy = false;
+	for (size_t i = 0; i < s->nr_guests; i++) {
+		struct guest *g = &s->guest[i];
+		bool ended = false;
+
+		if (!g->log.head)
+			continue;
+		if (s->root_ended || now - g->looked_ns >= LOOK_NS) {
+			g->looked_ns = now;
+			ended = has_ended(g); /* before the drain: what it wrote last is there then */
+		}
+		drain_guest(s, g, last || ended);
+		if (ended)
+			close_guest(g);
+	}
+}
+
+void session_beat(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head)
+			__atomic_fetch_add(&s->guest[i].log.head->beats, 1, __ATOMIC_RELAXED);
+}
+
+bool session_guest_lives(const struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head)
+			return true;
+	return false;
+}
+
+void session_close_guests(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head)
+			close_guest(&s->guest[i]);
+	free(s->guest);
+	s->guest = NULL;
+	s->nr_guests = s->guests_capacity = 0;
+}
+
+/* Slots of guests that have ended are used again: a month of short children must not grow us. */
+static struct guest *new_guest(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (!s->guest[i].log.head)
+			return &s->guest[i];
+	if (s->nr_guests == s->guests_capacity) {
+		size_t capacity = s->guests_capacity ? 2 * s->guests_capacity : 16;
+		struct guest *bigger = realloc(s->guest, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		s->guest = bigger;
+		s->guests_capacity = capacity;
+	}
+	return &s->guest[s->nr_guests++];
+}
+
+static void write_guest(struct session *s, const struct guest *g)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, session_now_ns(), g->pid, g->tid, F_COUNT(guest));
+	session_put_text(s, g->version);
+	trace_record_u64(s->writer, g->log.ring_bytes);
+	trace_record_end(s->writer);
+	if (s->outside || outside_create(s->writer, &s->outside) == 0)
+		outside_add_speaking(s->outside, (pid_t)g->pid);
+}
+
+static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
+{
+	uint64_t bytes = h->message.log_bytes, most = s->options.dormant ? LOG_RING_BYTES_DORMANT : LOG_RING_BYTES_DEFAULT;
+	struct guest *g;
+	int fd = -1;
+
+	/* exec in the same process: nobody writes to the old image's log any more */
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head && s->guest[i].pid == (uint32_t)h->pid) {
+			drain_guest(s, &s->guest[i], true);
+			close_guest(&s->guest[i]);
+		}
+	g = new_guest(s);
+	if (!g) {
+		answer->status = -ENOMEM;
+		handshake_answer(h, answer, -1);
+		return;
+	}
+	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid };
+	g->is_child = h->message.flags & WIRE_FLAG_CHILD;
+	snprintf(g->version, sizeof(g->version), "%.*s", (int)sizeof(h->message.guest_version) - 1, h->message.guest_version);
+	if (bytes == 0 || bytes > most)
+		bytes = most;
+	if (bytes < LOG_RING_BYTES_MIN)
+		bytes = LOG_RING_BYTES_MIN;
+	answer->status = log_drain_create(&g->log, g->pid, bytes, &fd);
+	if (answer->status == 0 && s->options.dormant && code_store_create(s->options.store_bytes, &g->store)) {
+		log_drain_close(&g->log);
+		close(fd);
+		answer->status = -ENOMEM;
+	}
+	if (answer->status) {
+		session_notice(s, "host", "process %d is not heard: its log cannot be made: %s", (int)h->pid,
+			       strerror(-answer->status));
+		handshake_answer(h, answer, -1);
+		return;
+	}
+	g->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+	answer->ring_bytes = g->log.ring_bytes;
+	session_describe_sampler(s, answer);
+	if (s->sampler != WIRE_SAMPLER_NONE) {
+		/* no inherited counter tells of these */
+		if (h->message.flags & WIRE_FLAG_CHILD)
+			session_write_process(s, h->pid, false);
+		else
+			session_write_exec(s, h->pid);
+		session_write_maps(s, h->pid, session_now_ns());
+	}
+	if (s->writer)
+		write_guest(s, g);
+	handshake_answer(h, answer, fd);
+	close(fd);
+}
+
+void session_replay_guests(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_guests; i++) {
+		const struct guest *g = &s->guest[i];
+		struct log_context c = { s, g->pid, NULL };
+
+		if (!g->log.head)
+			continue;
+		write_guest(s, g);
+		code_store_each(g->store, on_log_record, &c);
+	}
+}
+
+/* A stranger's file must not become a ring: it could be cut under us. */
+static bool is_perf_event(int fd)
+{
+	static const char is[] = "anon_inode:[perf_event]";
+	char path[32], target[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, target, sizeof(target));
+	return n == (ssize_t)sizeof(is) - 1 && memcmp(target, is, sizeof(is) - 1) == 0;
+}
+
+static const char *why_uncounted(int error)
+{
+	switch (error) {
+	case EPERM:
+		return "no locked memory is left (ulimit -l, kernel.perf_event_mlock_kb)";
+	case EBUSY:
+		return "the host has its own use for signal SIGSTKFLT";
+	case EAGAIN:
+		return "no more timers (ulimit -i)";
+	default:
+		return strerror(error);
+	}
+}
+
+static void take_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
+{
+	const char *what = "open its counters";
+	int error = h->message.error;
+
+	if (h->nr_fds) {
+		answer->status = 0;
+		for (int i = 0; i < h->nr_fds; i++)
+			if (!is_perf_event(h->fds[i]))
+				answer->status = -EBADF;
+		if (answer->status == 0)
+			answer->status = session_add_thread(s, h->fds, h->nr_fds, (uint32_t)h->pid, h->message.tid);
+		error = -answer->status;
+		what = "have a ring";
+	} else {
+		answer->status = -EINVAL;
+	}
+	if (answer->status == 0) {
+		for (int i = 0; i < h->nr_fds; i++)
+			h->fds[i] = -1; /* the ring's now */
+	} else {
+		s->loss[LOSS_UNCOUNTED]++;
+		if (!s->told_uncounted)
+			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not "
+				       "sampled", h->message.tid, (int)h->pid, what, why_uncounted(error));
+		s->told_uncounted = true;
+	}
+	handshake_answer(h, answer, -1);
+}
+
+static void say_no_descriptors(struct session *s)
+{
+	s->loss[LOSS_UNCOUNTED]++;
+	if (!s->told_descriptors)
+		session_notice(s, "refused", "no descriptor is left for a process or thread that asked to be recorded, and for "
+			       "others like it (ulimit -n; --scope cpu needs fewer)");
+	s->told_descriptors = true;
+}
+
+void session_serve_guests(struct session *s)
+{
+	struct wire_answer answer;
+	struct handshake h;
+	int ret, nr = 0;
+
+	/* a storm of threads must not keep the rings waiting */
+	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
+		if (ret == -EMFILE)
+			say_no_descriptors(s);
+		if (ret == -EPROTONOSUPPORT && !s->told_version) {
+			s->told_version = true;
+			session_notice(s, "refused", "the agent in process %d is of another version than this tailor (%s), "
+				"so it is not heard: "
+				       "preload the libtailor.so that stands beside this command", (int)h.pid, TAILOR_VERSION);
+		}
+		if (ret)
+			continue;
+		session_beat(s);
+		memset(&answer, 0, sizeof(answer));
+		switch (h.message.request) {
+		case WIRE_HELLO:
+			say_hello(s, &h, &answer);
+			break;
+		case WIRE_COUNTER:
+			take_counters(s, &h, &answer);
+			break;
+		case WIRE_STOP:
+			session_notice(s, "host", "the agent in process %d switched itself off: %s", (int)h.pid,
+				       strerror(h.message.error));
+			handshake_answer(&h, &answer, -1);
+			break;
+		default:
+			answer.status = -EPROTO;
+			handshake_answer(&h, &answer, -1);
+		}
+	}
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of a session share.  session.c: open, loop, close; records.c: the records that we write of our own
+ * knowledge; counters.c: events and rings; attach.c: events of threads that ran already; rings.c: what
+ * the kernel writes into the rings; guests.c: handshakes and logs; signal.c: samples that handlers in the host
+ * take.  Context: thread.
+ */
+#ifndef TAILOR_SESSION_INTERNAL_H
+#define TAILOR_SESSION_INTERNAL_H
+
+#include "agent/recorder/guests/handshake.h"
+#include "agent/recorder/guests/log_drain.h"
+#include "agent/recorder/guests/registration_cache.h"
+#include "agent/recorder/images/images.h"
+#include "agent/recorder/images/kernel_names.h"
+#include "agent/recorder/images/task_events.h"
+#include "agent/recorder/jit_files/jit_files.h"
+#include "agent/recorder/perf/event_ids.h"
+#include "agent/recorder/perf/record.h"
+#include "agent/recorder/perf/ring.h"
+#include "agent/recorder/perf/samples.h"
+#include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/session/control.h"
+#include "agent/recorder/session/session.h"
+#include "jitreg/trace/writer.h"
+
+#include <poll.h>
+
+#define SOCKET_NAME_BYTES 64
+#define RUNGS_MAX 8
+#define THREAD_LOSSES_MAX 64
+
+struct guest {
+	struct log_drain log; /* closed: the slot is free */
+	uint32_t pid;
+	int pidfd; /* -1: the kernel has none */
+	uint64_t looked_ns; /* when we last asked whether it lives */
+	uint64_t dropped, samples, full, gap; /* of the log's counts, what is in the trace already */
+	struct code_store *store; /* dormant sessions: what a recording must know when it begins */
+	bool is_child; /* a copy of its parent, which runs the same program */
+	uint32_t tid;  /* who said hello */
+	char version[32];
+};
+
+#define LOSS_INDEX_(NAME, text, sentence) LOSS_##NAME,
+enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
+#undef LOSS_INDEX_
+
+/* A counter that sends signals: it has no ring, and nobody tells of its thread's end. */
+struct held {
+	int fd;
+	uint32_t pid, tid;
+};
+
+struct thread_loss {
+	enum loss reason;
+	uint32_t pid, tid;
+	uint64_t count;
+};
+
+struct session {
+	struct session_options options;
+	struct session_options dormant_options; /* what a recording's own options start from */
+	struct control_request start_words;	/* which its options point into */
+	enum wire_sampler sampler;
+	struct events events;
+	struct trace_writer *writer; /* NULL: dormant, nothing is recorded */
+	int nr_columns; /* events, and one more when switches are kept */
+	struct samples *samples[EVENTS_MAX + 1]; /* for each of these */
+	uint64_t tag_registers;		     /* where hosts keep their tags, perf's mask */
+	struct record_layout layout;	     /* of what is no sample: all events have the same */
+	struct event_ids ids;		     /* whose sample it is, where there are several events */
+	struct images *images;
+	struct code_files *code_files;
+	struct kernel_names *kernel_names;
+	struct ring *ring;
+	size_t nr_rings, rings_capacity, rings_budget;
+	struct held *held;
+	size_t nr_held, held_capacity;
+	uint64_t looked_at_held_ns;
+	struct attached *attached; /* events beside the rings' own */
+	size_t nr_attached, attached_capacity;
+	struct attaching *attaching; /* NULL but while a process is attached to */
+	struct outside *outside; /* NULL: all processes speak for themselves */
+	struct guest *guest;
+	size_t nr_guests, guests_capacity;
+	struct pollfd *poll; /* socket, signals, then a ring each */
+	size_t poll_capacity, nr_polled_rings;
+	int socket, signals, control;
+	bool asked; /* somebody waits on control */
+	int asker;  /* ... and this one for the recording's end; -1: nobody */
+	char result[1024];
+	char socket_name[SOCKET_NAME_BYTES];
+	char rung[RUNGS_MAX][256]; /* of the ladder, told before there is a trace to write them to */
+	int nr_rungs;
+	uint64_t loss[NR_LOSSES], loss_written[NR_LOSSES];
+	struct thread_loss thread_loss[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
+	int nr_thread_losses;
+	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;
+	uint64_t random, varied_ns; /* for periods */
+	pid_t root;
+	bool told_descriptors, told_version;
+	bool signalled; /* a signal has come, or may have */
+	bool told_storm;
+	bool told_uncounted; /* one sentence is enough for a thousand threads */
+	bool logs_are_busy;  /* much was in them at the last drain: look again at once */
+	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
+	bool root_ended;
+	bool progress, progress_shown; /* a line on the terminal: wanted, and there now */
+	const char *progress_hint;
+	uint64_t progress_ns;
+	bool stop; /* somebody asked for the end of the recording */
+};
+
+/* Where what the kernel tells goes: only while something is recorded. */
+static inline struct kernel_facts session_facts(const struct session *s)
+{
+	return (struct kernel_facts){ s->writer, s->images, s->code_files };
+}
+
+uint64_t session_now_ns(void);
+/* A rung of the ladder that was not had, for the trace that is not there yet. */
+void session_take_rung(void *session, const char *sentence);
+
+void session_drain(struct session *s, bool last);
+
+/* ---- stack.c */
+/* As asked for, or as rings allow: then *why is a sentence, else empty. */
+uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for_why);
+/* ... where a handler in the host takes the sample, and the log has to hold it. */
+uint32_t session_handler_stack_bytes(const struct session *s);
+
+/* ---- recording.c: a trace, from begin to end */
+/* As the options say.  0, or -errno with a sentence. */
+int session_begin_recording(struct session *s, struct diag *d);
+/* Last drain, image files, END; s->result says what was recorded.  0, or -errno with a sentence. */
+int session_end_recording(struct session *s, int wait_status, struct diag *d);
+/* Nothing was recorded: remove the trace. */
+void session_drop_recording(struct session *s);
+
+/* ---- dormant.c */
+/* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
+int session_wake(struct session *s, struct diag *d);
+
+/* ---- requests.c: what `tailor start`, `stop` and `status` ask for */
+void session_serve_control(struct session *s, bool our_child);
+/* Who asked for the end of a recording is told its result. */
+void session_answer_asker(struct session *s);
+
+/* ---- records.c */
+/* A sentence into the trace, and nowhere else. */
+void session_note(struct session *s, const char *kind, const char *text, size_t bytes);
+void session_put_text(struct session *s, const char *text);
+void session_write_header(struct session *s);
+void session_write_event(struct session *s, int event);
+/* A process that existed before we heard of it, an exec that no counter told of, and the executable mappings there are. */
+void session_write_process(struct session *s, pid_t pid, bool before_exec);
+void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns);
+void session_write_exec(struct session *s, pid_t pid);
+void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns);
+/* Something of this thread's was lost. */
+void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count);
+/* What was lost since the last call. */
+void session_write_losses(struct session *s);
+void session_write_end(struct session *s, int wait_status);
+/* The one line that sums the recording up: s->result. */
+void session_put_result(struct session *s, uint64_t bytes);
+
+/* ---- progress.c: a line on the terminal */
+void session_progress_start(struct session *s, bool our_child);
+void session_progress_show(struct session *s, uint64_t now_ns);
+/* Before anything else is printed there. */
+void session_progress_clear(struct session *s);
+
+/* ---- counters.c */
+/* Together in one ring, and each with an id in its samples, where there are several. */
+void session_prepare_events(struct session *s);
+/* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
+void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
+/* Of one processor's ring, or of a thread's, as far as memory may be locked. */
+size_t session_ring_bytes(bool of_thread);
+/* How long pid runs on this CPU is its running time; like: whose switches it has.  A descriptor, or -1: not needed, or not to be had. */
+int session_open_on_cpu(const struct session *s, const struct perf_event_attr *like, pid_t pid, int cpu);
+/* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
+int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
+/* Samples of several events tell by the kernel's ids whose they are.  0 or -errno. */
+int session_learn_id(struct session *s, int fd, uint32_t event);
+/* fds: a thread's events, all of them, taken over on success. */
+int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
+void session_switch_counters(struct session *s, bool on);
+void session_vary_periods(struct session *s);
+/* Counters that hold a rate by themselves, and do not: see brake.h. */
+void session_brake(struct session *s, uint64_t now_ns);
+/* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
+void session_control(struct session *s, uint64_t action);
+/* A ring's last word, then its end. */
+void session_end_ring(struct session *s, struct ring *r);
+
+/* ---- attach.c: events of threads that ran already, written into the rings of CPUs */
+/* One process; or several, between begin and end.  0 or -errno; -ESRCH: it has ended. */
+int session_attach(struct session *s, pid_t pid);
+int session_attach_begin(struct session *s);
+int session_attach_process(struct session *s, pid_t pid);
+void session_attach_end(struct session *s);
+/* Between them: has it inherited all events from another one? */
+bool session_attach_knows(const struct session *s, pid_t pid);
+void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);
+void session_switch_attached(struct session *s, bool on);
+/* ... of those that write to this ring, this event alone. */
+void session_switch_attached_event(struct session *s, int ring_fd, uint32_t event, bool on);
+/* Has one of those events, whose ring is this one, a task that lives? */
+bool session_ring_is_written(const struct session *s, int ring_fd);
+/* What those of this event (ATTACHED_ON_CPU: how long they were on the CPU) say by read(2): value, enabled, running, lost. */
+#define ATTACHED_ON_CPU UINT32_MAX
+void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4]);
+void session_close_attached(struct session *s);
+
+/* ---- rings.c */
+void session_drain_ring(struct session *s, struct ring *r);
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h);
+void session_flush_samples(struct session *s);
+
+/* ---- signal.c: samples that handlers in the host take */
+/* Is there another way than the event that was refused (error > 0), or that was asked for?  0, or -errno with a sentence. */
+int session_choose_sampler(struct session *s, int error, struct diag *d);
+/* What a guest must know about it. */
+void session_describe_sampler(const struct session *s, struct wire_answer *a);
+void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
+/* fd is taken over on success. */
+int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid);
+/* Let go of counters whose threads have ended. */
+void session_look_at_held(struct session *s, uint64_t now_ns);
+void session_release_held(struct session *s);
+
+/* ---- guests.c */
+void session_serve_guests(struct session *s);
+/* Tell a recording that begins what the stores of all guests hold. */
+void session_replay_guests(struct session *s);
+/* last: nobody will drain these logs after this. */
+void session_drain_guests(struct session *s, bool last);
+bool session_guest_lives(const struct session *s);
+/* Tell those who wait for us that we work: at least every few milliseconds. */
+void session_beat(struct session *s);
+/* Without stacks to unwind, registers are there for tags alone: until a host has declared where its tag lives, those that
+ * tags can live in are written, then only those of the declared ones. */
+void session_keep_registers(struct session *s);
+void session_close_guests(struct session *s);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/session/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_NO_COMPRESS };
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
+	{ "event", 'e', "LIST", 0,
+	  "what to sample, NAME[:MODIFIER][@PERIOD] and more of them behind commas: auto (the best that this machine has), cycles, "
+	  "task-clock, page-faults, context-switches, any event that libpfm4 knows (MEM_LOAD_RETIRED:L3_MISS), a code (r01c2), or "
+	  "a PMU's fields (cpu/event=0xc2/); modifiers: u or k (count user or kernel only), p to ppp (so precise or not at all); "
+	  "period: one sample every so many events, k M G (auto)", 0 },
+	{ "rate", 'r', "N", 0, "samples per second and CPU, of events that have no period of their own (10000)", 0 },
+	{ "period", KEY_PERIOD, "N", 0, "one sample every N events (or ns of a clock), instead of a rate", 0 },
+	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
+	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,
+	  "who takes the samples: the kernel where it may (auto), a signal handler in the host at each overflow of the event (it can "
+	  "read a tag in a thread-local word), or one that a timer on each thread's processor time calls", 0 },
+	{ "stack", KEY_STACK, "BYTES", 0,
+	  "stack bytes to keep with each sample, 0 to 65528 (16384; less where rings are small; 2048 where a handler takes it)", 0 },
+	{ "registers", KEY_REGISTERS, "LIST", 0,
+	  "registers of user code to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
+	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
+	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
+	  "keep the callers that the kernel finds by frame pointers; used where there are no stack bytes (--stack 0)", 0 },
+	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write the trace's chunks as plain msgpack, for readers without zstd", 0 },
+	{ 0 },
+};
+
+static uint64_t number(struct argp_state *state, const char *name, const char *text, uint64_t least, uint64_t most)
+{
+	char *end;
+	uint64_t n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || n < least || n > most)
+		argp_error(state, "--%s is a number from %llu to %llu, not '%s'", name, (unsigned long long)least,
+			   (unsigned long long)most, text);
+	return n;
+}
+
+/* perf's numbers (asm/perf_regs.h); segment registers cannot be sampled on x86-64. */
+static const struct {
+	const char *name;
+	int number;
+} registers[] = {
+	{ "ax", 0 },   { "bx", 1 },   { "cx", 2 },   { "dx", 3 },    { "si", 4 },   { "di", 5 },
+	{ "bp", 6 },   { "sp", 7 },   { "ip", 8 },   { "flags", 9 }, { "r8", 16 },  { "r9", 17 },
+	{ "r10", 18 }, { "r11", 19 }, { "r12", 20 }, { "r13", 21 },  { "r14", 22 }, { "r15", 23 },
+};
+
+static uint64_t register_mask(struct argp_state *state, const char *list)
+{
+	uint64_t mask = 0;
+
+	if (strcmp(list, "none") == 0)
+		return EVENT_REGISTERS_NONE;
+	for (size_t bytes; *list; list += bytes + (list[bytes] == ',')) {
+		size_t i, nr = sizeof(registers) / sizeof(registers[0]);
+		bool all;
+
+		bytes = strcspn(list, ",");
+		all = bytes == 3 && memcmp(list, "all", 3) == 0;
+		for (i = 0; i < nr; i++)
+			if (all || (strlen(registers[i].name) == bytes && memcmp(registers[i].name, list, bytes) == 0)) {
+				mask |= 1ull << registers[i].number;
+				if (!all)
+					break;
+			}
+		if (i == nr && !all)
+			argp_error(state, "there is no register '%.*s'", (int)bytes, list);
+	}
+	/* without these two nothing can be unwound, and the cost is 16 bytes */
+	return mask | 1ull << 7 | 1ull << 8;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct session_options *o = state->input;
+
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		break;
+	case 'e':
+		o->event.name = arg;
+		break;
+	case 'r':
+		o->event.rate = number(state, "rate", arg, 1, 1000000);
+		o->event.period = 0;
+		break;
+	case KEY_PERIOD:
+		o->event.period = number(state, "period", arg, 1, 1ull << 50);
+		break;
+	case KEY_STACK:
+		o->event.stack_bytes = (uint32_t)number(state, "stack", arg, 0, 65528) & ~7u;
+		break;
+	case KEY_SCOPE:
+		if (strcmp(arg, "cpu") != 0 && strcmp(arg, "thread") != 0)
+			argp_error(state, "--scope is cpu or thread, not '%s'", arg);
+		o->scope_thread = arg[0] == 't';
+		break;
+	case KEY_SAMPLER:
+		if (strcmp(arg, "auto") != 0 && strcmp(arg, "signal") != 0 && strcmp(arg, "timer") != 0)
+			argp_error(state, "--sampler is auto, signal or timer, not '%s'", arg);
+		o->sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
+		break;
+	case KEY_REGISTERS:
+		o->event.registers = register_mask(state, arg);
+		break;
+	case KEY_FRAME_POINTERS:
+		o->event.frame_pointers = true;
+		break;
+	case KEY_NO_COMPRESS:
+		o->uncompressed = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+enum { KEY_DORMANT = 0x180, KEY_MEMORY };
+
+static const struct argp_option dormant_options[] = {
+	{ "dormant", KEY_DORMANT, NULL, 0, "count nothing and write nothing, but remember what is registered: `tailor start PID` records, "
+	  "`tailor stop PID` ends that", 0 },
+	{ "memory", KEY_MEMORY, "MIB", 0, "with --dormant: the most to remember of each process (256)", 0 },
+	{ 0 },
+};
+
+static error_t parse_dormant(int key, char *arg, struct argp_state *state)
+{
+	struct session_options *o = state->input;
+
+	switch (key) {
+	case KEY_DORMANT:
+		o->dormant = true;
+		break;
+	case KEY_MEMORY:
+		o->store_bytes = number(state, "memory", arg, 1, 1u << 20) << 20;
+		break;
+	case ARGP_KEY_END:
+		if (o->dormant && (o->scope_thread || o->sampler != SAMPLER_AUTO))
+			argp_error(state, "--dormant goes with --scope cpu and --sampler auto alone: its recordings count from outside");
+		o->no_guest |= o->dormant;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp dormant_argp = { dormant_options, parse_dormant, NULL, NULL, NULL, NULL, NULL };
+
+enum { KEY_FOLLOW = 0x200, KEY_INJECT };
+
+static const struct argp_option attach_options[] = {
+	{ "duration", 'd', "SECONDS", 0, "end the recording after so long (until the process ends, or Ctrl-C)", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "go on until the processes that it starts meanwhile have ended as well", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "load the agent into it: a host that speaks jitreg is heard, all that is live included", 0 },
+	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ 0 },
+};
+
+static error_t parse_attach(int key, char *arg, struct argp_state *state)
+{
+	struct session_options *o = state->input;
+	double seconds;
+	char *end;
+
+	switch (key) {
+	case 'd':
+		seconds = strtod(arg, &end);
+		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
+			argp_error(state, "--duration is a number of seconds above 0, not '%s'", arg);
+		o->duration_ns = (uint64_t)(seconds * 1e9);
+		break;
+	case KEY_INJECT:
+		o->inject = true;
+		break;
+	case KEY_FOLLOW:
+		o->follow = true;
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp attach_argp = { attach_options, parse_attach, NULL, NULL, NULL, NULL, NULL };
+
+/* The process's number was theirs to read. */
+static error_t parse_request(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = state->child_inputs[1] = state->input;
+	return key == ARGP_KEY_INIT || key == ARGP_KEY_ARG ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child request_children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
+const struct argp request_argp = { NULL, parse_request, NULL, NULL, request_children, NULL, NULL };
+
+const struct argp sampling_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+void options_take_pid(struct argp_state *state, pid_t *pid, const char *arg)
+{
+	char *end;
+
+	if (*pid)
+		argp_error(state, "there is more than one process: %d and %s", (int)*pid, arg);
+	errno = 0;
+	*pid = (pid_t)strtol(arg, &end, 10);
+	if (errno || end == arg || *end || *pid <= 0)
+		argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+}

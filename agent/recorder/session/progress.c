@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One line on the terminal that says how the recording goes.  Only where stderr is a terminal; and with a command that we
+ * started, only where that one's output does not go there too: the line would stand in it.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define EVERY_NS 500000000ull
+#define CLEAR "\r\033[K"
+
+void session_progress_start(struct session *s, bool our_child)
+{
+	s->progress_hint = our_child ? "" : " (Ctrl-C ends it)";
+	s->progress = !s->options.quiet && isatty(STDERR_FILENO) && !(our_child && isatty(STDOUT_FILENO));
+}
+
+static uint64_t lost_samples(const struct session *s)
+{
+	return s->loss[LOSS_RING_FULL] + s->loss[LOSS_WRITE] + s->loss[LOSS_RING_BAD];
+}
+
+void session_progress_show(struct session *s, uint64_t now_ns)
+{
+	if (!s->progress || !s->writer || now_ns - s->progress_ns < EVERY_NS)
+		return;
+	s->progress_ns = now_ns;
+	s->progress_shown = true;
+	fprintf(stderr, CLEAR "%s: %.0f s, %llu samples, %llu lost, %.1f MiB%s", program_invocation_name,
+		(double)(now_ns - s->begin_ns) / 1e9, (unsigned long long)s->nr_samples, (unsigned long long)lost_samples(s),
+		(double)trace_writer_bytes(s->writer) / (1 << 20),
+		s->progress_hint);
+	fflush(stderr);
+}
+
+void session_progress_clear(struct session *s)
+{
+	if (s->progress_shown)
+		fputs(CLEAR, stderr);
+	s->progress_shown = false;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* One trace: from the choice of its event to its END.  A dormant session has several, one after another, or none. */
+#include "agent/recorder/session/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a recording has, and the session has not. */
+static void release(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_rings; i++)
+		ring_close(&s->ring[i]);
+	s->nr_rings = s->nr_polled_rings = 0;
+	session_close_attached(s);
+	session_release_held(s);
+	outside_destroy(s->outside);
+	s->outside = NULL;
+	if (s->images)
+		images_destroy(s->images);
+	s->images = NULL;
+	code_files_destroy(s->code_files);
+	s->code_files = NULL;
+	kernel_names_destroy(s->kernel_names);
+	s->kernel_names = NULL;
+	for (int i = 0; i <= EVENTS_MAX; i++) {
+		samples_destroy(s->samples[i]);
+		s->samples[i] = NULL;
+	}
+	event_ids_fini(&s->ids);
+	free(s->ring);
+	s->ring = NULL;
+	s->rings_capacity = 0;
+	s->paused = s->told_uncounted = s->told_descriptors = s->told_version = s->told_storm = false;
+}
+
+int session_begin_recording(struct session *s, struct diag *d)
+{
+	const struct session_options *o = &s->options;
+	struct event_options wanted = o->event;
+	char shorter[256] = "";
+	int ret;
+
+	s->nr_rungs = 0;
+	s->nr_samples = s->nr_processes = 0;
+	s->begin_ns = s->last_flush_ns = session_now_ns();
+	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s, shorter, sizeof(shorter)) :
+							       session_handler_stack_bytes(s);
+	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&wanted, &s->events, session_take_rung, s, d);
+	ret = session_choose_sampler(s, -ret, d);
+	if (ret == 0) {
+		session_prepare_events(s);
+		s->kernel_names = kernel_names_create();
+		ret = images_create(wanted.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) || !s->kernel_names ||
+		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
+		for (int i = 0; i < s->nr_columns && ret == 0; i++)
+			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
+		if (ret)
+			diag_fail(d, -ret, "no memory for samples");
+		else
+			session_keep_registers(s);
+	}
+	/* last, because it replaces an older trace */
+	if (ret == 0)
+		ret = trace_writer_open(o->output, !o->uncompressed, &s->writer, d);
+	if (ret) {
+		release(s);
+		return ret;
+	}
+	session_write_header(s);
+	for (int i = 0; i < s->nr_columns; i++)
+		session_write_event(s, i);
+	for (int i = 0; i < s->nr_rungs; i++)
+		session_notice(s, "ladder", "%s", s->rung[i]);
+	if (*shorter) /* who looks at stacks reads it; who runs a program has asked for none */
+		session_note(s, "ladder", shorter, strlen(shorter));
+	trace_writer_flush_all(s->writer); /* who reads the file finds these first */
+	return 0;
+}
+
+int session_end_recording(struct session *s, int wait_status, struct diag *d)
+{
+	const char *nameless;
+	uint64_t bytes;
+	int error;
+
+	session_switch_counters(s, false);
+	session_release_held(s);
+	for (size_t i = 0; i < s->nr_rings; i++)
+		session_end_ring(s, &s->ring[i]);
+	s->nr_rings = 0;
+	session_drain(s, true);
+	if (s->outside && outside_bad(s->outside))
+		session_notice(s, "loss", "%llu code objects that JITs registered for debuggers could not be read from "
+			"outside (not ELF, or gone "
+			       "at once); the agent hears them: `tailor run`", (unsigned long long)outside_bad(s->outside));
+	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
+	if (nameless)
+		session_notice(s, "ladder", "%s", nameless);
+	images_write(s->images, s->writer, session_now_ns());
+	trace_writer_flush_all(s->writer);
+	trace_writer_use_reserve(s->writer);
+	session_write_losses(s);
+	trace_writer_flush_all(s->writer);
+	session_write_end(s, wait_status);
+	trace_writer_flush_all(s->writer);
+	bytes = trace_writer_bytes(s->writer);
+	error = -trace_writer_close(s->writer);
+	s->writer = NULL;
+	session_put_result(s, bytes);
+	if (error)
+		diag_fail(d, error, "%s: parts of the trace could not be written: %s; what stands in it can be read", s->options.output,
+			  strerror(error));
+	release(s);
+	/* what is lost from now on is the next recording's */
+	memset(s->loss, 0, sizeof(s->loss));
+	memset(s->loss_written, 0, sizeof(s->loss_written));
+	return -error;
+}
+
+void session_drop_recording(struct session *s)
+{
+	if (s->writer) {
+		bool remove = trace_writer_is_file(s->writer);
+
+		trace_writer_close(s->writer);
+		s->writer = NULL;
+		if (remove)
+			unlink(s->options.output);
+	}
+	release(s);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/session/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOSS_TEXT_(NAME, text, sentence) text,
+static const char *const loss_texts[] = { LOSS_REASONS(LOSS_TEXT_) };
+#undef LOSS_TEXT_
+
+void session_put_text(struct session *s, const char *text)
+{
+	trace_record_text(s->writer, text, strlen(text));
+}
+
+void session_write_header(struct session *s)
+{
+	struct trace_writer *w = s->writer;
+	struct timespec real;
+	struct utsname u = { 0 };
+	char cwd[4096] = "";
+	size_t nr = 0;
+
+	uname(&u);
+	clock_gettime(CLOCK_REALTIME, &real);
+	if (!getcwd(cwd, sizeof(cwd)))
+		cwd[0] = 0;
+	while (s->options.command && s->options.command[nr])
+		nr++;
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, session_now_ns(), 0, 0, F_COUNT(header));
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	session_put_text(s, "tailor " TAILOR_VERSION);
+	trace_record_u64(w, (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec);
+	session_put_text(s, u.nodename);
+	session_put_text(s, u.machine);
+	session_put_text(s, u.release);
+	trace_record_u64(w, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	session_put_text(s, cwd);
+	trace_record_array(w, nr);
+	for (size_t i = 0; i < nr; i++) {
+		trace_record_array(w, 1);
+		session_put_text(s, s->options.command[i]);
+	}
+	trace_record_end(w);
+}
+
+void session_write_event(struct session *s, int event)
+{
+	const struct event *e = &s->events.event[event];
+	const struct perf_event_attr *a = &e->attr;
+	struct trace_writer *w = s->writer;
+
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EVENT, session_now_ns(), 0, 0, F_COUNT(event));
+	trace_record_u64(w, (uint64_t)event);
+	session_put_text(s, e->name);
+	session_put_text(s, e->unit);
+	trace_record_u64(w, a->type);
+	trace_record_u64(w, a->config);
+	trace_record_u64(w, a->freq ? 0 : a->sample_period);
+	trace_record_u64(w, e->rate);
+	trace_record_u64(w, a->precise_ip);
+	trace_record_u64(w, a->exclude_kernel);
+	trace_record_u64(w, a->sample_regs_user);
+	trace_record_u64(w, a->sample_stack_user);
+	session_put_text(s, s->sampler != WIRE_SAMPLER_NONE ? "thread" : "cpu");
+	trace_record_end(w);
+}
+
+void session_notice(struct session *s, const char *kind, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (s->writer) {
+		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
+		session_put_text(s, kind);
+		session_put_text(s, text);
+		trace_record_end(s->writer);
+	}
+	session_progress_clear(s);
+	if (!s->options.quiet)
+		fprintf(stderr, "%s: %s\n", program_invocation_name, text);
+}
+
+void session_note(struct session *s, const char *kind, const char *text, size_t bytes)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
+	session_put_text(s, kind);
+	trace_record_text(s->writer, text, bytes);
+	trace_record_end(s->writer);
+}
+
+static void read_comm(pid_t pid, char comm[64])
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, comm, 63);
+	comm[n > 0 ? n - 1 : 0] = 0; /* without the newline */
+	if (fd >= 0)
+		close(fd);
+}
+
+void session_write_process(struct session *s, pid_t pid, bool before_exec)
+{
+	char path[64], text[4096], comm[64];
+	ssize_t n;
+
+	read_comm(pid, comm);
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = before_exec ? 0 : readlink(path, text, sizeof(text)); /* until its exec it is ourselves */
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
+			   F_COUNT(process));
+	trace_record_u64(s->writer, 0);
+	trace_record_text(s->writer, text, n > 0 ? (size_t)n : 0);
+	session_put_text(s, comm);
+	trace_record_end(s->writer);
+}
+
+/* What the kernel would have told of threads that were there before the counters. */
+void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
+{
+	char path[64], comm[64];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (tid == 0 || tid == (uint32_t)pid)
+			continue;
+		read_comm((pid_t)tid, comm);
+		kernel_facts_comm(session_facts(s), (uint32_t)pid, tid, false, comm, strlen(comm), time_ns);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void session_write_exec(struct session *s, pid_t pid)
+{
+	char comm[64];
+
+	read_comm(pid, comm);
+	kernel_facts_comm(session_facts(s), (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm), session_now_ns());
+}
+
+void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
+{
+	char path[64], line[4400];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", remote_living_thread(pid));
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long long start, end, offset;
+		char prot[8];
+		struct mapping m;
+		int at = 0;
+
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 ||
+		    (prot[2] != 'x' && !s->events.event[0].attr.mmap_data))
+			continue;
+		m = (struct mapping){ (uint32_t)pid, (uint32_t)pid, 0, start, end - start, offset, line + at, strcspn(line + at, "\n"),
+				      NULL, 0 };
+		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
+		kernel_facts_mapping(session_facts(s), &m, time_ns);
+	}
+	if (f)
+		fclose(f);
+}
+
+void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	int i;
+
+	s->loss[reason] += count;
+	for (i = 0; i < s->nr_thread_losses; i++)
+		if (s->thread_loss[i].reason == reason && s->thread_loss[i].tid == tid && s->thread_loss[i].pid == pid)
+			break;
+	if (i == THREAD_LOSSES_MAX)
+		return; /* written without its thread */
+	if (i == s->nr_thread_losses)
+		s->thread_loss[s->nr_thread_losses++] = (struct thread_loss){ reason, pid, tid, 0 };
+	s->thread_loss[i].count += count;
+}
+
+static void write_loss(struct session *s, const struct thread_loss *l)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), l->pid, l->tid, F_COUNT(loss));
+	session_put_text(s, loss_texts[l->reason]);
+	trace_record_u64(s->writer, l->count);
+	trace_record_u64(s->writer, 0);
+	trace_record_end(s->writer);
+	s->loss_written[l->reason] += l->count;
+}
+
+void session_write_losses(struct session *s)
+{
+	uint64_t before[NR_LOSSES];
+
+	trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS);
+	s->loss[LOSS_WRITE_RECORDS] = trace_writer_lost(s->writer);
+	memcpy(before, s->loss_written, sizeof(before));
+	for (int i = 0; i < s->nr_thread_losses; i++)
+		write_loss(s, &s->thread_loss[i]);
+	s->nr_thread_losses = 0;
+	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
+		if (s->loss[i] > s->loss_written[i])
+			write_loss(s, &(struct thread_loss){ (enum loss)i, 0, 0, s->loss[i] - s->loss_written[i] });
+	if (trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
+		memcpy(s->loss_written, before, sizeof(before));
+}
+
+void session_write_end(struct session *s, int wait_status)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	trace_record_begin(s->writer, TRACE_CHUNK_END, TRACE_END, session_now_ns(), 0, 0, F_COUNT(end));
+	trace_record_u64(s->writer, (uint32_t)wait_status);
+	trace_record_u64(s->writer, s->nr_samples);
+	trace_record_u64(s->writer, trace_writer_records(s->writer));
+	trace_record_u64(s->writer, ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+				    ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
+	trace_record_end(s->writer);
+}
+
+void session_put_result(struct session *s, uint64_t bytes)
+{
+	size_t room = sizeof(s->result), at;
+
+	at = (size_t)snprintf(s->result, room, "%llu samples of %llu process%s in %s (%.1f MiB)", (unsigned long long)s->nr_samples,
+			      (unsigned long long)s->nr_processes, s->nr_processes == 1 ? "" : "es", s->options.output,
+			      (double)bytes / (1 << 20));
+	for (int i = 0; i < NR_LOSSES && at < room; i++)
+		if (s->loss[i])
+			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", loss_texts[i], (unsigned long long)s->loss[i]);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder's side of `tailor start`, `stop` and `status`. */
+#include "agent/recorder/session/internal.h"
+
+#include "agent/recorder/session/options.h"
+#include "jitreg/base/command.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say_status(struct session *s, struct control_request *r)
+{
+	char text[512 + PATH_MAX];
+	uint64_t records = 0, bytes = 0;
+	unsigned guests = 0;
+
+	for (size_t i = 0; i < s->nr_guests; i++)
+		if (s->guest[i].log.head) {
+			guests++;
+			records += s->guest[i].store ? code_store_records(s->guest[i].store) : 0;
+			bytes += s->guest[i].store ? code_store_bytes(s->guest[i].store) : 0;
+		}
+	if (s->writer)
+		snprintf(text, sizeof(text), "is recorded into %s, for %.0f s: %llu samples, %.1f MiB", s->options.output,
+			 (double)(session_now_ns() - s->begin_ns) / 1e9, (unsigned long long)s->nr_samples,
+			 (double)trace_writer_bytes(s->writer) / (1 << 20));
+	else
+		snprintf(text, sizeof(text), "is dormant: %llu registrations of %u process%s are known (%.1f MiB); `tailor start` records",
+			 (unsigned long long)records, guests, guests == 1 ? "" : "es", (double)bytes / (1 << 20));
+	control_answer(r->fd, CMD_DONE, text);
+}
+
+/* word[0]: our version; [1]: the request; from [2] on: options, as tailor start got and checked them. */
+static void start(struct session *s, struct control_request *r, bool our_child)
+{
+	struct session_options o = s->dormant_options;
+	char text[512 + PATH_MAX];
+	struct diag d = { "" };
+	int nr = r->nr - 1;
+
+	if (s->writer) {
+		snprintf(text, sizeof(text), "is being recorded already, into %s; %s", s->options.output,
+			 our_child && !s->options.dormant ? "that ends with its command" : "`tailor stop` ends that");
+		control_answer(r->fd, CMD_FAILED, text);
+		return;
+	}
+	s->start_words = *r; /* the options point into it */
+	for (int i = 0; i <= r->nr; i++)
+		s->start_words.word[i] = r->word[i] ? s->start_words.text + (r->word[i] - r->text) : NULL;
+	if (argp_parse(&request_argp, nr, s->start_words.word + 1, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &o)) {
+		control_answer(r->fd, CMD_MISUSED, "its recorder does not know these options");
+		return;
+	}
+	o.quiet = s->dormant_options.quiet;
+	o.duration_ns = 0; /* attach keeps the time */
+	s->options = o;
+	if (session_wake(s, &d)) {
+		control_answer(r->fd, CMD_FAILED, d.text);
+		return;
+	}
+	snprintf(text, sizeof(text), "is recorded into %s", s->options.output);
+	control_answer(r->fd, CMD_DONE, text);
+}
+
+static void stop(struct session *s, struct control_request *r, bool our_child)
+{
+	struct diag d = { "" };
+
+	if (!s->writer) {
+		control_answer(r->fd, CMD_FAILED, "is not being recorded");
+	} else if (s->options.dormant) {
+		int ret = session_end_recording(s, -1, &d);
+
+		control_answer(r->fd, ret ? CMD_FAILED : CMD_DONE, ret ? d.text : s->result);
+	} else if (our_child || s->asker >= 0) {
+		control_answer(r->fd, CMD_FAILED, "is recorded by `tailor run`, which ends with its command");
+	} else {
+		s->asker = r->fd; /* answered when the trace is complete */
+		s->stop = true;
+	}
+}
+
+void session_serve_control(struct session *s, bool our_child)
+{
+	static struct control_request r; /* one thread */
+	int ret;
+
+	s->asked = false;
+	while ((ret = control_accept(s->control, &r)) != -EAGAIN) {
+		if (ret)
+			continue;
+		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)
+			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this is another version; use "
+				       "that one's command");
+		else if (strcmp(r.word[1], "status") == 0)
+			say_status(s, &r);
+		else if (strcmp(r.word[1], "start") == 0)
+			start(s, &r, our_child);
+		else if (strcmp(r.word[1], "stop") == 0)
+			stop(s, &r, our_child);
+		else
+			control_answer(r.fd, CMD_FAILED, "its recorder does not know this request");
+	}
+}
+
+void session_answer_asker(struct session *s)
+{
+	if (s->asker >= 0)
+		control_answer(s->asker, CMD_DONE, s->result);
+	s->asker = -1;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel writes into the rings: samples, and the life of tasks and mappings. */
+#include "agent/recorder/session/internal.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+struct ring_context {
+	struct session *session;
+	struct ring *ring;
+};
+
+void session_flush_samples(struct session *s)
+{
+	uint32_t nr;
+
+	for (int i = 0; i < s->nr_columns; i++)
+		if (samples_flush(s->samples[i], s->writer, &nr))
+			s->loss[LOSS_WRITE] += nr;
+		else
+			s->nr_samples += nr;
+}
+
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h)
+{
+	struct sample_seen seen;
+
+	if (samples_full(s->samples[event]))
+		session_flush_samples(s);
+	if (samples_add(s->samples[event], h, &seen)) {
+		s->loss[LOSS_RING_BAD]++;
+		return 0;
+	}
+	images_sample(s->images, &seen);
+	kernel_names_sample(s->kernel_names, &seen);
+	code_files_sample(s->code_files, seen.pid, seen.user_ip);
+	return seen.weight;
+}
+
+/* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
+static void on_sample(struct ring_context *c, const struct perf_event_header *h)
+{
+	struct session *s = c->session;
+	uint32_t event = 0;
+	uint64_t id = 0;
+
+	if (s->events.nr > 1) {
+		if (h->size >= sizeof(*h) + sizeof(id))
+			memcpy(&id, h + 1, sizeof(id));
+		if (!event_ids_find(&s->ids, id, &event)) {
+			s->loss[LOSS_RING_BAD]++;
+			return;
+		}
+	}
+	c->ring->nr_samples[event]++;
+	c->ring->weight[event] += session_take_sample(s, event, h);
+}
+
+static void on_mmap2(struct session *s, const struct perf_event_header *h, const struct record_id *id)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t address, bytes, offset;
+		unsigned char who[24]; /* device and inode, or size and build id */
+		uint32_t prot, flags;
+	} r;
+	struct mapping m;
+
+	memcpy(&r, h, sizeof(r));
+	m = (struct mapping){ r.pid, r.tid, r.prot, r.address, r.bytes, r.offset, (const char *)h + sizeof(r), 0, NULL, 0 };
+	m.path_bytes = strnlen(m.path, h->size - sizeof(r) - s->layout.id_bytes);
+	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r.who[0] <= 20) {
+		m.build_id = r.who + 4;
+		m.build_id_bytes = r.who[0];
+	}
+	if (s->outside && r.prot & PROT_EXEC && m.path_bytes > 1 && m.path[0] == '/' && m.path[1] != '/')
+		outside_mapped(s->outside, (pid_t)r.pid);
+	kernel_facts_mapping(session_facts(s), &m, id->time_ns);
+}
+
+static void on_task(struct session *s, const struct perf_event_header *h)
+{
+	struct kernel_task t;
+
+	memcpy(&t, h, sizeof(t));
+	if (h->type == PERF_RECORD_FORK) {
+		session_attach_saw_fork(s, t.ptid, t.tid);
+		if (t.pid != t.ppid) {
+			if (s->outside)
+				outside_fork(s->outside, (pid_t)t.ppid, (pid_t)t.pid);
+			s->nr_processes++;
+		}
+	}
+	kernel_facts_task(session_facts(s), &t);
+}
+
+static void on_comm(struct session *s, const struct perf_event_header *h, const struct record_id *id)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+	} m;
+	const char *comm = (const char *)h + sizeof(m);
+	bool exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
+
+	memcpy(&m, h, sizeof(m));
+	if (exec && s->outside)
+		outside_exec(s->outside, (pid_t)m.pid);
+	kernel_facts_comm(session_facts(s), m.pid, m.tid, exec, comm, strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes), id->time_ns);
+}
+
+/* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
+static void on_lost(struct ring_context *c, const struct perf_event_header *h, size_t at, const struct record_id *id)
+{
+	uint64_t lost;
+
+	memcpy(&lost, (const char *)h + at, sizeof(lost));
+	c->ring->lost += lost;
+	session_lose(c->session, LOSS_RING_FULL, id->pid, id->tid, lost);
+}
+
+static void on_switch(struct session *s, const struct perf_event_header *h, const struct record_id *id)
+{
+	struct switch_sample sample = kernel_facts_switch(h, id);
+
+	if (s->nr_columns > s->events.nr)
+		session_take_sample(s, (uint32_t)s->events.nr, &sample.header);
+}
+
+static void on_record(void *context, const struct perf_event_header *h)
+{
+	/* smallest size of what is read below, without the header and the record_id */
+	static const uint16_t least[] = {
+		[PERF_RECORD_MMAP2] = 64, [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_FORK] = 24,     [PERF_RECORD_EXIT] = 24,
+		[PERF_RECORD_LOST] = 16,  [PERF_RECORD_LOST_SAMPLES] = 8, [PERF_RECORD_THROTTLE] = 24,
+	};
+	struct ring_context *c = context;
+	struct session *s = c->session;
+	struct record_id id;
+
+	if (h->type == PERF_RECORD_SAMPLE) {
+		on_sample(c, h);
+		return;
+	}
+	if (h->type != PERF_RECORD_SWITCH && (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type]))
+		return;
+	if (record_id(&s->layout, h, h->type == PERF_RECORD_SWITCH ? 0 : least[h->type], &id)) {
+		s->loss[LOSS_RING_BAD]++;
+		return;
+	}
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		on_mmap2(s, h, &id);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(s, h, &id);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		on_task(s, h);
+		break;
+	case PERF_RECORD_LOST: /* id, lost */
+		on_lost(c, h, 16, &id);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		on_lost(c, h, 8, &id);
+		break;
+	case PERF_RECORD_SWITCH:
+		on_switch(s, h, &id);
+		break;
+	case PERF_RECORD_THROTTLE:
+		session_lose(s, LOSS_THROTTLED, id.pid, id.tid, 1);
+		break;
+	}
+}
+
+void session_drain_ring(struct session *s, struct ring *r)
+{
+	struct ring_context c = { s, r };
+
+	s->loss[LOSS_RING_BAD] += (uint64_t)ring_drain(r, on_record, &c);
+}

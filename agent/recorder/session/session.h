@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One recording: its events, rings, guests and trace, and the loop that drains them.  `tailor run` and `tailor record`
+ * differ only in who starts the host.  Context: thread.
+ */
+#ifndef TAILOR_SESSION_H
+#define TAILOR_SESSION_H
+
+#include "agent/recorder/perf/event.h"
+#include "jitreg/base/diag.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct session;
+
+/* Who takes the samples: the kernel where it may, else a handler in the host, which a counter or a timer calls. */
+enum session_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
+
+struct session_options {
+	const char *output;
+	struct event_options event;
+	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
+	enum session_sampler sampler;
+	bool no_guest;	   /* nothing in the host will take samples for us */
+	bool follow;	   /* attach: until the processes that it starts have ended as well */
+	bool inject;	   /* attach: the agent is loaded into the process */
+	bool quiet;	   /* nothing on stderr but failures */
+	bool dormant;	   /* only hear what guests register, until somebody asks for a recording */
+	uint64_t store_bytes; /* dormant: most to keep of each process */
+	uint64_t duration_ns; /* of the recording; 0: until its host ends */
+	bool uncompressed; /* chunks as they are, for readers without zstd */
+	char **command;	   /* NULL-terminated, for the header */
+	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
+};
+
+#define SESSION_OPTIONS_DEFAULT \
+	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
+
+/* Our own limits up to the hard ones, no death by SIGXFSZ: before session_open(), after the host was forked. */
+void session_lift_limits(void);
+
+/* Output file, event, signals.  Fails with a sentence before anything of the host runs. */
+int session_open(const struct session_options *o, struct session **out, struct diag *d);
+/* What TAILOR_SOCKET must say. */
+const char *session_socket_name(const struct session *s);
+/* Listen on name (a guest chose it), or on an own one when it is NULL. */
+int session_listen(struct session *s, const char *name, struct diag *d);
+/* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
+int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
+/* pid has no agent: look for what its JIT, and those of the processes that it starts, leave for others to find. */
+void session_hear_from_outside(struct session *s, pid_t pid);
+/* A sentence into the trace, and on stderr unless quiet. */
+void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What session_run() does all the time, once, while something else is waited for: guests are answered. */
+void session_meanwhile(struct session *s);
+/* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
+void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
+/* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */
+int session_close(struct session *s, int wait_status, struct diag *d);
+/* Nothing was recorded: drop the trace. */
+void session_abandon(struct session *s);
+
+#endif

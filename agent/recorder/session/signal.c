@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rungs below the kernel's rings: handlers in the host take the samples and write them into the guests' logs, called by
+ * a counter's overflow signal or, where perf events are forbidden, by timers.  From here on they are samples like all others.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_AT_HELD_NS 1000000000ull
+#define RECORD_MAX 65528u /* perf_event_header.size has 16 bits */
+#define LAYOUT (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | \
+		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+#define ATTR_BYTES (sizeof(struct perf_event_attr) < WIRE_ATTR_BYTES ? sizeof(struct perf_event_attr) : WIRE_ATTR_BYTES)
+
+/* perf's numbers of what struct log_sample has */
+static const unsigned char registers[LOG_SAMPLE_REGISTERS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21, 22, 23 };
+
+/* ---------------------------------------------------------------------------------------------------------- choosing */
+
+static bool is_forbidden(int error)
+{
+	return error == EACCES || error == EPERM || error == ENOSYS;
+}
+
+/* The kernel looks at such timers at its tick: samples come no faster, and weigh the more. */
+static uint64_t ticks_per_second(void)
+{
+	struct timespec t;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) || t.tv_sec || !t.tv_nsec)
+		return 100;
+	return 1000000000u / (uint64_t)t.tv_nsec;
+}
+
+static void use_timer(struct session *s)
+{
+	const struct event_options *o = &s->options.event;
+	struct perf_event_attr *a = &s->events.event[0].attr;
+
+	memset(&s->events, 0, sizeof(s->events));
+	s->events.nr = 1;
+	snprintf(s->events.event[0].name, sizeof(s->events.event[0].name), "cpu-timer");
+	snprintf(s->events.event[0].unit, sizeof(s->events.event[0].unit), "ns");
+	a->size = sizeof(*a);
+	a->type = PERF_TYPE_SOFTWARE;
+	a->config = PERF_COUNT_SW_TASK_CLOCK;
+	a->sample_period = o->period ? o->period : 1000000000 / o->rate;
+	a->sample_stack_user = session_handler_stack_bytes(s);
+	a->sample_regs_user = o->registers == EVENT_REGISTERS_NONE ? 0 : o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
+	s->sampler = WIRE_SAMPLER_TIMER;
+}
+
+int session_choose_sampler(struct session *s, int error, struct diag *d)
+{
+	const struct session_options *o = &s->options;
+	struct perf_event_attr *a = &s->events.event[0].attr;
+	bool automatic = o->sampler == SAMPLER_AUTO && strcmp(o->event.name, "auto") == 0;
+	uint64_t ticks = ticks_per_second();
+	char text[256];
+
+	if (o->sampler == SAMPLER_TIMER || (automatic && is_forbidden(error))) {
+		if (o->no_guest)
+			return diag_fail(d, error ? error : EINVAL, "a timer needs the agent in the program, which cannot be loaded into "
+					 "this one%s", error ? ", and perf events are forbidden here" : "");
+		if (error) {
+			s->nr_rungs = 0; /* what was tried in vain before is one sentence */
+			snprintf(text, sizeof(text), "perf events are forbidden here (%s; kernel.perf_event_paranoid, seccomp): a timer in "
+				 "each thread instead", strerror(error));
+			session_take_rung(s, text);
+		}
+		use_timer(s);
+		if (1000000000 / a->sample_period > ticks) {
+			snprintf(text, sizeof(text), "at most %llu samples per second and thread: timers are looked at with the kernel's "
+				 "tick; each sample weighs the time since the one before", (unsigned long long)ticks);
+			session_take_rung(s, text);
+		}
+	} else if (error) {
+		return -error;
+	} else if (o->sampler == SAMPLER_SIGNAL) {
+		if (o->no_guest)
+			return diag_fail(d, EINVAL, "--sampler signal needs the agent in the program, which cannot be loaded into "
+					 "this one");
+		if (s->events.nr > 1)
+			return diag_fail(d, EINVAL, "--sampler signal takes one event at a time");
+		if (a->freq)
+			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known",
+					 s->events.event[0].name);
+		s->sampler = WIRE_SAMPLER_SIGNAL;
+	} else {
+		s->sampler = o->scope_thread ? WIRE_SAMPLER_RING : WIRE_SAMPLER_NONE;
+	}
+	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
+		if (o->event.frame_pointers)
+			session_take_rung(s, "no callers by frame pointers: only a counter's ring has them; --stack keeps stack bytes "
+					  "instead");
+		/* how session_take_log_sample() lays them out */
+		a->sample_type = LAYOUT;
+		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
+		a->exclude_kernel = 1;
+	}
+	return 0;
+}
+
+void session_describe_sampler(const struct session *s, struct wire_answer *answer)
+{
+	struct perf_event_attr a = s->events.event[0].attr;
+
+	answer->sampler = s->sampler;
+	answer->interval_ns = a.sample_period;
+	answer->stack_bytes = a.sample_stack_user;
+	answer->nr_events = (uint32_t)s->events.nr;
+	for (int i = 1; i < s->events.nr; i++)
+		memcpy(answer->attr[i], &s->events.event[i].attr, ATTR_BYTES);
+	if (s->sampler == WIRE_SAMPLER_SIGNAL) { /* it only has to overflow, in user space, and tell whom it belongs to */
+		a.sample_type = PERF_SAMPLE_IP;
+		a.sample_regs_user = 0;
+		a.sample_stack_user = 0;
+		a.read_format = 0;
+		a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.build_id = 0;
+		a.wakeup_events = 1;
+	}
+	memcpy(answer->attr[0], &a, ATTR_BYTES);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- samples */
+
+static uint64_t *put_registers(uint64_t *to, uint64_t mask, const struct log_sample *g)
+{
+	*to++ = PERF_SAMPLE_REGS_ABI_64;
+	for (int i = 0; i < LOG_SAMPLE_REGISTERS; i++)
+		if (mask & 1ull << registers[i])
+			*to++ = g->registers[i];
+	*to++ = g->tag_word;
+	return to;
+}
+
+void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
+{
+	static uint64_t words[RECORD_MAX / 8]; /* one thread drains */
+	struct perf_event_header *h = (struct perf_event_header *)(void *)words;
+	uint64_t *to = (uint64_t *)(void *)(h + 1);
+	struct log_sample g;
+	size_t room, stack;
+
+	if (bytes >= sizeof(g))
+		memcpy(&g, record, sizeof(g));
+	if (s->sampler < WIRE_SAMPLER_SIGNAL || bytes < sizeof(g) || g.stack_bytes != bytes - sizeof(g) || g.stack_bytes % 8 != 0) {
+		s->loss[LOSS_LOG_BAD]++;
+		return;
+	}
+	if (s->paused)
+		return; /* timers know nothing of it */
+	*to++ = g.registers[8];
+	*to++ = (uint64_t)tid << 32 | pid;
+	*to++ = g.timestamp;
+	*to++ = g.cpu;
+	*to++ = g.weight;
+	to = put_registers(to, s->events.event[0].attr.sample_regs_user, &g);
+	room = sizeof(words) - (size_t)((char *)(to + 2) - (char *)words);
+	stack = g.stack_bytes < room ? g.stack_bytes : room & ~(size_t)7;
+	*to++ = stack;
+	memcpy(to, (const char *)record + sizeof(g), stack);
+	to += stack / 8;
+	if (stack)
+		*to++ = stack;
+	h->type = PERF_RECORD_SAMPLE;
+	h->misc = PERF_RECORD_MISC_USER;
+	h->size = (uint16_t)((char *)to - (char *)words);
+	session_take_sample(s, 0, h);
+}
+
+/* --------------------------------------------------------------------------------------------------- held descriptors */
+
+int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid)
+{
+	if (s->nr_held == s->held_capacity) {
+		size_t capacity = s->held_capacity ? 2 * s->held_capacity : 64;
+		struct held *bigger = realloc(s->held, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		s->held = bigger;
+		s->held_capacity = capacity;
+	}
+	s->held[s->nr_held++] = (struct held){ fd, pid, tid };
+	if (!s->paused)
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	return 0;
+}
+
+void session_look_at_held(struct session *s, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	if (!s->nr_held || now_ns - s->looked_at_held_ns < LOOK_AT_HELD_NS)
+		return;
+	s->looked_at_held_ns = now_ns;
+	for (size_t i = 0; i < s->nr_held; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%u/task/%u", s->held[i].pid, s->held[i].tid);
+		if (access(path, F_OK))
+			close(s->held[i].fd);
+		else
+			s->held[kept++] = s->held[i];
+	}
+	s->nr_held = kept;
+}
+
+void session_release_held(struct session *s)
+{
+	for (size_t i = 0; i < s->nr_held; i++)
+		close(s->held[i].fd);
+	free(s->held);
+	s->held = NULL;
+	s->nr_held = s->held_capacity = 0;
+}

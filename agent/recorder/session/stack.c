@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much of its stack a sample takes along, where nobody says how much.  16 KiB reach the first frame in 95 of 100 samples of git, gcc,
+ * python3 and java; 2 KiB did in none of git's, 8 KiB in 82.  A trace hardly grows with it, for stacks are stored as changes, nor does what
+ * a sample costs.  But the kernel makes room for all of it in the ring, whatever the stack is: where rings are small, samples would be
+ * lost.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include <stdio.h>
+
+#define STACK_WANTED 16384u
+#define STACK_LEAST 2048u
+#define ROOM_NS 20000000u /* the ring holds the samples of so long: twice what passes between two drains */
+#define RATE_UNKNOWN 10000u
+
+/* Samples per second of all events together. */
+static uint64_t rate_of(const struct event_options *o)
+{
+	struct event_list list;
+	uint64_t rate = 0;
+
+	if (event_parse_list(o->name, &list, NULL))
+		return RATE_UNKNOWN;
+	for (int i = 0; i < list.nr; i++) {
+		const struct event_spec *e = &list.spec[i];
+
+		rate += e->rate ? e->rate : e->period || !o->rate || o->period ? RATE_UNKNOWN : o->rate;
+	}
+	return rate ? rate : RATE_UNKNOWN;
+}
+
+uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for_why)
+{
+	const struct event_options *o = &s->options.event;
+	size_t ring = session_ring_bytes(s->options.scope_thread);
+	uint64_t room = ring / (1 + rate_of(o) * ROOM_NS / 1000000000);
+	uint32_t bytes = STACK_WANTED;
+
+	*why = 0;
+	if (o->stack_bytes != EVENT_STACK_AUTO)
+		return o->stack_bytes;
+	while (bytes > STACK_LEAST && bytes > room)
+		bytes /= 2;
+	if (bytes < STACK_WANTED)
+		snprintf(why, room_for_why, "%u bytes of stack with each sample instead of %u: a ring of %zu KiB holds no more at this "
+			 "rate%s", bytes, STACK_WANTED, ring / 1024, s->options.scope_thread ? " (--scope cpu has larger ones)" : "");
+	return bytes;
+}
+
+uint32_t session_handler_stack_bytes(const struct session *s)
+{
+	uint32_t bytes = s->options.event.stack_bytes;
+
+	return bytes == EVENT_STACK_AUTO ? STACK_LEAST : bytes;
+}

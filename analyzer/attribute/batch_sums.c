@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/attribute/batch_sums.h"
+
+#include "analyzer/attribute/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACES 32768u  /* powers of two */
+#define TAGS 16384u
+#define THREADS 256u
+#define AHEAD 32u /* samples */
+#define MODES 2u /* user and kernel */
+#define NR_ENTRIES (PLACES + MODES * TAGS)
+#define OUTSIDE_MAX 256u /* samples behind the moment, until there is a new one */
+#define SAMPLES_MAX (1u << 31)
+
+/* A key: the address in user space, the process's number, the mode. */
+#define ADDRESS_BITS 47
+#define PROCESS_BITS 16
+
+struct entry {
+	uint64_t key; /* of a place; of a tag: its value */
+	uint64_t first_ns, last_ns; /* known from the first on */
+	uint32_t moment; /* 2 * number + 1 if the tag decides; another number: free */
+	uint32_t samples;
+};
+_Static_assert(sizeof(struct entry) == 32, "two places are to fill a line of the cache");
+
+/* A thread, and the process that its pid stands for until the moment ends, as it is in a key. */
+struct who {
+	uint64_t id; /* pid, tid << 32 */
+	uint64_t process;
+	uint32_t moment;
+};
+
+/* Where samples differ in their weights. */
+struct weights {
+	double sum, squares;
+};
+
+/* What only the hand-over asks of an entry. */
+struct about {
+	uint32_t entry;
+	uint32_t location;
+	unsigned told;
+	struct row_facts facts;
+};
+
+/* A sample to come: its key, and the first of two places where it may be. */
+struct ahead {
+	uint64_t key;
+	struct entry *place;
+};
+
+struct tally {
+	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
+	struct who who[THREADS];
+	struct weights weights[NR_ENTRIES];
+	struct about about[NR_ENTRIES]; /* those that are used, as they came */
+	struct recent *recent;
+	void *memory; /* that it is in */
+	bool by_place; /* rows differ by place: a tag's value makes one with its place */
+	uint64_t place_of[MODES * TAGS]; /* ... whose key this is */
+	uint32_t nr_modes; /* samples of others are not counted here */
+	uint32_t nr_used;
+	/* the moment: until then nothing changes that decides about samples of the entries */
+	uint32_t moment;
+	bool under_way;
+	uint64_t until_ns, samples;
+	uint32_t outside;
+	const struct process *tag_process; /* whose tags those are, ... */
+	const struct tag *tag;		   /* ... and which */
+	bool one_weight; /* all samples' */
+	uint64_t weight;
+	/* the block */
+	const struct glance *g;
+	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
+	uint32_t ahead_from, ahead_to;
+};
+
+struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs)
+{
+	void *memory;
+	struct tally *t = recent_lines(sizeof(*t), &memory);
+
+	if (!t)
+		return NULL;
+	t->memory = memory;
+	t->recent = r;
+	t->by_place = by_place;
+	t->nr_modes = kernel_differs ? SAMPLE_MODE_USER + 1 : MODES;
+	t->moment = 1;
+	t->one_weight = true;
+	return t;
+}
+
+void tally_destroy(struct tally *t)
+{
+	if (t)
+		free(t->memory);
+}
+
+bool tally_begin(struct tally *t, const struct glance *g)
+{
+	bool one = !g->weight.mask && t->one_weight && (!t->nr_used || g->weight.value[0] == t->weight);
+
+	if (t->nr_used && (one != t->one_weight || t->samples >= SAMPLES_MAX || t->outside > OUTSIDE_MAX))
+		return false;
+	t->one_weight = one;
+	t->weight = g->weight.value[0];
+	t->g = g;
+	t->ahead_from = t->ahead_to = 0;
+	return true;
+}
+
+static uint64_t process_key(uint32_t process)
+{
+	return (uint64_t)process << ADDRESS_BITS;
+}
+
+static uint64_t key_of(uint64_t address, uint64_t process, uint64_t mode)
+{
+	return address | process | mode << (ADDRESS_BITS + PROCESS_BITS);
+}
+
+static uint64_t id_of(uint64_t pid, uint64_t tid)
+{
+	return (uint32_t)pid | tid << 32;
+}
+
+static struct who *who_at(struct tally *t, uint64_t id)
+{
+	return &t->who[(uint32_t)(id >> 32 ^ id << 3) % THREADS];
+}
+
+static uint32_t place_at(uint64_t key)
+{
+	return recent_hash(key, PLACES / 2) * 2;
+}
+
+/* place: the key of the tag's place; 0: it does not matter. */
+static uint32_t tag_at(uint64_t value, uint64_t place, uint64_t mode)
+{
+	return PLACES + (uint32_t)mode * TAGS + recent_hash(value ^ place * 0x9e3779b97f4a7c15ull, TAGS);
+}
+
+static void add_weight(struct weights *w, uint64_t weight)
+{
+	w->sum += (double)weight;
+	w->squares += (double)weight * (double)weight;
+}
+
+/* b if it is, else a: without a jump, because samples come in no order that a processor could learn. */
+static uint64_t either(uint64_t a, uint64_t b, bool is_b)
+{
+	return a ^ ((a ^ b) & -(uint64_t)is_b);
+}
+
+/* Keys of samples from i on, up to the first that has none; their places are on their way from the memory when they are needed. */
+static inline __attribute__((always_inline)) void look_ahead(struct tally *t, uint32_t i, bool uniform)
+{
+	const struct glance *g = t->g;
+	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
+	const uint32_t moment = 2 * t->moment + 1;
+	const bool kernel = t->nr_modes > SAMPLE_MODE_KERNEL;
+	struct ahead *to = t->ahead;
+
+	t->ahead_from = i;
+	for (; i < t->ahead_from + AHEAD && i < g->block->nr; i++, to++) {
+		const uint64_t mode = glance_at(g->mode, i), address = either(ip[i], glance_at(g->rip, i), mode);
+		const uint64_t id = id_of(uniform ? first_pid : glance_at(g->pid, i), glance_at(g->tid, i));
+		const struct who *who = who_at(t, id);
+		const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+		const uint64_t key = key_of(address, who->process, mode);
+
+		if (who->id != id || who->moment != moment || mode > (has_registers & kernel) || address >> ADDRESS_BITS)
+			break;
+		*to = (struct ahead){ key, &t->entry[place_at(key)] };
+		__builtin_prefetch(to->place, 1);
+	}
+	t->ahead_to = i;
+}
+
+/* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
+static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint32_t i, bool uniform, bool by_place)
+{
+	const struct glance *g = t->g;
+	const struct glance_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct glance_column){ NULL, 0 };
+	const uint64_t until_ns = t->until_ns, *time = g->time.value, *tags = tag.value ? tag.value : time;
+	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
+	const bool has_tag = uniform || tag.value, one_weight = uniform || t->one_weight;
+
+	while (i < nr) {
+		if (i >= t->ahead_to)
+			look_ahead(t, i, uniform);
+		for (; i < t->ahead_to; i++) {
+			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
+			const uint64_t time_ns = time[i], key = ahead->key, value = tags[i & tag.mask];
+			const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+			struct entry *place = ahead->place, *row;
+			bool by_tag;
+
+			place += place->key != key;
+			by_tag = place->moment & 1;
+			row = &t->entry[either((uint64_t)(place - t->entry),
+					       tag_at(value, by_place ? key : 0, key >> (ADDRESS_BITS + PROCESS_BITS)), by_tag)];
+			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
+			    by_tag > (has_tag & has_registers) || row->key != either(key, value, by_tag) ||
+			    (row->moment | 1) != moment || time_ns < row->first_ns)
+				goto out;
+			if (by_place && by_tag && t->place_of[row - &t->entry[PLACES]] != key)
+				goto out;
+			place->samples += by_tag;
+			row->samples++;
+			row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
+			if (!one_weight)
+				add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
+		}
+		if (i < t->ahead_from + AHEAD)
+			break;
+	}
+out:
+	t->samples += i - begun_at;
+	return i;
+}
+
+uint32_t tally_take(struct tally *t, uint32_t i)
+{
+	const struct glance *g = t->g;
+
+	if (!g->time.mask || !g->ip.mask) /* one, or none */
+		return i;
+	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag && t->one_weight)
+		return t->by_place ? take(t, i, true, true) : take(t, i, true, false);
+	return t->by_place ? take(t, i, false, true) : take(t, i, false, false);
+}
+
+/* The sample's entry among those from at on.  false: there is no room. */
+static bool put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
+{
+	struct entry *e = &t->entry[at], *found = NULL;
+
+	for (unsigned n = 0; n < ways; n++)
+		if (e[n].key == key)
+			found = &e[n];
+	for (unsigned n = 0; n < ways && !found; n++)
+		if (e[n].moment / 2 != t->moment)
+			found = &e[n];
+	if (!found)
+		return false;
+	if (found->key != key || found->moment / 2 != t->moment) {
+		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
+		t->weights[found - t->entry] = (struct weights){ 0 };
+		t->about[t->nr_used] = *sample;
+		t->about[t->nr_used++].entry = (uint32_t)(found - t->entry);
+	}
+	found->first_ns = sample->facts.time_ns < found->first_ns ? sample->facts.time_ns : found->first_ns;
+	return true;
+}
+
+static void put_tag(struct tally *t, uint64_t value, uint64_t place, const struct about *sample)
+{
+	const uint32_t at = tag_at(value, t->by_place ? place : 0, sample->facts.mode);
+	uint64_t *place_of = &t->place_of[at - PLACES];
+
+	if (t->by_place && t->entry[at].moment / 2 == t->moment && *place_of != place)
+		return;
+	if (put(t, at, 1, value, sample, true))
+		*place_of = place;
+}
+
+/* Empty: what is known of this sample begins it. */
+static void begin_moment(struct tally *t, const struct process *process, uint64_t time_ns)
+{
+	struct recent *r = t->recent;
+	const struct tag *tag = recent_tag_in_force(r, process, time_ns);
+
+	recent_phase(r, process, time_ns);
+	t->until_ns = r->phase_until_ns < r->tag_until_ns ? r->phase_until_ns : r->tag_until_ns;
+	t->tag_process = process;
+	t->tag = tag;
+	t->under_way = true;
+	t->outside = 0;
+}
+
+void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
+		 const struct recent_thread *who, unsigned told)
+{
+	const struct process *process = who->process;
+	const bool by_tag = f->method == METHOD_TAG;
+	const struct about sample = { .location = location, .told = told, .facts = *f };
+	struct recent *r = t->recent;
+	uint64_t key;
+
+	if (!t->under_way)
+		begin_moment(t, process, f->time_ns);
+	t->outside += f->time_ns >= t->until_ns;
+	recent_phase(r, process, f->time_ns);
+	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
+	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
+		return;
+	if (by_tag && (process != t->tag_process || t->g->tag != t->tag))
+		return;
+	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
+	key = key_of(place->address, process_key(process->number), f->mode);
+	put(t, place_at(key), 2, key, &sample, by_tag);
+	if (by_tag)
+		put_tag(t, t->g->tag_value, key, &sample);
+}
+
+bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out)
+{
+	while (*at < t->nr_used) {
+		const struct about *about = &t->about[(*at)++];
+		const uint32_t n = about->entry;
+		const struct entry *e = &t->entry[n];
+		double samples = e->samples, weight = (double)t->weight;
+
+		if (!e->samples)
+			continue;
+		*out = (struct tally_sum){ .facts = about->facts, .location = about->location, .is_place = n < PLACES,
+					   .is_row = n >= PLACES || !(e->moment & 1), .told = about->told, .samples = e->samples,
+					   .first_ns = e->first_ns, .last_ns = e->last_ns,
+					   .weight = t->one_weight ? samples * weight : t->weights[n].sum,
+					   .weight_squares = t->one_weight ? samples * weight * weight : t->weights[n].squares };
+		return true;
+	}
+	t->nr_used = 0;
+	t->samples = 0;
+	t->under_way = false;
+	t->moment++;
+	return false;
+}

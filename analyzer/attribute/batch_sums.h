@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples that are alike, counted where they are met: while nothing changes that decides about them, a sample of an event, process,
+ * instruction and mode, or of a tag's value (at a place, where rows differ by it), becomes one more, and no row is looked for.  Only
+ * where rows are sums that nobody splits by thread or processor.  What is not known here goes by a glance, which teaches it.
+ * Context: thread.
+ */
+#ifndef TAILOR_BATCH_SUMS_H
+#define TAILOR_BATCH_SUMS_H
+
+#include "analyzer/attribute/fast_path.h"
+
+struct tally;
+
+/* NULL without memory.  One is for one event.  by_place: rows.by_place.  kernel_differs: the kernel's samples go by a glance,
+ * because those of one caller are in several functions. */
+struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs);
+void tally_destroy(struct tally *t);
+
+/* g's block is the next; first the tally is handed over (tally_fold()) if it says so: false. */
+bool tally_begin(struct tally *t, const struct glance *g);
+/* Count samples from i on; returns the first that is not known, or the number of samples. */
+uint32_t tally_take(struct tally *t, uint32_t i);
+/* That sample, after glance_take() knew it, and the location's index in the locator.  told: of its place, 0 without one. */
+void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
+		 const struct recent_thread *who, unsigned told);
+
+/* Everything that is alike, once: with facts of one sample whose location is to be set. */
+struct tally_sum {
+	struct row_facts facts;
+	uint32_t location;
+	bool is_place; /* samples at a place, of which `told` holds; */
+	bool is_row;   /* samples of one row.  Where tags decide, places and rows are not the same */
+	unsigned told;
+	uint64_t samples, first_ns, last_ns;
+	double weight, weight_squares;
+};
+/* The next; false: that was all, and the tally is empty.  Begin with *at = 0, and go on to the end. */
+bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out);
+
+#endif

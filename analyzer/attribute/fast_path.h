@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The short way for most samples: where all that decides about a sample has decided before, a few look-ups say so, and the sample is
+ * never taken apart.  What is not known at a glance goes the long way, which leaves behind what the next glance needs.
+ * Context: thread.
+ */
+#ifndef TAILOR_FAST_PATH_H
+#define TAILOR_FAST_PATH_H
+
+#include "analyzer/attribute/lookup_cache.h"
+#include "analyzer/attribute/rows.h"
+
+/* A block's columns as one loop reads them: an absent one is a single 0, one whose numbers are all the same a single number. */
+struct glance_column {
+	const uint64_t *value;
+	uint32_t mask; /* of a sample's number */
+};
+
+struct glance {
+	struct recent *recent;
+	const struct sample_block *block;
+	struct glance_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
+	struct glance_column tag_column; /* of the tag in force */
+	const struct tag *tag;
+	uint64_t tag_value; /* the last one that decided */
+};
+
+static inline uint64_t glance_at(struct glance_column c, uint32_t i)
+{
+	return c.value[i & c.mask];
+}
+
+void glance_begin(struct glance *g, struct recent *r, const struct sample_block *b);
+/* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the thread where it was. */
+bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **place, const struct recent_thread **who);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* csv: one line a sample (or a share of one), with all that the sample table knows of it, written as it comes; json: the
+ * report without --view, whose keys are stable. */
+#include "analyzer/export/export.h"
+
+#include "analyzer/output/page.h"
+#include "analyzer/report/default_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static void put_text(FILE *to, const char *text)
+{
+	fputc(',', to);
+	page_put_csv(to, text);
+}
+
+static int put_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+{
+	static const char *const modes[] = { "user", "kernel", "other" };
+	const struct export *e = context;
+	const struct model *m = a->model;
+	FILE *to = e->each;
+	char spare[32];
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = rows[i], mode = t->column[TABLE_MODE][row], event = t->column[TABLE_EVENT][row];
+		const struct function *f = &a->function[t->column[TABLE_FUNCTION][row]];
+		const struct line *l = &a->line[t->column[TABLE_LINE][row]];
+		const struct thread *thread = &m->thread[t->column[TABLE_THREAD][row]];
+
+		fprintf(to, "%llu,%.6g,%u,%u,%u", (unsigned long long)t->time_ns[row], t->share[row], m->numbered[thread->process]->pid,
+			thread->tid, t->column[TABLE_CPU][row]);
+		put_text(to, event < m->nr_events && m->event[event].name ? m->event[event].name : "");
+		fprintf(to, ",%llu,%s,%#llx,%#llx", (unsigned long long)t->weight[row], modes[mode < 2 ? mode : 2],
+			(unsigned long long)t->ip[row], (unsigned long long)t->address[row]);
+		put_text(to, a->image[t->column[TABLE_IMAGE][row]].path);
+		put_text(to, f->name);
+		put_text(to, t->column[TABLE_LINE][row] ? l->file : "");
+		fprintf(to, ",%u,%s,%s,%u", l->number, method_names[t->column[TABLE_METHOD][row]],
+				reason_names[t->column[TABLE_REASON][row]],
+			t->column[TABLE_PHASE][row]);
+		put_text(to, t->column[TABLE_MEMORY][row] ? m->memory[t->column[TABLE_MEMORY][row]]->name : "");
+		for (uint32_t level = 0; level < t->nr_levels; level++) {
+			uint32_t c = t->column[TABLE_LEVEL_0 + level][row];
+
+			put_text(to, c ? report_component_name(e->report, c, spare) : "");
+		}
+		fputc('\n', to);
+	}
+	return ferror(to) ? -EIO : 0;
+}
+
+static void prepare_csv(struct export *e)
+{
+	e->report->addresses = true;
+	report_each(e->report, put_rows, e);
+	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory", e->each);
+	for (uint32_t i = 0; i < e->report->model->dictionary.nr_levels; i++)
+		put_text(e->each, report_level_name(e->report, i));
+	fputc('\n', e->each);
+}
+
+static int write_csv(struct export *e, FILE *to)
+{
+	(void)e;
+	(void)to;
+	return 0; /* it is out already */
+}
+
+const struct exporter exporter_csv = { "csv", "one line a sample with all that is known of it", false, prepare_csv, write_csv };
+
+static void prepare_json(struct export *e)
+{
+	e->report->summary = summary_create(true);
+	e->report->error = e->report->summary ? 0 : -ENOMEM;
+}
+
+static int write_json(struct export *e, FILE *to)
+{
+	return view_json(e->report->summary, to);
+}
+
+const struct exporter exporter_json = { "json", "the whole report, with stable keys", false, prepare_json, write_json };

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* flamegraph: one SVG that needs nothing else: a box a call, as wide as its share; click to zoom, Ctrl-F style search by the
+ * field at the top.  After Brendan Gregg's flame graphs (CACM 59, 2016). */
+#include "analyzer/export/export.h"
+#include "analyzer/query/calltree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 1200.0
+#define ROW 17
+#define MARGIN 10
+#define HEAD 56
+#define LEAST 0.1 /* units of a box that is still drawn */
+#define LETTER 6.6
+
+static const char script[] =
+	"var all=document.querySelectorAll('g.f'),note=document.getElementById('note'),W=1180;\n"
+	"function n(g,k){return parseFloat(g.dataset[k])}\n"
+	"function label(g,w){var t=g.querySelector('text'),s=g.dataset.n,c=Math.floor((w-4)/6.6);"
+	"t.textContent=c<3?'':s.length<=c?s:s.slice(0,c-2)+'..'}\n"
+	"function zoom(g){var x0=g?n(g,'x'):0,w0=g?n(g,'w'):W,d0=g?n(g,'d'):0;\n"
+	"all.forEach(function(f){var x=n(f,'x'),w=n(f,'w'),d=n(f,'d'),a=d<d0&&x<=x0+1e-6&&x+w>=x0+w0-1e-6;\n"
+	"var v=a||(x>=x0-1e-6&&x+w<=x0+w0+1e-6);f.style.display=v?'':'none';f.style.opacity=a&&g?0.5:1;if(!v)return;\n"
+	"var r=f.querySelector('rect'),t=f.querySelector('text'),nx=a?0:(x-x0)*W/w0,nw=a?W:w*W/w0;\n"
+	"r.setAttribute('x',10+nx);r.setAttribute('width',Math.max(nw-0.5,0.1));t.setAttribute('x',13+nx);label(f,nw)})}\n"
+	"all.forEach(function(f){f.addEventListener('click',function(){zoom(n(f,'d')?f:null)});\n"
+	"f.addEventListener('mouseover',function(){note.textContent=f.querySelector('title').textContent});\n"
+	"f.addEventListener('keydown',function(e){if(e.key==='Enter')zoom(f)})});\n"
+	"document.getElementById('search').addEventListener('click',function(){var q=prompt('Names that contain:');"
+	"var sum=0;if(q===null)return;all.forEach(function(f){var m=q!==''&&f.dataset.n.indexOf(q)>=0;"
+	"f.querySelector('rect').classList.toggle('m',m);if(m)sum+=parseFloat(f.dataset.o)});"
+	"note.textContent=q===''?'':'own samples of names with \"'+q+'\": '+Math.round(sum)});\n";
+
+static void prepare(struct export *e)
+{
+	export_ask_stacks(e);
+}
+
+/* The same name always has the same colour: warm for the program, green for generated code, blue for the kernel. */
+static void put_colour(FILE *to, const char *name, unsigned flags)
+{
+	unsigned h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	if (flags & STACK_CUT)
+		fputs("rgb(190,190,190)", to);
+	else if (flags & STACK_KERNEL)
+		fprintf(to, "rgb(%u,%u,%u)", 110 + h % 40, 150 + (h >> 8) % 40, 215 + (h >> 16) % 30);
+	else if (flags & STACK_JIT)
+		fprintf(to, "rgb(%u,%u,%u)", 100 + h % 50, 190 + (h >> 8) % 45, 90 + (h >> 16) % 50);
+	else
+		fprintf(to, "rgb(%u,%u,%u)", 215 + h % 40, 120 + (h >> 8) % 90, 60 + (h >> 16) % 40);
+}
+
+static void put_box(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
+		    unsigned rows, FILE *to)
+{
+	const struct call *c = &t->call[call];
+	char spare[32];
+	const char *name = calltree_name(e->report, t, call, spare);
+	double y = HEAD + (double)(rows - 1 - depth) * ROW;
+
+	fprintf(to, "<g class=\"f\" tabindex=\"0\" data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%u\" data-o=\"%.6g\" data-n=\"",
+			x, width, depth,
+		c->own_samples);
+	export_xml_text(to, name);
+	fputs("\"><title>", to);
+	export_xml_text(to, name);
+	fprintf(to,
+			" (%.0f samples, %.2f %%; own %.2f %%)</title>"
+			"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
+		c->total_samples, 100 * c->total / t->call[0].total, 100 * c->own / t->call[0].total, MARGIN + x, y,
+		width > 0.6 ? width - 0.5 : width, ROW - 1);
+	put_colour(to, name, c->flags);
+	fprintf(to, "\"/><text x=\"%.2f\" y=\"%.0f\">", MARGIN + x + 3, y + 12);
+	if (width >= 3 * LETTER) {
+		size_t fits = (size_t)((width - 4) / LETTER), length = strlen(name);
+		char cut[256];
+
+		snprintf(cut, sizeof(cut), "%.*s%s", (int)(length <= fits ? length : fits > 2 ? fits - 2 : 0), name,
+				length <= fits ? "" : "..");
+		export_xml_text(to, cut);
+	}
+	fputs("</text></g>\n", to);
+}
+
+static void put_calls(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
+		      unsigned rows, FILE *to)
+{
+	const struct call *c = &t->call[call];
+
+	put_box(e, t, call, x, width, depth, rows, to);
+	for (uint32_t i = 0; i < c->nr_children; i++) {
+		double part = c->total > 0 ? width * t->call[c->child[i]].total / c->total : 0;
+
+		if (part >= LEAST)
+			put_calls(e, t, c->child[i], x, part, depth + 1, rows, to);
+		x += part;
+	}
+}
+
+/* Rows that have a box wide enough to be drawn. */
+static unsigned nr_rows(const struct calltree *t, uint32_t call, double width, unsigned depth)
+{
+	const struct call *c = &t->call[call];
+	unsigned most = depth + 1;
+
+	for (uint32_t i = 0; i < c->nr_children; i++) {
+		double part = c->total > 0 ? width * t->call[c->child[i]].total / c->total : 0;
+		unsigned rows = part >= LEAST ? nr_rows(t, c->child[i], part, depth + 1) : 0;
+
+		most = rows > most ? rows : most;
+	}
+	return most;
+}
+
+static int write_flamegraph(struct export *e, FILE *to)
+{
+	const double width = WIDTH - 2 * MARGIN;
+	struct calltree t;
+	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
+	unsigned rows;
+
+	if (ret == 0) {
+		rows = nr_rows(&t, 0, width, 0);
+		fprintf(to,
+				"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+				"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
+			    "viewBox=\"0 0 %.0f %u\" font-family=\"monospace\" font-size=\"11\">\n"
+			    "<style>text{pointer-events:none}g.f{cursor:pointer}"
+			    "g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}"
+			    "@media (prefers-color-scheme:dark){#back{fill:#1c1c1c}.t{fill:#ddd}}</style>\n"
+			    "<rect id=\"back\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+			    "<text class=\"t\" x=\"10\" y=\"20\" font-size=\"14\">",
+			WIDTH, HEAD + rows * ROW + MARGIN, WIDTH, HEAD + rows * ROW + MARGIN);
+		export_xml_text(to, e->report->model->command);
+		fprintf(to,
+				"</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; "
+			    "click a box to zoom, the lowest to go back</text>\n"
+			    "<g id=\"search\" style=\"cursor:pointer\">"
+			    "<rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>"
+			    "<text x=\"%.0f\" y=\"21\">search</text></g>\n", t.call[0].total_samples, WIDTH - 70, WIDTH - 61);
+		if (t.call[0].total > 0)
+			put_calls(e, &t, 0, 0, width, 0, rows, to);
+		fprintf(to, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+	}
+	calltree_fini(&t);
+	return ret;
+}
+
+const struct exporter exporter_flamegraph = { "flamegraph", "a flame graph as one SVG: zoom by click, search", false, prepare,
+					      write_flamegraph };

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* folded: one line a call stack, "outer;inner;innermost samples", as flame graph scripts read it (Brendan Gregg's
+ * stackcollapse). */
+#include "analyzer/export/export.h"
+#include "analyzer/query/calltree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void prepare(struct export *e)
+{
+	export_ask_stacks(e);
+}
+
+static void put_name(FILE *to, const char *name)
+{
+	for (; *name; name++) /* ; and the end of a line are the format's own */
+		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
+}
+
+static void put_way(const struct export *e, const struct calltree *t, uint32_t call, FILE *to)
+{
+	char spare[32];
+
+	if (t->call[call].parent) {
+		put_way(e, t, t->call[call].parent, to);
+		fputc(';', to);
+	}
+	put_name(to, calltree_name(e->report, t, call, spare));
+}
+
+static int write_folded(struct export *e, FILE *to)
+{
+	struct calltree t;
+	struct export_whole whole = { 0 };
+	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; ret == 0 && i < t.nr; i++) {
+		uint64_t samples = export_whole(&whole, t.call[i].own_samples);
+
+		if (!samples)
+			continue;
+		if (i)
+			put_way(e, &t, i, to);
+		else
+			fputs("(none)", to);
+		fprintf(to, " %llu\n", (unsigned long long)samples);
+	}
+	calltree_fini(&t);
+	return ret;
+}
+
+const struct exporter exporter_folded = { "folded", "one line a call stack, for flame graph scripts", false, prepare, write_folded };

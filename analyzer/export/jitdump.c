@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jitdump: the generated code of a trace as perf's jitdump file (linux/tools/perf/Documentation/jitdump-specification.txt): a
+ * LOAD for each function, its lines (DEBUG_INFO) before it.  Names and bytes are those of the trace.
+ */
+#include "analyzer/export/export.h"
+#include "analyzer/query/code_bytes.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC 0x4a695444u /* "JiTD" */
+
+static void prepare(struct export *e)
+{
+	(void)e;
+}
+
+struct dump {
+	const struct report *r;
+	FILE *to;
+	uint32_t pid;
+	uint64_t index;
+};
+
+static void put32(FILE *to, uint32_t v)
+{
+	fwrite(&v, sizeof(v), 1, to);
+}
+
+static void put64(FILE *to, uint64_t v)
+{
+	fwrite(&v, sizeof(v), 1, to);
+}
+
+static void put_prefix(FILE *to, uint32_t id, uint64_t bytes, uint64_t time_ns)
+{
+	put32(to, id);
+	put32(to, (uint32_t)(16 + bytes));
+	put64(to, time_ns);
+}
+
+struct line_row {
+	uint64_t address;
+	uint32_t line;
+	const char *file;
+};
+
+/* The lines of a function, one row each time that the line changes. */
+static size_t lines_of(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
+{
+	struct line_row *row = NULL;
+	size_t nr = 0, capacity = 0;
+
+	for (uint64_t at = start; at < end;) {
+		struct line_row next = { at, 0, NULL };
+		uint64_t until = end;
+
+		if (c->kind == CODE_ELF) {
+			struct elf_line l;
+
+			if (elf_find_line(c->elf, at, &l) && l.end > at) {
+				next.line = l.line;
+				next.file = l.file;
+				until = l.end;
+			} else {
+				until = at + 1;
+			}
+		} else {
+			for (size_t i = 0; i < c->nr_lines; i++) {
+				if (c->lines[i].address <= at) {
+					next.line = c->lines[i].line;
+					next.file = c->lines[i].file;
+				} else if (c->lines[i].address < until) {
+					until = c->lines[i].address;
+				}
+			}
+		}
+		if (next.file && next.line) {
+			if (nr == capacity) {
+				struct line_row *bigger = realloc(row, (capacity ? 2 * capacity : 32) * sizeof(*row));
+
+				if (!bigger)
+					break;
+				row = bigger;
+				capacity = capacity ? 2 * capacity : 32;
+			}
+			row[nr++] = next;
+		}
+		at = until;
+	}
+	*out = row;
+	return nr;
+}
+
+static void put_lines(struct dump *d, const struct code *c, uint64_t start, uint64_t end)
+{
+	struct line_row *row;
+	size_t nr = lines_of(c, start, end, &row);
+	uint64_t bytes = 16;
+
+	for (size_t i = 0; i < nr; i++)
+		bytes += 16 + strlen(row[i].file) + 1;
+	if (nr) {
+		put_prefix(d->to, JITREG_DEBUG_INFO, bytes, c->from_ns);
+		put64(d->to, start);
+		put64(d->to, nr);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		put64(d->to, row[i].address);
+		put32(d->to, row[i].line);
+		put32(d->to, 0);
+		fwrite(row[i].file, 1, strlen(row[i].file) + 1, d->to);
+	}
+	free(row);
+}
+
+static void put_function(struct dump *d, const struct code *c, uint64_t start, uint64_t end, const char *name, const void *bytes)
+{
+	if (!bytes || end - start > UINT32_MAX / 2)
+		return;
+	put_lines(d, c, start, end);
+	put_prefix(d->to, JITREG_LOAD, 40 + strlen(name) + 1 + (end - start), c->from_ns);
+	put32(d->to, d->pid);
+	put32(d->to, d->pid);
+	put64(d->to, start);
+	put64(d->to, start);
+	put64(d->to, end - start);
+	put64(d->to, ++d->index);
+	fwrite(name, 1, strlen(name) + 1, d->to);
+	fwrite(bytes, 1, end - start, d->to);
+}
+
+static void put_load(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
+{
+	struct dump *d = context;
+
+	(void)read_ns;
+	if (d->r->model->numbered[c->process]->pid == d->pid)
+		put_function(d, c, c->address, c->address + c->bytes, c->name ? c->name : "", bytes);
+}
+
+static void put_elf(struct dump *d, const struct code *c)
+{
+	for (size_t n = 0; n < elf_nr_functions(c->elf); n++) {
+		struct elf_function f = elf_get_function(c->elf, n);
+		struct code_bytes bytes = { .code = c, .start = f.address, .end = f.address + f.bytes };
+
+		if (f.bytes)
+			code_bytes_read(d->r, &bytes, 1);
+		put_function(d, c, f.address, f.address + f.bytes, f.name, bytes.bytes);
+		free(bytes.bytes);
+	}
+}
+
+/* One file is of one process: the one of --process, else the first that has generated code. */
+static uint32_t find_process(const struct report *r)
+{
+	if (r->arguments->has_pid)
+		return (uint32_t)r->arguments->pid;
+	for (uint32_t i = 0; i < r->model->nr_code; i++)
+		if (r->model->code[i]->kind == CODE_ELF || r->model->code[i]->kind == CODE_LOAD)
+			return r->model->numbered[r->model->code[i]->process]->pid;
+	return 0;
+}
+
+static int write_jitdump(struct export *e, FILE *to)
+{
+	const struct model *m = e->report->model;
+	struct dump d = { e->report, to, find_process(e->report), 0 };
+
+	put32(to, MAGIC);
+	put32(to, 1);
+	put32(to, 40);
+	put32(to, EM_X86_64);
+	put32(to, 0);
+	put32(to, d.pid);
+	put64(to, m->begin_ns);
+	put64(to, 0);
+	for (uint32_t i = 0; i < m->nr_code; i++)
+		if (m->code[i]->kind == CODE_ELF && m->numbered[m->code[i]->process]->pid == d.pid)
+			put_elf(&d, m->code[i]);
+	code_bytes_each(e->report, put_load, &d);
+	put_prefix(to, JITREG_CLOSE, 0, m->end_ns);
+	return d.index ? 0 : -ENODATA;
+}
+
+const struct exporter exporter_jitdump = { "jitdump", "generated code with its lines, for `perf inject --jit`", true, prepare,
+		write_jitdump };

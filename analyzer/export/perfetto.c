@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open: the host's marks as slices, and
+ * for each thread what it was working on (operators, or functions), from the samples: neighbours of the same become one slice.
+ * Slices of a track must lie in each other or apart (Perfetto leaves out what overlaps), which samples and marks do not: what comes
+ * from samples has a track of its own, a thread that is none.
+ */
+#include "analyzer/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP_FACTOR 4 /* of the usual distance between samples: longer ones end a slice */
+#define WORK_TRACK (1u << 30) /* added to a thread's number: the kernel's end at 2^22 */
+
+static void prepare(struct export *e)
+{
+	if (e->level == LEVELS_MAX) /* what a thread works on says more over time than where it is */
+		e->level = report_level(e->report, NULL);
+	export_ask_samples(e);
+}
+
+static double microseconds(const struct export *e, uint64_t time_ns)
+{
+	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e3;
+}
+
+static const char *activity(const struct export *e, const struct export_sample *s, char *spare)
+{
+	if (e->level != LEVELS_MAX)
+		return s->component ? report_component_name(e->report, s->component, spare) : NULL;
+	return s->stack ? export_frame_name(e, s->stack, spare) : NULL;
+}
+
+static void put_slice(const struct export *e, const char *category, const char *name, uint32_t pid, uint32_t tid, uint64_t begin_ns,
+		      uint64_t end_ns, FILE *to)
+{
+	fprintf(to, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"", category);
+	export_json_text(to, name);
+	fprintf(to, "\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f", pid, tid, microseconds(e, begin_ns),
+		(double)(end_ns > begin_ns ? end_ns - begin_ns : 0) / 1e3);
+}
+
+static void put_names(const struct export *e, FILE *to)
+{
+	const struct model *m = e->report->model;
+
+	for (uint32_t i = 0; i < m->nr_processes; i++) {
+		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"", i ? ",\n" : "\n",
+				m->numbered[i]->pid);
+		export_json_text(to, m->numbered[i]->comm);
+		fputs("\"}}", to);
+	}
+	for (uint32_t i = 0; i < m->nr_threads; i++) {
+		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
+			i || m->nr_processes ? ",\n" : "\n", m->numbered[m->thread[i].process]->pid, m->thread[i].tid);
+		export_json_text(to, export_thread_name(e, i));
+		fputs("\"}}", to);
+	}
+	for (size_t i = 0, end; i < e->nr; i = end) {
+		const struct thread *t = &m->thread[e->sample[i].thread];
+
+		end = export_thread_end(e, i);
+		fprintf(to, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
+			m->numbered[t->process]->pid, t->tid | WORK_TRACK);
+		export_json_text(to, export_thread_name(e, e->sample[i].thread));
+		fprintf(to, ": what it worked on\"}}");
+	}
+}
+
+static void put_marks(const struct export *e, FILE *to)
+{
+	const struct model *m = e->report->model;
+	char name[300], spare[32];
+
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+		uint64_t end;
+
+		if (!export_wants_mark(e, k))
+			continue;
+		end = k->end_ns == UINT64_MAX ? e->report->a->last_ns : k->end_ns;
+
+		snprintf(name, sizeof(name), "%s%s%s", k->name ? k->name : "", k->component ? " " : "",
+			 k->component ? report_component_name(e->report, k->component, spare) : "");
+		put_slice(e, "mark", name, m->numbered[k->process]->pid, k->tid, k->begin_ns, end, to);
+		fprintf(to, ",\"args\":{\"instance\":%llu,\"units\":%llu,\"text\":\"", (unsigned long long)k->instance,
+			(unsigned long long)k->units);
+		export_json_text(to, k->text);
+		fputs("\"}}", to);
+	}
+}
+
+/* The usual distance between a thread's samples: their median. */
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t usual_gap(const struct export *e, size_t from, size_t end)
+{
+	uint64_t *gap = malloc((end - from + 1) * sizeof(*gap)), median = 0;
+	size_t nr = 0;
+
+	for (size_t i = from + 1; gap && i < end; i++)
+		gap[nr++] = e->sample[i].time_ns - e->sample[i - 1].time_ns;
+	if (nr) {
+		qsort(gap, nr, sizeof(*gap), by_number);
+		median = gap[nr / 2];
+	}
+	free(gap);
+	return median ? median : 1000000;
+}
+
+static void put_thread(const struct export *e, size_t from, size_t end, FILE *to)
+{
+	const struct thread *t = &e->report->model->thread[e->sample[from].thread];
+	uint32_t pid = e->report->model->numbered[t->process]->pid;
+	uint64_t gap = usual_gap(e, from, end);
+	char spare[32], other[32];
+
+	for (size_t i = from, last; i < end; i = last + 1) {
+		const char *name = activity(e, &e->sample[i], spare);
+		double samples = (double)e->sample[i].share;
+		uint64_t until_ns;
+
+		for (last = i; last + 1 < end; last++) {
+			const char *next = activity(e, &e->sample[last + 1], other);
+
+			if (e->sample[last + 1].time_ns - e->sample[last].time_ns > GAP_FACTOR * gap || !name != !next ||
+			    (name && strcmp(name, next) != 0))
+				break;
+			samples += (double)e->sample[last + 1].share;
+		}
+		if (!name)
+			continue;
+		until_ns = e->sample[last].time_ns + gap;
+		if (last + 1 < end && until_ns > e->sample[last + 1].time_ns)
+			until_ns = e->sample[last + 1].time_ns;
+		put_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->sample[i].time_ns, until_ns, to);
+		fprintf(to, ",\"args\":{\"samples\":%.6g}}", samples);
+	}
+}
+
+static int write_perfetto(struct export *e, FILE *to)
+{
+	export_sort(e);
+	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"tailor\",\"command\":\"", to);
+	export_json_text(to, e->report->model->command);
+	fputs("\"},\"traceEvents\":[", to);
+	put_names(e, to);
+	put_marks(e, to);
+	for (size_t i = 0, end; i < e->nr; i = end) {
+		end = export_thread_end(e, i);
+		put_thread(e, i, end, to);
+	}
+	fputs("\n]}\n", to);
+	return 0;
+}
+
+const struct exporter exporter_perfetto = { "perfetto", "slices over time for ui.perfetto.dev and chrome://tracing", false, prepare,
+					    write_perfetto };

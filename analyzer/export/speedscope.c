@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* speedscope: a sampled profile a thread, in the order of time (https://www.speedscope.app/file-format-schema.json). */
+#include "analyzer/export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void prepare(struct export *e)
+{
+	export_ask_samples(e);
+}
+
+static const char *unit(const struct export *e)
+{
+	return strcmp(report_unit(e->report), "ns") == 0 ? "nanoseconds" : "none";
+}
+
+/*
+ * frame[node]: which frame a node of the stacks is.  What speedscope puts together (in its sandwich, where something calls itself)
+ * is one frame of its file: so every function, or component, is one.  Returns 0 or -ENOMEM.
+ */
+static int put_frames(const struct export *e, uint32_t *frame, FILE *to)
+{
+	const struct attribution *a = e->report->a;
+	bool components = e->level != LEVELS_MAX;
+	size_t nr_things = components ? e->report->model->dictionary.nr_components : a->nr_functions;
+	uint32_t *number = calloc(nr_things + 1, sizeof(*number)), nr = 0; /* of a function or component, from 1 on */
+	char spare[32];
+
+	if (!number)
+		return -ENOMEM;
+	for (uint32_t n = 1; n < a->stacks.nr; n++) {
+		const struct stack_node *node = &a->stacks.node[n];
+		uint32_t thing = components ? export_frame_component(e, n) : node->function;
+
+		if (thing > nr_things)
+			thing = 0;
+		frame[n] = number[thing] ? number[thing] - 1 : nr;
+		if (number[thing])
+			continue;
+		number[thing] = ++nr;
+		fputs(nr > 1 ? ",\n{\"name\":\"" : "\n{\"name\":\"", to);
+		export_json_text(to, export_frame_name(e, n, spare));
+		fputs("\"", to);
+		if (node->line && node->line < a->nr_lines) {
+			fputs(",\"file\":\"", to);
+			export_json_text(to, a->line[node->line].file);
+			fputs("\"", to);
+		}
+		fputs("}", to);
+	}
+	free(number);
+	return 0;
+}
+
+static void put_profile(const struct export *e, const uint32_t *frame, size_t from, size_t end, FILE *to)
+{
+	uint32_t frames[EXPORT_FRAMES_MAX], thread = e->sample[from].thread;
+	double sum = 0;
+
+	fprintf(to, "{\"type\":\"sampled\",\"name\":\"");
+	export_json_text(to, export_thread_name(e, thread));
+	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->thread[thread].tid, unit(e));
+	for (size_t i = from; i < end; i++) {
+		uint32_t nr = export_frames(e, e->sample[i].stack, frames, EXPORT_FRAMES_MAX);
+
+		fputs(i == from ? "[" : ",[", to);
+		for (uint32_t n = 0; n < nr; n++)
+			fprintf(to, n ? ",%u" : "%u", frame[frames[n]]);
+		fputs("]", to);
+	}
+	fputs("],\n\"weights\":[", to);
+	for (size_t i = from; i < end; i++) {
+		double weight = (double)(e->sample[i].weight ? e->sample[i].weight : 1) * (double)e->sample[i].share;
+
+		fprintf(to, i == from ? "%.0f" : ",%.0f", weight);
+		sum += weight;
+	}
+	fprintf(to, "],\n\"endValue\":%.0f}", sum);
+}
+
+static int write_speedscope(struct export *e, FILE *to)
+{
+	uint32_t *frame = calloc((size_t)e->report->a->stacks.nr + 1, sizeof(*frame));
+	int ret;
+
+	if (!frame)
+		return -ENOMEM;
+	export_sort(e);
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"tailor\",\"name\":\"", to);
+	export_json_text(to, e->report->model->command);
+	fputs("\",\"shared\":{\"frames\":[", to);
+	ret = put_frames(e, frame, to);
+	fputs("]},\n\"profiles\":[", to);
+	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
+		end = export_thread_end(e, i);
+		fputs(i ? ",\n" : "\n", to);
+		put_profile(e, frame, i, end, to);
+	}
+	fputs("]}\n", to);
+	free(frame);
+	return ret;
+}
+
+const struct exporter exporter_speedscope = { "speedscope", "a profile a thread for www.speedscope.app", false, prepare,
+		write_speedscope };

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/output/grid_internal.h"
+#include "jitreg/base/utf8.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct grid *grid_create(const char *name, const char *format, ...)
+{
+	struct grid *g = calloc(1, sizeof(*g));
+	va_list list;
+
+	if (!g)
+		return NULL;
+	g->name = name;
+	g->samples = -1;
+	va_start(list, format);
+	if (vasprintf(&g->heading, format, list) < 0)
+		g->heading = NULL;
+	g->failed = !g->heading;
+	va_end(list);
+	return g;
+}
+
+/* Keys may be somebody else's (names of events): text that any reader takes, and no two alike. */
+static char *make_key(const struct grid *g, const char *key)
+{
+	char *clean = NULL;
+	int same = 1;
+
+	for (int round = 0; round <= g->nr_columns; round++) {
+		bool used = false;
+
+		free(clean);
+		if (asprintf(&clean, round ? "%s_%d" : "%s", key ? key : "", ++same - 1) < 0)
+			return NULL;
+		for (char *c = clean; *c;) {
+			struct utf8_character next = utf8_next(c);
+
+			for (int i = 0; i < next.bytes && !(next.valid && next.printable); i++)
+				c[i] = '?';
+			c += next.bytes;
+		}
+		for (int i = 0; i < g->nr_columns; i++)
+			used |= g->column[i].key && strcmp(g->column[i].key, clean) == 0;
+		if (!used)
+			break;
+	}
+	return clean;
+}
+
+int grid_column(struct grid *g, const char *key, const char *heading, enum cell_kind kind, unsigned flags, int width)
+{
+	if (!g || g->nr_columns == COLUMNS_MAX)
+		return 0;
+	g->column[g->nr_columns] = (struct column){ .key = make_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags,
+						    .width = width };
+	g->failed |= !g->column[g->nr_columns].key || !g->column[g->nr_columns].heading;
+	if (flags & GRID_SAMPLES)
+		g->samples = g->nr_columns;
+	return g->nr_columns++;
+}
+
+void grid_set_total(struct grid *g, int column, double total)
+{
+	if (g)
+		g->column[column].total = total;
+}
+
+void grid_show_all_rows(struct grid *g)
+{
+	if (g)
+		g->all_rows = true;
+}
+
+void grid_is_tree(struct grid *g, int column)
+{
+	if (g)
+		g->column[column].tree = true;
+}
+
+void grid_row(struct grid *g)
+{
+	if (!g)
+		return;
+	if (g->nr_rows == g->capacity) {
+		size_t capacity = g->capacity ? 2 * g->capacity : 32;
+		struct row *bigger = realloc(g->row, capacity * sizeof(*bigger));
+
+		if (!bigger) {
+			g->failed = true;
+			return;
+		}
+		g->row = bigger;
+		g->capacity = capacity;
+	}
+	g->row[g->nr_rows] = (struct row){ calloc((size_t)g->nr_columns + 1, sizeof(struct cell)), false };
+	if (g->row[g->nr_rows].cell)
+		g->nr_rows++;
+	else
+		g->failed = true;
+}
+
+static struct cell *last(struct grid *g, int column)
+{
+	static struct cell nowhere;
+
+	return g && g->nr_rows && !g->failed ? &g->row[g->nr_rows - 1].cell[column] : &nowhere;
+}
+
+void grid_set(struct grid *g, int column, double value)
+{
+	last(g, column)->set = true;
+	last(g, column)->value = value;
+}
+
+void grid_set_address(struct grid *g, int column, uint64_t address)
+{
+	last(g, column)->set = true;
+	last(g, column)->address = address;
+}
+
+void grid_set_evidence(struct grid *g, int column, double samples)
+{
+	last(g, column)->evidence = samples;
+}
+
+void grid_set_blank(struct grid *g, int column)
+{
+	last(g, column)->blank = true;
+}
+
+static void set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = strdup(text ? text : "");
+}
+
+void grid_set_text(struct grid *g, int column, const char *text)
+{
+	last(g, column)->set = true;
+	set_text(&last(g, column)->text, text);
+}
+
+void grid_set_prefix(struct grid *g, int column, const char *prefix)
+{
+	set_text(&last(g, column)->prefix, prefix);
+}
+
+void grid_set_detail(struct grid *g, int column, const char *detail)
+{
+	set_text(&last(g, column)->detail, detail);
+}
+
+void grid_row_is_text(struct grid *g)
+{
+	if (g && g->nr_rows)
+		g->row[g->nr_rows - 1].text_only = true;
+}
+
+static void destroy(struct grid *g)
+{
+	for (size_t i = 0; i < g->nr_rows; i++) {
+		for (int c = 0; c < g->nr_columns; c++) {
+			free(g->row[i].cell[c].text);
+			free(g->row[i].cell[c].prefix);
+			free(g->row[i].cell[c].detail);
+		}
+		free(g->row[i].cell);
+	}
+	for (int c = 0; c < g->nr_columns; c++) {
+		free(g->column[c].key);
+		free(g->column[c].heading);
+		free(g->column[c].tenths);
+	}
+	free(g->row);
+	free(g->heading);
+	free(g);
+}
+
+void grid_discard(struct grid *g)
+{
+	if (g)
+		destroy(g);
+}
+
+void grid_show(struct grid *g, struct page *p)
+{
+	if (!g || g->failed)
+		page_sentence(p, "There was no memory to show all of this.");
+	if (!g)
+		return;
+	if (p->form == PAGE_JSON)
+		grid_show_json(g, p);
+	else if (p->form == PAGE_CSV)
+		grid_show_csv(g, p);
+	else
+		grid_show_text(g, p);
+	destroy(g);
+}

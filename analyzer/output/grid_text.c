@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* A grid for people: as wide as the terminal, no line ends in a blank, names are cut and never break it. */
+#include "analyzer/output/grid_internal.h"
+#include "jitreg/base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR_CELLS 8
+#define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
+#define TEXT_MIN 8
+#define TEXT_WANTED 16 /* names of rows say enough with so many, */
+#define MORE_WANTED 12 /* other texts with so many */
+#define TREE_WANTED 16 /* ... and branches in front of them */
+#define HEADING_MAX 16 /* of a number */
+
+void grid_bar(const struct page *p, int tenths, int cells)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int parts = (tenths * cells * 8 + 500) / 1000, cell = 0;
+
+	if (parts > cells * 8)
+		parts = cells * 8;
+	page_style(p, "36");
+	if (p->utf8) {
+		for (; cell < parts / 8; cell++)
+			fputs("█", p->to);
+		if (parts % 8 && cell < cells) {
+			fputs(eighths[parts % 8], p->to);
+			cell++;
+		}
+	} else {
+		for (; cell < (parts + 4) / 8; cell++)
+			fputc('#', p->to);
+	}
+	page_style(p, "0");
+	fprintf(p->to, "%*s", cells - cell, "");
+}
+
+/* Number of a cell as text; "" for kinds that draw themselves. */
+static const char *to_text(const struct column *c, const struct cell *cell, int tenths, char text[32])
+{
+	if (!cell->set)
+		return cell->blank ? "" : "-";
+	switch (c->kind) {
+	case CELL_TEXT:
+		return cell->text ? cell->text : "";
+	case CELL_SHARE:
+		snprintf(text, 32, "%d.%d %%", tenths / 10, abs(tenths) % 10);
+		break;
+	case CELL_COUNT:
+		snprintf(text, 32, "%.0f", cell->value);
+		break;
+	case CELL_NUMBER:
+		return grid_short_number(cell->value, text);
+	case CELL_DURATION:
+		return grid_duration(cell->value, text);
+	case CELL_TIMES:
+		snprintf(text, 32, cell->value < 9.95 ? "%.1fx" : cell->value < 10000 ? "%.0fx" : "%.0ex", cell->value);
+		break;
+	case CELL_PERCENT:
+		snprintf(text, 32, "%.0f %%", 100 * cell->value);
+		break;
+	case CELL_POINTS:
+		snprintf(text, 32, "%+.1f", 100 * cell->value);
+		break;
+	case CELL_POINTS_OF:
+		snprintf(text, 32, "%.1f", 100 * cell->value);
+		break;
+	case CELL_HEX:
+		snprintf(text, 32, "%#llx", (unsigned long long)cell->address);
+		break;
+	}
+	return text;
+}
+
+static const struct cell *cell_at(const struct grid *g, size_t row, int column)
+{
+	return row < g->shown ? &g->row[row].cell[column] : &g->rest[column];
+}
+
+static size_t nr_lines(const struct grid *g)
+{
+	return g->shown + (g->nr_rows > g->shown);
+}
+
+static int tenths_at(const struct column *c, size_t row)
+{
+	return c->tenths ? c->tenths[row] : 0;
+}
+
+/* Which rows, and the sums of the others. */
+static void choose_rows(struct grid *g, const struct page *p)
+{
+	size_t most = p->top > 0 && !g->all_rows ? (size_t)p->top : g->nr_rows;
+	bool named = false;
+
+	/* a line for one row would say less than the row */
+	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
+	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
+		struct column *column = &g->column[c];
+		double doubt = 0;
+
+		if (column->kind == CELL_TEXT && !(column->flags & (GRID_HIDDEN | GRID_FIXED)) && !named) {
+			snprintf(g->rest_text, sizeof(g->rest_text), "(%zu more)", g->nr_rows - g->shown);
+			g->rest[c] = (struct cell){ .set = true, .text = g->rest_text };
+			named = true;
+		} else if (column->kind == CELL_TEXT) {
+			g->rest[c] = (struct cell){ .set = true };
+		} else if (column->kind == CELL_SHARE || (column->flags & (GRID_REST | GRID_SAMPLES))) {
+			for (size_t i = g->shown; i < g->nr_rows; i++) {
+				g->rest[c].set |= g->row[i].cell[c].set;
+				g->rest[c].value += g->row[i].cell[c].value;
+				if (g->row[i].cell[c].evidence > 0)
+					doubt += g->row[i].cell[c].value / g->row[i].cell[c].evidence;
+			}
+			if (doubt > 0)
+				g->rest[c].evidence = g->rest[c].value / doubt;
+		} else {
+			g->rest[c] = (struct cell){ .set = false };
+		}
+	}
+}
+
+/* Tenths that add up, over the rows that programs get too: sums and remarks stand for themselves. */
+static void make_tenths(struct grid *g)
+{
+	size_t nr = nr_lines(g);
+	double *values = malloc((nr + 1) * sizeof(*values));
+
+	for (int c = 0; values && c < g->nr_columns; c++) {
+		struct column *column = &g->column[c];
+
+		if (column->kind != CELL_SHARE)
+			continue;
+		column->tenths = calloc(nr + 1, sizeof(*column->tenths));
+		if (!column->tenths)
+			break;
+		for (size_t i = 0; i < nr; i++) {
+			const struct cell *cell = cell_at(g, i, c);
+
+			values[i] = cell->set && !(i < g->shown && g->row[i].text_only) ? cell->value : 0;
+		}
+		grid_tenths(values, nr, column->total, column->tenths);
+		for (size_t i = 0; i < g->shown; i++)
+			if ((g->row[i].text_only || column->tree) && column->total > 0)
+				column->tenths[i] = (int)(g->row[i].cell[c].value * 1000 / column->total + 0.5);
+	}
+	free(values);
+}
+
+static bool is_shown(const struct column *c)
+{
+	return !(c->flags & GRID_HIDDEN);
+}
+
+static int frame_width(const struct grid *g, const struct page *p, int column)
+{
+	const struct column *c = &g->column[column];
+	int width = c->kind == CELL_SHARE && (c->flags & GRID_BAR) ? BAR_CELLS + 1 : 0;
+
+	return width + (grid_has_interval(g, p, column) ? INTERVAL_WIDTH + 1 : 0);
+}
+
+static int at_most(int n, int most)
+{
+	return n < most ? n : most;
+}
+
+static void measure(struct grid *g, const struct page *p, struct column *c, int n)
+{
+	int width = page_width(p, c->heading), with_details, branches = 0;
+	char text[32];
+
+	if (c->kind != CELL_TEXT && width > HEADING_MAX)
+		width = HEADING_MAX;
+	with_details = width;
+	for (size_t row = 0; row < nr_lines(g); row++) {
+		const struct cell *cell = cell_at(g, row, n);
+		int prefix = page_width(p, cell->prefix), w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + prefix;
+		int detail = cell->detail ? page_width(p, cell->detail) + prefix : 0;
+
+		branches = prefix > branches ? prefix : branches;
+		width = w > width ? w : width;
+		with_details = detail > with_details ? detail : with_details;
+	}
+	with_details = width > with_details ? width : with_details;
+	c->natural = c->kind != CELL_TEXT ? width : c->width && with_details > c->width ? c->width : with_details;
+	c->least = c->wanted = c->natural;
+	if (c->kind == CELL_TEXT && !(c->flags & GRID_FIXED)) {
+		width = width < c->natural ? width : c->natural;
+		branches = branches < TREE_WANTED ? branches : TREE_WANTED;
+		c->least = at_most(TEXT_MIN + branches, width);
+		c->wanted = at_most(n == g->name_of_row ? TEXT_WANTED + branches : MORE_WANTED, width);
+	}
+}
+
+static int least_width(const struct grid *g, const struct page *p)
+{
+	int width = -2;
+
+	for (int i = 0; i < g->nr_columns; i++)
+		if (is_shown(&g->column[i]))
+			width += g->column[i].least + frame_width(g, p, i) + 2;
+	return width;
+}
+
+/* Columns that are too many for a line, however short its names, go into further blocks of lines, each with the names of the rows; the
+ * bar goes first. */
+static void make_blocks(struct grid *g, const struct page *p)
+{
+	int name, used;
+
+	g->name_of_row = -1;
+	for (int i = 0; i < g->nr_columns; i++) {
+		struct column *c = &g->column[i];
+
+		c->block = 0;
+		if (!is_shown(c))
+			continue;
+		if (g->name_of_row < 0 && c->kind == CELL_TEXT && !(c->flags & GRID_FIXED))
+			g->name_of_row = i;
+		measure(g, p, c, i);
+		if (p->intervals)
+			c->flags &= ~GRID_BAR; /* they need its room */
+	}
+	for (int i = 0; i < g->nr_columns && least_width(g, p) > p->columns; i++)
+		g->column[i].flags &= ~GRID_BAR;
+	g->nr_blocks = 1;
+	if (least_width(g, p) <= p->columns)
+		return;
+	used = name = g->name_of_row >= 0 ? g->column[g->name_of_row].wanted + 2 : 0;
+	for (int i = 0; i < g->nr_columns; i++) {
+		struct column *c = &g->column[i];
+		int width = c->wanted + frame_width(g, p, i) + 2;
+
+		if (!is_shown(c) || i == g->name_of_row)
+			continue;
+		if (used > name && used + width > p->columns + 2) {
+			g->nr_blocks++;
+			used = name;
+		}
+		used += width;
+		c->block = g->nr_blocks - 1;
+	}
+}
+
+static bool is_in_block(const struct grid *g, int column, int block)
+{
+	return is_shown(&g->column[column]) && (g->column[column].block == block || column == g->name_of_row);
+}
+
+static void make_widths(struct grid *g, const struct page *p, int block)
+{
+	int left = p->columns + 2, flexible[COLUMNS_MAX], nr_flexible = 0;
+
+	for (int i = 0; i < g->nr_columns; i++) {
+		struct column *c = &g->column[i];
+
+		if (!is_in_block(g, i, block))
+			continue;
+		c->width = c->natural;
+		left -= c->width + frame_width(g, p, i) + 2;
+		if (c->kind == CELL_TEXT && !(c->flags & GRID_FIXED))
+			flexible[nr_flexible++] = i;
+	}
+	/* what does not fit is taken from the widest text, a column at a time */
+	for (; left < 0 && nr_flexible; left++) {
+		int widest = flexible[0];
+
+		for (int i = 1; i < nr_flexible; i++)
+			if (g->column[flexible[i]].width > g->column[widest].width)
+				widest = flexible[i];
+		if (g->column[widest].width <= TEXT_MIN)
+			break;
+		g->column[widest].width--;
+	}
+}
+
+static void put_pad(const struct page *p, int n)
+{
+	fprintf(p->to, "%*s", n > 0 ? n : 0, "");
+}
+
+static void put_interval(const struct grid *g, const struct page *p, size_t row, int c)
+{
+	const struct cell *cells = row < g->shown ? g->row[row].cell : g->rest;
+	char text[32] = "";
+	double low, high;
+
+	if (cells[c].set && cells[g->samples].set && !(row < g->shown && g->row[row].text_only)) {
+		grid_cell_interval(g, cells, c, g->all_samples, &low, &high);
+		snprintf(text, sizeof(text), "%.1f-%.1f", 100 * low, 100 * high);
+	}
+	fprintf(p->to, " %*s", INTERVAL_WIDTH, text);
+}
+
+/* Blanks are kept back until something follows them, so that no line ends in one. */
+static void put_line(const struct grid *g, const struct page *p, size_t row, int block)
+{
+	char text[32];
+	int pending = 0;
+	bool small = g->samples >= 0 && cell_at(g, row, g->samples)->set && cell_at(g, row, g->samples)->value < GRID_SMALL;
+
+	if (small)
+		page_style(p, "2");
+	for (int i = 0; i < g->nr_columns; i++) {
+		const struct column *c = &g->column[i];
+		const struct cell *cell = cell_at(g, row, i);
+		const char *shown = to_text(c, cell, tenths_at(c, row), text);
+		int used;
+
+		if (!is_in_block(g, i, block))
+			continue;
+		if (c->kind == CELL_TEXT) {
+			used = 0;
+			if ((cell->prefix && *cell->prefix) || (shown && *shown)) {
+				put_pad(p, pending);
+				pending = 0;
+				used = page_put_branches(p, cell->prefix, c->width);
+				used += page_put(p, cell->set ? shown : "-", c->width - used);
+			}
+			pending += c->width - used + 2;
+			continue;
+		}
+		put_pad(p, pending + c->width - page_width(p, shown));
+		fputs(shown, p->to);
+		pending = 2;
+		if (grid_has_interval(g, p, i))
+			put_interval(g, p, row, i);
+		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR)) {
+			fputc(' ', p->to);
+			if (row < g->shown && g->row[row].text_only)
+				put_pad(p, BAR_CELLS);
+			else
+				grid_bar(p, tenths_at(c, row), BAR_CELLS);
+			if (small)
+				page_style(p, "2");
+		}
+	}
+	if (small)
+		page_style(p, "0");
+	fputc('\n', p->to);
+}
+
+static void put_details(const struct grid *g, const struct page *p, size_t row)
+{
+	int at = 0;
+
+	for (int i = 0; i < g->nr_columns; i++) {
+		const struct column *c = &g->column[i];
+		const struct cell *cell = cell_at(g, row, i);
+		int prefix = page_width(p, cell->prefix);
+
+		if (!is_in_block(g, i, 0))
+			continue;
+		if (cell->detail && *cell->detail) {
+			prefix = page_branches_width(p, cell->prefix, c->width);
+			put_pad(p, at + prefix);
+			page_style(p, "2");
+			page_put(p, cell->detail, c->width - prefix);
+			page_style(p, "0");
+			fputc('\n', p->to);
+		}
+		at += c->width + 2 + frame_width(g, p, i);
+	}
+}
+
+static void put_headings(const struct grid *g, const struct page *p, int block)
+{
+	int pending = 0, some = 0;
+
+	for (int i = 0; i < g->nr_columns; i++)
+		some += is_in_block(g, i, block) && *g->column[i].heading;
+	if (!some)
+		return;
+	for (int i = 0; i < g->nr_columns; i++) {
+		const struct column *c = &g->column[i];
+		int width = page_width(p, c->heading);
+
+		if (!is_in_block(g, i, block))
+			continue;
+		width = width < c->width ? width : c->width;
+		if (!width && c->kind == CELL_TEXT) {
+			pending += c->width + 2;
+			continue;
+		}
+		put_pad(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
+		width = page_put(p, c->heading, c->width);
+		pending = 2 + (c->kind == CELL_TEXT ? c->width - width : 0);
+		if (grid_has_interval(g, p, i))
+			fprintf(p->to, " %*s", INTERVAL_WIDTH, "95 %");
+		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
+			pending += BAR_CELLS + 1;
+	}
+	fputc('\n', p->to);
+}
+
+void grid_show_text(struct grid *g, const struct page *p)
+{
+	choose_rows(g, p);
+	make_tenths(g);
+	g->all_samples = g->samples >= 0 ? grid_all_samples(g) : 0;
+	make_blocks(g, p);
+	fputc('\n', p->to);
+	page_style(p, "1");
+	if (g->nr_rows && g->heading) {
+		page_put_wrapped(p, g->heading);
+		page_style(p, "0");
+	} else {
+		page_put(p, g->heading, p->columns - (int)sizeof(": none") + 1);
+		page_style(p, "0");
+		fputs(": none\n", p->to);
+	}
+	for (int block = 0; block < g->nr_blocks && g->nr_rows; block++) {
+		if (block)
+			fputc('\n', p->to);
+		make_widths(g, p, block);
+		put_headings(g, p, block);
+		for (size_t row = 0; row < nr_lines(g); row++) {
+			put_line(g, p, row, block);
+			if (block == 0)
+				put_details(g, p, row);
+		}
+	}
+}

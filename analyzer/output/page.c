@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/output/page.h"
+
+#include "analyzer/output/page_json.h"
+#include "jitreg/base/utf8.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS_DEFAULT 80
+#define COLUMNS_MIN 40
+
+static int terminal_columns(int fd)
+{
+	const char *said = getenv("COLUMNS");
+	struct winsize size;
+	int n = said ? atoi(said) : 0;
+
+	if (n < COLUMNS_MIN)
+		n = isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	return n < COLUMNS_MIN ? COLUMNS_DEFAULT : n;
+}
+
+int page_init(struct page *p, FILE *to, enum page_form form)
+{
+	memset(p, 0, sizeof(*p));
+	p->to = to;
+	p->form = form;
+	p->top = 10;
+	p->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	p->colour = form == PAGE_TEXT && isatty(fileno(to)) && !getenv("NO_COLOR");
+	p->columns = terminal_columns(fileno(to));
+	if (form == PAGE_JSON)
+		p->json = page_json_create();
+	return form == PAGE_JSON && !p->json ? -ENOMEM : 0;
+}
+
+void page_fact(struct page *p, const char *key, const char *text)
+{
+	if (p->json)
+		page_json_text(p->json, key, text);
+}
+
+void page_fact_number(struct page *p, const char *key, double value)
+{
+	if (p->json)
+		page_json_number(p->json, key, value);
+}
+
+void page_put_words(const struct page *p, char *text, int used, int indent)
+{
+	for (char *word = text, *end; word; word = end) {
+		int width;
+
+		end = strchr(word, ' ');
+		if (end)
+			*end++ = 0;
+		width = page_width(p, word);
+		if (word != text && used + 1 + width > p->columns) {
+			fprintf(p->to, "\n%*s", indent, "");
+			used = indent;
+		} else if (word != text) {
+			fputc(' ', p->to);
+			used++;
+		}
+		used += page_put(p, word, p->columns - used);
+	}
+}
+
+void page_put_wrapped(const struct page *p, char *text)
+{
+	page_put_words(p, text, 0, 2);
+	fputc('\n', p->to);
+}
+
+void page_sentence(struct page *p, const char *format, ...)
+{
+	char *text = NULL;
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vasprintf(&text, format, list);
+	va_end(list);
+	if (n < 0)
+		return;
+	if (p->json) {
+		page_json_note(p->json, text);
+	} else if (p->form == PAGE_TEXT) {
+		page_put_wrapped(p, text);
+	}
+	free(text);
+}
+
+int page_end(struct page *p)
+{
+	int ret = p->json ? page_json_end(p->json, p->to) : 0;
+
+	p->json = NULL;
+	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
+}
+
+#define COMBINING_MAX 4 /* on one character: more are dropped, so that a name cannot grow out of its line */
+
+/* The next piece of a text as the page shows it: from *shown, bytes of them; returns its columns, and moves the text on. */
+static int piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
+{
+	struct utf8_character c = utf8_next(*text);
+	bool as_it_is = c.printable && (p->utf8 || c.bytes == 1) && c.columns > 0;
+
+	*shown = as_it_is ? *text : "?";
+	*bytes = as_it_is ? (size_t)c.bytes : 1;
+	*text += c.bytes;
+	if (!as_it_is)
+		return 1;
+	for (int n = 0; p->utf8 && **text; n++) {
+		struct utf8_character mark = utf8_next(*text);
+
+		if (!mark.printable || mark.columns > 0)
+			break;
+		*text += mark.bytes;
+		if (n < COMBINING_MAX)
+			*bytes += (size_t)mark.bytes;
+	}
+	return c.columns;
+}
+
+int page_width(const struct page *p, const char *text)
+{
+	const char *shown;
+	size_t bytes;
+	int n = 0;
+
+	for (text = text ? text : ""; *text;)
+		n += piece(p, &text, &shown, &bytes);
+	return n;
+}
+
+int page_put(const struct page *p, const char *text, int columns)
+{
+	bool fits = page_width(p, text) <= columns;
+	const char *shown;
+	size_t bytes;
+	int used = 0;
+
+	for (text = text ? text : ""; *text && used < columns;) {
+		int width = piece(p, &text, &shown, &bytes);
+
+		if (!fits && used + width > columns - 1) {
+			fputs(p->utf8 ? "…" : "~", p->to);
+			return used + 1;
+		}
+		fwrite(shown, 1, bytes, p->to);
+		used += width;
+	}
+	return used;
+}
+
+#define NAME_LEAST 8 /* what branches leave to the name behind them, */
+#define NAME_WANTED 12 /* and what they do when they are cut anyway */
+
+int page_branches_width(const struct page *p, const char *branches, int columns)
+{
+	int width = page_width(p, branches);
+
+	return width <= columns - NAME_LEAST ? width : columns > NAME_WANTED && width > columns - NAME_WANTED ? columns - NAME_WANTED : 0;
+}
+
+int page_put_branches(const struct page *p, const char *branches, int columns)
+{
+	int width = page_branches_width(p, branches, columns);
+
+	if (!width || width == page_width(p, branches))
+		return page_put(p, branches, width);
+	fputs(p->utf8 ? "…" : "~", p->to);
+	while (*branches && page_width(p, branches) > width - 1)
+		branches += utf8_next(branches).bytes;
+	return 1 + page_put(p, branches, width - 1);
+}
+
+void page_style(const struct page *p, const char *sgr)
+{
+	if (p->colour)
+		fprintf(p->to, "\033[%sm", sgr);
+}

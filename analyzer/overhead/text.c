@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/overhead/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *overhead_command(const struct overhead *o, size_t max)
+{
+	size_t bytes = 4, nr = 0, at = 0;
+	char *text;
+
+	for (size_t i = 0; o->command[i]; i++)
+		bytes += strlen(o->command[i]) + 1;
+	text = malloc(bytes);
+	if (!text)
+		return NULL;
+	for (size_t i = 0; o->command[i]; i++) {
+		if (i)
+			text[at++] = ' ';
+		for (const char *c = o->command[i]; *c; c++)
+			text[at++] = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+	}
+	text[at] = 0;
+	for (char *c = text; *c; c++) /* characters, not bytes */
+		if ((*c & 0xc0) != 0x80 && nr++ == max - 1 && strlen(c) > 1) {
+			strcpy(c, "…"); /* 3 bytes and the end: there is room for 4 more than the words need */
+			break;
+		}
+	return text;
+}
+
+/* "+1.2 %", right in width columns; "-": was not measured. */
+static void percent(FILE *to, int width, double share, const char *sign)
+{
+	char text[32];
+	double p = 100 * share;
+
+	if (isnan(share))
+		snprintf(text, sizeof(text), "-");
+	else if (*sign)
+		snprintf(text, sizeof(text), fabs(p) < 99.95 ? "%+.1f %%" : "%+.0f %%", p);
+	else
+		snprintf(text, sizeof(text), fabs(p) < 99.95 ? "%.1f %%" : "%.0f %%", p);
+	fprintf(to, "%*s", width, text);
+}
+
+/* "-0.3 to +2.4" in per cent. */
+static void interval(FILE *to, int width, const struct spread *s)
+{
+	char text[64];
+
+	if (!s->nr)
+		snprintf(text, sizeof(text), "-");
+	else if (fabs(s->high) < 0.9995 && fabs(s->low) < 0.9995)
+		snprintf(text, sizeof(text), "%+.1f to %+.1f", 100 * s->low, 100 * s->high);
+	else
+		snprintf(text, sizeof(text), "%+.0f to %+.0f", 100 * s->low, 100 * s->high);
+	fprintf(to, "%*s", width, text);
+}
+
+/* "?" where the interval holds 0: it may be noise. */
+static void nanoseconds(FILE *to, int width, const struct spread *s)
+{
+	char text[32];
+
+	if (!s->nr)
+		snprintf(text, sizeof(text), "-");
+	else
+		snprintf(text, sizeof(text), s->low <= 0 ? "%.0f?" : "%.0f", s->median);
+	fprintf(to, "%*s", width, text);
+}
+
+static void print_row(const struct overhead *o, unsigned rate, enum capture c, FILE *to)
+{
+	struct overhead_row r = overhead_row(o, rate, c);
+
+	fprintf(to, "  %-16s", capture_kinds[c].name);
+	percent(to, 8, r.added_wall.median, "+");
+	interval(to, 15, &r.added_wall);
+	percent(to, 8, r.added_cpu.median, "+");
+	percent(to, 7, r.recorder_cpu.median, "");
+	nanoseconds(to, 7, &r.ns_per_sample);
+	if (r.bytes_per_sample.nr)
+		fprintf(to, r.bytes_per_sample.median < 99.95 ? "%7.1f" : "%7.0f", r.bytes_per_sample.median);
+	else
+		fprintf(to, "%7s", "-");
+	percent(to, 8, o->has_components ? r.attributed.median : NAN, "");
+	if (r.lost.nr && r.lost.median > 0)
+		fputc('*', to);
+	fputc('\n', to);
+}
+
+static bool lost_any(const struct overhead *o)
+{
+	for (unsigned rate = 0; rate < o->nr_rates; rate++)
+		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
+			if (overhead_row(o, rate, (enum capture)c).lost.median > 0)
+				return true;
+	return false;
+}
+
+static void print_losses(const struct overhead *o, FILE *to)
+{
+	if (!lost_any(o))
+		return;
+	fputs("* samples lost:", to);
+	for (unsigned rate = 0, nr = 0; rate < o->nr_rates; rate++)
+		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++) {
+			struct overhead_row r = overhead_row(o, rate, (enum capture)c);
+
+			if (!(r.lost.median > 0))
+				continue;
+			fprintf(to, "%s%s at %llu/s ", nr++ ? ",\n  " : " ", capture_kinds[c].name, (unsigned long long)o->rate[rate]);
+			percent(to, 0, r.lost.median / (r.lost.median + r.samples.median), "");
+		}
+	fputc('\n', to);
+}
+
+/* Of the bare program. */
+static void print_head(const struct overhead *o, FILE *to)
+{
+	struct spread wall = overhead_bare(o, true), cpu = overhead_bare(o, false);
+	char *command = overhead_command(o, 1000);
+
+	fprintf(to, "command   %s\n", command ? command : "");
+	free(command);
+	fprintf(to, "bare      %.3f s (%.3f to %.3f), %.3f s of processor time\n", wall.median, wall.low, wall.high, cpu.median);
+	fprintf(to, "measured  %u round%s, in turn; medians, intervals of 95 %%\n", o->nr_rounds, o->nr_rounds == 1 ? "" : "s");
+	fprintf(to, "event     %s\n\n", o->event_name);
+}
+
+/* Broken between words. */
+static void print_note(const char *sentence, FILE *to)
+{
+	size_t column = (size_t)fprintf(to, "Note:   ");
+
+	while (*sentence) {
+		size_t word = strcspn(sentence, " ");
+
+		if (column + 1 + word > 80)
+			column = (size_t)fprintf(to, "\n        ") - 1;
+		column += (size_t)fprintf(to, " %.*s", (int)word, sentence);
+		sentence += word + strspn(sentence + word, " ");
+	}
+	fputc('\n', to);
+}
+
+static double outside_s(const struct overhead *o)
+{
+	double most = 0;
+
+	for (unsigned rate = 0; rate < o->nr_rates; rate++)
+		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
+			most = fmax(most, overhead_row(o, rate, (enum capture)c).outside_s.median);
+	return most;
+}
+
+void overhead_text(const struct overhead *o, FILE *to)
+{
+	print_head(o, to);
+	fputs("                     run time added     processor added     ns/ bytes/\n"
+	      "  capture           median  95 % interval   host   rec. sample sample attrib.\n", to);
+	for (unsigned rate = 0; rate < o->nr_rates; rate++) {
+		fprintf(to, "%llu samples per second", (unsigned long long)o->rate[rate]);
+		if (o->period[rate] > 0)
+			fprintf(to, ", one every %.0f %s", o->period[rate], o->unit);
+		fputc('\n', to);
+		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
+			print_row(o, rate, (enum capture)c, to);
+	}
+	fputc('\n', to);
+	print_losses(o, to);
+	if (o->has_components)
+		fprintf(to, "attrib.: share of the samples%s that end on a component;\n"
+			"         of the last two ways, by the call stack alone\n", o->has_run ? " in the run phase" : "");
+	else
+		fputs("attrib.: nothing, because the program announces no components\n", to);
+	fprintf(to, "rec.:    the recorder, while the program runs; %.3f s before and after\n", outside_s(o));
+	fputs("dormant: counts and records nothing until it is asked to\n"
+	      "ns:      of the host, beyond the agent alone; ?: maybe noise\n"
+	      "bytes:   of the trace, without symbols and code\n", to);
+	for (unsigned i = 0; i < o->nr_notices; i++)
+		print_note(o->notice[i], to);
+}

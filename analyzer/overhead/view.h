@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What `tailor overhead` shows: a table for people, JSON for programs, a picture.  Context: thread. */
+#ifndef TAILOR_OVERHEAD_VIEW_H
+#define TAILOR_OVERHEAD_VIEW_H
+
+#include "analyzer/overhead/overhead.h"
+
+#include <stdio.h>
+
+/* At most 80 columns, but for the command's own line. */
+void overhead_text(const struct overhead *o, FILE *to);
+/* 0 or -ENOMEM.  Keys are stable: new ones may come, none goes. */
+int overhead_json(const struct overhead *o, FILE *to);
+
+/* The command as one line: blanks between words, control characters as '?', cut with "…" at max characters.  Freed by the
+ * caller; NULL without memory. */
+char *overhead_command(const struct overhead *o, size_t max);
+
+#endif

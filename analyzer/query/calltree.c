@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/query/calltree.h"
+
+#include "analyzer/model/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 4096
+
+struct making {
+	const struct report *r;
+	struct calltree *t;
+	struct intern calls; /* (parent, key) -> 1 + call */
+	struct stacks *stacks;
+	bool failed;
+};
+
+/* What a frame counts for; 0: for its caller's, because it is of no component. */
+static uint32_t key_of(struct making *m, uint32_t node)
+{
+	if (m->t->level == LEVELS_MAX)
+		return m->stacks->node[node].function;
+	return stacks_component(m->stacks, &m->r->model->dictionary, node, m->t->level);
+}
+
+static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
+{
+	struct calltree *t = m->t;
+	uint32_t i = intern_find(&m->calls, parent, key);
+
+	if (i)
+		return i - 1;
+	if (t->nr == t->capacity) {
+		uint32_t capacity = t->capacity ? 2 * t->capacity : 256;
+		struct call *bigger = realloc(t->call, capacity * sizeof(*bigger));
+
+		if (!bigger) {
+			m->failed = true;
+			return parent;
+		}
+		t->call = bigger;
+		t->capacity = capacity;
+	}
+	t->call[t->nr] = (struct call){ .parent = parent, .key = key, .flags = flags,
+					.depth = t->nr ? t->call[parent].depth + 1 : 0 };
+	if (!intern_set(&m->calls, parent, key, t->nr + 1))
+		m->failed = true;
+	return t->nr++;
+}
+
+/* Looks up the way from a new call. */
+static void find_again(struct calltree *t, uint32_t call)
+{
+	struct call *c = &t->call[call];
+	uint32_t caller = t->call[c->parent].key;
+
+	for (uint32_t at = c->parent; at && !c->pair_again; at = t->call[at].parent)
+		if (t->call[at].key == c->key) {
+			c->again = true;
+			c->pair_again = t->call[t->call[at].parent].key == caller;
+		}
+}
+
+/* The call of key from parent. */
+static uint32_t go(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
+{
+	struct calltree *t = m->t;
+	uint32_t nr = t->nr, call;
+
+	if (key == 0)
+		return parent;
+	if (t->level == LEVELS_MAX) {
+		if (t->call[parent].key == key && parent)
+			return parent;
+	} else {
+		for (uint32_t at = parent; at; at = t->call[at].parent)
+			if (t->call[at].key == key)
+				return at;
+	}
+	if (t->call[parent].depth >= DEPTH_MAX)
+		return parent;
+	call = add_call(m, parent, key, flags);
+	if (t->nr > nr)
+		find_again(t, call);
+	return call;
+}
+
+static void add_own(struct making *m, uint32_t call, const struct group_sum *sum)
+{
+	m->t->call[call].own += report_measure(m->r, sum);
+	m->t->call[call].own_samples += sum->samples;
+}
+
+static void make_down(struct making *m, const struct report_group *g)
+{
+	const uint32_t unseen = UINT32_MAX;
+	uint32_t *call = calloc((size_t)m->stacks->nr + 1, sizeof(*call));
+
+	if (!call) {
+		m->failed = true;
+		return;
+	}
+	/* stacks are of all samples, groups of those that pass the filter */
+	for (uint32_t n = 1; n < m->stacks->nr; n++)
+		call[n] = unseen;
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		for (uint32_t n = report_value(g, i, 0); n < m->stacks->nr && call[n] == unseen; n = m->stacks->node[n].caller)
+			call[n] = 0;
+	for (uint32_t n = 1; n < m->stacks->nr; n++) /* callers come before callees */
+		if (call[n] != unseen)
+			call[n] = go(m, call[m->stacks->node[n].caller], key_of(m, n), m->stacks->node[n].flags);
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		if (report_value(g, i, 0) < m->stacks->nr)
+			add_own(m, call[report_value(g, i, 0)], &g->g.sum[i]);
+	free(call);
+}
+
+static void make_up(struct making *m, const struct report_group *g)
+{
+	for (uint32_t i = 0; i < g->g.nr; i++) {
+		uint32_t node = report_value(g, i, 0), at = 0;
+
+		for (uint32_t n = 0; node && node < m->stacks->nr && n < DEPTH_MAX; node = m->stacks->node[node].caller, n++)
+			at = go(m, at, key_of(m, node), m->stacks->node[node].flags);
+		add_own(m, at, &g->g.sum[i]);
+	}
+}
+
+static int by_total(const void *a, const void *b, void *calls)
+{
+	const struct call *c = calls;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	if (c[i].total < c[j].total || c[i].total > c[j].total)
+		return c[i].total > c[j].total ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static bool settle(struct calltree *t)
+{
+	t->children = calloc((size_t)t->nr + 1, sizeof(*t->children));
+	if (!t->children)
+		return false;
+	for (uint32_t i = t->nr; i-- > 0;) {
+		struct call *c = &t->call[i];
+
+		c->total += c->own;
+		c->total_samples += c->own_samples;
+		if (i) {
+			t->call[c->parent].total += c->total;
+			t->call[c->parent].total_samples += c->total_samples;
+			t->call[c->parent].nr_children++;
+		}
+	}
+	for (uint32_t i = 0, at = 0; i < t->nr; at += t->call[i++].nr_children)
+		t->call[i].child = t->children + at;
+	for (uint32_t i = 0; i < t->nr; i++)
+		t->call[i].nr_children = 0;
+	for (uint32_t i = 1; i < t->nr; i++) {
+		struct call *parent = &t->call[t->call[i].parent];
+
+		parent->child[parent->nr_children++] = i;
+	}
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->call[i].nr_children)
+			qsort_r(t->call[i].child, t->call[i].nr_children, sizeof(uint32_t), by_total, t->call);
+	return true;
+}
+
+bool calltree_make(const struct report *r, const struct report_group *g, uint32_t level, bool inverted, struct calltree *t)
+{
+	struct making m = { .r = r, .t = t, .stacks = &((struct attribution *)(uintptr_t)r->a)->stacks };
+
+	memset(t, 0, sizeof(*t));
+	t->level = level;
+	add_call(&m, 0, 0, 0);
+	if (!m.failed && inverted)
+		make_up(&m, g);
+	else if (!m.failed)
+		make_down(&m, g);
+	intern_fini(&m.calls);
+	return !m.failed && settle(t);
+}
+
+void calltree_fini(struct calltree *t)
+{
+	free(t->call);
+	free(t->children);
+	memset(t, 0, sizeof(*t));
+}
+
+const char *calltree_name(const struct report *r, const struct calltree *t, uint32_t call, char *spare)
+{
+	uint32_t key = t->call[call].key;
+
+	if (call == 0)
+		return "(all)";
+	if (t->level != LEVELS_MAX)
+		return report_component_name(r, key, spare);
+	return key < r->a->nr_functions && *r->a->function[key].name ? r->a->function[key].name : "(no name)";
+}

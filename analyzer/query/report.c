@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/query/report.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUPS_FIRST 64u
+#define BIN_FIRST_NS (1u << 16)
+
+static struct report_group nowhere = { .g = { .nr_keys = 1 } };
+
+static bool place(struct report_group *g, uint32_t capacity)
+{
+	void *memory = malloc(group_bytes(g->g.nr_keys, capacity));
+
+	if (!memory)
+		return false;
+	g->memory = memory;
+	group_place(&g->g, memory, capacity);
+	return true;
+}
+
+struct report_group *report_group(struct report *r, unsigned flags, ...)
+{
+	struct report_group *g = r->nr_groups < REPORT_GROUPS_MAX ? calloc(1, sizeof(*g)) : NULL;
+	va_list keys;
+
+	if (!g) {
+		r->error = -ENOMEM;
+		return &nowhere;
+	}
+	g->report = r;
+	g->flags = flags;
+	va_start(keys, flags);
+	for (int key = va_arg(keys, int); key >= 0 && g->g.nr_keys < GROUP_KEYS_MAX; key = va_arg(keys, int)) {
+		g->g.key[g->g.nr_keys++] = (uint32_t)key;
+		if (key == TABLE_EVENT)
+			g->flags |= REPORT_ALL_EVENTS;
+	}
+	va_end(keys);
+	g->g.bin_ns = BIN_FIRST_NS;
+	g->g.origin_ns = r->model->begin_ns;
+	if (!place(g, GROUPS_FIRST)) {
+		free(g);
+		r->error = -ENOMEM;
+		return &nowhere;
+	}
+	r->group[r->nr_groups++] = g;
+	return g;
+}
+
+void *report_state(struct report *r, size_t bytes, void (*fini)(void *state))
+{
+	void *state = r->nr_states < REPORT_EACH_MAX ? calloc(1, bytes) : NULL;
+
+	if (state)
+		r->state[r->nr_states++] = (struct report_state){ state, fini };
+	else
+		r->error = -ENOMEM;
+	return state;
+}
+
+void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
+						uint32_t nr), void *context)
+{
+	if (r->nr_each == REPORT_EACH_MAX || !context)
+		r->error = -ENOMEM;
+	else
+		r->each[r->nr_each++] = (struct report_each){ rows, context };
+}
+
+/* The same groups in other memory: of more room, or with bins of twice the width. */
+static int rebuild(struct report_group *g, uint32_t capacity, unsigned shift)
+{
+	struct report_group old = *g;
+
+	if (!place(g, capacity)) {
+		*g = old;
+		return -ENOMEM;
+	}
+	group_merge(&g->g, &old.g, shift);
+	free(old.memory);
+	g->g.bin_ns <<= shift;
+	return 0;
+}
+
+static bool has_bins(const struct report_group *g)
+{
+	for (uint32_t k = 0; k < g->g.nr_keys; k++)
+		if (g->g.key[k] == GROUP_BIN)
+			return true;
+	return false;
+}
+
+static int add_rows(struct report_group *g, const struct table *t, const uint32_t *rows, uint32_t nr, uint64_t last_ns)
+{
+	if (has_bins(g)) {
+		unsigned shift = 0;
+
+		while (last_ns > g->g.origin_ns && ((last_ns - g->g.origin_ns) / (g->g.bin_ns << shift)) >= REPORT_BINS_MAX)
+			shift++;
+		if (shift && rebuild(g, g->g.capacity, shift))
+			return -ENOMEM;
+	}
+	for (uint32_t done = 0; done < nr;) {
+		done += group_add(&g->g, t, rows + done, nr - done);
+		if (done < nr && (g->g.capacity >= 1u << 30 || rebuild(g, 4 * g->g.capacity, 0)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int reserve_scratch(struct report *r, uint32_t nr)
+{
+	if (nr <= r->scratch)
+		return 0;
+	free(r->selected);
+	free(r->rows);
+	r->selected = malloc((size_t)nr * 4);
+	r->rows = malloc((size_t)nr * 4);
+	r->scratch = r->selected && r->rows ? nr : 0;
+	return r->scratch ? 0 : -ENOMEM;
+}
+
+uint64_t report_sums_by(const struct report *r)
+{
+	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE | (r->summary ? summary_sums_by(r->summary, r->model) : 0);
+
+	if (r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
+		return 0;
+	for (uint32_t i = 0; i < r->filter.table.nr_conditions; i++)
+		by |= 1ull << r->filter.condition[i].column;
+	for (uint32_t i = 0; i < r->nr_groups; i++) {
+		const struct report_group *g = r->group[i];
+
+		by |= (g->flags & REPORT_RUN) && r->has_run ? 1ull << TABLE_PHASE : 0;
+		for (uint32_t k = 0; k < g->g.nr_keys; k++) {
+			if (g->g.key[k] >= TABLE_COLUMNS || g->g.key[k] == TABLE_SAMPLE || g->g.key[k] == TABLE_MEMORY)
+				return 0;
+			by |= 1ull << g->g.key[k];
+		}
+	}
+	return by;
+}
+
+/* Which samples the selected rows are. */
+static void count_rows(struct report *r, const struct table *t, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t row = r->selected[i];
+		uint64_t first_ns = t->sum ? t->sum[row].first_ns : t->time_ns[row], last_ns = t->sum ? t->sum[row].last_ns : first_ns;
+
+		if (r->samples <= 0 || first_ns < r->first_ns)
+			r->first_ns = first_ns;
+		if (last_ns > r->last_ns)
+			r->last_ns = last_ns;
+		r->samples += t->sum ? t->sum[row].samples : t->share[row];
+	}
+}
+
+int report_rows(void *context, const struct attribution *a, const struct table *t)
+{
+	struct report *r = context;
+	const struct table_condition in_run = { .column = TABLE_PHASE, .low = 0, .high = 0, .not = true };
+	const struct table_condition of_event = { .column = TABLE_EVENT, .low = r->event, .high = r->event };
+	uint32_t nr;
+	int ret = 0;
+
+	r->a = a;
+	if (r->error || reserve_scratch(r, t->nr) || filter_update(&r->filter, a))
+		return -ENOMEM;
+	nr = table_select(t, &r->filter.table, NULL, t->nr, r->selected);
+	count_rows(r, t, nr);
+	if (r->summary) {
+		r->summary->event = r->event;
+		ret = summary_rows(r->summary, a, t, r->selected, nr);
+	}
+	for (uint32_t i = 0; ret == 0 && i < r->nr_each; i++)
+		ret = r->each[i].rows(r->each[i].context, a, t, r->selected, nr);
+	for (uint32_t i = 0; ret == 0 && i < r->nr_groups; i++) {
+		struct report_group *g = r->group[i];
+		struct table_condition conditions[2];
+		struct table_filter f = { .conditions = conditions };
+		const uint32_t *rows = r->selected;
+		uint32_t nr_rows = nr;
+
+		if (!(g->flags & REPORT_ALL_EVENTS))
+			conditions[f.nr_conditions++] = of_event;
+		if ((g->flags & REPORT_RUN) && r->has_run)
+			conditions[f.nr_conditions++] = in_run;
+		if (f.nr_conditions) {
+			nr_rows = table_select(t, &f, r->selected, nr, r->rows);
+			rows = r->rows;
+		}
+		ret = add_rows(g, t, rows, nr_rows, r->last_ns);
+	}
+	return ret;
+}
+
+bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first)
+{
+	struct report *r = context;
+	uint32_t passed;
+
+	if (filter_update(&r->filter, a)) {
+		r->error = -ENOMEM;
+		return false;
+	}
+	for (uint32_t row = first; row < t->nr; row++)
+		if (table_select(t, &r->filter.table, &row, 1, &passed))
+			return true;
+	return false;
+}
+
+void report_fini(struct report *r)
+{
+	for (uint32_t i = 0; i < r->nr_groups; i++) {
+		free(r->group[i]->memory);
+		free(r->group[i]);
+	}
+	for (uint32_t i = 0; i < r->nr_states; i++) {
+		if (r->state[i].fini)
+			r->state[i].fini(r->state[i].state);
+		free(r->state[i].state);
+	}
+	summary_destroy(r->summary);
+	filter_fini(&r->filter);
+	free(r->selected);
+	free(r->rows);
+	memset(r, 0, sizeof(*r));
+}
+
+double report_measure(const struct report *r, const struct group_sum *s)
+{
+	(void)r;
+	return summary_measure(s);
+}
+
+const char *report_unit(const struct report *r)
+{
+	const struct event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
+
+	return e && e->unit && *e->unit ? e->unit : "samples";
+}
+
+uint32_t report_level(const struct report *r, const char *name)
+{
+	const struct dictionary *d = &r->model->dictionary;
+
+	if (!name)
+		return summary_plan_level(d);
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		if (d->level[i].name && strcmp(d->level[i].name, name) == 0)
+			return i;
+	return LEVELS_MAX;
+}
+
+const char *report_level_name(const struct report *r, uint32_t level)
+{
+	const char *name = level < r->model->dictionary.nr_levels ? r->model->dictionary.level[level].name : NULL;
+
+	return name && *name ? name : "component";
+}
+
+const char *report_component_name(const struct report *r, uint32_t component, char *spare)
+{
+	const struct component *c = &r->model->dictionary.component[component];
+
+	if (component == COMPONENT_NONE)
+		return "(none)";
+	if (c->name && *c->name)
+		return c->name;
+	snprintf(spare, 32, "component %llu", (unsigned long long)c->id);
+	return spare;
+}
+
+void report_owners(const struct report *r, uint32_t component, uint32_t level, bool was_seen, char *text, size_t bytes)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	struct expansion e;
+	size_t used = 0;
+	char spare[32];
+
+	*text = 0;
+	dictionary_expand(d, &component, 1, was_seen ? 0 : r->a->last_ns, &e);
+	for (;;) {
+		uint32_t best = COMPONENT_NONE;
+		double most = 0;
+
+		for (uint32_t i = 0; i < e.nr; i++) {
+			double share = 0;
+
+			for (uint32_t n = 0; n < e.nr; n++) /* several ways may lead to the same */
+				share += e.row[n].component[level] == e.row[i].component[level] ? e.row[n].share : 0;
+			if (e.row[i].component[level] && share > most + 1e-9) {
+				best = e.row[i].component[level];
+				most = share;
+			}
+		}
+		if (!best)
+			break;
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " + " : "", report_component_name(r, best, spare));
+		if (used >= bytes)
+			return;
+		for (uint32_t i = 0; i < e.nr; i++)
+			if (e.row[i].component[level] == best)
+				e.row[i].component[level] = COMPONENT_NONE;
+	}
+	if (used)
+		return;
+	dictionary_expand(d, &component, 1, 0, &e); /* did it ever lead anywhere? */
+	for (uint32_t i = 0; i < e.nr; i++)
+		used |= e.row[i].component[level];
+	if (!used)
+		snprintf(text, bytes, "(none)");
+}
+
+struct order {
+	const struct report *r;
+	const struct report_group *g;
+};
+
+static int by_measure(const void *a, const void *b, void *context)
+{
+	const struct order *o = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	double x = report_measure(o->r, &o->g->g.sum[i]), y = report_measure(o->r, &o->g->g.sum[j]);
+
+	if (x < y || x > y)
+		return x > y ? -1 : 1;
+	return memcmp(o->g->g.value + (size_t)i * o->g->g.nr_keys, o->g->g.value + (size_t)j * o->g->g.nr_keys,
+		      o->g->g.nr_keys * 4);
+}
+
+uint32_t *report_order(const struct report *r, const struct report_group *g)
+{
+	uint32_t *order = malloc(((size_t)g->g.nr + 1) * sizeof(*order));
+
+	for (uint32_t i = 0; order && i < g->g.nr; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, g->g.nr, sizeof(*order), by_measure, &(struct order){ r, g });
+	return order;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A report in the making: views ask for groups before the samples are read, the sums are made in one pass over them, and
+ * then the views show them.
+ *
+ * Which rows a group sums up: those that pass the user's filter; of one event (the first, unless --event says another),
+ * because counts of different events do not add up, or of all events where the event is one of its keys; and, with
+ * REPORT_RUN, of the run phase where the host marked one.  Context: thread.
+ */
+#ifndef TAILOR_REPORT_H
+#define TAILOR_REPORT_H
+
+#include "analyzer/query/filter.h"
+#include "analyzer/query/summary.h"
+#include "analyzer/table/group.h"
+
+#define REPORT_RUN 1u	     /* inside of run marks only, if there are any and --mark does not say otherwise */
+#define REPORT_ALL_EVENTS 2u /* add up what passes the filter, whichever event it is of */
+
+#define REPORT_GROUPS_MAX 256
+#define REPORT_BINS_MAX 4096 /* of GROUP_BIN; bins grow twofold as needed */
+
+struct report_group {
+	struct group g;
+	void *memory;
+	unsigned flags;
+	struct report *report;
+};
+
+/* For what no sums tell: called with the rows that pass the filter, of all events, block by block; 0 or -errno. */
+struct report_each {
+	int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
+	void *context;
+};
+#define REPORT_EACH_MAX 16
+
+/* What a view keeps for itself; the report frees it. */
+struct report_state {
+	void *state;
+	void (*fini)(void *state);
+};
+
+struct report {
+	struct model *model;
+	struct trace_reader *reader; /* for what the model leaves in the trace: code bytes */
+	const struct attribution *a;
+	struct filter filter;
+	const struct filter_arguments *arguments;
+	const char *level; /* --level, or NULL */
+	bool stack_only;
+	bool hottest; /* listings: the hottest lines instead of the whole text */
+	bool stacks; /* somebody wants TABLE_STACK */
+	FILE *svg; /* for a view's picture, or NULL */
+	bool addresses; /* ... addresses, computed where they were not sampled */
+	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
+	double samples;		    /* ... how many */
+	bool has_run;		    /* there are run marks */
+	uint32_t event;		    /* the one that groups are of */
+	struct report_group *group[REPORT_GROUPS_MAX];
+	uint32_t nr_groups;
+	struct summary *summary; /* NULL unless somebody wants it */
+	struct report_each each[REPORT_EACH_MAX];
+	uint32_t nr_each;
+	struct report_state state[REPORT_EACH_MAX];
+	uint32_t nr_states;
+	uint32_t *selected, *rows; /* scratch of a block */
+	uint32_t scratch;
+	int error;
+};
+
+/* Ask for sums by keys (ended by -1).  Never NULL: a lack of memory shows in report.error. */
+struct report_group *report_group(struct report *r, unsigned flags, ...);
+/* Zeroed memory that lives as long as the report; fini(state), where there is one, is called before it goes.  NULL without memory. */
+void *report_state(struct report *r, size_t bytes, void (*fini)(void *state));
+/* Have all rows shown to somebody. */
+void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
+						uint32_t nr), void *context);
+/* What all that was asked for is made of: attribute_options.sums_by. */
+uint64_t report_sums_by(const struct report *r);
+/* attribute()'s callback; context is the report.  0 or -ENOMEM. */
+int report_rows(void *context, const struct attribution *a, const struct table *t);
+/* Does one of the rows from first on pass the filter?  attribute()'s callback, too. */
+bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first);
+void report_fini(struct report *r);
+
+/* What shares are made of: periods where samples have them, else their number. */
+double report_measure(const struct report *r, const struct group_sum *s);
+const char *report_unit(const struct report *r);
+/* The level called name (NULL: the plan level); LEVELS_MAX when there is none. */
+uint32_t report_level(const struct report *r, const char *name);
+const char *report_level_name(const struct report *r, uint32_t level);
+/* A component's name, "component 17" without one, "(none)" for nobody; spare has room for 32. */
+const char *report_component_name(const struct report *r, uint32_t component, char *spare);
+
+/*
+ * The names of those that a component leads to at a level, the largest share first: "hash join + group by"; itself at its own; "(none)".
+ * "": whom it led to was taken back (code that an optimizer removed), and no sample has seen it.
+ */
+void report_owners(const struct report *r, uint32_t component, uint32_t level, bool was_seen, char *text, size_t bytes);
+
+/* Groups of g, the largest first: indexes into g->g.sum; malloc()ed, the caller's.  NULL without memory. */
+uint32_t *report_order(const struct report *r, const struct report_group *g);
+/* Value of key k of group i. */
+static inline uint32_t report_value(const struct report_group *g, uint32_t i, uint32_t k)
+{
+	return g->g.value[(size_t)i * g->g.nr_keys + k];
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/scrub/scrub.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <string.h>
+
+#define PATH_BYTES_MAX 4096
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '@' || c == '!' || c == '#' || c == '$' || c == '.';
+}
+
+/* Bytes of a number at the start of text that is no part of a word; 0: none.  A label ("12:") is none. */
+static size_t number_at(const char *text, size_t bytes, char before)
+{
+	size_t n = 0, digits = 0;
+
+	if (is_word(before) || !bytes || !isdigit((unsigned char)*text))
+		return 0;
+	while (n < bytes && (isxdigit((unsigned char)text[n]) || text[n] == '.' || text[n] == 'x' || text[n] == 'X' ||
+			     ((text[n] == '+' || text[n] == '-') && n && (text[n - 1] == 'e' || text[n - 1] == 'E'))))
+		digits += isdigit((unsigned char)text[n++]) != 0;
+	if (n < bytes && (is_word(text[n]) || text[n] == ':'))
+		return 0;
+	return digits ? n : 0;
+}
+
+size_t scrub_literals(char *text, size_t bytes, bool numbers)
+{
+	size_t from = 0, to = 0;
+
+	while (from < bytes) {
+		char c = text[from], before = from ? text[from - 1] : ' ';
+		size_t number = numbers ? number_at(text + from, bytes - from, before) : 0;
+
+		if (number) {
+			text[to++] = '0';
+			from += number;
+			continue;
+		}
+		if (c == '\'' || c == '"') {
+			size_t end = from + 1;
+
+			/* to the closing quote of the same line; a doubled or escaped one is inside */
+			while (end < bytes && text[end] != '\n' && (text[end] != c || (end + 1 < bytes && text[end + 1] == c)))
+				end += text[end] == c || (text[end] == '\\' && end + 1 < bytes && text[end + 1] != '\n') ? 2 : 1;
+			if (end < bytes && text[end] == c) {
+				text[to++] = c;
+				if (end > from + 1)
+					text[to++] = '?';
+				text[to++] = c;
+				from = end + 1;
+				continue;
+			}
+		}
+		text[to++] = c;
+		from++;
+	}
+	return to;
+}
+
+size_t scrub_path(char *text, size_t bytes)
+{
+	size_t base = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		if (text[i] == '/')
+			base = i;
+	if (base == 0)
+		return bytes;
+	memmove(text, text + base, bytes - base);
+	if (text[0] == '/' && bytes - base == 1)
+		return 1;
+	return bytes - base;
+}
+
+size_t scrub_paths_in(char *text, size_t bytes)
+{
+	size_t to = 0;
+
+	for (size_t from = 0; from < bytes;) {
+		size_t end = from;
+
+		while (end < bytes && !isspace((unsigned char)text[end]))
+			end++;
+		if (end > from) { /* a word */
+			memmove(text + to, text + from, end - from);
+			to += text[to] == '/' ? scrub_path(text + to, end - from) : end - from;
+		}
+		if (end < bytes)
+			text[to++] = text[end++];
+		from = end;
+	}
+	return to;
+}
+
+void scrub_strings(char *bytes, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		size_t end = i, last = 0, slashes = 0;
+
+		/* a string begins behind a NUL, and is a path when it is absolute and printable to its end */
+		if (bytes[i] != '/' || (i && bytes[i - 1]))
+			continue;
+		while (end < nr && end - i < PATH_BYTES_MAX && bytes[end] && isprint((unsigned char)bytes[end])) {
+			if (bytes[end] == '/') {
+				slashes++;
+				last = end;
+			}
+			end++;
+		}
+		if (end < nr && !bytes[end] && slashes > 1)
+			for (size_t n = i; n < last; n++)
+				bytes[n] = bytes[n] == '/' ? '/' : 'x';
+		i = end > i ? end - 1 : i;
+	}
+}
+
+void scrub_elf_code(char *bytes, size_t nr)
+{
+	static const char *const constants[] = { ".rodata", ".lrodata", ".data", ".ldata" };
+	Elf64_Ehdr head;
+	Elf64_Shdr names, section;
+
+	if (nr < sizeof(head))
+		return;
+	memcpy(&head, bytes, sizeof(head));
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof(section) || head.e_shoff > nr ||
+	    head.e_shnum > (nr - head.e_shoff) / sizeof(section) || head.e_shstrndx >= head.e_shnum)
+		return;
+	memcpy(&names, bytes + head.e_shoff + head.e_shstrndx * sizeof(section), sizeof(names));
+	for (size_t i = 0; i < head.e_shnum; i++) {
+		bool drop;
+
+		memcpy(&section, bytes + head.e_shoff + i * sizeof(section), sizeof(section));
+		drop = section.sh_flags & SHF_EXECINSTR;
+		for (size_t c = 0; c < sizeof(constants) / sizeof(constants[0]); c++) {
+			size_t length = strlen(constants[c]);
+
+			drop |= names.sh_offset < nr && section.sh_name < nr - names.sh_offset &&
+				length <= nr - names.sh_offset - section.sh_name &&
+				memcmp(bytes + names.sh_offset + section.sh_name, constants[c], length) == 0;
+		}
+		if (drop && section.sh_type != SHT_NOBITS && section.sh_offset <= nr && section.sh_size <= nr - section.sh_offset)
+			memset(bytes + section.sh_offset, 0, section.sh_size);
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of an object's unwind information: an index of the FDEs that may be used, made once. */
+#include "analyzer/unwind/unwind_internal.h"
+
+#include "analyzer/unwind/debug_frame.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/textrel.h"
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+
+static int by_start(const void *a, const void *b)
+{
+	const struct known_fde *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool add_fde(void *context, const struct eh_frame_fde *f)
+{
+	struct known *k = context;
+
+	if (!f->bytes || f->offset > UINT32_MAX) /* 0: code that the linker left out */
+		return true;
+	if (f->expressions) {
+		if (!GROW(k->expressions, k->nr_expressions, k->expressions_capacity))
+			return false;
+		k->expressions[k->nr_expressions++] = f->start;
+	}
+	if (!GROW(k->fde, k->nr_fdes, k->fdes_capacity))
+		return false;
+	k->fde[k->nr_fdes++] = (struct known_fde){ f->start, f->bytes < UINT32_MAX ? (uint32_t)f->bytes : UINT32_MAX,
+						    (uint32_t)f->offset };
+	return true;
+}
+
+/* Addresses that count from the code; such sections have no address of their own, and are near the code now. */
+static void resolve_textrel(struct known *k, const struct unwind_object *o)
+{
+	struct elf_section text;
+
+	if (!elf_find_section(o->elf, ".text", &text))
+		return;
+	k->own_frames = textrel_resolve(k->frames, k->frames_bytes, k->frames_address ? k->frames_address : text.address, text.address);
+	if (!k->own_frames)
+		return;
+	k->frames = k->own_frames;
+	if (!k->frames_address)
+		k->frames_address = text.address;
+}
+
+static void find_frames(struct known *k, const struct unwind_object *o)
+{
+	struct elf_section s;
+	unsigned char *both;
+
+	if (!o->elf) {
+		k->frames = o->eh_frame;
+		k->frames_bytes = o->eh_frame_bytes;
+		k->frames_address = o->eh_frame_address;
+		return;
+	}
+	if (elf_find_section(o->elf, ".eh_frame", &s) && s.data) {
+		k->frames_address = s.address;
+		k->frames_bytes = s.bytes;
+		k->frames = s.data;
+		resolve_textrel(k, o);
+	}
+	if (elf_find_section(o->elf, ".debug_frame", &s) && s.data && s.bytes) {
+		if (!k->frames)
+			k->frames_address = o->start - o->bias; /* where libunwind's table reaches all code */
+		both = debug_frame_append(k->frames, &k->frames_bytes, &s);
+		if (both) {
+			free(k->own_frames);
+			k->frames = k->own_frames = both;
+		}
+	}
+}
+
+struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o)
+{
+	struct known **slot = &all->bucket[o->key % KNOWN_BUCKETS], *k;
+
+	if (!o->elf && !o->eh_frame)
+		return NULL;
+	for (k = *slot; k; k = k->next)
+		if (k->key == o->key)
+			return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->key = o->key;
+	k->next = *slot;
+	*slot = k;
+	find_frames(k, o);
+	if (k->frames)
+		eh_frame_each(k->frames, k->frames_bytes, k->frames_address, add_fde, k);
+	if (k->nr_fdes)
+		qsort(k->fde, k->nr_fdes, sizeof(*k->fde), by_start);
+	if (k->nr_expressions)
+		qsort(k->expressions, k->nr_expressions, sizeof(*k->expressions), by_address);
+	return k;
+}
+
+/* The number of those that begin at the address or before. */
+static uint32_t fdes_up_to(const struct known *k, uint64_t address)
+{
+	uint32_t low = 0, high = k->nr_fdes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (k->fde[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool known_program(const struct known *k, uint64_t address, struct cfi_program *out)
+{
+	uint32_t n = fdes_up_to(k, address);
+
+	return n > 0 && address - k->fde[n - 1].start < k->fde[n - 1].bytes &&
+	       eh_frame_program(k->frames, k->frames_bytes, k->frames_address, k->fde[n - 1].offset, out);
+}
+
+#define GAP_WIDE 65536u
+
+bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address)
+{
+	struct known *k = o->frame_pointers ? NULL : knowledge_get(all, o);
+	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
+
+	return o->frame_pointers ||
+	       (n > 0 && n < k->nr_fdes && k->fde[n].start - k->fde[n - 1].start > k->fde[n - 1].bytes + (uint64_t)GAP_WIDE);
+}
+
+void knowledge_fini(struct knowledge *all)
+{
+	knowledge_forget_code(all);
+	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
+		for (struct known *next, *k = all->bucket[b]; k; k = next) {
+			next = k->next;
+			if (k->table)
+				libunwind_table_free(k->table);
+			free(k->own_frames);
+			free(k->fde);
+			free(k->expressions);
+			free(k);
+		}
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/unwind/prologue_analysis.h"
+
+#include "analyzer/symbols/insn.h"
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RSP 7
+#define ENTRY_RSP (-8)	       /* at the first instruction: the return address is all that there is of the frame */
+#define FARTHEST (1 << 28)     /* numbers that are larger are none of a frame */
+#define NODES_MAX (1u << 18)
+#define STEPS_A_NODE 24u       /* most instructions are looked at once or twice: states only ever get to know less */
+#define RESTARTS_MAX 64
+
+static const uint8_t saved_register[CODE_NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
+#define CALL_CLOBBERS (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8)
+
+/* An instruction that a way leads to. */
+struct node {
+	uint32_t offset;
+	uint32_t caller; /* 1 + the call that this is behind, if nothing else leads here */
+	bool reached, waits;
+	bool no_return; /* a call that does not come back */
+	struct insn_step step;
+	struct code_state state; /* before it */
+};
+
+/* While rows are made. */
+struct reading {
+	const unsigned char *code;
+	uint32_t bytes;
+	uint32_t *at; /* 1 + node of an offset */
+	struct node *node;
+	uint32_t nr, capacity;
+	uint32_t *waiting; /* nodes */
+	uint32_t nr_waiting, waiting_capacity;
+	uint32_t *table; /* nodes that may jump by a table */
+	uint32_t nr_tables, tables_capacity;
+	uint64_t steps; /* work done, which is bounded */
+	bool not_understood, restart;
+};
+
+/* What stays: instructions by offset; those in a row that have the same state share it. */
+struct code_rows {
+	struct place {
+		uint32_t offset, bytes, state;
+	} *place;
+	uint32_t nr_places, nr_states;
+	struct code_state *state;
+};
+
+static int saved_index(uint8_t reg)
+{
+	for (int i = 0; i < CODE_NR_SAVED; i++)
+		if (saved_register[i] == reg)
+			return i;
+	return -1;
+}
+
+static bool is_number(int32_t v)
+{
+	return v != CODE_UNKNOWN && v != CODE_CALLERS;
+}
+
+static int32_t sum(int32_t a, int32_t b)
+{
+	int64_t v = (int64_t)a + b;
+
+	return is_number(a) && v < FARTHEST && v > -FARTHEST ? (int32_t)v : CODE_UNKNOWN;
+}
+
+/* ------------------------------------------------------------------------------------------------------ instructions */
+
+/* Bytes of the frame become something else. */
+static void forget_memory(struct reading *r, struct code_state *s, int32_t at, int32_t bytes)
+{
+	for (int i = 0; is_number(at) && i < CODE_NR_SAVED; i++)
+		if (s->slot[i] != CODE_UNKNOWN && s->slot[i] < at + bytes && at < s->slot[i] + 8)
+			s->slot[i] = CODE_UNKNOWN;
+	if (is_number(at) && at < 0 && at + bytes > -8) /* the return address */
+		r->not_understood = true;
+}
+
+static void store(struct reading *r, struct code_state *s, int32_t at, uint8_t reg)
+{
+	int i = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
+	bool callers = i >= 0 && s->reg[reg] == CODE_CALLERS;
+	int32_t before = i >= 0 ? s->slot[i] : CODE_UNKNOWN;
+
+	forget_memory(r, s, at, 8);
+	if (callers && is_number(at) && at <= -16)
+		s->slot[i] = before == CODE_UNKNOWN ? at : before;
+}
+
+static void load(struct code_state *s, int32_t at, uint8_t reg)
+{
+	int i = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
+
+	if (reg != INSN_NO_REGISTER)
+		s->reg[reg] = i >= 0 && is_number(at) && s->slot[i] == at ? CODE_CALLERS : CODE_UNKNOWN;
+}
+
+/* What lies below the stack pointer does not stay. */
+static void set_rsp(struct code_state *s, int32_t value)
+{
+	s->reg[RSP] = value;
+	for (int i = 0; value != CODE_UNKNOWN && i < CODE_NR_SAVED; i++)
+		if (s->slot[i] < value)
+			s->slot[i] = CODE_UNKNOWN;
+}
+
+static void run(struct reading *r, const struct insn_step *i, struct code_state *s)
+{
+	int32_t at = i->from == INSN_NO_REGISTER ? CODE_UNKNOWN : sum(s->reg[i->from], i->value);
+
+	switch (i->effect) {
+	case INSN_PUSH:
+		s->reg[RSP] = sum(s->reg[RSP], -8);
+		store(r, s, s->reg[RSP], i->to);
+		break;
+	case INSN_POP:
+		at = s->reg[RSP];
+		load(s, at, i->to);
+		if (i->to != RSP)
+			set_rsp(s, sum(at, 8));
+		break;
+	case INSN_LEAVE:
+		at = s->reg[6];
+		load(s, at, 6);
+		set_rsp(s, is_number(at) ? sum(at, 8) : CODE_UNKNOWN);
+		break;
+	case INSN_ADD:
+		if (i->to == RSP)
+			set_rsp(s, at);
+		else if (i->to != i->from || i->value != 0)
+			s->reg[i->to] = at;
+		break;
+	case INSN_STORE:
+		store(r, s, at, i->to);
+		break;
+	case INSN_LOAD:
+		load(s, at, i->to);
+		break;
+	case INSN_WRITE:
+		forget_memory(r, s, at, i->memory_bytes);
+		break;
+	default:
+		break;
+	}
+	for (unsigned n = 0; n < 16; n++)
+		if (i->writes & 1u << n)
+			s->reg[n] = CODE_UNKNOWN;
+	if (i->kind == INSN_CALL)
+		for (unsigned n = 0; n < 16; n++)
+			if (CALL_CLOBBERS & 1u << n)
+				s->reg[n] = CODE_UNKNOWN;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- ways */
+
+static void put_waiting(struct reading *r, uint32_t n)
+{
+	if (r->node[n].waits)
+		return;
+	if (!GROW(r->waiting, r->nr_waiting, r->waiting_capacity)) {
+		r->not_understood = true;
+		return;
+	}
+	r->node[n].waits = true;
+	r->waiting[r->nr_waiting++] = n;
+}
+
+/* The node at an offset, made when it is new; UINT32_MAX: there is no instruction, or too many are. */
+static uint32_t get_node(struct reading *r, uint64_t offset)
+{
+	struct insn_step step;
+
+	if (r->at[offset])
+		return r->at[offset] - 1;
+	if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
+		return UINT32_MAX;
+	if (r->nr == NODES_MAX || !GROW(r->node, r->nr, r->capacity) ||
+	    !GROW(r->table, r->nr_tables, r->tables_capacity)) {
+		r->not_understood = true;
+		return UINT32_MAX;
+	}
+	if (step.table)
+		r->table[r->nr_tables++] = r->nr;
+	r->node[r->nr] = (struct node){ .offset = (uint32_t)offset, .step = step };
+	r->at[offset] = ++r->nr;
+	return r->nr - 1;
+}
+
+static bool join_value(int32_t *to, int32_t from)
+{
+	if (*to == from || *to == CODE_UNKNOWN)
+		return false;
+	*to = CODE_UNKNOWN;
+	return true;
+}
+
+/* true: less is known than before. */
+static bool join(struct code_state *to, const struct code_state *from)
+{
+	bool changed = false;
+
+	for (unsigned n = 0; n < 16; n++)
+		changed |= join_value(&to->reg[n], from->reg[n]);
+	for (unsigned n = 0; n < CODE_NR_SAVED; n++)
+		changed |= join_value(&to->slot[n], from->slot[n]);
+	return changed;
+}
+
+/* A way leads to an offset; caller: 1 + the call before it, or 0. */
+static void lead(struct reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
+{
+	uint32_t n = offset < r->bytes ? get_node(r, offset) : UINT32_MAX;
+	struct node *to;
+
+	if (n == UINT32_MAX)
+		return;
+	to = &r->node[n];
+	if (!to->reached) {
+		to->reached = true;
+		to->state = *s;
+		to->caller = caller;
+		put_waiting(r, n);
+		return;
+	}
+	/* Two heights of the stack at one place: that cannot be.  If one comes from a call, that does not return. */
+	if (is_number(s->reg[RSP]) && is_number(to->state.reg[RSP]) && s->reg[RSP] != to->state.reg[RSP]) {
+		uint32_t call = caller ? caller : to->caller;
+
+		if (call) {
+			r->node[call - 1].no_return = r->restart = true;
+			return;
+		}
+	}
+	if (caller != to->caller)
+		to->caller = 0;
+	if (join(&to->state, s))
+		put_waiting(r, n);
+}
+
+static void leave(struct reading *r, const struct code_state *s)
+{
+	if (s->reg[RSP] != CODE_UNKNOWN && s->reg[RSP] != ENTRY_RSP)
+		r->not_understood = true;
+}
+
+static void follow(struct reading *r, uint32_t n)
+{
+	const struct node at = r->node[n];
+	const struct insn_step *i = &at.step;
+	struct code_state s = at.state;
+
+	if (i->stops)
+		return;
+	run(r, i, &s);
+	if (i->kind == INSN_RETURN)
+		leave(r, &s);
+	/* the target counts from the function's start; one that lies before it is a very large number */
+	if ((i->kind == INSN_JUMP || i->kind == INSN_BRANCH) && i->target)
+		lead(r, i->target, &s, 0);
+	if (i->kind != INSN_RETURN && i->kind != INSN_JUMP && !at.no_return)
+		lead(r, (uint64_t)at.offset + i->bytes, &s, i->kind == INSN_CALL ? n + 1 : 0);
+}
+
+static void follow_all(struct reading *r)
+{
+	while (r->nr_waiting && !r->not_understood && !r->restart) {
+		uint32_t n = r->waiting[--r->nr_waiting];
+
+		r->node[n].waits = false;
+		if (++r->steps > (uint64_t)STEPS_A_NODE * (r->nr + 64))
+			r->not_understood = true;
+		else
+			follow(r, n);
+	}
+}
+
+static const struct code_state entry_state = {
+	.reg = { CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_CALLERS, CODE_UNKNOWN, CODE_UNKNOWN, CODE_CALLERS, ENTRY_RSP,
+		 CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_CALLERS, CODE_CALLERS, CODE_CALLERS, CODE_CALLERS },
+	.slot = { CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN },
+};
+
+/* A jump to a register's value is one by a table, or a call that does not come back; that one leaves a frame that is gone.  With no
+ * frame there it is a table's if the value was computed just before. */
+static bool is_table_jump(const struct reading *r, const struct node *n)
+{
+	if (!n->reached || !n->step.table)
+		return false;
+	if (n->step.from == INSN_NO_REGISTER || n->state.reg[RSP] != ENTRY_RSP)
+		return true;
+	for (uint32_t back = 1; back <= 15 && back <= n->offset; back++) {
+		const struct node *before = r->at[n->offset - back] ? &r->node[r->at[n->offset - back] - 1] : NULL;
+
+		if (before && before->reached && before->step.bytes == back)
+			return before->step.writes & 1u << n->step.from;
+	}
+	return false;
+}
+
+/* The state in which all jumps by tables are made. */
+static bool find_table_state(struct reading *r, struct code_state *out)
+{
+	bool found = false;
+
+	for (uint32_t t = 0; t < r->nr_tables; t++) {
+		const struct node *n = &r->node[r->table[t]];
+
+		if (!is_table_jump(r, n))
+			continue;
+		if (!found)
+			*out = n->state;
+		else if (out->reg[RSP] != n->state.reg[RSP])
+			return false;
+		else
+			join(out, &n->state);
+		found = true;
+	}
+	r->steps += r->nr_tables;
+	return found;
+}
+
+/* Ways by tables are not seen: what no way has led to, behind an instruction that does not go on, is where they lead. */
+static void follow_tables(struct reading *r)
+{
+	struct code_state s;
+
+	for (uint64_t offset = 0; offset < r->bytes && !r->not_understood && !r->restart;) {
+		const struct node *n = r->at[offset] ? &r->node[r->at[offset] - 1] : NULL;
+		struct insn_step step;
+
+		if (n && n->reached) {
+			offset += n->step.bytes;
+			continue;
+		}
+		if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
+			return; /* data: who knows what is behind it */
+		if (step.nothing || step.stops) { /* between blocks */
+			offset += step.bytes;
+			continue;
+		}
+		if (!find_table_state(r, &s))
+			return;
+		lead(r, offset, &s, 0);
+		follow_all(r);
+		if (!r->at[offset])
+			return;
+	}
+}
+
+static void follow_from_start(struct reading *r)
+{
+	int restarts = 0;
+
+	do {
+		r->restart = false;
+		r->nr_waiting = 0;
+		for (uint32_t n = 0; n < r->nr; n++)
+			r->node[n].reached = r->node[n].waits = false;
+		lead(r, 0, &entry_state, 0);
+		follow_all(r);
+		follow_tables(r);
+	} while (r->restart && !r->not_understood && ++restarts < RESTARTS_MAX);
+	r->not_understood |= r->restart;
+}
+
+static uint32_t copy_places(const struct reading *r, struct code_rows *to)
+{
+	const struct code_state *last = NULL;
+	uint32_t nr = 0;
+
+	to->nr_states = 0;
+	for (uint32_t offset = 0; offset < r->bytes; offset++) {
+		const struct node *n = r->at[offset] ? &r->node[r->at[offset] - 1] : NULL;
+
+		if (!n || !n->reached)
+			continue;
+		if (!last || memcmp(last, &n->state, sizeof(*last)) != 0) {
+			if (to->state)
+				to->state[to->nr_states] = n->state;
+			to->nr_states++;
+			last = &n->state;
+		}
+		if (to->place)
+			to->place[nr] = (struct place){ offset, n->step.bytes, to->nr_states - 1 };
+		nr++;
+	}
+	return nr;
+}
+
+static bool keep(const struct reading *r, struct code_rows *to)
+{
+	uint32_t nr = copy_places(r, to);
+
+	to->place = calloc(nr + 1, sizeof(*to->place));
+	to->state = calloc(to->nr_states + 1, sizeof(*to->state));
+	if (!to->place || !to->state)
+		return false;
+	to->nr_places = copy_places(r, to);
+	return true;
+}
+
+struct code_rows *code_rows_create(const void *function, size_t bytes)
+{
+	struct reading r = { .code = function, .bytes = (uint32_t)bytes };
+	struct code_rows *out = calloc(1, sizeof(*out));
+
+	if (!out || !bytes || bytes > CODE_ROWS_BYTES_MAX)
+		return out;
+	r.at = calloc(bytes, sizeof(*r.at));
+	r.not_understood = !r.at;
+	if (r.at)
+		follow_from_start(&r);
+	if (!r.not_understood && !keep(&r, out)) {
+		code_rows_destroy(out);
+		out = NULL;
+	}
+	free(r.waiting);
+	free(r.table);
+	free(r.node);
+	free(r.at);
+	return out;
+}
+
+void code_rows_destroy(struct code_rows *r)
+{
+	if (!r)
+		return;
+	free(r->place);
+	free(r->state);
+	free(r);
+}
+
+size_t code_rows_size(const struct code_rows *r)
+{
+	return sizeof(*r) + r->nr_places * sizeof(*r->place) + r->nr_states * sizeof(*r->state);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- answers */
+
+/* The instruction that begins last before or at an offset, if it covers that. */
+static const struct place *find_place(const struct code_rows *r, uint64_t offset)
+{
+	uint32_t low = 0, high = r->nr_places;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (r->place[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && offset - r->place[low - 1].offset < r->place[low - 1].bytes ? &r->place[low - 1] : NULL;
+}
+
+bool code_rows_state(const struct code_rows *r, uint64_t offset, struct code_state *out)
+{
+	const struct place *p = find_place(r, offset);
+
+	if (!p || p->offset != offset)
+		return false;
+	*out = r->state[p->state];
+	return true;
+}
+
+/* rsp, rbp, then any register that leads to the frame. */
+static bool find_cfa(const struct code_state *s, struct cfi_place *out)
+{
+	static const uint8_t first[] = { RSP, 6 };
+	uint32_t reg = CFI_REGISTERS;
+
+	for (uint32_t n = 16; n-- > 0;)
+		if (is_number(s->reg[n]))
+			reg = n;
+	for (size_t n = sizeof(first); n-- > 0;)
+		if (is_number(s->reg[first[n]]))
+			reg = first[n];
+	if (reg == CFI_REGISTERS)
+		return false;
+	*out = (struct cfi_place){ .where = CFI_REGISTER, .reg = reg, .value = -(int64_t)s->reg[reg] };
+	return true;
+}
+
+bool code_rows_find(const struct code_rows *r, uint64_t offset, struct cfi_row *out)
+{
+	const struct place *at = find_place(r, offset);
+	const struct code_state *s = at ? &r->state[at->state] : NULL;
+
+	memset(out, 0, sizeof(*out));
+	if (!s || !find_cfa(s, &out->cfa))
+		return false;
+	for (unsigned n = 0; n < CFI_REGISTERS; n++)
+		out->reg[n].where = CFI_UNDEFINED;
+	for (unsigned i = 0; i < CODE_NR_SAVED; i++) {
+		struct cfi_place *p = &out->reg[saved_register[i]];
+
+		if (s->reg[saved_register[i]] == CODE_CALLERS)
+			p->where = CFI_SAME;
+		else if (s->slot[i] != CODE_UNKNOWN)
+			*p = (struct cfi_place){ .where = CFI_AT, .value = s->slot[i] };
+	}
+	out->reg[CFI_RETURN] = (struct cfi_place){ .where = CFI_AT, .value = -8 };
+	return true;
+}
+
+bool code_ends_with_call(const void *bytes, size_t nr)
+{
+	struct insn_step i;
+
+	for (size_t n = 2; n <= 8 && n <= nr; n++)
+		if (insn_read_step((const unsigned char *)bytes + nr - n, n, 0, &i) && i.bytes == n && i.kind == INSN_CALL)
+			return true;
+	return false;
+}

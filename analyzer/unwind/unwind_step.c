@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* From a frame to its caller's: as a row says, or by the frame pointer. */
+#include "analyzer/unwind/unwind_internal.h"
+
+struct memory {
+	const struct unwind_input *input;
+	enum unwind_end end;
+};
+
+static bool read_memory(void *context, uint64_t address, uint64_t *word)
+{
+	struct memory *m = context;
+
+	return stack_read(m->input, address, word, &m->end);
+}
+
+enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r)
+{
+	struct memory memory = { in, UNWIND_BROKEN };
+	struct cfi_machine machine = { r->value, r->known, read_memory, &memory };
+	struct unwind_registers out = { .known = 1u << UNWIND_RSP };
+	uint64_t cfa = 0;
+
+	switch (row->cfa.where) {
+	case CFI_REGISTER:
+		if (!(r->known & 1u << row->cfa.reg))
+			return UNWIND_BROKEN;
+		cfa = r->value[row->cfa.reg] + (uint64_t)row->cfa.value;
+		break;
+	case CFI_EXPRESSION:
+		if (!cfi_evaluate(row->cfa.expression, row->cfa.expression_end, NULL, &machine, &cfa))
+			return memory.end;
+		break;
+	default:
+		return UNWIND_BROKEN;
+	}
+	for (unsigned i = 0; i < CFI_REGISTERS; i++) {
+		const struct cfi_place *p = &row->reg[i];
+		uint64_t value = 0;
+		bool known = true;
+
+		if (i == CFI_RSP)
+			continue;
+		switch (p->where) {
+		case CFI_SAME:
+			known = (SAVED_MASK & r->known & 1u << i) != 0;
+			value = r->value[i];
+			break;
+		case CFI_UNDEFINED:
+			known = false;
+			break;
+		case CFI_AT:
+			value = r->value[i];
+			known = row->lowered && cfa + (uint64_t)p->value < r->value[UNWIND_RSP] ?
+				(SAVED_MASK & r->known & 1u << i) != 0 : read_memory(&memory, cfa + (uint64_t)p->value, &value);
+			break;
+		case CFI_IS:
+			value = cfa + (uint64_t)p->value;
+			break;
+		case CFI_REGISTER:
+			known = (r->known & 1u << p->reg) != 0;
+			value = r->value[p->reg];
+			break;
+		case CFI_EXPRESSION:
+			known = cfi_evaluate(p->expression, p->expression_end, &cfa, &machine, &value) &&
+				read_memory(&memory, value, &value);
+			break;
+		case CFI_COMPUTED:
+			known = cfi_evaluate(p->expression, p->expression_end, &cfa, &machine, &value);
+			break;
+		}
+		if (!known)
+			continue;
+		out.value[i] = value;
+		out.known |= 1u << i;
+	}
+	if (!(out.known & 1u << CFI_RETURN))
+		return memory.end;
+	out.value[UNWIND_RSP] = cfa;
+	*r = out;
+	return UNWIND_STOPPED;
+}
+
+bool leave_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
+{
+	uint64_t rbp = r->value[UNWIND_RBP], above, ip;
+	bool goes_on;
+	enum unwind_end end;
+
+	if (!(r->known & 1u << UNWIND_RBP) || rbp < r->value[UNWIND_RSP] || rbp % 8 || !stack_read(in, rbp, &above, &end) ||
+	    !stack_read(in, rbp + 8, &ip, &end))
+		return false;
+	goes_on = !above || above > rbp;
+	if (!goes_on && !in_chain)
+		return false;
+	*r = (struct unwind_registers){ .known = (unsigned)goes_on << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
+	r->value[UNWIND_RBP] = above;
+	r->value[UNWIND_RSP] = rbp + 16;
+	r->value[UNWIND_RIP] = ip;
+	return true;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * asm: the machine code of the hottest generated functions, with the lines that it came from between instructions, samples per
+ * instruction and arrows for jumps; from the trace alone.  With --hottest the instructions that cost most.
+ */
+#include "analyzer/query/code_bytes.h"
+#include "analyzer/symbols/insn.h"
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTIONS_MAX 64
+#define FUNCTION_BYTES_MAX (1u << 20)
+#define LANES 4
+#define SHOWN_PART 0.01 /* of all: colder functions are left out, unless --top 0 */
+
+static void prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+}
+
+struct hit { /* one address, one event */
+	uint32_t code, event; /* code: 1 + number */
+	uint64_t ip;
+	const struct group_sum *sum;
+};
+
+struct hot { /* one function */
+	struct code_bytes place;
+	char name[256];
+	double measure, samples;
+	uint32_t first, nr; /* hits */
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+static int by_measure(const void *a, const void *b)
+{
+	const struct hot *x = a, *y = b;
+
+	if (x->measure < y->measure || x->measure > y->measure)
+		return x->measure > y->measure ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+#define PAGE_BYTES 4096u
+#define REGION_REST 16u
+
+/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
+static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
+{
+	struct elf_function f;
+
+	memset(h, 0, sizeof(*h));
+	h->place.code = c;
+	if (c->kind == CODE_LOAD) {
+		h->place.start = c->address;
+		h->place.end = c->address + c->bytes;
+		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
+		return true;
+	}
+	if (c->kind == CODE_REGION) {
+		h->place.start = ip;
+		h->place.end = (ip | (PAGE_BYTES - 1)) + 1;
+		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
+		return ip < h->place.end;
+	}
+	if (c->kind != CODE_ELF || !elf_find_function(c->elf, ip, &f) || f.bytes == 0)
+		return false;
+	h->place.start = f.address;
+	h->place.end = f.address + f.bytes;
+	snprintf(h->name, sizeof(h->name), "%s", f.name);
+	return true;
+}
+
+static uint32_t find_hot(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out)
+{
+	struct hot *list = calloc((size_t)nr + 1, sizeof(*list));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; list && i < nr; i++) {
+		const struct code *c = hit[i].code && hit[i].code <= r->model->nr_code ? r->model->code[hit[i].code - 1] : NULL;
+		struct hot *last = n ? &list[n - 1] : NULL;
+
+		if (!c)
+			continue;
+		if (!last || last->place.code != c || hit[i].ip < last->place.start || hit[i].ip >= last->place.end) {
+			struct hot h;
+
+			if (!function_at(c, hit[i].ip, &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
+				continue;
+			h.first = i;
+			list[n++] = h;
+			last = &list[n - 1];
+		}
+		last->nr = i + 1 - last->first;
+		if (hit[i].event == r->event) {
+			last->measure += report_measure(r, hit[i].sum);
+			last->samples += hit[i].sum->samples;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) { /* what lies behind the last sample of a page may be anything */
+		uint64_t last = hit[list[i].first + list[i].nr - 1].ip;
+
+		if (list[i].place.code->kind == CODE_REGION && list[i].place.end - last > REGION_REST)
+			list[i].place.end = last + REGION_REST;
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), by_measure);
+	*out = list;
+	return n;
+}
+
+/* -------------------------------------------------------------------------------------------------------- one function */
+
+struct step { /* an instruction */
+	uint64_t address;
+	struct insn insn;
+	int to; /* step that it jumps to, or -1 */
+	unsigned char lane; /* of the jump: 1 is the innermost; 0: none */
+	const struct group_sum *sum[VIEW_EVENTS_MAX];
+	const char *file;
+	uint32_t line;
+	const char *refers; /* symbol in it */
+};
+
+static void line_of(const struct code *c, struct step *s)
+{
+	const struct code_line *row = NULL;
+	struct elf_line l;
+
+	if (c->kind == CODE_ELF) {
+		if (elf_find_line(c->elf, s->address, &l)) {
+			s->file = l.file;
+			s->line = l.line;
+		}
+		return;
+	}
+	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= s->address; i++)
+		row = &c->lines[i];
+	if (row) {
+		s->file = row->file;
+		s->line = row->line;
+	}
+}
+
+static int find_step(const struct step *s, int nr, uint64_t address)
+{
+	int low = 0, high = nr;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (s[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nr && s[low].address == address ? low : -1;
+}
+
+static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigned lane)
+{
+	for (int i = 0; i < nr; i++) {
+		int low = i < s[i].to ? i : s[i].to, high = i < s[i].to ? s[i].to : i;
+
+		if (s[i].to >= 0 && s[i].lane == lane && low <= to && high >= from)
+			return false;
+	}
+	return true;
+}
+
+/* Short jumps inside, long ones outside of them; what finds no lane has no arrow. */
+static void give_lanes(struct step *s, int nr)
+{
+	for (int length = 1; length < nr; length *= 2)
+		for (int i = 0; i < nr; i++) {
+			int low = i < s[i].to ? i : s[i].to, high = i < s[i].to ? s[i].to : i;
+
+			if (s[i].to < 0 || s[i].lane || high - low >= 2 * length)
+				continue;
+			for (unsigned lane = 1; lane <= LANES && !s[i].lane; lane++)
+				if (lane_is_free(s, nr, low, high, lane))
+					s[i].lane = (unsigned char)lane;
+		}
+}
+
+static struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps)
+{
+	static const struct group_sum none;
+	uint64_t bytes = h->place.end - h->place.start;
+	struct step *s = calloc(bytes + 1, sizeof(*s));
+	uint32_t at_hit = h->first;
+	int nr = 0;
+
+	for (uint64_t at = 0; s && at < bytes; at += s[nr++].insn.bytes) {
+		struct step *step = &s[nr];
+
+		step->address = h->place.start + at;
+		insn_decode(h->place.bytes + at, bytes - at, step->address, &step->insn);
+		step->to = -1;
+		line_of(h->place.code, step);
+		if (h->place.code->kind == CODE_ELF)
+			elf_find_reference(h->place.code->elf, step->address, step->insn.bytes, &step->refers);
+		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+			step->sum[e] = &none;
+		/* a sample inside of an instruction (a wrong byte before it) counts with it */
+		for (; at_hit < h->first + h->nr && hit[at_hit].ip < step->address + step->insn.bytes; at_hit++)
+			if (hit[at_hit].event < VIEW_EVENTS_MAX)
+				step->sum[hit[at_hit].event] = hit[at_hit].sum;
+	}
+	for (int i = 0; i < nr; i++)
+		if ((s[i].insn.kind == INSN_JUMP || s[i].insn.kind == INSN_BRANCH) && !s[i].refers)
+			s[i].to = find_step(s, nr, s[i].insn.target);
+	if (s)
+		give_lanes(s, nr);
+	*nr_steps = nr;
+	return s;
+}
+
+/* The gutter of row i; between: the row of a source line in front of it. */
+static void draw_arrows(const struct step *s, int nr, int i, bool between, bool utf8, char text[4 * (LANES + 2)])
+{
+	const char *cell[LANES + 1];
+	char *at = text;
+	int reach = 0; /* lanes left of which a horizontal line runs */
+	bool arrives = false;
+
+	for (int lane = 0; lane <= LANES; lane++)
+		cell[lane] = NULL;
+	for (int n = 0; n < nr; n++) {
+		int low = n < s[n].to ? n : s[n].to, high = n < s[n].to ? s[n].to : n;
+
+		if (!s[n].lane || i < low || i > high || (between && i == low))
+			continue;
+		if (!between && (i == low || i == high)) {
+			cell[s[n].lane] = i == low ? (utf8 ? "╭" : ".") : utf8 ? "╰" : "`";
+			reach = s[n].lane > reach ? s[n].lane : reach;
+			arrives |= i == s[n].to;
+		} else if (!cell[s[n].lane]) {
+			cell[s[n].lane] = utf8 ? "│" : "|";
+		}
+	}
+	for (int lane = LANES; lane > 0; lane--)
+		at = stpcpy(at, cell[lane] ? cell[lane] : lane < reach ? (utf8 ? "─" : "-") : " ");
+	stpcpy(at, !reach ? " " : arrives ? ">" : utf8 ? "─" : "-");
+}
+
+struct columns {
+	int share, samples, address, offset, arrows, text, function, file, line, target;
+	int event[VIEW_EVENTS_MAX];
+};
+
+static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct report_group *by)
+{
+	char heading[12];
+	struct group_sum total[VIEW_EVENTS_MAX];
+
+	memset(total, 0, sizeof(total));
+	for (uint32_t i = 0; i < by->g.nr; i++)
+		if (report_value(by, i, 3) < VIEW_EVENTS_MAX)
+			group_sum_add(&total[report_value(by, i, 3)], &by->g.sum[i]);
+	memset(c, -1, sizeof(*c));
+	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
+	grid_set_total(g, c->share, report_measure(r, &total[r->event]));
+	grid_is_tree(g, c->share);
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (e != r->event && e < r->model->nr_events && total[e].samples > 0) {
+			view_event_heading(r, e, heading);
+			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
+			grid_set_total(g, c->event[e], report_measure(r, &total[e]));
+			grid_is_tree(g, c->event[e]);
+		}
+	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES, 0);
+	grid_set_total(g, c->samples, total[r->event].samples);
+	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
+	c->address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
+	c->offset = grid_column(g, "offset", "offset", CELL_HEX, 0, 0);
+	c->arrows = grid_column(g, "arrows", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, LANES + 1);
+	c->text = grid_column(g, "text", "instruction, line", CELL_TEXT, 0, 0);
+	c->file = grid_column(g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
+	c->line = grid_column(g, "line", "", CELL_COUNT, GRID_HIDDEN, 0);
+	c->target = grid_column(g, "target", "", CELL_HEX, GRID_HIDDEN, 0);
+}
+
+static void blank_row(struct grid *g, const struct columns *c)
+{
+	grid_row(g);
+	grid_set_blank(g, c->share);
+	grid_set_blank(g, c->samples);
+	grid_set_blank(g, c->offset);
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (c->event[e] >= 0)
+			grid_set_blank(g, c->event[e]);
+}
+
+static void add_source_line(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h,
+			    const struct step *s, const char *arrows)
+{
+	const struct source *source = model_find_source(r->model, r->model->numbered[h->place.code->process], s->file);
+	const char *slash = strrchr(s->file, '/'), *text;
+	char row[300];
+	size_t bytes;
+
+	text = source ? source_line(source, s->line, &bytes) : "";
+	bytes = source ? bytes : 0;
+	while (bytes && (*text == ' ' || *text == '\t')) {
+		text++;
+		bytes--;
+	}
+	snprintf(row, sizeof(row), "%s:%u  %.*s", slash ? slash + 1 : s->file, s->line, bytes < 200 ? (int)bytes : 200, text);
+	blank_row(g, c);
+	grid_set_text(g, c->arrows, arrows);
+	grid_set_text(g, c->text, row);
+	grid_row_is_text(g);
+}
+
+static void add_step(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h, const struct step *s,
+		     const char *arrows, bool indent)
+{
+	char text[300];
+
+	blank_row(g, c);
+	if (s->sum[r->event]->samples > 0) {
+		grid_set(g, c->share, report_measure(r, s->sum[r->event]));
+		grid_set(g, c->samples, s->sum[r->event]->samples);
+	}
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (c->event[e] >= 0 && s->sum[e]->samples > 0)
+			grid_set(g, c->event[e], report_measure(r, s->sum[e]));
+	grid_set_address(g, c->address, s->address);
+	grid_set_address(g, c->offset, s->address - h->place.start);
+	grid_set_text(g, c->arrows, arrows);
+	if (s->refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
+		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, s->refers);
+	else if (s->to >= 0)
+		snprintf(text, sizeof(text), "%.*s +%#llx", (int)strcspn(s->insn.text, " "), s->insn.text,
+			 (unsigned long long)(s->insn.target - h->place.start));
+	else
+		snprintf(text, sizeof(text), "%s%s%s", s->insn.text, s->refers ? "  ; " : "", s->refers ? s->refers : "");
+	if (indent)
+		grid_set_prefix(g, c->text, "  ");
+	grid_set_text(g, c->text, text);
+	grid_set_text(g, c->function, h->name);
+	if (s->file) {
+		grid_set_text(g, c->file, s->file);
+		grid_set(g, c->line, s->line);
+	}
+	if (s->to >= 0)
+		grid_set_address(g, c->target, s->insn.target - h->place.start);
+}
+
+static int by_cost(const void *a, const void *b, void *report)
+{
+	const struct report *r = report;
+	const struct step *x = a, *y = b;
+	double p = report_measure(r, x->sum[r->event]), q = report_measure(r, y->sum[r->event]);
+
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void show_function(struct report *r, const struct shown *v, const struct hot *h, const struct hit *hit, struct page *p)
+{
+	struct grid *g = grid_create("asm", "%s at %#llx: %.0f samples", h->name, (unsigned long long)h->place.start, h->samples);
+	char arrows[4 * (LANES + 2)];
+	const char *file = NULL;
+	uint32_t line = 0;
+	struct columns c;
+	struct step *s;
+	int nr;
+
+	add_columns(g, &c, r, v->group[0]);
+	s = disassemble(h, hit, &nr);
+	if (r->hottest && s) {
+		for (int i = 0; i < nr; i++)
+			s[i].lane = 0;
+		qsort_r(s, (size_t)nr, sizeof(*s), by_cost, r);
+	} else {
+		grid_show_all_rows(g);
+	}
+	for (int i = 0; s && i < nr; i++) {
+		bool new_line = s[i].file && s[i].line && (!file || s[i].line != line || strcmp(s[i].file, file) != 0);
+
+		if (r->hottest && s[i].sum[r->event]->samples <= 0)
+			continue;
+		if (new_line && !r->hottest) {
+			draw_arrows(s, nr, i, true, p->utf8, arrows);
+			add_source_line(g, &c, r, h, &s[i], arrows);
+		}
+		file = s[i].file;
+		line = s[i].line;
+		draw_arrows(s, nr, i, false, p->utf8, arrows);
+		add_step(g, &c, r, h, &s[i], r->hottest ? "" : arrows, !r->hottest);
+	}
+	free(s);
+	grid_show(g, p);
+}
+
+static void read_all(struct report *r, struct hot *hot, uint32_t nr)
+{
+	struct code_bytes places[FUNCTIONS_MAX];
+
+	for (uint32_t i = 0; i < nr; i++)
+		places[i] = hot[i].place;
+	code_bytes_read(r, places, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		hot[i].place = places[i];
+}
+
+/* Bytes that were read from memory may be younger than samples. */
+static void say_when_read(const struct report *r, const struct hot *h, const struct hit *hit, struct page *p)
+{
+	uint64_t first_ns = UINT64_MAX;
+	char text[16];
+
+	for (uint32_t i = h->first; i < h->first + h->nr; i++)
+		if (hit[i].event == r->event && hit[i].sum->samples > 0 && hit[i].sum->first_ns < first_ns)
+			first_ns = hit[i].sum->first_ns;
+	if (h->place.read_ns > first_ns)
+		page_sentence(p, "(These bytes were read from memory %s after the first sample in them: what changed before does not "
+			      "show.)",
+			      grid_duration((double)(h->place.read_ns - first_ns), text));
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	const struct report_group *by = v->group[0];
+	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit));
+	double all = 0, of_images = 0, cold = 0;
+	uint32_t nr_hot, shown = 0;
+	struct hot *hot = NULL;
+
+	for (uint32_t i = 0; hit && i < by->g.nr; i++) {
+		hit[i] = (struct hit){ report_value(by, i, 0), report_value(by, i, 3),
+				       (uint64_t)report_value(by, i, 1) << 32 | report_value(by, i, 2), &by->g.sum[i] };
+		all += hit[i].event == r->event ? report_measure(r, hit[i].sum) : 0;
+	}
+	if (hit && by->g.nr)
+		qsort(hit, by->g.nr, sizeof(*hit), by_address);
+	nr_hot = hit ? find_hot(r, hit, by->g.nr, &hot) : 0;
+	for (uint32_t i = 0; i < nr_hot; i++)
+		of_images += hot[i].measure;
+	for (; shown < nr_hot && shown < FUNCTIONS_MAX; shown++)
+		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
+			break;
+	read_all(r, hot, shown);
+	for (uint32_t i = 0; i < shown; i++) {
+		if (hot[i].place.bytes)
+			show_function(r, v, &hot[i], hit, p);
+		if (hot[i].place.bytes && hot[i].place.read_ns)
+			say_when_read(r, &hot[i], hit, p);
+		if (!hot[i].place.bytes)
+			page_sentence(p, "The trace has no code bytes of %s.", hot[i].name);
+		free(hot[i].place.bytes);
+	}
+	for (uint32_t i = shown; i < nr_hot; i++)
+		cold += hot[i].measure;
+	if (nr_hot > shown)
+		page_sentence(p, "(%u colder functions with %.1f %% of all samples are left out; --top 0 shows more)", nr_hot - shown,
+			      all > 0 ? 100 * cold / all : 0);
+	if (all > of_images)
+		page_sentence(p, "(%.1f %% of all samples are not in generated code; the trace keeps bytes of that only)",
+			      all > 0 ? 100 * (all - of_images) / all : 0);
+	free(hit);
+	free(hot);
+}
+
+const struct view view_asm = { "asm",
+		"machine code of generated functions with samples, lines and jumps (--function, --hottest)", prepare,
+			       show };

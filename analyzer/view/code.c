@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code: what generating code cost beside what running it cost: code objects with their bytes and samples, what was generated
+ * more than once, compile time from the host's marks, and executable memory that nobody announced, with who mapped it.
+ */
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPILE "compile" /* marks with this in their name are time spent on generating code */
+
+static void prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_CODE, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, -1);
+}
+
+struct object {
+	const struct code *code;
+	const char *name;
+	double measure, samples;
+	uint64_t bytes;
+	size_t nr_functions;
+	uint32_t times; /* that something of this name was generated in this process */
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct object *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	if (x->code->process != y->code->process)
+		return x->code->process < y->code->process ? -1 : 1;
+	return c ? c : x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
+}
+
+static int by_measure(const void *a, const void *b)
+{
+	const struct object *x = a, *y = b;
+
+	if (x->measure < y->measure || x->measure > y->measure)
+		return x->measure > y->measure ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
+}
+
+/* An object of several functions goes by its first one. */
+static void describe(struct object *o)
+{
+	struct elf_section text;
+
+	o->name = o->code->name && *o->code->name ? o->code->name : "(no name)";
+	o->bytes = o->code->bytes;
+	o->nr_functions = 1;
+	if (o->code->kind != CODE_ELF)
+		return;
+	o->bytes = 0;
+	for (size_t i = 0; elf_get_text(o->code->elf, i, &text); i++)
+		o->bytes += text.bytes;
+	o->nr_functions = elf_nr_functions(o->code->elf);
+	if (o->nr_functions)
+		o->name = elf_get_function(o->code->elf, 0).name;
+}
+
+static struct object *make_objects(const struct report *r, const struct split *s, uint32_t *nr)
+{
+	const struct model *m = r->model;
+	struct object *o = calloc((size_t)m->nr_code + 1, sizeof(*o));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; o && i < m->nr_code; i++) {
+		if (m->code[i]->kind != CODE_LOAD && m->code[i]->kind != CODE_ELF)
+			continue;
+		o[n].code = m->code[i];
+		describe(&o[n]);
+		if (i + 1 < s->nr) {
+			o[n].measure = report_measure(r, &s->sum[r->event][i + 1]);
+			o[n].samples = s->sum[r->event][i + 1].samples;
+		}
+		n++;
+	}
+	if (n)
+		qsort(o, n, sizeof(*o), by_name);
+	for (uint32_t i = 0, first = 0; i < n; i++) {
+		if (o[i].code->process != o[first].code->process || strcmp(o[i].name, o[first].name) != 0)
+			first = i;
+		o[i].times = i - first + 1;
+	}
+	*nr = n;
+	return o;
+}
+
+static void show_objects(struct report *r, const struct split *s, struct object *o, uint32_t nr, struct page *p)
+{
+	struct grid *g = grid_create("objects", "Code objects: %u", nr);
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	int bytes = grid_column(g, "bytes", "bytes", CELL_NUMBER, GRID_REST, 0);
+	int from = grid_column(g, "from_ns", "since", CELL_DURATION, 0, 0);
+	int functions = grid_column(g, "functions", "functions", CELL_COUNT, GRID_REST, 0);
+	int version = grid_column(g, "version", "version", CELL_COUNT, 0, 0);
+	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
+	int name = grid_column(g, "name", "name of the first", CELL_TEXT, 0, 0);
+
+	grid_set_total(g, share, report_measure(r, &s->total[r->event]));
+	grid_is_tree(g, share);
+	grid_set_total(g, samples, s->total[r->event].samples);
+	qsort(o, nr, sizeof(*o), by_measure);
+	for (uint32_t i = 0; i < nr; i++) {
+		grid_row(g);
+		grid_set(g, share, o[i].measure);
+		grid_set(g, samples, o[i].samples);
+		grid_set(g, bytes, (double)o[i].bytes);
+		if (o[i].code->from_ns)
+			grid_set(g, from, (double)o[i].code->from_ns - (double)r->a->first_ns);
+		grid_set(g, functions, (double)o[i].nr_functions);
+		grid_set(g, version, o[i].times);
+		grid_set(g, pid, r->model->numbered[o[i].code->process]->pid);
+		grid_set_address(g, address, o[i].code->address);
+		grid_set_text(g, name, o[i].name);
+	}
+	grid_show(g, p);
+}
+
+static double time_of(const struct report *r, const struct mark *k)
+{
+	uint64_t end_ns = k->end_ns == UINT64_MAX ? r->a->last_ns : k->end_ns;
+
+	return end_ns > k->begin_ns ? (double)(end_ns - k->begin_ns) : 0;
+}
+
+static bool is_run(const struct report *r, const struct mark *k)
+{
+	return strcmp(k->name, *r->filter.mark_name ? r->filter.mark_name : "run") == 0;
+}
+
+/* What the marks say of compiling and running. */
+static void show_cost(struct report *r, const struct split *s, const struct object *o, uint32_t nr, struct page *p)
+{
+	const struct model *m = r->model;
+	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated = 0, total, again = 0;
+	struct grid *g = grid_create("cost", "Generating code, and running it");
+	int value = grid_column(g, "value", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int shown = grid_column(g, "shown", "", CELL_TEXT, GRID_TEXT_ONLY, 12);
+	int what = grid_column(g, "what", "", CELL_TEXT, 0, 0);
+	int key = grid_column(g, "key", "", CELL_TEXT, GRID_HIDDEN, 0);
+	char text[16];
+
+	total = report_measure(r, &s->total[r->event]);
+	for (uint32_t i = 0; i < nr; i++) {
+		bytes += (double)o[i].bytes;
+		generated += o[i].measure;
+		again += o[i].times > 1;
+	}
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+		double ns = time_of(r, k);
+
+		if (k->name && strstr(k->name, COMPILE)) {
+			compile_ns += ns;
+			compiles++;
+		} else if (k->name && is_run(r, k)) {
+			run_ns += ns;
+			runs++;
+		}
+	}
+	grid_show_all_rows(g);
+#define ROW_(k, v, text_, sentence) \
+	do { \
+		grid_row(g); \
+		grid_set(g, value, v); \
+		grid_set_text(g, shown, text_); \
+		grid_set_text(g, what, sentence); \
+		grid_set_text(g, key, k); \
+	} while (0)
+	ROW_("bytes", bytes, grid_short_number(bytes, text), "bytes of generated code");
+	ROW_("objects", nr, grid_short_number(nr, text), "code objects");
+	ROW_("again", again, grid_short_number(again, text), "of them generated again under a name that there was");
+	snprintf(text, sizeof(text), "%.1f %%", total > 0 ? 100 * generated / total : 0);
+	ROW_("generated_share", total > 0 ? generated / total : 0, text, "of all samples are in generated code");
+	if (compiles > 0)
+		ROW_("compile_ns", compile_ns, grid_duration(compile_ns, text), "in marks of compiling");
+	if (runs > 0)
+		ROW_("run_ns", run_ns, grid_duration(run_ns, text), "in marks of running");
+	if (compiles > 0 && bytes > 0)
+		ROW_("compile_ns_per_byte", compile_ns / bytes, grid_duration(compile_ns / bytes, text), "of compiling for a byte of code");
+	if (compiles > 0 && runs > 0 && run_ns > 0)
+		ROW_("break_even_runs", compile_ns / compiles / (run_ns / runs),
+		     grid_short_number(compile_ns / compiles / (run_ns / runs), text), "executions take as long as one compilation");
+#undef ROW_
+	grid_show(g, p);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- queries */
+
+/* What the text of marks names: a query, a script, a function. */
+struct query {
+	uint32_t process;
+	const char *text;
+	double compiles, compile_ns, runs, run_ns;
+};
+
+static int by_query(const void *a, const void *b)
+{
+	const struct query *x = a, *y = b;
+	int c = strcmp(x->text, y->text);
+
+	return x->process != y->process ? (x->process < y->process ? -1 : 1) : c;
+}
+
+static int by_compile_time(const void *a, const void *b)
+{
+	const struct query *x = a, *y = b;
+
+	return x->compile_ns < y->compile_ns ? 1 : x->compile_ns > y->compile_ns ? -1 : by_query(a, b);
+}
+
+static uint32_t make_queries(const struct report *r, struct query *q)
+{
+	const struct model *m = r->model;
+	uint32_t n = 0, nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+		double ns = time_of(r, k);
+
+		if (!k->name || !k->text || !*k->text)
+			continue;
+		if (strstr(k->name, COMPILE))
+			q[n++] = (struct query){ k->process, k->text, 1, ns, 0, 0 };
+		else if (is_run(r, k))
+			q[n++] = (struct query){ k->process, k->text, 0, 0, 1, ns };
+	}
+	if (n)
+		qsort(q, n, sizeof(*q), by_query);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i == 0 || by_query(&q[i], &q[nr - 1]) != 0) {
+			q[nr++] = q[i];
+			continue;
+		}
+		q[nr - 1].compiles += q[i].compiles;
+		q[nr - 1].compile_ns += q[i].compile_ns;
+		q[nr - 1].runs += q[i].runs;
+		q[nr - 1].run_ns += q[i].run_ns;
+	}
+	if (nr)
+		qsort(q, nr, sizeof(*q), by_compile_time);
+	return nr;
+}
+
+/* Per query: what compiling it cost, in executions of it. */
+static void show_queries(struct report *r, struct page *p)
+{
+	struct query *q = malloc(((size_t)r->model->nr_marks + 1) * sizeof(*q));
+	uint32_t nr = q ? make_queries(r, q) : 0;
+	struct grid *g = grid_create("queries", "Queries, by what compiling them cost");
+	int compile = grid_column(g, "compile_ns", "compiling", CELL_DURATION, 0, 0);
+	int compiles = grid_column(g, "compilations", "times", CELL_COUNT, GRID_REST, 0);
+	int run = grid_column(g, "run_ns", "running", CELL_DURATION, 0, 0);
+	int runs = grid_column(g, "runs", "times", CELL_COUNT, GRID_REST, 0);
+	int even = grid_column(g, "break_even_runs", "as many runs", CELL_NUMBER, 0, 0);
+	int spent = grid_column(g, "compile_share", "of all", CELL_PERCENT, 0, 0);
+	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), text = grid_column(g, "text", "query", CELL_TEXT, 0, 0);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		grid_row(g);
+		grid_set(g, compile, q[i].compile_ns);
+		grid_set(g, compiles, q[i].compiles);
+		grid_set(g, run, q[i].run_ns);
+		grid_set(g, runs, q[i].runs);
+		if (q[i].compiles > 0 && q[i].run_ns > 0)
+			grid_set(g, even, q[i].compile_ns / q[i].compiles / (q[i].run_ns / q[i].runs));
+		if (q[i].compile_ns + q[i].run_ns > 0)
+			grid_set(g, spent, q[i].compile_ns / (q[i].compile_ns + q[i].run_ns));
+		grid_set(g, pid, r->model->numbered[q[i].process]->pid);
+		grid_set_text(g, text, q[i].text);
+	}
+	free(q);
+	if (nr)
+		grid_show(g, p);
+	else
+		grid_discard(g);
+}
+
+/* ----------------------------------------------------------------------------------------------------- unannounced code */
+
+static void add_unannounced(struct grid *g, const int column[6], const struct report *r, const struct code *c,
+			    const struct group_sum *sum)
+{
+	grid_row(g);
+	grid_set(g, column[0], report_measure(r, sum));
+	grid_set(g, column[1], sum->samples);
+	if (c) {
+		grid_set(g, column[2], r->model->numbered[c->process]->pid);
+		grid_set_address(g, column[3], c->address);
+		grid_set(g, column[4], (double)c->bytes);
+	}
+	grid_set_text(g, column[5], c ? c->name : "no mapping is known");
+}
+
+static void show_unannounced(struct report *r, const struct report_group *by, struct page *p)
+{
+	struct grid *g = grid_create("unannounced", "Executable memory that nobody announced, with samples");
+	uint32_t *order = report_order(r, by);
+	struct group_sum nowhere = { 0 };
+	int column[6];
+
+	column[0] = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	column[1] = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	column[2] = grid_column(g, "process", "pid", CELL_COUNT, 0, 0);
+	column[3] = grid_column(g, "address", "address", CELL_HEX, 0, 0);
+	column[4] = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0);
+	column[5] = grid_column(g, "mapper", "who", CELL_TEXT, 0, 0);
+	grid_set_total(g, column[0], report_measure(r, &by->g.total));
+	grid_is_tree(g, column[0]);
+	grid_set_total(g, column[1], by->g.total.samples);
+	for (uint32_t i = 0; order && i < by->g.nr; i++) {
+		uint32_t number = report_value(by, order[i], 0);
+		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
+
+		if (report_value(by, order[i], 1) != SAMPLE_MODE_USER)
+			continue;
+		if (c && c->kind == CODE_REGION)
+			add_unannounced(g, column, r, c, &by->g.sum[order[i]]);
+		else if (!c)
+			group_sum_add(&nowhere, &by->g.sum[order[i]]);
+	}
+	if (nowhere.samples > 0)
+		add_unannounced(g, column, r, NULL, &nowhere);
+	free(order);
+	grid_show(g, p);
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	struct object *o = NULL;
+	struct split s;
+	uint32_t nr = 0;
+
+	if (split_make(r, v->group[0], &s))
+		o = make_objects(r, &s, &nr);
+	if (o) {
+		show_cost(r, &s, o, nr, p);
+		show_queries(r, p);
+		show_objects(r, &s, o, nr, p);
+	}
+	free(o);
+	split_fini(&s);
+	show_unannounced(r, v->group[1], p);
+}
+
+const struct view view_code = { "code", "what generating code cost, code objects, and executable memory that nobody announced",
+				prepare, show };

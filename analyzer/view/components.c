@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* components: one table a level of the Tagging Dictionary (or of --level), and pipelines, whose table says what is in each. */
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIPELINE_LEVEL "pipeline"
+
+static void prepare_components(struct report *r, struct shown *v)
+{
+	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
+		v->group[i] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)i, TABLE_EVENT, -1);
+}
+
+/* "hash join, pipeline 2": what a component is linked to. */
+static void parents(const struct report *r, uint32_t component, char *text, size_t bytes)
+{
+	const struct component *c = &r->model->dictionary.component[component];
+	char spare[32];
+	size_t at = 0;
+
+	text[0] = 0;
+	for (uint32_t n = 0; component && n < c->nr_links && at + 2 < bytes; n++) {
+		int wrote = 0;
+
+		if (!c->links[n].same)
+			wrote = snprintf(text + at, bytes - at, "%s%s", at ? ", " : "",
+					 report_component_name(r, c->links[n].upper, spare));
+		at += wrote > 0 ? (size_t)wrote : 0;
+	}
+}
+
+static void show_level(struct report *r, const struct report_group *group, uint32_t level, struct page *p)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	struct grid *g = grid_create(report_level_name(r, level), "By %s%s", report_level_name(r, level),
+				     r->has_run ? ", in the run phase" : "");
+	char spare[32], text[256];
+	struct split s;
+
+	if (split_make(r, group, &s)) {
+		struct sum_columns sums = sum_columns_add(g, r, &s);
+		int id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
+		int name = grid_column(g, "name", report_level_name(r, level), CELL_TEXT, 0, 0), above = -1;
+
+		for (uint32_t i = 1; i < d->nr_components && above < 0; i++)
+			if (d->component[i].level == level && d->component[i].nr_links)
+				above = grid_column(g, "parents", "of", CELL_TEXT, 0, 0);
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			grid_row(g);
+			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
+			if (s.order[i])
+				grid_set(g, id, (double)d->component[s.order[i]].id);
+			parents(r, s.order[i], text, sizeof(text));
+			if (above >= 0)
+				grid_set_text(g, above, text);
+		}
+	}
+	split_fini(&s);
+	grid_show(g, p);
+}
+
+static void show_components(struct report *r, const struct shown *v, struct page *p)
+{
+	const struct dictionary *d = &r->model->dictionary;
+
+	if (!d->nr_levels)
+		page_sentence(p, "The host announced no levels: there are no components.");
+	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
+		for (uint32_t i = 0; i < d->nr_levels; i++)
+			if (d->level[i].rank == rank && (!r->level || strcmp(report_level_name(r, i), r->level) == 0))
+				show_level(r, v->group[i], i, p);
+}
+
+const struct view view_components = { "components", "shares at each level of the Tagging Dictionary, or at --level", prepare_components,
+				      show_components };
+
+static void prepare_pipelines(struct report *r, struct shown *v)
+{
+	uint32_t level = report_level(r, r->level ? r->level : PIPELINE_LEVEL), plan = report_level(r, NULL);
+
+	if (level == LEVELS_MAX)
+		return;
+	v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	if (plan != LEVELS_MAX)
+		v->group[1] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_LEVEL_0 + (int)plan, -1);
+}
+
+/* Each pipeline, and below it what it is made of at the plan's level. */
+static void show_pipelines(struct report *r, const struct shown *v, struct page *p)
+{
+	struct grid *g = grid_create("pipelines", "Pipelines and their operators%s", r->has_run ? ", in the run phase" : "");
+	char spare[32];
+	struct split s;
+
+	if (!v->group[0])
+		page_sentence(p, "No level is called '%s'; --level says which one to use.", r->level ? r->level : PIPELINE_LEVEL);
+	if (v->group[0] && split_make(r, v->group[0], &s)) {
+		int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+		int of = grid_column(g, "of_pipeline", "of it", CELL_PERCENT, 0, 0);
+		int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+		int pipeline = grid_column(g, "pipeline", "pipeline", CELL_TEXT, GRID_HIDDEN, 0);
+		int name = grid_column(g, "name", "pipeline, operator", CELL_TEXT, 0, 0);
+		uint32_t *order = v->group[1] ? report_order(r, v->group[1]) : NULL;
+		double total = report_measure(r, &s.total[r->event]);
+
+		grid_set_total(g, share, total);
+		grid_set_total(g, samples, s.total[r->event].samples);
+		grid_show_all_rows(g);
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			const struct group_sum *sum = &s.sum[r->event][s.order[i]];
+
+			grid_row(g);
+			grid_set(g, share, report_measure(r, sum));
+			grid_set(g, samples, sum->samples);
+			grid_set_text(g, pipeline, report_component_name(r, s.order[i], spare));
+			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
+			if (order) /* else it is the line itself that counts */
+				grid_row_is_text(g);
+			for (uint32_t n = 0; order && n < v->group[1]->g.nr; n++) {
+				const struct group_sum *part = &v->group[1]->g.sum[order[n]];
+
+				if (report_value(v->group[1], order[n], 0) != s.order[i])
+					continue;
+				grid_row(g);
+				grid_set(g, share, report_measure(r, part));
+				grid_set(g, samples, part->samples);
+				if (report_measure(r, sum) > 0)
+					grid_set(g, of, report_measure(r, part) / report_measure(r, sum));
+				grid_set_text(g, pipeline, report_component_name(r, s.order[i], spare));
+				grid_set_prefix(g, name, "  ");
+				grid_set_text(g, name, report_component_name(r, report_value(v->group[1], order[n], 1), spare));
+			}
+		}
+		free(order);
+		split_fini(&s);
+	}
+	grid_show(g, p);
+}
+
+const struct view view_pipelines = { "pipelines", "pipelines, and what each is made of", prepare_pipelines, show_pipelines };

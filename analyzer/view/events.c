@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events: several events of one recording side by side: what each component has of each, how many of one there are to one of
+ * the first, and how two of them go together over time.
+ */
+#include "analyzer/query/lane.h"
+#include "analyzer/view/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS 40
+
+static void prepare(struct report *r, struct shown *v)
+{
+	uint32_t level = report_level(r, r->level);
+	int column = level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level;
+
+	v->group[0] = report_group(r, REPORT_RUN, column, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, REPORT_RUN, TABLE_EVENT, GROUP_BIN, -1);
+	v->group[2] = report_group(r, REPORT_RUN, column, TABLE_EVENT, GROUP_BIN, -1);
+}
+
+static double weight_of(const struct group_sum *s)
+{
+	return s->weight > 0 ? s->weight : s->samples;
+}
+
+static const char *event_name(const struct report *r, uint32_t e)
+{
+	return r->model->event[e].name ? r->model->event[e].name : "?";
+}
+
+/* So many of the first event that there is at least one of each other one. */
+static double scale_of(const struct report *r, const struct split *s)
+{
+	double scale = 1000;
+
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+		while (e != r->event && s->total[e].samples > 0 && weight_of(&s->total[r->event]) > 0 && scale < 1e12 &&
+		       scale * weight_of(&s->total[e]) < weight_of(&s->total[r->event]))
+			scale *= 1000;
+	return scale;
+}
+
+/* Per component: the first event's share, and of each other one how many to so many of the first, beside that of all. */
+static void show_components(const struct report *r, const struct split *s, struct page *p)
+{
+	uint32_t level = report_level(r, r->level);
+	double scale = scale_of(r, s);
+	char spare[32], heading[16];
+	struct grid *g = grid_create("events", "Per %s %s", grid_short_number(scale, heading), event_name(r, r->event));
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0), rate[VIEW_EVENTS_MAX], name;
+
+	grid_set_total(g, share, weight_of(&s->total[r->event]));
+	grid_set_total(g, samples, s->total[r->event].samples);
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+		rate[e] = -1;
+		if (e != r->event && e < r->model->nr_events && s->total[e].samples > 0)
+			{
+			view_event_heading(r, e, heading);
+			rate[e] = grid_column(g, event_name(r, e), heading, CELL_NUMBER, 0, 0);
+		}
+	}
+	name = grid_column(g, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
+	for (uint32_t i = 0; i <= s->nr_order; i++) {
+		bool all = i == s->nr_order;
+		const struct group_sum *main = all ? &s->total[r->event] : &s->sum[r->event][s->order[i]];
+
+		grid_row(g);
+		grid_set(g, share, weight_of(main));
+		grid_set(g, samples, main->samples);
+		for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+			if (rate[e] >= 0 && weight_of(main) > 0)
+				grid_set(g, rate[e], scale * weight_of(all ? &s->total[e] : &s->sum[e][s->order[i]]) / weight_of(main));
+		if (all) {
+			grid_set_text(g, name, "(all of them)");
+			grid_row_is_text(g);
+		} else {
+			grid_set_text(g, name, level == LEVELS_MAX ? r->a->function[s->order[i]].name :
+								     report_component_name(r, s->order[i], spare));
+		}
+	}
+	grid_show_all_rows(g);
+	grid_show(g, p);
+}
+
+/* Pearson's correlation of two rows of cells. */
+static double correlation(const double *a, const double *b, int nr)
+{
+	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = nr;
+
+	for (int c = 0; c < nr; c++) {
+		double x = a[c], y = b[c];
+
+		sa += x;
+		sb += y;
+		saa += x * x;
+		sbb += y * y;
+		sab += x * y;
+	}
+	return (n * sab - sa * sb) / sqrt((n * saa - sa * sa) * (n * sbb - sb * sb));
+}
+
+static void show_over_time(const struct report *r, const struct lanes *l, struct page *p)
+{
+	char width[16], text[4 * LANE_CELLS_MAX];
+	struct grid *g = grid_create("over_time", "Over time, %s a cell; together: correlation with the first (-1 to 1)",
+				     grid_duration((double)l->cell_ns, width));
+	int together = grid_column(g, "correlation", "together", CELL_NUMBER, 0, 0);
+	int name = grid_column(g, "event", "event", CELL_TEXT, 0, 0);
+	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, CELLS);
+
+	for (uint32_t e = 0; e < l->nr && e < r->model->nr_events; e++) {
+		double most = 0, c;
+
+		for (int i = 0; i < l->cells; i++)
+			most = fmax(most, l->height[(size_t)e * (size_t)l->cells + (size_t)i]);
+		if (most <= 0)
+			continue;
+		c = e == r->event || r->event >= l->nr ? 1 : correlation(l->height + (size_t)r->event * (size_t)l->cells,
+									 l->height + (size_t)e * (size_t)l->cells, l->cells);
+		grid_row(g);
+		if (isfinite(c))
+			grid_set(g, together, c);
+		grid_set_text(g, name, event_name(r, e));
+		lanes_text(l, e, most, p->utf8, text);
+		grid_set_text(g, lane, text);
+	}
+	grid_show(g, p);
+}
+
+/* Cells of one component, a row for each event. */
+struct component_cells {
+	double height[VIEW_EVENTS_MAX][CELLS];
+};
+
+static struct component_cells *make_cells(const struct report *r, const struct report_group *g, const struct lanes *l, uint32_t nr)
+{
+	struct component_cells *all = calloc((size_t)nr + 1, sizeof(*all));
+
+	for (uint32_t i = 0; all && i < g->g.nr; i++) {
+		uint64_t at = g->g.origin_ns + report_value(g, i, 2) * g->g.bin_ns;
+		uint64_t cell = at > l->begin_ns ? (at - l->begin_ns) / l->cell_ns : 0;
+
+		if (report_value(g, i, 0) < nr && report_value(g, i, 1) < VIEW_EVENTS_MAX && cell < CELLS)
+			all[report_value(g, i, 0)].height[report_value(g, i, 1)][cell] += report_measure(r, &g->g.sum[i]);
+	}
+	return all;
+}
+
+/* Do two events go up and down together in the stretches in which a component runs? */
+static void show_together(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
+			  struct page *p)
+{
+	uint32_t level = report_level(r, r->level);
+	struct component_cells *cells = make_cells(r, g, l, s->nr);
+	char spare[32], heading[16];
+	int column[VIEW_EVENTS_MAX], samples, name;
+	struct grid *grid;
+
+	grid = grid_create("together", "Together with %s over time, in each %s (-1 to 1)", event_name(r, r->event),
+			   level == LEVELS_MAX ? "function" : report_level_name(r, level));
+	samples = grid_column(grid, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	grid_set_total(grid, samples, s->total[r->event].samples);
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+		column[e] = -1;
+		if (e == r->event || e >= r->model->nr_events || s->total[e].samples <= 0)
+			continue;
+		view_event_heading(r, e, heading);
+		column[e] = grid_column(grid, event_name(r, e), heading, CELL_NUMBER, 0, 0);
+	}
+	name = grid_column(grid, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
+	for (uint32_t i = 0; cells && i < s->nr_order; i++) {
+		const struct component_cells *x = &cells[s->order[i]];
+
+		grid_row(grid);
+		grid_set(grid, samples, s->sum[r->event][s->order[i]].samples);
+		for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
+			double c = column[e] >= 0 ? correlation(x->height[r->event], x->height[e], l->cells) : NAN;
+
+			if (isfinite(c))
+				grid_set(grid, column[e], c);
+		}
+		grid_set_text(grid, name, level == LEVELS_MAX ? r->a->function[s->order[i]].name :
+							       report_component_name(r, s->order[i], spare));
+	}
+	free(cells);
+	grid_show(grid, p);
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	struct lanes l = { 0 };
+	struct split s;
+
+	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], CELLS, &l)) {
+		show_components(r, &s, p);
+		show_over_time(r, &l, p);
+		if (r->model->nr_events > 1 && r->event < VIEW_EVENTS_MAX)
+			show_together(r, &s, v->group[2], &l, p);
+	}
+	split_fini(&s);
+	lanes_fini(&l);
+	if (r->model->nr_events < 2)
+		page_sentence(p, "The trace has one event; --event NAME,NAME records several.");
+}
+
+const struct view view_events = { "events", "several events side by side, per component and over time", prepare, show };

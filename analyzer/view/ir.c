@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ir: the whole text that code was generated from (IR, query, script), line by line, with what each line cost, whom it is of,
+ * and the sum of each basic block beside its label.  With --hottest the lines that cost most.
+ * (A. Beischl et al., EuroSys 2021, figure 6b.)
+ */
+#include "analyzer/view/view.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_TEXT_MAX 400
+#define OWNERS_TEXT_MAX 256
+#define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
+
+/* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
+static void prepare(struct report *r, struct shown *v)
+{
+	const struct model *m = r->model;
+	uint64_t asked = 0;
+	int nr = 1;
+
+	v->group[0] = report_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
+	for (uint32_t i = 0; i < m->nr_sources; i++)
+		if (m->source[i].level < LEVELS_MAX && !(asked & (1u << m->source[i].level)) && nr < VIEW_GROUPS_MAX) {
+			asked |= 1u << m->source[i].level;
+			v->group[nr++] = report_group(r, 0, TABLE_LEVEL_0 + (int)m->source[i].level, TABLE_EVENT, -1);
+		}
+}
+
+struct text_line {
+	uint32_t number, component;
+	const struct group_sum *sum[VIEW_EVENTS_MAX];
+	double block; /* sum of the block that begins here; < 0: none does */
+	const char *text;
+	size_t bytes;
+};
+
+struct listing {
+	const struct report *r;
+	const struct source *s;
+	struct split split;
+	bool by_line; /* the split is by TABLE_LINE */
+	struct text_line *line;
+	uint32_t nr;
+	double total, samples;
+	uint32_t *line_index; /* of by_line: number -> value */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* LLVM's "name:" at the start of a line, and the head of a function, whose first block has no label. */
+static bool begins_block(const struct text_line *l)
+{
+	size_t i = 0;
+
+	if (l->bytes > 7 && strncmp(l->text, "define ", 7) == 0)
+		return true;
+	while (i < l->bytes && (isalnum((unsigned char)l->text[i]) || strchr("._-$", l->text[i])))
+		i++;
+	return i > 0 && i < l->bytes && l->text[i] == ':';
+}
+
+static void fill_lines(struct listing *l)
+{
+	static const struct group_sum none;
+	const struct report *r = l->r;
+	struct text_line *block = NULL;
+
+	for (uint32_t n = 0; n < l->nr; n++) {
+		struct text_line *line = &l->line[n];
+		uint32_t value;
+
+		line->number = n + 1;
+		line->text = source_line(l->s, n + 1, &line->bytes);
+		line->component = l->s->level < LEVELS_MAX ? dictionary_find(&r->model->dictionary, l->s->process, l->s->level,
+									     l->s->first_component + n + 1) : COMPONENT_NONE;
+		value = l->by_line ? l->line_index[n] : line->component;
+		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+			line->sum[e] = value && value < l->split.nr ? &l->split.sum[e][value] : &none;
+		line->block = -1;
+		if (begins_block(line)) {
+			block = line;
+			block->block = 0;
+		}
+		if (block)
+			block->block += report_measure(r, line->sum[r->event]);
+		if (line->bytes && line->text[0] == '}')
+			block = NULL;
+		l->total += report_measure(r, line->sum[r->event]);
+		l->samples += line->sum[r->event]->samples;
+	}
+}
+
+static bool listing_make(struct report *r, const struct shown *v, const struct source *s, struct listing *l)
+{
+	const struct report_group *g = v->group[0];
+
+	memset(l, 0, sizeof(*l));
+	l->r = r;
+	l->s = s;
+	l->by_line = s->level == LEVELS_MAX;
+	for (int i = 1; i < VIEW_GROUPS_MAX && v->group[i]; i++)
+		if (!l->by_line && v->group[i]->g.key[0] == TABLE_LEVEL_0 + s->level)
+			g = v->group[i];
+	l->nr = (uint32_t)s->nr_lines;
+	l->line = calloc((size_t)l->nr + 1, sizeof(*l->line));
+	l->line_index = calloc((size_t)l->nr + 1, sizeof(*l->line_index));
+	if (!l->line || !l->line_index || !s->line_start || !split_make(r, g, &l->split))
+		return false;
+	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++) {
+		const struct line *line = &r->a->line[i];
+
+		if (line->number && line->number <= l->nr && s->name && strcmp(base_name(line->file), base_name(s->name)) == 0)
+			l->line_index[line->number - 1] = i;
+	}
+	fill_lines(l);
+	return true;
+}
+
+static void listing_fini(struct listing *l)
+{
+	split_fini(&l->split);
+	free(l->line);
+	free(l->line_index);
+}
+
+static int by_cost(const void *a, const void *b, void *context)
+{
+	const struct listing *l = context;
+	const struct text_line *x = a, *y = b;
+	double p = report_measure(l->r, x->sum[l->r->event]), q = report_measure(l->r, y->sum[l->r->event]);
+
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+struct columns {
+	int share, samples, block, plan, other, number, text, source;
+	int event[VIEW_EVENTS_MAX];
+	uint32_t plan_level, other_level;
+};
+
+static void add_columns(struct grid *g, struct columns *c, const struct listing *l, const struct page *p)
+{
+	char heading[12];
+	const struct report *r = l->r;
+
+	memset(c, -1, sizeof(*c));
+	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
+	grid_set_total(g, c->share, report_measure(r, &l->split.total[r->event]));
+	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (e != r->event && e < r->model->nr_events && l->split.total[e].samples > 0) {
+			view_event_heading(r, e, heading);
+			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
+			grid_set_total(g, c->event[e], report_measure(r, &l->split.total[e]));
+		}
+	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES | GRID_REST, 0);
+	grid_set_total(g, c->samples, l->split.total[r->event].samples);
+	c->block = grid_column(g, "block", "block", CELL_PERCENT, 0, 0);
+	c->plan_level = l->s->level < LEVELS_MAX ? report_level(r, NULL) : LEVELS_MAX;
+	c->other_level = l->s->level < LEVELS_MAX ? report_level(r, "pipeline") : LEVELS_MAX;
+	if (c->plan_level != LEVELS_MAX)
+		c->plan = grid_column(g, report_level_name(r, c->plan_level), report_level_name(r, c->plan_level), CELL_TEXT, 0, 11);
+	if (c->other_level != LEVELS_MAX && c->other_level != c->plan_level)
+		c->other = grid_column(g, report_level_name(r, c->other_level), report_level_name(r, c->other_level), CELL_TEXT,
+				       p->columns >= WIDE ? 0 : GRID_HIDDEN, 24);
+	c->source = grid_column(g, "source", "", CELL_TEXT, GRID_HIDDEN, 0);
+	c->number = grid_column(g, "line", "line", CELL_COUNT, 0, 0);
+	c->text = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
+}
+
+static const char *owners(const struct report *r, const struct text_line *line, uint32_t level, char text[OWNERS_TEXT_MAX])
+{
+	*text = 0;
+	if (line->component)
+		report_owners(r, line->component, level, line->sum[r->event]->samples > 0, text, OWNERS_TEXT_MAX);
+	return text;
+}
+
+static void add_line(struct grid *g, const struct columns *c, const struct listing *l, const struct text_line *line)
+{
+	const struct report *r = l->r;
+	char text[LINE_TEXT_MAX], text_of_owners[OWNERS_TEXT_MAX];
+	size_t bytes = line->bytes < sizeof(text) - 1 ? line->bytes : sizeof(text) - 1;
+
+	for (size_t i = 0; i < bytes; i++)
+		text[i] = line->text[i] == '\t' || line->text[i] == 0 ? ' ' : line->text[i];
+	while (bytes && text[bytes - 1] == ' ')
+		bytes--;
+	text[bytes] = 0;
+	grid_row(g);
+	if (line->sum[r->event]->samples > 0) {
+		grid_set(g, c->share, report_measure(r, line->sum[r->event]));
+		grid_set(g, c->samples, line->sum[r->event]->samples);
+	} else {
+		grid_set_blank(g, c->share);
+		grid_set_blank(g, c->samples);
+	}
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (c->event[e] >= 0 && line->sum[e]->samples > 0)
+			grid_set(g, c->event[e], report_measure(r, line->sum[e]));
+		else if (c->event[e] >= 0)
+			grid_set_blank(g, c->event[e]);
+	if (line->block > 0 && l->total > 0)
+		grid_set(g, c->block, line->block / report_measure(r, &l->split.total[r->event]));
+	else
+		grid_set_blank(g, c->block);
+	if (c->plan >= 0)
+		grid_set_text(g, c->plan, owners(r, line, c->plan_level, text_of_owners));
+	if (c->other >= 0)
+		grid_set_text(g, c->other, owners(r, line, c->other_level, text_of_owners));
+	grid_set_text(g, c->source, l->s->name);
+	grid_set(g, c->number, line->number);
+	grid_set_text(g, c->text, text);
+}
+
+static void show_listing(struct report *r, struct listing *l, struct page *p)
+{
+	double all = report_measure(r, &l->split.total[r->event]);
+	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples, %.0f of them", l->s->name ? l->s->name : "source",
+				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
+	struct columns c;
+
+	add_columns(g, &c, l, p);
+	grid_is_tree(g, c.share); /* a listing is a part of all: what is beside it counts too */
+	if (r->hottest)
+		qsort_r(l->line, l->nr, sizeof(*l->line), by_cost, l);
+	else
+		grid_show_all_rows(g);
+	for (uint32_t n = 0; n < l->nr; n++)
+		if (!r->hottest || l->line[n].sum[r->event]->samples > 0)
+			add_line(g, &c, l, &l->line[n]);
+	grid_show(g, p);
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	uint32_t shown = 0, quiet = 0;
+
+	for (uint32_t i = 0; i < r->model->nr_sources; i++) {
+		struct listing l;
+
+		if (listing_make(r, v, &r->model->source[i], &l)) {
+			if (l.samples > 0) {
+				show_listing(r, &l, p);
+				shown++;
+			} else {
+				quiet++;
+			}
+		}
+		listing_fini(&l);
+	}
+	if (quiet)
+		page_sentence(p, "(%u texts without a sample are left out)", quiet);
+	if (!shown)
+		page_sentence(p, "The host gave no text that its code was generated from, or none of its lines was sampled.");
+}
+
+const struct view view_ir = { "ir", "the whole IR, query or script with what each line cost (--hottest: those)", prepare, show };

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * offcpu: time that threads did not run: because they waited (for a lock, a file, a sleep), or because others ran in their place; by
+ * component of the plan's level (or --level), by the function that left the processor, and by thread.
+ */
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Does the trace have switches, and do the sums have room for them? */
+static bool has_switches(const struct model *m)
+{
+	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;
+}
+
+static void prepare(struct report *r, struct shown *v)
+{
+	uint32_t level = report_level(r, r->level);
+
+	if (level != LEVELS_MAX)
+		v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, REPORT_RUN, TABLE_FUNCTION, TABLE_EVENT, -1);
+	v->group[2] = report_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
+}
+
+/* Waiting, longest in sum first, then preempted. */
+struct order {
+	const struct group_sum *waits, *preempted;
+};
+
+static int by_time(const void *a, const void *b, void *context)
+{
+	const struct order *o = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	double x = o->waits[i].weight + o->preempted[i].weight, y = o->waits[j].weight + o->preempted[j].weight;
+
+	if (x < y || x > y)
+		return x > y ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static void show_group(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+		       const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
+{
+	struct grid *g = grid_create(name, "%s", heading);
+	uint32_t waits = r->model->leaving, preempted = r->model->preempted;
+	char spare[32];
+	struct split s;
+
+	if (split_make(r, group, &s)) {
+		int share = grid_column(g, "share", "waiting", CELL_SHARE, GRID_BAR, 0);
+		int time = grid_column(g, "waiting_ns", "time", CELL_DURATION, 0, 0);
+		int times = grid_column(g, "waits", "times", CELL_COUNT, GRID_SAMPLES, 0);
+		int mean = grid_column(g, "mean_ns", "each", CELL_DURATION, 0, 0);
+		int others = grid_column(g, "preempted_ns", "preempted", CELL_DURATION, 0, 0);
+		int others_times = grid_column(g, "preemptions", "times", CELL_COUNT, 0, 0);
+		int of = grid_column(g, "name", name, CELL_TEXT, 0, 0);
+		struct order order = { s.sum[waits], s.sum[preempted] };
+
+		grid_set_total(g, share, s.total[waits].weight);
+		qsort_r(s.order, s.nr_order, sizeof(*s.order), by_time, &order);
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			const struct group_sum *w = &s.sum[waits][s.order[i]], *o = &s.sum[preempted][s.order[i]];
+
+			if (w->samples <= 0 && o->samples <= 0)
+				continue;
+			grid_row(g);
+			grid_set(g, share, w->weight);
+			grid_set(g, time, w->weight);
+			grid_set(g, times, w->samples);
+			if (w->samples > 0)
+				grid_set(g, mean, w->weight / w->samples);
+			grid_set(g, others, o->weight);
+			grid_set(g, others_times, o->samples);
+			grid_set_text(g, of, text(r, s.order[i], spare));
+		}
+	}
+	split_fini(&s);
+	grid_show(g, p);
+}
+
+static const char *component_text(const struct report *r, uint32_t value, char spare[32])
+{
+	return report_component_name(r, value, spare);
+}
+
+static const char *function_text(const struct report *r, uint32_t value, char spare[32])
+{
+	(void)spare;
+	return r->a->function[value].name;
+}
+
+static const char *thread_text(const struct report *r, uint32_t value, char spare[32])
+{
+	const char *comm = r->model->thread[value].comm;
+
+	snprintf(spare, 32, "%u %s", r->model->thread[value].tid,
+		 *comm ? comm : r->model->numbered[r->model->thread[value].process]->comm);
+	return spare;
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	char heading[96];
+
+	if (!has_switches(r->model)) {
+		page_sentence(p, "The trace has no context switches: record with -e auto,context-switches (root, or "
+			      "kernel.perf_event_paranoid of 1 or less).");
+		return;
+	}
+	if (v->group[0]) {
+		const char *level = report_level_name(r, report_level(r, r->level));
+
+		snprintf(heading, sizeof(heading), "Time off the processors by %s%s", level, r->has_run ? ", in the run phase" : "");
+		show_group(r, v->group[0], p, level, heading, component_text);
+	}
+	show_group(r, v->group[1], p, "function", "By the function that left the processor", function_text);
+	show_group(r, v->group[2], p, "thread", "By thread", thread_text);
+}
+
+const struct view view_offcpu = { "offcpu", "time that threads waited or were preempted, by component", prepare, show };

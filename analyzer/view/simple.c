@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Views that are one table of sums: functions, images, lines, processes, reasons. */
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- functions */
+/* Functions: where the instructions were, by function, with the share of all functions down to each. */
+
+static void functions_prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Beside its image: a symbol, where code without one begins, or that there is nothing to tell. */
+static const char *name_of(const struct function *f)
+{
+	const char *offset = f->symbol || f->unknown || f->name[0] == '[' ? NULL : strrchr(f->name, '+');
+
+	if (f->symbol || f->unknown || f->name[0] == '[')
+		return f->name;
+	return offset && strncmp(offset, "+0x", 3) == 0 ? offset : "(no symbol)";
+}
+
+static void functions_show(struct report *r, const struct shown *v, struct page *p)
+{
+	struct grid *g = grid_create("functions", "Functions");
+	struct split s;
+
+	if (split_make(r, v->group[0], &s)) {
+		struct sum_columns sums = sum_columns_add(g, r, &s);
+		double total = report_measure(r, &s.total[r->event]), before = 0;
+		int cumulative = grid_column(g, "cumulative", "sum", CELL_PERCENT, 0, 0);
+		int name = grid_column(g, "name", "function", CELL_TEXT, 0, 0);
+		int image = grid_column(g, "image", "image", CELL_TEXT, 0, 20);
+		int path = grid_column(g, "path", "", CELL_TEXT, GRID_HIDDEN, 0);
+		int generated = grid_column(g, "generated", "", CELL_COUNT, GRID_HIDDEN, 0);
+		int symbol = grid_column(g, "symbol", "", CELL_COUNT, GRID_HIDDEN, 0);
+
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			const struct function *f = &r->a->function[s.order[i]];
+
+			grid_row(g);
+			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			before += report_measure(r, &s.sum[r->event][s.order[i]]);
+			grid_set(g, cumulative, total > 0 ? before / total : 0);
+			grid_set_text(g, name, name_of(f));
+			grid_set_text(g, image, base_name(r->a->image[f->image].path));
+			grid_set_text(g, path, r->a->image[f->image].path);
+			grid_set(g, generated, f->jit);
+			grid_set(g, symbol, f->symbol);
+		}
+	}
+	split_fini(&s);
+	grid_show(g, p);
+}
+
+const struct view view_functions = {
+	"functions", "where the instructions were, by function, the kernel's too", functions_prepare, functions_show
+};
+
+/* ------------------------------------------------------------------------------------------------------------- images */
+/* Images: executables and libraries, the kernel, and generated code. */
+
+static void images_prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_IMAGE, TABLE_EVENT, -1);
+}
+
+static void images_columns(struct grid *g, int column[4])
+{
+	column[0] = grid_column(g, "path", "image", CELL_TEXT, 0, 0);
+}
+
+static void images_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+{
+	grid_set_text(g, column[0], r->a->image[i].path);
+}
+
+static void images_show(struct report *r, const struct shown *v, struct page *p)
+{
+	view_simple(r, v->group[0], p, "images", "Images", images_columns, images_cells);
+}
+
+const struct view view_images = { "images", "executables, libraries, the kernel, generated code", images_prepare, images_show };
+
+/* -------------------------------------------------------------------------------------------------------------- lines */
+/* Lines: source lines, of the program and of what it generated code from. */
+
+static void lines_prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
+}
+
+static void lines_columns(struct grid *g, int column[4])
+{
+	column[0] = grid_column(g, "file", "file", CELL_TEXT, 0, 0);
+	column[1] = grid_column(g, "line", "line", CELL_COUNT, 0, 0);
+	column[2] = grid_column(g, "generated", "", CELL_COUNT, GRID_HIDDEN, 0);
+	column[3] = grid_column(g, "kind", "", CELL_TEXT, GRID_TEXT_ONLY, 0);
+}
+
+static void lines_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+{
+	const struct line *l = &r->a->line[i];
+
+	grid_set_text(g, column[0], i ? l->file : "(no line)");
+	if (i)
+		grid_set(g, column[1], l->number);
+	grid_set(g, column[2], l->jit);
+	grid_set_text(g, column[3], l->jit ? "generated code" : "");
+}
+
+static void lines_show(struct report *r, const struct shown *v, struct page *p)
+{
+	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
+}
+
+const struct view view_lines = { "lines", "source lines, also those that generated code came from", lines_prepare, lines_show };
+
+/* ---------------------------------------------------------------------------------------------------------- processes */
+/* Processes: one line a program in a process; exec makes a new one with the same number. */
+
+static void processes_prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_PROCESS, TABLE_EVENT, -1);
+}
+
+static void processes_columns(struct grid *g, int column[4])
+{
+	column[0] = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
+	column[1] = grid_column(g, "parent", "parent", CELL_COUNT, 0, 0);
+	column[2] = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
+	column[3] = grid_column(g, "executable", "executable", CELL_TEXT, 0, 0);
+}
+
+static void processes_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+{
+	const struct process *p = r->model->numbered[i];
+
+	grid_set(g, column[0], p->pid);
+	if (p->parent)
+		grid_set(g, column[1], p->parent->pid);
+	grid_set_text(g, column[2], p->comm);
+	grid_set_text(g, column[3], p->executable);
+}
+
+static void processes_show(struct report *r, const struct shown *v, struct page *p)
+{
+	view_simple(r, v->group[0], p, "processes", "Processes", processes_columns, processes_cells);
+}
+
+const struct view view_processes = { "processes", "one line a program in a process", processes_prepare, processes_show };
+
+/* ------------------------------------------------------------------------------------------------------------ reasons */
+/* Reasons: why samples have no component. */
+
+static void reasons_prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_FUNCTION, -1);
+}
+
+static void reasons_columns(struct grid *g, int column[4])
+{
+	column[0] = grid_column(g, "reason", "reason", CELL_TEXT, 0, 24);
+	column[1] = grid_column(g, "meaning", "meaning", CELL_TEXT, 0, 0);
+}
+
+static void reasons_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+{
+	(void)r;
+	grid_set_text(g, column[0], i == 0 ? "(attributed)" : i < NR_REASONS ? reason_names[i] : "?");
+	grid_set_text(g, column[1], i == 0 ? "has a component" : i < NR_REASONS ? reason_sentences[i] : "");
+}
+
+/* Where they are: what one would look at next. */
+static void show_where(struct report *r, const struct report_group *by, struct page *p)
+{
+	struct grid *g = grid_create("where", "Functions of the samples without a component");
+	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	int reason = grid_column(g, "reason", "reason", CELL_TEXT, 0, 24);
+	int function = grid_column(g, "function", "function", CELL_TEXT, 0, 0);
+	uint32_t *order = report_order(r, by);
+
+	grid_set_total(g, share, report_measure(r, &by->g.total));
+	grid_set_total(g, samples, by->g.total.samples);
+	for (uint32_t i = 0; order && i < by->g.nr; i++) {
+		uint32_t why = report_value(by, order[i], 0);
+
+		if (why == REASON_NONE || why >= NR_REASONS)
+			continue;
+		grid_row(g);
+		grid_set(g, share, report_measure(r, &by->g.sum[order[i]]));
+		grid_set(g, samples, by->g.sum[order[i]].samples);
+		grid_set_text(g, reason, reason_names[why]);
+		grid_set_text(g, function, r->a->function[report_value(by, order[i], 1)].name);
+	}
+	free(order);
+	grid_show(g, p);
+}
+
+static void reasons_show(struct report *r, const struct shown *v, struct page *p)
+{
+	view_simple(r, v->group[0], p, "reasons", r->has_run ? "Why not attributed, in the run phase" : "Why not attributed",
+		    reasons_columns, reasons_cells);
+	show_where(r, v->group[1], p);
+}
+
+const struct view view_reasons = { "reasons", "why samples have no component, and where they are", reasons_prepare, reasons_show };

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* threads: how the work was spread, and when each of them ran. */
+#include "analyzer/query/lane.h"
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+
+#define CELLS 24
+
+static void prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
+}
+
+/* The busiest thread of a process against the average of those that worked at all. */
+static void show_skew(const struct report *r, const struct split *s, struct page *p)
+{
+	const struct model *m = r->model;
+	struct grid *g = grid_create("skew", "Skew: the busiest thread against the average");
+	int times = grid_column(g, "skew", "skew", CELL_TIMES, 0, 0);
+	int nr = grid_column(g, "threads", "threads", CELL_COUNT, 0, 0);
+	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
+	int pid = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
+	int comm = grid_column(g, "comm", "process", CELL_TEXT, 0, 0);
+
+	for (uint32_t i = 0; i < m->nr_processes; i++) {
+		double sum = 0, most = 0;
+		uint32_t busiest = 0, n = 0;
+
+		for (uint32_t t = 0; t < s->nr && t < m->nr_threads; t++) {
+			double v = report_measure(r, &s->sum[r->event][t]);
+
+			if (m->thread[t].process != i || v <= 0)
+				continue;
+			n++;
+			sum += v;
+			if (v > most) {
+				most = v;
+				busiest = t;
+			}
+		}
+		if (n < 2)
+			continue;
+		grid_row(g);
+		grid_set(g, times, most * n / sum);
+		grid_set(g, nr, n);
+		grid_set(g, tid, m->thread[busiest].tid);
+		grid_set(g, pid, m->numbered[i]->pid);
+		grid_set_text(g, comm, m->numbered[i]->comm);
+	}
+	grid_show(g, p);
+}
+
+static void show(struct report *r, const struct shown *v, struct page *p)
+{
+	const struct model *m = r->model;
+	struct grid *g = grid_create("threads", r->has_run ? "Threads, in the run phase" : "Threads");
+	char text[4 * LANE_CELLS_MAX], heading[48], width[16];
+	struct lanes l;
+	struct split s;
+
+	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], p->intervals ? CELLS / 2 : CELLS, &l)) {
+		struct sum_columns sums = sum_columns_add(g, r, &s);
+		int tid = grid_column(g, "tid", "tid", CELL_COUNT, 0, 0), pid = grid_column(g, "pid", "pid", CELL_COUNT, GRID_HIDDEN, 0);
+		int comm = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
+		int first = grid_column(g, "first_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
+		int last = grid_column(g, "last_ns", "", CELL_COUNT, GRID_HIDDEN, 0), lane;
+
+		snprintf(heading, sizeof(heading), "%s a cell", grid_duration((double)l.cell_ns, width));
+		lane = grid_column(g, "lane", heading, CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, l.cells);
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			const struct group_sum *sum = &s.sum[r->event][s.order[i]];
+
+			grid_row(g);
+			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			grid_set(g, tid, m->thread[s.order[i]].tid);
+			grid_set(g, pid, m->numbered[m->thread[s.order[i]].process]->pid);
+			grid_set_text(g, comm, *m->thread[s.order[i]].comm ? m->thread[s.order[i]].comm :
+						       m->numbered[m->thread[s.order[i]].process]->comm);
+			if (sum->samples > 0) {
+				grid_set(g, first, (double)(sum->first_ns - r->a->first_ns));
+				grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));
+			}
+			lanes_text(&l, s.order[i], l.most, p->utf8, text);
+			grid_set_text(g, lane, text);
+		}
+		grid_show(g, p);
+		show_skew(r, &s, p);
+		lanes_fini(&l);
+	} else {
+		grid_show(g, p);
+	}
+	split_fini(&s);
+}
+
+const struct view view_threads = { "threads", "how work was spread over threads, and when each ran", prepare, show };

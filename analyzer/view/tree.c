@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree: calls from the outside in, own and with all below; callers: from each function outwards to who called it; callees:
+ * each function with what it called.  Of functions, or with --level of that level's components.
+ */
+#include "analyzer/query/calltree.h"
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_PART 0.005 /* of all: smaller branches are left out, unless --top 0 */
+#define PREFIX_MAX 512
+
+static void prepare(struct report *r, struct shown *v)
+{
+	v->group[0] = report_group(r, 0, TABLE_STACK, -1);
+	r->stacks = true;
+}
+
+static uint32_t level_of(const struct report *r)
+{
+	return r->level ? report_level(r, r->level) : LEVELS_MAX;
+}
+
+struct drawing {
+	const struct report *r;
+	const struct calltree *t;
+	struct grid *g;
+	const struct page *p;
+	int total, own, samples, id, parent, depth, name;
+	double least;
+	uint32_t left_out;
+};
+
+static void draw(struct drawing *d, uint32_t call, const char *prefix, bool last, uint32_t depth)
+{
+	const struct call *c = &d->t->call[call];
+	char branch[PREFIX_MAX], next[PREFIX_MAX], spare[32];
+	uint32_t nr = 0;
+
+	if (call) {
+		snprintf(branch, sizeof(branch), "%s%s", prefix, depth == 1 ? "" : d->p->utf8 ? (last ? "└" : "├") : last ? "`" : "|");
+		grid_row(d->g);
+		grid_set(d->g, d->total, c->total);
+		grid_set(d->g, d->own, d->t->call[0].total > 0 ? c->own / d->t->call[0].total : 0);
+		grid_set(d->g, d->samples, c->total_samples);
+		grid_set(d->g, d->id, call);
+		if (c->parent)
+			grid_set(d->g, d->parent, c->parent);
+		grid_set(d->g, d->depth, depth - 1);
+		grid_set_prefix(d->g, d->name, branch);
+		grid_set_text(d->g, d->name, calltree_name(d->r, d->t, call, spare));
+	}
+	for (uint32_t i = 0; i < c->nr_children; i++)
+		nr += d->t->call[c->child[i]].total >= d->least;
+	d->left_out += c->nr_children - nr;
+	snprintf(next, sizeof(next), "%s%s", prefix, depth <= 1 ? "" : last ? " " : d->p->utf8 ? "│" : "|");
+	for (uint32_t i = 0; i < nr && strlen(next) + 8 < PREFIX_MAX; i++) /* sorted: those that are shown come first */
+		draw(d, c->child[i], next, i + 1 == nr, depth + 1);
+}
+
+static void show_tree(struct report *r, const struct shown *v, struct page *p, bool inverted, const char *name, const char *heading)
+{
+	struct grid *g = grid_create(name, "%s", heading);
+	struct drawing d = { .r = r, .g = g, .p = p };
+	struct calltree t;
+
+	d.t = &t;
+	d.total = grid_column(g, "share", inverted ? "share" : "+ below", CELL_SHARE, GRID_BAR, 0);
+	d.own = grid_column(g, "own", "own", CELL_PERCENT, inverted ? GRID_HIDDEN : 0, 0);
+	d.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	d.id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
+	d.parent = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
+	d.depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
+	d.name = grid_column(g, "name", level_of(r) == LEVELS_MAX ? "function" : report_level_name(r, level_of(r)), CELL_TEXT, 0, 0);
+	grid_show_all_rows(g);
+	grid_is_tree(g, d.total);
+	if (calltree_make(r, v->group[0], level_of(r), inverted, &t)) {
+		grid_set_total(g, d.total, t.call[0].total);
+		grid_set_total(g, d.samples, t.call[0].total_samples);
+		d.least = p->form == PAGE_TEXT && p->top ? SHOWN_PART * t.call[0].total : 0;
+		draw(&d, 0, "", true, 0);
+		if (t.call[0].own > 0) { /* of no component at all */
+			grid_row(g);
+			grid_set(g, d.total, t.call[0].own);
+			grid_set(g, d.own, t.call[0].own / t.call[0].total);
+			grid_set(g, d.samples, t.call[0].own_samples);
+			grid_set(g, d.depth, 0);
+			grid_set_text(g, d.name, "(none)");
+		}
+	}
+	calltree_fini(&t);
+	grid_show(g, p);
+	if (d.left_out)
+		page_sentence(p, "(%u branches of less than %.1f %% each are left out; --top 0 shows all)", d.left_out, 100 * SHOWN_PART);
+}
+
+static void show_down(struct report *r, const struct shown *v, struct page *p)
+{
+	show_tree(r, v, p, false, "tree", "Calls, from the outside in");
+}
+
+static void show_up(struct report *r, const struct shown *v, struct page *p)
+{
+	show_tree(r, v, p, true, "callers", "Callers, from where the time went outwards");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- callees */
+
+struct pair {
+	uint32_t from, to; /* keys */
+	double total, samples;
+};
+
+static int by_keys(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+struct callee {
+	uint32_t key, call; /* call: any of it, for its name */
+	double total, own, samples;
+	uint32_t first, nr; /* pairs */
+};
+
+static int by_aggregate(const void *a, const void *b)
+{
+	const struct callee *x = a, *y = b;
+
+	if (x->total < y->total || x->total > y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int by_pair_total(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->total < y->total || x->total > y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* The sum over its calls, without those that are below another one, is a key's aggregate. */
+static void fill_callees(const struct report *r, const struct calltree *t, struct grid *g, const int column[5], const struct page *p)
+{
+	uint32_t nr_keys = t->level == LEVELS_MAX ? r->a->nr_functions : r->model->dictionary.nr_components, nr = 0;
+	struct callee *key = calloc((size_t)nr_keys + 1, sizeof(*key));
+	struct pair *pair = calloc((size_t)t->nr + 1, sizeof(*pair));
+	uint32_t *name_of = calloc((size_t)nr_keys + 1, sizeof(*name_of));
+	char spare[32];
+
+	for (uint32_t i = 1; key && pair && name_of && i < t->nr; i++) {
+		const struct call *c = &t->call[i];
+
+		if (c->key >= nr_keys)
+			continue;
+		key[c->key].key = c->key;
+		name_of[c->key] = key[c->key].call = i;
+		key[c->key].own += c->own;
+		if (!c->again) {
+			key[c->key].total += c->total;
+			key[c->key].samples += c->total_samples;
+		}
+		if (c->parent && !c->pair_again)
+			pair[nr++] = (struct pair){ t->call[c->parent].key, c->key, c->total, c->total_samples };
+	}
+	if (!key || !pair || !name_of)
+		goto out;
+	if (nr)
+		qsort(pair, nr, sizeof(*pair), by_keys);
+	for (uint32_t i = 0, to = 0; i < nr; i++) { /* the same from and to become one */
+		if (i && pair[to].from == pair[i].from && pair[to].to == pair[i].to) {
+			pair[to].total += pair[i].total;
+			pair[to].samples += pair[i].samples;
+			continue;
+		}
+		to = i ? to + 1 : 0;
+		pair[to] = pair[i];
+		if (key[pair[to].from].nr++ == 0)
+			key[pair[to].from].first = to;
+	}
+	for (uint32_t i = 0; i < nr_keys; i++)
+		if (key[i].nr)
+			qsort(pair + key[i].first, key[i].nr, sizeof(*pair), by_pair_total);
+	qsort(key, nr_keys, sizeof(*key), by_aggregate);
+	for (uint32_t i = 0; i < nr_keys && key[i].call; i++) {
+		if (p->form == PAGE_TEXT && p->top && i >= (uint32_t)p->top)
+			break;
+		grid_row(g);
+		grid_set(g, column[0], key[i].total);
+		grid_set(g, column[1], t->call[0].total > 0 ? key[i].own / t->call[0].total : 0);
+		grid_set(g, column[2], key[i].samples);
+		grid_set_text(g, column[3], "");
+		grid_set_text(g, column[4], calltree_name(r, t, key[i].call, spare));
+		for (uint32_t n = 0; n < key[i].nr; n++) {
+			const struct pair *x = &pair[key[i].first + n];
+
+			if (p->form == PAGE_TEXT && p->top && (n >= (uint32_t)p->top || x->total < SHOWN_PART * t->call[0].total))
+				break;
+			grid_row(g);
+			grid_set(g, column[0], x->total);
+			grid_set(g, column[2], x->samples);
+			grid_set_text(g, column[3], calltree_name(r, t, key[i].call, spare));
+			grid_set_prefix(g, column[4], p->utf8 ? "  → " : "  -> ");
+			grid_set_text(g, column[4], calltree_name(r, t, name_of[x->to], spare));
+		}
+	}
+out:
+	free(key);
+	free(pair);
+	free(name_of);
+}
+
+static void show_callees(struct report *r, const struct shown *v, struct page *p)
+{
+	struct grid *g = grid_create("callees", "What each called, with all below");
+	struct calltree t;
+	int column[5];
+
+	column[0] = grid_column(g, "share", "+ below", CELL_SHARE, GRID_BAR, 0);
+	column[1] = grid_column(g, "own", "own", CELL_PERCENT, 0, 0);
+	column[2] = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	column[3] = grid_column(g, "caller", "", CELL_TEXT, GRID_HIDDEN, 0);
+	column[4] = grid_column(g, "name", level_of(r) == LEVELS_MAX ? "function" : report_level_name(r, level_of(r)), CELL_TEXT, 0, 0);
+	grid_show_all_rows(g);
+	grid_is_tree(g, column[0]);
+	if (calltree_make(r, v->group[0], level_of(r), false, &t)) {
+		grid_set_total(g, column[0], t.call[0].total);
+		grid_set_total(g, column[2], t.call[0].total_samples);
+		fill_callees(r, &t, g, column, p);
+	}
+	calltree_fini(&t);
+	grid_show(g, p);
+}
+
+const struct view view_tree = { "tree", "calls from the outside in, own and with all below (--level: of components)", prepare,
+				show_down };
+const struct view view_callers = { "callers", "from where the time went outwards to who called it", prepare, show_up };
+const struct view view_callees = { "callees", "each function with what it called", prepare, show_callees };

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands of `tailor`.  To add one: write cmd_<name>.c beside what it drives, with a struct cmd and argp options,
+ * and add it to COMMANDS.  `tailor help` and `tailor help NAME` come from here.
+ *
+ * Exit status of all: 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`); `run`: the status of the command that
+ * it ran.  Human text goes to stdout, messages to stderr as `tailor NAME: sentence`.
+ */
+#ifndef TAILOR_COMMAND_H
+#define TAILOR_COMMAND_H
+
+struct cmd {
+	const char *name;
+	const char *summary; /* one line */
+	/* argv[0] is "tailor NAME"; returns the exit status */
+	int (*run)(int argc, char **argv);
+};
+
+enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
+
+/* listed: shown in `tailor help`; hidden ones are for our own use */
+#define COMMANDS(X) \
+	X(run, listed) \
+	X(attach, listed) \
+	X(start, listed) \
+	X(stop, listed) \
+	X(status, listed) \
+	X(doctor, listed) \
+	X(report, listed) \
+	X(diff, listed) \
+	X(stat, listed) \
+	X(export, listed) \
+	X(import, listed) \
+	X(scrub, listed) \
+	X(overhead, listed) \
+	X(dump, listed) \
+	X(unwind, listed) \
+	X(record, hidden)
+
+#define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;
+COMMANDS(COMMAND_EXTERN_)
+#undef COMMAND_EXTERN_
+
+#endif

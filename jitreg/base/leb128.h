@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* LEB128 (DWARF 5, section 7.6) of at most ten bytes: longer ones are read differently by different readers; and zigzag
+ * numbers, as jitreg/trace/trace.h has them.  Context: any. */
+#ifndef TAILOR_LEB128_H
+#define TAILOR_LEB128_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LEB128_MAX 10 /* bytes */
+
+/* Returns where the next one goes. */
+static inline unsigned char *leb128_put(unsigned char *at, uint64_t v)
+{
+	while (v >= 0x80) {
+		*at++ = (unsigned char)(v | 0x80);
+		v >>= 7;
+	}
+	*at++ = (unsigned char)v;
+	return at;
+}
+
+/* Small differences of both signs as small numbers. */
+static inline uint64_t zigzag(uint64_t d)
+{
+	return (d << 1) ^ (uint64_t)((int64_t)d >> 63);
+}
+
+/* false: it does not end before end. */
+static inline bool leb128_take(const unsigned char **at, const unsigned char *end, uint64_t *out)
+{
+	*out = 0;
+	for (unsigned shift = 0; shift <= 63 && *at < end; shift += 7) {
+		unsigned char c = *(*at)++;
+
+		*out |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80))
+			return true;
+	}
+	return false;
+}
+
+static inline bool leb128_take_signed(const unsigned char **at, const unsigned char *end, int64_t *out)
+{
+	uint64_t u = 0;
+
+	for (unsigned shift = 0; shift <= 63 && *at < end; shift += 7) {
+		unsigned char c = *(*at)++;
+
+		u |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80)) {
+			if (c & 0x40 && shift + 7 < 64)
+				u |= ~0ull << (shift + 7);
+			*out = (int64_t)u;
+			return true;
+		}
+	}
+	return false;
+}
+
+#endif

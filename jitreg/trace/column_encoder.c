@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a register holds goes with the instruction (a loop's counter goes on where it was when the same instruction was
+ * sampled last), with the sample before, or with another register (one that points into what the other begins).  Which of
+ * them, nobody can say beforehand: each is tried on a whole block once in a while, counting the bits of its differences.
+ */
+#include "jitreg/trace/column_encoder.h"
+
+#include "jitreg/base/leb128.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS (2 * COLUMNS_NR_MAX) /* a power of 2 */
+#define CHOOSE_EVERY 16u /* blocks */
+#define WRITTEN_MAX 65 /* ip and the registers */
+#define NR_COLUMNS 128
+#define RECENT 1024u /* differences that are remembered */
+#define REPEATED_BITS 8u /* what compression makes of a difference that was there before, about */
+
+struct ip {
+	uint64_t address;
+	uint32_t appearance;
+};
+
+struct written {
+	uint32_t column;
+	const uint64_t *v;
+};
+
+struct choice {
+	uint32_t encoding;
+	uint32_t against;
+	uint32_t blocks;  /* since it was made */
+	uint64_t density; /* what it was worth then: 64ths of a byte a number */
+};
+
+struct columns {
+	uint32_t nr, nr_ips, nr_written;
+	struct ip ip[COLUMNS_NR_MAX]; /* ascending */
+	uint16_t index[COLUMNS_NR_MAX]; /* of each sample's */
+	uint16_t slot[SLOTS]; /* hash of an ip -> the number of its appearance + 1 */
+	uint16_t rank[COLUMNS_NR_MAX]; /* number of its appearance -> index */
+	bool seen[COLUMNS_NR_MAX];
+	struct written written[WRITTEN_MAX];
+	struct choice choice[NR_COLUMNS];
+	uint64_t difference[COLUMNS_NR_MAX], last[COLUMNS_NR_MAX], recent[RECENT];
+	unsigned char out[(2 * COLUMNS_NR_MAX + 1) * LEB128_MAX];
+};
+
+int columns_create(struct columns **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void columns_destroy(struct columns *c)
+{
+	free(c);
+}
+
+static uint32_t hash(uint64_t v, uint32_t size)
+{
+	return (uint32_t)((v * 0x9e3779b97f4a7c15u) >> 40) & (size - 1);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct ip *)a)->address, y = ((const struct ip *)b)->address;
+
+	return x < y ? -1 : x > y;
+}
+
+void columns_begin(struct columns *c, const uint64_t *ip, uint32_t nr)
+{
+	c->nr = nr;
+	c->nr_ips = 0;
+	memset(c->slot, 0, sizeof(c->slot));
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t at = hash(ip[i], SLOTS);
+
+		while (c->slot[at] && c->ip[c->slot[at] - 1].address != ip[i])
+			at = (at + 1) & (SLOTS - 1);
+		if (!c->slot[at]) {
+			c->ip[c->nr_ips] = (struct ip){ ip[i], c->nr_ips };
+			c->slot[at] = (uint16_t)++c->nr_ips;
+		}
+		c->index[i] = (uint16_t)(c->slot[at] - 1);
+	}
+	qsort(c->ip, c->nr_ips, sizeof(c->ip[0]), by_address);
+	for (uint32_t i = 0; i < c->nr_ips; i++)
+		c->rank[c->ip[i].appearance] = (uint16_t)i;
+	for (uint32_t i = 0; i < nr; i++)
+		c->index[i] = c->rank[c->index[i]];
+	c->written[0] = (struct written){ SAMPLE_COLUMN_IP, ip };
+	c->nr_written = 1;
+}
+
+static unsigned char *put_deltas(unsigned char *at, const uint64_t *v, uint32_t nr)
+{
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		at = leb128_put(at, zigzag(v[i] - before));
+		before = v[i];
+	}
+	return at;
+}
+
+static void by_delta(struct columns *c, const uint64_t *v)
+{
+	c->difference[0] = zigzag(v[0]);
+	for (uint32_t i = 1; i < c->nr; i++)
+		c->difference[i] = zigzag(v[i] - v[i - 1]);
+}
+
+static void by_ip(struct columns *c, const uint64_t *v)
+{
+	uint64_t before = 0;
+
+	memset(c->seen, 0, c->nr_ips * sizeof(c->seen[0]));
+	for (uint32_t i = 0; i < c->nr; i++) {
+		uint32_t ip = c->index[i];
+
+		if (c->seen[ip])
+			before = c->last[ip];
+		c->seen[ip] = true;
+		c->difference[i] = zigzag(v[i] - before);
+		before = c->last[ip] = v[i];
+	}
+}
+
+static void against(struct columns *c, const uint64_t *v, const uint64_t *other)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		c->difference[i] = zigzag(v[i] - other[i]);
+}
+
+/* In bits, about; enough is enough. */
+static uint64_t cost(struct columns *c, uint64_t most)
+{
+	uint64_t sum = 0;
+
+	memset(c->recent, 0, sizeof(c->recent));
+	for (uint32_t i = 0; i < c->nr && sum < most; i++) {
+		uint64_t d = c->difference[i], *recent = &c->recent[hash(d, RECENT)];
+		unsigned bits = d ? 64 - (unsigned)__builtin_clzll(d) : 0;
+
+		sum += *recent == d && bits > REPEATED_BITS ? REPEATED_BITS : bits;
+		*recent = d;
+	}
+	return sum;
+}
+
+static void choose(struct columns *c, struct choice *choice, const uint64_t *v)
+{
+	uint64_t best, bits;
+
+	by_delta(c, v);
+	best = cost(c, UINT64_MAX);
+	*choice = (struct choice){ .encoding = SAMPLE_ENCODING_DELTA };
+	by_ip(c, v);
+	bits = cost(c, best);
+	if (bits < best) {
+		best = bits;
+		choice->encoding = SAMPLE_ENCODING_BY_IP;
+	}
+	for (uint32_t n = 0; n < c->nr_written; n++) {
+		against(c, v, c->written[n].v);
+		bits = cost(c, best);
+		if (bits < best) {
+			best = bits;
+			choice->encoding = SAMPLE_ENCODING_AGAINST;
+			choice->against = c->written[n].column;
+		}
+	}
+}
+
+static const uint64_t *find_written(const struct columns *c, uint32_t column)
+{
+	for (uint32_t n = 0; n < c->nr_written; n++)
+		if (c->written[n].column == column)
+			return c->written[n].v;
+	return NULL;
+}
+
+static void finish(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *from, const unsigned char *to)
+{
+	trace_record_array(w, 3);
+	trace_record_u64(w, column);
+	trace_record_u64(w, encoding);
+	trace_record_bytes(w, from, (size_t)(to - from));
+}
+
+void columns_write_ip(struct columns *c, struct trace_writer *w)
+{
+	unsigned char *at = leb128_put(c->out, c->nr_ips);
+
+	for (uint32_t i = 0; i < c->nr_ips; i++)
+		at = leb128_put(at, zigzag(c->ip[i].address - (i ? c->ip[i - 1].address : 0)));
+	for (uint32_t i = 0; i < c->nr; i++)
+		at = leb128_put(at, c->index[i]);
+	finish(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_TABLE, c->out, at);
+}
+
+/* Returns the end of what it put into c->out. */
+static unsigned char *encode(struct columns *c, struct choice *choice, const uint64_t *v)
+{
+	const uint64_t *other = choice->encoding == SAMPLE_ENCODING_AGAINST ? find_written(c, choice->against) : NULL;
+	unsigned char *at = c->out;
+
+	if (other) {
+		at = leb128_put(at, choice->against);
+		against(c, v, other);
+	} else if (choice->encoding == SAMPLE_ENCODING_BY_IP) {
+		by_ip(c, v);
+	} else {
+		choice->encoding = SAMPLE_ENCODING_DELTA; /* also when that other one is not recorded any more */
+		by_delta(c, v);
+	}
+	for (uint32_t i = 0; i < c->nr; i++)
+		at = leb128_put(at, c->difference[i]);
+	return at;
+}
+
+/* The program does something else when its numbers take much more or less than those that the choice was made for. */
+static bool still_good(const struct columns *c, const struct choice *choice, size_t bytes)
+{
+	uint64_t density = bytes * 64 / c->nr;
+
+	return choice->encoding && choice->blocks < CHOOSE_EVERY && density <= choice->density + choice->density / 8 &&
+	       density >= choice->density - choice->density / 8;
+}
+
+void columns_write(struct columns *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict)
+{
+	struct choice delta = { .encoding = SAMPLE_ENCODING_DELTA }, *choice = predict ? &c->choice[column % NR_COLUMNS] : &delta;
+	uint32_t encoding = SAMPLE_ENCODING_CONSTANT;
+	unsigned char *end;
+
+	if (memcmp(v, v + 1, (c->nr - 1) * sizeof(*v)) == 0) {
+		end = leb128_put(c->out, v[0]);
+	} else {
+		end = encode(c, choice, v);
+		choice->blocks++;
+		if (predict && !still_good(c, choice, (size_t)(end - c->out))) {
+			choose(c, choice, v);
+			end = encode(c, choice, v);
+			choice->density = (uint64_t)(end - c->out) * 64 / c->nr;
+		}
+		encoding = choice->encoding;
+	}
+	finish(w, column, encoding, c->out, end);
+	if (predict && c->nr_written < WRITTEN_MAX)
+		c->written[c->nr_written++] = (struct written){ column, v };
+}
+
+void columns_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room)
+{
+	finish(w, column, SAMPLE_ENCODING_DELTA, room, put_deltas(room, v, nr));
+}
+
+void columns_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes)
+{
+	finish(w, column, encoding, p, p + bytes);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/trace/msgpack_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVELS_MAX_ 32
+
+struct cursor {
+	const unsigned char *at, *end;
+};
+
+/* A big-endian number of so many bytes. */
+static bool get(struct cursor *c, unsigned bytes, uint64_t *v)
+{
+	uint64_t n = 0;
+
+	if ((size_t)(c->end - c->at) < bytes)
+		return false;
+	for (unsigned i = 0; i < bytes; i++)
+		n = n << 8 | c->at[i];
+	c->at += bytes;
+	*v = n;
+	return true;
+}
+
+static bool skip(struct cursor *c, uint64_t bytes)
+{
+	if ((uint64_t)(c->end - c->at) < bytes)
+		return false;
+	c->at += bytes;
+	return true;
+}
+
+/* Index of nr nodes side by side; SIZE_MAX without memory. */
+static size_t take(struct msgpack_tree *t, size_t nr)
+{
+	size_t first = t->nr;
+
+	if (nr > t->capacity - t->nr) {
+		size_t capacity = 2 * t->capacity + nr + 64;
+		struct msgpack_node *bigger = realloc(t->node, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return SIZE_MAX;
+		t->node = bigger;
+		t->capacity = capacity;
+	}
+	t->nr += nr;
+	return first;
+}
+
+/* What most of a list of lists is: a number of one to three bytes.  false: something else, for read_other(). */
+static bool read_small(struct cursor *c, struct msgpack_node *n)
+{
+	const unsigned char *at = c->at;
+	const size_t left = (size_t)(c->end - at);
+
+	if (left >= 1 && *at < 0x80) {
+		*n = (struct msgpack_node){ .kind = NODE_UINT, .u = *at };
+		c->at += 1;
+		return true;
+	}
+	if (left >= 2 && *at == 0xcc) {
+		*n = (struct msgpack_node){ .kind = NODE_UINT, .u = at[1] };
+		c->at += 2;
+		return true;
+	}
+	if (left >= 3 && *at == 0xcd) {
+		*n = (struct msgpack_node){ .kind = NODE_UINT, .u = (uint64_t)at[1] << 8 | at[2] };
+		c->at += 3;
+		return true;
+	}
+	return false;
+}
+
+static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level);
+
+static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
+{
+	return read_small(c, &t->node[node]) || read_other(t, c, node, level);
+}
+
+static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node, uint64_t nr, unsigned level)
+{
+	size_t first;
+
+	if (level == LEVELS_MAX_ || nr > (uint64_t)(c->end - c->at)) /* each has a byte at least */
+		return false;
+	first = take(t, nr);
+	if (first == SIZE_MAX)
+		return false;
+	t->node[node].children = first - node;
+	for (uint64_t i = 0; i < nr; i++)
+		if (!read_node(t, c, first + i, level + 1))
+			return false;
+	return true;
+}
+
+static bool read_bytes(struct cursor *c, struct msgpack_node *n, uint64_t bytes, int kind)
+{
+	n->kind = kind;
+	n->nr = (uint32_t)bytes;
+	n->p = (const char *)c->at;
+	return skip(c, bytes);
+}
+
+static void set_int(struct msgpack_node *n, int64_t v)
+{
+	n->kind = v < 0 ? NODE_INT : NODE_UINT;
+	n->u = (uint64_t)v;
+}
+
+static bool read_array(struct msgpack_tree *t, struct cursor *c, size_t node, uint64_t nr, unsigned level)
+{
+	t->node[node].kind = NODE_ARRAY;
+	t->node[node].nr = (uint32_t)nr;
+	return read_children(t, c, node, nr, level);
+}
+
+/* The types that have a number, or a length, behind their first byte. */
+static bool read_long(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned char type, unsigned level)
+{
+	struct msgpack_node *n = &t->node[node];
+	uint64_t v = 0;
+
+	switch (type) {
+	case 0xc0: /* nil, false, true */
+	case 0xc2:
+	case 0xc3:
+		return true;
+	case 0xc4 ... 0xc6:
+		return get(c, 1u << (type - 0xc4), &v) && read_bytes(c, n, v, NODE_BYTES);
+	case 0xc7 ... 0xc9: /* extensions: their type, and bytes */
+		return get(c, 1u << (type - 0xc7), &v) && skip(c, v + 1);
+	case 0xca: /* float, double */
+		return skip(c, 4);
+	case 0xcb:
+		return skip(c, 8);
+	case 0xcc ... 0xcf:
+		n->kind = NODE_UINT;
+		return get(c, 1u << (type - 0xcc), &n->u);
+	case 0xd0 ... 0xd3:
+		if (!get(c, 1u << (type - 0xd0), &v))
+			return false;
+		set_int(n, (int64_t)(v << (64 - (8u << (type - 0xd0)))) >> (64 - (8u << (type - 0xd0))));
+		return true;
+	case 0xd4 ... 0xd8:
+		return skip(c, 1 + (1u << (type - 0xd4)));
+	case 0xd9 ... 0xdb:
+		return get(c, 1u << (type - 0xd9), &v) && read_bytes(c, n, v, NODE_TEXT);
+	case 0xdc:
+	case 0xdd:
+		return get(c, 2u << (type - 0xdc), &v) && read_array(t, c, node, v, level);
+	case 0xde:
+	case 0xdf:
+		return get(c, 2u << (type - 0xde), &v) && read_children(t, c, node, 2 * v, level);
+	default: /* 0xc1 is never used */
+		return false;
+	}
+}
+
+static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
+{
+	struct msgpack_node *n = &t->node[node];
+	unsigned char type;
+
+	if (c->at == c->end)
+		return false;
+	type = *c->at++;
+	n->kind = NODE_OTHER;
+	n->nr = 0;
+	if (type >= 0xe0) {
+		set_int(n, (int8_t)type);
+		return true;
+	}
+	if (type >= 0xc0)
+		return read_long(t, c, node, type, level);
+	if (type >= 0xa0)
+		return read_bytes(c, n, type & 0x1f, NODE_TEXT);
+	return type >= 0x90 ? read_array(t, c, node, type & 0xf, level) : read_children(t, c, node, 2 * (type & 0xfu), level);
+}
+
+bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at)
+{
+	struct cursor c = { (const unsigned char *)bytes + *at, (const unsigned char *)bytes + nr };
+
+	t->nr = 0;
+	if (take(t, 1) == SIZE_MAX || !read_node(t, &c, 0, 0))
+		return false;
+	*at = (size_t)(c.at - (const unsigned char *)bytes);
+	return true;
+}
+
+void msgpack_tree_fini(struct msgpack_tree *t)
+{
+	free(t->node);
+	memset(t, 0, sizeof(*t));
+}

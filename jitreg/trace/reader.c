@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file is mapped, and one chunk at a time is checked and decompressed.  Text and bytes stay where they are, so nothing but the
+ * records' own small trees is built, each in the memory of the one before.
+ */
+#include "jitreg/trace/reader_internal.h"
+
+#include "jitreg/base/crc32c.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORGET_BYTES ((size_t)1 << 20)
+
+static int check_first_chunk(const struct trace_reader *t, const char *path, struct diag *d)
+{
+	struct trace_chunk c;
+
+	if (t->file_bytes == 0)
+		return diag_fail(d, EBADMSG, "%s: the file is empty", path);
+	if (t->file_bytes < sizeof(c))
+		return diag_fail(d, EBADMSG, "%s: this is not a trace of tailor (it is shorter than one chunk)", path);
+	memcpy(&c, t->file, sizeof(c));
+	if (c.magic != TRACE_MAGIC && !memmem(t->file, t->file_bytes, "TLRC", 4))
+		return diag_fail(d, EBADMSG, "%s: this is not a trace of tailor", path);
+	return 0;
+}
+
+int trace_open(const char *path, struct trace_reader **out, struct diag *d)
+{
+	struct trace_reader *t;
+	struct trace_record first;
+	struct stat st;
+	void *p;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		ret = diag_fail(d, errno, "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return diag_fail(d, EBADMSG, "%s: this is not a regular file", path);
+	}
+	t = calloc(1, sizeof(*t));
+	p = st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+	close(fd);
+	if (!t || p == MAP_FAILED) {
+		free(t);
+		return diag_fail(d, ENOMEM, "%s: no memory to map the file", path);
+	}
+	t->file = p;
+	t->file_bytes = (size_t)st.st_size;
+	t->selected = ~0u;
+	t->name = strdup(path);
+	t->zstd = ZSTD_createDCtx();
+	ret = t->name && t->zstd ? check_first_chunk(t, path, d) : diag_fail(d, ENOMEM, "%s: no memory", path);
+	if (ret == 0 && trace_next(t, &first) == 1 && first.id == TRACE_HEADER &&
+	    trace_u64(&first, F(header, version)) > TRACE_FORMAT_VERSION)
+		ret = diag_fail(d, EPROTO, "%s: the trace has format version %llu, this tailor reads up to %u", path,
+				(unsigned long long)trace_u64(&first, F(header, version)), TRACE_FORMAT_VERSION);
+	if (ret) {
+		trace_close(t);
+		return ret;
+	}
+	trace_rewind(t);
+	*out = t;
+	return 0;
+}
+
+void trace_close(struct trace_reader *t)
+{
+	if (t->file)
+		munmap((void *)(uintptr_t)t->file, t->file_bytes);
+	msgpack_tree_fini(&t->tree);
+	ZSTD_freeDCtx(t->zstd);
+	free(t->plain);
+	free(t->name);
+	free(t);
+}
+
+void trace_select(struct trace_reader *t, unsigned chunk_types)
+{
+	t->selected = chunk_types;
+}
+
+void trace_rewind(struct trace_reader *t)
+{
+	t->at = t->body_at = t->body_bytes = t->forgotten = 0;
+	t->damage = (struct trace_damage){ 0 };
+	t->ended = false;
+}
+
+/* bytes of the file from byte at on, or of the chunk there, cannot be read. */
+static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
+{
+	if (!t->damage.bad_chunks++)
+		t->damage.first_byte = at;
+	t->damage.skipped_bytes += bytes;
+}
+
+/* Something at t->at is no chunk: go on at the next magic. */
+void trace_resync(struct trace_reader *t)
+{
+	const unsigned char *next = t->file_bytes - t->at > 1 ?
+		memmem(t->file + t->at + 1, t->file_bytes - t->at - 1, "TLRC", 4) : NULL;
+	size_t to = next ? (size_t)(next - t->file) : t->file_bytes;
+
+	note_damage(t, t->at, to - t->at);
+	t->at = to;
+}
+
+static bool decompress(struct trace_reader *t, const struct trace_chunk *c, const unsigned char *stored)
+{
+	if (!(c->flags & TRACE_CHUNK_ZSTD)) {
+		if (c->body_bytes != c->stored_bytes)
+			return false;
+		t->body = (const char *)stored;
+		return true;
+	}
+	if (c->body_bytes > t->plain_capacity) {
+		free(t->plain);
+		t->plain = malloc(c->body_bytes);
+		t->plain_capacity = t->plain ? c->body_bytes : 0;
+		if (!t->plain)
+			return false;
+	}
+	if (ZSTD_decompressDCtx(t->zstd, t->plain, c->body_bytes, stored, c->stored_bytes) != c->body_bytes)
+		return false;
+	t->body = t->plain;
+	return true;
+}
+
+void trace_forget(struct trace_reader *t)
+{
+	size_t to = t->at & ~(FORGET_BYTES - 1);
+
+	if (to <= t->forgotten)
+		return;
+	madvise((void *)(uintptr_t)(t->file + t->forgotten), to - t->forgotten, MADV_DONTNEED);
+	t->forgotten = to;
+}
+
+static bool is_known(const struct trace_chunk *c)
+{
+	return c->type >= TRACE_CHUNK_RECORDS && c->type <= TRACE_CHUNK_END;
+}
+
+static bool is_whole(const struct trace_reader *t, const struct trace_chunk *c)
+{
+	return crc32c(crc32c(0, c, sizeof(*c) - 4), t->file + t->at + sizeof(*c), c->stored_bytes) == c->crc32c;
+}
+
+/* Is there another chunk behind this one, or the end of the file? */
+static bool leads_to_chunk(const struct trace_reader *t, const struct trace_chunk *c)
+{
+	size_t behind = t->at + sizeof(*c) + c->stored_bytes;
+	uint32_t magic;
+
+	if (t->file_bytes - behind < sizeof(magic))
+		return t->file_bytes == behind;
+	memcpy(&magic, t->file + behind, sizeof(magic));
+	return magic == TRACE_MAGIC;
+}
+
+bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
+{
+	while (t->at < t->file_bytes) {
+		size_t left = t->file_bytes - t->at;
+
+		trace_forget(t);
+		if (left < sizeof(*c)) {
+			trace_resync(t);
+			continue;
+		}
+		memcpy(c, t->file + t->at, sizeof(*c));
+		if (c->magic != TRACE_MAGIC || c->stored_bytes > left - sizeof(*c) || c->body_bytes > TRACE_CHUNK_MAX) {
+			trace_resync(t);
+			continue;
+		}
+		if (!is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
+			return true;
+		/* skipped unread, by a length that may be damaged: whole chunks would go with it */
+		if (!leads_to_chunk(t, c) && !is_whole(t, c)) {
+			trace_resync(t);
+			continue;
+		}
+		t->at += sizeof(*c) + c->stored_bytes;
+	}
+	return false;
+}
+
+enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chunk *c)
+{
+	const unsigned char *stored = t->file + t->at + sizeof(*c);
+
+	if (!is_whole(t, c))
+		return CHUNK_BAD;
+	if (!is_known(c))
+		return CHUNK_UNKNOWN;
+	if (!decompress(t, c, stored))
+		return CHUNK_BAD;
+	t->chunk = *c;
+	t->chunk_at = t->at;
+	t->body_bytes = c->body_bytes;
+	t->body_at = 0;
+	return CHUNK_READ;
+}
+
+/* Make the next selected chunk the current one; false at the end of the file. */
+static bool next_chunk(struct trace_reader *t)
+{
+	struct trace_chunk c;
+	enum chunk_read read;
+
+	while (trace_find_chunk(t, &c)) {
+		read = trace_read_chunk(t, &c);
+		if (read == CHUNK_BAD) {
+			trace_resync(t);
+			continue;
+		}
+		t->at += sizeof(c) + c.stored_bytes;
+		if (read == CHUNK_UNKNOWN) /* of a later version */
+			continue;
+		if (c.type == TRACE_CHUNK_END)
+			t->ended = true;
+		return true;
+	}
+	return false;
+}
+
+static struct trace_value to_value(const struct msgpack_node *n)
+{
+	struct trace_value v = { .kind = TRACE_OTHER };
+
+	switch (n->kind) {
+	case NODE_UINT:
+		v.kind = TRACE_UINT;
+		v.u = n->u;
+		break;
+	case NODE_INT:
+		v.kind = TRACE_INT;
+		v.u = n->u;
+		break;
+	case NODE_TEXT:
+	case NODE_BYTES:
+		v.kind = n->kind == NODE_TEXT ? TRACE_TEXT : TRACE_BYTES;
+		v.p = n->p;
+		v.bytes = n->nr;
+		break;
+	case NODE_ARRAY:
+		v.kind = TRACE_LIST;
+		v.u = n->nr;
+		v.list_ = n + n->children;
+		break;
+	case NODE_OTHER:
+		break;
+	}
+	return v;
+}
+
+static bool to_record(const struct msgpack_node *o, struct trace_record *r)
+{
+	const struct msgpack_node *e;
+	uint32_t nr;
+
+	if (o->kind != NODE_ARRAY || o->nr < 4)
+		return false;
+	e = o + o->children;
+	for (int i = 0; i < 4; i++)
+		if (e[i].kind != NODE_UINT)
+			return false;
+	if (e[0].u > UINT32_MAX || e[2].u > UINT32_MAX || e[3].u > UINT32_MAX)
+		return false;
+	r->id = (uint32_t)e[0].u;
+	r->time_ns = e[1].u;
+	r->pid = (uint32_t)e[2].u;
+	r->tid = (uint32_t)e[3].u;
+	nr = o->nr - 4;
+	r->nr_values = nr < TRACE_VALUES_MAX ? (int)nr : TRACE_VALUES_MAX;
+	for (int i = 0; i < r->nr_values; i++)
+		r->values[i] = to_value(&e[4 + i]);
+	return true;
+}
+
+int trace_next(struct trace_reader *t, struct trace_record *r)
+{
+	for (;;) {
+		size_t start = t->body_at;
+
+		if (t->body_at == t->body_bytes) {
+			if (!next_chunk(t)) {
+				t->damage.truncated = !t->ended;
+				return 0;
+			}
+			continue;
+		}
+		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
+			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
+			note_damage(t, t->chunk_at, t->body_bytes - start);
+			t->body_at = t->body_bytes;
+			continue;
+		}
+		if (to_record(t->tree.node, r))
+			return 1;
+		note_damage(t, t->chunk_at, t->body_at - start);
+	}
+}
+
+const struct trace_damage *trace_get_damage(const struct trace_reader *t)
+{
+	return &t->damage;
+}
+
+bool trace_describe_damage(const struct trace_reader *t, char *text, size_t bytes)
+{
+	const struct trace_damage *d = &t->damage;
+
+	if (!d->bad_chunks && !d->truncated)
+		return false;
+	if (d->bad_chunks)
+		snprintf(text, bytes, "%s: %llu damaged place%s skipped (%llu bytes, the first at byte %llu)%s; what could be "
+			 "read is shown", t->name, (unsigned long long)d->bad_chunks, d->bad_chunks == 1 ? " was" : "s were",
+			 (unsigned long long)d->skipped_bytes, (unsigned long long)d->first_byte,
+			 d->truncated ? ", and the end is missing" : "");
+	else
+		snprintf(text, bytes, "%s: the end is missing from byte %zu on (the recorder was killed, or the file was cut); "
+			 "what could be read is shown", t->name, t->file_bytes);
+	return true;
+}
+
+const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t *file_offset)
+{
+	*file_offset = t->chunk_at;
+	return &t->chunk;
+}
+
+void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total)
+{
+	*at = t->at;
+	*total = t->file_bytes;
+}
+
+static const struct trace_value *value(const struct trace_record *r, int index)
+{
+	static const struct trace_value none = { .kind = TRACE_OTHER };
+
+	return index >= 0 && index < r->nr_values ? &r->values[index] : &none;
+}
+
+uint64_t trace_u64(const struct trace_record *r, int index)
+{
+	const struct trace_value *v = value(r, index);
+
+	return v->kind == TRACE_UINT || v->kind == TRACE_INT ? v->u : 0;
+}
+
+int64_t trace_s64(const struct trace_record *r, int index)
+{
+	return (int64_t)trace_u64(r, index);
+}
+
+const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
+{
+	const struct trace_value *v = value(r, index);
+	bool has = v->kind == TRACE_TEXT || v->kind == TRACE_BYTES;
+
+	*bytes = has ? v->bytes : 0;
+	return has && v->bytes ? v->p : ""; /* msgpack-c has no pointer for an empty one */
+}
+
+char *trace_text(const struct trace_record *r, int index)
+{
+	size_t bytes;
+	const char *p = trace_bytes(r, index, &bytes);
+
+	return strndup(p, bytes);
+}
+
+struct trace_value trace_item(const struct trace_value *list, uint64_t e)
+{
+	const struct msgpack_node *o = list->list_;
+
+	return list->kind == TRACE_LIST && e < list->u ? to_value(&o[e]) : (struct trace_value){ .kind = TRACE_OTHER };
+}
+
+struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m)
+{
+	const struct msgpack_node *o = list->list_;
+
+	if (list->kind != TRACE_LIST || e >= list->u || o[e].kind != NODE_ARRAY || m < 0 || (uint32_t)m >= o[e].nr)
+		return (struct trace_value){ .kind = TRACE_OTHER };
+	return to_value(&o[e] + o[e].children + m);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks stand in a ring of jobs: the caller walks over their heads, which costs nothing, whoever has time reads one, and the caller takes
+ * them in order.  A caller that would have to wait reads one itself, so with one thread it all happens in line.  Only where the
+ * bytes of a chunk are bad does it depend on them where the next one begins: then what was read ahead is thrown away.
+ */
+#include "jitreg/trace/sample_stream.h"
+
+#include "jitreg/trace/reader_internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS_MAX 64u
+#define THREADS_BY_ITSELF 8u
+#define WORTH_BYTES ((size_t)2 << 20) /* of a trace: a thread is started in less time than it takes to read so much */
+
+struct job {
+	enum { JOB_WAITS, JOB_RUNS, JOB_DONE } state;
+	struct trace_chunk chunk;
+	struct trace_damage before; /* between the chunk before and this one */
+	struct trace_reader reader; /* of this chunk alone */
+	enum chunk_read read;
+	bool begun;   /* the caller has begun to take it */
+	int has;      /* what sample_stream_next() returns of it next, */
+	bool is_old;  /* ... if that was not returned already */
+	struct sample_block block;
+};
+
+struct sample_stream {
+	struct trace_reader *t, heads; /* heads: walks ahead */
+	struct trace_damage behind;    /* the last chunk */
+	bool all_found;
+	struct job *job; /* ring of nr_jobs */
+	uint64_t first, last; /* jobs [first, last) */
+	unsigned nr_jobs, nr_threads;
+	pthread_mutex_t lock; /* of the jobs' states, first, last, stop */
+	pthread_cond_t is_work, is_done;
+	bool stop;
+	pthread_t thread[THREADS_MAX];
+};
+
+static void add_damage(struct trace_damage *to, const struct trace_damage *d)
+{
+	if (d->bad_chunks && (!to->bad_chunks || d->first_byte < to->first_byte))
+		to->first_byte = d->first_byte;
+	to->bad_chunks += d->bad_chunks;
+	to->skipped_bytes += d->skipped_bytes;
+}
+
+static struct job *job_at(const struct sample_stream *s, uint64_t i)
+{
+	return &s->job[i % s->nr_jobs];
+}
+
+/* The next SAMPLES record of the job's chunk. */
+static int next_block(struct job *j)
+{
+	struct trace_record r;
+	int ret;
+
+	while (trace_next(&j->reader, &r) == 1) {
+		if (r.id != TRACE_SAMPLES)
+			continue;
+		ret = sample_block_decode(&r, &j->block);
+		return ret ? ret : 1;
+	}
+	return 0;
+}
+
+static void run_job(struct job *j)
+{
+	j->read = trace_read_chunk(&j->reader, &j->chunk);
+	j->has = j->read == CHUNK_READ ? next_block(j) : 0;
+}
+
+/* One that waits, if there is any, by whoever holds the lock. */
+static bool run_one(struct sample_stream *s)
+{
+	for (uint64_t i = s->first; i < s->last; i++) {
+		struct job *j = job_at(s, i);
+
+		if (j->state != JOB_WAITS)
+			continue;
+		j->state = JOB_RUNS;
+		pthread_mutex_unlock(&s->lock);
+		run_job(j);
+		pthread_mutex_lock(&s->lock);
+		j->state = JOB_DONE;
+		pthread_cond_broadcast(&s->is_done);
+		return true;
+	}
+	return false;
+}
+
+static void *work(void *context)
+{
+	struct sample_stream *s = context;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop)
+		if (!run_one(s))
+			pthread_cond_wait(&s->is_work, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Fill the ring, under the lock. */
+static void find_chunks(struct sample_stream *s)
+{
+	while (!s->all_found && s->last - s->first < s->nr_jobs) {
+		struct job *j = job_at(s, s->last);
+
+		s->heads.damage = (struct trace_damage){ 0 };
+		if (!trace_find_chunk(&s->heads, &j->chunk)) {
+			s->behind = s->heads.damage;
+			s->all_found = true;
+			return;
+		}
+		j->before = s->heads.damage;
+		j->state = JOB_WAITS;
+		j->begun = j->is_old = false;
+		j->reader.at = j->reader.file_bytes = s->heads.at; /* nothing comes behind it */
+		j->reader.damage = (struct trace_damage){ 0 };
+		j->reader.body_at = j->reader.body_bytes = 0;
+		s->heads.at += sizeof(j->chunk) + j->chunk.stored_bytes;
+		s->last++;
+		pthread_cond_signal(&s->is_work);
+	}
+}
+
+/* The first chunk's bytes are bad: go on at the next magic, wherever that is. */
+static void throw_away(struct sample_stream *s, const struct job *bad)
+{
+	uint64_t running;
+
+	do { /* nobody begins those that wait, because they are none any more */
+		running = 0;
+		for (uint64_t i = s->first; i < s->last; i++) {
+			struct job *j = job_at(s, i);
+
+			if (j->state == JOB_WAITS)
+				j->state = JOB_DONE;
+			running += j->state == JOB_RUNS;
+		}
+		if (running)
+			pthread_cond_wait(&s->is_done, &s->lock);
+	} while (running);
+	s->heads.at = bad->reader.at;
+	s->heads.damage = (struct trace_damage){ 0 };
+	trace_resync(&s->heads);
+	add_damage(&s->t->damage, &s->heads.damage);
+	s->last = s->first + 1;
+	s->all_found = false;
+}
+
+/* Before the first of the job's blocks. */
+static void begin(struct sample_stream *s, struct job *j)
+{
+	j->begun = true;
+	add_damage(&s->t->damage, &j->before);
+	s->t->at = j->reader.at;
+	trace_forget(s->t);
+	if (j->read == CHUNK_BAD) {
+		throw_away(s, j);
+		return;
+	}
+	s->t->at += sizeof(j->chunk) + j->chunk.stored_bytes;
+	s->t->ended |= j->read == CHUNK_READ && j->chunk.type == TRACE_CHUNK_END;
+}
+
+static int next(struct sample_stream *s, struct sample_block **b)
+{
+	for (;;) {
+		struct job *j;
+
+		find_chunks(s);
+		if (s->first == s->last) {
+			add_damage(&s->t->damage, &s->behind);
+			s->behind = (struct trace_damage){ 0 };
+			s->t->at = s->t->file_bytes;
+			s->t->damage.truncated = !s->t->ended;
+			return 0;
+		}
+		j = job_at(s, s->first);
+		if (j->state != JOB_DONE) {
+			if (!run_one(s))
+				pthread_cond_wait(&s->is_done, &s->lock);
+			continue;
+		}
+		if (!j->begun)
+			begin(s, j);
+		if (j->is_old) {
+			pthread_mutex_unlock(&s->lock);
+			j->has = next_block(j);
+			pthread_mutex_lock(&s->lock);
+		}
+		j->is_old = true;
+		if (j->has) {
+			*b = &j->block;
+			return j->has;
+		}
+		add_damage(&s->t->damage, &j->reader.damage);
+		s->first++;
+	}
+}
+
+int sample_stream_next(struct sample_stream *s, struct sample_block **b)
+{
+	int ret;
+
+	pthread_mutex_lock(&s->lock);
+	ret = next(s, b);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+static unsigned threads_for(const struct trace_reader *t, unsigned threads)
+{
+	long processors;
+
+	if (threads)
+		return threads < THREADS_MAX ? threads : THREADS_MAX;
+	if (t->file_bytes < WORTH_BYTES)
+		return 1;
+	processors = sysconf(_SC_NPROCESSORS_ONLN);
+	return processors < 2 ? 1 : processors < (long)THREADS_BY_ITSELF ? (unsigned)processors : THREADS_BY_ITSELF;
+}
+
+int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwanted, unsigned threads, struct sample_stream **out)
+{
+	struct sample_stream *s = calloc(1, sizeof(*s));
+	sigset_t all, before;
+
+	if (!s)
+		return -ENOMEM;
+	threads = threads_for(t, threads);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->is_work, NULL);
+	pthread_cond_init(&s->is_done, NULL);
+	trace_rewind(t);
+	s->t = t;
+	s->heads = (struct trace_reader){ .file = t->file, .file_bytes = t->file_bytes, .selected = 1u << TRACE_CHUNK_SAMPLES,
+					 .forgotten = SIZE_MAX }; /* what is ahead is still to be read */
+	s->job = calloc(2 * threads, sizeof(*s->job));
+	for (; s->job && s->nr_jobs < (threads == 1 ? 1 : 2 * threads); s->nr_jobs++) {
+		struct job *j = &s->job[s->nr_jobs];
+
+		j->reader = (struct trace_reader){ .file = t->file, .selected = ~0u, .forgotten = SIZE_MAX, .zstd = ZSTD_createDCtx() };
+		j->block.unwanted = *unwanted;
+		if (!j->reader.zstd) {
+			s->nr_jobs++;
+			sample_stream_close(s);
+			return -ENOMEM;
+		}
+	}
+	if (!s->job) {
+		sample_stream_close(s);
+		return -ENOMEM;
+	}
+	sigfillset(&all); /* signals are the caller's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (s->nr_threads + 1 < threads && pthread_create(&s->thread[s->nr_threads], NULL, work, s) == 0)
+		s->nr_threads++; /* fewer than wanted do as well */
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	*out = s;
+	return 0;
+}
+
+void sample_stream_close(struct sample_stream *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_broadcast(&s->is_work);
+	pthread_mutex_unlock(&s->lock);
+	for (unsigned i = 0; i < s->nr_threads; i++)
+		pthread_join(s->thread[i], NULL);
+	for (unsigned i = 0; i < s->nr_jobs; i++) {
+		ZSTD_freeDCtx(s->job[i].reader.zstd);
+		msgpack_tree_fini(&s->job[i].reader.tree);
+		free(s->job[i].reader.plain);
+		sample_block_fini(&s->job[i].block);
+	}
+	pthread_cond_destroy(&s->is_done);
+	pthread_cond_destroy(&s->is_work);
+	pthread_mutex_destroy(&s->lock);
+	free(s->job);
+	free(s);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/trace/schema.h"
+
+#define F_U32(f) { #f, NULL, SCHEMA_U32 },
+#define F_U64(f) { #f, NULL, SCHEMA_U64 },
+#define F_S64(f) { #f, NULL, SCHEMA_S64 },
+#define F_NR(f) { #f, NULL, SCHEMA_NR },
+#define F_STR(f) { #f, NULL, SCHEMA_STR },
+#define F_BIN(f) { #f, NULL, SCHEMA_BIN },
+#define F_ARR(f, element) { #f, #element, SCHEMA_ARR },
+#define F_ZSTR(f) { #f, NULL, SCHEMA_ZSTR },
+#define F_REST(f) { #f, NULL, SCHEMA_REST },
+#define F_LINES(f) { #f, "line", SCHEMA_LINES },
+#define KINDS F_U32, F_U64, F_S64, F_NR, F_STR, F_BIN, F_ARR, F_ZSTR, F_REST, F_LINES
+#define EXPAND(FIELDS, ...) FIELDS(__VA_ARGS__)
+
+#define JITREG_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(JITREG_FIELDS_##NAME, KINDS) } },
+#define TRACE_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(TRACE_FIELDS_##NAME, KINDS) } },
+
+static struct schema_record records[] = { JITREG_RECORDS(JITREG_ENTRY) TRACE_RECORDS(TRACE_ENTRY) };
+static const int nr_records = sizeof(records) / sizeof(records[0]);
+
+#define ELEMENT_ENTRY(name, kinds, labels) { #name, kinds, labels },
+static const struct schema_element elements[] = { TRACE_ELEMENTS(ELEMENT_ENTRY) };
+
+/* The field counts follow from the lists; done before main so that the table is constant for everybody. */
+__attribute__((constructor)) static void count_fields(void)
+{
+	for (int i = 0; i < nr_records; i++)
+		while (records[i].nr_fields < SCHEMA_FIELDS_MAX && records[i].fields[records[i].nr_fields].name)
+			records[i].nr_fields++;
+}
+
+const struct schema_record *schema_at(int n)
+{
+	return n >= 0 && n < nr_records ? &records[n] : NULL;
+}
+
+const struct schema_record *schema_find(uint32_t id)
+{
+	for (int i = 0; i < nr_records; i++)
+		if (records[i].id == id)
+			return &records[i];
+	return NULL;
+}
+
+const struct schema_element *schema_find_element(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(elements) / sizeof(elements[0]); i++)
+		if (strcmp(elements[i].name, name) == 0)
+			return &elements[i];
+	return NULL;
+}
+
+/* What is left of a record while it is parsed. */
+struct cursor {
+	const unsigned char *at;
+	size_t left;
+};
+
+static int take(struct cursor *c, void *to, size_t bytes)
+{
+	if (bytes > c->left)
+		return -EBADMSG;
+	memcpy(to, c->at, bytes);
+	c->at += bytes;
+	c->left -= bytes;
+	return 0;
+}
+
+static int take_part(struct cursor *c, struct schema_value *v, size_t bytes)
+{
+	if (bytes > c->left)
+		return -EBADMSG;
+	v->p = c->at;
+	v->bytes = bytes;
+	c->at += bytes;
+	c->left -= bytes;
+	return 0;
+}
+
+static int take_zstr(struct cursor *c, struct schema_value *v)
+{
+	const void *end = c->left ? memchr(c->at, 0, c->left) : NULL;
+	int ret;
+
+	if (!end)
+		return -EBADMSG;
+	ret = take_part(c, v, (size_t)((const unsigned char *)end - c->at) + 1);
+	v->bytes--; /* the NUL is not text */
+	return ret;
+}
+
+/* nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file}. */
+static int take_lines(struct cursor *c, struct schema_value *v, uint64_t nr)
+{
+	const unsigned char *start = c->at;
+
+	v->u = nr;
+	for (; nr > 0; nr--) {
+		struct schema_value fixed, file;
+
+		if (take_part(c, &fixed, 16) || take_zstr(c, &file))
+			return -EBADMSG;
+	}
+	v->p = start;
+	v->bytes = (size_t)(c->at - start);
+	return 0;
+}
+
+int schema_parse(const void *record, size_t size, struct schema_value values[SCHEMA_FIELDS_MAX], int *nr_values)
+{
+	struct cursor c = { record, size };
+	struct jitreg_prefix prefix;
+	const struct schema_record *schema;
+	uint32_t counts[SCHEMA_FIELDS_MAX];
+	int nr_counts = 0, used_counts = 0, nr = 0;
+
+	if (take(&c, &prefix, sizeof(prefix)) || prefix.total_size > size || prefix.total_size < sizeof(prefix))
+		return -EBADMSG;
+	c.left = prefix.total_size - sizeof(prefix);
+	schema = schema_find(prefix.id);
+	if (!schema || prefix.id > JITREG_ID_MAX_)
+		return -ENOENT;
+	for (int i = 0; i < schema->nr_fields; i++) {
+		const struct schema_field *f = &schema->fields[i];
+		struct schema_value *v = &values[nr];
+		uint32_t u32 = 0;
+
+		*v = (struct schema_value){ .kind = f->kind };
+		switch (f->kind) {
+		case SCHEMA_NR:
+			if (take(&c, &counts[nr_counts++], 4))
+				return -EBADMSG;
+			continue;
+		case SCHEMA_U32:
+			if (take(&c, &u32, 4))
+				return -EBADMSG;
+			v->u = u32;
+			break;
+		case SCHEMA_U64:
+		case SCHEMA_S64:
+			if (take(&c, &v->u, 8))
+				return -EBADMSG;
+			break;
+		case SCHEMA_STR:
+		case SCHEMA_BIN:
+			if (take_part(&c, v, counts[used_counts++]))
+				return -EBADMSG;
+			break;
+		case SCHEMA_ARR:
+			v->u = counts[used_counts++];
+			if (take_part(&c, v, v->u * 8 * strlen(schema_find_element(f->element)->kinds)))
+				return -EBADMSG;
+			break;
+		case SCHEMA_ZSTR:
+			if (take_zstr(&c, v))
+				return -EBADMSG;
+			break;
+		case SCHEMA_LINES: /* its count is the field before */
+			if (take_lines(&c, v, nr > 0 ? values[nr - 1].u : 0))
+				return -EBADMSG;
+			break;
+		case SCHEMA_REST:
+			take_part(&c, v, c.left);
+			break;
+		}
+		nr++;
+	}
+	*nr_values = nr;
+	return 0;
+}

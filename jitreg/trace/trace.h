@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trace file: chunk framing and the list of records.  TRACE.md beside this file is the prose.
+ *
+ * A file is a sequence of chunks; a chunk is a struct trace_chunk and its body, zstd-compressed or not.  The
+ * uncompressed body is a sequence of msgpack arrays, one per record:
+ *
+ *	[id, time_ns, pid, tid, field, field, ...]
+ *
+ * with the fields in the order of the record's list.  Every chunk can be decoded by itself.  A reader skips ids that it
+ * does not know and ignores fields behind those that it knows.
+ */
+#ifndef TAILOR_TRACE_H
+#define TAILOR_TRACE_H
+
+#include "jitreg/jitreg.h"
+
+#define TRACE_FORMAT_VERSION 2u
+#define TRACE_MAGIC 0x43524c54u /* "TLRC" in the file; little-endian, as all numbers of the framing */
+#define TRACE_CHUNK_MAX (64u << 20) /* of a body, uncompressed: a reader refuses more */
+
+enum trace_chunk_type {
+	TRACE_CHUNK_RECORDS = 1, /* everything but samples and image files */
+	TRACE_CHUNK_SAMPLES = 2,
+	TRACE_CHUNK_FILES = 3,
+	TRACE_CHUNK_END = 4, /* the last one: its END record says that the recording was closed in order */
+};
+
+#define TRACE_CHUNK_ZSTD 1u
+
+struct trace_chunk {
+	uint32_t magic;
+	uint16_t type;
+	uint16_t flags;
+	uint32_t stored_bytes; /* of the body as it stands in the file */
+	uint32_t body_bytes;   /* of the body, uncompressed */
+	uint64_t sequence;     /* 0, 1, 2, ... */
+	uint32_t reserved;
+	uint32_t crc32c; /* of the 28 bytes before and the stored body */
+};
+_Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
+
+/* jitreg's records keep their ids; these are the recorder's own.  Kinds as in jitreg.h, of which only U32 U64 S64 STR BIN
+ * and ARR (msgpack array of elements, each an array; the second argument names the element list) occur here. */
+
+/* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
+ * real_ns: CLOCK_REALTIME at time_ns. */
+#define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text)
+/* One event that is counted.  registers: perf's mask of user registers; rate: samples per second that were asked for, 0
+ * when it was a period; period: the one in use, 0 when the kernel changes it to hold the rate; unit: what a sample's weight
+ * counts ("ns", "cycles", ...). */
+#define TRACE_FIELDS_EVENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) STR(name) STR(unit) U32(type) U64(config) U64(period) U64(rate) U32(precise) U32(exclude_kernel) \
+	U64(registers) U32(stack_bytes) STR(scope)
+/* Beside an event "context-switches", whose samples say where a thread leaves the processor, there is one named
+ * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
+ * trace_switch. */
+#define TRACE_EVENT_SWITCH "switch"
+enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
+/* A sentence for the reader: a rung of the ladder that was not had, a loss, a refusal.  kind: one of NOTICE_KINDS. */
+#define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(kind) STR(sentence)
+/* A process that existed when it was first heard of (started by us, attached, or said hello). */
+#define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(ppid) STR(executable) STR(comm)
+/* pid, tid: of the new process or thread */
+#define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(ppid) U32(ptid)
+#define TRACE_FIELDS_COMM(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(exec) STR(comm)
+#define TRACE_FIELDS_EXIT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(ppid) U32(ptid)
+/* An executable mapping of a file (or [vdso], //anon), as the kernel reports it. */
+#define TRACE_FIELDS_MMAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id)
+/* The guest in this process said hello (again after fork and exec). */
+#define TRACE_FIELDS_GUEST(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(version) U64(log_bytes)
+/* What was lost, by reason: one of LOSS_REASONS.  count: samples or records, as the reason says; several records of one
+ * reason add up. */
+#define TRACE_FIELDS_LOSS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(reason) U64(count) U32(event)
+/* The parts of an ELF file that analysis needs, as (file offset, bytes); the rest reads as zeros.  key: how MMAP and IMAGE
+ * refer to it: build id in hex where there is one, else the path.  reason: why parts are missing, else empty. */
+#define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part)
+/* nr samples of one event; columns: [[column, encoding, bytes]...], see SAMPLE_COLUMNS. */
+#define TRACE_FIELDS_SAMPLES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) U32(nr) ARR(columns, column)
+/* exit_status: wait(2)'s of the command, ~0 when unknown.  samples, records: written to this trace. */
+#define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns)
+
+/* What a counter says at its end beside what its samples say: value in the event's unit (of all threads that it was inherited
+ * by); running_ns: how long it counted; samples: had of it, and lost of it.  cpu ~0: of the thread in tid.  enabled_ns: how long
+ * those threads ran, on whichever processor; on_cpu_ns: on this one (0: not known).  Counters took turns where running is less.
+ * weight: of its samples together, less than value where interrupts came late or samples were lost (0: not known). */
+#define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight)
+
+/* Bytes of a code object that came without, as they were at the record's time in the process's memory.  loaded_ns: of its LOAD;
+ * TRACE_NOT_LOADED: a page of a region, of which nobody said what it is. */
+#define TRACE_NOT_LOADED UINT64_MAX
+#define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(loaded_ns) BIN(code)
+
+/* Functions of the kernel that have samples, with its addresses at that time; those of several records add up.  module: "" of the kernel
+ * itself, else a module's name, "bpf", ... as /proc/kallsyms has it. */
+#define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	ARR(functions, kernel_function)
+
+#define TRACE_RECORDS(X) \
+	X(HEADER, header, 128) \
+	X(EVENT, event, 129) \
+	X(NOTICE, notice, 130) \
+	X(PROCESS, process, 131) \
+	X(FORK, fork, 132) \
+	X(COMM, comm, 133) \
+	X(EXIT, exit, 134) \
+	X(MMAP, mmap, 135) \
+	X(GUEST, guest, 136) \
+	X(LOSS, loss, 137) \
+	X(IMAGE_FILE, image_file, 138) \
+	X(SAMPLES, samples, 139) \
+	X(END, end, 140) \
+	X(COUNT, count, 141) \
+	X(CODE_BYTES, code_bytes, 142) \
+	X(KERNEL_FUNCTIONS, kernel_functions, 143)
+
+#define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
+enum trace_id { TRACE_RECORDS(TRACE_ID_) };
+#undef TRACE_ID_
+
+/* Elements of the ARR parts: letters are kinds, u = unsigned, s = text, b = bytes. */
+#define TRACE_ELEMENTS(X) \
+	X(segment, "uuuu", "address bytes file_offset prot") \
+	X(level_ref, "u", "level") \
+	X(code_map_entry, "uuu", "offset level component") \
+	X(tag_field, "uuu", "level shift bits") \
+	X(range, "uu", "start end") \
+	X(text, "s", "text") \
+	X(file_part, "ub", "file_offset bytes") \
+	X(column, "uub", "column encoding bytes") \
+	X(kernel_function, "uuss", "address bytes name module") \
+	X(line, "uuus", "address line discriminator file")
+
+/* What a NOTICE is about. */
+#define NOTICE_KINDS(X) \
+	X(LADDER, "ladder") /* a better way of sampling that was not had, and why */ \
+	X(REFUSED, "refused") /* something asked for that could not be done */ \
+	X(LOSS, "loss") /* a loss that has no number */ \
+	X(HOST, "host") /* the host did something that the reader should know */
+
+/* Why something is missing; the sentence is what reports print. */
+#define LOSS_REASONS(X) \
+	X(RING_FULL, "ring full", "samples that the kernel dropped because the ring was full") \
+	X(THROTTLED, "throttled", "times that the kernel throttled the counter") \
+	X(LOG_FULL, "log full", "registration records dropped because the log was full") \
+	X(LOG_GAP, "log gap", "bytes of the log whose writer was killed") \
+	X(LOG_BAD, "log malformed", "registration records that did not make sense") \
+	X(FILES_BAD, "perf maps and jitdumps malformed", "lines and files of JITs that did not make sense") \
+	X(RING_BAD, "ring malformed", "ring records that did not make sense") \
+	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
+	X(WRITE_RECORDS, "records not written", "other records (code, names, images) that could not be written to the trace") \
+	X(GUEST_FULL, "guest table full", "facts that the guest had no room to remember") \
+	X(STORE_FULL, "store full", "registrations that were forgotten before the recording, for lack of room (--memory)") \
+	X(UNCOUNTED, "threads not counted", "threads whose counters could not be had") \
+	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler that had no room in the log")
+
+/*
+ * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in
+ * STACK_BYTES; CHAIN: the chains' return addresses, lengths in CHAIN_LENGTH).  A column that is absent is all 0.
+ * REGISTERS: column REGISTER_0 + n is perf register n.
+ */
+#define SAMPLE_COLUMNS(X) \
+	X(TIME, 1, "time_ns") \
+	X(PID, 2, "pid") \
+	X(TID, 3, "tid") \
+	X(CPU, 4, "cpu") \
+	X(IP, 5, "ip") \
+	X(ADDRESS, 6, "address") \
+	X(WEIGHT, 7, "weight") \
+	X(MODE, 8, "mode") /* enum sample_mode */ \
+	X(REGISTERS_ABI, 9, "registers_abi") /* 0: none had; else PERF_SAMPLE_REGS_ABI_* */ \
+	X(STACK_BYTES, 10, "stack_bytes") \
+	X(STACK, 11, "stack") \
+	X(CHAIN_LENGTH, 12, "chain_length") \
+	X(CHAIN, 13, "chain") /* return addresses by frame pointers, innermost first */ \
+	X(DATA_SOURCE, 14, "data_source") /* union perf_mem_data_src: which cache or memory had it */ \
+	X(LATENCY, 15, "latency") /* of the access, in the processor's unit, mostly cycles */ \
+	X(REGISTER_0, 64, "register") /* to 64 + 63 */ \
+	X(KERNEL_CHAIN, 128, "kernel_chain") /* of samples in the kernel: return addresses in the kernel */
+
+/* In place of a register that perf does not have: the tag's thread-local word, where a handler in the thread could read it. */
+#define SAMPLE_TAG_WORD 62
+
+#define SAMPLE_COLUMN_ID_(NAME, id, text) SAMPLE_COLUMN_##NAME = id,
+enum sample_column { SAMPLE_COLUMNS(SAMPLE_COLUMN_ID_) };
+#undef SAMPLE_COLUMN_ID_
+
+enum sample_mode { SAMPLE_MODE_USER = 0, SAMPLE_MODE_KERNEL = 1, SAMPLE_MODE_OTHER = 2 };
+
+/*
+ * All varying numbers are LEB128, at most 10 bytes; all differences are modulo 2^64 and zigzag: (d << 1) ^ (d >> 63).
+ *
+ * BYTES: as they are (STACK only).
+ * U64: little-endian.
+ * DELTA: differences to the number before (the first: to 0).
+ * CONSTANT: one number, which all are.
+ * TABLE: IP only.  How many entries, their differences to the entry before; then each sample's index.
+ * BY_IP: differences to the number of the last sample with the same ip; of a new ip: of the sample before (the first: to 0).
+ *	Column IP stands before, as a TABLE.
+ * AGAINST: a column that stands before; then differences to its numbers.
+ * LISTS: KERNEL_CHAIN only.  Of each sample how many numbers, then these, innermost first: differences to the number before, also that
+ *	of another sample (the first: to 0).
+ * CHANGES: STACK only.  The bytes of the runs (a number), the runs, the new words and bytes.  See SAMPLE_STACK_WORDS.
+ */
+enum sample_encoding {
+	SAMPLE_ENCODING_BYTES = 0,
+	SAMPLE_ENCODING_U64 = 1,
+	SAMPLE_ENCODING_DELTA = 2,
+	SAMPLE_ENCODING_CONSTANT = 3,
+	SAMPLE_ENCODING_TABLE = 4,
+	SAMPLE_ENCODING_BY_IP = 5,
+	SAMPLE_ENCODING_AGAINST = 6,
+	SAMPLE_ENCODING_CHANGES = 7,
+	SAMPLE_ENCODING_LISTS = 8,
+};
+
+#define SAMPLE_NR_MAX 65536u /* of one SAMPLES record */
+
+/*
+ * The stacks of one SAMPLES record as changes: threads with the same (tid % SAMPLE_STACK_MEMORIES) share a memory of
+ * SAMPLE_STACK_WORDS words of 64 bits, all 0 before the record's first sample.  Word w of a sample's stack belongs to
+ * memory[(sp / 8 + w) % SAMPLE_STACK_WORDS], sp being the sample's number in column REGISTER_0 + SAMPLE_STACK_POINTER.  A
+ * stack is a sequence of runs (words that are as the memory has them, words that are not), until all its whole words are
+ * told; the second kind stand among the new words and go into the memory.  A stack's last bytes % 8 follow its new words.
+ */
+#define SAMPLE_STACK_MEMORIES 256u
+#define SAMPLE_STACK_WORDS 8192u
+#define SAMPLE_STACK_MAX 65535u /* bytes */
+#define SAMPLE_STACK_POINTER 7
+
+#endif
