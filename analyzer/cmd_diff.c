@@ -127,15 +127,15 @@ static int by_result(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-struct columns {
+struct column_encoder {
 	int share[2], points, change, margin, cost[2], times, row[2], result, name, place, there, matters;
 };
 
-static struct columns add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
+static struct column_encoder add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
 {
 	bool is_time = strcmp(c->profile[0].unit, "ns") == 0;
 	enum cell_kind kind = is_time ? CELL_DURATION : CELL_NUMBER;
-	struct columns k = { .result = -1 };
+	struct column_encoder k = { .result = -1 };
 
 	if (formula)
 		k.result = grid_column(g, "result", args->expression, CELL_NUMBER, 0, 0);
@@ -160,7 +160,7 @@ static struct columns add_columns(struct grid *g, const struct arguments *args, 
 	return k;
 }
 
-static void add_change(struct grid *g, const struct columns *k, const struct comparison *c, const struct change *x)
+static void add_change(struct grid *g, const struct column_encoder *k, const struct comparison *c, const struct change *x)
 {
 	const struct profile_entry *e = match_any(&c->match, c->profile, x->line);
 	char name[300];
@@ -304,7 +304,7 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 {
 	bool formula = args->expression != NULL, failed;
 	struct page page;
-	struct columns k;
+	struct column_encoder k;
 	struct grid *g;
 	uint32_t shown = 0, small = 0, significant = 0;
 

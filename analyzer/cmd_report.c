@@ -118,7 +118,7 @@ static char *help_filter(int key, const char *text, void *input)
 
 struct ask {
 	const struct arguments *arguments;
-	struct shown shown[VIEWS_SHOWN_MAX];
+	struct view_instance shown[VIEWS_SHOWN_MAX];
 };
 
 static void ask(void *context, struct report *r)

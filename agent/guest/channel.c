@@ -40,34 +40,34 @@ static bool is_trusted(int fd)
  */
 struct patience {
 	int64_t until_ms;
-	uint64_t beats;
+	uint64_t heartbeats;
 };
 static uint64_t stopped_at; /* beats of a recorder that was waited for in vain */
 
 static struct patience patience(void)
 {
-	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_beats() };
+	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_heartbeats() };
 }
 
 bool channel_is_stopped(void)
 {
 	uint64_t at = __atomic_load_n(&stopped_at, __ATOMIC_RELAXED);
 
-	return at && at == log_beats();
+	return at && at == log_heartbeats();
 }
 
 /* After each slice: wait on? */
 static bool wait_on(struct patience *p)
 {
-	uint64_t beats = log_beats();
+	uint64_t beats = log_heartbeats();
 
 	if (now_ms() >= p->until_ms)
 		return false;
-	if (p->beats && beats == p->beats) {
+	if (p->heartbeats && beats == p->heartbeats) {
 		__atomic_store_n(&stopped_at, beats, __ATOMIC_RELAXED);
 		return false;
 	}
-	p->beats = beats;
+	p->heartbeats = beats;
 	return true;
 }
 

@@ -64,7 +64,7 @@ void log_detach(void);
 void log_abandon(void);
 bool log_is_attached(void);
 /* Grows while the recorder works; 0: nothing is known of it yet.  Context: any. */
-uint64_t log_beats(void);
+uint64_t log_heartbeats(void);
 /* As jitreg_emit(). */
 int log_append(const struct iovec *parts, int nr_parts);
 /* A sample; the stack's bytes may be changing.  0, -ENOSYS or -ENOBUFS (counted).  Context: any, also signal. */

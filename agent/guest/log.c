@@ -71,11 +71,11 @@ void log_abandon(void)
 }
 
 /* Also of a log that was a parent's: its recorder is ours, and it stays mapped. */
-uint64_t log_beats(void)
+uint64_t log_heartbeats(void)
 {
 	const struct log_head *head = __atomic_load_n(&the_log.last_head, __ATOMIC_ACQUIRE);
 
-	return head ? __atomic_load_n(&head->beats, __ATOMIC_RELAXED) : 0;
+	return head ? __atomic_load_n(&head->heartbeats, __ATOMIC_RELAXED) : 0;
 }
 
 bool log_is_attached(void)

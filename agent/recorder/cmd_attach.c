@@ -110,7 +110,7 @@ static int run(int argc, char **argv)
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char socket[64], library[PATH_MAX];
 	struct session *s = NULL;
-	struct target target;
+	struct attach_target target;
 	struct diag d = { "" };
 	bool was_recorded;
 	pid_t recorder;
@@ -118,7 +118,7 @@ static int run(int argc, char **argv)
 
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	if (target_look(a.pid, &target, &d))
+	if (attach_target_look(a.pid, &target, &d))
 		return give_up(NULL, &d);
 	if (a.session.inject && !inject_find_library(library, sizeof(library)))
 		diag_fail(&d, ENOENT, "libtailor.so is not beside the tailor command; attach without --inject");
@@ -126,10 +126,10 @@ static int run(int argc, char **argv)
 		inject_look(&target, library, &d);
 	if (d.text[0])
 		return give_up(NULL, &d);
-	if (target.has_agent && target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
+	if (target.has_agent && attach_target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
 		return record_by_its_own(&a, argc, argv);
-	was_recorded = target_was_recorded(&target);
-	a.session.command = target_command(a.pid);
+	was_recorded = attach_target_was_recorded(&target);
+	a.session.command = attach_target_command(a.pid);
 	a.session.no_guest = true;
 	session_lift_limits();
 	/* the name keeps a second recorder away, from the first one's trace, too */
@@ -145,7 +145,7 @@ static int run(int argc, char **argv)
 	}
 	ret = session_count(s, a.pid, false, &d);
 	if (ret) {
-		target_failed(&target, ret, &d);
+		attach_target_failed(&target, ret, &d);
 		return give_up(s, &d);
 	}
 	for (int i = 0; i < target.nr_notices; i++)

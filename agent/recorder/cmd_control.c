@@ -52,16 +52,16 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 {
 	char *words[CONTROL_WORDS + 1] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)request };
 	char socket[64], answer[1024], text[1200];
-	struct target t;
+	struct attach_target t;
 	struct diag d;
 	pid_t recorder;
 	int status;
 
-	if (target_look(pid, &t, &d))
+	if (attach_target_look(pid, &t, &d))
 		return fail(d.text);
-	if (target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
+	if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
 		snprintf(text, sizeof(text), "process %d has no recorder%s; `tailor attach %d` records it from outside", (int)pid,
-			 target_was_recorded(&t) ? " any more: the one that it was started with has ended, or was killed" :
+			 attach_target_was_recorded(&t) ? " any more: the one that it was started with has ended, or was killed" :
 			 ": it was started neither by `tailor run --dormant` nor with TAILOR_DORMANT=1", (int)pid);
 		return fail(text);
 	}

@@ -63,11 +63,11 @@ static int look_at_command(struct doctor *d, const char *command)
 		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
 	}
-	ret = channels_of_program(p.path, add_channel, d);
+	ret = jit_sources_of_program(p.path, add_channel, d);
 	if (ret < 0)
 		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
 	if (ret >= 0 && *p.interpreter) {
-		int more = channels_of_program(p.interpreter, add_channel, d);
+		int more = jit_sources_of_program(p.interpreter, add_channel, d);
 
 		ret += more > 0 ? more : 0;
 	}
@@ -96,7 +96,7 @@ static int run(int argc, char **argv)
 	if (a.pid)
 		process = doctor_look_at_process(&d, a.pid);
 	if (a.pid && process == 0)
-		channels_of_process(a.pid, add_channel, &d);
+		jit_sources_of_process(a.pid, add_channel, &d);
 	else if (a.command)
 		process = look_at_command(&d, a.command);
 	(a.json ? doctor_print_json : doctor_print_text)(&d, stdout);

@@ -85,7 +85,7 @@ static int run(int argc, char **argv)
 		snprintf(output, sizeof(output), "tailor.%d.tlr", (int)a.pid);
 		a.session.output = output;
 	}
-	a.session.command = target_command(a.pid);
+	a.session.command = attach_target_command(a.pid);
 	session_lift_limits();
 	ret = session_open(&a.session, &s, &d);
 	if (ret)

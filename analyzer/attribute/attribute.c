@@ -28,19 +28,19 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
-#define TALLIES_MAX 8u
+#define BATCH_SUMS_MAX 8u
 
 struct run {
 	struct attribution *a;
 	const struct attribute_options *options;
 	struct locator locator;
-	struct recent *recent;
+	struct lookup_cache *recent;
 	struct unwinder *unwinder;
 	struct switches switches;
 	struct rows rows;
-	struct tally *tally[TALLIES_MAX]; /* of the first events */
+	struct batch_sums *tally[BATCH_SUMS_MAX]; /* of the first events */
 	struct scaled_weights weights;
-	uint64_t told[NR_RECENT_TOLD]; /* samples by what is told of their places */
+	uint64_t told[NR_LOOKUP_CACHE_TOLD]; /* samples by what is told of their places */
 	uint32_t cut[NR_REASONS]; /* locations of stacks' ends, by why */
 };
 
@@ -62,8 +62,8 @@ struct sample {
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
 	enum method method;
 	enum reason reason;
-	struct seeds seeds;
-	uint32_t expansion;   /* of rows_ways(), where it is known already */
+	struct deciding_components seeds;
+	uint32_t expansion;   /* of rows_parent_paths(), where it is known already */
 	uint32_t caller_function; /* the frame that decided */
 };
 
@@ -81,12 +81,12 @@ static uint32_t find_component(const struct model *m, const struct process *p, u
 static bool take_tag(const struct run *run, struct sample *s, uint64_t value)
 {
 	const struct tag *t = s->tag;
-	const struct recent_tag *known;
+	const struct lookup_cache_tag *known;
 
 	if ((value & t->check_mask) != t->check_value)
 		return false;
 	s->tag_value = value;
-	known = recent_tag(run->recent, s->process, value);
+	known = lookup_cache_tag(run->recent, s->process, value);
 	if (!s->low && known->process == s->process && known->tag == t && known->value == value) {
 		s->expansion = known->expansion;
 		return true;
@@ -107,8 +107,8 @@ static bool take_tag(const struct run *run, struct sample *s, uint64_t value)
 
 static bool keeps_tag(const struct tag *t, uint64_t address)
 {
-	for (uint32_t i = 0; i < t->nr_keepers; i++)
-		if (address - t->keeper[i].start < t->keeper[i].end - t->keeper[i].start)
+	for (uint32_t i = 0; i < t->nr_preserving_ranges; i++)
+		if (address - t->preserving_range[i].start < t->preserving_range[i].end - t->preserving_range[i].start)
 			return true;
 	return false;
 }
@@ -425,7 +425,7 @@ static void print_header(const struct run *run)
 /* The ways up from what decided; false without memory. */
 static bool ways_of(struct run *run, const struct sample *s, uint32_t *ways)
 {
-	*ways = s->expansion || !s->seeds.nr ? s->expansion : rows_ways(&run->rows, &s->seeds, s->time_ns);
+	*ways = s->expansion || !s->seeds.nr ? s->expansion : rows_parent_paths(&run->rows, &s->seeds, s->time_ns);
 	return *ways || !s->seeds.nr;
 }
 
@@ -486,21 +486,21 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 }
 
 /* What the instruction, or the tag, alone decided holds for the next samples there. */
-static void remember(struct run *run, struct sample *s, struct recent_place *place)
+static void remember(struct run *run, struct sample *s, struct lookup_cache_place *place)
 {
 	if ((s->method != METHOD_IP && s->method != METHOD_TAG) || run->a->model->dictionary.has_unlinks ||
 	    (s->low && s->process->has_dictionary)) /* two things at a time decided */
 		return;
 	if (s->method == METHOD_TAG)
-		recent_set_by_tag(run->recent, place, s->process, s->time_ns);
+		lookup_cache_set_by_tag(run->recent, place, s->process, s->time_ns);
 	if (s->expansion)
 		return;
-	s->expansion = rows_ways(&run->rows, &s->seeds, s->time_ns);
+	s->expansion = rows_parent_paths(&run->rows, &s->seeds, s->time_ns);
 	if (s->method == METHOD_IP)
 		place->ways = s->expansion <= RECENT_WAYS_MAX ? s->expansion & RECENT_WAYS_MAX : 0;
 	else if (s->expansion)
-		*recent_tag(run->recent, s->process, s->tag_value) =
-			(struct recent_tag){ s->process, s->tag, s->tag_value, s->expansion };
+		*lookup_cache_tag(run->recent, s->process, s->tag_value) =
+			(struct lookup_cache_tag){ s->process, s->tag, s->tag_value, s->expansion };
 }
 
 /* A thread that leaves its processor: what counts is how long it is away, and why. */
@@ -540,7 +540,7 @@ static void add_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
 		a->last_ns = last_ns;
 }
 
-static int add_sample(struct run *run, const struct row_facts *f, const struct recent_place *place)
+static int add_sample(struct run *run, const struct row_facts *f, const struct lookup_cache_place *place)
 {
 	struct attribution *a = run->a;
 
@@ -569,14 +569,15 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	struct sample s;
 	struct row_facts f = { 0 };
 	const struct code *code = NULL;
-	struct recent_place *place = NULL;
-	const struct recent_thread *who;
+	struct lookup_cache_place *place = NULL;
+	const struct lookup_cache_thread *who;
 	uint32_t location = run->locator.unknown, kernel;
 	bool leaves, there;
 	int ret;
 
 	s.time_ns = f.time_ns = column(b, SAMPLE_COLUMN_TIME, i);
-	who = recent_thread(run->recent, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns);
+	who = lookup_cache_thread(run->recent, (uint32_t)column(b, SAMPLE_COLUMN_PID, i),
+				  (uint32_t)column(b, SAMPLE_COLUMN_TID, i), s.time_ns);
 	if (!who)
 		return -ENOMEM;
 	s.process = who->process;
@@ -602,9 +603,9 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	s.tag_value = 0;
 	s.tag = NULL;
 	if (s.ip) {
-		place = recent_place(run->recent, s.process, s.ip, s.time_ns);
-		code = recent_about(run->recent, place)->code;
-		location = recent_about(run->recent, place)->location;
+		place = lookup_cache_place(run->recent, s.process, s.ip, s.time_ns);
+		code = lookup_cache_about(run->recent, place)->code;
+		location = lookup_cache_about(run->recent, place)->location;
 	}
 	begin_deciding(&s);
 	if (place && place->ways) {
@@ -625,10 +626,10 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 	f.location = &run->locator.location[there ? location : kernel];
 	f.code = f.mode == SAMPLE_MODE_USER && code ? code->number + 1 : 0;
 	if (run->options->addresses && !f.address && place && f.mode == SAMPLE_MODE_USER && s.has_registers)
-		f.address = recent_address(run->recent, place, &s.input.registers);
+		f.address = lookup_cache_address(run->recent, place, &s.input.registers);
 	if (run->options->addresses && f.address)
 		f.memory = memory_of(run, &s, f.address);
-	f.phase = recent_phase(run->recent, s.process, s.time_ns);
+	f.phase = lookup_cache_phase(run->recent, s.process, s.time_ns);
 	f.method = s.method;
 	f.reason = s.reason;
 	if (!ways_of(run, &s, &f.ways))
@@ -640,52 +641,52 @@ static int on_sample(struct run *run, struct sample_block *b, uint32_t i)
 }
 
 /* The short way, for what has been decided before. */
-static bool at_a_glance(struct run *run, struct glance *g, struct tally *tally, uint32_t i, int *ret)
+static bool at_a_glance(struct run *run, struct fast_path *g, struct batch_sums *tally, uint32_t i, int *ret)
 {
-	const struct recent_place *place;
-	const struct recent_thread *who;
+	const struct lookup_cache_place *place;
+	const struct lookup_cache_thread *who;
 	struct row_facts f;
 	bool user;
 
-	if (!glance_take(g, i, &f, &place, &who))
+	if (!fast_path_take(g, i, &f, &place, &who))
 		return false;
 	user = f.mode == SAMPLE_MODE_USER;
 	f.location = &run->locator.location[run->rows.by_place ? kernel_location(run, f.mode, f.ip) : run->locator.kernel];
 	f.code = 0;
 	if (user && run->rows.by_place) {
-		const struct recent_about *about = recent_about(run->recent, place);
+		const struct lookup_cache_about *about = lookup_cache_about(run->recent, place);
 
 		f.location = &run->locator.location[about->location];
 		f.code = about->code ? about->code->number + 1 : 0;
 	}
-	f.phase = recent_phase(run->recent, who->process, f.time_ns);
+	f.phase = lookup_cache_phase(run->recent, who->process, f.time_ns);
 	if (tally)
-		tally_learn(tally, &f, (uint32_t)(f.location - run->locator.location), place, who, user ? place->told : 0);
+		batch_sums_learn(tally, &f, (uint32_t)(f.location - run->locator.location), place, who, user ? place->told : 0);
 	*ret = add_sample(run, &f, user ? place : NULL);
 	return true;
 }
 
 /* Or NULL: somebody asks for more than sums of it. */
-static struct tally *tally_of(struct run *run, uint32_t event)
+static struct batch_sums *batch_sums_of(struct run *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;
 
-	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= TALLIES_MAX)
+	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= BATCH_SUMS_MAX)
 		return NULL;
 	if (!run->tally[event])
-		run->tally[event] = tally_create(run->recent, run->rows.by_place,
+		run->tally[event] = batch_sums_create(run->recent, run->rows.by_place,
 						 run->rows.by_place && run->a->model->kernel_functions.nr);
 	return run->tally[event];
 }
 
-static int hand_over(struct run *run, struct tally *tally)
+static int hand_over(struct run *run, struct batch_sums *tally)
 {
 	struct attribution *a = run->a;
-	struct tally_sum s;
+	struct batch_sums_sum s;
 	uint32_t at = 0;
 	int ret = 0;
 
-	while (tally_fold(tally, &at, &s)) {
+	while (batch_sums_fold(tally, &at, &s)) {
 		struct group_sum sum = { (double)s.samples, 0, s.weight, s.weight_squares, s.first_ns, s.last_ns };
 
 		run->told[s.told] += s.is_place ? s.samples : 0;
@@ -712,17 +713,17 @@ static bool glances_do(const struct run *run, const struct sample_block *b)
 
 static int block(struct run *run, struct sample_block *b)
 {
-	struct glance g;
+	struct fast_path g;
 	bool glances = glances_do(run, b);
-	struct tally *tally = glances ? tally_of(run, b->event) : NULL;
+	struct batch_sums *tally = glances ? batch_sums_of(run, b->event) : NULL;
 	int ret = weights_scale(&run->weights, run->a->model, b);
 
-	glance_begin(&g, run->recent, b);
-	if (tally && !tally_begin(tally, &g)) {
+	fast_path_begin(&g, run->recent, b);
+	if (tally && !batch_sums_begin(tally, &g)) {
 		ret = hand_over(run, tally);
-		tally_begin(tally, &g);
+		batch_sums_begin(tally, &g);
 	}
-	for (uint32_t i = 0; ret == 0 && (i = tally ? tally_take(tally, i) : i) < b->nr; i++)
+	for (uint32_t i = 0; ret == 0 && (i = tally ? batch_sums_take(tally, i) : i) < b->nr; i++)
 		if (!glances || !at_a_glance(run, &g, tally, i, &ret))
 			ret = on_sample(run, b, i);
 	return ret;
@@ -776,7 +777,7 @@ static int all_samples(struct run *run, struct trace_reader *t)
 			run->options->progress(run->options->progress_context, at, total);
 	}
 	sample_stream_close(s);
-	for (uint32_t i = 0; ret == 0 && i < TALLIES_MAX; i++)
+	for (uint32_t i = 0; ret == 0 && i < BATCH_SUMS_MAX; i++)
 		ret = run->tally[i] ? hand_over(run, run->tally[i]) : 0;
 	return ret ? ret : rows_flush(&run->rows);
 }
@@ -785,7 +786,7 @@ static void count_told(const struct run *run)
 {
 	struct attribution *a = run->a;
 
-	for (uint32_t i = 0; i < NR_RECENT_TOLD; i++)
+	for (uint32_t i = 0; i < NR_LOOKUP_CACHE_TOLD; i++)
 		if (i & RECENT_JIT) {
 			a->jit_samples += run->told[i];
 			a->jit_named += i & RECENT_NAMED ? run->told[i] : 0;
@@ -804,7 +805,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (!a)
 		return diag_fail(d, ENOMEM, "no memory for samples");
 	a->model = m;
-	run.recent = recent_create(m, &run.locator, o->run_mark);
+	run.recent = lookup_cache_create(m, &run.locator, o->run_mark);
 	ret = rows_init(&run.rows, a, o);
 	if (ret == 0)
 		ret = run.recent ? stacks_init(&a->stacks) : -ENOMEM;
@@ -825,9 +826,9 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	locator_fini(&run.locator);
 	rows_fini(&run.rows);
 	weights_fini(&run.weights);
-	for (uint32_t i = 0; i < TALLIES_MAX; i++)
-		tally_destroy(run.tally[i]);
-	recent_destroy(run.recent);
+	for (uint32_t i = 0; i < BATCH_SUMS_MAX; i++)
+		batch_sums_destroy(run.tally[i]);
+	lookup_cache_destroy(run.recent);
 	if (ret) {
 		attribution_destroy(a);
 		return diag_fail(d, -ret, "no memory for the samples of this trace");

@@ -53,12 +53,12 @@ struct ahead {
 	struct entry *place;
 };
 
-struct tally {
+struct batch_sums {
 	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
 	struct who who[THREADS];
 	struct weights weights[NR_ENTRIES];
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
-	struct recent *recent;
+	struct lookup_cache *recent;
 	void *memory; /* that it is in */
 	bool by_place; /* rows differ by place: a tag's value makes one with its place */
 	uint64_t place_of[MODES * TAGS]; /* ... whose key this is */
@@ -74,15 +74,15 @@ struct tally {
 	bool one_weight; /* all samples' */
 	uint64_t weight;
 	/* the block */
-	const struct glance *g;
+	const struct fast_path *g;
 	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
 	uint32_t ahead_from, ahead_to;
 };
 
-struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs)
+struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool kernel_differs)
 {
 	void *memory;
-	struct tally *t = recent_lines(sizeof(*t), &memory);
+	struct batch_sums *t = lookup_cache_lines(sizeof(*t), &memory);
 
 	if (!t)
 		return NULL;
@@ -95,13 +95,13 @@ struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs)
 	return t;
 }
 
-void tally_destroy(struct tally *t)
+void batch_sums_destroy(struct batch_sums *t)
 {
 	if (t)
 		free(t->memory);
 }
 
-bool tally_begin(struct tally *t, const struct glance *g)
+bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g)
 {
 	bool one = !g->weight.mask && t->one_weight && (!t->nr_used || g->weight.value[0] == t->weight);
 
@@ -129,20 +129,20 @@ static uint64_t id_of(uint64_t pid, uint64_t tid)
 	return (uint32_t)pid | tid << 32;
 }
 
-static struct who *who_at(struct tally *t, uint64_t id)
+static struct who *who_at(struct batch_sums *t, uint64_t id)
 {
 	return &t->who[(uint32_t)(id >> 32 ^ id << 3) % THREADS];
 }
 
 static uint32_t place_at(uint64_t key)
 {
-	return recent_hash(key, PLACES / 2) * 2;
+	return lookup_cache_hash(key, PLACES / 2) * 2;
 }
 
 /* place: the key of the tag's place; 0: it does not matter. */
 static uint32_t tag_at(uint64_t value, uint64_t place, uint64_t mode)
 {
-	return PLACES + (uint32_t)mode * TAGS + recent_hash(value ^ place * 0x9e3779b97f4a7c15ull, TAGS);
+	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ place * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
 static void add_weight(struct weights *w, uint64_t weight)
@@ -158,9 +158,9 @@ static uint64_t either(uint64_t a, uint64_t b, bool is_b)
 }
 
 /* Keys of samples from i on, up to the first that has none; their places are on their way from the memory when they are needed. */
-static inline __attribute__((always_inline)) void look_ahead(struct tally *t, uint32_t i, bool uniform)
+static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *t, uint32_t i, bool uniform)
 {
-	const struct glance *g = t->g;
+	const struct fast_path *g = t->g;
 	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
 	const uint32_t moment = 2 * t->moment + 1;
 	const bool kernel = t->nr_modes > SAMPLE_MODE_KERNEL;
@@ -168,10 +168,10 @@ static inline __attribute__((always_inline)) void look_ahead(struct tally *t, ui
 
 	t->ahead_from = i;
 	for (; i < t->ahead_from + AHEAD && i < g->block->nr; i++, to++) {
-		const uint64_t mode = glance_at(g->mode, i), address = either(ip[i], glance_at(g->rip, i), mode);
-		const uint64_t id = id_of(uniform ? first_pid : glance_at(g->pid, i), glance_at(g->tid, i));
+		const uint64_t mode = fast_path_at(g->mode, i), address = either(ip[i], fast_path_at(g->rip, i), mode);
+		const uint64_t id = id_of(uniform ? first_pid : fast_path_at(g->pid, i), fast_path_at(g->tid, i));
 		const struct who *who = who_at(t, id);
-		const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+		const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
 		const uint64_t key = key_of(address, who->process, mode);
 
 		if (who->id != id || who->moment != moment || mode > (has_registers & kernel) || address >> ADDRESS_BITS)
@@ -183,10 +183,10 @@ static inline __attribute__((always_inline)) void look_ahead(struct tally *t, ui
 }
 
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
-static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint32_t i, bool uniform, bool by_place)
+static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t, uint32_t i, bool uniform, bool by_place)
 {
-	const struct glance *g = t->g;
-	const struct glance_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct glance_column){ NULL, 0 };
+	const struct fast_path *g = t->g;
+	const struct fast_path_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct fast_path_column){ NULL, 0 };
 	const uint64_t until_ns = t->until_ns, *time = g->time.value, *tags = tag.value ? tag.value : time;
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
 	const bool has_tag = uniform || tag.value, one_weight = uniform || t->one_weight;
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint
 		for (; i < t->ahead_to; i++) {
 			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
 			const uint64_t time_ns = time[i], key = ahead->key, value = tags[i & tag.mask];
-			const bool has_registers = uniform || glance_at(g->abi, i) == WALK_ABI_64;
+			const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
 			struct entry *place = ahead->place, *row;
 			bool by_tag;
 
@@ -215,7 +215,7 @@ static inline __attribute__((always_inline)) uint32_t take(struct tally *t, uint
 			row->samples++;
 			row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
 			if (!one_weight)
-				add_weight(&t->weights[row - t->entry], glance_at(g->weight, i));
+				add_weight(&t->weights[row - t->entry], fast_path_at(g->weight, i));
 		}
 		if (i < t->ahead_from + AHEAD)
 			break;
@@ -225,9 +225,9 @@ out:
 	return i;
 }
 
-uint32_t tally_take(struct tally *t, uint32_t i)
+uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 {
-	const struct glance *g = t->g;
+	const struct fast_path *g = t->g;
 
 	if (!g->time.mask || !g->ip.mask) /* one, or none */
 		return i;
@@ -237,7 +237,7 @@ uint32_t tally_take(struct tally *t, uint32_t i)
 }
 
 /* The sample's entry among those from at on.  false: there is no room. */
-static bool put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
+static bool put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
 {
 	struct entry *e = &t->entry[at], *found = NULL;
 
@@ -259,7 +259,7 @@ static bool put(struct tally *t, uint32_t at, unsigned ways, uint64_t key, const
 	return true;
 }
 
-static void put_tag(struct tally *t, uint64_t value, uint64_t place, const struct about *sample)
+static void put_tag(struct batch_sums *t, uint64_t value, uint64_t place, const struct about *sample)
 {
 	const uint32_t at = tag_at(value, t->by_place ? place : 0, sample->facts.mode);
 	uint64_t *place_of = &t->place_of[at - PLACES];
@@ -271,12 +271,12 @@ static void put_tag(struct tally *t, uint64_t value, uint64_t place, const struc
 }
 
 /* Empty: what is known of this sample begins it. */
-static void begin_moment(struct tally *t, const struct process *process, uint64_t time_ns)
+static void begin_moment(struct batch_sums *t, const struct process *process, uint64_t time_ns)
 {
-	struct recent *r = t->recent;
-	const struct tag *tag = recent_tag_in_force(r, process, time_ns);
+	struct lookup_cache *r = t->recent;
+	const struct tag *tag = lookup_cache_tag_in_force(r, process, time_ns);
 
-	recent_phase(r, process, time_ns);
+	lookup_cache_phase(r, process, time_ns);
 	t->until_ns = r->phase_until_ns < r->tag_until_ns ? r->phase_until_ns : r->tag_until_ns;
 	t->tag_process = process;
 	t->tag = tag;
@@ -284,19 +284,19 @@ static void begin_moment(struct tally *t, const struct process *process, uint64_
 	t->outside = 0;
 }
 
-void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
-		 const struct recent_thread *who, unsigned told)
+void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t location, const struct lookup_cache_place *place,
+		 const struct lookup_cache_thread *who, unsigned told)
 {
 	const struct process *process = who->process;
 	const bool by_tag = f->method == METHOD_TAG;
 	const struct about sample = { .location = location, .told = told, .facts = *f };
-	struct recent *r = t->recent;
+	struct lookup_cache *r = t->recent;
 	uint64_t key;
 
 	if (!t->under_way)
 		begin_moment(t, process, f->time_ns);
 	t->outside += f->time_ns >= t->until_ns;
-	recent_phase(r, process, f->time_ns);
+	lookup_cache_phase(r, process, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
 	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;
@@ -309,7 +309,7 @@ void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, 
 		put_tag(t, t->g->tag_value, key, &sample);
 }
 
-bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out)
+bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out)
 {
 	while (*at < t->nr_used) {
 		const struct about *about = &t->about[(*at)++];
@@ -319,7 +319,7 @@ bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out)
 
 		if (!e->samples)
 			continue;
-		*out = (struct tally_sum){ .facts = about->facts, .location = about->location, .is_place = n < PLACES,
+		*out = (struct batch_sums_sum){ .facts = about->facts, .location = about->location, .is_place = n < PLACES,
 					   .is_row = n >= PLACES || !(e->moment & 1), .told = about->told, .samples = e->samples,
 					   .first_ns = e->first_ns, .last_ns = e->last_ns,
 					   .weight = t->one_weight ? samples * weight : t->weights[n].sum,

@@ -10,23 +10,23 @@
 
 #include "analyzer/attribute/fast_path.h"
 
-struct tally;
+struct batch_sums;
 
 /* NULL without memory.  One is for one event.  by_place: rows.by_place.  kernel_differs: the kernel's samples go by a glance,
  * because those of one caller are in several functions. */
-struct tally *tally_create(struct recent *r, bool by_place, bool kernel_differs);
-void tally_destroy(struct tally *t);
+struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool kernel_differs);
+void batch_sums_destroy(struct batch_sums *t);
 
-/* g's block is the next; first the tally is handed over (tally_fold()) if it says so: false. */
-bool tally_begin(struct tally *t, const struct glance *g);
+/* g's block is the next; first the tally is handed over (batch_sums_fold()) if it says so: false. */
+bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g);
 /* Count samples from i on; returns the first that is not known, or the number of samples. */
-uint32_t tally_take(struct tally *t, uint32_t i);
-/* That sample, after glance_take() knew it, and the location's index in the locator.  told: of its place, 0 without one. */
-void tally_learn(struct tally *t, const struct row_facts *f, uint32_t location, const struct recent_place *place,
-		 const struct recent_thread *who, unsigned told);
+uint32_t batch_sums_take(struct batch_sums *t, uint32_t i);
+/* That sample, after fast_path_take() knew it, and the location's index in the locator.  told: of its place, 0 without one. */
+void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t location, const struct lookup_cache_place *place,
+		 const struct lookup_cache_thread *who, unsigned told);
 
 /* Everything that is alike, once: with facts of one sample whose location is to be set. */
-struct tally_sum {
+struct batch_sums_sum {
 	struct row_facts facts;
 	uint32_t location;
 	bool is_place; /* samples at a place, of which `told` holds; */
@@ -36,6 +36,6 @@ struct tally_sum {
 	double weight, weight_squares;
 };
 /* The next; false: that was all, and the tally is empty.  Begin with *at = 0, and go on to the end. */
-bool tally_fold(struct tally *t, uint32_t *at, struct tally_sum *out);
+bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out);
 
 #endif

@@ -11,27 +11,28 @@
 #include "analyzer/attribute/rows.h"
 
 /* A block's columns as one loop reads them: an absent one is a single 0, one whose numbers are all the same a single number. */
-struct glance_column {
+struct fast_path_column {
 	const uint64_t *value;
 	uint32_t mask; /* of a sample's number */
 };
 
-struct glance {
-	struct recent *recent;
+struct fast_path {
+	struct lookup_cache *recent;
 	const struct sample_block *block;
-	struct glance_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
-	struct glance_column tag_column; /* of the tag in force */
+	struct fast_path_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
+	struct fast_path_column tag_column; /* of the tag in force */
 	const struct tag *tag;
 	uint64_t tag_value; /* the last one that decided */
 };
 
-static inline uint64_t glance_at(struct glance_column c, uint32_t i)
+static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)
 {
 	return c.value[i & c.mask];
 }
 
-void glance_begin(struct glance *g, struct recent *r, const struct sample_block *b);
+void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b);
 /* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the thread where it was. */
-bool glance_take(struct glance *g, uint32_t i, struct row_facts *f, const struct recent_place **place, const struct recent_thread **who);
+bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **place,
+		    const struct lookup_cache_thread **who);
 
 #endif

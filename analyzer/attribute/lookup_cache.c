@@ -6,16 +6,16 @@
 
 #define LINE_BYTES 64u /* of the cache */
 
-void *recent_lines(size_t bytes, void **memory)
+void *lookup_cache_lines(size_t bytes, void **memory)
 {
 	*memory = calloc(1, bytes + LINE_BYTES);
 	return *memory ? (void *)(((uintptr_t)*memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
 }
 
-struct recent *recent_create(struct model *m, struct locator *l, const char *run_mark)
+struct lookup_cache *lookup_cache_create(struct model *m, struct locator *l, const char *run_mark)
 {
 	void *memory;
-	struct recent *r = recent_lines(sizeof(*r), &memory);
+	struct lookup_cache *r = lookup_cache_lines(sizeof(*r), &memory);
 
 	if (!r)
 		return NULL;
@@ -26,7 +26,7 @@ struct recent *recent_create(struct model *m, struct locator *l, const char *run
 	return r;
 }
 
-void recent_destroy(struct recent *r)
+void lookup_cache_destroy(struct lookup_cache *r)
 {
 	if (r)
 		free(r->memory);
@@ -40,32 +40,32 @@ static uint32_t told_of(const struct locator *l, uint32_t location)
 	       (at->line0 ? RECENT_LINE0 : 0u);
 }
 
-struct recent_place *recent_place(struct recent *r, const struct process *p, uint64_t address, uint64_t time_ns)
+struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	struct recent_place *place = recent_find_place(r, p, address, time_ns);
-	struct recent_about *about;
+	struct lookup_cache_place *place = lookup_cache_find_place(r, p, address, time_ns);
+	struct lookup_cache_about *about;
 	struct code_answer answer;
 
 	if (place)
 		return place;
-	place = recent_places_of(r, p, address);
+	place = lookup_cache_places_of(r, p, address);
 	if (place->address != address) { /* the older one goes */
 		place[1] = place[0];
-		*recent_about(r, place + 1) = *recent_about(r, place);
+		*lookup_cache_about(r, place + 1) = *lookup_cache_about(r, place);
 	}
 	answer = model_ask_any_code(p, address, time_ns);
-	about = recent_about(r, place);
+	about = lookup_cache_about(r, place);
 	about->code = answer.fact ? answer.fact->owner : NULL;
 	about->location = locate_number(r->locator, p, about->code, address);
 	about->touches = RECENT_NOT_ASKED;
-	*place = (struct recent_place){ .address = address, .from_ns = answer.from_ns, .until_ns = answer.until_ns,
+	*place = (struct lookup_cache_place){ .address = address, .from_ns = answer.from_ns, .until_ns = answer.until_ns,
 					.process = p->number + 1, .told = told_of(r->locator, about->location) };
 	return place;
 }
 
-void recent_set_by_tag(struct recent *r, struct recent_place *place, const struct process *p, uint64_t time_ns)
+void lookup_cache_set_by_tag(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p, uint64_t time_ns)
 {
-	if (!recent_tag_in_force(r, p, time_ns))
+	if (!lookup_cache_tag_in_force(r, p, time_ns))
 		return;
 	place->by_tag = 1;
 	place->from_ns = r->tag_from_ns > place->from_ns ? r->tag_from_ns : place->from_ns;
@@ -73,7 +73,7 @@ void recent_set_by_tag(struct recent *r, struct recent_place *place, const struc
 }
 
 /* Code bytes are at hand of what a JIT made as an ELF object. */
-static void find_operand(const struct code *c, uint64_t address, struct recent_about *about)
+static void find_operand(const struct code *c, uint64_t address, struct lookup_cache_about *about)
 {
 	struct elf_section text;
 
@@ -88,9 +88,9 @@ static void find_operand(const struct code *c, uint64_t address, struct recent_a
 		}
 }
 
-uint64_t recent_address(struct recent *r, const struct recent_place *place, const struct unwind_registers *registers)
+uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers)
 {
-	struct recent_about *known = recent_about(r, place);
+	struct lookup_cache_about *known = lookup_cache_about(r, place);
 	const struct insn_operand *o = &known->operand;
 
 	if (known->touches == RECENT_NOT_ASKED)
@@ -102,9 +102,9 @@ uint64_t recent_address(struct recent *r, const struct recent_place *place, cons
 	       (o->index != INSN_NO_REGISTER ? registers->value[o->index] * o->scale : 0) + (uint64_t)o->displacement;
 }
 
-const struct recent_thread *recent_thread(struct recent *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
+const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct recent_thread *t = recent_find_thread(r, pid, tid, time_ns);
+	struct lookup_cache_thread *t = lookup_cache_find_thread(r, pid, tid, time_ns);
 	struct process *p;
 
 	if (t)
@@ -127,14 +127,14 @@ const struct recent_thread *recent_thread(struct recent *r, uint32_t pid, uint32
 	return t;
 }
 
-const struct tag *recent_ask_tag(struct recent *r, const struct process *p, uint64_t time_ns)
+const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
 {
 	r->tag_process = p;
 	r->tag_in_force = model_ask_tag(p, time_ns, &r->tag_from_ns, &r->tag_until_ns);
 	return r->tag_in_force;
 }
 
-static bool is_run_of(const struct recent *r, const struct mark *k, const struct process *p)
+static bool is_run_of(const struct lookup_cache *r, const struct mark *k, const struct process *p)
 {
 	if (!k->name || strcmp(k->name, r->run_mark) != 0)
 		return false;
@@ -144,7 +144,7 @@ static bool is_run_of(const struct recent *r, const struct mark *k, const struct
 	return false;
 }
 
-uint32_t recent_ask_phase(struct recent *r, const struct process *p, uint64_t time_ns)
+uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
 {
 	const struct model *m = r->model;
 	uint32_t low = 0, high = m->nr_marks;

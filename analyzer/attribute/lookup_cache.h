@@ -16,44 +16,44 @@
 
 /* An instruction of a process, while the same code is there, and what decides about samples at it: 32 bytes, because a sample's look at
  * them is the one that misses the cache. */
-struct recent_place {
+struct lookup_cache_place {
 	uint64_t address, from_ns, until_ns;
 	uint32_t process; /* 1 + number; 0: free */
-	uint32_t told : 4;  /* of the location: enum recent_told */
+	uint32_t told : 4;  /* of the location: enum lookup_cache_told */
 	uint32_t by_tag : 1; /* nothing but the value of the tag in force decides */
 	uint32_t ways : 27; /* the instruction alone decides: the caller's; 0: it does not, or is not known to */
 };
-_Static_assert(sizeof(struct recent_place) == 32, "two places are to fill a line of the cache");
+_Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
 #define RECENT_WAYS_MAX ((1u << 27) - 1)
 
-enum recent_told { RECENT_JIT = 1, RECENT_NAMED = 2, RECENT_LINE = 4, RECENT_LINE0 = 8, NR_RECENT_TOLD = 16 };
+enum lookup_cache_told { RECENT_JIT = 1, RECENT_NAMED = 2, RECENT_LINE = 4, RECENT_LINE0 = 8, NR_LOOKUP_CACHE_TOLD = 16 };
 
 /* What few samples ask of it. */
-struct recent_about {
+struct lookup_cache_about {
 	const struct code *code;
 	uint32_t location; /* index in the locator */
 	enum { RECENT_NOT_ASKED, RECENT_NO_MEMORY, RECENT_MEMORY } touches;
 	struct insn_operand operand;
 };
 
-struct recent_thread {
+struct lookup_cache_thread {
 	uint64_t from_ns, until_ns;
 	const struct process *process; /* NULL: free */
 	uint32_t pid, tid, thread;
 };
 
-struct recent_tag {
+struct lookup_cache_tag {
 	const struct process *process; /* NULL: free */
 	const struct tag *tag;
 	uint64_t value;
 	uint32_t expansion; /* 1 + index */
 };
 
-struct recent {
-	struct recent_place place[RECENT_PLACES];
-	struct recent_about about[RECENT_PLACES];
-	struct recent_thread thread[RECENT_THREADS];
-	struct recent_tag tag[RECENT_TAGS];
+struct lookup_cache {
+	struct lookup_cache_place place[RECENT_PLACES];
+	struct lookup_cache_about about[RECENT_PLACES];
+	struct lookup_cache_thread thread[RECENT_THREADS];
+	struct lookup_cache_tag tag[RECENT_TAGS];
 	struct model *model;
 	struct locator *locator;
 	const char *run_mark;
@@ -68,54 +68,55 @@ struct recent {
 
 /* Zeros from the beginning of a line of the cache on, in pages that stay untouched until somebody asks for them.  *memory is to be
  * freed.  NULL without memory. */
-void *recent_lines(size_t bytes, void **memory);
+void *lookup_cache_lines(size_t bytes, void **memory);
 
 /* NULL without memory. */
-struct recent *recent_create(struct model *m, struct locator *l, const char *run_mark);
-void recent_destroy(struct recent *r);
+struct lookup_cache *lookup_cache_create(struct model *m, struct locator *l, const char *run_mark);
+void lookup_cache_destroy(struct lookup_cache *r);
 
 /* Never NULL; valid until the next call. */
-struct recent_place *recent_place(struct recent *r, const struct process *p, uint64_t address, uint64_t time_ns);
+struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
 /* From now on nothing but the tag decides there, while the same one is in force. */
-void recent_set_by_tag(struct recent *r, struct recent_place *place, const struct process *p, uint64_t time_ns);
+void lookup_cache_set_by_tag(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p, uint64_t time_ns);
 /* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
-uint64_t recent_address(struct recent *r, const struct recent_place *place, const struct unwind_registers *registers);
+uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers);
 /* NULL without memory. */
-const struct recent_thread *recent_thread(struct recent *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
+const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* The tag that the process has then, or NULL. */
-const struct tag *recent_ask_tag(struct recent *r, const struct process *p, uint64_t time_ns);
+const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
 /* 1 + the innermost run mark that holds the time in this process or one that it was forked from; 0: none. */
-uint32_t recent_ask_phase(struct recent *r, const struct process *p, uint64_t time_ns);
+uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
 
 /* -------------------------------------------------------------------- what every sample asks, and mostly was asked before */
 
 /* A number below places, a power of two; neighbours far from each other: the highest bits of a product with the golden ratio
  * (Knuth, The Art of Computer Programming, 6.4). */
-static inline uint32_t recent_hash(uint64_t key, uint32_t places)
+static inline uint32_t lookup_cache_hash(uint64_t key, uint32_t places)
 {
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - __builtin_ctz(places)));
 }
 
-static inline uint64_t recent_mix(uint64_t a, uint64_t b)
+static inline uint64_t lookup_cache_mix(uint64_t a, uint64_t b)
 {
 	return a ^ (b << 47 | b >> 17);
 }
 
-static inline struct recent_about *recent_about(struct recent *r, const struct recent_place *place)
+static inline struct lookup_cache_about *lookup_cache_about(struct lookup_cache *r, const struct lookup_cache_place *place)
 {
 	return &r->about[place - r->place];
 }
 
 /* The first of two places where one may be that is kept by address. */
-static inline struct recent_place *recent_places_of(struct recent *r, const struct process *p, uint64_t address)
+static inline struct lookup_cache_place *lookup_cache_places_of(struct lookup_cache *r, const struct process *p, uint64_t address)
 {
-	return &r->place[recent_hash(recent_mix(address, p->number), RECENT_PLACES / 2) * 2];
+	return &r->place[lookup_cache_hash(lookup_cache_mix(address, p->number), RECENT_PLACES / 2) * 2];
 }
 
 /* NULL: was not asked recently. */
-static inline struct recent_place *recent_find_place(struct recent *r, const struct process *p, uint64_t address, uint64_t time_ns)
+static inline struct lookup_cache_place *lookup_cache_find_place(struct lookup_cache *r, const struct process *p,
+								 uint64_t address, uint64_t time_ns)
 {
-	struct recent_place *place = recent_places_of(r, p, address);
+	struct lookup_cache_place *place = lookup_cache_places_of(r, p, address);
 
 	place += place->address != address;
 	if (place->process != p->number + 1 || place->address != address || time_ns < place->from_ns || time_ns >= place->until_ns)
@@ -123,31 +124,31 @@ static inline struct recent_place *recent_find_place(struct recent *r, const str
 	return place;
 }
 
-static inline struct recent_thread *recent_find_thread(struct recent *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static inline struct lookup_cache_thread *lookup_cache_find_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct recent_thread *t = &r->thread[(tid ^ pid << 3) % RECENT_THREADS];
+	struct lookup_cache_thread *t = &r->thread[(tid ^ pid << 3) % RECENT_THREADS];
 
 	return t->process && t->pid == pid && t->tid == tid && time_ns >= t->from_ns && time_ns < t->until_ns ? t : NULL;
 }
 
 /* The slot of a tag's value: the caller compares and fills it. */
-static inline struct recent_tag *recent_tag(struct recent *r, const struct process *p, uint64_t value)
+static inline struct lookup_cache_tag *lookup_cache_tag(struct lookup_cache *r, const struct process *p, uint64_t value)
 {
-	return &r->tag[recent_hash(recent_mix(value, p->number), RECENT_TAGS)];
+	return &r->tag[lookup_cache_hash(lookup_cache_mix(value, p->number), RECENT_TAGS)];
 }
 
-static inline const struct tag *recent_tag_in_force(struct recent *r, const struct process *p, uint64_t time_ns)
+static inline const struct tag *lookup_cache_tag_in_force(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
 {
 	if (r->tag_process == p && time_ns >= r->tag_from_ns && time_ns < r->tag_until_ns)
 		return r->tag_in_force;
-	return recent_ask_tag(r, p, time_ns);
+	return lookup_cache_ask_tag(r, p, time_ns);
 }
 
-static inline uint32_t recent_phase(struct recent *r, const struct process *p, uint64_t time_ns)
+static inline uint32_t lookup_cache_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
 {
 	if (r->phase_process == p && time_ns >= r->phase_from_ns && time_ns < r->phase_until_ns)
 		return r->phase;
-	return recent_ask_phase(r, p, time_ns);
+	return lookup_cache_ask_phase(r, p, time_ns);
 }
 
 #endif

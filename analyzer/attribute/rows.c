@@ -72,7 +72,7 @@ static bool reserve(struct rows *r, uint32_t nr_rows)
 {
 	if (r->nr_ways == r->ways_capacity) {
 		uint32_t capacity = r->ways_capacity ? 2 * r->ways_capacity : 64;
-		struct ways *bigger = realloc(r->ways, capacity * sizeof(*bigger));
+		struct parent_paths *bigger = realloc(r->ways, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return false;
@@ -91,7 +91,7 @@ static bool reserve(struct rows *r, uint32_t nr_rows)
 	return true;
 }
 
-static bool look_alike(const struct rows *r, const struct ways *a, const struct ways *b)
+static bool look_alike(const struct rows *r, const struct parent_paths *a, const struct parent_paths *b)
 {
 	if (a->nr != b->nr)
 		return false;
@@ -110,7 +110,7 @@ static bool look_alike(const struct rows *r, const struct ways *a, const struct 
 /* The first ways that look like these; nobody's are those with one row and nothing in it. */
 static uint32_t find_alike(struct rows *r, uint32_t ways)
 {
-	const struct ways *w = &r->ways[ways - 1];
+	const struct parent_paths *w = &r->ways[ways - 1];
 	uint64_t h = w->nr;
 	uint32_t other;
 
@@ -125,7 +125,7 @@ static uint32_t find_alike(struct rows *r, uint32_t ways)
 	return ways;
 }
 
-uint32_t rows_ways(struct rows *r, const struct seeds *s, uint64_t time_ns)
+uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns)
 {
 	const struct dictionary *d = r->dictionary;
 	struct expansion e, other = { 0 };
@@ -151,7 +151,7 @@ uint32_t rows_ways(struct rows *r, const struct seeds *s, uint64_t time_ns)
 		r->nr_ways = r->nr_rows = 0; /* it holds for this sample only */
 	if (!reserve(r, e.nr))
 		return 0;
-	r->ways[r->nr_ways] = (struct ways){ r->nr_rows, e.nr, 0 };
+	r->ways[r->nr_ways] = (struct parent_paths){ r->nr_rows, e.nr, 0 };
 	memcpy(r->row + r->nr_rows, e.row, e.nr * sizeof(*e.row));
 	r->nr_rows += e.nr;
 	i = ++r->nr_ways;

@@ -15,7 +15,7 @@
 #define ROWS_NOBODY 0u /* the ways up from nobody: none */
 
 /* What decided: components of different levels. */
-struct seeds {
+struct deciding_components {
 	uint32_t nr;
 	uint32_t component[ROWS_SEEDS_MAX];
 	uint32_t shared_half; /* the second parent of an instruction between two lines, or COMPONENT_NONE */
@@ -27,7 +27,7 @@ struct row_facts {
 	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
 	enum method method;
 	enum reason reason;
-	uint32_t ways; /* of rows_ways(), or ROWS_NOBODY */
+	uint32_t ways; /* of rows_parent_paths(), or ROWS_NOBODY */
 	const struct location *location;
 };
 
@@ -39,7 +39,7 @@ struct rows {
 	uint32_t sample_row; /* ... of the last sample: from here on; not where they are sums */
 	void *memory;	    /* ... are in here */
 	struct intern expansions, projections; /* seeds, and what can be seen of rows -> 1 + index of ways */
-	struct ways {
+	struct parent_paths {
 		uint32_t first, nr; /* rows */
 		uint32_t seen; /* the first ways whose rows look the same in the levels that somebody asked for */
 	} *ways;
@@ -55,7 +55,7 @@ struct rows {
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
 /* The ways up from seeds at a time; 0 without memory.  Where links are taken back they hold until the next call only. */
-uint32_t rows_ways(struct rows *r, const struct seeds *s, uint64_t time_ns);
+uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns);
 /* Rows of such ways, at least one. */
 const struct expansion_row *rows_of(const struct rows *r, uint32_t ways, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */

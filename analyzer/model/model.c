@@ -592,7 +592,7 @@ static void read_tag(struct model *m, struct process *p, const struct trace_reco
 {
 	const struct trace_value none = { .kind = TRACE_OTHER };
 	const struct trace_value *fields = F(tag, fields) < r->nr_values ? &r->values[F(tag, fields)] : &none;
-	const struct trace_value *keepers = F(tag, keepers) < r->nr_values ? &r->values[F(tag, keepers)] : &none;
+	const struct trace_value *ranges = F(tag, keepers) < r->nr_values ? &r->values[F(tag, keepers)] : &none;
 	struct tag *t = APPEND(p->tags, p->nr_tags);
 
 	if (!t)
@@ -602,7 +602,7 @@ static void read_tag(struct model *m, struct process *p, const struct trace_reco
 	t->check_value = trace_u64(r, F(tag, check_value));
 	t->from_ns = r->time_ns;
 	t->field = calloc(fields->u + 1, sizeof(*t->field));
-	t->keeper = calloc(keepers->u + 1, sizeof(*t->keeper));
+	t->preserving_range = calloc(ranges->u + 1, sizeof(*t->preserving_range));
 	for (uint64_t i = 0; fields->kind == TRACE_LIST && t->field && i < fields->u; i++) {
 		uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_element(fields, i, 0).u);
 		uint64_t shift = trace_element(fields, i, 1).u, bits = trace_element(fields, i, 2).u;
@@ -613,8 +613,9 @@ static void read_tag(struct model *m, struct process *p, const struct trace_reco
 		t->field[t->nr_fields].shift = (uint32_t)shift;
 		t->field[t->nr_fields++].bits = (uint32_t)bits;
 	}
-	for (uint64_t i = 0; keepers->kind == TRACE_LIST && t->keeper && i < keepers->u; i++)
-		t->keeper[t->nr_keepers++] = (struct jitreg_range){ trace_element(keepers, i, 0).u, trace_element(keepers, i, 1).u };
+	for (uint64_t i = 0; ranges->kind == TRACE_LIST && t->preserving_range && i < ranges->u; i++)
+		t->preserving_range[t->nr_preserving_ranges++] =
+			(struct jitreg_range){ trace_element(ranges, i, 0).u, trace_element(ranges, i, 1).u };
 }
 
 static void read_mark(struct model *m, struct process *p, const struct trace_record *r)
@@ -1039,7 +1040,7 @@ void model_destroy(struct model *m)
 
 		for (uint32_t n = 0; n < p->nr_tags; n++) {
 			free(p->tags[n].field);
-			free(p->tags[n].keeper);
+			free(p->tags[n].preserving_range);
 		}
 		free(p->tags);
 		code_map_fini(&p->code);
@@ -1176,14 +1177,14 @@ const struct code *model_told_before(const struct model *m, struct code *load)
 	const struct code *c;
 	struct elf_function f;
 
-	if (load->told_before_asked || load->kind != CODE_LOAD || !load->from_ns || !load->name)
-		return load->told_before;
-	load->told_before_asked = true;
+	if (load->elf_duplicate_asked || load->kind != CODE_LOAD || !load->from_ns || !load->name)
+		return load->elf_duplicate_of;
+	load->elf_duplicate_asked = true;
 	c = code_map_find(&m->numbered[load->process]->code, load->address, load->from_ns - 1);
 	if (c && c->kind == CODE_ELF && elf_find_function(c->elf, load->address, &f) && f.address == load->address &&
 	    strcmp(f.name, load->name) == 0)
-		load->told_before = c;
-	return load->told_before;
+		load->elf_duplicate_of = c;
+	return load->elf_duplicate_of;
 }
 
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns)

@@ -65,8 +65,8 @@ struct code {
 	size_t nr_inlines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
 	size_t nr_entries;
-	const struct code *told_before; /* model_told_before()'s answer */
-	bool told_before_asked;
+	const struct code *elf_duplicate_of; /* model_told_before()'s answer */
+	bool elf_duplicate_asked;
 };
 
 struct code_entry {
@@ -108,11 +108,11 @@ struct source {
 struct tag {
 	uint32_t where;
 	uint64_t check_mask, check_value, from_ns;
-	uint32_t nr_fields, nr_keepers;
+	uint32_t nr_fields, nr_preserving_ranges;
 	struct {
 		uint32_t level, shift, bits; /* level: index */
 	} *field;
-	struct jitreg_range *keeper;
+	struct jitreg_range *preserving_range;
 };
 
 struct mark {

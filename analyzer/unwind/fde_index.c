@@ -11,7 +11,7 @@
 
 static int by_start(const void *a, const void *b)
 {
-	const struct known_fde *x = a, *y = b;
+	const struct fde_index_fde *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
@@ -25,7 +25,7 @@ static int by_address(const void *a, const void *b)
 
 static bool add_fde(void *context, const struct eh_frame_fde *f)
 {
-	struct known *k = context;
+	struct fde_index *k = context;
 
 	if (!f->bytes || f->offset > UINT32_MAX) /* 0: code that the linker left out */
 		return true;
@@ -36,13 +36,13 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 	}
 	if (!GROW(k->fde, k->nr_fdes, k->fdes_capacity))
 		return false;
-	k->fde[k->nr_fdes++] = (struct known_fde){ f->start, f->bytes < UINT32_MAX ? (uint32_t)f->bytes : UINT32_MAX,
+	k->fde[k->nr_fdes++] = (struct fde_index_fde){ f->start, f->bytes < UINT32_MAX ? (uint32_t)f->bytes : UINT32_MAX,
 						    (uint32_t)f->offset };
 	return true;
 }
 
 /* Addresses that count from the code; such sections have no address of their own, and are near the code now. */
-static void resolve_textrel(struct known *k, const struct unwind_object *o)
+static void resolve_textrel(struct fde_index *k, const struct unwind_object *o)
 {
 	struct elf_section text;
 
@@ -56,7 +56,7 @@ static void resolve_textrel(struct known *k, const struct unwind_object *o)
 		k->frames_address = text.address;
 }
 
-static void find_frames(struct known *k, const struct unwind_object *o)
+static void find_frames(struct fde_index *k, const struct unwind_object *o)
 {
 	struct elf_section s;
 	unsigned char *both;
@@ -84,9 +84,9 @@ static void find_frames(struct known *k, const struct unwind_object *o)
 	}
 }
 
-struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o)
+struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_object *o)
 {
-	struct known **slot = &all->bucket[o->key % KNOWN_BUCKETS], *k;
+	struct fde_index **slot = &all->bucket[o->key % KNOWN_BUCKETS], *k;
 
 	if (!o->elf && !o->eh_frame)
 		return NULL;
@@ -110,7 +110,7 @@ struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o
 }
 
 /* The number of those that begin at the address or before. */
-static uint32_t fdes_up_to(const struct known *k, uint64_t address)
+static uint32_t fdes_up_to(const struct fde_index *k, uint64_t address)
 {
 	uint32_t low = 0, high = k->nr_fdes;
 
@@ -125,7 +125,7 @@ static uint32_t fdes_up_to(const struct known *k, uint64_t address)
 	return low;
 }
 
-bool known_program(const struct known *k, uint64_t address, struct cfi_program *out)
+bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out)
 {
 	uint32_t n = fdes_up_to(k, address);
 
@@ -137,7 +137,7 @@ bool known_program(const struct known *k, uint64_t address, struct cfi_program *
 
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address)
 {
-	struct known *k = o->frame_pointers ? NULL : knowledge_get(all, o);
+	struct fde_index *k = o->frame_pointers ? NULL : knowledge_get(all, o);
 	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
 
 	return o->frame_pointers ||
@@ -148,7 +148,7 @@ void knowledge_fini(struct knowledge *all)
 {
 	knowledge_forget_code(all);
 	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
-		for (struct known *next, *k = all->bucket[b]; k; k = next) {
+		for (struct fde_index *next, *k = all->bucket[b]; k; k = next) {
 			next = k->next;
 			if (k->table)
 				libunwind_table_free(k->table);

@@ -12,7 +12,7 @@
 struct known_code {
 	struct known_code *next;
 	uint64_t key, start; /* start: an object's own address */
-	struct code_rows *rows;
+	struct prologue_rows *rows;
 };
 
 void knowledge_forget_code(struct knowledge *all)
@@ -20,7 +20,7 @@ void knowledge_forget_code(struct knowledge *all)
 	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
 		for (struct known_code *next, *c = all->code[b]; c; c = next) {
 			next = c->next;
-			code_rows_destroy(c->rows);
+			prologue_rows_destroy(c->rows);
 			free(c);
 		}
 	memset(all->code, 0, sizeof(all->code));
@@ -29,7 +29,7 @@ void knowledge_forget_code(struct knowledge *all)
 
 static struct known_code *get_code(struct knowledge *all, const struct unwind_object *o)
 {
-	uint64_t start = o->function_start - o->bias, to_read = o->function_bytes <= CODE_ROWS_BYTES_MAX ? o->function_bytes : 0;
+	uint64_t start = o->function_start - o->bias, to_read = o->function_bytes <= PROLOGUE_ROWS_BYTES_MAX ? o->function_bytes : 0;
 	struct known_code **slot = &all->code[(o->key ^ start >> 4) % KNOWN_BUCKETS], *c;
 
 	for (c = *slot; c; c = c->next)
@@ -43,14 +43,14 @@ static struct known_code *get_code(struct knowledge *all, const struct unwind_ob
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
-	c->rows = code_rows_create(o->function, o->function_bytes);
+	c->rows = prologue_rows_create(o->function, o->function_bytes);
 	if (!c->rows) {
 		free(c);
 		return NULL;
 	}
 	*c = (struct known_code){ *slot, o->key, start, c->rows };
 	*slot = c;
-	all->code_bytes += sizeof(*c) + code_rows_size(c->rows);
+	all->code_bytes += sizeof(*c) + prologue_rows_size(c->rows);
 	return c;
 }
 
@@ -58,7 +58,7 @@ bool knowledge_read_code(struct knowledge *all, const struct unwind_object *o, u
 {
 	const struct known_code *c = o->function && address - o->function_start < o->function_bytes ? get_code(all, o) : NULL;
 
-	return c && code_rows_find(c->rows, address - o->function_start, out);
+	return c && prologue_rows_find(c->rows, address - o->function_start, out);
 }
 
 bool is_behind_no_call(const struct unwind_object *o, uint64_t address)

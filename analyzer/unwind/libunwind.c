@@ -41,7 +41,7 @@ struct libunwind {
 	const struct unwind_space *view;
 	const struct unwind_input *input;
 	struct unwind_registers registers; /* that it starts with */
-	struct known *at; /* of the last frame that libunwind asked about */
+	struct fde_index *at; /* of the last frame that libunwind asked about */
 	struct unwind_object object; /* ... and its place */
 	struct {
 		uint64_t address, value;
@@ -58,7 +58,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void make_table(struct libunwind *l, struct known *k)
+static void make_table(struct libunwind *l, struct fde_index *k)
 {
 	struct libunwind_table *t;
 
@@ -85,9 +85,9 @@ void libunwind_table_free(struct libunwind_table *t)
 
 /* ------------------------------------------------------------------------------------------- libunwind's accessors */
 
-static struct known *find_known(struct libunwind *l, uint64_t address, struct unwind_object *o)
+static struct fde_index *find_known(struct libunwind *l, uint64_t address, struct unwind_object *o)
 {
-	struct known *k;
+	struct fde_index *k;
 
 	memset(o, 0, sizeof(*o));
 	l->view->find(l->view->context, address, o);
@@ -102,7 +102,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	struct libunwind *l = arg;
 	struct unwind_object o;
 	unw_dyn_info_t di;
-	struct known *k = find_known(l, ip, &o);
+	struct fde_index *k = find_known(l, ip, &o);
 	int ret;
 
 	if (!k) {
@@ -158,7 +158,7 @@ static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t 
 	return true;
 }
 
-static bool read_known(const struct known *k, uint64_t bias, uint64_t address, uint64_t *word)
+static bool read_known(const struct fde_index *k, uint64_t bias, uint64_t address, uint64_t *word)
 {
 	bool table, frames;
 
@@ -288,11 +288,11 @@ static void find_popped(struct libunwind *l, uint64_t address)
 	struct cfi_program program;
 	struct unwind_object o;
 	struct cfi_row row;
-	struct known *k = find_known(l, address, &o);
+	struct fde_index *k = find_known(l, address, &o);
 	uint64_t cfa;
 
 	l->nr_popped = 0;
-	if (!k || !known_program(k, address - o.bias, &program) || !cfi_row_at(&program, address - o.bias, &row) || !row.lowered ||
+	if (!k || !fde_index_program(k, address - o.bias, &program) || !cfi_row_at(&program, address - o.bias, &row) || !row.lowered ||
 	    row.cfa.where != CFI_REGISTER || !(r->known & 1u << row.cfa.reg))
 		return;
 	cfa = r->value[row.cfa.reg] + (uint64_t)row.cfa.value;
@@ -358,9 +358,9 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address)
 {
 	struct cfi_program program;
 	struct unwind_object o;
-	struct known *k = find_known(l, address, &o);
+	struct fde_index *k = find_known(l, address, &o);
 
-	return k && known_program(k, address - o.bias, &program) && program.signal_frame;
+	return k && fde_index_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
 static bool is_code_behind_call(struct libunwind *l, uint64_t address)
@@ -374,7 +374,7 @@ static bool is_code_behind_call(struct libunwind *l, uint64_t address)
 
 /* Beyond code without information: as its instructions tell, or by its frame pointer, where that may be.  STOPPED: r has become
  * the caller's. */
-static enum unwind_end leave_without_information(struct libunwind *l, bool any_guessed, struct unwind_frame *f)
+static enum unwind_end unwind_step_without_information(struct libunwind *l, bool any_guessed, struct unwind_frame *f)
 {
 	struct unwind_registers *r = &f->registers;
 	enum unwind_end end = UNWIND_STOPPED;
@@ -387,14 +387,14 @@ static enum unwind_end leave_without_information(struct libunwind *l, bool any_g
 	if (o.elf && elf_is_entry(o.elf, f->address - o.bias))
 		return UNWIND_COMPLETE;
 	if (knowledge_read_code(l->all, &o, f->address, &row)) {
-		end = leave_row(&row, l->input, r);
+		end = unwind_step_row(&row, l->input, r);
 		f->found = UNWIND_BY_CODE;
 	} else {
 		bool frame_pointers = knowledge_has_frame_pointers(l->all, &o, f->address);
 
 		if (frame_pointers && any_guessed && is_last_by_frame_pointer(r))
 			return UNWIND_COMPLETE;
-		if ((!frame_pointers && (!any_guessed || !o.code)) || !leave_by_frame_pointer(l->input, any_guessed, r))
+		if ((!frame_pointers && (!any_guessed || !o.code)) || !unwind_step_by_frame_pointer(l->input, any_guessed, r))
 			return UNWIND_NO_INFO;
 		f->found = UNWIND_BY_FRAME_POINTER;
 	}
@@ -434,7 +434,7 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 		signal_frame = is_signal_frame(l, f.address);
 		end = step(l, &cursor, &f.registers);
 		if (end == UNWIND_NO_INFO) {
-			end = leave_without_information(l, any_guessed, &f);
+			end = unwind_step_without_information(l, any_guessed, &f);
 			any_guessed |= f.found == UNWIND_BY_FRAME_POINTER;
 			if (end == UNWIND_STOPPED && !begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
 				return UNWIND_BROKEN;

@@ -151,7 +151,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	struct unwind_object o;
 	struct cfi_program program;
 	struct cfi_row row;
-	struct known *k;
+	struct fde_index *k;
 
 	memset(&o, 0, sizeof(o));
 	memset(e, 0, sizeof(*e));
@@ -170,7 +170,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	e->kind = RULE_NO_INFO;
 	m->counts.rules++;
 	k = knowledge_get(m->all, &o);
-	if (!k || !known_program(k, address - o.bias, &program)) {
+	if (!k || !fde_index_program(k, address - o.bias, &program)) {
 		if (o.elf && elf_is_entry(o.elf, address - o.bias)) {
 			e->kind = RULE_BOTTOM;
 			return;
@@ -250,7 +250,7 @@ static inline struct entry *get_entry(struct memo *m, const struct unwind_space 
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-static inline enum unwind_end leave_plain(const struct entry *e, const struct unwind_input *in, struct unwind_registers *r)
+static inline enum unwind_end unwind_step_plain(const struct entry *e, const struct unwind_input *in, struct unwind_registers *r)
 {
 	uint64_t cfa = r->value[e->cfa_register] + (uint64_t)(int64_t)e->cfa, sp = r->value[UNWIND_RSP];
 	enum unwind_end end;
@@ -300,10 +300,10 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		guess = false;
 		switch (e->kind) {
 		case RULE_PLAIN:
-			end = leave_plain(e, input, &f.registers);
+			end = unwind_step_plain(e, input, &f.registers);
 			break;
 		case RULE_ROW:
-			end = leave_row(&m->row[e->row], input, &f.registers);
+			end = unwind_step_row(&m->row[e->row], input, &f.registers);
 			break;
 		case RULE_ASK:
 			m->counts.steps++;
@@ -315,7 +315,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 			if (any_guessed && e->frame_pointers && is_last_by_frame_pointer(&f.registers))
 				return UNWIND_COMPLETE;
 			guess = (e->frame_pointers || (any_guessed && e->code)) &&
-				leave_by_frame_pointer(input, any_guessed, &f.registers);
+				unwind_step_by_frame_pointer(input, any_guessed, &f.registers);
 			if (!guess)
 				return UNWIND_NO_INFO;
 			break;

@@ -43,7 +43,7 @@ struct reading {
 };
 
 /* What stays: instructions by offset; those in a row that have the same state share it. */
-struct code_rows {
+struct prologue_rows {
 	struct place {
 		uint32_t offset, bytes, state;
 	} *place;
@@ -370,7 +370,7 @@ static void follow_from_start(struct reading *r)
 	r->not_understood |= r->restart;
 }
 
-static uint32_t copy_places(const struct reading *r, struct code_rows *to)
+static uint32_t copy_places(const struct reading *r, struct prologue_rows *to)
 {
 	const struct code_state *last = NULL;
 	uint32_t nr = 0;
@@ -394,7 +394,7 @@ static uint32_t copy_places(const struct reading *r, struct code_rows *to)
 	return nr;
 }
 
-static bool keep(const struct reading *r, struct code_rows *to)
+static bool keep(const struct reading *r, struct prologue_rows *to)
 {
 	uint32_t nr = copy_places(r, to);
 
@@ -406,19 +406,19 @@ static bool keep(const struct reading *r, struct code_rows *to)
 	return true;
 }
 
-struct code_rows *code_rows_create(const void *function, size_t bytes)
+struct prologue_rows *prologue_rows_create(const void *function, size_t bytes)
 {
 	struct reading r = { .code = function, .bytes = (uint32_t)bytes };
-	struct code_rows *out = calloc(1, sizeof(*out));
+	struct prologue_rows *out = calloc(1, sizeof(*out));
 
-	if (!out || !bytes || bytes > CODE_ROWS_BYTES_MAX)
+	if (!out || !bytes || bytes > PROLOGUE_ROWS_BYTES_MAX)
 		return out;
 	r.at = calloc(bytes, sizeof(*r.at));
 	r.not_understood = !r.at;
 	if (r.at)
 		follow_from_start(&r);
 	if (!r.not_understood && !keep(&r, out)) {
-		code_rows_destroy(out);
+		prologue_rows_destroy(out);
 		out = NULL;
 	}
 	free(r.waiting);
@@ -428,7 +428,7 @@ struct code_rows *code_rows_create(const void *function, size_t bytes)
 	return out;
 }
 
-void code_rows_destroy(struct code_rows *r)
+void prologue_rows_destroy(struct prologue_rows *r)
 {
 	if (!r)
 		return;
@@ -437,7 +437,7 @@ void code_rows_destroy(struct code_rows *r)
 	free(r);
 }
 
-size_t code_rows_size(const struct code_rows *r)
+size_t prologue_rows_size(const struct prologue_rows *r)
 {
 	return sizeof(*r) + r->nr_places * sizeof(*r->place) + r->nr_states * sizeof(*r->state);
 }
@@ -445,7 +445,7 @@ size_t code_rows_size(const struct code_rows *r)
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
 /* The instruction that begins last before or at an offset, if it covers that. */
-static const struct place *find_place(const struct code_rows *r, uint64_t offset)
+static const struct place *find_place(const struct prologue_rows *r, uint64_t offset)
 {
 	uint32_t low = 0, high = r->nr_places;
 
@@ -460,7 +460,7 @@ static const struct place *find_place(const struct code_rows *r, uint64_t offset
 	return low && offset - r->place[low - 1].offset < r->place[low - 1].bytes ? &r->place[low - 1] : NULL;
 }
 
-bool code_rows_state(const struct code_rows *r, uint64_t offset, struct code_state *out)
+bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out)
 {
 	const struct place *p = find_place(r, offset);
 
@@ -488,7 +488,7 @@ static bool find_cfa(const struct code_state *s, struct cfi_place *out)
 	return true;
 }
 
-bool code_rows_find(const struct code_rows *r, uint64_t offset, struct cfi_row *out)
+bool prologue_rows_find(const struct prologue_rows *r, uint64_t offset, struct cfi_row *out)
 {
 	const struct place *at = find_place(r, offset);
 	const struct code_state *s = at ? &r->state[at->state] : NULL;

@@ -15,18 +15,18 @@
 
 #include "analyzer/unwind/cfi.h"
 
-#define CODE_ROWS_BYTES_MAX (1u << 20) /* of a function; larger ones have no rows */
+#define PROLOGUE_ROWS_BYTES_MAX (1u << 20) /* of a function; larger ones have no rows */
 
-struct code_rows;
+struct prologue_rows;
 
 /* NULL without memory.  Of a function that is not understood: without rows. */
-struct code_rows *code_rows_create(const void *function, size_t bytes);
-void code_rows_destroy(struct code_rows *r);
+struct prologue_rows *prologue_rows_create(const void *function, size_t bytes);
+void prologue_rows_destroy(struct prologue_rows *r);
 /* How much memory it takes. */
-size_t code_rows_size(const struct code_rows *r);
+size_t prologue_rows_size(const struct prologue_rows *r);
 
 /* offset: of any byte of an instruction.  false: there is no row for it. */
-bool code_rows_find(const struct code_rows *r, uint64_t offset, struct cfi_row *out);
+bool prologue_rows_find(const struct prologue_rows *r, uint64_t offset, struct cfi_row *out);
 
 /* What is known at an instruction, for comparisons: registers as numbers from the CFA. */
 #define CODE_UNKNOWN INT32_MIN
@@ -37,7 +37,7 @@ struct code_state {
 	int32_t slot[CODE_NR_SAVED]; /* where rbx, rbp, r12-r15 lie as the caller had them; or CODE_UNKNOWN */
 };
 /* offset: of the first byte of an instruction that a way leads to.  false: none does. */
-bool code_rows_state(const struct code_rows *r, uint64_t offset, struct code_state *out);
+bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out);
 
 /* Does a call end at the end of these bytes? */
 bool code_ends_with_call(const void *bytes, size_t nr);

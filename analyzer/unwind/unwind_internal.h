@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* An FDE that may be used. */
-struct known_fde {
+struct fde_index_fde {
 	uint64_t start;
 	uint32_t bytes, offset;
 };
@@ -17,13 +17,13 @@ struct known_fde {
 struct libunwind_table;
 
 /* One object's unwind information; addresses are its own: a bias less than those of a process. */
-struct known {
-	struct known *next;
+struct fde_index {
+	struct fde_index *next;
 	uint64_t key;
 	uint64_t frames_address, frames_bytes;
 	const unsigned char *frames; /* NULL: it has none */
 	unsigned char *own_frames; /* frames, when they were made here */
-	struct known_fde *fde; /* by start */
+	struct fde_index_fde *fde; /* by start */
 	uint32_t nr_fdes, fdes_capacity;
 	uint64_t *expressions; /* where code starts whose program has some, sorted */
 	uint32_t nr_expressions, expressions_capacity;
@@ -35,16 +35,16 @@ struct known {
 struct known_code;
 
 struct knowledge {
-	struct known *bucket[KNOWN_BUCKETS];
+	struct fde_index *bucket[KNOWN_BUCKETS];
 	struct known_code *code[KNOWN_BUCKETS];
 	uint64_t code_bytes, code_read; /* of memory that they take; of code, in all */
 };
 
 /* Made when it is new; NULL without memory, or when o has no unwind information. */
-struct known *knowledge_get(struct knowledge *all, const struct unwind_object *o);
+struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_object *o);
 void knowledge_fini(struct knowledge *all);
 /* The program of the code at an address of the object's own; false: there is none. */
-bool known_program(const struct known *k, uint64_t address, struct cfi_program *out);
+bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
 /* May code without information be left by its frame pointer?  What a JIT made, and what another compiler put into an image that is
  * described elsewhere (V8's builtins, 1.5 MB of them): single functions without information are assembler's, which keeps to nothing. */
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
@@ -76,13 +76,13 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 #define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
 
 /* As a row says.  STOPPED: r is the caller's now. */
-enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r);
+enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r);
 /*
  * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
  * and the caller may be one that keeps no frame pointer (the C library's, which calls main).
  */
-bool leave_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r);
-/* A chain of frame pointers ends with 0; for registers that leave_by_frame_pointer() has made. */
+bool unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r);
+/* A chain of frame pointers ends with 0; for registers that unwind_step_by_frame_pointer() has made. */
 static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
 {
 	return (r->known & 1u << UNWIND_RBP) && r->value[UNWIND_RBP] == 0;

@@ -14,7 +14,7 @@ static bool read_memory(void *context, uint64_t address, uint64_t *word)
 	return stack_read(m->input, address, word, &m->end);
 }
 
-enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r)
+enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r)
 {
 	struct memory memory = { in, UNWIND_BROKEN };
 	struct cfi_machine machine = { r->value, r->known, read_memory, &memory };
@@ -81,7 +81,7 @@ enum unwind_end leave_row(const struct cfi_row *row, const struct unwind_input *
 	return UNWIND_STOPPED;
 }
 
-bool leave_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
+bool unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
 {
 	uint64_t rbp = r->value[UNWIND_RBP], above, ip;
 	bool goes_on;

@@ -15,7 +15,7 @@
 #define LANES 4
 #define SHOWN_PART 0.01 /* of all: colder functions are left out, unless --top 0 */
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
 }
@@ -256,12 +256,12 @@ static void draw_arrows(const struct step *s, int nr, int i, bool between, bool 
 	stpcpy(at, !reach ? " " : arrives ? ">" : utf8 ? "─" : "-");
 }
 
-struct columns {
+struct column_encoder {
 	int share, samples, address, offset, arrows, text, function, file, line, target;
 	int event[VIEW_EVENTS_MAX];
 };
 
-static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct report_group *by)
+static void add_columns(struct grid *g, struct column_encoder *c, const struct report *r, const struct report_group *by)
 {
 	char heading[12];
 	struct group_sum total[VIEW_EVENTS_MAX];
@@ -293,7 +293,7 @@ static void add_columns(struct grid *g, struct columns *c, const struct report *
 	c->target = grid_column(g, "target", "", CELL_HEX, GRID_HIDDEN, 0);
 }
 
-static void blank_row(struct grid *g, const struct columns *c)
+static void blank_row(struct grid *g, const struct column_encoder *c)
 {
 	grid_row(g);
 	grid_set_blank(g, c->share);
@@ -304,7 +304,7 @@ static void blank_row(struct grid *g, const struct columns *c)
 			grid_set_blank(g, c->event[e]);
 }
 
-static void add_source_line(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h,
+static void add_source_line(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h,
 			    const struct step *s, const char *arrows)
 {
 	const struct source *source = model_find_source(r->model, r->model->numbered[h->place.code->process], s->file);
@@ -325,7 +325,7 @@ static void add_source_line(struct grid *g, const struct columns *c, const struc
 	grid_row_is_text(g);
 }
 
-static void add_step(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h, const struct step *s,
+static void add_step(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h, const struct step *s,
 		     const char *arrows, bool indent)
 {
 	char text[300];
@@ -371,13 +371,13 @@ static int by_cost(const void *a, const void *b, void *report)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void show_function(struct report *r, const struct shown *v, const struct hot *h, const struct hit *hit, struct page *p)
+static void show_function(struct report *r, const struct view_instance *v, const struct hot *h, const struct hit *hit, struct page *p)
 {
 	struct grid *g = grid_create("asm", "%s at %#llx: %.0f samples", h->name, (unsigned long long)h->place.start, h->samples);
 	char arrows[4 * (LANES + 2)];
 	const char *file = NULL;
 	uint32_t line = 0;
-	struct columns c;
+	struct column_encoder c;
 	struct step *s;
 	int nr;
 
@@ -434,7 +434,7 @@ static void say_when_read(const struct report *r, const struct hot *h, const str
 			      grid_duration((double)(h->place.read_ns - first_ns), text));
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
 	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit));

@@ -10,7 +10,7 @@
 
 #define COMPILE "compile" /* marks with this in their name are time spent on generating code */
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_CODE, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, -1);
@@ -334,7 +334,7 @@ static void show_unannounced(struct report *r, const struct report_group *by, st
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct object *o = NULL;
 	struct split s;

@@ -7,7 +7,7 @@
 
 #define PIPELINE_LEVEL "pipeline"
 
-static void prepare_components(struct report *r, struct shown *v)
+static void prepare_components(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
 		v->group[i] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)i, TABLE_EVENT, -1);
@@ -62,7 +62,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 	grid_show(g, p);
 }
 
-static void show_components(struct report *r, const struct shown *v, struct page *p)
+static void show_components(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
 
@@ -77,7 +77,7 @@ static void show_components(struct report *r, const struct shown *v, struct page
 const struct view view_components = { "components", "shares at each level of the Tagging Dictionary, or at --level", prepare_components,
 				      show_components };
 
-static void prepare_pipelines(struct report *r, struct shown *v)
+static void prepare_pipelines(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_level(r, r->level ? r->level : PIPELINE_LEVEL), plan = report_level(r, NULL);
 
@@ -89,7 +89,7 @@ static void prepare_pipelines(struct report *r, struct shown *v)
 }
 
 /* Each pipeline, and below it what it is made of at the plan's level. */
-static void show_pipelines(struct report *r, const struct shown *v, struct page *p)
+static void show_pipelines(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("pipelines", "Pipelines and their operators%s", r->has_run ? ", in the run phase" : "");
 	char spare[32];

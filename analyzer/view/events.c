@@ -12,7 +12,7 @@
 
 #define CELLS 40
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_level(r, r->level);
 	int column = level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level;
@@ -191,7 +191,7 @@ static void show_together(const struct report *r, const struct split *s, const s
 	grid_show(grid, p);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct lanes l = { 0 };
 	struct split s;

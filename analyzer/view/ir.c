@@ -15,7 +15,7 @@
 #define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
 
 /* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	const struct model *m = r->model;
 	uint64_t asked = 0;
@@ -98,7 +98,7 @@ static void fill_lines(struct listing *l)
 	}
 }
 
-static bool listing_make(struct report *r, const struct shown *v, const struct source *s, struct listing *l)
+static bool listing_make(struct report *r, const struct view_instance *v, const struct source *s, struct listing *l)
 {
 	const struct report_group *g = v->group[0];
 
@@ -142,13 +142,13 @@ static int by_cost(const void *a, const void *b, void *context)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-struct columns {
+struct column_encoder {
 	int share, samples, block, plan, other, number, text, source;
 	int event[VIEW_EVENTS_MAX];
 	uint32_t plan_level, other_level;
 };
 
-static void add_columns(struct grid *g, struct columns *c, const struct listing *l, const struct page *p)
+static void add_columns(struct grid *g, struct column_encoder *c, const struct listing *l, const struct page *p)
 {
 	char heading[12];
 	const struct report *r = l->r;
@@ -185,7 +185,7 @@ static const char *owners(const struct report *r, const struct text_line *line, 
 	return text;
 }
 
-static void add_line(struct grid *g, const struct columns *c, const struct listing *l, const struct text_line *line)
+static void add_line(struct grid *g, const struct column_encoder *c, const struct listing *l, const struct text_line *line)
 {
 	const struct report *r = l->r;
 	char text[LINE_TEXT_MAX], text_of_owners[OWNERS_TEXT_MAX];
@@ -227,7 +227,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	double all = report_measure(r, &l->split.total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples, %.0f of them", l->s->name ? l->s->name : "source",
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
-	struct columns c;
+	struct column_encoder c;
 
 	add_columns(g, &c, l, p);
 	grid_is_tree(g, c.share); /* a listing is a part of all: what is beside it counts too */
@@ -241,7 +241,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	uint32_t shown = 0, quiet = 0;
 

@@ -13,7 +13,7 @@
 #define TOP_TEXT 256
 
 /* Samples are summed up per bin and (thread, component); which of them lie in a mark is known when all marks' bins are. */
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_level(r, r->level);
 
@@ -195,7 +195,7 @@ static void show_slowest(const struct report *r, const struct report_group *g, c
 	grid_show(slow, p);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct model *m = r->model;
 	struct grid *g = grid_create("marks", "Marks (they may overlap: shares do not add up over them)");

@@ -25,7 +25,7 @@ static void fini(void *state)
 	accesses_fini(state);
 }
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	struct accesses *s = report_state(r, sizeof(*s), fini);
 
@@ -386,7 +386,7 @@ static void show_part(struct report *r, const struct part *part, struct page *p)
 	free(order);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct accesses *s = v->state;
 

@@ -155,16 +155,16 @@ static int by_samples(const void *a, const void *b)
 	return x->by[0] != y->by[0] ? (x->by[0] > y->by[0] ? -1 : 1) : x->by[1] != y->by[1] ? (x->by[1] > y->by[1] ? -1 : 1) : 0;
 }
 
-struct columns {
+struct column_encoder {
 	int text[2], share[2], low[2], high[2], samples[2], difference_text, difference, error, id, name;
 };
 
-static struct columns add_columns(struct grid *g, const char *level)
+static struct column_encoder add_columns(struct grid *g, const char *level)
 {
 	static const char *const key[2][5] = { { "tag", "by_tag", "by_tag_low", "by_tag_high", "by_tag_samples" },
 					       { "stack", "by_stack", "by_stack_low", "by_stack_high", "by_stack_samples" } };
 	static const char *const heading[2] = { "by tag", "by stack" };
-	struct columns c;
+	struct column_encoder c;
 
 	for (int n = 0; n < 2; n++) {
 		c.text[n] = grid_column(g, key[n][0], heading[n], CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 24);
@@ -189,7 +189,7 @@ static double standard_error(const struct counts *c, double n)
 	return n > 0 ? sqrt(plus + minus - (plus - minus) * (plus - minus) / n) / n : 0;
 }
 
-static void set_row(struct grid *g, const struct columns *at, const struct counts *c, double n)
+static void set_row(struct grid *g, const struct column_encoder *at, const struct counts *c, double n)
 {
 	double difference = n > 0 ? ((double)c->by[1] - (double)c->by[0]) / n : 0;
 	char text[48];
@@ -219,7 +219,7 @@ void methods_show(const struct methods *m, struct page *p)
 	struct totals all = { 0, 0, 0 };
 	const char *level = d->level[m->level].name ? d->level[m->level].name : "?";
 	struct grid *g = grid_create("methods", "By %s, by tag and by call stack alone%s", level, m->has_run ? ", in the run phase" : "");
-	struct columns at = add_columns(g, level);
+	struct column_encoder at = add_columns(g, level);
 	char spare[32];
 
 	if (c && order) {
@@ -256,7 +256,7 @@ void methods_show(const struct methods *m, struct page *p)
 
 /* ---------------------------------------------------------------------------------------------------- the view */
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
 }
@@ -274,7 +274,7 @@ static void cells(const struct report *r, struct grid *g, const int column[4], u
 	grid_set_text(g, column[1], i < NR_METHODS ? method_sentences[i] : "");
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "methods", r->has_run ? "Who decided, in the run phase" : "Who decided", columns, cells);
 }

@@ -14,7 +14,7 @@ static bool has_switches(const struct model *m)
 	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;
 }
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_level(r, r->level);
 
@@ -100,7 +100,7 @@ static const char *thread_text(const struct report *r, uint32_t value, char spar
 	return spare;
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	char heading[96];
 

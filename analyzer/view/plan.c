@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_level(r, r->level);
 
@@ -198,7 +198,7 @@ static void total_of(const struct report *r, const struct report_group *by_proce
 	*samples = *samples < on_samples ? on_samples : *samples;
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	uint32_t level = report_level(r, r->level), shown = 0;
 	struct plan_tree t;

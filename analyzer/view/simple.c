@@ -8,7 +8,7 @@
 /* ---------------------------------------------------------------------------------------------------------- functions */
 /* Functions: where the instructions were, by function, with the share of all functions down to each. */
 
-static void functions_prepare(struct report *r, struct shown *v)
+static void functions_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
 }
@@ -30,7 +30,7 @@ static const char *name_of(const struct function *f)
 	return offset && strncmp(offset, "+0x", 3) == 0 ? offset : "(no symbol)";
 }
 
-static void functions_show(struct report *r, const struct shown *v, struct page *p)
+static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("functions", "Functions");
 	struct split s;
@@ -70,7 +70,7 @@ const struct view view_functions = {
 /* ------------------------------------------------------------------------------------------------------------- images */
 /* Images: executables and libraries, the kernel, and generated code. */
 
-static void images_prepare(struct report *r, struct shown *v)
+static void images_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_IMAGE, TABLE_EVENT, -1);
 }
@@ -85,7 +85,7 @@ static void images_cells(const struct report *r, struct grid *g, const int colum
 	grid_set_text(g, column[0], r->a->image[i].path);
 }
 
-static void images_show(struct report *r, const struct shown *v, struct page *p)
+static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "images", "Images", images_columns, images_cells);
 }
@@ -95,7 +95,7 @@ const struct view view_images = { "images", "executables, libraries, the kernel,
 /* -------------------------------------------------------------------------------------------------------------- lines */
 /* Lines: source lines, of the program and of what it generated code from. */
 
-static void lines_prepare(struct report *r, struct shown *v)
+static void lines_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
 }
@@ -119,7 +119,7 @@ static void lines_cells(const struct report *r, struct grid *g, const int column
 	grid_set_text(g, column[3], l->jit ? "generated code" : "");
 }
 
-static void lines_show(struct report *r, const struct shown *v, struct page *p)
+static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
 }
@@ -129,7 +129,7 @@ const struct view view_lines = { "lines", "source lines, also those that generat
 /* ---------------------------------------------------------------------------------------------------------- processes */
 /* Processes: one line a program in a process; exec makes a new one with the same number. */
 
-static void processes_prepare(struct report *r, struct shown *v)
+static void processes_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_PROCESS, TABLE_EVENT, -1);
 }
@@ -153,7 +153,7 @@ static void processes_cells(const struct report *r, struct grid *g, const int co
 	grid_set_text(g, column[3], p->executable);
 }
 
-static void processes_show(struct report *r, const struct shown *v, struct page *p)
+static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "processes", "Processes", processes_columns, processes_cells);
 }
@@ -163,7 +163,7 @@ const struct view view_processes = { "processes", "one line a program in a proce
 /* ------------------------------------------------------------------------------------------------------------ reasons */
 /* Reasons: why samples have no component. */
 
-static void reasons_prepare(struct report *r, struct shown *v)
+static void reasons_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_FUNCTION, -1);
@@ -209,7 +209,7 @@ static void show_where(struct report *r, const struct report_group *by, struct p
 	grid_show(g, p);
 }
 
-static void reasons_show(struct report *r, const struct shown *v, struct page *p)
+static void reasons_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "reasons", r->has_run ? "Why not attributed, in the run phase" : "Why not attributed",
 		    reasons_columns, reasons_cells);

@@ -7,7 +7,7 @@
 
 #define CELLS 24
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
@@ -52,7 +52,7 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct model *m = r->model;
 	struct grid *g = grid_create("threads", r->has_run ? "Threads, in the run phase" : "Threads");

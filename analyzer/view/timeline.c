@@ -16,7 +16,7 @@
 #define SAMPLES_A_BIN 5
 #define PERIODS_OF 12 /* components that are looked at */
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_level(r, r->level);
 	int column = level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level;
@@ -195,7 +195,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		grid_discard(g);
 }
 
-static void show(struct report *r, const struct shown *v, struct page *p)
+static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct lanes l;
 	struct split s;

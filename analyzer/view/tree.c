@@ -12,7 +12,7 @@
 #define SHOWN_PART 0.005 /* of all: smaller branches are left out, unless --top 0 */
 #define PREFIX_MAX 512
 
-static void prepare(struct report *r, struct shown *v)
+static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_STACK, -1);
 	r->stacks = true;
@@ -60,7 +60,7 @@ static void draw(struct drawing *d, uint32_t call, const char *prefix, bool last
 		draw(d, c->child[i], next, i + 1 == nr, depth + 1);
 }
 
-static void show_tree(struct report *r, const struct shown *v, struct page *p, bool inverted, const char *name, const char *heading)
+static void show_tree(struct report *r, const struct view_instance *v, struct page *p, bool inverted, const char *name, const char *heading)
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct drawing d = { .r = r, .g = g, .p = p };
@@ -96,12 +96,12 @@ static void show_tree(struct report *r, const struct shown *v, struct page *p, b
 		page_sentence(p, "(%u branches of less than %.1f %% each are left out; --top 0 shows all)", d.left_out, 100 * SHOWN_PART);
 }
 
-static void show_down(struct report *r, const struct shown *v, struct page *p)
+static void show_down(struct report *r, const struct view_instance *v, struct page *p)
 {
 	show_tree(r, v, p, false, "tree", "Calls, from the outside in");
 }
 
-static void show_up(struct report *r, const struct shown *v, struct page *p)
+static void show_up(struct report *r, const struct view_instance *v, struct page *p)
 {
 	show_tree(r, v, p, true, "callers", "Callers, from where the time went outwards");
 }
@@ -217,7 +217,7 @@ out:
 	free(name_of);
 }
 
-static void show_callees(struct report *r, const struct shown *v, struct page *p)
+static void show_callees(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("callees", "What each called, with all below");
 	struct calltree t;

@@ -12,7 +12,7 @@
 #define VIEW_GROUPS_MAX 24
 
 /* A view in use. */
-struct shown {
+struct view_instance {
 	const struct view *view;
 	struct report_group *group[VIEW_GROUPS_MAX];
 	void *state; /* of report_state(), or NULL */
@@ -22,8 +22,8 @@ struct view {
 	const char *name;
 	const char *summary; /* one line */
 	/* Ask for sums; the model is there, samples are not. */
-	void (*prepare)(struct report *r, struct shown *v);
-	void (*show)(struct report *r, const struct shown *v, struct page *p);
+	void (*prepare)(struct report *r, struct view_instance *v);
+	void (*show)(struct report *r, const struct view_instance *v, struct page *p);
 };
 
 /* In the order of help: from what most people want to what few do. */

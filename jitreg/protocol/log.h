@@ -46,7 +46,7 @@ struct log_head {
 	/* written by the recorder */
 	uint64_t consumed __attribute__((aligned(64)));
 	uint32_t recorder_gone; /* 1: nobody drains any more; the guest switches itself off */
-	uint64_t beats; /* grows while the recorder works, every 10 ms or sooner: who waits for it knows that it will come */
+	uint64_t heartbeats; /* grows while the recorder works, every 10 ms or sooner: who waits for it knows that it will come */
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");
 

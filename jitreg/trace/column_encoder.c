@@ -36,7 +36,7 @@ struct choice {
 	uint64_t density; /* what it was worth then: 64ths of a byte a number */
 };
 
-struct columns {
+struct column_encoder {
 	uint32_t nr, nr_ips, nr_written;
 	struct ip ip[COLUMNS_NR_MAX]; /* ascending */
 	uint16_t index[COLUMNS_NR_MAX]; /* of each sample's */
@@ -49,13 +49,13 @@ struct columns {
 	unsigned char out[(2 * COLUMNS_NR_MAX + 1) * LEB128_MAX];
 };
 
-int columns_create(struct columns **out)
+int column_encoder_create(struct column_encoder **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out ? 0 : -ENOMEM;
 }
 
-void columns_destroy(struct columns *c)
+void column_encoder_destroy(struct column_encoder *c)
 {
 	free(c);
 }
@@ -72,7 +72,7 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void columns_begin(struct columns *c, const uint64_t *ip, uint32_t nr)
+void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t nr)
 {
 	c->nr = nr;
 	c->nr_ips = 0;
@@ -108,14 +108,14 @@ static unsigned char *put_deltas(unsigned char *at, const uint64_t *v, uint32_t 
 	return at;
 }
 
-static void by_delta(struct columns *c, const uint64_t *v)
+static void by_delta(struct column_encoder *c, const uint64_t *v)
 {
 	c->difference[0] = zigzag(v[0]);
 	for (uint32_t i = 1; i < c->nr; i++)
 		c->difference[i] = zigzag(v[i] - v[i - 1]);
 }
 
-static void by_ip(struct columns *c, const uint64_t *v)
+static void by_ip(struct column_encoder *c, const uint64_t *v)
 {
 	uint64_t before = 0;
 
@@ -131,14 +131,14 @@ static void by_ip(struct columns *c, const uint64_t *v)
 	}
 }
 
-static void against(struct columns *c, const uint64_t *v, const uint64_t *other)
+static void against(struct column_encoder *c, const uint64_t *v, const uint64_t *other)
 {
 	for (uint32_t i = 0; i < c->nr; i++)
 		c->difference[i] = zigzag(v[i] - other[i]);
 }
 
 /* In bits, about; enough is enough. */
-static uint64_t cost(struct columns *c, uint64_t most)
+static uint64_t cost(struct column_encoder *c, uint64_t most)
 {
 	uint64_t sum = 0;
 
@@ -153,7 +153,7 @@ static uint64_t cost(struct columns *c, uint64_t most)
 	return sum;
 }
 
-static void choose(struct columns *c, struct choice *choice, const uint64_t *v)
+static void choose(struct column_encoder *c, struct choice *choice, const uint64_t *v)
 {
 	uint64_t best, bits;
 
@@ -177,7 +177,7 @@ static void choose(struct columns *c, struct choice *choice, const uint64_t *v)
 	}
 }
 
-static const uint64_t *find_written(const struct columns *c, uint32_t column)
+static const uint64_t *find_written(const struct column_encoder *c, uint32_t column)
 {
 	for (uint32_t n = 0; n < c->nr_written; n++)
 		if (c->written[n].column == column)
@@ -193,7 +193,7 @@ static void finish(struct trace_writer *w, uint32_t column, uint32_t encoding, c
 	trace_record_bytes(w, from, (size_t)(to - from));
 }
 
-void columns_write_ip(struct columns *c, struct trace_writer *w)
+void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w)
 {
 	unsigned char *at = leb128_put(c->out, c->nr_ips);
 
@@ -205,7 +205,7 @@ void columns_write_ip(struct columns *c, struct trace_writer *w)
 }
 
 /* Returns the end of what it put into c->out. */
-static unsigned char *encode(struct columns *c, struct choice *choice, const uint64_t *v)
+static unsigned char *encode(struct column_encoder *c, struct choice *choice, const uint64_t *v)
 {
 	const uint64_t *other = choice->encoding == SAMPLE_ENCODING_AGAINST ? find_written(c, choice->against) : NULL;
 	unsigned char *at = c->out;
@@ -225,7 +225,7 @@ static unsigned char *encode(struct columns *c, struct choice *choice, const uin
 }
 
 /* The program does something else when its numbers take much more or less than those that the choice was made for. */
-static bool still_good(const struct columns *c, const struct choice *choice, size_t bytes)
+static bool still_good(const struct column_encoder *c, const struct choice *choice, size_t bytes)
 {
 	uint64_t density = bytes * 64 / c->nr;
 
@@ -233,7 +233,7 @@ static bool still_good(const struct columns *c, const struct choice *choice, siz
 	       density >= choice->density - choice->density / 8;
 }
 
-void columns_write(struct columns *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict)
+void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict)
 {
 	struct choice delta = { .encoding = SAMPLE_ENCODING_DELTA }, *choice = predict ? &c->choice[column % NR_COLUMNS] : &delta;
 	uint32_t encoding = SAMPLE_ENCODING_CONSTANT;
@@ -256,12 +256,12 @@ void columns_write(struct columns *c, struct trace_writer *w, uint32_t column, c
 		c->written[c->nr_written++] = (struct written){ column, v };
 }
 
-void columns_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room)
+void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room)
 {
 	finish(w, column, SAMPLE_ENCODING_DELTA, room, put_deltas(room, v, nr));
 }
 
-void columns_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes)
+void column_encoder_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes)
 {
 	finish(w, column, encoding, p, p + bytes);
 }

@@ -11,24 +11,24 @@
 
 #define COLUMNS_NR_MAX 8192u /* samples of a block */
 
-struct columns;
+struct column_encoder;
 
-int columns_create(struct columns **out);
-void columns_destroy(struct columns *c);
+int column_encoder_create(struct column_encoder **out);
+void column_encoder_destroy(struct column_encoder *c);
 
 /* A block of nr samples, 1 to COLUMNS_NR_MAX: its instructions come first, as most registers go with them. */
-void columns_begin(struct columns *c, const uint64_t *ip, uint32_t nr);
+void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t nr);
 /* The block's instructions as [column, encoding, bytes]. */
-void columns_write_ip(struct columns *c, struct trace_writer *w);
+void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w);
 /*
  * Any other column.  predict: look for the best encoding, also against columns that were written with predict before;
  * else its numbers are next to each other's in value.
  */
-void columns_write(struct columns *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
+void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
 /* An array of any length that goes with no sample by number. */
-void columns_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room);
+void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room);
 /* What has been encoded already. */
-void columns_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes);
+void column_encoder_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes);
 #define COLUMNS_LIST_ROOM(nr) ((size_t)(nr) * 10)
 
 #endif

@@ -12,7 +12,7 @@
 #define RUNS_MAX (2u << 20)
 #define NEW_MAX (16u << 20)
 
-struct stack_changes {
+struct stack_delta {
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 	uint16_t touched[SAMPLE_STACK_MEMORIES]; /* which pages are not all 0 */
 	size_t runs_used, new_used;
@@ -22,19 +22,19 @@ struct stack_changes {
 };
 _Static_assert(PAGES <= 16, "a bit each");
 
-int stack_changes_create(struct stack_changes **out)
+int stack_delta_create(struct stack_delta **out)
 {
 	*out = calloc(1, sizeof(**out)); /* only pages that threads use are ever touched */
 	return *out ? 0 : -ENOMEM;
 }
 
-void stack_changes_destroy(struct stack_changes *s)
+void stack_delta_destroy(struct stack_delta *s)
 {
 	free(s);
 }
 
 /* A run takes at least one word and at most LEB128 of two numbers that are a window's words together. */
-bool stack_changes_full(const struct stack_changes *s)
+bool stack_delta_full(const struct stack_delta *s)
 {
 	return RUNS_MAX - s->runs_used < SAMPLE_STACK_WORDS * 2 + 4 * LEB128_MAX || NEW_MAX - s->new_used < SAMPLE_STACK_MAX;
 }
@@ -48,7 +48,7 @@ static uint64_t load(const unsigned char *p)
 }
 
 /* nr words against as many of the memory. */
-static void compare(struct stack_changes *s, uint64_t *memory, const unsigned char *stack, uint32_t nr)
+static void compare(struct stack_delta *s, uint64_t *memory, const unsigned char *stack, uint32_t nr)
 {
 	unsigned char *runs = s->out + LEB128_MAX + s->runs_used, *new = s->new_bytes + s->new_used;
 
@@ -71,7 +71,7 @@ static void compare(struct stack_changes *s, uint64_t *memory, const unsigned ch
 	s->new_used = (size_t)(new - s->new_bytes);
 }
 
-uint32_t stack_changes_add(struct stack_changes *s, uint32_t tid, uint64_t sp, const void *stack, uint32_t bytes,
+uint32_t stack_delta_add(struct stack_delta *s, uint32_t tid, uint64_t sp, const void *stack, uint32_t bytes,
 			   const unsigned char **new_words)
 {
 	uint64_t *memory = s->memory[tid % SAMPLE_STACK_MEMORIES];
@@ -92,7 +92,7 @@ uint32_t stack_changes_add(struct stack_changes *s, uint32_t tid, uint64_t sp, c
 	return nr_new;
 }
 
-void stack_changes_write(struct stack_changes *s, struct trace_writer *w)
+void stack_delta_write(struct stack_delta *s, struct trace_writer *w)
 {
 	unsigned char head[LEB128_MAX];
 	size_t head_bytes = (size_t)(leb128_put(head, s->runs_used) - head);

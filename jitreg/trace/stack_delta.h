@@ -11,20 +11,20 @@
 
 #include <stddef.h>
 
-struct stack_changes;
+struct stack_delta;
 
-int stack_changes_create(struct stack_changes **out);
-void stack_changes_destroy(struct stack_changes *s);
+int stack_delta_create(struct stack_delta **out);
+void stack_delta_destroy(struct stack_delta *s);
 
 /*
  * Add a stack of at most SAMPLE_STACK_MAX bytes.  *new_words: those that were not there before (not aligned), valid until
  * the write.  Returns how many.
  */
-uint32_t stack_changes_add(struct stack_changes *s, uint32_t tid, uint64_t sp, const void *stack, uint32_t bytes,
+uint32_t stack_delta_add(struct stack_delta *s, uint32_t tid, uint64_t sp, const void *stack, uint32_t bytes,
 			   const unsigned char **new_words);
 /* There may be no room for another one. */
-bool stack_changes_full(const struct stack_changes *s);
+bool stack_delta_full(const struct stack_delta *s);
 /* All stacks as column STACK, [column, encoding, bytes], and forget them. */
-void stack_changes_write(struct stack_changes *s, struct trace_writer *w);
+void stack_delta_write(struct stack_delta *s, struct trace_writer *w);
 
 #endif

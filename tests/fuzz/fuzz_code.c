@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check(const struct code_rows *rows, uint64_t offset, size_t size)
+static void check(const struct prologue_rows *rows, uint64_t offset, size_t size)
 {
 	struct cfi_row row, again;
 
-	if (!code_rows_find(rows, offset, &row))
+	if (!prologue_rows_find(rows, offset, &row))
 		return;
 	if (offset >= size || row.cfa.where != CFI_REGISTER || row.cfa.reg >= 16 || row.reg[CFI_RETURN].where != CFI_AT ||
 	    row.reg[CFI_RETURN].value != -8)
@@ -19,20 +19,20 @@ static void check(const struct code_rows *rows, uint64_t offset, size_t size)
 	for (int i = 0; i < CFI_RETURN; i++)
 		if (row.reg[i].where == CFI_AT && row.reg[i].value > -16) /* the return address, or the caller's own */
 			abort();
-	if (!code_rows_find(rows, offset, &again) || memcmp(&row, &again, sizeof(row)) != 0)
+	if (!prologue_rows_find(rows, offset, &again) || memcmp(&row, &again, sizeof(row)) != 0)
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct code_rows *rows = code_rows_create(data, size);
+	struct prologue_rows *rows = prologue_rows_create(data, size);
 
 	if (!rows)
 		return 0;
 	for (uint64_t offset = 0; offset < size + 16; offset++)
 		check(rows, offset, size);
 	check(rows, UINT64_MAX, size);
-	code_rows_destroy(rows);
+	prologue_rows_destroy(rows);
 	code_ends_with_call(data, size);
 	return 0;
 }

@@ -118,7 +118,7 @@ static void read_records(const char *path, FILE *to)
 }
 
 #define SHOWN_MAX 64
-static struct shown shown[SHOWN_MAX];
+static struct view_instance shown[SHOWN_MAX];
 
 static void ask(void *context, struct report *r)
 {

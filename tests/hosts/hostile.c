@@ -5,7 +5,7 @@
  * that, goes on until its stdin ends, and then for as many more.
  */
 #define _GNU_SOURCE
-#include "log.h"
+#include "protocol/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

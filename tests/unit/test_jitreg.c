@@ -103,12 +103,12 @@ static void the_dictionary_keeps_its_fields(void **state)
 static void the_rest_keeps_its_fields(void **state)
 {
 	struct jitreg_tag_field fields[] = { { 1, 0, 10 }, { 2, 10, 10 } };
-	struct jitreg_range keeper = { 0x1000, 0x2000 };
+	struct jitreg_range preserving_range = { 0x1000, 0x2000 };
 	struct jitreg_segment segment = { 0x400000, 0x1000, 0, 5 };
 	struct jitreg_code_map_entry entry = { 0, 1, 7 };
 
 	(void)state;
-	assert_int_equal(jitreg_tag(13, 0, 0xff, 0x7a, fields, 2, &keeper, 1), 0);
+	assert_int_equal(jitreg_tag(13, 0, 0xff, 0x7a, fields, 2, &preserving_range, 1), 0);
 	assert_int_equal(value[F(tag, fields)].u, 2);
 	assert_int_equal(value[F(tag, keepers)].u, 1);
 	assert_int_equal(jitreg_code_map(0x1000, &entry, 1), 0);

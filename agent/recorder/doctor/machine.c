@@ -158,11 +158,11 @@ void doctor_look_at_machine(struct doctor *d)
 int doctor_look_at_process(struct doctor *d, pid_t pid)
 {
 	struct doctor_finding *f;
-	struct target t;
+	struct attach_target t;
 	struct diag diag;
 	char socket[64];
 	pid_t recorder;
-	int ret = target_look(pid, &t, &diag);
+	int ret = attach_target_look(pid, &t, &diag);
 
 	if (ret) {
 		doctor_add(d, "process", "attach", DOCTOR_NO, "%s", diag.text);
@@ -174,7 +174,7 @@ int doctor_look_at_process(struct doctor *d, pid_t pid)
 	if (t.own_pid != pid)
 		doctor_add(d, "process", "namespace", DOCTOR_FACT, "it is in a container, where its number is %d", (int)t.own_pid);
 	if (t.has_agent) {
-		bool heard = target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
+		bool heard = attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
 
 		f = doctor_add(d, "process", "agent", heard ? DOCTOR_YES : DOCTOR_LESS, heard ? "is in it; its recorder is process %d" :
 			       "is in it, but its recorder has ended", heard ? (int)recorder : 0);

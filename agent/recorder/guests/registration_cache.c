@@ -30,7 +30,7 @@ struct record {
 	unsigned char data[];
 };
 
-struct code_store {
+struct registration_cache {
 	struct record *first, *last;
 	struct record **by_subject, **by_page;
 	size_t capacity; /* of each table: a power of two */
@@ -39,9 +39,9 @@ struct code_store {
 
 #define CAPACITY_MIN 1024u
 
-int code_store_create(uint64_t limit_bytes, struct code_store **out)
+int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out)
 {
-	struct code_store *s = calloc(1, sizeof(*s));
+	struct registration_cache *s = calloc(1, sizeof(*s));
 
 	if (s) {
 		s->limit = limit_bytes;
@@ -50,14 +50,14 @@ int code_store_create(uint64_t limit_bytes, struct code_store **out)
 		s->by_page = calloc(s->capacity, sizeof(*s->by_page));
 	}
 	if (!s || !s->by_subject || !s->by_page) {
-		code_store_destroy(s);
+		registration_cache_destroy(s);
 		return -ENOMEM;
 	}
 	*out = s;
 	return 0;
 }
 
-void code_store_destroy(struct code_store *s)
+void registration_cache_destroy(struct registration_cache *s)
 {
 	if (!s)
 		return;
@@ -78,7 +78,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 33);
 }
 
-static struct record **subject_chain(const struct code_store *s, const uint64_t *subject)
+static struct record **subject_chain(const struct registration_cache *s, const uint64_t *subject)
 {
 	uint64_t hash = 0;
 
@@ -87,12 +87,12 @@ static struct record **subject_chain(const struct code_store *s, const uint64_t 
 	return &s->by_subject[hash & (s->capacity - 1)];
 }
 
-static struct record **page_chain(const struct code_store *s, uint64_t address)
+static struct record **page_chain(const struct registration_cache *s, uint64_t address)
 {
 	return &s->by_page[mix(address >> PAGE_SHIFT) & (s->capacity - 1)];
 }
 
-static void hang(struct code_store *s, struct record *r)
+static void hang(struct registration_cache *s, struct record *r)
 {
 	struct record **chain = subject_chain(s, r->subject);
 
@@ -105,7 +105,7 @@ static void hang(struct code_store *s, struct record *r)
 	}
 }
 
-static void unhang(struct code_store *s, struct record *r)
+static void unhang(struct registration_cache *s, struct record *r)
 {
 	struct record **chain;
 
@@ -119,7 +119,7 @@ static void unhang(struct code_store *s, struct record *r)
 	*chain = r->same_page;
 }
 
-static void grow(struct code_store *s)
+static void grow(struct registration_cache *s)
 {
 	struct record **subject = calloc(2 * s->capacity, sizeof(*subject)), **page = calloc(2 * s->capacity, sizeof(*page));
 
@@ -137,7 +137,7 @@ static void grow(struct code_store *s)
 		hang(s, r);
 }
 
-static void forget(struct code_store *s, struct record *r)
+static void forget(struct registration_cache *s, struct record *r)
 {
 	unhang(s, r);
 	*(r->before ? &r->before->behind : &s->first) = r->behind;
@@ -147,7 +147,7 @@ static void forget(struct code_store *s, struct record *r)
 	free(r);
 }
 
-static struct record *find(const struct code_store *s, const uint64_t *subject)
+static struct record *find(const struct registration_cache *s, const uint64_t *subject)
 {
 	struct record *r = *subject_chain(s, subject);
 
@@ -172,7 +172,7 @@ static bool goes(const struct record *r, uint64_t start, uint64_t end, bool repl
 }
 
 /* What starts within [start, start + bytes) is no more. */
-static void clear(struct code_store *s, uint64_t start, uint64_t bytes, bool replaced)
+static void clear(struct registration_cache *s, uint64_t start, uint64_t bytes, bool replaced)
 {
 	uint64_t end = bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
 	uint64_t pages = (end >> PAGE_SHIFT) - (start >> PAGE_SHIFT);
@@ -193,13 +193,13 @@ static void clear(struct code_store *s, uint64_t start, uint64_t bytes, bool rep
 		}
 }
 
-static void unload(struct code_store *s, uint64_t address, uint64_t bytes)
+static void unload(struct registration_cache *s, uint64_t address, uint64_t bytes)
 {
 	clear(s, address, bytes ? bytes : 1, false);
 }
 
 /* Companions that came before their LOAD now belong to it. */
-static void bind(struct code_store *s, uint64_t address, uint32_t tid)
+static void bind(struct registration_cache *s, uint64_t address, uint32_t tid)
 {
 	uint64_t waiting[NR_SUBJECT] = { JITREG_UNWINDING_INFO, tid, 1 };
 	struct record *r = find(s, waiting);
@@ -216,7 +216,7 @@ static void bind(struct code_store *s, uint64_t address, uint32_t tid)
 }
 
 /* The text sections of an ELF that is in memory: what was there before has been replaced.  First one's address, or NONE. */
-static uint64_t replace_by_elf(struct code_store *s, const unsigned char *elf, uint64_t bytes)
+static uint64_t replace_by_elf(struct registration_cache *s, const unsigned char *elf, uint64_t bytes)
 {
 	uint64_t first = PLACE_NONE;
 	Elf64_Ehdr h;
@@ -251,7 +251,7 @@ static uint64_t hash_text(const struct schema_value *v)
 	return h;
 }
 
-static void keep(struct code_store *s, uint32_t tid, const void *bytes, size_t nr, const uint64_t *subject, uint64_t address)
+static void keep(struct registration_cache *s, uint32_t tid, const void *bytes, size_t nr, const uint64_t *subject, uint64_t address)
 {
 	const uint64_t load[NR_SUBJECT] = { JITREG_LOAD, address };
 	struct record *r = find(s, subject);
@@ -280,7 +280,7 @@ static void keep(struct code_store *s, uint32_t tid, const void *bytes, size_t n
 	hang(s, r);
 }
 
-static void drop(struct code_store *s, const uint64_t *subject)
+static void drop(struct registration_cache *s, const uint64_t *subject)
 {
 	struct record *r = find(s, subject);
 
@@ -288,7 +288,7 @@ static void drop(struct code_store *s, const uint64_t *subject)
 		forget(s, r);
 }
 
-static void move(struct code_store *s, uint64_t from, uint64_t to, uint64_t bytes)
+static void move(struct registration_cache *s, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	uint64_t subject[NR_SUBJECT] = { JITREG_LOAD, from };
 	struct record *load = find(s, subject);
@@ -306,7 +306,7 @@ static void move(struct code_store *s, uint64_t from, uint64_t to, uint64_t byte
 	hang(s, load);
 }
 
-void code_store_add(struct code_store *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
+void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
 {
 	uint64_t subject[NR_SUBJECT] = { 0 }, address = PLACE_NONE;
 	struct jitreg_prefix prefix;
@@ -410,24 +410,25 @@ void code_store_add(struct code_store *s, uint32_t tid, const void *record, size
 	keep(s, tid, record, bytes, subject, address);
 }
 
-void code_store_each(const struct code_store *s, void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
+void registration_cache_each(const struct registration_cache *s,
+			     void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
 		     void *context)
 {
 	for (const struct record *r = s->first; r; r = r->behind)
 		each(context, r->tid, r->data, r->bytes);
 }
 
-uint64_t code_store_records(const struct code_store *s)
+uint64_t registration_cache_records(const struct registration_cache *s)
 {
 	return s->nr;
 }
 
-uint64_t code_store_bytes(const struct code_store *s)
+uint64_t registration_cache_bytes(const struct registration_cache *s)
 {
 	return s->bytes;
 }
 
-uint64_t code_store_take_forgotten(struct code_store *s)
+uint64_t registration_cache_take_forgotten(struct registration_cache *s)
 {
 	uint64_t forgotten = s->forgotten;
 

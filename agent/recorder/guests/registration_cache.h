@@ -12,22 +12,24 @@
 
 #include "jitreg/trace/schema.h"
 
-struct code_store;
+struct registration_cache;
 
 /* 0 or -ENOMEM. */
-int code_store_create(uint64_t limit_bytes, struct code_store **out);
-void code_store_destroy(struct code_store *s);
+int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out);
+void registration_cache_destroy(struct registration_cache *s);
 
 /* A whole record, prefix included, and its fields as schema_parse() yielded them. */
-void code_store_add(struct code_store *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *values);
+void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes,
+			    const struct schema_value *values);
 
 /* All that is kept, in the order in which it came. */
-void code_store_each(const struct code_store *s, void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
+void registration_cache_each(const struct registration_cache *s,
+			     void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
 		     void *context);
 
-uint64_t code_store_records(const struct code_store *s);
-uint64_t code_store_bytes(const struct code_store *s);
+uint64_t registration_cache_records(const struct registration_cache *s);
+uint64_t registration_cache_bytes(const struct registration_cache *s);
 /* Records that were forgotten for lack of room since the last call. */
-uint64_t code_store_take_forgotten(struct code_store *s);
+uint64_t registration_cache_take_forgotten(struct registration_cache *s);
 
 #endif

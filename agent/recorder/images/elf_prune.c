@@ -275,7 +275,7 @@ static void thin_section(const struct elf_parts *p, const Elf64_Shdr *sections, 
 	}
 }
 
-void elf_thin(struct elf_parts *p, const struct elf_seen *seen)
+void elf_prune(struct elf_parts *p, const struct elf_seen *seen)
 {
 	const struct elf_part *head = find_part(p, 0, sizeof(Elf64_Ehdr)), *part, *names;
 	const Elf64_Shdr *sections;

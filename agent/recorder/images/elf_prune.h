@@ -23,6 +23,6 @@ struct elf_seen {
  * Keeps the symbols that reach into a seen page, that begin last before one, or that are defined elsewhere; and the frames
  * that reach into one.  A file that is not as expected stays as it is.
  */
-void elf_thin(struct elf_parts *p, const struct elf_seen *seen);
+void elf_prune(struct elf_parts *p, const struct elf_seen *seen);
 
 #endif

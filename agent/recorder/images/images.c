@@ -455,7 +455,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		return;
 	}
 	if (!all && !ret && m->seen && !m->vdso)
-		elf_thin(&parts, &(struct elf_seen){ m->seen, (m->bytes >> PAGE_SHIFT) + 1 });
+		elf_prune(&parts, &(struct elf_seen){ m->seen, (m->bytes >> PAGE_SHIFT) + 1 });
 	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
 	if (parts.build_id_bytes)
 		trace_record_text(w, key, 2 * parts.build_id_bytes);

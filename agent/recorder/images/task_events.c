@@ -3,14 +3,14 @@
 
 #include <sys/mman.h>
 
-void kernel_facts_mapping(struct kernel_facts f, const struct mapping *m, uint64_t time_ns)
+void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t time_ns)
 {
 	bool executable = m->prot & PROT_EXEC;
 
 	if (executable) {
 		images_map(f.images, m->pid, m->address, m->bytes, m->offset, m->path, m->path_bytes, m->build_id,
 			   m->build_id_bytes);
-		code_files_map(f.code_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
+		jit_files_map(f.jit_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 	}
 	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, m->pid, m->tid, F_COUNT(mmap));
 	trace_record_u64(f.writer, m->address);
@@ -22,7 +22,7 @@ void kernel_facts_mapping(struct kernel_facts f, const struct mapping *m, uint64
 	trace_record_end(f.writer);
 }
 
-void kernel_facts_task(struct kernel_facts f, const struct kernel_task *t)
+void task_events_task(struct task_events f, const struct kernel_task *t)
 {
 	bool fork = t->header.type == PERF_RECORD_FORK;
 
@@ -30,7 +30,7 @@ void kernel_facts_task(struct kernel_facts f, const struct kernel_task *t)
 		images_fork(f.images, t->ppid, t->pid);
 	if (!fork && t->pid == t->tid) {
 		images_exit(f.images, t->pid);
-		code_files_end(f.code_files, t->pid);
+		jit_files_end(f.jit_files, t->pid);
 	}
 	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, t->time_ns, t->pid, t->tid,
 			   fork ? F_COUNT(fork) : F_COUNT(exit));
@@ -39,24 +39,24 @@ void kernel_facts_task(struct kernel_facts f, const struct kernel_task *t)
 	trace_record_end(f.writer);
 }
 
-void kernel_facts_exec(struct kernel_facts f, uint32_t pid)
+void task_events_exec(struct task_events f, uint32_t pid)
 {
 	images_forget(f.images, pid);
-	code_files_end(f.code_files, pid);
+	jit_files_end(f.jit_files, pid);
 }
 
-void kernel_facts_comm(struct kernel_facts f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
+void task_events_comm(struct task_events f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
 		       uint64_t time_ns)
 {
 	if (exec)
-		kernel_facts_exec(f, pid);
+		task_events_exec(f, pid);
 	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, pid, tid, F_COUNT(comm));
 	trace_record_u64(f.writer, exec);
 	trace_record_text(f.writer, comm, bytes);
 	trace_record_end(f.writer);
 }
 
-struct switch_sample kernel_facts_switch(const struct perf_event_header *h, const struct record_id *id)
+struct switch_sample task_events_switch(const struct perf_event_header *h, const struct record_id *id)
 {
 	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },
 					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, TRACE_SWITCH_IN };

@@ -13,10 +13,10 @@
 
 #include <linux/perf_event.h>
 
-struct kernel_facts {
+struct task_events {
 	struct trace_writer *writer;
 	struct images *images;
-	struct code_files *code_files;
+	struct jit_files *jit_files;
 };
 
 struct mapping {
@@ -29,7 +29,7 @@ struct mapping {
 };
 
 /* Images and files of code are of what may be executed; the trace has all that is told. */
-void kernel_facts_mapping(struct kernel_facts f, const struct mapping *m, uint64_t time_ns);
+void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t time_ns);
 
 /* As PERF_RECORD_FORK and PERF_RECORD_EXIT have them. */
 struct kernel_task {
@@ -39,12 +39,12 @@ struct kernel_task {
 };
 
 /* A thread or process came (by the header's type) or went. */
-void kernel_facts_task(struct kernel_facts f, const struct kernel_task *t);
+void task_events_task(struct task_events f, const struct kernel_task *t);
 
 /* pid is another program from now on. */
-void kernel_facts_exec(struct kernel_facts f, uint32_t pid);
+void task_events_exec(struct task_events f, uint32_t pid);
 /* tid has a name; exec: because of another program. */
-void kernel_facts_comm(struct kernel_facts f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
+void task_events_comm(struct task_events f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
 		       uint64_t time_ns);
 
 /* A context switch as a sample of an event of its own: as many as context switches, and as compact. */
@@ -54,6 +54,6 @@ struct switch_sample {
 };
 
 /* The thread of the record's own id came or went, also where the other one's stands in it. */
-struct switch_sample kernel_facts_switch(const struct perf_event_header *h, const struct record_id *id);
+struct switch_sample task_events_switch(const struct perf_event_header *h, const struct record_id *id);
 
 #endif

@@ -47,7 +47,7 @@ struct import {
 	const struct perf_data *data;
 	struct trace_writer *w;
 	struct images *images;
-	struct code_files *code_files;
+	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
 	struct kernel_past kernel;
 	uint64_t shift_ns;
@@ -61,9 +61,9 @@ struct import {
 	uint64_t registrations, others; /* of the other trace: taken; of processes without samples */
 };
 
-static struct kernel_facts facts_of(const struct import *m)
+static struct task_events facts_of(const struct import *m)
 {
-	return (struct kernel_facts){ m->w, m->images, m->code_files };
+	return (struct task_events){ m->w, m->images, m->jit_files };
 }
 
 static void put_text(struct import *m, struct perf_data_text t)
@@ -255,7 +255,7 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 		g->build_id = known->id;
 		g->build_id_bytes = known->bytes;
 	}
-	kernel_facts_mapping(facts_of(m), g, time_ns);
+	task_events_mapping(facts_of(m), g, time_ns);
 }
 
 static void add_kernel_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
@@ -395,7 +395,7 @@ static void on_task(struct import *m, struct perf_event_header *h)
 		return; /* its mappings are told one by one */
 	memcpy(&t, h, sizeof(t));
 	shift(m, &t.time_ns);
-	kernel_facts_task(facts_of(m), &t);
+	task_events_task(facts_of(m), &t);
 }
 
 static void on_comm(struct import *m, const struct perf_event_header *h, size_t id_bytes, bool made_up, uint64_t time_ns)
@@ -408,11 +408,11 @@ static void on_comm(struct import *m, const struct perf_event_header *h, size_t 
 
 	memcpy(who, h + 1, sizeof(who));
 	if (!made_up || who[0] != who[1]) {
-		kernel_facts_comm(facts_of(m), who[0], who[1], exec, comm, bytes, time_ns);
+		task_events_comm(facts_of(m), who[0], who[1], exec, comm, bytes, time_ns);
 		return;
 	}
 	if (exec)
-		kernel_facts_exec(facts_of(m), who[0]);
+		task_events_exec(facts_of(m), who[0]);
 	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, who[0], who[1], F_COUNT(process));
 	trace_record_u64(m->w, 0);
 	put_string(m, "");
@@ -430,7 +430,7 @@ static uint64_t number_at(const struct perf_event_header *h, size_t at)
 
 static void on_switch(struct import *m, const struct perf_event_header *h, const struct record_id *id)
 {
-	struct switch_sample sample = kernel_facts_switch(h, id);
+	struct switch_sample sample = task_events_switch(h, id);
 
 	if (m->switches != NOT_TAKEN)
 		take_sample(m, m->switches, &sample.header);
@@ -588,7 +588,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	uname(&u);
 	images_of_the_past(m->images, p->release.p && p->release.bytes == strlen(u.release) &&
 					      memcmp(p->release.p, u.release, p->release.bytes) == 0);
-	code_files_of_the_past(m->code_files, end_ns(m), end_s);
+	jit_files_of_the_past(m->jit_files, end_ns(m), end_s);
 	while ((more = perf_data_next(p, &c, h)) == 1)
 		on_record(m, h);
 	perf_data_leave(&c);
@@ -596,7 +596,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 		return diag_fail(d, ENOMEM, "no memory for the records of %s", m->options->input);
 	flush_samples(m);
 	images_settle(m->images);
-	code_files_drain(m->code_files, m->w, true, &files_bad);
+	jit_files_drain(m->jit_files, m->w, true, &files_bad);
 	ret = take_registrations(m, d);
 	if (ret)
 		return ret;
@@ -628,7 +628,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 	m = (struct import){ .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN };
 	ret = images_create(true, &m.images);
 	if (ret == 0) {
-		ret = code_files_create(&m.code_files);
+		ret = jit_files_create(&m.jit_files);
 		m.pids = calloc(1, PIDS_MAX / 8);
 		m.kernel_names = kernel_names_create();
 		if (ret || !m.pids || !m.kernel_names)
@@ -639,7 +639,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 	} else {
 		diag_fail(d, ENOMEM, "no memory for images");
 	}
-	code_files_destroy(m.code_files);
+	jit_files_destroy(m.jit_files);
 	kernel_names_destroy(m.kernel_names);
 	free(m.pids);
 	for (uint32_t i = 0; i <= IMPORT_EVENTS_MAX; i++)

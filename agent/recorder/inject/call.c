@@ -135,7 +135,7 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where
 		do {
 			ret = inject_thread_wait(t, inject_now_ms(), &status);
 			if (ret == -ETIMEDOUT && !interrupted &&
-			    (remote_read(t->process->pid, where, result, sizeof(*result)) || *result != INJECT_PENDING))
+			    (proc_mem_read(t->process->pid, where, result, sizeof(*result)) || *result != INJECT_PENDING))
 				interrupted = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0;
 		} while (ret == -ETIMEDOUT && inject_now_ms() < until_ms);
 		if (ret)

@@ -79,8 +79,8 @@ static int borrow(struct inject_process *p, struct inject_thread *t, const char 
 	}
 	ret = inject_call(t, p->dlopen, t->library, p->mode);
 	if (ret == 0) {
-		entry = inject_process_find_agent(p) ? remote_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
-		where = entry ? remote_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
+		entry = inject_process_find_agent(p) ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
+		where = entry ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
 		ret = where ? inject_call_agent(t, entry, where, &result) : -ENOEXEC;
 	}
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))
@@ -108,7 +108,7 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, const c
 	return -EAGAIN;
 }
 
-int inject(const struct target *target, const char *library, const char *socket, void (*meanwhile)(void *context), void *context,
+int inject(const struct attach_target *target, const char *library, const char *socket, void (*meanwhile)(void *context), void *context,
 	   struct diag *d)
 {
 	struct inject_process *p = malloc(sizeof(*p));
@@ -120,7 +120,7 @@ int inject(const struct target *target, const char *library, const char *socket,
 
 	ret = ret ? diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && remote_living_thread(pid)) {
+	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && proc_mem_living_thread(pid)) {
 		int64_t after_ms = inject_now_ms() - begin_ms;
 		DIR *dir = opendir(path);
 		struct dirent *e;
@@ -149,5 +149,5 @@ int inject(const struct target *target, const char *library, const char *socket,
 	if (ret == -EAGAIN)
 		diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all are in the loader, libc or "
 			  "signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
-	return ret ? target_failed(target, ret, d) : 0;
+	return ret ? attach_target_failed(target, ret, d) : 0;
 }

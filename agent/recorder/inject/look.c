@@ -59,7 +59,7 @@ static bool is_same_file(const char *here_path, const char *there_path)
 	       here.st_ino == there.st_ino;
 }
 
-static int look(const struct target *t, const char *library, struct diag *d)
+static int look(const struct attach_target *t, const char *library, struct diag *d)
 {
 	struct inject_process p;
 	char text[256], path[PATH_MAX + 64];
@@ -91,7 +91,7 @@ static int look(const struct target *t, const char *library, struct diag *d)
 				 "tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
 	if (inject_process_learn(&p, t->living))
 		return diag_fail(d, ENOTSUP, "process %d has too many libraries; attach without --inject", pid);
-	if (p.agent && remote_read(t->living, remote_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
+	if (p.agent && proc_mem_read(t->living, proc_mem_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
 		return diag_fail(d, ENOTSUP, "process %d has an agent of another version; attach without --inject", pid);
 	if (p.agent && !late)
 		return diag_fail(d, EALREADY, "process %d has the agent already, since its start; attach without --inject", pid);
@@ -100,9 +100,9 @@ static int look(const struct target *t, const char *library, struct diag *d)
 	return 0;
 }
 
-int inject_look(const struct target *t, const char *library, struct diag *d)
+int inject_look(const struct attach_target *t, const char *library, struct diag *d)
 {
 	int ret = look(t, library, d);
 
-	return ret ? target_failed(t, ret, d) : 0;
+	return ret ? attach_target_failed(t, ret, d) : 0;
 }

@@ -43,14 +43,14 @@ static uint64_t find_errno(pid_t pid, uint64_t function)
 	uint64_t offset, at = 0;
 	int32_t relative;
 
-	if (!function || remote_read(pid, function, code, sizeof(code)))
+	if (!function || proc_mem_read(pid, function, code, sizeof(code)))
 		return 0;
 	if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
 		at = sizeof(endbr64);
 	if (memcmp(code + at, load, sizeof(load)) != 0 || memcmp(code + at + 7, add, sizeof(add)) != 0)
 		return 0;
 	memcpy(&relative, code + at + 3, sizeof(relative));
-	return remote_read(pid, function + at + 7 + (uint64_t)(int64_t)relative, &offset, sizeof(offset)) ? 0 : offset;
+	return proc_mem_read(pid, function + at + 7 + (uint64_t)(int64_t)relative, &offset, sizeof(offset)) ? 0 : offset;
 }
 
 /* A pthread_mutex_t that is recursive, as the loader's are. */
@@ -69,7 +69,7 @@ static void find_loader_locks(struct inject_process *p, uint64_t data)
 {
 	unsigned char bytes[LOADER_DATA_BYTES];
 
-	if (!data || remote_read(p->pid, data, bytes, sizeof(bytes)))
+	if (!data || proc_mem_read(p->pid, data, bytes, sizeof(bytes)))
 		return;
 	for (size_t i = 0; i + 2 * LOCK_BYTES <= sizeof(bytes); i += 8) {
 		int nr = 0;
@@ -89,12 +89,12 @@ bool inject_loader_is_free(const struct inject_process *p)
 	struct lock l;
 
 	for (int i = 0; i < p->nr_locks; i++)
-		if (remote_read(p->pid, p->locks + (uint64_t)i * LOCK_BYTES, &l, sizeof(l)) || l.lock || l.count || l.owner)
+		if (proc_mem_read(p->pid, p->locks + (uint64_t)i * LOCK_BYTES, &l, sizeof(l)) || l.lock || l.count || l.owner)
 			return false;
 	return true;
 }
 
-static void learn_object(struct learning *l, const struct remote_mapping *m)
+static void learn_object(struct learning *l, const struct proc_mem_mapping *m)
 {
 	const char *slash = strrchr(m->path, '/'), *name = slash ? slash + 1 : m->path;
 	bool libc = starts(name, "libc.so") || starts(name, "libc-2.");
@@ -104,20 +104,20 @@ static void learn_object(struct learning *l, const struct remote_mapping *m)
 	strncpy(l->path, m->path, sizeof(l->path) - 1);
 	l->is_loader = starts(name, "ld-linux") || starts(name, "ld-2.");
 	l->is_unsafe = l->is_loader || libc || libdl || starts(name, "libpthread") ||
-		       remote_find_symbol(p->pid, m->start, "malloc") != 0;
+		       proc_mem_find_symbol(p->pid, m->start, "malloc") != 0;
 	if (l->is_loader) {
-		p->r_debug = remote_find_symbol(p->pid, m->start, "_r_debug");
+		p->r_debug = proc_mem_find_symbol(p->pid, m->start, "_r_debug");
 		p->loader.start = m->start;
-		find_loader_locks(p, remote_find_symbol(p->pid, m->start, "_rtld_global"));
+		find_loader_locks(p, proc_mem_find_symbol(p->pid, m->start, "_rtld_global"));
 	}
 	if (libc)
-		p->errno_at = find_errno(p->pid, remote_find_symbol(p->pid, m->start, "__errno_location"));
+		p->errno_at = find_errno(p->pid, proc_mem_find_symbol(p->pid, m->start, "__errno_location"));
 	if ((libc || libdl) && !p->dlopen) { /* in libc since 2.34 */
-		p->dlopen = remote_find_symbol(p->pid, m->start, "dlopen");
+		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "dlopen");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
 	}
 	if (libc && !p->dlopen) {
-		p->dlopen = remote_find_symbol(p->pid, m->start, "__libc_dlopen_mode");
+		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "__libc_dlopen_mode");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE | DLOPEN_MODE_INTERNAL;
 	}
 	if (starts(name, INJECT_LIBRARY))
@@ -125,18 +125,18 @@ static void learn_object(struct learning *l, const struct remote_mapping *m)
 }
 
 /* What signal handlers return to. */
-static void find_sigreturn(struct inject_process *p, const struct remote_mapping *m)
+static void find_sigreturn(struct inject_process *p, const struct proc_mem_mapping *m)
 {
 	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	size_t bytes = m->end - m->start;
 	unsigned char *text = bytes < TEXT_BYTES_MAX ? malloc(bytes) : NULL, *at;
 
-	if (text && remote_read(p->pid, m->start, text, bytes) == 0 && (at = memmem(text, bytes, code, sizeof(code))))
+	if (text && proc_mem_read(p->pid, m->start, text, bytes) == 0 && (at = memmem(text, bytes, code, sizeof(code))))
 		p->sigreturn = m->start + (uint64_t)(at - text);
 	free(text);
 }
 
-static int learn_mapping(void *context, const struct remote_mapping *m)
+static int learn_mapping(void *context, const struct proc_mem_mapping *m)
 {
 	struct learning *l = context;
 	struct inject_process *p = l->p;
@@ -167,11 +167,11 @@ int inject_process_learn(struct inject_process *p, pid_t pid)
 	int ret;
 
 	*p = (struct inject_process){ .pid = pid };
-	ret = remote_each_mapping(pid, learn_mapping, &l);
+	ret = proc_mem_each_mapping(pid, learn_mapping, &l);
 	return ret > 0 ? -E2BIG : ret;
 }
 
-static int find_agent(void *context, const struct remote_mapping *m)
+static int find_agent(void *context, const struct proc_mem_mapping *m)
 {
 	const char *slash = strrchr(m->path, '/');
 
@@ -183,7 +183,7 @@ static int find_agent(void *context, const struct remote_mapping *m)
 
 bool inject_process_find_agent(struct inject_process *p)
 {
-	return remote_each_mapping(p->pid, find_agent, p) == 1;
+	return proc_mem_each_mapping(p->pid, find_agent, p) == 1;
 }
 
 bool inject_process_is_known(const struct inject_process *p)

@@ -148,7 +148,7 @@ struct finding {
 	bool is_first; /* the first thread's, which grows */
 };
 
-static int find_stack(void *context, const struct remote_mapping *m)
+static int find_stack(void *context, const struct proc_mem_mapping *m)
 {
 	struct finding *f = context;
 	uint64_t at = f->t->registers.rsp, own = f->t->registers.fs_base;
@@ -182,7 +182,7 @@ static bool is_in_handler(const struct inject_thread *t, uint64_t end)
 	for (uint64_t at = t->registers.rsp & ~7ull; !found && at < end;) {
 		size_t bytes = end - at < SCAN_BYTES ? (size_t)(end - at) : SCAN_BYTES;
 
-		found = remote_read(t->process->pid, at, words, bytes) != 0;
+		found = proc_mem_read(t->process->pid, at, words, bytes) != 0;
 		for (size_t i = 0; i < bytes / 8 && !found; i++)
 			found = words[i] == t->process->sigreturn &&
 				(i + CS_WORD >= bytes / 8 || (words[i + CS_WORD] & 0xffff) == USER_64_BIT);
@@ -208,11 +208,11 @@ static bool is_in_sequence(const struct inject_thread *t)
 	if (ptrace((enum __ptrace_request)0x420f /* PTRACE_GET_RSEQ_CONFIGURATION */, t->tid, (void *)sizeof(area), &area) < 0 ||
 	    !area.pointer)
 		return false;
-	if (remote_read(t->process->pid, area.pointer + 8, &at, sizeof(at)))
+	if (proc_mem_read(t->process->pid, area.pointer + 8, &at, sizeof(at)))
 		return true;
 	if (!at)
 		return false;
-	return remote_read(t->process->pid, at, &sequence, sizeof(sequence)) ||
+	return proc_mem_read(t->process->pid, at, &sequence, sizeof(sequence)) ||
 	       t->registers.rip - sequence.start < sequence.bytes;
 }
 
@@ -225,15 +225,15 @@ bool inject_is_safe(struct inject_thread *t)
 	uint32_t r_state; /* r_debug: version, map, brk, state */
 	uint64_t self = 0;
 
-	if (r->cs != USER_64_BIT || remote_read(p->pid, r->fs_base, &self, sizeof(self)) || self != r->fs_base)
+	if (r->cs != USER_64_BIT || proc_mem_read(p->pid, r->fs_base, &self, sizeof(self)) || self != r->fs_base)
 		return false;
 	if (is_in_call(t) && !sleeps)
 		return false;
 	for (int i = 0; i < p->nr_unsafe; i++)
 		if (!sleeps && r->rip >= p->unsafe[i].start && r->rip < p->unsafe[i].end)
 			return false;
-	if (remote_read(p->pid, p->r_debug + 24, &r_state, sizeof(r_state)) || r_state != 0 || !inject_loader_is_free(p))
+	if (proc_mem_read(p->pid, p->r_debug + 24, &r_state, sizeof(r_state)) || r_state != 0 || !inject_loader_is_free(p))
 		return false;
-	return !is_in_sequence(t) && remote_each_mapping(p->pid, find_stack, &f) == 1 && has_room(&f) &&
+	return !is_in_sequence(t) && proc_mem_each_mapping(p->pid, find_stack, &f) == 1 && has_room(&f) &&
 	       !is_in_handler(t, f.stack.end) && !awaits_signal(t);
 }

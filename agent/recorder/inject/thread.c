@@ -54,7 +54,7 @@ static int save(struct inject_thread *t)
 		return -errno;
 	if (x.iov_len == sizeof(t->xstate))
 		return -E2BIG;
-	if (remote_read(t->process->pid, t->registers.fs_base + t->process->errno_at, &t->error, sizeof(t->error)))
+	if (proc_mem_read(t->process->pid, t->registers.fs_base + t->process->errno_at, &t->error, sizeof(t->error)))
 		return -EFAULT;
 	t->xstate_bytes = x.iov_len;
 	t->restart_is_lost = false;

@@ -246,7 +246,7 @@ static void read_range(struct code_reader *r, const struct space *s, const struc
 
 	/* another name is other code */
 	if (find_range(s, f->address) != f || r->read + f->bytes > READ_BYTES_MAX ||
-	    remote_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
+	    proc_mem_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
 		return;
 	r->read += f->bytes;
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, now_ns, s->pid, 0, F_COUNT(code_bytes));

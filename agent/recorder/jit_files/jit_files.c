@@ -37,7 +37,7 @@ struct dump {
 
 struct watched {
 	uint32_t pid;
-	struct remote_identity identity;
+	struct proc_mem_identity identity;
 	unsigned ended; /* 0: lives */
 	int root;	/* its file system, for when it has ended */
 	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
@@ -50,12 +50,12 @@ struct watched {
 	struct dump dump[DUMPS_MAX];
 };
 
-struct code_files {
+struct jit_files {
 	struct watched **watched;
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the one that was asked for last */
 	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
-	bool past; /* code_files_of_the_past() */
+	bool past; /* jit_files_of_the_past() */
 	uint64_t end_ns;
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: of the past */
@@ -71,7 +71,7 @@ struct report {
 	uint64_t mapped_ns;
 };
 
-int code_files_create(struct code_files **out)
+int jit_files_create(struct jit_files **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -81,7 +81,7 @@ int code_files_create(struct code_files **out)
 	return 0;
 }
 
-void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s)
+void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s)
 {
 	f->past = true;
 	code_reader_destroy(f->reader);
@@ -92,7 +92,7 @@ void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s
 	f->end_s = end_s;
 }
 
-static void forget(struct code_files *f, uint32_t i)
+static void forget(struct jit_files *f, uint32_t i)
 {
 	struct watched *w = f->watched[i];
 
@@ -109,7 +109,7 @@ static void forget(struct code_files *f, uint32_t i)
 	f->watched[i] = f->watched[--f->nr];
 }
 
-void code_files_destroy(struct code_files *f)
+void jit_files_destroy(struct jit_files *f)
 {
 	if (!f)
 		return;
@@ -123,7 +123,7 @@ void code_files_destroy(struct code_files *f)
 
 /* ---------------------------------------------------------------------------------------------------- processes */
 
-static struct watched *find(struct code_files *f, uint32_t pid)
+static struct watched *find(struct jit_files *f, uint32_t pid)
 {
 	if (f->last < f->nr && f->watched[f->last]->pid == pid && !f->watched[f->last]->ended)
 		return f->watched[f->last];
@@ -139,7 +139,7 @@ static struct watched *find(struct code_files *f, uint32_t pid)
 }
 
 /* NULL without memory, or when there are too many. */
-static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
+static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find(f, pid);
 	char path[64];
@@ -162,26 +162,26 @@ static struct watched *get(struct code_files *f, uint32_t pid, uint64_t time_ns)
 	w->map_fd = -1;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	w->identity = f->past ? (struct remote_identity){ .own_pid = (pid_t)pid } : remote_identify((pid_t)pid);
+	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid } : proc_mem_identify((pid_t)pid);
 	w->mapped_ns = w->looked_ns = time_ns;
 	f->watched[f->nr++] = w;
 	f->missed = 0;
 	return w;
 }
 
-void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address)
+void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address)
 {
 	code_reader_sampled(f->reader, pid, address);
 	if (find(f, pid))
 		page_reader_sampled(f->pages, pid, address);
 }
 
-void code_files_announced(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
+void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	page_reader_announced(f->pages, pid, address, bytes);
 }
 
-void code_files_end(struct code_files *f, uint32_t pid)
+void jit_files_end(struct jit_files *f, uint32_t pid)
 {
 	struct watched *w = find(f, pid);
 
@@ -241,7 +241,7 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 	return fd;
 }
 
-static void add_dump(const struct code_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+static void add_dump(const struct jit_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
 		     uint64_t time_ns)
 {
 	struct dump new = { .fd = -1 };
@@ -281,7 +281,7 @@ static void add_dump(const struct code_files *f, struct watched *w, uint64_t add
 		close(new.fd);
 }
 
-void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
 		    uint64_t time_ns)
 {
 	bool dump = is_dump(path, path_bytes);
@@ -307,7 +307,7 @@ static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_
 }
 
 /* What stands in fd behind *at, piece by piece, up to limit bytes.  Each piece goes to take(); false ends it. */
-static void read_on(struct code_files *f, int fd, uint64_t *at, uint64_t limit, bool (*take)(void *context, const char *piece, size_t n),
+static void read_on(struct jit_files *f, int fd, uint64_t *at, uint64_t limit, bool (*take)(void *context, const char *piece, size_t n),
 		    void *context)
 {
 	uint64_t done = 0;
@@ -326,7 +326,7 @@ static void read_on(struct code_files *f, int fd, uint64_t *at, uint64_t limit, 
 
 struct dump_context {
 	struct report report;
-	const struct code_files *files;
+	const struct jit_files *files;
 	struct dump *dump;
 	bool bad;
 };
@@ -342,7 +342,7 @@ static bool take_dump(void *context, const char *piece, size_t n)
 	return !c->bad;
 }
 
-static void drain_dumps(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+static void drain_dumps(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	for (uint32_t i = 0; i < w->nr_dumps; i++) {
 		struct dump_context c = { { writer, NULL, f->pages, w->pid, w->mapped_ns }, f, &w->dump[i], false };
@@ -393,7 +393,7 @@ static bool take_map(void *context, const char *piece, size_t n)
 	return true;
 }
 
-static void open_map(const struct code_files *f, struct watched *w)
+static void open_map(const struct jit_files *f, struct watched *w)
 {
 	char path[64];
 	struct stat st;
@@ -409,7 +409,7 @@ static void open_map(const struct code_files *f, struct watched *w)
 		}
 		return;
 	}
-	if (f->past ? st.st_mtime > f->end_s : !remote_may_have_written(&w->identity, &st))
+	if (f->past ? st.st_mtime > f->end_s : !proc_mem_may_have_written(&w->identity, &st))
 		return;
 	fd = openat(w->root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
@@ -431,7 +431,7 @@ static void open_map(const struct code_files *f, struct watched *w)
 	w->map_at = 0;
 }
 
-static void drain_map(struct code_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+static void drain_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
 	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
@@ -447,7 +447,7 @@ static void drain_map(struct code_files *f, struct watched *w, struct trace_writ
 	w->looked_ns = now_ns;
 }
 
-void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, uint64_t *bad)
+void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uint64_t *bad)
 {
 	for (uint32_t i = f->nr; i > 0; i--) {
 		struct watched *p = f->watched[i - 1];

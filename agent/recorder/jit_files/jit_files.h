@@ -10,24 +10,24 @@
 
 #include "jitreg/trace/writer.h"
 
-struct code_files;
+struct jit_files;
 
-int code_files_create(struct code_files **out);
-void code_files_destroy(struct code_files *f);
+int jit_files_create(struct jit_files **out);
+void jit_files_destroy(struct jit_files *f);
 /* Its processes are of the past, until end_ns on the recording's clock: files are looked for by their names only, and those that
  * were written later than end_s (since 1970) are another process's. */
-void code_files_of_the_past(struct code_files *f, uint64_t end_ns, int64_t end_s);
+void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
-void code_files_map(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
 		    uint64_t time_ns);
 /* pid runs another program now / has ended: its files are read to their end later. */
-void code_files_end(struct code_files *f, uint32_t pid);
+void jit_files_end(struct jit_files *f, uint32_t pid);
 /* pid was sampled there: the bytes of code that a perf map names there, or nobody does, are read at a next drain.  Hot. */
-void code_files_sample(struct code_files *f, uint32_t pid, uint64_t address);
+void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 /* pid itself told of this code. */
-void code_files_announced(struct code_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
+void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
 /* Read what is new.  last: everything, however much.  *bad grows by lines and files that made no sense. */
-void code_files_drain(struct code_files *f, struct trace_writer *w, bool last, uint64_t *bad);
+void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uint64_t *bad);
 
 #endif

@@ -84,9 +84,9 @@ static bool is_registered(pid_t pid, uint64_t base)
 		uint32_t version, action;
 		uint64_t relevant, first;
 	} d;
-	uint64_t address = remote_find_symbol(pid, base, "__jit_debug_descriptor");
+	uint64_t address = proc_mem_find_symbol(pid, base, "__jit_debug_descriptor");
 
-	return address && remote_read(pid, address, &d, sizeof(d)) == 0 && (d.action || d.relevant || d.first);
+	return address && proc_mem_read(pid, address, &d, sizeof(d)) == 0 && (d.action || d.relevant || d.first);
 }
 
 static bool is_dump(const char *name)
@@ -164,7 +164,7 @@ static int look_at_file(struct look *l, const char *path)
 	return 0;
 }
 
-static int on_mapping(void *context, const struct remote_mapping *m)
+static int on_mapping(void *context, const struct proc_mem_mapping *m)
 {
 	struct look *l = context;
 
@@ -178,27 +178,27 @@ static int on_mapping(void *context, const struct remote_mapping *m)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
 	for (size_t i = 0; i < NR_OFFERS; i++)
-		if (offers[i].symbol && remote_find_symbol(l->pid, m->start, offers[i].symbol))
+		if (offers[i].symbol && proc_mem_find_symbol(l->pid, m->start, offers[i].symbol))
 			tell(l, offers[i].name, base_name(m->path), i == 0 && is_registered(l->pid, m->start), offers[i].says);
 	return 0;
 }
 
-int channels_of_process(pid_t pid, void (*each)(void *context, const struct channel *c), void *context)
+int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct channel *c), void *context)
 {
-	struct look l = { .pid = remote_living_thread(pid), .each = each, .context = context };
-	struct remote_identity identity;
+	struct look l = { .pid = proc_mem_living_thread(pid), .each = each, .context = context };
+	struct proc_mem_identity identity;
 	char path[128], text[64];
 	struct stat st;
 	int ret;
 
 	if (!l.pid)
 		return -ESRCH;
-	ret = remote_each_mapping(l.pid, on_mapping, &l);
+	ret = proc_mem_each_mapping(l.pid, on_mapping, &l);
 	if (ret < 0)
 		return ret;
-	identity = remote_identify(pid);
+	identity = proc_mem_identify(pid);
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)identity.own_pid);
-	if (lstat(path, &st) == 0 && remote_may_have_written(&identity, &st))
+	if (lstat(path, &st) == 0 && proc_mem_may_have_written(&identity, &st))
 		tell(&l, "perf map", path, true, "names");
 	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have words */
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
@@ -211,7 +211,7 @@ int channels_of_process(pid_t pid, void (*each)(void *context, const struct chan
 	return l.nr;
 }
 
-int channels_of_program(const char *path, void (*each)(void *context, const struct channel *c), void *context)
+int jit_sources_of_program(const char *path, void (*each)(void *context, const struct channel *c), void *context)
 {
 	struct look l = { .each = each, .context = context };
 	int ret = look_at_file(&l, path);

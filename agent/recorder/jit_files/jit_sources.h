@@ -17,8 +17,8 @@ struct channel {
 };
 
 /* Calls each() for every channel; returns how many, or -errno when the process or file cannot be read. */
-int channels_of_process(pid_t pid, void (*each)(void *context, const struct channel *c), void *context);
+int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct channel *c), void *context);
 /* ... that a program would offer: a path as program_look() found it. */
-int channels_of_program(const char *path, void (*each)(void *context, const struct channel *c), void *context);
+int jit_sources_of_program(const char *path, void (*each)(void *context, const struct channel *c), void *context);
 
 #endif

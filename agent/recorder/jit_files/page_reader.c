@@ -141,7 +141,7 @@ static void read_page(struct page_reader *r, struct trace_writer *w, const struc
 {
 	unsigned char bytes[PAGE_BYTES];
 
-	if (r->nr_read == READ_MAX || remote_read((pid_t)p->pid, p->page << PAGE_BITS, bytes, sizeof(bytes)))
+	if (r->nr_read == READ_MAX || proc_mem_read((pid_t)p->pid, p->page << PAGE_BITS, bytes, sizeof(bytes)))
 		return;
 	r->nr_read++;
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, jitdump_clock_now().ns, p->pid, 0, F_COUNT(code_bytes));
@@ -151,14 +151,14 @@ static void read_page(struct page_reader *r, struct trace_writer *w, const struc
 	trace_record_end(w);
 }
 
-static bool is_generated(const struct remote_mapping *m)
+static bool is_generated(const struct proc_mem_mapping *m)
 {
 	return (m->prot & PROT_EXEC) && (m->path[0] != '/' || strncmp(m->path, "/memfd:", 7) == 0 ||
 					  strncmp(m->path, "/dev/zero", 9) == 0) && strcmp(m->path, "[vdso]") != 0 &&
 	       strcmp(m->path, "[vsyscall]") != 0;
 }
 
-static int on_mapping(void *context, const struct remote_mapping *m)
+static int on_mapping(void *context, const struct proc_mem_mapping *m)
 {
 	const struct reading *g = context;
 
@@ -194,9 +194,9 @@ void page_reader_drain(struct page_reader *r, struct trace_writer *w, bool last)
 
 		for (end = first + 1; end < r->nr_wanted && r->wanted[end].pid == r->wanted[first].pid; end++)
 			;
-		thread = remote_living_thread((pid_t)r->wanted[first].pid);
+		thread = proc_mem_living_thread((pid_t)r->wanted[first].pid);
 		if (thread)
-			remote_each_mapping(thread, on_mapping, &(struct reading){ r, w, first, end - first });
+			proc_mem_each_mapping(thread, on_mapping, &(struct reading){ r, w, first, end - first });
 	}
 	r->nr_wanted = 0;
 }

@@ -25,8 +25,8 @@ struct samples {
 	bool with_stack, with_chain, with_kernel_chain;
 	uint64_t period; /* of every sample, where they do not say it */
 	uint32_t nr, chain_used;
-	struct columns *columns;
-	struct stack_changes *stacks;
+	struct column_encoder *columns;
+	struct stack_delta *stacks;
 	uint64_t column[NR_PLAIN][NR_MAX]; /* by number */
 	uint64_t reg[64][NR_MAX]; /* only pages of registers that are recorded are ever touched */
 	uint64_t chain[CHAIN_MAX];
@@ -53,7 +53,7 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
 	s->with_kernel_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel;
-	if (columns_create(&s->columns) || (s->with_stack && stack_changes_create(&s->stacks))) {
+	if (column_encoder_create(&s->columns) || (s->with_stack && stack_delta_create(&s->stacks))) {
 		samples_destroy(s);
 		return -ENOMEM;
 	}
@@ -65,8 +65,8 @@ void samples_destroy(struct samples *s)
 {
 	if (!s)
 		return;
-	columns_destroy(s->columns);
-	stack_changes_destroy(s->stacks);
+	column_encoder_destroy(s->columns);
+	stack_delta_destroy(s->stacks);
 	free(s);
 }
 
@@ -78,7 +78,7 @@ void samples_keep(struct samples *s, uint64_t registers)
 
 bool samples_full(const struct samples *s)
 {
-	return s->nr == NR_MAX || (s->stacks && stack_changes_full(s->stacks)) ||
+	return s->nr == NR_MAX || (s->stacks && stack_delta_full(s->stacks)) ||
 	       CHAIN_MAX - s->chain_used < ONE_CHAIN_MAX ||
 	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
 }
@@ -147,7 +147,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	seen->user_ip = seen->user ? r.ip : s->registers >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
 	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
 	if (s->with_stack && r.stack_bytes)
-		seen->nr_words = stack_changes_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
+		seen->nr_words = stack_delta_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
 						   &seen->words);
 	if (s->with_chain)
 		take_chain(s, r.chain, r.nr_chain);
@@ -184,22 +184,22 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	trace_record_u64(w, nr);
 	trace_record_array(w, 1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain +
 			      (s->nr_kernel_chain > 0));
-	columns_begin(s->columns, s->column[SAMPLE_COLUMN_IP], nr);
-	columns_write_ip(s->columns, w);
+	column_encoder_begin(s->columns, s->column[SAMPLE_COLUMN_IP], nr);
+	column_encoder_write_ip(s->columns, w);
 	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
 		if (with & 1u << c)
-			columns_write(s->columns, w, c, s->column[c], PREDICTED & 1u << c);
+			column_encoder_write(s->columns, w, c, s->column[c], PREDICTED & 1u << c);
 	for (uint64_t left = s->kept; left; left &= left - 1) {
 		uint32_t n = (uint32_t)__builtin_ctzll(left);
 
-		columns_write(s->columns, w, SAMPLE_COLUMN_REGISTER_0 + n, s->reg[n], true);
+		column_encoder_write(s->columns, w, SAMPLE_COLUMN_REGISTER_0 + n, s->reg[n], true);
 	}
 	if (s->with_chain)
-		columns_write_list(w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used, s->encoded);
+		column_encoder_write_list(w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used, s->encoded);
 	if (s->nr_kernel_chain)
-		columns_write_bytes(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
+		column_encoder_write_bytes(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
 	if (s->with_stack)
-		stack_changes_write(s->stacks, w);
+		stack_delta_write(s->stacks, w);
 	ret = trace_record_end(w); /* flushes when it is large */
 	flushed = trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
 	s->nr = s->chain_used = 0;

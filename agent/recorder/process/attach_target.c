@@ -21,7 +21,7 @@
 #define PROGRAM_HEADERS_MAX 64
 #define KERNEL_THREADS_PARENT 2
 
-static void __attribute__((format(printf, 2, 3))) notice(struct target *t, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) notice(struct attach_target *t, const char *format, ...)
 {
 	va_list list;
 
@@ -74,7 +74,7 @@ static const char *user_name(long uid, char text[32])
 	return text;
 }
 
-static void look_at_program(struct target *t)
+static void look_at_program(struct attach_target *t)
 {
 	char path[64];
 	Elf64_Ehdr h;
@@ -98,9 +98,9 @@ static void look_at_program(struct target *t)
 	close(fd);
 }
 
-static int look_at_mapping(void *context, const struct remote_mapping *m)
+static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
 {
-	struct target *t = context;
+	struct attach_target *t = context;
 	const char *name = strrchr(m->path, '/');
 
 	t->has_agent |= name && strncmp(name + 1, "libtailor.so", 12) == 0;
@@ -118,7 +118,7 @@ static int refuse_other(pid_t pid, const struct status *s, struct diag *d)
 			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside of its container", (int)pid);
 }
 
-int target_failed(const struct target *t, int ret, struct diag *d)
+int attach_target_failed(const struct attach_target *t, int ret, struct diag *d)
 {
 	struct status s;
 
@@ -128,13 +128,13 @@ int target_failed(const struct target *t, int ret, struct diag *d)
 	return diag_fail(d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)t->pid);
 }
 
-int target_look(pid_t pid, struct target *t, struct diag *d)
+int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
 {
 	struct status s, of_thread;
 	pid_t living;
 	int ret;
 
-	*t = (struct target){ .pid = pid };
+	*t = (struct attach_target){ .pid = pid };
 	ret = pid > 0 ? read_status(pid, &s) : -ESRCH;
 	if (ret == -ESRCH)
 		return diag_fail(d, ESRCH, "there is no process %d; `ps` lists those that this user sees (in a container, it must "
@@ -146,7 +146,7 @@ int target_look(pid_t pid, struct target *t, struct diag *d)
 				 s.tgid);
 	if (pid == getpid())
 		return diag_fail(d, EINVAL, "process %d is this command itself; choose another one", (int)pid);
-	living = remote_living_thread(pid);
+	living = proc_mem_living_thread(pid);
 	if (!living)
 		return diag_fail(d, ESRCH, "process %d has ended (its parent has not waited for it yet); start it again with "
 				 "`tailor run`", (int)pid);
@@ -161,11 +161,11 @@ int target_look(pid_t pid, struct target *t, struct diag *d)
 	t->tracer = (pid_t)s.tracer;
 	/* the same question as perf_event_open(2)'s: may we read it? */
 	t->living = living;
-	ret = remote_each_mapping(living, look_at_mapping, t);
+	ret = proc_mem_each_mapping(living, look_at_mapping, t);
 	if (ret == -EACCES || ret == -EPERM)
 		return refuse_other(pid, &s, d);
 	if (ret < 0)
-		return target_failed(t, diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)), d);
+		return attach_target_failed(t, diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)), d);
 	look_at_program(t);
 	if (t->is_32_bit)
 		notice(t, "process %d is a 32-bit program: it is sampled, but what its JIT registers in memory is not read; perf maps "
@@ -245,7 +245,7 @@ static bool in_list(pid_t own_pid, char *socket, size_t bytes)
 	return found;
 }
 
-int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
+int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
 {
 	struct status s;
 	uid_t owner;
@@ -263,7 +263,7 @@ int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
 	return -ENOENT;
 }
 
-bool target_was_recorded(const struct target *t)
+bool attach_target_was_recorded(const struct attach_target *t)
 {
 	char value[4096];
 
@@ -272,7 +272,7 @@ bool target_was_recorded(const struct target *t)
 		(in_environment(t->pid, "LD_PRELOAD=", value, sizeof(value)) && strstr(value, "libtailor.so")));
 }
 
-char **target_command(pid_t pid)
+char **attach_target_command(pid_t pid)
 {
 	static char text[65536];
 	static char *words[256];

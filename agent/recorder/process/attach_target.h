@@ -10,7 +10,7 @@
 
 #define TARGET_NOTICES_MAX 4
 
-struct target {
+struct attach_target {
 	pid_t pid;
 	pid_t living;  /* a thread that has not ended: mostly pid itself */
 	pid_t own_pid; /* in its own namespace */
@@ -22,24 +22,24 @@ struct target {
 };
 
 /* 0, or -errno with a sentence that says why it cannot be attached to and what to do. */
-int target_look(pid_t pid, struct target *t, struct diag *d);
+int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d);
 
 /*
- * A step behind target_look() failed with ret, and d says why.  If there was nothing left to take it with, because the process has
+ * A step behind attach_target_look() failed with ret, and d says why.  If there was nothing left to take it with, because the process has
  * ended since, d says that instead, and -ESRCH is returned; else ret.  Where d says nothing, that is what happened.
  */
-int target_failed(const struct target *t, int ret, struct diag *d);
+int attach_target_failed(const struct attach_target *t, int ret, struct diag *d);
 
 /*
  * The recorder that a process with the agent in it talks to, or that is attached to it: the name of its socket, and its
  * pid.  0; -ENOENT: there is none (or none any more).
  */
-int target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
+int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
 /* Where there is none: was it started with one, which has ended or was killed? */
-bool target_was_recorded(const struct target *t);
+bool attach_target_was_recorded(const struct attach_target *t);
 
 /* Arguments of a process, for the trace's header; NULL-terminated, valid until the next call. */
-char **target_command(pid_t pid);
+char **attach_target_command(pid_t pid);
 
 #endif

@@ -39,7 +39,7 @@ struct descriptor {
 	uint64_t relevant, first;
 };
 
-struct known {
+struct fde_index {
 	uint64_t entry; /* 0: free slot */
 	uint64_t symfile, bytes;
 	unsigned tries; /* TRIES_MAX: it is in the trace, or was given up */
@@ -48,7 +48,7 @@ struct known {
 struct list {
 	uint64_t address; /* of the descriptor */
 	struct descriptor seen;
-	struct known *known; /* open addressing; capacity is a power of two */
+	struct fde_index *known; /* open addressing; capacity is a power of two */
 	size_t nr, capacity;
 	uint64_t whole_ns; /* when all of it was walked */
 };
@@ -66,7 +66,7 @@ struct watched {
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
 };
 
-struct outside {
+struct gdb_jit_poll {
 	struct trace_writer *writer;
 	struct watched **process;
 	size_t nr, capacity;
@@ -75,7 +75,7 @@ struct outside {
 	size_t copy_capacity;
 };
 
-int outside_create(struct trace_writer *w, struct outside **out)
+int gdb_jit_poll_create(struct trace_writer *w, struct gdb_jit_poll **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -91,7 +91,7 @@ static void free_watched(struct watched *p)
 	free(p);
 }
 
-void outside_destroy(struct outside *o)
+void gdb_jit_poll_destroy(struct gdb_jit_poll *o)
 {
 	if (!o)
 		return;
@@ -102,7 +102,7 @@ void outside_destroy(struct outside *o)
 	free(o);
 }
 
-static struct watched *find_watched(const struct outside *o, pid_t pid)
+static struct watched *find_watched(const struct gdb_jit_poll *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		if (o->process[i]->pid == pid)
@@ -110,7 +110,7 @@ static struct watched *find_watched(const struct outside *o, pid_t pid)
 	return NULL;
 }
 
-static struct watched *add_watched(struct outside *o, pid_t pid)
+static struct watched *add_watched(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = o->nr < PROCESSES_MAX ? calloc(1, sizeof(*p)) : NULL;
 
@@ -131,7 +131,7 @@ static struct watched *add_watched(struct outside *o, pid_t pid)
 	return o->process[o->nr++] = p;
 }
 
-void outside_remove(struct outside *o, pid_t pid)
+void gdb_jit_poll_remove(struct gdb_jit_poll *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		if (o->process[i]->pid == pid) {
@@ -143,7 +143,7 @@ void outside_remove(struct outside *o, pid_t pid)
 
 /* ------------------------------------------------------------------------------------------------ known entries */
 
-static struct known *known_slot(struct known *known, size_t capacity, uint64_t entry)
+static struct fde_index *fde_index_slot(struct fde_index *known, size_t capacity, uint64_t entry)
 {
 	size_t i = (size_t)(entry * 0x9e3779b97f4a7c15ull >> 20) & (capacity - 1);
 
@@ -154,39 +154,39 @@ static struct known *known_slot(struct known *known, size_t capacity, uint64_t e
 
 static bool is_known(const struct list *l, uint64_t at, const struct entry *e)
 {
-	const struct known *k = l->capacity ? known_slot(l->known, l->capacity, at) : NULL;
+	const struct fde_index *k = l->capacity ? fde_index_slot(l->known, l->capacity, at) : NULL;
 
 	return k && k->entry && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
 }
 
 /* NULL: no memory. */
-static struct known *remember(struct list *l, uint64_t at, const struct entry *e)
+static struct fde_index *remember(struct list *l, uint64_t at, const struct entry *e)
 {
-	struct known *k;
+	struct fde_index *k;
 
 	if (2 * (l->nr + 1) > l->capacity) {
 		size_t capacity = l->capacity ? 2 * l->capacity : 64;
-		struct known *bigger = calloc(capacity, sizeof(*bigger));
+		struct fde_index *bigger = calloc(capacity, sizeof(*bigger));
 
 		if (!bigger)
 			return NULL;
 		for (size_t i = 0; i < l->capacity; i++)
 			if (l->known[i].entry)
-				*known_slot(bigger, capacity, l->known[i].entry) = l->known[i];
+				*fde_index_slot(bigger, capacity, l->known[i].entry) = l->known[i];
 		free(l->known);
 		l->known = bigger;
 		l->capacity = capacity;
 	}
-	k = known_slot(l->known, l->capacity, at);
+	k = fde_index_slot(l->known, l->capacity, at);
 	l->nr += !k->entry;
 	if (!k->entry || k->symfile != e->symfile || k->bytes != e->symfile_bytes)
-		*k = (struct known){ at, e->symfile, e->symfile_bytes, 0 };
+		*k = (struct fde_index){ at, e->symfile, e->symfile_bytes, 0 };
 	return k;
 }
 
 /* ----------------------------------------------------------------------------------------------------- the lists */
 
-static void write_elf(struct outside *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
+static void write_elf(struct gdb_jit_poll *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
 {
 	struct trace_writer *w = o->writer;
 
@@ -204,7 +204,7 @@ static void write_elf(struct outside *o, pid_t pid, const unsigned char *bytes, 
 		o->bad++;
 }
 
-static bool copy_elf(struct outside *o, pid_t pid, const struct entry *e)
+static bool copy_elf(struct gdb_jit_poll *o, pid_t pid, const struct entry *e)
 {
 	if (e->symfile_bytes < sizeof(Elf64_Ehdr) || e->symfile_bytes > ELF_BYTES_MAX)
 		return false;
@@ -216,15 +216,15 @@ static bool copy_elf(struct outside *o, pid_t pid, const struct entry *e)
 		o->copy = bigger;
 		o->copy_capacity = e->symfile_bytes;
 	}
-	return remote_read(pid, e->symfile, o->copy, e->symfile_bytes) == 0 && memcmp(o->copy, ELFMAG, SELFMAG) == 0;
+	return proc_mem_read(pid, e->symfile, o->copy, e->symfile_bytes) == 0 && memcmp(o->copy, ELFMAG, SELFMAG) == 0;
 }
 
-static void take_entry(struct outside *o, struct watched *p, struct list *l, uint64_t at, uint64_t time_ns)
+static void take_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, uint64_t time_ns)
 {
-	struct known *k;
+	struct fde_index *k;
 	struct entry e;
 
-	if (remote_read(p->living, at, &e, sizeof(e)) || is_known(l, at, &e))
+	if (proc_mem_read(p->living, at, &e, sizeof(e)) || is_known(l, at, &e))
 		return;
 	k = remember(l, at, &e);
 	if (!k)
@@ -238,12 +238,12 @@ static void take_entry(struct outside *o, struct watched *p, struct list *l, uin
 }
 
 /* false: the process cannot be read any more. */
-static bool look_at_list(struct outside *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
+static bool look_at_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
 {
 	struct descriptor d;
 	uint64_t at;
 	bool whole = now_ns - l->whole_ns >= WHOLE_NS;
-	int ret = remote_read(p->living, l->address, &d, sizeof(d));
+	int ret = proc_mem_read(p->living, l->address, &d, sizeof(d));
 
 	if (ret)
 		return ret != -ESRCH && ret != -EPERM;
@@ -255,7 +255,7 @@ static bool look_at_list(struct outside *o, struct watched *p, struct list *l, u
 	for (unsigned n = 0; at && n < ENTRIES_MAX; n++) {
 		struct entry e;
 
-		if (remote_read(p->living, at, &e, sizeof(e)))
+		if (proc_mem_read(p->living, at, &e, sizeof(e)))
 			break;
 		if (!is_known(l, at, &e))
 			take_entry(o, p, l, at, time_ns);
@@ -290,7 +290,7 @@ static void add_exported(struct watched *p, uint64_t address)
 		p->exported[p->nr_exported++] = address;
 }
 
-static int look_at_mapping(void *context, const struct remote_mapping *m)
+static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
 {
 	struct watched *p = context;
 	char magic[SELFMAG];
@@ -298,12 +298,12 @@ static int look_at_mapping(void *context, const struct remote_mapping *m)
 
 	/* an object's first page; the first one of all objects is the program's (a file of data may be mapped below it) */
 	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/' ||
-	    remote_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
+	    proc_mem_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
-	found = remote_find_symbol(p->living, m->start, "__jit_debug_descriptor");
+	found = proc_mem_find_symbol(p->living, m->start, "__jit_debug_descriptor");
 	if (found)
 		add_exported(p, found);
-	else if (!p->program_searched && (found = remote_find_program_symbol(p->living, m->start, "__jit_debug_descriptor")))
+	else if (!p->program_searched && (found = proc_mem_find_program_symbol(p->living, m->start, "__jit_debug_descriptor")))
 		add_list(p, found);
 	p->program_searched = true;
 	return 0;
@@ -320,25 +320,25 @@ static void add_hidden(void *context, uint64_t address)
 }
 
 /* Lists that no symbol leads to, if there is anything that they could tell of.  false: the process has gone. */
-static bool search(struct outside *o, struct watched *p)
+static bool search(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
-	int ret = hidden_jit_generates(p->living);
+	int ret = gdb_jit_scan_generates(p->living);
 
 	if (ret <= 0)
 		return ret == 0;
 	if (p->speaks) {
 		p->nr_exported = 0;
-		remote_each_mapping(p->living, look_at_mapping, p);
+		proc_mem_each_mapping(p->living, look_at_mapping, p);
 	}
-	hidden_jit_find(p->living, add_hidden, p);
+	gdb_jit_scan_find(p->living, add_hidden, p);
 	/* how long all that was there nobody knows */
 	for (; nr < p->nr_lists; nr++)
 		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, UINT64_MAX / 2);
 	return true;
 }
 
-static bool search_when_due(struct outside *o, struct watched *p, uint64_t now_ns)
+static bool search_when_due(struct gdb_jit_poll *o, struct watched *p, uint64_t now_ns)
 {
 	if (now_ns < p->search_ns)
 		return true;
@@ -356,12 +356,12 @@ static void look_at_maps(struct watched *p, uint64_t now_ns)
 {
 	p->maps_changed = false;
 	p->maps_ns = now_ns;
-	remote_each_mapping(p->living, look_at_mapping, p);
+	proc_mem_each_mapping(p->living, look_at_mapping, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------ from outside */
 
-static bool look_at(struct outside *o, struct watched *p, uint64_t time_ns, uint64_t now_ns)
+static bool look_at(struct gdb_jit_poll *o, struct watched *p, uint64_t time_ns, uint64_t now_ns)
 {
 	bool lives = true;
 
@@ -371,7 +371,7 @@ static bool look_at(struct outside *o, struct watched *p, uint64_t time_ns, uint
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
 		lives = look_at_list(o, p, &p->list[i], time_ns, now_ns);
 	if (!lives) { /* its first thread may have, and others go on */
-		pid_t other = remote_living_thread(p->pid);
+		pid_t other = proc_mem_living_thread(p->pid);
 
 		lives = other && other != p->living;
 		p->living = other;
@@ -379,7 +379,7 @@ static bool look_at(struct outside *o, struct watched *p, uint64_t time_ns, uint
 	return lives;
 }
 
-int outside_add(struct outside *o, pid_t pid)
+int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = find_watched(o, pid);
 	unsigned char byte;
@@ -389,8 +389,8 @@ int outside_add(struct outside *o, pid_t pid)
 	if (p)
 		return 0;
 	/* address 1 is never mapped: only the permission is asked for */
-	living = remote_living_thread(pid);
-	ret = living ? remote_read(living, 1, &byte, 1) : -ESRCH;
+	living = proc_mem_living_thread(pid);
+	ret = living ? proc_mem_read(living, 1, &byte, 1) : -ESRCH;
 	if (ret == -EPERM || ret == -ESRCH)
 		return ret;
 	p = add_watched(o, pid);
@@ -406,20 +406,20 @@ int outside_add(struct outside *o, pid_t pid)
 	return 0;
 }
 
-void outside_add_speaking(struct outside *o, pid_t pid)
+void gdb_jit_poll_add_speaking(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = find_watched(o, pid);
 
 	if (p && !p->speaks)
 		return;
 	if (p) /* of an image that it has left, or a process that has ended */
-		outside_remove(o, pid);
+		gdb_jit_poll_remove(o, pid);
 	p = add_watched(o, pid);
 	if (p)
 		p->speaks = true;
 }
 
-void outside_fork(struct outside *o, pid_t ppid, pid_t pid)
+void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 {
 	struct watched *parent = find_watched(o, ppid), *p;
 
@@ -447,7 +447,7 @@ void outside_fork(struct outside *o, pid_t ppid, pid_t pid)
 	}
 }
 
-void outside_exec(struct outside *o, pid_t pid)
+void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p;
 
@@ -457,7 +457,7 @@ void outside_exec(struct outside *o, pid_t pid)
 	if (!p)
 		return;
 	speaks = p->speaks;
-	outside_remove(o, pid);
+	gdb_jit_poll_remove(o, pid);
 	p = add_watched(o, pid);
 	if (!p)
 		return;
@@ -465,7 +465,7 @@ void outside_exec(struct outside *o, pid_t pid)
 	p->speaks = speaks; /* its agent may have said hello before the kernel's word of the exec is read */
 }
 
-void outside_mapped(struct outside *o, pid_t pid)
+void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = find_watched(o, pid);
 
@@ -473,7 +473,7 @@ void outside_mapped(struct outside *o, pid_t pid)
 		p->maps_changed = true;
 }
 
-void outside_look(struct outside *o, uint64_t now_ns)
+void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns)
 {
 	uint64_t before = o->looked_ns ? o->looked_ns : now_ns;
 
@@ -483,10 +483,10 @@ void outside_look(struct outside *o, uint64_t now_ns)
 		if (look_at(o, o->process[i], before, now_ns))
 			i++;
 		else
-			outside_remove(o, o->process[i]->pid);
+			gdb_jit_poll_remove(o, o->process[i]->pid);
 }
 
-bool outside_is_polling(const struct outside *o)
+bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		if (!o->process[i]->speaks || o->process[i]->nr_lists)
@@ -494,12 +494,12 @@ bool outside_is_polling(const struct outside *o)
 	return false;
 }
 
-uint64_t outside_found(const struct outside *o)
+uint64_t gdb_jit_poll_found(const struct gdb_jit_poll *o)
 {
 	return o->found;
 }
 
-uint64_t outside_bad(const struct outside *o)
+uint64_t gdb_jit_poll_bad(const struct gdb_jit_poll *o)
 {
 	return o->bad;
 }

@@ -15,30 +15,30 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct outside;
+struct gdb_jit_poll;
 
-int outside_create(struct trace_writer *w, struct outside **out);
-void outside_destroy(struct outside *o);
+int gdb_jit_poll_create(struct trace_writer *w, struct gdb_jit_poll **out);
+void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 
 /* Listen to pid from now on.  What it has registered already is said with JITREG_TIME_BEFORE.  0; -EPERM: its memory may
  * not be read. */
-int outside_add(struct outside *o, pid_t pid);
+int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hears what objects export: from now on, look for what they hide. */
-void outside_add_speaking(struct outside *o, pid_t pid);
+void gdb_jit_poll_add_speaking(struct gdb_jit_poll *o, pid_t pid);
 /* pid was forked from ppid / has a new image / has mapped an object / speaks for itself or has ended. */
-void outside_fork(struct outside *o, pid_t ppid, pid_t pid);
-void outside_exec(struct outside *o, pid_t pid);
-void outside_mapped(struct outside *o, pid_t pid);
-void outside_remove(struct outside *o, pid_t pid);
+void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
+void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid);
+void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid);
+void gdb_jit_poll_remove(struct gdb_jit_poll *o, pid_t pid);
 
 /* Look for what has been registered since.  Cheap when nothing was: one system call per JIT. */
-void outside_look(struct outside *o, uint64_t now_ns);
+void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns);
 
 /* Are there lists to be read, or processes whose lists would be? */
-bool outside_is_polling(const struct outside *o);
+bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);
 
 /* Code objects found so far, and lists or objects that made no sense. */
-uint64_t outside_found(const struct outside *o);
-uint64_t outside_bad(const struct outside *o);
+uint64_t gdb_jit_poll_found(const struct gdb_jit_poll *o);
+uint64_t gdb_jit_poll_bad(const struct gdb_jit_poll *o);
 
 #endif

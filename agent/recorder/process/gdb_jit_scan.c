@@ -45,7 +45,7 @@ static bool has_elf(pid_t pid, const struct entry *e)
 	Elf64_Ehdr h;
 
 	return e->symfile >= 4096 && e->symfile < USER_END && e->symfile_bytes >= sizeof(h) && e->symfile_bytes <= ELF_BYTES_MAX &&
-	       remote_read(pid, e->symfile, &h, sizeof(h)) == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
+	       proc_mem_read(pid, e->symfile, &h, sizeof(h)) == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
 	       h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB && h.e_ehsize == sizeof(h) &&
 	       (h.e_type == ET_REL || h.e_type == ET_EXEC || h.e_type == ET_DYN);
 }
@@ -60,7 +60,7 @@ static bool is_list(pid_t pid, const struct descriptor *d)
 	for (; at && nr < ENTRIES_MAX; nr++) {
 		struct entry e;
 
-		if (!is_pointer(at) || remote_read(pid, at, &e, sizeof(e)) || e.prev != before || !has_elf(pid, &e))
+		if (!is_pointer(at) || proc_mem_read(pid, at, &e, sizeof(e)) || e.prev != before || !has_elf(pid, &e))
 			return false;
 		has_relevant |= at == d->relevant;
 		before = at;
@@ -88,7 +88,7 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 		size_t bytes = end - start < CHUNK_BYTES ? (size_t)(end - start) : CHUNK_BYTES;
 		size_t last = bytes - sizeof(struct descriptor);
 
-		if (remote_read(s->pid, start, s->chunk, bytes))
+		if (proc_mem_read(s->pid, start, s->chunk, bytes))
 			return; /* it has gone, or was never there */
 		for (size_t i = 0; i <= last; i += 8)
 			if (s->chunk[i] == 1)
@@ -101,7 +101,7 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 }
 
 /* Data of an object, and what the loader mapped behind it for data without initial values. */
-static int look_at_mapping(void *context, const struct remote_mapping *m)
+static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
 {
 	struct scan *s = context;
 	bool object = m->inode != 0 && m->path[0] == '/', behind = !m->inode && !m->path[0] && m->start == s->object_end;
@@ -114,16 +114,16 @@ static int look_at_mapping(void *context, const struct remote_mapping *m)
 	return 0;
 }
 
-int hidden_jit_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context)
+int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context)
 {
 	struct scan s = { .pid = pid, .found = found, .context = context, .chunk = malloc(CHUNK_BYTES) };
-	int ret = s.chunk ? remote_each_mapping(pid, look_at_mapping, &s) : -ENOMEM;
+	int ret = s.chunk ? proc_mem_each_mapping(pid, look_at_mapping, &s) : -ENOMEM;
 
 	free(s.chunk);
 	return ret;
 }
 
-static int is_generated(void *context, const struct remote_mapping *m)
+static int is_generated(void *context, const struct proc_mem_mapping *m)
 {
 	(void)context;
 	/* [vdso] and [vsyscall] are the kernel's; a file in memory is a JIT's */
@@ -131,7 +131,7 @@ static int is_generated(void *context, const struct remote_mapping *m)
 							      strncmp(m->path, "/dev/zero", 9) == 0);
 }
 
-int hidden_jit_generates(pid_t pid)
+int gdb_jit_scan_generates(pid_t pid)
 {
-	return remote_each_mapping(pid, is_generated, NULL);
+	return proc_mem_each_mapping(pid, is_generated, NULL);
 }

@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 /* Does it have executable memory that is of no file?  -errno when its mappings cannot be read. */
-int hidden_jit_generates(pid_t pid);
+int gdb_jit_scan_generates(pid_t pid);
 /* Calls found(context, address of a descriptor) for each.  0 or -errno. */
-int hidden_jit_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context);
+int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context);
 
 #endif

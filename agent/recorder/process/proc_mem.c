@@ -43,7 +43,7 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return !at || at[1] != ' ' || strchr("ZXx", at[2]);
 }
 
-pid_t remote_living_thread(pid_t pid)
+pid_t proc_mem_living_thread(pid_t pid)
 {
 	char path[64];
 	struct dirent *e;
@@ -65,7 +65,7 @@ pid_t remote_living_thread(pid_t pid)
 	return living;
 }
 
-static void read_status(pid_t pid, struct remote_identity *p)
+static void read_status(pid_t pid, struct proc_mem_identity *p)
 {
 	char path[64], line[256];
 	unsigned uid;
@@ -108,21 +108,21 @@ static int64_t read_birth(pid_t pid)
 	return real.tv_sec - (boot.tv_sec - (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK)));
 }
 
-struct remote_identity remote_identify(pid_t pid)
+struct proc_mem_identity proc_mem_identify(pid_t pid)
 {
-	struct remote_identity p = { .own_pid = pid, .uid = ~0u };
+	struct proc_mem_identity p = { .own_pid = pid, .uid = ~0u };
 
 	read_status(pid, &p);
 	p.born_s = read_birth(pid);
 	return p;
 }
 
-bool remote_may_have_written(const struct remote_identity *p, const struct stat *file)
+bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file)
 {
 	return S_ISREG(file->st_mode) && (file->st_uid == p->uid || file->st_uid == 0) && file->st_mtime + 1 >= p->born_s;
 }
 
-int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes)
+int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)address, bytes };
 	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
@@ -130,7 +130,7 @@ int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
 }
 
-int remote_each_mapping(pid_t pid, int (*each)(void *context, const struct remote_mapping *m), void *context)
+int proc_mem_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mem_mapping *m), void *context)
 {
 	char path[64], *line = NULL;
 	size_t capacity = 0;
@@ -143,14 +143,14 @@ int remote_each_mapping(pid_t pid, int (*each)(void *context, const struct remot
 		return -errno;
 	while (ret == 0 && getline(&line, &capacity, f) > 0) {
 		unsigned long long start, end, offset, inode;
-		struct remote_mapping m;
+		struct proc_mem_mapping m;
 		char prot[8];
 		int at = 0;
 
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, prot, &offset, &inode, &at) < 5 || end <= start)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		m = (struct remote_mapping){ start, end, offset, inode, 0, at > 0 ? line + at : "" };
+		m = (struct proc_mem_mapping){ start, end, offset, inode, 0, at > 0 ? line + at : "" };
 		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
 		ret = each(context, &m);
 	}
@@ -171,8 +171,9 @@ static bool read_headers(pid_t pid, uint64_t base, uint64_t *bias, uint64_t *dyn
 	bool loaded = false;
 
 	*dynamic = 0;
-	if (remote_read(pid, base, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    h.e_phentsize != sizeof(ph[0]) || h.e_phnum > HEADERS_MAX || remote_read(pid, base + h.e_phoff, ph, h.e_phnum * sizeof(ph[0])))
+	if (proc_mem_read(pid, base, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h.e_phentsize != sizeof(ph[0]) || h.e_phnum > HEADERS_MAX ||
+	    proc_mem_read(pid, base + h.e_phoff, ph, h.e_phnum * sizeof(ph[0])))
 		return false;
 	for (int i = 0; i < h.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && !loaded) { /* they are sorted by address */
@@ -193,7 +194,7 @@ static bool read_tables(pid_t pid, uint64_t bias, uint64_t dynamic, struct table
 		Elf64_Dyn d;
 		uint64_t at;
 
-		if (remote_read(pid, dynamic + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
+		if (proc_mem_read(pid, dynamic + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
 			break;
 		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader has relocated most */
 		switch (d.d_tag) {
@@ -224,9 +225,9 @@ static uint64_t symbol_at(pid_t pid, const struct tables *t, uint64_t bias, uint
 	size_t bytes = strlen(name) + 1;
 	Elf64_Sym s;
 
-	if (bytes > sizeof(text) || remote_read(pid, t->symbols + i * sizeof(s), &s, sizeof(s)) || s.st_shndx == SHN_UNDEF ||
+	if (bytes > sizeof(text) || proc_mem_read(pid, t->symbols + i * sizeof(s), &s, sizeof(s)) || s.st_shndx == SHN_UNDEF ||
 	    s.st_value == 0 || s.st_name >= t->strings_bytes || bytes > t->strings_bytes - s.st_name ||
-	    remote_read(pid, t->strings + s.st_name, text, bytes) || memcmp(text, name, bytes) != 0)
+	    proc_mem_read(pid, t->strings + s.st_name, text, bytes) || memcmp(text, name, bytes) != 0)
 		return 0;
 	return s.st_value + bias;
 }
@@ -245,14 +246,14 @@ static uint64_t find_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bia
 	uint32_t head[4], i, chain, hash = gnu_hash(name); /* head: buckets, first symbol, bloom words, shift */
 	uint64_t buckets, chains, found;
 
-	if (remote_read(pid, t->gnu_hash, head, sizeof(head)) || head[0] == 0)
+	if (proc_mem_read(pid, t->gnu_hash, head, sizeof(head)) || head[0] == 0)
 		return 0;
 	buckets = t->gnu_hash + sizeof(head) + 8ull * head[2];
 	chains = buckets + 4ull * head[0];
-	if (remote_read(pid, buckets + 4ull * (hash % head[0]), &i, sizeof(i)) || i < head[1])
+	if (proc_mem_read(pid, buckets + 4ull * (hash % head[0]), &i, sizeof(i)) || i < head[1])
 		return 0;
 	for (unsigned n = 0; n < CHAIN_MAX; n++, i++) {
-		if (remote_read(pid, chains + 4ull * (i - head[1]), &chain, sizeof(chain)))
+		if (proc_mem_read(pid, chains + 4ull * (i - head[1]), &chain, sizeof(chain)))
 			return 0;
 		if ((chain | 1) == (hash | 1)) {
 			found = symbol_at(pid, t, bias, i, name);
@@ -273,21 +274,21 @@ static uint64_t find_by_hash(pid_t pid, const struct tables *t, uint64_t bias, c
 		hash = (hash << 4) + (unsigned char)*c;
 		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
 	}
-	if (remote_read(pid, t->hash, head, sizeof(head)) || head[0] == 0 ||
-	    remote_read(pid, t->hash + 8 + 4ull * (hash % head[0]), &i, sizeof(i)))
+	if (proc_mem_read(pid, t->hash, head, sizeof(head)) || head[0] == 0 ||
+	    proc_mem_read(pid, t->hash + 8 + 4ull * (hash % head[0]), &i, sizeof(i)))
 		return 0;
 	for (unsigned n = 0; n < CHAIN_MAX && i; n++) {
 		uint64_t found = symbol_at(pid, t, bias, i, name);
 
 		if (found)
 			return found;
-		if (remote_read(pid, t->hash + 8 + 4ull * (head[0] + (uint64_t)i), &i, sizeof(i)))
+		if (proc_mem_read(pid, t->hash + 8 + 4ull * (head[0] + (uint64_t)i), &i, sizeof(i)))
 			return 0;
 	}
 	return 0;
 }
 
-uint64_t remote_find_symbol(pid_t pid, uint64_t base, const char *name)
+uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 {
 	struct tables t;
 	uint64_t bias, dynamic;
@@ -325,7 +326,7 @@ static uint64_t find_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr
 	return found;
 }
 
-uint64_t remote_find_program_symbol(pid_t pid, uint64_t base, const char *name)
+uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name)
 {
 	char path[64];
 	uint64_t bias, dynamic, value = 0;

@@ -16,37 +16,37 @@
  * A thread of pid that has its memory: pid itself, or another one when the first thread has ended.  Takes the place of pid
  * in everything below and in /proc.  0: there is none.
  */
-pid_t remote_living_thread(pid_t pid);
+pid_t proc_mem_living_thread(pid_t pid);
 
 /* Who a process is, for files that it may have left. */
-struct remote_identity {
+struct proc_mem_identity {
 	pid_t own_pid;	/* in its own namespace, which is what it names its files by */
 	uid_t uid;	/* effective; ~0: not known */
 	int64_t born_s; /* CLOCK_REALTIME; now, when it cannot be read */
 };
-struct remote_identity remote_identify(pid_t pid);
+struct proc_mem_identity proc_mem_identify(pid_t pid);
 /* /tmp is everybody's: such a file is believed if it is a plain one of the process's own user or root, and not older than the process. */
-bool remote_may_have_written(const struct remote_identity *p, const struct stat *file);
+bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file);
 
 /* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
-int remote_read(pid_t pid, uint64_t address, void *to, size_t bytes);
+int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 
 /* One line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
-struct remote_mapping {
+struct proc_mem_mapping {
 	uint64_t start, end, offset, inode;
 	uint32_t prot; /* PROT_* */
 	const char *path;
 };
 
 /* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */
-int remote_each_mapping(pid_t pid, int (*each)(void *context, const struct remote_mapping *m), void *context);
+int proc_mem_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mem_mapping *m), void *context);
 
 /*
  * Address of a symbol that the 64-bit ELF object whose first page is mapped at base exports, or 0.  Its tables are read
  * from memory, so it does not matter where its file is.
  */
-uint64_t remote_find_symbol(pid_t pid, uint64_t base, const char *name);
+uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
 /* ... that the program itself defines, exported or not: from the symbol table of its file. */
-uint64_t remote_find_program_symbol(pid_t pid, uint64_t base, const char *name);
+uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name);
 
 #endif

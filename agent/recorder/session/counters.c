@@ -337,8 +337,8 @@ void session_switch_counters(struct session *s, bool on)
 	/* with all that is inherited from them */
 	for (size_t i = 0; i < s->nr_rings; i++)
 		ring_switch(&s->ring[i], on);
-	for (size_t i = 0; i < s->nr_held; i++)
-		ioctl(s->held[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < s->nr_signal_events; i++)
+		ioctl(s->signal_event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	session_switch_attached(s, on);
 }
 

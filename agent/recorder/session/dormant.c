@@ -210,7 +210,7 @@ int session_wake(struct session *s, struct diag *d)
 {
 	int ret;
 
-	s->options.command = target_command(s->root);
+	s->options.command = attach_target_command(s->root);
 	ret = session_begin_recording(s, d);
 	if (ret)
 		return ret;

@@ -18,7 +18,7 @@
 struct log_context {
 	struct session *session;
 	uint32_t pid;
-	struct code_store *store; /* or NULL */
+	struct registration_cache *store; /* or NULL */
 };
 
 static void learn_image(struct session *s, uint32_t pid, const struct schema_value *v)
@@ -82,13 +82,13 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 		return;
 	}
 	if (c->store)
-		code_store_add(c->store, tid, bytes, size, values);
+		registration_cache_add(c->store, tid, bytes, size, values);
 	if (!s->writer)
 		return;
 	if (prefix.id == JITREG_IMAGE)
 		learn_image(s, c->pid, values);
 	else if (prefix.id == JITREG_LOAD)
-		code_files_announced(s->code_files, c->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+		jit_files_announced(s->jit_files, c->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	else if (prefix.id == JITREG_TAG)
 		learn_tag(s, values);
 	else if (prefix.id == JITREG_CONTROL)
@@ -127,7 +127,7 @@ static void drain_guest(struct session *s, struct guest *g, bool last)
 	add_growth(&s->loss[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
 	add_growth(&s->loss[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
 	if (g->store)
-		s->loss[LOSS_STORE_FULL] += code_store_take_forgotten(g->store);
+		s->loss[LOSS_STORE_FULL] += registration_cache_take_forgotten(g->store);
 }
 
 static void close_guest(struct guest *g)
@@ -136,7 +136,7 @@ static void close_guest(struct guest *g)
 	if (g->pidfd >= 0)
 		close(g->pidfd);
 	g->pidfd = -1;
-	code_store_destroy(g->store);
+	registration_cache_destroy(g->store);
 	g->store = NULL;
 }
 
@@ -165,7 +165,7 @@ void session_beat(struct session *s)
 {
 	for (size_t i = 0; i < s->nr_guests; i++)
 		if (s->guest[i].log.head)
-			__atomic_fetch_add(&s->guest[i].log.head->beats, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&s->guest[i].log.head->heartbeats, 1, __ATOMIC_RELAXED);
 }
 
 bool session_guest_lives(const struct session *s)
@@ -210,8 +210,8 @@ static void write_guest(struct session *s, const struct guest *g)
 	session_put_text(s, g->version);
 	trace_record_u64(s->writer, g->log.ring_bytes);
 	trace_record_end(s->writer);
-	if (s->outside || outside_create(s->writer, &s->outside) == 0)
-		outside_add_speaking(s->outside, (pid_t)g->pid);
+	if (s->outside || gdb_jit_poll_create(s->writer, &s->outside) == 0)
+		gdb_jit_poll_add_speaking(s->outside, (pid_t)g->pid);
 }
 
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
@@ -240,7 +240,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	if (bytes < LOG_RING_BYTES_MIN)
 		bytes = LOG_RING_BYTES_MIN;
 	answer->status = log_drain_create(&g->log, g->pid, bytes, &fd);
-	if (answer->status == 0 && s->options.dormant && code_store_create(s->options.store_bytes, &g->store)) {
+	if (answer->status == 0 && s->options.dormant && registration_cache_create(s->options.store_bytes, &g->store)) {
 		log_drain_close(&g->log);
 		close(fd);
 		answer->status = -ENOMEM;
@@ -277,7 +277,7 @@ void session_replay_guests(struct session *s)
 		if (!g->log.head)
 			continue;
 		write_guest(s, g);
-		code_store_each(g->store, on_log_record, &c);
+		registration_cache_each(g->store, on_log_record, &c);
 	}
 }
 

@@ -36,7 +36,7 @@ struct guest {
 	int pidfd; /* -1: the kernel has none */
 	uint64_t looked_ns; /* when we last asked whether it lives */
 	uint64_t dropped, samples, full, gap; /* of the log's counts, what is in the trace already */
-	struct code_store *store; /* dormant sessions: what a recording must know when it begins */
+	struct registration_cache *store; /* dormant sessions: what a recording must know when it begins */
 	bool is_child; /* a copy of its parent, which runs the same program */
 	uint32_t tid;  /* who said hello */
 	char version[32];
@@ -47,7 +47,7 @@ enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
 #undef LOSS_INDEX_
 
 /* A counter that sends signals: it has no ring, and nobody tells of its thread's end. */
-struct held {
+struct signal_event {
 	int fd;
 	uint32_t pid, tid;
 };
@@ -71,17 +71,17 @@ struct session {
 	struct record_layout layout;	     /* of what is no sample: all events have the same */
 	struct event_ids ids;		     /* whose sample it is, where there are several events */
 	struct images *images;
-	struct code_files *code_files;
+	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
 	struct ring *ring;
 	size_t nr_rings, rings_capacity, rings_budget;
-	struct held *held;
-	size_t nr_held, held_capacity;
-	uint64_t looked_at_held_ns;
+	struct signal_event *signal_event;
+	size_t nr_signal_events, signal_events_capacity;
+	uint64_t looked_at_signal_events_ns;
 	struct attached *attached; /* events beside the rings' own */
 	size_t nr_attached, attached_capacity;
 	struct attaching *attaching; /* NULL but while a process is attached to */
-	struct outside *outside; /* NULL: all processes speak for themselves */
+	struct gdb_jit_poll *outside; /* NULL: all processes speak for themselves */
 	struct guest *guest;
 	size_t nr_guests, guests_capacity;
 	struct pollfd *poll; /* socket, signals, then a ring each */
@@ -113,9 +113,9 @@ struct session {
 };
 
 /* Where what the kernel tells goes: only while something is recorded. */
-static inline struct kernel_facts session_facts(const struct session *s)
+static inline struct task_events session_task_events(const struct session *s)
 {
-	return (struct kernel_facts){ s->writer, s->images, s->code_files };
+	return (struct task_events){ s->writer, s->images, s->jit_files };
 }
 
 uint64_t session_now_ns(void);
@@ -229,8 +229,8 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 /* fd is taken over on success. */
 int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid);
 /* Let go of counters whose threads have ended. */
-void session_look_at_held(struct session *s, uint64_t now_ns);
-void session_release_held(struct session *s);
+void session_look_at_signal_events(struct session *s, uint64_t now_ns);
+void session_release_signal_events(struct session *s);
 
 /* ---- guests.c */
 void session_serve_guests(struct session *s);

@@ -15,14 +15,14 @@ static void release(struct session *s)
 		ring_close(&s->ring[i]);
 	s->nr_rings = s->nr_polled_rings = 0;
 	session_close_attached(s);
-	session_release_held(s);
-	outside_destroy(s->outside);
+	session_release_signal_events(s);
+	gdb_jit_poll_destroy(s->outside);
 	s->outside = NULL;
 	if (s->images)
 		images_destroy(s->images);
 	s->images = NULL;
-	code_files_destroy(s->code_files);
-	s->code_files = NULL;
+	jit_files_destroy(s->jit_files);
+	s->jit_files = NULL;
 	kernel_names_destroy(s->kernel_names);
 	s->kernel_names = NULL;
 	for (int i = 0; i <= EVENTS_MAX; i++) {
@@ -53,7 +53,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 	if (ret == 0) {
 		session_prepare_events(s);
 		s->kernel_names = kernel_names_create();
-		ret = images_create(wanted.stack_bytes > 0, &s->images) || code_files_create(&s->code_files) || !s->kernel_names ||
+		ret = images_create(wanted.stack_bytes > 0, &s->images) || jit_files_create(&s->jit_files) || !s->kernel_names ||
 		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
@@ -87,15 +87,15 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	int error;
 
 	session_switch_counters(s, false);
-	session_release_held(s);
+	session_release_signal_events(s);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_end_ring(s, &s->ring[i]);
 	s->nr_rings = 0;
 	session_drain(s, true);
-	if (s->outside && outside_bad(s->outside))
+	if (s->outside && gdb_jit_poll_bad(s->outside))
 		session_notice(s, "loss", "%llu code objects that JITs registered for debuggers could not be read from "
 			"outside (not ELF, or gone "
-			       "at once); the agent hears them: `tailor run`", (unsigned long long)outside_bad(s->outside));
+			       "at once); the agent hears them: `tailor run`", (unsigned long long)gdb_jit_poll_bad(s->outside));
 	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
 	if (nameless)
 		session_notice(s, "ladder", "%s", nameless);

@@ -150,7 +150,7 @@ void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
 		if (tid == 0 || tid == (uint32_t)pid)
 			continue;
 		read_comm((pid_t)tid, comm);
-		kernel_facts_comm(session_facts(s), (uint32_t)pid, tid, false, comm, strlen(comm), time_ns);
+		task_events_comm(session_task_events(s), (uint32_t)pid, tid, false, comm, strlen(comm), time_ns);
 	}
 	if (dir)
 		closedir(dir);
@@ -161,7 +161,7 @@ void session_write_exec(struct session *s, pid_t pid)
 	char comm[64];
 
 	read_comm(pid, comm);
-	kernel_facts_comm(session_facts(s), (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm), session_now_ns());
+	task_events_comm(session_task_events(s), (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm), session_now_ns());
 }
 
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
@@ -169,7 +169,7 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 	char path[64], line[4400];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", remote_living_thread(pid));
+	snprintf(path, sizeof(path), "/proc/%d/maps", proc_mem_living_thread(pid));
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long start, end, offset;
@@ -183,7 +183,7 @@ void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 		m = (struct mapping){ (uint32_t)pid, (uint32_t)pid, 0, start, end - start, offset, line + at, strcspn(line + at, "\n"),
 				      NULL, 0 };
 		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
-		kernel_facts_mapping(session_facts(s), &m, time_ns);
+		task_events_mapping(session_task_events(s), &m, time_ns);
 	}
 	if (f)
 		fclose(f);

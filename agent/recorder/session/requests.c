@@ -20,8 +20,8 @@ static void say_status(struct session *s, struct control_request *r)
 	for (size_t i = 0; i < s->nr_guests; i++)
 		if (s->guest[i].log.head) {
 			guests++;
-			records += s->guest[i].store ? code_store_records(s->guest[i].store) : 0;
-			bytes += s->guest[i].store ? code_store_bytes(s->guest[i].store) : 0;
+			records += s->guest[i].store ? registration_cache_records(s->guest[i].store) : 0;
+			bytes += s->guest[i].store ? registration_cache_bytes(s->guest[i].store) : 0;
 		}
 	if (s->writer)
 		snprintf(text, sizeof(text), "is recorded into %s, for %.0f s: %llu samples, %.1f MiB", s->options.output,

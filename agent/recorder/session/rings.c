@@ -33,7 +33,7 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 	}
 	images_sample(s->images, &seen);
 	kernel_names_sample(s->kernel_names, &seen);
-	code_files_sample(s->code_files, seen.pid, seen.user_ip);
+	jit_files_sample(s->jit_files, seen.pid, seen.user_ip);
 	return seen.weight;
 }
 
@@ -75,8 +75,8 @@ static void on_mmap2(struct session *s, const struct perf_event_header *h, const
 		m.build_id_bytes = r.who[0];
 	}
 	if (s->outside && r.prot & PROT_EXEC && m.path_bytes > 1 && m.path[0] == '/' && m.path[1] != '/')
-		outside_mapped(s->outside, (pid_t)r.pid);
-	kernel_facts_mapping(session_facts(s), &m, id->time_ns);
+		gdb_jit_poll_mapped(s->outside, (pid_t)r.pid);
+	task_events_mapping(session_task_events(s), &m, id->time_ns);
 }
 
 static void on_task(struct session *s, const struct perf_event_header *h)
@@ -88,11 +88,11 @@ static void on_task(struct session *s, const struct perf_event_header *h)
 		session_attach_saw_fork(s, t.ptid, t.tid);
 		if (t.pid != t.ppid) {
 			if (s->outside)
-				outside_fork(s->outside, (pid_t)t.ppid, (pid_t)t.pid);
+				gdb_jit_poll_fork(s->outside, (pid_t)t.ppid, (pid_t)t.pid);
 			s->nr_processes++;
 		}
 	}
-	kernel_facts_task(session_facts(s), &t);
+	task_events_task(session_task_events(s), &t);
 }
 
 static void on_comm(struct session *s, const struct perf_event_header *h, const struct record_id *id)
@@ -106,8 +106,9 @@ static void on_comm(struct session *s, const struct perf_event_header *h, const 
 
 	memcpy(&m, h, sizeof(m));
 	if (exec && s->outside)
-		outside_exec(s->outside, (pid_t)m.pid);
-	kernel_facts_comm(session_facts(s), m.pid, m.tid, exec, comm, strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes), id->time_ns);
+		gdb_jit_poll_exec(s->outside, (pid_t)m.pid);
+	task_events_comm(session_task_events(s), m.pid, m.tid, exec, comm,
+			 strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes), id->time_ns);
 }
 
 /* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
@@ -122,7 +123,7 @@ static void on_lost(struct ring_context *c, const struct perf_event_header *h, s
 
 static void on_switch(struct session *s, const struct perf_event_header *h, const struct record_id *id)
 {
-	struct switch_sample sample = kernel_facts_switch(h, id);
+	struct switch_sample sample = task_events_switch(h, id);
 
 	if (s->nr_columns > s->events.nr)
 		session_take_sample(s, (uint32_t)s->events.nr, &sample.header);

@@ -160,10 +160,10 @@ void session_abandon(struct session *s)
 
 void session_hear_from_outside(struct session *s, pid_t pid)
 {
-	int ret = s->outside ? 0 : outside_create(s->writer, &s->outside);
+	int ret = s->outside ? 0 : gdb_jit_poll_create(s->writer, &s->outside);
 
 	if (ret == 0)
-		ret = outside_add(s->outside, pid);
+		ret = gdb_jit_poll_add(s->outside, pid);
 	if (ret == -EPERM)
 		session_notice(s, "refused", "the memory of process %d may not be read, so code that its JIT registers for debuggers stays "
 			       "unknown (kernel.yama.ptrace_scope: run as root, or sysctl kernel.yama.ptrace_scope=0)", (int)pid);
@@ -180,11 +180,11 @@ void session_drain(struct session *s, bool last)
 	if (!s->writer)
 		return;
 	if (s->outside)
-		outside_look(s->outside, now);
+		gdb_jit_poll_look(s->outside, now);
 	for (size_t i = 0; i < s->nr_rings; i++)
 		session_drain_ring(s, &s->ring[i]);
 	session_beat(s);
-	code_files_drain(s->code_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
+	jit_files_drain(s->jit_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
 	images_settle(s->images);
 	if (!last)
 		session_brake(s, now);
@@ -197,7 +197,7 @@ void session_drain(struct session *s, bool last)
 		session_flush_samples(s);
 		session_write_losses(s);
 		trace_writer_flush_all(s->writer);
-		session_look_at_held(s, now);
+		session_look_at_signal_events(s, now);
 		s->signalled = true; /* look once more, whatever poll(2) said */
 		if (!last && now - s->begin_ns >= EARLY_NS)
 			images_write_early(s->images, s->writer, now);
@@ -226,7 +226,7 @@ static void drop_ended_rings(struct session *s)
 /* Is code looked for from outside, that may go again soon? */
 static bool is_polling(const struct session *s)
 {
-	return s->outside && outside_is_polling(s->outside);
+	return s->outside && gdb_jit_poll_is_polling(s->outside);
 }
 
 static void wait_for_something(struct session *s)

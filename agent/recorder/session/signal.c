@@ -180,45 +180,45 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 
 int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid)
 {
-	if (s->nr_held == s->held_capacity) {
-		size_t capacity = s->held_capacity ? 2 * s->held_capacity : 64;
-		struct held *bigger = realloc(s->held, capacity * sizeof(*bigger));
+	if (s->nr_signal_events == s->signal_events_capacity) {
+		size_t capacity = s->signal_events_capacity ? 2 * s->signal_events_capacity : 64;
+		struct signal_event *bigger = realloc(s->signal_event, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return -ENOMEM;
-		s->held = bigger;
-		s->held_capacity = capacity;
+		s->signal_event = bigger;
+		s->signal_events_capacity = capacity;
 	}
-	s->held[s->nr_held++] = (struct held){ fd, pid, tid };
+	s->signal_event[s->nr_signal_events++] = (struct signal_event){ fd, pid, tid };
 	if (!s->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
 }
 
-void session_look_at_held(struct session *s, uint64_t now_ns)
+void session_look_at_signal_events(struct session *s, uint64_t now_ns)
 {
 	size_t kept = 0;
 
-	if (!s->nr_held || now_ns - s->looked_at_held_ns < LOOK_AT_HELD_NS)
+	if (!s->nr_signal_events || now_ns - s->looked_at_signal_events_ns < LOOK_AT_HELD_NS)
 		return;
-	s->looked_at_held_ns = now_ns;
-	for (size_t i = 0; i < s->nr_held; i++) {
+	s->looked_at_signal_events_ns = now_ns;
+	for (size_t i = 0; i < s->nr_signal_events; i++) {
 		char path[64];
 
-		snprintf(path, sizeof(path), "/proc/%u/task/%u", s->held[i].pid, s->held[i].tid);
+		snprintf(path, sizeof(path), "/proc/%u/task/%u", s->signal_event[i].pid, s->signal_event[i].tid);
 		if (access(path, F_OK))
-			close(s->held[i].fd);
+			close(s->signal_event[i].fd);
 		else
-			s->held[kept++] = s->held[i];
+			s->signal_event[kept++] = s->signal_event[i];
 	}
-	s->nr_held = kept;
+	s->nr_signal_events = kept;
 }
 
-void session_release_held(struct session *s)
+void session_release_signal_events(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_held; i++)
-		close(s->held[i].fd);
-	free(s->held);
-	s->held = NULL;
-	s->nr_held = s->held_capacity = 0;
+	for (size_t i = 0; i < s->nr_signal_events; i++)
+		close(s->signal_event[i].fd);
+	free(s->signal_event);
+	s->signal_event = NULL;
+	s->nr_signal_events = s->signal_events_capacity = 0;
 }

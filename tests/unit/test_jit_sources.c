@@ -48,7 +48,7 @@ static void what_a_process_uses_is_found(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(utimes(path, (struct timeval[2]){ { 1, 0 }, { 1, 0 } }), 0); /* a process's before us that had our number */
-	assert_true(channels_of_process(getpid(), on_channel, &s) >= 0);
+	assert_true(jit_sources_of_process(getpid(), on_channel, &s) >= 0);
 	assert_false(has(&s, "perf map|1"));
 	assert_false(has(&s, "executable memory|1"));
 	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -57,7 +57,7 @@ static void what_a_process_uses_is_found(void **state)
 	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(code != MAP_FAILED);
 	memset(&s, 0, sizeof(s));
-	nr = channels_of_process(getpid(), on_channel, &s);
+	nr = jit_sources_of_process(getpid(), on_channel, &s);
 	assert_int_equal(nr, s.nr);
 	assert_true(has(&s, "perf map|1"));
 	assert_true(has(&s, "executable memory|1"));
@@ -75,7 +75,7 @@ static void what_a_program_names_is_found(void **state)
 	(void)state;
 	assert_true(fd >= 0 && write(fd, names, sizeof(names)) == sizeof(names));
 	close(fd);
-	assert_int_equal(channels_of_program(path, on_channel, &s), 2);
+	assert_int_equal(jit_sources_of_program(path, on_channel, &s), 2);
 	assert_true(has(&s, "jit.attach|0") && has(&s, "GDB JIT interface|0"));
 	unlink(path);
 }
@@ -85,9 +85,9 @@ static void what_is_not_there_is_an_error(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_int_equal(channels_of_program("/nowhere/at/all", on_channel, &s), -ENOENT);
-	assert_int_equal(channels_of_program("/tmp", on_channel, &s), -ENOEXEC);
-	assert_true(channels_of_process(0x7ffffff0, on_channel, &s) < 0);
+	assert_int_equal(jit_sources_of_program("/nowhere/at/all", on_channel, &s), -ENOENT);
+	assert_int_equal(jit_sources_of_program("/tmp", on_channel, &s), -ENOEXEC);
+	assert_true(jit_sources_of_process(0x7ffffff0, on_channel, &s) < 0);
 	assert_int_equal(s.nr, 0);
 }
 

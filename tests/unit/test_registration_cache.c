@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct code_store *store;
+static struct registration_cache *store;
 
 /* The records that the header's own functions make, handed straight to the store. */
 static int emit(const struct iovec *parts, int nr)
@@ -30,7 +30,7 @@ static int emit(const struct iovec *parts, int nr)
 	prefix.timestamp = 1;
 	memcpy(record, &prefix, sizeof(prefix));
 	assert_int_equal(schema_parse(record, bytes, values, &nr_values), 0);
-	code_store_add(store, 7, record, bytes, values);
+	registration_cache_add(store, 7, record, bytes, values);
 	return 0;
 }
 
@@ -42,13 +42,13 @@ static int setup(void **state)
 	jitreg_state_.emit = emit;
 	jitreg_state_.recorders = &recorders;
 	jitreg_state_.heard_by = recorders;
-	return code_store_create(1 << 20, &store);
+	return registration_cache_create(1 << 20, &store);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	code_store_destroy(store);
+	registration_cache_destroy(store);
 	return 0;
 }
 
@@ -74,9 +74,9 @@ static void expect(int nr, const uint32_t *ids)
 {
 	struct seen s = { 0 };
 
-	code_store_each(store, see, &s);
+	registration_cache_each(store, see, &s);
 	assert_int_equal(s.nr, nr);
-	assert_int_equal(code_store_records(store), nr);
+	assert_int_equal(registration_cache_records(store), nr);
 	for (int i = 0; i < nr; i++)
 		assert_int_equal(s.id[i], ids[i]);
 }
@@ -150,7 +150,7 @@ static void moved_code_is_where_it_went(void **state)
 	load(0x1000, 64);
 	load(0x5010, 16); /* there, where the other one goes */
 	emit(&part, 1);
-	code_store_each(store, see, &s);
+	registration_cache_each(store, see, &s);
 	assert_int_equal(s.nr, 1);
 	assert_int_equal(s.address[0], 0x5008);
 	jitreg_code_unload(0x5000, 0x100);
@@ -190,9 +190,9 @@ static void a_million_pairs_leave_nothing(void **state)
 		load(0x100000 + i % 5000 * 64, 32);
 		jitreg_code_unload(0x100000 + i % 5000 * 64, 32);
 	}
-	assert_int_equal(code_store_records(store), 0);
-	assert_int_equal(code_store_bytes(store), 0);
-	assert_int_equal(code_store_take_forgotten(store), 0);
+	assert_int_equal(registration_cache_records(store), 0);
+	assert_int_equal(registration_cache_bytes(store), 0);
+	assert_int_equal(registration_cache_take_forgotten(store), 0);
 }
 
 static void the_oldest_are_forgotten_and_counted(void **state)
@@ -200,9 +200,9 @@ static void the_oldest_are_forgotten_and_counted(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 100000; i++)
 		load(0x100000 + i * 64, 32);
-	assert_true(code_store_bytes(store) <= 1 << 20);
-	assert_int_equal(code_store_records(store) + code_store_take_forgotten(store), 100000);
-	assert_int_equal(code_store_take_forgotten(store), 0);
+	assert_true(registration_cache_bytes(store) <= 1 << 20);
+	assert_int_equal(registration_cache_records(store) + registration_cache_take_forgotten(store), 100000);
+	assert_int_equal(registration_cache_take_forgotten(store), 0);
 }
 
 int main(void)

@@ -16,12 +16,12 @@ static void serve(void *context)
 	(void)context;
 }
 
-static void end_and(bool wait_for, struct target *t)
+static void end_and(bool wait_for, struct attach_target *t)
 {
 	struct diag d = { "" };
 	pid_t pid = child();
 
-	assert_int_equal(target_look(pid, t, &d), 0);
+	assert_int_equal(attach_target_look(pid, t, &d), 0);
 	kill(pid, SIGKILL);
 	if (wait_for)
 		waitpid(pid, NULL, 0);
@@ -34,7 +34,7 @@ static void every_step_says_that_it_ended(void **state)
 	(void)state;
 	for (int waited = 0; waited < 2; waited++) {
 		struct diag looked = { "" }, injected = { "" };
-		struct target t;
+		struct attach_target t;
 
 		end_and(waited, &t);
 		assert_int_equal(inject_look(&t, "/proc/self/exe", &looked), -ESRCH);
@@ -49,12 +49,12 @@ static void every_step_says_that_it_ended(void **state)
 static void other_reasons_stay(void **state)
 {
 	struct diag d = { "" };
-	struct target t;
+	struct attach_target t;
 	pid_t pid = child();
 	int ret;
 
 	(void)state;
-	assert_int_equal(target_look(pid, &t, &d), 0);
+	assert_int_equal(attach_target_look(pid, &t, &d), 0);
 	t.is_static = true;
 	ret = inject_look(&t, "/proc/self/exe", &d);
 	kill(pid, SIGKILL);

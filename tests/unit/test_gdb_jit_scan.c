@@ -50,7 +50,7 @@ static int search(void)
 		for (;;)
 			pause();
 	nr_found = 0;
-	assert_int_equal(hidden_jit_find(pid, on_found, NULL), 0);
+	assert_int_equal(gdb_jit_scan_find(pid, on_found, NULL), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return nr_found;
@@ -107,7 +107,7 @@ static void what_only_looks_like_one_is_not(void **state)
 		decoy[i] = (struct descriptor){ 1, (uint32_t)i % 4, &wrong[i], &wrong[i] };
 	}
 	assert_int_equal(search(), 0);
-	assert_int_equal(hidden_jit_find(0x7fffffff, on_found, NULL) < 0, 1);
+	assert_int_equal(gdb_jit_scan_find(0x7fffffff, on_found, NULL) < 0, 1);
 }
 
 static void code_without_a_file_is_seen(void **state)
@@ -115,12 +115,12 @@ static void code_without_a_file_is_seen(void **state)
 	void *page;
 
 	(void)state;
-	assert_int_equal(hidden_jit_generates(getpid()), 0);
+	assert_int_equal(gdb_jit_scan_generates(getpid()), 0);
 	page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(page, MAP_FAILED);
-	assert_int_equal(hidden_jit_generates(getpid()), 1);
+	assert_int_equal(gdb_jit_scan_generates(getpid()), 1);
 	munmap(page, 4096);
-	assert_true(hidden_jit_generates(0x7fffffff) < 0);
+	assert_true(gdb_jit_scan_generates(0x7fffffff) < 0);
 }
 
 int main(void)

@@ -58,21 +58,21 @@ static void look(uint64_t found, uint64_t bad)
 {
 	char path[] = "/tmp/tailor-test-XXXXXX";
 	struct trace_writer *w;
-	struct outside *o;
+	struct gdb_jit_poll *o;
 	struct diag d;
 	pid_t pid = child();
 
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
-	assert_int_equal(outside_create(w, &o), 0);
-	assert_int_equal(outside_add(o, pid), 0);
+	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	assert_int_equal(gdb_jit_poll_add(o, pid), 0);
 	for (uint64_t n = 1; n < 10; n++)
-		outside_look(o, n * 2000000000u);
-	assert_int_equal(outside_found(o), found);
-	assert_int_equal(outside_bad(o), bad);
+		gdb_jit_poll_look(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_found(o), found);
+	assert_int_equal(gdb_jit_poll_bad(o), bad);
 	end(pid);
-	outside_look(o, 30000000000u); /* it has gone: nothing happens */
-	outside_destroy(o);
+	gdb_jit_poll_look(o, 30000000000u); /* it has gone: nothing happens */
+	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);
 	unlink(path);
 }
@@ -111,17 +111,17 @@ static void survives_lists_that_make_no_sense(void **state)
 	look(0, 0);
 }
 
-static int first_mapping(void *base, const struct remote_mapping *m)
+static int first_mapping(void *base, const struct proc_mem_mapping *m)
 {
 	char magic[SELFMAG];
 
-	if (m->inode == 0 || m->offset || remote_read(getpid(), m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
+	if (m->inode == 0 || m->offset || proc_mem_read(getpid(), m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
 	*(uint64_t *)base = m->start;
 	return 1;
 }
 
-static int c_library(void *base, const struct remote_mapping *m)
+static int c_library(void *base, const struct proc_mem_mapping *m)
 {
 	return strstr(m->path, "/libc.so.6") ? first_mapping(base, m) : 0;
 }
@@ -132,17 +132,17 @@ static void finds_symbols(void **state)
 	unsigned char byte;
 
 	(void)state;
-	assert_int_equal(remote_each_mapping(getpid(), first_mapping, &program), 1);
-	assert_int_equal(remote_find_program_symbol(getpid(), program, "__jit_debug_descriptor"), (uintptr_t)&__jit_debug_descriptor);
-	assert_int_equal(remote_find_program_symbol(getpid(), program, "no_such_symbol"), 0);
-	if (remote_each_mapping(getpid(), c_library, &library) == 1) { /* a sanitizer may stand before it */
-		assert_true(remote_find_symbol(getpid(), library, "qsort") > library);
-		assert_int_equal(remote_find_symbol(getpid(), library, "no_such_symbol"), 0);
+	assert_int_equal(proc_mem_each_mapping(getpid(), first_mapping, &program), 1);
+	assert_int_equal(proc_mem_find_program_symbol(getpid(), program, "__jit_debug_descriptor"), (uintptr_t)&__jit_debug_descriptor);
+	assert_int_equal(proc_mem_find_program_symbol(getpid(), program, "no_such_symbol"), 0);
+	if (proc_mem_each_mapping(getpid(), c_library, &library) == 1) { /* a sanitizer may stand before it */
+		assert_true(proc_mem_find_symbol(getpid(), library, "qsort") > library);
+		assert_int_equal(proc_mem_find_symbol(getpid(), library, "no_such_symbol"), 0);
 	}
 	/* not an object at all, and nothing mapped */
-	assert_int_equal(remote_find_symbol(getpid(), (uintptr_t)no_elf, "qsort"), 0);
-	assert_int_equal(remote_find_symbol(getpid(), 8, "qsort"), 0);
-	assert_int_equal(remote_read(getpid(), 8, &byte, 1), -EFAULT);
+	assert_int_equal(proc_mem_find_symbol(getpid(), (uintptr_t)no_elf, "qsort"), 0);
+	assert_int_equal(proc_mem_find_symbol(getpid(), 8, "qsort"), 0);
+	assert_int_equal(proc_mem_read(getpid(), 8, &byte, 1), -EFAULT);
 }
 
 int main(void)

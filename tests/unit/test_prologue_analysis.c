@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * prologue_analysis.c: rows by hand, and those of whole programs against what their compilers wrote into .eh_frame, at every
- * instruction.  As `test_code_rows FILE...` it compares those files, and prints what differs.
+ * instruction.  As `test_prologue_analysis FILE...` it compares those files, and prints what differs.
  */
 #include "tests/unit/unit.h"
 
@@ -58,15 +58,15 @@ static bool compare_saved(struct comparison *c, const struct cfi_row *told, cons
 	return true;
 }
 
-static void compare_at(struct comparison *c, const struct code_rows *rows, const struct cfi_program *p, uint64_t offset)
+static void compare_at(struct comparison *c, const struct prologue_rows *rows, const struct cfi_program *p, uint64_t offset)
 {
 	struct code_state state;
 	struct cfi_row told, row;
 
-	if (!code_rows_state(rows, offset, &state))
+	if (!prologue_rows_state(rows, offset, &state))
 		return;
 	c->instructions++;
-	if (!code_rows_find(rows, offset, &row) || !cfi_row_at(p, p->start + offset, &told))
+	if (!prologue_rows_find(rows, offset, &row) || !cfi_row_at(p, p->start + offset, &told))
 		return;
 	c->rows++;
 	if (told.cfa.where != CFI_REGISTER || told.cfa.reg >= 16 || state.reg[told.cfa.reg] == CODE_UNKNOWN ||
@@ -93,7 +93,7 @@ static bool compare_function(void *context, const struct eh_frame_fde *f)
 	struct comparison *c = context;
 	struct elf_section text;
 	struct cfi_program p;
-	struct code_rows *rows;
+	struct prologue_rows *rows;
 	struct code_state s;
 
 	if (!eh_frame_program(c->frames.data, c->frames.bytes, c->frames.address, f->offset, &p) || !begins_a_function(&p))
@@ -101,14 +101,14 @@ static bool compare_function(void *context, const struct eh_frame_fde *f)
 	for (size_t i = 0; elf_get_text(c->elf, i, &text); i++) {
 		if (!text.data || p.start - text.address >= text.bytes || p.bytes > text.bytes - (p.start - text.address))
 			continue;
-		rows = code_rows_create((const unsigned char *)text.data + (p.start - text.address), p.bytes);
+		rows = prologue_rows_create((const unsigned char *)text.data + (p.start - text.address), p.bytes);
 		assert_non_null(rows);
 		c->functions++;
 		c->bytes += p.bytes;
-		c->not_understood += !code_rows_state(rows, 0, &s);
+		c->not_understood += !prologue_rows_state(rows, 0, &s);
 		for (uint64_t offset = 0; offset < p.bytes; offset++)
 			compare_at(c, rows, &p, offset);
-		code_rows_destroy(rows);
+		prologue_rows_destroy(rows);
 	}
 	return true;
 }
@@ -199,12 +199,12 @@ static void rows_of_the_c_library_are_nearly_all_those_that_it_has(void **state)
 #define ROW_OF(bytes, offset, row) row_of(bytes, sizeof(bytes), offset, row)
 static bool row_of(const unsigned char *code, size_t bytes, uint64_t offset, struct cfi_row *row)
 {
-	struct code_rows *r = code_rows_create(code, bytes);
+	struct prologue_rows *r = prologue_rows_create(code, bytes);
 	bool found;
 
 	assert_non_null(r);
-	found = code_rows_find(r, offset, row);
-	code_rows_destroy(r);
+	found = prologue_rows_find(r, offset, row);
+	prologue_rows_destroy(r);
 	return found;
 }
 
