@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "agent/recorder/perf/record.h"
+#include "agent/recorder/perf/kernel_record.h"
 #include "agent/recorder/perf/ring.h"
 #include "agent/recorder/perf/samples.h"
 
@@ -21,17 +21,18 @@ struct context {
 
 static void on_record(void *context, const struct perf_event_header *h)
 {
-	static const uint32_t bodies[] = { 0, 8, 16, 24, 64 };
 	struct context *c = context;
 	struct perf_event_header *copy = malloc(h->size); /* the address sanitizer knows where it ends */
 	struct record_sample s;
 	struct sample_seen seen;
-	struct record_id id;
+	struct kernel_record r;
 
 	memcpy(copy, h, h->size);
 	record_sample(&c->layout, copy, &s);
-	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
-		record_id(&c->layout, copy, bodies[i], &id);
+	for (uint32_t type = 0; type < PERF_RECORD_MAX; type++) {
+		copy->type = type;
+		kernel_record(&c->layout, copy, &r);
+	}
 	if (c->samples && !samples_full(c->samples))
 		samples_add(c->samples, copy, &seen);
 	free(copy);

@@ -45,14 +45,13 @@ void task_events_exec(struct task_events f, uint32_t pid)
 	jit_files_end(f.jit_files, pid);
 }
 
-void task_events_comm(struct task_events f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
-		       uint64_t time_ns)
+void task_events_comm(struct task_events f, const struct kernel_comm *c, uint64_t time_ns)
 {
-	if (exec)
-		task_events_exec(f, pid);
-	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, pid, tid, F_COUNT(comm));
-	trace_record_u64(f.writer, exec);
-	trace_record_text(f.writer, comm, bytes);
+	if (c->exec)
+		task_events_exec(f, c->pid);
+	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, c->pid, c->tid, F_COUNT(comm));
+	trace_record_u64(f.writer, c->exec);
+	trace_record_text(f.writer, c->name, c->bytes);
 	trace_record_end(f.writer);
 }
 

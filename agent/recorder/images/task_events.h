@@ -8,7 +8,7 @@
 
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/jit_files/jit_files.h"
-#include "agent/recorder/perf/record.h"
+#include "agent/recorder/perf/kernel_record.h"
 #include "jitreg/trace/writer.h"
 
 #include <linux/perf_event.h>
@@ -19,33 +19,16 @@ struct task_events {
 	struct jit_files *jit_files;
 };
 
-struct mapping {
-	uint32_t pid, tid, prot;
-	uint64_t address, bytes, offset;
-	const char *path; /* path_bytes of it; not ended */
-	size_t path_bytes;
-	const unsigned char *build_id; /* NULL: not told */
-	size_t build_id_bytes;
-};
-
 /* Images and files of code are of what may be executed; the trace has all that is told. */
 void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t time_ns);
-
-/* As PERF_RECORD_FORK and PERF_RECORD_EXIT have them. */
-struct kernel_task {
-	struct perf_event_header header;
-	uint32_t pid, ppid, tid, ptid;
-	uint64_t time_ns;
-};
 
 /* A thread or process came (by the header's type) or went. */
 void task_events_task(struct task_events f, const struct kernel_task *t);
 
 /* pid is another program from now on. */
 void task_events_exec(struct task_events f, uint32_t pid);
-/* tid has a name; exec: because of another program. */
-void task_events_comm(struct task_events f, uint32_t pid, uint32_t tid, bool exec, const char *comm, size_t bytes,
-		       uint64_t time_ns);
+/* A thread has a name, perhaps because of another program. */
+void task_events_comm(struct task_events f, const struct kernel_comm *c, uint64_t time_ns);
 
 /* A context switch as a sample of an event of its own: as many as context switches, and as compact. */
 struct switch_sample {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a session takes from the kernel's rings, taken from perf.data's records (rings.c is the living one's). */
 #include "agent/recorder/images/images.h"
-#include "agent/recorder/images/kallsyms.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/images/task_events.h"
 #include "agent/recorder/import/import.h"
+#include "agent/recorder/import/kernel_past.h"
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/perf/event_internal.h"
 #include "agent/recorder/perf/samples.h"
@@ -22,25 +22,7 @@
 #define PIDS_MAX (4u << 20) /* the kernel's own limit */
 #define NOT_TAKEN UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* whose mappings are the kernel's and its modules' */
-#define MISC_MMAP_DATA (1u << 13)
 #define MISC_FORK_MADE_UP (1u << 13) /* by perf, of a process that was there before */
-
-#define KERNEL_MAPPINGS_MAX 1024u /* modules and BPF programs */
-
-struct kernel_mapping {
-	uint64_t address, bytes;
-	char name[64]; /* of the module as the kernel has it; "bpf" */
-};
-
-/* What the file tells of its kernel. */
-struct kernel_past {
-	char text_name[16]; /* the symbol that its code begins at, ... */
-	uint64_t text;	    /* ... and where that was; 0: not told */
-	unsigned char build_id[KERNEL_BUILD_ID_BYTES];
-	uint32_t build_id_bytes;
-	struct kernel_mapping mapping[KERNEL_MAPPINGS_MAX];
-	uint32_t nr_mappings;
-};
 
 struct import {
 	const struct import_options *options;
@@ -258,174 +240,35 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 	task_events_mapping(facts_of(m), g, time_ns);
 }
 
-static void add_kernel_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
+static void on_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 {
-	struct kernel_mapping *g = &k->mapping[k->nr_mappings];
-
-	if (k->nr_mappings == KERNEL_MAPPINGS_MAX || name_bytes >= sizeof(g->name))
-		return;
-	*g = (struct kernel_mapping){ .address = address, .bytes = bytes };
-	for (size_t i = 0; i < name_bytes; i++)
-		g->name[i] = name[i] == '-' ? '_' : name[i];
-	k->nr_mappings++;
+	if (g->pid == KERNEL_PID)
+		kernel_past_mapping(&m->kernel, g);
+	else if (g->prot & PROT_EXEC)
+		take_mapping(m, g, time_ns);
 }
 
-/* Its own ("[kernel.kallsyms]_text", whose offset is where that symbol is), or a module's: "[nf_tables]", ".../nf-tables.ko.zst". */
-static void take_kernel_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, uint64_t offset, const char *name,
-				size_t name_bytes, const unsigned char *build_id, uint32_t build_id_bytes)
+static void on_task(struct import *m, struct kernel_task *t)
 {
-	static const char own[] = "[kernel.kallsyms]";
-	const size_t own_bytes = sizeof(own) - 1;
-	const char *slash, *dot;
-
-	if (name_bytes > own_bytes && memcmp(name, own, own_bytes) == 0) {
-		if (name_bytes - own_bytes >= sizeof(k->text_name))
-			return;
-		snprintf(k->text_name, sizeof(k->text_name), "%.*s", (int)(name_bytes - own_bytes), name + own_bytes);
-		k->text = offset;
-		k->build_id_bytes = build_id_bytes <= sizeof(k->build_id) ? build_id_bytes : 0;
-		memcpy(k->build_id, build_id, k->build_id_bytes);
-		return;
-	}
-	slash = memrchr(name, '/', name_bytes);
-	if (slash) {
-		name_bytes -= (size_t)(slash + 1 - name);
-		name = slash + 1;
-		dot = memchr(name, '.', name_bytes);
-		name_bytes = dot ? (size_t)(dot - name) : name_bytes;
-	} else if (name_bytes > 2 && name[0] == '[' && name[name_bytes - 1] == ']') {
-		name++;
-		name_bytes -= 2;
-	}
-	add_kernel_mapping(k, address, bytes, name, name_bytes);
-}
-
-/* A BPF program, as PERF_RECORD_KSYMBOL has it: address, bytes, kind. */
-static void take_kernel_symbol(struct kernel_past *k, const struct perf_event_header *h)
-{
-	struct {
-		uint64_t address;
-		uint32_t bytes;
-		uint16_t kind, flags;
-	} s;
-
-	memcpy(&s, h + 1, sizeof(s));
-	if (s.kind == PERF_RECORD_KSYMBOL_TYPE_BPF)
-		add_kernel_mapping(k, s.address, s.bytes, "bpf", 3);
-}
-
-static bool is_this_kernel(void *context, const struct kallsyms *symbols, const char **why)
-{
-	struct import *m = context;
-	struct kernel_past *k = &m->kernel;
-	const struct perf_data_build_id *known = perf_data_find_build_id(m->data, "[kernel.kallsyms]", 17);
-	unsigned char id[KERNEL_BUILD_ID_BYTES];
-	size_t id_bytes = kernel_names_build_id(id);
-
-	if (known && !k->build_id_bytes) {
-		k->build_id_bytes = known->bytes <= sizeof(k->build_id) ? known->bytes : 0;
-		memcpy(k->build_id, known->id, k->build_id_bytes);
-	}
-	/* perf pads them to 20 bytes */
-	if (!k->build_id_bytes || !id_bytes || !k->text)
-		*why = "the file does not tell which build of the kernel was sampled (perf record -B, or through a pipe)";
-	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
-		*why = "another kernel was sampled than runs here: import where it was recorded";
-	else if (kallsyms_address(symbols, k->text_name) != k->text)
-		*why = "the kernel was at other addresses then (it has been started anew): import before that";
-	else
-		return true;
-	return false;
-}
-
-/* Modules come and go, and others may be in their places. */
-static bool was_there(void *context, const struct kallsyms_function *f)
-{
-	const struct kernel_past *k = &((const struct import *)context)->kernel;
-
-	if (!*f->module || strncmp(f->module, "__builtin__", 11) == 0)
-		return true;
-	for (uint32_t i = 0; i < k->nr_mappings; i++)
-		if (f->address - k->mapping[i].address < k->mapping[i].bytes && strcmp(f->module, k->mapping[i].name) == 0)
-			return true;
-	return false;
-}
-
-/* id_bytes: of what stands behind all records */
-static void on_mmap(struct import *m, const struct perf_event_header *h, size_t id_bytes, uint64_t time_ns)
-{
-	struct {
-		struct perf_event_header header;
-		uint32_t pid, tid;
-		uint64_t address, bytes, offset;
-	} r;
-	struct {
-		unsigned char who[24]; /* device and inode, or size and build id */
-		uint32_t prot, flags;
-	} r2 = { .prot = PROT_READ | PROT_EXEC };
-	bool second = h->type == PERF_RECORD_MMAP2;
-	size_t at = sizeof(r) + (second ? sizeof(r2) : 0);
-	struct mapping g;
-
-	memcpy(&r, h, sizeof(r));
-	if (second)
-		memcpy(&r2, (const char *)h + sizeof(r), sizeof(r2));
-	if (r.pid == KERNEL_PID) {
-		uint32_t build_id = second && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID ? r2.who[0] : 0;
-
-		take_kernel_mapping(&m->kernel, r.address, r.bytes, r.offset, (const char *)h + at,
-				    strnlen((const char *)h + at, h->size - at - id_bytes), r2.who + 4, build_id);
-	}
-	if (r.pid == KERNEL_PID || !(r2.prot & PROT_EXEC) || (!second && h->misc & MISC_MMAP_DATA))
-		return;
-	g = (struct mapping){ r.pid, r.tid, r2.prot, r.address, r.bytes, r.offset, (const char *)h + at,
-			      strnlen((const char *)h + at, h->size - at - id_bytes), NULL, 0 };
-	if (second && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r2.who[0] <= 20) {
-		g.build_id = r2.who + 4;
-		g.build_id_bytes = r2.who[0];
-	}
-	take_mapping(m, &g, time_ns);
-}
-
-static void on_task(struct import *m, struct perf_event_header *h)
-{
-	struct kernel_task t;
-
-	if (h->type == PERF_RECORD_FORK && h->misc & MISC_FORK_MADE_UP)
+	if (t->header.type == PERF_RECORD_FORK && t->header.misc & MISC_FORK_MADE_UP)
 		return; /* its mappings are told one by one */
-	memcpy(&t, h, sizeof(t));
-	shift(m, &t.time_ns);
-	task_events_task(facts_of(m), &t);
+	shift(m, &t->time_ns);
+	task_events_task(facts_of(m), t);
 }
 
-static void on_comm(struct import *m, const struct perf_event_header *h, size_t id_bytes, bool made_up, uint64_t time_ns)
+static void on_comm(struct import *m, const struct kernel_comm *c, bool made_up, uint64_t time_ns)
 {
-	uint32_t who[2];
-	size_t at = sizeof(*h) + sizeof(who);
-	const char *comm = (const char *)h + at;
-	size_t bytes = strnlen(comm, h->size - at - id_bytes);
-	bool exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
-
-	memcpy(who, h + 1, sizeof(who));
-	if (!made_up || who[0] != who[1]) {
-		task_events_comm(facts_of(m), who[0], who[1], exec, comm, bytes, time_ns);
+	if (!made_up || c->pid != c->tid) {
+		task_events_comm(facts_of(m), c, time_ns);
 		return;
 	}
-	if (exec)
-		task_events_exec(facts_of(m), who[0]);
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, who[0], who[1], F_COUNT(process));
+	if (c->exec)
+		task_events_exec(facts_of(m), c->pid);
+	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, c->pid, c->tid, F_COUNT(process));
 	trace_record_u64(m->w, 0);
 	put_string(m, "");
-	trace_record_text(m->w, comm, bytes);
+	trace_record_text(m->w, c->name, c->bytes);
 	trace_record_end(m->w);
-}
-
-static uint64_t number_at(const struct perf_event_header *h, size_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, (const char *)h + at, sizeof(v));
-	return v;
 }
 
 static void on_switch(struct import *m, const struct perf_event_header *h, const struct record_id *id)
@@ -438,21 +281,13 @@ static void on_switch(struct import *m, const struct perf_event_header *h, const
 
 static void on_record(struct import *m, struct perf_event_header *h)
 {
-	/* smallest size of what is read below, without the header and the record_id; 1: nothing */
-	static const uint16_t least[] = {
-		[PERF_RECORD_MMAP] = 32,	[PERF_RECORD_LOST] = 16,   [PERF_RECORD_COMM] = 8,
-		[PERF_RECORD_EXIT] = 24,	[PERF_RECORD_FORK] = 24,   [PERF_RECORD_THROTTLE] = 24,
-		[PERF_RECORD_SAMPLE] = 1,	[PERF_RECORD_MMAP2] = 64,  [PERF_RECORD_LOST_SAMPLES] = 8,
-		[PERF_RECORD_SWITCH] = 1,	[PERF_RECORD_SWITCH_CPU_WIDE] = 8, [PERF_RECORD_KSYMBOL] = 16,
-	};
-	const struct record_layout *l;
-	struct record_id id;
+	struct kernel_record r;
 	uint32_t event;
 	bool made_up;
 
 	if (h->type == PERF_DATA_FINISHED_ROUND)
 		images_settle(m->images);
-	if (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type])
+	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
 		return; /* perf's own, or of no use here */
 	if (!perf_data_find_event(m->data, h, &event)) {
 		m->malformed++;
@@ -462,39 +297,36 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		on_sample(m, event, h);
 		return;
 	}
-	l = &m->data->event[event].layout;
-	if (record_id(l, h, least[h->type] & ~1u, &id)) {
+	if (kernel_record(&m->data->event[event].layout, h, &r)) {
 		m->malformed++;
 		return;
 	}
-	made_up = !id.time_ns;
-	shift(m, &id.time_ns);
+	made_up = !r.id.time_ns;
+	shift(m, &r.id.time_ns);
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		on_mmap(m, h, l->id_bytes, id.time_ns);
+		on_mapping(m, &r.mapping, r.id.time_ns);
 		break;
 	case PERF_RECORD_COMM:
-		on_comm(m, h, l->id_bytes, made_up, id.time_ns);
+		on_comm(m, &r.comm, made_up, r.id.time_ns);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		on_task(m, h);
+		on_task(m, &r.task);
 		break;
-	case PERF_RECORD_LOST: /* id, lost */
-		m->ring_full += number_at(h, 16);
-		break;
+	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		m->ring_full += number_at(h, 8);
+		m->ring_full += r.lost;
 		break;
 	case PERF_RECORD_THROTTLE:
 		m->throttled++;
 		break;
 	case PERF_RECORD_KSYMBOL:
-		take_kernel_symbol(&m->kernel, h);
+		kernel_past_symbol(&m->kernel, &r.symbol);
 		break;
 	default:
-		on_switch(m, h, &id);
+		on_switch(m, h, &r.id);
 	}
 }
 
@@ -576,7 +408,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	const struct perf_data *p = m->data;
 	struct utsname u = { .release = "" };
 	struct perf_data_cursor c = { 0 };
-	const struct kernel_names_origin origin = { is_this_kernel, was_there, m };
+	const struct kernel_names_origin origin = { kernel_past_is_ours, kernel_past_was_there, &m->kernel };
 	const char *nameless;
 	uint64_t files_bad = 0;
 	int ret, more;
@@ -625,7 +457,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 	static struct import m;
 	int ret;
 
-	m = (struct import){ .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN };
+	m = (struct import){ .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN, .kernel.data = p };
 	ret = images_create(true, &m.images);
 	if (ret == 0) {
 		ret = jit_files_create(&m.jit_files);

@@ -150,7 +150,7 @@ void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
 		if (tid == 0 || tid == (uint32_t)pid)
 			continue;
 		read_comm((pid_t)tid, comm);
-		task_events_comm(session_task_events(s), (uint32_t)pid, tid, false, comm, strlen(comm), time_ns);
+		task_events_comm(session_task_events(s), &(struct kernel_comm){ (uint32_t)pid, tid, false, comm, strlen(comm) }, time_ns);
 	}
 	if (dir)
 		closedir(dir);
@@ -161,7 +161,8 @@ void session_write_exec(struct session *s, pid_t pid)
 	char comm[64];
 
 	read_comm(pid, comm);
-	task_events_comm(session_task_events(s), (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm), session_now_ns());
+	task_events_comm(session_task_events(s), &(struct kernel_comm){ (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm) },
+			 session_now_ns());
 }
 
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)

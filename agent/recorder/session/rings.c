@@ -2,6 +2,7 @@
 /* What the kernel writes into the rings: samples, and the life of tasks and mappings. */
 #include "agent/recorder/session/internal.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -56,69 +57,38 @@ static void on_sample(struct ring_context *c, const struct perf_event_header *h)
 	c->ring->weight[event] += session_take_sample(s, event, h);
 }
 
-static void on_mmap2(struct session *s, const struct perf_event_header *h, const struct record_id *id)
+static void on_mapping(struct session *s, const struct mapping *m, uint64_t time_ns)
 {
-	struct {
-		struct perf_event_header header;
-		uint32_t pid, tid;
-		uint64_t address, bytes, offset;
-		unsigned char who[24]; /* device and inode, or size and build id */
-		uint32_t prot, flags;
-	} r;
-	struct mapping m;
-
-	memcpy(&r, h, sizeof(r));
-	m = (struct mapping){ r.pid, r.tid, r.prot, r.address, r.bytes, r.offset, (const char *)h + sizeof(r), 0, NULL, 0 };
-	m.path_bytes = strnlen(m.path, h->size - sizeof(r) - s->layout.id_bytes);
-	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r.who[0] <= 20) {
-		m.build_id = r.who + 4;
-		m.build_id_bytes = r.who[0];
-	}
-	if (s->outside && r.prot & PROT_EXEC && m.path_bytes > 1 && m.path[0] == '/' && m.path[1] != '/')
-		gdb_jit_poll_mapped(s->outside, (pid_t)r.pid);
-	task_events_mapping(session_task_events(s), &m, id->time_ns);
+	if (s->outside && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/' && m->path[1] != '/')
+		gdb_jit_poll_mapped(s->outside, (pid_t)m->pid);
+	task_events_mapping(session_task_events(s), m, time_ns);
 }
 
-static void on_task(struct session *s, const struct perf_event_header *h)
+static void on_task(struct session *s, const struct kernel_task *t)
 {
-	struct kernel_task t;
-
-	memcpy(&t, h, sizeof(t));
-	if (h->type == PERF_RECORD_FORK) {
-		session_attach_saw_fork(s, t.ptid, t.tid);
-		if (t.pid != t.ppid) {
+	if (t->header.type == PERF_RECORD_FORK) {
+		session_attach_saw_fork(s, t->ptid, t->tid);
+		if (t->pid != t->ppid) {
 			if (s->outside)
-				gdb_jit_poll_fork(s->outside, (pid_t)t.ppid, (pid_t)t.pid);
+				gdb_jit_poll_fork(s->outside, (pid_t)t->ppid, (pid_t)t->pid);
 			s->nr_processes++;
 		}
 	}
-	task_events_task(session_task_events(s), &t);
+	task_events_task(session_task_events(s), t);
 }
 
-static void on_comm(struct session *s, const struct perf_event_header *h, const struct record_id *id)
+static void on_comm(struct session *s, const struct kernel_comm *c, uint64_t time_ns)
 {
-	struct {
-		struct perf_event_header header;
-		uint32_t pid, tid;
-	} m;
-	const char *comm = (const char *)h + sizeof(m);
-	bool exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
-
-	memcpy(&m, h, sizeof(m));
-	if (exec && s->outside)
-		gdb_jit_poll_exec(s->outside, (pid_t)m.pid);
-	task_events_comm(session_task_events(s), m.pid, m.tid, exec, comm,
-			 strnlen(comm, h->size - sizeof(m) - s->layout.id_bytes), id->time_ns);
+	if (c->exec && s->outside)
+		gdb_jit_poll_exec(s->outside, (pid_t)c->pid);
+	task_events_comm(session_task_events(s), c, time_ns);
 }
 
 /* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
-static void on_lost(struct ring_context *c, const struct perf_event_header *h, size_t at, const struct record_id *id)
+static void on_lost(struct ring_context *c, const struct kernel_record *r)
 {
-	uint64_t lost;
-
-	memcpy(&lost, (const char *)h + at, sizeof(lost));
-	c->ring->lost += lost;
-	session_lose(c->session, LOSS_RING_FULL, id->pid, id->tid, lost);
+	c->ring->lost += r->lost;
+	session_lose(c->session, LOSS_RING_FULL, r->id.pid, r->id.tid, r->lost);
 }
 
 static void on_switch(struct session *s, const struct perf_event_header *h, const struct record_id *id)
@@ -131,47 +101,40 @@ static void on_switch(struct session *s, const struct perf_event_header *h, cons
 
 static void on_record(void *context, const struct perf_event_header *h)
 {
-	/* smallest size of what is read below, without the header and the record_id */
-	static const uint16_t least[] = {
-		[PERF_RECORD_MMAP2] = 64, [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_FORK] = 24,     [PERF_RECORD_EXIT] = 24,
-		[PERF_RECORD_LOST] = 16,  [PERF_RECORD_LOST_SAMPLES] = 8, [PERF_RECORD_THROTTLE] = 24,
-	};
 	struct ring_context *c = context;
 	struct session *s = c->session;
-	struct record_id id;
+	struct kernel_record r;
+	int ret;
 
 	if (h->type == PERF_RECORD_SAMPLE) {
 		on_sample(c, h);
 		return;
 	}
-	if (h->type != PERF_RECORD_SWITCH && (h->type >= sizeof(least) / sizeof(least[0]) || !least[h->type]))
-		return;
-	if (record_id(&s->layout, h, h->type == PERF_RECORD_SWITCH ? 0 : least[h->type], &id)) {
-		s->loss[LOSS_RING_BAD]++;
+	ret = kernel_record(&s->layout, h, &r);
+	if (ret) {
+		s->loss[LOSS_RING_BAD] += ret != -ENOENT;
 		return;
 	}
 	switch (h->type) {
 	case PERF_RECORD_MMAP2:
-		on_mmap2(s, h, &id);
+		on_mapping(s, &r.mapping, r.id.time_ns);
 		break;
 	case PERF_RECORD_COMM:
-		on_comm(s, h, &id);
+		on_comm(s, &r.comm, r.id.time_ns);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		on_task(s, h);
+		on_task(s, &r.task);
 		break;
-	case PERF_RECORD_LOST: /* id, lost */
-		on_lost(c, h, 16, &id);
-		break;
+	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		on_lost(c, h, 8, &id);
+		on_lost(c, &r);
 		break;
 	case PERF_RECORD_SWITCH:
-		on_switch(s, h, &id);
+		on_switch(s, h, &r.id);
 		break;
 	case PERF_RECORD_THROTTLE:
-		session_lose(s, LOSS_THROTTLED, id.pid, id.tid, 1);
+		session_lose(s, LOSS_THROTTLED, r.id.pid, r.id.tid, 1);
 		break;
 	}
 }

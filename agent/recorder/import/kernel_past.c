@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/import/kernel_past.h"
+
+#include "agent/recorder/images/kallsyms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void add_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
+{
+	struct kernel_mapping *g = &k->mapping[k->nr_mappings];
+
+	if (k->nr_mappings == KERNEL_MAPPINGS_MAX || name_bytes >= sizeof(g->name))
+		return;
+	*g = (struct kernel_mapping){ .address = address, .bytes = bytes };
+	for (size_t i = 0; i < name_bytes; i++)
+		g->name[i] = name[i] == '-' ? '_' : name[i];
+	k->nr_mappings++;
+}
+
+void kernel_past_mapping(struct kernel_past *k, const struct mapping *m)
+{
+	static const char own[] = "[kernel.kallsyms]";
+	const size_t own_bytes = sizeof(own) - 1;
+	const char *slash, *dot, *name = m->path;
+	size_t name_bytes = m->path_bytes;
+
+	if (name_bytes > own_bytes && memcmp(name, own, own_bytes) == 0) {
+		if (name_bytes - own_bytes >= sizeof(k->text_name))
+			return;
+		snprintf(k->text_name, sizeof(k->text_name), "%.*s", (int)(name_bytes - own_bytes), name + own_bytes);
+		k->text = m->offset;
+		k->build_id_bytes = m->build_id_bytes <= sizeof(k->build_id) ? (uint32_t)m->build_id_bytes : 0;
+		if (k->build_id_bytes)
+			memcpy(k->build_id, m->build_id, k->build_id_bytes);
+		return;
+	}
+	slash = memrchr(name, '/', name_bytes);
+	if (slash) {
+		name_bytes -= (size_t)(slash + 1 - name);
+		name = slash + 1;
+		dot = memchr(name, '.', name_bytes);
+		name_bytes = dot ? (size_t)(dot - name) : name_bytes;
+	} else if (name_bytes > 2 && name[0] == '[' && name[name_bytes - 1] == ']') {
+		name++;
+		name_bytes -= 2;
+	}
+	add_mapping(k, m->address, m->bytes, name, name_bytes);
+}
+
+void kernel_past_symbol(struct kernel_past *k, const struct kernel_symbol *s)
+{
+	if (s->kind == PERF_RECORD_KSYMBOL_TYPE_BPF)
+		add_mapping(k, s->address, s->bytes, "bpf", 3);
+}
+
+bool kernel_past_is_ours(void *context, const struct kallsyms *symbols, const char **why)
+{
+	struct kernel_past *k = context;
+	const struct perf_data_build_id *known = perf_data_find_build_id(k->data, "[kernel.kallsyms]", 17);
+	unsigned char id[KERNEL_BUILD_ID_BYTES];
+	size_t id_bytes = kernel_names_build_id(id);
+
+	if (known && !k->build_id_bytes) {
+		k->build_id_bytes = known->bytes <= sizeof(k->build_id) ? known->bytes : 0;
+		memcpy(k->build_id, known->id, k->build_id_bytes);
+	}
+	/* perf pads them to 20 bytes */
+	if (!k->build_id_bytes || !id_bytes || !k->text)
+		*why = "the file does not tell which build of the kernel was sampled (perf record -B, or through a pipe)";
+	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
+		*why = "another kernel was sampled than runs here: import where it was recorded";
+	else if (kallsyms_address(symbols, k->text_name) != k->text)
+		*why = "the kernel was at other addresses then (it has been started anew): import before that";
+	else
+		return true;
+	return false;
+}
+
+/* Modules come and go, and others may be in their places. */
+bool kernel_past_was_there(void *context, const struct kallsyms_function *f)
+{
+	const struct kernel_past *k = context;
+
+	if (!*f->module || strncmp(f->module, "__builtin__", 11) == 0)
+		return true;
+	for (uint32_t i = 0; i < k->nr_mappings; i++)
+		if (f->address - k->mapping[i].address < k->mapping[i].bytes && strcmp(f->module, k->mapping[i].name) == 0)
+			return true;
+	return false;
+}

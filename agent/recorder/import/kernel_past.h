@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel that a perf.data file was recorded under, as far as the file tells of it: is it the one that runs here, at the same
+ * addresses and with the same modules?  Only then do names of /proc/kallsyms fit.  Context: thread.
+ */
+#ifndef TAILOR_KERNEL_PAST_H
+#define TAILOR_KERNEL_PAST_H
+
+#include "agent/recorder/images/kernel_names.h"
+#include "agent/recorder/import/perf_data.h"
+#include "agent/recorder/perf/kernel_record.h"
+
+#define KERNEL_MAPPINGS_MAX 1024u /* modules and BPF programs */
+
+struct kernel_mapping {
+	uint64_t address, bytes;
+	char name[64]; /* of the module as the kernel has it; "bpf" */
+};
+
+/* What the file tells of its kernel. */
+struct kernel_past {
+	const struct perf_data *data;
+	char text_name[16]; /* the symbol that its code begins at, ... */
+	uint64_t text;	    /* ... and where that was; 0: not told */
+	unsigned char build_id[KERNEL_BUILD_ID_BYTES];
+	uint32_t build_id_bytes;
+	struct kernel_mapping mapping[KERNEL_MAPPINGS_MAX];
+	uint32_t nr_mappings;
+};
+
+/* A mapping of the kernel's: its own ("[kernel.kallsyms]_text", whose offset is where that symbol is), or a module's
+ * ("[nf_tables]", ".../nf-tables.ko.zst"). */
+void kernel_past_mapping(struct kernel_past *k, const struct mapping *m);
+/* A BPF program. */
+void kernel_past_symbol(struct kernel_past *k, const struct kernel_symbol *s);
+
+/* kernel_names_origin's questions; context is the kernel_past. */
+bool kernel_past_is_ours(void *context, const struct kallsyms *symbols, const char **why);
+bool kernel_past_was_there(void *context, const struct kallsyms_function *f);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of the kernel that are no samples: mappings, names, tasks, switches, losses.  The same for live rings and for perf's
+ * files.  Nothing is copied: pointers lead into the record.  Layout: linux/perf_event.h, enum perf_event_type.  Context: any.
+ */
+#ifndef TAILOR_KERNEL_RECORD_H
+#define TAILOR_KERNEL_RECORD_H
+
+#include "agent/recorder/perf/record.h"
+
+#include <stddef.h>
+
+struct mapping {
+	uint32_t pid, tid, prot;
+	uint64_t address, bytes, offset;
+	const char *path; /* path_bytes of it; not ended */
+	size_t path_bytes;
+	const unsigned char *build_id; /* NULL: not told */
+	size_t build_id_bytes;	       /* at most 20 */
+};
+
+struct kernel_comm {
+	uint32_t pid, tid;
+	bool exec; /* because of another program */
+	const char *name; /* bytes of it; not ended */
+	size_t bytes;
+};
+
+/* As PERF_RECORD_FORK and PERF_RECORD_EXIT have them. */
+struct kernel_task {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time_ns;
+};
+
+struct kernel_symbol {
+	uint64_t address;
+	uint32_t bytes;
+	uint16_t kind, flags; /* kind: PERF_RECORD_KSYMBOL_TYPE_... */
+};
+
+struct kernel_record {
+	struct record_id id;
+	union { /* by the header's type */
+		struct mapping mapping;	     /* MMAP (of data: not executable), MMAP2 */
+		struct kernel_comm comm;     /* COMM */
+		struct kernel_task task;     /* FORK, EXIT */
+		uint64_t lost;		     /* LOST, LOST_SAMPLES: how many */
+		struct kernel_symbol symbol; /* KSYMBOL */
+	};
+};
+
+/* Is it one of those?  (Others: THROTTLE, SWITCH, SWITCH_CPU_WIDE, which have an id only.) */
+bool kernel_record_is_known(uint32_t type);
+/* 0; -ENOENT: another type; -EBADMSG: it ends before it should, and *out is not to be used. */
+int kernel_record(const struct record_layout *l, const struct perf_event_header *h, struct kernel_record *out);
+
+#endif
