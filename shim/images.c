@@ -23,14 +23,14 @@
 #define SEGMENTS_MAX 16
 #define FILE_BYTES_MAX (16 << 20)
 
-struct fde_index {
+struct known_object {
 	uintptr_t bias;
 	const void *headers;
 	uint32_t generation; /* of the look that saw it last; 0: free */
 	bool late; /* was loaded while the program ran */
 };
 
-static struct fde_index table[KNOWN_MAX];
+static struct known_object table[KNOWN_MAX];
 static size_t nr_known;
 static uint32_t generation;
 static uint64_t seen_loads = ~0ull, seen_unloads = ~0ull;
@@ -172,7 +172,7 @@ static int look_at(void *context, const struct object *o)
 		}
 	for (size_t i = 0; i <= nr_known && i < KNOWN_MAX; i++)
 		if (!table[i].generation) {
-			table[i] = (struct fde_index){ o->bias, o->headers, generation, generation > 1 };
+			table[i] = (struct known_object){ o->bias, o->headers, generation, generation > 1 };
 			if (i == nr_known)
 				nr_known++;
 			announce(o, table[i].late);

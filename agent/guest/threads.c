@@ -110,7 +110,7 @@ static struct start *take_slot(void)
 	return NULL;
 }
 
-static struct start unwind_step_pool(struct start *slot)
+static struct start leave_pool(struct start *slot)
 {
 	struct start s = *slot;
 
@@ -124,14 +124,14 @@ static struct start unwind_step_pool(struct start *slot)
 
 static void *start_thread(void *slot)
 {
-	struct start s = unwind_step_pool(slot);
+	struct start s = leave_pool(slot);
 
 	return s.function(s.argument);
 }
 
 static int start_c11(void *slot)
 {
-	struct start s = unwind_step_pool(slot);
+	struct start s = leave_pool(slot);
 
 	return s.function_c11(s.argument);
 }

@@ -2,6 +2,7 @@
 #include "agent/recorder/images/images.h"
 
 #include "agent/recorder/images/elf_prune.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +70,7 @@ struct images {
 	struct image *image[BUCKETS];
 	struct image *needed; /* those whose file is to be written */
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
-	size_t nr_keys, keys_capacity;
+	uint32_t nr_keys, keys_capacity;
 };
 
 int images_create(bool frames, struct images **out)
@@ -412,15 +413,8 @@ static bool add_key(struct images *i, const char *key)
 	for (size_t n = 0; n < i->nr_keys; n++)
 		if (strcmp(i->key[n], key) == 0)
 			return false;
-	if (i->nr_keys == i->keys_capacity) {
-		size_t capacity = i->keys_capacity ? 2 * i->keys_capacity : 64;
-		void *bigger = realloc(i->key, capacity * sizeof(*i->key));
-
-		if (!bigger)
-			return true; /* written twice at worst */
-		i->key = bigger;
-		i->keys_capacity = capacity;
-	}
+	if (!GROW(i->key, i->nr_keys, i->keys_capacity))
+		return true; /* written twice at worst */
 	snprintf(i->key[i->nr_keys++], KEY_BYTES, "%s", key);
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "agent/recorder/import/perf_data.h"
 
 #include "agent/recorder/import/perf_packed.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -186,15 +187,8 @@ static int add_build_id(struct perf_data *p, struct place record)
 
 	if (!at)
 		return 0;
-	if (p->nr_build_ids == p->build_ids_capacity) {
-		uint32_t capacity = p->build_ids_capacity ? 2 * p->build_ids_capacity : 64;
-		struct perf_data_build_id *bigger = realloc(p->build_id, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		p->build_id = bigger;
-		p->build_ids_capacity = capacity;
-	}
+	if (!GROW(p->build_id, p->nr_build_ids, p->build_ids_capacity))
+		return -ENOMEM;
 	b = &p->build_id[p->nr_build_ids++];
 	memset(b, 0, sizeof(*b));
 	memcpy(&h, at, sizeof(h));

@@ -6,6 +6,7 @@
 #include "agent/recorder/jit_files/page_reader.h"
 #include "agent/recorder/jit_files/perf_map.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/grow.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -146,15 +147,8 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 
 	if (w || f->nr >= WATCHED_MAX)
 		return w;
-	if (f->nr == f->capacity) {
-		uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
-		struct watched **bigger = realloc(f->watched, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		f->watched = bigger;
-		f->capacity = capacity;
-	}
+	if (!GROW(f->watched, f->nr, f->capacity))
+		return NULL;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;

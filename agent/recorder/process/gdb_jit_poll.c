@@ -39,7 +39,7 @@ struct descriptor {
 	uint64_t relevant, first;
 };
 
-struct fde_index {
+struct known_entry {
 	uint64_t entry; /* 0: free slot */
 	uint64_t symfile, bytes;
 	unsigned tries; /* TRIES_MAX: it is in the trace, or was given up */
@@ -48,7 +48,7 @@ struct fde_index {
 struct list {
 	uint64_t address; /* of the descriptor */
 	struct descriptor seen;
-	struct fde_index *known; /* open addressing; capacity is a power of two */
+	struct known_entry *known; /* open addressing; capacity is a power of two */
 	size_t nr, capacity;
 	uint64_t whole_ns; /* when all of it was walked */
 };
@@ -143,7 +143,7 @@ void gdb_jit_poll_remove(struct gdb_jit_poll *o, pid_t pid)
 
 /* ------------------------------------------------------------------------------------------------ known entries */
 
-static struct fde_index *fde_index_slot(struct fde_index *known, size_t capacity, uint64_t entry)
+static struct known_entry *known_slot(struct known_entry *known, size_t capacity, uint64_t entry)
 {
 	size_t i = (size_t)(entry * 0x9e3779b97f4a7c15ull >> 20) & (capacity - 1);
 
@@ -154,33 +154,33 @@ static struct fde_index *fde_index_slot(struct fde_index *known, size_t capacity
 
 static bool is_known(const struct list *l, uint64_t at, const struct entry *e)
 {
-	const struct fde_index *k = l->capacity ? fde_index_slot(l->known, l->capacity, at) : NULL;
+	const struct known_entry *k = l->capacity ? known_slot(l->known, l->capacity, at) : NULL;
 
 	return k && k->entry && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
 }
 
 /* NULL: no memory. */
-static struct fde_index *remember(struct list *l, uint64_t at, const struct entry *e)
+static struct known_entry *remember(struct list *l, uint64_t at, const struct entry *e)
 {
-	struct fde_index *k;
+	struct known_entry *k;
 
 	if (2 * (l->nr + 1) > l->capacity) {
 		size_t capacity = l->capacity ? 2 * l->capacity : 64;
-		struct fde_index *bigger = calloc(capacity, sizeof(*bigger));
+		struct known_entry *bigger = calloc(capacity, sizeof(*bigger));
 
 		if (!bigger)
 			return NULL;
 		for (size_t i = 0; i < l->capacity; i++)
 			if (l->known[i].entry)
-				*fde_index_slot(bigger, capacity, l->known[i].entry) = l->known[i];
+				*known_slot(bigger, capacity, l->known[i].entry) = l->known[i];
 		free(l->known);
 		l->known = bigger;
 		l->capacity = capacity;
 	}
-	k = fde_index_slot(l->known, l->capacity, at);
+	k = known_slot(l->known, l->capacity, at);
 	l->nr += !k->entry;
 	if (!k->entry || k->symfile != e->symfile || k->bytes != e->symfile_bytes)
-		*k = (struct fde_index){ at, e->symfile, e->symfile_bytes, 0 };
+		*k = (struct known_entry){ at, e->symfile, e->symfile_bytes, 0 };
 	return k;
 }
 
@@ -221,7 +221,7 @@ static bool copy_elf(struct gdb_jit_poll *o, pid_t pid, const struct entry *e)
 
 static void take_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, uint64_t time_ns)
 {
-	struct fde_index *k;
+	struct known_entry *k;
 	struct entry e;
 
 	if (proc_mem_read(p->living, at, &e, sizeof(e)) || is_known(l, at, &e))

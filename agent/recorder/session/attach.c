@@ -13,6 +13,8 @@
  */
 #include "agent/recorder/session/internal.h"
 
+#include "jitreg/base/grow.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +43,7 @@ struct attaching {
 	int *ring_fd; /* per CPU; -1: offline, or not yet */
 	bool have_rings;
 	uint32_t *threads; /* listed last */
-	size_t nr_threads, threads_capacity;
+	uint32_t nr_threads, threads_capacity;
 	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
 	uint32_t at_hand;
 	bool has_inherited; /* ... it has them all from who made it */
@@ -83,16 +85,9 @@ static int list_threads(struct attaching *a)
 
 		if (!tid)
 			continue;
-		if (a->nr_threads == a->threads_capacity) {
-			size_t capacity = a->threads_capacity ? 2 * a->threads_capacity : 64;
-			uint32_t *bigger = realloc(a->threads, capacity * sizeof(*bigger));
-
-			if (!bigger) {
-				closedir(dir);
-				return -ENOMEM;
-			}
-			a->threads = bigger;
-			a->threads_capacity = capacity;
+		if (!GROW(a->threads, a->nr_threads, a->threads_capacity)) {
+			closedir(dir);
+			return -ENOMEM;
 		}
 		a->threads[a->nr_threads++] = tid;
 	}
@@ -123,15 +118,8 @@ static void drain_rings(struct session *s)
 
 static int remember(struct session *s, int fd, int ring_fd, uint32_t event)
 {
-	if (s->nr_attached == s->attached_capacity) {
-		size_t capacity = s->attached_capacity ? 2 * s->attached_capacity : 64;
-		struct attached *bigger = realloc(s->attached, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		s->attached = bigger;
-		s->attached_capacity = capacity;
-	}
+	if (!GROW(s->attached, s->nr_attached, s->attached_capacity))
+		return -ENOMEM;
 	s->attached[s->nr_attached++] = (struct attached){ fd, ring_fd, event };
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/grow.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ struct relation {
 
 struct tree {
 	struct relation *of;
-	size_t nr, capacity;
+	uint32_t nr, capacity;
 };
 
 static bool read_relation(pid_t pid, struct relation *r)
@@ -62,15 +63,8 @@ static struct relation *find_relation(struct tree *t, pid_t pid)
 
 static int add_relation(struct tree *t, const struct relation *r)
 {
-	if (t->nr == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 256;
-		struct relation *bigger = realloc(t->of, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		t->of = bigger;
-		t->capacity = capacity;
-	}
+	if (!GROW(t->of, t->nr, t->capacity))
+		return -ENOMEM;
 	t->of[t->nr++] = *r;
 	return 0;
 }

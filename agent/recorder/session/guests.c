@@ -2,6 +2,8 @@
 /* The guests: who they are, what they say in their logs, and the threads that they hand over. */
 #include "agent/recorder/session/internal.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -192,15 +194,8 @@ static struct guest *new_guest(struct session *s)
 	for (size_t i = 0; i < s->nr_guests; i++)
 		if (!s->guest[i].log.head)
 			return &s->guest[i];
-	if (s->nr_guests == s->guests_capacity) {
-		size_t capacity = s->guests_capacity ? 2 * s->guests_capacity : 16;
-		struct guest *bigger = realloc(s->guest, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		s->guest = bigger;
-		s->guests_capacity = capacity;
-	}
+	if (!GROW(s->guest, s->nr_guests, s->guests_capacity))
+		return NULL;
 	return &s->guest[s->nr_guests++];
 }
 

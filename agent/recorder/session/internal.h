@@ -76,14 +76,14 @@ struct session {
 	struct ring *ring;
 	size_t nr_rings, rings_capacity, rings_budget;
 	struct signal_event *signal_event;
-	size_t nr_signal_events, signal_events_capacity;
+	uint32_t nr_signal_events, signal_events_capacity;
 	uint64_t looked_at_signal_events_ns;
 	struct attached *attached; /* events beside the rings' own */
-	size_t nr_attached, attached_capacity;
+	uint32_t nr_attached, attached_capacity;
 	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct gdb_jit_poll *outside; /* NULL: all processes speak for themselves */
 	struct guest *guest;
-	size_t nr_guests, guests_capacity;
+	uint32_t nr_guests, guests_capacity;
 	struct pollfd *poll; /* socket, signals, then a ring each */
 	size_t poll_capacity, nr_polled_rings;
 	int socket, signals, control;

@@ -5,6 +5,8 @@
  */
 #include "agent/recorder/session/internal.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,15 +182,8 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 
 int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid)
 {
-	if (s->nr_signal_events == s->signal_events_capacity) {
-		size_t capacity = s->signal_events_capacity ? 2 * s->signal_events_capacity : 64;
-		struct signal_event *bigger = realloc(s->signal_event, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		s->signal_event = bigger;
-		s->signal_events_capacity = capacity;
-	}
+	if (!GROW(s->signal_event, s->nr_signal_events, s->signal_events_capacity))
+		return -ENOMEM;
 	s->signal_event[s->nr_signal_events++] = (struct signal_event){ fd, pid, tid };
 	if (!s->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
