@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <elf.h>
@@ -111,7 +112,7 @@ static void survives_lists_that_make_no_sense(void **state)
 	look(0, 0);
 }
 
-static int first_mapping(void *base, const struct proc_mem_mapping *m)
+static int first_mapping(void *base, const struct proc_mapping *m)
 {
 	char magic[SELFMAG];
 
@@ -121,7 +122,7 @@ static int first_mapping(void *base, const struct proc_mem_mapping *m)
 	return 1;
 }
 
-static int c_library(void *base, const struct proc_mem_mapping *m)
+static int c_library(void *base, const struct proc_mapping *m)
 {
 	return strstr(m->path, "/libc.so.6") ? first_mapping(base, m) : 0;
 }
@@ -132,10 +133,10 @@ static void finds_symbols(void **state)
 	unsigned char byte;
 
 	(void)state;
-	assert_int_equal(proc_mem_each_mapping(getpid(), first_mapping, &program), 1);
+	assert_int_equal(proc_each_mapping(getpid(), first_mapping, &program), 1);
 	assert_int_equal(proc_mem_find_program_symbol(getpid(), program, "__jit_debug_descriptor"), (uintptr_t)&__jit_debug_descriptor);
 	assert_int_equal(proc_mem_find_program_symbol(getpid(), program, "no_such_symbol"), 0);
-	if (proc_mem_each_mapping(getpid(), c_library, &library) == 1) { /* a sanitizer may stand before it */
+	if (proc_each_mapping(getpid(), c_library, &library) == 1) { /* a sanitizer may stand before it */
 		assert_true(proc_mem_find_symbol(getpid(), library, "qsort") > library);
 		assert_int_equal(proc_mem_find_symbol(getpid(), library, "no_such_symbol"), 0);
 	}

@@ -3,7 +3,7 @@
 
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/process/attach_target.h"
-#include "agent/recorder/process/proc_number.h"
+#include "agent/recorder/process/proc_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,25 +23,6 @@
 #define CAP_PERFMON 38
 #endif
 
-/* The rest of the line of /proc/... that begins with key; "": there is none. */
-static void read_line(const char *path, const char *key, char *to, size_t bytes)
-{
-	FILE *f = fopen(path, "re");
-	char line[4096];
-
-	to[0] = 0;
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, key, strlen(key)) == 0) {
-			const char *value = line + strlen(key);
-
-			value += strspn(value, " \t:");
-			snprintf(to, bytes, "%.*s", (int)strcspn(value, "\n"), value);
-			break;
-		}
-	if (f)
-		fclose(f);
-}
-
 static bool has_capability(uint64_t effective, int capability)
 {
 	return effective >> capability & 1;
@@ -58,7 +39,7 @@ static void look_at_user(struct doctor *d)
 	} of_use[] = { { CAP_PERFMON, "perfmon" }, { CAP_SYS_ADMIN, "sys_admin" }, { CAP_SYS_PTRACE, "sys_ptrace" },
 		       { CAP_IPC_LOCK, "ipc_lock" } };
 
-	read_line("/proc/self/status", "CapEff", text, sizeof(text));
+	proc_value("/proc/self/status", "CapEff", text, sizeof(text));
 	effective = strtoull(text, NULL, 16);
 	d->root = geteuid() == 0;
 	d->perfmon = has_capability(effective, CAP_PERFMON) || has_capability(effective, CAP_SYS_ADMIN);
@@ -68,7 +49,7 @@ static void look_at_user(struct doctor *d)
 			snprintf(held + strlen(held), sizeof(held) - strlen(held), "%s%s", *held ? ", " : "", of_use[i].name);
 	doctor_add(d, "machine", "user", DOCTOR_FACT, "%s (%d); capabilities that matter: %s", p ? p->pw_name : "", (int)geteuid(),
 		   *held ? held : "none");
-	read_line("/proc/self/status", "Seccomp", text, sizeof(text));
+	proc_value("/proc/self/status", "Seccomp", text, sizeof(text));
 	d->seccomp = atoi(text) == 2;
 	if (d->seccomp)
 		doctor_add(d, "machine", "seccomp", DOCTOR_FACT, "a filter of system calls is on this process");
@@ -82,8 +63,8 @@ static void look_at_kernel(struct doctor *d)
 	long long value;
 
 	uname(&u);
-	read_line("/proc/cpuinfo", "model name", model, sizeof(model));
-	read_line("/proc/cpuinfo", "flags", flags, sizeof(flags));
+	proc_value("/proc/cpuinfo", "model name", model, sizeof(model));
+	proc_value("/proc/cpuinfo", "flags", flags, sizeof(flags));
 	d->virtual_machine = strstr(flags, " hypervisor");
 	event_pmu_read(&pmu);
 	doctor_add(d, "machine", "kernel", DOCTOR_FACT, "Linux %s, %s", u.release, u.machine);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/guests/handshake.h"
 
+#include "agent/recorder/process/proc_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,22 +59,9 @@ int handshake_listen(const char *name, struct diag *d)
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[32], text[512];
-	const char *at;
-	ssize_t n;
-	int fd, ppid = 0;
+	struct proc_stat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	at = strrchr(text, ')'); /* the name before it may hold anything */
-	return at && sscanf(at + 1, " %*c %d", &ppid) == 1 ? ppid : 0;
+	return proc_stat(pid, 0, &s) ? s.parent : 0;
 }
 
 static int is_descendant(pid_t pid, pid_t root)

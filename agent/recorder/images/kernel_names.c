@@ -2,7 +2,7 @@
 #include "agent/recorder/images/kernel_names.h"
 
 #include "agent/recorder/images/kallsyms.h"
-#include "agent/recorder/process/proc_number.h"
+#include "agent/recorder/process/proc_file.h"
 
 #include <elf.h>
 #include <errno.h>

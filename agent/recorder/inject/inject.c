@@ -6,6 +6,7 @@
  */
 #include "agent/recorder/inject/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <dirent.h>
@@ -25,17 +26,12 @@ static bool may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
 {
 	unsigned long long call, argument[4];
 	char path[96], text[256];
-	const char *at;
+	struct proc_stat s;
 	FILE *f;
 	bool may;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	f = fopen(path, "re");
-	at = f && fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
-	if (f)
-		fclose(f);
-	may = at && at[1] == ' ' && (at[2] == 'R' || (after_ms >= SLEEPERS_MS && at[2] == 'S'));
-	if (may && at[2] == 'S') {
+	may = proc_stat(pid, tid, &s) && (s.state == 'R' || (after_ms >= SLEEPERS_MS && s.state == 'S'));
+	if (may && s.state == 'S') {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 		f = fopen(path, "re");
 		may = f && fgets(text, sizeof(text), f) &&

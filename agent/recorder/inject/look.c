@@ -2,6 +2,7 @@
 /* What is known of a process before it is touched: the reasons not to. */
 #include "agent/recorder/inject/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <errno.h>
@@ -30,27 +31,6 @@ bool inject_find_library(char *path, size_t bytes)
 	return false;
 }
 
-/* The rest of a line of /proc/PID/status behind key, or "". */
-static void read_status_line(pid_t pid, const char *key, char *value, size_t bytes)
-{
-	char path[64], line[512];
-	FILE *f;
-
-	*value = 0;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, key, strlen(key)) == 0) {
-			char *at = line + strlen(key);
-
-			at += strspn(at, " \t");
-			at[strcspn(at, "\n")] = 0;
-			snprintf(value, bytes, "%s", at);
-		}
-	if (f)
-		fclose(f);
-}
-
 static bool is_same_file(const char *here_path, const char *there_path)
 {
 	struct stat here, there;
@@ -62,7 +42,7 @@ static bool is_same_file(const char *here_path, const char *there_path)
 static int look(const struct attach_target *t, const char *library, struct diag *d)
 {
 	struct inject_process p;
-	char text[256], path[PATH_MAX + 64];
+	char text[256], status[32], path[PATH_MAX + 64];
 	int pid = (int)t->pid, late = 0;
 
 	if (t->is_32_bit)
@@ -74,11 +54,12 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 				 "without --inject", pid, (int)t->tracer);
 	if (t->state == 'T' || t->state == 't')
 		return diag_fail(d, EBUSY, "process %d is stopped; let it go on first (kill -CONT %d)", pid, pid);
-	read_status_line(t->living, "Seccomp:", text, sizeof(text));
+	snprintf(status, sizeof(status), "/proc/%d/status", (int)t->living);
+	proc_value(status, "Seccomp:", text, sizeof(text));
 	if (*text && *text != '0')
 		return diag_fail(d, EPERM, "process %d forbids itself system calls (seccomp), and dies of those that the agent needs; "
 				 "attach without --inject", pid);
-	read_status_line(t->living, "x86_Thread_features:", text, sizeof(text));
+	proc_value(status, "x86_Thread_features:", text, sizeof(text));
 	if (strstr(text, "shstk"))
 		return diag_fail(d, ENOTSUP, "process %d has a shadow stack, on which no call can be put; attach without --inject", pid);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);

@@ -2,6 +2,7 @@
 /* Where dlopen and other things are in a process, and which of its code may hold locks that dlopen takes.  Knows x86-64. */
 #include "agent/recorder/inject/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <dlfcn.h>
@@ -94,7 +95,7 @@ bool inject_loader_is_free(const struct inject_process *p)
 	return true;
 }
 
-static void learn_object(struct learning *l, const struct proc_mem_mapping *m)
+static void learn_object(struct learning *l, const struct proc_mapping *m)
 {
 	const char *slash = strrchr(m->path, '/'), *name = slash ? slash + 1 : m->path;
 	bool libc = starts(name, "libc.so") || starts(name, "libc-2.");
@@ -125,7 +126,7 @@ static void learn_object(struct learning *l, const struct proc_mem_mapping *m)
 }
 
 /* What signal handlers return to. */
-static void find_sigreturn(struct inject_process *p, const struct proc_mem_mapping *m)
+static void find_sigreturn(struct inject_process *p, const struct proc_mapping *m)
 {
 	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	size_t bytes = m->end - m->start;
@@ -136,7 +137,7 @@ static void find_sigreturn(struct inject_process *p, const struct proc_mem_mappi
 	free(text);
 }
 
-static int learn_mapping(void *context, const struct proc_mem_mapping *m)
+static int learn_mapping(void *context, const struct proc_mapping *m)
 {
 	struct learning *l = context;
 	struct inject_process *p = l->p;
@@ -167,11 +168,11 @@ int inject_process_learn(struct inject_process *p, pid_t pid)
 	int ret;
 
 	*p = (struct inject_process){ .pid = pid };
-	ret = proc_mem_each_mapping(pid, learn_mapping, &l);
+	ret = proc_each_mapping(pid, learn_mapping, &l);
 	return ret > 0 ? -E2BIG : ret;
 }
 
-static int find_agent(void *context, const struct proc_mem_mapping *m)
+static int find_agent(void *context, const struct proc_mapping *m)
 {
 	const char *slash = strrchr(m->path, '/');
 
@@ -183,7 +184,7 @@ static int find_agent(void *context, const struct proc_mem_mapping *m)
 
 bool inject_process_find_agent(struct inject_process *p)
 {
-	return proc_mem_each_mapping(p->pid, find_agent, p) == 1;
+	return proc_each_mapping(p->pid, find_agent, p) == 1;
 }
 
 bool inject_process_is_known(const struct inject_process *p)

@@ -11,6 +11,7 @@
  */
 #include "agent/recorder/inject/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <errno.h>
@@ -118,19 +119,9 @@ static bool sleeps_here(const struct inject_thread *t)
 /* Signals that wait to be delivered to it: the kernel then does with the call what it should. */
 static bool awaits_signal(const struct inject_thread *t)
 {
-	char path[64], line[256];
-	unsigned long long set, pending = 0;
-	FILE *f;
+	struct proc_status s;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)t->process->pid, (int)t->tid);
-	f = fopen(path, "re");
-	if (!f)
-		return true;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "SigPnd: %llx", &set) == 1 || sscanf(line, "ShdPnd: %llx", &set) == 1)
-			pending |= set;
-	fclose(f);
-	return pending & ~t->mask;
+	return proc_status(t->process->pid, t->tid, &s) || s.pending_signals & ~t->mask;
 }
 
 bool inject_must_call_anew(const struct inject_thread *t)
@@ -148,7 +139,7 @@ struct finding {
 	bool is_first; /* the first thread's, which grows */
 };
 
-static int find_stack(void *context, const struct proc_mem_mapping *m)
+static int find_stack(void *context, const struct proc_mapping *m)
 {
 	struct finding *f = context;
 	uint64_t at = f->t->registers.rsp, own = f->t->registers.fs_base;
@@ -234,6 +225,6 @@ bool inject_is_safe(struct inject_thread *t)
 			return false;
 	if (proc_mem_read(p->pid, p->r_debug + 24, &r_state, sizeof(r_state)) || r_state != 0 || !inject_loader_is_free(p))
 		return false;
-	return !is_in_sequence(t) && proc_mem_each_mapping(p->pid, find_stack, &f) == 1 && has_room(&f) &&
+	return !is_in_sequence(t) && proc_each_mapping(p->pid, find_stack, &f) == 1 && has_room(&f) &&
 	       !is_in_handler(t, f.stack.end) && !awaits_signal(t);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/jit_files/jit_sources.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <errno.h>
@@ -164,7 +165,7 @@ static int look_at_file(struct look *l, const char *path)
 	return 0;
 }
 
-static int on_mapping(void *context, const struct proc_mem_mapping *m)
+static int on_mapping(void *context, const struct proc_mapping *m)
 {
 	struct look *l = context;
 
@@ -193,7 +194,7 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct c
 
 	if (!l.pid)
 		return -ESRCH;
-	ret = proc_mem_each_mapping(l.pid, on_mapping, &l);
+	ret = proc_each_mapping(l.pid, on_mapping, &l);
 	if (ret < 0)
 		return ret;
 	identity = proc_mem_identify(pid);

@@ -3,6 +3,7 @@
 #include "agent/recorder/jit_files/page_reader.h"
 
 #include "agent/recorder/jit_files/jitdump.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <stdlib.h>
@@ -151,14 +152,14 @@ static void read_page(struct page_reader *r, struct trace_writer *w, const struc
 	trace_record_end(w);
 }
 
-static bool is_generated(const struct proc_mem_mapping *m)
+static bool is_generated(const struct proc_mapping *m)
 {
 	return (m->prot & PROT_EXEC) && (m->path[0] != '/' || strncmp(m->path, "/memfd:", 7) == 0 ||
 					  strncmp(m->path, "/dev/zero", 9) == 0) && strcmp(m->path, "[vdso]") != 0 &&
 	       strcmp(m->path, "[vsyscall]") != 0;
 }
 
-static int on_mapping(void *context, const struct proc_mem_mapping *m)
+static int on_mapping(void *context, const struct proc_mapping *m)
 {
 	const struct reading *g = context;
 
@@ -196,7 +197,7 @@ void page_reader_drain(struct page_reader *r, struct trace_writer *w, bool last)
 			;
 		thread = proc_mem_living_thread((pid_t)r->wanted[first].pid);
 		if (thread)
-			proc_mem_each_mapping(thread, on_mapping, &(struct reading){ r, w, first, end - first });
+			proc_each_mapping(thread, on_mapping, &(struct reading){ r, w, first, end - first });
 	}
 	r->nr_wanted = 0;
 }

@@ -2,7 +2,7 @@
 /* The ladder: the best of what was asked for that this machine opens, and that counts. */
 #include "agent/recorder/perf/event_internal.h"
 
-#include "agent/recorder/process/proc_number.h"
+#include "agent/recorder/process/proc_file.h"
 
 #include <errno.h>
 #include <stdio.h>

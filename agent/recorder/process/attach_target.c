@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/attach_target.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <elf.h>
@@ -30,38 +31,6 @@ static void __attribute__((format(printf, 2, 3))) notice(struct attach_target *t
 	va_start(list, format);
 	vsnprintf(t->notice[t->nr_notices++], sizeof(t->notice[0]), format, list);
 	va_end(list);
-}
-
-struct status {
-	long tgid, uid, tracer, parent;
-	pid_t own_pid;
-	char state;
-	bool has_memory;
-};
-
-static int read_status(pid_t pid, struct status *s)
-{
-	char path[64], line[512];
-	FILE *f;
-
-	*s = (struct status){ .tgid = pid, .uid = -1, .own_pid = pid };
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "State:", 6) == 0)
-			s->state = line[6 + strspn(line + 6, " \t")];
-		else if (strncmp(line, "NSpid:", 6) == 0 && strrchr(line, '\t'))
-			s->own_pid = atoi(strrchr(line, '\t')); /* the innermost comes last */
-		else if (strncmp(line, "VmSize:", 7) == 0)
-			s->has_memory = true;
-		else if (sscanf(line, "Tgid: %ld", &s->tgid) != 1 && sscanf(line, "Uid: %ld", &s->uid) != 1 &&
-			 sscanf(line, "PPid: %ld", &s->parent) != 1)
-			sscanf(line, "TracerPid: %ld", &s->tracer);
-	}
-	fclose(f);
-	return s->state ? 0 : -ESRCH;
 }
 
 static const char *user_name(long uid, char text[32])
@@ -98,7 +67,7 @@ static void look_at_program(struct attach_target *t)
 	close(fd);
 }
 
-static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
+static int look_at_mapping(void *context, const struct proc_mapping *m)
 {
 	struct attach_target *t = context;
 	const char *name = strrchr(m->path, '/');
@@ -107,43 +76,43 @@ static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
 	return t->has_agent;
 }
 
-static int refuse_other(pid_t pid, const struct status *s, struct diag *d)
+static int refuse_other(pid_t pid, const struct proc_status *s, struct diag *d)
 {
 	char user[32];
 
-	if (s->uid >= 0 && (uid_t)s->uid != geteuid())
+	if (s->user >= 0 && (uid_t)s->user != geteuid())
 		return diag_fail(d, EACCES, "process %d belongs to %s; run tailor as that user, or as root (sudo tailor attach %d)",
-				 (int)pid, user_name(s->uid, user), (int)pid);
+				 (int)pid, user_name(s->user, user), (int)pid);
 	return diag_fail(d, EACCES, "process %d may not be looked into: it is setuid, in another user namespace, or protected "
 			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside of its container", (int)pid);
 }
 
 int attach_target_failed(const struct attach_target *t, int ret, struct diag *d)
 {
-	struct status s;
+	struct proc_status s;
 
 	/* its memory goes first, then it is a zombie, then nothing: what was read of it in between is about nobody */
-	if (d->text[0] && read_status(t->living, &s) == 0 && s.has_memory)
+	if (d->text[0] && proc_status(t->living, 0, &s) == 0 && s.has_memory)
 		return ret;
 	return diag_fail(d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)t->pid);
 }
 
 int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
 {
-	struct status s, of_thread;
+	struct proc_status s, of_thread;
 	pid_t living;
 	int ret;
 
 	*t = (struct attach_target){ .pid = pid };
-	ret = pid > 0 ? read_status(pid, &s) : -ESRCH;
+	ret = pid > 0 ? proc_status(pid, 0, &s) : -ESRCH;
 	if (ret == -ESRCH)
 		return diag_fail(d, ESRCH, "there is no process %d; `ps` lists those that this user sees (in a container, it must "
 				 "be the number that `ps` shows inside)", (int)pid);
 	if (ret)
 		return diag_fail(d, -ret, "process %d cannot be looked at: %s; run tailor as root", (int)pid, strerror(-ret));
-	if (s.tgid != pid)
-		return diag_fail(d, EINVAL, "%d is a thread of process %ld; attach to that: tailor attach %ld", (int)pid, s.tgid,
-				 s.tgid);
+	if (s.process != pid)
+		return diag_fail(d, EINVAL, "%d is a thread of process %ld; attach to that: tailor attach %ld", (int)pid, s.process,
+				 s.process);
 	if (pid == getpid())
 		return diag_fail(d, EINVAL, "process %d is this command itself; choose another one", (int)pid);
 	living = proc_mem_living_thread(pid);
@@ -151,7 +120,7 @@ int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
 		return diag_fail(d, ESRCH, "process %d has ended (its parent has not waited for it yet); start it again with "
 				 "`tailor run`", (int)pid);
 	if (living != pid) /* its first thread has ended, others go on */
-		s.has_memory = read_status(living, &of_thread) == 0 && of_thread.has_memory;
+		s.has_memory = proc_status(living, 0, &of_thread) == 0 && of_thread.has_memory;
 	if (!s.has_memory && pid != KERNEL_THREADS_PARENT && s.parent != KERNEL_THREADS_PARENT)
 		return diag_fail(d, ESRCH, "process %d has ended; start it again with `tailor run`", (int)pid);
 	if (!s.has_memory)
@@ -161,7 +130,7 @@ int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
 	t->tracer = (pid_t)s.tracer;
 	/* the same question as perf_event_open(2)'s: may we read it? */
 	t->living = living;
-	ret = proc_mem_each_mapping(living, look_at_mapping, t);
+	ret = proc_each_mapping(living, look_at_mapping, t);
 	if (ret == -EACCES || ret == -EPERM)
 		return refuse_other(pid, &s, d);
 	if (ret < 0)
@@ -247,12 +216,12 @@ static bool in_list(pid_t own_pid, char *socket, size_t bytes)
 
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
 {
-	struct status s;
+	struct proc_status s;
 	uid_t owner;
 
-	if (read_status(pid, &s))
+	if (proc_status(pid, 0, &s))
 		return -ENOENT;
-	owner = (uid_t)s.uid;
+	owner = (uid_t)s.user;
 	if (in_environment(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = listener(socket, owner)))
 		return 0;
 	/* `tailor attach` */

@@ -9,6 +9,7 @@
 #include "agent/recorder/process/gdb_jit_poll.h"
 
 #include "agent/recorder/process/gdb_jit_scan.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <elf.h>
@@ -290,7 +291,7 @@ static void add_exported(struct watched *p, uint64_t address)
 		p->exported[p->nr_exported++] = address;
 }
 
-static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
+static int look_at_mapping(void *context, const struct proc_mapping *m)
 {
 	struct watched *p = context;
 	char magic[SELFMAG];
@@ -329,7 +330,7 @@ static bool search(struct gdb_jit_poll *o, struct watched *p)
 		return ret == 0;
 	if (p->speaks) {
 		p->nr_exported = 0;
-		proc_mem_each_mapping(p->living, look_at_mapping, p);
+		proc_each_mapping(p->living, look_at_mapping, p);
 	}
 	gdb_jit_scan_find(p->living, add_hidden, p);
 	/* how long all that was there nobody knows */
@@ -356,7 +357,7 @@ static void look_at_maps(struct watched *p, uint64_t now_ns)
 {
 	p->maps_changed = false;
 	p->maps_ns = now_ns;
-	proc_mem_each_mapping(p->living, look_at_mapping, p);
+	proc_each_mapping(p->living, look_at_mapping, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------ from outside */

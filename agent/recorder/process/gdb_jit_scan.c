@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/gdb_jit_scan.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
 #include <elf.h>
@@ -101,7 +102,7 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 }
 
 /* Data of an object, and what the loader mapped behind it for data without initial values. */
-static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
+static int look_at_mapping(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
 	bool object = m->inode != 0 && m->path[0] == '/', behind = !m->inode && !m->path[0] && m->start == s->object_end;
@@ -117,13 +118,13 @@ static int look_at_mapping(void *context, const struct proc_mem_mapping *m)
 int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context)
 {
 	struct scan s = { .pid = pid, .found = found, .context = context, .chunk = malloc(CHUNK_BYTES) };
-	int ret = s.chunk ? proc_mem_each_mapping(pid, look_at_mapping, &s) : -ENOMEM;
+	int ret = s.chunk ? proc_each_mapping(pid, look_at_mapping, &s) : -ENOMEM;
 
 	free(s.chunk);
 	return ret;
 }
 
-static int is_generated(void *context, const struct proc_mem_mapping *m)
+static int is_generated(void *context, const struct proc_mapping *m)
 {
 	(void)context;
 	/* [vdso] and [vsyscall] are the kernel's; a file in memory is a JIT's */
@@ -133,5 +134,5 @@ static int is_generated(void *context, const struct proc_mem_mapping *m)
 
 int gdb_jit_scan_generates(pid_t pid)
 {
-	return proc_mem_each_mapping(pid, is_generated, NULL);
+	return proc_each_mapping(pid, is_generated, NULL);
 }

@@ -5,7 +5,8 @@
  */
 #include "agent/recorder/process/proc_mem.h"
 
-#include <dirent.h>
+#include "agent/recorder/process/proc_file.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,91 +29,56 @@
 
 static bool has_ended(pid_t pid, pid_t tid)
 {
-	char path[64], text[256];
-	const char *at;
-	ssize_t n;
-	int fd;
+	struct proc_stat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
-	at = strrchr(text, ')'); /* the name before it may hold anything */
-	return !at || at[1] != ' ' || strchr("ZXx", at[2]);
+	return !proc_stat(pid, tid, &s) || strchr("ZXx", s.state);
+}
+
+struct thread {
+	pid_t pid, living;
+};
+
+static int look_at_thread(void *context, pid_t tid)
+{
+	struct thread *t = context;
+
+	t->living = has_ended(t->pid, tid) ? 0 : tid;
+	return t->living != 0;
 }
 
 pid_t proc_mem_living_thread(pid_t pid)
 {
+	struct thread t = { pid, 0 };
 	char path[64];
-	struct dirent *e;
-	pid_t living = 0;
-	DIR *dir;
 
-	if (!has_ended(pid, pid))
+	if (!has_ended(pid, 0))
 		return pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && !living && (e = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-
-		if (tid > 0 && !has_ended(pid, tid))
-			living = tid;
-	}
-	if (dir)
-		closedir(dir);
-	return living;
-}
-
-static void read_status(pid_t pid, struct proc_mem_identity *p)
-{
-	char path[64], line[256];
-	unsigned uid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *last = strrchr(line, '\t'); /* the innermost namespace's comes last */
-
-		if (strncmp(line, "NSpid:", 6) == 0 && last)
-			p->own_pid = (pid_t)strtol(last + 1, NULL, 10);
-		else if (sscanf(line, "Uid: %*u %u", &uid) == 1)
-			p->uid = uid;
-	}
-	if (f)
-		fclose(f);
+	proc_each_number(path, look_at_thread, &t);
+	return t.living;
 }
 
 static int64_t read_birth(pid_t pid)
 {
 	struct timespec real, boot;
-	char path[64], line[1024];
-	unsigned long long ticks = 0;
-	const char *at;
-	size_t n;
-	FILE *f;
+	struct proc_stat s;
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
-	line[n] = 0;
-	if (f)
-		fclose(f);
-	at = strrchr(line, ')');
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+	if (!proc_stat(pid, 0, &s))
 		return real.tv_sec;
-	return real.tv_sec - (boot.tv_sec - (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK)));
+	return real.tv_sec - (boot.tv_sec - (int64_t)(s.start_ticks / (unsigned long long)sysconf(_SC_CLK_TCK)));
 }
 
 struct proc_mem_identity proc_mem_identify(pid_t pid)
 {
 	struct proc_mem_identity p = { .own_pid = pid, .uid = ~0u };
+	struct proc_status s;
 
-	read_status(pid, &p);
+	if (proc_status(pid, 0, &s) == 0) {
+		p.own_pid = s.own_pid;
+		p.uid = (uid_t)s.effective_user;
+	}
 	p.born_s = read_birth(pid);
 	return p;
 }
@@ -128,35 +94,6 @@ int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
 
 	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
-}
-
-int proc_mem_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mem_mapping *m), void *context)
-{
-	char path[64], *line = NULL;
-	size_t capacity = 0;
-	int ret = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (ret == 0 && getline(&line, &capacity, f) > 0) {
-		unsigned long long start, end, offset, inode;
-		struct proc_mem_mapping m;
-		char prot[8];
-		int at = 0;
-
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, prot, &offset, &inode, &at) < 5 || end <= start)
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		m = (struct proc_mem_mapping){ start, end, offset, inode, 0, at > 0 ? line + at : "" };
-		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
-		ret = each(context, &m);
-	}
-	free(line);
-	fclose(f);
-	return ret;
 }
 
 struct tables {

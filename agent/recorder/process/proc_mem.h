@@ -31,16 +31,6 @@ bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct s
 /* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
 int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 
-/* One line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
-struct proc_mem_mapping {
-	uint64_t start, end, offset, inode;
-	uint32_t prot; /* PROT_* */
-	const char *path;
-};
-
-/* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */
-int proc_mem_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mem_mapping *m), void *context);
-
 /*
  * Address of a symbol that the 64-bit ELF object whose first page is mapped at base exports, or 0.  Its tables are read
  * from memory, so it does not matter where its file is.

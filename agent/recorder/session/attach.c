@@ -13,9 +13,9 @@
  */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/grow.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,30 +69,25 @@ void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid)
 	s->attaching->has_inherited |= tid == s->attaching->at_hand;
 }
 
+static int take_thread(void *context, pid_t tid)
+{
+	struct attaching *a = context;
+
+	if (!GROW(a->threads, a->nr_threads, a->threads_capacity))
+		return -ENOMEM;
+	a->threads[a->nr_threads++] = (uint32_t)tid;
+	return 0;
+}
+
 static int list_threads(struct attaching *a)
 {
 	char path[64];
-	struct dirent *e;
-	DIR *dir;
+	int ret;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : -errno;
 	a->nr_threads = 0;
-	while ((e = readdir(dir))) {
-		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
-
-		if (!tid)
-			continue;
-		if (!GROW(a->threads, a->nr_threads, a->threads_capacity)) {
-			closedir(dir);
-			return -ENOMEM;
-		}
-		a->threads[a->nr_threads++] = tid;
-	}
-	closedir(dir);
-	return 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
+	ret = proc_each_number(path, take_thread, a);
+	return ret == -ENOENT ? -ESRCH : ret;
 }
 
 /* The number that was last given to a task of our namespace, or of one inside it: unchanged, if no task was made. */

@@ -6,10 +6,10 @@
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,23 +33,11 @@ struct tree {
 
 static bool read_relation(pid_t pid, struct relation *r)
 {
-	char path[64], text[1024];
-	unsigned long long start;
-	const char *at;
-	size_t n;
-	int ppid;
-	FILE *f;
+	struct proc_stat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = 0;
-	at = strrchr(text, ')'); /* the name before it may hold anything */
-	if (!at || sscanf(at + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ppid, &start) != 2)
+	if (!proc_stat(pid, 0, &s))
 		return false;
-	*r = (struct relation){ .pid = pid, .ppid = ppid, .start_ticks = start };
+	*r = (struct relation){ .pid = pid, .ppid = s.parent, .start_ticks = s.start_ticks };
 	return true;
 }
 
@@ -69,25 +57,18 @@ static int add_relation(struct tree *t, const struct relation *r)
 	return 0;
 }
 
+static int take_process(void *context, pid_t pid)
+{
+	struct tree *t = context;
+	struct relation r;
+
+	return !find_relation(t, pid) && read_relation(pid, &r) ? add_relation(t, &r) : 0;
+}
+
 /* All processes that there are; those done before stay done. */
 static int list_processes(struct tree *t)
 {
-	DIR *dir = opendir("/proc");
-	struct dirent *e;
-	int ret = 0;
-
-	if (!dir)
-		return -errno;
-	while (ret == 0 && (e = readdir(dir))) {
-		struct relation r;
-
-		if (e->d_name[0] < '1' || e->d_name[0] > '9' || find_relation(t, (pid_t)atoi(e->d_name)))
-			continue;
-		if (read_relation((pid_t)atoi(e->d_name), &r))
-			ret = add_relation(t, &r);
-	}
-	closedir(dir);
-	return ret;
+	return proc_each_number("/proc", take_process, t);
 }
 
 static bool is_guest(const struct session *s, pid_t pid)

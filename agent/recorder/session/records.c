@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -135,25 +135,32 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec)
 	trace_record_end(s->writer);
 }
 
+struct told {
+	struct session *session;
+	pid_t pid;
+	uint64_t time_ns;
+};
+
+static int write_thread(void *context, pid_t tid)
+{
+	const struct told *t = context;
+	char comm[64];
+
+	if (tid == t->pid)
+		return 0;
+	read_comm(tid, comm);
+	task_events_comm(session_task_events(t->session),
+			 &(struct kernel_comm){ (uint32_t)t->pid, (uint32_t)tid, false, comm, strlen(comm) }, t->time_ns);
+	return 0;
+}
+
 /* What the kernel would have told of threads that were there before the counters. */
 void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
 {
-	char path[64], comm[64];
-	struct dirent *e;
-	DIR *dir;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
-
-		if (tid == 0 || tid == (uint32_t)pid)
-			continue;
-		read_comm((pid_t)tid, comm);
-		task_events_comm(session_task_events(s), &(struct kernel_comm){ (uint32_t)pid, tid, false, comm, strlen(comm) }, time_ns);
-	}
-	if (dir)
-		closedir(dir);
+	proc_each_number(path, write_thread, &(struct told){ s, pid, time_ns });
 }
 
 void session_write_exec(struct session *s, pid_t pid)
@@ -165,29 +172,20 @@ void session_write_exec(struct session *s, pid_t pid)
 			 session_now_ns());
 }
 
+static int write_mapping(void *context, const struct proc_mapping *p)
+{
+	const struct told *t = context;
+
+	if (p->prot & PROT_EXEC || t->session->events.event[0].attr.mmap_data)
+		task_events_mapping(session_task_events(t->session),
+				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
+						       p->path, strlen(p->path), NULL, 0 }, t->time_ns);
+	return 0;
+}
+
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 {
-	char path[64], line[4400];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", proc_mem_living_thread(pid));
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		unsigned long long start, end, offset;
-		char prot[8];
-		struct mapping m;
-		int at = 0;
-
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &offset, &at) < 4 ||
-		    (prot[2] != 'x' && !s->events.event[0].attr.mmap_data))
-			continue;
-		m = (struct mapping){ (uint32_t)pid, (uint32_t)pid, 0, start, end - start, offset, line + at, strcspn(line + at, "\n"),
-				      NULL, 0 };
-		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
-		task_events_mapping(session_task_events(s), &m, time_ns);
-	}
-	if (f)
-		fclose(f);
+	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &(struct told){ s, pid, time_ns });
 }
 
 void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count)

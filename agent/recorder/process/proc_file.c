@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/process/proc_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* /proc/PID/file, or of one of its threads. */
+static FILE *open_of(pid_t pid, pid_t tid, const char *file)
+{
+	char path[64];
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	return fopen(path, "re");
+}
+
+bool proc_number(const char *path, long long *value)
+{
+	FILE *f = fopen(path, "re");
+	bool read = f && fscanf(f, "%lld", value) == 1;
+
+	if (f)
+		fclose(f);
+	return read;
+}
+
+void proc_value(const char *path, const char *key, char *value, size_t bytes)
+{
+	FILE *f = fopen(path, "re");
+	char line[4096];
+
+	value[0] = 0;
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, key, strlen(key)) == 0) {
+			const char *at = line + strlen(key);
+
+			at += strspn(at, " \t:");
+			snprintf(value, bytes, "%.*s", (int)strcspn(at, "\n"), at);
+			break;
+		}
+	if (f)
+		fclose(f);
+}
+
+bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
+{
+	FILE *f = open_of(pid, tid, "stat");
+	char text[1024];
+	unsigned long long ticks;
+	const char *at;
+	size_t n;
+	int parent;
+
+	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = 0;
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	if (!at || sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &out->state, &parent,
+			  &ticks) != 3)
+		return false;
+	out->parent = parent;
+	out->start_ticks = ticks;
+	return true;
+}
+
+int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
+{
+	FILE *f = open_of(pid, tid, "status");
+	char line[512];
+
+	*out = (struct proc_status){ .process = pid, .parent = -1, .user = -1, .effective_user = -1, .own_pid = pid };
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long long set;
+
+		if (strncmp(line, "State:", 6) == 0)
+			out->state = line[6 + strspn(line + 6, " \t")];
+		else if (strncmp(line, "NSpid:", 6) == 0 && strrchr(line, '\t'))
+			out->own_pid = (pid_t)strtol(strrchr(line, '\t'), NULL, 10); /* the innermost comes last */
+		else if (strncmp(line, "VmSize:", 7) == 0)
+			out->has_memory = true;
+		else if (sscanf(line, "SigPnd: %llx", &set) == 1 || sscanf(line, "ShdPnd: %llx", &set) == 1)
+			out->pending_signals |= set;
+		else if (sscanf(line, "Tgid: %ld", &out->process) != 1 && sscanf(line, "PPid: %ld", &out->parent) != 1 &&
+			 sscanf(line, "Uid: %ld %ld", &out->user, &out->effective_user) != 2)
+			sscanf(line, "TracerPid: %ld", &out->tracer);
+	}
+	fclose(f);
+	return out->state ? 0 : -ESRCH;
+}
+
+int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context)
+{
+	FILE *f = open_of(pid, 0, "maps");
+	char *line = NULL;
+	size_t capacity = 0;
+	int ret = 0;
+
+	if (!f)
+		return -errno;
+	while (ret == 0 && getline(&line, &capacity, f) > 0) {
+		unsigned long long start, end, offset, inode;
+		struct proc_mapping m;
+		char prot[8];
+		int at = 0;
+
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, prot, &offset, &inode, &at) < 5 || end <= start)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		m = (struct proc_mapping){ start, end, offset, inode, 0, at > 0 ? line + at : "" };
+		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
+		ret = each(context, &m);
+	}
+	free(line);
+	fclose(f);
+	return ret;
+}
+
+int proc_each_number(const char *folder, int (*each)(void *context, pid_t number), void *context)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	int ret = 0;
+
+	if (!dir)
+		return -errno;
+	while (ret == 0 && (e = readdir(dir)))
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			ret = each(context, (pid_t)strtol(e->d_name, NULL, 10));
+	closedir(dir);
+	return ret;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel says in /proc, each of its files read in one place; formats: proc(5).  Context: thread. */
+#ifndef TAILOR_PROC_FILE_H
+#define TAILOR_PROC_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A file that holds one number.  false: it cannot be read, or is none; *value is as it was. */
+bool proc_number(const char *path, long long *value);
+/* The rest of the line that begins with key, without the blanks, tabs and colon behind it; "": there is none. */
+void proc_value(const char *path, const char *key, char *value, size_t bytes);
+
+/* /proc/PID/stat, or a thread's. */
+struct proc_stat {
+	char state; /* R, S, D, Z, X, ... */
+	pid_t parent;
+	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
+};
+/* tid 0: of the process.  false: it is gone, or may not be read. */
+bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out);
+
+/* /proc/PID/status, or a thread's.  -1: not said. */
+struct proc_status {
+	char state;
+	long process, parent, tracer, user, effective_user;
+	pid_t own_pid; /* in the innermost of its namespaces */
+	bool has_memory;
+	uint64_t pending_signals; /* its own and its process's, a bit each */
+};
+/* tid 0: of the process.  0, -ESRCH (it is gone) or another -errno. */
+int proc_status(pid_t pid, pid_t tid, struct proc_status *out);
+
+/* A line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
+struct proc_mapping {
+	uint64_t start, end, offset, inode;
+	uint32_t prot; /* PROT_* */
+	const char *path;
+};
+/* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */
+int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context);
+
+/* Calls each(context, number) for the numbers that are names in a folder (/proc, /proc/PID/task) until it returns nonzero, and returns
+ * that; -errno when there is no such folder. */
+int proc_each_number(const char *folder, int (*each)(void *context, pid_t number), void *context);
+
+#endif
