@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The arrows between the rooms (tests/lint/rooms), one door for each third-party library, and README's picture of them.
+# The arrows between the rooms (tests/lint/rooms), README's picture of them, each room's own README, one door for each third-party library.
 # layers.sh --picture prints that picture.
 set -u
 bad=0
@@ -62,6 +62,32 @@ for room in "${rooms[@]}"; do
 done
 diff <(picture) <(sed -n '/^```rooms$/,/^```$/{/^```/d;p}' README.md) >/dev/null ||
 	say "README's picture of the rooms is not what tests/lint/layers.sh --picture prints"
+
+# Every room has a README.md whose tables name each of its .c files.  A README.md names no .c or .h file that does not exist.
+NAME_OF_FILE='`[A-Za-z0-9_][A-Za-z0-9_/.-]*\.(c|h|\[ch\])`'
+names_files_that_exist() { # FOLDER
+	local name
+	for name in $(grep -oE "$NAME_OF_FILE" "$1/README.md" | tr -d '`' | sed -E 's/(.*)\.\[ch\]$/\1.c\n\1.h/' | sort -u); do
+		[ -e "$name" ] || [ -e "$1/$name" ] || say "$1/README.md names $name: no such file, seen from there or from the top folder"
+	done
+}
+names_files_that_exist .
+for room in "${rooms[@]}"; do
+	if [ ! -e "$room/README.md" ]; then
+		say "$room has no README.md"
+		continue
+	fi
+	names_files_that_exist "$room"
+	tables=$(grep '^|' "$room/README.md")
+	for f in $(git ls-files "$room/*.c"); do
+		name=${f##*/}
+		[ "${f%/*}" = "$room" ] || continue
+		case $tables in
+		*"\`$name\`"* | *"\`${name%.c}.[ch]\`"*) ;;
+		*) say "$room/README.md: no table names $name" ;;
+		esac
+	done
+done
 
 # Library headers and the files that are their door.
 door() { # PATTERN ALLOWED-REGEX NAME
