@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor doctor: what can be recorded here, what cannot, why, and what would change that. */
 #include "agent/recorder/doctor/doctor.h"
-#include "agent/recorder/jit_files/jit_sources.h"
+#include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* jit_sources.c on ourselves, who offer the GDB JIT interface, and on files. */
-#include "agent/recorder/jit_files/jit_sources.h"
+#include "agent/recorder/doctor/jit_sources.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/recorder/jit_files/jit_sources.h"
+#include "agent/recorder/doctor/jit_sources.h"
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
