@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/walk.h"
 
-/* perf's register numbers (arch/x86/include/uapi/asm/perf_regs.h) in DWARF's order. */
-static const unsigned char perf_register[UNWIND_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
+#include "jitreg/base/registers.h"
 
 /* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
  * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
@@ -21,7 +20,7 @@ static void forget_unsaved(struct unwind_registers *r)
 
 uint32_t walk_register(int dwarf)
 {
-	return perf_register[dwarf];
+	return registers_perf[dwarf];
 }
 
 uint64_t walk_registers(uint32_t dwarf)
@@ -29,7 +28,7 @@ uint64_t walk_registers(uint32_t dwarf)
 	uint64_t mask = 0;
 
 	for (int n = 0; n < UNWIND_REGISTERS; n++)
-		mask |= dwarf >> n & 1 ? 1ull << perf_register[n] : 0;
+		mask |= dwarf >> n & 1 ? 1ull << registers_perf[n] : 0;
 	return mask;
 }
 
@@ -44,8 +43,8 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 	if (!abi || abi[i] != WALK_ABI_64)
 		return false;
 	for (int n = 0; n < UNWIND_REGISTERS; n++)
-		if (b->registers[perf_register[n]]) {
-			out->registers.value[n] = b->registers[perf_register[n]][i];
+		if (b->registers[registers_perf[n]]) {
+			out->registers.value[n] = b->registers[registers_perf[n]][i];
 			out->registers.known |= 1u << n;
 		}
 	if (mode && mode[i] != SAMPLE_MODE_USER) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/symbols/insn.h"
 
+#include "jitreg/base/registers.h"
+
 #include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +47,9 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 /* Zydis has the registers in the processor's order, DWARF in its own. */
 static bool to_dwarf(ZydisRegister r, uint8_t *out)
 {
-	static const uint8_t dwarf[] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+#define DWARF_(name, dwarf, perf, instruction) [instruction] = dwarf,
+	static const uint8_t dwarf[] = { REGISTERS(DWARF_) };
+#undef DWARF_
 
 	*out = INSN_NO_REGISTER;
 	if (r == ZYDIS_REGISTER_NONE)

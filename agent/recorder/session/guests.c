@@ -3,6 +3,7 @@
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/registers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -40,9 +41,7 @@ static void learn_image(struct session *s, uint32_t pid, const struct schema_val
 	}
 }
 
-/* DWARF's numbers 0 to 15 as perf's (asm/perf_regs.h). */
-static const unsigned char perf_numbers[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 };
-#define INSTRUCTION_POINTER (1ull << 8) /* of the caller, where the kernel was sampled */
+#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* of the caller, where the kernel was sampled */
 #define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
 
 void session_keep_registers(struct session *s)
@@ -59,8 +58,8 @@ static void learn_tag(struct session *s, const struct schema_value *v)
 {
 	uint64_t where = v[F(tag, where)].u;
 
-	if (where < sizeof(perf_numbers)) {
-		s->tag_registers |= 1ull << perf_numbers[where];
+	if (where < REGISTERS_NR) {
+		s->tag_registers |= 1ull << registers_perf[where];
 		session_keep_registers(s);
 	}
 }

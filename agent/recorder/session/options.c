@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/options.h"
 
+#include "jitreg/base/registers.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +46,13 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 	return n;
 }
 
-/* perf's numbers (asm/perf_regs.h); segment registers cannot be sampled on x86-64. */
+/* By perf's numbers; segment registers cannot be sampled on x86-64. */
+#define REGISTER_(name, dwarf, perf, instruction) { #name, perf },
 static const struct {
 	const char *name;
 	int number;
-} registers[] = {
-	{ "ax", 0 },   { "bx", 1 },   { "cx", 2 },   { "dx", 3 },    { "si", 4 },   { "di", 5 },
-	{ "bp", 6 },   { "sp", 7 },   { "ip", 8 },   { "flags", 9 }, { "r8", 16 },  { "r9", 17 },
-	{ "r10", 18 }, { "r11", 19 }, { "r12", 20 }, { "r13", 21 },  { "r14", 22 }, { "r15", 23 },
-};
+} registers[] = { REGISTERS(REGISTER_){ "ip", REGISTER_PERF_IP }, { "flags", REGISTER_PERF_FLAGS } };
+#undef REGISTER_
 
 static uint64_t register_mask(struct argp_state *state, const char *list)
 {
