@@ -37,11 +37,11 @@ for what in shrink head frames bytes messages; do
 done
 
 # the same agent, but for its version
-mkdir "$dir/other"
-sed 's/#define LOG_VERSION .*/#define LOG_VERSION 99u/' jitreg/protocol/log.h >"$dir/other/log.h"
+mkdir -p "$dir/other/jitreg/protocol"
+sed 's/#define LOG_VERSION .*/#define LOG_VERSION 99u/' jitreg/protocol/log.h >"$dir/other/jitreg/protocol/log.h"
 gcc -shared -fPIC -O1 -std=gnu11 -DJITREG_AGENT -D_GNU_SOURCE -DTAILOR_VERSION='"99"' -fvisibility=hidden -ftls-model=initial-exec \
-	-I"$dir/other" -Ijitreg -Iagent/guest -Ishim -Wl,--version-script=agent/guest/exports.map -o "$dir/other/libtailor.so" \
-	-Ishim/hosts $(find agent/guest shim -name '*.c') -ldl -lpthread || exit 1
+	-I"$dir/other" -I. -Wl,--version-script=agent/guest/exports.map -o "$dir/other/libtailor.so" \
+	$(find agent/guest shim -name '*.c') -ldl -lpthread || exit 1
 timeout 300 "$B/tailor" run -o "$dir/t.tlr" -- \
 	env "LD_PRELOAD=$dir/other/libtailor.so" "$B/hosts/unloads" 100 0.1 >"$dir/out" 2>"$dir/err" ||
 	fail "another version: exit $?: $(cat "$dir/err")"
