@@ -62,7 +62,6 @@ void log_attach(struct log_head *log, uint64_t log_bytes);
 void log_detach(void);
 /* Its recorder is gone, and another one comes: its memory is given back.  Context: any. */
 void log_abandon(void);
-bool log_is_attached(void);
 /* Grows while the recorder works; 0: nothing is known of it yet.  Context: any. */
 uint64_t log_heartbeats(void);
 /* As jitreg_emit(). */

@@ -78,11 +78,6 @@ uint64_t log_heartbeats(void)
 	return head ? __atomic_load_n(&head->heartbeats, __ATOMIC_RELAXED) : 0;
 }
 
-bool log_is_attached(void)
-{
-	return __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE) != NULL;
-}
-
 static int64_t now_ns(void)
 {
 	struct timespec t;

@@ -132,7 +132,7 @@ static struct watched *add_watched(struct gdb_jit_poll *o, pid_t pid)
 	return o->process[o->nr++] = p;
 }
 
-void gdb_jit_poll_remove(struct gdb_jit_poll *o, pid_t pid)
+static void remove_watched(struct gdb_jit_poll *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		if (o->process[i]->pid == pid) {
@@ -414,7 +414,7 @@ void gdb_jit_poll_add_speaking(struct gdb_jit_poll *o, pid_t pid)
 	if (p && !p->speaks)
 		return;
 	if (p) /* of an image that it has left, or a process that has ended */
-		gdb_jit_poll_remove(o, pid);
+		remove_watched(o, pid);
 	p = add_watched(o, pid);
 	if (p)
 		p->speaks = true;
@@ -458,7 +458,7 @@ void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid)
 	if (!p)
 		return;
 	speaks = p->speaks;
-	gdb_jit_poll_remove(o, pid);
+	remove_watched(o, pid);
 	p = add_watched(o, pid);
 	if (!p)
 		return;
@@ -484,7 +484,7 @@ void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns)
 		if (look_at(o, o->process[i], before, now_ns))
 			i++;
 		else
-			gdb_jit_poll_remove(o, o->process[i]->pid);
+			remove_watched(o, o->process[i]->pid);
 }
 
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)

@@ -25,11 +25,10 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hears what objects export: from now on, look for what they hide. */
 void gdb_jit_poll_add_speaking(struct gdb_jit_poll *o, pid_t pid);
-/* pid was forked from ppid / has a new image / has mapped an object / speaks for itself or has ended. */
+/* pid was forked from ppid / has a new image / has mapped an object. */
 void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
 void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid);
 void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid);
-void gdb_jit_poll_remove(struct gdb_jit_poll *o, pid_t pid);
 
 /* Look for what has been registered since.  Cheap when nothing was: one system call per JIT. */
 void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns);
