@@ -20,7 +20,8 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (README.md).
-jitreg_SRC   := $(wildcard jitreg/*/*.c)
+trace_SRC    := $(wildcard jitreg/base/*.c jitreg/trace/*.c)
+protocol_SRC := $(wildcard jitreg/protocol/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c)
 recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c agent/recorder/*/*.c))
 analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
@@ -40,7 +41,7 @@ objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
 guest_OBJ   := $(call objects,guest)
 engine_OBJ  := $(call objects,engine)
 runtime_OBJ := $(call objects,runtime)
-tailor_OBJ  := $(call objects,jitreg) $(call objects,recorder) $(call objects,analyzer)
+tailor_OBJ  := $(call objects,protocol) $(call objects,recorder) $(call objects,analyzer)
 unit_BIN    := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_SRC))
 fuzz_BIN    := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(fuzz_SRC))
 
@@ -67,11 +68,16 @@ $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -fno-sanitize=all
 $(runtime_OBJ): override CC = gcc
 $(runtime_OBJ): PART_FLAGS = -ffixed-r13 -fno-sanitize=all -fno-lto
 
-$B/tailor: $B/analyzer/main.o $(tailor_OBJ)
+# The file format, both ways: what the recorder writes with and the analyzer reads with.
+$B/libtrace.a: $(call objects,trace)
+	@rm -f $@
+	$(AR) qcs $@ $^
+
+$B/tailor: $B/analyzer/main.o $(tailor_OBJ) $B/libtrace.a
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
 
 # What a preloaded agent starts, and its host waits for: only what that needs, and little for the loader to do.
-$B/tailor-record: $B/agent/recorder/main_record.o $B/parts.a
+$B/tailor-record: $B/agent/recorder/main_record.o $B/parts.a $B/libtrace.a
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(record_LIBS)
 
 $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
@@ -95,7 +101,7 @@ $B/guest.a: $(filter-out %/threads.o %/signals.o %/shim.o %/images.o %/eh_frame.
 	@rm -f $@
 	$(AR) qcs $@ $^
 
-$B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a
+$B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a $B/libtrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
 
@@ -107,12 +113,12 @@ $B/table.wasm: $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch])
 	clang $(WASM_FLAGS) $(filter %.c,$^) -o $@
 
 # Programs that the benchmarks need.
-$B/bench/%: $B/tests/bench/%.o $B/parts.a
+$B/bench/%: $B/tests/bench/%.o $B/parts.a $B/libtrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
 
 # libFuzzer is clang's (FUZZER=1); elsewhere the same targets replay their corpus through tests/fuzz/replay.c.
-$B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a
+$B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a $B/libtrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(if $(FUZZER),-fsanitize=fuzzer) $(LDFLAGS) $^ -o $@ $(tailor_LIBS)
 
@@ -221,7 +227,7 @@ uninstall: ## and out of it again
 	rm -rf $(DESTDIR)$(prefix)/bin/tailor $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include/jitreg.h \
 		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1
 
-$B/portable: $B/analyzer/main.o $(tailor_OBJ)
+$B/portable: $B/analyzer/main.o $(tailor_OBJ) $B/libtrace.a
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' $^ -o $@ $(tailor_LIBS)
 portable: $B/portable $B/tailor-record $B/libtailor.so ## one folder that runs on any Debian 12 with nothing installed
 	@dist/portable.sh $B/portable $B/libtailor.so $(PORTABLE)
