@@ -149,3 +149,8 @@ void counts_free(struct event *e)
 {
 	free(e->count);
 }
+
+uint64_t model_whole(double scaled)
+{
+	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
+}

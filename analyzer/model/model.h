@@ -185,6 +185,7 @@ struct model {
 	struct process **numbered; /* in the order in which they were heard of: what indexes name */
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
 	uint64_t told_ns; /* of the record read last: when one was told that says "before" */
+	struct waiting *waiting; /* while records are read: what was told of code before its LOAD */
 	struct thread *thread;
 	uint32_t nr_threads, threads_capacity;
 	struct image_file **file;

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Questions to a model that has been read: what was at this address of this process at this time. */
+#include "analyzer/model/model.h"
+
+#include "analyzer/model/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ANCESTORS_MAX 64
+
+/* A child's memory is its parent's as of the fork, but where it says something itself. */
+static struct code_answer ask(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
+{
+	bool frames = map == offsetof(struct process, frames);
+	struct code_answer all = { NULL, 0, UINT64_MAX };
+	bool forked = false; /* the question goes to a parent as it was, whose later facts change nothing */
+
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+		struct code_answer a = code_map_ask((const struct code_map *)(const void *)((const char *)p + map), address, time_ns);
+
+		all.fact = a.fact;
+		if (!forked) {
+			all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
+			all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
+		}
+		if (a.fact && (a.fact->owner || !frames)) /* code that is known to be gone is gone */
+			break;
+		if (p->parent && p->forked_ns < time_ns) {
+			all.from_ns = !forked && p->forked_ns > all.from_ns ? p->forked_ns : all.from_ns;
+			time_ns = p->forked_ns;
+			forked = true;
+		}
+	}
+	return all;
+}
+
+struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	return ask(p, offsetof(struct process, code), address, time_ns);
+}
+
+struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	static const size_t maps[] = { offsetof(struct process, code), offsetof(struct process, told_regions),
+				       offsetof(struct process, regions) };
+	struct code_answer all = { NULL, 0, UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct code_answer a = ask(p, maps[i], address, time_ns);
+
+		all.fact = a.fact;
+		all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;
+		all.until_ns = a.until_ns < all.until_ns ? a.until_ns : all.until_ns;
+		if (a.fact && a.fact->owner)
+			break;
+	}
+	return all;
+}
+
+struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	struct code_answer a = model_ask_any_code(p, address, time_ns);
+
+	return a.fact ? a.fact->owner : NULL;
+}
+
+const struct code *model_told_before(const struct model *m, struct code *load)
+{
+	const struct code *c;
+	struct elf_function f;
+
+	if (load->elf_duplicate_asked || load->kind != CODE_LOAD || !load->from_ns || !load->name)
+		return load->elf_duplicate_of;
+	load->elf_duplicate_asked = true;
+	c = code_map_find(&m->numbered[load->process]->code, load->address, load->from_ns - 1);
+	if (c && c->kind == CODE_ELF && elf_find_function(c->elf, load->address, &f) && f.address == load->address &&
+	    strcmp(f.name, load->name) == 0)
+		load->elf_duplicate_of = c;
+	return load->elf_duplicate_of;
+}
+
+uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	static const size_t maps[] = { offsetof(struct process, memory), offsetof(struct process, mapped) };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct code_answer a = ask(p, maps[i], address, time_ns);
+
+		if (a.fact && a.fact->owner)
+			return ((const struct memory *)a.fact->owner)->number;
+	}
+	return 0;
+}
+
+struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	return ask(p, offsetof(struct process, frames), address, time_ns);
+}
+
+uint64_t model_generation(const struct process *p, uint64_t time_ns)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+		sum += code_map_generation(&p->code, time_ns) + code_map_generation(&p->frames, time_ns);
+		if (p->parent && p->forked_ns < time_ns)
+			time_ns = p->forked_ns;
+	}
+	return sum;
+}
+
+const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns)
+{
+	*from_ns = 0;
+	*until_ns = UINT64_MAX;
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+		for (uint32_t n = p->nr_tags; n > 0; n--) {
+			const struct tag *t = &p->tags[n - 1];
+
+			if (t->from_ns <= time_ns) {
+				*from_ns = t->from_ns;
+				return t;
+			}
+			*until_ns = t->from_ns < *until_ns ? t->from_ns : *until_ns;
+		}
+	return NULL;
+}
+
+const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
+{
+	uint64_t from_ns, until_ns;
+
+	return model_ask_tag(p, time_ns, &from_ns, &until_ns);
+}
+
+const struct source *model_find_source(const struct model *m, const struct process *p, const char *file)
+{
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+		for (uint32_t n = m->nr_sources; n > 0; n--) {
+			const struct source *s = &m->source[n - 1];
+
+			/* a compiler may have put its directory in front */
+			if (s->process == p->number && s->name && (strcmp(s->name, file) == 0 ||
+								   strcmp(model_base_name(s->name), model_base_name(file)) == 0))
+				return s;
+		}
+	return NULL;
+}
+
+const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
+{
+	*bytes = 0;
+	if (line == 0 || line > s->nr_lines || !s->line_start)
+		return "";
+	*bytes = s->line_start[line] - 1 - s->line_start[line - 1];
+	return s->text + s->line_start[line - 1];
+}
+
+uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line)
+{
+	struct component *c;
+	const char *text;
+	size_t bytes;
+	uint32_t i;
+
+	if (s->level == LEVELS_MAX || line == 0)
+		return COMPONENT_NONE;
+	i = dictionary_get(&m->dictionary, s->process, s->level, s->first_component + line);
+	c = &m->dictionary.component[i];
+	if (i && !c->name) {
+		text = source_line(s, line, &bytes);
+		while (bytes && (*text == ' ' || *text == '\t')) {
+			text++;
+			bytes--;
+		}
+		c->name = strndup(text, bytes);
+		c->source = 1 + (uint32_t)(s - m->source);
+	}
+	return i;
+}
+
+bool code_file_address(const struct code *c, uint64_t address, uint64_t *out)
+{
+	if (c->kind == CODE_ELF) {
+		*out = address;
+		return true;
+	}
+	if (c->kind != CODE_IMAGE || !c->file || !c->file->elf)
+		return false;
+	if (c->bias_known) {
+		*out = address - c->bias;
+		return true;
+	}
+	return elf_offset_to_address(c->file->elf, address - c->map_start + c->map_offset, out);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What model.c and the readers of each kind of record share: a reader takes one record into the model.  p: the process that it is of,
+ * NULL for records of the whole trace.  Context: thread.
+ */
+#ifndef TAILOR_MODEL_READ_H
+#define TAILOR_MODEL_READ_H
+
+#include "analyzer/model/model.h"
+
+typedef void model_read_record(struct model *m, struct process *p, const struct trace_record *r);
+
+/* read_recording.c */
+model_read_record model_read_header, model_read_event, model_read_count, model_read_notice, model_read_loss, model_read_end;
+/* Events are complete: 0 or -ENOMEM. */
+int model_settle_events(struct model *m);
+
+/* read_images.c */
+model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file;
+/* Mappings find their files. */
+void model_settle_images(struct model *m);
+
+/* read_code.c */
+model_read_record model_read_load, model_read_move, model_read_region, model_read_code_unload, model_read_debug_info, model_read_inlines,
+	model_read_unwinding_info, model_read_code_map;
+/* Numbered, and the model's; NULL without memory. */
+struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
+/* Executable memory without a file.  name is taken over. */
+void model_add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
+		      uint64_t time_ns, char *name);
+/* What waits for code that never came. */
+void model_free_waiting(struct model *m);
+void code_lines_free(struct code_line *lines, size_t nr);
+
+/* read_frames.c */
+model_read_record model_read_eh_frame;
+/* .eh_frame bytes at an address; returns how many ranges of code they describe. */
+uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns);
+
+/* read_dictionary.c */
+model_read_record model_read_level, model_read_component, model_read_link, model_read_edge, model_read_counter, model_read_source,
+	model_read_tag, model_read_mark;
+void model_settle_marks(struct model *m);
+
+/* Arrays that stay short grow by one. */
+#define APPEND(array, nr) model_append((void **)&(array), &(nr), sizeof(*(array)))
+void *model_append(void **array, uint32_t *nr, size_t each);
+/* text is taken over. */
+void model_set_text(char **to, char *text);
+/* What stands behind the last slash. */
+const char *model_base_name(const char *path);
+
+#endif

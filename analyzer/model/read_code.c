@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Generated code, as JITs and the agent tell of it: functions (LOAD, MOVE, CODE_UNLOAD), what is known of them (DEBUG_INFO, INLINES,
+ * CODE_MAP), and executable memory of which only that is known (REGION).
+ */
+#include "analyzer/model/read.h"
+
+#include "jitreg/base/grow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns)
+{
+	struct code *c = calloc(1, sizeof(*c));
+
+	if (!c || !GROW(m->code, m->nr_code, m->code_capacity)) {
+		free(c);
+		return NULL;
+	}
+	c->kind = kind;
+	c->process = p->number;
+	c->from_ns = from_ns;
+	c->number = m->nr_code;
+	m->code[m->nr_code++] = c;
+	return c;
+}
+
+/* Executable memory without a file.  name is taken over. */
+void model_add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
+		      uint64_t time_ns, char *name)
+{
+	struct code *c = bytes <= UINT64_MAX - start ? model_add_code(m, CODE_REGION, p, time_ns) : NULL;
+
+	if (!c) {
+		free(name);
+		return;
+	}
+	c->address = start;
+	c->bytes = bytes;
+	c->name = name;
+	c->path = strdup("(generated)");
+	c->build_id = strdup("");
+	code_map_add(regions, start, start + bytes, time_ns, c);
+}
+
+void model_read_region(struct model *m, struct process *p, const struct trace_record *r)
+{
+	char *mapper = trace_text(r, F(region, mapper)), *name = NULL;
+
+	if (mapper && *mapper &&
+	    asprintf(&name, "anonymous code, mapped by %s+0x%llx", model_base_name(mapper),
+		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
+		name = NULL;
+	free(mapper);
+	model_add_region(m, p, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
+		   name ? name : strdup("anonymous code"));
+}
+
+/* ---------------------------------------------------------------------------------------- what waits for its LOAD */
+
+/* DEBUG_INFO, INLINES, CODE_MAP and UNWINDING_INFO come before the LOAD that they belong to. */
+struct waiting {
+	uint64_t address;
+	struct code_line *lines;
+	size_t nr_lines;
+	struct code_inline *inlines;
+	size_t nr_inlines;
+	struct code_entry *entries;
+	size_t nr_entries;
+	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, address is ~tid then; tid 0: of a file's next */
+	size_t unwinding_bytes, header_bytes;
+	struct process *process;
+	struct waiting *next;
+};
+
+static struct waiting *get_waiting(struct model *m, struct process *p, uint64_t address)
+{
+	struct waiting *w;
+
+	for (w = m->waiting; w; w = w->next)
+		if (w->process == p && w->address == address)
+			return w;
+	w = calloc(1, sizeof(*w));
+	if (w) {
+		w->process = p;
+		w->address = address;
+		w->next = m->waiting;
+		m->waiting = w;
+	}
+	return w;
+}
+
+void code_lines_free(struct code_line *lines, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		free(lines[i].file);
+	free(lines);
+}
+
+static int line_by_address(const void *a, const void *b)
+{
+	const struct code_line *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+void model_read_debug_info(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(debug_info, entries) < r->nr_values ? &r->values[F(debug_info, entries)] : NULL;
+	struct waiting *w = get_waiting(m, p, trace_u64(r, F(debug_info, code_addr)));
+
+	if (!w || !v || v->kind != TRACE_LIST)
+		return;
+	code_lines_free(w->lines, w->nr_lines);
+	w->lines = calloc(v->u + 1, sizeof(*w->lines));
+	w->nr_lines = w->lines ? v->u : 0;
+	for (size_t i = 0; i < w->nr_lines; i++) {
+		struct trace_value file = trace_element(v, i, 3);
+
+		w->lines[i].address = trace_element(v, i, 0).u;
+		w->lines[i].line = (uint32_t)trace_element(v, i, 1).u;
+		w->lines[i].file = file.kind == TRACE_TEXT ? strndup(file.p, file.bytes) : strdup("");
+	}
+	if (w->nr_lines)
+		qsort(w->lines, w->nr_lines, sizeof(*w->lines), line_by_address);
+}
+
+void model_read_inlines(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(inlines, entries) < r->nr_values ? &r->values[F(inlines, entries)] : NULL;
+	struct waiting *w = v ? get_waiting(m, p, trace_u64(r, F(inlines, code_addr))) : NULL;
+
+	if (!w)
+		return;
+	code_inlines_free(w->inlines, w->nr_inlines);
+	w->inlines = code_inlines_read(v, &w->nr_inlines);
+}
+
+void model_read_code_map(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(code_map, entries) < r->nr_values ? &r->values[F(code_map, entries)] : NULL;
+	uint64_t address = trace_u64(r, F(code_map, code_addr));
+	const struct code_fact *loaded = code_map_starting_at(&p->code, address);
+	struct code_entry *entries;
+
+	if (!v || v->kind != TRACE_LIST)
+		return;
+	entries = calloc(v->u + 1, sizeof(*entries));
+	for (uint64_t i = 0; entries && i < v->u; i++) {
+		uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_element(v, i, 1).u);
+		uint64_t id = trace_element(v, i, 2).u;
+
+		entries[i].offset = trace_element(v, i, 0).u;
+		entries[i].component = id && level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : 0;
+	}
+	if (loaded && ((struct code *)loaded->owner)->kind == CODE_LOAD) {
+		struct code *c = loaded->owner;
+
+		free(c->entries);
+		c->entries = entries;
+		c->nr_entries = entries ? v->u : 0;
+	} else {
+		struct waiting *w = get_waiting(m, p, address);
+
+		if (!w) {
+			free(entries);
+			return;
+		}
+		free(w->entries);
+		w->entries = entries;
+		w->nr_entries = entries ? v->u : 0;
+	}
+}
+
+void model_read_unwinding_info(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct waiting *w = get_waiting(m, p, ~(uint64_t)r->tid);
+	size_t nr;
+	const char *bytes = trace_bytes(r, F(unwinding_info, unwinding_data), &nr);
+
+	if (!w)
+		return;
+	free(w->unwinding);
+	w->header_bytes = trace_u64(r, F(unwinding_info, eh_frame_hdr_size));
+	w->unwinding = malloc(nr + 1);
+	w->unwinding_bytes = w->unwinding ? nr : 0;
+	if (w->unwinding)
+		memcpy(w->unwinding, bytes, nr);
+	p->has_unwinding = true;
+}
+
+void model_free_waiting(struct model *m)
+{
+	for (struct waiting *w = m->waiting, *next; w; w = next) {
+		next = w->next;
+		code_lines_free(w->lines, w->nr_lines);
+		code_inlines_free(w->inlines, w->nr_inlines);
+		free(w->entries);
+		free(w->unwinding);
+		free(w);
+	}
+	m->waiting = NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- functions */
+
+/* Its addresses count from where perf puts it, behind the code (linux/tools/perf/util/jitdump.c, genelf.c). */
+static void add_unwinding(struct model *m, struct process *p, const struct waiting *w, uint64_t code_end, uint64_t from_ns)
+{
+	uint64_t at = (code_end + 7) & ~7ull;
+
+	if (w->header_bytes > w->unwinding_bytes)
+		return;
+	/* .eh_frame first is what perf reads and V8 writes, its header first is what the specification says */
+	if (!model_add_frames(m, p, at, w->unwinding, w->unwinding_bytes - w->header_bytes, from_ns))
+		model_add_frames(m, p, at + w->header_bytes, w->unwinding + w->header_bytes, w->unwinding_bytes - w->header_bytes, from_ns);
+}
+
+void model_read_load(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size)), from_ns;
+	struct waiting *w;
+	struct code *c;
+
+	if (bytes == 0 || bytes > UINT64_MAX - address)
+		return;
+	c = model_add_code(m, CODE_LOAD, p, r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns);
+	if (!c)
+		return;
+	c->address = address;
+	c->bytes = bytes;
+	c->name = trace_text(r, F(load, name));
+	c->path = strdup("(generated)");
+	c->build_id = strdup("");
+	for (struct waiting **at = &m->waiting; *at; at = &(*at)->next)
+		if ((*at)->process == p && (*at)->address == address) {
+			w = *at;
+			c->lines = w->lines;
+			c->nr_lines = w->nr_lines;
+			if (c->nr_lines && c->lines[0].address > address && c->lines[0].address - address < bytes)
+				c->lines[0].address = address; /* V8 says lines of what comes behind a function's prologue */
+			c->inlines = w->inlines;
+			c->nr_inlines = w->nr_inlines;
+			c->entries = w->entries;
+			c->nr_entries = w->nr_entries;
+			*at = w->next;
+			free(w);
+			break;
+		}
+	from_ns = r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns;
+	code_map_add(&p->code, address, address + bytes, from_ns, c);
+	if (!p->has_unwinding)
+		return;
+	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* what was said of other code here */
+	for (w = m->waiting; w; w = w->next)
+		if (w->process == p && (w->address == ~(uint64_t)r->tid || w->address == ~0ull) && w->unwinding) {
+			add_unwinding(m, p, w, address + bytes, from_ns);
+			free(w->unwinding);
+			w->unwinding = NULL;
+		}
+}
+
+void model_read_move(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t from = trace_u64(r, F(move, old_code_addr)), to = trace_u64(r, F(move, new_code_addr));
+	uint64_t bytes = trace_u64(r, F(move, code_size));
+	const struct code_fact *f = code_map_starting_at(&p->code, from);
+	struct code *c = f ? f->owner : NULL;
+
+	(void)m;
+	if (!c || bytes > UINT64_MAX - to || bytes > UINT64_MAX - from)
+		return;
+	code_map_add(&p->code, to, to + bytes, r->time_ns, c);
+	code_map_add(&p->code, from, from + bytes, r->time_ns, NULL);
+}
+
+void model_read_code_unload(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t start = trace_u64(r, F(code_unload, address)), bytes = trace_u64(r, F(code_unload, bytes));
+	const struct code_fact *f = bytes ? NULL : code_map_starting_at(&p->code, start);
+
+	(void)m;
+	if (f)
+		bytes = f->end - f->start;
+	if (bytes > UINT64_MAX - start)
+		return;
+	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
+	code_map_add(&p->told_regions, start, start + bytes, r->time_ns, NULL);
+	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
+}

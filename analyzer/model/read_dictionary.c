@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER), texts that
+ * code comes from (SOURCE), where a sample's tag stands (TAG), and phases and tasks (MARK).
+ */
+#include "analyzer/model/read.h"
+
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t component_at(struct model *m, const struct process *p, uint64_t level_id, uint64_t id)
+{
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)level_id) : LEVELS_MAX;
+
+	return level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+}
+
+void model_read_level(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t i = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(level, level)));
+
+	(void)p;
+	if (i == LEVELS_MAX) {
+		m->bad_records++;
+		return;
+	}
+	model_set_text(&m->dictionary.level[i].name, trace_text(r, F(level, name)));
+	m->dictionary.level[i].flags = (uint32_t)trace_u64(r, F(level, flags));
+}
+
+void model_read_component(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t i = component_at(m, p, trace_u64(r, F(component, level)), trace_u64(r, F(component, component)));
+	struct component *c = &m->dictionary.component[i];
+
+	if (!i)
+		return;
+	model_set_text(&c->name, trace_text(r, F(component, name)));
+	model_set_text(&c->detail, trace_text(r, F(component, detail)));
+	c->flags = (uint32_t)trace_u64(r, F(component, flags));
+	c->announced = true;
+}
+
+void model_read_link(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t lower, upper;
+
+	if (r->id == JITREG_LINK) {
+		lower = component_at(m, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
+		upper = component_at(m, p, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
+		dictionary_link(&m->dictionary, lower, upper, (uint32_t)trace_u64(r, F(link, weight)), r->time_ns);
+		return;
+	}
+	lower = component_at(m, p, trace_u64(r, F(unlink, lower_level)), trace_u64(r, F(unlink, lower)));
+	upper = component_at(m, p, trace_u64(r, F(unlink, upper_level)), trace_u64(r, F(unlink, upper)));
+	dictionary_unlink(&m->dictionary, lower, dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(unlink, upper_level))),
+			  upper, r->time_ns);
+}
+
+void model_read_edge(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t from = component_at(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
+	uint32_t to = component_at(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
+
+	if (from && to)
+		dictionary_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
+}
+
+void model_read_counter(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t component = component_at(m, p, trace_u64(r, F(counter, level)), trace_u64(r, F(counter, component)));
+
+	if (component)
+		dictionary_counter(&m->dictionary, component, trace_text(r, F(counter, name)), trace_s64(r, F(counter, value)),
+				   r->time_ns);
+}
+
+void model_read_source(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t level = trace_u64(r, F(source, level));
+	struct source *s = APPEND(m->source, m->nr_sources);
+	const char *text;
+	size_t line = 0;
+
+	if (!s)
+		return;
+	text = trace_bytes(r, F(source, text), &s->text_bytes);
+	s->name = trace_text(r, F(source, name));
+	s->text = strndup("", 0);
+	s->process = p->number;
+	s->level = level ? dictionary_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
+	s->first_component = trace_u64(r, F(source, first_component));
+	s->flags = (uint32_t)trace_u64(r, F(source, flags));
+	free(s->text);
+	s->text = malloc(s->text_bytes + 1);
+	if (!s->text) {
+		s->text_bytes = 0;
+		return;
+	}
+	memcpy(s->text, text, s->text_bytes);
+	s->text[s->text_bytes] = 0;
+	s->nr_lines = 1;
+	for (size_t i = 0; i < s->text_bytes; i++)
+		s->nr_lines += s->text[i] == '\n';
+	s->line_start = calloc(s->nr_lines + 1, sizeof(*s->line_start));
+	for (size_t i = 0; s->line_start && i < s->text_bytes; i++)
+		if (s->text[i] == '\n')
+			s->line_start[++line] = i + 1;
+	if (s->line_start)
+		s->line_start[s->nr_lines] = s->text_bytes + 1;
+}
+
+void model_read_tag(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value none = { .kind = TRACE_OTHER };
+	const struct trace_value *fields = F(tag, fields) < r->nr_values ? &r->values[F(tag, fields)] : &none;
+	const struct trace_value *ranges = F(tag, keepers) < r->nr_values ? &r->values[F(tag, keepers)] : &none;
+	struct tag *t = APPEND(p->tags, p->nr_tags);
+
+	if (!t)
+		return;
+	t->where = (uint32_t)trace_u64(r, F(tag, where));
+	t->check_mask = trace_u64(r, F(tag, check_mask));
+	t->check_value = trace_u64(r, F(tag, check_value));
+	t->from_ns = r->time_ns;
+	t->field = calloc(fields->u + 1, sizeof(*t->field));
+	t->preserving_range = calloc(ranges->u + 1, sizeof(*t->preserving_range));
+	for (uint64_t i = 0; fields->kind == TRACE_LIST && t->field && i < fields->u; i++) {
+		uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_element(fields, i, 0).u);
+		uint64_t shift = trace_element(fields, i, 1).u, bits = trace_element(fields, i, 2).u;
+
+		if (level == LEVELS_MAX || shift > 63 || bits == 0 || bits > 64 - shift)
+			continue;
+		t->field[t->nr_fields].level = level;
+		t->field[t->nr_fields].shift = (uint32_t)shift;
+		t->field[t->nr_fields++].bits = (uint32_t)bits;
+	}
+	for (uint64_t i = 0; ranges->kind == TRACE_LIST && t->preserving_range && i < ranges->u; i++)
+		t->preserving_range[t->nr_preserving_ranges++] =
+			(struct jitreg_range){ trace_element(ranges, i, 0).u, trace_element(ranges, i, 1).u };
+}
+
+void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
+{
+	char *name = trace_text(r, F(mark, name));
+	uint32_t component = component_at(m, p, trace_u64(r, F(mark, level)), trace_u64(r, F(mark, component)));
+	uint64_t instance = trace_u64(r, F(mark, instance));
+
+	if (trace_u64(r, F(mark, action)) == JITREG_MARK_BEGIN) {
+		if (!GROW(m->mark, m->nr_marks, m->marks_capacity)) {
+			free(name);
+			return;
+		}
+		m->mark[m->nr_marks++] = (struct mark){ r->time_ns, UINT64_MAX, p->number, r->tid, component, instance,
+			trace_u64(r, F(mark, parent_instance)), trace_u64(r, F(mark, units)), name, trace_text(r, F(mark, text)) };
+		return;
+	}
+	/* the latest that it can end: of the same thread, name, component and instance */
+	for (uint32_t i = m->nr_marks; i > 0; i--) {
+		struct mark *k = &m->mark[i - 1];
+
+		if (k->end_ns == UINT64_MAX && k->process == p->number && k->tid == r->tid && k->component == component &&
+		    k->instance == instance && strcmp(k->name ? k->name : "", name ? name : "") == 0) {
+			k->end_ns = r->time_ns;
+			if (trace_u64(r, F(mark, units)))
+				k->units = trace_u64(r, F(mark, units));
+			break;
+		}
+	}
+	free(name);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+void model_settle_marks(struct model *m)
+{
+	if (m->nr_marks)
+		qsort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are mapped (MMAP, IMAGE, IMAGE_UNLOAD), what the trace has of them (IMAGE_FILE), and ELF objects that a JIT made. */
+#include "analyzer/model/read.h"
+
+#include "analyzer/model/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static char *hex(const char *bytes, size_t nr)
+{
+	char *text = malloc(2 * nr + 1);
+
+	for (size_t i = 0; text && i < nr; i++)
+		snprintf(text + 2 * i, 3, "%02x", (unsigned char)bytes[i]);
+	if (text)
+		text[2 * nr] = 0;
+	return text;
+}
+
+static char *hex_of(const struct trace_record *r, int index)
+{
+	size_t nr;
+	const char *p = trace_bytes(r, index, &nr);
+
+	return hex(p, nr);
+}
+
+static void read_code_mapping(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t start = trace_u64(r, F(mmap, address)), bytes = trace_u64(r, F(mmap, bytes));
+	char *path = trace_text(r, F(mmap, path));
+	struct code *c;
+
+	/* anonymous memory says nothing of what is in it, and must not hide what a JIT said */
+	if (!path || (path[0] != '/' && strcmp(path, "[vdso]") != 0) || strncmp(path, "//anon", 6) == 0 ||
+	    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 || bytes > UINT64_MAX - start) {
+		free(path);
+		model_add_region(m, p, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
+		return;
+	}
+	c = model_add_code(m, CODE_IMAGE, p, r->time_ns);
+	if (!c) {
+		free(path);
+		return;
+	}
+	c->path = path;
+	c->build_id = hex_of(r, F(mmap, build_id));
+	c->map_start = c->address = start;
+	c->bytes = bytes;
+	c->map_offset = trace_u64(r, F(mmap, file_offset));
+	if (!*p->executable)
+		model_set_text(&p->executable, strdup(path));
+	code_map_add(&p->code, start, start + bytes, r->time_ns, c);
+}
+
+void model_read_mmap(struct model *m, struct process *p, const struct trace_record *r)
+{
+	memory_read_mapping(m, p, r);
+	if (trace_u64(r, F(mmap, prot)) & PROT_EXEC)
+		read_code_mapping(m, p, r);
+}
+
+static void read_memory_elf(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct elf_section text;
+	struct elf_object *elf;
+	struct code *c;
+	size_t nr;
+	const char *bytes = trace_bytes(r, F(image, bytes), &nr);
+
+	if (elf_object_open_memory(bytes, nr, &elf, NULL)) {
+		m->bad_records++;
+		return;
+	}
+	c = model_add_code(m, CODE_ELF, p, r->time_ns);
+	if (!c) {
+		elf_object_destroy(elf);
+		return;
+	}
+	c->elf = elf;
+	c->path = strdup("(generated)");
+	c->build_id = strdup("");
+	for (size_t i = 0; elf_get_text(elf, i, &text); i++)
+		if (text.address && text.bytes <= UINT64_MAX - text.address)
+			code_map_add(&p->code, text.address, text.address + text.bytes, r->time_ns, c);
+}
+
+/* NULL without memory. */
+static struct image_file *add_file(struct model *m)
+{
+	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
+
+	if (!slot) {
+		free(f);
+		return NULL;
+	}
+	*slot = f;
+	f->number = m->nr_files - 1;
+	return f;
+}
+
+/* A library whose file may be gone by now. */
+static void read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
+{
+	struct image_file *f = add_file(m);
+	struct elf_object *elf;
+
+	if (!f)
+		return;
+	f->key = hex_of(r, F(image, build_id));
+	f->path = trace_text(r, F(image, path));
+	f->reason = strdup("");
+	if (f->key && f->path && !*f->key)
+		model_set_text(&f->key, strdup(f->path));
+	if (elf_object_create(nr, &elf, NULL))
+		return;
+	if (elf_object_add_part(elf, 0, bytes, nr) || elf_object_open(elf, NULL))
+		elf_object_destroy(elf);
+	else
+		f->elf = elf;
+}
+
+void model_read_image(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *segments = F(image, segments) < r->nr_values ? &r->values[F(image, segments)] : NULL;
+	uint64_t flags = trace_u64(r, F(image, flags));
+	const char *bytes_of_file;
+	size_t nr_bytes;
+
+	if (flags & JITREG_IMAGE_MEMORY_ELF) {
+		read_memory_elf(m, p, r);
+		return;
+	}
+	bytes_of_file = trace_bytes(r, F(image, bytes), &nr_bytes);
+	if (nr_bytes)
+		read_bytes_of_image(m, r, bytes_of_file, nr_bytes);
+	for (uint64_t i = 0; segments && segments->kind == TRACE_LIST && i < segments->u; i++) {
+		uint64_t start = trace_element(segments, i, 0).u, bytes = trace_element(segments, i, 1).u;
+		struct code *c;
+
+		if (!(trace_element(segments, i, 3).u & 4) || bytes > UINT64_MAX - start)
+			continue;
+		c = model_add_code(m, CODE_IMAGE, p, r->time_ns);
+		if (!c)
+			return;
+		c->path = flags & JITREG_IMAGE_VDSO ? strdup("[vdso]") : trace_text(r, F(image, path));
+		c->build_id = hex_of(r, F(image, build_id));
+		c->bias = trace_u64(r, F(image, load_bias));
+		c->bias_known = true;
+		c->generated = nr_bytes > 0;
+		c->map_start = c->address = start;
+		c->bytes = bytes;
+		c->map_offset = trace_element(segments, i, 2).u;
+		code_map_add(&p->code, start, start + bytes, r->time_ns, c);
+	}
+}
+
+void model_read_image_unload(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t bias = trace_u64(r, F(image_unload, load_bias));
+
+	(void)m;
+	for (size_t i = 0, nr = p->code.nr_facts; i < nr; i++) {
+		const struct code_fact f = p->code.facts[i];
+		const struct code *c = f.owner;
+
+		if (c && c->kind == CODE_IMAGE && c->bias_known && c->bias == bias && f.from_ns <= r->time_ns)
+			code_map_add(&p->code, f.start, f.end, r->time_ns, NULL);
+	}
+}
+
+void model_read_image_file(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
+	struct image_file *f = add_file(m);
+	struct elf_object *elf;
+
+	(void)p;
+	if (!f)
+		return;
+	f->key = trace_text(r, F(image_file, key));
+	f->path = trace_text(r, F(image_file, path));
+	f->reason = trace_text(r, F(image_file, reason));
+	if (!parts || parts->kind != TRACE_LIST || parts->u == 0 ||
+	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), &elf, NULL))
+		return;
+	for (uint64_t i = 0; i < parts->u; i++) {
+		struct trace_value at = trace_element(parts, i, 0), bytes = trace_element(parts, i, 1);
+
+		if (at.kind == TRACE_UINT && bytes.kind == TRACE_BYTES)
+			elf_object_add_part(elf, at.u, bytes.p, bytes.bytes);
+	}
+	if (elf_object_open(elf, NULL)) {
+		elf_object_destroy(elf);
+		model_set_text(&f->reason, strdup("its parts do not make an ELF file"));
+		return;
+	}
+	f->elf = elf;
+}
+
+static struct image_file *find_file(const struct model *m, const struct code *c)
+{
+	for (uint32_t i = 0; i < m->nr_files; i++)
+		if (*c->build_id && strcmp(m->file[i]->key, c->build_id) == 0)
+			return m->file[i];
+	for (uint32_t i = 0; i < m->nr_files; i++)
+		if (strcmp(m->file[i]->path, c->path) == 0)
+			return m->file[i];
+	return NULL;
+}
+
+/* An image goes by its file's name: the loader's may have a link in it. */
+static void use_file(struct code *c, struct image_file *f)
+{
+	c->file = f;
+	if (f)
+		model_set_text(&c->path, strdup(f->path));
+}
+
+void model_settle_images(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_code; i++)
+		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->path && m->code[i]->build_id)
+			use_file(m->code[i], find_file(m, m->code[i]));
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What the recorder says of the recording: HEADER, END, the events and how they were counted, notices and losses. */
+#include "analyzer/model/read.h"
+
+#include "analyzer/model/counts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void model_read_header(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *command = F(header, command) < r->nr_values ? &r->values[F(header, command)] : NULL;
+	size_t bytes = 1;
+
+	(void)p;
+	model_set_text(&m->tool, trace_text(r, F(header, tool)));
+	model_set_text(&m->host_name, trace_text(r, F(header, host_name)));
+	model_set_text(&m->kernel, trace_text(r, F(header, kernel)));
+	m->real_ns = trace_u64(r, F(header, real_ns));
+	m->begin_ns = r->time_ns;
+	m->nr_cpus = (uint32_t)trace_u64(r, F(header, nr_cpus));
+	for (uint64_t i = 0; command && command->kind == TRACE_LIST && i < command->u; i++) {
+		struct trace_value word = trace_element(command, i, 0);
+		char *bigger = word.kind == TRACE_TEXT ? realloc(m->command, bytes + word.bytes + 1) : NULL;
+
+		if (!bigger)
+			break;
+		m->command = bigger;
+		if (bytes > 1)
+			m->command[bytes++ - 1] = ' ';
+		memcpy(m->command + bytes - 1, word.p, word.bytes);
+		bytes += word.bytes;
+		m->command[bytes - 1] = 0;
+	}
+}
+
+void model_read_end(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)p;
+	m->has_end = true;
+	m->end_ns = r->time_ns;
+	m->exit_status = (uint32_t)trace_u64(r, F(end, exit_status));
+	m->written_samples = trace_u64(r, F(end, samples));
+	m->recorder_cpu_ns = trace_u64(r, F(end, recorder_cpu_ns));
+}
+
+void model_read_event(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t i = trace_u64(r, F(event, event));
+	struct event *e;
+
+	(void)p;
+	if (i >= sizeof(m->event) / sizeof(m->event[0]))
+		return;
+	e = &m->event[i];
+	model_set_text(&e->name, trace_text(r, F(event, name)));
+	model_set_text(&e->unit, trace_text(r, F(event, unit)));
+	model_set_text(&e->scope, trace_text(r, F(event, scope)));
+	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0;
+	e->period = trace_u64(r, F(event, period));
+	e->rate = trace_u64(r, F(event, rate));
+	e->registers = trace_u64(r, F(event, registers));
+	e->stack_bytes = (uint32_t)trace_u64(r, F(event, stack_bytes));
+	e->precise = (uint32_t)trace_u64(r, F(event, precise));
+	e->exclude_kernel = (uint32_t)trace_u64(r, F(event, exclude_kernel));
+	if (i >= m->nr_events)
+		m->nr_events = (uint32_t)i + 1;
+}
+
+void model_read_count(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)p;
+	counts_read(m, r);
+}
+
+static void read_told(struct told **list, uint32_t *nr, const struct trace_record *r, bool loss)
+{
+	char *kind = trace_text(r, loss ? F(loss, reason) : F(notice, kind));
+	struct told *t;
+
+	for (uint32_t i = 0; loss && i < *nr; i++)
+		if (strcmp((*list)[i].kind, kind) == 0) { /* they come as they happen, and add up */
+			(*list)[i].count += trace_u64(r, F(loss, count));
+			free(kind);
+			return;
+		}
+	t = model_append((void **)list, nr, sizeof(**list));
+	if (!t) {
+		free(kind);
+		return;
+	}
+	t->kind = kind;
+	t->sentence = loss ? strdup("") : trace_text(r, F(notice, sentence));
+	t->count = loss ? trace_u64(r, F(loss, count)) : 1;
+}
+
+void model_read_notice(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)p;
+	read_told(&m->notice, &m->nr_notices, r, false);
+}
+
+void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)p;
+	read_told(&m->loss, &m->nr_losses, r, true);
+}
+
+/* Leaving a processor is two things, and how long it lasted is what matters of both. */
+static void settle_switches(struct model *m)
+{
+	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT;
+
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		if (m->event[i].is_switch)
+			preempted = i;
+		else if (strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
+			leaving = i;
+	}
+	m->leaving = m->preempted = MODEL_NO_EVENT;
+	if (preempted == MODEL_NO_EVENT)
+		return;
+	model_set_text(&m->event[preempted].name, strdup("preempted"));
+	model_set_text(&m->event[preempted].unit, strdup("ns preempted"));
+	if (leaving == MODEL_NO_EVENT)
+		return;
+	model_set_text(&m->event[leaving].unit, strdup("ns waiting"));
+	m->event[leaving].counted = 0; /* not what the weights add up to */
+	m->leaving = leaving;
+	m->preempted = preempted;
+}
+
+/* Events are numbered by whoever wrote the trace, and numbers may be missing. */
+int model_settle_events(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		struct event *e = &m->event[i];
+
+		if (!e->name)
+			e->name = strdup("");
+		if (!e->unit)
+			e->unit = strdup("");
+		if (!e->scope)
+			e->scope = strdup("");
+		if (!e->name || !e->unit || !e->scope)
+			return -ENOMEM;
+	}
+	counts_settle(m);
+	settle_switches(m);
+	return 0;
+}
