@@ -76,6 +76,7 @@ static const struct {
 	[TRACE_KERNEL_FUNCTIONS] = { read_kernel_functions, true },
 	[TRACE_END] = { model_read_end, true },
 	[TRACE_COMM] = { read_comm, false },
+	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
 	[TRACE_GUEST] = { read_guest, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
@@ -117,6 +118,7 @@ static int settle(struct model *m)
 	if (model_settle_events(m))
 		return -ENOMEM;
 	model_settle_images(m);
+	model_settle_code_bytes(m);
 	host_levels_settle(m);
 	dictionary_settle(&m->dictionary);
 	model_settle_marks(m);
@@ -141,15 +143,20 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		free(m);
 		return diag_fail(d, ENOMEM, "no memory for the trace");
 	}
+	trace_keep(t);
 	trace_rewind(t);
 	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+	trace_select_ids(t, lifetimes_ids, LIFETIMES_NR_IDS);
 	while (ret == 0 && trace_next(t, &r) == 1)
 		ret = lifetimes_add(&lifetimes, &r);
 	lifetimes_tell(&lifetimes, m);
 	trace_rewind(t);
 	trace_select(t, ~(1u << TRACE_CHUNK_SAMPLES));
-	while (ret == 0 && trace_next(t, &r) == 1)
+	trace_select_ids(t, NULL, 0);
+	while (ret == 0 && trace_next(t, &r) == 1) {
+		m->place = trace_get_place(t);
 		read_record(m, &r);
+	}
 	model_free_waiting(m);
 	kernel_functions_settle(&m->kernel_functions);
 	ret = ret ? ret : settle(m);
@@ -240,6 +247,7 @@ void model_destroy(struct model *m)
 	free(m->thread);
 	free(m->file);
 	free(m->code);
+	free(m->copy);
 	free(m->source);
 	free(m->frames);
 	free(m->mark);

@@ -65,6 +65,9 @@ struct code {
 	size_t nr_inlines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
 	size_t nr_entries;
+	bool has_bytes; /* the trace has its code, in the LOAD or CODE_BYTES at bytes_at */
+	struct trace_place bytes_at;
+	uint64_t bytes_read_ns; /* when they were read from memory; 0: they came with the code */
 	const struct code *elf_duplicate_of; /* model_told_before()'s answer */
 	bool elf_duplicate_asked;
 };
@@ -72,6 +75,13 @@ struct code {
 struct code_entry {
 	uint64_t offset;
 	uint32_t component; /* index, or COMPONENT_NONE */
+};
+
+/* Code that the recorder read from a process's memory (CODE_BYTES): that of a LOAD which came without, or a page of a region. */
+struct code_copy {
+	uint32_t pid;
+	uint64_t address, loaded_ns, bytes, read_ns; /* loaded_ns: TRACE_NOT_LOADED for a page */
+	struct trace_place place;
 };
 
 /* .eh_frame bytes as a JIT registered them. */
@@ -185,6 +195,7 @@ struct model {
 	struct process **numbered; /* in the order in which they were heard of: what indexes name */
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
 	uint64_t told_ns; /* of the record read last: when one was told that says "before" */
+	struct trace_place place; /* ... and where it stands */
 	struct waiting *waiting; /* while records are read: what was told of code before its LOAD */
 	struct thread *thread;
 	uint32_t nr_threads, threads_capacity;
@@ -192,6 +203,8 @@ struct model {
 	uint32_t nr_files;
 	struct code **code;
 	uint32_t nr_code, code_capacity;
+	struct code_copy *copy; /* in the trace's order */
+	uint32_t nr_copies, copies_capacity;
 	struct source *source;
 	uint32_t nr_sources;
 	struct frames **frames;
@@ -218,7 +231,8 @@ struct model {
 	uint64_t bad_records; /* that made no sense */
 };
 
-/* Reads all of t but its samples; what was damaged there can be asked of t until it is rewound.  0 or -ENOMEM with a sentence. */
+/* Reads all of t but its samples, and has it keep the records (trace_keep()), for code bytes stay there; what was damaged can be asked of
+ * t until it is rewound.  0 or -ENOMEM with a sentence. */
 int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 

@@ -86,6 +86,8 @@ struct lifetime {
 	char *comm, *executable;
 };
 
+const uint32_t lifetimes_ids[LIFETIMES_NR_IDS] = { TRACE_PROCESS, TRACE_FORK, TRACE_COMM };
+
 int lifetimes_add(struct lifetimes *l, const struct trace_record *r)
 {
 	struct lifetime t = { .id = r->id, .pid = r->pid, .time_ns = r->time_ns, .nr = l->nr };

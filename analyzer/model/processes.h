@@ -13,6 +13,9 @@ struct lifetimes {
 	uint32_t nr, capacity;
 };
 
+/* Records that lifetimes are made of; others need not be added. */
+#define LIFETIMES_NR_IDS 3
+extern const uint32_t lifetimes_ids[LIFETIMES_NR_IDS];
 /* Keep what the record says of it, if it does.  0 or -ENOMEM. */
 int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Make the model's processes of them, in the order of time, and forget them. */

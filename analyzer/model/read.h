@@ -16,18 +16,17 @@ model_read_record model_read_header, model_read_event, model_read_count, model_r
 int model_settle_events(struct model *m);
 
 /* read_images.c */
-model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file;
+model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_region;
 /* Mappings find their files. */
 void model_settle_images(struct model *m);
 
 /* read_code.c */
-model_read_record model_read_load, model_read_move, model_read_region, model_read_code_unload, model_read_debug_info, model_read_inlines,
-	model_read_unwinding_info, model_read_code_map;
+model_read_record model_read_load, model_read_move, model_read_code_unload, model_read_debug_info, model_read_inlines,
+	model_read_unwinding_info, model_read_code_map, model_read_code_bytes;
 /* Numbered, and the model's; NULL without memory. */
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
-/* Executable memory without a file.  name is taken over. */
-void model_add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
-		      uint64_t time_ns, char *name);
+/* Functions find their bytes. */
+void model_settle_code_bytes(struct model *m);
 /* What waits for code that never came. */
 void model_free_waiting(struct model *m);
 void code_lines_free(struct code_line *lines, size_t nr);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Generated code, as JITs and the agent tell of it: functions (LOAD, MOVE, CODE_UNLOAD), what is known of them (DEBUG_INFO, INLINES,
- * CODE_MAP), and executable memory of which only that is known (REGION).
+ * CODE_MAP), and where the trace has their bytes (LOAD, CODE_BYTES), which stay there until somebody asks.
  */
 #include "analyzer/model/read.h"
 
+#include "analyzer/model/intern.h"
 #include "jitreg/base/grow.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,37 +25,6 @@ struct code *model_add_code(struct model *m, enum code_kind kind, const struct p
 	c->number = m->nr_code;
 	m->code[m->nr_code++] = c;
 	return c;
-}
-
-/* Executable memory without a file.  name is taken over. */
-void model_add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
-		      uint64_t time_ns, char *name)
-{
-	struct code *c = bytes <= UINT64_MAX - start ? model_add_code(m, CODE_REGION, p, time_ns) : NULL;
-
-	if (!c) {
-		free(name);
-		return;
-	}
-	c->address = start;
-	c->bytes = bytes;
-	c->name = name;
-	c->path = strdup("(generated)");
-	c->build_id = strdup("");
-	code_map_add(regions, start, start + bytes, time_ns, c);
-}
-
-void model_read_region(struct model *m, struct process *p, const struct trace_record *r)
-{
-	char *mapper = trace_text(r, F(region, mapper)), *name = NULL;
-
-	if (mapper && *mapper &&
-	    asprintf(&name, "anonymous code, mapped by %s+0x%llx", model_base_name(mapper),
-		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
-		name = NULL;
-	free(mapper);
-	model_add_region(m, p, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
-		   name ? name : strdup("anonymous code"));
 }
 
 /* ---------------------------------------------------------------------------------------- what waits for its LOAD */
@@ -223,6 +192,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size)), from_ns;
 	struct waiting *w;
 	struct code *c;
+	size_t nr_code;
 
 	if (bytes == 0 || bytes > UINT64_MAX - address)
 		return;
@@ -231,6 +201,9 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 		return;
 	c->address = address;
 	c->bytes = bytes;
+	trace_bytes(r, F(load, code), &nr_code);
+	c->has_bytes = nr_code >= bytes;
+	c->bytes_at = m->place;
 	c->name = trace_text(r, F(load, name));
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
@@ -289,4 +262,40 @@ void model_read_code_unload(struct model *m, struct process *p, const struct tra
 	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->told_regions, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- bytes */
+
+void model_read_code_bytes(struct model *m, struct process *p, const struct trace_record *r)
+{
+	size_t nr;
+
+	(void)p;
+	trace_bytes(r, F(code_bytes, code), &nr);
+	if (!GROW(m->copy, m->nr_copies, m->copies_capacity))
+		return;
+	m->copy[m->nr_copies++] = (struct code_copy){ r->pid, trace_u64(r, F(code_bytes, address)), trace_u64(r, F(code_bytes, loaded_ns)),
+						      nr, r->time_ns, m->place };
+}
+
+void model_settle_code_bytes(struct model *m)
+{
+	struct intern by_place = { 0 }; /* (address, since) -> 1 + the latest told object */
+
+	for (uint32_t i = 0; m->nr_copies && i < m->nr_code; i++)
+		if (m->code[i]->kind == CODE_LOAD)
+			intern_set(&by_place, m->code[i]->address, m->code[i]->from_ns, i + 1);
+	for (uint32_t n = 0; by_place.nr && n < m->nr_copies; n++) {
+		const struct code_copy *copy = &m->copy[n];
+		uint32_t i = copy->loaded_ns == TRACE_NOT_LOADED ? 0 :
+			intern_find(&by_place, copy->address, copy->loaded_ns == JITREG_TIME_BEFORE ? 0 : copy->loaded_ns);
+		struct code *c = i ? m->code[i - 1] : NULL;
+
+		if (!c || c->has_bytes || copy->bytes < c->bytes || m->numbered[c->process]->pid != copy->pid)
+			continue;
+		c->has_bytes = true;
+		c->bytes_at = copy->place;
+		c->bytes_read_ns = copy->read_ns;
+	}
+	intern_fini(&by_place);
 }

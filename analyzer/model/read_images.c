@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are mapped (MMAP, IMAGE, IMAGE_UNLOAD), what the trace has of them (IMAGE_FILE), and ELF objects that a JIT made. */
+/*
+ * What is mapped: files (MMAP, IMAGE, IMAGE_UNLOAD) and what the trace has of them (IMAGE_FILE), ELF objects that a JIT made, and
+ * executable memory of which only that is known (REGION).
+ */
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/memory.h"
@@ -28,6 +31,37 @@ static char *hex_of(const struct trace_record *r, int index)
 	return hex(p, nr);
 }
 
+/* Executable memory without a file.  name is taken over. */
+static void add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
+		       uint64_t time_ns, char *name)
+{
+	struct code *c = bytes <= UINT64_MAX - start ? model_add_code(m, CODE_REGION, p, time_ns) : NULL;
+
+	if (!c) {
+		free(name);
+		return;
+	}
+	c->address = start;
+	c->bytes = bytes;
+	c->name = name;
+	c->path = strdup("(generated)");
+	c->build_id = strdup("");
+	code_map_add(regions, start, start + bytes, time_ns, c);
+}
+
+void model_read_region(struct model *m, struct process *p, const struct trace_record *r)
+{
+	char *mapper = trace_text(r, F(region, mapper)), *name = NULL;
+
+	if (mapper && *mapper &&
+	    asprintf(&name, "anonymous code, mapped by %s+0x%llx", model_base_name(mapper),
+		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
+		name = NULL;
+	free(mapper);
+	add_region(m, p, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
+		   name ? name : strdup("anonymous code"));
+}
+
 static void read_code_mapping(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t start = trace_u64(r, F(mmap, address)), bytes = trace_u64(r, F(mmap, bytes));
@@ -38,7 +72,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	if (!path || (path[0] != '/' && strcmp(path, "[vdso]") != 0) || strncmp(path, "//anon", 6) == 0 ||
 	    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 || bytes > UINT64_MAX - start) {
 		free(path);
-		model_add_region(m, p, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
+		add_region(m, p, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
 		return;
 	}
 	c = model_add_code(m, CODE_IMAGE, p, r->time_ns);

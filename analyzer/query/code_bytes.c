@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/code_bytes.h"
 
-#include "analyzer/model/intern.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-static void take(struct code_bytes *w, uint64_t address, const void *bytes, uint64_t nr)
+static bool take(struct code_bytes *w, uint64_t address, const void *bytes, uint64_t nr)
 {
 	if (w->bytes || !bytes || w->start < address || w->start - address > nr || w->end - w->start > nr - (w->start - address))
-		return;
+		return false;
 	w->bytes = malloc(w->end - w->start + 1);
 	if (w->bytes)
 		memcpy(w->bytes, (const unsigned char *)bytes + (w->start - address), w->end - w->start);
+	return w->bytes != NULL;
 }
 
 static void take_from_elf(struct code_bytes *w)
@@ -23,101 +22,104 @@ static void take_from_elf(struct code_bytes *w)
 		take(w, text.address, text.data, text.bytes);
 }
 
-/* The object that bytes are of, and they; false: the record has none. */
-static bool is_code(const struct trace_record *r, uint64_t *address, uint64_t *loaded_ns, uint64_t *read_ns, const char **bytes, size_t *nr)
+/* The code of the LOAD or CODE_BYTES at a place. */
+static const char *read_code(const struct report *r, struct trace_place place, size_t *nr)
 {
-	bool later = r->id == TRACE_CODE_BYTES;
+	struct trace_record record;
 
-	if (!later && r->id != JITREG_LOAD)
-		return false;
-	*address = trace_u64(r, later ? F(code_bytes, address) : F(load, code_addr));
-	*loaded_ns = later ? trace_u64(r, F(code_bytes, loaded_ns)) : r->time_ns;
-	*read_ns = later ? r->time_ns : 0;
-	*bytes = trace_bytes(r, later ? F(code_bytes, code) : F(load, code), nr);
-	return *loaded_ns != TRACE_NOT_LOADED;
+	*nr = 0;
+	if (!trace_read_at(r->reader, place, &record))
+		return NULL;
+	if (record.id != TRACE_CODE_BYTES && record.id != JITREG_LOAD)
+		return NULL;
+	return trace_bytes(&record, record.id == TRACE_CODE_BYTES ? F(code_bytes, code) : F(load, code), nr);
+}
+
+static const char *read_function(const struct report *r, const struct code *c)
+{
+	size_t nr;
+	const char *bytes = read_code(r, c->bytes_at, &nr);
+
+	return bytes && nr >= c->bytes ? bytes : NULL;
+}
+
+/* Of the page that was read first, if that has all of it. */
+static void take_from_page(const struct report *r, struct code_bytes *w)
+{
+	const struct model *m = r->model;
+
+	for (uint32_t i = 0; i < m->nr_copies && !w->bytes; i++) {
+		const struct code_copy *page = &m->copy[i];
+		const char *bytes;
+		size_t nr;
+
+		if (page->loaded_ns != TRACE_NOT_LOADED || page->pid != m->numbered[w->code->process]->pid || w->start < page->address ||
+		    w->start - page->address > page->bytes || w->end - w->start > page->bytes - (w->start - page->address))
+			continue;
+		bytes = read_code(r, page->place, &nr);
+		if (bytes && take(w, page->address, bytes, nr))
+			w->read_ns = page->read_ns;
+	}
+}
+
+/* In the trace's order, so that a chunk is needed but for a while. */
+static int by_place(const struct code *a, const struct code *b)
+{
+	if (a->bytes_at.chunk != b->bytes_at.chunk)
+		return a->bytes_at.chunk < b->bytes_at.chunk ? -1 : 1;
+	return a->bytes_at.record < b->bytes_at.record ? -1 : a->bytes_at.record > b->bytes_at.record;
+}
+
+static int codes_by_place(const void *a, const void *b)
+{
+	return by_place(*(const struct code *const *)a, *(const struct code *const *)b);
+}
+
+static int wanted_by_place(const void *a, const void *b)
+{
+	return by_place((*(struct code_bytes *const *)a)->code, (*(struct code_bytes *const *)b)->code);
 }
 
 void code_bytes_each(const struct report *r,
 		     void (*take_code)(void *context, const struct code *c, const void *bytes, uint64_t read_ns), void *context)
 {
-	struct trace_record record;
-	struct intern by_place = { 0 }; /* (address, since) -> 1 + the latest told object */
+	const struct model *m = r->model;
+	const struct code **code = malloc(((size_t)m->nr_code + 1) * sizeof(*code));
+	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < r->model->nr_code; i++)
-		if (r->model->code[i]->kind == CODE_LOAD)
-			intern_set(&by_place, r->model->code[i]->address, r->model->code[i]->from_ns, i + 1);
-	trace_rewind(r->reader);
-	trace_select(r->reader, 1u << TRACE_CHUNK_RECORDS);
-	while (by_place.nr && trace_next(r->reader, &record) == 1) {
-		uint64_t address, loaded_ns, read_ns;
-		const struct code *c;
-		const char *bytes;
-		size_t nr_bytes;
-		uint32_t i;
+	for (uint32_t i = 0; code && i < m->nr_code; i++)
+		if (m->code[i]->kind == CODE_LOAD && m->code[i]->has_bytes)
+			code[nr++] = m->code[i];
+	if (nr)
+		qsort(code, nr, sizeof(*code), codes_by_place);
+	for (uint32_t i = 0; i < nr; i++) {
+		const char *bytes = read_function(r, code[i]);
 
-		if (!is_code(&record, &address, &loaded_ns, &read_ns, &bytes, &nr_bytes))
-			continue;
-		i = intern_find(&by_place, address, loaded_ns == JITREG_TIME_BEFORE ? 0 : loaded_ns);
-		c = i ? r->model->code[i - 1] : NULL;
-		if (c && c->bytes <= nr_bytes && r->model->numbered[c->process]->pid == record.pid)
-			take_code(context, c, bytes, read_ns);
+		if (bytes)
+			take_code(context, code[i], bytes, code[i]->bytes_read_ns);
 	}
-	trace_select(r->reader, ~0u);
-	intern_fini(&by_place);
-}
-
-struct taking {
-	struct code_bytes *wanted;
-	uint32_t nr;
-};
-
-static void take_wanted(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
-{
-	struct taking *t = context;
-
-	for (uint32_t i = 0; i < t->nr; i++)
-		if (t->wanted[i].code == c && !t->wanted[i].bytes) {
-			take(&t->wanted[i], c->address, bytes, c->bytes);
-			t->wanted[i].read_ns = read_ns;
-		}
-}
-
-/* Pages of regions, as they were when they were read. */
-static void take_pages(const struct report *r, struct code_bytes *wanted, uint32_t nr)
-{
-	struct trace_record record;
-
-	trace_rewind(r->reader);
-	trace_select(r->reader, 1u << TRACE_CHUNK_RECORDS);
-	while (trace_next(r->reader, &record) == 1) {
-		const char *bytes;
-		size_t nr_bytes;
-
-		if (record.id != TRACE_CODE_BYTES || trace_u64(&record, F(code_bytes, loaded_ns)) != TRACE_NOT_LOADED)
-			continue;
-		bytes = trace_bytes(&record, F(code_bytes, code), &nr_bytes);
-		for (uint32_t i = 0; i < nr; i++)
-			if (wanted[i].code->kind == CODE_REGION && !wanted[i].bytes &&
-			    r->model->numbered[wanted[i].code->process]->pid == record.pid) {
-				take(&wanted[i], trace_u64(&record, F(code_bytes, address)), bytes, nr_bytes);
-				wanted[i].read_ns = record.time_ns;
-			}
-	}
-	trace_select(r->reader, ~0u);
+	free(code);
 }
 
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr)
 {
-	bool some = false, regions = false;
+	struct code_bytes **told = malloc(((size_t)nr + 1) * sizeof(*told)); /* by a JIT, one by one */
+	uint32_t nr_told = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		if (wanted[i].code->kind == CODE_ELF)
-			take_from_elf(&wanted[i]);
-		some |= wanted[i].code->kind == CODE_LOAD;
-		regions |= wanted[i].code->kind == CODE_REGION;
+		struct code_bytes *w = &wanted[i];
+
+		if (w->code->kind == CODE_ELF)
+			take_from_elf(w);
+		else if (w->code->kind == CODE_REGION)
+			take_from_page(r, w);
+		else if (told && w->code->kind == CODE_LOAD && w->code->has_bytes)
+			told[nr_told++] = w;
 	}
-	if (regions)
-		take_pages(r, wanted, nr);
-	if (some)
-		code_bytes_each(r, take_wanted, &(struct taking){ wanted, nr });
+	if (nr_told)
+		qsort(told, nr_told, sizeof(*told), wanted_by_place);
+	for (uint32_t i = 0; i < nr_told; i++)
+		if (take(told[i], told[i]->code->address, read_function(r, told[i]->code), told[i]->code->bytes))
+			told[i]->read_ns = told[i]->code->bytes_read_ns;
+	free(told);
 }

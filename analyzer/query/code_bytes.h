@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of generated code, which the model leaves in the trace.  Context: thread. */
+/* The bytes of generated code, which the model leaves in the trace: it knows the record of each (code.bytes_at).  Context: thread. */
 #ifndef TAILOR_CODE_BYTES_H
 #define TAILOR_CODE_BYTES_H
 
@@ -12,7 +12,7 @@ struct code_bytes {
 	uint64_t read_ns;     /* when they were read from memory; 0: they came with the code */
 };
 
-/* Fill in bytes for nr ranges, by one more pass over the trace for those that a JIT announced one by one. */
+/* Fill in bytes for nr ranges. */
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
 
 /* Call for each code object that a JIT announced one by one, with its bytes, in the order of the trace.  read_ns: as above. */

@@ -192,6 +192,82 @@ bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, siz
 	return true;
 }
 
+/* One object, without what is in it: *left objects are still to come. */
+static bool skip_one(struct cursor *c, uint64_t *left)
+{
+	static const unsigned char fixed[] = { 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 }; /* bytes of what 0xca to 0xd3 are */
+	uint64_t n = 0;
+	unsigned char type;
+
+	if (c->at == c->end)
+		return false;
+	type = *c->at++;
+	switch (type) {
+	case 0x00 ... 0x7f: /* small numbers, nil, truth */
+	case 0xe0 ... 0xff:
+	case 0xc0:
+	case 0xc2:
+	case 0xc3:
+		return true;
+	case 0x80 ... 0x8f:
+		*left += 2 * (type & 15u);
+		return true;
+	case 0x90 ... 0x9f:
+		*left += type & 15u;
+		return true;
+	case 0xa0 ... 0xbf:
+		return skip(c, type & 31u);
+	case 0xca ... 0xd3:
+		return skip(c, fixed[type - 0xca]);
+	case 0xd4 ... 0xd8:
+		return skip(c, 1 + (1u << (type - 0xd4)));
+	case 0xc4 ... 0xc6:
+		return get(c, 1u << (type - 0xc4), &n) && skip(c, n);
+	case 0xc7 ... 0xc9:
+		return get(c, 1u << (type - 0xc7), &n) && skip(c, n + 1);
+	case 0xd9 ... 0xdb:
+		return get(c, 1u << (type - 0xd9), &n) && skip(c, n);
+	case 0xdc ... 0xdf:
+		if (!get(c, type & 1 ? 4 : 2, &n) || n > (uint64_t)(c->end - c->at))
+			return false;
+		*left += type >= 0xde ? 2 * n : n;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool msgpack_skip(const char *bytes, size_t nr, size_t *at)
+{
+	struct cursor c = { (const unsigned char *)bytes + *at, (const unsigned char *)bytes + nr };
+
+	for (uint64_t left = 1; left; left--) /* no recursion, whatever the bytes are */
+		if (!skip_one(&c, &left))
+			return false;
+	*at = (size_t)(c.at - (const unsigned char *)bytes);
+	return true;
+}
+
+bool msgpack_first_number(const char *bytes, size_t nr, size_t at, uint64_t *number)
+{
+	struct cursor c = { (const unsigned char *)bytes + at, (const unsigned char *)bytes + nr };
+	uint64_t length;
+
+	if (c.at == c.end)
+		return false;
+	length = *c.at++;
+	if (length == 0xdc || length == 0xdd) {
+		if (!get(&c, 2u << (length - 0xdc), &length) || !length)
+			return false;
+	} else if (length <= 0x90 || length > 0x9f) {
+		return false;
+	}
+	if (c.at == c.end)
+		return false;
+	*number = *c.at++;
+	return *number < 0x80 || (*number >= 0xcc && *number <= 0xcf && get(&c, 1u << (*number - 0xcc), number));
+}
+
 void msgpack_tree_fini(struct msgpack_tree *t)
 {
 	free(t->node);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file is mapped, and one chunk at a time is checked and decompressed.  Text and bytes stay where they are, so nothing but the
- * records' own small trees is built, each in the memory of the one before.
+ * The file is mapped, and one chunk at a time is checked and decompressed (chunk_body.c).  Text and bytes stay where they are, so nothing
+ * but the records' own small trees is built, each in the memory of the one before.
  */
 #include "jitreg/trace/reader_internal.h"
-
-#include "jitreg/base/crc32c.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +36,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	struct trace_record first;
 	struct stat st;
 	void *p;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* nor wait for who writes into a pipe */
 
 	if (fd < 0 || fstat(fd, &st)) {
 		ret = diag_fail(d, errno, "%s: %s", path, strerror(errno));
@@ -80,9 +78,7 @@ void trace_close(struct trace_reader *t)
 {
 	if (t->file)
 		munmap((void *)(uintptr_t)t->file, t->file_bytes);
-	msgpack_tree_fini(&t->tree);
-	ZSTD_freeDCtx(t->zstd);
-	free(t->plain);
+	trace_free_bodies(t);
 	free(t->name);
 	free(t);
 }
@@ -90,6 +86,12 @@ void trace_close(struct trace_reader *t)
 void trace_select(struct trace_reader *t, unsigned chunk_types)
 {
 	t->selected = chunk_types;
+}
+
+void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr)
+{
+	t->ids = ids;
+	t->nr_ids = nr;
 }
 
 void trace_rewind(struct trace_reader *t)
@@ -118,27 +120,6 @@ void trace_resync(struct trace_reader *t)
 	t->at = to;
 }
 
-static bool decompress(struct trace_reader *t, const struct trace_chunk *c, const unsigned char *stored)
-{
-	if (!(c->flags & TRACE_CHUNK_ZSTD)) {
-		if (c->body_bytes != c->stored_bytes)
-			return false;
-		t->body = (const char *)stored;
-		return true;
-	}
-	if (c->body_bytes > t->plain_capacity) {
-		free(t->plain);
-		t->plain = malloc(c->body_bytes);
-		t->plain_capacity = t->plain ? c->body_bytes : 0;
-		if (!t->plain)
-			return false;
-	}
-	if (ZSTD_decompressDCtx(t->zstd, t->plain, c->body_bytes, stored, c->stored_bytes) != c->body_bytes)
-		return false;
-	t->body = t->plain;
-	return true;
-}
-
 void trace_forget(struct trace_reader *t)
 {
 	size_t to = t->at & ~(FORGET_BYTES - 1);
@@ -147,16 +128,6 @@ void trace_forget(struct trace_reader *t)
 		return;
 	madvise((void *)(uintptr_t)(t->file + t->forgotten), to - t->forgotten, MADV_DONTNEED);
 	t->forgotten = to;
-}
-
-static bool is_known(const struct trace_chunk *c)
-{
-	return c->type >= TRACE_CHUNK_RECORDS && c->type <= TRACE_CHUNK_END;
-}
-
-static bool is_whole(const struct trace_reader *t, const struct trace_chunk *c)
-{
-	return crc32c(crc32c(0, c, sizeof(*c) - 4), t->file + t->at + sizeof(*c), c->stored_bytes) == c->crc32c;
 }
 
 /* Is there another chunk behind this one, or the end of the file? */
@@ -186,33 +157,16 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 			trace_resync(t);
 			continue;
 		}
-		if (!is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
+		if (!trace_chunk_is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
 			return true;
 		/* skipped unread, by a length that may be damaged: whole chunks would go with it */
-		if (!leads_to_chunk(t, c) && !is_whole(t, c)) {
+		if (!leads_to_chunk(t, c) && !trace_chunk_is_whole(t, c, t->at)) {
 			trace_resync(t);
 			continue;
 		}
 		t->at += sizeof(*c) + c->stored_bytes;
 	}
 	return false;
-}
-
-enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chunk *c)
-{
-	const unsigned char *stored = t->file + t->at + sizeof(*c);
-
-	if (!is_whole(t, c))
-		return CHUNK_BAD;
-	if (!is_known(c))
-		return CHUNK_UNKNOWN;
-	if (!decompress(t, c, stored))
-		return CHUNK_BAD;
-	t->chunk = *c;
-	t->chunk_at = t->at;
-	t->body_bytes = c->body_bytes;
-	t->body_at = 0;
-	return CHUNK_READ;
 }
 
 /* Make the next selected chunk the current one; false at the end of the file. */
@@ -228,11 +182,10 @@ static bool next_chunk(struct trace_reader *t)
 			continue;
 		}
 		t->at += sizeof(c) + c.stored_bytes;
-		if (read == CHUNK_UNKNOWN) /* of a later version */
-			continue;
 		if (c.type == TRACE_CHUNK_END)
 			t->ended = true;
-		return true;
+		if (read == CHUNK_READ)
+			return true;
 	}
 	return false;
 }
@@ -267,7 +220,7 @@ static struct trace_value to_value(const struct msgpack_node *n)
 	return v;
 }
 
-static bool to_record(const struct msgpack_node *o, struct trace_record *r)
+bool trace_to_record(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r)
 {
 	const struct msgpack_node *e;
 	uint32_t nr;
@@ -288,7 +241,26 @@ static bool to_record(const struct msgpack_node *o, struct trace_record *r)
 	r->nr_values = nr < TRACE_VALUES_MAX ? (int)nr : TRACE_VALUES_MAX;
 	for (int i = 0; i < r->nr_values; i++)
 		r->values[i] = to_value(&e[4 + i]);
+	r->packed = packed;
+	r->packed_bytes = bytes;
 	return true;
+}
+
+static bool is_wanted(const struct trace_reader *t, uint64_t id)
+{
+	for (uint32_t i = 0; i < t->nr_ids; i++)
+		if (t->ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Over a record that nobody wants; false: it is wanted, or makes no sense. */
+static bool step_over(struct trace_reader *t)
+{
+	uint64_t id;
+
+	return t->nr_ids && msgpack_first_number(t->body, t->body_bytes, t->body_at, &id) && !is_wanted(t, id) &&
+	       msgpack_skip(t->body, t->body_bytes, &t->body_at);
 }
 
 int trace_next(struct trace_reader *t, struct trace_record *r)
@@ -303,16 +275,33 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 			}
 			continue;
 		}
+		if (step_over(t))
+			continue;
 		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
 			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
 			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
 			continue;
 		}
-		if (to_record(t->tree.node, r))
+		t->stats.records++;
+		t->record_at = start;
+		if (!trace_to_record(t->tree.node, t->body + start, t->body_at - start, r)) {
+			note_damage(t, t->chunk_at, t->body_at - start);
+			continue;
+		}
+		if (!t->nr_ids || is_wanted(t, r->id))
 			return 1;
-		note_damage(t, t->chunk_at, t->body_at - start);
 	}
+}
+
+struct trace_place trace_get_place(const struct trace_reader *t)
+{
+	return (struct trace_place){ t->chunk_at, (uint32_t)t->record_at };
+}
+
+const struct trace_stats *trace_get_stats(const struct trace_reader *t)
+{
+	return &t->stats;
 }
 
 const struct trace_damage *trace_get_damage(const struct trace_reader *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a trace, record by record, in constant memory beside the largest chunk.  Every byte of it is hostile: lengths are
- * compared before use, bad chunks are skipped to the next magic and counted, and nothing is trusted twice.
+ * Reads a trace, record by record, in constant memory beside the largest chunk and what trace_keep() keeps.  Every byte of it is hostile:
+ * lengths are compared before use, bad chunks are skipped to the next magic and counted, and nothing is trusted twice.
  *
  * Context: thread; one reader belongs to one thread.
  */
@@ -32,6 +32,20 @@ struct trace_record {
 	uint32_t pid, tid;
 	int nr_values;
 	struct trace_value values[TRACE_VALUES_MAX];
+	const char *packed; /* all of it as it stands in the chunk's body, also what this version does not know */
+	size_t packed_bytes;
+};
+
+/* Where a record stands: its chunk's first byte in the file, and its own in the chunk's body. */
+struct trace_place {
+	uint64_t chunk;
+	uint32_t record;
+};
+
+/* The work that was done.  A chunk that was read once counts once, however many passes over its records there were. */
+struct trace_stats {
+	uint64_t chunks[TRACE_CHUNK_END + 1]; /* by type: whose bytes were checked and decompressed */
+	uint64_t records;		      /* taken apart */
 };
 
 /* What was wrong with the file, for the sentence and the exit status. */
@@ -51,12 +65,24 @@ void trace_close(struct trace_reader *t);
 
 /* Only deliver records of chunks whose type's bit (1u << enum trace_chunk_type) is set; takes effect at the next chunk. */
 void trace_select(struct trace_reader *t, unsigned chunk_types);
+/* Only deliver records with one of these ids (nr of them, which outlive their use); nr 0: all.  Others are stepped over at less cost. */
+void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr);
+/* From now on keep the bodies of RECORDS chunks that are read, TRACE_KEPT_BYTES of them: another pass, or trace_read_at(), does not
+ * decompress them again. */
+#define TRACE_KEPT_BYTES ((size_t)256 << 20)
+void trace_keep(struct trace_reader *t);
 /* Back to the first record; damage is counted anew. */
 void trace_rewind(struct trace_reader *t);
 
 /* 1: *r is the next record; 0: end of file.  Never fails: damage is skipped and counted. */
 int trace_next(struct trace_reader *t, struct trace_record *r);
 
+/* Of the last record that trace_next() returned. */
+struct trace_place trace_get_place(const struct trace_reader *t);
+/* The record at a place, until the next call; trace_next() goes on where it was.  false: none can be read there. */
+bool trace_read_at(struct trace_reader *t, struct trace_place place, struct trace_record *r);
+
+const struct trace_stats *trace_get_stats(const struct trace_reader *t);
 const struct trace_damage *trace_get_damage(const struct trace_reader *t);
 /* One sentence about the damage for a person; false when there is none. */
 bool trace_describe_damage(const struct trace_reader *t, char *text, size_t bytes);

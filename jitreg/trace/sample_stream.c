@@ -170,7 +170,7 @@ static void begin(struct sample_stream *s, struct job *j)
 		return;
 	}
 	s->t->at += sizeof(j->chunk) + j->chunk.stored_bytes;
-	s->t->ended |= j->read == CHUNK_READ && j->chunk.type == TRACE_CHUNK_END;
+	s->t->ended |= j->chunk.type == TRACE_CHUNK_END;
 }
 
 static int next(struct sample_stream *s, struct sample_block **b)
@@ -250,7 +250,8 @@ int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwa
 	for (; s->job && s->nr_jobs < (threads == 1 ? 1 : 2 * threads); s->nr_jobs++) {
 		struct job *j = &s->job[s->nr_jobs];
 
-		j->reader = (struct trace_reader){ .file = t->file, .selected = ~0u, .forgotten = SIZE_MAX, .zstd = ZSTD_createDCtx() };
+		j->reader = (struct trace_reader){ .file = t->file, .selected = 1u << TRACE_CHUNK_SAMPLES, .forgotten = SIZE_MAX,
+						    .zstd = ZSTD_createDCtx() };
 		j->block.unwanted = *unwanted;
 		if (!j->reader.zstd) {
 			s->nr_jobs++;
@@ -280,9 +281,10 @@ void sample_stream_close(struct sample_stream *s)
 	for (unsigned i = 0; i < s->nr_threads; i++)
 		pthread_join(s->thread[i], NULL);
 	for (unsigned i = 0; i < s->nr_jobs; i++) {
-		ZSTD_freeDCtx(s->job[i].reader.zstd);
-		msgpack_tree_fini(&s->job[i].reader.tree);
-		free(s->job[i].reader.plain);
+		for (int n = 0; n <= TRACE_CHUNK_END; n++)
+			s->t->stats.chunks[n] += s->job[i].reader.stats.chunks[n];
+		s->t->stats.records += s->job[i].reader.stats.records;
+		trace_free_bodies(&s->job[i].reader);
 		sample_block_fini(&s->job[i].block);
 	}
 	pthread_cond_destroy(&s->is_done);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bodies of chunks: checked, decompressed, and kept where a reader was told to.  What is kept is what came first, so a second pass in the
+ * file's order finds it; of a trace whose records are more than that, the rest is decompressed again.
+ */
+#include "jitreg/trace/reader_internal.h"
+
+#include "jitreg/base/crc32c.h"
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool trace_chunk_is_known(const struct trace_chunk *c)
+{
+	return c->type >= TRACE_CHUNK_RECORDS && c->type <= TRACE_CHUNK_END;
+}
+
+bool trace_chunk_is_whole(const struct trace_reader *t, const struct trace_chunk *c, size_t at)
+{
+	return crc32c(crc32c(0, c, sizeof(*c) - 4), t->file + at + sizeof(*c), c->stored_bytes) == c->crc32c;
+}
+
+void trace_keep(struct trace_reader *t)
+{
+	t->keeps = true;
+}
+
+void trace_free_bodies(struct trace_reader *t)
+{
+	for (uint32_t i = 0; i < t->nr_kept; i++)
+		free(t->kept[i].plain);
+	free(t->kept);
+	free(t->last.plain);
+	free(t->other.plain);
+	msgpack_tree_fini(&t->tree);
+	msgpack_tree_fini(&t->tree_at);
+	ZSTD_freeDCtx(t->zstd);
+}
+
+static bool decompress(struct trace_reader *t, const struct trace_chunk *c, size_t at, struct chunk_body *b)
+{
+	const unsigned char *stored = t->file + at + sizeof(*c);
+
+	b->body = NULL;
+	if (!(c->flags & TRACE_CHUNK_ZSTD)) {
+		if (c->body_bytes != c->stored_bytes)
+			return false;
+		b->body = (const char *)stored;
+	} else {
+		if (c->body_bytes > b->capacity) {
+			free(b->plain);
+			b->plain = malloc(c->body_bytes);
+			b->capacity = b->plain ? c->body_bytes : 0;
+			if (!b->plain)
+				return false;
+		}
+		if (ZSTD_decompressDCtx(t->zstd, b->plain, c->body_bytes, stored, c->stored_bytes) != c->body_bytes)
+			return false;
+		b->body = b->plain ? b->plain : "";
+	}
+	b->at = at;
+	b->bytes = c->body_bytes;
+	t->stats.chunks[c->type]++;
+	return true;
+}
+
+static const struct chunk_body *find_kept(const struct trace_reader *t, size_t at)
+{
+	uint32_t low = 0, high = t->nr_kept;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->kept[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->nr_kept && t->kept[low].at == at ? &t->kept[low] : NULL;
+}
+
+/* One that is there already, or NULL. */
+static const struct chunk_body *find_body(const struct trace_reader *t, size_t at)
+{
+	if (t->last.body && t->last.at == at)
+		return &t->last;
+	return find_kept(t, at);
+}
+
+/* The last one, if it stands behind those that are kept. */
+static void keep_last(struct trace_reader *t)
+{
+	struct chunk_body *b = &t->last;
+
+	if (!b->body || (t->nr_kept && t->kept[t->nr_kept - 1].at >= b->at) || b->capacity > TRACE_KEPT_BYTES - t->kept_bytes ||
+	    !GROW(t->kept, t->nr_kept, t->kept_capacity))
+		return;
+	t->kept_bytes += b->capacity;
+	t->kept[t->nr_kept++] = *b;
+	*b = (struct chunk_body){ 0 };
+}
+
+enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chunk *c)
+{
+	const struct chunk_body *b = find_body(t, t->at);
+
+	if (!b) {
+		if (!trace_chunk_is_whole(t, c, t->at))
+			return CHUNK_BAD;
+		if (!trace_chunk_is_known(c) || !(t->selected & 1u << c->type))
+			return CHUNK_SKIPPED;
+		if (!decompress(t, c, t->at, &t->last))
+			return CHUNK_BAD;
+		b = &t->last;
+	} else if (!(t->selected & 1u << c->type)) {
+		return CHUNK_SKIPPED;
+	}
+	t->chunk = *c;
+	t->chunk_at = t->at;
+	t->body = b->body;
+	t->body_bytes = b->bytes;
+	t->body_at = 0;
+	if (t->keeps && c->type == TRACE_CHUNK_RECORDS && b == &t->last)
+		keep_last(t); /* its body stays where it is */
+	return CHUNK_READ;
+}
+
+static const struct chunk_body *get_body(struct trace_reader *t, uint64_t at)
+{
+	const struct chunk_body *b = find_body(t, at);
+	struct trace_chunk c;
+
+	if (b || (t->other.body && t->other.at == at))
+		return b ? b : &t->other;
+	if (at >= t->file_bytes || t->file_bytes - at < sizeof(c))
+		return NULL;
+	memcpy(&c, t->file + at, sizeof(c));
+	if (c.magic != TRACE_MAGIC || c.stored_bytes > t->file_bytes - at - sizeof(c) || c.body_bytes > TRACE_CHUNK_MAX ||
+	    !trace_chunk_is_known(&c) || !trace_chunk_is_whole(t, &c, at))
+		return NULL;
+	return decompress(t, &c, at, &t->other) ? &t->other : NULL;
+}
+
+bool trace_read_at(struct trace_reader *t, struct trace_place place, struct trace_record *r)
+{
+	const struct chunk_body *b = get_body(t, place.chunk);
+	size_t at = place.record;
+
+	if (!b || at >= b->bytes || !msgpack_tree_read(&t->tree_at, b->body, b->bytes, &at))
+		return false;
+	t->stats.records++;
+	return trace_to_record(t->tree_at.node, b->body + place.record, at - place.record, r);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* A command reads each chunk of a trace once, however many views it shows, and the bytes of generated code come from where they stand. */
+#include "tests/unit/unit.h"
+
+#include "analyzer/cmd_trace.h"
+#include "analyzer/query/code_bytes.h"
+#include "analyzer/view/view.h"
+#include "jitreg/base/command.h"
+#include "jitreg/trace/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PID 100u
+#define NR_FUNCTIONS 60u
+#define CODE 0x10000000ull
+#define FUNCTION_BYTES 64u
+#define REGION 0x20000000ull
+#define PAGE 4096u
+
+static char path[] = "/tmp/tailor-test-XXXXXX";
+
+static void begin(struct trace_writer *w, uint32_t id, uint64_t time_ns, int nr_fields)
+{
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, PID, PID, nr_fields);
+}
+
+static void put_text(struct trace_writer *w, const char *text)
+{
+	trace_record_text(w, text, strlen(text));
+}
+
+/* `n` times nop, so that each function's bytes are its own, then ret. */
+static void put_code(struct trace_writer *w, uint32_t n, bool has)
+{
+	unsigned char code[FUNCTION_BYTES];
+
+	memset(code, 0x90, sizeof(code));
+	code[n % FUNCTION_BYTES] = 0xc3;
+	trace_record_bytes(w, code, has ? sizeof(code) : 0);
+}
+
+static void put_function(struct trace_writer *w, uint32_t n)
+{
+	uint64_t address = CODE + n * FUNCTION_BYTES;
+	bool late = n % 3 == 2; /* its bytes are read from memory later */
+	char name[32];
+
+	begin(w, JITREG_LOAD, 1000 + n, F_COUNT(load));
+	for (int f = 0; f < F_COUNT(load); f++) {
+		snprintf(name, sizeof(name), "function_%u", n);
+		if (f == F(load, name))
+			put_text(w, name);
+		else if (f == F(load, code))
+			put_code(w, n, !late);
+		else
+			trace_record_u64(w, f == F(load, code_size) ? FUNCTION_BYTES : f == F(load, code_addr) ? address : PID);
+	}
+	trace_record_end(w);
+	if (!late)
+		return;
+	trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+	begin(w, TRACE_CODE_BYTES, 5000 + n, F_COUNT(code_bytes));
+	trace_record_u64(w, address);
+	trace_record_u64(w, 1000 + n);
+	put_code(w, n, true);
+	trace_record_end(w);
+}
+
+static void put_column(struct trace_writer *w, uint32_t column, uint32_t encoding, const void *bytes, size_t nr)
+{
+	trace_record_array(w, 3);
+	trace_record_u64(w, column);
+	trace_record_u64(w, encoding);
+	trace_record_bytes(w, bytes, nr);
+}
+
+static void put_samples(struct trace_writer *w)
+{
+	uint64_t time_ns[NR_FUNCTIONS + 1], ip[NR_FUNCTIONS + 1];
+
+	for (uint32_t i = 0; i <= NR_FUNCTIONS; i++) {
+		time_ns[i] = 10000 + i;
+		ip[i] = i < NR_FUNCTIONS ? CODE + i * FUNCTION_BYTES : REGION + 16;
+	}
+	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, 10000, 0, 0, F_COUNT(samples));
+	trace_record_u64(w, 0);
+	trace_record_u64(w, NR_FUNCTIONS + 1);
+	trace_record_array(w, 5);
+	put_column(w, SAMPLE_COLUMN_TIME, SAMPLE_ENCODING_U64, time_ns, sizeof(time_ns));
+	put_column(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_U64, ip, sizeof(ip));
+	put_column(w, SAMPLE_COLUMN_PID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
+	put_column(w, SAMPLE_COLUMN_TID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
+	put_column(w, SAMPLE_COLUMN_WEIGHT, SAMPLE_ENCODING_CONSTANT, "\x0a", 1);
+	trace_record_end(w);
+	trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
+}
+
+static int write_trace(void **state)
+{
+	unsigned char page[PAGE];
+	struct trace_writer *w;
+
+	(void)state;
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, true, &w, NULL), 0);
+	begin(w, TRACE_HEADER, 1, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	begin(w, TRACE_EVENT, 1, F_COUNT(event));
+	for (int f = 0; f < F_COUNT(event); f++) {
+		if (f == F(event, name) || f == F(event, unit) || f == F(event, scope))
+			put_text(w, "cycles");
+		else
+			trace_record_u64(w, 0);
+	}
+	trace_record_end(w);
+	begin(w, TRACE_PROCESS, 2, F_COUNT(process));
+	trace_record_u64(w, 0);
+	put_text(w, "/bin/host");
+	put_text(w, "host");
+	trace_record_end(w);
+	begin(w, TRACE_MMAP, 3, F_COUNT(mmap));
+	trace_record_u64(w, REGION);
+	trace_record_u64(w, PAGE);
+	trace_record_u64(w, 0);
+	trace_record_u64(w, 5);
+	put_text(w, "//anon");
+	trace_record_bytes(w, "", 0);
+	trace_record_end(w);
+	for (uint32_t n = 0; n < NR_FUNCTIONS; n++) {
+		if (n % 10 == 0) {
+			trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+			put_samples(w);
+		}
+		put_function(w, n);
+	}
+	memset(page, 0xcc, sizeof(page));
+	begin(w, TRACE_CODE_BYTES, 7000, F_COUNT(code_bytes));
+	trace_record_u64(w, REGION);
+	trace_record_u64(w, TRACE_NOT_LOADED);
+	trace_record_bytes(w, page, sizeof(page));
+	trace_record_end(w);
+	trace_writer_flush_all(w);
+	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 20000, 0, 0, 1);
+	trace_record_u64(w, 0);
+	trace_record_end(w);
+	return trace_writer_close(w);
+}
+
+static int remove_trace(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void count_chunks(struct trace_stats *s)
+{
+	FILE *f = fopen(path, "rb");
+	struct trace_chunk c;
+
+	memset(s, 0, sizeof(*s));
+	while (fread(&c, sizeof(c), 1, f) == 1) {
+		s->chunks[c.type]++;
+		fseek(f, c.stored_bytes, SEEK_CUR);
+	}
+	fclose(f);
+}
+
+#define SHOWN_MAX 64
+static struct view_instance shown[SHOWN_MAX];
+
+static void ask(void *context, struct report *r)
+{
+	(void)context;
+	r->summary = summary_create(true);
+	for (int i = 0; view_at(i) && i < SHOWN_MAX; i++) {
+		shown[i] = (struct view_instance){ .view = view_at(i) };
+		shown[i].view->prepare(r, &shown[i]);
+	}
+}
+
+static void show(struct report *r, const char *name, char **text)
+{
+	size_t nr;
+	FILE *to = open_memstream(text, &nr);
+	struct page page;
+
+	assert_int_equal(page_init(&page, to, PAGE_TEXT), 0);
+	page.top = 100;
+	for (int i = 0; i < SHOWN_MAX && shown[i].view; i++)
+		if (strcmp(shown[i].view->name, name) == 0)
+			shown[i].view->show(r, &shown[i], &page);
+	page_end(&page);
+	fclose(to);
+}
+
+struct seen {
+	uint32_t nr, late;
+};
+
+static void take(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
+{
+	uint32_t n = (uint32_t)((c->address - CODE) / FUNCTION_BYTES);
+	struct seen *s = context;
+
+	assert_int_equal(((const unsigned char *)bytes)[n % FUNCTION_BYTES], 0xc3);
+	assert_int_equal(read_ns, n % 3 == 2 ? 5000 + n : 0);
+	s->nr++;
+	s->late += read_ns > 0;
+}
+
+static void every_chunk_is_read_once_for_all_views(void **state)
+{
+	struct trace_arguments arguments = { 0 };
+	struct trace_session s = { 0 };
+	struct seen seen = { 0, 0 };
+	const struct trace_stats *did;
+	struct trace_stats file;
+	struct model *m;
+	char *text;
+
+	(void)state;
+	count_chunks(&file);
+	assert_true(file.chunks[TRACE_CHUNK_RECORDS] > 20);
+	assert_int_equal(file.chunks[TRACE_CHUNK_SAMPLES], 6);
+	assert_int_equal(trace_session_read(&s, path, &arguments, ask, NULL), CMD_DONE);
+	did = trace_get_stats(s.reader);
+	assert_memory_equal(did->chunks, file.chunks, sizeof(file.chunks));
+
+	/* views that want code, and others, in any order and twice */
+	for (int twice = 0; twice < 2; twice++) {
+		static const char *const names[] = { "functions", "asm", "ir", "code", "tree", "methods", "lines" };
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			show(&s.report, names[i], &text);
+			if (strcmp(names[i], "asm") == 0) {
+				assert_non_null(strstr(text, "function_17"));
+				assert_non_null(strstr(text, "ret"));
+				assert_non_null(strstr(text, "int3")); /* the region's */
+			}
+			free(text);
+		}
+	}
+	m = s.model;
+	code_bytes_each(&s.report, take, &seen);
+	assert_int_equal(seen.nr, NR_FUNCTIONS);
+	assert_int_equal(seen.late, NR_FUNCTIONS / 3);
+	assert_int_equal(m->nr_copies, NR_FUNCTIONS / 3 + 1);
+	assert_memory_equal(did->chunks, file.chunks, sizeof(file.chunks));
+	assert_int_equal(trace_session_close(&s, CMD_DONE), CMD_DONE);
+}
+
+/* Lifetimes are read before everything else; what is no part of them is not taken apart for it. */
+static void records_are_taken_apart_once(void **state)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	struct model *m;
+	uint64_t nr = 0, before;
+
+	(void)state;
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	before = trace_get_stats(t)->records; /* the header */
+	assert_int_equal(model_create(t, &m, NULL), 0);
+	before = trace_get_stats(t)->records - before;
+	model_destroy(m);
+	trace_rewind(t);
+	trace_select(t, ~(1u << TRACE_CHUNK_SAMPLES));
+	while (trace_next(t, &r) == 1)
+		nr++;
+	assert_int_equal(before, nr + 1); /* PROCESS */
+	trace_close(t);
+}
+
+/* What was not kept is read again by itself, and damage there is no record. */
+static void a_record_is_read_by_its_place(void **state)
+{
+	struct trace_place place[256];
+	uint64_t time_ns[256];
+	uint32_t nr = 0;
+	struct trace_reader *t;
+	struct trace_record r;
+
+	(void)state;
+	for (int keep = 0; keep < 2; keep++) {
+		nr = 0;
+		assert_int_equal(trace_open(path, &t, NULL), 0);
+		if (keep)
+			trace_keep(t);
+		trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+		while (trace_next(t, &r) == 1) {
+			place[nr] = trace_get_place(t);
+			time_ns[nr++] = r.time_ns;
+		}
+		for (uint32_t i = 0; i < 2 * nr; i++) {
+			uint32_t n = (uint32_t)(next_random() % nr);
+
+			assert_true(trace_read_at(t, place[n], &r));
+			assert_int_equal(r.time_ns, time_ns[n]);
+		}
+		if (keep)
+			assert_true(trace_get_stats(t)->chunks[TRACE_CHUNK_RECORDS] < nr);
+		place[0].record++;
+		trace_read_at(t, place[0], &r); /* anything but harm */
+		assert_false(trace_read_at(t, (struct trace_place){ place[1].chunk, UINT32_MAX }, &r));
+		assert_false(trace_read_at(t, (struct trace_place){ place[nr - 1].chunk + 1, 0 }, &r));
+		assert_false(trace_read_at(t, (struct trace_place){ UINT64_MAX - 8, 0 }, &r));
+		trace_close(t);
+	}
+}
+
+/* A pass over one type of chunk knows the end without decompressing it. */
+static void the_end_is_seen_by_every_pass(void **state)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+
+	(void)state;
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	while (trace_next(t, &r) == 1)
+		assert_int_equal(r.id, TRACE_SAMPLES);
+	assert_false(trace_get_damage(t)->truncated);
+	assert_int_equal(trace_get_stats(t)->chunks[TRACE_CHUNK_END], 0);
+	trace_close(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_chunk_is_read_once_for_all_views, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(records_are_taken_apart_once, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(a_record_is_read_by_its_place, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(the_end_is_seen_by_every_pass, write_trace, remove_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
