@@ -70,17 +70,17 @@ static bool same_file(const char *a, const char *b)
 static int scrub_file(const struct arguments *args, const char *output, struct trace_reader *t, struct model *m, struct diag *d)
 {
 	struct scrub_counts counts;
-	struct trace_copy *c;
+	struct trace_writer *c;
 	char damage[1024];
 	int ret, closed;
 
 	if (same_file(args->path, output))
 		return diag_fail(d, EINVAL, "%s: the trace would be written over itself", output);
-	ret = trace_copy_open(output, &c, d);
+	ret = trace_writer_open(output, TRACE_SMALL, &c, d);
 	if (ret)
 		return ret;
 	ret = scrub(t, m, &args->options, c, &counts, d);
-	closed = trace_copy_close(c);
+	closed = trace_writer_close(c);
 	if (ret == 0 && closed)
 		ret = diag_fail(d, -closed, "%s: %s", output, strerror(-closed));
 	if (ret) {

@@ -3,6 +3,7 @@
 
 #include "analyzer/attribute/walk.h"
 #include "analyzer/unwind/unwind.h"
+#include "jitreg/trace/column_encoder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,12 +13,13 @@
 struct scrubbing {
 	struct model *model;
 	const struct scrub_options *options;
-	struct trace_copy *to;
+	struct trace_writer *to;
 	struct scrub_counts *counts;
 	struct unwinder *unwinder;
 	char *text; /* a value that is being changed */
 	size_t capacity;
-	bool failed;
+	enum trace_chunk_type type; /* of the last record */
+	int error;
 };
 
 /* ------------------------------------------------------------------------------------------------------------ records */
@@ -74,7 +76,7 @@ static char *take(struct scrubbing *s, const struct trace_value *v)
 		s->capacity = s->text ? 2 * v->bytes + 64 : 0;
 	}
 	if (!s->text) {
-		s->failed = true;
+		s->error = -ENOMEM;
 		return NULL;
 	}
 	if (v->bytes)
@@ -85,9 +87,9 @@ static char *take(struct scrubbing *s, const struct trace_value *v)
 static void put(struct scrubbing *s, const struct trace_value *v, size_t bytes)
 {
 	if (v->kind == TRACE_BYTES)
-		trace_copy_bytes(s->to, s->text, bytes);
+		trace_record_bytes(s->to, s->text, bytes);
 	else
-		trace_copy_text(s->to, s->text, bytes);
+		trace_record_text(s->to, s->text, bytes);
 }
 
 /* Lines stay lines, so that what refers to them still finds them. */
@@ -116,13 +118,13 @@ static size_t scrub_inlined(const struct scrubbing *s, char *text, size_t bytes)
 
 static void put_list(struct scrubbing *s, const struct trace_value *v, int member, enum rule rule)
 {
-	trace_copy_list(s->to, v->u);
+	trace_record_array(s->to, v->u);
 	for (uint64_t i = 0; i < v->u; i++) {
 		int nr = 0;
 
 		while (nr < 16 && trace_element(v, i, nr).kind != TRACE_OTHER)
 			nr++;
-		trace_copy_list(s->to, (size_t)nr);
+		trace_record_array(s->to, (size_t)nr);
 		for (int m = 0; m < nr; m++) {
 			struct trace_value e = trace_element(v, i, m);
 
@@ -136,7 +138,7 @@ static void put_list(struct scrubbing *s, const struct trace_value *v, int membe
 					put(s, &e, e.bytes);
 				}
 			} else {
-				trace_copy_value(s->to, &e);
+				trace_record_value(s->to, &e);
 			}
 		}
 	}
@@ -145,19 +147,19 @@ static void put_list(struct scrubbing *s, const struct trace_value *v, int membe
 /* [address, bytes, name, module]: the kernel's own names are public, those of modules and BPF programs may be somebody's. */
 static void put_kernel_functions(struct scrubbing *s, const struct trace_value *v)
 {
-	trace_copy_list(s->to, v->u);
+	trace_record_array(s->to, v->u);
 	for (uint64_t i = 0; i < v->u; i++) {
 		struct trace_value module = trace_element(v, i, 3);
 		bool goes = s->options->names && (module.kind != TRACE_TEXT || module.bytes);
 
-		trace_copy_list(s->to, 4);
+		trace_record_array(s->to, 4);
 		for (int m = 0; m < 4; m++) {
 			struct trace_value e = trace_element(v, i, m);
 
 			if (e.kind == TRACE_UINT)
-				trace_copy_u64(s->to, e.u);
+				trace_record_u64(s->to, e.u);
 			else
-				trace_copy_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !goes ? e.bytes : 0);
+				trace_record_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !goes ? e.bytes : 0);
 		}
 	}
 }
@@ -177,7 +179,7 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 		return;
 	}
 	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !take(s, v)) {
-		trace_copy_value(s->to, v);
+		trace_record_value(s->to, v);
 		return;
 	}
 	switch (rule) {
@@ -211,7 +213,23 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	put(s, v, bytes);
 }
 
-static void copy_record(struct scrubbing *s, const struct trace_record *r, uint16_t type)
+/* Chunks stay in their order: the header comes first. */
+static void begin_record(struct scrubbing *s, enum trace_chunk_type type, const struct trace_record *r, int nr_values)
+{
+	if (s->type && type != s->type)
+		trace_writer_flush(s->to, s->type);
+	s->type = type;
+	trace_record_begin(s->to, type, r->id, r->time_ns, r->pid, r->tid, nr_values);
+}
+
+static void end_record(struct scrubbing *s)
+{
+	int ret = trace_record_end(s->to);
+
+	s->error = s->error ? s->error : ret;
+}
+
+static void copy_record(struct scrubbing *s, const struct trace_record *r, enum trace_chunk_type type)
 {
 	const struct trace_value none = { .kind = TRACE_TEXT, .p = "" };
 
@@ -220,63 +238,35 @@ static void copy_record(struct scrubbing *s, const struct trace_record *r, uint1
 		return;
 	}
 	s->counts->records++;
-	trace_copy_begin(s->to, type, r, r->nr_values);
+	begin_record(s, type, r, r->nr_values);
 	for (int i = 0; i < r->nr_values; i++) {
 		struct trace_value command = r->id == TRACE_HEADER && i == F(header, command) ? trace_element(&r->values[i], 0, 0) : none;
 
 		if (r->id == TRACE_HEADER && i == F(header, command)) { /* the program, without its arguments */
-			trace_copy_list(s->to, 1);
-			trace_copy_list(s->to, 1);
+			trace_record_array(s->to, 1);
+			trace_record_array(s->to, 1);
 			if (command.kind == TRACE_TEXT && take(s, &command))
 				put(s, &command, scrub_path(s->text, command.bytes));
 			else
-				trace_copy_value(s->to, &none);
+				trace_record_value(s->to, &none);
 		} else {
 			put_value(s, r, i);
 		}
 	}
-	trace_copy_end(s->to);
+	end_record(s);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ samples */
 
-struct numbers {
-	unsigned char *p;
-	size_t nr, capacity;
-	uint64_t before;
-};
-
-/* SAMPLE_ENCODING_DELTA */
-static void add_number(struct numbers *n, uint64_t v)
+static void put_column(struct scrubbing *s, uint32_t column, const uint64_t *v, uint32_t nr)
 {
-	uint64_t d = v - n->before, z = (d << 1) ^ (uint64_t)((int64_t)d >> 63);
+	unsigned char *room = malloc(COLUMNS_LIST_ROOM(nr) + 1);
 
-	if (n->capacity - n->nr < 10) {
-		size_t capacity = 2 * n->capacity + 1024;
-		unsigned char *bigger = realloc(n->p, capacity);
-
-		if (!bigger)
-			return;
-		n->p = bigger;
-		n->capacity = capacity;
-	}
-	n->before = v;
-	for (; z >= 0x80; z >>= 7)
-		n->p[n->nr++] = (unsigned char)(z | 0x80);
-	n->p[n->nr++] = (unsigned char)z;
-}
-
-static void put_column(struct scrubbing *s, uint32_t column, const uint64_t *v, uint64_t nr)
-{
-	struct numbers n = { 0 };
-
-	for (uint64_t i = 0; i < nr; i++)
-		add_number(&n, v[i]);
-	trace_copy_list(s->to, 3);
-	trace_copy_u64(s->to, column);
-	trace_copy_u64(s->to, SAMPLE_ENCODING_DELTA);
-	trace_copy_bytes(s->to, n.p ? n.p : (const unsigned char *)"", n.nr);
-	free(n.p);
+	if (room)
+		column_encoder_write_list(s->to, column, v, nr, room);
+	else
+		s->error = -ENOMEM;
+	free(room);
 }
 
 struct chains {
@@ -345,10 +335,10 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		nr += b->registers[i] != NULL;
 	nr += b->has_kernel_chains;
 	s->counts->samples += b->nr;
-	trace_copy_begin(s->to, TRACE_CHUNK_SAMPLES, r, F_COUNT(samples));
-	trace_copy_u64(s->to, b->event);
-	trace_copy_u64(s->to, b->nr);
-	trace_copy_list(s->to, nr);
+	begin_record(s, TRACE_CHUNK_SAMPLES, r, F_COUNT(samples));
+	trace_record_u64(s->to, b->event);
+	trace_record_u64(s->to, b->nr);
+	trace_record_array(s->to, nr);
 	for (uint32_t i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
 		if (b->column[i] && i != SAMPLE_COLUMN_STACK_BYTES && i != SAMPLE_COLUMN_CHAIN_LENGTH)
 			put_column(s, i, b->column[i], b->nr);
@@ -356,19 +346,17 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		if (b->registers[i])
 			put_column(s, SAMPLE_COLUMN_REGISTER_0 + i, b->registers[i], b->nr);
 	put_column(s, SAMPLE_COLUMN_CHAIN_LENGTH, c.length, b->nr);
-	put_column(s, SAMPLE_COLUMN_CHAIN, c.address, c.nr);
+	put_column(s, SAMPLE_COLUMN_CHAIN, c.address, (uint32_t)c.nr);
 	if (b->has_kernel_chains) {
-		trace_copy_list(s->to, 3);
-		trace_copy_u64(s->to, SAMPLE_COLUMN_KERNEL_CHAIN);
-		trace_copy_u64(s->to, SAMPLE_ENCODING_LISTS);
-		trace_copy_bytes(s->to, b->kernel_chains_.p, b->kernel_chains_.bytes);
+		column_encoder_write_bytes(s->to, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS,
+					   (const unsigned char *)b->kernel_chains_.p, b->kernel_chains_.bytes);
 	}
-	trace_copy_end(s->to);
+	end_record(s);
 	free(c.length);
 	free(c.address);
 }
 
-int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_copy *c, struct scrub_counts *counts,
+int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
 	  struct diag *d)
 {
 	struct scrubbing s = { .model = m, .options = o, .to = c, .counts = counts };
@@ -382,16 +370,18 @@ int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o
 		return ret;
 	trace_rewind(t);
 	trace_select(t, ~0u);
-	while (!s.failed && trace_next(t, &r) == 1) {
+	while (!s.error && trace_next(t, &r) == 1) {
 		const struct trace_chunk *chunk = trace_get_chunk(t, &offset);
 
 		if (r.id == TRACE_SAMPLES)
 			copy_samples(&s, &r, &b);
 		else
-			copy_record(&s, &r, chunk ? chunk->type : TRACE_CHUNK_RECORDS);
+			copy_record(&s, &r, chunk->type);
 	}
 	sample_block_fini(&b);
 	unwinder_destroy(s.unwinder);
 	free(s.text);
-	return s.failed ? diag_fail(d, ENOMEM, "no memory to scrub the trace") : 0;
+	if (s.error == -ENOMEM)
+		return diag_fail(d, ENOMEM, "no memory to scrub the trace");
+	return s.error ? diag_fail(d, -s.error, "a record cannot be written: %s", strerror(-s.error)) : 0;
 }

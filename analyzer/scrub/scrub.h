@@ -8,7 +8,7 @@
 #define TAILOR_SCRUB_H
 
 #include "analyzer/model/model.h"
-#include "jitreg/trace/copy.h"
+#include "jitreg/trace/writer.h"
 
 struct scrub_options {
 	bool names; /* of components, marks and generated functions, and the texts that code was generated from */
@@ -19,8 +19,8 @@ struct scrub_counts {
 	uint64_t samples, stacks, records, unknown; /* unknown: records of a later version, which are left out */
 };
 
-/* Copy t (of which m is the model) to c.  0, or -ENOMEM with a sentence; errors of writing are c's. */
-int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_copy *c, struct scrub_counts *counts,
+/* Copy t (of which m is the model) to c.  0, or -errno with a sentence: no memory, or a record that could not be written. */
+int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
 	  struct diag *d);
 
 /* ------------------------------------------------------------------------------------------------ rules for texts */

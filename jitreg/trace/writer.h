@@ -16,9 +16,14 @@
 #include <stdbool.h>
 
 struct trace_writer;
+struct trace_record;
+struct trace_value;
 
-/* Create path (0600); a file of that name is replaced.  compress: zstd.  Returns 0 or -errno with a sentence. */
-int trace_writer_open(const char *path, bool compress, struct trace_writer **out, struct diag *d);
+/* By zstd: FAST while samples come, SMALL where there is time. */
+enum trace_compression { TRACE_PLAIN = 0, TRACE_FAST = 1, TRACE_SMALL = 3 };
+
+/* Create path (0600); a file of that name is replaced.  Returns 0 or -errno with a sentence. */
+int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
 /* Flushes and closes.  Returns 0, or the first write error as -errno. */
 int trace_writer_close(struct trace_writer *w);
 
@@ -37,7 +42,12 @@ int trace_record_end(struct trace_writer *w);
 /* A record as schema_parse() yielded it.  As trace_record_end(). */
 int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,
 			const struct schema_value *values, int nr_values);
-/* A record as it stands in the body of another trace's chunk; the caller has checked it.  As trace_record_end(). */
+/* A record that was read from another trace, as it is, also what this version does not know of it.  As trace_record_end(). */
+int trace_record_copy(struct trace_writer *w, enum trace_chunk_type type, const struct trace_record *r);
+/* A value that was read, lists too, for a record that is copied with changes; and one that is nothing. */
+void trace_record_value(struct trace_writer *w, const struct trace_value *v);
+void trace_record_nil(struct trace_writer *w);
+/* A record as it stands in a chunk's body; the caller has checked it.  As trace_record_end(). */
 int trace_record_packed(struct trace_writer *w, enum trace_chunk_type type, const void *record, size_t bytes);
 
 /* Send what has been gathered of a chunk type to the file.  0, or -errno: it is lost. */

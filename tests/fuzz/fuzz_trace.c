@@ -249,15 +249,15 @@ static void make_scrubbed(const char *path, bool all)
 	struct scrub_options o = { .names = all, .code = all };
 	struct scrub_counts counts;
 	struct trace_reader *t;
-	struct trace_copy *c;
+	struct trace_writer *c;
 	struct model *m;
 
 	if (trace_open(path, &t, NULL))
 		return;
 	if (model_create(t, &m, NULL) == 0) {
-		if (trace_copy_open("/dev/null", &c, NULL) == 0) {
+		if (trace_writer_open("/dev/null", TRACE_SMALL, &c, NULL) == 0) {
 			scrub(t, m, &o, c, &counts, NULL);
-			trace_copy_close(c);
+			trace_writer_close(c);
 		}
 		model_destroy(m);
 	}

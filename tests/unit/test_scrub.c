@@ -94,7 +94,7 @@ static void scrub_kernel_functions(bool names, struct kernel_functions *k)
 	struct trace_writer *w;
 	struct trace_reader *t;
 	struct trace_record r;
-	struct trace_copy *c;
+	struct trace_writer *c;
 	struct model *m;
 	struct diag d;
 
@@ -114,9 +114,9 @@ static void scrub_kernel_functions(bool names, struct kernel_functions *k)
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_int_equal(trace_open(from, &t, &d), 0);
 	assert_int_equal(model_create(t, &m, &d), 0);
-	assert_int_equal(trace_copy_open(to, &c, &d), 0);
+	assert_int_equal(trace_writer_open(to, TRACE_SMALL, &c, &d), 0);
 	assert_int_equal(scrub(t, m, &o, c, &counts, &d), 0);
-	assert_int_equal(trace_copy_close(c), 0);
+	assert_int_equal(trace_writer_close(c), 0);
 	model_destroy(m);
 	trace_close(t);
 	assert_int_equal(trace_open(to, &t, &d), 0);

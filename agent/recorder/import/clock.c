@@ -6,7 +6,7 @@
  */
 #include "agent/recorder/import/import.h"
 
-#include "jitreg/trace/writer_copy.h"
+#include "jitreg/trace/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,41 +30,18 @@ static uint64_t key_of(bool fork, uint32_t pid, uint32_t tid)
 
 /* ------------------------------------------------------------------------------------------------ the other trace */
 
-struct other_context {
-	struct import_other *other;
-	bool has_header, no_memory;
-	uint64_t version;
-};
-
-static void add_task(struct other_context *c, const struct trace_brief *r)
+static void add_task(struct import_other *o, const struct trace_record *r, bool *no_memory)
 {
-	struct import_other *o = c->other;
-
-	if (o->nr == o->capacity && !c->no_memory) {
+	if (o->nr == o->capacity && !*no_memory) {
 		size_t capacity = o->capacity ? 2 * o->capacity : 256;
 		struct import_task *bigger = capacity > TASKS_MAX ? NULL : realloc(o->task, capacity * sizeof(*bigger));
 
-		c->no_memory = !bigger; /* or as many as will do */
+		*no_memory = !bigger; /* or as many as will do */
 		o->task = bigger ? bigger : o->task;
 		o->capacity = bigger ? capacity : o->capacity;
 	}
 	if (o->nr < o->capacity)
 		o->task[o->nr++] = (struct import_task){ key_of(r->id == TRACE_FORK, r->pid, r->tid), r->time_ns };
-}
-
-static bool look_at(void *context, const struct trace_brief *r)
-{
-	struct other_context *c = context;
-	uint64_t real_ns;
-
-	if (r->id == TRACE_HEADER && !c->has_header && r->third && trace_brief_number(r->third, r->end, &real_ns)) {
-		c->has_header = true;
-		c->version = r->number;
-		c->other->wall_ahead_ns = real_ns - r->time_ns;
-	} else if (r->id == TRACE_FORK || r->id == TRACE_EXIT) {
-		add_task(c, r);
-	}
-	return false;
 }
 
 static int by_key(const void *a, const void *b)
@@ -76,21 +53,33 @@ static int by_key(const void *a, const void *b)
 
 int import_other_read(const char *path, struct import_other *o, struct diag *d)
 {
-	struct other_context c = { .other = o };
-	bool cut;
+	static const uint32_t ids[] = { TRACE_HEADER, TRACE_FORK, TRACE_EXIT };
+	bool has_header = false, no_memory = false;
+	struct trace_reader *t;
+	struct trace_record r;
 	int ret;
 
 	memset(o, 0, sizeof(*o));
-	ret = trace_writer_copy(NULL, path, look_at, &c, &cut, d);
-	if (ret == 0 && !c.has_header)
-		ret = diag_fail(d, EBADMSG, "%s has no header", path);
-	if (ret == 0 && c.version > TRACE_FORMAT_VERSION)
-		ret = diag_fail(d, ENOTSUP, "%s is of a later version of tailor", path);
+	ret = trace_open(path, &t, d);
 	if (ret)
+		return ret;
+	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+	trace_select_ids(t, ids, 3);
+	while (trace_next(t, &r) == 1) {
+		if (r.id != TRACE_HEADER)
+			add_task(o, &r, &no_memory);
+		else if (!has_header && r.nr_values > F(header, real_ns))
+			o->wall_ahead_ns = trace_u64(&r, F(header, real_ns)) - r.time_ns;
+		has_header |= r.id == TRACE_HEADER && r.nr_values > F(header, real_ns);
+	}
+	trace_close(t);
+	if (!has_header) {
 		import_other_fini(o);
-	else if (o->nr)
+		return diag_fail(d, EBADMSG, "%s has no header", path);
+	}
+	if (o->nr)
 		qsort(o->task, o->nr, sizeof(*o->task), by_key);
-	return ret;
+	return 0;
 }
 
 void import_other_fini(struct import_other *o)

@@ -8,7 +8,7 @@
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/perf/event_internal.h"
 #include "agent/recorder/perf/samples.h"
-#include "jitreg/trace/writer_copy.h"
+#include "jitreg/trace/reader.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -333,20 +333,20 @@ static void on_record(struct import *m, struct perf_event_header *h)
 /* ------------------------------------------------------------------------------------------------ another trace's */
 
 /* Losses that registrations may have had; those of samples are not ours. */
-static bool is_loss_of_registrations(const struct trace_brief *r)
+static bool is_loss_of_registrations(const struct trace_record *r)
 {
 	static const char *const reasons[] = { "log full", "log gap", "log malformed", "guest table full", "store full" };
+	size_t bytes;
+	const char *reason = trace_bytes(r, F(loss, reason), &bytes);
 
-	for (size_t i = 0; r->text && i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (r->text_bytes == strlen(reasons[i]) && memcmp(r->text, reasons[i], r->text_bytes) == 0)
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (bytes == strlen(reasons[i]) && memcmp(reason, reasons[i], bytes) == 0)
 			return true;
 	return false;
 }
 
-static bool is_wanted(void *context, const struct trace_brief *r)
+static bool is_wanted(struct import *m, const struct trace_record *r)
 {
-	struct import *m = context;
-
 	if (r->id > JITREG_ID_MAX_ && r->id != TRACE_GUEST)
 		return r->id == TRACE_LOSS && is_loss_of_registrations(r);
 	if (r->pid >= PIDS_MAX || !(m->pids[r->pid / 8] >> r->pid % 8 & 1)) {
@@ -359,18 +359,27 @@ static bool is_wanted(void *context, const struct trace_brief *r)
 
 static int take_registrations(struct import *m, struct diag *d)
 {
-	bool cut;
+	struct trace_reader *t;
+	struct trace_record r;
+	char damage[1024];
 	int ret;
 
 	if (!m->options->with)
 		return 0;
-	ret = trace_writer_copy(m->w, m->options->with, is_wanted, m, &cut, d);
-	if (ret == 0 && cut)
-		notice(m, "loss", "%s ends too early, or is damaged: registrations that stood behind are missing", m->options->with);
-	if (ret == 0 && !m->registrations)
+	ret = trace_open(m->options->with, &t, d);
+	if (ret)
+		return ret;
+	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+	while (trace_next(t, &r) == 1)
+		if (is_wanted(m, &r))
+			trace_record_copy(m->w, TRACE_CHUNK_RECORDS, &r);
+	if (trace_describe_damage(t, damage, sizeof(damage)))
+		notice(m, "loss", "%s ends too early, or is damaged: registrations that stood there are missing", m->options->with);
+	trace_close(t);
+	if (!m->registrations)
 		notice(m, "refused", m->others ? "%s knows none of the processes that perf sampled: it is of another run"
 					       : "%s has no registrations", m->options->with);
-	return ret;
+	return 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------- all of it */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Records as msgpack, field by field, into the buffer of their chunk. */
+#include "jitreg/trace/writer_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void trace_record_begin(struct trace_writer *w, enum trace_chunk_type type, uint32_t id, uint64_t time_ns, uint32_t pid,
+			uint32_t tid, int nr_fields)
+{
+	w->type = type;
+	w->record_start = w->buffer[type].size;
+	msgpack_packer_init(&w->packer, &w->buffer[type], msgpack_sbuffer_write);
+	msgpack_pack_array(&w->packer, (size_t)nr_fields + 4);
+	msgpack_pack_uint32(&w->packer, id);
+	msgpack_pack_uint64(&w->packer, time_ns);
+	msgpack_pack_uint32(&w->packer, pid);
+	msgpack_pack_uint32(&w->packer, tid);
+}
+
+void trace_record_u64(struct trace_writer *w, uint64_t v)
+{
+	msgpack_pack_uint64(&w->packer, v);
+}
+
+void trace_record_nil(struct trace_writer *w)
+{
+	msgpack_pack_nil(&w->packer);
+}
+
+void trace_record_s64(struct trace_writer *w, int64_t v)
+{
+	msgpack_pack_int64(&w->packer, v);
+}
+
+/* Length of the UTF-8 sequence at p, or 0 for bytes that are none. */
+static size_t utf8_sequence(const unsigned char *p, size_t left)
+{
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+	if (n == 0 || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] >= 0x90))
+		return 0; /* too long a form, a surrogate, or behind the last code point */
+	return n;
+}
+
+/* msgpack texts are UTF-8; file names and thread names need not be: other bytes become '?'. */
+void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t at = 0, n;
+
+	while (at < bytes && (n = utf8_sequence(p + at, bytes - at)))
+		at += n;
+	if (at < bytes) {
+		if (bytes > w->clean_capacity) {
+			char *bigger = realloc(w->clean, bytes);
+
+			if (!bigger) {
+				msgpack_pack_str_with_body(&w->packer, text, at);
+				return;
+			}
+			w->clean = bigger;
+			w->clean_capacity = bytes;
+		}
+		memcpy(w->clean, text, bytes);
+		for (; at < bytes; at += n ? n : 1) {
+			n = utf8_sequence(p + at, bytes - at);
+			if (!n)
+				w->clean[at] = '?';
+		}
+		text = w->clean;
+	}
+	msgpack_pack_str_with_body(&w->packer, text, bytes);
+}
+
+void trace_record_bytes(struct trace_writer *w, const void *p, size_t bytes)
+{
+	msgpack_pack_bin_with_body(&w->packer, p, bytes);
+}
+
+void trace_record_array(struct trace_writer *w, size_t nr)
+{
+	msgpack_pack_array(&w->packer, nr);
+}
+
+static uint64_t load_u64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return v;
+}
+
+/* Elements of the wire form: all members u64. */
+static void pack_elements(struct trace_writer *w, const struct schema_value *v)
+{
+	size_t members = v->u ? v->bytes / 8 / v->u : 0;
+	const char *at = v->p;
+
+	trace_record_array(w, v->u);
+	for (uint64_t i = 0; i < v->u; i++) {
+		trace_record_array(w, members);
+		for (size_t m = 0; m < members; m++, at += 8)
+			trace_record_u64(w, load_u64(at));
+	}
+}
+
+/* jitdump's line entries, as schema_parse() checked them. */
+static void pack_lines(struct trace_writer *w, const struct schema_value *v)
+{
+	const char *at = v->p;
+
+	trace_record_array(w, v->u);
+	for (uint64_t i = 0; i < v->u; i++) {
+		uint32_t u32[2];
+		size_t name = strlen(at + 16);
+
+		memcpy(u32, at + 8, 8);
+		trace_record_array(w, 4);
+		trace_record_u64(w, load_u64(at));
+		trace_record_u64(w, u32[0]);
+		trace_record_u64(w, u32[1]);
+		trace_record_text(w, at + 16, name);
+		at += 16 + name + 1;
+	}
+}
+
+int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,
+			const struct schema_value *values, int nr_values)
+{
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, tid, nr_values);
+	for (const struct schema_value *v = values; v < values + nr_values; v++)
+		switch (v->kind) {
+		case SCHEMA_U32:
+		case SCHEMA_U64:
+			trace_record_u64(w, v->u);
+			break;
+		case SCHEMA_S64:
+			trace_record_s64(w, (int64_t)v->u);
+			break;
+		case SCHEMA_STR:
+		case SCHEMA_ZSTR:
+			trace_record_text(w, v->p, v->bytes);
+			break;
+		case SCHEMA_BIN:
+		case SCHEMA_REST:
+			trace_record_bytes(w, v->p, v->bytes);
+			break;
+		case SCHEMA_ARR:
+			pack_elements(w, v);
+			break;
+		case SCHEMA_LINES:
+			pack_lines(w, v);
+			break;
+		case SCHEMA_NR: /* not in the trace */
+			break;
+		}
+	return trace_record_end(w);
+}
