@@ -5,6 +5,7 @@
 #define TAILOR_LEB128_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LEB128_MAX 10 /* bytes */
@@ -20,10 +21,34 @@ static inline unsigned char *leb128_put(unsigned char *at, uint64_t v)
 	return at;
 }
 
+/* Returns what follows the number, or NULL when there is none: at most 10 bytes, which may hold anything. */
+static inline const unsigned char *leb128_get(const unsigned char *at, const unsigned char *end, uint64_t *v)
+{
+	uint64_t z;
+	unsigned shift = 7;
+
+	if (at == end)
+		return NULL;
+	z = *at & 0x7f;
+	while (*at++ & 0x80) {
+		if (at == end || shift > 63)
+			return NULL;
+		z |= (uint64_t)(*at & 0x7f) << shift;
+		shift += 7;
+	}
+	*v = z;
+	return at;
+}
+
 /* Small differences of both signs as small numbers. */
 static inline uint64_t zigzag(uint64_t d)
 {
 	return (d << 1) ^ (uint64_t)((int64_t)d >> 63);
+}
+
+static inline uint64_t unzigzag(uint64_t z)
+{
+	return (z >> 1) ^ -(z & 1);
 }
 
 /* false: it does not end before end. */

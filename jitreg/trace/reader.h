@@ -131,7 +131,7 @@ struct sample_block {
 	bool has_stacks, has_kernel_chains;
 	struct sample_columns constant; /* those of which all numbers are the same */
 	struct sample_columns unwanted; /* set by the caller: need not be decoded where there are no stacks or chains */
-	struct sample_stacks *stacks_;	  /* the rest is the decoder's own */
+	struct stack_decoder *stacks_;	  /* the rest is the decoder's own */
 	struct trace_value kernel_chains_;
 	uint64_t *kernel_chain_, *kernel_offset_; /* decoded when somebody asks */
 	uint64_t *room_[SAMPLE_NR_COLUMNS]; /* arrays, kept from block to block */

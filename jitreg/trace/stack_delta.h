@@ -27,4 +27,15 @@ bool stack_delta_full(const struct stack_delta *s);
 /* All stacks as column STACK, [column, encoding, bytes], and forget them. */
 void stack_delta_write(struct stack_delta *s, struct trace_writer *w);
 
+/* The stacks of one SAMPLES record, read back: as CHANGES, or as BYTES. */
+struct stack_decoder;
+
+/* *s is made when it is NULL, else used again.  p: the column's bytes, which must outlive its use.  lengths, sps, tids: NULL
+ * when all are 0.  0, -EBADMSG when the bytes do not hold what lengths says, -ENOMEM. */
+int stack_decoder_begin(struct stack_decoder **s, uint64_t encoding, const unsigned char *p, size_t bytes, uint32_t nr,
+			const uint64_t *lengths, const uint64_t *sps, const uint64_t *tids);
+/* Stack i, until the next call; in order, for going back means to start anew. */
+const unsigned char *stack_decoder_get(struct stack_decoder *s, uint32_t i, size_t *bytes);
+void stack_decoder_destroy(struct stack_decoder *s);
+
 #endif
