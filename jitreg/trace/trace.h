@@ -40,6 +40,21 @@ struct trace_chunk {
 };
 _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 
+/*
+ * Lifetimes: a fact holds from its record's time on, until another record ends it; times decide, not the order in the file.
+ *
+ * Code.  LOAD, IMAGE and MMAP say what is at their addresses, and end what was said of these addresses before, of others not.  MOVE ends a
+ * LOAD where it was and begins it where it goes; CODE_UNLOAD ends what is in its range, IMAGE_UNLOAD the segments of the IMAGE with its
+ * load_bias.  REGION and MMAP without a file answer only where nobody said more.  EH_FRAME, and UNWINDING_INFO with its LOAD, end what
+ * was said of unwinding at these addresses before; with UNWINDING_INFO in a process, so does each LOAD.  DEBUG_INFO and INLINES belong to
+ * the next LOAD of their address, UNWINDING_INFO to the next of its thread, CODE_MAP to the last of its address or else the next.  There
+ * is no record of munmap(2): what is mapped there next ends what was.
+ *
+ * What a host declares.  LEVEL and COMPONENT (the last of each is the one), EDGE and SOURCE hold for all time; LINK until an UNLINK of
+ * it; of a COUNTER's values the latest is the one; a TAG until the process's next; a MARK's begin until the end of the same thread, name,
+ * component and instance.
+ */
+
 /* jitreg's records keep their ids; these are the recorder's own.  Kinds as in jitreg.h, of which only U32 U64 S64 STR BIN
  * and ARR (msgpack array of elements, each an array; the second argument names the element list) occur here. */
 
@@ -61,17 +76,21 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 /* A sentence for the reader: a rung of the ladder that was not had, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(kind) STR(sentence)
-/* A process that existed when it was first heard of (started by us, attached, or said hello). */
+/* A process that existed when it was first heard of (started by us, attached, or said hello): it begins a program, unless one is known
+ * there. */
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) STR(executable) STR(comm)
-/* pid, tid: of the new process or thread */
+/* pid, tid: of the new process or thread.  A process (ppid is not pid) has its parent's memory, code included, as it was then; what was
+ * known of a process that had this pid before has ended. */
 #define TRACE_FIELDS_FORK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid)
+/* A thread's name.  exec: also a new program, without mappings and code: those of the one before have ended. */
 #define TRACE_FIELDS_COMM(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(exec) STR(comm)
+/* Of a thread, or the last of a process.  It ends nothing that samples need: some of them are drained behind it. */
 #define TRACE_FIELDS_EXIT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) U32(ptid)
-/* An executable mapping of a file (or [vdso], //anon), as the kernel reports it. */
+/* A mapping of a file (or [vdso], //anon), as the kernel reports it: executable, or, where addresses are recorded, of data. */
 #define TRACE_FIELDS_MMAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id)
 /* The guest in this process said hello (again after fork and exec). */
@@ -99,7 +118,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight)
 
-/* Bytes of a code object that came without, as they were at the record's time in the process's memory.  loaded_ns: of its LOAD;
+/* Bytes of a code object that came without, as they were at the record's time in the process's memory; the first record of an object is
+ * the one that counts.  loaded_ns: of its LOAD, which ends with it;
  * TRACE_NOT_LOADED: a page of a region, of which nobody said what it is. */
 #define TRACE_NOT_LOADED UINT64_MAX
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \

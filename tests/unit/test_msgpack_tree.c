@@ -102,7 +102,7 @@ static bool agree(struct msgpack_tree *t, const char *bytes, size_t nr)
 	/* where they end, nothing is to be read behind them */
 	char *copy = malloc(nr ? nr : 1);
 	msgpack_unpacked u;
-	size_t at = 0, theirs = 0;
+	size_t at = 0, theirs = 0, behind = 0;
 	bool is_there, ours;
 
 	memcpy(copy, bytes, nr);
@@ -116,6 +116,10 @@ static bool agree(struct msgpack_tree *t, const char *bytes, size_t nr)
 		assert_int_equal(at, theirs);
 		compare(t->node, &u.data);
 	}
+	if (msgpack_skip(copy, nr, &behind)) /* which builds nothing, so depth is no matter */
+		assert_true(ours ? behind == theirs : nr > LEVELS_MAX);
+	else
+		assert_true(!ours && behind == 0);
 	msgpack_unpacked_destroy(&u);
 	free(copy);
 	return ours;
@@ -162,6 +166,34 @@ static void bytes_that_nobody_packed_are_read_alike(void **state)
 	msgpack_tree_fini(&t);
 }
 
+static void a_lists_first_number_is_known_without_reading_it(void **state)
+{
+	struct msgpack_tree t = { 0 };
+	int numbers = 0;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		char bytes[16];
+		size_t at = 0, nr = next_random() % sizeof(bytes);
+		uint64_t number = 0;
+		bool is, ours;
+
+		for (size_t n = 0; n < nr; n++)
+			bytes[n] = (char)(next_random() % 2 ? next_random() : 0x91 + next_random() % 0x40);
+		if (nr)
+			bytes[0] = (char)(next_random() % 2 ? 0x90 + next_random() % 4 : 0xdc + next_random() % 2);
+		ours = msgpack_first_number(bytes, nr, 0, &number);
+		if (!msgpack_tree_read(&t, bytes, nr, &at))
+			continue;
+		is = t.node->kind == NODE_ARRAY && t.node->nr && t.node[t.node->children].kind == NODE_UINT;
+		if (ours)
+			assert_true(is && t.node[t.node->children].u == number);
+		numbers += ours;
+	}
+	assert_true(numbers > 1000);
+	msgpack_tree_fini(&t);
+}
+
 static void lists_in_lists_end_somewhere(void **state)
 {
 	struct msgpack_tree t = { 0 };
@@ -191,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_was_packed_is_read),
 		cmocka_unit_test(bytes_that_nobody_packed_are_read_alike),
+		cmocka_unit_test(a_lists_first_number_is_known_without_reading_it),
 		cmocka_unit_test(lists_in_lists_end_somewhere),
 	};
 

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* A model made of a trace's records: what was at an address of a process at a time, where code comes and goes, and processes fork. */
+#include "tests/unit/unit.h"
+
+#include "analyzer/model/model.h"
+#include "jitreg/trace/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARENT = 100, CHILD = 200 };
+#define CODE 0x7f0000001000ull
+#define BYTES 0x100ull
+
+static char path[64];
+static struct trace_writer *w;
+static struct trace_reader *t;
+static struct model *m;
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(path, "/tmp/tailor-test-XXXXXX");
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, TRACE_PLAIN, &w, NULL), 0);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_u64(w, TRACE_FORMAT_VERSION);
+	trace_record_end(w);
+	return 0;
+}
+
+static void read_model(void)
+{
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	assert_int_equal(model_create(t, &m, NULL), 0);
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	model_destroy(m);
+	trace_close(t);
+	return unlink(path);
+}
+
+static const uint64_t none = 0;
+
+/* A record of numbers and texts: n: uint64_t, s: const char *, b: no bytes, l: an empty list. */
+static void put(uint32_t id, uint64_t time_ns, uint32_t pid, const char *kinds, ...)
+{
+	va_list list;
+	const char *text;
+
+	va_start(list, kinds);
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, pid, (int)strlen(kinds));
+	for (; *kinds; kinds++)
+		switch (*kinds) {
+		case 'n':
+			trace_record_u64(w, va_arg(list, uint64_t));
+			break;
+		case 's':
+			text = va_arg(list, const char *);
+			trace_record_text(w, text, strlen(text));
+			break;
+		case 'b':
+			trace_record_bytes(w, "", 0);
+			break;
+		case 'l':
+			trace_record_array(w, 0);
+			break;
+		}
+	va_end(list);
+	assert_int_equal(trace_record_end(w), 0);
+}
+
+static void load(uint64_t time_ns, uint32_t pid, uint64_t address, const char *name)
+{
+	put(JITREG_LOAD, time_ns, pid, "nnnnnnsb", (uint64_t)pid, (uint64_t)pid, address, address, BYTES, none, name);
+}
+
+static void mapped(uint64_t time_ns, uint32_t pid, uint64_t address, const char *file)
+{
+	put(TRACE_MMAP, time_ns, pid, "nnnnsb", address, BYTES, none, (uint64_t)5, file);
+}
+
+/* The name of what a process has at an address at a time; "" for nothing. */
+static const char *at(uint32_t pid, uint64_t address, uint64_t time_ns)
+{
+	const struct code *c = model_find_code(model_get_process(m, pid, time_ns), address, time_ns);
+
+	return !c ? "" : c->kind == CODE_IMAGE ? c->path : c->name;
+}
+
+static void expect(uint32_t pid, uint64_t address, uint64_t time_ns, const char *name)
+{
+	assert_string_equal(at(pid, address, time_ns), name);
+}
+
+static void an_address_is_used_again(void **state)
+{
+	(void)state;
+	load(10, PARENT, CODE, "first");
+	load(30, PARENT, CODE, "second");
+	put(JITREG_CODE_UNLOAD, 50, PARENT, "nn", CODE, BYTES);
+	load(70, PARENT, CODE + BYTES / 2, "half");
+	read_model();
+	expect(PARENT, CODE, 9, "");
+	expect(PARENT, CODE, 10, "first");
+	expect(PARENT, CODE + BYTES - 1, 29, "first");
+	expect(PARENT, CODE, 30, "second");
+	expect(PARENT, CODE, 50, "");
+	expect(PARENT, CODE, 80, "");
+	expect(PARENT, CODE + BYTES / 2, 80, "half");
+	expect(PARENT, CODE + BYTES, 60, "");
+	expect(PARENT, CODE, 49, "second"); /* still: times decide, not the order of questions */
+	assert_int_equal(m->nr_code, 3);
+}
+
+static void an_unload_without_a_length_ends_what_begins_there(void **state)
+{
+	(void)state;
+	load(10, PARENT, CODE, "gone");
+	load(10, PARENT, CODE + BYTES, "beside");
+	put(JITREG_CODE_UNLOAD, 20, PARENT, "nn", CODE, none);
+	read_model();
+	expect(PARENT, CODE + 5, 19, "gone");
+	expect(PARENT, CODE + 5, 20, "");
+	expect(PARENT, CODE + BYTES, 20, "beside");
+}
+
+static void code_that_moves_is_in_one_place(void **state)
+{
+	(void)state;
+	load(10, PARENT, CODE, "mover");
+	put(JITREG_MOVE, 20, PARENT, "nnnnnnn", (uint64_t)PARENT, (uint64_t)PARENT, CODE, CODE, CODE + 0x1000, BYTES, none);
+	read_model();
+	expect(PARENT, CODE, 19, "mover");
+	expect(PARENT, CODE + 0x1000, 19, "");
+	expect(PARENT, CODE, 20, "");
+	expect(PARENT, CODE + 0x1000 + BYTES - 1, 20, "mover");
+}
+
+static void what_came_before_the_agent_was_always_there(void **state)
+{
+	(void)state;
+	load(JITREG_TIME_BEFORE, PARENT, CODE, "old");
+	load(100, PARENT, CODE, "new");
+	read_model();
+	expect(PARENT, CODE, 0, "old");
+	expect(PARENT, CODE, 99, "old");
+	expect(PARENT, CODE, 100, "new");
+}
+
+static void regions_answer_only_where_nobody_said_more(void **state)
+{
+	(void)state;
+	mapped(5, PARENT, CODE, "//anon");
+	load(10, PARENT, CODE, "said");
+	put(JITREG_REGION, 20, PARENT, "nnnns", CODE, 2 * BYTES, (uint64_t)5, (uint64_t)0x42, "/lib/libjit.so");
+	read_model();
+	expect(PARENT, CODE, 6, "anonymous code");
+	expect(PARENT, CODE, 25, "said");
+	expect(PARENT, CODE + BYTES, 25, "anonymous code, mapped by libjit.so+0x42");
+}
+
+static void a_child_has_its_parents_code_as_it_was(void **state)
+{
+	(void)state;
+	put(TRACE_PROCESS, 1, PARENT, "nss", (uint64_t)1, "/bin/host", "host");
+	load(10, PARENT, CODE, "common");
+	load(10, PARENT, CODE + 0x1000, "replaced by the child");
+	put(TRACE_FORK, 20, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT);
+	load(30, PARENT, CODE, "the parent's own");
+	load(40, CHILD, CODE + 0x1000, "the child's own");
+	put(JITREG_CODE_UNLOAD, 50, CHILD, "nn", CODE, BYTES);
+	read_model();
+	expect(CHILD, CODE, 25, "common");
+	expect(CHILD, CODE, 45, "common"); /* not what came to the parent later */
+	expect(PARENT, CODE, 45, "the parent's own");
+	expect(CHILD, CODE + 0x1000, 39, "replaced by the child");
+	expect(CHILD, CODE + 0x1000, 40, "the child's own");
+	expect(PARENT, CODE + 0x1000, 60, "replaced by the child");
+	expect(CHILD, CODE, 50, ""); /* gone is gone, whatever the parent has */
+	expect(PARENT, CODE, 50, "the parent's own");
+	assert_string_equal(model_get_process(m, CHILD, 25)->comm, "host");
+}
+
+static void another_program_has_nothing_of_the_one_before(void **state)
+{
+	(void)state;
+	put(TRACE_PROCESS, 1, PARENT, "nss", (uint64_t)1, "/bin/sh", "sh");
+	load(10, PARENT, CODE, "the shell's");
+	put(TRACE_FORK, 20, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT);
+	put(TRACE_COMM, 30, CHILD, "ns", (uint64_t)1, "ls");
+	mapped(31, CHILD, CODE + 0x1000, "/bin/ls");
+	put(TRACE_FORK, 100, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT); /* the number is used again */
+	read_model();
+	expect(CHILD, CODE, 29, "the shell's");
+	expect(CHILD, CODE, 35, "");
+	expect(CHILD, CODE + 0x1000, 35, "/bin/ls");
+	expect(CHILD, CODE, 101, "the shell's");
+	expect(CHILD, CODE + 0x1000, 101, "");
+	assert_string_equal(model_get_process(m, CHILD, 35)->executable, "/bin/ls");
+	assert_int_equal(m->nr_processes, 4);
+}
+
+static void the_latest_tag_is_in_force_also_in_children(void **state)
+{
+	uint64_t from_ns, until_ns;
+
+	(void)state;
+	put(JITREG_TAG, 10, PARENT, "nnnnnll", (uint64_t)1, none, none, none, none);
+	put(JITREG_TAG, 30, PARENT, "nnnnnll", (uint64_t)2, none, none, none, none);
+	put(TRACE_FORK, 40, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT);
+	read_model();
+	assert_null(model_ask_tag(model_get_process(m, PARENT, 5), 5, &from_ns, &until_ns));
+	assert_int_equal(until_ns, 10);
+	assert_int_equal(model_ask_tag(model_get_process(m, PARENT, 5), 29, &from_ns, &until_ns)->where, 1);
+	assert_int_equal(from_ns, 10);
+	assert_int_equal(until_ns, 30);
+	assert_int_equal(model_find_tag(model_get_process(m, CHILD, 50), 50)->where, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_address_is_used_again, begin, forget),
+		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
+		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),
+		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),
+		cmocka_unit_test_setup_teardown(regions_answer_only_where_nobody_said_more, begin, forget),
+		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
+		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
+		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
