@@ -113,6 +113,16 @@ static void read_record(struct model *m, const struct trace_record *r)
 		kinds[r->id].read(m, p, r);
 }
 
+/* It stays in the trace until somebody asks: code_bytes_read(). */
+static bool has_code(const struct trace_record *r)
+{
+	size_t nr = 0;
+
+	if (r->id == JITREG_LOAD || r->id == TRACE_CODE_BYTES)
+		trace_bytes(r, r->id == JITREG_LOAD ? F(load, code) : F(code_bytes, code), &nr);
+	return nr > 0;
+}
+
 static int settle(struct model *m)
 {
 	if (model_settle_events(m))
@@ -153,9 +163,12 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	trace_rewind(t);
 	trace_select(t, ~(1u << TRACE_CHUNK_SAMPLES));
 	trace_select_ids(t, NULL, 0);
+	trace_release(t);
 	while (ret == 0 && trace_next(t, &r) == 1) {
 		m->place = trace_get_place(t);
 		read_record(m, &r);
+		if (has_code(&r))
+			trace_hold(t);
 	}
 	model_free_waiting(m);
 	kernel_functions_settle(&m->kernel_functions);

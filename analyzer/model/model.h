@@ -231,8 +231,8 @@ struct model {
 	uint64_t bad_records; /* that made no sense */
 };
 
-/* Reads all of t but its samples, and has it keep the records (trace_keep()), for code bytes stay there; what was damaged can be asked of
- * t until it is rewound.  0 or -ENOMEM with a sentence. */
+/* Reads all of t but its samples, and has it keep chunks with code bytes (trace_keep()), for these stay there; what was damaged can be
+ * asked of t until it is rewound.  0 or -ENOMEM with a sentence. */
 int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 

@@ -26,6 +26,11 @@ void trace_keep(struct trace_reader *t)
 	t->keeps = true;
 }
 
+void trace_release(struct trace_reader *t)
+{
+	t->releases = true;
+}
+
 void trace_free_bodies(struct trace_reader *t)
 {
 	for (uint32_t i = 0; i < t->nr_kept; i++)
@@ -65,7 +70,7 @@ static bool decompress(struct trace_reader *t, const struct trace_chunk *c, size
 	return true;
 }
 
-static const struct chunk_body *find_kept(const struct trace_reader *t, size_t at)
+static struct chunk_body *find_kept(const struct trace_reader *t, size_t at)
 {
 	uint32_t low = 0, high = t->nr_kept;
 
@@ -77,7 +82,26 @@ static const struct chunk_body *find_kept(const struct trace_reader *t, size_t a
 		else
 			high = middle;
 	}
-	return low < t->nr_kept && t->kept[low].at == at ? &t->kept[low] : NULL;
+	return low < t->nr_kept && t->kept[low].at == at && t->kept[low].body ? &t->kept[low] : NULL;
+}
+
+void trace_hold(struct trace_reader *t)
+{
+	struct chunk_body *b = find_kept(t, t->chunk_at);
+
+	if (b)
+		b->held = true;
+}
+
+void trace_leave_chunk(struct trace_reader *t)
+{
+	struct chunk_body *b = t->releases && t->body_bytes ? find_kept(t, t->chunk_at) : NULL; /* none after a rewind */
+
+	if (!b || b->held)
+		return;
+	t->kept_bytes -= b->capacity;
+	free(b->plain);
+	*b = (struct chunk_body){ .at = b->at };
 }
 
 /* One that is there already, or NULL. */

@@ -269,6 +269,7 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		size_t start = t->body_at;
 
 		if (t->body_at == t->body_bytes) {
+			trace_leave_chunk(t);
 			if (!next_chunk(t)) {
 				t->damage.truncated = !t->ended;
 				return 0;

@@ -71,6 +71,9 @@ void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr);
  * decompress them again. */
 #define TRACE_KEPT_BYTES ((size_t)256 << 20)
 void trace_keep(struct trace_reader *t);
+/* ... and from now on give each back when its last record has been read, unless trace_hold() was called for one of its records. */
+void trace_release(struct trace_reader *t);
+void trace_hold(struct trace_reader *t);
 /* Back to the first record; damage is counted anew. */
 void trace_rewind(struct trace_reader *t);
 

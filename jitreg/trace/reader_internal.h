@@ -15,6 +15,7 @@ struct chunk_body {
 	size_t bytes;
 	char *plain; /* where it was decompressed to, else NULL: it stands in the file */
 	size_t capacity;
+	bool held; /* somebody will ask for it again */
 };
 
 struct trace_reader {
@@ -31,7 +32,7 @@ struct trace_reader {
 	size_t body_bytes, body_at, record_at;
 	struct chunk_body last; /* the last one that was decompressed, if it is not kept */
 	struct chunk_body other; /* trace_read_at()'s, if it is neither */
-	bool keeps;
+	bool keeps, releases;
 	struct chunk_body *kept; /* by at */
 	uint32_t nr_kept, kept_capacity;
 	size_t kept_bytes;
@@ -53,6 +54,8 @@ bool trace_chunk_is_whole(const struct trace_reader *t, const struct trace_chunk
 bool trace_chunk_is_known(const struct trace_chunk *c);
 /* false: the object is no record.  packed: it, as bytes. */
 bool trace_to_record(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r);
+/* The current chunk's records have been read. */
+void trace_leave_chunk(struct trace_reader *t);
 /* Memory of what was read. */
 void trace_free_bodies(struct trace_reader *t);
 /* Go on at the next magic behind t->at, and note the damage. */
