@@ -119,16 +119,15 @@ static char *help_filter(int key, const char *text, void *input)
 struct ask {
 	const struct arguments *arguments;
 	struct view_instance shown[VIEWS_SHOWN_MAX];
+	struct default_report report; /* without views */
 };
 
 static void ask(void *context, struct report *r)
 {
 	struct ask *a = context;
 
-	if (!a->arguments->nr_views && !a->arguments->each) {
-		r->summary = summary_create(a->arguments->json);
-		r->error = r->summary ? 0 : -1;
-	}
+	if (!a->arguments->nr_views && !a->arguments->each)
+		default_report_ask(&a->report, r, a->arguments->json);
 	r->hottest = a->arguments->hottest;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
@@ -165,6 +164,24 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	return page_end(&page) || ret ? CMD_FAILED : CMD_DONE;
 }
 
+static int show_report(const struct arguments *args, struct ask *a, struct report *r)
+{
+	struct page page;
+
+	if (default_report_settle(&a->report)) {
+		trace_complain("no memory for the report");
+		return CMD_FAILED;
+	}
+	if (args->json)
+		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
+	if (page_init(&page, stdout, PAGE_TEXT))
+		return CMD_FAILED;
+	page.top = args->top;
+	page.columns = 80;
+	default_report_text(&a->report, r, &page);
+	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
@@ -185,10 +202,8 @@ static int run(int argc, char **argv)
 		return status;
 	if (args.nr_views)
 		status = show_views(&args, &a, &session.report);
-	else if (args.json)
-		view_json(session.report.summary, stdout);
 	else if (!args.each)
-		view_text(session.report.summary, stdout, isatty(1) && !getenv("NO_COLOR"), args.top ? args.top : 1 << 30);
+		status = show_report(&args, &a, &session.report);
 	if (fflush(stdout) || ferror(stdout)) {
 		trace_complain("the output could not be written");
 		status = CMD_FAILED;

@@ -256,8 +256,6 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	}
 	if (ret == 0 && s->report.error)
 		ret = diag_fail(&d, ENOMEM, "%s: no memory for the report", path);
-	if (ret == 0 && s->report.summary)
-		ret = summary_settle(s->report.summary, s->attribution);
 	if (ret == 0)
 		ret = filter_check(&s->report.filter, &d);
 	if (ret) {

@@ -72,13 +72,16 @@ const struct exporter exporter_csv = { "csv", "one line a sample with all that i
 
 static void prepare_json(struct export *e)
 {
-	e->report->summary = summary_create(true);
-	e->report->error = e->report->summary ? 0 : -ENOMEM;
+	e->state = report_state(e->report, sizeof(struct default_report), NULL);
+	if (e->state)
+		default_report_ask(e->state, e->report, true);
 }
 
 static int write_json(struct export *e, FILE *to)
 {
-	return view_json(e->report->summary, to);
+	int ret = default_report_settle(e->state);
+
+	return ret ? ret : default_report_json(e->state, e->report, to);
 }
 
 const struct exporter exporter_json = { "json", "the whole report, with stable keys", false, prepare_json, write_json };

@@ -24,6 +24,7 @@ struct export {
 	struct report_group *by_stack;
 	struct export_sample *sample; /* of one event */
 	size_t nr, capacity;
+	void *state; /* of a format, by report_state() */
 	FILE *each; /* where rows are written as they come, or NULL */
 };
 

@@ -15,6 +15,7 @@ struct grid *grid_create(const char *name, const char *format, ...)
 		return NULL;
 	g->name = name;
 	g->samples = -1;
+	g->bar_cells = GRID_BAR_CELLS;
 	va_start(list, format);
 	if (vasprintf(&g->heading, format, list) < 0)
 		g->heading = NULL;
@@ -55,7 +56,7 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 	if (!g || g->nr_columns == COLUMNS_MAX)
 		return 0;
 	g->column[g->nr_columns] = (struct column){ .key = make_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags,
-						    .width = width };
+						    .width = width, .gap = 2 };
 	g->failed |= !g->column[g->nr_columns].key || !g->column[g->nr_columns].heading;
 	if (flags & GRID_SAMPLES)
 		g->samples = g->nr_columns;
@@ -72,6 +73,21 @@ void grid_show_all_rows(struct grid *g)
 {
 	if (g)
 		g->all_rows = true;
+}
+
+void grid_place(struct grid *g, int column, int gap, int width)
+{
+	if (!g)
+		return;
+	g->placed = true;
+	g->column[column].gap = gap;
+	g->column[column].width = width;
+}
+
+void grid_set_bar(struct grid *g, int cells)
+{
+	if (g)
+		g->bar_cells = cells;
 }
 
 void grid_is_tree(struct grid *g, int column)
@@ -95,7 +111,7 @@ void grid_row(struct grid *g)
 		g->row = bigger;
 		g->capacity = capacity;
 	}
-	g->row[g->nr_rows] = (struct row){ calloc((size_t)g->nr_columns + 1, sizeof(struct cell)), false };
+	g->row[g->nr_rows] = (struct row){ calloc((size_t)g->nr_columns + 1, sizeof(struct cell)), false, false };
 	if (g->row[g->nr_rows].cell)
 		g->nr_rows++;
 	else
@@ -157,6 +173,12 @@ void grid_row_is_text(struct grid *g)
 {
 	if (g && g->nr_rows)
 		g->row[g->nr_rows - 1].text_only = true;
+}
+
+void grid_row_is_rest(struct grid *g)
+{
+	if (g && g->nr_rows)
+		g->row[g->nr_rows - 1].no_bar = true;
 }
 
 static void destroy(struct grid *g)

@@ -6,6 +6,7 @@
 #include "analyzer/output/page.h"
 
 #define COLUMNS_MAX 40
+#define GRID_BAR_CELLS 8
 
 struct cell {
 	bool set, blank;
@@ -21,6 +22,7 @@ struct column {
 	enum cell_kind kind;
 	unsigned flags;
 	int width;   /* as asked for; then as shown */
+	int gap;     /* blanks in front of it */
 	int natural; /* what its cells would take */
 	int least;   /* what they need to say something, */
 	int wanted;  /* and to say enough */
@@ -32,7 +34,7 @@ struct column {
 
 struct row {
 	struct cell *cell;
-	bool text_only;
+	bool text_only, no_bar;
 };
 
 struct grid {
@@ -46,7 +48,8 @@ struct grid {
 	int name_of_row; /* the text that rows go by, shown in every block, or -1 */
 	int nr_blocks;
 	double all_samples;
-	bool failed, all_rows;
+	bool failed, all_rows, placed;
+	int bar_cells;
 	size_t shown; /* rows; behind them one for the rest if there are more */
 	struct cell rest[COLUMNS_MAX];
 	char rest_text[32];

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAR_CELLS 8
 #define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
 #define TEXT_MIN 8
 #define TEXT_WANTED 16 /* names of rows say enough with so many, */
@@ -14,7 +13,8 @@
 #define TREE_WANTED 16 /* ... and branches in front of them */
 #define HEADING_MAX 16 /* of a number */
 
-void grid_bar(const struct page *p, int tenths, int cells)
+/* A share in tenths of per cent, blanks behind it. */
+static void put_bar(const struct page *p, int tenths, int cells)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 	int parts = (tenths * cells * 8 + 500) / 1000, cell = 0;
@@ -96,7 +96,7 @@ static void choose_rows(struct grid *g, const struct page *p)
 	bool named = false;
 
 	/* a line for one row would say less than the row */
-	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
+	g->shown = g->nr_rows <= most + !g->placed ? g->nr_rows : most;
 	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
 		struct column *column = &g->column[c];
 		double doubt = 0;
@@ -157,7 +157,7 @@ static bool is_shown(const struct column *c)
 static int frame_width(const struct grid *g, const struct page *p, int column)
 {
 	const struct column *c = &g->column[column];
-	int width = c->kind == CELL_SHARE && (c->flags & GRID_BAR) ? BAR_CELLS + 1 : 0;
+	int width = c->kind == CELL_SHARE && (c->flags & GRID_BAR) ? g->bar_cells + 1 : 0;
 
 	return width + (grid_has_interval(g, p, column) ? INTERVAL_WIDTH + 1 : 0);
 }
@@ -212,6 +212,9 @@ static void make_blocks(struct grid *g, const struct page *p)
 	int name, used;
 
 	g->name_of_row = -1;
+	g->nr_blocks = 1;
+	if (g->placed)
+		return;
 	for (int i = 0; i < g->nr_columns; i++) {
 		struct column *c = &g->column[i];
 
@@ -226,7 +229,6 @@ static void make_blocks(struct grid *g, const struct page *p)
 	}
 	for (int i = 0; i < g->nr_columns && least_width(g, p) > p->columns; i++)
 		g->column[i].flags &= ~GRID_BAR;
-	g->nr_blocks = 1;
 	if (least_width(g, p) <= p->columns)
 		return;
 	used = name = g->name_of_row >= 0 ? g->column[g->name_of_row].wanted + 2 : 0;
@@ -254,7 +256,7 @@ static void make_widths(struct grid *g, const struct page *p, int block)
 {
 	int left = p->columns + 2, flexible[COLUMNS_MAX], nr_flexible = 0;
 
-	for (int i = 0; i < g->nr_columns; i++) {
+	for (int i = 0; i < g->nr_columns && !g->placed; i++) {
 		struct column *c = &g->column[i];
 
 		if (!is_in_block(g, i, block))
@@ -295,11 +297,20 @@ static void put_interval(const struct grid *g, const struct page *p, size_t row,
 	fprintf(p->to, " %*s", INTERVAL_WIDTH, text);
 }
 
+static void put_wrapped_cell(const struct page *p, const char *text, int at)
+{
+	char *words = strdup(text);
+
+	if (words)
+		page_put_words(p, words, at, at);
+	free(words);
+}
+
 /* Blanks are kept back until something follows them, so that no line ends in one. */
 static void put_line(const struct grid *g, const struct page *p, size_t row, int block)
 {
 	char text[32];
-	int pending = 0;
+	int pending = 0, at = 0;
 	bool small = g->samples >= 0 && cell_at(g, row, g->samples)->set && cell_at(g, row, g->samples)->value < GRID_SMALL;
 
 	if (small)
@@ -312,28 +323,35 @@ static void put_line(const struct grid *g, const struct page *p, size_t row, int
 
 		if (!is_in_block(g, i, block))
 			continue;
+		pending += at ? c->gap : 0;
+		at += (at ? c->gap : 0) + c->width + frame_width(g, p, i);
 		if (c->kind == CELL_TEXT) {
 			used = 0;
+			if (c->flags & GRID_WRAP) {
+				put_pad(p, pending);
+				put_wrapped_cell(p, shown, at - c->width);
+				continue;
+			}
 			if ((cell->prefix && *cell->prefix) || (shown && *shown)) {
 				put_pad(p, pending);
 				pending = 0;
 				used = page_put_branches(p, cell->prefix, c->width);
 				used += page_put(p, cell->set ? shown : "-", c->width - used);
 			}
-			pending += c->width - used + 2;
+			pending += c->width - used;
 			continue;
 		}
 		put_pad(p, pending + c->width - page_width(p, shown));
 		fputs(shown, p->to);
-		pending = 2;
+		pending = 0;
 		if (grid_has_interval(g, p, i))
 			put_interval(g, p, row, i);
 		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR)) {
 			fputc(' ', p->to);
-			if (row < g->shown && g->row[row].text_only)
-				put_pad(p, BAR_CELLS);
+			if (row < g->shown && (g->row[row].text_only || g->row[row].no_bar))
+				put_pad(p, g->bar_cells);
 			else
-				grid_bar(p, tenths_at(c, row), BAR_CELLS);
+				put_bar(p, tenths_at(c, row), g->bar_cells);
 			if (small)
 				page_style(p, "2");
 		}
@@ -354,6 +372,7 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 
 		if (!is_in_block(g, i, 0))
 			continue;
+		at += at ? c->gap : 0;
 		if (cell->detail && *cell->detail) {
 			prefix = page_branches_width(p, cell->prefix, c->width);
 			put_pad(p, at + prefix);
@@ -362,13 +381,14 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 			page_style(p, "0");
 			fputc('\n', p->to);
 		}
-		at += c->width + 2 + frame_width(g, p, i);
+		at += c->width + frame_width(g, p, i);
 	}
 }
 
 static void put_headings(const struct grid *g, const struct page *p, int block)
 {
 	int pending = 0, some = 0;
+	bool first = true;
 
 	for (int i = 0; i < g->nr_columns; i++)
 		some += is_in_block(g, i, block) && *g->column[i].heading;
@@ -380,18 +400,20 @@ static void put_headings(const struct grid *g, const struct page *p, int block)
 
 		if (!is_in_block(g, i, block))
 			continue;
+		pending += first ? 0 : c->gap;
+		first = false;
 		width = width < c->width ? width : c->width;
 		if (!width && c->kind == CELL_TEXT) {
-			pending += c->width + 2;
+			pending += c->width;
 			continue;
 		}
 		put_pad(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
 		width = page_put(p, c->heading, c->width);
-		pending = 2 + (c->kind == CELL_TEXT ? c->width - width : 0);
+		pending = c->kind == CELL_TEXT ? c->width - width : 0;
 		if (grid_has_interval(g, p, i))
 			fprintf(p->to, " %*s", INTERVAL_WIDTH, "95 %");
 		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR))
-			pending += BAR_CELLS + 1;
+			pending += g->bar_cells + 1;
 	}
 	fputc('\n', p->to);
 }

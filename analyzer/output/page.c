@@ -97,6 +97,42 @@ void page_sentence(struct page *p, const char *format, ...)
 	free(text);
 }
 
+void page_heading(struct page *p, const char *format, ...)
+{
+	char text[160];
+	va_list list;
+
+	if (p->form != PAGE_TEXT)
+		return;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	fputc('\n', p->to);
+	page_style(p, "1");
+	page_put(p, text, p->columns);
+	page_style(p, "0");
+	fputc('\n', p->to);
+}
+
+void page_text(struct page *p, const char *before, int indent, const char *format, ...)
+{
+	char *text = NULL;
+	va_list list;
+	int n;
+
+	if (p->form != PAGE_TEXT)
+		return;
+	va_start(list, format);
+	n = vasprintf(&text, format, list);
+	va_end(list);
+	if (n < 0)
+		return;
+	fputs(before, p->to);
+	page_put_words(p, text, page_width(p, before), indent);
+	fputc('\n', p->to);
+	free(text);
+}
+
 int page_end(struct page *p)
 {
 	int ret = p->json ? page_json_end(p->json, p->to) : 0;
@@ -159,6 +195,19 @@ int page_put(const struct page *p, const char *text, int columns)
 		used += width;
 	}
 	return used;
+}
+
+const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes)
+{
+	struct page into = *p;
+
+	memset(to, 0, bytes);
+	into.to = fmemopen(to, bytes - 1, "w"); /* what is too much is dropped */
+	if (!into.to)
+		return to;
+	page_put(&into, text, columns);
+	fclose(into.to);
+	return to;
 }
 
 #define NAME_LEAST 8 /* what branches leave to the name behind them, */

@@ -34,12 +34,17 @@ void page_fact(struct page *p, const char *key, const char *text);
 void page_fact_number(struct page *p, const char *key, double value);
 /* One sentence, with its full stop if it has one; in text its lines break at blanks. */
 void page_sentence(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Of text form alone: a heading in a line, and a text behind before (a label; blanks), with further lines at column indent. */
+void page_heading(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void page_text(struct page *p, const char *before, int indent, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Everything is out, or -EIO. */
 int page_end(struct page *p);
 
 /* Text form only: at most columns characters of somebody else's text, no control characters, no half UTF-8; returns how many
  * columns it took. */
 int page_put(const struct page *p, const char *text, int columns);
+/* ... into to, as page_put() would put it; returns to. */
+const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 /* A text whose lines break at blanks, from column used on; further lines begin at column indent.  Writes into text. */
 void page_put_words(const struct page *p, char *text, int used, int indent);
 /* ... as lines of their own. */
@@ -75,6 +80,7 @@ enum cell_kind {
 #define GRID_REST 16u	  /* of a number: adds up in the line for the rows that are not shown */
 
 #define GRID_FIXED 32u	  /* of a text: never cut to make room */
+#define GRID_WRAP 64u	  /* of the last text, in a grid whose columns are placed: its lines break at blanks */
 
 #define GRID_SMALL 10 /* fewer samples than this say little */
 
@@ -87,6 +93,10 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 void grid_set_total(struct grid *g, int column, double total);
 /* Show all rows, however many. */
 void grid_show_all_rows(struct grid *g);
+/* This column, and each other one, has its place in text: so many columns behind the one before it, and so wide.  Exactly `top` rows. */
+void grid_place(struct grid *g, int column, int gap, int width);
+/* Cells of its bars in text (8). */
+void grid_set_bar(struct grid *g, int cells);
 /* Rows hold parts of others, so the shares of this column are rounded each by itself. */
 void grid_is_tree(struct grid *g, int column);
 void grid_row(struct grid *g);
@@ -104,6 +114,8 @@ void grid_set_prefix(struct grid *g, int column, const char *prefix);
 void grid_set_detail(struct grid *g, int column, const char *detail);
 /* The last row is a sum or a remark: programs do not get it. */
 void grid_row_is_text(struct grid *g);
+/* The last row is what is on none of the others: no bar. */
+void grid_row_is_rest(struct grid *g);
 /* Free without showing. */
 void grid_discard(struct grid *g);
 /* Show and free. */
@@ -114,8 +126,6 @@ void grid_interval(double k, double n, double *low, double *high);
 /* 1234 -> "1234", 6001215 -> "6.00M". */
 const char *grid_short_number(double v, char text[16]);
 const char *grid_duration(double ns, char text[16]);
-/* The bar of a share in tenths of per cent, cells wide, blanks behind it. */
-void grid_bar(const struct page *p, int tenths, int cells);
 
 /* Tenths of per cent of each value, by largest remainder, so that they add up to 1000 when the values add up to total. */
 void grid_tenths(const double *values, size_t nr, double total, int *tenths);

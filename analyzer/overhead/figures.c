@@ -2,7 +2,7 @@
 /* A trace's samples, their bytes, and how many of them end on a component. */
 #include "analyzer/overhead/overhead.h"
 
-#include "analyzer/query/summary.h"
+#include "analyzer/query/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -77,7 +77,7 @@ static void take_attribution(struct overhead *o, const struct attribution *a, co
 	bool run = c->samples[1] > 0;
 
 	r->samples = (double)a->nr_samples;
-	r->lost = (double)summary_lost(a->model);
+	r->lost = (double)report_lost(a->model);
 	if (c->samples[run] > 0)
 		r->attributed = 1 - c->none[run] / c->samples[run];
 	o->has_run |= run;

@@ -87,6 +87,14 @@ static int rebuild(struct report_group *g, uint32_t capacity, unsigned shift)
 	return 0;
 }
 
+int report_group_add(struct report_group *to, const struct report_group *from)
+{
+	while (to->g.capacity < to->g.nr + from->g.nr)
+		if (to->g.capacity >= 1u << 30 || rebuild(to, 4 * to->g.capacity, 0))
+			return -ENOMEM;
+	return group_merge(&to->g, &from->g, 0) ? 0 : -ENOMEM;
+}
+
 static bool has_bins(const struct report_group *g)
 {
 	for (uint32_t k = 0; k < g->g.nr_keys; k++)
@@ -127,7 +135,7 @@ static int reserve_scratch(struct report *r, uint32_t nr)
 
 uint64_t report_sums_by(const struct report *r)
 {
-	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE | (r->summary ? summary_sums_by(r->summary, r->model) : 0);
+	uint64_t by = 1ull << TABLE_EVENT | 1ull << TABLE_MODE;
 
 	if (r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
 		return 0;
@@ -136,7 +144,7 @@ uint64_t report_sums_by(const struct report *r)
 	for (uint32_t i = 0; i < r->nr_groups; i++) {
 		const struct report_group *g = r->group[i];
 
-		by |= (g->flags & REPORT_RUN) && r->has_run ? 1ull << TABLE_PHASE : 0;
+		by |= (g->flags & (REPORT_RUN | REPORT_OUTSIDE)) && r->has_run ? 1ull << TABLE_PHASE : 0;
 		for (uint32_t k = 0; k < g->g.nr_keys; k++) {
 			if (g->g.key[k] >= TABLE_COLUMNS || g->g.key[k] == TABLE_SAMPLE || g->g.key[k] == TABLE_MEMORY)
 				return 0;
@@ -161,11 +169,44 @@ static void count_rows(struct report *r, const struct table *t, uint32_t nr)
 	}
 }
 
+/* Of what a group sums up, how many of the selected rows; they are r->selected itself where it takes all. */
+static uint32_t select_for(struct report *r, unsigned flags, const struct table *t, uint32_t nr, const uint32_t **rows)
+{
+	struct table_condition conditions[2];
+	struct table_filter f = { .conditions = conditions };
+
+	if (!(flags & REPORT_ALL_EVENTS))
+		conditions[f.nr_conditions++] = (struct table_condition){ .column = TABLE_EVENT, .low = r->event, .high = r->event };
+	if (flags & (REPORT_RUN | REPORT_OUTSIDE))
+		conditions[f.nr_conditions++] =
+			(struct table_condition){ .column = TABLE_PHASE, .low = 0, .high = 0, .not = (flags & REPORT_RUN) != 0 };
+	*rows = f.nr_conditions ? r->rows : r->selected;
+	return f.nr_conditions ? table_select(t, &f, r->selected, nr, r->rows) : nr;
+}
+
+/* Neighbours are mostly of the same rows. */
+static int add_to_groups(struct report *r, const struct table *t, uint32_t nr)
+{
+	unsigned all_events = r->model->nr_events > 1 ? 0 : REPORT_ALL_EVENTS, no_run = r->has_run ? 0 : REPORT_RUN | REPORT_OUTSIDE;
+	unsigned before = ~0u;
+	const uint32_t *rows = NULL;
+	uint32_t nr_rows = 0;
+
+	for (uint32_t i = 0; i < r->nr_groups; i++) {
+		unsigned flags = (r->group[i]->flags | all_events) & ~no_run;
+
+		if (flags != before)
+			nr_rows = select_for(r, flags, t, nr, &rows);
+		before = flags;
+		if (add_rows(r->group[i], t, rows, nr_rows, r->last_ns))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int report_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct report *r = context;
-	const struct table_condition in_run = { .column = TABLE_PHASE, .low = 0, .high = 0, .not = true };
-	const struct table_condition of_event = { .column = TABLE_EVENT, .low = r->event, .high = r->event };
 	uint32_t nr;
 	int ret = 0;
 
@@ -174,30 +215,9 @@ int report_rows(void *context, const struct attribution *a, const struct table *
 		return -ENOMEM;
 	nr = table_select(t, &r->filter.table, NULL, t->nr, r->selected);
 	count_rows(r, t, nr);
-	if (r->summary) {
-		r->summary->event = r->event;
-		ret = summary_rows(r->summary, a, t, r->selected, nr);
-	}
 	for (uint32_t i = 0; ret == 0 && i < r->nr_each; i++)
 		ret = r->each[i].rows(r->each[i].context, a, t, r->selected, nr);
-	for (uint32_t i = 0; ret == 0 && i < r->nr_groups; i++) {
-		struct report_group *g = r->group[i];
-		struct table_condition conditions[2];
-		struct table_filter f = { .conditions = conditions };
-		const uint32_t *rows = r->selected;
-		uint32_t nr_rows = nr;
-
-		if (!(g->flags & REPORT_ALL_EVENTS))
-			conditions[f.nr_conditions++] = of_event;
-		if ((g->flags & REPORT_RUN) && r->has_run)
-			conditions[f.nr_conditions++] = in_run;
-		if (f.nr_conditions) {
-			nr_rows = table_select(t, &f, r->selected, nr, r->rows);
-			rows = r->rows;
-		}
-		ret = add_rows(g, t, rows, nr_rows, r->last_ns);
-	}
-	return ret;
+	return ret ? ret : add_to_groups(r, t, nr);
 }
 
 bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first)
@@ -226,7 +246,6 @@ void report_fini(struct report *r)
 			r->state[i].fini(r->state[i].state);
 		free(r->state[i].state);
 	}
-	summary_destroy(r->summary);
 	filter_fini(&r->filter);
 	free(r->selected);
 	free(r->rows);
@@ -236,7 +255,17 @@ void report_fini(struct report *r)
 double report_measure(const struct report *r, const struct group_sum *s)
 {
 	(void)r;
-	return summary_measure(s);
+	return s->weight > 0 ? s->weight : s->samples;
+}
+
+uint64_t report_lost(const struct model *m)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < m->nr_losses; i++)
+		if (strcmp(m->loss[i].kind, "ring full") == 0 || strcmp(m->loss[i].kind, "trace write failed") == 0)
+			lost += m->loss[i].count;
+	return lost;
 }
 
 const char *report_unit(const struct report *r)
@@ -246,12 +275,28 @@ const char *report_unit(const struct report *r)
 	return e && e->unit && *e->unit ? e->unit : "samples";
 }
 
+static uint32_t plan_level(const struct dictionary *d)
+{
+	uint32_t best = LEVELS_MAX;
+
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		if (d->level[i].flags & JITREG_LEVEL_PLAN)
+			return i;
+	for (uint32_t e = 0; e < d->nr_edges; e++) {
+		uint32_t level = d->component[d->edges[e].from].level;
+
+		if (best == LEVELS_MAX || d->level[level].rank < d->level[best].rank)
+			best = level;
+	}
+	return best;
+}
+
 uint32_t report_level(const struct report *r, const char *name)
 {
 	const struct dictionary *d = &r->model->dictionary;
 
 	if (!name)
-		return summary_plan_level(d);
+		return plan_level(d);
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		if (d->level[i].name && strcmp(d->level[i].name, name) == 0)
 			return i;
@@ -316,6 +361,14 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 		used |= e.row[i].component[level];
 	if (!used)
 		snprintf(text, bytes, "(none)");
+}
+
+const struct group_sum *report_sum(const struct report_group *g, uint32_t value)
+{
+	static const struct group_sum none;
+	const struct group_sum *sum = g ? group_find(&g->g, &value) : NULL;
+
+	return sum ? sum : &none;
 }
 
 struct order {

@@ -11,11 +11,12 @@
 #define TAILOR_REPORT_H
 
 #include "analyzer/query/filter.h"
-#include "analyzer/query/summary.h"
+#include "analyzer/attribute/attribute.h"
 #include "analyzer/table/group.h"
 
 #define REPORT_RUN 1u	     /* inside of run marks only, if there are any and --mark does not say otherwise */
 #define REPORT_ALL_EVENTS 2u /* add up what passes the filter, whichever event it is of */
+#define REPORT_OUTSIDE 4u /* outside of run marks only; likewise */
 
 #define REPORT_GROUPS_MAX 256
 #define REPORT_BINS_MAX 4096 /* of GROUP_BIN; bins grow twofold as needed */
@@ -58,7 +59,6 @@ struct report {
 	uint32_t event;		    /* the one that groups are of */
 	struct report_group *group[REPORT_GROUPS_MAX];
 	uint32_t nr_groups;
-	struct summary *summary; /* NULL unless somebody wants it */
 	struct report_each each[REPORT_EACH_MAX];
 	uint32_t nr_each;
 	struct report_state state[REPORT_EACH_MAX];
@@ -70,6 +70,8 @@ struct report {
 
 /* Ask for sums by keys (ended by -1).  Never NULL: a lack of memory shows in report.error. */
 struct report_group *report_group(struct report *r, unsigned flags, ...);
+/* Add all of from, which has the same keys, to the sums of to.  0 or -ENOMEM. */
+int report_group_add(struct report_group *to, const struct report_group *from);
 /* Zeroed memory that lives as long as the report; fini(state), where there is one, is called before it goes.  NULL without memory. */
 void *report_state(struct report *r, size_t bytes, void (*fini)(void *state));
 /* Have all rows shown to somebody. */
@@ -85,8 +87,10 @@ void report_fini(struct report *r);
 
 /* What shares are made of: periods where samples have them, else their number. */
 double report_measure(const struct report *r, const struct group_sum *s);
+/* Samples that were not recorded, as far as they were counted. */
+uint64_t report_lost(const struct model *m);
 const char *report_unit(const struct report *r);
-/* The level called name (NULL: the plan level); LEVELS_MAX when there is none. */
+/* The level called name; NULL: the one that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX: none. */
 uint32_t report_level(const struct report *r, const char *name);
 const char *report_level_name(const struct report *r, uint32_t level);
 /* A component's name, "component 17" without one, "(none)" for nobody; spare has room for 32. */
@@ -100,6 +104,8 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 
 /* Groups of g, the largest first: indexes into g->g.sum; malloc()ed, the caller's.  NULL without memory. */
 uint32_t *report_order(const struct report *r, const struct report_group *g);
+/* The sum of a group by one key; of nothing where no row had that value, or nobody asked (NULL). */
+const struct group_sum *report_sum(const struct report_group *g, uint32_t value);
 /* Value of key k of group i. */
 static inline uint32_t report_value(const struct report_group *g, uint32_t i, uint32_t k)
 {

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tailor report` shows without --view: the sums of one pass, as text for people and as JSON for programs.  Context: thread. */
+/*
+ * What `tailor report` shows without --view: the views' sums and their parts, as text for people; and the same sums as JSON for
+ * programs.  Context: thread.
+ */
 #ifndef TAILOR_DEFAULT_REPORT_H
 #define TAILOR_DEFAULT_REPORT_H
 
-#include "analyzer/query/summary.h"
+#include "analyzer/query/report.h"
+#include "analyzer/view/view.h"
 
-#include <stdio.h>
+/* By what it sums up, of all that passes the filter, or of the run phase. */
+struct report_sums {
+	struct report_group *level[LEVELS_MAX], *process, *method, *reason;
+};
 
-void view_text(const struct summary *s, FILE *to, bool colour, int top);
+struct default_report {
+	struct report_group *event, *function, *line, *image;
+	struct report_group *phase, *thread; /* only for programs */
+	struct report_sums all, in_run; /* in_run: equal to all where no sample is in a run mark */
+	uint32_t plan_level; /* LEVELS_MAX: no level is a plan */
+	uint32_t nr_runs; /* for programs: marks with samples in them */
+	bool has_run;
+};
+
+/* What it needs, before the samples are read; and, once they are, the sums that are shown: 0 or -ENOMEM. */
+void default_report_ask(struct default_report *d, struct report *r, bool for_programs);
+int default_report_settle(struct default_report *d);
+
+void default_report_text(const struct default_report *d, struct report *r, struct page *p);
 /* 0, or -errno of the output. */
-int view_json(const struct summary *s, FILE *to);
+int default_report_json(const struct default_report *d, const struct report *r, FILE *to);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report for programs.  Keys are stable: new ones may come, none goes.  jansson's door. */
 #include "analyzer/output/json_text.h"
-#include "analyzer/query/summary.h"
 #include "analyzer/report/default_report.h"
 
 #include <errno.h>
@@ -30,14 +29,14 @@ static const char *level_name(const struct dictionary *d, uint32_t i)
 	return d->level[i].name ? d->level[i].name : "";
 }
 
-static json_t *components(const struct summary *s, const struct sums *sums)
+static json_t *components(const struct report *r, const struct report_sums *sums)
 {
-	const struct dictionary *d = &s->a->model->dictionary;
+	const struct dictionary *d = &r->model->dictionary;
 	json_t *list = json_array();
 
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		const struct component *c = &d->component[i];
-		const struct group_sum *sum = &sums->component[c->level][i];
+		const struct group_sum *sum = report_sum(sums->level[c->level], i);
 		json_t *o, *parents, *counters;
 
 		if (!c->announced && sum->samples == 0)
@@ -50,11 +49,11 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 		put(o, "name", json_text(c->name));
 		if (c->detail && *c->detail)
 			put(o, "detail", json_text(c->detail));
-		put(o, "process", json_integer(s->a->model->numbered[c->process]->pid));
+		put(o, "process", json_integer(r->model->numbered[c->process]->pid));
 		put(o, "samples", count(sum->samples));
 		put(o, "kernel", count(sum->kernel));
 		put(o, "weight", json_real(sum->weight));
-		put(o, "share", share(summary_measure(sum), summary_measure(&sums->total)));
+		put(o, "share", share(report_measure(r, sum), report_measure(r, &sums->process->g.total)));
 		for (uint32_t n = 0; n < c->nr_links; n++) {
 			const struct component *up = &d->component[c->links[n].upper];
 			json_t *p = json_object();
@@ -74,28 +73,28 @@ static json_t *components(const struct summary *s, const struct sums *sums)
 	return list;
 }
 
-static json_t *named(const struct group_sum *sums, const char *const *names, int first, int nr)
+static json_t *named(const struct report_group *sums, const char *const *names, int first, int nr)
 {
 	json_t *o = json_object();
 
 	for (int i = first; i < nr; i++)
-		put(o, names[i], count(sums[i].samples));
+		put(o, names[i], count(report_sum(sums, (uint32_t)i)->samples));
 	return o;
 }
 
-static json_t *levels(const struct summary *s)
+static json_t *levels(const struct default_report *d, const struct report *r)
 {
-	const struct dictionary *d = &s->a->model->dictionary;
+	const struct dictionary *dictionary = &r->model->dictionary;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < d->nr_levels; i++) {
+	for (uint32_t i = 0; i < dictionary->nr_levels; i++) {
 		json_t *o = json_object();
 
-		put(o, "id", json_integer(d->level_id[i]));
-		put(o, "name", json_text(level_name(d, i)));
-		put(o, "rank", json_integer(d->level[i].rank));
-		put(o, "plan", json_boolean(i == s->plan_level));
-		put(o, "samples", count(s->all.total.samples - s->all.component[i][0].samples));
+		put(o, "id", json_integer(dictionary->level_id[i]));
+		put(o, "name", json_text(level_name(dictionary, i)));
+		put(o, "rank", json_integer(dictionary->level[i].rank));
+		put(o, "plan", json_boolean(i == d->plan_level));
+		put(o, "samples", count(d->all.level[i]->g.total.samples - report_sum(d->all.level[i], 0)->samples));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -117,67 +116,67 @@ static json_t *edges(const struct dictionary *d)
 	return list;
 }
 
-static json_t *functions(const struct summary *s)
+static json_t *functions(const struct default_report *d, const struct report *r)
 {
-	const struct attribution *a = s->a;
+	const struct attribution *a = r->a;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < a->nr_functions; i++) {
 		const struct function *f = &a->function[i];
 		json_t *o;
 
-		if (s->all.function[i].samples == 0)
+		if (report_sum(d->function, i)->samples == 0)
 			continue;
 		o = json_object();
 		put(o, "name", json_text(f->name));
 		put(o, "image", json_text(a->image[f->image].path));
 		put(o, "symbol", json_boolean(f->symbol));
 		put(o, "generated", json_boolean(f->jit));
-		put(o, "samples", count(s->all.function[i].samples));
-		put(o, "share", share(summary_measure(&s->all.function[i]), summary_measure(&s->all.total)));
+		put(o, "samples", count(report_sum(d->function, i)->samples));
+		put(o, "share", share(report_measure(r, report_sum(d->function, i)), report_measure(r, &d->function->g.total)));
 		json_array_append_new(list, o);
 	}
 	return list;
 }
 
-static json_t *lines(const struct summary *s)
+static json_t *lines(const struct default_report *d, const struct report *r)
 {
-	const struct attribution *a = s->a;
+	const struct attribution *a = r->a;
 	json_t *list = json_array();
 
 	for (uint32_t i = 1; i < a->nr_lines; i++) {
 		json_t *o;
 
-		if (s->all.line[i].samples == 0)
+		if (report_sum(d->line, i)->samples == 0)
 			continue;
 		o = json_object();
 		put(o, "file", json_text(a->line[i].file));
 		put(o, "line", json_integer(a->line[i].number));
 		put(o, "generated", json_boolean(a->line[i].jit));
-		put(o, "samples", count(s->all.line[i].samples));
+		put(o, "samples", count(report_sum(d->line, i)->samples));
 		json_array_append_new(list, o);
 	}
 	return list;
 }
 
-static json_t *images(const struct summary *s)
+static json_t *images(const struct default_report *d, const struct report *r)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 1; i < s->a->nr_images; i++) {
+	for (uint32_t i = 1; i < r->a->nr_images; i++) {
 		json_t *o = json_object();
 
-		put(o, "path", json_text(s->a->image[i].path));
-		put(o, "samples", count(s->all.image[i].samples));
-		put(o, "share", share(summary_measure(&s->all.image[i]), summary_measure(&s->all.total)));
+		put(o, "path", json_text(r->a->image[i].path));
+		put(o, "samples", count(report_sum(d->image, i)->samples));
+		put(o, "share", share(report_measure(r, report_sum(d->image, i)), report_measure(r, &d->image->g.total)));
 		json_array_append_new(list, o);
 	}
 	return list;
 }
 
-static json_t *processes(const struct summary *s)
+static json_t *processes(const struct default_report *d, const struct report *r)
 {
-	const struct model *m = s->a->model;
+	const struct model *m = r->model;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
@@ -189,15 +188,15 @@ static json_t *processes(const struct summary *s)
 		put(o, "executable", json_text(p->executable));
 		put(o, "parent", p->parent ? json_integer(p->parent->pid) : json_null());
 		put(o, "agent", json_boolean(p->has_guest));
-		put(o, "samples", count(s->all.process[i].samples));
+		put(o, "samples", count(report_sum(d->all.process, i)->samples));
 		json_array_append_new(list, o);
 	}
 	return list;
 }
 
-static json_t *threads(const struct summary *s)
+static json_t *threads(const struct default_report *d, const struct report *r)
 {
-	const struct model *m = s->a->model;
+	const struct model *m = r->model;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < m->nr_threads; i++) {
@@ -206,15 +205,15 @@ static json_t *threads(const struct summary *s)
 		put(o, "tid", json_integer(m->thread[i].tid));
 		put(o, "pid", json_integer(m->numbered[m->thread[i].process]->pid));
 		put(o, "comm", json_text(m->thread[i].comm));
-		put(o, "samples", count(s->all.thread[i].samples));
+		put(o, "samples", count(report_sum(d->thread, i)->samples));
 		json_array_append_new(list, o);
 	}
 	return list;
 }
 
-static json_t *events(const struct summary *s)
+static json_t *events(const struct default_report *d, const struct report *r)
 {
-	const struct model *m = s->a->model;
+	const struct model *m = r->model;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
@@ -227,15 +226,15 @@ static json_t *events(const struct summary *s)
 		put(o, "rate", json_integer((json_int_t)e->rate));
 		put(o, "period", json_integer((json_int_t)e->period));
 		put(o, "stack_bytes", json_integer(e->stack_bytes));
-		put(o, "samples", count(s->all.event[i].samples));
-		put(o, "weight", json_real(s->all.event[i].weight));
+		put(o, "samples", count(report_sum(d->event, i)->samples));
+		put(o, "weight", json_real(report_sum(d->event, i)->weight));
 		put(o, "counted", json_integer((json_int_t)e->counted));
 		if (e->sampled > 0)
 			put(o, "sampled", json_real(e->sampled));
 		put(o, "lost", json_integer((json_int_t)e->count_lost));
 		if (e->on_cpu_ns)
 			put(o, "running", json_real((double)e->running_ns / (double)e->on_cpu_ns));
-		put(o, "shown", json_boolean(i == s->event));
+		put(o, "shown", json_boolean(i == r->event));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -280,33 +279,35 @@ static json_t *told(const struct told *t, uint32_t nr, bool losses)
 	return list;
 }
 
-static json_t *run_phase(const struct summary *s)
+static json_t *run_phase(const struct default_report *d, const struct report *r)
 {
 	json_t *o = json_object();
-	double all = summary_measure(&s->run.total);
+	const struct report_sums *s = &d->in_run;
+	double all = report_measure(r, &s->process->g.total);
 
-	put(o, "marks", json_integer(s->nr_runs));
-	put(o, "samples", count(s->run.total.samples));
-	if (s->plan_level != LEVELS_MAX)
-		put(o, "on_operator", share(all - summary_measure(&s->run.component[s->plan_level][0]), all));
-	put(o, "kernel", count(s->run.total.kernel));
-	put(o, "methods", named(s->run.method, method_names, 0, NR_METHODS));
-	put(o, "reasons", named(s->run.reason, reason_names, 1, NR_REASONS));
-	put(o, "components", components(s, &s->run));
+	put(o, "marks", json_integer(d->nr_runs));
+	put(o, "samples", count(s->process->g.total.samples));
+	if (d->plan_level != LEVELS_MAX)
+		put(o, "on_operator", share(all - report_measure(r, report_sum(s->level[d->plan_level], 0)), all));
+	put(o, "kernel", count(s->process->g.total.kernel));
+	put(o, "methods", named(s->method, method_names, 0, NR_METHODS));
+	put(o, "reasons", named(s->reason, reason_names, 1, NR_REASONS));
+	put(o, "components", components(r, s));
 	return o;
 }
 
-int view_json(const struct summary *s, FILE *to)
+int default_report_json(const struct default_report *d, const struct report *r, FILE *to)
 {
-	const struct attribution *a = s->a;
-	const struct model *m = a->model;
+	const struct attribution *a = r->a;
+	const struct model *m = r->model;
+	const struct group_sum *total = &d->all.process->g.total;
 	json_t *o = json_object(), *samples = json_object(), *jit = json_object();
 	int ret;
 
-	put(samples, "total", count(s->all.total.samples));
-	put(samples, "attributed", count(s->all.total.samples - s->all.method[METHOD_NONE].samples));
-	put(samples, "lost", json_integer((json_int_t)s->lost));
-	put(samples, "kernel", count(s->all.total.kernel));
+	put(samples, "total", count(total->samples));
+	put(samples, "attributed", count(total->samples - report_sum(d->all.method, METHOD_NONE)->samples));
+	put(samples, "lost", json_integer((json_int_t)report_lost(m)));
+	put(samples, "kernel", count(total->kernel));
 	put(samples, "recorded", json_integer((json_int_t)a->nr_samples));
 	put(samples, "first_ns", json_integer((json_int_t)a->first_ns));
 	put(samples, "last_ns", json_integer((json_int_t)a->last_ns));
@@ -314,23 +315,23 @@ int view_json(const struct summary *s, FILE *to)
 	put(o, "command", json_text(m->command));
 	put(o, "complete", json_boolean(m->has_end));
 	put(o, "recorder_cpu_ns", json_integer((json_int_t)m->recorder_cpu_ns));
-	put(o, "methods", named(s->all.method, method_names, 0, NR_METHODS));
-	put(o, "reasons", named(s->all.reason, reason_names, 1, NR_REASONS));
-	put(o, "levels", levels(s));
-	put(o, "components", components(s, &s->all));
+	put(o, "methods", named(d->all.method, method_names, 0, NR_METHODS));
+	put(o, "reasons", named(d->all.reason, reason_names, 1, NR_REASONS));
+	put(o, "levels", levels(d, r));
+	put(o, "components", components(r, &d->all));
 	put(o, "edges", edges(&m->dictionary));
-	put(o, "run", run_phase(s));
+	put(o, "run", run_phase(d, r));
 	put(jit, "samples", json_integer((json_int_t)a->jit_samples));
 	put(jit, "named", json_integer((json_int_t)a->jit_named));
 	put(jit, "with_lines", json_integer((json_int_t)a->jit_lines));
 	put(jit, "line_0", json_integer((json_int_t)a->line0_samples));
 	put(o, "jit", jit);
-	put(o, "functions", functions(s));
-	put(o, "lines", lines(s));
-	put(o, "images", images(s));
-	put(o, "processes", processes(s));
-	put(o, "threads", threads(s));
-	put(o, "events", events(s));
+	put(o, "functions", functions(d, r));
+	put(o, "lines", lines(d, r));
+	put(o, "images", images(d, r));
+	put(o, "processes", processes(d, r));
+	put(o, "threads", threads(d, r));
+	put(o, "events", events(d, r));
 	put(o, "marks", marks(m));
 	put(o, "notices", told(m->notice, m->nr_notices, false));
 	put(o, "losses", told(m->loss, m->nr_losses, true));

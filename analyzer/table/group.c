@@ -102,13 +102,16 @@ static void add_row(struct group_sum *s, const struct table *t, uint32_t row)
 uint32_t group_add(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr)
 {
 	uint32_t before[GROUP_KEYS_MAX] = { 0 }, value[GROUP_KEYS_MAX] = { 0 };
+	const uint32_t *column[GROUP_KEYS_MAX] = { 0 };
 	struct group_sum *sum = NULL;
 
+	for (uint32_t k = 0; k < g->nr_keys; k++)
+		column[k] = g->key[k] < TABLE_COLUMNS ? t->column[g->key[k]] : NULL;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = selected[i];
 
 		for (uint32_t k = 0; k < g->nr_keys; k++)
-			value[k] = value_of(g, t, g->key[k], row);
+			value[k] = column[k] ? column[k][row] : value_of(g, t, g->key[k], row);
 		if (!sum || !same(before, value, g->nr_keys)) { /* neighbours are mostly of one group */
 			sum = get(g, value);
 			if (!sum)

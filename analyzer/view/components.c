@@ -31,6 +31,36 @@ static void parents(const struct report *r, uint32_t component, char *text, size
 	}
 }
 
+static void put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	const struct component *c = &r->model->dictionary.component[i];
+	uint32_t nr = 0, shown = 0;
+	char spare[32], name[512];
+	size_t at;
+
+	for (uint32_t n = 0; n < c->nr_links; n++)
+		nr += !c->links[n].same;
+	page_cut(p, report_component_name(r, i, spare), nr > 1 ? 18 : nr ? 34 : 60, name, sizeof(name));
+	at = (size_t)snprintf(text, bytes, "%s", name);
+	for (uint32_t n = 0; n < c->nr_links && shown < 2 && at < bytes; n++) {
+		if (c->links[n].same)
+			continue;
+		page_cut(p, report_component_name(r, c->links[n].upper, spare), shown ? 20 : nr > 1 ? 16 : 22, name, sizeof(name));
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s", shown ? ", " : p->utf8 ? " → " : " -> ", name);
+		shown++;
+	}
+}
+
+void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p)
+{
+	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = put };
+	char heading[160];
+
+	snprintf(heading, sizeof(heading), "By %s%s", report_level_name(r, level), in_run ? ", in the run phase" : "");
+	b.heading = heading;
+	view_show_brief(r, group, &b, p);
+}
+
 static void show_level(struct report *r, const struct report_group *group, uint32_t level, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;

@@ -279,4 +279,14 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	view_simple(r, v->group[0], p, "methods", r->has_run ? "Who decided, in the run phase" : "Who decided", columns, cells);
 }
 
+static void put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	(void)r;
+	(void)p;
+	snprintf(text, bytes, "%-12s %s", i < NR_METHODS ? method_names[i] : "?",
+		 i == METHOD_NONE ? "no component: the reasons are below" : i < NR_METHODS ? method_sentences[i] : "");
+}
+
+const struct view_brief brief_methods = { "Who decided", TABLE_METHOD, 0, 0, put };
+
 const struct view view_methods = { "methods", "who decided which component a sample belongs to", prepare, show };

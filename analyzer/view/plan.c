@@ -7,6 +7,7 @@
 #include "analyzer/view/level_tree.h"
 #include "analyzer/view/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,60 +40,110 @@ static uint32_t nr_runs(const struct report *r, const struct process *process)
 	return nr ? nr : 1;
 }
 
-static const struct group_sum *sum_of(const struct report *r, const struct split *s, uint32_t component)
+/* The plan of a process, with its samples in the run phase: children that worked for its plan count with it. */
+struct plan {
+	const struct process *process;
+	struct plan_tree tree;
+	struct split *sums;
+	double measure, samples;
+	double rest, rest_samples; /* ... on no line */
+};
+
+static const struct group_sum *sum_of(const struct report *r, const struct plan *p, uint32_t line)
 {
 	static const struct group_sum none;
+	uint32_t component = p->tree.line[line].component;
 
-	return component < s->nr ? &s->sum[r->event][component] : &none;
+	return component < p->sums->nr ? &p->sums->sum[r->event][component] : &none;
 }
 
-static void show_tree(struct report *r, const struct plan_tree *t, const struct split *s, const struct process *process, double total,
-		      double samples, struct page *p)
+static void settle(const struct report *r, const struct report_group *by_process, struct plan *p)
 {
-	struct grid *g = grid_create("plan", "Plan of process %u%s", process->pid, r->has_run ? ", in its run phase" : "");
+	const struct group_sum *sum = report_sum(by_process, p->process->number);
+	double on = 0, on_samples = 0;
+
+	for (uint32_t i = 0; i < p->tree.nr; i++) {
+		on += report_measure(r, sum_of(r, p, i));
+		on_samples += sum_of(r, p, i)->samples;
+	}
+	p->measure = fmax(report_measure(r, sum), on);
+	p->samples = fmax(sum->samples, on_samples);
+	p->rest = p->measure - on;
+	p->rest_samples = p->samples - on_samples;
+}
+
+/* Returns how many processes have one. */
+static uint32_t each_plan(struct report *r, const struct report_group *by_level, const struct report_group *by_process, uint32_t level,
+			  bool in_run, struct page *to,
+			  void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+{
+	uint32_t shown = 0;
+	struct split sums;
+
+	if (split_make(r, by_level, &sums))
+		for (uint32_t n = 0; n < r->model->nr_processes; n++) {
+			struct plan p = { .process = r->model->numbered[n], .sums = &sums };
+
+			if (plan_tree_make(&r->model->dictionary, level, n, to->utf8, &p.tree) && p.tree.nr) {
+				settle(r, by_process, &p);
+				show(r, &p, in_run, to);
+				shown++;
+			}
+			plan_tree_fini(&p.tree);
+		}
+	split_fini(&sums);
+	return shown;
+}
+
+static void set_name(const struct report *r, struct grid *g, int name, const struct plan_line *line, bool with_detail)
+{
+	const char *detail = r->model->dictionary.component[line->component].detail;
+	char spare[32];
+
+	grid_set_prefix(g, name, line->prefix);
+	grid_set_text(g, name, report_component_name(r, line->component, spare));
+	if (with_detail && detail && *detail)
+		grid_set_detail(g, name, detail);
+}
+
+static void show_tree(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+{
+	struct grid *g = grid_create("plan", "Plan of process %u%s", plan->process->pid, in_run ? ", in its run phase" : "");
 	const struct dictionary *d = &r->model->dictionary;
-	struct sum_columns sums = sum_columns_add(g, r, s);
+	const struct plan_tree *t = &plan->tree;
+	struct sum_columns sums = sum_columns_add(g, r, plan->sums);
 	int below = grid_column(g, "with_below", "+ below", CELL_PERCENT, 0, 0);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int above = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
-	double *with_below = calloc(t->nr + 1, sizeof(*with_below)), on = 0, on_samples = 0;
-	char spare[32];
+	double *with_below = calloc(t->nr + 1, sizeof(*with_below));
 
-	grid_set_total(g, sums.share, total);
-	grid_set_total(g, sums.samples, samples);
+	grid_set_total(g, sums.share, plan->measure);
+	grid_set_total(g, sums.samples, plan->samples);
 	grid_show_all_rows(g);
 	for (uint32_t i = t->nr; with_below && i > 0; i--) { /* children stand behind their parents */
-		double own = report_measure(r, sum_of(r, s, t->line[i - 1].component));
-
-		with_below[i - 1] += own;
-		on += own;
-		on_samples += sum_of(r, s, t->line[i - 1].component)->samples;
+		with_below[i - 1] += report_measure(r, sum_of(r, plan, i - 1));
 		if (t->line[i - 1].parent)
 			with_below[t->line[i - 1].parent - 1] += with_below[i - 1];
 	}
 	for (uint32_t i = 0; with_below && i < t->nr; i++) {
 		const struct plan_line *line = &t->line[i];
-		const char *detail = d->component[line->component].detail;
 
 		grid_row(g);
-		sum_columns_set(g, &sums, r, s, line->component);
-		grid_set(g, below, total > 0 ? with_below[i] / total : 0);
-		grid_set(g, pid, process->pid);
+		sum_columns_set(g, &sums, r, plan->sums, line->component);
+		grid_set(g, below, plan->measure > 0 ? with_below[i] / plan->measure : 0);
+		grid_set(g, pid, plan->process->pid);
 		grid_set(g, id, (double)d->component[line->component].id);
 		if (line->parent)
 			grid_set(g, above, (double)d->component[t->line[line->parent - 1].component].id);
 		grid_set(g, depth, line->depth);
-		grid_set_prefix(g, name, line->prefix);
-		grid_set_text(g, name, report_component_name(r, line->component, spare));
-		if (detail && *detail)
-			grid_set_detail(g, name, detail);
+		set_name(r, g, name, line, true);
 	}
 	grid_row(g);
-	grid_set(g, sums.share, total - on > 0 ? total - on : 0);
-	grid_set(g, sums.samples, samples - on_samples > 0 ? samples - on_samples : 0);
-	grid_set(g, pid, process->pid);
+	grid_set(g, sums.share, plan->rest);
+	grid_set(g, sums.samples, plan->rest_samples);
+	grid_set(g, pid, plan->process->pid);
 	grid_set_text(g, name, "(on none of them)");
 	free(with_below);
 	grid_show(g, p);
@@ -108,19 +159,19 @@ static void set_error(struct grid *g, int shown, int factor, int64_t rows, int64
 	grid_set(g, factor, times);
 }
 
-static void show_rows(struct report *r, const struct plan_tree *t, const struct split *s, const struct process *process,
-		      struct page *p)
+static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 {
 	struct grid *g = grid_create("rows", "Rows of one execution, what each cost, and when operators were active");
 	const struct dictionary *d = &r->model->dictionary;
-	char heading[48], spare[32];
+	const struct plan_tree *t = &plan->tree;
+	char heading[48];
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
 	int estimate = grid_column(g, "estimated_rows", "guess", CELL_NUMBER, 0, 0);
 	int rows = grid_column(g, "rows", "rows", CELL_NUMBER, 0, 0);
 	int error = grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7);
 	int factor = grid_column(g, "error_factor", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int per_row, samples_per_row, first, last, id, name;
-	uint32_t runs = nr_runs(r, process);
+	uint32_t runs = nr_runs(r, plan->process);
 
 	snprintf(heading, sizeof(heading), "%s/row", is_time ? "time" : report_unit(r));
 	per_row = grid_column(g, "cost_per_row", heading, is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
@@ -132,7 +183,7 @@ static void show_rows(struct report *r, const struct plan_tree *t, const struct 
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		uint32_t c = t->line[i].component;
-		const struct group_sum *sum = sum_of(r, s, c);
+		const struct group_sum *sum = sum_of(r, plan, i);
 		int64_t n = 0, guess = 0;
 		bool has_rows = dictionary_find_counter(d, c, "rows", &n);
 		bool has_guess = dictionary_find_counter(d, c, "estimated rows", &guess);
@@ -153,8 +204,7 @@ static void show_rows(struct report *r, const struct plan_tree *t, const struct 
 			grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));
 		}
 		grid_set(g, id, (double)d->component[c].id);
-		grid_set_prefix(g, name, t->line[i].prefix);
-		grid_set_text(g, name, report_component_name(r, c, spare));
+		set_name(r, g, name, &t->line[i], false);
 	}
 	grid_show(g, p);
 	if (runs > 1)
@@ -162,7 +212,7 @@ static void show_rows(struct report *r, const struct plan_tree *t, const struct 
 }
 
 /* Rows that were expected and came: where they differ tenfold, the plan was made on a wrong guess. */
-static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, struct page *p)
+static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, const char *indent, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	char a[16], b[16], spare[32];
@@ -176,54 +226,86 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 			continue;
 		times = (double)(rows > 0 ? rows : 1) / (double)(guess > 0 ? guess : 1);
 		if (times >= 10 || times <= 0.1)
-			page_sentence(p, "! %s: %s rows were expected, %s came", report_component_name(r, t->line[i].component, spare),
-				      grid_short_number((double)guess, a), grid_short_number((double)rows, b));
+			page_sentence(p, "%s! %s: %s rows were expected, %s came", indent,
+				      report_component_name(r, t->line[i].component, spare), grid_short_number((double)guess, a),
+				      grid_short_number((double)rows, b));
 	}
 }
 
-/* Samples of one process in the run phase; children that worked for its plan count with it. */
-static void total_of(const struct report *r, const struct report_group *by_process, const struct process *process,
-		     const struct plan_tree *t, const struct split *s, double *measure, double *samples)
+static void show_plan(struct report *r, const struct plan *plan, bool in_run, struct page *p)
 {
-	const struct group_sum *sum = group_find(&by_process->g, &process->number);
-	double on = 0, on_samples = 0;
-
-	for (uint32_t i = 0; i < t->nr; i++) {
-		on += report_measure(r, sum_of(r, s, t->line[i].component));
-		on_samples += sum_of(r, s, t->line[i].component)->samples;
-	}
-	*measure = sum ? report_measure(r, sum) : 0;
-	*samples = sum ? sum->samples : 0;
-	*measure = *measure < on ? on : *measure;
-	*samples = *samples < on_samples ? on_samples : *samples;
+	show_tree(r, plan, in_run, p);
+	show_rows(r, plan, p);
+	say_wrong_estimates(r, &plan->tree, "", p);
 }
 
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	uint32_t level = report_level(r, r->level), shown = 0;
-	struct plan_tree t;
-	struct split s;
-
-	if (v->group[0] && split_make(r, v->group[0], &s)) {
-		for (uint32_t n = 0; n < r->model->nr_processes; n++) {
-			const struct process *process = r->model->numbered[n];
-			double total, samples;
-
-			if (plan_tree_make(&r->model->dictionary, level, n, p->utf8, &t) && t.nr) {
-				total_of(r, v->group[1], process, &t, &s, &total, &samples);
-				show_tree(r, &t, &s, process, total, samples, p);
-				show_rows(r, &t, &s, process, p);
-				say_wrong_estimates(r, &t, p);
-				shown++;
-			}
-			plan_tree_fini(&t);
-		}
-		split_fini(&s);
-	}
-	if (!shown)
+	if (!v->group[0] || !each_plan(r, v->group[0], v->group[1], report_level(r, r->level), r->has_run, p, show_plan))
 		page_sentence(p, "The host announced no plan: no level is marked as one, and no edges join components.");
 	if (v->group[2])
 		level_tree_show(r, v->group[2], p);
 }
 
 const struct view view_plan = { "plan", "the tree of operators with shares, rows and what a row cost", prepare, show };
+
+/* --------------------------------------------------------------------------------- of the report without --view */
+
+static void show_brief(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+{
+	struct grid *g = grid_create(NULL, "Plan of process %u: %.0f samples%s", plan->process->pid, plan->samples,
+				     in_run ? " in its run phase" : "");
+	const struct plan_tree *t = &plan->tree;
+	double all = plan->measure > 0 ? plan->measure : 1;
+	int share = grid_column(g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
+	int samples = grid_column(g, "samples", "samples ", CELL_COUNT, 0, 0);
+	int kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0), guess = grid_column(g, "guess", "guess", CELL_NUMBER, 0, 0);
+	int rows = grid_column(g, "rows", "rows", CELL_NUMBER, 0, 0);
+	int name = grid_column(g, "name", report_level_name(r, report_level(r, NULL)), CELL_TEXT, 0, 0);
+
+	grid_place(g, share, 0, 8);
+	grid_set_bar(g, 10);
+	grid_place(g, samples, 0, 8);
+	grid_place(g, kernel, 0, 6);
+	grid_place(g, guess, 0, 6);
+	grid_place(g, rows, 0, 6);
+	grid_place(g, name, 2, 33);
+	grid_set_total(g, share, all);
+	grid_show_all_rows(g);
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const struct group_sum *sum = sum_of(r, plan, i);
+		int64_t n;
+
+		grid_row(g);
+		grid_set(g, share, report_measure(r, sum));
+		grid_set(g, samples, sum->samples);
+		if (sum->samples > 0)
+			grid_set(g, kernel, sum->kernel / sum->samples);
+		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "estimated rows", &n))
+			grid_set(g, guess, (double)n);
+		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
+			grid_set(g, rows, (double)n);
+		set_name(r, g, name, &t->line[i], true);
+	}
+	for (int last = 0; last < 2; last++) {
+		grid_row(g);
+		grid_set(g, share, last ? all : plan->rest);
+		grid_set(g, samples, last ? plan->samples : plan->rest_samples);
+		grid_set_blank(g, kernel);
+		grid_set_blank(g, guess);
+		grid_set_blank(g, rows);
+		grid_set_text(g, name, last ? "(kernel: of a line's samples)" : "(on none: the reasons are below)");
+		if (last)
+			grid_row_is_text(g);
+		else
+			grid_row_is_rest(g);
+	}
+	grid_show(g, p);
+	say_wrong_estimates(r, t, "  ", p);
+}
+
+void plan_show_brief(struct report *r, const struct report_group *by_level, const struct report_group *by_process, uint32_t level,
+		     bool in_run, struct page *p)
+{
+	each_plan(r, by_level, by_process, level, in_run, p, show_brief);
+}

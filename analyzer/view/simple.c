@@ -30,6 +30,20 @@ static const char *name_of(const struct function *f)
 	return offset && strncmp(offset, "+0x", 3) == 0 ? offset : "(no symbol)";
 }
 
+static void functions_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	const struct function *f = &r->a->function[i];
+	char name[512], image[256];
+
+	page_cut(p, f->name, 40, name, sizeof(name));
+	if (f->symbol)
+		snprintf(text, bytes, "%s  %s", name, page_cut(p, base_name(r->a->image[f->image].path), 18, image, sizeof(image)));
+	else
+		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
+}
+
+const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_put };
+
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("functions", "Functions");
@@ -85,6 +99,14 @@ static void images_cells(const struct report *r, struct grid *g, const int colum
 	grid_set_text(g, column[0], r->a->image[i].path);
 }
 
+static void images_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	(void)p;
+	snprintf(text, bytes, "%s", r->a->image[i].path);
+}
+
+const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_put };
+
 static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "images", "Images", images_columns, images_cells);
@@ -118,6 +140,17 @@ static void lines_cells(const struct report *r, struct grid *g, const int column
 	grid_set(g, column[2], l->jit);
 	grid_set_text(g, column[3], l->jit ? "generated code" : "");
 }
+
+static void lines_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	const struct line *l = &r->a->line[i];
+	char file[512], number[40];
+
+	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
+	snprintf(text, bytes, "%s%s", page_cut(p, l->file, 60 - (int)strlen(number), file, sizeof(file)), number);
+}
+
+const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_put };
 
 static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -153,6 +186,16 @@ static void processes_cells(const struct report *r, struct grid *g, const int co
 	grid_set_text(g, column[3], p->executable);
 }
 
+static void processes_put(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
+{
+	const struct process *p = r->model->numbered[i];
+	char name[512];
+
+	snprintf(text, bytes, "%u %s", p->pid, page_cut(page, *p->comm ? p->comm : p->executable, 48, name, sizeof(name)));
+}
+
+const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_put };
+
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "processes", "Processes", processes_columns, processes_cells);
@@ -181,6 +224,17 @@ static void reasons_cells(const struct report *r, struct grid *g, const int colu
 	grid_set_text(g, column[0], i == 0 ? "(attributed)" : i < NR_REASONS ? reason_names[i] : "?");
 	grid_set_text(g, column[1], i == 0 ? "has a component" : i < NR_REASONS ? reason_sentences[i] : "");
 }
+
+static void reasons_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	(void)r;
+	(void)p;
+	snprintf(text, bytes, "%s: %s", i < NR_REASONS ? reason_names[i] : "?", i < NR_REASONS ? reason_sentences[i] : "");
+}
+
+const struct view_brief brief_reasons = {
+	"Not attributed to a component, because", TABLE_REASON, REASON_NONE + 1, GRID_WRAP, reasons_put
+};
 
 /* Where they are: what one would look at next. */
 static void show_where(struct report *r, const struct report_group *by, struct page *p)

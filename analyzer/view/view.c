@@ -169,6 +169,41 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 	grid_show(g, p);
 }
 
+#define BRIEF_COLUMNS 60 /* of a text */
+#define BRIEF_BYTES 2048
+
+void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p)
+{
+	struct grid *g = grid_create(NULL, "%s", b->heading);
+	int share = grid_column(g, "share", "", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "", CELL_COUNT, GRID_REST, 0);
+	int name = grid_column(g, "name", "", CELL_TEXT, b->flags, 0), nr = 0;
+	char text[BRIEF_BYTES];
+	struct split s;
+
+	grid_place(g, share, 0, 8);
+	grid_place(g, samples, 0, 10);
+	grid_place(g, name, 2, BRIEF_COLUMNS);
+	if (split_make(r, group, &s)) {
+		grid_set_total(g, share, report_measure(r, &s.total[r->event]));
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			if (s.order[i] < b->first)
+				continue;
+			grid_row(g);
+			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
+			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
+			if (++nr <= p->top || !p->top) {
+				b->put(r, p, s.order[i], text, sizeof(text));
+				grid_set_text(g, name, text);
+			}
+		}
+	}
+	split_fini(&s);
+	if (nr)
+		grid_show(g, p);
+	else
+		grid_discard(g);
+}
+
 static const char *why_scaled(const struct event *e)
 {
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
@@ -206,7 +241,7 @@ void view_header(const struct report *r, struct page *p)
 	const struct attribution *a = r->a;
 	const char *event = r->event < m->nr_events && m->event[r->event].name ? m->event[r->event].name : "";
 	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
-	uint64_t lost = summary_lost(m);
+	uint64_t lost = report_lost(m);
 	char line[400];
 	int n;
 

@@ -18,6 +18,16 @@ struct view_instance {
 	void *state; /* of report_state(), or NULL */
 };
 
+/* A view's part of the report without --view: a table with a line a value. */
+struct view_brief {
+	const char *heading;
+	enum table_column column;
+	uint32_t first; /* values below it have no line */
+	unsigned flags; /* of the line's text: GRID_WRAP or 0 */
+	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
+};
+extern const struct view_brief brief_functions, brief_images, brief_lines, brief_methods, brief_processes, brief_reasons;
+
 struct view {
 	const char *name;
 	const char *summary; /* one line */
@@ -97,6 +107,13 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
 		 void (*columns)(struct grid *g, int column[4]),
 		 void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
+
+/* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none. */
+void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
+void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
+/* ... and the plans of all processes, of sums by level and by process. */
+void plan_show_brief(struct report *r, const struct report_group *by_level, const struct report_group *by_process, uint32_t level,
+		     bool in_run, struct page *p);
 
 /* First lines of every view in text form: which samples these are. */
 void view_header(const struct report *r, struct page *p);

@@ -2,7 +2,6 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/output/page.h"
-#include "analyzer/query/summary.h"
 #include "analyzer/view/view.h"
 
 #include <locale.h>

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The sums of the report without --view. */
+#include "analyzer/report/default_report.h"
+
+static void ask(struct report_sums *s, struct report *r, unsigned flags)
+{
+	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
+		s->level[i] = report_group(r, flags, (int)(TABLE_LEVEL_0 + i), -1);
+	s->process = report_group(r, flags, TABLE_PROCESS, -1);
+	s->method = report_group(r, flags, TABLE_METHOD, -1);
+	s->reason = report_group(r, flags, TABLE_REASON, -1);
+}
+
+void default_report_ask(struct default_report *d, struct report *r, bool for_programs)
+{
+	*d = (struct default_report){ .plan_level = report_level(r, NULL), .has_run = r->has_run };
+	ask(&d->all, r, r->has_run ? REPORT_OUTSIDE : 0);
+	if (r->has_run)
+		ask(&d->in_run, r, REPORT_RUN);
+	d->event = report_group(r, 0, TABLE_EVENT, -1);
+	d->function = report_group(r, 0, TABLE_FUNCTION, -1);
+	d->line = report_group(r, 0, TABLE_LINE, -1);
+	d->image = report_group(r, 0, TABLE_IMAGE, -1);
+	if (!for_programs)
+		return;
+	d->phase = report_group(r, 0, TABLE_PHASE, -1);
+	d->thread = report_group(r, 0, TABLE_THREAD, -1);
+}
+
+int default_report_settle(struct default_report *d)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; d->phase && i < d->phase->g.nr; i++)
+		d->nr_runs += report_value(d->phase, i, 0) > 0 && d->phase->g.sum[i].samples > 0;
+	d->has_run = d->has_run && d->in_run.process->g.total.samples > 0;
+	if (!d->has_run) {
+		d->in_run = d->all;
+		return 0;
+	}
+	/* each row was added up once: all is what is inside and what is outside */
+	for (uint32_t i = 0; i < LEVELS_MAX && d->all.level[i]; i++)
+		ret |= report_group_add(d->all.level[i], d->in_run.level[i]);
+	ret |= report_group_add(d->all.process, d->in_run.process);
+	ret |= report_group_add(d->all.method, d->in_run.method);
+	ret |= report_group_add(d->all.reason, d->in_run.reason);
+	return ret ? -ENOMEM : 0;
+}
