@@ -3,6 +3,7 @@
  * plan: the tree of operators with shares, own and of all below; then, per operator, rows that were expected and came, what
  * a row cost, and when it was active.
  */
+#include "analyzer/query/executions.h"
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/view/level_tree.h"
 #include "analyzer/view/view.h"
@@ -21,23 +22,8 @@ static void prepare(struct report *r, struct view_instance *v)
 	}
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_PROCESS, -1);
-}
-
-/* Executions of the plan that samples are of: counters tell the rows of one. */
-static uint32_t nr_runs(const struct report *r, const struct process *process)
-{
-	const struct filter *f = &r->filter;
-	const char *name = *f->mark_name ? f->mark_name : "run";
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
-		const struct mark *k = &r->model->mark[i];
-
-		nr += k->process == process->number && k->name && strcmp(k->name, name) == 0 &&
-		      (!f->has_instance || k->instance == f->instance) && k->end_ns > f->table.from_ns &&
-		      (!f->table.to_ns || k->begin_ns < f->table.to_ns) && k->end_ns > r->first_ns && k->begin_ns <= r->last_ns;
-	}
-	return nr ? nr : 1;
+	if (executions_need_sums(r, level))
+		v->group[3] = report_group(r, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + (int)level, -1);
 }
 
 /* The plan of a process, with its samples in the run phase: children that worked for its plan count with it. */
@@ -45,6 +31,7 @@ struct plan {
 	const struct process *process;
 	struct plan_tree tree;
 	struct split *sums;
+	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
 	double rest, rest_samples; /* ... on no line */
 };
@@ -72,20 +59,19 @@ static void settle(const struct report *r, const struct report_group *by_process
 	p->rest_samples = p->samples - on_samples;
 }
 
-/* Returns how many processes have one. */
-static uint32_t each_plan(struct report *r, const struct report_group *by_level, const struct report_group *by_process, uint32_t level,
-			  bool in_run, struct page *to,
+/* Returns how many processes have one.  group: as prepare() asks. */
+static uint32_t each_plan(struct report *r, struct report_group *const *group, uint32_t level, bool in_run, struct page *to,
 			  void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
 {
 	uint32_t shown = 0;
 	struct split sums;
 
-	if (split_make(r, by_level, &sums))
+	if (split_make(r, group[0], &sums))
 		for (uint32_t n = 0; n < r->model->nr_processes; n++) {
-			struct plan p = { .process = r->model->numbered[n], .sums = &sums };
+			struct plan p = { .process = r->model->numbered[n], .sums = &sums, .by_phase = group[3] };
 
 			if (plan_tree_make(&r->model->dictionary, level, n, to->utf8, &p.tree) && p.tree.nr) {
-				settle(r, by_process, &p);
+				settle(r, group[1], &p);
 				show(r, &p, in_run, to);
 				shown++;
 			}
@@ -159,6 +145,25 @@ static void set_error(struct grid *g, int shown, int factor, int64_t rows, int64
 	grid_set(g, factor, times);
 }
 
+static void say_executions(const struct plan_tree *t, const uint32_t *runs, struct page *p)
+{
+	char text[200] = "";
+	size_t at = 0;
+	bool several = false;
+
+	for (uint32_t i = 0; runs && i < t->nr; i++) {
+		if (t->line[i].parent)
+			continue;
+		several |= runs[i] > 1;
+		if (at < sizeof(text) - 24)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", at ? ", " : "", runs[i]);
+		else if (at < sizeof(text))
+			at += (size_t)snprintf(text + at, sizeof(text) - at, ", ...");
+	}
+	if (several)
+		page_sentence(p, "(%s executions; error: rows against the guess; first and last: since the first sample)", text);
+}
+
 static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 {
 	struct grid *g = grid_create("rows", "Rows of one execution, what each cost, and when operators were active");
@@ -171,7 +176,7 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	int error = grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7);
 	int factor = grid_column(g, "error_factor", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int per_row, samples_per_row, first, last, id, name;
-	uint32_t runs = nr_runs(r, plan->process);
+	uint32_t *runs = calloc(t->nr, sizeof(*runs));
 
 	snprintf(heading, sizeof(heading), "%s/row", is_time ? "time" : report_unit(r));
 	per_row = grid_column(g, "cost_per_row", heading, is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
@@ -180,6 +185,8 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	last = grid_column(g, "last_ns", "last", CELL_DURATION, 0, 0);
 	id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
+	if (runs)
+		executions_count(r, t, plan->process->number, plan->by_phase, runs);
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		uint32_t c = t->line[i].component;
@@ -195,9 +202,9 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 			grid_set(g, rows, (double)n);
 		if (has_rows && has_guess)
 			set_error(g, error, factor, n, guess);
-		if (has_rows && n > 0 && sum->samples > 0) {
-			grid_set(g, per_row, sum->weight / (double)n / runs);
-			grid_set(g, samples_per_row, sum->samples / (double)n / runs);
+		if (has_rows && n > 0 && sum->samples > 0 && runs) {
+			grid_set(g, per_row, sum->weight / (double)n / runs[i]);
+			grid_set(g, samples_per_row, sum->samples / (double)n / runs[i]);
 		}
 		if (sum->samples > 0) {
 			grid_set(g, first, (double)(sum->first_ns - r->a->first_ns));
@@ -207,8 +214,8 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 		set_name(r, g, name, &t->line[i], false);
 	}
 	grid_show(g, p);
-	if (runs > 1)
-		page_sentence(p, "(%u executions; error: rows against the guess; first and last: since the first sample)", runs);
+	say_executions(t, runs, p);
+	free(runs);
 }
 
 /* Rows that were expected and came: where they differ tenfold, the plan was made on a wrong guess. */
@@ -241,7 +248,7 @@ static void show_plan(struct report *r, const struct plan *plan, bool in_run, st
 
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	if (!v->group[0] || !each_plan(r, v->group[0], v->group[1], report_level(r, r->level), r->has_run, p, show_plan))
+	if (!v->group[0] || !each_plan(r, v->group, report_level(r, r->level), r->has_run, p, show_plan))
 		page_sentence(p, "The host announced no plan: no level is marked as one, and no edges join components.");
 	if (v->group[2])
 		level_tree_show(r, v->group[2], p);
@@ -304,8 +311,8 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	say_wrong_estimates(r, t, "  ", p);
 }
 
-void plan_show_brief(struct report *r, const struct report_group *by_level, const struct report_group *by_process, uint32_t level,
-		     bool in_run, struct page *p)
+void plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
+		     struct page *p)
 {
-	each_plan(r, by_level, by_process, level, in_run, p, show_brief);
+	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, show_brief);
 }

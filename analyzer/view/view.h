@@ -112,8 +112,8 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
 /* ... and the plans of all processes, of sums by level and by process. */
-void plan_show_brief(struct report *r, const struct report_group *by_level, const struct report_group *by_process, uint32_t level,
-		     bool in_run, struct page *p);
+void plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
+		     struct page *p);
 
 /* First lines of every view in text form: which samples these are. */
 void view_header(const struct report *r, struct page *p);

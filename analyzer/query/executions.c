@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/query/executions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXTS_MAX 256 /* different ones of marks without samples; others are not told apart */
+
+/* Roots are numbered from 1 on; 0: of none. */
+struct counting {
+	const struct report *r;
+	uint32_t process, nr_roots;
+	uint32_t *root_of; /* of a component */
+	uint32_t *root_at; /* of a mark */
+	double *most;	   /* ... samples of a component of it */
+	double *runs;	   /* of a root */
+};
+
+static bool is_wanted(const struct counting *c, uint32_t i)
+{
+	const struct report *r = c->r;
+	const struct filter *f = &r->filter;
+	const struct mark *k = &r->model->mark[i];
+
+	return k->process == c->process && k->name && strcmp(k->name, *f->mark_name ? f->mark_name : "run") == 0 &&
+	       (!f->has_instance || k->instance == f->instance) && k->end_ns > f->table.from_ns &&
+	       (!f->table.to_ns || k->begin_ns < f->table.to_ns) && k->end_ns > r->first_ns && k->begin_ns <= r->last_ns;
+}
+
+static uint32_t number_roots(const struct plan_tree *t, uint32_t *root_of)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr; i++) /* children stand behind their parents */
+		root_of[t->line[i].component] = t->line[i].parent ? root_of[t->line[t->line[i].parent - 1].component] : ++nr;
+	return nr;
+}
+
+bool executions_need_sums(const struct report *r, uint32_t level)
+{
+	for (uint32_t n = 0; n < r->model->nr_processes; n++) {
+		struct plan_tree t;
+		uint32_t nr = 0;
+
+		if (plan_tree_make(&r->model->dictionary, level, n, false, &t))
+			for (uint32_t i = 0; i < t.nr; i++)
+				nr += !t.line[i].parent;
+		plan_tree_fini(&t);
+		if (nr > 1)
+			return true;
+	}
+	return false;
+}
+
+/* A mark is of the plan whose component has most samples in it. */
+static void by_samples(struct counting *c, const struct report_group *g)
+{
+	for (uint32_t i = 0; i < g->g.nr; i++) {
+		uint32_t mark = report_value(g, i, 0), component = report_value(g, i, 1);
+
+		if (!mark || mark > c->r->model->nr_marks || component >= c->r->model->dictionary.nr_components || !c->root_of[component] ||
+		    g->g.sum[i].samples <= c->most[mark - 1])
+			continue;
+		c->most[mark - 1] = g->g.sum[i].samples;
+		c->root_at[mark - 1] = c->root_of[component];
+	}
+}
+
+struct same_text {
+	const char *text;
+	uint32_t unknown; /* marks without a plan */
+	double *of;	  /* ... and with one, by root */
+};
+
+/* Marks without samples go where those with the same text went. */
+static bool by_text(struct counting *c)
+{
+	struct same_text *list = calloc(TEXTS_MAX, sizeof(*list));
+	uint32_t nr = 0;
+	bool ok = list != NULL;
+
+	for (uint32_t i = 0; ok && i < c->r->model->nr_marks; i++) {
+		const char *text = c->r->model->mark[i].text ? c->r->model->mark[i].text : "";
+		uint32_t n = 0;
+
+		if (!is_wanted(c, i))
+			continue;
+		while (n < nr && strcmp(list[n].text, text) != 0)
+			n++;
+		n = n < TEXTS_MAX ? n : TEXTS_MAX - 1;
+		if (n == nr) {
+			list[n] = (struct same_text){ .text = text, .of = calloc((size_t)c->nr_roots + 1, sizeof(*list[n].of)) };
+			ok = list[n].of != NULL;
+			nr++;
+		}
+		if (c->root_at[i] && ok)
+			list[n].of[c->root_at[i]]++;
+		else
+			list[n].unknown++;
+	}
+	for (uint32_t n = 0; n < nr; n++) {
+		double known = 0;
+
+		for (uint32_t k = 1; ok && k <= c->nr_roots; k++)
+			known += list[n].of[k];
+		for (uint32_t k = 1; ok && known > 0 && k <= c->nr_roots; k++)
+			c->runs[k] += list[n].of[k] * (1 + list[n].unknown / known);
+		free(list[n].of);
+	}
+	free(list);
+	return ok;
+}
+
+bool executions_count(const struct report *r, const struct plan_tree *t, uint32_t process, const struct report_group *by_phase,
+		      uint32_t *runs)
+{
+	uint32_t nr_components = r->model->dictionary.nr_components, nr_marks = r->model->nr_marks;
+	struct counting c = { .r = r, .process = process, .root_of = calloc((size_t)nr_components + 1, 4),
+			      .root_at = calloc((size_t)nr_marks + 1, 4), .most = calloc((size_t)nr_marks + 1, sizeof(double)),
+			      .runs = calloc((size_t)t->nr + 1, sizeof(double)) };
+	bool ok = c.root_of && c.root_at && c.most && c.runs;
+
+	if (ok)
+		c.nr_roots = number_roots(t, c.root_of);
+	if (ok && c.nr_roots > 1 && by_phase)
+		by_samples(&c, by_phase);
+	for (uint32_t i = 0; ok && i < nr_marks; i++)
+		if (c.nr_roots == 1)
+			c.root_at[i] = 1;
+		else if (r->model->mark[i].component < nr_components && c.root_of[r->model->mark[i].component])
+			c.root_at[i] = c.root_of[r->model->mark[i].component];
+	ok = ok && by_text(&c);
+	for (uint32_t i = 0; i < t->nr; i++)
+		runs[i] = ok ? (uint32_t)fmax(1, floor(c.runs[c.root_of[t->line[i].component]] + 0.5)) : 1;
+	free(c.root_of);
+	free(c.root_at);
+	free(c.most);
+	free(c.runs);
+	return ok;
+}
