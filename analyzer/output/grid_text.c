@@ -180,6 +180,7 @@ static void measure(struct grid *g, const struct page *p, struct column *c, int 
 		int prefix = page_width(p, cell->prefix), w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + prefix;
 		int detail = cell->detail ? page_width(p, cell->detail) + prefix : 0;
 
+		w = prefix && w < prefix + PAGE_NAME_LEAST ? prefix + PAGE_NAME_LEAST : w; /* else the branches would go */
 		branches = prefix > branches ? prefix : branches;
 		width = w > width ? w : width;
 		with_details = detail > with_details ? detail : with_details;

@@ -210,14 +210,15 @@ const char *page_cut(const struct page *p, const char *text, int columns, char *
 	return to;
 }
 
-#define NAME_LEAST 8 /* what branches leave to the name behind them, */
-#define NAME_WANTED 12 /* and what they do when they are cut anyway */
+#define NAME_WANTED 12 /* what branches leave to the name behind them when they are cut anyway */
 
 int page_branches_width(const struct page *p, const char *branches, int columns)
 {
 	int width = page_width(p, branches);
 
-	return width <= columns - NAME_LEAST ? width : columns > NAME_WANTED && width > columns - NAME_WANTED ? columns - NAME_WANTED : 0;
+	if (width <= columns - PAGE_NAME_LEAST)
+		return width;
+	return columns > NAME_WANTED && width > columns - NAME_WANTED ? columns - NAME_WANTED : 0;
 }
 
 int page_put_branches(const struct page *p, const char *branches, int columns)

@@ -125,6 +125,22 @@ static void wide_and_combining_characters_keep_columns_where_they_are(void **sta
 	free(text);
 }
 
+static void branches_stay_in_front_of_short_names(void **state)
+{
+	struct page p = make_page(PAGE_TEXT);
+	struct grid *g = grid_create("plan", "Plan");
+	int name = grid_column(g, "name", "", CELL_TEXT, 0, 0);
+
+	(void)state;
+	grid_row(g);
+	grid_set_prefix(g, name, "`- ");
+	grid_set_text(g, name, "a");
+	grid_show(g, &p);
+	end_page(&p);
+	assert_string_equal(text, "\nPlan\n`- a\n");
+	free(text);
+}
+
 static void columns_that_do_not_fit_go_into_a_second_block(void **state)
 {
 	static const char *const keys[] = { "a", "b", "b", "c,\"", "d" };
@@ -324,6 +340,7 @@ int main(void)
 		cmocka_unit_test(a_line_is_never_wider_than_the_terminal),
 		cmocka_unit_test(names_cannot_break_the_terminal_or_the_table),
 		cmocka_unit_test(wide_and_combining_characters_keep_columns_where_they_are),
+		cmocka_unit_test(branches_stay_in_front_of_short_names),
 		cmocka_unit_test(columns_that_do_not_fit_go_into_a_second_block),
 		cmocka_unit_test(intervals_are_of_the_evidence_behind_a_share),
 		cmocka_unit_test(unequal_weights_say_less_than_equal_ones),
