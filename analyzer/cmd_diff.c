@@ -32,7 +32,8 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ "all", KEY_ALL, NULL, 0, "also what cannot be told from noise", 0 },
 	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (what one execution costs in each), share_a, share_b, "
-	  "rows_a, rows_b, samples_a, samples_b: 'b - 2*a' shows what grew more than twofold", 0 },
+	  "rows_a, rows_b, samples_a, samples_b, with + - * / ^, parentheses, abs, log, sqrt, min and max: 'b - 2*a' shows what "
+	  "grew more than twofold", 0 },
 	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit with status 3 if an execution of the whole, or the part of it that one line costs, "
 	  "grew by more than this part of the whole, beyond noise", 0 },
 	{ "between-runs", KEY_BETWEEN, "PERCENT", 0, "what a line of an unchanged program differs by between two runs for other "

@@ -1,20 +1,162 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * sum = product { (+|-) product }; product = power { (*|/) power }; power = [+|-] power | atom [^ power];
+ * atom = number | name | function(sum, ...) | (sum)
+ */
 #include "analyzer/compare/expression.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <muParserDLL.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 200
 
 struct expression {
-	muParserHandle_t parser;
+	const char *text;
+	const char *const *names;
+	const double *values;
 };
+
+struct parser {
+	const struct expression *e;
+	const char *at;
+	int depth;
+	char wrong[96]; /* "" while nothing is */
+};
+
+static double sum(struct parser *p);
+
+static double fail(struct parser *p, const char *what)
+{
+	if (!*p->wrong && *p->at)
+		snprintf(p->wrong, sizeof(p->wrong), "%s at position %zu", what, (size_t)(p->at - p->e->text) + 1);
+	else if (!*p->wrong)
+		snprintf(p->wrong, sizeof(p->wrong), "Unexpected end of expression at position %zu", strlen(p->e->text) + 1);
+	p->at += strlen(p->at); /* and no further */
+	return NAN;
+}
+
+/* Is c next?  Then it has been read. */
+static bool next(struct parser *p, char c)
+{
+	while (isspace((unsigned char)*p->at))
+		p->at++;
+	if (*p->at != c)
+		return false;
+	p->at++;
+	return true;
+}
+
+static double function(struct parser *p, const char *name, size_t bytes)
+{
+	static const struct { const char *name; double (*one)(double); double (*two)(double, double); } list[] = {
+		{ "abs", fabs, NULL }, { "log", log, NULL }, { "sqrt", sqrt, NULL }, { "min", NULL, fmin }, { "max", NULL, fmax },
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		double x, y = 0;
+
+		if (strlen(list[i].name) != bytes || memcmp(list[i].name, name, bytes) != 0)
+			continue;
+		x = sum(p);
+		if (list[i].two)
+			y = next(p, ',') ? sum(p) : fail(p, "Missing ','");
+		if (!next(p, ')'))
+			return fail(p, "Missing ')'");
+		return list[i].one ? list[i].one(x) : list[i].two(x, y);
+	}
+	p->at = name;
+	return fail(p, "No such function");
+}
+
+static double atom(struct parser *p)
+{
+	const char *begin;
+	size_t bytes;
+	double x;
+	char *end;
+
+	if (next(p, '(')) {
+		x = sum(p);
+		return next(p, ')') ? x : fail(p, "Missing ')'");
+	}
+	begin = p->at;
+	if (isdigit((unsigned char)*begin) || *begin == '.') {
+		x = strtod(begin, &end);
+		p->at = end;
+		return end > begin ? x : fail(p, "Expected a number");
+	}
+	while (isalnum((unsigned char)*p->at) || *p->at == '_')
+		p->at++;
+	bytes = (size_t)(p->at - begin);
+	if (bytes && next(p, '('))
+		return function(p, begin, bytes);
+	for (int i = 0; bytes && p->e->names[i]; i++)
+		if (strlen(p->e->names[i]) == bytes && memcmp(p->e->names[i], begin, bytes) == 0)
+			return p->e->values[i];
+	p->at = begin;
+	return fail(p, bytes ? "Unknown name" : "Expected a number or a name");
+}
+
+static double power(struct parser *p)
+{
+	double x;
+
+	if (p->depth >= DEPTH_MAX)
+		return fail(p, "Too deep");
+	p->depth++;
+	if (next(p, '-')) {
+		x = -power(p);
+	} else if (next(p, '+')) {
+		x = power(p);
+	} else {
+		x = atom(p);
+		if (next(p, '^'))
+			x = pow(x, power(p));
+	}
+	p->depth--;
+	return x;
+}
+
+static double product(struct parser *p)
+{
+	double x = power(p);
+
+	for (;;)
+		if (next(p, '*'))
+			x *= power(p);
+		else if (next(p, '/'))
+			x /= power(p);
+		else
+			return x;
+}
+
+static double sum(struct parser *p)
+{
+	double x = product(p);
+
+	for (;;)
+		if (next(p, '+'))
+			x += product(p);
+		else if (next(p, '-'))
+			x -= product(p);
+		else
+			return x;
+}
 
 int expression_evaluate(struct expression *e, double *result, struct diag *d)
 {
-	*result = mupEval(e->parser);
-	if (mupError(e->parser))
-		return diag_fail(d, EINVAL, "the expression cannot be evaluated: %s", mupGetErrorMsg(e->parser));
-	return 0;
+	struct parser p = { .e = e, .at = e->text };
+
+	*result = sum(&p);
+	p.at += strspn(p.at, " \t\n");
+	if (*p.at)
+		fail(&p, "Expected an operator");
+	return *p.wrong ? diag_fail(d, EINVAL, "the expression cannot be evaluated: %s", p.wrong) : 0;
 }
 
 int expression_create(const char *text, const char *const *names, double *values, struct expression **out, struct diag *d)
@@ -25,10 +167,7 @@ int expression_create(const char *text, const char *const *names, double *values
 
 	if (!e)
 		return diag_fail(d, ENOMEM, "no memory for the expression");
-	e->parser = mupCreate(muBASETYPE_FLOAT);
-	for (int i = 0; names[i]; i++)
-		mupDefineVar(e->parser, names[i], &values[i]);
-	mupSetExpr(e->parser, text);
+	*e = (struct expression){ text, names, values };
 	ret = expression_evaluate(e, &ignored, d);
 	if (ret) {
 		expression_destroy(e);
@@ -40,8 +179,5 @@ int expression_create(const char *text, const char *const *names, double *values
 
 void expression_destroy(struct expression *e)
 {
-	if (!e)
-		return;
-	mupRelease(e->parser);
 	free(e);
 }

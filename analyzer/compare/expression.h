@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A formula that a user wrote, over named numbers.  The one door to muparser.  Context: thread. */
+/*
+ * A formula that a user wrote, over named numbers: + - * / ^, parentheses, abs, log, sqrt, min and max.  Context: thread.
+ */
 #ifndef TAILOR_EXPRESSION_H
 #define TAILOR_EXPRESSION_H
 
@@ -7,8 +9,10 @@
 
 struct expression;
 
-/* names, ended by NULL, are the variables; values stay the caller's and are read at each evaluation.  0, or -EINVAL with a
- * sentence. */
+/*
+ * names, ended by NULL, are the variables; text, names and values stay the caller's, and values are read at each evaluation.  0, or
+ * -EINVAL with a sentence.
+ */
 int expression_create(const char *text, const char *const *names, double *values, struct expression **out, struct diag *d);
 /* 0 and *result (maybe infinite or not a number), or -EINVAL with a sentence. */
 int expression_evaluate(struct expression *e, double *result, struct diag *d);

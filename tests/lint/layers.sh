@@ -101,7 +101,6 @@ door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_packed)' zstd
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'Zydis' '^analyzer/symbols/insn' Zydis
-door 'muParser' '^analyzer/compare/expression' muparser
 door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.

@@ -106,6 +106,13 @@ static void equal_entries_are_matched_in_their_order(void **state)
 static void expressions_compute_and_refuse(void **state)
 {
 	static const char *const names[] = { "a", "b", NULL };
+	static const struct { const char *text; double result; } good[] = { /* where a is 4 and b is 10 */
+		{ " 2^3^2 ", 512 }, { "-2^2", -4 }, { "--a", 4 }, { "b/a/2", 1.25 }, { "1e3*a - .5", 3999.5 }, { "(b-a)*-1", -6 },
+		{ "max(a, b) + min(a,b)", 14 }, { "abs(a - b)", 6 }, { "log(b/b)", 0 }, { "sqrt(a)", 2 }, { "2-3-4", -5 },
+	};
+	static const char *const bad[] = { "", " ", "(a", "a)", "a b", "2**3", "max(a)", "foo(a)", "a,b",
+						 "$", ".", "()", "ab", "1a", "a=b" };
+	static char deep[100000];
 	double values[] = { 2, 10 }, result;
 	struct expression *e;
 	struct diag d;
@@ -122,6 +129,18 @@ static void expressions_compute_and_refuse(void **state)
 	assert_true(strlen(d.text) > 10);
 	assert_true(expression_create("c + 1", names, values, &e, &d) < 0);
 	assert_non_null(strstr(d.text, "c"));
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(expression_create(good[i].text, names, values, &e, &d), 0);
+		assert_int_equal(expression_evaluate(e, &result, &d), 0);
+		NEAR(result, good[i].result);
+		expression_destroy(e);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_true(expression_create(bad[i], names, values, &e, &d) < 0);
+	memset(deep, '(', sizeof(deep) - 1);
+	assert_true(expression_create(deep, names, values, &e, &d) < 0);
+	assert_int_equal(expression_create("1/(a-a)", names, values, &e, &d), 0);
+	expression_destroy(e);
 }
 
 int main(void)
