@@ -84,6 +84,9 @@ $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 	$(CC) -shared $(LDFLAGS) -Wl,--version-script=agent/guest/exports.map -Wl,-z,defs -Wl,-z,now -Wl,-soname,libtailor.so \
 		$(guest_OBJ) -o $@ -ldl -lpthread
 
+# Its script is a file of its own, taken in as it is (.incbin).
+$B/analyzer/export/flamegraph.o: analyzer/export/flamegraph.js
+
 # What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.
 $B/shim/intel/collector.o: PART_FLAGS = -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
 $B/libtailor-intel.so: $B/shim/intel/collector.o

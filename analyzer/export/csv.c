@@ -3,7 +3,7 @@
  * report without --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
-#include "analyzer/output/page.h"
+#include "analyzer/output/escape.h"
 #include "analyzer/report/default_report.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 static void put_text(FILE *to, const char *text)
 {
 	fputc(',', to);
-	page_put_csv(to, text);
+	escape_csv(to, text);
 }
 
 static int put_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)

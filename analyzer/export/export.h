@@ -91,8 +91,4 @@ uint64_t export_whole(struct export_whole *w, double value);
 /* A mark of a thread and process that the filter lets pass. */
 bool export_wants_mark(const struct export *e, const struct mark *m);
 
-/* Text inside of a JSON string, and inside of XML. */
-void export_json_text(FILE *to, const char *text);
-void export_xml_text(FILE *to, const char *text);
-
 #endif

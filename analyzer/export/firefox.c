@@ -5,6 +5,7 @@
  * markers of the thread that set them.
  */
 #include "analyzer/export/export.h"
+#include "analyzer/output/escape.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static void put_tables(const struct export *e, const struct mark *const *marks, 
 	COLUMN_("columnNumber", nr, fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\n"
 		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n\"markers\":{", nr);
-	COLUMN_("data", nr_marks, fputs("{\"type\":\"Text\",\"name\":\"", to); export_json_text(to, marks[i]->text); fputs("\"}", to));
+	COLUMN_("data", nr_marks, fputs("{\"type\":\"Text\",\"name\":\"", to); escape_json(to, marks[i]->text); fputs("\"}", to));
 	fputc(',', to);
 	COLUMN_("name", nr_marks, fprintf(to, "%u", nr + i));
 	fputc(',', to);
@@ -115,7 +116,7 @@ static void put_tables(const struct export *e, const struct mark *const *marks, 
 	COLUMN_("category", nr_marks, fputc('0', to));
 	fprintf(to, ",\"length\":%u},\n", nr_marks);
 	COLUMN_("stringArray", nr + nr_marks, fputc('"', to);
-		export_json_text(to, i >= nr ? marks[i - nr]->name : i ? export_frame_name(e, i, spare) : "(none)"); fputc('"', to));
+		escape_json(to, i >= nr ? marks[i - nr]->name : i ? export_frame_name(e, i, spare) : "(none)"); fputc('"', to));
 }
 
 static int put_thread(const struct export *e, uint32_t thread, size_t from, size_t end, FILE *to)
@@ -135,9 +136,9 @@ static int put_thread(const struct export *e, uint32_t thread, size_t from, size
 		    "\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":%u,\"tid\":%u,\"name\":\"",
 		milliseconds(e, nr ? s->time_ns : m->begin_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false",
 				m->numbered[t->process]->pid, t->tid);
-	export_json_text(to, export_thread_name(e, thread));
+	escape_json(to, export_thread_name(e, thread));
 	fputs("\",\"processName\":\"", to);
-	export_json_text(to, m->numbered[t->process]->comm);
+	escape_json(to, m->numbered[t->process]->comm);
 	fputs("\",\n\"samples\":{\"weightType\":\"samples\",", to);
 	COLUMN_("stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack) : fputs("null", to));
 	fputc(',', to);
@@ -188,7 +189,7 @@ static int write_firefox(struct export *e, FILE *to)
 	export_sort(e);
 	fprintf(to, "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":30,\"interval\":1,\"startTime\":%.3f,\"processType\":0,"
 		    "\"product\":\"", (double)m->real_ns / 1e6);
-	export_json_text(to, m->command);
+	escape_json(to, m->command);
 	fputs("\",\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"toolkit\":\"tailor\",\"platform\":\"Linux\",\"markerSchema\":[],"
 	      "\"categories\":[{\"name\":\"Program\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"Generated code\",\"color\":\"green\",\"subcategories\":[\"Other\"]},"

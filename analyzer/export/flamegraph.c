@@ -2,6 +2,8 @@
 /* flamegraph: one SVG that needs nothing else: a box a call, as wide as its share; click to zoom, Ctrl-F style search by the
  * field at the top.  After Brendan Gregg's flame graphs (CACM 59, 2016). */
 #include "analyzer/export/export.h"
+#include "analyzer/output/escape.h"
+#include "analyzer/output/svg.h"
 #include "analyzer/query/calltree.h"
 
 #include <errno.h>
@@ -15,23 +17,15 @@
 #define LEAST 0.1 /* units of a box that is still drawn */
 #define LETTER 6.6
 
-static const char script[] =
-	"var all=document.querySelectorAll('g.f'),note=document.getElementById('note'),W=1180;\n"
-	"function n(g,k){return parseFloat(g.dataset[k])}\n"
-	"function label(g,w){var t=g.querySelector('text'),s=g.dataset.n,c=Math.floor((w-4)/6.6);"
-	"t.textContent=c<3?'':s.length<=c?s:s.slice(0,c-2)+'..'}\n"
-	"function zoom(g){var x0=g?n(g,'x'):0,w0=g?n(g,'w'):W,d0=g?n(g,'d'):0;\n"
-	"all.forEach(function(f){var x=n(f,'x'),w=n(f,'w'),d=n(f,'d'),a=d<d0&&x<=x0+1e-6&&x+w>=x0+w0-1e-6;\n"
-	"var v=a||(x>=x0-1e-6&&x+w<=x0+w0+1e-6);f.style.display=v?'':'none';f.style.opacity=a&&g?0.5:1;if(!v)return;\n"
-	"var r=f.querySelector('rect'),t=f.querySelector('text'),nx=a?0:(x-x0)*W/w0,nw=a?W:w*W/w0;\n"
-	"r.setAttribute('x',10+nx);r.setAttribute('width',Math.max(nw-0.5,0.1));t.setAttribute('x',13+nx);label(f,nw)})}\n"
-	"all.forEach(function(f){f.addEventListener('click',function(){zoom(n(f,'d')?f:null)});\n"
-	"f.addEventListener('mouseover',function(){note.textContent=f.querySelector('title').textContent});\n"
-	"f.addEventListener('keydown',function(e){if(e.key==='Enter')zoom(f)})});\n"
-	"document.getElementById('search').addEventListener('click',function(){var q=prompt('Names that contain:');"
-	"var sum=0;if(q===null)return;all.forEach(function(f){var m=q!==''&&f.dataset.n.indexOf(q)>=0;"
-	"f.querySelector('rect').classList.toggle('m',m);if(m)sum+=parseFloat(f.dataset.o)});"
-	"note.textContent=q===''?'':'own samples of names with \"'+q+'\": '+Math.round(sum)});\n";
+/* flamegraph.js, as it is. */
+__asm__(".pushsection .rodata\n"
+	"flamegraph_script: .incbin \"analyzer/export/flamegraph.js\"\n"
+	"flamegraph_script_end: .popsection\n");
+extern const char flamegraph_script[] __attribute__((visibility("hidden")));
+extern const char flamegraph_script_end[] __attribute__((visibility("hidden")));
+
+static const char style[] = "text{pointer-events:none}g.f text{fill:#000;font:11px monospace}g.f{cursor:pointer}"
+			    "g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}#search{cursor:pointer}#search text{fill:#000}";
 
 static void prepare(struct export *e)
 {
@@ -66,9 +60,9 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 	fprintf(to, "<g class=\"f\" tabindex=\"0\" data-x=\"%.3f\" data-w=\"%.3f\" data-d=\"%u\" data-o=\"%.6g\" data-n=\"",
 			x, width, depth,
 		c->own_samples);
-	export_xml_text(to, name);
+	escape_xml(to, name);
 	fputs("\"><title>", to);
-	export_xml_text(to, name);
+	escape_xml(to, name);
 	fprintf(to,
 			" (%.0f samples, %.2f %%; own %.2f %%)</title>"
 			"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
@@ -82,7 +76,7 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 
 		snprintf(cut, sizeof(cut), "%.*s%s", (int)(length <= fits ? length : fits > 2 ? fits - 2 : 0), name,
 				length <= fits ? "" : "..");
-		export_xml_text(to, cut);
+		escape_xml(to, cut);
 	}
 	fputs("</text></g>\n", to);
 }
@@ -119,6 +113,7 @@ static unsigned nr_rows(const struct calltree *t, uint32_t call, double width, u
 
 static int write_flamegraph(struct export *e, FILE *to)
 {
+	const char *command = e->report->model->command ? e->report->model->command : "";
 	const double width = WIDTH - 2 * MARGIN;
 	struct calltree t;
 	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
@@ -126,26 +121,19 @@ static int write_flamegraph(struct export *e, FILE *to)
 
 	if (ret == 0) {
 		rows = nr_rows(&t, 0, width, 0);
-		fprintf(to,
-				"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-				"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\" "
-			    "viewBox=\"0 0 %.0f %u\" font-family=\"monospace\" font-size=\"11\">\n"
-			    "<style>text{pointer-events:none}g.f{cursor:pointer}"
-			    "g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}"
-			    "@media (prefers-color-scheme:dark){#back{fill:#1c1c1c}.t{fill:#ddd}}</style>\n"
-			    "<rect id=\"back\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-			    "<text class=\"t\" x=\"10\" y=\"20\" font-size=\"14\">",
-			WIDTH, HEAD + rows * ROW + MARGIN, WIDTH, HEAD + rows * ROW + MARGIN);
-		export_xml_text(to, e->report->model->command);
-		fprintf(to,
-				"</text>\n<text class=\"t\" x=\"10\" y=\"40\" id=\"note\">%.0f samples; "
-			    "click a box to zoom, the lowest to go back</text>\n"
-			    "<g id=\"search\" style=\"cursor:pointer\">"
-			    "<rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>"
-			    "<text x=\"%.0f\" y=\"21\">search</text></g>\n", t.call[0].total_samples, WIDTH - 70, WIDTH - 61);
+		svg_begin(to, (int)WIDTH, (int)(HEAD + rows * ROW + MARGIN), command, style, "g.f text,#search text{fill:#000}");
+		svg_text(to, MARGIN, 20, "title", command);
+		fprintf(to, "<text class=\"small\" x=\"%d\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest to "
+			"go back</text>\n", MARGIN, t.call[0].total_samples);
+		fprintf(to, "<g id=\"search\"><rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>", WIDTH - 70);
+		svg_text(to, WIDTH - 61, 21, "small", "search");
+		fputs("</g>\n", to);
 		if (t.call[0].total > 0)
 			put_calls(e, &t, 0, 0, width, 0, rows, to);
-		fprintf(to, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+		fputs("<script><![CDATA[\n", to);
+		fwrite(flamegraph_script, 1, (size_t)(flamegraph_script_end - flamegraph_script), to);
+		fputs("]]></script>\n", to);
+		svg_end(to);
 	}
 	calltree_fini(&t);
 	return ret;

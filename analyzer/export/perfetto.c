@@ -6,6 +6,7 @@
  * from samples has a track of its own, a thread that is none.
  */
 #include "analyzer/export/export.h"
+#include "analyzer/output/escape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void put_slice(const struct export *e, const char *category, const char *
 		      uint64_t end_ns, FILE *to)
 {
 	fprintf(to, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"", category);
-	export_json_text(to, name);
+	escape_json(to, name);
 	fprintf(to, "\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f", pid, tid, microseconds(e, begin_ns),
 		(double)(end_ns > begin_ns ? end_ns - begin_ns : 0) / 1e3);
 }
@@ -48,13 +49,13 @@ static void put_names(const struct export *e, FILE *to)
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
 		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"", i ? ",\n" : "\n",
 				m->numbered[i]->pid);
-		export_json_text(to, m->numbered[i]->comm);
+		escape_json(to, m->numbered[i]->comm);
 		fputs("\"}}", to);
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++) {
 		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
 			i || m->nr_processes ? ",\n" : "\n", m->numbered[m->thread[i].process]->pid, m->thread[i].tid);
-		export_json_text(to, export_thread_name(e, i));
+		escape_json(to, export_thread_name(e, i));
 		fputs("\"}}", to);
 	}
 	for (size_t i = 0, end; i < e->nr; i = end) {
@@ -63,7 +64,7 @@ static void put_names(const struct export *e, FILE *to)
 		end = export_thread_end(e, i);
 		fprintf(to, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
 			m->numbered[t->process]->pid, t->tid | WORK_TRACK);
-		export_json_text(to, export_thread_name(e, e->sample[i].thread));
+		escape_json(to, export_thread_name(e, e->sample[i].thread));
 		fprintf(to, ": what it worked on\"}}");
 	}
 }
@@ -86,7 +87,7 @@ static void put_marks(const struct export *e, FILE *to)
 		put_slice(e, "mark", name, m->numbered[k->process]->pid, k->tid, k->begin_ns, end, to);
 		fprintf(to, ",\"args\":{\"instance\":%llu,\"units\":%llu,\"text\":\"", (unsigned long long)k->instance,
 			(unsigned long long)k->units);
-		export_json_text(to, k->text);
+		escape_json(to, k->text);
 		fputs("\"}}", to);
 	}
 }
@@ -148,7 +149,7 @@ static int write_perfetto(struct export *e, FILE *to)
 {
 	export_sort(e);
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"tailor\",\"command\":\"", to);
-	export_json_text(to, e->report->model->command);
+	escape_json(to, e->report->model->command);
 	fputs("\"},\"traceEvents\":[", to);
 	put_names(e, to);
 	put_marks(e, to);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* speedscope: a sampled profile a thread, in the order of time (https://www.speedscope.app/file-format-schema.json). */
 #include "analyzer/export/export.h"
+#include "analyzer/output/escape.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,11 +42,11 @@ static int put_frames(const struct export *e, uint32_t *frame, FILE *to)
 			continue;
 		number[thing] = ++nr;
 		fputs(nr > 1 ? ",\n{\"name\":\"" : "\n{\"name\":\"", to);
-		export_json_text(to, export_frame_name(e, n, spare));
+		escape_json(to, export_frame_name(e, n, spare));
 		fputs("\"", to);
 		if (node->line && node->line < a->nr_lines) {
 			fputs(",\"file\":\"", to);
-			export_json_text(to, a->line[node->line].file);
+			escape_json(to, a->line[node->line].file);
 			fputs("\"", to);
 		}
 		fputs("}", to);
@@ -60,7 +61,7 @@ static void put_profile(const struct export *e, const uint32_t *frame, size_t fr
 	double sum = 0;
 
 	fprintf(to, "{\"type\":\"sampled\",\"name\":\"");
-	export_json_text(to, export_thread_name(e, thread));
+	escape_json(to, export_thread_name(e, thread));
 	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->thread[thread].tid, unit(e));
 	for (size_t i = from; i < end; i++) {
 		uint32_t nr = export_frames(e, e->sample[i].stack, frames, EXPORT_FRAMES_MAX);
@@ -89,7 +90,7 @@ static int write_speedscope(struct export *e, FILE *to)
 		return -ENOMEM;
 	export_sort(e);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"tailor\",\"name\":\"", to);
-	export_json_text(to, e->report->model->command);
+	escape_json(to, e->report->model->command);
 	fputs("\",\"shared\":{\"frames\":[", to);
 	ret = put_frames(e, frame, to);
 	fputs("]},\n\"profiles\":[", to);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A grid for programs: all rows and all columns, as JSON or CSV. */
+#include "analyzer/output/escape.h"
 #include "analyzer/output/grid_internal.h"
 #include "analyzer/output/page_json.h"
-#include "jitreg/base/utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,25 +52,6 @@ void grid_show_json(const struct grid *g, struct page *p)
 	}
 }
 
-void page_put_csv(FILE *to, const char *text)
-{
-	fputc('"', to);
-	if (*text == '=' || *text == '+' || *text == '-' || *text == '@')
-		fputc('\'', to);
-	for (struct utf8_character c; *text; text += c.bytes) {
-		c = utf8_next(text);
-		if (*text == '"')
-			fputc('"', to);
-		if (!c.valid)
-			fputc('?', to);
-		else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			fputc(' ', to);
-		else
-			fwrite(text, 1, (size_t)c.bytes, to);
-	}
-	fputc('"', to);
-}
-
 /* Keys of ours are plain, those of others may be anything. */
 static void put_key(FILE *to, const char *key, const char *suffix)
 {
@@ -78,7 +59,7 @@ static void put_key(FILE *to, const char *key, const char *suffix)
 
 	snprintf(text, sizeof(text), "%s%s", key, suffix);
 	if (text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/")] || *text == '-')
-		page_put_csv(to, text);
+		escape_csv(to, text);
 	else
 		fputs(text, to);
 }
@@ -138,7 +119,7 @@ void grid_show_csv(const struct grid *g, struct page *p)
 				fputc(',', p->to);
 			first = false;
 			if (cell->set && c->kind == CELL_TEXT)
-				page_put_csv(p->to, cell->text ? cell->text : "");
+				escape_csv(p->to, cell->text ? cell->text : "");
 			else if (c->kind == CELL_HEX && cell->set)
 				fprintf(p->to, "%llu", (unsigned long long)cell->address);
 			else if (cell->set)

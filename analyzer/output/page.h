@@ -49,8 +49,6 @@ const char *page_cut(const struct page *p, const char *text, int columns, char *
 void page_put_words(const struct page *p, char *text, int used, int indent);
 /* ... as lines of their own. */
 void page_put_wrapped(const struct page *p, char *text);
-/* A text between quotes, as RFC 4180 has it; one that a spreadsheet would take for a formula gets a quote in front. */
-void page_put_csv(FILE *to, const char *text);
 #define PAGE_NAME_LEAST 8 /* columns that branches leave to the name behind them */
 /* A tree's branches in front of a name that has so many columns with them; where that is not enough, the ones next to the name. */
 int page_put_branches(const struct page *p, const char *branches, int columns);

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign text in an SVG.  Context: thread. */
+/*
+ * What all pictures have: one SVG file that needs nothing else, light or dark as its reader likes it, with one style and one palette.
+ * Classes: page, title, small, middle, end, axis; cN and fN draw and fill in colour N.  Foreign text is escaped.  Context: thread.
+ */
 #ifndef TAILOR_SVG_H
 #define TAILOR_SVG_H
 
 #include <stdio.h>
 
-/* text as XML character data or attribute value: & < > " ' escaped, bytes that XML 1.0 does not allow or that are no UTF-8 as '?'. */
-void svg_put_text(const char *text, FILE *to);
+/* The palette's colours, which people with colour blindness can tell apart (M. Okabe and K. Ito, 2008), darker and lighter ones. */
+enum svg_colour { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_PINK, SVG_AMBER, SVG_VIOLET, SVG_GREY, SVG_BROWN, NR_SVG_COLOURS };
+
+/* style, dark: rules beside the common ones, and those of them for a dark page. */
+void svg_begin(FILE *to, int width, int height, const char *title, const char *style, const char *dark);
+void svg_end(FILE *to);
+void svg_text(FILE *to, double x, double y, const char *classes, const char *text);
+void svg_textf(FILE *to, double x, double y, const char *classes, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

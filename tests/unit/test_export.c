@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/export/export.h"
+#include "analyzer/output/escape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,20 +22,20 @@ static void check(void (*put)(FILE *to, const char *text), const char *text, con
 static void names_cannot_break_json(void **state)
 {
 	(void)state;
-	check(export_json_text, "plain", "plain");
-	check(export_json_text, "a\"b\\c\n\t\x7f", "a\\\"b\\\\c???");
-	check(export_json_text, "</script>", "\\u003c/script>");
-	check(export_json_text, "gr\xc3\xbc\xc3\x9f \xe2\x86\x92", "gr\xc3\xbc\xc3\x9f \xe2\x86\x92");
-	check(export_json_text, "\xff\xc3(\xed\xa0\x80\xc0\xaf", "??" "(??" "???"); /* broken, half, a surrogate, too long */
-	check(export_json_text, NULL, "");
+	check(escape_json, "plain", "plain");
+	check(escape_json, "a\"b\\c\n\t\x7f", "a\\\"b\\\\c???");
+	check(escape_json, "</script>", "\\u003c/script>");
+	check(escape_json, "gr\xc3\xbc\xc3\x9f \xe2\x86\x92", "gr\xc3\xbc\xc3\x9f \xe2\x86\x92");
+	check(escape_json, "\xff\xc3(\xed\xa0\x80\xc0\xaf", "??" "(??" "???"); /* broken, half, a surrogate, too long */
+	check(escape_json, NULL, "");
 }
 
 static void names_cannot_break_xml(void **state)
 {
 	(void)state;
-	check(export_xml_text, "a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;");
-	check(export_xml_text, "\x01]]>", "?]]&gt;");
-	check(export_xml_text, "\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80?");
+	check(escape_xml, "a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;");
+	check(escape_xml, "\x01]]>", "?]]&gt;");
+	check(escape_xml, "\xf0\x9f\x98\x80\xf5", "\xf0\x9f\x98\x80?");
 }
 
 static void whole_numbers_add_up_to_the_rounded_sum(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Table, picture and JSON of made-up figures and hostile commands. */
-#include "analyzer/output/svg.h"
+#include "analyzer/output/escape.h"
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
 
@@ -143,7 +143,7 @@ static char *xml(const char *s)
 	char *text;
 	FILE *f = open_memstream(&text, &bytes);
 
-	svg_put_text(s, f);
+	escape_xml(f, s);
 	fclose(f);
 	return text;
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/output/escape.h"
+
+#include "jitreg/base/utf8.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Bytes of the next character, and whether they are UTF-8; most of all text is ASCII. */
+static int next(const char *text, bool *valid)
+{
+	struct utf8_character c;
+
+	*valid = true;
+	if ((unsigned char)*text < 0x80)
+		return 1;
+	c = utf8_next(text);
+	*valid = c.valid;
+	return c.bytes;
+}
+
+static void put_marks(FILE *to, int nr)
+{
+	while (nr-- > 0)
+		fputc('?', to);
+}
+
+static const char *xml_entity(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+void escape_xml(FILE *to, const char *text)
+{
+	bool valid;
+
+	for (int n; text && *text; text += n) {
+		n = next(text, &valid);
+		if ((unsigned char)*text < 0x20 && *text != '\t' && *text != '\n' && *text != '\r')
+			valid = false;
+		if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0) /* no characters */
+			valid = false;
+		if (!valid)
+			put_marks(to, n);
+		else if (xml_entity(*text))
+			fputs(xml_entity(*text), to);
+		else
+			fwrite(text, 1, (size_t)n, to);
+	}
+}
+
+void escape_json(FILE *to, const char *text)
+{
+	bool valid;
+
+	for (int n; text && *text; text += n) {
+		n = next(text, &valid);
+		if (!valid || (unsigned char)*text < 0x20 || *text == 0x7f)
+			put_marks(to, n);
+		else if (*text == '"' || *text == '\\')
+			fprintf(to, "\\%c", *text);
+		else if (*text == '<')
+			fputs("\\u003c", to);
+		else
+			fwrite(text, 1, (size_t)n, to);
+	}
+}
+
+void escape_csv(FILE *to, const char *text)
+{
+	bool valid;
+
+	fputc('"', to);
+	if (*text == '=' || *text == '+' || *text == '-' || *text == '@')
+		fputc('\'', to);
+	for (int n; *text; text += n) {
+		n = next(text, &valid);
+		if (*text == '"')
+			fputc('"', to);
+		if (!valid)
+			fputc('?', to);
+		else if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			fputc(' ', to);
+		else
+			fwrite(text, 1, (size_t)n, to);
+	}
+	fputc('"', to);
+}
