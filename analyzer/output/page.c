@@ -133,6 +133,40 @@ void page_text(struct page *p, const char *before, int indent, const char *forma
 	free(text);
 }
 
+void page_dots(struct page *p, const unsigned char *cells, int columns, int rows, const char *format, ...)
+{
+	char *heading = NULL;
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vasprintf(&heading, format, list);
+	va_end(list);
+	if (n < 0)
+		return;
+	fputc('\n', p->to);
+	page_put_wrapped(p, heading);
+	free(heading);
+	for (const unsigned char *row = cells; row < cells + rows * columns; row += columns) {
+		int last = columns;
+
+		while (last > 0 && !row[last - 1])
+			last--;
+		fputs(p->utf8 ? "│" : "|", p->to);
+		for (int c = 0; c < last; c++) {
+			unsigned dots = row[c], set = (unsigned)__builtin_popcount(dots);
+
+			if (!dots)
+				fputc(' ', p->to);
+			else if (p->utf8)
+				fprintf(p->to, "%c%c%c", 0xe2, 0xa0 + (dots >> 6), 0x80 + (dots & 0x3f));
+			else
+				fputc(set == 1 ? '.' : set < 4 ? ':' : '#', p->to);
+		}
+		fputc('\n', p->to);
+	}
+}
+
 int page_end(struct page *p)
 {
 	int ret = p->json ? page_json_end(p->json, p->to) : 0;

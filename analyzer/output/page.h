@@ -37,6 +37,10 @@ void page_sentence(struct page *p, const char *format, ...) __attribute__((forma
 /* Of text form alone: a heading in a line, and a text behind before (a label; blanks), with further lines at column indent. */
 void page_heading(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_text(struct page *p, const char *before, int indent, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* A picture of two by four dots a cell (bits as Unicode's braille patterns have them), in text form; without UTF-8 a character a cell, by
+ * how many of its dots are set. */
+void page_dots(struct page *p, const unsigned char *cells, int columns, int rows, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 /* Everything is out, or -EIO. */
 int page_end(struct page *p);
 

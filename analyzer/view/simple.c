@@ -13,13 +13,6 @@ static void functions_prepare(struct report *r, struct view_instance *v)
 	v->group[0] = report_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Beside its image: a symbol, where code without one begins, or that there is nothing to tell. */
 static const char *name_of(const struct function *f)
 {
@@ -37,7 +30,7 @@ static void functions_put(const struct report *r, const struct page *p, uint32_t
 
 	page_cut(p, f->name, 40, name, sizeof(name));
 	if (f->symbol)
-		snprintf(text, bytes, "%s  %s", name, page_cut(p, base_name(r->a->image[f->image].path), 18, image, sizeof(image)));
+		snprintf(text, bytes, "%s  %s", name, page_cut(p, view_base_name(r->a->image[f->image].path), 18, image, sizeof(image)));
 	else
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
@@ -67,7 +60,7 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 			before += report_measure(r, &s.sum[r->event][s.order[i]]);
 			grid_set(g, cumulative, total > 0 ? before / total : 0);
 			grid_set_text(g, name, name_of(f));
-			grid_set_text(g, image, base_name(r->a->image[f->image].path));
+			grid_set_text(g, image, view_base_name(r->a->image[f->image].path));
 			grid_set_text(g, path, r->a->image[f->image].path);
 			grid_set(g, generated, f->jit);
 			grid_set(g, symbol, f->symbol);

@@ -24,6 +24,13 @@ const struct view *view_find(const char *name)
 	return NULL;
 }
 
+const char *view_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 void view_event_heading(const struct report *r, uint32_t event, char text[12])
 {
 	const char *name = r->model->event[event].name ? r->model->event[event].name : "?";

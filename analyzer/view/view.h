@@ -86,6 +86,8 @@ struct split {
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
 void split_fini(struct split *s);
 
+/* What stands behind a path's last slash. */
+const char *view_base_name(const char *path);
 /* An event's name for the head of a narrow column. */
 void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 

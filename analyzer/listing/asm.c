@@ -3,35 +3,20 @@
  * asm: the machine code of the hottest generated functions, with the lines that it came from between instructions, samples per
  * instruction and arrows for jumps; from the trace alone.  With --hottest the instructions that cost most.
  */
+#include "analyzer/listing/disassembly.h"
 #include "analyzer/query/code_bytes.h"
-#include "analyzer/symbols/insn.h"
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FUNCTIONS_MAX 64
-#define FUNCTION_BYTES_MAX (1u << 20)
-#define LANES 4
 #define SHOWN_PART 0.01 /* of all: colder functions are left out, unless --top 0 */
 
 static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
 }
-
-struct hit { /* one address, one event */
-	uint32_t code, event; /* code: 1 + number */
-	uint64_t ip;
-	const struct group_sum *sum;
-};
-
-struct hot { /* one function */
-	struct code_bytes place;
-	char name[256];
-	double measure, samples;
-	uint32_t first, nr; /* hits */
-};
 
 static int by_address(const void *a, const void *b)
 {
@@ -42,218 +27,6 @@ static int by_address(const void *a, const void *b)
 	if (x->ip != y->ip)
 		return x->ip < y->ip ? -1 : 1;
 	return x->event < y->event ? -1 : x->event > y->event;
-}
-
-static int by_measure(const void *a, const void *b)
-{
-	const struct hot *x = a, *y = b;
-
-	if (x->measure < y->measure || x->measure > y->measure)
-		return x->measure > y->measure ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
-#define PAGE_BYTES 4096u
-#define REGION_REST 16u
-
-/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
-static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
-{
-	struct elf_function f;
-
-	memset(h, 0, sizeof(*h));
-	h->place.code = c;
-	if (c->kind == CODE_LOAD) {
-		h->place.start = c->address;
-		h->place.end = c->address + c->bytes;
-		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
-		return true;
-	}
-	if (c->kind == CODE_REGION) {
-		h->place.start = ip;
-		h->place.end = (ip | (PAGE_BYTES - 1)) + 1;
-		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
-		return ip < h->place.end;
-	}
-	if (c->kind != CODE_ELF || !elf_find_function(c->elf, ip, &f) || f.bytes == 0)
-		return false;
-	h->place.start = f.address;
-	h->place.end = f.address + f.bytes;
-	snprintf(h->name, sizeof(h->name), "%s", f.name);
-	return true;
-}
-
-static uint32_t find_hot(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out)
-{
-	struct hot *list = calloc((size_t)nr + 1, sizeof(*list));
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; list && i < nr; i++) {
-		const struct code *c = hit[i].code && hit[i].code <= r->model->nr_code ? r->model->code[hit[i].code - 1] : NULL;
-		struct hot *last = n ? &list[n - 1] : NULL;
-
-		if (!c)
-			continue;
-		if (!last || last->place.code != c || hit[i].ip < last->place.start || hit[i].ip >= last->place.end) {
-			struct hot h;
-
-			if (!function_at(c, hit[i].ip, &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
-				continue;
-			h.first = i;
-			list[n++] = h;
-			last = &list[n - 1];
-		}
-		last->nr = i + 1 - last->first;
-		if (hit[i].event == r->event) {
-			last->measure += report_measure(r, hit[i].sum);
-			last->samples += hit[i].sum->samples;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) { /* what lies behind the last sample of a page may be anything */
-		uint64_t last = hit[list[i].first + list[i].nr - 1].ip;
-
-		if (list[i].place.code->kind == CODE_REGION && list[i].place.end - last > REGION_REST)
-			list[i].place.end = last + REGION_REST;
-	}
-	if (n)
-		qsort(list, n, sizeof(*list), by_measure);
-	*out = list;
-	return n;
-}
-
-/* -------------------------------------------------------------------------------------------------------- one function */
-
-struct step { /* an instruction */
-	uint64_t address;
-	struct insn insn;
-	int to; /* step that it jumps to, or -1 */
-	unsigned char lane; /* of the jump: 1 is the innermost; 0: none */
-	const struct group_sum *sum[VIEW_EVENTS_MAX];
-	const char *file;
-	uint32_t line;
-	const char *refers; /* symbol in it */
-};
-
-static void line_of(const struct code *c, struct step *s)
-{
-	const struct code_line *row = NULL;
-	struct elf_line l;
-
-	if (c->kind == CODE_ELF) {
-		if (elf_find_line(c->elf, s->address, &l)) {
-			s->file = l.file;
-			s->line = l.line;
-		}
-		return;
-	}
-	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= s->address; i++)
-		row = &c->lines[i];
-	if (row) {
-		s->file = row->file;
-		s->line = row->line;
-	}
-}
-
-static int find_step(const struct step *s, int nr, uint64_t address)
-{
-	int low = 0, high = nr;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (s[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nr && s[low].address == address ? low : -1;
-}
-
-static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigned lane)
-{
-	for (int i = 0; i < nr; i++) {
-		int low = i < s[i].to ? i : s[i].to, high = i < s[i].to ? s[i].to : i;
-
-		if (s[i].to >= 0 && s[i].lane == lane && low <= to && high >= from)
-			return false;
-	}
-	return true;
-}
-
-/* Short jumps inside, long ones outside of them; what finds no lane has no arrow. */
-static void give_lanes(struct step *s, int nr)
-{
-	for (int length = 1; length < nr; length *= 2)
-		for (int i = 0; i < nr; i++) {
-			int low = i < s[i].to ? i : s[i].to, high = i < s[i].to ? s[i].to : i;
-
-			if (s[i].to < 0 || s[i].lane || high - low >= 2 * length)
-				continue;
-			for (unsigned lane = 1; lane <= LANES && !s[i].lane; lane++)
-				if (lane_is_free(s, nr, low, high, lane))
-					s[i].lane = (unsigned char)lane;
-		}
-}
-
-static struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps)
-{
-	static const struct group_sum none;
-	uint64_t bytes = h->place.end - h->place.start;
-	struct step *s = calloc(bytes + 1, sizeof(*s));
-	uint32_t at_hit = h->first;
-	int nr = 0;
-
-	for (uint64_t at = 0; s && at < bytes; at += s[nr++].insn.bytes) {
-		struct step *step = &s[nr];
-
-		step->address = h->place.start + at;
-		insn_decode(h->place.bytes + at, bytes - at, step->address, &step->insn);
-		step->to = -1;
-		line_of(h->place.code, step);
-		if (h->place.code->kind == CODE_ELF)
-			elf_find_reference(h->place.code->elf, step->address, step->insn.bytes, &step->refers);
-		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-			step->sum[e] = &none;
-		/* a sample inside of an instruction (a wrong byte before it) counts with it */
-		for (; at_hit < h->first + h->nr && hit[at_hit].ip < step->address + step->insn.bytes; at_hit++)
-			if (hit[at_hit].event < VIEW_EVENTS_MAX)
-				step->sum[hit[at_hit].event] = hit[at_hit].sum;
-	}
-	for (int i = 0; i < nr; i++)
-		if ((s[i].insn.kind == INSN_JUMP || s[i].insn.kind == INSN_BRANCH) && !s[i].refers)
-			s[i].to = find_step(s, nr, s[i].insn.target);
-	if (s)
-		give_lanes(s, nr);
-	*nr_steps = nr;
-	return s;
-}
-
-/* The gutter of row i; between: the row of a source line in front of it. */
-static void draw_arrows(const struct step *s, int nr, int i, bool between, bool utf8, char text[4 * (LANES + 2)])
-{
-	const char *cell[LANES + 1];
-	char *at = text;
-	int reach = 0; /* lanes left of which a horizontal line runs */
-	bool arrives = false;
-
-	for (int lane = 0; lane <= LANES; lane++)
-		cell[lane] = NULL;
-	for (int n = 0; n < nr; n++) {
-		int low = n < s[n].to ? n : s[n].to, high = n < s[n].to ? s[n].to : n;
-
-		if (!s[n].lane || i < low || i > high || (between && i == low))
-			continue;
-		if (!between && (i == low || i == high)) {
-			cell[s[n].lane] = i == low ? (utf8 ? "╭" : ".") : utf8 ? "╰" : "`";
-			reach = s[n].lane > reach ? s[n].lane : reach;
-			arrives |= i == s[n].to;
-		} else if (!cell[s[n].lane]) {
-			cell[s[n].lane] = utf8 ? "│" : "|";
-		}
-	}
-	for (int lane = LANES; lane > 0; lane--)
-		at = stpcpy(at, cell[lane] ? cell[lane] : lane < reach ? (utf8 ? "─" : "-") : " ");
-	stpcpy(at, !reach ? " " : arrives ? ">" : utf8 ? "─" : "-");
 }
 
 struct column_encoder {
@@ -286,7 +59,7 @@ static void add_columns(struct grid *g, struct column_encoder *c, const struct r
 	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
 	c->offset = grid_column(g, "offset", "offset", CELL_HEX, 0, 0);
-	c->arrows = grid_column(g, "arrows", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, LANES + 1);
+	c->arrows = grid_column(g, "arrows", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, DISASSEMBLY_LANES + 1);
 	c->text = grid_column(g, "text", "instruction, line", CELL_TEXT, 0, 0);
 	c->file = grid_column(g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->line = grid_column(g, "line", "", CELL_COUNT, GRID_HIDDEN, 0);
@@ -308,7 +81,7 @@ static void add_source_line(struct grid *g, const struct column_encoder *c, cons
 			    const struct step *s, const char *arrows)
 {
 	const struct source *source = model_find_source(r->model, r->model->numbered[h->place.code->process], s->file);
-	const char *slash = strrchr(s->file, '/'), *text;
+	const char *text;
 	char row[300];
 	size_t bytes;
 
@@ -318,7 +91,7 @@ static void add_source_line(struct grid *g, const struct column_encoder *c, cons
 		text++;
 		bytes--;
 	}
-	snprintf(row, sizeof(row), "%s:%u  %.*s", slash ? slash + 1 : s->file, s->line, bytes < 200 ? (int)bytes : 200, text);
+	snprintf(row, sizeof(row), "%s:%u  %.*s", view_base_name(s->file), s->line, bytes < 200 ? (int)bytes : 200, text);
 	blank_row(g, c);
 	grid_set_text(g, c->arrows, arrows);
 	grid_set_text(g, c->text, row);
@@ -374,7 +147,7 @@ static int by_cost(const void *a, const void *b, void *report)
 static void show_function(struct report *r, const struct view_instance *v, const struct hot *h, const struct hit *hit, struct page *p)
 {
 	struct grid *g = grid_create("asm", "%s at %#llx: %.0f samples", h->name, (unsigned long long)h->place.start, h->samples);
-	char arrows[4 * (LANES + 2)];
+	char arrows[4 * (DISASSEMBLY_LANES + 2)];
 	const char *file = NULL;
 	uint32_t line = 0;
 	struct column_encoder c;
@@ -396,12 +169,12 @@ static void show_function(struct report *r, const struct view_instance *v, const
 		if (r->hottest && s[i].sum[r->event]->samples <= 0)
 			continue;
 		if (new_line && !r->hottest) {
-			draw_arrows(s, nr, i, true, p->utf8, arrows);
+			disassembly_arrows(s, nr, i, true, p->utf8, arrows);
 			add_source_line(g, &c, r, h, &s[i], arrows);
 		}
 		file = s[i].file;
 		line = s[i].line;
-		draw_arrows(s, nr, i, false, p->utf8, arrows);
+		disassembly_arrows(s, nr, i, false, p->utf8, arrows);
 		add_step(g, &c, r, h, &s[i], r->hottest ? "" : arrows, !r->hottest);
 	}
 	free(s);
@@ -449,7 +222,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	}
 	if (hit && by->g.nr)
 		qsort(hit, by->g.nr, sizeof(*hit), by_address);
-	nr_hot = hit ? find_hot(r, hit, by->g.nr, &hot) : 0;
+	nr_hot = hit ? hot_find(r, hit, by->g.nr, &hot) : 0;
 	for (uint32_t i = 0; i < nr_hot; i++)
 		of_images += hot[i].measure;
 	for (; shown < nr_hot && shown < FUNCTIONS_MAX; shown++)

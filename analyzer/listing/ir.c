@@ -48,13 +48,6 @@ struct listing {
 	uint32_t *line_index; /* of by_line: number -> value */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* LLVM's "name:" at the start of a line, and the head of a function, whose first block has no label. */
 static bool begins_block(const struct text_line *l)
 {
@@ -117,7 +110,7 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++) {
 		const struct line *line = &r->a->line[i];
 
-		if (line->number && line->number <= l->nr && s->name && strcmp(base_name(line->file), base_name(s->name)) == 0)
+		if (line->number && line->number <= l->nr && s->name && strcmp(view_base_name(line->file), view_base_name(s->name)) == 0)
 			l->line_index[line->number - 1] = i;
 	}
 	fill_lines(l);

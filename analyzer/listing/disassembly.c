@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/listing/disassembly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION_BYTES_MAX (1u << 20)
+
+static int by_measure(const void *a, const void *b)
+{
+	const struct hot *x = a, *y = b;
+
+	if (x->measure < y->measure || x->measure > y->measure)
+		return x->measure > y->measure ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+#define PAGE_BYTES 4096u
+#define REGION_REST 16u
+
+/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
+static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
+{
+	struct elf_function f;
+
+	memset(h, 0, sizeof(*h));
+	h->place.code = c;
+	if (c->kind == CODE_LOAD) {
+		h->place.start = c->address;
+		h->place.end = c->address + c->bytes;
+		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
+		return true;
+	}
+	if (c->kind == CODE_REGION) {
+		h->place.start = ip;
+		h->place.end = (ip | (PAGE_BYTES - 1)) + 1;
+		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
+		return ip < h->place.end;
+	}
+	if (c->kind != CODE_ELF || !elf_find_function(c->elf, ip, &f) || f.bytes == 0)
+		return false;
+	h->place.start = f.address;
+	h->place.end = f.address + f.bytes;
+	snprintf(h->name, sizeof(h->name), "%s", f.name);
+	return true;
+}
+
+uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out)
+{
+	struct hot *list = calloc((size_t)nr + 1, sizeof(*list));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; list && i < nr; i++) {
+		const struct code *c = hit[i].code && hit[i].code <= r->model->nr_code ? r->model->code[hit[i].code - 1] : NULL;
+		struct hot *last = n ? &list[n - 1] : NULL;
+
+		if (!c)
+			continue;
+		if (!last || last->place.code != c || hit[i].ip < last->place.start || hit[i].ip >= last->place.end) {
+			struct hot h;
+
+			if (!function_at(c, hit[i].ip, &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
+				continue;
+			h.first = i;
+			list[n++] = h;
+			last = &list[n - 1];
+		}
+		last->nr = i + 1 - last->first;
+		if (hit[i].event == r->event) {
+			last->measure += report_measure(r, hit[i].sum);
+			last->samples += hit[i].sum->samples;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) { /* what lies behind the last sample of a page may be anything */
+		uint64_t last = hit[list[i].first + list[i].nr - 1].ip;
+
+		if (list[i].place.code->kind == CODE_REGION && list[i].place.end - last > REGION_REST)
+			list[i].place.end = last + REGION_REST;
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), by_measure);
+	*out = list;
+	return n;
+}
+
+/* ------------------------------------------------------------------------------------------------------ instructions */
+
+static void line_of(const struct code *c, struct step *s)
+{
+	const struct code_line *row = NULL;
+	struct elf_line l;
+
+	if (c->kind == CODE_ELF) {
+		if (elf_find_line(c->elf, s->address, &l)) {
+			s->file = l.file;
+			s->line = l.line;
+		}
+		return;
+	}
+	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= s->address; i++)
+		row = &c->lines[i];
+	if (row) {
+		s->file = row->file;
+		s->line = row->line;
+	}
+}
+
+static int find_step(const struct step *s, int nr, uint64_t address)
+{
+	int low = 0, high = nr;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (s[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nr && s[low].address == address ? low : -1;
+}
+
+static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigned lane)
+{
+	for (int i = 0; i < nr; i++) {
+		int low = i < s[i].to ? i : s[i].to, high = i < s[i].to ? s[i].to : i;
+
+		if (s[i].to >= 0 && s[i].lane == lane && low <= to && high >= from)
+			return false;
+	}
+	return true;
+}
+
+/* Short jumps inside, long ones outside of them; what finds no lane has no arrow. */
+static void give_lanes(struct step *s, int nr)
+{
+	for (int length = 1; length < nr; length *= 2)
+		for (int i = 0; i < nr; i++) {
+			int low = i < s[i].to ? i : s[i].to, high = i < s[i].to ? s[i].to : i;
+
+			if (s[i].to < 0 || s[i].lane || high - low >= 2 * length)
+				continue;
+			for (unsigned lane = 1; lane <= DISASSEMBLY_LANES && !s[i].lane; lane++)
+				if (lane_is_free(s, nr, low, high, lane))
+					s[i].lane = (unsigned char)lane;
+		}
+}
+
+struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps)
+{
+	static const struct group_sum none;
+	uint64_t bytes = h->place.end - h->place.start;
+	struct step *s = calloc(bytes + 1, sizeof(*s));
+	uint32_t at_hit = h->first;
+	int nr = 0;
+
+	for (uint64_t at = 0; s && at < bytes; at += s[nr++].insn.bytes) {
+		struct step *step = &s[nr];
+
+		step->address = h->place.start + at;
+		insn_decode(h->place.bytes + at, bytes - at, step->address, &step->insn);
+		step->to = -1;
+		line_of(h->place.code, step);
+		if (h->place.code->kind == CODE_ELF)
+			elf_find_reference(h->place.code->elf, step->address, step->insn.bytes, &step->refers);
+		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+			step->sum[e] = &none;
+		/* a sample inside of an instruction (a wrong byte before it) counts with it */
+		for (; at_hit < h->first + h->nr && hit[at_hit].ip < step->address + step->insn.bytes; at_hit++)
+			if (hit[at_hit].event < VIEW_EVENTS_MAX)
+				step->sum[hit[at_hit].event] = hit[at_hit].sum;
+	}
+	for (int i = 0; i < nr; i++)
+		if ((s[i].insn.kind == INSN_JUMP || s[i].insn.kind == INSN_BRANCH) && !s[i].refers)
+			s[i].to = find_step(s, nr, s[i].insn.target);
+	if (s)
+		give_lanes(s, nr);
+	*nr_steps = nr;
+	return s;
+}
+
+void disassembly_arrows(const struct step *s, int nr, int i, bool between, bool utf8, char text[4 * (DISASSEMBLY_LANES + 2)])
+{
+	const char *cell[DISASSEMBLY_LANES + 1];
+	char *at = text;
+	int reach = 0; /* lanes left of which a horizontal line runs */
+	bool arrives = false;
+
+	for (int lane = 0; lane <= DISASSEMBLY_LANES; lane++)
+		cell[lane] = NULL;
+	for (int n = 0; n < nr; n++) {
+		int low = n < s[n].to ? n : s[n].to, high = n < s[n].to ? s[n].to : n;
+
+		if (!s[n].lane || i < low || i > high || (between && i == low))
+			continue;
+		if (!between && (i == low || i == high)) {
+			cell[s[n].lane] = i == low ? (utf8 ? "╭" : ".") : utf8 ? "╰" : "`";
+			reach = s[n].lane > reach ? s[n].lane : reach;
+			arrives |= i == s[n].to;
+		} else if (!cell[s[n].lane]) {
+			cell[s[n].lane] = utf8 ? "│" : "|";
+		}
+	}
+	for (int lane = DISASSEMBLY_LANES; lane > 0; lane--)
+		at = stpcpy(at, cell[lane] ? cell[lane] : lane < reach ? (utf8 ? "─" : "-") : " ");
+	stpcpy(at, !reach ? " " : arrives ? ">" : utf8 ? "─" : "-");
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The generated functions that samples are in, and the instructions of one, with arrows for its jumps.  Context: thread. */
+#ifndef TAILOR_DISASSEMBLY_H
+#define TAILOR_DISASSEMBLY_H
+
+#include "analyzer/query/code_bytes.h"
+#include "analyzer/symbols/insn.h"
+#include "analyzer/view/view.h"
+
+#define DISASSEMBLY_LANES 4
+
+struct hit { /* one address, one event */
+	uint32_t code, event; /* code: 1 + number */
+	uint64_t ip;
+	const struct group_sum *sum;
+};
+
+struct hot { /* one function */
+	struct code_bytes place;
+	char name[256];
+	double measure, samples;
+	uint32_t first, nr; /* hits */
+};
+
+/* Functions around hits, which are in the order of addresses: the hottest first.  Returns how many; *out is the caller's, or NULL without
+ * memory. */
+uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
+
+struct step { /* an instruction */
+	uint64_t address;
+	struct insn insn;
+	int to; /* step that it jumps to, or -1 */
+	unsigned char lane; /* of the jump: 1 is the innermost; 0: none */
+	const struct group_sum *sum[VIEW_EVENTS_MAX];
+	const char *file;
+	uint32_t line;
+	const char *refers; /* symbol in it */
+};
+
+/* malloc()ed, the caller's; NULL without memory.  The function's bytes have been read. */
+struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps);
+/* The gutter of row i; between: the row of a source line in front of it. */
+void disassembly_arrows(const struct step *s, int nr, int i, bool between, bool utf8, char text[4 * (DISASSEMBLY_LANES + 2)]);
+
+#endif

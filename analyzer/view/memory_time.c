@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/view/memory_time.h"
+
+#include "analyzer/query/lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PICTURES 3
+#define PICTURE_CELLS 64
+#define PICTURE_ROWS 8
+#define INTERVALS 40
+#define WORKING_SETS 6
+
+/* Pages that samples touched in one interval: a lower bound, the better the more samples. */
+static size_t pages_in(const struct memory_part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns, struct access *copy)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < part->nr; i++) /* by time */
+		if (part->list[i].time_ns >= from_ns && part->list[i].time_ns < to_ns &&
+		    (region == UINT32_MAX || part->list[i].region == region))
+			copy[nr++] = part->list[i];
+	return nr ? accesses_pages(copy, nr) : 0;
+}
+
+static void show_working_set(struct report *r, const struct memory_part *part, uint32_t region, uint64_t cell_ns, struct grid *g,
+			     const int column[5], const struct page *p, struct access *copy)
+{
+	struct lanes l = { .cells = INTERVALS, .nr = 1 };
+	double height[INTERVALS] = { 0 }, most = 0;
+	char text[4 * LANE_CELLS_MAX], spare[64];
+	const char *name = region == UINT32_MAX ? "(all)" : access_region_name(&part->all->region[region], spare);
+
+	l.height = height;
+	for (int c = 0; c < INTERVALS; c++) {
+		uint64_t from_ns = r->first_ns + (uint64_t)c * cell_ns;
+
+		if (from_ns > r->last_ns)
+			break;
+		height[c] = (double)pages_in(part, region, from_ns, from_ns + cell_ns, copy);
+		most = height[c] > most ? height[c] : most;
+		if (p->form == PAGE_TEXT)
+			continue;
+		grid_row(g);
+		grid_set_text(g, column[0], name);
+		grid_set_text(g, column[1], part->event);
+		grid_set(g, column[2], (double)(from_ns - r->a->first_ns));
+		grid_set(g, column[3], height[c]);
+	}
+	if (p->form != PAGE_TEXT)
+		return;
+	grid_row(g);
+	grid_set_text(g, column[0], name);
+	grid_set(g, column[3], most);
+	lanes_text(&l, 0, most, p->utf8, text);
+	grid_set_text(g, column[4], text);
+}
+
+static int by_count(const void *a, const void *b, void *counts)
+{
+	const size_t *count = counts;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	return count[i] != count[j] ? (count[i] > count[j] ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+/* The regions with most of the event's samples, the first nr of them; freed by the caller. */
+static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
+{
+	size_t *count = calloc((size_t)part->all->nr_regions + 1, sizeof(*count));
+	uint32_t *order = malloc(((size_t)part->all->nr_regions + 1) * sizeof(*order)), n = 0;
+
+	for (size_t i = 0; count && i < part->nr; i++)
+		count[part->list[i].region]++;
+	for (uint32_t i = 0; order && count && i < part->all->nr_regions; i++)
+		if (count[i])
+			order[n++] = i;
+	if (n)
+		qsort_r(order, n, sizeof(*order), by_count, count);
+	free(count);
+	*nr = n < *nr ? n : *nr;
+	return order;
+}
+
+void memory_show_working_sets(struct report *r, const struct memory_part *part, struct page *p)
+{
+	uint64_t cell_ns = (r->last_ns - r->first_ns) / INTERVALS + 1;
+	char width[16];
+	struct grid *g = grid_create("working_set", "Pages touched (at least) in each %s of %s", grid_duration((double)cell_ns, width),
+				     part->event);
+	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
+	uint32_t nr = WORKING_SETS, *order = largest_regions(part, &nr);
+	int column[5];
+
+	column[0] = grid_column(g, "memory", "memory", CELL_TEXT, 0, 0);
+	column[1] = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
+	column[2] = grid_column(g, "begin_ns", "", CELL_DURATION, GRID_HIDDEN, 0);
+	column[3] = grid_column(g, "pages", "at most", CELL_NUMBER, 0, 0);
+	column[4] = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, INTERVALS);
+	grid_show_all_rows(g);
+	if (copy && order) {
+		show_working_set(r, part, UINT32_MAX, cell_ns, g, column, p, copy);
+		for (uint32_t i = 0; i < nr; i++)
+			show_working_set(r, part, order[i], cell_ns, g, column, p, copy);
+	}
+	free(order);
+	free(copy);
+	grid_show(g, p);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pictures */
+
+static void draw(const struct report *r, const struct memory_part *part, uint32_t region, struct page *p)
+{
+	static const unsigned char bit[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
+	const struct access_region *x = &part->all->region[region];
+	unsigned char cell[PICTURE_ROWS][PICTURE_CELLS] = { { 0 } };
+	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;
+	char size[16], span[16], spare[64];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < part->nr; i++) {
+		int column, row;
+
+		if (part->list[i].region != region)
+			continue;
+		nr++;
+		column = (int)((double)(part->list[i].time_ns - r->first_ns) / time * 2 * PICTURE_CELLS);
+		row = 4 * PICTURE_ROWS - 1 - (int)((double)(part->list[i].address - x->low) / range * 4 * PICTURE_ROWS);
+		if (column >= 0 && column < 2 * PICTURE_CELLS && row >= 0 && row < 4 * PICTURE_ROWS)
+			cell[row / 4][column / 2] |= bit[row % 4][column % 2];
+	}
+	if (nr >= GRID_SMALL)
+		page_dots(p, cell[0], PICTURE_CELLS, PICTURE_ROWS, "%s: %zu samples (up: %sB, right: %s)", access_region_name(x, spare), nr,
+			  grid_short_number(range, size), grid_duration(time, span));
+}
+
+void memory_draw(const struct report *r, const struct memory_part *part, struct page *p)
+{
+	uint32_t nr = PICTURES, *order = largest_regions(part, &nr);
+
+	for (uint32_t i = 0; order && i < nr && p->form == PAGE_TEXT; i++)
+		draw(r, part, order[i], p);
+	free(order);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What memory was touched when: pages at a time, and pictures of regions in text.  Context: thread. */
+#ifndef TAILOR_MEMORY_TIME_H
+#define TAILOR_MEMORY_TIME_H
+
+#include "analyzer/query/accesses.h"
+#include "analyzer/view/view.h"
+
+/* Of one event: a part of the whole list. */
+struct memory_part {
+	const struct accesses *all;
+	const struct access *list;
+	size_t nr;
+	const char *event;
+};
+
+void memory_show_working_sets(struct report *r, const struct memory_part *part, struct page *p);
+/* The largest regions, in text form. */
+void memory_draw(const struct report *r, const struct memory_part *part, struct page *p);
+
+#endif
