@@ -3,7 +3,7 @@
 #include "analyzer/cmd_diff.h"
 
 #include "analyzer/cmd_trace.h"
-#include "analyzer/view/methods.h"
+#include "analyzer/compare/methods.h"
 #include "jitreg/base/command.h"
 
 #include <errno.h>

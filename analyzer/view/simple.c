@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views that are one table of sums: functions, images, lines, processes, reasons. */
+/* Views that are one table of sums: functions, images, lines, processes, methods, reasons. */
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
@@ -195,6 +195,46 @@ static void processes_show(struct report *r, const struct view_instance *v, stru
 }
 
 const struct view view_processes = { "processes", "one line a program in a process", processes_prepare, processes_show };
+
+/* ------------------------------------------------------------------------------------------------------------ methods */
+/* Methods: who decided which component a sample belongs to. */
+
+static void methods_prepare(struct report *r, struct view_instance *v)
+{
+	v->group[0] = report_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
+}
+
+static void methods_columns(struct grid *g, int column[4])
+{
+	column[0] = grid_column(g, "method", "method", CELL_TEXT, 0, 0);
+	column[1] = grid_column(g, "meaning", "who decided", CELL_TEXT, 0, 0);
+}
+
+static void methods_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+{
+	(void)r;
+	grid_set_text(g, column[0], i < NR_METHODS ? method_names[i] : "?");
+	grid_set_text(g, column[1], i < NR_METHODS ? method_sentences[i] : "");
+}
+
+static void methods_show(struct report *r, const struct view_instance *v, struct page *p)
+{
+	view_simple(r, v->group[0], p, "methods", r->has_run ? "Who decided, in the run phase" : "Who decided",
+		    methods_columns, methods_cells);
+}
+
+static void methods_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+{
+	(void)r;
+	(void)p;
+	snprintf(text, bytes, "%-12s %s", i < NR_METHODS ? method_names[i] : "?",
+		 i == METHOD_NONE ? "no component: the reasons are below" : i < NR_METHODS ? method_sentences[i] : "");
+}
+
+const struct view_brief brief_methods = { "Who decided", TABLE_METHOD, 0, 0, methods_put };
+
+const struct view view_methods = { "methods", "who decided which component a sample belongs to", methods_prepare,
+				       methods_show };
 
 /* ------------------------------------------------------------------------------------------------------------ reasons */
 /* Reasons: why samples have no component. */

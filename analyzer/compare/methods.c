@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/view/methods.h"
+#include "analyzer/compare/methods.h"
 
-#include "analyzer/view/view.h"
 #include "jitreg/jitreg.h"
 
 #include <errno.h>
@@ -253,40 +252,3 @@ void methods_show(const struct methods *m, struct page *p)
 	free(c);
 	free(order);
 }
-
-/* ---------------------------------------------------------------------------------------------------- the view */
-
-static void prepare(struct report *r, struct view_instance *v)
-{
-	v->group[0] = report_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
-}
-
-static void columns(struct grid *g, int column[4])
-{
-	column[0] = grid_column(g, "method", "method", CELL_TEXT, 0, 0);
-	column[1] = grid_column(g, "meaning", "who decided", CELL_TEXT, 0, 0);
-}
-
-static void cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
-{
-	(void)r;
-	grid_set_text(g, column[0], i < NR_METHODS ? method_names[i] : "?");
-	grid_set_text(g, column[1], i < NR_METHODS ? method_sentences[i] : "");
-}
-
-static void show(struct report *r, const struct view_instance *v, struct page *p)
-{
-	view_simple(r, v->group[0], p, "methods", r->has_run ? "Who decided, in the run phase" : "Who decided", columns, cells);
-}
-
-static void put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
-{
-	(void)r;
-	(void)p;
-	snprintf(text, bytes, "%-12s %s", i < NR_METHODS ? method_names[i] : "?",
-		 i == METHOD_NONE ? "no component: the reasons are below" : i < NR_METHODS ? method_sentences[i] : "");
-}
-
-const struct view_brief brief_methods = { "Who decided", TABLE_METHOD, 0, 0, put };
-
-const struct view view_methods = { "methods", "who decided which component a sample belongs to", prepare, show };
