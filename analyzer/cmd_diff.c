@@ -15,14 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_JSON = 0x100, KEY_CSV, KEY_TOP, KEY_ALL, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
+enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
 
 struct arguments {
 	struct trace_arguments trace;
+	struct page_arguments page; /* top < 0: not said */
 	char *side[2];
 	int nr_sides;
-	enum page_form form;
-	int top; /* < 0: not said */
 	bool all, methods;
 	const char *expression;
 	double fail_above; /* < 0: never */
@@ -40,9 +39,6 @@ static const struct argp_option options[] = {
 	  "reasons than chance, as a part of itself (standard deviation; 1, or what the stretches of a trace differ by; measured with "
 	  "several traces a side)", 0 },
 	{ "methods", KEY_METHODS, NULL, 0, "compare tags with call stacks on the samples of one trace", 0 },
-	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
-	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets", 0 },
-	{ "top", KEY_TOP, "N", 0, "rows (10); 0: all", 0 },
 	{ 0 },
 };
 
@@ -63,6 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->trace;
+		state->child_inputs[1] = &a->page;
 		break;
 	case KEY_ALL:
 		a->all = true;
@@ -78,15 +75,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_METHODS:
 		a->methods = true;
-		break;
-	case KEY_JSON:
-		a->form = PAGE_JSON;
-		break;
-	case KEY_CSV:
-		a->form = PAGE_CSV;
-		break;
-	case KEY_TOP:
-		a->top = trace_take_top(state, arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr_sides == 2)
@@ -309,9 +297,9 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	struct grid *g;
 	uint32_t shown = 0, small = 0, significant = 0;
 
-	if (page_init(&page, stdout, args->form))
+	if (page_init(&page, stdout, args->page.form))
 		return CMD_FAILED;
-	page.top = args->top;
+	page.top = args->page.top;
 	say_sides(args, c, &page);
 	failed = say_whole(args, c, &page);
 	if (!c->same_unit)
@@ -410,7 +398,7 @@ static int compare(const struct arguments *args, struct comparison *c)
 
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "A[,A...] B[,B...]\n--methods TRACE",
 		"Show what changed from trace A to trace B, operator by operator (or at --level, or --level function): shares, what an "
 		"execution costs, and what a line costs more or less beside the lines that did not change, which is what lines are "
@@ -422,7 +410,7 @@ static int run(int argc, char **argv)
 		"Example: tailor diff --fail-above 5% before1.tlr,before2.tlr,before3.tlr after1.tlr,after2.tlr,after3.tlr",
 				children, NULL,
 		NULL };
-	struct arguments args = { .top = -1, .fail_above = -1, .between = -1 };
+	struct arguments args = { .page.top = -1, .fail_above = -1, .between = -1 };
 	struct comparison *c = calloc(1, sizeof(*c));
 	int status;
 
@@ -430,11 +418,11 @@ static int run(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (args.methods) {
 		free(c);
-		return diff_methods(args.side[0], args.trace.level, args.form, args.top < 0 ? 0 : args.top);
+		return diff_methods(args.side[0], args.trace.level, args.page.form, args.page.top < 0 ? 0 : args.page.top);
 	}
 	if (!c)
 		return CMD_FAILED;
-	args.top = args.top < 0 ? 10 : args.top;
+	args.page.top = args.page.top < 0 ? 10 : args.page.top;
 	status = compare(&args, c);
 	match_fini(&c->match);
 	for (uint32_t i = 0; i < 2 * CHANGE_TRACES_MAX; i++)

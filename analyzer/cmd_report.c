@@ -13,24 +13,21 @@
 
 #define VIEWS_SHOWN_MAX 8
 
-enum { KEY_JSON = 0x100, KEY_CSV, KEY_SAMPLES, KEY_WITNESS, KEY_TOP, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
+enum { KEY_SAMPLES = 0x100, KEY_WITNESS, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
 
 struct arguments {
 	struct trace_arguments trace;
+	struct page_arguments page;
 	const char *path;
 	const struct view *view[VIEWS_SHOWN_MAX];
 	int nr_views;
-	bool json, csv, each, witness, intervals, hottest;
+	bool each, witness, intervals, hottest;
 	const char *svg;
-	int top;
 };
 
 static const struct argp_option options[] = {
 	{ "view", 'v', "NAME", 0, "one of the views below instead of all in one; may be given several times", 0 },
-	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
-	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets (with --view)", 0 },
 	{ "svg", KEY_SVG, "FILE", 0, "also a picture (with --view memory)", 0 },
-	{ "top", KEY_TOP, "N", 0, "rows of each table (10); 0: all", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "95 % confidence intervals beside shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "the hottest lines of a listing instead of its whole text (ir, asm)", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "one line a sample, tab-separated, instead of a report", 0 },
@@ -45,6 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->trace;
+		state->child_inputs[1] = &a->page;
 		break;
 	case 'v':
 		if (a->nr_views == VIEWS_SHOWN_MAX)
@@ -52,15 +50,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
 			argp_error(state, "there is no view '%s'; `tailor help report` lists them", arg);
-		break;
-	case KEY_JSON:
-		a->json = true;
-		break;
-	case KEY_CSV:
-		a->csv = true;
-		break;
-	case KEY_TOP:
-		a->top = trace_take_top(state, arg);
 		break;
 	case KEY_SVG:
 		a->svg = arg;
@@ -82,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, a->path, "to report on");
-		if (a->csv && !a->nr_views)
+		if (a->page.form == PAGE_CSV && !a->nr_views)
 			argp_error(state, "--csv needs a --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
@@ -90,8 +79,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			if (strcmp(a->view[i]->name, "memory") == 0)
 				break;
 		}
-		if (a->csv && a->json)
-			argp_error(state, "either --csv or --json");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -127,7 +114,7 @@ static void ask(void *context, struct report *r)
 	struct ask *a = context;
 
 	if (!a->arguments->nr_views && !a->arguments->each)
-		default_report_ask(&a->report, r, a->arguments->json);
+		default_report_ask(&a->report, r, a->arguments->page.form == PAGE_JSON);
 	r->hottest = a->arguments->hottest;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
@@ -140,7 +127,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	struct page page;
 	int ret = 0;
 
-	if (page_init(&page, stdout, args->json ? PAGE_JSON : args->csv ? PAGE_CSV : PAGE_TEXT))
+	if (page_init(&page, stdout, args->page.form))
 		return CMD_FAILED;
 	if (args->svg) {
 		r->svg = fopen(args->svg, "we");
@@ -149,7 +136,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 			return CMD_FAILED;
 		}
 	}
-	page.top = args->top;
+	page.top = args->page.top;
 	page.intervals = args->intervals;
 	page_fact(&page, "view", args->view[0]->name);
 	view_header(r, &page);
@@ -172,11 +159,11 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 		trace_complain("no memory for the report");
 		return CMD_FAILED;
 	}
-	if (args->json)
+	if (args->page.form == PAGE_JSON)
 		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
 	if (page_init(&page, stdout, PAGE_TEXT))
 		return CMD_FAILED;
-	page.top = args->top;
+	page.top = args->page.top;
 	page.columns = 80;
 	default_report_text(&a->report, r, &page);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
@@ -184,11 +171,11 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "TRACE",
 		"Show where the time of a trace went: the plan with shares per operator, the levels below it, functions, source "
 		"lines and images, how samples were attributed, and what was not attributed and why.\v", children, help_filter, NULL };
-	struct arguments args = { .top = 10 };
+	struct arguments args = { .page.top = 10 };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = &args };
 	int status;

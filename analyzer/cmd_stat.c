@@ -14,21 +14,11 @@
 
 #define TRACES_MAX 256
 
-enum { KEY_JSON = 0x100, KEY_CSV, KEY_TOP };
-
 struct arguments {
 	struct trace_arguments trace;
+	struct page_arguments page;
 	const char *path[TRACES_MAX];
 	uint32_t nr;
-	enum page_form form;
-	int top;
-};
-
-static const struct argp_option options[] = {
-	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
-	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets", 0 },
-	{ "top", KEY_TOP, "N", 0, "rows (10); 0: all", 0 },
-	{ 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -38,15 +28,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &a->trace;
-		break;
-	case KEY_JSON:
-		a->form = PAGE_JSON;
-		break;
-	case KEY_CSV:
-		a->form = PAGE_CSV;
-		break;
-	case KEY_TOP:
-		a->top = trace_take_top(state, arg);
+		state->child_inputs[1] = &a->page;
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr == TRACES_MAX)
@@ -111,11 +93,11 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	uint32_t nr = 0;
 	int c[11];
 
-	if (!line || page_init(&page, stdout, a->form)) {
+	if (!line || page_init(&page, stdout, a->page.form)) {
 		free(line);
 		return CMD_FAILED;
 	}
-	page.top = a->top;
+	page.top = a->page.top;
 	page_fact_number(&page, "traces", a->nr);
 	for (uint32_t i = 0; i < m->nr; i++) {
 		line[nr] = line_of(m, p, i);
@@ -159,12 +141,12 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE TRACE...",
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { NULL, parse, "TRACE TRACE...",
 		"Show how much the traces of several runs differ, operator by operator (or at --level, or --level function): range% is "
 		"the difference between the largest and the smallest weight as a part of all of them, and the largest comes first.\v"
 		"Example: for i in 1 2 3 4 5; do tailor run -o $i.tlr -- program; done; tailor stat ?.tlr", children, NULL, NULL };
-	struct arguments args = { .top = 10 };
+	struct arguments args = { .page.top = 10 };
 	struct profile *p;
 	struct match m = { 0 };
 	uint32_t nr = 0;

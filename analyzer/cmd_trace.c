@@ -120,15 +120,40 @@ void trace_need_path(struct argp_state *state, const char *path, const char *for
 		argp_error(state, "there is no trace %s", for_what);
 }
 
-int trace_take_top(struct argp_state *state, const char *arg)
-{
-	char *end;
-	int top = (int)strtoul(arg, &end, 10);
+enum { KEY_JSON = 0x300, KEY_CSV, KEY_TOP };
 
-	if (end == arg || *end || top < 0 || *arg == '-')
-		argp_error(state, "--top is a number, not '%s'", arg);
-	return top;
+static const struct argp_option page_options[] = {
+	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
+	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets", 0 },
+	{ "top", KEY_TOP, "N", 0, "rows of each table (10); 0: all", 0 },
+	{ 0 },
+};
+
+static error_t parse_page(int key, char *arg, struct argp_state *state)
+{
+	struct page_arguments *a = state->input;
+	enum page_form form = key == KEY_JSON ? PAGE_JSON : PAGE_CSV;
+	char *end;
+
+	switch (key) {
+	case KEY_JSON:
+	case KEY_CSV:
+		if (a->form != PAGE_TEXT && a->form != form)
+			argp_error(state, "either --csv or --json");
+		a->form = form;
+		break;
+	case KEY_TOP:
+		a->top = (int)strtoul(arg, &end, 10);
+		if (end == arg || *end || a->top < 0 || *arg == '-')
+			argp_error(state, "--top is a number, not '%s'", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
 }
+
+const struct argp page_argp = { page_options, parse_page, NULL, NULL, NULL, NULL, NULL };
 
 enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg)
 {

@@ -6,6 +6,7 @@
 #ifndef TAILOR_CMD_TRACE_H
 #define TAILOR_CMD_TRACE_H
 
+#include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
 
 #include <argp.h>
@@ -22,11 +23,16 @@ struct trace_arguments {
 /* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
 extern const struct argp trace_argp;
 
+/* Likewise, of commands that print tables: --json, --csv, --top.  The command says before what top is when it is not said. */
+struct page_arguments {
+	enum page_form form;
+	int top;
+};
+extern const struct argp page_argp;
+
 /* The argument of a command that looks into one trace, at ARGP_KEY_ARG; and that there must be one, at ARGP_KEY_END: "to print". */
 void trace_take_path(struct argp_state *state, const char **path, const char *arg);
 void trace_need_path(struct argp_state *state, const char *path, const char *for_what);
-/* --top N */
-int trace_take_top(struct argp_state *state, const char *arg);
 /* --unwinder memo|libunwind */
 enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg);
 /*
