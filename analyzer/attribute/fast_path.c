@@ -27,8 +27,8 @@ void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct s
 		.rip = register_of(b, walk_register(UNWIND_RIP)) };
 }
 
-/* The tag's value at a place that keeps it.  false: it is not there, or may not be what it says. */
-static bool tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint64_t mode, uint64_t *value)
+/* The tag's value as the sample has it.  false: it has none. */
+static bool tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint64_t *value)
 {
 	if (fast_path_at(g->abi, i) != WALK_ABI_64)
 		return false;
@@ -41,7 +41,7 @@ static bool tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint
 		g->tag_column = register_of(g->block, number);
 	}
 	*value = g->tag_value = fast_path_at(g->tag_column, i);
-	return (mode == SAMPLE_MODE_USER || *value != UINT64_MAX) && (*value & t->check_mask) == t->check_value;
+	return true;
 }
 
 bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **out,
@@ -66,13 +66,13 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		const struct tag *t = place->by_tag ? lookup_cache_tag_in_force(g->recent, who->process, time_ns) : NULL;
 		const struct lookup_cache_tag *known;
 
-		if (!t || !tag_value(g, t, i, mode, &value))
+		if (!t || !tag_value(g, t, i, &value))
 			return false;
 		known = lookup_cache_tag(g->recent, who->process, value);
 		if (known->process != who->process || known->tag != t || known->value != value)
 			return false;
 		f->method = METHOD_TAG;
-		f->ways = known->expansion;
+		f->ways = known->ways;
 	}
 	f->time_ns = time_ns;
 	f->weight = fast_path_at(g->weight, i);

@@ -2,7 +2,6 @@
 #include "analyzer/attribute/lookup_cache.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LINE_BYTES 64u /* of the cache */
 
@@ -12,7 +11,7 @@ void *lookup_cache_lines(size_t bytes, void **memory)
 	return *memory ? (void *)(((uintptr_t)*memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
 }
 
-struct lookup_cache *lookup_cache_create(struct model *m, struct locator *l, const char *run_mark)
+struct lookup_cache *lookup_cache_create(const struct sample_world *w)
 {
 	void *memory;
 	struct lookup_cache *r = lookup_cache_lines(sizeof(*r), &memory);
@@ -20,9 +19,7 @@ struct lookup_cache *lookup_cache_create(struct model *m, struct locator *l, con
 	if (!r)
 		return NULL;
 	r->memory = memory;
-	r->model = m;
-	r->locator = l;
-	r->run_mark = run_mark;
+	r->world = w;
 	return r;
 }
 
@@ -43,8 +40,7 @@ static uint32_t told_of(const struct locator *l, uint32_t location)
 struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	struct lookup_cache_place *place = lookup_cache_find_place(r, p, address, time_ns);
-	struct lookup_cache_about *about;
-	struct code_answer answer;
+	struct sample_place at;
 
 	if (place)
 		return place;
@@ -53,23 +49,26 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 		place[1] = place[0];
 		*lookup_cache_about(r, place + 1) = *lookup_cache_about(r, place);
 	}
-	answer = model_ask_any_code(p, address, time_ns);
-	about = lookup_cache_about(r, place);
-	about->code = answer.fact ? answer.fact->owner : NULL;
-	about->location = locate_number(r->locator, p, about->code, address);
-	about->touches = RECENT_NOT_ASKED;
-	*place = (struct lookup_cache_place){ .address = address, .from_ns = answer.from_ns, .until_ns = answer.until_ns,
-					.process = p->number + 1, .told = told_of(r->locator, about->location) };
+	at = sample_find_place(r->world, p, address, time_ns);
+	*lookup_cache_about(r, place) = (struct lookup_cache_about){ .code = at.code, .location = at.location };
+	*place = (struct lookup_cache_place){ .address = address, .from_ns = at.from_ns, .until_ns = at.until_ns,
+					      .process = p->number + 1, .told = told_of(r->world->locator, at.location) };
 	return place;
 }
 
-void lookup_cache_set_by_tag(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p, uint64_t time_ns)
+void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
+			   const struct sample_answer *a, uint32_t ways)
 {
-	if (!lookup_cache_tag_in_force(r, p, time_ns))
+	if (!ways || a->scope == ANSWER_OF_SAMPLE)
 		return;
+	if (a->scope == ANSWER_OF_PLACE) {
+		place->ways = ways <= RECENT_WAYS_MAX ? ways & RECENT_WAYS_MAX : 0;
+		return;
+	}
 	place->by_tag = 1;
-	place->from_ns = r->tag_from_ns > place->from_ns ? r->tag_from_ns : place->from_ns;
-	place->until_ns = r->tag_until_ns < place->until_ns ? r->tag_until_ns : place->until_ns;
+	place->from_ns = a->from_ns;
+	place->until_ns = a->until_ns;
+	*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){ p, a->tag, a->tag_value, ways };
 }
 
 /* Code bytes are at hand of what a JIT made as an ELF object. */
@@ -110,16 +109,16 @@ const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, ui
 	if (t)
 		return t;
 	t = &r->thread[(tid ^ pid << 3) % RECENT_THREADS];
-	p = model_get_process(r->model, pid, time_ns);
+	p = model_get_process(r->world->model, pid, time_ns);
 	if (!p)
 		return NULL;
 	t->process = p;
 	t->pid = pid;
 	t->tid = tid;
-	t->thread = model_get_thread(r->model, p, tid);
+	t->thread = model_get_thread(r->world->model, p, tid);
 	/* the same process answers from its own beginning to that of the next one with its number */
 	t->from_ns = p->from_ns;
-	t->until_ns = model_process_until(r->model, p);
+	t->until_ns = model_process_until(r->world->model, p);
 	if (time_ns < t->from_ns) { /* heard of before its birth was */
 		t->from_ns = time_ns;
 		t->until_ns = time_ns + 1;
@@ -134,42 +133,10 @@ const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct proc
 	return r->tag_in_force;
 }
 
-static bool is_run_of(const struct lookup_cache *r, const struct mark *k, const struct process *p)
-{
-	if (!k->name || strcmp(k->name, r->run_mark) != 0)
-		return false;
-	for (; p; p = p->parent)
-		if (p->number == k->process)
-			return true;
-	return false;
-}
-
 uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
 {
-	const struct model *m = r->model;
-	uint32_t low = 0, high = m->nr_marks;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->mark[middle].begin_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	/* until the next mark begins, marks can only end */
 	r->phase_process = p;
 	r->phase_from_ns = time_ns;
-	r->phase_until_ns = low < m->nr_marks ? m->mark[low].begin_ns : UINT64_MAX;
-	r->phase = 0;
-	for (uint32_t back = 0; low > 0 && back < 4096; low--, back++) {
-		const struct mark *k = &m->mark[low - 1];
-
-		if (k->end_ns > time_ns && is_run_of(r, k, p)) {
-			r->phase = low;
-			r->phase_until_ns = k->end_ns < r->phase_until_ns ? k->end_ns : r->phase_until_ns;
-			break;
-		}
-	}
+	r->phase = sample_find_phase(r->world->model, p, r->world->run_mark, time_ns, &r->phase_until_ns);
 	return r->phase;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers that many samples share, kept with the time for which they hold: what lies at an instruction, who ran, which phase it
- * was.  A look-up is a compare or two; a miss asks the model.  Context: thread.
+ * What attribute_sample() and its parts answered, kept by what the answer depends on and for as long as it holds (CACHES.md).
+ * A look-up is a compare or two and decides nothing; a miss asks.  Context: thread.
  */
 #ifndef TAILOR_LOOKUP_CACHE_H
 #define TAILOR_LOOKUP_CACHE_H
 
-#include "analyzer/attribute/locate.h"
+#include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/symbols/insn.h"
-#include "analyzer/unwind/unwind.h"
 
 #define RECENT_PLACES 32768 /* powers of two */
 #define RECENT_THREADS 256
@@ -20,8 +19,8 @@ struct lookup_cache_place {
 	uint64_t address, from_ns, until_ns;
 	uint32_t process; /* 1 + number; 0: free */
 	uint32_t told : 4;  /* of the location: enum lookup_cache_told */
-	uint32_t by_tag : 1; /* nothing but the value of the tag in force decides */
-	uint32_t ways : 27; /* the instruction alone decides: the caller's; 0: it does not, or is not known to */
+	uint32_t by_tag : 1; /* ANSWER_OF_TAG: nothing but the value of the tag in force decides */
+	uint32_t ways : 27; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
 };
 _Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
 #define RECENT_WAYS_MAX ((1u << 27) - 1)
@@ -42,11 +41,12 @@ struct lookup_cache_thread {
 	uint32_t pid, tid, thread;
 };
 
+/* What an ANSWER_OF_TAG said of a value. */
 struct lookup_cache_tag {
 	const struct process *process; /* NULL: free */
 	const struct tag *tag;
 	uint64_t value;
-	uint32_t expansion; /* 1 + index */
+	uint32_t ways; /* the caller's for its components, not 0 */
 };
 
 struct lookup_cache {
@@ -54,9 +54,7 @@ struct lookup_cache {
 	struct lookup_cache_about about[RECENT_PLACES];
 	struct lookup_cache_thread thread[RECENT_THREADS];
 	struct lookup_cache_tag tag[RECENT_TAGS];
-	struct model *model;
-	struct locator *locator;
-	const char *run_mark;
+	const struct sample_world *world;
 	void *memory; /* that it is in */
 	const struct process *phase_process;
 	uint64_t phase_from_ns, phase_until_ns;
@@ -71,13 +69,14 @@ struct lookup_cache {
 void *lookup_cache_lines(size_t bytes, void **memory);
 
 /* NULL without memory. */
-struct lookup_cache *lookup_cache_create(struct model *m, struct locator *l, const char *run_mark);
+struct lookup_cache *lookup_cache_create(const struct sample_world *w);
 void lookup_cache_destroy(struct lookup_cache *r);
 
 /* Never NULL; valid until the next call. */
 struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
-/* From now on nothing but the tag decides there, while the same one is in force. */
-void lookup_cache_set_by_tag(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p, uint64_t time_ns);
+/* That was the answer at the place, and these are the caller's ways up from what decided.  Keeps what other samples may have again. */
+void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
+			   const struct sample_answer *a, uint32_t ways);
 /* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
 uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers);
 /* NULL without memory. */
@@ -104,6 +103,13 @@ static inline uint64_t lookup_cache_mix(uint64_t a, uint64_t b)
 static inline struct lookup_cache_about *lookup_cache_about(struct lookup_cache *r, const struct lookup_cache_place *place)
 {
 	return &r->about[place - r->place];
+}
+
+static inline struct sample_place lookup_cache_at(struct lookup_cache *r, const struct lookup_cache_place *place)
+{
+	const struct lookup_cache_about *about = lookup_cache_about(r, place);
+
+	return (struct sample_place){ about->code, about->location, place->from_ns, place->until_ns };
 }
 
 /* The first of two places where one may be that is kept by address. */

@@ -128,7 +128,7 @@ static uint32_t find_alike(struct rows *r, uint32_t ways)
 uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns)
 {
 	const struct dictionary *d = r->dictionary;
-	struct expansion e, other = { 0 };
+	struct expansion e;
 	uint64_t a = 0, b = (uint64_t)s->shared_half << 8 | s->nr;
 	uint32_t i;
 
@@ -137,16 +137,7 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 	i = d->has_unlinks ? 0 : intern_find(&r->expansions, a, b);
 	if (i)
 		return i;
-	dictionary_expand(d, s->component, s->nr, time_ns, &e);
-	if (s->shared_half) { /* half each; what both say stays whole by being added up */
-		dictionary_expand(d, &s->shared_half, 1, time_ns, &other);
-		for (uint32_t n = 0; n < e.nr; n++)
-			e.row[n].share /= 2;
-		for (uint32_t n = 0; n < other.nr && e.nr < EXPANSION_ROWS_MAX; n++) {
-			other.row[n].share /= 2;
-			e.row[e.nr++] = other.row[n];
-		}
-	}
+	sample_expand(d, s, time_ns, &e);
 	if (d->has_unlinks && !r->table.sum)
 		r->nr_ways = r->nr_rows = 0; /* it holds for this sample only */
 	if (!reserve(r, e.nr))

@@ -7,19 +7,10 @@
 #ifndef TAILOR_ROWS_H
 #define TAILOR_ROWS_H
 
-#include "analyzer/attribute/attribute.h"
-#include "analyzer/attribute/locate.h"
+#include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/table/group.h"
 
-#define ROWS_SEEDS_MAX TABLE_LEVELS
 #define ROWS_NOBODY 0u /* the ways up from nobody: none */
-
-/* What decided: components of different levels. */
-struct deciding_components {
-	uint32_t nr;
-	uint32_t component[ROWS_SEEDS_MAX];
-	uint32_t shared_half; /* the second parent of an instruction between two lines, or COMPONENT_NONE */
-};
 
 /* A sample, but for its components; all its rows have this in common. */
 struct row_facts {

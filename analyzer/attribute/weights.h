@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What samples stand for, where that is not what they say themselves: counters took turns, samples were lost, interrupts came late
- * (model_event_scale()).
+ * (model_event_scale()), or the sample is of a thread that leaves its processor, and counts for as long as it was away.
  * Context: thread.
  */
 #ifndef TAILOR_WEIGHTS_H
@@ -21,5 +21,20 @@ bool weights_go_by_cpu(const struct model *m);
 /* Give the block's samples the weights that they stand for, which are w's until the next call.  0 or -ENOMEM. */
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
 void weights_fini(struct scaled_weights *w);
+
+/* When threads came to a processor and left it (TRACE_EVENT_SWITCH), 16 bytes a switch; read before the samples, because a thread comes
+ * back after it left, on any processor. */
+struct thread_switch;
+
+struct switches {
+	struct thread_switch *at; /* by thread, then time */
+	size_t nr, capacity;
+};
+
+/* Reads through the trace when it has any.  0 or -ENOMEM. */
+int switches_read(struct trace_reader *t, const struct model *m, struct switches *out);
+void switches_fini(struct switches *s);
+/* The thread left at from_ns: until when, and was that its own wish (enum trace_switch)?  false: it is not known to have come back. */
+bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, uint64_t *until_ns, enum trace_switch *why);
 
 #endif

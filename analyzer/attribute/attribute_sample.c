@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/attribute/attribute_sample.h"
+
+#include "analyzer/attribute/walk.h"
+
+#include <string.h>
+
+#define ANCESTORS_MAX 64
+#define MARKS_MAX 4096u /* that are looked at for one that has not ended */
+
+/* A question on its way to its answer. */
+struct deciding {
+	const struct sample_world *world;
+	const struct sample *sample;
+	const struct process *process;
+	bool by_register; /* the tag in force is in a register */
+	bool decided;
+	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
+	struct sample_answer *answer;
+};
+
+/* ------------------------------------------------------------------------------------------------------ components */
+
+static uint32_t find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id)
+{
+	uint32_t i = COMPONENT_NONE;
+
+	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++, p = p->parent)
+		i = dictionary_find(&m->dictionary, p->number, level, id);
+	return i;
+}
+
+static bool take_tag(struct deciding *d, uint64_t value)
+{
+	const struct tag *t = d->answer->tag;
+	struct deciding_components *to = &d->answer->deciding;
+
+	if ((value & t->check_mask) != t->check_value)
+		return false;
+	d->answer->tag_value = value;
+	to->nr = 0;
+	for (uint32_t i = 0; i < t->nr_fields && to->nr < DECIDING_MAX; i++) {
+		uint64_t id = value >> t->field[i].shift;
+		uint32_t component;
+
+		if (t->field[i].bits < 64)
+			id &= (1ull << t->field[i].bits) - 1;
+		component = id ? find_component(d->world->model, d->process, t->field[i].level, id) : COMPONENT_NONE;
+		if (component)
+			to->component[to->nr++] = component;
+	}
+	return to->nr > 0;
+}
+
+static bool keeps_tag(const struct tag *t, uint64_t address)
+{
+	for (uint32_t i = 0; i < t->nr_preserving_ranges; i++)
+		if (address - t->preserving_range[i].start < t->preserving_range[i].end - t->preserving_range[i].start)
+			return true;
+	return false;
+}
+
+static bool take_location(struct deciding *d, const struct location *l)
+{
+	uint32_t first = l->component ? l->component : l->before ? l->before : l->after;
+	struct deciding_components *to = &d->answer->deciding;
+
+	if (!first || (d->world->model->dictionary.component[first].flags & JITREG_COMPONENT_SHARED))
+		return false;
+	to->nr = 1;
+	to->component[0] = first;
+	to->shared_half = !l->component && l->before && l->after && l->after != l->before ? l->after : COMPONENT_NONE;
+	d->answer->caller_function = l->function;
+	return true;
+}
+
+/* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
+static bool take_host_levels(struct deciding *d, const struct location *l)
+{
+	if (d->low || !l->low)
+		return false;
+	d->low = l->low;
+	d->object = l->object;
+	d->answer->caller_function = l->function;
+	return !d->process->has_dictionary;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ stacks */
+
+const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, uint64_t time_ns,
+					     const struct unwind_frame *f)
+{
+	const struct location *l;
+
+	if (*f->note)
+		return &w->locator->location[*f->note - 1];
+	l = locate(w->locator, p, model_find_code(p, f->address, time_ns), f->address);
+	*f->note = 1 + (uint32_t)(l - w->locator->location);
+	return l;
+}
+
+static bool on_frame(void *context, const struct unwind_frame *f)
+{
+	struct deciding *d = context;
+	struct sample_answer *a = d->answer;
+	const struct location *l;
+
+	if (f->depth == 0)
+		return true; /* has been asked already */
+	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where)) &&
+	    take_tag(d, f->registers.value[a->tag->where])) {
+		a->method = METHOD_TAG_UNWOUND;
+		d->decided = true;
+		return false;
+	}
+	l = sample_frame_location(d->world, d->process, d->sample->time_ns, f);
+	if (take_location(d, l)) {
+		a->method = d->by_register ? METHOD_TAG_UNWOUND : METHOD_STACK;
+		d->decided = true;
+		return false;
+	}
+	return !take_host_levels(d, l);
+}
+
+enum reason sample_end_reason(enum unwind_end end, const struct sample *s)
+{
+	switch (end) {
+	case UNWIND_TRUNCATED:
+		return s->input.stack_bytes ? REASON_TRUNCATED : REASON_NO_STACK;
+	case UNWIND_NO_INFO:
+		return REASON_NO_UNWIND_INFO;
+	case UNWIND_BROKEN:
+		return s->input.stack_bytes ? REASON_BROKEN : REASON_NO_STACK;
+	default:
+		return REASON_HOST;
+	}
+}
+
+static void walk_stack(struct deciding *d)
+{
+	struct walk_place place = { d->process, d->sample->time_ns };
+	struct unwind_space space = walk_space(&place, d->world->way == UNWIND_LIBUNWIND);
+	enum unwind_end end = unwind_walk(d->world->unwinder, &space, &d->sample->input, on_frame, d);
+
+	if (d->decided)
+		return;
+	d->answer->method = METHOD_NONE;
+	d->answer->reason = sample_end_reason(end, d->sample);
+}
+
+/* The same by return addresses alone, which tell of no register: a frame of generated code decides. */
+static void walk_chain(struct deciding *d)
+{
+	const struct sample *s = d->sample;
+
+	d->answer->reason = REASON_NO_FRAME_POINTERS;
+	for (uint32_t i = 0; i < s->chain_nr; i++) {
+		uint64_t address = s->chain[i] - 1;
+		const struct location *l;
+
+		l = locate(d->world->locator, d->process, model_find_code(d->process, address, s->time_ns), address);
+		if (take_location(d, l)) {
+			d->answer->method = METHOD_STACK;
+			d->answer->reason = REASON_NONE;
+			return;
+		}
+		if (take_host_levels(d, l))
+			return;
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------------- deciding */
+
+/* The tag at the sampled instruction. */
+static bool decide_by_tag(struct deciding *d)
+{
+	const struct sample *s = d->sample;
+	struct sample_answer *a = d->answer;
+	const struct tag *t;
+	uint64_t from_ns, until_ns;
+
+	t = model_ask_tag(d->process, s->time_ns, &from_ns, &until_ns);
+	if (!t || d->world->stack_only)
+		return false;
+	a->tag = t;
+	a->from_ns = from_ns > a->from_ns ? from_ns : a->from_ns;
+	a->until_ns = until_ns < a->until_ns ? until_ns : a->until_ns;
+	if (t->where == JITREG_TAG_MEMORY && s->has_tag_word && take_tag(d, s->tag_word))
+		return true; /* no code that it passes through can change it */
+	d->by_register = t->where < UNWIND_REGISTERS;
+	return d->by_register && keeps_tag(t, s->user_ip) && (s->input.registers.known & (1u << t->where)) &&
+	       take_tag(d, s->input.registers.value[t->where]);
+}
+
+static void decide_by_dictionary(struct deciding *d, const struct sample_place *at)
+{
+	const struct sample *s = d->sample;
+	const struct model *m = d->world->model;
+	const struct location *l = &d->world->locator->location[at->location];
+	struct sample_answer *a = d->answer;
+
+	if (!s->user_ip) {
+		a->reason = REASON_NO_REGISTERS;
+		return;
+	}
+	if (take_location(d, l)) {
+		a->method = METHOD_IP;
+		return;
+	}
+	if (take_host_levels(d, l))
+		return;
+	if (!s->has_registers && !s->chain) {
+		a->reason = REASON_NO_REGISTERS;
+		return;
+	}
+	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* nothing to find on a stack */
+		a->reason = at->code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
+		return;
+	}
+	if (decide_by_tag(d)) {
+		a->method = METHOD_TAG;
+		return;
+	}
+	if (s->chain && !s->input.stack_bytes) {
+		walk_chain(d);
+		return;
+	}
+	walk_stack(d);
+	if (a->method == METHOD_NONE && a->reason == REASON_NO_UNWIND_INFO && !at->code)
+		a->reason = REASON_NO_CODE_OBJECT;
+}
+
+static void add_host_levels(struct deciding *d, uint32_t low_at_place)
+{
+	struct sample_answer *a = d->answer;
+
+	if (a->method == METHOD_NONE) {
+		a->method = d->low == low_at_place ? METHOD_IP : METHOD_STACK;
+		a->reason = REASON_NONE;
+	}
+	for (int i = 0; i < 2 && a->deciding.nr < DECIDING_MAX; i++)
+		a->deciding.component[a->deciding.nr++] = i ? d->object : d->low;
+}
+
+/* What two things at a time decided, or what lies on a stack, is the sample's alone.  So is a tag of ones only: that is what Linux says of
+ * registers that it does not know (walk_input()). */
+static enum answer_scope scope_of(const struct deciding *d)
+{
+	const struct sample_answer *a = d->answer;
+
+	if (d->low && d->process->has_dictionary)
+		return ANSWER_OF_SAMPLE;
+	if (a->method == METHOD_TAG)
+		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;
+	return a->method == METHOD_IP ? ANSWER_OF_PLACE : ANSWER_OF_SAMPLE;
+}
+
+void sample_decide(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
+		   struct sample_answer *out)
+{
+	struct deciding d = { .world = w, .sample = s, .process = p, .answer = out };
+	const uint32_t low_at_place = w->locator->location[at->location].low;
+
+	memset(out, 0, sizeof(*out));
+	out->from_ns = at->from_ns;
+	out->until_ns = at->until_ns;
+	decide_by_dictionary(&d, at);
+	if (d.low)
+		add_host_levels(&d, low_at_place);
+	out->scope = scope_of(&d);
+}
+
+/* ------------------------------------------------------------------------------------------------------- whole samples */
+
+void sample_read(struct sample_block *b, uint32_t i, struct sample *out)
+{
+	const uint64_t *const *column = (const uint64_t *const *)b->column;
+#define COLUMN(c) (column[c] ? column[c][i] : 0)
+
+	out->time_ns = COLUMN(SAMPLE_COLUMN_TIME);
+	out->ip = COLUMN(SAMPLE_COLUMN_IP);
+	out->pid = (uint32_t)COLUMN(SAMPLE_COLUMN_PID);
+	out->tid = (uint32_t)COLUMN(SAMPLE_COLUMN_TID);
+	out->mode = (uint32_t)COLUMN(SAMPLE_COLUMN_MODE);
+#undef COLUMN
+	memset(&out->input.registers, 0, sizeof(out->input.registers));
+	out->has_registers = walk_input(b, i, &out->input);
+	out->user_ip = out->mode == SAMPLE_MODE_USER ? out->ip : out->input.registers.value[UNWIND_RIP];
+	out->has_registers = out->has_registers && out->user_ip;
+	out->has_tag_word = out->has_registers && b->registers[SAMPLE_TAG_WORD];
+	out->tag_word = out->has_tag_word ? b->registers[SAMPLE_TAG_WORD][i] : 0;
+	out->chain = b->chain_offset ? b->chain + b->chain_offset[i] : NULL;
+	out->chain_nr = b->chain_offset ? (uint32_t)(b->chain_offset[i + 1] - b->chain_offset[i]) : 0;
+	out->kernel_chain = NULL;
+	out->kernel_nr = 0;
+	out->leaves = false;
+}
+
+struct sample_place sample_find_place(const struct sample_world *w, const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	const struct code_answer c = model_ask_any_code(p, address, time_ns);
+	struct sample_place at = { c.fact ? c.fact->owner : NULL, 0, c.from_ns, c.until_ns };
+
+	at.location = locate_number(w->locator, p, at.code, address);
+	return at;
+}
+
+uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip)
+{
+	/* other modes are another machine's kernel */
+	return mode == SAMPLE_MODE_KERNEL ? locate_kernel(w->locator, ip) : w->locator->kernel;
+}
+
+uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place)
+{
+	return s->mode == SAMPLE_MODE_USER || (s->leaves && s->user_ip) ? place : sample_kernel_location(w, s->mode, s->ip);
+}
+
+void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out)
+{
+	struct expansion other;
+
+	dictionary_expand(d, of->component, of->nr, time_ns, out);
+	if (!of->shared_half)
+		return;
+	/* half each; what both say stays whole by being added up */
+	dictionary_expand(d, &of->shared_half, 1, time_ns, &other);
+	for (uint32_t n = 0; n < out->nr; n++)
+		out->row[n].share /= 2;
+	for (uint32_t n = 0; n < other.nr && out->nr < EXPANSION_ROWS_MAX; n++) {
+		other.row[n].share /= 2;
+		out->row[out->nr++] = other.row[n];
+	}
+}
+
+static bool is_run_of(const struct mark *k, const struct process *p, const char *run_mark)
+{
+	if (!k->name || strcmp(k->name, run_mark) != 0)
+		return false;
+	for (; p; p = p->parent)
+		if (p->number == k->process)
+			return true;
+	return false;
+}
+
+uint32_t sample_find_phase(const struct model *m, const struct process *p, const char *run_mark, uint64_t time_ns, uint64_t *until_ns)
+{
+	uint32_t low = 0, high = m->nr_marks;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->mark[middle].begin_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* until the next mark begins, marks can only end */
+	*until_ns = low < m->nr_marks ? m->mark[low].begin_ns : UINT64_MAX;
+	for (uint32_t back = 0; low > 0 && back < MARKS_MAX; low--, back++) {
+		const struct mark *k = &m->mark[low - 1];
+
+		if (k->end_ns > time_ns && is_run_of(k, p, run_mark)) {
+			*until_ns = k->end_ns < *until_ns ? k->end_ns : *until_ns;
+			return low;
+		}
+	}
+	return 0;
+}
+
+bool attribute_sample(const struct sample_world *w, const struct sample *s, struct sample_attribution *out)
+{
+	struct sample_place at = { .location = w->locator->unknown };
+	uint64_t until_ns;
+
+	out->process = model_get_process(w->model, s->pid, s->time_ns);
+	if (!out->process)
+		return false;
+	out->thread = model_get_thread(w->model, out->process, s->tid);
+	if (s->user_ip)
+		at = sample_find_place(w, out->process, s->user_ip, s->time_ns);
+	sample_decide(w, s, out->process, &at, &out->answer);
+	sample_expand(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->ways);
+	out->code = s->mode == SAMPLE_MODE_USER ? at.code : NULL;
+	out->location = sample_row_location(w, s, at.location);
+	out->phase = sample_find_phase(w->model, out->process, w->run_mark, s->time_ns, &until_ns);
+	return true;
+}

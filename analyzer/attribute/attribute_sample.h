@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules of attribution: one plain function of a sample, of what the model knows, and of an unwinder.  Everything that is faster
+ * hands out answers of this function again (CACHES.md).
+ *
+ *  1. The place is the instruction in user space: the sample's own, or for a sample in the kernel the one that the user's registers
+ *     name.  Without one nothing decides: no registers.
+ *  2. Code at the place with a component of its own, or between two lines that have some (each gets a half), decides: ip.  A component
+ *     that is shared (JITREG_COMPONENT_SHARED) does not; whoever called it is asked.
+ *  3. Where the host declared no dictionary, the levels that its functions and lines make (host_levels.h) decide in the same way.  Where it
+ *     did, they come along with whatever else decides, from the first frame that has them.
+ *  4. The tag in force at the sample's time decides if it can be believed: check bits fit, and a field names a component.  A word in
+ *     memory is believed anywhere, a register only in code that keeps it: tag.
+ *  5. Else the stack is walked, from caller to caller: the first frame whose code keeps the tag's register, which is known there and
+ *     believed, decides (tag-unwound), or the first whose code has a component that is not shared (tag-unwound; without a tag
+ *     register: stack).  Return addresses alone (a chain) tell of no register: only code decides, stack.
+ *  6. Who finds nobody says why: enum reason.
+ *
+ * All is asked as of the sample's time: code, tags, and links of the dictionary.  Tags are left out with stack_only.
+ * Context: thread.
+ */
+#ifndef TAILOR_ATTRIBUTE_SAMPLE_H
+#define TAILOR_ATTRIBUTE_SAMPLE_H
+
+#include "analyzer/attribute/attribute.h"
+#include "analyzer/attribute/locate.h"
+#include "analyzer/unwind/unwind.h"
+
+#define DECIDING_MAX TABLE_LEVELS
+
+/* What decided: components of different levels. */
+struct deciding_components {
+	uint32_t nr;
+	uint32_t component[DECIDING_MAX];
+	uint32_t shared_half; /* the second parent of an instruction between two lines, or COMPONENT_NONE */
+};
+
+/* A sample as the trace has it; what it points to is the block's. */
+struct sample {
+	uint64_t time_ns;
+	uint64_t ip;	   /* that was sampled */
+	uint64_t user_ip;  /* the instruction in user space; 0: not known */
+	uint64_t tag_word; /* if has_tag_word */
+	uint32_t pid, tid, mode;
+	bool has_registers; /* and user_ip is not 0 */
+	bool has_tag_word;  /* a handler in the thread could read it */
+	bool leaves;	    /* its processor: the row tells of the place in user space, although it always is in the kernel */
+	struct unwind_input input;
+	const uint64_t *chain; /* return addresses by frame pointers; NULL: were not recorded */
+	uint32_t chain_nr;
+	const uint64_t *kernel_chain; /* return addresses in the kernel */
+	uint64_t kernel_nr;
+};
+
+/* Whom it is asked of.  Only what nobody asked for before is added there: names, locations, and components of host levels. */
+struct sample_world {
+	struct model *model;
+	struct locator *locator;
+	struct unwinder *unwinder;
+	enum unwind_way way;
+	const char *run_mark;
+	bool stack_only; /* leave tags out */
+};
+
+/* What lies at an instruction, and for how long: [from, until). */
+struct sample_place {
+	const struct code *code;
+	uint32_t location; /* in the locator; unknown without code */
+	uint64_t from_ns, until_ns;
+};
+
+/* What an answer depends on, beside the process. */
+enum answer_scope {
+	ANSWER_OF_SAMPLE, /* all of the sample */
+	ANSWER_OF_PLACE,  /* the place, for as long as the same code is there */
+	ANSWER_OF_TAG,	  /* the place, and the value of the tag in force; ... and the same tag is in force */
+};
+
+struct sample_answer {
+	enum method method;
+	enum reason reason;
+	struct deciding_components deciding;
+	uint32_t caller_function; /* the frame that decided */
+	enum answer_scope scope;
+	const struct tag *tag; /* in force; of ANSWER_OF_TAG: */
+	uint64_t tag_value;
+	uint64_t from_ns, until_ns; /* when the same question has the same answer, by its scope: [from, until) */
+};
+
+/* All of a sample's row. */
+struct sample_attribution {
+	struct sample_answer answer;
+	struct expansion ways; /* components of all levels with shares, from what decided upwards */
+	const struct process *process;
+	const struct code *code; /* NULL where the sample was not in user space */
+	uint32_t thread, location, phase; /* location: where the row says that it was */
+};
+
+/* Sample i of a block; in order (sample_block_stack()). */
+void sample_read(struct sample_block *b, uint32_t i, struct sample *out);
+
+/* THE function.  false: without memory. */
+bool attribute_sample(const struct sample_world *w, const struct sample *s, struct sample_attribution *out);
+
+/* Its parts, of which the driver asks those that no cache knows. */
+struct sample_place sample_find_place(const struct sample_world *w, const struct process *p, uint64_t address, uint64_t time_ns);
+void sample_decide(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
+		   struct sample_answer *out);
+/* The location of the row.  place: the location in user space. */
+uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place);
+/* ... and of one that was not in user code. */
+uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
+/* All ways up from what decided at a time. */
+void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
+/* 1 + the innermost run mark that holds the time in this process or one that it was forked from; 0: none.  Holds in [time, *until). */
+uint32_t sample_find_phase(const struct model *m, const struct process *p, const char *run_mark, uint64_t time_ns, uint64_t *until_ns);
+/* The location of a frame; the unwinder keeps it beside the frame's rule. */
+const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, uint64_t time_ns,
+					     const struct unwind_frame *f);
+/* What it means that a walk ended without anybody who decides. */
+enum reason sample_end_reason(enum unwind_end end, const struct sample *s);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/attribute/pass.h"
+
+#include "analyzer/attribute/fast_path.h"
+
+#include <errno.h>
+#include <string.h>
+
+int pass_init(struct pass *run, struct attribution *a, const struct attribute_options *o, struct trace_reader *t, struct diag *d)
+{
+	int ret;
+
+	memset(run, 0, sizeof(*run));
+	run->a = a;
+	run->options = o;
+	ret = locator_init(&run->locator, a);
+	if (ret == 0)
+		ret = rows_init(&run->rows, a, o);
+	if (ret == 0)
+		ret = stacks_init(&a->stacks);
+	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };
+	run->recent = ret ? NULL : lookup_cache_create(&run->world);
+	if (ret == 0 && run->recent)
+		ret = switches_read(t, a->model, &run->switches);
+	if (ret || !run->recent)
+		return diag_fail(d, ENOMEM, "no memory for samples");
+	run->lines = (struct sample_lines){ o->each, &run->rows, o->witness };
+	return unwinder_create(o->unwinder, &run->world.unwinder, d);
+}
+
+void pass_fini(struct pass *run)
+{
+	if (run->world.unwinder)
+		unwinder_destroy(run->world.unwinder);
+	switches_fini(&run->switches);
+	locator_fini(&run->locator);
+	rows_fini(&run->rows);
+	weights_fini(&run->weights);
+	for (uint32_t i = 0; i < PASS_SUMS_MAX; i++)
+		batch_sums_destroy(run->sums[i]);
+	lookup_cache_destroy(run->recent);
+}
+
+/* A thread that leaves its processor: what counts is how long it is away, and why. */
+static void take_time_away(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
+{
+	enum trace_switch why;
+	uint64_t until_ns;
+
+	*weight = switches_find(&run->switches, tid, from_ns, &until_ns, &why) ? until_ns - from_ns : 0;
+	if (why == TRACE_SWITCH_PREEMPTED)
+		*event = run->a->model->preempted;
+}
+
+#define STACK_REACH (8u << 20) /* of a thread's stack, where nobody told of its mapping */
+#define RED_ZONE 128u
+
+/* The memory that an address is in.  Stacks of threads are anonymous mappings like others: that the stack pointer is in there tells. */
+static uint32_t memory_of(const struct pass *run, const struct sample *s, const struct process *p, uint64_t address)
+{
+	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;
+	uint32_t i = model_find_memory(p, address, s->time_ns);
+	const struct memory *m = i ? run->a->model->memory[i] : NULL;
+
+	if (!sp || (m && m->kind != MEMORY_ANONYMOUS) || address < sp - RED_ZONE)
+		return i;
+	if (m ? address - m->address < m->bytes && sp - m->address < m->bytes : address - (sp - RED_ZONE) < STACK_REACH)
+		return MODEL_MEMORY_STACKS;
+	return i;
+}
+
+/* Before samples of that time are counted. */
+static void add_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
+{
+	if (!a->nr_samples || first_ns < a->first_ns)
+		a->first_ns = first_ns;
+	if (last_ns > a->last_ns)
+		a->last_ns = last_ns;
+}
+
+static int add_sample(struct pass *run, const struct row_facts *f, const struct lookup_cache_place *place)
+{
+	struct attribution *a = run->a;
+
+	run->told[place ? place->told : 0]++;
+	add_time(a, f->time_ns, f->time_ns);
+	return rows_add(&run->rows, f, a->nr_samples++);
+}
+
+/* Whether the last sample is one of those to print. */
+static bool is_shown(const struct pass *run)
+{
+	const struct attribute_options *o = run->options;
+
+	return !o->shows || o->shows(o->rows_context, run->a, &run->rows.table, run->rows.sample_row);
+}
+
+/* -------------------------------------------------------------------------------------------- a sample on its own */
+
+static uint64_t column(const struct sample_block *b, enum sample_column c, uint32_t i)
+{
+	return b->column[c] ? b->column[c][i] : 0;
+}
+
+/* What the trace itself says of sample i. */
+static void read_sample(const struct pass *run, struct sample_block *b, uint32_t i, struct sample *s, struct row_facts *f)
+{
+	sample_read(b, i, s);
+	*f = (struct row_facts){ .time_ns = s->time_ns, .weight = column(b, SAMPLE_COLUMN_WEIGHT, i), .ip = s->ip,
+				 .address = column(b, SAMPLE_COLUMN_ADDRESS, i), .cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i),
+				 .event = b->event, .mode = s->mode };
+	s->leaves = run->switches.nr && b->event == run->a->model->leaving;
+	if (s->leaves)
+		take_time_away(run, s->tid, s->time_ns, &f->event, &f->weight);
+	if (run->options->stacks && s->mode == SAMPLE_MODE_KERNEL)
+		s->kernel_chain = sample_block_kernel_chain(b, i, &s->kernel_nr);
+}
+
+/* Method, reason and the ways up: attribute_sample()'s, again or anew.  place NULL: nobody knows where it was.  0 or -ENOMEM. */
+static int decide(struct pass *run, const struct sample *s, const struct process *p, struct lookup_cache_place *place,
+		  const struct sample_place *at, struct row_facts *f)
+{
+	struct sample_answer answer;
+
+	if (place && place->ways) {
+		f->method = METHOD_IP;
+		f->ways = place->ways;
+		return 0;
+	}
+	sample_decide(&run->world, s, p, at, &answer);
+	f->method = answer.method;
+	f->reason = answer.reason;
+	if (!answer.deciding.nr)
+		return 0;
+	f->ways = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns);
+	if (place && !run->a->model->dictionary.has_unlinks) /* else ways up have times of their own */
+		lookup_cache_remember(run->recent, place, p, &answer, f->ways);
+	return f->ways ? 0 : -ENOMEM;
+}
+
+/* All that no cache knows of. */
+static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
+{
+	const struct attribute_options *o = run->options;
+	struct sample_place at = { .location = run->locator.unknown };
+	struct lookup_cache_place *place = NULL;
+	const struct lookup_cache_thread *who;
+	const struct process *p;
+	struct sample s;
+	struct row_facts f;
+	uint32_t location;
+	int ret;
+
+	read_sample(run, b, i, &s, &f);
+	who = lookup_cache_thread(run->recent, s.pid, s.tid, s.time_ns);
+	if (!who)
+		return -ENOMEM;
+	p = who->process;
+	f.process = p->number;
+	f.thread = who->thread;
+	if (s.user_ip) {
+		place = lookup_cache_place(run->recent, p, s.user_ip, s.time_ns);
+		at = lookup_cache_at(run->recent, place);
+	}
+	ret = decide(run, &s, p, place, &at, &f);
+	location = sample_row_location(&run->world, &s, at.location);
+	if (o->stacks)
+		f.stack = sample_stack(&run->world, &s, p, sample_kernel_location(&run->world, s.mode, s.ip), &run->cut);
+	f.location = &run->locator.location[location];
+	f.code = s.mode == SAMPLE_MODE_USER && at.code ? at.code->number + 1 : 0;
+	if (o->addresses && !f.address && place && s.mode == SAMPLE_MODE_USER && s.has_registers)
+		f.address = lookup_cache_address(run->recent, place, &s.input.registers);
+	if (o->addresses && f.address)
+		f.memory = memory_of(run, &s, p, f.address);
+	f.phase = lookup_cache_phase(run->recent, p, s.time_ns);
+	if (ret == 0)
+		ret = add_sample(run, &f, s.mode == SAMPLE_MODE_USER || s.leaves ? place : NULL);
+	if (o->each && ret == 0 && is_shown(run))
+		sample_lines_add(&run->lines, &run->world, &s, p, &at, &f);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------ many samples alike */
+
+/* A sample whose answer is known.  false: it is not. */
+static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums *sums, uint32_t i, int *ret)
+{
+	const struct lookup_cache_place *place;
+	const struct lookup_cache_thread *who;
+	struct row_facts f;
+	uint32_t location = run->locator.kernel;
+	bool user;
+
+	if (!fast_path_take(g, i, &f, &place, &who))
+		return false;
+	user = f.mode == SAMPLE_MODE_USER;
+	f.code = 0;
+	if (user && run->rows.by_place) {
+		const struct lookup_cache_about *about = lookup_cache_about(run->recent, place);
+
+		location = about->location;
+		f.code = about->code ? about->code->number + 1 : 0;
+	} else if (run->rows.by_place) {
+		location = sample_kernel_location(&run->world, f.mode, f.ip); /* may move them all */
+	}
+	f.location = &run->locator.location[location];
+	f.phase = lookup_cache_phase(run->recent, who->process, f.time_ns);
+	if (sums)
+		batch_sums_learn(sums, &f, location, place, who, user ? place->told : 0);
+	*ret = add_sample(run, &f, user ? place : NULL);
+	return true;
+}
+
+/* Or NULL: somebody asks for more than sums of it. */
+static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
+{
+	const uint64_t by = run->options->sums_by;
+
+	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
+		return NULL;
+	if (!run->sums[event])
+		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place,
+						 run->rows.by_place && run->a->model->kernel_functions.nr);
+	return run->sums[event];
+}
+
+static int hand_over(struct pass *run, struct batch_sums *sums)
+{
+	struct attribution *a = run->a;
+	struct batch_sums_sum s;
+	uint32_t at = 0;
+	int ret = 0;
+
+	while (batch_sums_fold(sums, &at, &s)) {
+		struct group_sum sum = { (double)s.samples, 0, s.weight, s.weight_squares, s.first_ns, s.last_ns };
+
+		run->told[s.told] += s.is_place ? s.samples : 0;
+		if (!s.is_row || ret)
+			continue;
+		add_time(a, s.first_ns, s.last_ns);
+		a->nr_samples += s.samples;
+		sum.kernel = s.facts.mode == TABLE_MODE_KERNEL ? sum.samples : 0;
+		s.facts.location = &run->locator.location[s.location];
+		ret = rows_add_sum(&run->rows, &s.facts, &sum);
+	}
+	return ret;
+}
+
+/* Nothing but where and when a sample was, and its tag, decides about what becomes of it. */
+static bool may_be_known(const struct pass *run, const struct sample_block *b)
+{
+	const struct attribute_options *o = run->options;
+	const struct model *m = run->a->model;
+
+	return !o->each && !o->stacks && !o->addresses && !m->dictionary.has_unlinks &&
+	       !(run->switches.nr && b->event == m->leaving);
+}
+
+int pass_block(struct pass *run, struct sample_block *b)
+{
+	struct fast_path g;
+	bool known = may_be_known(run, b);
+	struct batch_sums *sums = known ? batch_sums_of(run, b->event) : NULL;
+	int ret = weights_scale(&run->weights, run->a->model, b);
+
+	fast_path_begin(&g, run->recent, b);
+	if (sums && !batch_sums_begin(sums, &g)) {
+		ret = hand_over(run, sums);
+		batch_sums_begin(sums, &g);
+	}
+	for (uint32_t i = 0; ret == 0 && (i = sums ? batch_sums_take(sums, i) : i) < b->nr; i++)
+		if (!known || !take_known(run, &g, sums, i, &ret))
+			ret = on_sample(run, b, i);
+	return ret;
+}
+
+static void count_told(const struct pass *run)
+{
+	struct attribution *a = run->a;
+
+	for (uint32_t i = 0; i < NR_LOOKUP_CACHE_TOLD; i++)
+		if (i & RECENT_JIT) {
+			a->jit_samples += run->told[i];
+			a->jit_named += i & RECENT_NAMED ? run->told[i] : 0;
+			a->jit_lines += i & RECENT_LINE ? run->told[i] : 0;
+			a->line0_samples += i & RECENT_LINE0 ? run->told[i] : 0;
+		}
+}
+
+int pass_end(struct pass *run)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; ret == 0 && i < PASS_SUMS_MAX; i++)
+		ret = run->sums[i] ? hand_over(run, run->sums[i]) : 0;
+	count_told(run);
+	return ret ? ret : rows_flush(&run->rows);
+}

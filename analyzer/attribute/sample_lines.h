@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* One line of text a sample, tab-separated, under a line that names the columns (attribute_options.each).  Context: thread. */
+#ifndef TAILOR_SAMPLE_LINES_H
+#define TAILOR_SAMPLE_LINES_H
+
+#include "analyzer/attribute/attribute_sample.h"
+#include "analyzer/attribute/rows.h"
+
+struct sample_lines {
+	FILE *to;
+	const struct rows *rows;
+	bool witness;	   /* what the call stack alone says of it stands in further columns */
+};
+
+void sample_lines_begin(const struct sample_lines *l);
+/* s is of process p and at that place; f is all else that its row says. */
+void sample_lines_add(const struct sample_lines *l, const struct sample_world *w, const struct sample *s, const struct process *p,
+		      const struct sample_place *at, const struct row_facts *f);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/attribute/sample_stack.h"
+
+#include "analyzer/attribute/walk.h"
+
+#define KERNEL_FRAMES_MAX 128u
+#define FRAMES_MAX (KERNEL_FRAMES_MAX + 2 * UNWIND_FRAMES_MAX)
+
+struct collect {
+	const struct sample_world *world;
+	const struct sample *sample;
+	const struct process *process;
+	uint32_t nr;
+	struct stack_node frame[FRAMES_MAX + 2]; /* innermost first */
+};
+
+static struct stack_node frame_at(const struct location *l, unsigned flags)
+{
+	uint32_t component = l->component ? l->component : l->before ? l->before : l->after ? l->after : l->low;
+
+	return (struct stack_node){ 0, l->function, l->line, component, 0, (uint16_t)(flags | (l->jit ? STACK_JIT : 0)) };
+}
+
+static bool collect_frame(void *context, const struct unwind_frame *f)
+{
+	struct collect *c = context;
+	struct locator *at = c->world->locator;
+	const struct location *l;
+
+	l = sample_frame_location(c->world, c->process, c->sample->time_ns, f);
+	l = l->inner ? &at->location[l->inner] :
+		       locate_inlined(at, c->process, model_find_code(c->process, f->address, c->sample->time_ns), f->address);
+	for (; c->nr < FRAMES_MAX; l = &at->location[l->outer]) {
+		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
+		if (!l->outer)
+			break;
+	}
+	return true;
+}
+
+/* The kernel's frames: nobody knows whether they are all. */
+static enum reason collect_chain(struct collect *c)
+{
+	const struct sample *s = c->sample;
+
+	for (uint32_t i = 0; i <= s->chain_nr && i < UNWIND_FRAMES_MAX; i++) {
+		uint32_t note = 0;
+		struct unwind_frame f = { .depth = (int)i, .address = i ? s->chain[i - 1] - 1 : s->user_ip, .note = &note };
+
+		collect_frame(c, &f);
+	}
+	return REASON_HOST;
+}
+
+/* The kernel's frames, from where the sample was outwards.  What has no name is one frame, however many they are. */
+static void collect_kernel(struct collect *c, uint32_t location)
+{
+	const struct sample *s = c->sample;
+	struct locator *l = c->world->locator;
+	uint32_t before = location;
+
+	c->frame[c->nr++] = frame_at(&l->location[location], STACK_KERNEL);
+	for (uint64_t i = 0; i < s->kernel_nr && c->nr < KERNEL_FRAMES_MAX; i++) {
+		location = locate_kernel(l, s->kernel_chain[i] - 1);
+		if (location != before || location != l->kernel)
+			c->frame[c->nr++] = frame_at(&l->location[location], STACK_KERNEL);
+		before = location;
+	}
+}
+
+/* How the walk through user space ended. */
+static enum reason collect_user(struct collect *c)
+{
+	const struct sample *s = c->sample;
+	struct walk_place place = { c->process, s->time_ns };
+	struct unwind_space space;
+
+	if (!s->has_registers)
+		return REASON_NO_REGISTERS;
+	if (s->chain && !s->input.stack_bytes)
+		return collect_chain(c);
+	space = walk_space(&place, c->world->way == UNWIND_LIBUNWIND);
+	return sample_end_reason(unwind_walk(c->world->unwinder, &space, &s->input, collect_frame, c), s);
+}
+
+uint32_t sample_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
+		      struct sample_stacks_cut *cut)
+{
+	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
+		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
+	struct attribution *a = w->locator->a;
+	struct collect c;
+	enum reason why;
+	uint32_t node = 0;
+
+	c.world = w;
+	c.sample = s;
+	c.process = p;
+	c.nr = 0;
+	if (s->mode != SAMPLE_MODE_USER)
+		collect_kernel(&c, kernel);
+	why = collect_user(&c);
+	if (names[why]) {
+		if (!cut->location[why])
+			cut->location[why] = locate_nowhere(w->locator, names[why]);
+		c.frame[c.nr++] = frame_at(&w->locator->location[cut->location[why]], STACK_CUT);
+	}
+	a->stack_ends[names[why] ? why : REASON_NONE]++;
+	while (c.nr > 0)
+		node = stacks_add(&a->stacks, node, &c.frame[--c.nr]);
+	return node;
+}

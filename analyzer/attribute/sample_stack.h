@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* A sample's whole call stack, the kernel's part and inlined functions included, as a node of the tree of all stacks (stacks.h).
+ * Context: thread. */
+#ifndef TAILOR_SAMPLE_STACK_H
+#define TAILOR_SAMPLE_STACK_H
+
+#include "analyzer/attribute/attribute_sample.h"
+
+struct sample_stacks_cut {
+	uint32_t location[NR_REASONS]; /* of stacks' ends, by why; 0: not asked for yet */
+};
+
+/* The node of the innermost frame.  kernel: where in the kernel the sample was, if it was there. */
+uint32_t sample_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
+		      struct sample_stacks_cut *cut);
+
+#endif
