@@ -221,14 +221,15 @@ static inline void put_mark(uint32_t pid, uint64_t time_ns, uint32_t action, con
 	put_end();
 }
 
-/* One CIE and one FDE for [start, start + bytes): CFA = rsp + 8, rip at CFA - 8, all other registers as they were. */
-static inline void put_eh_frame(uint32_t pid, uint64_t time_ns, uint64_t at, uint64_t start, uint64_t bytes)
+/* One CIE and one FDE for [start, start + bytes): CFA = cfa (a register) + 8, rip at CFA - 8, all other registers as they were. */
+static inline void put_eh_frame(uint32_t pid, uint64_t time_ns, uint64_t at, uint64_t start, uint64_t bytes, unsigned char cfa)
 {
 	static const unsigned char cie[] = { 16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x80 | 16, 1, 0, 0 };
 	unsigned char frames[sizeof(cie) + 24 + 4] = { 0 };
 	const uint32_t fde[2] = { 20, sizeof(cie) + 4 };
 
 	memcpy(frames, cie, sizeof(cie));
+	frames[14] = cfa;
 	memcpy(frames + sizeof(cie), fde, 8);
 	memcpy(frames + sizeof(cie) + 8, &start, 8);
 	memcpy(frames + sizeof(cie) + 16, &bytes, 8);

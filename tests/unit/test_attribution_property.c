@@ -6,6 +6,7 @@
  */
 #include "tests/unit/small_trace.h"
 
+#include "analyzer/attribute/lookup_cache.h"
 #include "analyzer/attribute/weights.h"
 #include "analyzer/table/group.h"
 #define event recorder_event /* both sides of the trace have one, and meet here only */
@@ -81,6 +82,9 @@ static void draw_dictionary(void)
 
 				put_link(PID, level, i, upper, 1 + below(the.nr_of[upper]), (uint32_t)below(4));
 			}
+	for (uint32_t i = 1; i < the.nr_pids; i++) /* its own, under the same numbers */
+		if (chance(30))
+			put_component(the.pid[i], TASK, 1 + below(the.nr_of[TASK]), 0, "the child's");
 	if (chance(15))
 		for (uint64_t n = 1 + below(6); n > 0; n--)
 			put_unlink(PID, below(END_NS), TASK, 1 + below(the.nr_of[TASK]), OPERATOR, 1 + below(the.nr_of[OPERATOR]));
@@ -103,10 +107,10 @@ static void draw_code(uint32_t pid, uint64_t time_ns, uint64_t slot)
 
 		entry[i] = (struct small_entry){ i * 32, level, chance(15) ? 0 : 1 + below(the.nr_of[level] + 2) };
 	}
-	if (nr && the.has_dictionary)
-		put_code_map(pid, time_ns, address, nr, entry);
 	snprintf(name, sizeof(name), "function_%d", (int)below(50));
 	put_load(pid, time_ns, address, 64 + below(400), chance(40) ? "" : name);
+	if (nr && the.has_dictionary)
+		put_code_map(pid, time_ns, address, nr, entry);
 }
 
 static void draw_tag(uint64_t time_ns)
@@ -195,11 +199,22 @@ static void draw_world(void)
 	if (chance(50))
 		put_kernel_functions(KERNEL, 256, 8);
 	if (chance(50))
-		put_eh_frame(PID, chance(50) ? 3 : END_NS / 3, 0x600000, chance(50) ? CODE + 2 * CODE_STEP : RUNTIME, 4 * CODE_STEP);
+		put_eh_frame(PID, chance(50) ? 3 : END_NS / 3, 0x600000, chance(50) ? CODE + 2 * CODE_STEP : RUNTIME, 4 * CODE_STEP, UNWIND_RSP);
 	draw_history();
 }
 
 /* --------------------------------------------------------------------------------------------------------- its samples */
+
+/* Another tag that caches keep where they keep this one. */
+static uint64_t at_the_same_place(uint64_t tag)
+{
+	for (;;) {
+		const uint64_t other = (any() << 32 | (tag & 0xfff00000u)) + 1 + below(the.nr_of[TASK]);
+
+		if (lookup_cache_hash(other, 16384) == lookup_cache_hash(tag, 16384))
+			return other;
+	}
+}
 
 /* What samples are about comes from a few values, so that it comes again. */
 static void draw_hot(void)
@@ -210,6 +225,7 @@ static void draw_hot(void)
 		the.kernel[i] = KERNEL + below(3000);
 	for (unsigned i = 0; i < 24; i++)
 		the.tag[i] = i == 9 ? UINT64_MAX : chance(10) ? any() :
+			     i % 4 == 3 ? at_the_same_place(the.tag[i - 1]) :
 			     the.check[below(the.nr_tags < 4 ? the.nr_tags + !the.nr_tags : 4)] | (1 + below(the.nr_of[TASK] + 1)) | below(the.nr_of[OPERATOR] + 1) << 8;
 }
 

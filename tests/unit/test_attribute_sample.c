@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: MIT */
+/* attribute_sample(), rule by rule, in models that are made by hand. */
+#include "tests/unit/small_trace.h"
+
+enum { PID = 1000, CHILD = 1001, OPERATOR = 1, TASK, IR };
+
+#define A 0x7f1000000000ull	  /* generated: line 1, nobody's, and a shared component */
+#define A_NOBODY (A + 32)
+#define A_SHARED (A + 64)
+#define B 0x7f1000001000ull	  /* generated, and nothing is known of it */
+#define AGAIN 0x7f1000002000ull	  /* other code at one place */
+#define NAMED 0x7f1000003000ull	  /* generated: a function that has a name */
+#define RUNTIME 0x555500000000ull /* keeps the tag */
+#define OTHER 0x555600000000ull	  /* does not */
+#define NO_FRAMES 0x555700000000ull /* has no unwind information */
+#define BAD_FRAMES 0x555800000000ull /* ... or some that asks for rbp, which is not known */
+#define BYTES 0x1000u
+#define KERNEL 0xffffffff81000000ull
+#define STACK 0x7ffc00000000ull
+#define TAGGED(task) (0x7a600000u | (task))
+
+static struct trace_reader *trace;
+static struct model *model;
+static struct small_world world;
+static struct sample_attribution x; /* the last answer */
+static bool given[NR_REASONS], by[NR_METHODS];
+
+static const struct small_tag in_r13 = { .where = 13, .mask = 0xfff00000u, .value = TAGGED(0), .nr_fields = 2, .nr_ranges = 1,
+					 .field = { { TASK, 0, 8 }, { OPERATOR, 8, 8 } }, .range = { { RUNTIME, RUNTIME + BYTES } } };
+
+static void put_dictionary(void)
+{
+	static const char *const tasks[] = { "scan", "probe", "build" };
+
+	put_level(PID, OPERATOR, "operator");
+	put_level(PID, TASK, "task");
+	put_level(PID, IR, "ir");
+	put_component(PID, OPERATOR, 1, 0, "select");
+	put_component(PID, OPERATOR, 2, 0, "join");
+	for (uint64_t i = 0; i < 3; i++)
+		put_component(PID, TASK, i + 1, 0, tasks[i]);
+	put_component(PID, IR, 1, 0, "line 1");
+	put_component(PID, IR, 2, 0, "line 2");
+	put_component(PID, IR, 9, JITREG_COMPONENT_SHARED, "hash");
+	put_link(PID, IR, 1, TASK, 1, 1);
+	put_link(PID, IR, 2, TASK, 2, 3);
+	put_link(PID, IR, 2, TASK, 3, 1);
+	put_link(PID, TASK, 1, OPERATOR, 1, 1);
+	put_link(PID, TASK, 2, OPERATOR, 2, 1);
+	put_link(PID, TASK, 3, OPERATOR, 2, 1);
+}
+
+static void put_code(void)
+{
+	static const struct small_entry a[] = { { 0, IR, 1 }, { 32, IR, 0 }, { 64, IR, 9 } }, first[] = { { 0, IR, 1 } },
+					second[] = { { 0, IR, 2 } };
+
+	put_mmap(PID, 1, RUNTIME, BYTES, "/host/runtime");
+	put_mmap(PID, 1, OTHER, BYTES, "/host/libc");
+	put_mmap(PID, 1, NO_FRAMES, BYTES, "/host/stripped");
+	put_mmap(PID, 1, BAD_FRAMES, BYTES, "/host/broken");
+	put_load(PID, 3, A, 128, "compiled");
+	put_code_map(PID, 3, A, 3, a);
+	put_load(PID, 3, B, 128, "");
+	put_load(PID, 3, NAMED, 128, "helper");
+	put_eh_frame(PID, 2, 0x600000, RUNTIME, BYTES, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x700000, OTHER, BYTES, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x710000, A, 128, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x720000, NAMED, 128, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x800000, BAD_FRAMES, BYTES, UNWIND_RBP);
+	put_load(PID, 100, AGAIN, 64, "");
+	put_code_map(PID, 100, AGAIN, 1, first);
+	put_unload(PID, 200, AGAIN, 0);
+	put_load(PID, 300, AGAIN, 64, "");
+	put_code_map(PID, 300, AGAIN, 1, second);
+}
+
+static void finish(void)
+{
+	trace = small_end();
+	model = small_model(trace);
+	small_world_init(&world, model);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	small_begin();
+	put_process(PID, 1, "host");
+	return 0;
+}
+
+static int begin_with_all(void **state)
+{
+	begin(state);
+	put_dictionary();
+	put_code();
+	put_tag(PID, 10, &in_r13);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	small_world_fini(&world);
+	model_destroy(model);
+	trace_close(trace);
+	return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- asking it */
+
+static struct sample in_user_code(uint64_t ip, uint64_t time_ns)
+{
+	return (struct sample){ .time_ns = time_ns, .ip = ip, .user_ip = ip, .pid = PID, .tid = PID, .mode = SAMPLE_MODE_USER };
+}
+
+static void set_register(struct sample *s, unsigned number, uint64_t value)
+{
+	s->has_registers = true;
+	s->input.registers.value[number] = value;
+	s->input.registers.known |= 1u << number;
+}
+
+/* With r13, and a stack of words from rsp on. */
+static struct sample with_registers(uint64_t ip, uint64_t r13, const uint64_t *words, size_t nr)
+{
+	struct sample s = in_user_code(ip, 50);
+
+	set_register(&s, UNWIND_RIP, ip);
+	set_register(&s, UNWIND_RSP, STACK);
+	set_register(&s, 13, r13);
+	s.input.stack = (const unsigned char *)words;
+	s.input.stack_bytes = nr * 8;
+	return s;
+}
+
+static void ask(const struct sample *s)
+{
+	assert_true(attribute_sample(&world.world, s, &x));
+	given[x.answer.reason] = true;
+	by[x.answer.method] = true;
+}
+
+static const char *level_of(uint32_t row, uint32_t level)
+{
+	const struct dictionary *d = &model->dictionary;
+	uint32_t c = x.ways.row[row].component[dictionary_level(&model->dictionary, level)];
+
+	return c ? d->component[c].name : "";
+}
+
+static void expect(enum method method, const char *ir, const char *task, const char *op)
+{
+	assert_string_equal(method_names[x.answer.method], method_names[method]);
+	assert_int_equal(x.answer.reason, REASON_NONE);
+	assert_string_equal(level_of(0, IR), ir);
+	assert_string_equal(level_of(0, TASK), task);
+	assert_string_equal(level_of(0, OPERATOR), op);
+}
+
+static void expect_nobody(enum reason reason)
+{
+	assert_string_equal(method_names[x.answer.method], method_names[METHOD_NONE]);
+	assert_string_equal(reason_names[x.answer.reason], reason_names[reason]);
+	assert_int_equal(x.answer.deciding.nr, 0);
+	assert_int_equal(x.ways.nr, 1);
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+}
+
+static void ask_user(uint64_t ip, uint64_t time_ns)
+{
+	struct sample s = in_user_code(ip, time_ns);
+
+	ask(&s);
+}
+
+static void ask_stack(uint64_t ip, uint64_t r13, const uint64_t *words, size_t nr)
+{
+	struct sample s = with_registers(ip, r13, words, nr);
+
+	ask(&s);
+}
+#define ASK_STACK(ip, r13, ...) ask_stack(ip, r13, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8)
+
+/* ----------------------------------------------------------------------------------------------------------- the rules */
+
+static void code_with_a_component_decides_alone(void **state)
+{
+	(void)state;
+	finish();
+	ask_user(A, 50);
+	expect(METHOD_IP, "line 1", "scan", "select");
+	assert_int_equal(x.answer.scope, ANSWER_OF_PLACE);
+	assert_string_equal(world.a.function[world.locator.location[x.location].function].name, "compiled");
+	assert_int_equal(x.code->address, A);
+	ASK_STACK(A, TAGGED(2), 0); /* whatever the tag says */
+	expect(METHOD_IP, "line 1", "scan", "select");
+}
+
+static void weights_of_links_share_a_sample(void **state)
+{
+	(void)state;
+	finish();
+	ask_user(AGAIN, 300);
+	expect(METHOD_IP, "line 2", "probe", "join");
+	assert_int_equal(x.ways.nr, 2);
+	assert_true(x.ways.row[0].share > 0.7499 && x.ways.row[0].share < 0.7501);
+	assert_string_equal(level_of(1, TASK), "build");
+}
+
+static void an_instruction_between_two_lines_is_half_of_each(void **state)
+{
+	struct deciding_components two = { .nr = 1 };
+	struct expansion e;
+
+	(void)state;
+	finish();
+	two.component[0] = dictionary_find(&model->dictionary, 0, dictionary_level(&model->dictionary, IR), 1);
+	two.shared_half = dictionary_find(&model->dictionary, 0, dictionary_level(&model->dictionary, IR), 2);
+	sample_expand(&model->dictionary, &two, 50, &e);
+	assert_int_equal(e.nr, 3);
+	assert_int_equal((int)(e.row[0].share * 1000 + .5), 500);
+	assert_int_equal((int)(e.row[1].share * 1000 + .5), 375);
+	assert_int_equal((int)(e.row[2].share * 1000 + .5), 125);
+}
+
+static void a_tag_decides_in_code_that_keeps_it(void **state)
+{
+	(void)state;
+	put_tag(PID, 500, &in_r13);
+	finish();
+	ASK_STACK(RUNTIME + 5, TAGGED(2), 0);
+	expect(METHOD_TAG, "", "probe", "join");
+	assert_int_equal(x.answer.scope, ANSWER_OF_TAG);
+	assert_int_equal(x.answer.tag_value, TAGGED(2));
+	assert_int_equal(x.answer.from_ns, 10);
+	assert_int_equal(x.answer.until_ns, 500);
+}
+
+static void a_tag_is_in_force_from_its_time_on(void **state)
+{
+	struct sample s = with_registers(RUNTIME + 5, TAGGED(2), (uint64_t[]){ 0 }, 1);
+
+	(void)state;
+	finish();
+	s.time_ns = 9;
+	ask(&s);
+	expect_nobody(REASON_HOST);
+	s.time_ns = 10;
+	ask(&s);
+	expect(METHOD_TAG, "", "probe", "join");
+}
+
+static void both_fields_of_a_nested_tag_decide(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(RUNTIME + 5, TAGGED(2 | 1 << 8), 0);
+	expect(METHOD_TAG, "", "probe", "select"); /* not the one that the task is linked to */
+	assert_int_equal(x.answer.deciding.nr, 2);
+	ASK_STACK(RUNTIME + 5, TAGGED(200 | 1 << 8), 0);
+	expect(METHOD_TAG, "", "", "select");
+}
+
+static void a_value_whose_check_bits_do_not_fit_is_no_tag(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(RUNTIME + 5, 0x7b600002, A + 1, 0);
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+	ASK_STACK(RUNTIME + 5, 0x7b600002, 0);
+	expect_nobody(REASON_HOST);
+}
+
+static void a_tag_that_names_nobody_is_not_believed(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(RUNTIME + 5, TAGGED(0), A + 1, 0);
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+	ASK_STACK(RUNTIME + 5, TAGGED(77), 0);
+	expect_nobody(REASON_HOST);
+}
+
+static void code_that_does_not_keep_the_register_is_walked_through(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(OTHER + 5, TAGGED(2), A + 1, 0); /* a component before a frame that keeps the tag */
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+	ASK_STACK(OTHER + 5, TAGGED(2), OTHER + 9, RUNTIME + 7, A + 1, 0);
+	expect(METHOD_TAG_UNWOUND, "", "probe", "join");
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+}
+
+static void a_stale_tag_is_passed_by_on_the_way(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(OTHER + 5, 0xdead, RUNTIME + 7, OTHER + 9, A + 1, 0);
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+}
+
+static void a_tag_of_ones_only_is_never_remembered(void **state)
+{
+	struct small_tag unchecked = in_r13;
+
+	(void)state;
+	unchecked.mask = unchecked.value = 0;
+	unchecked.field[0].bits = 1;
+	unchecked.nr_fields = 1;
+	put_tag(PID, 20, &unchecked);
+	finish();
+	ASK_STACK(RUNTIME + 5, UINT64_MAX, 0);
+	expect(METHOD_TAG, "", "scan", "select");
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+}
+
+static void shared_code_is_whose_it_is_for(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(A_SHARED, TAGGED(2), A + 1, 0);
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+	ASK_STACK(A_SHARED, TAGGED(2), RUNTIME + 7, 0);
+	expect(METHOD_TAG_UNWOUND, "", "probe", "join");
+	ASK_STACK(A_SHARED, TAGGED(2), A_SHARED + 1, 0);
+	expect_nobody(REASON_HOST);
+}
+
+static void a_word_in_memory_is_believed_anywhere(void **state)
+{
+	struct small_tag in_memory = in_r13;
+	struct sample s;
+
+	(void)state;
+	in_memory.where = JITREG_TAG_MEMORY;
+	in_memory.nr_ranges = 0;
+	put_tag(PID, 20, &in_memory);
+	finish();
+	s = with_registers(OTHER + 5, 0, (uint64_t[]){ A + 1, 0 }, 2);
+	s.has_tag_word = true;
+	s.tag_word = TAGGED(3);
+	ask(&s);
+	expect(METHOD_TAG, "", "build", "join");
+	assert_int_equal(x.answer.scope, ANSWER_OF_TAG);
+	s.has_tag_word = false;
+	ask(&s);
+	expect(METHOD_STACK, "line 1", "scan", "select");
+}
+
+static void without_tags_the_stack_decides(void **state)
+{
+	(void)state;
+	finish();
+	world.world.stack_only = true;
+	ASK_STACK(RUNTIME + 5, TAGGED(2), OTHER + 9, A + 1, 0);
+	expect(METHOD_STACK, "line 1", "scan", "select");
+	assert_string_equal(world.a.function[x.answer.caller_function].name, "compiled");
+	ASK_STACK(RUNTIME + 5, TAGGED(2), 0);
+	expect_nobody(REASON_HOST);
+}
+
+static void return_addresses_decide_where_there_is_no_stack(void **state)
+{
+	static const uint64_t chain[] = { OTHER + 9, A_NOBODY + 1, A + 1 };
+	struct sample s = in_user_code(OTHER + 5, 50);
+
+	(void)state;
+	finish();
+	s.chain = chain;
+	s.chain_nr = 3;
+	ask(&s);
+	expect(METHOD_STACK, "line 1", "scan", "select");
+	s.chain_nr = 2;
+	ask(&s);
+	expect_nobody(REASON_NO_FRAME_POINTERS);
+	set_register(&s, 13, TAGGED(2));
+	s.ip = s.user_ip = RUNTIME + 5;
+	ask(&s);
+	expect(METHOD_TAG, "", "probe", "join");
+}
+
+static void the_kernel_works_for_whom_it_was_called_by(void **state)
+{
+	struct sample s = with_registers(A, 0, NULL, 0);
+
+	(void)state;
+	put_kernel_functions(KERNEL, 256, 3);
+	finish();
+	s.mode = SAMPLE_MODE_KERNEL;
+	s.ip = KERNEL + 300;
+	ask(&s);
+	expect(METHOD_IP, "line 1", "scan", "select");
+	assert_null(x.code);
+	assert_string_equal(world.a.function[world.locator.location[x.location].function].name, "kernel_1");
+	s.leaves = true;
+	ask(&s);
+	assert_string_equal(world.a.function[world.locator.location[x.location].function].name, "compiled");
+	s.leaves = false;
+	s.mode = SAMPLE_MODE_OTHER;
+	ask(&s);
+	assert_string_equal(world.a.function[world.locator.location[x.location].function].name, "[kernel]");
+	s.user_ip = 0;
+	s.has_registers = false;
+	ask(&s);
+	expect_nobody(REASON_NO_REGISTERS);
+}
+
+static void a_register_that_is_not_known_is_no_tag(void **state)
+{
+	struct sample s = with_registers(RUNTIME + 5, TAGGED(2), (uint64_t[]){ 0 }, 1);
+
+	(void)state;
+	finish();
+	s.input.registers.known &= ~(1u << 13);
+	ask(&s);
+	expect_nobody(REASON_HOST);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the reasons */
+
+static void who_finds_nobody_says_why(void **state)
+{
+	static const uint64_t words[] = { OTHER + 9, NO_FRAMES + 5 };
+	struct sample s;
+
+	(void)state;
+	finish();
+	ASK_STACK(OTHER + 5, TAGGED(2), 0);
+	expect_nobody(REASON_HOST);
+	ask_stack(OTHER + 5, 0, words, 1);
+	expect_nobody(REASON_TRUNCATED);
+	ask_stack(OTHER + 5, 0, words, 2);
+	expect_nobody(REASON_NO_UNWIND_INFO);
+	ASK_STACK(NO_FRAMES + 5, 0, 0);
+	expect_nobody(REASON_NO_UNWIND_INFO);
+	ASK_STACK(BAD_FRAMES + 5, 0, 0);
+	expect_nobody(REASON_BROKEN);
+	ask_stack(OTHER + 5, 0, NULL, 0);
+	expect_nobody(REASON_NO_STACK);
+	ASK_STACK(0x123456, 0, 0);
+	expect_nobody(REASON_NO_CODE_OBJECT);
+	s = in_user_code(OTHER + 5, 50);
+	ask(&s);
+	expect_nobody(REASON_NO_REGISTERS);
+	s = in_user_code(0, 50);
+	ask(&s);
+	expect_nobody(REASON_NO_REGISTERS);
+}
+
+static void a_host_without_a_dictionary_has_no_components(void **state)
+{
+	(void)state;
+	put_mmap(PID, 1, OTHER, BYTES, "/host/libc");
+	finish();
+	ASK_STACK(OTHER + 5, 0, 0);
+	expect_nobody(REASON_NO_DICTIONARY);
+	ASK_STACK(0x123456, 0, 0);
+	expect_nobody(REASON_NO_CODE_OBJECT);
+}
+
+/* -------------------------------------------------------------------------------------------------------- host levels */
+
+static const char *host_level(enum host_level level)
+{
+	uint32_t c = x.ways.row[0].component[model->host_level[level]];
+
+	return c ? model->dictionary.component[c].name : "";
+}
+
+static void functions_are_levels_where_the_host_has_no_others(void **state)
+{
+	(void)state;
+	put_load(PID, 3, NAMED, 128, "helper");
+	put_load(PID, 3, A, 128, "caller");
+	put_mmap(PID, 1, OTHER, BYTES, "/host/libc");
+	put_eh_frame(PID, 2, 0x700000, OTHER, BYTES, UNWIND_RSP);
+	finish();
+	ask_user(NAMED, 50);
+	assert_int_equal(x.answer.method, METHOD_IP);
+	assert_int_equal(x.answer.scope, ANSWER_OF_PLACE);
+	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "helper");
+	assert_string_equal(host_level(HOST_LEVEL_OBJECT), "helper");
+	ASK_STACK(OTHER + 5, 0, A + 1, NAMED + 1, 0);
+	assert_int_equal(x.answer.method, METHOD_STACK);
+	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "caller");
+}
+
+static void functions_come_along_with_what_decides_elsewhere(void **state)
+{
+	(void)state;
+	finish();
+	ASK_STACK(NAMED, TAGGED(2), RUNTIME + 7, 0);
+	expect(METHOD_TAG_UNWOUND, "", "probe", "join");
+	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "helper");
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+	ASK_STACK(NAMED, 0, 0); /* nobody else decides */
+	expect(METHOD_IP, "", "", "");
+	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "helper");
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+	ASK_STACK(OTHER + 5, 0, NAMED + 1, 0);
+	expect(METHOD_STACK, "", "", "");
+	ask_user(NAMED, 50); /* without registers, too */
+	expect(METHOD_IP, "", "", "");
+}
+
+/* --------------------------------------------------------------------------------------------------------------- time */
+
+static void an_address_is_what_was_there_at_the_time(void **state)
+{
+	(void)state;
+	finish();
+	ask_user(AGAIN, 99);
+	expect_nobody(REASON_NO_REGISTERS);
+	assert_null(x.code);
+	ask_user(AGAIN, 100);
+	expect(METHOD_IP, "line 1", "scan", "select");
+	assert_int_equal(x.answer.from_ns, 100);
+	assert_int_equal(x.answer.until_ns, 200);
+	ask_user(AGAIN, 200);
+	expect_nobody(REASON_NO_REGISTERS);
+	assert_null(x.code);
+	ask_user(AGAIN, 300);
+	expect(METHOD_IP, "line 2", "probe", "join");
+	assert_int_equal(x.answer.from_ns, 300);
+}
+
+static void frames_are_what_was_there_at_the_time(void **state)
+{
+	static const uint64_t words[] = { AGAIN + 1, 0 };
+	struct sample s = with_registers(OTHER + 5, 0, words, 2);
+
+	(void)state;
+	finish();
+	s.time_ns = 150;
+	ask(&s);
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+	s.time_ns = 350;
+	ask(&s);
+	expect(METHOD_TAG_UNWOUND, "line 2", "probe", "join");
+}
+
+static void links_that_were_taken_back_lead_nowhere(void **state)
+{
+	(void)state;
+	put_unlink(PID, 40, IR, 1, TASK, 1);
+	finish();
+	ask_user(A, 39);
+	expect(METHOD_IP, "line 1", "scan", "select");
+	ask_user(A, 40);
+	expect(METHOD_IP, "line 1", "", "");
+}
+
+static void a_forked_process_has_what_there_was_before(void **state)
+{
+	struct sample s = with_registers(AGAIN, TAGGED(2), (uint64_t[]){ 0 }, 1);
+
+	(void)state;
+	put_fork(CHILD, 150, PID);
+	finish();
+	s.pid = s.tid = CHILD;
+	s.time_ns = 400; /* the other code is its parent's alone */
+	ask(&s);
+	expect(METHOD_IP, "line 1", "scan", "select");
+	assert_int_equal(x.process->pid, CHILD);
+	s.ip = s.user_ip = RUNTIME + 5;
+	ask(&s);
+	expect(METHOD_TAG, "", "probe", "join");
+}
+
+static void the_innermost_run_mark_is_the_phase(void **state)
+{
+	uint64_t until_ns;
+	uint32_t outer;
+
+	(void)state;
+	put_mark(PID, 20, JITREG_MARK_BEGIN, "run", 1);
+	put_mark(PID, 30, JITREG_MARK_BEGIN, "compile", 1);
+	put_mark(PID, 40, JITREG_MARK_BEGIN, "run", 2);
+	put_mark(PID, 50, JITREG_MARK_END, "run", 2);
+	put_mark(PID, 90, JITREG_MARK_END, "run", 1);
+	finish();
+	ask_user(A, 19);
+	assert_int_equal(x.phase, 0);
+	ask_user(A, 35);
+	outer = x.phase;
+	assert_int_not_equal(outer, 0);
+	ask_user(A, 40);
+	assert_int_not_equal(x.phase, outer);
+	ask_user(A, 50);
+	assert_int_equal(x.phase, outer);
+	ask_user(A, 90);
+	assert_int_equal(x.phase, 0);
+	sample_find_phase(model, x.process, "run", 35, &until_ns);
+	assert_int_equal(until_ns, 40);
+	sample_find_phase(model, x.process, "run", 45, &until_ns);
+	assert_int_equal(until_ns, 50);
+	sample_find_phase(model, x.process, "run", 60, &until_ns);
+	assert_int_equal(until_ns, 90);
+}
+
+static void every_method_and_reason_was_given(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NR_METHODS; i++)
+		if (!by[i])
+			fail_msg("method %s", method_names[i]);
+	for (int i = 0; i < NR_REASONS; i++)
+		if (given[i] == (i == REASON_NO_COMPONENT)) /* the walk goes on to a caller, and ends with a reason of its own */
+			fail_msg("reason %s", reason_names[i]);
+}
+
+#define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, begin_with_all, end)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		WITH_ALL(code_with_a_component_decides_alone),
+		WITH_ALL(weights_of_links_share_a_sample),
+		WITH_ALL(an_instruction_between_two_lines_is_half_of_each),
+		WITH_ALL(a_tag_decides_in_code_that_keeps_it),
+		WITH_ALL(a_tag_is_in_force_from_its_time_on),
+		WITH_ALL(both_fields_of_a_nested_tag_decide),
+		WITH_ALL(a_value_whose_check_bits_do_not_fit_is_no_tag),
+		WITH_ALL(a_tag_that_names_nobody_is_not_believed),
+		WITH_ALL(code_that_does_not_keep_the_register_is_walked_through),
+		WITH_ALL(a_stale_tag_is_passed_by_on_the_way),
+		WITH_ALL(a_tag_of_ones_only_is_never_remembered),
+		WITH_ALL(shared_code_is_whose_it_is_for),
+		WITH_ALL(a_word_in_memory_is_believed_anywhere),
+		WITH_ALL(without_tags_the_stack_decides),
+		WITH_ALL(return_addresses_decide_where_there_is_no_stack),
+		WITH_ALL(the_kernel_works_for_whom_it_was_called_by),
+		WITH_ALL(a_register_that_is_not_known_is_no_tag),
+		WITH_ALL(who_finds_nobody_says_why),
+		cmocka_unit_test_setup_teardown(a_host_without_a_dictionary_has_no_components, begin, end),
+		cmocka_unit_test_setup_teardown(functions_are_levels_where_the_host_has_no_others, begin, end),
+		WITH_ALL(functions_come_along_with_what_decides_elsewhere),
+		WITH_ALL(an_address_is_what_was_there_at_the_time),
+		WITH_ALL(frames_are_what_was_there_at_the_time),
+		WITH_ALL(links_that_were_taken_back_lead_nowhere),
+		WITH_ALL(a_forked_process_has_what_there_was_before),
+		WITH_ALL(the_innermost_run_mark_is_the_phase),
+		cmocka_unit_test(every_method_and_reason_was_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
