@@ -36,7 +36,7 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 		for (uint32_t n = 0; n < p->nr_tags; n++)
 			wanted |= p->tags[n].where < UNWIND_REGISTERS ? 1u << p->tags[n].where : 0;
 	}
-	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(wanted);
+	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_witnesses(wanted));
 	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
 	if (o->sums_by)
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_ADDRESS;

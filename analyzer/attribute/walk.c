@@ -5,17 +5,19 @@
 
 /* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
  * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
+#define UNSAVED (1u << UNWIND_RBX | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15)
+
 static void forget_unsaved(struct unwind_registers *r)
 {
-	static const unsigned char unsaved[] = { UNWIND_RBX, 12, 13, 14, 15 };
-	uint32_t mask = 0;
-
-	for (size_t i = 0; i < sizeof(unsaved); i++) {
-		if ((r->known & (1u << unsaved[i])) && r->value[unsaved[i]] != UINT64_MAX)
+	for (uint32_t n = 0; n < UNWIND_REGISTERS; n++)
+		if ((r->known & UNSAVED) >> n & 1 && r->value[n] != UINT64_MAX)
 			return;
-		mask |= 1u << unsaved[i];
-	}
-	r->known &= ~mask;
+	r->known &= ~UNSAVED;
+}
+
+uint32_t walk_witnesses(uint32_t dwarf)
+{
+	return dwarf | (dwarf & UNSAVED ? UNSAVED : 0);
 }
 
 uint32_t walk_register(int dwarf)

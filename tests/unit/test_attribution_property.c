@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random worlds (dictionaries, code that comes and goes, tags, marks, processes), a million samples in them, and every way from samples to
- * rows against attribute_sample()'s answers, one by one or added up.  The numbers are the same each time; a world that fails prints its seed:
+ * rows against attribute_sample()'s answers, one by one or added up.  The worlds are the same each time; one that fails prints its seed:
  *	test_attribution_property SEED [WORLDS]
  */
 #include "tests/unit/small_trace.h"
@@ -124,7 +124,7 @@ static void draw_tag(uint64_t time_ns)
 	for (size_t i = 0; i < t.nr_fields; i++) {
 		t.field[i].level = i ? OPERATOR : TASK;
 		t.field[i].shift = i * 8;
-		t.field[i].bits = i ? 4 : 5 + below(4);
+		t.field[i].bits = i ? 4 : t.mask ? 5 + below(4) : 2;
 	}
 	for (size_t i = 0; i < t.nr_ranges; i++) {
 		uint64_t start = i ? CODE + below(SLOTS * CODE_STEP) : RUNTIME;
@@ -137,7 +137,8 @@ static void draw_tag(uint64_t time_ns)
 
 static void draw_mark(uint64_t time_ns)
 {
-	put_mark(the.pid[below(the.nr_pids)], time_ns, chance(50) ? JITREG_MARK_BEGIN : JITREG_MARK_END, chance(80) ? "run" : "compile", below(3));
+	put_mark(the.pid[below(the.nr_pids)], time_ns, chance(50) ? JITREG_MARK_BEGIN : JITREG_MARK_END,
+		 chance(80) ? "run" : "compile", below(3));
 }
 
 static void draw_process(uint64_t time_ns)
@@ -199,7 +200,8 @@ static void draw_world(void)
 	if (chance(50))
 		put_kernel_functions(KERNEL, 256, 8);
 	if (chance(50))
-		put_eh_frame(PID, chance(50) ? 3 : END_NS / 3, 0x600000, chance(50) ? CODE + 2 * CODE_STEP : RUNTIME, 4 * CODE_STEP, UNWIND_RSP);
+		put_eh_frame(PID, chance(50) ? 3 : END_NS / 3, 0x600000, chance(50) ? CODE + 2 * CODE_STEP : RUNTIME, 4 * CODE_STEP,
+			     UNWIND_RSP);
 	draw_history();
 }
 
@@ -226,7 +228,8 @@ static void draw_hot(void)
 	for (unsigned i = 0; i < 24; i++)
 		the.tag[i] = i == 9 ? UINT64_MAX : chance(10) ? any() :
 			     i % 4 == 3 ? at_the_same_place(the.tag[i - 1]) :
-			     the.check[below(the.nr_tags < 4 ? the.nr_tags + !the.nr_tags : 4)] | (1 + below(the.nr_of[TASK] + 1)) | below(the.nr_of[OPERATOR] + 1) << 8;
+			     the.check[below(the.nr_tags < 4 ? the.nr_tags + !the.nr_tags : 4)] | (1 + below(the.nr_of[TASK] + 1)) |
+				     below(the.nr_of[OPERATOR] + 1) << 8;
 }
 
 static uint64_t hot_address(void)
@@ -372,7 +375,8 @@ static uint64_t name_of(const struct attribution *a, unsigned column, uint32_t v
 	const struct dictionary *d = &a->model->dictionary;
 
 	if (column == TABLE_FUNCTION)
-		return mix(mix_text(mix_text(7, a->function[value].name), a->image[a->function[value].image].path), a->function[value].symbol);
+		return mix(mix_text(mix_text(7, a->function[value].name), a->image[a->function[value].image].path),
+			   a->function[value].symbol);
 	if (column == TABLE_LINE)
 		return mix(mix_text(8, a->line[value].file), a->line[value].number);
 	if (column == TABLE_IMAGE)
@@ -400,8 +404,8 @@ static struct plain_row *add_row(void)
 	return &row[nr_rows++];
 }
 
-static void add_answer(const struct small_world *w, const struct sample *s, const struct sample_attribution *x, uint32_t event, uint64_t cpu,
-		       uint64_t weight)
+static void add_answer(const struct small_world *w, const struct sample *s, const struct sample_attribution *x, uint32_t event,
+		       uint64_t cpu, uint64_t weight)
 {
 	const struct location *l = &w->locator.location[x->location];
 
@@ -486,8 +490,8 @@ struct seen {
 static void fail_row(struct seen *s, const char *what, uint32_t sample, uint64_t plain, uint64_t got)
 {
 	if (s->failures++ < 3)
-		print_error("seed %llu, %s, sample %u: %s is %#llx, attribute_sample() says %#llx\n", (unsigned long long)the.seed, s->path, sample,
-			    what, (unsigned long long)got, (unsigned long long)plain);
+		print_error("seed %llu, %s, sample %u: %s is %#llx, attribute_sample() says %#llx\n", (unsigned long long)the.seed,
+			    s->path, sample, what, (unsigned long long)got, (unsigned long long)plain);
 }
 
 static int on_rows(void *context, const struct attribution *a, const struct table *t)
@@ -500,12 +504,13 @@ static int on_rows(void *context, const struct attribution *a, const struct tabl
 		const struct plain_row *r = &row[s->at];
 
 		if (s->at >= nr_rows || t->column[TABLE_SAMPLE][i] != r->sample) {
-			fail_row(s, "the number", s->at < nr_rows ? r->sample : nr_samples, s->at < nr_rows ? r->sample : 0, t->column[TABLE_SAMPLE][i]);
+			fail_row(s, "the number", s->at, s->at < nr_rows ? r->sample : nr_samples, t->column[TABLE_SAMPLE][i]);
 			return -EBADMSG;
 		}
 		for (unsigned c = TABLE_PROCESS; c < TABLE_LEVEL_0 + t->nr_levels; c++)
 			if (c != TABLE_STACK && c != TABLE_MEMORY && name_of(a, c, t->column[c][i]) != r->column[c])
-				fail_row(s, c < TABLE_LEVEL_0 ? names[c] : "a component", r->sample, r->column[c], name_of(a, c, t->column[c][i]));
+				fail_row(s, c < TABLE_LEVEL_0 ? names[c] : "a component", r->sample, r->column[c],
+					 name_of(a, c, t->column[c][i]));
 		if (fabs(t->share[i] - r->share) > 1e-12 || t->weight[i] != r->weight || t->time_ns[i] != r->time_ns)
 			fail_row(s, "share, weight or time", r->sample, r->weight, t->weight[i]);
 	}
@@ -515,8 +520,8 @@ static int on_rows(void *context, const struct attribution *a, const struct tabl
 static uint64_t run(struct trace_reader *t, struct seen *s, int (*rows)(void *, const struct attribution *, const struct table *),
 		    uint64_t sums_by, bool stacks)
 {
-	const struct attribute_options o = { .stack_only = the.stack_only, .sums_by = sums_by, .stacks = stacks, .addresses = stacks, .threads = 1,
-					     .run_mark = "run", .rows = rows, .rows_context = s };
+	const struct attribute_options o = { .stack_only = the.stack_only, .sums_by = sums_by, .stacks = stacks, .addresses = stacks,
+					     .threads = 1, .run_mark = "run", .rows = rows, .rows_context = s };
 	struct attribution *a = NULL;
 	struct model *m = small_model(t);
 	struct diag d;
@@ -593,7 +598,7 @@ static void compare_sum(struct seen *s, const struct sum *x)
 	if (!is_near(p->samples, g->samples))
 		fail_row(s, "samples in millionths", row[x->of].sample, (uint64_t)(p->samples * 1e6), (uint64_t)(g->samples * 1e6));
 	else if (!is_near(p->kernel, g->kernel))
-		fail_row(s, "samples of the kernel in millionths", row[x->of].sample, (uint64_t)(p->kernel * 1e6), (uint64_t)(g->kernel * 1e6));
+		fail_row(s, "the kernel's part in millionths", row[x->of].sample, (uint64_t)(p->kernel * 1e6), (uint64_t)(g->kernel * 1e6));
 	else if (!is_near(p->weight, g->weight) || !is_near(p->weight_squares, g->weight_squares))
 		fail_row(s, "weight", row[x->of].sample, (uint64_t)p->weight, (uint64_t)g->weight);
 	else if (p->samples > 0 && p->first_ns != g->first_ns)
@@ -656,7 +661,8 @@ static uint64_t compare_all_sums(struct trace_reader *t)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		failures += compare_sums(t, all[i].by, all[i].name);
-	failures += compare_sums(t, ((any() & any() & possible) | BY(EVENT)) & ~(BY(SAMPLE) | BY(STACK) | BY(MEMORY)), "sums by any columns");
+	failures += compare_sums(t, ((any() & any() & possible) | BY(EVENT)) & ~(BY(SAMPLE) | BY(STACK) | BY(MEMORY)),
+				 "sums by any columns");
 	return failures;
 #undef BY
 #undef LEVEL
