@@ -308,7 +308,7 @@ struct sample_place sample_find_place(const struct sample_world *w, const struct
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip)
 {
 	/* other modes are another machine's kernel */
-	return mode == SAMPLE_MODE_KERNEL ? locate_kernel(w->locator, ip) : w->locator->kernel;
+	return mode == SAMPLE_MODE_KERNEL && !w->locator->without_names ? locate_kernel(w->locator, ip) : w->locator->kernel;
 }
 
 uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place)

@@ -187,6 +187,8 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 
 	out->jit = c->kind == CODE_ELF || c->generated;
 	out->image = get_image(l, c->path);
+	if (l->without_names && !out->jit)
+		return;
 	if (!elf || !code_file_address(c, address, &at)) {
 		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
 		return;

@@ -16,6 +16,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	ret = locator_init(&run->locator, a);
 	if (ret == 0)
 		ret = rows_init(&run->rows, a, o);
+	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each;
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);
 	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };
@@ -188,19 +189,21 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	const struct lookup_cache_place *place;
 	const struct lookup_cache_thread *who;
 	struct row_facts f;
-	uint32_t location = run->locator.kernel;
+	uint32_t location;
 	bool user;
 
 	if (!fast_path_take(g, i, &f, &place, &who))
 		return false;
 	user = f.mode == SAMPLE_MODE_USER;
 	f.code = 0;
-	if (user && run->rows.by_place) {
+	if (!run->rows.by_place) {
+		location = run->locator.kernel; /* nobody asks */
+	} else if (user) {
 		const struct lookup_cache_about *about = lookup_cache_about(run->recent, place);
 
 		location = about->location;
 		f.code = about->code ? about->code->number + 1 : 0;
-	} else if (run->rows.by_place) {
+	} else {
 		location = sample_kernel_location(&run->world, f.mode, f.ip); /* may move them all */
 	}
 	f.location = &run->locator.location[location];
