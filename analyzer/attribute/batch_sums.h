@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that are alike, counted where they are met: while nothing changes that decides about them, a sample of an event, process,
- * instruction and mode, or of a tag's value (at a place, where rows differ by it), becomes one more, and no row is looked for.  Only
- * where rows are sums that nobody splits by thread or processor.  What is not known here goes by a glance, which teaches it.
+ * Counts of samples that have one answer (CACHES.md): while nothing changes that it depends on, a sample of an event, process, instruction
+ * and mode, or of a tag's value, is one more, and no row is looked for.  Only where rows are sums not split by thread or processor.
+ * What is not known here is asked of fast_path_take(), whose answers are learnt.
  * Context: thread.
  */
 #ifndef TAILOR_BATCH_SUMS_H
@@ -12,12 +12,12 @@
 
 struct batch_sums;
 
-/* NULL without memory.  One is for one event.  by_place: rows.by_place.  kernel_differs: the kernel's samples go by a glance,
+/* NULL without memory.  One is for one event.  by_place: rows.by_place.  kernel_differs: the kernel's samples are not counted here,
  * because those of one caller are in several functions. */
 struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool kernel_differs);
 void batch_sums_destroy(struct batch_sums *t);
 
-/* g's block is the next; first the tally is handed over (batch_sums_fold()) if it says so: false. */
+/* g's block is the next; false: first hand over what there is (batch_sums_fold()). */
 bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g);
 /* Count samples from i on; returns the first that is not known, or the number of samples. */
 uint32_t batch_sums_take(struct batch_sums *t, uint32_t i);
@@ -35,7 +35,7 @@ struct batch_sums_sum {
 	uint64_t samples, first_ns, last_ns;
 	double weight, weight_squares;
 };
-/* The next; false: that was all, and the tally is empty.  Begin with *at = 0, and go on to the end. */
+/* The next; false: that was all, and nothing is left.  Begin with *at = 0, and go on to the end. */
 bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out);
 
 #endif

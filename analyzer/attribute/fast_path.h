@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The short way for most samples: where all that decides about a sample has decided before, a few look-ups say so, and the sample is
- * never taken apart.  What is not known at a glance goes the long way, which leaves behind what the next glance needs.
+ * A sample of a block by what caches hold (lookup_cache.h): a few look-ups put its answer together from answers that there were, and it is
+ * never taken apart.  Nothing is decided here; what is not known is asked of attribute_sample().
  * Context: thread.
  */
 #ifndef TAILOR_FAST_PATH_H
