@@ -61,6 +61,13 @@ static void read_guest(struct model *m, struct process *p, const struct trace_re
 	p->has_guest = true;
 }
 
+static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)m;
+	(void)r;
+	p->nr_tasks++;
+}
+
 /* By id.  PROCESS, FORK, COMM and EXIT are lifetimes, too: processes.c. */
 #define IDS 256u
 static const struct {
@@ -76,6 +83,7 @@ static const struct {
 	[TRACE_KERNEL_FUNCTIONS] = { read_kernel_functions, true },
 	[TRACE_END] = { model_read_end, true },
 	[TRACE_COMM] = { read_comm, false },
+	[TRACE_FORK] = { read_fork, false },
 	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
 	[TRACE_GUEST] = { read_guest, false },
 	[TRACE_MMAP] = { model_read_mmap, false },

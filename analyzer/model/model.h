@@ -145,6 +145,7 @@ struct process {
 	struct code_map told_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	struct tag *tags;
 	uint32_t nr_tags;
+	uint32_t nr_tasks; /* that were made here, threads and its own: of those the recording saw begin */
 	bool has_guest, exec_seen;
 	bool has_dictionary, has_line_components; /* it, or one that it was forked from, declared components; as lines of a SOURCE */
 	bool has_unwinding; /* its code comes with unwind information, so code without has none */
@@ -171,7 +172,7 @@ struct event_count { /* what counters of one processor, or those of all threads,
 
 struct event {
 	char *name, *unit, *scope; /* "" for an event that the trace leaves out */
-	uint64_t period, rate, registers;
+	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
 	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */

@@ -60,6 +60,7 @@ void model_read_event(struct model *m, struct process *p, const struct trace_rec
 	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0;
 	e->period = trace_u64(r, F(event, period));
 	e->rate = trace_u64(r, F(event, rate));
+	e->period_spread = trace_u64(r, F(event, period_spread));
 	e->registers = trace_u64(r, F(event, registers));
 	e->stack_bytes = (uint32_t)trace_u64(r, F(event, stack_bytes));
 	e->precise = (uint32_t)trace_u64(r, F(event, precise));

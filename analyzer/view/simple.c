@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Views that are one table of sums: functions, images, lines, processes, methods, reasons. */
+#include "analyzer/view/period_bias.h"
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
@@ -158,6 +159,7 @@ const struct view view_lines = { "lines", "source lines, also those that generat
 static void processes_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_PROCESS, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, 0, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
 static void processes_columns(struct grid *g, int column[4])
@@ -191,7 +193,12 @@ const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, pr
 
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
+	struct split s;
+
 	view_simple(r, v->group[0], p, "processes", "Processes", processes_columns, processes_cells);
+	if (split_make(r, v->group[0], &s))
+		period_bias_show(r, &s, v->group[1], p);
+	split_fini(&s);
 }
 
 const struct view view_processes = { "processes", "one line a program in a process", processes_prepare, processes_show };

@@ -64,10 +64,10 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text)
 /* One event that is counted.  registers: perf's mask of user registers; rate: samples per second that were asked for, 0
  * when it was a period; period: the one in use, 0 when the kernel changes it to hold the rate; unit: what a sample's weight
- * counts ("ns", "cycles", ...). */
+ * counts ("ns", "cycles", ...); period_spread: how far a sample's period may be from that one, which is their mean, up or down. */
 #define TRACE_FIELDS_EVENT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) STR(name) STR(unit) U32(type) U64(config) U64(period) U64(rate) U32(precise) U32(exclude_kernel) \
-	U64(registers) U32(stack_bytes) STR(scope)
+	U64(registers) U32(stack_bytes) STR(scope) U64(period_spread)
 /* Beside an event "context-switches", whose samples say where a thread leaves the processor, there is one named
  * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
  * trace_switch. */

@@ -134,6 +134,7 @@ static void write_event(struct import *m, uint32_t number, const char *name, con
 	trace_record_u64(m->w, a->sample_regs_user);
 	trace_record_u64(m->w, a->sample_stack_user);
 	put_string(m, "cpu");
+	trace_record_u64(m->w, 0);
 	trace_record_end(m->w);
 }
 

@@ -7,6 +7,7 @@
 #define TAILOR_RING_H
 
 #include "agent/recorder/perf/brake.h"
+#include "agent/recorder/perf/vary.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -32,7 +33,7 @@ struct ring {
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* ... of them together */
 	struct brake brake[RING_EVENTS_MAX];
-	uint64_t nr_before[RING_EVENTS_MAX];  /* ... when the period was changed last */
+	struct vary vary[RING_EVENTS_MAX];
 };
 
 /* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.

@@ -129,7 +129,8 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 
 	if (record_sample(&s->layout, h, &r) || r.stack_bytes > SAMPLE_STACK_MAX)
 		return -EBADMSG;
-	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .weight = r.period + s->period, .pid = r.pid, .tid = r.tid,
+	*seen = (struct sample_seen){ .time_ns = r.time_ns, .ip = r.ip, .weight = r.period + s->period,
+				      .counter = r.stream_id, .pid = r.pid, .tid = r.tid,
 				      .user = r.mode == PERF_RECORD_MISC_USER, .kernel = r.mode == PERF_RECORD_MISC_KERNEL,
 				      .chain = r.chain, .nr_chain = r.nr_chain };
 	s->column[SAMPLE_COLUMN_TIME][i] = r.time_ns;
@@ -157,6 +158,11 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_LATENCY][i] = r.latency;
 	s->nr = i + 1;
 	return 0;
+}
+
+void samples_weigh(struct samples *s, uint64_t weight)
+{
+	s->column[SAMPLE_COLUMN_WEIGHT][s->nr - 1] = weight;
 }
 
 static bool all_zero(const uint64_t *v, uint32_t nr)

@@ -14,6 +14,7 @@ struct samples;
 /* A sample's facts that others need; what they point to lives until the next add or flush. */
 struct sample_seen {
 	uint64_t time_ns, ip, weight;
+	uint64_t counter; /* whose it is, of those inherited from one (PERF_SAMPLE_STREAM_ID) */
 	uint32_t pid, tid;
 	bool user, kernel;
 	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */
@@ -31,6 +32,8 @@ void samples_keep(struct samples *s, uint64_t registers);
 
 /* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
+/* What the last one that was added stands for, where the recorder knows better than the kernel. */
+void samples_weigh(struct samples *s, uint64_t weight);
 bool samples_full(const struct samples *s);
 /* Write what there is as one SAMPLES record and chunk.  *nr: how many samples that were.  0, or -errno: they are lost. */
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr);

@@ -14,8 +14,6 @@
 #define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
 #define RING_BYTES_MIN (16u << 10)
 #define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
-#define VARY_SAMPLES 20 /* since the last change */
-#define VARY_PART 16	/* by so large a part of it at most, up or down */
 #define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
 int session_learn_id(struct session *s, int fd, uint32_t event)
@@ -123,6 +121,8 @@ void session_prepare_events(struct session *s)
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		if (s->events.nr > 1)
 			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+		if (s->sampler == WIRE_SAMPLER_NONE) /* the opened counter's samples, among those of the ones inherited from it */
+			a->sample_type |= PERF_SAMPLE_STREAM_ID;
 		addresses |= has_addresses(a);
 		if (i > 0) /* once is enough */
 			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
@@ -170,11 +170,39 @@ int session_open_on_cpu(const struct session *s, const struct perf_event_attr *l
 	return on_cpu_attr(s, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
 }
 
+static uint64_t draw(struct session *s)
+{
+	uint64_t high;
+
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX, whose high half is the random one */
+	high = s->random >> 32 << 32;
+	s->random = s->random * 6364136223846793005ull + 1442695040888963407ull;
+	return high | s->random >> 32;
+}
+
+struct perf_event_attr session_apart(struct session *s, const struct perf_event_attr *attr, int cpu)
+{
+	struct perf_event_attr a = *attr;
+	uint64_t side = (s->begin_ns / 8 + (uint64_t)cpu) & 1; /* neighbours differ; whose is shorter is chance */
+
+	if (vary_spread(attr))
+		a.sample_period = vary_period(attr, draw(s) >> 1 | side << 63);
+	return a;
+}
+
+static void set_period(struct ring *r, int event, uint64_t period)
+{
+	if (ioctl(event == 0 ? r->fd : r->more[event - 1], PERF_EVENT_IOC_PERIOD, &period) == 0)
+		vary_changed(&r->vary[event], period);
+}
+
 /* One event after the other of the CPU's; the first one's ring is everybody's. */
 int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
 	for (int i = 0; i < s->events.nr; i++) {
-		int fd = event_open(&attr[i], pid, cpu, 0), ret;
+		struct perf_event_attr a = session_apart(s, &attr[i], cpu);
+		int fd = event_open(&a, pid, cpu, 0), ret;
+		struct vary *v;
 
 		if (fd < 0)
 			return -errno;
@@ -183,6 +211,10 @@ int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_
 			close(fd);
 			return ret;
 		}
+		v = &s->ring[s->nr_rings - 1].vary[i];
+		v->period = a.sample_period;
+		if (ioctl(fd, PERF_EVENT_IOC_ID, &v->id))
+			return -errno;
 	}
 	s->ring[s->nr_rings - 1].on_cpu_fd = session_open_on_cpu(s, &attr[0], pid, cpu);
 	return 0;
@@ -271,6 +303,9 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 			return ret;
 		}
 	}
+	for (int i = 0; i < nr; i++)
+		if (vary_spread(&s->events.event[i].attr))
+			set_period(r, i, vary_period(&s->events.event[i].attr, draw(s)));
 	/* only now: what it counts before there is a ring would be lost uncounted */
 	if (!s->paused)
 		ring_switch(r, true);
@@ -278,25 +313,19 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 }
 
 /*
- * A loop whose length divides the period would be sampled at one place for ever (J. Anderson et al., Continuous Profiling: Where
- * Have All the Cycles Gone?, 4.1.1).  A change ends the period that has begun, which costs half a sample on average: only
- * where that is one in 40 or less.  Inherited counters keep the period that they were born with.
+ * The counter that was opened, and those that are inherited from it from now on: the kernel has no way to reach those that
+ * were inherited before.
  */
 void session_vary_periods(struct session *s)
 {
 	for (size_t i = 0; i < s->nr_rings; i++)
 		for (int e = 0; e <= s->ring[i].nr_more; e++) {
-			const struct perf_event_attr *a = &s->events.event[e].attr;
 			struct ring *r = &s->ring[i];
-			uint64_t period = a->sample_period, spread = period / VARY_PART;
 
-			if (a->type == PERF_TYPE_SOFTWARE || a->freq || a->precise_ip || !spread ||
-			    r->nr_samples[e] - r->nr_before[e] < VARY_SAMPLES)
+			if (!vary_is_due(&r->vary[e]) || !vary_spread(&s->events.event[e].attr))
 				continue;
-			r->nr_before[e] = r->nr_samples[e];
-			s->random = s->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX */
-			period += (s->random >> 33) % (2 * spread) - spread;
-			ioctl(e == 0 ? r->fd : r->more[e - 1], PERF_EVENT_IOC_PERIOD, &period);
+			session_drain_ring(s, r); /* these had the period before */
+			set_period(r, e, vary_period(&s->events.event[e].attr, draw(s)));
 		}
 }
 

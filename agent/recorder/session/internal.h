@@ -188,7 +188,10 @@ int session_learn_id(struct session *s, int fd, uint32_t event);
 /* fds: a thread's events, all of them, taken over on success. */
 int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
 void session_switch_counters(struct session *s, bool on);
+/* See vary.h. */
 void session_vary_periods(struct session *s);
+/* The event of a task on this processor, with the period that it begins with. */
+struct perf_event_attr session_apart(struct session *s, const struct perf_event_attr *attr, int cpu);
 /* Counters that hold a rate by themselves, and do not: see brake.h. */
 void session_brake(struct session *s, uint64_t now_ns);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
@@ -217,7 +220,8 @@ void session_close_attached(struct session *s);
 
 /* ---- rings.c */
 void session_drain_ring(struct session *s, struct ring *r);
-uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h);
+/* v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns its weight. */
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct vary *v);
 void session_flush_samples(struct session *s);
 
 /* ---- signal.c: samples that handlers in the host take */

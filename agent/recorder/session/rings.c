@@ -22,7 +22,7 @@ void session_flush_samples(struct session *s)
 			s->nr_samples += nr;
 }
 
-uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h)
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct vary *v)
 {
 	struct sample_seen seen;
 
@@ -31,6 +31,11 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 	if (samples_add(s->samples[event], h, &seen)) {
 		s->loss[LOSS_RING_BAD]++;
 		return 0;
+	}
+	/* of a clock whose period was changed the kernel goes on telling the first one */
+	if (v && vary_take(v, seen.counter) && v->period && event_is_clock(&s->events.event[event].attr)) {
+		seen.weight = v->period;
+		samples_weigh(s->samples[event], seen.weight);
 	}
 	images_sample(s->images, &seen);
 	kernel_names_sample(s->kernel_names, &seen);
@@ -54,7 +59,7 @@ static void on_sample(struct ring_context *c, const struct perf_event_header *h)
 		}
 	}
 	c->ring->nr_samples[event]++;
-	c->ring->weight[event] += session_take_sample(s, event, h);
+	c->ring->weight[event] += session_take_sample(s, event, h, &c->ring->vary[event]);
 }
 
 static void on_mapping(struct session *s, const struct mapping *m, uint64_t time_ns)
@@ -96,7 +101,7 @@ static void on_switch(struct session *s, const struct perf_event_header *h, cons
 	struct switch_sample sample = task_events_switch(h, id);
 
 	if (s->nr_columns > s->events.nr)
-		session_take_sample(s, (uint32_t)s->events.nr, &sample.header);
+		session_take_sample(s, (uint32_t)s->events.nr, &sample.header, NULL);
 }
 
 static void on_record(void *context, const struct perf_event_header *h)

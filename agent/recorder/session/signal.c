@@ -175,7 +175,7 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 	h->type = PERF_RECORD_SAMPLE;
 	h->misc = PERF_RECORD_MISC_USER;
 	h->size = (uint16_t)((char *)to - (char *)words);
-	session_take_sample(s, 0, h);
+	session_take_sample(s, 0, h, NULL);
 }
 
 /* --------------------------------------------------------------------------------------------------- held descriptors */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/perf/vary.h"
+
+#include "agent/recorder/perf/event_internal.h"
+
+#define PART 16	 /* of a period, up or down, at most */
+#define APART 64 /* ... and at least: a loop as long as what was asked for is passed through in so many samples */
+#define STEP 16	 /* of precise periods: IBS counts in such steps */
+#define OWN_SAMPLES 20
+/* A counter that has few samples itself (its task waits) is changed for those that are inherited from it from now on. */
+#define ALL_SAMPLES 1000
+
+uint64_t vary_spread(const struct perf_event_attr *a)
+{
+	if (a->freq || (!event_is_clock(a) && !event_is_hardware(a)))
+		return 0;
+	return a->precise_ip ? a->sample_period / PART & ~(uint64_t)(STEP - 1) : a->sample_period / PART;
+}
+
+static uint64_t possible(const struct perf_event_attr *a, uint64_t period)
+{
+	if (a->precise_ip)
+		return period - (period - a->sample_period) % STEP;
+	return event_is_clock(a) && period < EVENT_CLOCK_PERIOD_LEAST ? EVENT_CLOCK_PERIOD_LEAST : period;
+}
+
+uint64_t vary_period(const struct perf_event_attr *a, uint64_t random)
+{
+	uint64_t spread = vary_spread(a), least = a->sample_period / APART, off;
+
+	if (!spread)
+		return a->sample_period;
+	off = spread > least ? least + (random & INT64_MAX) % (spread - least + 1) : spread;
+	return possible(a, random >> 63 ? a->sample_period - off : a->sample_period + off);
+}
+
+bool vary_take(struct vary *v, uint64_t id)
+{
+	bool own = !v->id || id == v->id;
+
+	v->own += own;
+	v->all++;
+	return own;
+}
+
+bool vary_is_due(const struct vary *v)
+{
+	return v->own >= OWN_SAMPLES || v->all >= ALL_SAMPLES;
+}
+
+void vary_changed(struct vary *v, uint64_t period)
+{
+	v->own = v->all = 0;
+	v->period = period;
+}

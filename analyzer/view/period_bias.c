@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the sampling period may have done to a process's share.  Two things: a loop as long as the period is sampled at one place, where
+ * nearly all samples of a process have one and the same period; and a task's first sample comes a whole period after its start, which
+ * leaves half a period of each task without a sample on average, and a task that is shorter than that without any.  Both are said of
+ * recordings whose periods vary, and say so: of others the first is true of all processes.
+ */
+#include "analyzer/view/period_bias.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_MANY 1000 /* whose loops have been gone through, were it not for the period */
+#define SAME 1e-4	  /* of weights: variance by the square of their mean.  Those that vary have 20 times as much. */
+#define MISSING 0.1	  /* of what is due: less is not said */
+#define TASKS_MANY 10
+#define SENTENCES_MAX 5 /* of each kind */
+
+struct program {
+	const char *comm;
+	uint32_t tasks, tasks_sampled;
+	double samples;
+};
+
+static int by_missing(const void *x, const void *y)
+{
+	const struct program *a = x, *b = y;
+	uint32_t l = a->tasks - a->tasks_sampled, r = b->tasks - b->tasks_sampled;
+
+	return l != r ? (l < r ? 1 : -1) : strcmp(a->comm, b->comm);
+}
+
+static struct program *program_of(struct program *list, uint32_t *nr, const char *comm)
+{
+	for (uint32_t i = 0; i < *nr; i++)
+		if (strcmp(list[i].comm, comm) == 0)
+			return &list[i];
+	list[*nr] = (struct program){ .comm = comm };
+	return &list[(*nr)++];
+}
+
+static void say_short(const struct report *r, const struct split *s, const struct split *by_thread, struct page *p)
+{
+	const struct model *m = r->model;
+	struct program *list = calloc((size_t)m->nr_processes + 1, sizeof(*list));
+	uint32_t nr = 0, carried = 0, said = 0;
+
+	for (uint32_t i = 0; list && i < m->nr_processes; i++) {
+		const struct process *q = m->process[i], *next = i + 1 < m->nr_processes ? m->process[i + 1] : NULL;
+		struct program *program = program_of(list, &nr, q->comm);
+
+		/* a task that became another program is counted there */
+		carried += q->nr_tasks;
+		program->samples += q->number < s->nr ? s->sum[r->event][q->number].samples : 0;
+		if (next && next->pid == q->pid && !next->nr_tasks)
+			continue;
+		program->tasks += carried;
+		carried = 0;
+	}
+	for (uint32_t t = 0; list && t < m->nr_threads && t < by_thread->nr; t++)
+		if (by_thread->sum[r->event][t].samples > 0)
+			program_of(list, &nr, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+	if (list)
+		qsort(list, nr, sizeof(*list), by_missing);
+	for (uint32_t i = 0; i < nr && said < SENTENCES_MAX; i++) {
+		const struct program *q = &list[i];
+		uint32_t sampled = q->tasks_sampled < q->tasks ? q->tasks_sampled : q->tasks;
+		double missing = q->tasks - sampled + 0.5 * sampled, due = q->samples + missing;
+
+		if (q->tasks < TASKS_MANY || missing < MISSING * due)
+			continue;
+		page_sentence(p, "%s: %u of its %u tasks have no sample, because a task's first one comes a whole period after it "
+			      "starts. Up to %.0f %% of what it used is not in its share; a shorter --period leaves out less.",
+			      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks, 100 * missing / due);
+		said++;
+	}
+	free(list);
+}
+
+static void say_same(const struct report *r, const struct split *s, struct page *p)
+{
+	uint32_t said = 0;
+
+	for (uint32_t i = 0; i < s->nr_order && said < SENTENCES_MAX; i++) {
+		const struct process *q = s->order[i] < r->model->nr_processes ? r->model->numbered[s->order[i]] : NULL;
+		const struct group_sum *sum = &s->sum[r->event][s->order[i]];
+
+		if (!q || sum->samples < SAMPLES_MANY || sum->weight <= 0 ||
+		    sum->samples * sum->weight_squares > (1 + SAME) * sum->weight * sum->weight)
+			continue;
+		page_sentence(p, "%s (%u): nearly all of its samples have the same period, with which it was started. Parts of a loop as "
+			      "long as that may have wrong shares; --scope thread varies periods in all threads.", q->comm, q->pid);
+		said++;
+	}
+}
+
+void period_bias_show(const struct report *r, const struct split *by_process, const struct report_group *threads, struct page *p)
+{
+	struct split by_thread;
+
+	if (r->event >= r->model->nr_events || !r->model->event[r->event].period_spread)
+		return;
+	say_same(r, by_process, p);
+	if (split_make(r, threads, &by_thread))
+		say_short(r, by_process, &by_thread, p);
+	split_fini(&by_thread);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* How far periods are from the one that was asked for, whose they are, and when they change. */
+#include "tests/unit/unit.h"
+
+#include "agent/recorder/perf/vary.h"
+
+#include <stdlib.h>
+
+static uint64_t draw(void)
+{
+	return (uint64_t)random() << 62 ^ (uint64_t)random() << 31 ^ (uint64_t)random();
+}
+
+static void all_are_near_and_none_is_the_one_that_was_asked_for(void **state)
+{
+	static const struct perf_event_attr attrs[] = {
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .sample_period = 1000000 },
+		{ .type = PERF_TYPE_RAW, .config = 0x1c0, .sample_period = 500009, .precise_ip = 3 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .sample_period = 100000, .precise_ip = 2 },
+		{ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = 200000 },
+		{ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = 99903 },
+	};
+
+	(void)state;
+	srandom(1);
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+		uint64_t asked = attrs[i].sample_period, shortest = asked, longest = asked;
+		double sum = 0;
+
+		for (int n = 0; n < 100000; n++) {
+			uint64_t random = draw(), period = vary_period(&attrs[i], random);
+			uint64_t off = period > asked ? period - asked : asked - period;
+
+			assert_in_range(off, asked / 64 - 16, asked / 16);
+			assert_int_equal(period < asked, random >> 63);
+			if (attrs[i].precise_ip) /* IBS counts in steps of 16 */
+				assert_int_equal(off % 16, 0);
+			sum += (double)period;
+			shortest = period < shortest ? period : shortest;
+			longest = period > longest ? period : longest;
+		}
+		assert_true(sum / 100000 > 0.999 * (double)asked && sum / 100000 < 1.001 * (double)asked);
+		assert_true(shortest < asked - asked / 17 && longest > asked + asked / 17);
+		assert_in_range(vary_spread(&attrs[i]), asked / 16 - 15, asked / 16);
+	}
+}
+
+static void what_the_kernel_samples_each_of_or_varies_stays(void **state)
+{
+	static const struct perf_event_attr attrs[] = {
+		{ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1000 },
+		{ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .sample_period = 1 },
+		{ .type = PERF_TYPE_TRACEPOINT, .config = 7, .sample_period = 100 },
+		{ .type = PERF_TYPE_BREAKPOINT, .sample_period = 100 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CACHE_MISSES, .sample_freq = 4000, .freq = 1 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .sample_period = 15 },
+		{ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .sample_period = 200, .precise_ip = 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+		assert_int_equal(vary_spread(&attrs[i]), 0);
+		assert_int_equal(vary_period(&attrs[i], draw()), attrs[i].sample_period);
+	}
+}
+
+static void a_timer_is_never_set_shorter_than_the_kernel_sets_it(void **state)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = 10000 };
+
+	(void)state;
+	for (int n = 0; n < 1000; n++)
+		assert_in_range(vary_period(&a, draw()), 10000, 10625);
+}
+
+static void a_counter_with_few_samples_is_not_begun_anew_all_the_time(void **state)
+{
+	struct vary v = { .id = 7, .period = 100 };
+	int changes = 0;
+
+	(void)state;
+	for (int n = 0; n < 19; n++) {
+		assert_true(vary_take(&v, 7));
+		assert_false(vary_is_due(&v));
+	}
+	assert_true(vary_take(&v, 7));
+	assert_true(vary_is_due(&v));
+	vary_changed(&v, 90);
+	assert_int_equal(v.period, 90);
+	/* it waits, others that were inherited from it do not: those to come begin with another period */
+	for (int n = 0; n < 10000; n++) {
+		assert_false(vary_take(&v, 8));
+		if (vary_is_due(&v)) {
+			vary_changed(&v, 100);
+			changes++;
+		}
+	}
+	assert_int_equal(changes, 10);
+	v = (struct vary){ 0 }; /* a thread's ring: all are its own */
+	assert_true(vary_take(&v, 8));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_are_near_and_none_is_the_one_that_was_asked_for),
+		cmocka_unit_test(what_the_kernel_samples_each_of_or_varies_stays),
+		cmocka_unit_test(a_timer_is_never_set_shorter_than_the_kernel_sets_it),
+		cmocka_unit_test(a_counter_with_few_samples_is_not_begun_anew_all_the_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
