@@ -12,11 +12,11 @@ from evidence import allowed_rate, decide
 B, DIR = sys.argv[1:]
 TRACE, HOST = f"{DIR}/t.tlr", f"{B}/hosts/lockstep"
 SHARE = 0.3
-WANTED = 2000  # samples a block, of the two parts
+WANTED = 4000  # samples a block, of the two parts
 # A clock's period: half as often as the kernel allows, which stops one for a tick that rings too often in the tick before.
 CLOCK_PERIOD = max(200000, 2 * 10**9 // allowed_rate(10000))
 EVENTS = [("task-clock", 1, 1, CLOCK_PERIOD), ("cpu-clock", 1, 0, CLOCK_PERIOD), ("cycles", 0, 0, 500000), ("instructions", 0, 1, 500000)]
-cycles = collections.defaultdict(lambda: 8000)
+cycles = collections.defaultdict(lambda: 16000)
 
 def record(event, scope, where, times):
     """-> (share of the first part by samples, by the program's own count, samples of both, different periods); None: there is no
