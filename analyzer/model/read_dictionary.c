@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER), texts that
- * code comes from (SOURCE), where a sample's tag stands (TAG), and phases and tasks (MARK).
+ * What the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER), texts
+ * that code comes from (SOURCE), where a sample's tag stands (TAG), and phases and tasks (MARK).
  */
 #include "analyzer/model/read.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Both directions of SAMPLE_ENCODING_CHANGES.  Writing: a thread's stack is compared with its memory, word by word, and what differs goes
- * into both.  Reading: a memory per thread holds what its stack looked like at the last sample; going to the next sample writes the few words
- * that changed, and the stack is read in place.  All of it is checked once, before the first stack is handed out.
+ * into both.  Reading: a memory per thread holds what its stack looked like at the last sample; going to the next sample writes the few
+ * words that changed, and the stack is read in place.  All of it is checked once, before the first stack is handed out.
  */
 #include "jitreg/trace/stack_delta.h"
 
