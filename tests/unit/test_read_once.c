@@ -4,6 +4,7 @@
 
 #include "analyzer/cmd_trace.h"
 #include "analyzer/query/code_bytes.h"
+#include "analyzer/report/default_report.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
 #include "jitreg/trace/writer.h"
@@ -171,11 +172,12 @@ static void count_chunks(struct trace_stats *s)
 
 #define SHOWN_MAX 64
 static struct view_instance shown[SHOWN_MAX];
+static struct default_report report;
 
 static void ask(void *context, struct report *r)
 {
 	(void)context;
-	r->summary = summary_create(true);
+	default_report_ask(&report, r, true);
 	for (int i = 0; view_at(i) && i < SHOWN_MAX; i++) {
 		shown[i] = (struct view_instance){ .view = view_at(i) };
 		shown[i].view->prepare(r, &shown[i]);
