@@ -78,7 +78,7 @@ static struct fixture *open_session(void)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	f->s = calloc(1, sizeof(*f->s));
-	f->s->socket = f->s->control = f->s->signals = f->s->asker = -1;
+	f->s->socket = f->s->asking.socket = f->s->signals = f->s->asking.fd = -1;
 	f->s->options.quiet = true;
 	f->s->root = getpid();
 	strcpy(f->path, "/tmp/test_session.XXXXXX");
@@ -310,7 +310,7 @@ static void losses_add_up_whoever_had_them(void **state)
 		expected[reason] += count;
 		all += count;
 		if (i % 777 == 0) {
-			f->s->loss[LOSS_LOG_FULL] += 3; /* by no thread */
+			f->s->losses.total[LOSS_LOG_FULL] += 3; /* by no thread */
 			expected[LOSS_LOG_FULL] += 3;
 			all += 3;
 			session_write_losses(f->s);
@@ -428,7 +428,7 @@ static void guests_come_speak_and_are_killed(void **state)
 		assert_true(session_guest_lives(f->s));
 		end_guests(f->s, &g, 1);
 	}
-	assert_int_equal(f->s->nr_guests, 1); /* one after the other: the place of one that ended is used again */
+	assert_int_equal(f->s->guests.nr, 1); /* one after the other: the place of one that ended is used again */
 	t = end(f);
 	assert_int_equal(lost_by(t, "log full", &seen), 0);
 	assert_int_equal(seen.lost, 0);
@@ -457,7 +457,7 @@ static void dormant_sessions_remember_for_a_recording(void **state)
 	second = start_guest(f->s->socket_name, LOADS / 2);
 	serve(f->s, &second);
 	end_guests(f->s, (struct guest_process[]){ first, second }, 2);
-	assert_int_equal(f->s->nr_guests, 2);
+	assert_int_equal(f->s->guests.nr, 2);
 	t = end(f);
 	assert_int_equal(lost_by(t, "store full", &seen), 0);
 	assert_int_equal(seen.records[TRACE_GUEST], 2);
@@ -478,12 +478,12 @@ static void the_result_names_samples_processes_and_losses(void **state)
 	s->nr_processes = 1;
 	session_put_result(s, 1 << 20);
 	assert_string_equal(s->result, "1 samples of 1 process in t.tlr (1.0 MiB)");
-	s->loss[LOSS_RING_FULL] = 9;
+	s->losses.total[LOSS_RING_FULL] = 9;
 	s->nr_processes = 2;
 	session_put_result(s, 0);
 	assert_string_equal(s->result, "1 samples of 2 processes in t.tlr (0.0 MiB); ring full: 9");
 	for (int i = 0; i < NR_LOSSES; i++)
-		s->loss[i] = UINT64_MAX;
+		s->losses.total[i] = UINT64_MAX;
 	session_put_result(s, UINT64_MAX); /* however long it gets, it ends */
 	assert_true(strlen(s->result) < sizeof(s->result));
 	unlink(f->path);

@@ -107,15 +107,15 @@ static long last_pid(void)
 
 static void drain_rings(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_rings; i++)
-		session_drain_ring(s, &s->ring[i]);
+	for (size_t i = 0; i < s->rings.nr; i++)
+		session_drain_ring(s, &s->rings.ring[i]);
 }
 
 static int remember(struct session *s, int fd, int ring_fd, uint32_t event)
 {
-	if (!GROW(s->attached, s->nr_attached, s->attached_capacity))
+	if (!GROW(s->attached.event, s->attached.nr, s->attached.capacity))
 		return -ENOMEM;
-	s->attached[s->nr_attached++] = (struct attached){ fd, ring_fd, event };
+	s->attached.event[s->attached.nr++] = (struct attached){ fd, ring_fd, event };
 	return 0;
 }
 
@@ -171,8 +171,8 @@ static int open_thread(struct attaching *a, uint32_t tid)
 		}
 		ret = session_count_on(s, a->attr, (pid_t)tid, cpu, a->ring_bytes);
 		if (ret == 0) {
-			a->ring_fd[cpu] = s->ring[s->nr_rings - 1].fd;
-			ring_switch(&s->ring[s->nr_rings - 1], true);
+			a->ring_fd[cpu] = s->rings.ring[s->rings.nr - 1].fd;
+			ring_switch(&s->rings.ring[s->rings.nr - 1], true);
 		} else if (ret == -ENODEV) {
 			ret = 0; /* a CPU that is offline */
 		}
@@ -212,9 +212,9 @@ static void drop_first_rings(struct attaching *a)
 {
 	struct session *s = a->session;
 
-	for (size_t i = 0; i < s->nr_rings; i++)
-		ring_close(&s->ring[i]);
-	s->nr_rings = 0;
+	for (size_t i = 0; i < s->rings.nr; i++)
+		ring_close(&s->rings.ring[i]);
+	s->rings.nr = 0;
 	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
 		a->ring_fd[cpu] = -1;
 }
@@ -352,23 +352,23 @@ int session_attach(struct session *s, pid_t pid)
 
 void session_switch_attached(struct session *s, bool on)
 {
-	for (size_t i = 0; i < s->nr_attached; i++)
-		ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < s->attached.nr; i++)
+		ioctl(s->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void session_switch_attached_event(struct session *s, int ring_fd, uint32_t event, bool on)
 {
-	for (size_t i = 0; i < s->nr_attached; i++)
-		if (s->attached[i].ring_fd == ring_fd && s->attached[i].event == event)
-			ioctl(s->attached[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < s->attached.nr; i++)
+		if (s->attached.event[i].ring_fd == ring_fd && s->attached.event[i].event == event)
+			ioctl(s->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 bool session_ring_is_written(const struct session *s, int ring_fd)
 {
-	for (size_t i = 0; i < s->nr_attached; i++) {
-		struct pollfd ended = { s->attached[i].fd, POLLIN, 0 };
+	for (size_t i = 0; i < s->attached.nr; i++) {
+		struct pollfd ended = { s->attached.event[i].fd, POLLIN, 0 };
 
-		if (s->attached[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
+		if (s->attached.event[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
 			return true;
 	}
 	return false;
@@ -376,8 +376,8 @@ bool session_ring_is_written(const struct session *s, int ring_fd)
 
 void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4])
 {
-	for (size_t i = 0; i < s->nr_attached; i++) {
-		const struct attached *a = &s->attached[i];
+	for (size_t i = 0; i < s->attached.nr; i++) {
+		const struct attached *a = &s->attached.event[i];
 		uint64_t own[4] = { 0 };
 
 		if (a->ring_fd != ring_fd || a->event != event || read(a->fd, own, sizeof(own)) < (ssize_t)(3 * sizeof(own[0])))
@@ -389,9 +389,9 @@ void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t 
 
 void session_close_attached(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_attached; i++)
-		close(s->attached[i].fd);
-	free(s->attached);
-	s->attached = NULL;
-	s->nr_attached = s->attached_capacity = 0;
+	for (size_t i = 0; i < s->attached.nr; i++)
+		close(s->attached.event[i].fd);
+	free(s->attached.event);
+	s->attached.event = NULL;
+	s->attached.nr = s->attached.capacity = 0;
 }

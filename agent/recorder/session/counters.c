@@ -32,18 +32,18 @@ static int add_ring(struct session *s, int fd, int cpu, size_t bytes)
 	if (ret)
 		return ret;
 
-	if (s->nr_rings == s->rings_capacity) {
-		size_t capacity = s->rings_capacity ? 2 * s->rings_capacity : 16;
-		struct ring *bigger = realloc(s->ring, capacity * sizeof(*bigger));
+	if (s->rings.nr == s->rings.capacity) {
+		size_t capacity = s->rings.capacity ? 2 * s->rings.capacity : 16;
+		struct ring *bigger = realloc(s->rings.ring, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return -ENOMEM;
-		s->ring = bigger;
-		s->rings_capacity = capacity;
+		s->rings.ring = bigger;
+		s->rings.capacity = capacity;
 	}
-	ret = ring_open(&s->ring[s->nr_rings], fd, bytes, RING_BYTES_MIN);
+	ret = ring_open(&s->rings.ring[s->rings.nr], fd, bytes, RING_BYTES_MIN);
 	if (ret == 0)
-		s->ring[s->nr_rings++].cpu = cpu;
+		s->rings.ring[s->rings.nr++].cpu = cpu;
 	return ret;
 }
 
@@ -206,24 +206,24 @@ int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_
 
 		if (fd < 0)
 			return -errno;
-		ret = i == 0 ? add_ring(s, fd, cpu, ring_bytes) : share_ring(s, &s->ring[s->nr_rings - 1], fd);
+		ret = i == 0 ? add_ring(s, fd, cpu, ring_bytes) : share_ring(s, &s->rings.ring[s->rings.nr - 1], fd);
 		if (ret) {
 			close(fd);
 			return ret;
 		}
-		v = &s->ring[s->nr_rings - 1].vary[i];
+		v = &s->rings.ring[s->rings.nr - 1].vary[i];
 		v->period = a.sample_period;
 		if (ioctl(fd, PERF_EVENT_IOC_ID, &v->id))
 			return -errno;
 	}
-	s->ring[s->nr_rings - 1].on_cpu_fd = session_open_on_cpu(s, &attr[0], pid, cpu);
+	s->rings.ring[s->rings.nr - 1].on_cpu_fd = session_open_on_cpu(s, &attr[0], pid, cpu);
 	return 0;
 }
 
 void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
 {
-	s->rings_budget = rings_budget();
-	*ring_bytes = cpu_ring_bytes(s->rings_budget);
+	s->rings.budget = rings_budget();
+	*ring_bytes = cpu_ring_bytes(s->rings.budget);
 	for (int i = 0; i < s->events.nr; i++) {
 		attr[i] = s->events.event[i].attr;
 		attr[i].inherit = 1;
@@ -247,7 +247,7 @@ static int count_from_exec(struct session *s, pid_t pid)
 		if (ret && ret != -ENODEV) /* a CPU that is offline */
 			return ret; /* counting on some CPUs only would be a profile of those */
 	}
-	return s->nr_rings ? 0 : -ENODEV;
+	return s->rings.nr ? 0 : -ENODEV;
 }
 
 int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
@@ -261,7 +261,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	session_write_process(s, pid, on_exec);
 	s->nr_processes++; /* further ones as the kernel reports their fork */
 	if (s->sampler != WIRE_SAMPLER_NONE)
-		s->rings_budget = rings_budget(); /* the guest's threads come with their own */
+		s->rings.budget = rings_budget(); /* the guest's threads come with their own */
 	else
 		ret = on_exec ? count_from_exec(s, pid) : session_attach(s, pid);
 	if (ret)
@@ -278,7 +278,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 
 int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid)
 {
-	size_t left = s->rings_budget;
+	size_t left = s->rings.budget;
 	struct ring *r;
 	int ret;
 
@@ -286,12 +286,12 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 		return session_hold(s, fds[0], pid, tid);
 	if (nr != s->events.nr)
 		return -EBADF;
-	for (size_t i = 0; i < s->nr_rings; i++)
-		left -= s->ring[i].bytes < left ? s->ring[i].bytes : left;
+	for (size_t i = 0; i < s->rings.nr; i++)
+		left -= s->rings.ring[i].bytes < left ? s->rings.ring[i].bytes : left;
 	ret = add_ring(s, fds[0], -1, at_most(THREAD_RING_BYTES, left / THREADS_SHARE));
 	if (ret)
 		return ret;
-	r = &s->ring[s->nr_rings - 1];
+	r = &s->rings.ring[s->rings.nr - 1];
 	r->foreign = true; /* it came from the host */
 	r->pid = pid;
 	r->tid = tid;
@@ -299,7 +299,7 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 		ret = share_ring(s, r, fds[i]);
 		if (ret) { /* the caller's are the caller's again */
 			ring_unmap(r);
-			s->nr_rings--;
+			s->rings.nr--;
 			return ret;
 		}
 	}
@@ -318,9 +318,9 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
  */
 void session_vary_periods(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_rings; i++)
-		for (int e = 0; e <= s->ring[i].nr_more; e++) {
-			struct ring *r = &s->ring[i];
+	for (size_t i = 0; i < s->rings.nr; i++)
+		for (int e = 0; e <= s->rings.ring[i].nr_more; e++) {
+			struct ring *r = &s->rings.ring[i];
 
 			if (!vary_is_due(&r->vary[e]) || !vary_spread(&s->events.event[e].attr))
 				continue;
@@ -332,10 +332,10 @@ void session_vary_periods(struct session *s)
 /* The first event stays on: mappings, tasks and names come with it. */
 void session_brake(struct session *s, uint64_t now_ns)
 {
-	for (size_t i = 0; i < s->nr_rings && !s->paused; i++)
-		for (int e = 1; e <= s->ring[i].nr_more; e++) {
+	for (size_t i = 0; i < s->rings.nr && !s->paused; i++)
+		for (int e = 1; e <= s->rings.ring[i].nr_more; e++) {
 			const struct perf_event_attr *a = &s->events.event[e].attr;
-			struct ring *r = &s->ring[i];
+			struct ring *r = &s->rings.ring[i];
 			enum brake_verdict verdict;
 
 			if (!a->freq)
@@ -345,11 +345,11 @@ void session_brake(struct session *s, uint64_t now_ns)
 				continue;
 			ioctl(r->more[e - 1], verdict == BRAKE_ON ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == BRAKE_ON);
-			if (verdict == BRAKE_OFF && !s->told_storm)
+			if (verdict == BRAKE_OFF && !s->told.storm)
 				session_notice(s, "ladder", "%s gave many more samples than the %llu a second that were asked for: it is "
 					       "switched off for as long as makes up for it, so that the program gets on; --period sets "
 					       "what it cannot find", s->events.event[e].name, (unsigned long long)a->sample_freq);
-			s->told_storm |= verdict == BRAKE_OFF;
+			s->told.storm |= verdict == BRAKE_OFF;
 		}
 }
 
@@ -364,10 +364,10 @@ void session_control(struct session *s, uint64_t action)
 void session_switch_counters(struct session *s, bool on)
 {
 	/* with all that is inherited from them */
-	for (size_t i = 0; i < s->nr_rings; i++)
-		ring_switch(&s->ring[i], on);
-	for (size_t i = 0; i < s->nr_signal_events; i++)
-		ioctl(s->signal_event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < s->rings.nr; i++)
+		ring_switch(&s->rings.ring[i], on);
+	for (size_t i = 0; i < s->signal_events.nr; i++)
+		ioctl(s->signal_events.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	session_switch_attached(s, on);
 }
 

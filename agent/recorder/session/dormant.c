@@ -73,8 +73,8 @@ static int list_processes(struct tree *t)
 
 static bool is_guest(const struct session *s, pid_t pid)
 {
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head && s->guest[i].pid == (uint32_t)pid)
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)pid)
 			return true;
 	return false;
 }
@@ -112,9 +112,9 @@ static bool is_copy(const struct session *s, const struct relation *r)
 	char path[64], own[4096], parents[4096];
 	ssize_t n, m;
 
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head && s->guest[i].pid == (uint32_t)r->pid)
-			return s->guest[i].is_child;
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)r->pid)
+			return s->guests.guest[i].is_child;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->pid);
 	n = readlink(path, own, sizeof(own));
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->ppid);
@@ -193,7 +193,7 @@ int session_wake(struct session *s, struct diag *d)
 	if (ret == 0)
 		ret = wake_tree(s, s->root);
 	session_attach_end(s);
-	if (ret == 0 && s->nr_rings == 0)
+	if (ret == 0 && s->rings.nr == 0)
 		ret = -ESRCH;
 	if (ret) {
 		session_drop_recording(s);

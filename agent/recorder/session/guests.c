@@ -79,7 +79,7 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 		return;
 	}
 	if (schema_parse(bytes, size, values, &nr)) {
-		s->loss[LOSS_LOG_BAD]++;
+		s->losses.total[LOSS_LOG_BAD]++;
 		return;
 	}
 	if (c->store)
@@ -97,7 +97,7 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 	if (prefix.id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
 		session_note(s, "host", values[F(control, name)].p, values[F(control, name)].bytes);
 	else if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
-		s->loss[LOSS_LOG_BAD]++;
+		s->losses.total[LOSS_LOG_BAD]++;
 }
 
 /* The counts only grow, but the guest can write anything there. */
@@ -121,14 +121,14 @@ static void drain_guest(struct session *s, struct guest *g, bool last)
 	uint64_t before = g->log.consumed;
 
 	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
-	s->logs_are_busy |= g->log.consumed - before > BUSY_BYTES;
-	add_growth(&s->loss[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
-	add_growth(&s->loss[LOSS_SAMPLE_LOG_FULL], &g->samples,
+	s->guests.are_busy |= g->log.consumed - before > BUSY_BYTES;
+	add_growth(&s->losses.total[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
+	add_growth(&s->losses.total[LOSS_SAMPLE_LOG_FULL], &g->samples,
 		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
-	add_growth(&s->loss[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
-	add_growth(&s->loss[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
+	add_growth(&s->losses.total[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
+	add_growth(&s->losses.total[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
 	if (g->store)
-		s->loss[LOSS_STORE_FULL] += registration_cache_take_forgotten(g->store);
+		s->losses.total[LOSS_STORE_FULL] += registration_cache_take_forgotten(g->store);
 }
 
 static void close_guest(struct guest *g)
@@ -145,9 +145,9 @@ void session_drain_guests(struct session *s, bool last)
 {
 	uint64_t now = session_now_ns();
 
-	s->logs_are_busy = false;
-	for (size_t i = 0; i < s->nr_guests; i++) {
-		struct guest *g = &s->guest[i];
+	s->guests.are_busy = false;
+	for (size_t i = 0; i < s->guests.nr; i++) {
+		struct guest *g = &s->guests.guest[i];
 		bool ended = false;
 
 		if (!g->log.head)
@@ -164,38 +164,38 @@ void session_drain_guests(struct session *s, bool last)
 
 void session_beat(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head)
-			__atomic_fetch_add(&s->guest[i].log.head->heartbeats, 1, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head)
+			__atomic_fetch_add(&s->guests.guest[i].log.head->heartbeats, 1, __ATOMIC_RELAXED);
 }
 
 bool session_guest_lives(const struct session *s)
 {
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head)
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head)
 			return true;
 	return false;
 }
 
 void session_close_guests(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head)
-			close_guest(&s->guest[i]);
-	free(s->guest);
-	s->guest = NULL;
-	s->nr_guests = s->guests_capacity = 0;
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head)
+			close_guest(&s->guests.guest[i]);
+	free(s->guests.guest);
+	s->guests.guest = NULL;
+	s->guests.nr = s->guests.capacity = 0;
 }
 
 /* Slots of guests that have ended are used again: a month of short children must not grow us. */
 static struct guest *new_guest(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (!s->guest[i].log.head)
-			return &s->guest[i];
-	if (!GROW(s->guest, s->nr_guests, s->guests_capacity))
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (!s->guests.guest[i].log.head)
+			return &s->guests.guest[i];
+	if (!GROW(s->guests.guest, s->guests.nr, s->guests.capacity))
 		return NULL;
-	return &s->guest[s->nr_guests++];
+	return &s->guests.guest[s->guests.nr++];
 }
 
 static void write_guest(struct session *s, const struct guest *g)
@@ -215,10 +215,10 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	int fd = -1;
 
 	/* exec in the same process: nobody writes to the old image's log any more */
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head && s->guest[i].pid == (uint32_t)h->pid) {
-			drain_guest(s, &s->guest[i], true);
-			close_guest(&s->guest[i]);
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid) {
+			drain_guest(s, &s->guests.guest[i], true);
+			close_guest(&s->guests.guest[i]);
 		}
 	g = new_guest(s);
 	if (!g) {
@@ -264,8 +264,8 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 
 void session_replay_guests(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_guests; i++) {
-		const struct guest *g = &s->guest[i];
+	for (size_t i = 0; i < s->guests.nr; i++) {
+		const struct guest *g = &s->guests.guest[i];
 		struct log_context c = { s, g->pid, NULL };
 
 		if (!g->log.head)
@@ -322,22 +322,22 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 		for (int i = 0; i < h->nr_fds; i++)
 			h->fds[i] = -1; /* the ring's now */
 	} else {
-		s->loss[LOSS_UNCOUNTED]++;
-		if (!s->told_uncounted)
+		s->losses.total[LOSS_UNCOUNTED]++;
+		if (!s->told.uncounted)
 			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not "
 				       "sampled", h->message.tid, (int)h->pid, what, why_uncounted(error));
-		s->told_uncounted = true;
+		s->told.uncounted = true;
 	}
 	handshake_answer(h, answer, -1);
 }
 
 static void say_no_descriptors(struct session *s)
 {
-	s->loss[LOSS_UNCOUNTED]++;
-	if (!s->told_descriptors)
+	s->losses.total[LOSS_UNCOUNTED]++;
+	if (!s->told.descriptors)
 		session_notice(s, "refused", "no descriptor is left for a process or thread that asked to be recorded, and for "
 			       "others like it (ulimit -n; --scope cpu needs fewer)");
-	s->told_descriptors = true;
+	s->told.descriptors = true;
 }
 
 void session_serve_guests(struct session *s)
@@ -350,8 +350,8 @@ void session_serve_guests(struct session *s)
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			say_no_descriptors(s);
-		if (ret == -EPROTONOSUPPORT && !s->told_version) {
-			s->told_version = true;
+		if (ret == -EPROTONOSUPPORT && !s->told.version) {
+			s->told.version = true;
 			session_notice(s, "refused", "the agent in process %d is of another version than this tailor (%s), "
 				"so it is not heard: "
 				       "preload the libtailor.so that stands beside this command", (int)h.pid, TAILOR_VERSION);

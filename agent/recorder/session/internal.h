@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of a session share.  session.c: open, loop, close; records.c: the records that we write of our own
- * knowledge; counters.c: events and rings; attach.c: events of threads that ran already; rings.c: what
- * the kernel writes into the rings; guests.c: handshakes and logs; signal.c: samples that handlers in the host
- * take.  Context: thread.
+ * What the files of a session share: the session, in parts with an owner each, and what each file does for the others (README.md
+ * says what the files are).  Context: thread.
  */
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
@@ -46,16 +44,73 @@ struct guest {
 enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
 #undef LOSS_INDEX_
 
-/* A counter that sends signals: it has no ring, and nobody tells of its thread's end. */
-struct signal_event {
-	int fd;
-	uint32_t pid, tid;
+/* ---- each of these belongs to the file that is named; others ask it, or read. */
+
+/* losses.c: what was lost, and what of it the trace says already. */
+struct losses {
+	uint64_t total[NR_LOSSES], written[NR_LOSSES];
+	struct thread_loss {
+		enum loss reason;
+		uint32_t pid, tid;
+		uint64_t count;
+	} thread[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
+	int nr_threads;
 };
 
-struct thread_loss {
-	enum loss reason;
-	uint32_t pid, tid;
-	uint64_t count;
+/* counters.c: counters with a ring. */
+struct rings {
+	struct ring *ring;
+	uint32_t nr, capacity;
+	size_t nr_polled; /* of them, by the last poll(2) */
+	size_t budget;
+};
+
+/* attach.c: events beside the rings' own. */
+struct attached_events {
+	struct attached *event;
+	uint32_t nr, capacity;
+};
+
+/* signal.c: counters that send signals: they have no ring, and nobody tells of their threads' ends. */
+struct signal_events {
+	struct signal_event {
+		int fd;
+		uint32_t pid, tid;
+	} *event;
+	uint32_t nr, capacity;
+	uint64_t looked_ns;
+};
+
+/* guests.c */
+struct guests {
+	struct guest *guest;
+	uint32_t nr, capacity;
+	bool are_busy; /* much was in their logs at the last drain: look again at once */
+};
+
+/* requests.c: `tailor start`, `stop`, `status`. */
+struct asking {
+	int socket;
+	bool now; /* somebody waits there */
+	int fd;	  /* of who waits for the recording's end; -1: nobody */
+};
+
+/* progress.c */
+struct progress {
+	bool wanted, shown;
+	const char *hint;
+	uint64_t shown_ns;
+};
+
+/* recording.c: rungs of the ladder, told before there is a trace to write them to. */
+struct ladder {
+	char rung[RUNGS_MAX][256];
+	int nr;
+};
+
+/* Sentences of which one is enough for a thousand threads. */
+struct told {
+	bool descriptors, version, storm, uncounted;
 };
 
 struct session {
@@ -73,43 +128,29 @@ struct session {
 	struct images *images;
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
-	struct ring *ring;
-	size_t nr_rings, rings_capacity, rings_budget;
-	struct signal_event *signal_event;
-	uint32_t nr_signal_events, signal_events_capacity;
-	uint64_t looked_at_signal_events_ns;
-	struct attached *attached; /* events beside the rings' own */
-	uint32_t nr_attached, attached_capacity;
-	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct gdb_jit_poll *outside; /* NULL: all processes speak for themselves */
-	struct guest *guest;
-	uint32_t nr_guests, guests_capacity;
-	struct pollfd *poll; /* socket, signals, then a ring each */
-	size_t poll_capacity, nr_polled_rings;
-	int socket, signals, control;
-	bool asked; /* somebody waits on control */
-	int asker;  /* ... and this one for the recording's end; -1: nobody */
-	char result[1024];
+	struct attaching *attaching; /* NULL but while a process is attached to */
+	struct rings rings;
+	struct attached_events attached;
+	struct signal_events signal_events;
+	struct guests guests;
+	struct losses losses;
+	struct ladder ladder;
+	struct asking asking;
+	struct progress progress;
+	struct told told;
+	struct pollfd *poll; /* socket, signals, asking, then a ring each */
+	size_t poll_capacity;
+	int socket, signals;
 	char socket_name[SOCKET_NAME_BYTES];
-	char rung[RUNGS_MAX][256]; /* of the ladder, told before there is a trace to write them to */
-	int nr_rungs;
-	uint64_t loss[NR_LOSSES], loss_written[NR_LOSSES];
-	struct thread_loss thread_loss[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
-	int nr_thread_losses;
+	char result[1024];
 	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;
 	uint64_t random, varied_ns; /* for periods */
 	pid_t root;
-	bool told_descriptors, told_version;
-	bool signalled; /* a signal has come, or may have */
-	bool told_storm;
-	bool told_uncounted; /* one sentence is enough for a thousand threads */
-	bool logs_are_busy;  /* much was in them at the last drain: look again at once */
-	bool paused;	     /* the host asked for it: JITREG_CONTROL_STOP */
 	bool root_ended;
-	bool progress, progress_shown; /* a line on the terminal: wanted, and there now */
-	const char *progress_hint;
-	uint64_t progress_ns;
-	bool stop; /* somebody asked for the end of the recording */
+	bool signalled; /* a signal has come, or may have */
+	bool paused;	/* the host asked for it: JITREG_CONTROL_STOP */
+	bool stop;	/* somebody asked for the end of the recording */
 };
 
 /* Where what the kernel tells goes: only while something is recorded. */
@@ -158,13 +199,16 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec);
 void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns);
 void session_write_exec(struct session *s, pid_t pid);
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns);
+void session_write_end(struct session *s, int wait_status);
+/* The one line that sums the recording up: s->result. */
+void session_put_result(struct session *s, uint64_t bytes);
+
+/* ---- losses.c */
+const char *session_loss_text(enum loss reason);
 /* Something of this thread's was lost. */
 void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* What was lost since the last call. */
 void session_write_losses(struct session *s);
-void session_write_end(struct session *s, int wait_status);
-/* The one line that sums the recording up: s->result. */
-void session_put_result(struct session *s, uint64_t bytes);
 
 /* ---- progress.c: a line on the terminal */
 void session_progress_start(struct session *s, bool our_child);

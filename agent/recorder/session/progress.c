@@ -14,31 +14,31 @@
 
 void session_progress_start(struct session *s, bool our_child)
 {
-	s->progress_hint = our_child ? "" : " (Ctrl-C ends it)";
-	s->progress = !s->options.quiet && isatty(STDERR_FILENO) && !(our_child && isatty(STDOUT_FILENO));
+	s->progress.hint = our_child ? "" : " (Ctrl-C ends it)";
+	s->progress.wanted = !s->options.quiet && isatty(STDERR_FILENO) && !(our_child && isatty(STDOUT_FILENO));
 }
 
 static uint64_t lost_samples(const struct session *s)
 {
-	return s->loss[LOSS_RING_FULL] + s->loss[LOSS_WRITE] + s->loss[LOSS_RING_BAD];
+	return s->losses.total[LOSS_RING_FULL] + s->losses.total[LOSS_WRITE] + s->losses.total[LOSS_RING_BAD];
 }
 
 void session_progress_show(struct session *s, uint64_t now_ns)
 {
-	if (!s->progress || !s->writer || now_ns - s->progress_ns < EVERY_NS)
+	if (!s->progress.wanted || !s->writer || now_ns - s->progress.shown_ns < EVERY_NS)
 		return;
-	s->progress_ns = now_ns;
-	s->progress_shown = true;
+	s->progress.shown_ns = now_ns;
+	s->progress.shown = true;
 	fprintf(stderr, CLEAR "%s: %.0f s, %llu samples, %llu lost, %.1f MiB%s", program_invocation_name,
 		(double)(now_ns - s->begin_ns) / 1e9, (unsigned long long)s->nr_samples, (unsigned long long)lost_samples(s),
 		(double)trace_writer_bytes(s->writer) / (1 << 20),
-		s->progress_hint);
+		s->progress.hint);
 	fflush(stderr);
 }
 
 void session_progress_clear(struct session *s)
 {
-	if (s->progress_shown)
+	if (s->progress.shown)
 		fputs(CLEAR, stderr);
-	s->progress_shown = false;
+	s->progress.shown = false;
 }

@@ -11,9 +11,9 @@
 /* What a recording has, and the session has not. */
 static void release(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_rings; i++)
-		ring_close(&s->ring[i]);
-	s->nr_rings = s->nr_polled_rings = 0;
+	for (size_t i = 0; i < s->rings.nr; i++)
+		ring_close(&s->rings.ring[i]);
+	s->rings.nr = s->rings.nr_polled = 0;
 	session_close_attached(s);
 	session_release_signal_events(s);
 	gdb_jit_poll_destroy(s->outside);
@@ -30,10 +30,10 @@ static void release(struct session *s)
 		s->samples[i] = NULL;
 	}
 	event_ids_fini(&s->ids);
-	free(s->ring);
-	s->ring = NULL;
-	s->rings_capacity = 0;
-	s->paused = s->told_uncounted = s->told_descriptors = s->told_version = s->told_storm = false;
+	free(s->rings.ring);
+	s->rings.ring = NULL;
+	s->rings.capacity = 0;
+	s->paused = s->told.uncounted = s->told.descriptors = s->told.version = s->told.storm = false;
 }
 
 int session_begin_recording(struct session *s, struct diag *d)
@@ -43,7 +43,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 	char shorter[256] = "";
 	int ret;
 
-	s->nr_rungs = 0;
+	s->ladder.nr = 0;
 	s->nr_samples = s->nr_processes = 0;
 	s->begin_ns = s->last_flush_ns = session_now_ns();
 	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s, shorter, sizeof(shorter)) :
@@ -72,8 +72,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 	session_write_header(s);
 	for (int i = 0; i < s->nr_columns; i++)
 		session_write_event(s, i);
-	for (int i = 0; i < s->nr_rungs; i++)
-		session_notice(s, "ladder", "%s", s->rung[i]);
+	for (int i = 0; i < s->ladder.nr; i++)
+		session_notice(s, "ladder", "%s", s->ladder.rung[i]);
 	if (*shorter) /* who looks at stacks reads it; who runs a program has asked for none */
 		session_note(s, "ladder", shorter, strlen(shorter));
 	trace_writer_flush_all(s->writer); /* who reads the file finds these first */
@@ -88,9 +88,9 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 
 	session_switch_counters(s, false);
 	session_release_signal_events(s);
-	for (size_t i = 0; i < s->nr_rings; i++)
-		session_end_ring(s, &s->ring[i]);
-	s->nr_rings = 0;
+	for (size_t i = 0; i < s->rings.nr; i++)
+		session_end_ring(s, &s->rings.ring[i]);
+	s->rings.nr = 0;
 	session_drain(s, true);
 	if (s->outside && gdb_jit_poll_bad(s->outside))
 		session_notice(s, "loss", "%llu code objects that JITs registered for debuggers could not be read from "
@@ -115,8 +115,8 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 			  strerror(error));
 	release(s);
 	/* what is lost from now on is the next recording's */
-	memset(s->loss, 0, sizeof(s->loss));
-	memset(s->loss_written, 0, sizeof(s->loss_written));
+	memset(s->losses.total, 0, sizeof(s->losses.total));
+	memset(s->losses.written, 0, sizeof(s->losses.written));
 	return -error;
 }
 

@@ -16,10 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOSS_TEXT_(NAME, text, sentence) text,
-static const char *const loss_texts[] = { LOSS_REASONS(LOSS_TEXT_) };
-#undef LOSS_TEXT_
-
 void session_put_text(struct session *s, const char *text)
 {
 	trace_record_text(s->writer, text, strlen(text));
@@ -136,7 +132,7 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec)
 	trace_record_end(s->writer);
 }
 
-struct told {
+struct of_process {
 	struct session *session;
 	pid_t pid;
 	uint64_t time_ns;
@@ -144,7 +140,7 @@ struct told {
 
 static int write_thread(void *context, pid_t tid)
 {
-	const struct told *t = context;
+	const struct of_process *t = context;
 	char comm[64];
 
 	if (tid == t->pid)
@@ -161,7 +157,7 @@ void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	proc_each_number(path, write_thread, &(struct told){ s, pid, time_ns });
+	proc_each_number(path, write_thread, &(struct of_process){ s, pid, time_ns });
 }
 
 void session_write_exec(struct session *s, pid_t pid)
@@ -175,7 +171,7 @@ void session_write_exec(struct session *s, pid_t pid)
 
 static int write_mapping(void *context, const struct proc_mapping *p)
 {
-	const struct told *t = context;
+	const struct of_process *t = context;
 
 	if (p->prot & PROT_EXEC || t->session->events.event[0].attr.mmap_data)
 		task_events_mapping(session_task_events(t->session),
@@ -186,49 +182,7 @@ static int write_mapping(void *context, const struct proc_mapping *p)
 
 void session_write_maps(struct session *s, pid_t pid, uint64_t time_ns)
 {
-	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &(struct told){ s, pid, time_ns });
-}
-
-void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count)
-{
-	int i;
-
-	s->loss[reason] += count;
-	for (i = 0; i < s->nr_thread_losses; i++)
-		if (s->thread_loss[i].reason == reason && s->thread_loss[i].tid == tid && s->thread_loss[i].pid == pid)
-			break;
-	if (i == THREAD_LOSSES_MAX)
-		return; /* written without its thread */
-	if (i == s->nr_thread_losses)
-		s->thread_loss[s->nr_thread_losses++] = (struct thread_loss){ reason, pid, tid, 0 };
-	s->thread_loss[i].count += count;
-}
-
-static void write_loss(struct session *s, const struct thread_loss *l)
-{
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), l->pid, l->tid, F_COUNT(loss));
-	session_put_text(s, loss_texts[l->reason]);
-	trace_record_u64(s->writer, l->count);
-	trace_record_u64(s->writer, 0);
-	trace_record_end(s->writer);
-	s->loss_written[l->reason] += l->count;
-}
-
-void session_write_losses(struct session *s)
-{
-	uint64_t before[NR_LOSSES];
-
-	trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS);
-	s->loss[LOSS_WRITE_RECORDS] = trace_writer_lost(s->writer);
-	memcpy(before, s->loss_written, sizeof(before));
-	for (int i = 0; i < s->nr_thread_losses; i++)
-		write_loss(s, &s->thread_loss[i]);
-	s->nr_thread_losses = 0;
-	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
-		if (s->loss[i] > s->loss_written[i])
-			write_loss(s, &(struct thread_loss){ (enum loss)i, 0, 0, s->loss[i] - s->loss_written[i] });
-	if (trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
-		memcpy(s->loss_written, before, sizeof(before));
+	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &(struct of_process){ s, pid, time_ns });
 }
 
 void session_write_end(struct session *s, int wait_status)
@@ -253,6 +207,7 @@ void session_put_result(struct session *s, uint64_t bytes)
 			      (unsigned long long)s->nr_processes, s->nr_processes == 1 ? "" : "es", s->options.output,
 			      (double)bytes / (1 << 20));
 	for (int i = 0; i < NR_LOSSES && at < room; i++)
-		if (s->loss[i])
-			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", loss_texts[i], (unsigned long long)s->loss[i]);
+		if (s->losses.total[i])
+			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", session_loss_text((enum loss)i),
+					       (unsigned long long)s->losses.total[i]);
 }

@@ -17,11 +17,11 @@ static void say_status(struct session *s, struct control_request *r)
 	uint64_t records = 0, bytes = 0;
 	unsigned guests = 0;
 
-	for (size_t i = 0; i < s->nr_guests; i++)
-		if (s->guest[i].log.head) {
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head) {
 			guests++;
-			records += s->guest[i].store ? registration_cache_records(s->guest[i].store) : 0;
-			bytes += s->guest[i].store ? registration_cache_bytes(s->guest[i].store) : 0;
+			records += s->guests.guest[i].store ? registration_cache_records(s->guests.guest[i].store) : 0;
+			bytes += s->guests.guest[i].store ? registration_cache_bytes(s->guests.guest[i].store) : 0;
 		}
 	if (s->writer)
 		snprintf(text, sizeof(text), "is recorded into %s, for %.0f s: %llu samples, %.1f MiB", s->options.output,
@@ -75,10 +75,10 @@ static void stop(struct session *s, struct control_request *r, bool our_child)
 		int ret = session_end_recording(s, -1, &d);
 
 		control_answer(r->fd, ret ? CMD_FAILED : CMD_DONE, ret ? d.text : s->result);
-	} else if (our_child || s->asker >= 0) {
+	} else if (our_child || s->asking.fd >= 0) {
 		control_answer(r->fd, CMD_FAILED, "is recorded by `tailor run`, which ends with its command");
 	} else {
-		s->asker = r->fd; /* answered when the trace is complete */
+		s->asking.fd = r->fd; /* answered when the trace is complete */
 		s->stop = true;
 	}
 }
@@ -88,8 +88,8 @@ void session_serve_control(struct session *s, bool our_child)
 	static struct control_request r; /* one thread */
 	int ret;
 
-	s->asked = false;
-	while ((ret = control_accept(s->control, &r)) != -EAGAIN) {
+	s->asking.now = false;
+	while ((ret = control_accept(s->asking.socket, &r)) != -EAGAIN) {
 		if (ret)
 			continue;
 		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)
@@ -108,7 +108,7 @@ void session_serve_control(struct session *s, bool our_child)
 
 void session_answer_asker(struct session *s)
 {
-	if (s->asker >= 0)
-		control_answer(s->asker, CMD_DONE, s->result);
-	s->asker = -1;
+	if (s->asking.fd >= 0)
+		control_answer(s->asking.fd, CMD_DONE, s->result);
+	s->asking.fd = -1;
 }

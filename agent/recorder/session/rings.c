@@ -17,7 +17,7 @@ void session_flush_samples(struct session *s)
 
 	for (int i = 0; i < s->nr_columns; i++)
 		if (samples_flush(s->samples[i], s->writer, &nr))
-			s->loss[LOSS_WRITE] += nr;
+			s->losses.total[LOSS_WRITE] += nr;
 		else
 			s->nr_samples += nr;
 }
@@ -29,7 +29,7 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 	if (samples_full(s->samples[event]))
 		session_flush_samples(s);
 	if (samples_add(s->samples[event], h, &seen)) {
-		s->loss[LOSS_RING_BAD]++;
+		s->losses.total[LOSS_RING_BAD]++;
 		return 0;
 	}
 	/* of a clock whose period was changed the kernel goes on telling the first one */
@@ -54,7 +54,7 @@ static void on_sample(struct ring_context *c, const struct perf_event_header *h)
 		if (h->size >= sizeof(*h) + sizeof(id))
 			memcpy(&id, h + 1, sizeof(id));
 		if (!event_ids_find(&s->ids, id, &event)) {
-			s->loss[LOSS_RING_BAD]++;
+			s->losses.total[LOSS_RING_BAD]++;
 			return;
 		}
 	}
@@ -117,7 +117,7 @@ static void on_record(void *context, const struct perf_event_header *h)
 	}
 	ret = kernel_record(&s->layout, h, &r);
 	if (ret) {
-		s->loss[LOSS_RING_BAD] += ret != -ENOENT;
+		s->losses.total[LOSS_RING_BAD] += ret != -ENOENT;
 		return;
 	}
 	switch (h->type) {
@@ -148,5 +148,5 @@ void session_drain_ring(struct session *s, struct ring *r)
 {
 	struct ring_context c = { s, r };
 
-	s->loss[LOSS_RING_BAD] += (uint64_t)ring_drain(r, on_record, &c);
+	s->losses.total[LOSS_RING_BAD] += (uint64_t)ring_drain(r, on_record, &c);
 }

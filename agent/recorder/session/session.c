@@ -76,8 +76,8 @@ void session_take_rung(void *context, const char *sentence)
 {
 	struct session *s = context;
 
-	if (s->nr_rungs < RUNGS_MAX)
-		snprintf(s->rung[s->nr_rungs++], sizeof(s->rung[0]), "%s", sentence);
+	if (s->ladder.nr < RUNGS_MAX)
+		snprintf(s->ladder.rung[s->ladder.nr++], sizeof(s->ladder.rung[0]), "%s", sentence);
 }
 
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
@@ -99,8 +99,8 @@ static void session_free(struct session *s)
 	session_close_guests(s);
 	if (s->socket >= 0)
 		close(s->socket);
-	if (s->control >= 0)
-		close(s->control);
+	if (s->asking.socket >= 0)
+		close(s->asking.socket);
 	if (s->signals >= 0)
 		close(s->signals);
 	free(s->poll);
@@ -116,7 +116,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	if (!s)
 		return diag_fail(d, ENOMEM, "no memory for a session");
 	s->options = s->dormant_options = *o;
-	s->socket = s->signals = s->control = s->asker = -1;
+	s->socket = s->signals = s->asking.socket = s->asking.fd = -1;
 	/* a name that another has is a session that may not be, and whose trace may be there */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)
@@ -148,7 +148,7 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	s->socket = handshake_listen(s->socket_name, d);
 	if (s->socket < 0)
 		return s->socket;
-	s->control = control_listen(s->socket_name); /* without it, it cannot be asked */
+	s->asking.socket = control_listen(s->socket_name); /* without it, it cannot be asked */
 	return 0;
 }
 
@@ -181,10 +181,10 @@ void session_drain(struct session *s, bool last)
 		return;
 	if (s->outside)
 		gdb_jit_poll_look(s->outside, now);
-	for (size_t i = 0; i < s->nr_rings; i++)
-		session_drain_ring(s, &s->ring[i]);
+	for (size_t i = 0; i < s->rings.nr; i++)
+		session_drain_ring(s, &s->rings.ring[i]);
 	session_beat(s);
-	jit_files_drain(s->jit_files, s->writer, last, &s->loss[LOSS_FILES_BAD]);
+	jit_files_drain(s->jit_files, s->writer, last, &s->losses.total[LOSS_FILES_BAD]);
 	images_settle(s->images);
 	if (!last)
 		session_brake(s, now);
@@ -210,17 +210,17 @@ static void drop_ended_rings(struct session *s)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < s->nr_rings; i++) {
-		struct ring *r = &s->ring[i];
+	for (size_t i = 0; i < s->rings.nr; i++) {
+		struct ring *r = &s->rings.ring[i];
 
-		r->hung_up |= i < s->nr_polled_rings && s->poll[FIRST_RING + i].revents & (POLLHUP | POLLERR);
+		r->hung_up |= i < s->rings.nr_polled && s->poll[FIRST_RING + i].revents & (POLLHUP | POLLERR);
 		if (r->hung_up && !session_ring_is_written(s, r->fd))
 			session_end_ring(s, r);
 		else
-			s->ring[kept++] = *r;
+			s->rings.ring[kept++] = *r;
 	}
-	s->nr_rings = kept;
-	s->nr_polled_rings = 0;
+	s->rings.nr = kept;
+	s->rings.nr_polled = 0;
 }
 
 /* Is code looked for from outside, that may go again soon? */
@@ -231,10 +231,10 @@ static bool is_polling(const struct session *s)
 
 static void wait_for_something(struct session *s)
 {
-	size_t nr = s->nr_rings + FIRST_RING;
+	size_t nr = s->rings.nr + FIRST_RING;
 
-	s->nr_polled_rings = 0;
-	s->asked = false;
+	s->rings.nr_polled = 0;
+	s->asking.now = false;
 	if (nr > s->poll_capacity) {
 		struct pollfd *bigger = realloc(s->poll, 2 * nr * sizeof(*bigger));
 
@@ -248,16 +248,16 @@ static void wait_for_something(struct session *s)
 	}
 	s->poll[0] = (struct pollfd){ s->socket, POLLIN, 0 };
 	s->poll[1] = (struct pollfd){ s->signals, POLLIN, 0 };
-	s->poll[2] = (struct pollfd){ s->control, POLLIN, 0 };
-	for (size_t i = 0; i < s->nr_rings; i++)
-		s->poll[FIRST_RING + i] = (struct pollfd){ s->ring[i].hung_up ? -1 : s->ring[i].fd, POLLIN, 0 };
-	if (poll(s->poll, nr, s->logs_are_busy ? 0 : !s->writer ? DORMANT_MS : is_polling(s) ? OUTSIDE_MS : DRAIN_MS) <= 0)
+	s->poll[2] = (struct pollfd){ s->asking.socket, POLLIN, 0 };
+	for (size_t i = 0; i < s->rings.nr; i++)
+		s->poll[FIRST_RING + i] = (struct pollfd){ s->rings.ring[i].hung_up ? -1 : s->rings.ring[i].fd, POLLIN, 0 };
+	if (poll(s->poll, nr, s->guests.are_busy ? 0 : !s->writer ? DORMANT_MS : is_polling(s) ? OUTSIDE_MS : DRAIN_MS) <= 0)
 		return;
-	s->nr_polled_rings = s->nr_rings;
+	s->rings.nr_polled = s->rings.nr;
 	if (s->poll[0].revents)
 		session_serve_guests(s);
 	s->signalled |= s->poll[1].revents != 0;
-	s->asked = s->poll[2].revents;
+	s->asking.now = s->poll[2].revents;
 }
 
 /*
@@ -287,7 +287,7 @@ static void take_signals(struct session *s, pid_t pid, bool our_child, int *wait
 
 static bool tree_has_ended(const struct session *s)
 {
-	return s->nr_rings == 0 && !session_guest_lives(s);
+	return s->rings.nr == 0 && !session_guest_lives(s);
 }
 
 void session_meanwhile(struct session *s)
@@ -308,7 +308,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		session_progress_show(s, session_now_ns());
 		drop_ended_rings(s);
 		take_signals(s, pid, our_child, wait_status);
-		if (s->asked) /* rings come and go with it: not before they are drained */
+		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
 		if (!our_child && !s->root_ended) {
 			struct pollfd ended = { pidfd, POLLIN, 0 };

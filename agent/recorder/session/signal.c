@@ -72,7 +72,7 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 			return diag_fail(d, error ? error : EINVAL, "a timer needs the agent in the program, which cannot be loaded into "
 					 "this one%s", error ? ", and perf events are forbidden here" : "");
 		if (error) {
-			s->nr_rungs = 0; /* what was tried in vain before is one sentence */
+			s->ladder.nr = 0; /* what was tried in vain before is one sentence */
 			snprintf(text, sizeof(text), "perf events are forbidden here (%s; kernel.perf_event_paranoid, seccomp): a timer in "
 				 "each thread instead", strerror(error));
 			session_take_rung(s, text);
@@ -154,7 +154,7 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 	if (bytes >= sizeof(g))
 		memcpy(&g, record, sizeof(g));
 	if (s->sampler < WIRE_SAMPLER_SIGNAL || bytes < sizeof(g) || g.stack_bytes != bytes - sizeof(g) || g.stack_bytes % 8 != 0) {
-		s->loss[LOSS_LOG_BAD]++;
+		s->losses.total[LOSS_LOG_BAD]++;
 		return;
 	}
 	if (s->paused)
@@ -182,9 +182,9 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 
 int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid)
 {
-	if (!GROW(s->signal_event, s->nr_signal_events, s->signal_events_capacity))
+	if (!GROW(s->signal_events.event, s->signal_events.nr, s->signal_events.capacity))
 		return -ENOMEM;
-	s->signal_event[s->nr_signal_events++] = (struct signal_event){ fd, pid, tid };
+	s->signal_events.event[s->signal_events.nr++] = (struct signal_event){ fd, pid, tid };
 	if (!s->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
@@ -194,26 +194,26 @@ void session_look_at_signal_events(struct session *s, uint64_t now_ns)
 {
 	size_t kept = 0;
 
-	if (!s->nr_signal_events || now_ns - s->looked_at_signal_events_ns < LOOK_AT_HELD_NS)
+	if (!s->signal_events.nr || now_ns - s->signal_events.looked_ns < LOOK_AT_HELD_NS)
 		return;
-	s->looked_at_signal_events_ns = now_ns;
-	for (size_t i = 0; i < s->nr_signal_events; i++) {
+	s->signal_events.looked_ns = now_ns;
+	for (size_t i = 0; i < s->signal_events.nr; i++) {
 		char path[64];
 
-		snprintf(path, sizeof(path), "/proc/%u/task/%u", s->signal_event[i].pid, s->signal_event[i].tid);
+		snprintf(path, sizeof(path), "/proc/%u/task/%u", s->signal_events.event[i].pid, s->signal_events.event[i].tid);
 		if (access(path, F_OK))
-			close(s->signal_event[i].fd);
+			close(s->signal_events.event[i].fd);
 		else
-			s->signal_event[kept++] = s->signal_event[i];
+			s->signal_events.event[kept++] = s->signal_events.event[i];
 	}
-	s->nr_signal_events = kept;
+	s->signal_events.nr = kept;
 }
 
 void session_release_signal_events(struct session *s)
 {
-	for (size_t i = 0; i < s->nr_signal_events; i++)
-		close(s->signal_event[i].fd);
-	free(s->signal_event);
-	s->signal_event = NULL;
-	s->nr_signal_events = s->signal_events_capacity = 0;
+	for (size_t i = 0; i < s->signal_events.nr; i++)
+		close(s->signal_events.event[i].fd);
+	free(s->signal_events.event);
+	s->signal_events.event = NULL;
+	s->signal_events.nr = s->signal_events.capacity = 0;
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What was lost, by reason and thread: counted at once, written with the next chunk, and said again where that could not be written. */
+#include "agent/recorder/session/internal.h"
+
+#include <string.h>
+
+#define LOSS_TEXT_(NAME, text, sentence) text,
+static const char *const texts[] = { LOSS_REASONS(LOSS_TEXT_) };
+#undef LOSS_TEXT_
+
+const char *session_loss_text(enum loss reason)
+{
+	return texts[reason];
+}
+
+void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	int i;
+
+	s->losses.total[reason] += count;
+	for (i = 0; i < s->losses.nr_threads; i++)
+		if (s->losses.thread[i].reason == reason && s->losses.thread[i].tid == tid && s->losses.thread[i].pid == pid)
+			break;
+	if (i == THREAD_LOSSES_MAX)
+		return; /* written without its thread */
+	if (i == s->losses.nr_threads)
+		s->losses.thread[s->losses.nr_threads++] = (struct thread_loss){ reason, pid, tid, 0 };
+	s->losses.thread[i].count += count;
+}
+
+static void write_loss(struct session *s, const struct thread_loss *l)
+{
+	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), l->pid, l->tid, F_COUNT(loss));
+	session_put_text(s, session_loss_text(l->reason));
+	trace_record_u64(s->writer, l->count);
+	trace_record_u64(s->writer, 0);
+	trace_record_end(s->writer);
+	s->losses.written[l->reason] += l->count;
+}
+
+void session_write_losses(struct session *s)
+{
+	uint64_t before[NR_LOSSES];
+
+	trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS);
+	s->losses.total[LOSS_WRITE_RECORDS] = trace_writer_lost(s->writer);
+	memcpy(before, s->losses.written, sizeof(before));
+	for (int i = 0; i < s->losses.nr_threads; i++)
+		write_loss(s, &s->losses.thread[i]);
+	s->losses.nr_threads = 0;
+	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
+		if (s->losses.total[i] > s->losses.written[i])
+			write_loss(s, &(struct thread_loss){ (enum loss)i, 0, 0, s->losses.total[i] - s->losses.written[i] });
+	if (trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
+		memcpy(s->losses.written, before, sizeof(before));
+}
