@@ -22,14 +22,14 @@ static uint32_t get(struct attribution *a, struct host_components *h, const stru
 		    const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
 {
 	struct model *m = a->model;
-	uint32_t id = intern_find(&h->ids, what, level), i;
+	uint32_t id = hash_map_find(&h->ids, what, level), i;
 	struct component *component;
 
 	if (m->host_level[level] == LEVELS_MAX)
 		return COMPONENT_NONE;
 	if (!id) {
 		id = ++h->nr_ids[level];
-		intern_set(&h->ids, what, level, id);
+		hash_map_set(&h->ids, what, level, id);
 	}
 	i = dictionary_get(&m->dictionary, c->process, m->host_level[level], id);
 	component = &m->dictionary.component[i];

@@ -4,10 +4,10 @@
 #define TAILOR_HOST_COMPONENTS_H
 
 #include "analyzer/attribute/attribute.h"
-#include "analyzer/model/intern.h"
+#include "jitreg/base/hash_map.h"
 
 struct host_components {
-	struct intern ids; /* what makes a component of a level -> its number there */
+	struct hash_map ids; /* what makes a component of a level -> its number there */
 	uint32_t nr_ids[NR_HOST_LEVELS];
 };
 

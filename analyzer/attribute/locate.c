@@ -38,13 +38,13 @@ static uint32_t get_image(struct locator *l, const char *path)
 {
 	struct attribution *a = l->a;
 	uint64_t h = hash_text(path);
-	uint32_t i = intern_find(&l->images, h, 0);
+	uint32_t i = hash_map_find(&l->images, h, 0);
 
 	if (i || !ADD(a->image, a->nr_images, l->images_capacity))
 		return i;
 	i = a->nr_images++;
 	a->image[i].path = strdup(path);
-	intern_set(&l->images, h, 0, i);
+	hash_map_set(&l->images, h, 0, i);
 	return i;
 }
 
@@ -53,7 +53,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 {
 	struct attribution *a = l->a;
 	uint64_t h = hash_text(name);
-	uint32_t i = intern_find(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit);
+	uint32_t i = hash_map_find(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit);
 
 	if (i || !ADD(a->function, a->nr_functions, l->functions_capacity)) {
 		free(name);
@@ -61,7 +61,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	}
 	i = a->nr_functions++;
 	a->function[i] = (struct function){ name, image, symbol, jit, unknown };
-	intern_set(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit, i);
+	hash_map_set(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit, i);
 	return i;
 }
 
@@ -69,13 +69,13 @@ static uint32_t get_line(struct locator *l, const char *file, uint32_t number, b
 {
 	struct attribution *a = l->a;
 	uint64_t h = hash_text(file);
-	uint32_t i = intern_find(&l->lines, h, (uint64_t)number << 1 | jit);
+	uint32_t i = hash_map_find(&l->lines, h, (uint64_t)number << 1 | jit);
 
 	if (i || !ADD(a->line, a->nr_lines, l->lines_capacity))
 		return i;
 	i = a->nr_lines++;
 	a->line[i] = (struct line){ strdup(file), number, jit };
-	intern_set(&l->lines, h, (uint64_t)number << 1 | jit, i);
+	hash_map_set(&l->lines, h, (uint64_t)number << 1 | jit, i);
 	return i;
 }
 
@@ -151,11 +151,11 @@ uint32_t locate_kernel(struct locator *l, uint64_t address)
 
 void locator_fini(struct locator *l)
 {
-	intern_fini(&l->by_address);
-	intern_fini(&l->functions);
-	intern_fini(&l->lines);
-	intern_fini(&l->images);
-	intern_fini(&l->host.ids);
+	hash_map_fini(&l->by_address);
+	hash_map_fini(&l->functions);
+	hash_map_fini(&l->lines);
+	hash_map_fini(&l->images);
+	hash_map_fini(&l->host.ids);
 	nameless_fini(&l->nameless);
 	free(l->location);
 	free(l->kernel_function);
@@ -375,7 +375,7 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 
 	if (!code)
 		return l->unknown;
-	i = intern_find(&l->by_address, code->number, address);
+	i = hash_map_find(&l->by_address, code->number, address);
 	if (i)
 		return i;
 	if (code->kind == CODE_LOAD || code->kind == CODE_REGION)
@@ -390,7 +390,7 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 	}
 	i = add_location(l, &new);
 	if (i)
-		intern_set(&l->by_address, code->number, address, i);
+		hash_map_set(&l->by_address, code->number, address, i);
 	return i;
 }
 

@@ -9,7 +9,7 @@
 #include "analyzer/attribute/attribute.h"
 #include "analyzer/attribute/host_components.h"
 #include "analyzer/attribute/nameless.h"
-#include "analyzer/model/intern.h"
+#include "jitreg/base/hash_map.h"
 
 struct location {
 	uint32_t function, line, image; /* indexes in the attribution */
@@ -23,7 +23,7 @@ struct location {
 
 struct locator {
 	struct attribution *a;
-	struct intern by_address, functions, lines, images;
+	struct hash_map by_address, functions, lines, images;
 	struct host_components host;
 	struct nameless nameless;
 	struct location *location;

@@ -55,8 +55,8 @@ int rows_init(struct rows *r, const struct attribution *a, const struct attribut
 
 void rows_fini(struct rows *r)
 {
-	intern_fini(&r->expansions);
-	intern_fini(&r->projections);
+	hash_map_fini(&r->expansions);
+	hash_map_fini(&r->projections);
 	free(r->ways);
 	free(r->row);
 	free(r->table.sum);
@@ -118,10 +118,10 @@ static uint32_t find_alike(struct rows *r, uint32_t ways)
 		for (uint32_t level = 0; level < LEVELS_MAX; level++)
 			if (r->wanted_levels >> level & 1)
 				h = (h ^ r->row[w->first + i].component[level]) * 0x9e3779b97f4a7c15ull;
-	other = intern_find(&r->projections, h, 0);
+	other = hash_map_find(&r->projections, h, 0);
 	if (other && look_alike(r, w, &r->ways[other - 1]))
 		return other;
-	intern_set(&r->projections, h, 0, ways);
+	hash_map_set(&r->projections, h, 0, ways);
 	return ways;
 }
 
@@ -134,7 +134,7 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 
 	for (uint32_t n = 0; n < s->nr; n++)
 		a = a * 0x9e3779b97f4a7c15ull + s->component[n] + 1;
-	i = d->has_unlinks ? 0 : intern_find(&r->expansions, a, b);
+	i = d->has_unlinks ? 0 : hash_map_find(&r->expansions, a, b);
 	if (i)
 		return i;
 	sample_expand(d, s, time_ns, &e);
@@ -149,7 +149,7 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 	if (r->table.sum)
 		r->ways[i - 1].seen = find_alike(r, i);
 	if (!d->has_unlinks) {
-		intern_set(&r->expansions, a, b, i);
+		hash_map_set(&r->expansions, a, b, i);
 	} else if (r->table.sum && r->ways[i - 1].seen != i) { /* rows look like those that there were, which is all that counts */
 		r->nr_rows -= e.nr;
 		i = r->ways[--r->nr_ways].seen;

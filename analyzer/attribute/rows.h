@@ -29,7 +29,7 @@ struct rows {
 	struct table table; /* the rows that have not been handed over */
 	uint32_t sample_row; /* ... of the last sample: from here on; not where they are sums */
 	void *memory;	    /* ... are in here */
-	struct intern expansions, projections; /* seeds, and what can be seen of rows -> 1 + index of ways */
+	struct hash_map expansions, projections; /* seeds, and what can be seen of rows -> 1 + index of ways */
 	struct parent_paths {
 		uint32_t first, nr; /* rows */
 		uint32_t seen; /* the first ways whose rows look the same in the levels that somebody asked for */

@@ -21,14 +21,14 @@ int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from
 		m->capacity = capacity;
 	}
 	m->facts[m->nr_facts++] = (struct code_fact){ start, end, from_ns, owner };
-	if (owner && !intern_set(&m->by_start, start, 0, (uint32_t)m->nr_facts))
+	if (owner && !hash_map_set(&m->by_start, start, 0, (uint32_t)m->nr_facts))
 		return -ENOMEM;
 	return 0;
 }
 
 const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t address)
 {
-	uint32_t i = intern_find(&m->by_start, address, 0);
+	uint32_t i = hash_map_find(&m->by_start, address, 0);
 
 	return i ? &m->facts[i - 1] : NULL;
 }
@@ -234,6 +234,6 @@ void code_map_fini(struct code_map *m)
 	free(m->first);
 	free(m->list);
 	free(m->replaced_ns);
-	intern_fini(&m->by_start);
+	hash_map_fini(&m->by_start);
 	memset(m, 0, sizeof(*m));
 }

@@ -12,7 +12,7 @@
 #ifndef TAILOR_CODE_MAP_H
 #define TAILOR_CODE_MAP_H
 
-#include "analyzer/model/intern.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct code_fact {
 struct code_map {
 	struct code_fact *facts;
 	size_t nr_facts, capacity;
-	struct intern by_start; /* start -> 1 + the latest told fact that has an owner */
+	struct hash_map by_start; /* start -> 1 + the latest told fact that has an owner */
 	/* index */
 	uint64_t *cuts; /* sorted; piece i is [cuts[i], cuts[i + 1]) */
 	size_t nr_cuts;

@@ -5,8 +5,8 @@
  */
 #include "analyzer/model/read.h"
 
-#include "analyzer/model/intern.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -280,15 +280,15 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 
 void model_settle_code_bytes(struct model *m)
 {
-	struct intern by_place = { 0 }; /* (address, since) -> 1 + the latest told object */
+	struct hash_map by_place = { 0 }; /* (address, since) -> 1 + the latest told object */
 
 	for (uint32_t i = 0; m->nr_copies && i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_LOAD)
-			intern_set(&by_place, m->code[i]->address, m->code[i]->from_ns, i + 1);
+			hash_map_set(&by_place, m->code[i]->address, m->code[i]->from_ns, i + 1);
 	for (uint32_t n = 0; by_place.nr && n < m->nr_copies; n++) {
 		const struct code_copy *copy = &m->copy[n];
 		uint32_t i = copy->loaded_ns == TRACE_NOT_LOADED ? 0 :
-			intern_find(&by_place, copy->address, copy->loaded_ns == JITREG_TIME_BEFORE ? 0 : copy->loaded_ns);
+			hash_map_find(&by_place, copy->address, copy->loaded_ns == JITREG_TIME_BEFORE ? 0 : copy->loaded_ns);
 		struct code *c = i ? m->code[i - 1] : NULL;
 
 		if (!c || c->has_bytes || copy->bytes < c->bytes || m->numbered[c->process]->pid != copy->pid)
@@ -297,5 +297,5 @@ void model_settle_code_bytes(struct model *m)
 		c->bytes_at = copy->place;
 		c->bytes_read_ns = copy->read_ns;
 	}
-	intern_fini(&by_place);
+	hash_map_fini(&by_place);
 }

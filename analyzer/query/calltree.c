@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/calltree.h"
 
-#include "analyzer/model/intern.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct making {
 	const struct report *r;
 	struct calltree *t;
-	struct intern calls; /* (parent, key) -> 1 + call */
+	struct hash_map calls; /* (parent, key) -> 1 + call */
 	struct stacks *stacks;
 	bool failed;
 };
@@ -27,7 +27,7 @@ static uint32_t key_of(struct making *m, uint32_t node)
 static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
 {
 	struct calltree *t = m->t;
-	uint32_t i = intern_find(&m->calls, parent, key);
+	uint32_t i = hash_map_find(&m->calls, parent, key);
 
 	if (i)
 		return i - 1;
@@ -44,7 +44,7 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 	}
 	t->call[t->nr] = (struct call){ .parent = parent, .key = key, .flags = flags,
 					.depth = t->nr ? t->call[parent].depth + 1 : 0 };
-	if (!intern_set(&m->calls, parent, key, t->nr + 1))
+	if (!hash_map_set(&m->calls, parent, key, t->nr + 1))
 		m->failed = true;
 	return t->nr++;
 }
@@ -179,7 +179,7 @@ bool calltree_make(const struct report *r, const struct report_group *g, uint32_
 		make_up(&m, g);
 	else if (!m.failed)
 		make_down(&m, g);
-	intern_fini(&m.calls);
+	hash_map_fini(&m.calls);
 	return !m.failed && settle(t);
 }
 

@@ -10,8 +10,8 @@
 #ifndef TAILOR_REPORT_H
 #define TAILOR_REPORT_H
 
-#include "analyzer/query/filter.h"
 #include "analyzer/attribute/attribute.h"
+#include "analyzer/query/filter.h"
 #include "analyzer/table/group.h"
 
 #define REPORT_RUN 1u	     /* inside of run marks only, if there are any and --mark does not say otherwise */

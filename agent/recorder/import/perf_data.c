@@ -548,7 +548,7 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 
 void perf_data_fini(struct perf_data *p)
 {
-	event_ids_fini(&p->ids);
+	hash_map_fini(&p->ids);
 	free(p->build_id);
 	p->build_id = NULL;
 	p->nr_build_ids = 0;

@@ -43,7 +43,7 @@ struct perf_data {
 	bool pipe, cut; /* cut: perf was killed, or the file ends in a record */
 	uint32_t nr_events;
 	struct perf_data_event event[PERF_DATA_EVENTS_MAX];
-	struct event_ids ids; /* the kernel's number of a counter -> its event */
+	struct hash_map ids; /* the kernel's number of a counter -> its event */
 	/* facts of the header, where it has them */
 	struct perf_data_text host_name, release, version, machine;
 	uint32_t nr_cpus, nr_words;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The kernel's ids of counters -> which event they count.  As many as CPUs or threads times events: an open table.
- * Context: thread.
- */
+/* The kernel's ids of counters, and which event each counts: as many as CPUs or threads times events.  Context: thread. */
 #ifndef TAILOR_EVENT_IDS_H
 #define TAILOR_EVENT_IDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "jitreg/base/hash_map.h"
 
-struct event_ids {
-	uint64_t *id; /* 0: free */
-	unsigned char *event;
-	size_t nr, capacity; /* capacity: 0 or a power of two */
-};
+#include <errno.h>
 
 /* 0 or -ENOMEM.  id 0 is none. */
-int event_ids_add(struct event_ids *t, uint64_t id, uint32_t event);
-bool event_ids_find(const struct event_ids *t, uint64_t id, uint32_t *event);
-void event_ids_fini(struct event_ids *t);
+static inline int event_ids_add(struct hash_map *ids, uint64_t id, uint32_t event)
+{
+	return !id || hash_map_set(ids, id, 0, event + 1) ? 0 : -ENOMEM;
+}
+
+/* false: it is none of them, and *event is as it was. */
+static inline bool event_ids_find(const struct hash_map *ids, uint64_t id, uint32_t *event)
+{
+	uint32_t found = id ? hash_map_find(ids, id, 0) : 0;
+
+	*event = found ? found - 1 : *event;
+	return found;
+}
 
 #endif

@@ -124,7 +124,7 @@ struct session {
 	struct samples *samples[EVENTS_MAX + 1]; /* for each of these */
 	uint64_t tag_registers;		     /* where hosts keep their tags, perf's mask */
 	struct record_layout layout;	     /* of what is no sample: all events have the same */
-	struct event_ids ids;		     /* whose sample it is, where there are several events */
+	struct hash_map ids;		     /* whose sample it is, where there are several events */
 	struct images *images;
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;

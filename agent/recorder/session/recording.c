@@ -29,7 +29,7 @@ static void release(struct session *s)
 		samples_destroy(s->samples[i]);
 		s->samples[i] = NULL;
 	}
-	event_ids_fini(&s->ids);
+	hash_map_fini(&s->ids);
 	free(s->rings.ring);
 	s->rings.ring = NULL;
 	s->rings.capacity = 0;

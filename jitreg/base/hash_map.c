@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/model/intern.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t place(const struct intern *i, uint64_t a, uint64_t b)
+static uint32_t place(const struct hash_map *i, uint64_t a, uint64_t b)
 {
 	uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15ull;
 
@@ -13,7 +13,7 @@ static uint32_t place(const struct intern *i, uint64_t a, uint64_t b)
 }
 
 /* The slot of a pair, or the free one where it belongs. */
-static struct intern_slot *slot_of(const struct intern *i, uint64_t a, uint64_t b)
+static struct hash_slot *slot_of(const struct hash_map *i, uint64_t a, uint64_t b)
 {
 	uint32_t at = place(i, a, b);
 
@@ -22,14 +22,14 @@ static struct intern_slot *slot_of(const struct intern *i, uint64_t a, uint64_t 
 	return &i->slot[at];
 }
 
-uint32_t intern_find(const struct intern *i, uint64_t a, uint64_t b)
+uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b)
 {
 	return i->capacity ? slot_of(i, a, b)->value : 0;
 }
 
-static bool grow(struct intern *i)
+static bool grow(struct hash_map *i)
 {
-	struct intern bigger = { .capacity = i->capacity ? 2 * i->capacity : 256, .nr = i->nr };
+	struct hash_map bigger = { .capacity = i->capacity ? 2 * i->capacity : 256, .nr = i->nr };
 
 	bigger.slot = calloc(bigger.capacity, sizeof(*bigger.slot));
 	if (!bigger.slot)
@@ -42,19 +42,19 @@ static bool grow(struct intern *i)
 	return true;
 }
 
-bool intern_set(struct intern *i, uint64_t a, uint64_t b, uint32_t value)
+bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value)
 {
-	struct intern_slot *slot;
+	struct hash_slot *slot;
 
 	if (2 * i->nr >= i->capacity && !grow(i))
 		return false;
 	slot = slot_of(i, a, b);
 	i->nr += slot->value == 0;
-	*slot = (struct intern_slot){ a, b, value };
+	*slot = (struct hash_slot){ a, b, value };
 	return true;
 }
 
-void intern_fini(struct intern *i)
+void hash_map_fini(struct hash_map *i)
 {
 	free(i->slot);
 	memset(i, 0, sizeof(*i));

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash table that grows, from a pair of numbers to a number: what indexes are made of.  Context: thread. */
+#ifndef TAILOR_HASH_MAP_H
+#define TAILOR_HASH_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hash_map {
+	struct hash_slot {
+		uint64_t a, b;
+		uint32_t value; /* 0: free */
+	} *slot;
+	uint32_t nr, capacity;
+};
+
+/* 0 when it is not there. */
+uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b);
+/* value: not 0.  A pair that is there already gets the new value.  false without memory. */
+bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value);
+void hash_map_fini(struct hash_map *i);
+
+#endif
