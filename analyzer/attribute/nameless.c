@@ -2,6 +2,7 @@
 #include "analyzer/attribute/nameless.h"
 
 #include "analyzer/unwind/eh_frame.h"
+#include "jitreg/base/grow.h"
 
 #include <stdlib.h>
 
@@ -22,15 +23,8 @@ static bool add_range(void *context, const struct eh_frame_fde *f)
 
 	if (!f->bytes)
 		return true; /* code that the linker left out */
-	if (i->nr == i->capacity) {
-		size_t capacity = i->capacity ? 2 * i->capacity : 256;
-		struct range *bigger = realloc(i->range, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		i->range = bigger;
-		i->capacity = capacity;
-	}
+	if (!GROW(i->range, i->nr, i->capacity))
+		return false;
 	i->range[i->nr++] = (struct range){ f->start, f->bytes };
 	return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/rows.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,15 +72,8 @@ void rows_fini(struct rows *r)
 
 static bool reserve(struct rows *r, uint32_t nr_rows)
 {
-	if (r->nr_ways == r->ways_capacity) {
-		uint32_t capacity = r->ways_capacity ? 2 * r->ways_capacity : 64;
-		struct parent_paths *bigger = realloc(r->ways, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		r->ways = bigger;
-		r->ways_capacity = capacity;
-	}
+	if (!GROW(r->ways, r->nr_ways, r->ways_capacity))
+		return false;
 	if (r->nr_rows + nr_rows > r->rows_capacity) {
 		uint32_t capacity = 2 * r->rows_capacity + nr_rows + 64;
 		struct expansion_row *bigger = realloc(r->row, capacity * sizeof(*bigger));

@@ -6,6 +6,8 @@
  */
 #include "analyzer/export/export.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,16 +95,9 @@ static uint32_t add_string(struct writing *w, const char *text)
 {
 	struct strings *s = &w->strings;
 
-	if (s->nr == s->capacity) {
-		uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
-		char **bigger = realloc(s->text, capacity * sizeof(*bigger));
-
-		if (!bigger) {
-			w->failed = true;
-			return 0;
-		}
-		s->text = bigger;
-		s->capacity = capacity;
+	if (!GROW(s->text, s->nr, s->capacity)) {
+		w->failed = true;
+		return 0;
 	}
 	s->text[s->nr] = strdup(text ? text : "");
 	w->failed |= !s->text[s->nr];

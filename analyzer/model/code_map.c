@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/model/code_map.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +13,8 @@ int code_map_add(struct code_map *m, uint64_t start, uint64_t end, uint64_t from
 		return 0;
 	if (m->nr_facts >= UINT32_MAX / 64) /* lists hold 32-bit indexes, 2 log n of them a fact */
 		return -ENOMEM;
-	if (m->nr_facts == m->capacity) {
-		size_t capacity = m->capacity ? 2 * m->capacity : 64;
-		struct code_fact *bigger = realloc(m->facts, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		m->facts = bigger;
-		m->capacity = capacity;
-	}
+	if (!GROW(m->facts, m->nr_facts, m->capacity))
+		return -ENOMEM;
 	m->facts[m->nr_facts++] = (struct code_fact){ start, end, from_ns, owner };
 	if (owner && !hash_map_set(&m->by_start, start, 0, (uint32_t)m->nr_facts))
 		return -ENOMEM;

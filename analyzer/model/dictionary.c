@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/model/dictionary.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,16 +174,9 @@ void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_leve
 
 void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
 {
-	if (d->nr_edges == d->edges_capacity) {
-		uint32_t capacity = d->edges_capacity ? 2 * d->edges_capacity : 16;
-		struct edge *bigger = realloc(d->edges, capacity * sizeof(*bigger));
-
-		if (!bigger) {
-			free(label);
-			return;
-		}
-		d->edges = bigger;
-		d->edges_capacity = capacity;
+	if (!GROW(d->edges, d->nr_edges, d->edges_capacity)) {
+		free(label);
+		return;
 	}
 	d->edges[d->nr_edges++] = (struct edge){ from, to, order, label };
 }

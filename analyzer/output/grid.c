@@ -2,6 +2,8 @@
 #include "analyzer/output/grid_internal.h"
 #include "jitreg/base/utf8.h"
 
+#include "jitreg/base/grow.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,16 +102,9 @@ void grid_row(struct grid *g)
 {
 	if (!g)
 		return;
-	if (g->nr_rows == g->capacity) {
-		size_t capacity = g->capacity ? 2 * g->capacity : 32;
-		struct row *bigger = realloc(g->row, capacity * sizeof(*bigger));
-
-		if (!bigger) {
-			g->failed = true;
-			return;
-		}
-		g->row = bigger;
-		g->capacity = capacity;
+	if (!GROW(g->row, g->nr_rows, g->capacity)) {
+		g->failed = true;
+		return;
 	}
 	g->row[g->nr_rows] = (struct row){ calloc((size_t)g->nr_columns + 1, sizeof(struct cell)), false, false };
 	if (g->row[g->nr_rows].cell)

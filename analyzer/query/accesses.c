@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/accesses.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,15 +52,8 @@ int accesses_take(void *context, const struct attribution *a, const struct table
 			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
 		if (s->thinning && !is_kept(&x, s->thinning))
 			continue;
-		if (s->nr == s->capacity) {
-			size_t capacity = s->capacity ? 2 * s->capacity : 1024;
-			struct access *bigger = realloc(s->list, capacity * sizeof(*bigger));
-
-			if (!bigger)
-				return -ENOMEM;
-			s->list = bigger;
-			s->capacity = capacity;
-		}
+		if (!GROW(s->list, s->nr, s->capacity))
+			return -ENOMEM;
 		s->list[s->nr++] = x;
 		if (s->nr >= most)
 			thin(s, most);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/calltree.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
@@ -31,16 +32,9 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 
 	if (i)
 		return i - 1;
-	if (t->nr == t->capacity) {
-		uint32_t capacity = t->capacity ? 2 * t->capacity : 256;
-		struct call *bigger = realloc(t->call, capacity * sizeof(*bigger));
-
-		if (!bigger) {
-			m->failed = true;
-			return parent;
-		}
-		t->call = bigger;
-		t->capacity = capacity;
+	if (!GROW(t->call, t->nr, t->capacity)) {
+		m->failed = true;
+		return parent;
 	}
 	t->call[t->nr] = (struct call){ .parent = parent, .key = key, .flags = flags,
 					.depth = t->nr ? t->call[parent].depth + 1 : 0 };

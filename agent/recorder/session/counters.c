@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +34,8 @@ static int add_ring(struct session *s, int fd, int cpu, size_t bytes)
 	if (ret)
 		return ret;
 
-	if (s->rings.nr == s->rings.capacity) {
-		size_t capacity = s->rings.capacity ? 2 * s->rings.capacity : 16;
-		struct ring *bigger = realloc(s->rings.ring, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		s->rings.ring = bigger;
-		s->rings.capacity = capacity;
-	}
+	if (!GROW(s->rings.ring, s->rings.nr, s->rings.capacity))
+		return -ENOMEM;
 	ret = ring_open(&s->rings.ring[s->rings.nr], fd, bytes, RING_BYTES_MIN);
 	if (ret == 0)
 		s->rings.ring[s->rings.nr++].cpu = cpu;
