@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tailor export --format NAME`: a trace for the viewers that people already use.  To add a format: export_<name>.c with a
+ * `tailor export --format NAME`: a trace for the viewers that people already use.  To add a format: <name>.c with a
  * struct exporter, and its name in EXPORTS.  Context: thread.
  */
 #ifndef TAILOR_EXPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The views of `tailor report --view NAME`.  To add one: write view_<name>.c with a struct view, and add it to VIEWS; help,
- * the golden tests and the list in README come from here.  Context: thread.
+ * The views of `tailor report --view NAME`.  To add one: write <name>.c with a struct view, and add it to VIEWS; help
+ * and the golden tests come from here.  Context: thread.
  */
 #ifndef TAILOR_VIEW_VIEW_H
 #define TAILOR_VIEW_VIEW_H
