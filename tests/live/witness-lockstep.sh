@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A program whose loop is as long as the sampling period, or a few times as long, gets shares within 2 points of its own count, of every
 # event that this machine has: in main threads, and in all threads with --scope thread.  What is left in the default scope, where counters
-# that threads and processes inherit keep the period that they were born with, is measured and shown.
+# that threads and processes inherit keep the period that they were born with, is measured and shown (LONG=1, as more events and loops).
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'PYTHON'
 import collections, csv, io, os, subprocess, sys
@@ -15,7 +15,13 @@ SHARE = 0.3
 WANTED = 4000  # samples a block, of the two parts
 # A clock's period: half as often as the kernel allows, which stops one for a tick that rings too often in the tick before.
 CLOCK_PERIOD = max(200000, 2 * 10**9 // allowed_rate(10000))
-EVENTS = [("task-clock", 1, 1, CLOCK_PERIOD), ("cpu-clock", 1, 0, CLOCK_PERIOD), ("cycles", 0, 0, 500000), ("instructions", 0, 1, 500000)]
+EVENTS = [("task-clock", 1, 1, CLOCK_PERIOD), ("cycles", 0, 0, 500000), ("instructions", 0, 1, 500000)]
+CASES = [("cpu", "main", 1), ("thread", "thread", 1)]
+INHERITED = []
+if os.environ.get("LONG"): # make check-long
+    EVENTS.insert(1, ("cpu-clock", 1, 0, CLOCK_PERIOD))
+    CASES += [("thread", "main", 1), ("cpu", "main", 2)]
+    INHERITED = ["thread", "process"]
 cycles = collections.defaultdict(lambda: 16000)
 
 def record(event, scope, where, times):
@@ -46,7 +52,7 @@ for event in EVENTS:
     if record(event, "cpu", "main", 1) is None:
         print(f"no {event[0]} here")
         continue
-    for scope, where, times in ("cpu", "main", 1), ("thread", "main", 1), ("thread", "thread", 1), ("cpu", "main", 2):
+    for scope, where, times in CASES:
         seen = []
         def block(_):
             # If periods vary, hundreds of them go through the loop, each from another place on: the share's standard deviation is below
@@ -60,7 +66,7 @@ for event in EVENTS:
         bad |= not decide(f"{event[0]}, --scope {scope}, {where}, a loop of {times} periods: shares within 2 points", block)
         print(f"FIGURE {event[0]}, --scope {scope}, {where} thread, {times} periods: " +
               ", ".join(f"{a:.1f} % ({b:.1f} counted, {p} periods)" for a, b, _, p in seen[:3]))
-    for where in "thread", "process":
+    for where in INHERITED:
         seen = [record(event, "cpu", where, 1) for _ in range(3)]
         print(f"FIGURE {event[0]}, --scope cpu, a new {where}: " +
               ", ".join(f"{a:.1f} % ({b:.1f} counted, {p} periods)" for a, b, _, p in seen))
