@@ -166,7 +166,8 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 	ret = decide(run, &s, p, place, &at, &f);
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks)
-		f.stack = sample_stack(&run->world, &s, p, sample_kernel_location(&run->world, s.mode, s.ip), &run->cut);
+		f.stack = sample_stack(&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location,
+				       &run->cut);
 	f.location = &run->locator.location[location];
 	f.code = s.mode == SAMPLE_MODE_USER && at.code ? at.code->number + 1 : 0;
 	if (o->addresses && !f.address && place && s.mode == SAMPLE_MODE_USER && s.has_registers)
