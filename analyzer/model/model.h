@@ -140,6 +140,7 @@ struct process {
 	struct process *parent;	 /* whose memory it has a copy of */
 	uint64_t forked_ns;
 	char *comm, *executable;
+	uint64_t executable_ns; /* when it was mapped; 0: somebody told it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
 	struct code_map told_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */

@@ -85,8 +85,11 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	c->map_start = c->address = start;
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
-	if (!*p->executable)
+	/* the first one by time: rings of processors are drained one after the other */
+	if (!*p->executable || r->time_ns < p->executable_ns) {
 		model_set_text(&p->executable, strdup(path));
+		p->executable_ns = r->time_ns;
+	}
 	code_map_add(&p->code, start, start + bytes, r->time_ns, c);
 }
 

@@ -118,6 +118,17 @@ static void an_address_is_used_again(void **state)
 	assert_int_equal(m->nr_code, 3);
 }
 
+/* A program that goes to another processor during its exec has its mappings in two rings, which are drained one after the other. */
+static void the_first_mapping_by_time_is_the_program(void **state)
+{
+	(void)state;
+	mapped(30, PARENT, CODE + 0x1000, "/lib/ld-linux-x86-64.so.2");
+	mapped(20, PARENT, CODE, "/bin/program");
+	mapped(40, PARENT, CODE + 0x2000, "/lib/libc.so.6");
+	read_model();
+	assert_string_equal(model_get_process(m, PARENT, 50)->executable, "/bin/program");
+}
+
 static void an_unload_without_a_length_ends_what_begins_there(void **state)
 {
 	(void)state;
@@ -227,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_address_is_used_again, begin, forget),
+		cmocka_unit_test_setup_teardown(the_first_mapping_by_time_is_the_program, begin, forget),
 		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
 		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),
 		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),
