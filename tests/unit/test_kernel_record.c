@@ -193,6 +193,26 @@ static void tasks_come_and_go(void **state)
 	}
 }
 
+static void times_of_another_clock_are_converted(void **state)
+{
+	static struct clock_pairs pairs;
+	struct bytes b = begin(PERF_RECORD_FORK, 0);
+	struct kernel_record r;
+	struct record_layout l;
+
+	(void)state;
+	for (uint32_t v = 30; v < 34; v++)
+		put32(&b, v);
+	put64(&b, 34000);
+	end(&b);
+	clock_pairs_add(&pairs, 30000, 5030000);
+	assert_int_equal(record_layout(&attr, &l), 0);
+	l.clock = &pairs;
+	assert_int_equal(kernel_record(&l, (const void *)b.b, &r), 0);
+	assert_int_equal(r.task.time_ns, 5034000);
+	assert_int_equal(r.id.time_ns, 5072000);
+}
+
 static void losses_are_counted_where_they_stand(void **state)
 {
 	struct bytes lost = begin(PERF_RECORD_LOST, 0), samples = begin(PERF_RECORD_LOST_SAMPLES, 0);
@@ -252,6 +272,7 @@ int main(void)
 		cmocka_unit_test(mappings_without_protection_are_code_or_data),
 		cmocka_unit_test(texts_end_before_the_id),
 		cmocka_unit_test(tasks_come_and_go),
+		cmocka_unit_test(times_of_another_clock_are_converted),
 		cmocka_unit_test(losses_are_counted_where_they_stand),
 		cmocka_unit_test(symbols_and_switches),
 		cmocka_unit_test(other_records_are_none_of_these),

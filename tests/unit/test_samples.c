@@ -136,6 +136,24 @@ static void samples_come_back_from_the_trace_as_they_were(void **state)
 	unlink(path);
 }
 
+static void times_of_another_clock_are_converted(void **state)
+{
+	static struct clock_pairs pairs;
+	struct sample_seen seen;
+	struct samples *s;
+	uint64_t buffer[64];
+
+	(void)state;
+	assert_int_equal(samples_create(0, &attr, &s), 0);
+	samples_convert_times(s, &pairs);
+	clock_pairs_add(&pairs, 1000000000000, 3000000000000);
+	for (uint64_t i = 0; i < 10; i++) {
+		assert_int_equal(samples_add(s, make(i, buffer), &seen), 0);
+		assert_int_equal(seen.time_ns, 3000000000000 + i * 99991);
+	}
+	samples_destroy(s);
+}
+
 /* Sample i with i % 4 callers behind the marks that the kernel sets, as it would write it. */
 static struct perf_event_header *make_chain(uint64_t i, uint64_t buffer[64])
 {
@@ -433,6 +451,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_come_back_from_the_trace_as_they_were),
+		cmocka_unit_test(times_of_another_clock_are_converted),
 		cmocka_unit_test(call_chains_come_back_as_return_addresses),
 		cmocka_unit_test(chains_of_the_kernel_stand_by_themselves),
 		cmocka_unit_test(samples_refuse_chains_longer_than_their_record),

@@ -76,6 +76,7 @@ int kernel_record(const struct record_layout *l, const struct perf_event_header 
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		memcpy(&out->task, h, sizeof(out->task));
+		out->task.time_ns = record_time(l, out->task.time_ns);
 		break;
 	case PERF_RECORD_LOST: /* id, lost */
 		memcpy(&out->lost, (const char *)h + 16, sizeof(out->lost));

@@ -29,6 +29,11 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
 	return 0;
 }
 
+uint64_t record_time(const struct record_layout *l, uint64_t time_ns)
+{
+	return l->clock ? clock_pairs_convert(l->clock, time_ns) : time_ns;
+}
+
 /* A place in a record.  Once something was not there (bad), nothing that follows is. */
 struct place {
 	const uint64_t *at, *end;
@@ -143,7 +148,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 		s->tid = (uint32_t)(w >> 32);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		s->time_ns = word(&p);
+		s->time_ns = record_time(l, word(&p));
 	if (type & PERF_SAMPLE_ADDR)
 		s->address = word(&p);
 	if (type & PERF_SAMPLE_ID)
@@ -206,7 +211,7 @@ int record_id(const struct record_layout *l, const struct perf_event_header *h, 
 		out->tid = (uint32_t)(w >> 32);
 	}
 	if (l->sample_type & PERF_SAMPLE_TIME)
-		out->time_ns = *at++;
+		out->time_ns = record_time(l, *at++);
 	if (l->sample_type & PERF_SAMPLE_ID)
 		out->id = *at++;
 	if (l->sample_type & PERF_SAMPLE_STREAM_ID)

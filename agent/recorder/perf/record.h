@@ -7,15 +7,18 @@
 #ifndef TAILOR_RECORD_H
 #define TAILOR_RECORD_H
 
+#include "agent/recorder/perf/clock_pairs.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What of an attr decides the layout. */
+/* What of an attr decides the layout, and what its times mean. */
 struct record_layout {
 	uint64_t sample_type, read_format, branch_sample_type;
 	unsigned nr_user, nr_interrupted; /* registers */
 	unsigned id_bytes; /* of what stands behind every record but a sample (attr.sample_id_all) */
+	const struct clock_pairs *clock; /* times are converted by it; NULL (as record_layout() has it): they stay */
 };
 
 /* What a sample says; what its event does not ask for is 0. */
@@ -42,6 +45,8 @@ struct record_id {
 	uint32_t pid, tid, cpu;
 };
 
+/* What a record of such a layout means by a time. */
+uint64_t record_time(const struct record_layout *l, uint64_t time_ns);
 /* 0, or -EINVAL: the attr asks for something that we do not know how to step over. */
 int record_layout(const struct perf_event_attr *attr, struct record_layout *out);
 /* 0, or -EBADMSG for a record that ends before it should, and *out is not to be used. */

@@ -76,6 +76,11 @@ void samples_keep(struct samples *s, uint64_t registers)
 		s->kept = s->registers & registers;
 }
 
+void samples_convert_times(struct samples *s, const struct clock_pairs *pairs)
+{
+	s->layout.clock = pairs;
+}
+
 bool samples_full(const struct samples *s)
 {
 	return s->nr == NR_MAX || (s->stacks && stack_delta_full(s->stacks)) ||

@@ -6,6 +6,7 @@
 #ifndef TAILOR_SAMPLES_H
 #define TAILOR_SAMPLES_H
 
+#include "agent/recorder/perf/clock_pairs.h"
 #include "agent/recorder/perf/event.h"
 #include "jitreg/trace/writer.h"
 
@@ -26,6 +27,8 @@ struct sample_seen {
 
 int samples_create(uint32_t event_index, const struct perf_event_attr *attr, struct samples **out);
 void samples_destroy(struct samples *s);
+/* Their times are of another clock, which these pairs convert; they live as long as s. */
+void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 
 /* From the next flush on, write only these of the registers; the caller knows that nobody will ask for the others. */
 void samples_keep(struct samples *s, uint64_t registers);
