@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What only a machine's own counters can show.  hardware.py BUILD rungs|faults|misses|branches|spacing
+"""What only a machine's own counters can show.  hardware.py BUILD rungs|faults|misses|branches|spacing|batches
 
 rungs     every way to sample that this machine allows, on the engine's q1, q3 and q6: how many samples, how many of them on operators
 faults    samples of page faults point at instructions that access memory, at the address that their registers give (this needs no
@@ -7,6 +7,7 @@ faults    samples of page faults point at instructions that access memory, at th
 misses    samples of load misses point at loads, at that address (Tailored Profiling, EuroSys 2021, section 6.3)
 branches  samples of branch misses point at branches or at the compare before one (the same section)
 spacing   how far samples of a fixed period are from it in time (the same section), and that twice the period is twice as far
+batches   samples that Intel's processors collect many at a time (PEBS in batches) have times within the recording, and operators
 
 Exit 0: passed; 1: failed; 77: this machine has nothing of it.  Lines that begin with FIGURE are shown by tests/run.sh.
 """
@@ -28,6 +29,7 @@ DEVICES = "/sys/bus/event_source/devices"
 QUERIES = ["q1", "q3", "q6"]
 OPERATORS_LEAST = 0.98
 REGISTERS = ("ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 r9 r10 r11 r12 r13 r14 r15").split()
+LEEWAY_NS = 1000000
 SAMPLES_LEAST = 100  # of what is judged
 CHUNK, NOPS = 32, 16  # bytes of code that are disassembled at an address; what keeps the next one apart
 
@@ -309,6 +311,25 @@ def rungs(directory):
     return bad
 
 
+def batches(directory):
+    """Their times are perf's own clock's, which the recorder converts: between those that it reads itself, and in the run phase."""
+    trace, options, bad = os.path.join(directory, "t.tlr"), ["-e", "cycles:u", "--stack", "0"], 0
+    try:
+        record(trace, options, QUERIES[0], ("--seconds", "0.1"))
+    except Refused as refused:
+        skip(f"cycles cannot be sampled here: {refused}")
+    records = list(dump(trace))
+    if not any("PEBS in batches" in r["fields"]["sentence"] for r in records if r.get("record") == "NOTICE"):
+        skip("this machine has no PEBS, or the kernel does not say how its clock comes from the processor's")
+    begin, end = (next(r["time_ns"] for r in records if r.get("record") == which) for which in ("HEADER", "END"))
+    times = [r["time_ns"] for r in records if "sample" in r or r.get("record") in ("FORK", "EXIT")]
+    early, late = sum(t < begin - LEEWAY_NS for t in times), sum(t > end + LEEWAY_NS for t in times)
+    figure(f"batches: {len(times)} times, {early} before the recording, {late} behind it")
+    for query in QUERIES:
+        bad += not rung(trace, "in batches", options, query)
+    return bad + early + late
+
+
 def elsewhere(samples, at_right_kind):
     """Samples at instructions of another kind; those whose address can be computed from registers; of these, those that differ."""
     wrong, compared, differ = [], 0, []
@@ -483,6 +504,6 @@ def spacing(directory):
     return bad
 
 
-CHECKS = {"rungs": rungs, "faults": faults, "misses": misses, "branches": branches, "spacing": spacing}
+CHECKS = {"rungs": rungs, "faults": faults, "misses": misses, "branches": branches, "spacing": spacing, "batches": batches}
 with tempfile.TemporaryDirectory() as top:
     sys.exit(1 if CHECKS[WHAT](top) else 0)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -98,12 +99,12 @@ long syscall(long number, ...)
 
 /* ------------------------------------------------------------------------------------------------------------- recorded */
 
-static const struct event_pmu skx = { EVENT_VENDOR_INTEL, 6, 0x55, true, 3, false, false };
-static const struct event_pmu adl = { EVENT_VENDOR_INTEL, 6, 0x97, true, 3, false, true };
-static const struct event_pmu old_intel = { EVENT_VENDOR_INTEL, 6, 0x2d, true, 1, false, false };
-static const struct event_pmu gnr = { EVENT_VENDOR_INTEL, 6, 0xad, true, 3, false, false };
-static const struct event_pmu zen4 = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, true, false };
-static const struct event_pmu virtual_zen = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, false, false };
+static const struct event_pmu skx = { EVENT_VENDOR_INTEL, 6, 0x55, true, 3, false, false, false };
+static const struct event_pmu adl = { EVENT_VENDOR_INTEL, 6, 0x97, true, 3, false, true, false };
+static const struct event_pmu old_intel = { EVENT_VENDOR_INTEL, 6, 0x2d, true, 1, false, false, false };
+static const struct event_pmu gnr = { EVENT_VENDOR_INTEL, 6, 0xad, true, 3, false, false, false };
+static const struct event_pmu zen4 = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, true, false, false };
+static const struct event_pmu virtual_zen = { EVENT_VENDOR_AMD, 0x19, 0x11, true, 0, false, false, false };
 
 static char said[4096];
 static struct events had;
@@ -274,6 +275,65 @@ static void older_kernels_are_asked_for_less(void **state)
 	assert_string_equal(said, "");
 }
 
+/* Of what users write, what samples are to have, and the machine, which allow the processor to collect samples. */
+static void samples_come_in_batches_where_the_processor_can_write_them_alone(void **state)
+{
+	static const struct {
+		const char *list;
+		struct event_options with;
+		bool batched;
+	} wanted[] = {
+		{ "INST_RETIRED:PREC_DIST:u@1000003", { 0 }, true },
+		{ "cycles:u", { .rate = 1000 }, true }, /* whose rate is a period */
+		{ "MEM_INST_RETIRED:ALL_LOADS:u@100003", { 0 }, true },
+		{ "INST_RETIRED:PREC_DIST:u@1000003,MEM_INST_RETIRED:ALL_LOADS:u@100003", { 0 }, true },
+		{ "INST_RETIRED:PREC_DIST:u@1000003", { .registers = 0xff0fff }, false }, /* segments are not there */
+		{ "INST_RETIRED:PREC_DIST:u@1000003", { .registers = EVENT_REGISTERS_NONE }, true },
+		{ "INST_RETIRED:PREC_DIST:u@1000003", { .stack_bytes = 2048 }, false },
+		{ "INST_RETIRED:PREC_DIST:u@1000003", { .frame_pointers = true }, false },
+		{ "INST_RETIRED:PREC_DIST:u", { .rate = 1000 }, false }, /* the kernel holds this rate */
+		{ "INST_RETIRED:PREC_DIST@1000003", { 0 }, false },	 /* in the kernel: registers, and its chain */
+		{ "INST_RETIRED:PREC_DIST:u:precise=0@1000003", { 0 }, false },
+		{ "INST_RETIRED:PREC_DIST:u@1000003,page-faults:u", { .rate = 1000 }, false }, /* a ring has one clock */
+		{ "task-clock:u@1000000", { 0 }, false },
+	};
+
+	(void)state;
+	kernel.max_precise = 3;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		for (int says = 0; says < 2; says++) { /* the kernel how its clock comes from the processor's */
+			struct event_pmu pmu = skx;
+			struct event_options o = wanted[i].with;
+
+			pmu.perf_clock = says;
+			o.name = wanted[i].list;
+			assert_int_equal(events_choose_on(&pmu, &o, &had, told, NULL, &diag), 0);
+			if (events_are_batched(&had) != (wanted[i].batched && says))
+				fail_msg("%s, wanted[%zu]: expected %s", o.name, i, wanted[i].batched && says ? "batches" : "none");
+			for (int e = 0; e < had.nr; e++) {
+				assert_int_equal(had.event[e].attr.use_clockid, !events_are_batched(&had));
+				assert_int_equal(had.event[e].attr.clockid, events_are_batched(&had) ? 0 : CLOCK_MONOTONIC);
+			}
+		}
+	assert_int_equal(choose(&skx, "INST_RETIRED:PREC_DIST:u@1000003"), 0);
+	assert_int_equal(had.event[0].attr.config, 0x1c0);
+	assert_int_equal(had.event[0].attr.precise_ip, 3);
+	assert_int_equal(had.event[0].attr.sample_period, 1000003);
+	/* what the kernel took away decides, not what was asked for */
+	kernel.paranoid = true;
+	{
+		struct event_pmu pmu = skx;
+		struct event_options o = { .name = "auto", .rate = 100 };
+
+		pmu.perf_clock = true;
+		assert_int_equal(events_choose_on(&pmu, &o, &had, told, NULL, &diag), 0);
+		assert_int_equal(had.nr, 2);
+		assert_true(events_are_batched(&had));
+		pmu.vendor = EVENT_VENDOR_OTHER;
+		assert_false(event_fits_batches(&had.event[0].attr, &pmu));
+	}
+}
+
 static void load_latencies_go_without_their_source_where_that_needs_a_leader(void **state)
 {
 	(void)state;
@@ -329,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup(ibs_samples_cycles_with_addresses, a_kernel),
 		cmocka_unit_test_setup(what_is_given_up_is_said_once, a_kernel),
 		cmocka_unit_test_setup(older_kernels_are_asked_for_less, a_kernel),
+		cmocka_unit_test_setup(samples_come_in_batches_where_the_processor_can_write_them_alone, a_kernel),
 		cmocka_unit_test_setup(load_latencies_go_without_their_source_where_that_needs_a_leader, a_kernel),
 		cmocka_unit_test_setup(cores_of_two_kinds_are_not_passed_over_in_silence, a_kernel),
 		cmocka_unit_test_setup(a_list_is_had_as_a_whole_or_not_at_all, a_kernel),

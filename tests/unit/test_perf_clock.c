@@ -201,7 +201,7 @@ static void pairs_that_are_read_convert_real_records(void **state)
 
 	(void)state;
 	if (!perf_clock_read(&clock)) {
-		print_message("skipped, because the kernel does not say how its clock comes from the processor's counter (cap_user_time)\n");
+		print_message("skipped, because the kernel does not say how its clock comes from the counter (cap_user_time)\n");
 		skip();
 	}
 	if (!open_clock(false, &ring, &own))

@@ -125,6 +125,21 @@ static void try_precise(struct doctor *d, unsigned level, unsigned best)
 	}
 }
 
+/* PEBS without an interrupt for each sample: as far as can be said without recording. */
+static void try_batches(struct doctor *d, const struct event_pmu *pmu)
+{
+	if (pmu->vendor != EVENT_VENDOR_INTEL)
+		return;
+	if (!pmu->max_precise)
+		doctor_add(d, "sampling", "samples in batches", DOCTOR_NO, "there is no PEBS");
+	else if (!pmu->perf_clock)
+		doctor_add(d, "sampling", "samples in batches", DOCTOR_NO, "the kernel does not say how its clock comes from the "
+			   "processor's (cap_user_time), so each sample is an interrupt");
+	else
+		doctor_add(d, "sampling", "samples in batches", DOCTOR_YES, "of precise events of user code with a period and without "
+			   "stacks (NAME:u@PERIOD with --stack 0)");
+}
+
 static void try_counter(struct doctor *d, const char *name, uint32_t type, uint64_t config, const char *good)
 {
 	struct perf_event_attr a = attr_of(type, config);
@@ -255,6 +270,7 @@ void doctor_try_sampling(struct doctor *d)
 	event_pmu_read(&pmu);
 	for (unsigned level = 3; level >= 1; level--)
 		try_precise(d, level, pmu.max_precise);
+	try_batches(d, &pmu);
 	try_counter(d, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "user code and the kernel's");
 	try_counter(d, "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, "user code and the kernel's");
 	try_signals(d);

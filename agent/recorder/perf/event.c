@@ -300,6 +300,22 @@ static int choose_best(const struct ladder *l, struct events *out)
 	return out->nr > before ? 0 : ret;
 }
 
+/* Records of several events go into one ring, and the kernel lets no ring have two clocks. */
+static void use_batches(const struct event_pmu *pmu, struct events *events)
+{
+	bool all = pmu->perf_clock;
+
+	for (int i = 0; i < events->nr; i++)
+		all &= event_fits_batches(&events->event[i].attr, pmu);
+	for (int i = 0; i < events->nr && all; i++)
+		events->event[i].attr.use_clockid = events->event[i].attr.clockid = 0;
+}
+
+bool events_are_batched(const struct events *events)
+{
+	return !events->event[0].attr.use_clockid;
+}
+
 int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
 		     void *context, struct diag *d)
 {
@@ -320,6 +336,7 @@ int events_choose_on(const struct event_pmu *pmu, const struct event_options *o,
 			events.nr += ret == 0;
 		}
 	}
+	use_batches(pmu, &events);
 	if (ret == 0)
 		*out = events;
 	return ret;

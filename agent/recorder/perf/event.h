@@ -66,6 +66,7 @@ struct event_pmu {
 	unsigned max_precise;	/* the highest precise_ip */
 	bool ibs;		/* AMD: precise cycles are sampled by IBS */
 	bool hybrid;		/* Intel: cores of two kinds, each with a PMU of its own */
+	bool perf_clock;	/* perf_clock_read() knows how perf's own clock comes from the processor's counter */
 };
 
 struct event {
@@ -116,6 +117,14 @@ int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
 bool event_is_hardware(const struct perf_event_attr *attr);
 /* The kernel's clocks of tasks and processors. */
 bool event_is_clock(const struct perf_event_attr *attr);
+
+/*
+ * Intel's processors collect samples of such an event themselves, many before they interrupt the kernel (large PEBS), if it has
+ * perf's own clock: use_clockid aside.
+ */
+bool event_fits_batches(const struct perf_event_attr *attr, const struct event_pmu *pmu);
+/* Do records of these have perf's own clock, so that samples come in batches?  All events of a ring have one clock. */
+bool events_are_batched(const struct events *events);
 
 /* perf_event_open(2). */
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);

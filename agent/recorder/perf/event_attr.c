@@ -24,6 +24,13 @@
 #endif
 #define REGISTER_AX 1u
 
+/* What a PEBS record says without the kernel's help, and of registers (arch/x86/events/perf_event.h: LARGE_PEBS_FLAGS, PEBS_GP_REGS). */
+#define BATCHED                                                                                                               \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |         \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |    \
+	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_REGS_INTR)
+#define BATCHED_REGISTERS 0xff03ffull /* no segments */
+
 bool event_is_clock(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE &&
@@ -63,6 +70,14 @@ static bool has_data(const struct perf_event_attr *a, const struct event_pmu *pm
 		return true;
 	return pmu->vendor == EVENT_VENDOR_INTEL && a->type != PERF_TYPE_HARDWARE &&
 	       (select == 0xcd || (select >= 0xd0 && select <= 0xd4));
+}
+
+bool event_fits_batches(const struct perf_event_attr *a, const struct event_pmu *pmu)
+{
+	if (pmu->vendor != EVENT_VENDOR_INTEL || !event_is_hardware(a) || !a->precise_ip || a->freq || a->sample_type & ~(uint64_t)BATCHED)
+		return false;
+	/* the kernel's registers are never the user's */
+	return !a->sample_regs_user || (a->exclude_kernel && !(a->sample_regs_user & ~BATCHED_REGISTERS));
 }
 
 static void choose_content(struct perf_event_attr *a, const struct event_options *o, const struct event_pmu *pmu)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which processor this is, and how well it can sample: /proc/cpuinfo and sysfs. */
 #include "agent/recorder/perf/event.h"
+#include "agent/recorder/perf/perf_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static void read_processor(struct event_pmu *p)
 
 void event_pmu_read(struct event_pmu *out)
 {
+	struct perf_clock clock;
 	static const char *const pmus[] = { "cpu", "cpu_core", "armv8_pmuv3", "armv8_pmuv3_0" };
 	char path[128];
 
@@ -66,6 +68,7 @@ void event_pmu_read(struct event_pmu *out)
 		}
 		break;
 	}
+	out->perf_clock = out->vendor == EVENT_VENDOR_INTEL && out->max_precise && perf_clock_read(&clock);
 	out->ibs = access(DEVICES "/ibs_op", F_OK) == 0;
 	out->hybrid = access(DEVICES "/cpu_core", F_OK) == 0 && access(DEVICES "/cpu_atom", F_OK) == 0;
 }

@@ -14,6 +14,7 @@
 #include "agent/recorder/images/task_events.h"
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/perf/event_ids.h"
+#include "agent/recorder/perf/perf_clock.h"
 #include "agent/recorder/perf/record.h"
 #include "agent/recorder/perf/ring.h"
 #include "agent/recorder/perf/samples.h"
@@ -63,6 +64,13 @@ struct rings {
 	uint32_t nr, capacity;
 	size_t nr_polled; /* of them, by the last poll(2) */
 	size_t budget;
+};
+
+/* rings.c: perf's own clock, where the records have its times (events_are_batched()). */
+struct ring_clock {
+	bool used;
+	struct perf_clock perf;
+	struct clock_pairs pairs;
 };
 
 /* attach.c: events beside the rings' own. */
@@ -131,6 +139,7 @@ struct session {
 	struct gdb_jit_poll *outside; /* NULL: all processes speak for themselves */
 	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct rings rings;
+	struct ring_clock clock;
 	struct attached_events attached;
 	struct signal_events signal_events;
 	struct guests guests;
@@ -263,6 +272,8 @@ void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t 
 void session_close_attached(struct session *s);
 
 /* ---- rings.c */
+/* Whose times records have, once the events and what takes their samples are there, and before they are opened. */
+void session_begin_clock(struct session *s);
 void session_drain_ring(struct session *s, struct ring *r);
 /* v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns its weight. */
 uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct vary *v);

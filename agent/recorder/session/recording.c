@@ -36,6 +36,9 @@ static void release(struct session *s)
 	s->paused = s->told.uncounted = s->told.descriptors = s->told.version = s->told.storm = false;
 }
 
+static const char batches[] = "the processor may collect samples itself, many before it interrupts the kernel (PEBS in batches), because "
+			      "they are of user code alone, with a fixed period and without stacks or call chains";
+
 int session_begin_recording(struct session *s, struct diag *d)
 {
 	const struct session_options *o = &s->options;
@@ -57,10 +60,12 @@ int session_begin_recording(struct session *s, struct diag *d)
 		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
-		if (ret)
+		if (ret) {
 			diag_fail(d, -ret, "no memory for samples");
-		else
+		} else {
 			session_keep_registers(s);
+			session_begin_clock(s);
+		}
 	}
 	/* last, because it replaces an older trace */
 	if (ret == 0)
@@ -74,6 +79,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 		session_write_event(s, i);
 	for (int i = 0; i < s->ladder.nr; i++)
 		session_notice(s, "ladder", "%s", s->ladder.rung[i]);
+	if (s->clock.used)
+		session_note(s, "ladder", batches, strlen(batches));
 	if (*shorter) /* who looks at stacks reads it; who runs a program has asked for none */
 		session_note(s, "ladder", shorter, strlen(shorter));
 	trace_writer_flush_all(s->writer); /* who reads the file finds these first */

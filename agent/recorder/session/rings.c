@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 struct ring_context {
 	struct session *session;
 	struct ring *ring;
+	bool has_pair; /* of both clocks, later than all that is there */
 };
 
 void session_flush_samples(struct session *s)
@@ -104,6 +106,26 @@ static void on_switch(struct session *s, const struct perf_event_header *h, cons
 		session_take_sample(s, (uint32_t)s->events.nr, &sample.header, NULL);
 }
 
+void session_begin_clock(struct session *s)
+{
+	struct ring_clock *c = &s->clock;
+
+	*c = (struct ring_clock){ .used = s->sampler < WIRE_SAMPLER_SIGNAL && events_are_batched(&s->events) };
+	if (c->used && !perf_clock_read(&c->perf)) { /* it could be, a moment ago */
+		c->used = false;
+		for (int i = 0; i < s->events.nr; i++) {
+			s->events.event[i].attr.use_clockid = 1;
+			s->events.event[i].attr.clockid = CLOCK_MONOTONIC;
+		}
+	}
+	if (!c->used)
+		return;
+	perf_clock_pair(&c->perf, &c->pairs);
+	s->layout.clock = &c->pairs;
+	for (int i = 0; i < s->events.nr; i++)
+		samples_convert_times(s->samples[i], &c->pairs);
+}
+
 static void on_record(void *context, const struct perf_event_header *h)
 {
 	struct ring_context *c = context;
@@ -111,6 +133,10 @@ static void on_record(void *context, const struct perf_event_header *h)
 	struct kernel_record r;
 	int ret;
 
+	if (s->clock.used && !c->has_pair) {
+		perf_clock_pair(&s->clock.perf, &s->clock.pairs);
+		c->has_pair = true;
+	}
 	if (h->type == PERF_RECORD_SAMPLE) {
 		on_sample(c, h);
 		return;
@@ -146,7 +172,7 @@ static void on_record(void *context, const struct perf_event_header *h)
 
 void session_drain_ring(struct session *s, struct ring *r)
 {
-	struct ring_context c = { s, r };
+	struct ring_context c = { s, r, false };
 
 	s->losses.total[LOSS_RING_BAD] += (uint64_t)ring_drain(r, on_record, &c);
 }
