@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Memory does not grow with a trace: four times as many samples in the same code take at most 4 MiB more, for the plan and for views
 # that keep sums only (8 MiB where sums are kept per stretch of time: there are at most so many, and more samples fill more of them).
+# One thread decodes: with more of them, how many blocks are in memory at a time depends on who gets a processor when.
 set -u
 B=$1
 [ -e "$B/bench/synthetic" ] || { echo "skipped, because $B/bench/synthetic has not been built (make table)"; exit 77; }
@@ -17,7 +18,7 @@ def peak_mib(name, *arguments):
     pid = os.fork()
     if pid == 0:
         os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
-        os.execv(tailor, [tailor, "report", *arguments, f"{dir}/{name}.tlr"])
+        os.execv(tailor, [tailor, "report", "--threads", "1", *arguments, f"{dir}/{name}.tlr"])
     _, status, usage = os.wait4(pid, 0)
     if status:
         sys.exit(f"tailor report {' '.join(arguments)} {name}.tlr: expected exit status 0, got {status}")
