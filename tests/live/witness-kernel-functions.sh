@@ -123,8 +123,9 @@ def check_views(ours):
     if kernel != dict(ours):
         fail(f"--view functions: expected those of the kernel in --samples, got others: {set(kernel.items()) ^ set(ours.items())}")
     for view in [], ["--view", "functions"], ["--view", "tree"], ["--view", "callees"], ["--view", "callers"]:
-        if top not in tailor("report", *view, TRACE):
-            fail(f"report {' '.join(view)}: expected {top}, got {tailor('report', *view, TRACE)[:800]}")
+        text = tailor("report", *view, "--top", "0", TRACE) # a function that all kinds of code call is in no table's first rows
+        if top not in text:
+            fail(f"report {' '.join(view)}: expected {top}, got {text[:800]}")
     if top not in tailor("report", "--json", TRACE):
         fail(f"report --json: expected {top}")
     for form in "folded", "flamegraph", "speedscope", "pprof", "perfetto", "firefox", "csv", "json":
