@@ -17,7 +17,8 @@ static const struct argp_option options[] = {
 	  "a PMU's fields (cpu/event=0xc2/); modifiers: u or k (count user or kernel only), p to ppp (so precise or not at all); "
 	  "period: one sample every so many events, k M G (auto)", 0 },
 	{ "rate", 'r', "N", 0, "samples per second and CPU, of events that have no period of their own (10000)", 0 },
-	{ "period", KEY_PERIOD, "N", 0, "one sample every N events (or ns of a clock) on average, instead of a rate; periods vary by a sixteenth", 0 },
+	{ "period", KEY_PERIOD, "N", 0,
+	  "one sample every N events (or ns of a clock) on average, instead of a rate; periods vary by a sixteenth", 0 },
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
 	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,
 	  "who takes the samples: the kernel where it may (auto), a signal handler in the host at each overflow of the event (it can "
