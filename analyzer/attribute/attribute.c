@@ -121,7 +121,7 @@ uint64_t attribute_first_ns(struct trace_reader *t)
 	return first == UINT64_MAX ? 0 : first;
 }
 
-void attribution_destroy(struct attribution *a)
+void attribution_fini(struct attribution *a)
 {
 	for (uint32_t i = 0; i < a->nr_functions; i++)
 		free(a->function[i].name);
@@ -133,5 +133,10 @@ void attribution_destroy(struct attribution *a)
 	free(a->function);
 	free(a->line);
 	free(a->image);
+}
+
+void attribution_destroy(struct attribution *a)
+{
+	attribution_fini(a);
 	free(a);
 }

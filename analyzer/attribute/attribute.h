@@ -116,5 +116,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 /* Time of the earliest sample of a trace; 0 without samples. */
 uint64_t attribute_first_ns(struct trace_reader *t);
 void attribution_destroy(struct attribution *a);
+/* What it holds, and not itself. */
+void attribution_fini(struct attribution *a);
 
 #endif

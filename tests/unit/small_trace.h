@@ -275,20 +275,9 @@ static inline void small_world_init(struct small_world *w, struct model *m)
 
 static inline void small_world_fini(struct small_world *w)
 {
-	struct attribution *a = &w->a;
-
 	unwinder_destroy(w->world.unwinder);
 	locator_fini(&w->locator);
-	for (uint32_t i = 0; i < a->nr_functions; i++)
-		free(a->function[i].name);
-	for (uint32_t i = 0; i < a->nr_lines; i++)
-		free(a->line[i].file);
-	for (uint32_t i = 0; i < a->nr_images; i++)
-		free(a->image[i].path);
-	stacks_fini(&a->stacks);
-	free(a->function);
-	free(a->line);
-	free(a->image);
+	attribution_fini(&w->a);
 }
 
 #endif

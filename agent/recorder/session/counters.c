@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
@@ -46,19 +47,14 @@ static int add_ring(struct session *s, int fd, int cpu, size_t bytes)
 static size_t rings_budget(void)
 {
 	size_t budget = RINGS_BYTES;
-	unsigned long long kib = 516; /* the kernel's default */
+	long long of_cpu = 516; /* the kernel's default */
+	unsigned long long kib;
 	struct rlimit r;
-	FILE *f;
 
 	if (geteuid() == 0)
 		return budget;
-	f = fopen(MLOCK_FILE, "re");
-	if (f) {
-		if (fscanf(f, "%llu", &kib) != 1)
-			kib = 0;
-		fclose(f);
-	}
-	kib *= (unsigned long long)sysconf(_SC_NPROCESSORS_ONLN);
+	proc_number(MLOCK_FILE, &of_cpu);
+	kib = (unsigned long long)of_cpu * (unsigned long long)sysconf(_SC_NPROCESSORS_ONLN);
 	if (getrlimit(RLIMIT_MEMLOCK, &r) == 0)
 		kib += r.rlim_cur / 1024;
 	return kib < budget / 1024 ? (size_t)kib * 1024 : budget;
