@@ -8,7 +8,7 @@ for target in "$1"/fuzz/fuzz_*; do
 	name=$(basename "$target")
 	# a hostile length may ask for more than there is: that must fail, not kill
 	ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1000:${ASAN_OPTIONS:-} timeout 1200 \
-		"$target" "tests/fuzz/corpus/${name#fuzz_}" "${FUZZ_ROUNDS:-3000}" >"$1/fuzz/$name.log" 2>&1
+		"$target" "tests/fuzz/corpus/${name#fuzz_}" "${FUZZ_ROUNDS:-2000}" >"$1/fuzz/$name.log" 2>&1
 	status=$?
 	if [ $status = 0 ]; then
 		echo "FIGURE $name: $(tail -n 1 "$1/fuzz/$name.log")"
