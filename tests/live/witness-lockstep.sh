@@ -5,30 +5,31 @@
 # that threads and processes inherit keep the period that they were born with, is measured and shown (LONG=1, as more events and loops).
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'PYTHON'
-import collections, csv, io, os, subprocess, sys
+import collections, csv, io, itertools, os, subprocess, sys
 sys.path.insert(0, "tests")
 from evidence import allowed_rate, decide
 
 B, DIR = sys.argv[1:]
 TRACE, HOST = f"{DIR}/t.tlr", f"{B}/hosts/lockstep"
-SHARE = 0.3
 WANTED = 4000  # samples a block, of the two parts
 # A clock's period: half as often as the kernel allows, which stops one for a tick that rings too often in the tick before.
 CLOCK_PERIOD = max(200000, 2 * 10**9 // allowed_rate(10000))
 EVENTS = [("task-clock", 1, 1, CLOCK_PERIOD), ("cycles", 0, 0, 500000), ("instructions", 0, 1, 500000)]
-CASES = [("cpu", "main", 1), ("thread", "thread", 1)]
+PROGRAMS = [(1, 0.3)]  # periods that the loop is long, share of its first part
+CASES = [("cpu", "main"), ("thread", "thread")]
 INHERITED = []
 if os.environ.get("LONG"): # make check-long
     EVENTS.insert(1, ("cpu-clock", 1, 0, CLOCK_PERIOD))
-    CASES += [("thread", "main", 1), ("cpu", "main", 2)]
+    PROGRAMS = [(periods, share) for periods in (0.5, 1, 1.5, 2, 3) for share in (0.1, 0.3, 0.5, 0.7)]
+    CASES.append(("thread", "main"))
     INHERITED = ["thread", "process"]
 cycles = collections.defaultdict(lambda: 16000)
 
-def record(event, scope, where, times):
+def record(event, scope, where, times=1, share=0.3):
     """-> (share of the first part by samples, by the program's own count, samples of both, different periods); None: there is no
     such counter here."""
     name, kind, config, period = event
-    command = [HOST, str(kind), str(config), str(period * times), str(SHARE), str(cycles[name, times] // times), where]
+    command = [HOST, str(kind), str(config), str(int(period * times)), str(share), str(int(cycles[name, times] / times)), where]
     p = subprocess.run([f"{B}/tailor", "run", "-q", "--scope", scope, "--stack", "0", "-e", f"{name}:u@{period}", "-o", TRACE, "--",
                         *command], capture_output=True, text=True)
     if p.returncode == 77 or "cannot be sampled" in p.stderr:
@@ -49,25 +50,25 @@ def record(event, scope, where, times):
 
 bad = False
 for event in EVENTS:
-    if record(event, "cpu", "main", 1) is None:
+    if record(event, "cpu", "main") is None:
         print(f"no {event[0]} here")
         continue
-    for scope, where, times in CASES:
+    for (scope, where), (times, share) in itertools.product(CASES, PROGRAMS):
         seen = []
         def block(_):
             # If periods vary, hundreds of them go through the loop, each from another place on: the share's standard deviation is below
             # a point.  If they do not, the samples of a second or two stand in the same few places of the loop, whichever these are:
             # shares of 20 and of 43 % were seen instead of 30.
-            said = record(event, scope, where, times)
+            said = record(event, scope, where, times, share)
             if said[2] < WANTED:
                 return None
             seen.append(said)
             return abs(said[0] - said[1]) <= 2
-        bad |= not decide(f"{event[0]}, --scope {scope}, {where}, a loop of {times} periods: shares within 2 points", block)
-        print(f"FIGURE {event[0]}, --scope {scope}, {where} thread, {times} periods: " +
-              ", ".join(f"{a:.1f} % ({b:.1f} counted, {p} periods)" for a, b, _, p in seen[:3]))
+        claim = f"{event[0]}, --scope {scope}, {where} thread, a loop of {times} periods"
+        bad |= not decide(f"{claim}, {share:.0%} of it one part: shares within 2 points", block)
+        print(f"FIGURE {claim}: " + ", ".join(f"{a:.1f} % ({b:.1f} counted, {p} periods)" for a, b, _, p in seen[:3]))
     for where in INHERITED:
-        seen = [record(event, "cpu", where, 1) for _ in range(3)]
+        seen = [record(event, "cpu", where) for _ in range(3)]
         print(f"FIGURE {event[0]}, --scope cpu, a new {where}: " +
               ", ".join(f"{a:.1f} % ({b:.1f} counted, {p} periods)" for a, b, _, p in seen))
 
