@@ -45,6 +45,12 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 	return unwanted;
 }
 
+/* Of an event that the trace declares; where the part of the file with the declarations is damaged, of one that it could have. */
+static bool is_declared(const struct model *m, uint32_t event)
+{
+	return event < (m->nr_events ? m->nr_events : MODEL_EVENTS_MAX);
+}
+
 static int all_samples(struct pass *run, struct trace_reader *t)
 {
 	const struct sample_columns unwanted = unwanted_columns(run);
@@ -57,7 +63,7 @@ static int all_samples(struct pass *run, struct trace_reader *t)
 	while (ret == 0 && (got = sample_stream_next(s, &b)) != 0) {
 		uint64_t at, total;
 
-		if (got < 0) {
+		if (got < 0 || !is_declared(run->a->model, b->event)) {
 			run->a->bad_blocks++;
 			continue;
 		}

@@ -125,7 +125,8 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 	int ret;
 
 	clear(b);
-	if (r->id != TRACE_SAMPLES || r->nr_values < F_COUNT(samples) || nr == 0 || nr > SAMPLE_NR_MAX)
+	if (r->id != TRACE_SAMPLES || r->nr_values < F_COUNT(samples) || nr == 0 || nr > SAMPLE_NR_MAX ||
+	    trace_u64(r, F(samples, event)) > UINT32_MAX)
 		return -EBADMSG;
 	ret = make_room(b, (uint32_t)nr);
 	b->event = (uint32_t)trace_u64(r, F(samples, event));
