@@ -3,6 +3,7 @@
 #include "agent/guest/guest.h"
 
 #include "agent/guest/environ.h"
+#include "agent/guest/overflow.h"
 #include "agent/guest/sys.h"
 #include "jitreg/jitreg.h"
 
@@ -50,7 +51,7 @@ void guest_switch_off(int error)
 {
 	if (!__atomic_exchange_n(&state.on, false, __ATOMIC_RELAXED))
 		return;
-	guest_debug("switched off: %s", strerror(error));
+	guest_debug("switched off: error %d", error); /* strerror() takes locks and allocates, for translations */
 	if (error)
 		channel_stop(state.socket, error);
 }
@@ -157,8 +158,11 @@ static void in_child(void)
 	if (!guest_is_on())
 		return;
 	guest_listeners.in_child();
-	if (state.threads_count && log_owner() == OF_PARENT)
+	if (state.threads_count && log_owner() == OF_PARENT) {
+		objects_alone(true);
 		adopt();
+		objects_alone(false);
+	}
 	errno = saved;
 }
 
@@ -211,6 +215,7 @@ __attribute__((constructor)) static void guest_init(void)
 		errno = saved;
 		return;
 	}
+	signals_start();
 	environ_read();
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE))
 		return;

@@ -102,6 +102,8 @@ struct object {
 int objects_each(int (*each)(void *context, const struct object *o), void *context);
 /* ... and those of the namespaces that dlmopen made. */
 int objects_each_everywhere(int (*each)(void *context, const struct object *o), void *context);
+/* Does the calling thread have the process for itself?  Then no lock is taken.  Context: in a child, before fork returns. */
+void objects_alone(bool is_alone);
 /* How often an object was loaded and unloaded in the life of the process. */
 void objects_changes(uint64_t *loaded, uint64_t *unloaded);
 /* Address of a symbol that o defines and exports, or NULL. */

@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 struct visit {
 	int (*each)(void *context, const struct object *o);
@@ -35,12 +36,10 @@ static const struct namespace *debug_list(const struct object *program)
 	return NULL;
 }
 
-/* dl_iterate_phdr() shows the caller's namespace only.  Called inside of it, so the lists are locked. */
-static int visit_others(struct visit *v, const struct object *program)
+/* The objects of namespaces from n on, but for the program.  The lists are locked, or this is the only thread. */
+static int visit_lists(struct visit *v, const struct namespace *n)
 {
-	const struct namespace *n = debug_list(program);
-
-	for (n = n && n->base.r_version >= 2 ? n->next : NULL; n; n = n->next) {
+	for (; n; n = n->base.r_version >= 2 ? n->next : NULL) {
 		if (n->base.r_state != RT_CONSISTENT)
 			continue;
 		for (const struct link_map *l = n->base.r_map; l; l = l->l_next) {
@@ -58,6 +57,38 @@ static int visit_others(struct visit *v, const struct object *program)
 		}
 	}
 	return 0;
+}
+
+/* dl_iterate_phdr() shows the caller's namespace only.  Called inside of it. */
+static int visit_others(struct visit *v, const struct object *program)
+{
+	const struct namespace *n = debug_list(program);
+
+	return visit_lists(v, n && n->base.r_version >= 2 ? n->next : NULL);
+}
+
+/*
+ * In a child, before fork returns: its only thread.  The loader's lock may have been another thread's, and is then never given
+ * back; its lists are complete, or are known to be in the middle of a change.
+ */
+static bool alone;
+
+void objects_alone(bool is_alone)
+{
+	alone = is_alone;
+}
+
+static int visit_alone(struct visit *v)
+{
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	struct object program = { 0, ph, (uint16_t)getauxval(AT_PHNUM), "" };
+
+	if (!ph)
+		return 0;
+	for (int i = 0; i < program.nr_headers; i++)
+		if (ph[i].p_type == PT_PHDR)
+			program.bias = (uintptr_t)ph - ph[i].p_vaddr;
+	return v->each(v->context, &program) ? 1 : visit_lists(v, debug_list(&program));
 }
 
 static int visit(struct dl_phdr_info *i, size_t bytes, void *p)
@@ -85,7 +116,7 @@ int objects_each_everywhere(int (*each)(void *context, const struct object *o), 
 {
 	struct visit v = { each, context, true };
 
-	return dl_iterate_phdr(visit, &v);
+	return alone ? visit_alone(&v) : dl_iterate_phdr(visit, &v);
 }
 
 static int changes(struct dl_phdr_info *i, size_t bytes, void *p)

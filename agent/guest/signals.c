@@ -17,11 +17,22 @@ typedef handler_function (*signal_function)(int, handler_function);
 
 static __thread bool host_blocks __attribute__((tls_model("initial-exec")));
 
+static struct {
+	void *sigaction, *signal, *sigprocmask, *pthread_sigmask;
+} next;
+
+/* Not by the first call: that may come from a handler of the host's, and looking up takes the loader's lock. */
+void signals_start(void)
+{
+	objects_next("sigaction", &next.sigaction);
+	objects_next("signal", &next.signal);
+	objects_next("sigprocmask", &next.sigprocmask);
+	objects_next("pthread_sigmask", &next.pthread_sigmask);
+}
+
 static action_function next_sigaction(void)
 {
-	static void *cache;
-
-	return (action_function)objects_next("sigaction", &cache);
+	return (action_function)objects_next("sigaction", &next.sigaction);
 }
 
 int overflow_install(const struct sigaction *action)
@@ -52,32 +63,30 @@ API int sigaction(int signo, const struct sigaction *action, struct sigaction *o
 
 API handler_function signal(int signo, handler_function handler)
 {
-	static void *cache;
-
 	if (signo == OVERFLOW_SIGNAL && overflow_is_on()) {
 		struct sigaction wanted = { .sa_handler = handler, .sa_flags = SA_RESTART }, before;
 
 		sigaction(signo, &wanted, &before);
 		return before.sa_handler;
 	}
-	return ((signal_function)objects_next("signal", &cache))(signo, handler);
+	return ((signal_function)objects_next("signal", &next.signal))(signo, handler);
 }
 
-static int change_mask(mask_function next, int how, const sigset_t *set, sigset_t *old)
+static int change_mask(mask_function libc, int how, const sigset_t *set, sigset_t *old)
 {
 	bool named, before = host_blocks;
 	sigset_t ours;
 	int ret;
 
 	if (!overflow_is_on())
-		return next(how, set, old);
+		return libc(how, set, old);
 	named = set && sigismember(set, OVERFLOW_SIGNAL) == 1;
 	if (named && how != SIG_UNBLOCK) {
 		ours = *set;
 		sigdelset(&ours, OVERFLOW_SIGNAL);
-		ret = next(how, &ours, old);
+		ret = libc(how, &ours, old);
 	} else {
-		ret = next(how, set, old);
+		ret = libc(how, set, old);
 	}
 	if (ret)
 		return ret;
@@ -92,14 +101,10 @@ static int change_mask(mask_function next, int how, const sigset_t *set, sigset_
 
 API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	static void *cache;
-
-	return change_mask((mask_function)objects_next("sigprocmask", &cache), how, set, old);
+	return change_mask((mask_function)objects_next("sigprocmask", &next.sigprocmask), how, set, old);
 }
 
 API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	static void *cache;
-
-	return change_mask((mask_function)objects_next("pthread_sigmask", &cache), how, set, old);
+	return change_mask((mask_function)objects_next("pthread_sigmask", &next.pthread_sigmask), how, set, old);
 }
