@@ -337,8 +337,12 @@ static int read_sides(const struct arguments *args, struct comparison *c)
 	for (int s = 0; s < 2; s++) {
 		char *list = strdup(args->side[s]), *rest = list;
 
+		if (!list) {
+			trace_complain("no memory for the list of traces");
+			return CMD_FAILED;
+		}
 		c->side[s].first = nr;
-		for (char *path = strsep(&rest, ","); list && path; path = strsep(&rest, ",")) {
+		for (char *path = strsep(&rest, ","); path; path = strsep(&rest, ",")) {
 			int status;
 
 			if (c->side[s].nr == CHANGE_TRACES_MAX) {

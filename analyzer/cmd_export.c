@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace_need_path(state, a->path, "to export");
 		if (!a->format)
 			argp_error(state, "--format says to what; `tailor help export` lists the formats");
-		if (a->format->binary && !a->output && isatty(1))
+		else if (a->format->binary && !a->output && isatty(1))
 			argp_error(state, "%s is not for a terminal: say --output", a->format->name);
 		break;
 	default:

@@ -116,7 +116,7 @@ static int run(int argc, char **argv)
 	ret = args.output ? trace_open(args.path, &t, &d) : diag_fail(&d, ENOMEM, "no memory");
 	if (ret == 0)
 		ret = model_create(t, &m, &d);
-	if (ret == 0)
+	if (ret == 0 && args.output)
 		ret = scrub_file(&args, args.output, t, m, &d);
 	if (ret)
 		trace_complain("%s", d.text);

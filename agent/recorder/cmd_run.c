@@ -50,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->session.quiet = true;
 		break;
 	case KEY_TELL:
-		a->tell = atoi(arg);
+		a->tell = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
 		if (fcntl(a->tell, F_SETFD, FD_CLOEXEC) < 0) /* it is not the command's */
 			argp_error(state, "--tell is an open descriptor, not '%s'", arg);
 		break;

@@ -93,7 +93,7 @@ static bool look_alike(const struct rows *r, const struct parent_paths *a, const
 	for (uint32_t i = 0; i < a->nr; i++) {
 		const struct expansion_row *x = &r->row[a->first + i], *y = &r->row[b->first + i];
 
-		if (memcmp(&x->share, &y->share, sizeof(x->share)) != 0)
+		if (x->share != y->share)
 			return false;
 		for (uint32_t level = 0; level < LEVELS_MAX; level++)
 			if (r->wanted_levels >> level & 1 && x->component[level] != y->component[level])

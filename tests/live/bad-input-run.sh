@@ -150,6 +150,7 @@ case_ "no such path" 127 '/no/such/path: there is no such command' $(run) -- /no
 case_ "empty command" 127 ': there is no such command' $(run) -- ""
 case_ "not executable" 126 'host.c: Permission denied' $(run) -- "$dir/host.c"
 case_ "a folder" 126 'Is a directory' $(run) -- "$dir"
+case_ "no descriptor for --tell" 2 "open descriptor, not 'x'" $(run) --tell x -- "$dir/host"
 case_ "no such event" 2 "there is no event 'no-such-event'" $(run) -e no-such-event -- "$dir/host"
 case_ "an event nearly right" 2 "no event 'cycels' on this machine; near names: cycles" $(run) -e cycels -- "$dir/host"
 case_ "another processor's event" 2 "no event 'core::UNHALTED_CORE_CYCLES'" $(run) -e core::UNHALTED_CORE_CYCLES -- "$dir/host"

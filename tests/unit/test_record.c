@@ -288,6 +288,22 @@ static void fake_write(struct fake_ring *f, const void *bytes, size_t size)
 	f->head += size;
 }
 
+/* A file's events are compared so: do all have the same layout? */
+static void layouts_of_one_shape_are_the_same_bytes(void **state)
+{
+	(void)state;
+	for (size_t shape = 0; shape < NR_SHAPES; shape++) {
+		struct perf_event_attr a = attr_of(shape);
+		struct record_layout l[2];
+
+		memset(&l[0], 0xaa, sizeof(l[0]));
+		memset(&l[1], 0x55, sizeof(l[1]));
+		assert_int_equal(record_layout(&a, &l[0]), 0);
+		assert_int_equal(record_layout(&a, &l[1]), 0);
+		assert_memory_equal(&l[0], &l[1], sizeof(l[0]));
+	}
+}
+
 static void every_shape_is_read_wherever_the_ring_wraps(void **state)
 {
 	(void)state;
@@ -535,6 +551,7 @@ static void a_layout_with_unknown_parts_is_refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(layouts_of_one_shape_are_the_same_bytes),
 		cmocka_unit_test(every_shape_is_read_wherever_the_ring_wraps),
 		cmocka_unit_test(a_sample_that_ends_too_early_is_refused_at_every_word),
 		cmocka_unit_test(a_torn_record_costs_only_itself),

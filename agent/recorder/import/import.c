@@ -64,7 +64,7 @@ int import_file(const struct import_options *o, struct import_result *out, struc
 	struct import_other other = { 0 };
 	uint64_t shift_ns = 0;
 	struct perf_data p;
-	struct stat st;
+	struct stat st = { 0 };
 	void *bytes = NULL;
 	int ret = o->with ? import_other_read(o->with, &other, d) : 0;
 

@@ -413,7 +413,7 @@ static int take_pipe_record(struct perf_data *p, uint64_t start, const struct pe
 {
 	struct place at = { p->bytes + start + sizeof(*h), h->size - sizeof(*h) };
 	uint64_t kind, id;
-	uint32_t bytes, event;
+	uint32_t bytes, event = 0;
 	const void *attr;
 	int ret;
 

@@ -116,7 +116,7 @@ int inject(const struct attach_target *target, const char *library, const char *
 
 	ret = ret ? diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	while (ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && proc_mem_living_thread(pid)) {
+	while (p && t && ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && proc_mem_living_thread(pid)) {
 		int64_t after_ms = inject_now_ms() - begin_ms;
 		DIR *dir = opendir(path);
 		struct dirent *e;

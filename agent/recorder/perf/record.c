@@ -18,14 +18,13 @@ int record_layout(const struct perf_event_attr *attr, struct record_layout *out)
 {
 	if (attr->sample_type & ~KNOWN_TYPES || attr->read_format & ~KNOWN_FORMATS)
 		return -EINVAL;
-	*out = (struct record_layout){
-		.sample_type = attr->sample_type,
-		.read_format = attr->read_format,
-		.branch_sample_type = attr->branch_sample_type,
-		.nr_user = (unsigned)__builtin_popcountll(attr->sample_regs_user),
-		.nr_interrupted = (unsigned)__builtin_popcountll(attr->sample_regs_intr),
-		.id_bytes = attr->sample_id_all ? 8 * (unsigned)__builtin_popcountll(attr->sample_type & ID_TYPES) : 0,
-	};
+	memset(out, 0, sizeof(*out)); /* its padding, too: layouts are compared as bytes */
+	out->sample_type = attr->sample_type;
+	out->read_format = attr->read_format;
+	out->branch_sample_type = attr->branch_sample_type;
+	out->nr_user = (unsigned)__builtin_popcountll(attr->sample_regs_user);
+	out->nr_interrupted = (unsigned)__builtin_popcountll(attr->sample_regs_intr);
+	out->id_bytes = attr->sample_id_all ? 8 * (unsigned)__builtin_popcountll(attr->sample_type & ID_TYPES) : 0;
 	return 0;
 }
 
