@@ -222,7 +222,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	}
 	if (hit && by->g.nr)
 		qsort(hit, by->g.nr, sizeof(*hit), by_address);
-	nr_hot = hit ? hot_find(r, hit, by->g.nr, &hot) : 0;
+	nr_hot = hit && by->g.nr ? hot_find(r, hit, by->g.nr, &hot) : 0;
 	for (uint32_t i = 0; i < nr_hot; i++)
 		of_images += hot[i].measure;
 	for (; shown < nr_hot && shown < FUNCTIONS_MAX; shown++)

@@ -221,10 +221,14 @@ bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_
 	read_flow(&i, operands, address, out);
 	if (out->kind != INSN_OTHER && out->kind != INSN_BRANCH)
 		return true;
-	for (int n = 0; n < i.operand_count; n++)
-		if (operands[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-		    holder(operands[n].reg.value) != INSN_NO_REGISTER)
-			out->writes |= (uint16_t)(1u << holder(operands[n].reg.value));
+	for (int n = 0; n < i.operand_count; n++) {
+		uint8_t written = INSN_NO_REGISTER;
+
+		if (operands[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			written = holder(operands[n].reg.value);
+		if (written != INSN_NO_REGISTER)
+			out->writes |= (uint16_t)(1u << written);
+	}
 	read_effect(&i, operands, out);
 	return true;
 }
