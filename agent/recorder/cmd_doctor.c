@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor doctor: what can be recorded here, what cannot, why, and what would change that. */
+/* tailor doctor: what can be recorded on this machine; for what is unavailable, the reason and a remedy. */
 #include "agent/recorder/doctor/doctor.h"
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/process/program.h"
@@ -18,7 +18,7 @@ struct arguments {
 
 enum { KEY_JSON = 0x200 };
 static const struct argp_option options[] = {
-	{ "json", KEY_JSON, NULL, 0, "for scripts: one object, with a list of findings", 0 },
+	{ "json", KEY_JSON, NULL, 0, "print one JSON object with the list of findings", 0 },
 	{ 0 },
 };
 
@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			a->command = arg;
 		}
 		if (state->arg_num > 0)
-			argp_error(state, "one process or one command, not '%s' as well", arg);
+			argp_error(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -47,10 +47,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void add_channel(void *context, const struct channel *c)
+static void add_jit_source(void *context, const struct jit_source *c)
 {
 	doctor_add(context, "channels", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)", c->says, c->object,
-		   c->in_use ? ": in use" : "");
+		   c->in_use ? ", in use" : "");
 }
 
 static int look_at_command(struct doctor *d, const char *command)
@@ -63,29 +63,27 @@ static int look_at_command(struct doctor *d, const char *command)
 		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
 	}
-	ret = jit_sources_of_program(p.path, add_channel, d);
+	ret = jit_sources_of_program(p.path, add_jit_source, d);
 	if (ret < 0)
 		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
 	if (ret >= 0 && *p.interpreter) {
-		int more = jit_sources_of_program(p.interpreter, add_channel, d);
+		int more = jit_sources_of_program(p.interpreter, add_jit_source, d);
 
 		ret += more > 0 ? more : 0;
 	}
 	if (ret == 0)
-		doctor_add(d, "channels", "none", DOCTOR_FACT, "%s itself generates no code that we know of; what it loads or starts may",
-			   p.path);
+		doctor_add(d, "channels", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
+			   "child processes are not checked", p.path);
 	return ret < 0 ? ret : 0;
 }
 
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "[PID | COMMAND]",
-		"Say what can be recorded here: each way to sample, best first, why a better one is not to be had, and the "
-		"command that would "
-		"allow it.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, through what it says which "
-		"code it generates.\v"
-		"Nothing is changed.  Exit status: 0 something can be recorded (and PID attached to), 1 not, 2 "
-		"misused.", NULL, NULL, NULL };
+		"Check what can be recorded on this machine: limits, and each sampling method, best first; where one is unavailable, the "
+		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, the JIT "
+		"interfaces that it offers.\v"
+		"Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; 2 usage error.", NULL, NULL, NULL };
 	static struct doctor d;
 	struct arguments a = { 0 };
 	int process = 0;
@@ -96,11 +94,11 @@ static int run(int argc, char **argv)
 	if (a.pid)
 		process = doctor_look_at_process(&d, a.pid);
 	if (a.pid && process == 0)
-		jit_sources_of_process(a.pid, add_channel, &d);
+		jit_sources_of_process(a.pid, add_jit_source, &d);
 	else if (a.command)
 		process = look_at_command(&d, a.command);
 	(a.json ? doctor_print_json : doctor_print_text)(&d, stdout);
 	return doctor_can_record(&d) && process == 0 ? CMD_DONE : CMD_FAILED;
 }
 
-const struct cmd cmd_doctor = { "doctor", "what can be recorded here, and what would allow more", run };
+const struct cmd cmd_doctor = { "doctor", "check what can be recorded on this machine", run };

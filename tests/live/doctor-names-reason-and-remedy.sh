@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tailor doctor in arranged environments: root, an ordinary user, a seccomp filter without perf events, no locked memory.  For each way to
-# sample it says whether it is to be had, and, where not, why and which command would allow it; and what it says is true.
+# tailor doctor in arranged environments: root, an ordinary user, a seccomp filter without perf events, no locked memory.  For each
+# sampling method it reports whether it is available, and otherwise the reason and a remedy; and its findings are true.
 . tests/live/begin.bash
 chmod 755 "$dir"
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
@@ -111,9 +111,9 @@ gcc -shared -o "$dir/libmiddle.so" -x c /dev/null -Wl,--no-as-needed -L"$(llvm-c
 	gcc -o "$dir/deep" "$dir/deep.c" -Wl,--no-as-needed "$dir/libmiddle.so" || fail "gcc cannot build them"
 for command in "$dir/deep" "$dir/script"; do
 	"$dir/tailor" doctor "$command" >"$dir/out" || fail "$command: exit $?"
-	grep -q "GDB JIT interface" "$dir/out" || fail "$command loads LLVM, and no channel is said: $(tail -3 "$dir/out")"
+	grep -q "GDB JIT interface" "$dir/out" || fail "$command loads LLVM, and no JIT interface is listed: $(tail -3 "$dir/out")"
 done
-long=$(grep -vE '^ *(-> )?[^ ]*$' "$dir/out" | awk 'length > 80')
+long=$(grep -vE '^ *(remedy: )?[^ ]*$' "$dir/out" | awk 'length > 80')
 [ -z "$long" ] || fail "lines of more than 80 columns: $long"
 : >"$dir/empty"
 chmod +x "$dir/empty"
@@ -122,7 +122,7 @@ status=$?
 [ $status = 1 ] && grep -q "empty: Exec format error" "$dir/out" || fail "an empty program: exit $status: $(tail -n 2 "$dir/out")"
 "$dir/tailor" doctor 1 2 >/dev/null 2>"$dir/err"
 status=$?
-[ $status = 2 ] && grep -q "one process or one command" "$dir/err" || fail "two of them: exit $status: $(cat "$dir/err")"
+[ $status = 2 ] && grep -q "only one PID or COMMAND" "$dir/err" || fail "two of them: exit $status: $(cat "$dir/err")"
 kill -9 $host
 wait $host 2>/dev/null
 host=

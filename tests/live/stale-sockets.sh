@@ -46,7 +46,7 @@ all_say_so() { # NAME
 	gather 50 attach
 	says "$1, attach --inject" 1 'has the agent already, since its start; attach without' \
 		"$B/tailor" attach --inject -d 0.3 -o "$dir/no.tlr" "$host"
-	says "$1, doctor" 0 'is in it, but its recorder has ended' "$B/tailor" doctor "$host"
+	says "$1, doctor" 0 'loaded, but its recorder has exited' "$B/tailor" doctor "$host"
 	kill -0 "$host" || fail "$1: the host does not run any more"
 }
 

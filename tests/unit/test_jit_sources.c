@@ -18,7 +18,7 @@ struct seen {
 	char text[32][256];
 };
 
-static void on_channel(void *context, const struct channel *c)
+static void on_channel(void *context, const struct jit_source *c)
 {
 	struct seen *s = context;
 

@@ -10,7 +10,7 @@
 struct doctor_finding *doctor_add(struct doctor *d, const char *section, const char *name, enum doctor_state state,
 				  const char *says, ...)
 {
-	static struct doctor_finding spare; /* one too many is not shown */
+	static struct doctor_finding spare; /* findings beyond the maximum are not shown */
 	struct doctor_finding *f = d->nr < DOCTOR_FINDINGS_MAX ? &d->finding[d->nr++] : &spare;
 	va_list list;
 
@@ -33,19 +33,36 @@ void doctor_remedy(struct doctor_finding *f, const char *remedy, ...)
 
 bool doctor_can_record(const struct doctor *d)
 {
-	static const char *const rungs[] = { "cycles", "task-clock", "signal at overflow", "timer per thread" };
+	static const char *const methods[] = { "cycles", "task-clock", "signal at overflow", "timer per thread" };
 
 	for (int i = 0; i < d->nr; i++)
-		for (size_t n = 0; n < sizeof(rungs) / sizeof(rungs[0]); n++)
+		for (size_t n = 0; n < sizeof(methods) / sizeof(methods[0]); n++)
 			if (d->finding[i].state < DOCTOR_NO && strcmp(d->finding[i].section, "sampling") == 0 &&
-			    strcmp(d->finding[i].name, rungs[n]) == 0)
+			    strcmp(d->finding[i].name, methods[n]) == 0)
 				return true;
 	return false;
 }
 
-static const char *const states[] = { "yes", "less", "no", "fact" };
+static const char *const states[] = { "yes", "less", "no", "fact" }; /* of JSON: stable */
+static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 
-/* From column at on, and further lines below it.  A word that is too long stands alone. */
+/* JSON's names of sections and findings are stable; these are their headings in the text. */
+static const char *heading(const char *name)
+{
+	static const char *const headings[][2] = {
+		{ "machine", "Machine" }, { "limits", "Limits" }, { "sampling", "Sampling methods, best first" },
+		{ "process", "Process" }, { "channels", "JIT interfaces" }, { "memory for rings", "locked memory" },
+		{ "memory of others", "process memory" }, { "precise 3", "precise level 3" }, { "precise 2", "precise level 2" },
+		{ "precise 1", "precise level 1" }, { "samples in batches", "PEBS in batches" },
+	};
+
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		if (strcmp(headings[i][0], name) == 0)
+			return headings[i][1];
+	return name;
+}
+
+/* From column at on, with continuation lines at the same column.  A word that is too long has a line of its own. */
 static void put_wrapped(FILE *to, const char *text, size_t at)
 {
 	size_t column = at, bytes;
@@ -69,14 +86,13 @@ void doctor_print_text(const struct doctor *d, FILE *to)
 		const struct doctor_finding *f = &d->finding[i];
 
 		if (strcmp(section, f->section) != 0)
-			fprintf(to, "%s%c%s%s\n", i ? "\n" : "", f->section[0] - 'a' + 'A', f->section + 1,
-				strcmp(f->section, "sampling") == 0 ? ", best first" : "");
+			fprintf(to, "%s%s\n", i ? "\n" : "", heading(f->section));
 		section = f->section;
-		fprintf(to, "  %-4s  %-*s", f->state == DOCTOR_FACT ? "" : states[f->state], NAME_COLUMNS, f->name);
-		put_wrapped(to, f->says, 8 + NAME_COLUMNS);
-		if (*f->remedy) { /* a command may be copied: it stays on one line where that is possible */
-			fputs("          -> ", to);
-			put_wrapped(to, f->remedy, 13);
+		fprintf(to, "  %-6s %-*s", marks[f->state], NAME_COLUMNS, heading(f->name));
+		put_wrapped(to, f->says, 9 + NAME_COLUMNS);
+		if (*f->remedy) { /* a command is copied: on one line where that is possible */
+			fputs("         remedy: ", to);
+			put_wrapped(to, f->remedy, 17);
 		}
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tailor can do here, and what would have to be done for more: a list of findings, each a fact with its reason and the
- * exact command that changes it.  machine.c asks the kernel; sampling.c tries every rung of the ladder.
- * Nothing is changed.  Context: thread.
+ * What can be recorded on this machine: a list of findings, each with its reason and, where something is unavailable, the command
+ * that enables it.  machine.c reads settings and limits; sampling.c tries every sampling method.  Nothing is changed.
+ * Context: thread.
  */
 #ifndef TAILOR_DOCTOR_H
 #define TAILOR_DOCTOR_H
@@ -13,10 +13,10 @@
 #include <sys/types.h>
 
 enum doctor_state {
-	DOCTOR_YES,    /* to be had */
-	DOCTOR_LESS,   /* to be had, but with less than one would like */
-	DOCTOR_NO,     /* not to be had */
-	DOCTOR_FACT,   /* neither good nor bad */
+	DOCTOR_YES,    /* available */
+	DOCTOR_LESS,   /* available with a restriction */
+	DOCTOR_NO,     /* unavailable */
+	DOCTOR_FACT,   /* for information */
 };
 
 #define DOCTOR_FINDINGS_MAX 64
@@ -26,7 +26,7 @@ struct doctor_finding {
 	char name[64];
 	enum doctor_state state;
 	char says[320];	 /* the reason, when it is not DOCTOR_YES */
-	char remedy[256]; /* a command, or what to do; "": nothing helps, or nothing is needed */
+	char remedy[256]; /* a command, or what to do; "": none known, or none needed */
 };
 
 struct doctor {
@@ -37,7 +37,7 @@ struct doctor {
 	bool root;	/* effective */
 	bool perfmon;	/* CAP_PERFMON or CAP_SYS_ADMIN, effective */
 	bool lock;	/* CAP_IPC_LOCK: locked memory has no limit */
-	bool seccomp;	/* a filter is on us */
+	bool seccomp;	/* a filter restricts this process */
 	bool container, virtual_machine;
 	char container_kind[32];
 };
@@ -46,11 +46,11 @@ struct doctor_finding *doctor_add(struct doctor *d, const char *section, const c
 				  const char *says, ...) __attribute__((format(printf, 5, 6)));
 void doctor_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
 
-/* Kernel, user, privileges, limits.  First, for the facts. */
+/* Kernel, user, privileges, limits.  To be called first: it sets the facts above. */
 void doctor_look_at_machine(struct doctor *d);
-/* Each rung of the ladder, and what goes with samples. */
+/* Each sampling method, and what can be recorded with samples. */
 void doctor_try_sampling(struct doctor *d);
-/* A process that runs: may it be attached to, who records it, what it is. */
+/* A running process: can it be attached to, has it an agent and a recorder. */
 int doctor_look_at_process(struct doctor *d, pid_t pid);
 
 /* Can anything be recorded? */

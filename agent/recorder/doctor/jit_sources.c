@@ -20,42 +20,42 @@
 #define PATH_BYTES 4096
 
 /*
- * What an object has when it offers something: a symbol; and a word that programs have which are not running, in their file or in
- * the names of the libraries that they load.
+ * How a JIT interface is recognised: in a process by a symbol of one of its objects; in a program by the same symbol, or by a word
+ * in its file or in the names of the libraries that it loads.
  */
 static const struct offer {
 	const char *name, *symbol, *word, *says;
 } offers[] = {
-	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of what is registered for debuggers" },
+	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers" },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
-	  "names and lines, by the agent's adapter (tailor run); else --perf-prof or --perf-basic-prof" },
+	  "names and lines under `tailor run`; otherwise with --perf-prof or --perf-basic-prof" },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
-	  "names and lines, by the agent's adapter (tailor run java ...); else -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
-	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces by the line where they start, by the agent's adapter (tailor run)" },
+	  "names and lines under `tailor run`; otherwise with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
+	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`" },
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
-	  "names, and lines with --debug, by the agent's adapter (tailor run); else --jitmap" },
+	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap" },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
-	  "names, by the agent's adapter (tailor run); else -d opcache.jit_debug=0x100" },
+	  "names under `tailor run`; otherwise with -d opcache.jit_debug=0x100" },
 	{ "jit_debugging_support", "_PG_jit_provider_init", "llvmjit.so",
-	  "names, by the agent's adapter (tailor run); else the setting of that name" },
+	  "names under `tailor run`; otherwise with the setting of that name" },
 	{ "JSC_useJITDump", "JSGlobalContextCreate", "libjavascriptcoregtk",
-	  "names, by the agent's adapter (tailor run); else JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment" },
-	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names: BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment" },
-	{ "deno's --v8-flags", NULL, "deno_core", "names and lines: --v8-flags=--perf-prof,--perf-prof-delete-file" },
+	  "names under `tailor run`; otherwise with JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment" },
+	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names with BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment" },
+	{ "deno's --v8-flags", NULL, "deno_core", "names and lines with --v8-flags=--perf-prof,--perf-prof-delete-file" },
 	{ "YJIT, MJIT", "ruby_init", "libruby",
-	  "names and lines of 3.1's YJIT, by the agent's adapter (tailor run); libraries that MJIT writes" },
-	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of what beam.smp registers for debuggers" },
-	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names: GUILE_JIT_LOG=1 in the environment" },
-	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines as well: NUMBA_DEBUGINFO=1 in the environment" },
-	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels by the name that they have in libraries which pocl writes" },
-	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "tells nobody: its code only as a region" },
-	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, by the agent's adapter (tailor run)" },
+	  "names and lines of Ruby 3.1's YJIT under `tailor run`; libraries written by MJIT" },
+	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers" },
+	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment" },
+	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment" },
+	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels, named as in the libraries that pocl writes" },
+	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable region" },
+	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, under `tailor run`" },
 };
 #define NR_OFFERS (sizeof(offers) / sizeof(offers[0]))
 
 struct look {
 	pid_t pid;
-	void (*each)(void *context, const struct channel *c);
+	void (*each)(void *context, const struct jit_source *c);
 	void *context;
 	int nr;
 	uint64_t executable_bytes; /* without a file */
@@ -63,9 +63,9 @@ struct look {
 	int nr_bases;
 };
 
-static void tell(struct look *l, const char *name, const char *object, bool in_use, const char *says)
+static void report(struct look *l, const char *name, const char *object, bool in_use, const char *says)
 {
-	struct channel c = { name, object, in_use, says };
+	struct jit_source c = { name, object, in_use, says };
 
 	l->each(l->context, &c);
 	l->nr++;
@@ -97,7 +97,7 @@ static bool is_dump(const char *name)
 	return strncmp(name, "jit-", 4) == 0 && bytes > 9 && strcmp(name + bytes - 5, ".dump") == 0;
 }
 
-/* What the loader says that a program loads, one library with its path a line, without running it.  "": nothing. */
+/* The libraries that a program loads, as the loader lists them without running it: one a line, with its path.  "": none. */
 static void list_libraries(const char *path, char *text, size_t bytes)
 {
 	char *const words[] = { "ld-linux-x86-64.so.2", "--list", (char *)path, NULL };
@@ -126,7 +126,7 @@ static void list_libraries(const char *path, char *text, size_t bytes)
 		waitpid(pid, NULL, 0);
 }
 
-/* A program names what it defines and what it needs in its string tables: no more is looked at. */
+/* Searches the whole file: its string tables have the names of what it defines and needs. */
 static int look_at_file(struct look *l, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
@@ -157,9 +157,9 @@ static int look_at_file(struct look *l, const char *path)
 		bool own = o->symbol && memmem(p, bytes, o->symbol, strlen(o->symbol) + 1);
 
 		if (!own && strstr(libraries, o->word))
-			tell(l, o->name, o->word, false, o->says);
+			report(l, o->name, o->word, false, o->says);
 		else if (own || memmem(p, bytes, o->word, strlen(o->word)))
-			tell(l, o->name, base_name(path), false, o->says);
+			report(l, o->name, base_name(path), false, o->says);
 	}
 	free(p);
 	return 0;
@@ -174,17 +174,17 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	if (m->path[0] != '/')
 		return 0;
 	if ((m->prot & PROT_EXEC) && is_dump(base_name(m->path)))
-		tell(l, "jitdump", m->path, true, "names, and lines where the host writes them");
+		report(l, "jitdump", m->path, true, "names, and lines where the host writes them");
 	if (m->offset != 0 || l->nr_bases == OBJECTS_MAX)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
 	for (size_t i = 0; i < NR_OFFERS; i++)
 		if (offers[i].symbol && proc_mem_find_symbol(l->pid, m->start, offers[i].symbol))
-			tell(l, offers[i].name, base_name(m->path), i == 0 && is_registered(l->pid, m->start), offers[i].says);
+			report(l, offers[i].name, base_name(m->path), i == 0 && is_registered(l->pid, m->start), offers[i].says);
 	return 0;
 }
 
-int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct channel *c), void *context)
+int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context)
 {
 	struct look l = { .pid = proc_mem_living_thread(pid), .each = each, .context = context };
 	struct proc_mem_identity identity;
@@ -200,19 +200,19 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct c
 	identity = proc_mem_identify(pid);
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)identity.own_pid);
 	if (lstat(path, &st) == 0 && proc_mem_may_have_written(&identity, &st))
-		tell(&l, "perf map", path, true, "names");
-	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have words */
+		report(&l, "perf map", path, true, "names");
+	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have the words */
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
 		look_at_file(&l, path);
 	}
 	if (l.executable_bytes) {
 		snprintf(text, sizeof(text), "%llu KiB", (unsigned long long)l.executable_bytes >> 10);
-		tell(&l, "executable memory", text, true, "what no other channel names is named by who mapped it");
+		report(&l, "executable memory", text, true, "unregistered code is named after the caller that mapped the region");
 	}
 	return l.nr;
 }
 
-int jit_sources_of_program(const char *path, void (*each)(void *context, const struct channel *c), void *context)
+int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context)
 {
 	struct look l = { .each = each, .context = context };
 	int ret = look_at_file(&l, path);

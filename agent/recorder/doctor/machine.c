@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define KERNEL "/proc/sys/kernel/"
-#define RING_KIB 4096 /* what a recording would like to lock for each CPU */
+#define RING_KIB 4096 /* ring buffer that a recording locks for each CPU, if permitted */
 #define NOFILE_WANTED 4096 /* a descriptor per thread and CPU, when 1,000 threads are attached to */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
@@ -47,12 +47,12 @@ static void look_at_user(struct doctor *d)
 	for (size_t i = 0; i < sizeof(of_use) / sizeof(of_use[0]); i++)
 		if (has_capability(effective, of_use[i].capability))
 			snprintf(held + strlen(held), sizeof(held) - strlen(held), "%s%s", *held ? ", " : "", of_use[i].name);
-	doctor_add(d, "machine", "user", DOCTOR_FACT, "%s (%d); capabilities that matter: %s", p ? p->pw_name : "", (int)geteuid(),
+	doctor_add(d, "machine", "user", DOCTOR_FACT, "%s (%d); relevant capabilities: %s", p ? p->pw_name : "", (int)geteuid(),
 		   *held ? held : "none");
 	proc_value("/proc/self/status", "Seccomp", text, sizeof(text));
 	d->seccomp = atoi(text) == 2;
 	if (d->seccomp)
-		doctor_add(d, "machine", "seccomp", DOCTOR_FACT, "a filter of system calls is on this process");
+		doctor_add(d, "machine", "seccomp", DOCTOR_FACT, "a seccomp filter restricts this process");
 }
 
 static void look_at_kernel(struct doctor *d)
@@ -69,7 +69,7 @@ static void look_at_kernel(struct doctor *d)
 	event_pmu_read(&pmu);
 	doctor_add(d, "machine", "kernel", DOCTOR_FACT, "Linux %s, %s", u.release, u.machine);
 	doctor_add(d, "machine", "processor", DOCTOR_FACT, "%ld x %s%s; %s", sysconf(_SC_NPROCESSORS_ONLN), model,
-		   d->virtual_machine ? ", in a virtual machine" : "", pmu.counters ? "has counters" : "shows no counters");
+		   d->virtual_machine ? ", in a virtual machine" : "", pmu.counters ? "with hardware counters" : "no hardware counters (PMU)");
 	if (access("/.dockerenv", F_OK) == 0)
 		snprintf(d->container_kind, sizeof(d->container_kind), "docker");
 	else if (access("/run/.containerenv", F_OK) == 0)
@@ -81,7 +81,7 @@ static void look_at_kernel(struct doctor *d)
 		doctor_add(d, "machine", "container", DOCTOR_FACT, "%s", d->container_kind);
 	d->paranoid = proc_number(KERNEL "perf_event_paranoid", &value) ? (int)value : -2;
 	snprintf(text, sizeof(text), "%d", d->paranoid);
-	doctor_add(d, "machine", "kernel.perf_event_paranoid", DOCTOR_FACT, "%s", d->paranoid == -2 ? "not to be read" : text);
+	doctor_add(d, "machine", "kernel.perf_event_paranoid", DOCTOR_FACT, "%s", d->paranoid == -2 ? "unreadable" : text);
 }
 
 static void look_at_limits(struct doctor *d)
@@ -94,38 +94,35 @@ static void look_at_limits(struct doctor *d)
 	proc_number(KERNEL "perf_event_mlock_kb", &kib);
 	getrlimit(RLIMIT_MEMLOCK, &r);
 	if (d->lock || r.rlim_max == RLIM_INFINITY || kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus) >= RING_KIB + 4) {
-		doctor_add(d, "limits", "memory for rings", DOCTOR_YES, "%d KiB for each CPU", RING_KIB);
+		doctor_add(d, "limits", "memory for rings", DOCTOR_YES, "%d KiB of ring buffer per CPU", RING_KIB);
 	} else {
-		f = doctor_add(d, "limits", "memory for rings", DOCTOR_LESS, "%lld KiB for each CPU instead of %d: "
-			"kernel.perf_event_mlock_kb is "
-			       "%lld and `ulimit -l` %llu; samples may be lost when all CPUs are busy",
+		f = doctor_add(d, "limits", "memory for rings", DOCTOR_LESS, "%lld KiB of ring buffer per CPU instead of %d "
+			       "(kernel.perf_event_mlock_kb is %lld, `ulimit -l` %llu): samples may be lost when all CPUs are busy",
 			       kib + (long long)(r.rlim_max / 1024 / (rlim_t)cpus), RING_KIB, kib, (unsigned long long)(r.rlim_max / 1024));
-		doctor_remedy(f, "sudo sysctl kernel.perf_event_mlock_kb=%d, or a larger `ulimit -l` (memlock in "
+		doctor_remedy(f, "sudo sysctl kernel.perf_event_mlock_kb=%d, or raise `ulimit -l` (memlock in "
 			      "/etc/security/limits.conf)", RING_KIB + 4);
 	}
 	getrlimit(RLIMIT_NOFILE, &r);
 	if (r.rlim_max >= NOFILE_WANTED) {
 		doctor_add(d, "limits", "open files", DOCTOR_YES, "%llu", (unsigned long long)r.rlim_max);
 	} else {
-		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one for each thread and CPU, "
-			"so %llu threads at "
-			       "most", (unsigned long long)r.rlim_max, (unsigned long long)(r.rlim_max / (rlim_t)cpus));
+		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one per thread and CPU, so at most %llu threads",
+			       (unsigned long long)r.rlim_max, (unsigned long long)(r.rlim_max / (rlim_t)cpus));
 		doctor_remedy(f, "ulimit -Hn %d (as root, or nofile in /etc/security/limits.conf)", NOFILE_WANTED);
 	}
 	if (proc_number(KERNEL "perf_event_max_sample_rate", &rate)) {
-		f = doctor_add(d, "limits", "samples per second", rate >= 10000 ? DOCTOR_YES : DOCTOR_LESS, "%lld for each CPU%s", rate,
-			       rate >= 10000 ? "" : ": the kernel lowers this by itself when its interrupts take long, and "
-				"never raises it");
+		f = doctor_add(d, "limits", "samples per second", rate >= 10000 ? DOCTOR_YES : DOCTOR_LESS, "%lld per CPU%s", rate,
+			       rate >= 10000 ? "" : " (kernel.perf_event_max_sample_rate, which the kernel lowers after long interrupts "
+						    "and never raises)");
 		if (rate < 10000 && proc_number(KERNEL "perf_cpu_time_max_percent", &percent))
 			doctor_remedy(f, "sudo sysctl kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=100000");
 	}
 	if (proc_number(KERNEL "yama/ptrace_scope", &scope) && scope > 0 && !d->root) {
-		f = doctor_add(d, "limits", "memory of others", DOCTOR_LESS, "kernel.yama.ptrace_scope is %lld: `tailor "
-			"attach` does not see code "
-			       "that a JIT registers for debuggers", scope);
+		f = doctor_add(d, "limits", "memory of others", DOCTOR_LESS, "kernel.yama.ptrace_scope is %lld: `tailor attach` "
+			       "cannot read the GDB JIT interface", scope);
 		doctor_remedy(f, "sudo sysctl kernel.yama.ptrace_scope=0");
 	} else {
-		doctor_add(d, "limits", "memory of others", DOCTOR_YES, "%s", d->root ? "of all processes" : "of one's own processes");
+		doctor_add(d, "limits", "memory of others", DOCTOR_YES, "readable for %s", d->root ? "all processes" : "processes of this user");
 	}
 }
 
@@ -149,22 +146,23 @@ int doctor_look_at_process(struct doctor *d, pid_t pid)
 		doctor_add(d, "process", "attach", DOCTOR_NO, "%s", diag.text);
 		return ret;
 	}
-	doctor_add(d, "process", "attach", DOCTOR_YES, "process %d can be read", (int)pid);
+	doctor_add(d, "process", "attach", DOCTOR_YES, "process %d can be attached to", (int)pid);
 	for (int i = 0; i < t.nr_notices; i++)
 		doctor_add(d, "process", "notice", DOCTOR_LESS, "%s", t.notice[i]);
 	if (t.own_pid != pid)
-		doctor_add(d, "process", "namespace", DOCTOR_FACT, "it is in a container, where its number is %d", (int)t.own_pid);
+		doctor_add(d, "process", "namespace", DOCTOR_FACT, "in a container, where its PID is %d", (int)t.own_pid);
 	if (t.has_agent) {
-		bool heard = attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
-
-		f = doctor_add(d, "process", "agent", heard ? DOCTOR_YES : DOCTOR_LESS, heard ? "is in it; its recorder is process %d" :
-			       "is in it, but its recorder has ended", heard ? (int)recorder : 0);
-		if (heard)
+		if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0) {
+			f = doctor_add(d, "process", "agent", DOCTOR_YES, "loaded; its recorder is process %d", (int)recorder);
 			doctor_remedy(f, "tailor status %d", (int)pid);
+		} else {
+			f = doctor_add(d, "process", "agent", DOCTOR_LESS, "loaded, but its recorder has exited");
+			doctor_remedy(f, "tailor attach %d, or restart the process under `tailor run`", (int)pid);
+		}
 	} else {
-		f = doctor_add(d, "process", "agent", DOCTOR_FACT, "is not in it: tags and call stacks of its JIT are known "
-			"only in part%s",
-			       t.is_static ? " (it is statically linked)" : t.is_32_bit ? " (it is a 32-bit program)" : "");
+		f = doctor_add(d, "process", "agent", DOCTOR_FACT, "not loaded: tags and call stacks of its JIT are available "
+			       "in part only%s",
+			       t.is_static ? " (statically linked program)" : t.is_32_bit ? " (32-bit program)" : "");
 		if (!t.is_static && !t.is_32_bit)
 			doctor_remedy(f, "start it with `tailor run`, or `tailor run --dormant`");
 	}

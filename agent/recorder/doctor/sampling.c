@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every rung of the ladder is tried for itself, whatever stands on the others. */
+/* Every sampling method is tried independently of the others. */
 #include "agent/recorder/doctor/doctor.h"
 
 #include "agent/recorder/images/kernel_names.h"
@@ -55,18 +55,18 @@ static bool counts(int fd)
 	return read(fd, &value, sizeof(value)) == sizeof(value) && value > 0;
 }
 
-/* Why the kernel refused, and what would change that. */
+/* Adds a finding: why the kernel refused, and the remedy. */
 static void explain(struct doctor *d, const char *name, int error, const char *no_such, const char *no_such_remedy)
 {
 	struct doctor_finding *f;
 
 	if ((error == EACCES || error == EPERM || error == ENOSYS) && !d->root && !d->perfmon && d->paranoid > 2) {
-		f = doctor_add(d, "sampling", name, DOCTOR_NO, "kernel.perf_event_paranoid is %d, which leaves perf events "
-			"to root", d->paranoid);
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "kernel.perf_event_paranoid is %d: perf events are "
+			       "reserved to root", d->paranoid);
 		doctor_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
 	} else if ((error == EACCES || error == EPERM || error == ENOSYS) && d->container) {
-		f = doctor_add(d, "sampling", name, DOCTOR_NO, "the rules of this container forbid perf_event_open "
-			"(%s)", strerror(error));
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "this container's seccomp profile or capabilities forbid "
+			       "perf_event_open (%s)", strerror(error));
 		doctor_remedy(f, strcmp(d->container_kind, "kubernetes") == 0 ?
 				      "securityContext: capabilities: add: [PERFMON, SYS_PTRACE]; seccompProfile: type: Unconfined" :
 				      "%s run --cap-add PERFMON --cap-add SYS_PTRACE --security-opt seccomp=unconfined "
@@ -80,7 +80,7 @@ static void explain(struct doctor *d, const char *name, int error, const char *n
 					      "allow perf_event for this domain (SELinux, AppArmor: see the audit log)");
 	} else if (error == ENOSYS) {
 		f = doctor_add(d, "sampling", name, DOCTOR_NO, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-		doctor_remedy(f, "another kernel; until then, `--sampler timer`");
+		doctor_remedy(f, "use a kernel with CONFIG_PERF_EVENTS, or `--sampler timer`");
 	} else if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP || error == EINVAL) {
 		f = doctor_add(d, "sampling", name, DOCTOR_NO, "%s", no_such);
 		doctor_remedy(f, "%s", no_such_remedy);
@@ -94,12 +94,12 @@ static void explain(struct doctor *d, const char *name, int error, const char *n
 
 static const char *no_pmu(const struct doctor *d)
 {
-	return d->virtual_machine ? "this virtual machine is given no such counter" : "this processor has no such counter";
+	return d->virtual_machine ? "this virtual machine has no such counter" : "this processor has no such counter";
 }
 
 static const char *no_pmu_remedy(const struct doctor *d)
 {
-	return d->virtual_machine ? "give the machine a virtual PMU (KVM: -cpu host,pmu=on; clouds: metal, or large instances)" : "";
+	return d->virtual_machine ? "enable a virtual PMU (KVM: -cpu host,pmu=on; clouds: bare-metal or large instances)" : "";
 }
 
 static void try_precise(struct doctor *d, unsigned level, unsigned best)
@@ -113,30 +113,29 @@ static void try_precise(struct doctor *d, unsigned level, unsigned best)
 	fd = open_any(&a);
 	if (fd >= 0) {
 		close(fd);
-		doctor_add(d, "sampling", name, DOCTOR_YES, "the processor itself writes samples: no "
-			"skid%s", level == 3 ? ", no bias" : "");
+		doctor_add(d, "sampling", name, DOCTOR_YES, "samples written by the processor: no skid%s",
+			   level == 3 ? ", no bias" : "");
 	} else if (errno == EOPNOTSUPP && best > 0 && level > best) {
-		doctor_add(d, "sampling", name, DOCTOR_NO, "this processor's most precise samples are of level %u", best);
+		doctor_add(d, "sampling", name, DOCTOR_NO, "the highest precise level of this processor is %u", best);
 	} else {
-		explain(d, name, -fd, d->virtual_machine ? "this virtual machine is not given the processor's precise "
-			"sampling (PEBS, IBS)" :
-			"this processor has no precise sampling", d->virtual_machine ? "run on the machine itself; few "
-			"hypervisors pass it on" : "");
+		explain(d, name, -fd, d->virtual_machine ? "this virtual machine has no precise sampling (PEBS, IBS)" :
+			"this processor has no precise sampling (PEBS, IBS)", d->virtual_machine ? "run on bare metal; few "
+			"hypervisors support it" : "");
 	}
 }
 
-/* PEBS without an interrupt for each sample: as far as can be said without recording. */
+/* PEBS without an interrupt for each sample, as far as it can be checked without a recording. */
 static void try_batches(struct doctor *d, const struct event_pmu *pmu)
 {
 	if (pmu->vendor != EVENT_VENDOR_INTEL)
 		return;
 	if (!pmu->max_precise)
-		doctor_add(d, "sampling", "samples in batches", DOCTOR_NO, "there is no PEBS");
+		doctor_add(d, "sampling", "samples in batches", DOCTOR_NO, "no PEBS");
 	else if (!pmu->perf_clock)
-		doctor_add(d, "sampling", "samples in batches", DOCTOR_NO, "the kernel does not say how its clock comes from the "
-			   "processor's (cap_user_time), so each sample is an interrupt");
+		doctor_add(d, "sampling", "samples in batches", DOCTOR_NO, "the kernel does not publish its conversion of the "
+			   "processor's clock (cap_user_time), so each sample needs an interrupt");
 	else
-		doctor_add(d, "sampling", "samples in batches", DOCTOR_YES, "of precise events of user code with a period and without "
+		doctor_add(d, "sampling", "samples in batches", DOCTOR_YES, "for precise events of user code, with a period and without "
 			   "stacks (NAME:u@PERIOD with --stack 0)");
 }
 
@@ -149,12 +148,11 @@ static void try_counter(struct doctor *d, const char *name, uint32_t type, uint6
 	if (fd < 0) {
 		explain(d, name, -fd, no_pmu(d), no_pmu_remedy(d));
 	} else if (!counts(fd)) {
-		f = doctor_add(d, "sampling", name, DOCTOR_NO, "it opens, but does not count (a virtual machine without a PMU)");
+		f = doctor_add(d, "sampling", name, DOCTOR_NO, "the counter opens but does not count (a virtual machine without a PMU)");
 		doctor_remedy(f, "%s", no_pmu_remedy(d));
 	} else if (a.exclude_kernel) {
-		f = doctor_add(d, "sampling", name, DOCTOR_LESS, "user code only: kernel.perf_event_paranoid is %d, so time "
-			"in system calls and "
-			       "page faults is missing", d->paranoid);
+		f = doctor_add(d, "sampling", name, DOCTOR_LESS, "user code only (kernel.perf_event_paranoid is %d): time in "
+			       "system calls and page faults is missing", d->paranoid);
 		doctor_remedy(f, "sudo sysctl kernel.perf_event_paranoid=1");
 	} else {
 		doctor_add(d, "sampling", name, DOCTOR_YES, "%s", good);
@@ -163,7 +161,7 @@ static void try_counter(struct doctor *d, const char *name, uint32_t type, uint6
 		close(fd);
 }
 
-/* The rung where a counter's overflow calls a handler in the host. */
+/* Sampling by a signal handler in the host at each counter overflow. */
 static void try_signals(struct doctor *d)
 {
 	struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
@@ -178,9 +176,8 @@ static void try_signals(struct doctor *d)
 	if (fcntl(fd, F_SETSIG, SIGSTKFLT) || fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETFL, O_ASYNC))
 		doctor_add(d, "sampling", "signal at overflow", DOCTOR_NO, "%s", strerror(errno));
 	else
-		doctor_add(d, "sampling", "signal at overflow", DOCTOR_YES, "--sampler signal; the only one that sees tags "
-			"in thread-local "
-			   "words");
+		doctor_add(d, "sampling", "signal at overflow", DOCTOR_YES, "--sampler signal; the only method that reads tags in "
+			   "thread-local storage");
 	close(fd);
 }
 
@@ -196,9 +193,8 @@ static void try_timer(struct doctor *d)
 	}
 	timer_delete(timer);
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	doctor_add(d, "sampling", "timer per thread", DOCTOR_YES, "--sampler timer; without perf events; at most %ld "
-		"samples per second and "
-		   "thread", tick.tv_nsec ? 1000000000 / tick.tv_nsec : 100);
+	doctor_add(d, "sampling", "timer per thread", DOCTOR_YES, "--sampler timer; needs no perf events; at most %ld samples per "
+		   "second and thread", tick.tv_nsec ? 1000000000 / tick.tv_nsec : 100);
 }
 
 static void try_branches(struct doctor *d)
@@ -211,56 +207,56 @@ static void try_branches(struct doctor *d)
 	a.exclude_kernel = 1;
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0) {
-		explain(d, "last branches (LBR)", errno, d->virtual_machine ? "this virtual machine is not given them" :
-			"this processor does not keep them", d->virtual_machine ? "run on the machine itself; few "
-			"hypervisors pass them on" : "");
+		explain(d, "last branches (LBR)", errno, d->virtual_machine ? "this virtual machine has no branch records" :
+			"this processor has no branch records", d->virtual_machine ? "run on bare metal; few hypervisors "
+			"support them" : "");
 		return;
 	}
 	close(fd);
-	doctor_add(d, "sampling", "last branches (LBR)", DOCTOR_YES, "the processor keeps them");
+	doctor_add(d, "sampling", "last branches (LBR)", DOCTOR_YES, "supported by the processor");
 }
 
-struct told {
+struct notices {
 	char text[320];
 	int nr;
 };
 
-static void tell(void *context, const char *sentence)
+static void on_notice(void *context, const char *sentence)
 {
-	struct told *t = context;
+	struct notices *t = context;
 
-	snprintf(t->text, sizeof(t->text), "%s%s", sentence, ++t->nr > 1 ? " (and more, which `tailor run` says)" : "");
+	snprintf(t->text, sizeof(t->text), "%s%s", sentence, ++t->nr > 1 ? " (`tailor run` prints further notices)" : "");
 }
 
-/* What a recording would take. */
+/* The events that a recording with default options samples. */
 static void try_auto(struct doctor *d)
 {
 	struct event_options o = { .name = "auto", .rate = 10000, .stack_bytes = 16384 };
-	struct told told = { "", 0 };
+	struct notices notices = { "", 0 };
 	struct events events;
 	struct diag diag = { "" };
 	char names[256] = "";
 
-	if (events_choose(&o, &events, tell, &told, &diag)) {
-		doctor_add(d, "sampling", "auto", DOCTOR_LESS, "a timer in each thread, at the kernel's tick, of preloaded "
-			"programs only: %s",
+	if (events_choose(&o, &events, on_notice, &notices, &diag)) {
+		doctor_add(d, "sampling", "auto", DOCTOR_LESS, "a timer in each thread (programs with the agent only): %s",
 			   diag.text);
 		return;
 	}
 	for (int i = 0; i < events.nr; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? " and " : "", events.event[i].name);
-	doctor_add(d, "sampling", "auto", told.nr ? DOCTOR_LESS : DOCTOR_YES, "%s%s%s", names, told.nr ? "; " : "", told.text);
+	doctor_add(d, "sampling", "auto", notices.nr ? DOCTOR_LESS : DOCTOR_YES, "%s%s%s", names, notices.nr ? "; " : "",
+		   notices.text);
 }
 
-/* Where samples in the kernel are to be had, are their functions' names? */
+/* Are the names of kernel functions readable? */
 static void try_kernel_names(struct doctor *d)
 {
 	const char *remedy, *why = kernel_names_refused(&remedy);
 
 	if (why)
-		doctor_remedy(doctor_add(d, "sampling", "kernel functions", DOCTOR_LESS, "have no names: %s", why), "%s", remedy);
+		doctor_remedy(doctor_add(d, "sampling", "kernel functions", DOCTOR_LESS, "no names: %s", why), "%s", remedy);
 	else
-		doctor_add(d, "sampling", "kernel functions", DOCTOR_YES, "by name, of its modules and BPF programs, too");
+		doctor_add(d, "sampling", "kernel functions", DOCTOR_YES, "named, including modules and BPF programs");
 }
 
 void doctor_try_sampling(struct doctor *d)
@@ -271,8 +267,8 @@ void doctor_try_sampling(struct doctor *d)
 	for (unsigned level = 3; level >= 1; level--)
 		try_precise(d, level, pmu.max_precise);
 	try_batches(d, &pmu);
-	try_counter(d, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "user code and the kernel's");
-	try_counter(d, "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, "user code and the kernel's");
+	try_counter(d, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "user and kernel code");
+	try_counter(d, "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, "user and kernel code");
 	try_signals(d);
 	try_timer(d);
 	try_branches(d);
