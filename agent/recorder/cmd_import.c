@@ -14,13 +14,14 @@ struct arguments {
 	bool quiet;
 };
 
-enum { KEY_WITH = 0x100, KEY_NO_COMPRESS };
+enum { KEY_REGISTRATIONS = 0x100, KEY_NO_COMPRESS };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (PERF.DATA.tlr)", 0 },
-	{ "with", KEY_WITH, "TRACE", 0,
-	  "take what the program registered (code, components, tags) from this trace, which tailor recorded at the same time", 0 },
-	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write the trace's chunks as plain msgpack, for readers without zstd", 0 },
-	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ "registrations", KEY_REGISTRATIONS, "TRACE", 0,
+	  "take the registrations (code, components, tags) from TRACE, which tailor recorded at the same time", 0 },
+	{ "with", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
+	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "do not compress the trace: plain msgpack, for readers without zstd", 0 },
+	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };
 
@@ -35,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'q':
 		a->quiet = true;
 		break;
-	case KEY_WITH:
+	case KEY_REGISTRATIONS:
 		a->import.with = arg;
 		break;
 	case KEY_NO_COMPRESS:
@@ -43,12 +44,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->import.input)
-			argp_error(state, "one file at a time, please");
+			argp_error(state, "only one input file is accepted; unexpected '%s'", arg);
 		a->import.input = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!a->import.input)
-			argp_error(state, "there is no file to import");
+			argp_error(state, "no input file given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -56,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void say(void *context, const char *sentence)
+static void print_notice(void *context, const char *sentence)
 {
 	(void)context;
 	fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
@@ -66,15 +67,15 @@ static int run(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse, "PERF.DATA",
-		"Write a trace from a file of `perf record -k mono`, so that its samples get components, where the program says which "
-		"code it generates: by a jitdump file or a perf map that is still there, or by the trace in --with.  With that trace, "
-		"times may be of perf's own clock.\v"
-		"Symbols are read from files that are still there and are those that ran (by build id), names of the kernel's functions "
-		"from the kernel that runs now, if it is the one that was sampled.  Samples, registers, user "
-		"stacks, call chains, several events, switches, tasks, mappings and losses are taken over; branch stacks and AUX areas "
-		"are not.  What perf compressed (-z) or wrote into a folder (--threads) is refused.\n\n"
-		"Example: tailor run -r 1 -o said.tlr -- perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
-		"         tailor import --with said.tlr -o t.tlr perf.data\n"
+		"Convert a file of `perf record -k mono` to a trace.  Its samples are attributed to components of generated code that is "
+		"described by a jitdump file or perf map that still exists, or by the trace given to --registrations.  With that trace, "
+		"perf's default clock is supported as well.\v"
+		"Samples, registers, user stacks, call chains, context switches, tasks, mappings and losses of all events are converted; "
+		"branch stacks and AUX areas are not.  A directory (perf record --threads) is not supported.  Symbols are read from "
+		"the files that were sampled (same build id), if they still exist; names of kernel functions from the running "
+		"kernel, if it is the one that was sampled.\n\n"
+		"Example: tailor run -r 1 -o agent.tlr -- perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
+		"         tailor import --registrations agent.tlr -o t.tlr perf.data\n"
 		"         tailor report t.tlr",
 		NULL, NULL, NULL
 	};
@@ -86,7 +87,7 @@ static int run(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (!a.quiet)
-		a.import.told = say;
+		a.import.told = print_notice;
 	if (!a.import.output) {
 		if (asprintf(&output, "%s.tlr", a.import.input) < 0)
 			return CMD_FAILED;
@@ -109,4 +110,4 @@ static int run(int argc, char **argv)
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 
-const struct cmd cmd_import = { "import", "write a trace from a perf.data file", run };
+const struct cmd cmd_import = { "import", "convert a perf.data file to a trace", run };

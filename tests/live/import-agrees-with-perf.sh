@@ -182,7 +182,7 @@ if [ "$(plain_event)" != task-clock ] || ! grep -q '^[89a-f]' /proc/kallsyms; th
 	undecided "this user may not sample the kernel, or not see its addresses"
 else
 	if gather 100 kernel u; then
-		grep -q 'kernel functions have no names: the file does not tell which build' "$dir/u.import" ||
+		grep -q 'names of kernel functions unavailable (the file has no build id of the kernel' "$dir/u.import" ||
 			fail "of an unknown kernel: expected a sentence about names, got: $(cat "$dir/u.import")"
 		n=$("$B/tailor" report --samples "$dir/u.tlr" | awk -F '\t' '$4 == "kernel" && $9 != "[kernel]"' | wc -l)
 		[ "$n" = 0 ] || fail "of an unknown kernel: expected no names, $n samples have one"

@@ -141,12 +141,12 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool f
 			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
 				continue;
 			if (s[i].sh_size > MERGED_MAX - *kept) {
-				p->left_out = "sections larger than a trace keeps are left out";
+				p->left_out = "large sections omitted";
 				continue;
 			}
 			ret = add_part(fd, p, s[i].sh_offset, s[i].sh_size);
 			if (ret == -EBADMSG) {
-				p->left_out = "sections that reach behind the end of the file are left out";
+				p->left_out = "sections beyond the end of the file omitted";
 				ret = 0;
 				continue;
 			}

@@ -428,12 +428,12 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
-		reason = ret == -EBADMSG ? "not an ELF file that we can read" : strerror(-ret);
+		reason = ret == -EBADMSG ? "not a supported ELF file" : strerror(-ret);
 		ret = -1;
 	} else if (m->build_id_bytes && (parts.build_id_bytes != m->build_id_bytes ||
 					 memcmp(parts.build_id, m->build_id, m->build_id_bytes))) {
 		elf_parts_free(&parts);
-		reason = "the file was replaced after it had been mapped";
+		reason = "the file was replaced after it was mapped";
 		ret = -1;
 	} else if (parts.left_out) {
 		reason = parts.left_out;

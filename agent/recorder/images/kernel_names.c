@@ -180,15 +180,15 @@ static const char *why_hidden(const char **remedy)
 
 	if (proc_number("/proc/sys/kernel/kptr_restrict", &restricted) && restricted >= 2) {
 		*remedy = "sudo sysctl kernel.kptr_restrict=1";
-		return "kernel.kptr_restrict hides the kernel's addresses from everybody";
+		return "kernel.kptr_restrict hides kernel addresses from all users";
 	}
 	*remedy = "run as root, or with CAP_SYSLOG, or sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
-	return "this user may not see the kernel's addresses (kernel.kptr_restrict, kernel.perf_event_paranoid)";
+	return "kernel addresses hidden from this user: kernel.kptr_restrict, kernel.perf_event_paranoid";
 }
 
 static const char *why_unreadable(int error)
 {
-	return error == ENOENT ? "this kernel has no " KALLSYMS_PATH " (CONFIG_KALLSYMS)" : KALLSYMS_PATH " cannot be read";
+	return error == ENOENT ? "no " KALLSYMS_PATH ": kernel without CONFIG_KALLSYMS" : KALLSYMS_PATH " cannot be read";
 }
 
 const char *kernel_names_refused(const char **remedy)
@@ -230,7 +230,7 @@ const char *kernel_names_write(struct kernel_names *k, const struct kernel_names
 		free(f);
 	}
 	if (why)
-		snprintf(k->why, sizeof(k->why), "kernel functions have no names: %s", why);
+		snprintf(k->why, sizeof(k->why), "names of kernel functions unavailable (%s); using [kernel]", why);
 	kallsyms_fini(&symbols);
 	return why ? k->why : NULL;
 }

@@ -154,19 +154,19 @@ int import_shift(const struct perf_data *p, const struct import_other *o, const 
 	*shift_ns = 0;
 	for (uint32_t i = 0; i < p->nr_events; i++)
 		if (!(p->event[i].attr.sample_type & PERF_SAMPLE_TIME))
-			return diag_fail(d, ENOTSUP, "%s: its samples have no time%s", path, again);
+			return diag_fail(d, ENOTSUP, "%s: samples have no time%s", path, again);
 		else if (p->event[i].attr.use_clockid != a->use_clockid || p->event[i].attr.clockid != a->clockid)
-			return diag_fail(d, ENOTSUP, "%s: its events have different clocks%s", path, again);
+			return diag_fail(d, ENOTSUP, "%s: events have different clocks%s", path, again);
 	if (!a->use_clockid && !o)
-		return diag_fail(d, ENOTSUP, "%s: its times are of perf's own clock, which JITs and agents do not know%s, or have a "
-				 "trace recorded at the same time (--with)", path, again);
+		return diag_fail(d, ENOTSUP, "%s: samples have times of perf's default clock, which registrations do not use%s, or give "
+				 "a trace that was recorded at the same time (--registrations)", path, again);
 	if (!a->use_clockid)
-		return compare_tasks(p, o, shift_ns) ? 0 : diag_fail(d, ENOTSUP, "%s: its times are of perf's own clock, and no process "
-								     "ended in both traces%s", path, again);
+		return compare_tasks(p, o, shift_ns) ? 0 : diag_fail(d, ENOTSUP, "%s: cannot convert times of perf's default clock: no "
+								     "process exited in both traces%s", path, again);
 	if (a->clockid == CLOCK_MONOTONIC)
 		return 0;
 	if (!p->has_clock || p->clock_id != (uint32_t)a->clockid)
-		return diag_fail(d, ENOTSUP, "%s: its times are of clock %d, and it does not say how that clock stood%s", path,
+		return diag_fail(d, ENOTSUP, "%s: cannot convert times of clock %d: the file has no reference time%s", path,
 				 a->clockid, again);
 	if (o) {
 		*shift_ns = p->wall_ns - p->clock_ns - o->wall_ahead_ns;
@@ -175,7 +175,7 @@ int import_shift(const struct perf_data *p, const struct import_other *o, const 
 	uname(&u);
 	*shift_ns = p->wall_ns - p->clock_ns - (now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
 	if (!is_text(p->host_name, u.nodename) || p->last_ns + *shift_ns > now_ns(CLOCK_MONOTONIC))
-		return diag_fail(d, ENOTSUP, "%s: its times are of clock %d on another machine or before its last boot%s", path, a->clockid,
+		return diag_fail(d, ENOTSUP, "%s: cannot convert times of clock %d of another machine or before its last boot%s", path, a->clockid,
 				 again);
 	return 0;
 }

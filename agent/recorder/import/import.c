@@ -26,9 +26,9 @@ static int open_input(const char *path, void **bytes, struct stat *st, struct di
 	if (error)
 		return diag_fail(d, error, "%s: %s", path, strerror(error));
 	if (S_ISDIR(st->st_mode))
-		return diag_fail(d, EISDIR, "%s is a folder (perf record --threads), which is not supported: record without --threads",
+		return diag_fail(d, EISDIR, "%s is a directory (perf record --threads), which is not supported; record without --threads",
 				 path);
-	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is no perf.data file", path) : 0;
+	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is not a perf.data file", path) : 0;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -46,7 +46,7 @@ static int write_trace(const struct import_options *o, const struct perf_data *p
 	int ret, closed;
 
 	if (same_file(o->input, o->output) || (o->with && same_file(o->with, o->output)))
-		return diag_fail(d, EINVAL, "%s would be written over what is read", o->output);
+		return diag_fail(d, EINVAL, "%s is both input and output; give another output file (-o)", o->output);
 	ret = trace_writer_open(o->output, !o->uncompressed, &w, d);
 	if (ret)
 		return ret;
@@ -55,7 +55,7 @@ static int write_trace(const struct import_options *o, const struct perf_data *p
 	out->bytes = trace_writer_bytes(w);
 	closed = trace_writer_close(w);
 	if (closed && ret == 0)
-		ret = diag_fail(d, -closed, "%s: the trace could not be written to its end: %s", o->output, strerror(-closed));
+		ret = diag_fail(d, -closed, "cannot write the whole trace '%s': %s", o->output, strerror(-closed));
 	return ret;
 }
 

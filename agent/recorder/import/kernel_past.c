@@ -67,11 +67,11 @@ bool kernel_past_is_ours(void *context, const struct kallsyms *symbols, const ch
 	}
 	/* perf pads them to 20 bytes */
 	if (!k->build_id_bytes || !id_bytes || !k->text)
-		*why = "the file does not tell which build of the kernel was sampled (perf record -B, or through a pipe)";
+		*why = "the file has no build id of the kernel (perf record -B, or through a pipe)";
 	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
-		*why = "another kernel was sampled than runs here: import where it was recorded";
+		*why = "the running kernel is not the one that was sampled: import on the machine where it was recorded";
 	else if (kallsyms_address(symbols, k->text_name) != k->text)
-		*why = "the kernel was at other addresses then (it has been started anew): import before that";
+		*why = "the machine was rebooted, and the kernel has other addresses now: import before a reboot";
 	else
 		return true;
 	return false;

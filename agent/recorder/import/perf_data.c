@@ -122,7 +122,7 @@ static int add_event(struct perf_data *p, const void *attr, size_t bytes, const 
 	memset(e, 0, sizeof(*e));
 	memcpy(&e->attr, attr, bytes < sizeof(e->attr) ? bytes : sizeof(e->attr));
 	if (record_layout(&e->attr, &e->layout))
-		return diag_fail(d, ENOTSUP, "%s: event %u has samples (type 0x%llx) of a kernel that we do not know", path,
+		return diag_fail(d, ENOTSUP, "%s: event %u has an unknown sample type (0x%llx)", path,
 				 p->nr_events + 1, (unsigned long long)e->attr.sample_type);
 	p->nr_events++;
 	return 0;
@@ -146,7 +146,7 @@ static int read_attrs(struct perf_data *p, const struct file_header *h, const ch
 	struct place attrs, ids;
 
 	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct section) || !find_section(p, &h->attrs, &attrs))
-		return diag_fail(d, EBADMSG, "%s: its list of events makes no sense", path);
+		return diag_fail(d, EBADMSG, "%s: invalid list of events", path);
 	while (attrs.left >= h->attr_size) {
 		const unsigned char *attr = take(&attrs, h->attr_size);
 		size_t bytes = (size_t)h->attr_size - sizeof(struct section);
@@ -157,7 +157,7 @@ static int read_attrs(struct perf_data *p, const struct file_header *h, const ch
 			return ret;
 		memcpy(&where, attr + bytes, sizeof(where));
 		if (find_section(p, &where, &ids) && add_ids(p, ids, p->nr_events - 1))
-			return diag_fail(d, ENOMEM, "no memory for the events of %s", path);
+			return diag_fail(d, ENOMEM, "out of memory for the events of %s", path);
 	}
 	return 0;
 }
@@ -420,22 +420,22 @@ static int take_pipe_record(struct perf_data *p, uint64_t start, const struct pe
 	switch (h->type) {
 	case HEADER_ATTR:
 		if (at.left < PERF_ATTR_SIZE_VER0)
-			return diag_fail(d, EBADMSG, "%s: an event at byte %llu makes no sense", path, (unsigned long long)start);
+			return diag_fail(d, EBADMSG, "%s: invalid event at byte %llu", path, (unsigned long long)start);
 		memcpy(&bytes, at.at + 4, 4); /* attr.size */
 		bytes = bytes ? bytes : PERF_ATTR_SIZE_VER0;
 		attr = bytes < PERF_ATTR_SIZE_VER0 ? NULL : take(&at, bytes);
 		if (!attr)
-			return diag_fail(d, EBADMSG, "%s: an event at byte %llu makes no sense", path, (unsigned long long)start);
+			return diag_fail(d, EBADMSG, "%s: invalid event at byte %llu", path, (unsigned long long)start);
 		ret = add_event(p, attr, bytes, path, d);
 		if (ret == 0 && add_ids(p, at, p->nr_events - 1))
-			ret = diag_fail(d, ENOMEM, "no memory for the events of %s", path);
+			ret = diag_fail(d, ENOMEM, "out of memory for the events of %s", path);
 		return ret;
 	case HEADER_FEATURE:
 		kind = take_u64(&at);
-		return read_feature(p, kind, at) ? diag_fail(d, ENOMEM, "no memory for the header of %s", path) : 0;
+		return read_feature(p, kind, at) ? diag_fail(d, ENOMEM, "out of memory for the header of %s", path) : 0;
 	case HEADER_BUILD_ID:
 		ret = add_build_id(p, (struct place){ p->bytes + start, h->size });
-		return ret ? diag_fail(d, ENOMEM, "no memory for the header of %s", path) : 0;
+		return ret ? diag_fail(d, ENOMEM, "out of memory for the header of %s", path) : 0;
 	case EVENT_UPDATE:
 		kind = take_u64(&at);
 		id = take_u64(&at);
@@ -487,7 +487,7 @@ static int look_through(struct perf_data *p, const char *path, struct diag *d)
 	}
 	perf_data_leave(&c);
 	if (more < 0 && ret == 0)
-		ret = diag_fail(d, ENOMEM, "no memory for the records of %s", path);
+		ret = diag_fail(d, ENOMEM, "out of memory for the records of %s", path);
 	p->cut |= c.damaged || c.at < p->data_end;
 	p->data_end = c.at;
 	return ret;
@@ -499,9 +499,9 @@ static int read_header(struct perf_data *p, const char *path, struct diag *d)
 	int ret;
 
 	if (p->size < 2 * MAGIC_BYTES || (memcmp(p->bytes, MAGIC, MAGIC_BYTES) && memcmp(p->bytes, MAGIC_SWAPPED, MAGIC_BYTES)))
-		return diag_fail(d, EBADMSG, "%s is no perf.data file", path);
+		return diag_fail(d, EBADMSG, "%s is not a perf.data file", path);
 	if (memcmp(p->bytes, MAGIC, MAGIC_BYTES))
-		return diag_fail(d, ENOTSUP, "%s was recorded on a machine of the other byte order", path);
+		return diag_fail(d, ENOTSUP, "%s was recorded on a big-endian machine, which is not supported", path);
 	memcpy(&h, p->bytes, p->size < sizeof(h) ? (size_t)p->size : sizeof(h));
 	if (h.size == 2 * MAGIC_BYTES) {
 		p->pipe = true;
@@ -510,18 +510,18 @@ static int read_header(struct perf_data *p, const char *path, struct diag *d)
 		return 0;
 	}
 	if (p->size < sizeof(h) || h.size < sizeof(h) || h.size > p->size)
-		return diag_fail(d, EBADMSG, "%s: its header makes no sense", path);
+		return diag_fail(d, EBADMSG, "%s: invalid header", path);
 	ret = read_attrs(p, &h, path, d);
 	if (ret)
 		return ret;
 	if (h.data.offset > p->size)
-		return diag_fail(d, EBADMSG, "%s: its records would stand behind its end", path);
+		return diag_fail(d, EBADMSG, "%s: its records lie beyond its end", path);
 	p->data_start = h.data.offset;
 	p->cut = h.data.size == 0 || h.data.size > p->size - h.data.offset;
 	p->data_end = p->cut ? p->size : h.data.offset + h.data.size;
 	/* of a recording that was killed they were never written */
 	if (!p->cut && read_features(p, &h))
-		return diag_fail(d, ENOMEM, "no memory for the header of %s", path);
+		return diag_fail(d, ENOMEM, "out of memory for the header of %s", path);
 	return 0;
 }
 
@@ -538,7 +538,7 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 	if (ret == 0 && p->nr_events == 0)
 		ret = diag_fail(d, EBADMSG, "%s has no events", path);
 	if (ret == 0 && p->nr_events > 1 && !layouts_can_be_told_apart(p))
-		ret = diag_fail(d, ENOTSUP, "%s: samples of its %u events cannot be told apart", path, p->nr_events);
+		ret = diag_fail(d, ENOTSUP, "%s: samples of its %u events cannot be distinguished", path, p->nr_events);
 	if (ret)
 		perf_data_fini(p);
 	else if (p->nr_build_ids)

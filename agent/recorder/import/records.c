@@ -176,7 +176,7 @@ static int take_events(struct import *m, struct diag *d)
 		write_event(m, m->switches, TRACE_EVENT_SWITCH, &way);
 		ret = samples_create(m->switches, &way, &m->samples[m->switches]);
 	}
-	return ret ? diag_fail(d, -ret, "no memory for samples") : 0;
+	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */
@@ -375,10 +375,10 @@ static int take_registrations(struct import *m, struct diag *d)
 		if (is_wanted(m, &r))
 			trace_record_copy(m->w, TRACE_CHUNK_RECORDS, &r);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
-		notice(m, "loss", "%s ends too early, or is damaged: registrations that stood there are missing", m->options->with);
+		notice(m, "loss", "%s is incomplete or damaged: registrations are missing", m->options->with);
 	trace_close(t);
 	if (!m->registrations)
-		notice(m, "refused", m->others ? "%s knows none of the processes that perf sampled: it is of another run"
+		notice(m, "refused", m->others ? "%s has none of the processes that perf sampled: it is a trace of another run"
 					       : "%s has no registrations", m->options->with);
 	return 0;
 }
@@ -435,7 +435,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 		on_record(m, h);
 	perf_data_leave(&c);
 	if (more < 0)
-		return diag_fail(d, ENOMEM, "no memory for the records of %s", m->options->input);
+		return diag_fail(d, ENOMEM, "out of memory for the records of %s", m->options->input);
 	flush_samples(m);
 	images_settle(m->images);
 	jit_files_drain(m->jit_files, m->w, true, &files_bad);
@@ -447,10 +447,10 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 		notice(m, "ladder", "%s", nameless);
 	images_write(m->images, m->w, end_ns(m));
 	if (p->cut)
-		notice(m, "loss", "%s was not written to its end, or is damaged: it was read up to byte %llu of %llu", m->options->input,
+		notice(m, "loss", "%s is incomplete or damaged: read up to byte %llu of %llu", m->options->input,
 		       (unsigned long long)p->data_end, (unsigned long long)p->size);
 	if (p->aux_bytes)
-		notice(m, "refused", "%s has %llu bytes of hardware traces (AUX areas: Intel PT and the like), which are not read",
+		notice(m, "refused", "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
 		       m->options->input, (unsigned long long)p->aux_bytes);
 	write_loss(m, "ring full", m->ring_full);
 	write_loss(m, "throttled", m->throttled);
@@ -474,12 +474,12 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 		m.pids = calloc(1, PIDS_MAX / 8);
 		m.kernel_names = kernel_names_create();
 		if (ret || !m.pids || !m.kernel_names)
-			ret = diag_fail(d, ENOMEM, "no memory for processes");
+			ret = diag_fail(d, ENOMEM, "out of memory for processes");
 		else
 			ret = import_all(&m, end_s, d);
 		images_destroy(m.images);
 	} else {
-		diag_fail(d, ENOMEM, "no memory for images");
+		diag_fail(d, ENOMEM, "out of memory for images");
 	}
 	jit_files_destroy(m.jit_files);
 	kernel_names_destroy(m.kernel_names);
