@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor attach: record a process that runs already, from outside.  Its threads are counted, its images and mappings read
- * from /proc, and its generated code from where its JIT leaves it for debuggers and for perf.  Nothing of the process is
- * changed or stopped; unless --inject asks for the agent in it.
+ * tailor attach: record a running process from outside.  Its threads are counted by inherited perf events; images and mappings are
+ * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  The process is neither changed nor
+ * stopped, unless --inject loads the agent into it.
  */
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/process/attach_target.h"
@@ -36,11 +36,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options_take_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which process?  `tailor attach PID`");
+		argp_error(state, "no process given; usage: tailor attach PID");
 		break;
 	case ARGP_KEY_END:
 		if (a->session.scope_thread)
-			argp_error(state, "--scope thread needs the agent in the process; attach counts by CPU");
+			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -56,7 +56,7 @@ static int give_up(struct session *s, const struct diag *d)
 	return CMD_FAILED;
 }
 
-/* Until the process ends (true), the time is over, or somebody wants to stop. */
+/* Until the process exits (true), the duration is over, or a signal asks to stop. */
 static bool wait_for_end(const struct arguments *a)
 {
 	int milliseconds = a->session.duration_ns && a->session.duration_ns < INT_MAX * 1000000ull ?
@@ -80,8 +80,8 @@ static bool wait_for_end(const struct arguments *a)
 	return ended;
 }
 
-/* The agent is in it, and its recorder is there: if it is dormant, it knows everything since the process's start. */
-static int record_by_its_own(struct arguments *a, int argc, char **argv)
+/* The process has an agent and a recorder: if that is dormant, it has all registrations since the process's start. */
+static int record_by_own_recorder(struct arguments *a, int argc, char **argv)
 {
 	FILE *to = a->session.quiet ? NULL : stderr;
 	int ret = control_start_recording(a->pid, a->session.output, argv + 1, argc - 1, to);
@@ -102,10 +102,11 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "PID",
-		"Record a process that runs already, without changing it (unless --inject is given).\v"
-		"Its generated code is found where its JIT registers it for debuggers (LLVM and others) and in perf maps and jitdump "
-		"files.  Ctrl-C ends the recording, not the process.\n\n"
-		"Exit status: 0 recorded; 1 it could not be attached to, or parts of the trace could not be written; 2 misused.",
+		"Record a running process.  The process is not changed, unless --inject is given.\v"
+		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  Ctrl-C ends the "
+		"recording, not the process.\n\n"
+		"Exit status: 0 recorded; 1 the process could not be attached to, or the trace could not be written completely; "
+		"2 usage error.",
 		children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char socket[64], library[PATH_MAX];
@@ -121,13 +122,13 @@ static int run(int argc, char **argv)
 	if (attach_target_look(a.pid, &target, &d))
 		return give_up(NULL, &d);
 	if (a.session.inject && !inject_find_library(library, sizeof(library)))
-		diag_fail(&d, ENOENT, "libtailor.so is not beside the tailor command; attach without --inject");
+		diag_fail(&d, ENOENT, "libtailor.so not found beside the tailor command; attach without --inject");
 	else if (a.session.inject)
 		inject_look(&target, library, &d);
 	if (d.text[0])
 		return give_up(NULL, &d);
 	if (target.has_agent && attach_target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
-		return record_by_its_own(&a, argc, argv);
+		return record_by_own_recorder(&a, argc, argv);
 	was_recorded = attach_target_was_recorded(&target);
 	a.session.command = attach_target_command(a.pid);
 	a.session.no_guest = true;
@@ -137,7 +138,7 @@ static int run(int argc, char **argv)
 	a.session.socket = socket;
 	ret = session_open(&a.session, &s, &d);
 	if (ret == -EADDRINUSE)
-		diag_fail(&d, EBUSY, "process %d is being recorded already by another `tailor attach`; end that one first (Ctrl-C)",
+		diag_fail(&d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
 			  (int)a.pid);
 	if (ret) {
 		give_up(NULL, &d);
@@ -151,17 +152,17 @@ static int run(int argc, char **argv)
 	for (int i = 0; i < target.nr_notices; i++)
 		session_notice(s, "host", "%s", target.notice[i]);
 	if (was_recorded)
-		session_notice(s, "host", "the agent in process %d has no recorder any more (it has ended, or was killed): what its JIT "
-			       "said to the agent is not known; start it again with `tailor run`", (int)a.pid);
+		session_notice(s, "host", "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
+			       "under `tailor run` to record them", (int)a.pid);
 	session_hear_from_outside(s, a.pid);
 	if (a.session.inject && inject(&target, library, socket, serve, s, &d))
 		return give_up(s, &d);
 	session_run(s, a.pid, false, a.session.follow, &status);
 	if (session_close(s, status, &d)) {
-		fprintf(stderr, "%s: %s; the process was not disturbed\n", program_invocation_name, d.text);
+		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d.text);
 		return CMD_FAILED;
 	}
 	return CMD_DONE;
 }
 
-const struct cmd cmd_attach = { "attach", "record a process that runs already", run };
+const struct cmd cmd_attach = { "attach", "record a running process", run };

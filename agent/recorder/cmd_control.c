@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor start, stop, status: ask the recorder of a process that runs. */
+/* tailor start, stop, status: requests to the recorder of a running process. */
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/options.h"
@@ -29,11 +29,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options_take_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which process?  Its PID is needed");
+		argp_error(state, "no process given: a PID is required");
 		break;
 	case ARGP_KEY_END:
 		if (a->session.scope_thread || a->session.sampler != SAMPLER_AUTO)
-			argp_error(state, "a recording that starts later counts from outside: --scope cpu and --sampler auto alone");
+			argp_error(state, "recording a running process supports --scope cpu and --sampler auto only");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -60,9 +60,9 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 	if (attach_target_look(pid, &t, &d))
 		return fail(d.text);
 	if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
-		snprintf(text, sizeof(text), "process %d has no recorder%s; `tailor attach %d` records it from outside", (int)pid,
-			 attach_target_was_recorded(&t) ? " any more: the one that it was started with has ended, or was killed" :
-			 ": it was started neither by `tailor run --dormant` nor with TAILOR_DORMANT=1", (int)pid);
+		snprintf(text, sizeof(text), "process %d has no recorder: %s; use `tailor attach %d`", (int)pid,
+			 attach_target_was_recorded(&t) ? "the one that it was started with has exited" :
+			 "it was started without `tailor run --dormant` or TAILOR_DORMANT=1", (int)pid);
 		return fail(text);
 	}
 	for (int i = 0; i < nr && i < CONTROL_WORDS - 2; i++)
@@ -84,7 +84,7 @@ int control_start_recording(pid_t pid, const char *output, char **options, int n
 	char path[PATH_MAX + 4096], cwd[PATH_MAX];
 
 	if (nr > CONTROL_WORDS - 4)
-		return fail("there are too many options");
+		return fail("too many options");
 	/* ours comes last, so it holds: the recorder is in another folder */
 	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		snprintf(path, sizeof(path), "--output=%s", output);
@@ -104,8 +104,8 @@ static int run_start(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "PID",
-		"Begin to record a process that runs dormant (`tailor run --dormant`, TAILOR_DORMANT=1), and its whole tree.\v"
-		"The trace knows all that was registered since the process's start.  `tailor stop PID` ends it.", children, NULL, NULL };
+		"Start recording a dormant process (`tailor run --dormant`, TAILOR_DORMANT=1) and all its descendants.\v"
+		"The trace has all code registered since the start of the process.  `tailor stop PID` ends the recording.", children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .is_start = true };
 
 	a.session.output = "tailor.tlr";
@@ -116,7 +116,7 @@ static int run_start(int argc, char **argv)
 static int run_stop(int argc, char **argv)
 {
 	static const struct argp argp = { NULL, parse, "PID",
-		"End the recording of a process that runs; the process, and its agent, go on.", NULL, NULL, NULL };
+		"Stop recording a process.  The process and its agent continue to run.", NULL, NULL, NULL };
 	struct arguments a = { 0 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
@@ -125,7 +125,7 @@ static int run_stop(int argc, char **argv)
 
 static int run_status(int argc, char **argv)
 {
-	static const struct argp argp = { NULL, parse, "PID", "Say whether a process is recorded, and what is known of it.", NULL, NULL,
+	static const struct argp argp = { NULL, parse, "PID", "Print whether a process is being recorded, and what has been recorded.", NULL, NULL,
 		NULL };
 	struct arguments a = { 0 };
 
@@ -133,6 +133,6 @@ static int run_status(int argc, char **argv)
 	return ask(a.pid, "status", NULL, 0, stdout);
 }
 
-const struct cmd cmd_start = { "start", "begin to record a dormant process", run_start };
-const struct cmd cmd_stop = { "stop", "end the recording of a process", run_stop };
-const struct cmd cmd_status = { "status", "say what is recorded of a process", run_status };
+const struct cmd cmd_start = { "start", "start recording a dormant process", run_start };
+const struct cmd cmd_stop = { "stop", "stop recording a process", run_stop };
+const struct cmd cmd_status = { "status", "print the recording state of a process", run_status };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor record: the recorder that a preloaded agent starts beside its host.  The host waits in its constructor until the
- * counters run, so this says so, or why not, as soon as it can, or ends.
+ * tailor record: the recorder that a preloaded agent starts beside its host.  The agent's constructor waits until the counters run,
+ * so the recorder reports success or the error as early as possible.
  */
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/options.h"
@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!a->socket || a->pid <= 0 || a->ready <= 2)
-			argp_error(state, "--socket, --pid and --ready are needed (this command is for the agent's own use)");
+			argp_error(state, "--socket, --pid and --ready are required (internal command, started by the agent)");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -55,17 +55,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Whoever is not told sees the pipe end. */
-static void tell_host(const struct arguments *a, int error)
+/* A host that is not answered reads the end of the pipe. */
+static void answer_host(const struct arguments *a, int error)
 {
 	if (write(a->ready, &error, sizeof(error)) < 0)
-		error = errno; /* it has gone: the session will notice */
+		error = errno; /* the host has exited: the session detects that */
 	close(a->ready);
 }
 
 static int refuse_host(const struct arguments *a, int error, const struct diag *d)
 {
-	tell_host(a, -error);
+	answer_host(a, -error);
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
 	return CMD_FAILED;
 }
@@ -73,7 +73,7 @@ static int refuse_host(const struct arguments *a, int error, const struct diag *
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, NULL, "Record a process whose agent asks for it.", children, NULL, NULL };
+	static const struct argp argp = { options, parse, NULL, "Record a process at the request of its agent (internal).", children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char output[64];
 	struct session *s = NULL;
@@ -90,7 +90,7 @@ static int run(int argc, char **argv)
 	ret = session_open(&a.session, &s, &d);
 	if (ret)
 		return refuse_host(&a, ret, &d);
-	/* counting first: who can connect is counted */
+	/* counters first: a process that can connect is counted already */
 	ret = session_count(s, a.pid, false, &d);
 	if (ret == 0)
 		ret = session_listen(s, a.socket, &d);
@@ -98,7 +98,7 @@ static int run(int argc, char **argv)
 		session_abandon(s);
 		return refuse_host(&a, ret, &d);
 	}
-	tell_host(&a, 0);
+	answer_host(&a, 0);
 	session_run(s, a.pid, false, true, &status);
 	if (session_close(s, status, &d)) {
 		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
@@ -107,4 +107,4 @@ static int run(int argc, char **argv)
 	return CMD_DONE;
 }
 
-const struct cmd cmd_record = { "record", "record a process whose agent asks for it", run };
+const struct cmd cmd_record = { "record", "record a process at the request of its agent", run };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor run: start a command with the agent in it and record it and what it starts.
+ * tailor run: start a command with the agent loaded, and record it and its descendants.
  *
  * The child is forked first and waits, so that it keeps the limits, signals and descriptors of the caller, whatever the
  * recorder changes for itself; its counters start at its exec.
@@ -31,10 +31,10 @@ struct arguments {
 
 enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_TELL };
 static const struct argp_option options[] = {
-	{ "follow", KEY_FOLLOW, NULL, 0, "record until every process that the command started has ended", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
 	{ "tell", KEY_TELL, "DESCRIPTOR", OPTION_HIDDEN, "write the command's pid and time of exec there, and what it used", 0 },
-	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "change nothing in hosts to hear more of their JITs (the trace says what was)", 0 },
-	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
+	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };
 
@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->command = state->argv + state->next;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "there is no command to run");
+		argp_error(state, "no command given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -130,7 +130,7 @@ static int child_fork(char **command, struct child *c)
 		close(go[1]);
 		close(failed[0]);
 		if (read(go[0], &g, sizeof(g)) != sizeof(g))
-			_exit(CMD_FAILED); /* the recorder gave up, and has said so */
+			_exit(CMD_FAILED); /* the recorder failed, and has reported why */
 		set_environment(g.preload ? g.library : NULL, g.socket);
 		execvp(command[0], command);
 		error = errno;
@@ -190,14 +190,14 @@ static int give_up(struct session *s, struct child *c, const struct diag *d)
 	return CMD_FAILED;
 }
 
-/* NULL: the agent will be in it.  Else the end of a sentence.  *preload: name the library to the loader. */
-static const char *why_not_heard(const struct program *p, char *library, size_t bytes, bool *preload)
+/* NULL: the agent will be loaded; else the reason why not.  *preload: put the library into LD_PRELOAD. */
+static const char *why_no_agent(const struct program *p, char *library, size_t bytes, bool *preload)
 {
 	*preload = false;
 	if (!find_library(library, bytes))
-		return "runs without the agent, because " LIBRARY " is not beside the tailor command";
+		return LIBRARY " not found beside the tailor command";
 	if (strpbrk(library, " :"))
-		return "runs without the agent, because the loader cannot be told a path with blanks or colons";
+		return "LD_PRELOAD cannot hold the path of " LIBRARY ", which has a blank or a colon";
 	*preload = p->can_preload;
 	return p->why_not;
 }
@@ -206,16 +206,16 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
-		"Run a command with the agent in it, and record it and every process that it starts into one trace.\v"
-		"Exit status: the command's; 128 + N when signal N killed it; 127 or 126 when it could not be started; 1 or 2 "
-		"when nothing was run.", children, NULL, NULL };
+		"Run a command with the agent loaded, and record it and all processes that it starts into one trace.\v"
+		"Exit status: that of the command; 128 + N if signal N killed it; 127 or 126 if it could not be started; 1 (failure) "
+		"or 2 (usage error) if it was not run.", children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .tell = -1 };
 	struct session *s = NULL;
 	struct program program;
 	struct child child = { 0 };
 	struct go go = { 0 };
 	struct diag d = { "" };
-	const char *not_heard;
+	const char *no_agent;
 	bool fell_back = false;
 	int status = 0, error = 0, ret;
 
@@ -225,18 +225,18 @@ static int run(int argc, char **argv)
 	program_look(a.command[0], &program);
 	if (program.error) {
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],
-			program.error == ENOENT ? "there is no such command" : strerror(program.error));
+			program.error == ENOENT ? "command not found" : strerror(program.error));
 		return program.error == ENOENT ? 127 : 126;
 	}
-	not_heard = why_not_heard(&program, go.library, sizeof(go.library), &go.preload);
-	a.session.no_guest = not_heard != NULL;
-	if (not_heard && a.session.scope_thread) {
+	no_agent = why_no_agent(&program, go.library, sizeof(go.library), &go.preload);
+	a.session.no_guest = no_agent != NULL;
+	if (no_agent && a.session.scope_thread) {
 		a.session.scope_thread = false;
 		fell_back = true;
 	}
 	ret = child_fork(a.command, &child);
 	if (ret) {
-		fprintf(stderr, "%s: no process could be started: %s\n", program_invocation_name, strerror(-ret));
+		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
 		return CMD_FAILED;
 	}
 	session_lift_limits();
@@ -247,9 +247,9 @@ static int run(int argc, char **argv)
 	}
 	if (ret || session_listen(s, NULL, &d) || session_count(s, child.pid, true, &d))
 		return give_up(s, &child, &d);
-	if (not_heard)
-		session_notice(s, "host", "%s %s: it is sampled, but what its JIT says is not heard%s", a.command[0], not_heard,
-			       fell_back ? "; counting by CPU instead of by thread" : "");
+	if (no_agent)
+		session_notice(s, "host", "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a.command[0],
+			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
 	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
 	if (write(child.go, &go, sizeof(go)) != sizeof(go))
 		return give_up(s, &child, &d);
@@ -263,7 +263,7 @@ static int run(int argc, char **argv)
 	session_run(s, child.pid, true, a.follow, &status);
 	tell_end(a.tell);
 	if (session_close(s, status, &d))
-		fprintf(stderr, "%s: %s; the command was not disturbed\n", program_invocation_name, d.text);
+		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
 	return exit_status(status);
 }
 

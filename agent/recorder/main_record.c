@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor-record: `tailor record` as a program of its own, without the analyzer and its libraries.  Hosts wait for it to start:
- * 0.3 ms, where the loader needs 1.1 ms for all of the command's libraries.
+ * tailor-record: `tailor record` as a separate program, without the analyzer and its libraries.  Hosts wait for it to start, which
+ * takes 0.3 ms; loading all libraries of the tailor command takes 1.1 ms.
  */
 #include "jitreg/base/command.h"
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	static char name[] = "tailor record";
 
 	if (argc < 2 || strcmp(argv[1], cmd_record.name)) {
-		fprintf(stderr, "tailor-record: this program is for the agent's own use; you want `tailor`\n");
+		fprintf(stderr, "tailor-record: internal program, started by the agent; use `tailor`\n");
 		return CMD_MISUSED;
 	}
 	argv[1] = name;

@@ -290,12 +290,12 @@ refused() { # NAME STATUS PATTERN ARGUMENTS...
 start "$B/hosts/busy" 1000000
 wait_for burns "$host"
 busy=$host
-refused "no process" 1 'there is no process 4194304' 4194304
-refused "not a number" 2 "'sh' is not the number of a process" sh
+refused "no process" 1 'no such process: 4194304' 4194304
+refused "not a number" 2 "'sh' is not a PID" sh
 refused "nothing" 2 'which process'
-refused "two processes" 2 'more than one process' "$busy" 1
+refused "two processes" 2 'only one PID is accepted' "$busy" 1
 refused "negative duration" 2 'number of seconds above 0' -d -1 "$busy"
-refused "scope thread" 2 'needs the agent' --scope thread "$busy"
+refused "scope thread" 2 'scope thread is not supported' --scope thread "$busy"
 refused "no such event" 2 "no event 'nonsense'" -e nonsense "$busy"
 refused "no folder" 1 'No such file' -o "$dir/no/such.tlr" "$busy"
 start "$B/hosts/churn" 1000000 1 1000000000 # one thread that makes two, which stay
@@ -308,13 +308,13 @@ is_zombie() { zombie=$(pgrep -P "$host") && grep -q 'State:.Z' "/proc/$zombie/st
 wait_for is_zombie
 refused "a zombie" 1 'has ended' "$zombie"
 kill_host
-kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'thread of the kernel' "$kernel"
+kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'is a kernel thread' "$kernel"
 
 attach_on "$dir/first.tlr" "$busy"
-refused "two recorders" 1 'recorded already by another' "$busy"
+refused "two recorders" 1 'already being recorded by another' "$busy"
 # also where both write to one file, as they do by default
 timeout 300 "$B/tailor" attach -o "$dir/first.tlr" "$busy" 2>"$dir/err"
-[ $? = 1 ] && [ "$(grep -c 'recorded already by another' "$dir/err")" = "$(wc -l <"$dir/err")" ] ||
+[ $? = 1 ] && [ "$(grep -c 'already being recorded by another' "$dir/err")" = "$(wc -l <"$dir/err")" ] ||
 	fail "two recorders, one file: expected one sentence, got: $(cat "$dir/err")"
 kill -INT $recorder
 wait $recorder || fail "the first recorder was disturbed"
@@ -325,7 +325,7 @@ recorder=$!
 has_agent() { inner=$(pgrep -P $recorder -x busy) && grep -q libtailor "/proc/$inner/maps"; }
 wait_for has_agent
 hosts+=("$inner")
-refused "recorded by run" 1 'is being recorded already, into .*run.tlr; that ends with its command' "$inner"
+refused "recorded by run" 1 'is already being recorded into .*run.tlr; that recording ends with its command' "$inner"
 { kill -9 "$inner"; wait $recorder; } 2>/dev/null
 
 recorded() { # NAME PATTERN PID: with a notice or without ('')

@@ -25,7 +25,7 @@ says() { # PATTERN STATUS ARGUMENTS...
 # A recording of $host between start and stop: leaves the numbers of samples in $total, $jit (in JIT code) and $named (of those, with a
 # name), and the report in $dir/json.
 between() { # TRACE SAYS SECONDS [OPTION...]: SAYS is what `tailor stop` does
-	says "process $host is recorded into $1" 0 start -e "$plain" -o "$1" "${@:4}" "$host"
+	says "process $host is being recorded into $1" 0 start -e "$plain" -o "$1" "${@:4}" "$host"
 	sleep "$3"
 	says "$2" 0 stop "$host"
 	look_at "$1"
@@ -59,19 +59,19 @@ is_drained() { # the recorder has heard all: at two looks it knows as many
 	[ "${known:-0}" -ge 1000 ] && [ "$known" = "$before" ]
 }
 wait_for is_drained || fail "its 1000 functions are not known: $(cat "$dir/out")"
-says 'is dormant: [0-9]* registrations of 1 process are known \(0\.[0-9] MiB\)' 0 status "$host"
+says 'is dormant: [0-9]* registrations of 1 process \(0\.[0-9] MiB\)' 0 status "$host"
 if command -v strace >/dev/null; then
 	timeout 2 strace -qq -f -o "$dir/strace" -p "$host" 2>/dev/null
 	grep -q '(' "$dir/strace" && fail "system calls of a host that makes none: $(head -n 3 "$dir/strace")"
 fi
-says "process $host is recorded into $dir/a.tlr" 0 start -e "$plain" -o "$dir/a.tlr" "$host"
-says 'is recorded into .*a.tlr, for' 0 status "$host"
-says 'is being recorded already, into .*a.tlr; `tailor stop`' 1 start -o "$dir/b.tlr" "$host"
+says "process $host is being recorded into $dir/a.tlr" 0 start -e "$plain" -o "$dir/a.tlr" "$host"
+says 'is being recorded into .*a.tlr: ' 0 status "$host"
+says 'is already being recorded into .*a.tlr; end that recording with `tailor stop`' 1 start -o "$dir/b.tlr" "$host"
 says '[0-9]* samples of 1 process in .*a.tlr' 0 stop "$host"
 says 'is not being recorded' 1 stop "$host"
 started() { between "$dir/a.tlr" '[0-9]* samples of 1 process in .*a.tlr' "$1"; n=$jit; }
 gather 1000 started && all_are_named "dormant, then started"
-says "no event 'nonsense'" 1 start -e nonsense -o "$dir/c.tlr" "$host"
+says "unknown event 'nonsense'" 1 start -e nonsense -o "$dir/c.tlr" "$host"
 [ -e "$dir/c.tlr" ] && fail "a recording that did not start left a trace behind"
 says 'the trace cannot be written' 1 start -o /no/such/folder/t.tlr "$host"
 says 'must|from 1 to' 2 start -r 0 "$host"
@@ -91,7 +91,7 @@ wait $run
 status=$?
 [ $status = 0 ] || fail "unloads: run's exit status: expected 0, got $status: $(cat "$dir/host.err")"
 [ -s "$dir/host.err" ] && fail "a dormant run is not silent: $(cat "$dir/host.err")"
-says 'no process' 1 status "$host"
+says 'no such process' 1 status "$host"
 
 # --------------------------------------------------------------------------- the dictionary, in the middle of a query
 if [ -x "$B/engine" ]; then
@@ -158,7 +158,7 @@ wait_for grep -q dropped "$dir/host.out"
 says 'is dormant: ' 0 status $host
 alone() { between "$dir/alone.tlr" 'samples of 1 process' "$1" -r "$(allowed_rate 5000)"; n=$jit; }
 gather 500 alone && all_are_named "dormant alone"
-says 'is recorded into' 0 start -e "$plain" -o "$dir/end.tlr" $host # and the host ends meanwhile
+says 'is being recorded into' 0 start -e "$plain" -o "$dir/end.tlr" $host # and the host ends meanwhile
 kill -TERM $host
 wait $host || fail "preloaded alone: exit $?"
 has_end() { "$B/tailor" dump "$dir/end.tlr" 2>/dev/null | grep -q ' END '; }
@@ -170,5 +170,5 @@ wait_for has_end
 pids+=($!)
 itself() { [ "$(readlink /proc/$!/exe)" = "$B/hosts/busy" ]; }
 wait_for itself
-says 'has no recorder: it was started neither by' 1 start $!
+says 'has no recorder: it was started without' 1 start $!
 finish

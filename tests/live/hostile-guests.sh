@@ -45,7 +45,7 @@ gcc -shared -fPIC -O1 -std=gnu11 -DJITREG_AGENT -D_GNU_SOURCE -DTAILOR_VERSION='
 timeout 300 "$B/tailor" run -o "$dir/t.tlr" -- \
 	env "LD_PRELOAD=$dir/other/libtailor.so" "$B/hosts/unloads" 100 0.1 >"$dir/out" 2>"$dir/err" ||
 	fail "another version: exit $?: $(cat "$dir/err")"
-n=$(grep -c 'is of another version than this tailor' "$dir/err")
+n=$(grep -c 'its agent is not of version' "$dir/err")
 [ "$n" = 1 ] || fail "another version: expected one sentence, got $n: $(cat "$dir/err")"
 grep -q dropped "$dir/out" || fail "another version: the host did not run"
 finish

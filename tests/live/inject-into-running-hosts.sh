@@ -12,7 +12,7 @@ trap 'kill -9 $host $recorder 2>/dev/null; rm -rf "$dir"' EXIT
 plain=$(plain_event)
 # Hosts go on until it is there.  The engine cannot be told: it does its query more often where it was too soon at its end.
 enough=$dir/enough
-ended='ended|there is no process'
+ended='exited|no such process'
 has_ended() { ! grep -qs 'State:.[^ZX]' /proc/$host/status; }
 has_burned() { local t; t=$(awk '{ print $14 }' /proc/$host/stat) && [ "$t" -ge "$1" ]; } # TICKS of user time
 burns() { has_ended || has_burned "$1"; }
@@ -137,7 +137,7 @@ recorder=$!
 listens() { grep -q "@tailor-attach-$host$" /proc/net/unix; }
 wait_for listens
 attach -d 1 -o "$dir/t4.tlr"
-[ $? = 1 ] && grep -q 'is being recorded already' "$dir/err" || fail "two at once: expected a sentence, got: $(cat "$dir/err")"
+[ $? = 1 ] && grep -q 'is already being recorded' "$dir/err" || fail "two at once: expected a sentence, got: $(cat "$dir/err")"
 wait_for has_or_ended "$dir/t3.tlr" ' GUEST '
 kill -INT $recorder
 wait $recorder || fail "two at once: the first ended with $?"

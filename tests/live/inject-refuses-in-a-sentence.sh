@@ -20,7 +20,7 @@ look() { # NAME PATTERN [COMMAND...]: of $host, which runs
 	kill -0 $host 2>/dev/null || fail "$name: the host does not run any more"
 	state $host >"$dir/after"
 	cmp -s "$dir/before" "$dir/after" || fail "$name: the host is not as before: $(diff "$dir/before" "$dir/after" | head -n 3)"
-	echo "FIGURE $name: $(sed "s/^tailor attach: //; s/ $host/ PID/g; s/process [0-9]*,/process N,/" "$dir/err")"
+	echo "FIGURE $name: $(sed "s/^tailor attach: //; s/ $host/ PID/g; s/process [0-9]*[,;]/process N;/" "$dir/err")"
 }
 # 0.1 s of its own time: what begins $host, and the loader's work, take a hundredth of that
 burns() { t=$(awk '{ print $14 }' /proc/$host/stat) && [ "$t" -ge 10 ]; }
@@ -44,10 +44,10 @@ refused() { # NAME PATTERN COMMAND...
 	{ kill -9 $host; wait $host; } 2>/dev/null
 }
 
-[ -x "$B/hosts/busy-static" ] && refused static 'linked statically' "$B/hosts/busy-static" 1000000
-[ -x "$B/hosts/busy-32" ] && refused 32 'is a 32-bit program' "$B/hosts/busy-32" 1000000
-refused preloaded 'has the agent already' env TAILOR_OFF=1 "LD_PRELOAD=$B/libtailor.so" "$B/hosts/busy" 1000000
-refused seccomp 'forbids itself system calls' /usr/bin/python3 -c '
+[ -x "$B/hosts/busy-static" ] && refused static 'it is statically linked' "$B/hosts/busy-static" 1000000
+[ -x "$B/hosts/busy-32" ] && refused 32 'it is a 32-bit program' "$B/hosts/busy-32" 1000000
+refused preloaded 'it was started with the agent' env TAILOR_OFF=1 "LD_PRELOAD=$B/libtailor.so" "$B/hosts/busy" 1000000
+refused seccomp 'its seccomp filter may kill it' /usr/bin/python3 -c '
 import ctypes
 libc = ctypes.CDLL(None)
 class Program(ctypes.Structure):
@@ -57,9 +57,9 @@ libc.prctl(38, 1, 0, 0, 0)
 libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(allow))))
 while True:
     pass'
-refused 'in a handler' 'had no thread within 2 s' "$B/hosts/idles" handler 10000
-refused 'in the loader' 'had no thread within 2 s' "$B/hosts/idles" loader 10000
-refused 'on a coroutine' 'had no thread within 2 s' "$B/hosts/idles" coroutine 10000
+refused 'in a handler' 'no thread at a safe point within 2 s' "$B/hosts/idles" handler 10000
+refused 'in the loader' 'no thread at a safe point within 2 s' "$B/hosts/idles" loader 10000
+refused 'on a coroutine' 'no thread at a safe point within 2 s' "$B/hosts/idles" coroutine 10000
 
 "$B/hosts/busy" 1000000 >/dev/null 2>&1 &
 host=$!
@@ -68,26 +68,26 @@ if command -v strace >/dev/null; then
 	strace -qq -o /dev/null -p $host &
 	other=$!
 	wait_for traced
-	look traced 'is traced by process'
+	look traced 'it is traced by process'
 	{ kill $other; wait $other; } 2>/dev/null
 fi
 wait_for untraced
 kill -STOP $host
 wait_for stopped
-look stopped 'is stopped; let it go on first'
+look stopped 'it is stopped; continue it first'
 kill -CONT $host
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$dir"
-	look 'another user' 'belongs to root; run tailor as that user' setpriv --reuid 65534 --regid 65534 --clear-groups
+	look 'another user' 'it belongs to root; run tailor as that user' setpriv --reuid 65534 --regid 65534 --clear-groups
 fi
 { kill -9 $host; wait $host; } 2>/dev/null
 if unshare -m true 2>/dev/null; then
 	mkdir "$dir/empty"
-	refused 'another mount namespace' 'does not see .*libtailor.so' \
+	refused 'another mount namespace' 'it cannot access .*libtailor.so' \
 		unshare -m sh -c "mount --bind '$dir/empty' '$B' && exec /usr/bin/python3 -c '
 while True: pass'"
-	refused 'another network namespace' 'is in another network namespace' unshare -n "$B/hosts/busy" 1000000
+	refused 'another network namespace' 'it is in another network namespace' unshare -n "$B/hosts/busy" 1000000
 fi
 timeout 300 "$B/tailor" attach --inject -q -o "$dir/no.tlr" $host 2>"$dir/err"
-[ $? = 1 ] && grep -q "there is no process $host" "$dir/err" || fail "ended: $(cat "$dir/err")"
+[ $? = 1 ] && grep -q "no such process: $host" "$dir/err" || fail "ended: $(cat "$dir/err")"
 finish

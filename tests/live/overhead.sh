@@ -109,7 +109,7 @@ refuses 2 "--rates: numbers with commas between them are wanted, not '5x'" --rat
 refuses 2 "--rates: a number from 1 to 1000000 is wanted, not '0'" --rates 100,0 -- true
 refuses 2 '--rates: 100 stands there twice' --rates 100,100 -- true
 refuses 2 '--rounds: a number from 1 to 1000 is wanted' --rounds -1 -- true
-refuses 2 "there is no event 'no-such-event'" --event no-such-event -- true
+refuses 2 "unknown event 'no-such-event'" --event no-such-event -- true
 # (a folder of others' in PATH is another sentence)
 PATH=/usr/bin:/bin refuses 1 'no-such-program: there is no such command' -- no-such-program
 refuses 1 'sh fails by itself, without a recorder: it exits with status 3: what it said' -- sh -c 'echo what it said >&2; exit 3'

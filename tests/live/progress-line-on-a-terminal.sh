@@ -5,7 +5,7 @@
 . tests/live/begin.bash
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
 command -v script >/dev/null || skip "there is no script(1) to make a terminal"
-line='tailor attach: [0-9]* s, [0-9]* samples, [0-9]* lost, [0-9.]* MiB (Ctrl-C ends it)'
+line='tailor attach: [0-9]* s, [0-9]* samples, [0-9]* lost, [0-9.]* MiB (Ctrl-C stops)'
 terminal() { timeout 300 script -qec "exec $1" /dev/null >"$dir/out" 2>&1 </dev/null || fail "$1: exit $?: $(cat "$dir/out")"; }
 lines() { [ "$(tr '\r' '\n' <"$dir/out" | grep -ac "$line")" -ge "$1" ]; }
 is_busy() { [ "$(readlink "/proc/$host/exe")" = "$(realpath "$B/hosts/busy")" ]; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every rung below root's: as a user without privileges, where perf events are forbidden (by a seccomp filter; with tailor run and
 # preloaded alone), and with the handler's own reading of a thread-local tag.  At least 98 % of the run phase's samples are on an
-# operator, a quarter or more by the method that the rung is for, and the notices say what was not had.
+# operator, a quarter or more by the method that the rung is for, and the notices name each unavailable way.
 . tests/live/begin.bash
 engine=("$B/engine" --query fig9 --scale 0.1 --threads 2)
 BLOCK=50 # samples of a block
@@ -52,7 +52,7 @@ sentences = [n["sentence"] for n in r["notices"]]
 if any(words.lstrip("!") in s for s in sentences) == words.startswith("!") and words:
     print(f"{way}: expected {'no' if words.startswith('!') else 'a'} notice with '{words.lstrip('!')}', got {sentences}")
     sys.exit(2)
-if words.startswith("kernel code is left out") and r["samples"]["kernel"]:
+if words.startswith("kernel samples unavailable") and r["samples"]["kernel"]:
     print(f"{way}: expected no samples of the kernel, which may not be sampled, got {r['samples']['kernel']}")
     sys.exit(2)
 if run["samples"] < int(least):
@@ -72,8 +72,8 @@ check() { # WAY METHOD WORDS-OF-A-NOTICE
 check memory tag ""
 check register tag ""
 if "$B/hosts/forbid" true; then
-	check forbidden tag "perf events are forbidden here"
-	check preloaded tag "perf events are forbidden here"
+	check forbidden tag "perf events unavailable"
+	check preloaded tag "perf events unavailable"
 else
 	undecided "a seccomp filter cannot be had here"
 fi
@@ -81,9 +81,9 @@ fi
 # What an unprivileged user may, the setting says: this test leaves it as it is.
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 if [ "$paranoid" -gt 2 ]; then
-	words="perf events are forbidden here" # Debian and others: to everybody but root
+	words="perf events unavailable" # Debian and others: to everybody but root
 elif [ "$paranoid" = 2 ]; then
-	words="kernel code is left out, because this user may not sample it (kernel.perf_event_paranoid)"
+	words="kernel samples unavailable (not permitted: kernel.perf_event_paranoid)"
 else
 	words="!kernel.perf_event_paranoid"
 fi
@@ -110,7 +110,7 @@ r = json.load(open(sys.argv[1]))
 lost = {l["reason"]: l["count"] for l in r.get("losses", [])}
 if lost.get("ring malformed"):
     sys.exit(f"without registers: expected no malformed samples: {r['samples']}, {lost}")
-if not any("no callers by frame pointers" in n["sentence"] for n in r["notices"]):
+if not any("callchains by frame pointers unavailable" in n["sentence"] for n in r["notices"]):
     sys.exit(f"without registers: expected a notice about frame pointers in {r['notices']}")
 PYTHON
 finish

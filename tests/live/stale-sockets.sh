@@ -29,9 +29,9 @@ orphan() { # OPTION...: $host runs on, its recorder was killed; $socket: where t
 	{ kill -9 $recorder; wait $recorder; } 2>/dev/null
 	is_bound "$socket" && fail "the name of a killed recorder's socket is left: $socket"
 }
-gone='has no recorder any more: the one that it was started with has ended, or was killed; `tailor attach [0-9]*` records it'
+gone='has no recorder: the one that it was started with has exited; use `tailor attach [0-9]*`'
 attach() { # SECONDS
-	says "$name, attach" 0 'the agent in process [0-9]* has no recorder any more' \
+	says "$name, attach" 0 'registrations of process [0-9]* unavailable' \
 		"$B/tailor" attach -e "$plain" -d "$(awk "BEGIN { print $1 * 0.3 }")" -o "$dir/t.tlr" "$host"
 	n=$(samples "$dir/t.tlr")
 }
@@ -44,7 +44,7 @@ all_say_so() { # NAME
 	done
 	[ -e "$dir/no.tlr" ] && fail "$1: a recording that did not start left a trace"
 	gather 50 attach
-	says "$1, attach --inject" 1 'has the agent already, since its start; attach without' \
+	says "$1, attach --inject" 1 'it was started with the agent; attach without' \
 		"$B/tailor" attach --inject -d 0.3 -o "$dir/no.tlr" "$host"
 	says "$1, doctor" 0 'loaded, but its recorder has exited' "$B/tailor" doctor "$host"
 	kill -0 "$host" || fail "$1: the host does not run any more"

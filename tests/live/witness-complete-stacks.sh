@@ -49,7 +49,7 @@ def complete(command, wanted):
     if p.returncode:
         sys.exit(f"{command}: expected exit status 0, got {p.returncode}: {p.stderr}")
     report = json.loads(subprocess.run([f"{B}/tailor", "report", "--json", TRACE], capture_output=True, check=True).stdout)
-    smaller = [n["sentence"] for n in report["notices"] if " bytes of stack with each sample instead of " in n["sentence"]]
+    smaller = [n["sentence"] for n in report["notices"] if " stack bytes per sample unavailable " in n["sentence"]]
     if smaller:  # where nobody says so, shorter stacks are a fault
         skip(f"there is no locked memory for rings that hold longer stacks (ulimit -l): {smaller[0]}")
     said = subprocess.run([f"{B}/tailor", "unwind", TRACE], capture_output=True, text=True, check=True).stdout

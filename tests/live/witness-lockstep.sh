@@ -32,7 +32,7 @@ def record(event, scope, where, times=1, share=0.3):
     command = [HOST, str(kind), str(config), str(int(period * times)), str(share), str(int(cycles[name, times] / times)), where]
     p = subprocess.run([f"{B}/tailor", "run", "-q", "--scope", scope, "--stack", "0", "-e", f"{name}:u@{period}", "-o", TRACE, "--",
                         *command], capture_output=True, text=True)
-    if p.returncode == 77 or "cannot be sampled" in p.stderr:
+    if p.returncode == 77 or "cannot sample" in p.stderr:
         return None
     if p.returncode:
         sys.exit(f"{' '.join(p.args)}: expected exit status 0, got {p.returncode}: {p.stderr}")

@@ -126,18 +126,18 @@ static void lists_that_make_no_sense_get_a_sentence(void **state)
 	static const struct {
 		const char *text, *sentence;
 	} lists[] = {
-		{ "", "there is no event ''" },
-		{ "cycles,", "there is no event ''" },
-		{ ",cycles", "there is no event ''" },
-		{ "a,,b", "there is no event ''" },
-		{ "a,b,c,d,e,f,g,h,i", "more than 8 events at once" },
+		{ "", "empty event name" },
+		{ "cycles,", "empty event name" },
+		{ ",cycles", "empty event name" },
+		{ "a,,b", "empty event name" },
+		{ "a,b,c,d,e,f,g,h,i", "more than 8 events" },
 		{ "cycles@5:freq=3@7", "two periods" },
 		{ "cycles:freq=3@7", "a period and a rate" },
-		{ "cycles:precise=4", "precise is 0, 1, 2 or 3" },
-		{ "cpu/event=1/q", "'q' is no modifier" },
-		{ "cycles@5:q", "'q' is no modifier" },
-		{ "cycles@5:", "'' is no modifier" },
-		{ "cycles@5:u:", "'' is no modifier" },
+		{ "cycles:precise=4", "precise must be 0, 1, 2 or 3" },
+		{ "cpu/event=1/q", "unknown modifier 'q'" },
+		{ "cycles@5:q", "unknown modifier 'q'" },
+		{ "cycles@5:", "unknown modifier ''" },
+		{ "cycles@5:u:", "unknown modifier ''" },
 	};
 	char name[300];
 	struct event_list l;
@@ -179,7 +179,7 @@ static void a_name_that_is_nearly_right_is_suggested(void **state)
 			fail_msg("'%s': %s", names[i].text, d.text);
 	}
 	assert_int_equal(event_encode("quux-of-nothing-at-all", &a, &d), -EINVAL);
-	assert_null(strstr(d.text, "near names"));
+	assert_null(strstr(d.text, "similar names"));
 }
 
 static void fields_of_a_pmu_go_where_its_format_says(void **state)

@@ -35,7 +35,7 @@ int handshake_listen(const char *name, struct diag *d)
 	int fd;
 
 	if (bytes > sizeof(a.sun_path) - 1)
-		return diag_fail(d, EINVAL, "the socket name '%s' is too long", name);
+		return diag_fail(d, EINVAL, "socket name '%s' is too long", name);
 	memcpy(a.sun_path + 1, name, bytes); /* abstract: starts with NUL, ends with the length */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) ||
@@ -44,7 +44,7 @@ int handshake_listen(const char *name, struct diag *d)
 
 		if (fd >= 0)
 			close(fd);
-		return diag_fail(d, error, "the socket that the agent talks to cannot be made: %s%s", strerror(error),
+		return diag_fail(d, error, "cannot create the socket for agents: %s%s", strerror(error),
 				 error == EMFILE ? " (ulimit -n)" : "");
 	}
 	keep_reserve();
@@ -52,7 +52,7 @@ int handshake_listen(const char *name, struct diag *d)
 		int error = errno;
 
 		close(fd);
-		return diag_fail(d, error, "no descriptors are left to record with: %s (ulimit -n)", strerror(error));
+		return diag_fail(d, error, "cannot open descriptors for the recording: %s (ulimit -n)", strerror(error));
 	}
 	return fd;
 }

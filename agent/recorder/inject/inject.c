@@ -49,15 +49,15 @@ static int explain(const struct inject_process *p, int ret, int result, struct d
 	int pid = (int)p->pid;
 
 	if (ret == -ETIMEDOUT)
-		return diag_fail(d, ETIMEDOUT, "process %d needs more than 10 s to load the agent; attach without --inject", pid);
+		return diag_fail(d, ETIMEDOUT, "cannot inject into process %d: loading the agent takes more than 10 s; attach without --inject", pid);
 	if (ret == -ENOEXEC)
-		return diag_fail(d, ENOEXEC, "process %d's own loader refused the agent (its user may not read it, its folder is mounted "
-				 "noexec, or its glibc is older than 2.28); attach without --inject", pid);
+		return diag_fail(d, ENOEXEC, "cannot inject into process %d: its loader refused the agent (libtailor.so not readable, on a noexec "
+				 "mount, or glibc older than 2.28); attach without --inject", pid);
 	if (ret)
-		return diag_fail(d, -ret, "process %d was not given the agent: a call in it %s; attach without --inject", pid,
-				 ret == -ESRCH ? "ended with the process" : "failed");
+		return diag_fail(d, -ret, "cannot inject into process %d: %s; attach without --inject", pid,
+				 ret == -ESRCH ? "it exited" : "the call of dlopen failed");
 	if (result)
-		return diag_fail(d, ECONNREFUSED, "the agent in process %d did not reach its recorder: %s; attach without --inject", pid,
+		return diag_fail(d, ECONNREFUSED, "the agent in process %d cannot reach the recorder: %s; attach without --inject", pid,
 				 strerror(-result));
 	return 0;
 }
@@ -92,10 +92,10 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, const c
 	int ret = inject_thread_stop(t);
 
 	if (ret == -EPERM)
-		return diag_fail(d, EPERM, "process %d may not be traced by this user (kernel.yama.ptrace_scope); run tailor as root",
+		return diag_fail(d, EPERM, "cannot inject into process %d: not permitted to trace it (kernel.yama.ptrace_scope); run tailor as root",
 				 (int)p->pid);
 	if (ret && ret != -EAGAIN)
-		return diag_fail(d, -ret, "a thread of process %d did not stop: %s", (int)p->pid, strerror(-ret));
+		return diag_fail(d, -ret, "cannot inject into process %d: a thread did not stop: %s", (int)p->pid, strerror(-ret));
 	if (ret)
 		return ret;
 	if (inject_is_safe(t))
@@ -114,7 +114,7 @@ int inject(const struct attach_target *target, const char *library, const char *
 	char path[64];
 	int ret = p && t ? inject_process_learn(p, target->living) : -ENOMEM;
 
-	ret = ret ? diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)) : -EAGAIN;
+	ret = ret ? diag_fail(d, -ret, "cannot read process %d: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	while (p && t && ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && proc_mem_living_thread(pid)) {
 		int64_t after_ms = inject_now_ms() - begin_ms;
@@ -122,7 +122,7 @@ int inject(const struct attach_target *target, const char *library, const char *
 		struct dirent *e;
 
 		if (!dir) {
-			ret = diag_fail(d, errno, "process %d cannot be looked at: %s", (int)pid, strerror(errno));
+			ret = diag_fail(d, errno, "cannot read process %d: %s", (int)pid, strerror(errno));
 			break;
 		}
 		while (ret == -EAGAIN && (e = readdir(dir))) {
@@ -143,7 +143,7 @@ int inject(const struct attach_target *target, const char *library, const char *
 	free(p);
 	free(t);
 	if (ret == -EAGAIN)
-		diag_fail(d, EAGAIN, "process %d had no thread within %d s that could be borrowed (all are in the loader, libc or "
-			  "signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
+		diag_fail(d, EAGAIN, "cannot inject into process %d: no thread at a safe point within %d s (all are in the loader, libc or signal "
+			  "handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
 	return ret ? attach_target_failed(target, ret, d) : 0;
 }

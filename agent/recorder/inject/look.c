@@ -46,38 +46,38 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 	int pid = (int)t->pid, late = 0;
 
 	if (t->is_32_bit)
-		return diag_fail(d, ENOTSUP, "process %d is a 32-bit program, and the agent is not; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it is a 32-bit program; attach without --inject", pid);
 	if (t->is_static)
-		return diag_fail(d, ENOTSUP, "process %d is linked statically and can load nothing; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it is statically linked; attach without --inject", pid);
 	if (t->tracer)
-		return diag_fail(d, EBUSY, "process %d is traced by process %d, and only one can; end that one first, or attach "
-				 "without --inject", pid, (int)t->tracer);
+		return diag_fail(d, EBUSY, "cannot inject into process %d: it is traced by process %d; end that tracer first, or "
+				 "attach without --inject", pid, (int)t->tracer);
 	if (t->state == 'T' || t->state == 't')
-		return diag_fail(d, EBUSY, "process %d is stopped; let it go on first (kill -CONT %d)", pid, pid);
+		return diag_fail(d, EBUSY, "cannot inject into process %d: it is stopped; continue it first (kill -CONT %d)", pid, pid);
 	snprintf(status, sizeof(status), "/proc/%d/status", (int)t->living);
 	proc_value(status, "Seccomp:", text, sizeof(text));
 	if (*text && *text != '0')
-		return diag_fail(d, EPERM, "process %d forbids itself system calls (seccomp), and dies of those that the agent needs; "
+		return diag_fail(d, EPERM, "cannot inject into process %d: its seccomp filter may kill it at system calls of the agent; "
 				 "attach without --inject", pid);
 	proc_value(status, "x86_Thread_features:", text, sizeof(text));
 	if (strstr(text, "shstk"))
-		return diag_fail(d, ENOTSUP, "process %d has a shadow stack, on which no call can be put; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it uses a shadow stack; attach without --inject", pid);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);
 	if (!is_same_file(library, path))
-		return diag_fail(d, ENOENT, "process %d does not see %s (another root or container); attach without --inject, or put "
-				 "tailor inside and run it there", pid, library);
+		return diag_fail(d, ENOENT, "cannot inject into process %d: it cannot access %s (another root directory or container); attach "
+				 "without --inject, or install and run tailor inside", pid, library);
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)t->living);
 	if (!is_same_file("/proc/self/ns/net", path))
-		return diag_fail(d, ENOTCONN, "process %d is in another network namespace, where the agent cannot reach its recorder; run "
-				 "tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
+		return diag_fail(d, ENOTCONN, "cannot inject into process %d: it is in another network namespace, where the agent cannot reach the "
+				 "recorder; run tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
 	if (inject_process_learn(&p, t->living))
-		return diag_fail(d, ENOTSUP, "process %d has too many libraries; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has too many libraries; attach without --inject", pid);
 	if (p.agent && proc_mem_read(t->living, proc_mem_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
-		return diag_fail(d, ENOTSUP, "process %d has an agent of another version; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has an agent of another version; attach without --inject", pid);
 	if (p.agent && !late)
-		return diag_fail(d, EALREADY, "process %d has the agent already, since its start; attach without --inject", pid);
+		return diag_fail(d, EALREADY, "cannot inject into process %d: it was started with the agent; attach without --inject", pid);
 	if (!inject_process_is_known(&p))
-		return diag_fail(d, ENOTSUP, "process %d has no dlopen of glibc's to load the agent with; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has no glibc dlopen; attach without --inject", pid);
 	return 0;
 }
 

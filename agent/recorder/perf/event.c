@@ -134,14 +134,14 @@ static int try_open(const struct ladder *l, struct event_spec *s, struct event *
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
 				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-			snprintf(text, sizeof(text), "%s: kernel code is left out, because this user may not sample it "
-				 "(kernel.perf_event_paranoid); what happens in system calls is missing", e->name);
+			snprintf(text, sizeof(text), "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); sampling user "
+				 "code only", e->name);
 			l->told(l->context, text);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */
 			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
-			snprintf(text, sizeof(text), "%s: which cache or memory the data came from is left out, because this "
-				 "processor needs another counter for it; MEM_INST_RETIRED:ALL_LOADS has it", e->name);
+			snprintf(text, sizeof(text), "%s: data source unavailable (this processor needs a second counter for it); use "
+				 "MEM_INST_RETIRED:ALL_LOADS to record it", e->name);
 			l->told(l->context, text);
 		} else {
 			return -error;
@@ -168,31 +168,30 @@ static void keep_to_rate_limit(const struct ladder *l, const struct event *e, st
 		limit = EVENT_CLOCK_RATE_MOST;
 	if (!limit || rate <= limit)
 		return;
-	snprintf(text, sizeof(text), "%llu samples per second instead of %llu: the kernel allows no more (%s)",
-		 (unsigned long long)limit, (unsigned long long)rate,
-		 e->attr.freq ? "kernel.perf_event_max_sample_rate" : "its timers");
+	snprintf(text, sizeof(text), "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate,
+		 e->attr.freq ? "kernel.perf_event_max_sample_rate" : "the kernel's timers", (unsigned long long)limit);
 	l->told(l->context, text);
 	s->rate = limit;
 }
 
-static const char *reason(int error)
+static const char *reason(const struct event_pmu *pmu, int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP:
-		return "this machine has no such counter";
+		return pmu->counters ? "not supported by this processor's PMU" : "no PMU";
 	case EACCES:
 	case EPERM:
-		return "not permitted (kernel.perf_event_paranoid, or a container's rules)";
+		return "not permitted: kernel.perf_event_paranoid, or the container's seccomp profile";
 	case EINVAL:
-		return "the kernel refuses it with this period, stack size or these registers";
+		return "rejected by the kernel with this period, stack size or register set";
 	case ENOSYS:
-		return "this kernel has no perf events";
+		return "no perf events in this kernel";
 	case EMFILE:
 		return "too many open files";
 	case EBUSY:
-		return "somebody else keeps the counter";
+		return "counter in use by another tool";
 	default:
 		return strerror(error);
 	}
@@ -220,9 +219,9 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 	if (!event_is_hardware(&out->attr))
 		precise = best = 0;
 	if (precise > best)
-		return diag_fail(l->d, EOPNOTSUPP, "'%s' asks for precise samples of level %u, and this machine has %s: leave "
-				 "the 'p' away to have the best there is", s->text, precise,
-				 best ? "less precise ones only" : "none");
+		return diag_fail(l->d, EOPNOTSUPP, "cannot sample '%s': precise level %u is not supported (%s); omit 'p' to use the "
+				 "highest level", s->text, precise,
+				 best ? "this machine has lower levels only" : "no PEBS or IBS");
 	for (;; precise--) {
 		ret = event_attr(s, l->options, &l->pmu, precise, out, l->d);
 		if (ret)
@@ -232,16 +231,16 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 			break;
 	}
 	if (ret) /* the name is good: not -EINVAL */
-		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "%s cannot be sampled: %s; `auto` picks what can be",
-				 out->name, reason(-ret));
+		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; use `auto` for the best available event",
+				 out->name, reason(&l->pmu, -ret));
 	paced = automatic || strcmp(out->unit, "cycles") == 0;
 	per_second = paced && !event_is_clock(&out->attr) ? events_per_second(&out->attr) : 0;
 	if (per_second && out->attr.freq)
 		fix_period(out, &l->pmu, per_second);
 	if (automatic && !event_is_clock(&out->attr) && !per_second)
-		return diag_fail(l->d, ENXIO, "%s cannot be sampled: it opens but does not count", out->name);
+		return diag_fail(l->d, ENXIO, "cannot sample %s: the counter opens but does not count", out->name);
 	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
-		snprintf(text, sizeof(text), "%s counts on this processor's performance cores only; task-clock counts on all of them",
+		snprintf(text, sizeof(text), "%s counts on performance cores only (hybrid processor); task-clock counts on all cores",
 			 out->name);
 		l->told(l->context, text);
 	}
@@ -263,9 +262,9 @@ const char *event_auto(const struct event_pmu *pmu, int rung, int i)
 	return rung < (int)(sizeof(names) / sizeof(names[0])) && i < 2 ? names[rung][i] : NULL;
 }
 
-static const char *why(int error)
+static const char *why(const struct event_pmu *pmu, int error)
 {
-	return error == -ENXIO ? "it opens but does not count" : reason(-error);
+	return error == -ENXIO ? "counter opens but does not count" : reason(pmu, -error);
 }
 
 static int choose_best(const struct ladder *l, struct events *out)
@@ -289,9 +288,9 @@ static int choose_best(const struct ladder *l, struct events *out)
 				continue;
 			}
 			if (i == 0 && next)
-				snprintf(text, sizeof(text), "%s was not had: %s; %s instead", name, why(ret), next);
+				snprintf(text, sizeof(text), "%s unavailable (%s); using %s", name, why(&l->pmu, ret), next);
 			else
-				snprintf(text, sizeof(text), "%s was not had: %s", name, why(ret));
+				snprintf(text, sizeof(text), "%s unavailable (%s)", name, why(&l->pmu, ret));
 			if (i > 0 || next)
 				l->told(l->context, text);
 			if (i == 0)
@@ -328,7 +327,7 @@ int events_choose_on(const struct event_pmu *pmu, const struct event_options *o,
 		const struct event_spec *s = &list.spec[i];
 
 		if (events.nr == EVENTS_MAX)
-			return diag_fail(d, EINVAL, "more than %d events at once: record again for the others", EVENTS_MAX);
+			return diag_fail(d, EINVAL, "more than %d events; record the others in a second run", EVENTS_MAX);
 		if (strcmp(s->name, "auto") == 0) {
 			ret = choose_best(&l, &events);
 		} else {

@@ -128,7 +128,7 @@ static int choose_period(struct perf_event_attr *a, const struct event_spec *s, 
 	if (event_is_rare(a) && !s->period && !s->rate)
 		period = 1;
 	if (event_is_clock(a) && period && period < EVENT_CLOCK_PERIOD_LEAST)
-		return diag_fail(d, EINVAL, "'%s': a period of %llu ns is shorter than the kernel's timers can keep (%d)", s->text,
+		return diag_fail(d, EINVAL, "'%s': a period of %llu ns is too short; the kernel's timers need at least %d ns", s->text,
 				 (unsigned long long)period, EVENT_CLOCK_PERIOD_LEAST);
 	if (period) {
 		a->sample_period = event_period(a, pmu, period);
@@ -155,7 +155,7 @@ int event_attr(const struct event_spec *s, const struct event_options *o, const 
 	if (ret)
 		return ret;
 	if (precise && !event_is_hardware(a))
-		return diag_fail(d, EINVAL, "'%s' is an event of the kernel and is not sampled by the processor: without 'p'", s->text);
+		return diag_fail(d, EINVAL, "'%s': precise sampling is not supported for software events; omit 'p'", s->text);
 	a->size = sizeof(*a);
 	a->precise_ip = precise & 3;
 	a->exclude_user |= s->exclude_user;

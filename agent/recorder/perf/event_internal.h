@@ -27,7 +27,7 @@ size_t event_names(bool (*each)(void *context, const char *name), void *context)
 bool event_table_find(const char *name, const struct event_pmu *pmu, struct perf_event_attr *attr);
 const char *event_table_name(const struct event_pmu *pmu, size_t i); /* until NULL */
 
-/* event_suggest.c: up to three names that look like name, as "; near names: A, B, C", or "". */
+/* event_suggest.c: up to three names that look like name, as "; similar names: A, B, C", or "". */
 void event_suggest(const char *name, const struct event_pmu *pmu, char *text, size_t bytes);
 
 #endif

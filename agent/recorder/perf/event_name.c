@@ -131,7 +131,7 @@ static int put_fields(const char *pmu, const char *fields, int depth, struct per
 		uint64_t value = 1;
 
 		if (length >= sizeof(field))
-			return diag_fail(d, EINVAL, "'%.30s...' is no field of an event of the PMU %s", fields, pmu);
+			return diag_fail(d, EINVAL, "PMU %s has no event field '%.30s...'", pmu, fields);
 		memcpy(field, fields, length);
 		field[length] = 0;
 		field[name] = 0;
@@ -140,13 +140,13 @@ static int put_fields(const char *pmu, const char *fields, int depth, struct per
 
 			value = strtoull(field + name + 1, &end, 0);
 			if (end == field + name + 1 || *end)
-				return diag_fail(d, EINVAL, "'%s' of the PMU %s is a number, not '%s'", field, pmu, field + name + 1);
+				return diag_fail(d, EINVAL, "field '%s' of PMU %s must be a number, not '%s'", field, pmu, field + name + 1);
 		}
 		if (strcmp(field, "config") == 0) {
 			a->config |= value;
 		} else if (read_line(pmu, "format", field, line, sizeof(line))) {
 			if (!put_field(a, line, value))
-				return diag_fail(d, EINVAL, "%llu does not fit into '%s' of the PMU %s", (unsigned long long)value,
+				return diag_fail(d, EINVAL, "%llu does not fit into field '%s' of PMU %s", (unsigned long long)value,
 						 field, pmu);
 		} else if (name == length && depth && read_line(pmu, "events", field, line, sizeof(line))) {
 			int ret = put_fields(pmu, line, 0, a, d);
@@ -154,7 +154,7 @@ static int put_fields(const char *pmu, const char *fields, int depth, struct per
 			if (ret)
 				return ret;
 		} else {
-			return diag_fail(d, EINVAL, "the PMU %s has neither a field nor an event '%s': see " DEVICES
+			return diag_fail(d, EINVAL, "PMU %s has no field or event '%s'; see " DEVICES
 					 "/%s/format and events", pmu, field, pmu);
 		}
 		fields += length + (fields[length] == ',');
@@ -173,7 +173,7 @@ static int find_in_pmu(const char *name, struct perf_event_attr *a, struct diag 
 	if (strchr(fields, '/'))
 		*strchr(fields, '/') = 0;
 	if (!read_line(pmu, "", "type", line, sizeof(line)))
-		return diag_fail(d, EINVAL, "there is no event '%s' on this machine: it has no PMU '%s' (" DEVICES " lists them)",
+		return diag_fail(d, EINVAL, "unknown event '%s': this machine has no PMU '%s' (PMUs are listed in " DEVICES ")",
 				 name, pmu);
 	a->type = (uint32_t)strtoul(line, NULL, 10);
 	return put_fields(pmu, fields, 1, a, d);
@@ -256,11 +256,11 @@ static const char *why_not(int error)
 	switch (error) {
 	case PFM_ERR_ATTR:
 	case PFM_ERR_UMASK:
-		return "it needs another unit mask or modifier";
+		return "unit mask or modifier missing or unknown";
 	case PFM_ERR_ATTR_VAL:
 	case PFM_ERR_ATTR_SET:
 	case PFM_ERR_FEATCOMB:
-		return "its modifiers do not go together";
+		return "modifiers cannot be combined";
 	default:
 		return NULL;
 	}
@@ -285,9 +285,9 @@ int event_find(const struct event_spec *s, const struct event_pmu *pmu, struct p
 	why = why_not(ret);
 	event_suggest(s->name, pmu, near, sizeof(near));
 	if (why)
-		return diag_fail(d, EINVAL, "there is no event '%s' on this machine: %s (libpfm4: %s)%s", s->text, why,
+		return diag_fail(d, EINVAL, "cannot encode event '%s': %s (libpfm4: %s)%s", s->text, why,
 				 pfm_strerror(ret), near);
-	return diag_fail(d, EINVAL, "there is no event '%s' on this machine%s; `auto` picks the best", s->text, near);
+	return diag_fail(d, EINVAL, "unknown event '%s'%s; use `auto` for the best available event", s->text, near);
 }
 
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
@@ -297,7 +297,7 @@ int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
 	int ret = event_parse_list(name, &list, d);
 
 	if (ret == 0 && list.nr != 1)
-		ret = diag_fail(d, EINVAL, "'%s' is more than one event", name);
+		ret = diag_fail(d, EINVAL, "'%s' is a list of events; one event is needed", name);
 	if (ret)
 		return ret;
 	event_pmu_read(&pmu);

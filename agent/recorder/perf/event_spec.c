@@ -43,7 +43,7 @@ static bool starts(const char *text, size_t length, const char *with)
 
 static int bad_number(const char *what, const struct event_spec *s, struct diag *d)
 {
-	return diag_fail(d, EINVAL, "'%s': a %s is a number from 1 to 2^50, k, M or G may follow it", s->text, what);
+	return diag_fail(d, EINVAL, "'%s': %s must be a number from 1 to 2^50 (suffixes: k, M, G)", s->text, what);
 }
 
 /* u k h: count there only.  p pp ppp: so precise.  P: as precise as can be. */
@@ -85,7 +85,7 @@ static int take_modifier(const char *m, size_t length, struct event_spec *s, str
 	}
 	if (starts(m, length, "precise=")) {
 		if (length != 9 || m[8] < '0' || m[8] > '3')
-			return diag_fail(d, EINVAL, "'%s': precise is 0, 1, 2 or 3", s->text);
+			return diag_fail(d, EINVAL, "'%s': precise must be 0, 1, 2 or 3", s->text);
 		s->precise = m[8] - '0';
 		return 1;
 	}
@@ -94,7 +94,7 @@ static int take_modifier(const char *m, size_t length, struct event_spec *s, str
 
 static int bad_modifier(const struct event_spec *s, const char *m, size_t length, struct diag *d)
 {
-	return diag_fail(d, EINVAL, "'%s': '%.*s' is no modifier (u k h p pp ppp P)", s->text, (int)length, m);
+	return diag_fail(d, EINVAL, "'%s': unknown modifier '%.*s' (valid: u k h p pp ppp P)", s->text, (int)length, m);
 }
 
 /* NAME@PERIOD[:MODIFIER]...: *length is cut to NAME. */
@@ -118,7 +118,7 @@ static int take_period(struct event_spec *s, size_t *length, struct diag *d)
 		m += bytes;
 	}
 	*length = (size_t)(at - s->text);
-	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods: one of them", s->text) : 0;
+	return memchr(s->text, '@', *length) ? diag_fail(d, EINVAL, "'%s' has two periods; give one", s->text) : 0;
 }
 
 /* PMU/fields/letters: behind the last slash.  NAME:...: from the last colon on, as long as they are ours; the rest is libpfm4's. */
@@ -153,9 +153,9 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 	s->precise = EVENT_PRECISE_BEST;
 	s->exclude_hv = true;
 	if (length == 0)
-		return diag_fail(d, EINVAL, "there is no event '': a list is NAME,NAME and so on; `auto` picks the best");
+		return diag_fail(d, EINVAL, "empty event name; write NAME[,NAME]..., or `auto` for the best available event");
 	if (length >= sizeof(s->name))
-		return diag_fail(d, EINVAL, "'%.40s...' is too long to be the name of an event", text);
+		return diag_fail(d, EINVAL, "event name '%.40s...' is too long", text);
 	memcpy(s->text, text, length);
 	ret = take_period(s, &length, d);
 	if (ret == 0)
@@ -163,7 +163,7 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 	if (ret)
 		return ret;
 	memcpy(s->name, s->text, length);
-	return s->period && s->rate ? diag_fail(d, EINVAL, "'%s' has a period and a rate: one of them", s->text) : 0;
+	return s->period && s->rate ? diag_fail(d, EINVAL, "'%s' has a period and a rate; give one", s->text) : 0;
 }
 
 int event_parse_list(const char *text, struct event_list *out, struct diag *d)
@@ -179,7 +179,7 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d)
 			if (text[length] == '/')
 				in_pmu = !in_pmu;
 		if (list.nr == EVENTS_MAX)
-			return diag_fail(d, EINVAL, "more than %d events at once: record again for the others", EVENTS_MAX);
+			return diag_fail(d, EINVAL, "more than %d events; record the others in a second run", EVENTS_MAX);
 		ret = parse_item(text, length, &list.spec[list.nr], d);
 		if (ret)
 			return ret;

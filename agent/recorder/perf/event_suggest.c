@@ -89,7 +89,7 @@ void event_suggest(const char *name, const struct event_pmu *pmu, char *text, si
 	event_names(consider, &n);
 	if (n.nr == 0)
 		return;
-	length = snprintf(text, bytes, "; near names: ");
+	length = snprintf(text, bytes, "; similar names: ");
 	for (int i = 0; i < n.nr && (size_t)length < bytes; i++)
 		length += snprintf(text + length, bytes - (size_t)length, "%s%s", i ? ", " : "", n.best[i].name);
 }

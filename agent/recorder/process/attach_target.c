@@ -81,20 +81,20 @@ static int refuse_other(pid_t pid, const struct proc_status *s, struct diag *d)
 	char user[32];
 
 	if (s->user >= 0 && (uid_t)s->user != geteuid())
-		return diag_fail(d, EACCES, "process %d belongs to %s; run tailor as that user, or as root (sudo tailor attach %d)",
+		return diag_fail(d, EACCES, "cannot attach to process %d: it belongs to %s; run tailor as that user, or as root (sudo tailor attach %d)",
 				 (int)pid, user_name(s->user, user), (int)pid);
-	return diag_fail(d, EACCES, "process %d may not be looked into: it is setuid, in another user namespace, or protected "
-			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside of its container", (int)pid);
+	return diag_fail(d, EACCES, "cannot attach to process %d: it is setuid, in another user namespace, or not dumpable "
+			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside its container", (int)pid);
 }
 
 int attach_target_failed(const struct attach_target *t, int ret, struct diag *d)
 {
 	struct proc_status s;
 
-	/* its memory goes first, then it is a zombie, then nothing: what was read of it in between is about nobody */
+	/* an exiting process loses its memory first: what is read of it after that is not about this process */
 	if (d->text[0] && proc_status(t->living, 0, &s) == 0 && s.has_memory)
 		return ret;
-	return diag_fail(d, ESRCH, "process %d ended while it was attached to; start it again with `tailor run`", (int)t->pid);
+	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
 }
 
 int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
@@ -106,50 +106,49 @@ int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
 	*t = (struct attach_target){ .pid = pid };
 	ret = pid > 0 ? proc_status(pid, 0, &s) : -ESRCH;
 	if (ret == -ESRCH)
-		return diag_fail(d, ESRCH, "there is no process %d; `ps` lists those that this user sees (in a container, it must "
-				 "be the number that `ps` shows inside)", (int)pid);
+		return diag_fail(d, ESRCH, "no such process: %d (`ps` lists processes; in a container, use the PID that `ps` shows "
+				 "inside)", (int)pid);
 	if (ret)
-		return diag_fail(d, -ret, "process %d cannot be looked at: %s; run tailor as root", (int)pid, strerror(-ret));
+		return diag_fail(d, -ret, "cannot read process %d: %s; run tailor as root", (int)pid, strerror(-ret));
 	if (s.process != pid)
-		return diag_fail(d, EINVAL, "%d is a thread of process %ld; attach to that: tailor attach %ld", (int)pid, s.process,
+		return diag_fail(d, EINVAL, "%d is a thread of process %ld; use `tailor attach %ld`", (int)pid, s.process,
 				 s.process);
 	if (pid == getpid())
-		return diag_fail(d, EINVAL, "process %d is this command itself; choose another one", (int)pid);
+		return diag_fail(d, EINVAL, "process %d is this command itself; give another PID", (int)pid);
 	living = proc_mem_living_thread(pid);
 	if (!living)
-		return diag_fail(d, ESRCH, "process %d has ended (its parent has not waited for it yet); start it again with "
-				 "`tailor run`", (int)pid);
-	if (living != pid) /* its first thread has ended, others go on */
+		return diag_fail(d, ESRCH, "process %d has exited (it is a zombie); start it again with `tailor run`", (int)pid);
+	if (living != pid) /* the first thread has exited, others run */
 		s.has_memory = proc_status(living, 0, &of_thread) == 0 && of_thread.has_memory;
 	if (!s.has_memory && pid != KERNEL_THREADS_PARENT && s.parent != KERNEL_THREADS_PARENT)
-		return diag_fail(d, ESRCH, "process %d has ended; start it again with `tailor run`", (int)pid);
+		return diag_fail(d, ESRCH, "process %d has exited; start it again with `tailor run`", (int)pid);
 	if (!s.has_memory)
-		return diag_fail(d, EINVAL, "process %d is a thread of the kernel and runs no program; choose another one", (int)pid);
+		return diag_fail(d, EINVAL, "process %d is a kernel thread; give the PID of a program", (int)pid);
 	t->own_pid = s.own_pid;
 	t->state = s.state;
 	t->tracer = (pid_t)s.tracer;
-	/* the same question as perf_event_open(2)'s: may we read it? */
+	/* the check that perf_event_open(2) makes as well: is the process readable? */
 	t->living = living;
 	ret = proc_each_mapping(living, look_at_mapping, t);
 	if (ret == -EACCES || ret == -EPERM)
 		return refuse_other(pid, &s, d);
 	if (ret < 0)
-		return attach_target_failed(t, diag_fail(d, -ret, "process %d cannot be looked at: %s", (int)pid, strerror(-ret)), d);
+		return attach_target_failed(t, diag_fail(d, -ret, "cannot read process %d: %s", (int)pid, strerror(-ret)), d);
 	look_at_program(t);
 	if (t->is_32_bit)
-		notice(t, "process %d is a 32-bit program: it is sampled, but what its JIT registers in memory is not read; perf maps "
-		       "and jitdump files are", (int)pid);
+		notice(t, "GDB JIT interface of process %d unavailable (32-bit program); sampling with its perf maps and jitdump "
+		       "files", (int)pid);
 	if (t->tracer)
-		notice(t, "process %d is traced by process %d (a debugger, strace): while that stops it, there is nothing to sample",
+		notice(t, "process %d is traced by process %d (a debugger, strace): no samples while the tracer stops it",
 		       (int)pid, (int)t->tracer);
 	if (t->state == 'T')
-		notice(t, "process %d is stopped, so there is nothing to sample until it goes on (kill -CONT %d)", (int)pid, (int)pid);
+		notice(t, "process %d is stopped: no samples until it continues (kill -CONT %d)", (int)pid, (int)pid);
 	return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- its recorder */
 
-/* pid of who listens there, if it is root, ourselves or the process's owner; 0: nobody that we would believe. */
+/* PID of the listener, if that is a process of root, of this user or of the owner; else 0. */
 static pid_t listener(const char *name, uid_t owner)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

@@ -85,7 +85,7 @@ static void look_at(const char *path, struct program *p, int depth)
 	}
 	if (u.h.e_ident[EI_CLASS] != ELFCLASS64 || u.h.e_machine != EM_X86_64) {
 		p->can_preload = false;
-		p->why_not = "is not a 64-bit x86 program, so the agent cannot be preloaded";
+		p->why_not = "not a 64-bit x86 program";
 	} else {
 		for (int i = 0; i < u.h.e_phnum && u.h.e_phentsize == sizeof(Elf64_Phdr); i++) {
 			Elf64_Phdr ph;
@@ -95,10 +95,10 @@ static void look_at(const char *path, struct program *p, int depth)
 			interpreted |= ph.p_type == PT_INTERP;
 		}
 		if (!interpreted) /* what it starts may be heard */
-			p->why_not = "is statically linked, so no agent is loaded into it";
+			p->why_not = "statically linked";
 		else if (fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 						 ((st.st_mode & S_ISGID) && st.st_gid != getegid())))
-			p->why_not = "is setuid or setgid, so the loader ignores the agent and the kernel may stop counting";
+			p->why_not = "setuid or setgid: the loader ignores LD_PRELOAD, and the kernel may stop counting";
 	}
 	close(fd);
 }

@@ -111,13 +111,13 @@ int control_ask(const char *socket_name, char *const *words, char *sentence, siz
 	}
 	wait.fd = connect_to(socket_name);
 	if (wait.fd < 0) {
-		snprintf(sentence, bytes, "its recorder does not answer: %s", strerror(-wait.fd));
+		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-wait.fd));
 		return wait.fd;
 	}
 	if (send(wait.fd, text, at, MSG_NOSIGNAL) != (ssize_t)at || poll(&wait, 1, ANSWER_WAIT_MS) != 1 ||
 	    recv(wait.fd, &a, sizeof(a), 0) != sizeof(a)) {
 		ret = -EPROTO;
-		snprintf(sentence, bytes, "its recorder gave no answer (it has ended, or belongs to another user)");
+		snprintf(sentence, bytes, "no answer from its recorder (it has exited, or belongs to another user)");
 	} else {
 		a.sentence[sizeof(a.sentence) - 1] = 0;
 		snprintf(sentence, bytes, "%s", a.sentence);

@@ -101,7 +101,7 @@ void session_prepare_events(struct session *s)
 
 			memset(e, 0, sizeof(*e));
 			snprintf(e->name, sizeof(e->name), TRACE_EVENT_SWITCH);
-			snprintf(e->unit, sizeof(e->unit), "coming or going");
+			snprintf(e->unit, sizeof(e->unit), "switches");
 			e->attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 			s->events.event[0].attr.context_switch = 1;
 		}
@@ -187,7 +187,7 @@ static void set_period(struct ring *r, int event, uint64_t period)
 		vary_changed(&r->vary[event], period);
 }
 
-/* One event after the other of the CPU's; the first one's ring is everybody's. */
+/* Opens all events of a CPU; they share the ring of the first one. */
 int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
 	for (int i = 0; i < s->events.nr; i++) {
@@ -248,7 +248,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 
 	s->root = pid;
 	if (s->options.dormant)
-		return 0; /* until somebody asks for a recording */
+		return 0; /* until a recording is requested */
 	session_write_process(s, pid, on_exec);
 	s->nr_processes++; /* further ones as the kernel reports their fork */
 	if (s->sampler != WIRE_SAMPLER_NONE)
@@ -256,9 +256,9 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	else
 		ret = on_exec ? count_from_exec(s, pid) : session_attach(s, pid);
 	if (ret)
-		return diag_fail(d, -ret, "%s cannot be counted for process %d: %s%s", s->events.event[0].name, (int)pid, strerror(-ret),
+		return diag_fail(d, -ret, "cannot count %s for process %d: %s%s", s->events.event[0].name, (int)pid, strerror(-ret),
 				 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
-				 ret == -EPERM ? " (no locked memory is left: ulimit -l, kernel.perf_event_mlock_kb)" : "");
+				 ret == -EPERM ? " (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)" : "");
 	/* after the counters, which tell of later mappings, and as of before them */
 	if (!on_exec) {
 		session_write_maps(s, pid, begin_ns);
@@ -283,7 +283,7 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 	if (ret)
 		return ret;
 	r = &s->rings.ring[s->rings.nr - 1];
-	r->foreign = true; /* it came from the host */
+	r->foreign = true; /* opened by the host */
 	r->pid = pid;
 	r->tid = tid;
 	for (int i = 1; i < nr; i++) {
@@ -337,9 +337,8 @@ void session_brake(struct session *s, uint64_t now_ns)
 			ioctl(r->more[e - 1], verdict == BRAKE_ON ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == BRAKE_ON);
 			if (verdict == BRAKE_OFF && !s->told.storm)
-				session_notice(s, "ladder", "%s gave many more samples than the %llu a second that were asked for: it is "
-					       "switched off for as long as makes up for it, so that the program gets on; --period sets "
-					       "what it cannot find", s->events.event[e].name, (unsigned long long)a->sample_freq);
+				session_notice(s, "ladder", "%s exceeded its rate of %llu samples per second by far; pausing the event to keep "
+					       "the rate on average (--period sets a fixed period)", s->events.event[e].name, (unsigned long long)a->sample_freq);
 			s->told.storm |= verdict == BRAKE_OFF;
 		}
 }

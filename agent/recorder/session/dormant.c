@@ -197,7 +197,7 @@ int session_wake(struct session *s, struct diag *d)
 		ret = -ESRCH;
 	if (ret) {
 		session_drop_recording(s);
-		return diag_fail(d, -ret, "%s cannot be counted: %s", s->events.event[0].name, strerror(-ret));
+		return diag_fail(d, -ret, "cannot count %s: %s", s->events.event[0].name, strerror(-ret));
 	}
 	session_replay_guests(s);
 	return 0;

@@ -240,7 +240,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 		answer->status = -ENOMEM;
 	}
 	if (answer->status) {
-		session_notice(s, "host", "process %d is not heard: its log cannot be made: %s", (int)h->pid,
+		session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without them", (int)h->pid,
 			       strerror(-answer->status));
 		handshake_answer(h, answer, -1);
 		return;
@@ -291,11 +291,11 @@ static const char *why_uncounted(int error)
 {
 	switch (error) {
 	case EPERM:
-		return "no locked memory is left (ulimit -l, kernel.perf_event_mlock_kb)";
+		return "limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb";
 	case EBUSY:
-		return "the host has its own use for signal SIGSTKFLT";
+		return "signal SIGSTKFLT is used by the host";
 	case EAGAIN:
-		return "no more timers (ulimit -i)";
+		return "limit of timers: ulimit -i";
 	default:
 		return strerror(error);
 	}
@@ -303,7 +303,7 @@ static const char *why_uncounted(int error)
 
 static void take_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
-	const char *what = "open its counters";
+	const char *what = "no counter";
 	int error = h->message.error;
 
 	if (h->nr_fds) {
@@ -314,7 +314,7 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 		if (answer->status == 0)
 			answer->status = session_add_thread(s, h->fds, h->nr_fds, (uint32_t)h->pid, h->message.tid);
 		error = -answer->status;
-		what = "have a ring";
+		what = "no ring buffer";
 	} else {
 		answer->status = -EINVAL;
 	}
@@ -324,19 +324,19 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	} else {
 		s->losses.total[LOSS_UNCOUNTED]++;
 		if (!s->told.uncounted)
-			session_notice(s, "refused", "thread %u of process %d could not %s: %s; it and others like it are not "
-				       "sampled", h->message.tid, (int)h->pid, what, why_uncounted(error));
+			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error are not "
+				       "reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
 		s->told.uncounted = true;
 	}
 	handshake_answer(h, answer, -1);
 }
 
-static void say_no_descriptors(struct session *s)
+static void report_no_descriptors(struct session *s)
 {
 	s->losses.total[LOSS_UNCOUNTED]++;
 	if (!s->told.descriptors)
-		session_notice(s, "refused", "no descriptor is left for a process or thread that asked to be recorded, and for "
-			       "others like it (ulimit -n; --scope cpu needs fewer)");
+		session_notice(s, "refused", "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
+			       "fewer); further ones with this error are not reported");
 	s->told.descriptors = true;
 }
 
@@ -349,12 +349,11 @@ void session_serve_guests(struct session *s)
 	/* a storm of threads must not keep the rings waiting */
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
-			say_no_descriptors(s);
+			report_no_descriptors(s);
 		if (ret == -EPROTONOSUPPORT && !s->told.version) {
 			s->told.version = true;
-			session_notice(s, "refused", "the agent in process %d is of another version than this tailor (%s), "
-				"so it is not heard: "
-				       "preload the libtailor.so that stands beside this command", (int)h.pid, TAILOR_VERSION);
+			session_notice(s, "refused", "registrations of process %d unavailable (its agent is not of version %s, as this "
+				       "command); preload the libtailor.so beside this command", (int)h.pid, TAILOR_VERSION);
 		}
 		if (ret)
 			continue;
@@ -368,7 +367,7 @@ void session_serve_guests(struct session *s)
 			take_counters(s, &h, &answer);
 			break;
 		case WIRE_STOP:
-			session_notice(s, "host", "the agent in process %d switched itself off: %s", (int)h.pid,
+			session_notice(s, "host", "agent in process %d disabled: %s", (int)h.pid,
 				       strerror(h.message.error));
 			handshake_answer(&h, &answer, -1);
 			break;

@@ -12,25 +12,27 @@ enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
 	{ "event", 'e', "LIST", 0,
-	  "what to sample, NAME[:MODIFIER][@PERIOD] and more of them behind commas: auto (the best that this machine has), cycles, "
-	  "task-clock, page-faults, context-switches, any event that libpfm4 knows (MEM_LOAD_RETIRED:L3_MISS), a code (r01c2), or "
-	  "a PMU's fields (cpu/event=0xc2/); modifiers: u or k (count user or kernel only), p to ppp (so precise or not at all); "
-	  "period: one sample every so many events, k M G (auto)", 0 },
-	{ "rate", 'r', "N", 0, "samples per second and CPU, of events that have no period of their own (10000)", 0 },
+	  "events to sample, a comma-separated list of NAME[:MODIFIER][@PERIOD].  NAME: auto (the best available), cycles, "
+	  "task-clock, page-faults, context-switches, any event of libpfm4 (MEM_LOAD_RETIRED:L3_MISS), a raw code (r01c2), or a "
+	  "PMU with fields (cpu/event=0xc2/).  MODIFIER: u or k (user or kernel code only), p to ppp (required precise level).  "
+	  "PERIOD: one sample every PERIOD events; suffixes k, M, G (auto)", 0 },
+	{ "rate", 'r', "N", 0, "samples per second and CPU, for events without a period (10000)", 0 },
 	{ "period", KEY_PERIOD, "N", 0,
-	  "one sample every N events (or ns of a clock) on average, instead of a rate; periods vary by a sixteenth", 0 },
-	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or each thread opens its own (cpu)", 0 },
+	  "one sample every N events (of a clock: ns) on average, instead of a rate; periods vary by up to 1/16", 0 },
+	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or one counter per thread, opened by the agent (cpu)", 0 },
 	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,
-	  "who takes the samples: the kernel where it may (auto), a signal handler in the host at each overflow of the event (it can "
-	  "read a tag in a thread-local word), or one that a timer on each thread's processor time calls", 0 },
+	  "how samples are taken: by the kernel if permitted (auto); by a signal handler in the host at each counter overflow, "
+	  "which can read a tag in thread-local storage (signal); or by a signal handler at each expiry of a per-thread CPU-time "
+	  "timer (timer)", 0 },
 	{ "stack", KEY_STACK, "BYTES", 0,
-	  "stack bytes to keep with each sample, 0 to 65528 (16384; less where rings are small; 2048 where a handler takes it)", 0 },
+	  "stack bytes to copy with each sample, 0 to 65528 (16384; less if the ring buffers are small; 2048 with --sampler signal "
+	  "or timer)", 0 },
 	{ "registers", KEY_REGISTERS, "LIST", 0,
-	  "registers of user code to keep with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
+	  "user registers to record with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
-	  "keep the callers that the kernel finds by frame pointers; used where there are no stack bytes (--stack 0)", 0 },
-	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write the trace's chunks as plain msgpack, for readers without zstd", 0 },
+	  "record the kernel's callchain by frame pointers; used for samples without stack bytes (--stack 0)", 0 },
+	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "do not compress the trace: plain msgpack, for readers without zstd", 0 },
 	{ 0 },
 };
 
@@ -42,7 +44,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || n < least || n > most)
-		argp_error(state, "--%s is a number from %llu to %llu, not '%s'", name, (unsigned long long)least,
+		argp_error(state, "--%s must be a number from %llu to %llu, not '%s'", name, (unsigned long long)least,
 			   (unsigned long long)most, text);
 	return n;
 }
@@ -74,7 +76,7 @@ static uint64_t register_mask(struct argp_state *state, const char *list)
 					break;
 			}
 		if (i == nr && !all)
-			argp_error(state, "there is no register '%.*s'", (int)bytes, list);
+			argp_error(state, "unknown register '%.*s'", (int)bytes, list);
 	}
 	/* without these two nothing can be unwound, and the cost is 16 bytes */
 	return mask | 1ull << 7 | 1ull << 8;
@@ -103,12 +105,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_SCOPE:
 		if (strcmp(arg, "cpu") != 0 && strcmp(arg, "thread") != 0)
-			argp_error(state, "--scope is cpu or thread, not '%s'", arg);
+			argp_error(state, "--scope must be cpu or thread, not '%s'", arg);
 		o->scope_thread = arg[0] == 't';
 		break;
 	case KEY_SAMPLER:
 		if (strcmp(arg, "auto") != 0 && strcmp(arg, "signal") != 0 && strcmp(arg, "timer") != 0)
-			argp_error(state, "--sampler is auto, signal or timer, not '%s'", arg);
+			argp_error(state, "--sampler must be auto, signal or timer, not '%s'", arg);
 		o->sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
 		break;
 	case KEY_REGISTERS:
@@ -129,9 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 enum { KEY_DORMANT = 0x180, KEY_MEMORY };
 
 static const struct argp_option dormant_options[] = {
-	{ "dormant", KEY_DORMANT, NULL, 0, "count nothing and write nothing, but remember what is registered: `tailor start PID` records, "
-	  "`tailor stop PID` ends that", 0 },
-	{ "memory", KEY_MEMORY, "MIB", 0, "with --dormant: the most to remember of each process (256)", 0 },
+	{ "dormant", KEY_DORMANT, NULL, 0, "collect registrations, but count and write nothing until `tailor start PID` starts a recording; "
+	  "`tailor stop PID` ends it", 0 },
+	{ "memory", KEY_MEMORY, "MIB", 0, "with --dormant: maximum memory for the registrations of each process (256)", 0 },
 	{ 0 },
 };
 
@@ -148,7 +150,7 @@ static error_t parse_dormant(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (o->dormant && (o->scope_thread || o->sampler != SAMPLER_AUTO))
-			argp_error(state, "--dormant goes with --scope cpu and --sampler auto alone: its recordings count from outside");
+			argp_error(state, "--dormant supports --scope cpu and --sampler auto only");
 		o->no_guest |= o->dormant;
 		break;
 	default:
@@ -162,10 +164,10 @@ const struct argp dormant_argp = { dormant_options, parse_dormant, NULL, NULL, N
 enum { KEY_FOLLOW = 0x200, KEY_INJECT };
 
 static const struct argp_option attach_options[] = {
-	{ "duration", 'd', "SECONDS", 0, "end the recording after so long (until the process ends, or Ctrl-C)", 0 },
-	{ "follow", KEY_FOLLOW, NULL, 0, "go on until the processes that it starts meanwhile have ended as well", 0 },
-	{ "inject", KEY_INJECT, NULL, 0, "load the agent into it: a host that speaks jitreg is heard, all that is live included", 0 },
-	{ "quiet", 'q', NULL, 0, "say nothing but failures", 0 },
+	{ "duration", 'd', "SECONDS", 0, "stop recording after SECONDS (until the process exits, or Ctrl-C)", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process: hosts that use jitreg register all live code again", 0 },
+	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };
 
@@ -179,7 +181,7 @@ static error_t parse_attach(int key, char *arg, struct argp_state *state)
 	case 'd':
 		seconds = strtod(arg, &end);
 		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
-			argp_error(state, "--duration is a number of seconds above 0, not '%s'", arg);
+			argp_error(state, "--duration must be a number of seconds above 0, not '%s'", arg);
 		o->duration_ns = (uint64_t)(seconds * 1e9);
 		break;
 	case KEY_INJECT:
@@ -218,9 +220,9 @@ void options_take_pid(struct argp_state *state, pid_t *pid, const char *arg)
 	char *end;
 
 	if (*pid)
-		argp_error(state, "there is more than one process: %d and %s", (int)*pid, arg);
+		argp_error(state, "only one PID is accepted; %d and %s were given", (int)*pid, arg);
 	errno = 0;
 	*pid = (pid_t)strtol(arg, &end, 10);
 	if (errno || end == arg || *end || *pid <= 0)
-		argp_error(state, "'%s' is not the number of a process (`ps`, or pidof NAME)", arg);
+		argp_error(state, "'%s' is not a PID (`ps` or `pidof NAME` prints it)", arg);
 }

@@ -14,7 +14,7 @@
 
 void session_progress_start(struct session *s, bool our_child)
 {
-	s->progress.hint = our_child ? "" : " (Ctrl-C ends it)";
+	s->progress.hint = our_child ? "" : " (Ctrl-C stops)";
 	s->progress.wanted = !s->options.quiet && isatty(STDERR_FILENO) && !(our_child && isatty(STDOUT_FILENO));
 }
 

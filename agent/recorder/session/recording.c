@@ -36,8 +36,8 @@ static void release(struct session *s)
 	s->paused = s->told.uncounted = s->told.descriptors = s->told.version = s->told.storm = false;
 }
 
-static const char batches[] = "the processor may collect samples itself, many before it interrupts the kernel (PEBS in batches), because "
-			      "they are of user code alone, with a fixed period and without stacks or call chains";
+static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, with a "
+			      "fixed period and without stacks or call chains";
 
 int session_begin_recording(struct session *s, struct diag *d)
 {
@@ -61,7 +61,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);
 		if (ret) {
-			diag_fail(d, -ret, "no memory for samples");
+			diag_fail(d, -ret, "out of memory for samples");
 		} else {
 			session_keep_registers(s);
 			session_begin_clock(s);
@@ -100,9 +100,8 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	s->rings.nr = 0;
 	session_drain(s, true);
 	if (s->outside && gdb_jit_poll_bad(s->outside))
-		session_notice(s, "loss", "%llu code objects that JITs registered for debuggers could not be read from "
-			"outside (not ELF, or gone "
-			       "at once); the agent hears them: `tailor run`", (unsigned long long)gdb_jit_poll_bad(s->outside));
+		session_notice(s, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
+			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->outside));
 	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
 	if (nameless)
 		session_notice(s, "ladder", "%s", nameless);
@@ -118,7 +117,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	s->writer = NULL;
 	session_put_result(s, bytes);
 	if (error)
-		diag_fail(d, error, "%s: parts of the trace could not be written: %s; what stands in it can be read", s->options.output,
+		diag_fail(d, error, "cannot write the whole trace '%s': %s; the part that was written can be read", s->options.output,
 			  strerror(error));
 	release(s);
 	/* what is lost from now on is the next recording's */

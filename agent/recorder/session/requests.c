@@ -24,11 +24,11 @@ static void say_status(struct session *s, struct control_request *r)
 			bytes += s->guests.guest[i].store ? registration_cache_bytes(s->guests.guest[i].store) : 0;
 		}
 	if (s->writer)
-		snprintf(text, sizeof(text), "is recorded into %s, for %.0f s: %llu samples, %.1f MiB", s->options.output,
+		snprintf(text, sizeof(text), "is being recorded into %s: %.0f s, %llu samples, %.1f MiB", s->options.output,
 			 (double)(session_now_ns() - s->begin_ns) / 1e9, (unsigned long long)s->nr_samples,
 			 (double)trace_writer_bytes(s->writer) / (1 << 20));
 	else
-		snprintf(text, sizeof(text), "is dormant: %llu registrations of %u process%s are known (%.1f MiB); `tailor start` records",
+		snprintf(text, sizeof(text), "is dormant: %llu registrations of %u process%s (%.1f MiB); `tailor start` starts a recording",
 			 (unsigned long long)records, guests, guests == 1 ? "" : "es", (double)bytes / (1 << 20));
 	control_answer(r->fd, CMD_DONE, text);
 }
@@ -42,8 +42,8 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 	int nr = r->nr - 1;
 
 	if (s->writer) {
-		snprintf(text, sizeof(text), "is being recorded already, into %s; %s", s->options.output,
-			 our_child && !s->options.dormant ? "that ends with its command" : "`tailor stop` ends that");
+		snprintf(text, sizeof(text), "is already being recorded into %s; %s", s->options.output,
+			 our_child && !s->options.dormant ? "that recording ends with its command" : "end that recording with `tailor stop`");
 		control_answer(r->fd, CMD_FAILED, text);
 		return;
 	}
@@ -51,7 +51,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 	for (int i = 0; i <= r->nr; i++)
 		s->start_words.word[i] = r->word[i] ? s->start_words.text + (r->word[i] - r->text) : NULL;
 	if (argp_parse(&request_argp, nr, s->start_words.word + 1, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &o)) {
-		control_answer(r->fd, CMD_MISUSED, "its recorder does not know these options");
+		control_answer(r->fd, CMD_MISUSED, "its recorder does not support these options");
 		return;
 	}
 	o.quiet = s->dormant_options.quiet;
@@ -61,7 +61,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 		control_answer(r->fd, CMD_FAILED, d.text);
 		return;
 	}
-	snprintf(text, sizeof(text), "is recorded into %s", s->options.output);
+	snprintf(text, sizeof(text), "is being recorded into %s", s->options.output);
 	control_answer(r->fd, CMD_DONE, text);
 }
 
@@ -76,7 +76,7 @@ static void stop(struct session *s, struct control_request *r, bool our_child)
 
 		control_answer(r->fd, ret ? CMD_FAILED : CMD_DONE, ret ? d.text : s->result);
 	} else if (our_child || s->asking.fd >= 0) {
-		control_answer(r->fd, CMD_FAILED, "is recorded by `tailor run`, which ends with its command");
+		control_answer(r->fd, CMD_FAILED, "is being recorded by `tailor run`; that recording ends with its command");
 	} else {
 		s->asking.fd = r->fd; /* answered when the trace is complete */
 		s->stop = true;
@@ -93,8 +93,8 @@ void session_serve_control(struct session *s, bool our_child)
 		if (ret)
 			continue;
 		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)
-			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this is another version; use "
-				       "that one's command");
+			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this command is another version; use "
+				       "the recorder's version");
 		else if (strcmp(r.word[1], "status") == 0)
 			say_status(s, &r);
 		else if (strcmp(r.word[1], "start") == 0)
@@ -102,7 +102,7 @@ void session_serve_control(struct session *s, bool our_child)
 		else if (strcmp(r.word[1], "stop") == 0)
 			stop(s, &r, our_child);
 		else
-			control_answer(r.fd, CMD_FAILED, "its recorder does not know this request");
+			control_answer(r.fd, CMD_FAILED, "its recorder does not support this request");
 	}
 }
 

@@ -114,7 +114,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	int ret;
 
 	if (!s)
-		return diag_fail(d, ENOMEM, "no memory for a session");
+		return diag_fail(d, ENOMEM, "out of memory for a session");
 	s->options = s->dormant_options = *o;
 	s->socket = s->signals = s->asking.socket = s->asking.fd = -1;
 	/* a name that another has is a session that may not be, and whose trace may be there */
@@ -165,8 +165,8 @@ void session_hear_from_outside(struct session *s, pid_t pid)
 	if (ret == 0)
 		ret = gdb_jit_poll_add(s->outside, pid);
 	if (ret == -EPERM)
-		session_notice(s, "refused", "the memory of process %d may not be read, so code that its JIT registers for debuggers stays "
-			       "unknown (kernel.yama.ptrace_scope: run as root, or sysctl kernel.yama.ptrace_scope=0)", (int)pid);
+		session_notice(s, "refused", "GDB JIT interface of process %d unavailable (its memory cannot be read: "
+			       "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the loop */
@@ -325,8 +325,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!s->writer)
 			break; /* dormant: nobody's registrations are waited for */
 		if (!follow && session_now_ns() - ended_ns >= LAST_TASKS_NS) {
-			session_notice(s, "host", "the %s has ended, processes that it started have not; they run on, and are "
-				       "no longer recorded (--follow waits for them)", our_child ? "command" : "process");
+			session_notice(s, "host", "recording ended with the %s, but processes that it started are still running; "
+				       "use --follow to record them, too", our_child ? "command" : "process");
 			break;
 		}
 	}

@@ -69,30 +69,29 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 
 	if (o->sampler == SAMPLER_TIMER || (automatic && is_forbidden(error))) {
 		if (o->no_guest)
-			return diag_fail(d, error ? error : EINVAL, "a timer needs the agent in the program, which cannot be loaded into "
-					 "this one%s", error ? ", and perf events are forbidden here" : "");
+			return diag_fail(d, error ? error : EINVAL, "cannot sample by a timer: the agent cannot be loaded into this program%s",
+					 error ? ", and perf events are not permitted" : "");
 		if (error) {
-			s->ladder.nr = 0; /* what was tried in vain before is one sentence */
-			snprintf(text, sizeof(text), "perf events are forbidden here (%s; kernel.perf_event_paranoid, seccomp): a timer in "
-				 "each thread instead", strerror(error));
+			s->ladder.nr = 0; /* one notice in place of one for each event that failed */
+			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer in "
+				 "each thread", strerror(error));
 			session_take_rung(s, text);
 		}
 		use_timer(s);
 		if (1000000000 / a->sample_period > ticks) {
-			snprintf(text, sizeof(text), "at most %llu samples per second and thread: timers are looked at with the kernel's "
-				 "tick; each sample weighs the time since the one before", (unsigned long long)ticks);
+			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's tick); "
+				 "each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
 			session_take_rung(s, text);
 		}
 	} else if (error) {
 		return -error;
 	} else if (o->sampler == SAMPLER_SIGNAL) {
 		if (o->no_guest)
-			return diag_fail(d, EINVAL, "--sampler signal needs the agent in the program, which cannot be loaded into "
-					 "this one");
+			return diag_fail(d, EINVAL, "cannot sample by signals: the agent cannot be loaded into this program");
 		if (s->events.nr > 1)
-			return diag_fail(d, EINVAL, "--sampler signal takes one event at a time");
+			return diag_fail(d, EINVAL, "--sampler signal supports one event only");
 		if (a->freq)
-			return diag_fail(d, EINVAL, "--sampler signal needs --period for %s: its pace is not known",
+			return diag_fail(d, EINVAL, "--sampler signal needs a --period for %s",
 					 s->events.event[0].name);
 		s->sampler = WIRE_SAMPLER_SIGNAL;
 	} else {
@@ -100,8 +99,8 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 	}
 	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
 		if (o->event.frame_pointers)
-			session_take_rung(s, "no callers by frame pointers: only a counter's ring has them; --stack keeps stack bytes "
-					  "instead");
+			session_take_rung(s, "callchains by frame pointers unavailable (samples of a signal handler have none); use --stack "
+					  "to record stacks");
 		/* how session_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
