@@ -105,7 +105,8 @@ static int run_start(int argc, char **argv)
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "PID",
 		"Start recording a dormant process (`tailor run --dormant`, TAILOR_DORMANT=1) and all its descendants.\v"
-		"The trace has all code registered since the start of the process.  `tailor stop PID` ends the recording.", children, NULL, NULL };
+		"The trace has all code registered since the start of the process.  `tailor stop PID` ends the recording.",
+		children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .is_start = true };
 
 	a.session.output = "tailor.tlr";
@@ -125,8 +126,8 @@ static int run_stop(int argc, char **argv)
 
 static int run_status(int argc, char **argv)
 {
-	static const struct argp argp = { NULL, parse, "PID", "Print whether a process is being recorded, and what has been recorded.", NULL, NULL,
-		NULL };
+	static const struct argp argp = { NULL, parse, "PID", "Print whether a process is being recorded, and what has been recorded.",
+					  NULL, NULL, NULL };
 	struct arguments a = { 0 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);

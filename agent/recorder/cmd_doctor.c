@@ -83,7 +83,8 @@ static int run(int argc, char **argv)
 		"Check what can be recorded on this machine: limits, and each sampling method, best first; where one is unavailable, the "
 		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, the JIT "
 		"interfaces that it offers.\v"
-		"Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; 2 usage error.", NULL, NULL, NULL };
+		"Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; 2 usage error.",
+		NULL, NULL, NULL };
 	static struct doctor d;
 	struct arguments a = { 0 };
 	int process = 0;

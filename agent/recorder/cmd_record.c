@@ -73,7 +73,8 @@ static int refuse_host(const struct arguments *a, int error, const struct diag *
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, NULL, "Record a process at the request of its agent (internal).", children, NULL, NULL };
+	static const struct argp argp = { options, parse, NULL, "Record a process at the request of its agent (internal).",
+		children, NULL, NULL };
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char output[64];
 	struct session *s = NULL;

@@ -33,7 +33,8 @@ enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_TELL };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
 	{ "tell", KEY_TELL, "DESCRIPTOR", OPTION_HIDDEN, "write the command's pid and time of exec there, and what it used", 0 },
-	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
+	{ "no-adapt", KEY_NO_ADAPT, NULL, 0,
+	  "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };

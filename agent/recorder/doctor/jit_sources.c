@@ -48,7 +48,8 @@ static const struct offer {
 	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment" },
 	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment" },
 	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels, named as in the libraries that pocl writes" },
-	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable region" },
+	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable "
+	 "region" },
 	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, under `tailor run`" },
 };
 #define NR_OFFERS (sizeof(offers) / sizeof(offers[0]))

@@ -69,7 +69,8 @@ static void look_at_kernel(struct doctor *d)
 	event_pmu_read(&pmu);
 	doctor_add(d, "machine", "kernel", DOCTOR_FACT, "Linux %s, %s", u.release, u.machine);
 	doctor_add(d, "machine", "processor", DOCTOR_FACT, "%ld x %s%s; %s", sysconf(_SC_NPROCESSORS_ONLN), model,
-		   d->virtual_machine ? ", in a virtual machine" : "", pmu.counters ? "with hardware counters" : "no hardware counters (PMU)");
+		   d->virtual_machine ? ", in a virtual machine" : "", pmu.counters ?
+		   "with hardware counters" : "no hardware counters (PMU)");
 	if (access("/.dockerenv", F_OK) == 0)
 		snprintf(d->container_kind, sizeof(d->container_kind), "docker");
 	else if (access("/run/.containerenv", F_OK) == 0)
@@ -106,7 +107,8 @@ static void look_at_limits(struct doctor *d)
 	if (r.rlim_max >= NOFILE_WANTED) {
 		doctor_add(d, "limits", "open files", DOCTOR_YES, "%llu", (unsigned long long)r.rlim_max);
 	} else {
-		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one per thread and CPU, so at most %llu threads",
+		f = doctor_add(d, "limits", "open files", DOCTOR_LESS, "%llu: attaching needs one per thread and CPU, so at most %llu "
+			       "threads",
 			       (unsigned long long)r.rlim_max, (unsigned long long)(r.rlim_max / (rlim_t)cpus));
 		doctor_remedy(f, "ulimit -Hn %d (as root, or nofile in /etc/security/limits.conf)", NOFILE_WANTED);
 	}
@@ -122,7 +124,8 @@ static void look_at_limits(struct doctor *d)
 			       "cannot read the GDB JIT interface", scope);
 		doctor_remedy(f, "sudo sysctl kernel.yama.ptrace_scope=0");
 	} else {
-		doctor_add(d, "limits", "memory of others", DOCTOR_YES, "readable for %s", d->root ? "all processes" : "processes of this user");
+		doctor_add(d, "limits", "memory of others", DOCTOR_YES, "readable for %s", d->root ? "all processes" :
+			   "processes of this user");
 	}
 }
 

@@ -175,7 +175,7 @@ int import_shift(const struct perf_data *p, const struct import_other *o, const 
 	uname(&u);
 	*shift_ns = p->wall_ns - p->clock_ns - (now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
 	if (!is_text(p->host_name, u.nodename) || p->last_ns + *shift_ns > now_ns(CLOCK_MONOTONIC))
-		return diag_fail(d, ENOTSUP, "%s: cannot convert times of clock %d of another machine or before its last boot%s", path, a->clockid,
-				 again);
+		return diag_fail(d, ENOTSUP, "%s: cannot convert times of clock %d of another machine or before its last boot%s", path,
+				 a->clockid, again);
 	return 0;
 }

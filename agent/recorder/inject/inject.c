@@ -49,10 +49,11 @@ static int explain(const struct inject_process *p, int ret, int result, struct d
 	int pid = (int)p->pid;
 
 	if (ret == -ETIMEDOUT)
-		return diag_fail(d, ETIMEDOUT, "cannot inject into process %d: loading the agent takes more than 10 s; attach without --inject", pid);
+		return diag_fail(d, ETIMEDOUT, "cannot inject into process %d: loading the agent takes more than 10 s; attach without "
+				 "--inject", pid);
 	if (ret == -ENOEXEC)
-		return diag_fail(d, ENOEXEC, "cannot inject into process %d: its loader refused the agent (libtailor.so not readable, on a noexec "
-				 "mount, or glibc older than 2.28); attach without --inject", pid);
+		return diag_fail(d, ENOEXEC, "cannot inject into process %d: its loader refused the agent (libtailor.so not readable, on "
+				 "a noexec mount, or glibc older than 2.28); attach without --inject", pid);
 	if (ret)
 		return diag_fail(d, -ret, "cannot inject into process %d: %s; attach without --inject", pid,
 				 ret == -ESRCH ? "it exited" : "the call of dlopen failed");
@@ -92,7 +93,8 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, const c
 	int ret = inject_thread_stop(t);
 
 	if (ret == -EPERM)
-		return diag_fail(d, EPERM, "cannot inject into process %d: not permitted to trace it (kernel.yama.ptrace_scope); run tailor as root",
+		return diag_fail(d, EPERM, "cannot inject into process %d: not permitted to trace it (kernel.yama.ptrace_scope); run "
+				 "tailor as root",
 				 (int)p->pid);
 	if (ret && ret != -EAGAIN)
 		return diag_fail(d, -ret, "cannot inject into process %d: a thread did not stop: %s", (int)p->pid, strerror(-ret));
@@ -143,7 +145,7 @@ int inject(const struct attach_target *target, const char *library, const char *
 	free(p);
 	free(t);
 	if (ret == -EAGAIN)
-		diag_fail(d, EAGAIN, "cannot inject into process %d: no thread at a safe point within %d s (all are in the loader, libc or signal "
-			  "handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
+		diag_fail(d, EAGAIN, "cannot inject into process %d: no thread at a safe point within %d s (all are in the loader, libc "
+			  "or signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
 	return ret ? attach_target_failed(target, ret, d) : 0;
 }

@@ -64,16 +64,17 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it uses a shadow stack; attach without --inject", pid);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);
 	if (!is_same_file(library, path))
-		return diag_fail(d, ENOENT, "cannot inject into process %d: it cannot access %s (another root directory or container); attach "
-				 "without --inject, or install and run tailor inside", pid, library);
+		return diag_fail(d, ENOENT, "cannot inject into process %d: it cannot access %s (another root directory or container); "
+				 "attach without --inject, or install and run tailor inside", pid, library);
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)t->living);
 	if (!is_same_file("/proc/self/ns/net", path))
-		return diag_fail(d, ENOTCONN, "cannot inject into process %d: it is in another network namespace, where the agent cannot reach the "
-				 "recorder; run tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
+		return diag_fail(d, ENOTCONN, "cannot inject into process %d: it is in another network namespace, where the agent cannot "
+				 "reach the recorder; run tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
 	if (inject_process_learn(&p, t->living))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has too many libraries; attach without --inject", pid);
 	if (p.agent && proc_mem_read(t->living, proc_mem_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
-		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has an agent of another version; attach without --inject", pid);
+		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has an agent of another version; attach without --inject",
+				 pid);
 	if (p.agent && !late)
 		return diag_fail(d, EALREADY, "cannot inject into process %d: it was started with the agent; attach without --inject", pid);
 	if (!inject_process_is_known(&p))

@@ -134,8 +134,8 @@ static int try_open(const struct ladder *l, struct event_spec *s, struct event *
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
 				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-			snprintf(text, sizeof(text), "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); sampling user "
-				 "code only", e->name);
+			snprintf(text, sizeof(text), "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); "
+				 "sampling user code only", e->name);
 			l->told(l->context, text);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */

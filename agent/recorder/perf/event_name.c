@@ -140,7 +140,8 @@ static int put_fields(const char *pmu, const char *fields, int depth, struct per
 
 			value = strtoull(field + name + 1, &end, 0);
 			if (end == field + name + 1 || *end)
-				return diag_fail(d, EINVAL, "field '%s' of PMU %s must be a number, not '%s'", field, pmu, field + name + 1);
+				return diag_fail(d, EINVAL, "field '%s' of PMU %s must be a number, not '%s'", field, pmu,
+						 field + name + 1);
 		}
 		if (strcmp(field, "config") == 0) {
 			a->config |= value;

@@ -81,7 +81,8 @@ static int refuse_other(pid_t pid, const struct proc_status *s, struct diag *d)
 	char user[32];
 
 	if (s->user >= 0 && (uid_t)s->user != geteuid())
-		return diag_fail(d, EACCES, "cannot attach to process %d: it belongs to %s; run tailor as that user, or as root (sudo tailor attach %d)",
+		return diag_fail(d, EACCES, "cannot attach to process %d: it belongs to %s; run tailor as that user, or as root (sudo "
+				 "tailor attach %d)",
 				 (int)pid, user_name(s->user, user), (int)pid);
 	return diag_fail(d, EACCES, "cannot attach to process %d: it is setuid, in another user namespace, or not dumpable "
 			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside its container", (int)pid);

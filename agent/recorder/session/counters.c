@@ -337,8 +337,9 @@ void session_brake(struct session *s, uint64_t now_ns)
 			ioctl(r->more[e - 1], verdict == BRAKE_ON ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == BRAKE_ON);
 			if (verdict == BRAKE_OFF && !s->told.storm)
-				session_notice(s, "ladder", "%s exceeded its rate of %llu samples per second by far; pausing the event to keep "
-					       "the rate on average (--period sets a fixed period)", s->events.event[e].name, (unsigned long long)a->sample_freq);
+				session_notice(s, "ladder", "%s exceeded its rate of %llu samples per second by far; pausing the event "
+					       "to keep the rate on average (--period sets a fixed period)", s->events.event[e].name,
+					       (unsigned long long)a->sample_freq);
 			s->told.storm |= verdict == BRAKE_OFF;
 		}
 }

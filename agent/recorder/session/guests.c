@@ -240,7 +240,8 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 		answer->status = -ENOMEM;
 	}
 	if (answer->status) {
-		session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without them", (int)h->pid,
+		session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without them",
+			       (int)h->pid,
 			       strerror(-answer->status));
 		handshake_answer(h, answer, -1);
 		return;
@@ -324,8 +325,8 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	} else {
 		s->losses.total[LOSS_UNCOUNTED]++;
 		if (!s->told.uncounted)
-			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error are not "
-				       "reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
+			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error "
+				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
 		s->told.uncounted = true;
 	}
 	handshake_answer(h, answer, -1);

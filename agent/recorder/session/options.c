@@ -131,8 +131,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 enum { KEY_DORMANT = 0x180, KEY_MEMORY };
 
 static const struct argp_option dormant_options[] = {
-	{ "dormant", KEY_DORMANT, NULL, 0, "collect registrations, but count and write nothing until `tailor start PID` starts a recording; "
-	  "`tailor stop PID` ends it", 0 },
+	{ "dormant", KEY_DORMANT, NULL, 0, "collect registrations, but count and write nothing until `tailor start PID` starts a "
+	 "recording; `tailor stop PID` ends it", 0 },
 	{ "memory", KEY_MEMORY, "MIB", 0, "with --dormant: maximum memory for the registrations of each process (256)", 0 },
 	{ 0 },
 };

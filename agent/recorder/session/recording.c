@@ -36,8 +36,8 @@ static void release(struct session *s)
 	s->paused = s->told.uncounted = s->told.descriptors = s->told.version = s->told.storm = false;
 }
 
-static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, with a "
-			      "fixed period and without stacks or call chains";
+static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
+			      "with a fixed period and without stacks or call chains";
 
 int session_begin_recording(struct session *s, struct diag *d)
 {

@@ -69,18 +69,19 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 
 	if (o->sampler == SAMPLER_TIMER || (automatic && is_forbidden(error))) {
 		if (o->no_guest)
-			return diag_fail(d, error ? error : EINVAL, "cannot sample by a timer: the agent cannot be loaded into this program%s",
+			return diag_fail(d, error ? error : EINVAL, "cannot sample by a timer: the agent cannot be loaded into this "
+					 "program%s",
 					 error ? ", and perf events are not permitted" : "");
 		if (error) {
 			s->ladder.nr = 0; /* one notice in place of one for each event that failed */
-			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer in "
-				 "each thread", strerror(error));
+			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer "
+				 "in each thread", strerror(error));
 			session_take_rung(s, text);
 		}
 		use_timer(s);
 		if (1000000000 / a->sample_period > ticks) {
-			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's tick); "
-				 "each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
+			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's "
+				 "tick); each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
 			session_take_rung(s, text);
 		}
 	} else if (error) {
@@ -99,8 +100,8 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 	}
 	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
 		if (o->event.frame_pointers)
-			session_take_rung(s, "callchains by frame pointers unavailable (samples of a signal handler have none); use --stack "
-					  "to record stacks");
+			session_take_rung(s, "callchains by frame pointers unavailable (samples of a signal handler have none); use "
+					  "--stack to record stacks");
 		/* how session_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;

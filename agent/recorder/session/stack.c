@@ -43,8 +43,9 @@ uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for
 	while (bytes > STACK_LEAST && bytes > room)
 		bytes /= 2;
 	if (bytes < STACK_WANTED)
-		snprintf(why, room_for_why, "%u stack bytes per sample unavailable (a ring buffer of %zu KiB is too small at this rate%s); using "
-			 "%u", STACK_WANTED, ring / 1024, s->options.scope_thread ? "; --scope cpu has larger ones" : "", bytes);
+		snprintf(why, room_for_why, "%u stack bytes per sample unavailable (a ring buffer of %zu KiB is too small at this "
+			 "rate%s); using %u", STACK_WANTED, ring / 1024, s->options.scope_thread ? "; --scope cpu has larger ones" : "",
+			 bytes);
 	return bytes;
 }
 
