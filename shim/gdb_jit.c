@@ -136,7 +136,7 @@ void gdb_jit_object(const struct object *o)
 		return;
 	}
 	ret = patch_empty_function(function, (void *)slot_functions[s - slots]);
-	guest_debug("%s: GDB JIT interface %s", o->name, ret ? "cannot be patched" : "heard");
+	guest_debug("%s: GDB JIT interface %s", o->name, ret ? "unavailable (function cannot be patched)" : "hooked");
 	if (ret) /* its descriptor may yet be what another object's function is called for */
 		log_count_full();
 	for (e = d->version == 1 ? d->first_entry : NULL; e && nr < ENTRIES_MAX && sys_readable_range(e, sizeof(*e)); e = e->next, nr++)

@@ -257,7 +257,8 @@ void images_start(void)
 	if (_r_debug.r_brk)
 		ret = patch_empty_function((void *)_r_debug.r_brk, (void *)on_debug_state);
 	if (ret)
-		guest_debug("the loader's debug function cannot be patched (%d): objects are found at the next hook", ret);
+		guest_debug("loader notifications unavailable (_dl_debug_state cannot be patched: %d); using the next dlopen or "
+			    "registration", ret);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- dlopen */

@@ -51,7 +51,7 @@ void guest_switch_off(int error)
 {
 	if (!__atomic_exchange_n(&state.on, false, __ATOMIC_RELAXED))
 		return;
-	guest_debug("switched off: error %d", error); /* strerror() takes locks and allocates, for translations */
+	guest_debug("disabled: error %d", error); /* strerror() takes locks and allocates, for translations */
 	if (error)
 		channel_stop(state.socket, error);
 }
@@ -236,8 +236,8 @@ __attribute__((constructor)) static void guest_init(void)
 	}
 	inside = 0;
 	if (ret) {
-		guest_debug("off: %s%s", strerror(-ret), environ_get(ENVIRON_SOCKET) ? " (the recorder that TAILOR_SOCKET names has ended, "
-			    "is another user's, or of another version; unset it to start one here)" : "");
+		guest_debug("disabled: %s%s", strerror(-ret), environ_get(ENVIRON_SOCKET) ? " (the recorder in TAILOR_SOCKET has exited, "
+			    "belongs to another user or is of another version; unset TAILOR_SOCKET to start a new one)" : "");
 	} else {
 		state.on = true;
 		jitreg_recorders = 1;
@@ -246,7 +246,7 @@ __attribute__((constructor)) static void guest_init(void)
 			guest_listeners.start();
 			guard_leave();
 		}
-		guest_debug("on: recorder %s", state.socket);
+		guest_debug("enabled: recorder %s", state.socket);
 	}
 	errno = saved;
 }

@@ -18,7 +18,7 @@ struct perf_event_attr;
 struct pollfd;
 
 #if !defined(__x86_64__)
-#error "system calls of this architecture are not known yet"
+#error "this architecture is not supported: system calls are x86-64 only"
 #endif
 
 static inline long sys_call(long number, long a, long b, long c, long d, long e, long f)

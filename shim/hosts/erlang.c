@@ -30,7 +30,7 @@ static FILE *on_fopen(const char *path, const char *mode)
 	if (*perf_support != (PERF_MAP | PERF_FP) || !path || !strstr(path, "/perf-"))
 		return real_fopen(path, mode);
 	*perf_support = 0;
-	ANNOUNCE_ONCE("Erlang: its code keeps frame pointers, as +JPperf map has it, but writes no map");
+	ANNOUNCE_ONCE("Erlang: frame pointers in generated code enabled, as with +JPperf map; no perf map is written");
 	return fopencookie(NULL, "w", none);
 }
 
@@ -45,7 +45,7 @@ void erlang_object(const struct object *o)
 		return;
 	perf_support = support;
 	if (slot_replace(o, "fopen", (void *)on_fopen, &real_fopen))
-		guest_debug("Erlang: where it opens a perf map cannot be found");
+		guest_debug("Erlang: adapter unavailable (the call that opens a perf map was not found)");
 	else
 		*support = PERF_MAP | PERF_FP;
 }

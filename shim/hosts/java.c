@@ -290,7 +290,7 @@ static void hear(handle vm)
 		((int (*)(handle, int, int, void *, ...))env->functions[SET_EVENT_MODE - 1])(env, 1, event, NULL);
 	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_CODE_GENERATED);
 	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_COMPILED_LOAD);
-	ANNOUNCE_ONCE("OpenJDK: compiled methods and their lines are heard through JVMTI; -XX:+PreserveFramePointer was added");
+	ANNOUNCE_ONCE("OpenJDK: compiled methods and lines registered through JVMTI; -XX:+PreserveFramePointer added");
 }
 
 static int create(handle *vm, void **env, struct arguments *given)
@@ -332,7 +332,7 @@ void java_object(const struct object *o)
 	if (real_dlsym || !object_find_symbol(o, "JLI_Launch"))
 		return;
 	if (slot_replace(o, "dlsym", (void *)launchers_dlsym, &real_dlsym)) {
-		guest_debug("OpenJDK: where its launcher looks for the machine cannot be found");
+		guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
 		return;
 	}
 	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,

@@ -33,7 +33,7 @@ void javascriptcore_object(const struct object *o)
 	if (environ_add(use) || environ_add(folder))
 		return;
 	__atomic_store_n(&is_set, 1, __ATOMIC_RELEASE);
-	ANNOUNCE_ONCE("JavaScriptCore: JSC_useJITDump was set until it had read it, and its file removed");
+	ANNOUNCE_ONCE("JavaScriptCore: JSC_useJITDump set until it was read; its jitdump file is removed");
 }
 
 void javascriptcore_mapped(int fd)

@@ -159,7 +159,7 @@ static char *on_getenv(const char *name)
 	ours = with_users(users);
 	if (!ours)
 		return users;
-	ANNOUNCE_ONCE("LuaJIT: traces are heard through jit.attach, by a script of ours in front of LUA_INIT");
+	ANNOUNCE_ONCE("LuaJIT: traces registered through jit.attach, by a script prepended to LUA_INIT");
 	return ours;
 }
 
@@ -171,7 +171,7 @@ static void listen_to(const struct object *program)
 		return;
 	script = (char *)p;
 	if (slot_replace(program, "getenv", (void *)on_getenv, &real_getenv))
-		guest_debug("LuaJIT: where the interpreter reads its environment cannot be found");
+		guest_debug("LuaJIT: adapter unavailable (the call that reads LUA_INIT was not found)");
 }
 
 static int is_program(void *context, const struct object *o)

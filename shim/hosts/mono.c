@@ -110,7 +110,7 @@ void mono_object(const struct object *o)
 	mono.set_jit_done_callback(profiler, (void *)jit_done);
 	if (mono.parse_debug_option && mono.parse_debug_option("disable_omit_fp"))
 		ANNOUNCE_ONCE(
-			"Mono: compiled methods are heard through its profiler interface; they keep frame pointers (disable_omit_fp)");
+			"Mono: compiled methods registered through its profiler interface; frame pointers enabled (disable_omit_fp)");
 	else
-		ANNOUNCE_ONCE("Mono: compiled methods are heard through its profiler interface");
+		ANNOUNCE_ONCE("Mono: compiled methods registered through its profiler interface");
 }

@@ -49,8 +49,8 @@ void one_frame_region(const struct object *mapper, uint64_t address, uint64_t by
 	if (!is_adapted || (!is_guile(mapper) && !is_ruby(mapper)))
 		return;
 	if (is_guile(mapper))
-		ANNOUNCE_ONCE("Guile: its code runs in one frame, of three saved registers; call stacks go through it by that");
+		ANNOUNCE_ONCE("Guile: generated code is unwound by its fixed frame of three saved registers");
 	else
-		ANNOUNCE_ONCE("Ruby: YJIT's code runs in one frame, of three saved registers; call stacks go through it by that");
+		ANNOUNCE_ONCE("Ruby: YJIT code is unwound by its fixed frame of three saved registers");
 	one_frame_except(address, bytes, &rule, 1);
 }

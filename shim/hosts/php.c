@@ -36,7 +36,7 @@ static void add_setting(void)
 		memcpy(text, ours, sizeof(ours) - 1);
 		memcpy(text + sizeof(ours) - 1, theirs, bytes);
 		sapi_module[i] = text; /* theirs is freed by who made it, through a pointer of its own */
-		ANNOUNCE_ONCE("PHP: opcache.jit_debug=0x100 was set, so that it announces its generated code");
+		ANNOUNCE_ONCE("PHP: opcache.jit_debug=0x100 set; code registered through the GDB JIT interface");
 		return;
 	}
 }
@@ -64,5 +64,5 @@ void php_object(const struct object *o)
 		return;
 	text = (char *)p;
 	if (slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
-		guest_debug("PHP: where it reads its environment cannot be found");
+		guest_debug("PHP: adapter unavailable (the call that reads its environment was not found)");
 }

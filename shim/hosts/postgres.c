@@ -27,5 +27,5 @@ void postgres_object(const struct object *o)
 	if (!p.debugging_support || *p.debugging_support)
 		return;
 	*p.debugging_support = true;
-	ANNOUNCE_ONCE("PostgreSQL: jit_debugging_support was switched on in memory, so that it announces its generated code");
+	ANNOUNCE_ONCE("PostgreSQL: jit_debugging_support enabled in memory; code registered through the GDB JIT interface");
 }

@@ -36,7 +36,7 @@ static char *on_getenv(const char *name)
 	    __atomic_exchange_n(&answered, 1, __ATOMIC_RELAXED))
 		return users;
 	ANNOUNCE_ONCE(
-		"PyPy: loops, bridges and their lines are heard through its log, as if PYPYLOG asked for jit-backend-addr,jit-log-opt");
+		"PyPy: loops, bridges and lines registered from its log, as with PYPYLOG=jit-backend-addr,jit-log-opt");
 	return answer;
 }
 
@@ -54,5 +54,5 @@ void pypy_object(const struct object *o)
 	if (real_getenv || !object_find_symbol(o, "pypy_main_startup"))
 		return;
 	if (slot_replace(o, "fopen", (void *)on_fopen, &real_fopen) || slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
-		guest_debug("PyPy: where it reads its environment cannot be found");
+		guest_debug("PyPy: adapter unavailable (the calls of fopen and getenv were not found)");
 }

@@ -118,7 +118,7 @@ static bool find_blocks(const struct sequence *s, uint32_t index)
 		}
 	}
 	if (ruby.tries == TRIES_MAX)
-		guest_debug("Ruby: where YJIT keeps its blocks cannot be found");
+		guest_debug("Ruby: adapter unavailable (YJIT's list of blocks was not found)");
 	return false;
 }
 
@@ -221,7 +221,7 @@ static void begin(void)
 	ruby.last_start = ruby.memory;
 	ruby.last_end = ruby.memory + ENTRY_ALIGNMENT;
 	ruby.outlined = ruby.middle;
-	ANNOUNCE_ONCE("YJIT: methods, blocks and their lines are read whenever it makes its memory executable");
+	ANNOUNCE_ONCE("YJIT: methods, blocks and lines read from memory each time YJIT makes it executable");
 	announce(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
 }
 

@@ -192,7 +192,7 @@ static void look_for_isolate(void)
 	if (isolate && isolate != known_isolate && v8.in_context(isolate)) {
 		known_isolate = isolate;
 		v8.set_handler(isolate, 1, on_event); /* and what exists */
-		ANNOUNCE_ONCE("V8: code and its lines are heard through Isolate::SetJitCodeEventHandler");
+		ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 	}
 }
 
@@ -235,5 +235,5 @@ void v8_object(const struct object *o)
 	v8.recording = v8.lines ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
 	if (v8.recording && slot_replace(o, "open64", (void *)on_open, &v8.open) &&
 	    slot_replace(o, "uv_fs_open", (void *)on_uv_fs_open, &v8.uv_fs_open))
-		guest_debug("V8: where it opens files cannot be found");
+		guest_debug("V8: adapter unavailable (the call that opens files was not found)");
 }

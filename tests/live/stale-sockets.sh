@@ -69,7 +69,8 @@ preloaded() { # NAME REASON COMMAND...: silent and as alone; if asked, it says w
 	[ $status = 7 ] && cmp -s "$dir/out" "$dir/alone" && [ ! -s "$dir/err" ] ||
 		fail "$1: expected exit 7 and its own output, got exit $status: $(diff "$dir/alone" "$dir/out" | head -n 3; cat "$dir/err")"
 	TAILOR_DEBUG=1 LD_PRELOAD=$library timeout 300 "${@:3}" >"$dir/out" 2>"$dir/err"
-	grep -qE "off: $2 \(the recorder that TAILOR_SOCKET names .*unset it" "$dir/err" || fail "$1: expected '$2', got: $(cat "$dir/err")"
+	grep -qE "disabled: $2 \(the recorder in TAILOR_SOCKET .*unset TAILOR_SOCKET" "$dir/err" ||
+		fail "$1: expected '$2', got: $(cat "$dir/err")"
 	[ -z "$(ls -A "$dir/empty")" ] || fail "$1: left behind: $(ls -A "$dir/empty")"
 }
 library=$B/libtailor.so
