@@ -7,18 +7,18 @@
 #define TAILOR_ENV_H
 
 #define TAILOR_ENVIRONMENT(X) \
-	X(SOCKET, "TAILOR_SOCKET", "abstract socket of the recorder; set by us for child processes") \
-	X(COMMAND, "TAILOR_COMMAND", "what runs as recorder (default: tailor-record or tailor beside libtailor.so, then $PATH)") \
+	X(SOCKET, "TAILOR_SOCKET", "abstract socket of the recorder; set by tailor for child processes") \
+	X(COMMAND, "TAILOR_COMMAND", "program to start as recorder (default: tailor-record or tailor beside libtailor.so, then in $PATH)") \
 	X(OUTPUT, "TAILOR_OUTPUT", "trace to write (default: tailor.PID.tlr)") \
-	X(EVENT, "TAILOR_EVENT", "what to sample (default: auto)") \
+	X(EVENT, "TAILOR_EVENT", "events to sample (default: auto)") \
 	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 10000)") \
 	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
 	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
-	X(STACK, "TAILOR_STACK", "bytes of stack with each sample (default: 16384)") \
-	X(DORMANT, "TAILOR_DORMANT", "1: remember what is registered, record when `tailor start PID` asks for it") \
-	X(NO_ADAPT, "TAILOR_NO_ADAPT", "1: the agent changes nothing in its host to hear more of its JIT") \
-	X(DEBUG, "TAILOR_DEBUG", "1: the guest says on stderr what it does") \
-	X(OFF, "TAILOR_OFF", "1: the guest does nothing at all")
+	X(STACK, "TAILOR_STACK", "stack bytes to copy with each sample (default: 16384)") \
+	X(DORMANT, "TAILOR_DORMANT", "1: collect registrations only; `tailor start PID` starts a recording") \
+	X(NO_ADAPT, "TAILOR_NO_ADAPT", "1: disable host adapters, which make known JITs report more of their code") \
+	X(DEBUG, "TAILOR_DEBUG", "1: the agent prints debug messages to stderr") \
+	X(OFF, "TAILOR_OFF", "1: disable the agent")
 
 #define TAILOR_ENV_NAME_(NAME, text, help) static const char TAILOR_ENV_##NAME[] __attribute__((unused)) = text;
 TAILOR_ENVIRONMENT(TAILOR_ENV_NAME_)

@@ -174,19 +174,19 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 
 /* Why something is missing; the sentence is what reports print. */
 #define LOSS_REASONS(X) \
-	X(RING_FULL, "ring full", "samples that the kernel dropped because the ring was full") \
-	X(THROTTLED, "throttled", "times that the kernel throttled the counter") \
-	X(LOG_FULL, "log full", "registration records dropped because the log was full") \
-	X(LOG_GAP, "log gap", "bytes of the log whose writer was killed") \
-	X(LOG_BAD, "log malformed", "registration records that did not make sense") \
-	X(FILES_BAD, "perf maps and jitdumps malformed", "lines and files of JITs that did not make sense") \
-	X(RING_BAD, "ring malformed", "ring records that did not make sense") \
-	X(WRITE, "trace write failed", "samples that could not be written to the trace") \
-	X(WRITE_RECORDS, "records not written", "other records (code, names, images) that could not be written to the trace") \
-	X(GUEST_FULL, "guest table full", "facts that the guest had no room to remember") \
-	X(STORE_FULL, "store full", "registrations that were forgotten before the recording, for lack of room (--memory)") \
-	X(UNCOUNTED, "threads not counted", "threads whose counters could not be had") \
-	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler that had no room in the log")
+	X(RING_FULL, "ring full", "samples dropped by the kernel: ring buffer full") \
+	X(THROTTLED, "throttled", "times the kernel throttled an event") \
+	X(LOG_FULL, "log full", "registrations dropped: log full") \
+	X(LOG_GAP, "log gap", "bytes of the log lost: writer killed") \
+	X(LOG_BAD, "log malformed", "invalid registrations") \
+	X(FILES_BAD, "perf maps and jitdumps malformed", "invalid lines of perf maps, invalid jitdump files") \
+	X(RING_BAD, "ring malformed", "invalid records in a ring buffer") \
+	X(WRITE, "trace write failed", "samples not written: writing the trace failed") \
+	X(WRITE_RECORDS, "records not written", "other records (code, names, images) not written: writing the trace failed") \
+	X(GUEST_FULL, "guest table full", "entries dropped: a table of the agent full") \
+	X(STORE_FULL, "store full", "registrations dropped before the recording: limit of --memory reached") \
+	X(UNCOUNTED, "threads not counted", "threads without a counter") \
+	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler dropped: log full")
 
 /*
  * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in
