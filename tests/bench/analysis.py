@@ -108,7 +108,7 @@ def recorded_peer(d):
     if p.returncode:
         print(f"stacks: perf cannot record here: {p.stderr.strip()[-200:]}")
         return
-    p = subprocess.run([f"{B}/tailor", "import", "--with", f"{d}/said.tlr", "-o", f"{d}/e.tlr", f"{d}/e.data"], capture_output=True,
+    p = subprocess.run([f"{B}/tailor", "import", "--registrations", f"{d}/said.tlr", "-o", f"{d}/e.tlr", f"{d}/e.data"], capture_output=True,
                        text=True, check=True)
     samples = int(p.stderr.split(": ")[1].split()[0])
     beside("2 KiB stacks, the engine's fig9", samples, f"{d}/e.tlr", f"{d}/e.data")

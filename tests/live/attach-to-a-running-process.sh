@@ -292,11 +292,11 @@ wait_for burns "$host"
 busy=$host
 refused "no process" 1 'no such process: 4194304' 4194304
 refused "not a number" 2 "'sh' is not a PID" sh
-refused "nothing" 2 'which process'
+refused "nothing" 2 'no process given'
 refused "two processes" 2 'only one PID is accepted' "$busy" 1
 refused "negative duration" 2 'number of seconds above 0' -d -1 "$busy"
 refused "scope thread" 2 'scope thread is not supported' --scope thread "$busy"
-refused "no such event" 2 "no event 'nonsense'" -e nonsense "$busy"
+refused "no such event" 2 "unknown event 'nonsense'" -e nonsense "$busy"
 refused "no folder" 1 'No such file' -o "$dir/no/such.tlr" "$busy"
 start "$B/hosts/churn" 1000000 1 1000000000 # one thread that makes two, which stay
 a_thread() { thread=$(ls "/proc/$host/task" | grep -v "^$host$" | head -n 1) && [ -n "$thread" ]; }
@@ -306,7 +306,7 @@ kill_host
 start /usr/bin/python3 -c 'import os, time; os.fork() or os._exit(0); time.sleep(1000000)'
 is_zombie() { zombie=$(pgrep -P "$host") && grep -q 'State:.Z' "/proc/$zombie/status"; }
 wait_for is_zombie
-refused "a zombie" 1 'has ended' "$zombie"
+refused "a zombie" 1 'has exited' "$zombie"
 kill_host
 kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'is a kernel thread' "$kernel"
 
@@ -348,7 +348,7 @@ for kind in static 32; do
 	[ -x "$B/hosts/busy-$kind" ] || continue
 	start "$B/hosts/busy-$kind" 1000000
 	wait_for burns "$host"
-	recorded "$kind" "$([ $kind = 32 ] && echo 'is a 32-bit program' || echo 'samples of 1 process')" "$host"
+	recorded "$kind" "$([ $kind = 32 ] && echo '32-bit program' || echo 'samples of 1 process')" "$host"
 	kill_host
 done
 if unshare -p -f true 2>/dev/null; then

@@ -220,7 +220,7 @@ engine() { # NAME ARGUMENT... ; query: what it does
 	# shellcheck disable=SC2086 # words
 	before_perf="$B/tailor run -q -r 1 -o $dir/$1.said --" perf_record "$1" 5000 --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 "${@:2}" \
 		"$B/engine" --query $query || { fail "perf record engine ($1): $(cat "$dir/$1.err")"; return 1; }
-	import "$1" --with "$dir/$1.said"
+	import "$1" --registrations "$dir/$1.said"
 }
 tagged() { # NAME [ARGUMENT...] SECONDS
 	local seconds=${*: -1} query
@@ -249,8 +249,8 @@ for row in sorted((r["image"], r["name"], r["samples"]) for r in json.load(sys.s
 	[ -s "$dir/functions" ] && cmp -s "$dir/functions" "$dir/functions.each" ||
 		fail "functions, summed up at once (<) and one by one (>): $(diff "$dir/functions" "$dir/functions.each" | head -n 10)"
 fi
-"$B/tailor" import -o "$dir/no.tlr" "$dir/own.data" 2>"$dir/no.err" && fail "perf's own clock without --with: expected a refusal"
-grep -q "perf's own clock" "$dir/no.err" || fail "perf's own clock: expected a sentence about it, got: $(cat "$dir/no.err")"
+"$B/tailor" import -o "$dir/no.tlr" "$dir/own.data" 2>"$dir/no.err" && fail "perf's default clock without --registrations: expected a refusal"
+grep -q "perf's default clock" "$dir/no.err" || fail "perf's default clock: expected a sentence about it, got: $(cat "$dir/no.err")"
 
 # compressed, with stacks, which make many records
 if gather 100 plain z -z --call-graph dwarf,2048; then

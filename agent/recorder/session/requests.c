@@ -43,7 +43,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 
 	if (s->writer) {
 		snprintf(text, sizeof(text), "is already being recorded into %s; %s", s->options.output,
-			 our_child && !s->options.dormant ? "that recording ends with its command" : 
+			 our_child && !s->options.dormant ? "that recording ends with its command" :
 			 "end that recording with `tailor stop`");
 		control_answer(r->fd, CMD_FAILED, text);
 		return;
