@@ -29,10 +29,10 @@ int compare_read(const char *path, const struct trace_arguments *arguments, cons
 	if (status)
 		return status;
 	if (profile_make(&a.question, &session.report, path, p)) {
-		trace_complain("%s: no memory for its profile", path);
+		trace_complain("%s: out of memory", path);
 		trace_session_close(&session, CMD_DONE);
 		return CMD_FAILED;
 	}
-	trace_session_close(&session, CMD_DONE); /* what was damaged has been said; the rest is compared */
+	trace_session_close(&session, CMD_DONE); /* damage has been reported; the rest is compared */
 	return CMD_DONE;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What `diff` and `stat` share: profiles of several traces and what their entries are matched to.  Context: thread. */
+/* What `diff` and `stat` share: the profile of each trace.  Context: thread. */
 #ifndef TAILOR_CMD_COMPARE_H
 #define TAILOR_CMD_COMPARE_H
 
 #include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
 
-/* Read one trace's profile; level: see profile_ask().  A damaged trace is said and read.  CMD_DONE or another exit status. */
+/* Read one trace's profile; level: see profile_ask().  A damaged trace is reported and read.  CMD_DONE or another exit status. */
 int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor diff: what changed between two programs, or two runs of one, operator by operator.  A change counts when it is larger
- * than what chance and the difference between two runs make of a line that did not change (95 % over all lines together):
- * compare/README.md has the model, and the output says what its numbers are.
+ * tailor diff: what changed between two versions of a program, or two runs of one, operator by operator.  A change is significant if
+ * sampling error and run-to-run variation of an unchanged line do not explain it (95 % over all lines together): compare/README.md has
+ * the model, and the output names its sources.
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
@@ -19,26 +19,25 @@ enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
 
 struct arguments {
 	struct trace_arguments trace;
-	struct page_arguments page; /* top < 0: not said */
+	struct page_arguments page; /* top < 0: not given */
 	char *side[2];
 	int nr_sides;
 	bool all, methods;
 	const char *expression;
 	double fail_above; /* < 0: never */
-	double between;	   /* runs: < 0: not said */
+	double between;	   /* runs: < 0: not given */
 };
 
 static const struct argp_option options[] = {
-	{ "all", KEY_ALL, NULL, 0, "also what cannot be told from noise", 0 },
-	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (what one execution costs in each), share_a, share_b, "
-	  "rows_a, rows_b, samples_a, samples_b, with + - * / ^, parentheses, abs, log, sqrt, min and max: 'b - 2*a' shows what "
-	  "grew more than twofold", 0 },
-	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit with status 3 if an execution of the whole, or the part of it that one line costs, "
-	  "grew by more than this part of the whole, beyond noise", 0 },
-	{ "between-runs", KEY_BETWEEN, "PERCENT", 0, "what a line of an unchanged program differs by between two runs for other "
-	  "reasons than chance, as a part of itself (standard deviation; 1, or what the stretches of a trace differ by; measured with "
-	  "several traces a side)", 0 },
-	{ "methods", KEY_METHODS, NULL, 0, "compare tags with call stacks on the samples of one trace", 0 },
+	{ "all", KEY_ALL, NULL, 0, "also show changes that are not significant", 0 },
+	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (cost per execution), share_a, share_b, rows_a, rows_b, samples_a "
+	  "and samples_b, with + - * / ^, parentheses, abs, log, sqrt, min and max; 'b - 2*a' is positive where the cost more than "
+	  "doubled", 0 },
+	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit with status 3 if the cost of an execution, or the part of it in one line, grew "
+	  "significantly by more than this percentage of the total", 0 },
+	{ "between-runs", KEY_BETWEEN, "PERCENT", 0, "run-to-run standard deviation of the cost of an unchanged line, as a percentage "
+	  "of it (default: measured, with several traces per side; else 1, or the variation within a trace if larger)", 0 },
+	{ "methods", KEY_METHODS, NULL, 0, "compare attribution by tag with attribution by call stack, on the samples of one trace", 0 },
 	{ 0 },
 };
 
@@ -48,7 +47,7 @@ static double part(struct argp_state *state, const char *option, const char *arg
 	double percent = strtod(arg, &end);
 
 	if (end == arg || (*end && strcmp(end, "%") != 0) || !(percent >= 0) || isinf(percent))
-		argp_error(state, "--%s is a number of per cent, not '%s'", option, arg);
+		argp_error(state, "--%s must be a percentage, not '%s'", option, arg);
 	return percent / 100;
 }
 
@@ -78,14 +77,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr_sides == 2)
-			argp_error(state, "two traces at a time, please; several of one side are separated by commas");
+			argp_error(state, "more than two sides given; separate the traces of one side by commas");
 		a->side[a->nr_sides++] = arg;
 		break;
 	case ARGP_KEY_END:
 		if (a->methods && a->nr_sides != 1)
-			argp_error(state, "--methods compares within one trace");
+			argp_error(state, "--methods takes exactly one trace");
 		if (!a->methods && a->nr_sides < 2)
-			argp_error(state, "two traces are needed: before and after");
+			argp_error(state, "two traces required: before and after");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,8 +97,8 @@ static int by_change(const void *a, const void *b)
 	const struct change *x = a, *y = b;
 	double p = fabs(x->growth), q = fabs(y->growth);
 
-	if (x->matters != y->matters)
-		return x->matters ? -1 : 1;
+	if (x->significant != y->significant)
+		return x->significant ? -1 : 1;
 	if (p < q || p > q)
 		return p > q ? -1 : 1;
 	return x->line < y->line ? -1 : x->line > y->line;
@@ -116,20 +115,20 @@ static int by_result(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-struct column_encoder {
-	int share[2], points, change, margin, cost[2], times, row[2], result, name, place, there, matters;
+struct diff_columns {
+	int share[2], points, change, margin, cost[2], times, row[2], result, name, place, there, significant;
 };
 
-static struct column_encoder add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
+static struct diff_columns add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
 {
 	bool is_time = strcmp(c->profile[0].unit, "ns") == 0;
 	enum cell_kind kind = is_time ? CELL_DURATION : CELL_NUMBER;
-	struct column_encoder k = { .result = -1 };
+	struct diff_columns k = { .result = -1 };
 
 	if (formula)
 		k.result = grid_column(g, "result", args->expression, CELL_NUMBER, 0, 0);
-	k.share[0] = grid_column(g, "share_a", "A", CELL_SHARE, 0, 0);
-	k.share[1] = grid_column(g, "share_b", "B", CELL_SHARE, 0, 0);
+	k.share[0] = grid_column(g, "share_a", "share A", CELL_SHARE, 0, 0);
+	k.share[1] = grid_column(g, "share_b", "share B", CELL_SHARE, 0, 0);
 	for (int s = 0; s < 2; s++) {
 		grid_set_total(g, k.share[s], 1);
 		grid_is_tree(g, k.share[s]);
@@ -137,19 +136,19 @@ static struct column_encoder add_columns(struct grid *g, const struct arguments 
 	k.points = grid_column(g, "change", "", CELL_POINTS, GRID_HIDDEN, 0);
 	k.change = grid_column(g, "cost_change", "change%", CELL_POINTS, formula ? GRID_HIDDEN : 0, 0);
 	k.margin = grid_column(g, "cost_margin", "+-", CELL_POINTS_OF, formula ? GRID_HIDDEN : 0, 0);
-	k.cost[0] = grid_column(g, "cost_a", "A a run", kind, 0, 0);
-	k.cost[1] = grid_column(g, "cost_b", "B a run", kind, 0, 0);
-	k.times = grid_column(g, "times", "B : A", CELL_NUMBER, formula ? 0 : GRID_HIDDEN, 0);
-	k.row[0] = grid_column(g, "cost_per_row_a", "A a row", kind, GRID_HIDDEN, 0);
-	k.row[1] = grid_column(g, "cost_per_row_b", "B a row", kind, GRID_HIDDEN, 0);
+	k.cost[0] = grid_column(g, "cost_a", "A/exec", kind, 0, 0);
+	k.cost[1] = grid_column(g, "cost_b", "B/exec", kind, 0, 0);
+	k.times = grid_column(g, "times", "B/A", CELL_NUMBER, formula ? 0 : GRID_HIDDEN, 0);
+	k.row[0] = grid_column(g, "cost_per_row_a", "", kind, GRID_HIDDEN, 0);
+	k.row[1] = grid_column(g, "cost_per_row_b", "", kind, GRID_HIDDEN, 0);
 	k.there = grid_column(g, "there", "", CELL_TEXT, GRID_HIDDEN, 0);
-	k.matters = grid_column(g, "significant", "", CELL_COUNT, GRID_HIDDEN, 0);
+	k.significant = grid_column(g, "significant", "", CELL_COUNT, GRID_HIDDEN, 0);
 	k.name = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
 	k.place = grid_column(g, "place", "", CELL_TEXT, GRID_HIDDEN, 0);
 	return k;
 }
 
-static void add_change(struct grid *g, const struct column_encoder *k, const struct comparison *c, const struct change *x)
+static void add_change(struct grid *g, const struct diff_columns *k, const struct comparison *c, const struct change *x)
 {
 	const struct profile_entry *e = match_any(&c->match, c->profile, x->line);
 	char name[300];
@@ -173,7 +172,7 @@ static void add_change(struct grid *g, const struct column_encoder *k, const str
 	if (x->there[0] && x->there[1] && x->cost[0].mean > 0)
 		grid_set(g, k->times, x->cost[1].mean / x->cost[0].mean);
 	grid_set_text(g, k->there, x->there[0] && x->there[1] ? "both" : x->there[0] ? "a" : "b");
-	grid_set(g, k->matters, x->matters);
+	grid_set(g, k->significant, x->significant);
 	snprintf(name, sizeof(name), "%s%s", x->there[0] && x->there[1] ? "" : x->there[0] ? "only in A: " : "only in B: ", e->name);
 	grid_set_text(g, k->name, name);
 	if (*e->detail && k->result < 0)
@@ -196,11 +195,11 @@ static void say_sides(const struct arguments *args, const struct comparison *c, 
 	}
 }
 
-/* true: the whole grew by more than --fail-above, beyond chance. */
+/* true: the total grew significantly by more than --fail-above. */
 static bool say_whole(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]), d;
-	const char *what = "An execution took";
+	const char *what = "Time per execution";
 	char x[16], y[16];
 	bool is_time = true, assumed = false;
 	double share, chance;
@@ -209,7 +208,7 @@ static bool say_whole(const struct arguments *args, const struct comparison *c, 
 		a = change_cost(c, &c->side[0], MATCH_NOT);
 		b = change_cost(c, &c->side[1], MATCH_NOT);
 		is_time = strcmp(c->profile[0].unit, "ns") == 0;
-		what = "All samples stand for";
+		what = "Total";
 	}
 	d = stats_difference(a, b);
 	share = a.mean > 0 ? d.mean / a.mean : 0;
@@ -223,25 +222,26 @@ static bool say_whole(const struct arguments *args, const struct comparison *c, 
 	page_fact_number(page, "whole_change", share);
 	page_fact_number(page, "whole_chance", chance);
 	if (is_time)
-		page_sentence(page, "%s %s in A, %s in B: %+.1f %% (noise: +- %.1f%s)", what, grid_duration(a.mean, x),
-			      grid_duration(b.mean, y), 100 * share, 100 * chance, assumed ? ", assumed" : "");
+		page_sentence(page, "%s: %s in A, %s in B: %+.1f %% +- %.1f%s", what, grid_duration(a.mean, x),
+			      grid_duration(b.mean, y), 100 * share, 100 * chance, assumed ? " (assumed)" : "");
 	else
-		page_sentence(page, "%s %s %s in A, %s in B: %+.1f %% (noise: +- %.1f%s)", what, grid_short_number(a.mean, x),
-			      c->profile[0].unit, grid_short_number(b.mean, y), 100 * share, 100 * chance, assumed ? ", assumed" : "");
+		page_sentence(page, "%s %s: %s in A, %s in B: %+.1f %% +- %.1f%s", what, c->profile[0].unit,
+			      grid_short_number(a.mean, x), grid_short_number(b.mean, y), 100 * share, 100 * chance,
+			      assumed ? " (assumed)" : "");
 	return args->fail_above >= 0 && share - chance > args->fail_above;
 }
 
-/* What the changes are of, and what their margins are made of. */
+/* How changes and margins are defined, and the sources of the margins. */
 static void say_noise(const struct comparison *c, bool sentences, struct page *page)
 {
 	static const struct {
 		const char *word, *sentence;
 	} from[] = {
-		[NOISE_IS_ASSUMED] = { "assumed", "%.3g %% of a line is assumed, which one trace a side cannot show (--between-runs)" },
-		[NOISE_IS_GIVEN] = { "given", "%.3g %% of a line is assumed, as --between-runs says" },
-		[NOISE_FROM_STRETCHES] = { "stretches", "%.3g %% of a line is assumed, because stretches of one of the traces differ by "
-					   "as much (--between-runs)" },
-		[NOISE_FROM_TRACES] = { "traces", "%.3g %% of a line was measured, which the traces of a side differ by" },
+		[NOISE_IS_ASSUMED] = { "assumed", "%.3g %% of a line (assumed: one trace per side cannot show it; see --between-runs)" },
+		[NOISE_IS_GIVEN] = { "given", "%.3g %% of a line (given by --between-runs)" },
+		[NOISE_FROM_STRETCHES] = { "stretches", "%.3g %% of a line (estimated from the variation within one of the traces; see "
+					   "--between-runs)" },
+		[NOISE_FROM_TRACES] = { "traces", "%.3g %% of a line (measured between the traces of a side)" },
 	};
 	bool executions = true;
 	char between[160];
@@ -250,50 +250,51 @@ static void say_noise(const struct comparison *c, bool sentences, struct page *p
 		for (uint32_t i = 0; i < c->side[s].nr; i++)
 			executions &= c->profile[c->side[s].first + i].nr_runs >= NOISE_RUNS_MIN;
 	page_fact_number(page, "confidence", CHANGE_CONFIDENCE);
-	page_fact_number(page, "lines_asked", c->nr_asked);
+	page_fact_number(page, "lines_asked", c->nr_tested);
 	page_fact_number(page, "smallest_share", CHANGE_SHARE_MIN);
 	page_fact_number(page, "between_runs", c->noise.between);
 	page_fact(page, "between_runs_from", from[c->noise.source].word);
-	if (!c->nr_asked || !sentences)
+	if (!c->nr_tested || !sentences)
 		return;
 	if (c->noise.source == NOISE_FROM_TRACES && c->noise.between < 0.0005)
-		snprintf(between, sizeof(between), "the traces of a side differ by no more than chance");
+		snprintf(between, sizeof(between), "none (the traces of a side differ by sampling error only)");
 	else
 		snprintf(between, sizeof(between), from[c->noise.source].sentence, 100 * c->noise.between);
-	page_sentence(page, "change%%: what a line costs more or less, beside the lines that did not change; +-: what a line that did not "
-		      "change may show by chance and between two runs, with %.0f %% confidence for all %u lines together; a line is listed "
-		      "if its change is more.", 100 * CHANGE_CONFIDENCE, c->nr_asked);
-	page_sentence(page, "Chance is that of so many samples%s; between runs, %s.",
-		      executions ? ", or what executions differ by, if that is more" : "", between);
+	page_sentence(page, "change%%: change of the cost of a line, relative to the lines that did not change. +-: the smallest "
+		      "significant change (%.0f %% confidence for all %u lines together).", 100 * CHANGE_CONFIDENCE, c->nr_tested);
+	page_sentence(page, "Sources of error: sampling%s; run-to-run variation, %s.",
+		      executions ? ", or variation between executions if larger" : "", between);
 }
 
-/* What is not shown, and how large a change would have been. */
-static void say_left_out(const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown, uint32_t small, struct page *page)
+/* The lines that are not shown, and the change that would have been. */
+static void say_left_out(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
+			 uint32_t small, struct page *page)
 {
 	const struct change *largest = NULL;
 	uint32_t listed = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		listed += x[i].matters;
-		if (!x[i].asked || !isfinite(x[i].margin))
+		listed += x[i].significant;
+		if (!x[i].tested || !isfinite(x[i].margin))
 			continue;
 		if (!largest || x[i].share[0] + x[i].share[1] > largest->share[0] + largest->share[1])
 			largest = &x[i];
 	}
 	if (!listed && largest)
-		page_sentence(page, "The largest line, %s, would be listed for a change of %.1f %%.",
+		page_sentence(page, "Smallest significant change of the largest line, %s: %.1f %%.",
 			      match_any(&c->match, c->profile, largest->line)->name, 100 * largest->margin);
-	if (shown < nr)
-		page_sentence(page, "(%u line%s whose change cannot be told from noise and %u of less than %.1f %% are left out; --all "
-			      "shows them%s)", nr - shown - small, nr - shown - small == 1 ? "" : "s", small, 100 * CHANGE_SHARE_MIN,
-			      c->side[0].nr == 1 || c->side[1].nr == 1 ? "; several traces a side, separated by commas, tell more" : "");
+	if (shown < nr && !args->all)
+		page_sentence(page, "Not shown: %u line%s without a significant change, and %u with less than %.1f %% of each side; use "
+			      "--all to show them%s.", nr - shown - small, nr - shown - small == 1 ? "" : "s", small,
+			      100 * CHANGE_SHARE_MIN, c->side[0].nr == 1 || c->side[1].nr == 1 ?
+			      ", or several traces per side, separated by commas, to detect smaller changes" : "");
 }
 
 static int show(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
 {
 	bool formula = args->expression != NULL, failed;
 	struct page page;
-	struct column_encoder k;
+	struct diff_columns k;
 	struct grid *g;
 	uint32_t shown = 0, small = 0, significant = 0;
 
@@ -303,28 +304,28 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	say_sides(args, c, &page);
 	failed = say_whole(args, c, &page);
 	if (!c->same_unit)
-		page_sentence(&page, "The events differ (%s and %s): only shares can be compared.", c->profile[c->side[0].first].event,
+		page_sentence(&page, "The events differ (%s and %s): only shares are comparable.", c->profile[c->side[0].first].event,
 			      c->profile[c->side[1].first].event);
-	g = grid_create("changes", formula ? "By %s, where a and b are what an execution costs" : "What changed",
+	g = grid_create("changes", formula ? "Lines by %s (a, b: cost per execution)" : args->all ? "Changes" : "Significant changes",
 			formula ? args->expression : "");
 	k = add_columns(g, args, c, formula);
 	for (uint32_t i = 0; i < nr; i++) {
-		significant += x[i].matters;
-		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !args->all && !x[i].matters)) {
-			small += !x[i].asked;
+		significant += x[i].significant;
+		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !args->all && !x[i].significant)) {
+			small += !x[i].tested;
 			continue;
 		}
 		add_change(g, &k, c, &x[i]);
 		shown++;
-		failed |= args->fail_above >= 0 && x[i].matters && c->same_unit && x[i].growth > args->fail_above;
+		failed |= args->fail_above >= 0 && x[i].significant && c->same_unit && x[i].growth > args->fail_above;
 	}
 	page_fact_number(&page, "significant", significant);
 	grid_show(g, &page);
 	if (!formula)
-		say_left_out(c, x, nr, shown, small, &page);
+		say_left_out(args, c, x, nr, shown, small, &page);
 	say_noise(c, !formula, &page);
 	if (failed)
-		page_sentence(&page, "More than %.3g %% worse.", 100 * args->fail_above);
+		page_sentence(&page, "Failed: the cost grew by more than %.3g %% (--fail-above).", 100 * args->fail_above);
 	if (page_end(&page))
 		return CMD_FAILED;
 	return failed ? CMD_DIFFERENT : CMD_DONE;
@@ -346,7 +347,7 @@ static int read_sides(const struct arguments *args, struct comparison *c)
 			int status;
 
 			if (c->side[s].nr == CHANGE_TRACES_MAX) {
-				trace_complain("at most %d traces a side", CHANGE_TRACES_MAX);
+				trace_complain("at most %d traces per side can be given", CHANGE_TRACES_MAX);
 				free(list);
 				return CMD_MISUSED;
 			}
@@ -362,7 +363,7 @@ static int read_sides(const struct arguments *args, struct comparison *c)
 	}
 	c->same_unit = strcmp(c->profile[0].event, c->profile[c->side[1].first].event) == 0;
 	if (match_make(c->profile, nr, &c->match)) {
-		trace_complain("no memory to match the traces");
+		trace_complain("out of memory");
 		return CMD_FAILED;
 	}
 	return CMD_DONE;
@@ -385,7 +386,7 @@ static int compare(const struct arguments *args, struct comparison *c)
 		x[i].line = i;
 	c->given = args->between;
 	if (change_judge(c, x, nr)) {
-		trace_complain("no memory to compare %u lines", nr);
+		trace_complain("out of memory");
 		free(x);
 		return CMD_FAILED;
 	}
@@ -403,15 +404,15 @@ static int compare(const struct arguments *args, struct comparison *c)
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "A[,A...] B[,B...]\n--methods TRACE",
-		"Show what changed from trace A to trace B, operator by operator (or at --level, or --level function): shares, what an "
-		"execution costs, and what a line costs more or less beside the lines that did not change, which is what lines are "
-		"listed for: a share falls also when another line grows, and time grows also when the machine is busy.  What cannot be "
-		"told from noise is left out; the last sentences say what noise is made of.  With several traces a side, separated by "
-		"commas, the difference between runs is measured and not assumed: three of a second tell 5 % of a large line.  With "
-		"--methods: the share of each component by tag and by call stack alone, with 95 % intervals, and on how many samples "
-		"both agree.\v"
-		"Example: tailor diff --fail-above 5% before1.tlr,before2.tlr,before3.tlr after1.tlr,after2.tlr,after3.tlr",
+	static const struct argp argp = { options, parse, "TRACE_A[,TRACE_A...] TRACE_B[,TRACE_B...]\n--methods TRACE",
+		"Show the significant changes from trace A to trace B by operator (or by --level LEVEL, or --level function): shares, cost "
+		"per execution, and the change of the cost relative to the lines that did not change.  (A share also falls when another "
+		"line grows, and time also grows when the machine is busy.)  Use several traces per side, separated by commas, to measure "
+		"the run-to-run variation: three traces of one second detect a change of 5 % of a large line.\n\n"
+		"With --methods: the share of each component by tag and by call stack alone, with 95 % confidence intervals, and the "
+		"number of samples on which both agree.\v"
+		"Exit status: 0 done; 1 failed; 2 misused; 3 the cost grew by more than --fail-above.\n\n"
+		"Example: tailor diff --fail-above 5% a1.tlr,a2.tlr,a3.tlr b1.tlr,b2.tlr,b3.tlr",
 				children, NULL,
 		NULL };
 	struct arguments args = { .page.top = -1, .fail_above = -1, .between = -1 };
@@ -435,4 +436,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_diff = { "diff", "show what changed between two traces", run };
+const struct cmd cmd_diff = { "diff", "show the significant changes between two traces", run };

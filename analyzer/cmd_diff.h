@@ -5,7 +5,7 @@
 
 #include "analyzer/output/page.h"
 
-/* What tags and call stacks say of the samples of one trace; top: rows of each table, 0: all.  The exit status. */
+/* The samples of one trace attributed by tag and by call stack; top: rows per table, 0: all.  Returns the exit status. */
 int diff_methods(const char *path, const char *level, enum page_form form, int top);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor dump: any trace, record by record, by the same lists that wrote it. */
+/* tailor dump: the records of a trace, by the schema that the writer uses. */
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
 #include "jitreg/trace/dump.h"
@@ -13,10 +13,10 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "json", 'j', NULL, 0, "print one JSON object a line", 0 },
-	{ "samples", 's', NULL, 0, "print every sample, one a line", 0 },
-	{ "full", 'f', NULL, 0, "print long texts, bytes and lists to their end, and with --json stacks", 0 },
-	{ "chunks", 'c', NULL, 0, "say where in the file each chunk of records begins", 0 },
+	{ "json", 'j', NULL, 0, "print one JSON object per line", 0 },
+	{ "samples", 's', NULL, 0, "print every sample, one per line", 0 },
+	{ "full", 'f', NULL, 0, "do not shorten texts, bytes and lists; with --json: print stack bytes", 0 },
+	{ "chunks", 'c', NULL, 0, "print the file offset of each chunk", 0 },
 	{ 0 },
 };
 
@@ -41,7 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path, "to print");
+		trace_need_path(state, a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* All records; false when a block of samples made no sense. */
+/* All records; false when a block of samples could not be decoded. */
 static bool print_all(struct trace_reader *t, const struct arguments *a, const struct dump_options *o)
 {
 	uint64_t offset, before = UINT64_MAX;
@@ -68,7 +68,7 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 			continue;
 		if (sample_block_decode(&r, &block)) {
 			fflush(o->to);
-			fprintf(stderr, "%s: %s: the samples of the chunk at byte %llu make no sense\n", program_invocation_name, a->path,
+			fprintf(stderr, "%s: %s: cannot decode the samples of the chunk at byte %llu\n", program_invocation_name, a->path,
 				(unsigned long long)offset);
 			whole = false;
 			continue;
@@ -82,7 +82,7 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "TRACE",
-		"Print a trace record by record: time, process/thread, record, fields.", NULL, NULL, NULL };
+		"Print the records of a trace: time, process/thread, record, fields.", NULL, NULL, NULL };
 	struct dump_options o = { .to = stdout };
 	struct arguments a = { 0 };
 	struct trace_reader *t;
@@ -104,10 +104,10 @@ static int run(int argc, char **argv)
 	}
 	trace_close(t);
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "%s: the output could not be written\n", program_invocation_name);
+		fprintf(stderr, "%s: cannot write the output\n", program_invocation_name);
 		status = CMD_FAILED;
 	}
 	return status;
 }
 
-const struct cmd cmd_dump = { "dump", "print a trace record by record", run };
+const struct cmd cmd_dump = { "dump", "print the records of a trace", run };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor export: a trace for the viewers that people already use. */
+/* tailor export: a trace in the formats of other viewers. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/export/export.h"
 #include "jitreg/base/command.h"
@@ -16,8 +16,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "format", 'f', "NAME", 0, "one of the formats below", 0 },
-	{ "output", 'o', "FILE", 0, "write there (standard output)", 0 },
+	{ "format", 'f', "NAME", 0, "output format, one of those below", 0 },
+	{ "output", 'o', "FILE", 0, "output file (default: standard output)", 0 },
 	{ 0 },
 };
 
@@ -32,7 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'f':
 		a->format = export_find(arg);
 		if (!a->format)
-			argp_error(state, "there is no format '%s'; `tailor help export` lists them", arg);
+			argp_error(state, "unknown format '%s'; see `tailor help export`", arg);
 		break;
 	case 'o':
 		a->output = arg;
@@ -41,11 +41,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path, "to export");
+		trace_need_path(state, a->path);
 		if (!a->format)
-			argp_error(state, "--format says to what; `tailor help export` lists the formats");
+			argp_error(state, "no --format given; see `tailor help export`");
 		else if (a->format->binary && !a->output && isatty(1))
-			argp_error(state, "%s is not for a terminal: say --output", a->format->name);
+			argp_error(state, "%s is a binary format and is not written to a terminal; use --output FILE", a->format->name);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -65,7 +65,7 @@ static bool entry(int i, const char **name, const char **summary)
 static char *help_filter(int key, const char *text, void *input)
 {
 	(void)input;
-	return trace_help_list(key, text, "Formats (with --level LEVEL: components of a level instead of functions)", entry,
+	return trace_help_list(key, text, "Formats (with --level LEVEL: components of that level instead of functions)", entry,
 			       "tailor export --format flamegraph --level operator -o t.svg t.tlr");
 }
 
@@ -86,7 +86,7 @@ static void ask(void *context, struct report *r)
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE", "Write a trace for the viewers that people already use.\v", children,
+	static const struct argp argp = { options, parse, "TRACE", "Convert a trace for other viewers.\v", children,
 					  help_filter, NULL };
 	struct arguments args = { 0 };
 	struct trace_session session = { 0 };
@@ -99,7 +99,7 @@ static int run(int argc, char **argv)
 	if (args.output) {
 		to = fopen(args.output, "we");
 		if (!to) {
-			trace_complain("%s: %s", args.output, strerror(errno));
+			trace_complain("cannot open '%s': %s", args.output, strerror(errno));
 			return CMD_FAILED;
 		}
 	}
@@ -108,7 +108,8 @@ static int run(int argc, char **argv)
 	if (status == CMD_DONE) {
 		ret = args.format->write(&a.export, to);
 		if (ret) {
-			trace_complain("%s: %s", args.format->name, ret == -ENODATA ? "the trace has no code bytes" : strerror(-ret));
+			trace_complain("%s: %s", args.format->name,
+				       ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
 			status = CMD_FAILED;
 		}
 		export_fini(&a.export);
@@ -117,10 +118,10 @@ static int run(int argc, char **argv)
 		export_fini(&a.export);
 	}
 	if (ferror(to) | (to == stdout ? fflush(to) : fclose(to))) {
-		trace_complain("the output could not be written");
+		trace_complain("cannot write the output");
 		status = CMD_FAILED;
 	}
 	return status;
 }
 
-const struct cmd cmd_export = { "export", "write a trace for other viewers: flame graphs, speedscope, Firefox, Perfetto, pprof", run };
+const struct cmd cmd_export = { "export", "convert a trace: flame graph, speedscope, Firefox, Perfetto, pprof", run };

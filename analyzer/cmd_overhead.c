@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor overhead: what sampling costs on the user's own program, and what it buys. */
+/* tailor overhead: overhead and attribution rate of several sampling configurations, measured on the user's own program. */
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
 #include "jitreg/base/command.h"
@@ -21,7 +21,7 @@
 #define RATE_MAX 1000000
 #define SHORT_S 0.05 /* a shorter program's start is most of it */
 
-enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_KEEP_OUTPUT };
+enum { KEY_ROUNDS = 0x100, KEY_RATES, KEY_QUICK, KEY_JSON, KEY_SVG, KEY_SHOW_OUTPUT };
 
 struct arguments {
 	struct overhead o;
@@ -30,13 +30,13 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "event", 'e', "EVENT", 0, "what to sample, as `tailor run` takes it (auto)", 0 },
-	{ "rates", KEY_RATES, "N,N...", 0, "samples per second and processor, up to eight (1000,10000,50000)", 0 },
-	{ "rounds", KEY_ROUNDS, "N", 0, "how often each way is run at each rate (5)", 0 },
-	{ "quick", KEY_QUICK, NULL, 0, "three rounds at 10000 samples per second", 0 },
-	{ "svg", KEY_SVG, "FILE", 0, "picture to write (overhead.svg)", 0 },
-	{ "json", KEY_JSON, NULL, 0, "for programs, instead of the table", 0 },
-	{ "keep-output", KEY_KEEP_OUTPUT, NULL, 0, "show what the command writes, on stderr (thrown away)", 0 },
+	{ "event", 'e', "EVENT", 0, "event to sample, as in `tailor run` (default: auto)", 0 },
+	{ "rates", KEY_RATES, "N,N...", 0, "sampling rates in samples per second and CPU, at most eight (default: 1000,10000,50000)", 0 },
+	{ "rounds", KEY_ROUNDS, "N", 0, "runs of each configuration at each rate (default: 5)", 0 },
+	{ "quick", KEY_QUICK, NULL, 0, "three rounds, only 10000 samples per second", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "picture to write (default: overhead.svg)", 0 },
+	{ "json", KEY_JSON, NULL, 0, "write JSON instead of the table", 0 },
+	{ "keep-output", KEY_SHOW_OUTPUT, NULL, 0, "write the output of the command to stderr (default: discard it)", 0 },
 	{ 0 },
 };
 
@@ -45,7 +45,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 	uint64_t n = strtoull(text, end, 10);
 
 	if (*end == text || *text == '-' || *text == '+' || n < 1 || n > most)
-		argp_error(state, "--%s: a number from 1 to %llu is wanted, not '%s'", name, (unsigned long long)most, text);
+		argp_error(state, "--%s must be numbers from 1 to %llu, not '%s'", name, (unsigned long long)most, text);
 	return n;
 }
 
@@ -57,12 +57,12 @@ static void take_rates(struct argp_state *state, struct overhead *o, char *text)
 		uint64_t rate = number(state, "rates", text, &end, RATE_MAX);
 
 		if (*end && *end != ',')
-			argp_error(state, "--rates: numbers with commas between them are wanted, not '%s'", text);
+			argp_error(state, "--rates must be numbers separated by commas, not '%s'", text);
 		if (o->nr_rates == OVERHEAD_RATES_MAX)
-			argp_error(state, "--rates: more than %d rates", OVERHEAD_RATES_MAX);
+			argp_error(state, "--rates takes at most %d rates", OVERHEAD_RATES_MAX);
 		for (unsigned i = 0; i < o->nr_rates; i++)
 			if (o->rate[i] == rate)
-				argp_error(state, "--rates: %llu stands there twice", (unsigned long long)rate);
+				argp_error(state, "--rates has %llu twice", (unsigned long long)rate);
 		o->rate[o->nr_rates++] = rate;
 		if (!*end)
 			return;
@@ -94,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ROUNDS:
 		a->o.nr_rounds = (unsigned)number(state, "rounds", arg, &end, ROUNDS_MAX);
 		if (*end)
-			argp_error(state, "--rounds: a number from 1 to %d is wanted, not '%s'", ROUNDS_MAX, arg);
+			argp_error(state, "--rounds must be a number from 1 to %d, not '%s'", ROUNDS_MAX, arg);
 		break;
 	case KEY_RATES:
 		take_rates(state, &a->o, arg);
@@ -108,14 +108,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		a->json = true;
 		break;
-	case KEY_KEEP_OUTPUT:
-		a->o.keep_output = true;
+	case KEY_SHOW_OUTPUT:
+		a->o.show_output = true;
 		break;
 	case ARGP_KEY_ARGS:
 		a->o.command = state->argv + state->next;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "there is no command to run");
+		argp_error(state, "no command given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -130,7 +130,7 @@ static void on_signal(int signal_number)
 	stop = 128 + signal_number;
 }
 
-/* What we started is ended and what we wrote is removed before we go.  A signal that the caller ignores stays ignored. */
+/* The processes that we started end, and our files are removed, before we exit.  A signal that the caller ignores stays ignored. */
 static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -139,7 +139,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaction(signals[i], &a, NULL);
-	signal(SIGCHLD, SIG_DFL); /* ignored, it would take the children's usage away */
+	signal(SIGCHLD, SIG_DFL); /* if ignored, the usage of the children is lost */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -159,7 +159,7 @@ static void show_progress(void *context, unsigned done, unsigned total, unsigned
 		fprintf(stderr, "; about %.0f s left", (double)(now.tv_sec - begin.tv_sec + 1) / done * (total - done));
 }
 
-/* Said before an hour has passed: 0, or why there will be no picture. */
+/* Checked before the runs, which may take an hour: 0, or errno. */
 static int can_write(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -175,7 +175,7 @@ static int can_write(const char *path)
 
 static int complain_picture(const char *path, int error)
 {
-	fprintf(stderr, "%s: %s: the picture cannot be written: %s\n", program_invocation_name, path, strerror(error));
+	fprintf(stderr, "%s: cannot write '%s': %s\n", program_invocation_name, path, strerror(error));
 	return CMD_FAILED;
 }
 
@@ -199,8 +199,8 @@ static int show(const struct arguments *a)
 	int status = write_picture(a->svg, &a->o);
 
 	if (bare_s < SHORT_S)
-		fprintf(stderr, "%s: %s runs for %.0f ms only: its start is most of what was measured\n", program_invocation_name,
-			a->o.command[0], 1000 * bare_s);
+		fprintf(stderr, "%s: %s ran for %.0f ms only: most of the overhead is that of its start; use a longer run\n",
+			program_invocation_name, a->o.command[0], 1000 * bare_s);
 	if (a->json) {
 		if (overhead_json(&a->o, stdout))
 			status = CMD_FAILED;
@@ -210,7 +210,7 @@ static int show(const struct arguments *a)
 			printf("Picture: %s\n", a->svg);
 	}
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "%s: the output could not be written\n", program_invocation_name);
+		fprintf(stderr, "%s: cannot write the output\n", program_invocation_name);
 		status = CMD_FAILED;
 	}
 	return status;
@@ -219,11 +219,14 @@ static int show(const struct arguments *a)
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
-		"Run a command alone and under several ways of sampling, in turn and often, and show what each way costs and how many of "
-		"its samples end on a component: register tagging against call-stack sampling, on your own program.\v"
-		"The command's input is /dev/null. A run time is the command's own, without the recorder's start and end; processor time "
-		"is user and system time, of the command and of the recorder. All traces are temporary, below $TMPDIR or /tmp.\n\n"
-		"Exit status: 0; 1 when the command fails by itself or under a recorder; 2 for options that make no sense.",
+		"Measure the overhead of several sampling configurations on a command, and the share of samples that each attributes to "
+		"components: tag register, frame pointers and stack copies compared on your own program.  The command runs without "
+		"recording (the baseline) and under each configuration, in several rounds of random order.\v"
+		"The standard input of the command is /dev/null.  Run time is that of the command, without the start and the end of the "
+		"recorder; CPU time is user and system time, of the command and of the recorder.  All traces are temporary files in "
+		"$TMPDIR or /tmp.\n\n"
+		"Exit status: 0 done; 1 the command failed, with or without a recorder; 2 misused.\n\n"
+		"Example: tailor overhead --quick -- build/engine --query q3",
 		NULL, NULL, NULL };
 	struct arguments a = { .svg = "overhead.svg" };
 	const char *temporary = getenv("TMPDIR");
@@ -240,7 +243,7 @@ static int run(int argc, char **argv)
 	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {
-		fprintf(stderr, "%s: %s: no temporary folder: %s\n", program_invocation_name, directory, strerror(errno));
+		fprintf(stderr, "%s: cannot create a temporary folder '%s': %s\n", program_invocation_name, directory, strerror(errno));
 		free(a.o.run);
 		return CMD_FAILED;
 	}
@@ -261,4 +264,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_overhead = { "overhead", "compare ways of sampling on a command: cost and attribution", run };
+const struct cmd cmd_overhead = { "overhead", "measure the overhead of sampling on a command", run };

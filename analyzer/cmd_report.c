@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor report: where the time of a trace went, level by level. */
+/* tailor report: the profile of a trace, level by level. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/view/view.h"
@@ -13,7 +13,7 @@
 
 #define VIEWS_SHOWN_MAX 8
 
-enum { KEY_SAMPLES = 0x100, KEY_WITNESS, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
+enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -21,17 +21,17 @@ struct arguments {
 	const char *path;
 	const struct view *view[VIEWS_SHOWN_MAX];
 	int nr_views;
-	bool each, witness, intervals, hottest;
+	bool each, compare_stack, intervals, hottest;
 	const char *svg;
 };
 
 static const struct argp_option options[] = {
-	{ "view", 'v', "NAME", 0, "one of the views below instead of all in one; may be given several times", 0 },
-	{ "svg", KEY_SVG, "FILE", 0, "also a picture (with --view memory)", 0 },
-	{ "intervals", KEY_INTERVALS, NULL, 0, "95 % confidence intervals beside shares (with --view)", 0 },
-	{ "hottest", KEY_HOTTEST, NULL, 0, "the hottest lines of a listing instead of its whole text (ir, asm)", 0 },
-	{ "samples", KEY_SAMPLES, NULL, 0, "one line a sample, tab-separated, instead of a report", 0 },
-	{ "witness", KEY_WITNESS, NULL, 0, "with --samples: also what the call stack alone says", 0 },
+	{ "view", 'v', "NAME", 0, "show this view, one of those below, instead of the summary; repeatable", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory)", 0 },
+	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
+	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
+	{ "samples", KEY_SAMPLES, NULL, 0, "print one line per sample, tab-separated, instead of a report", 0 },
+	{ "witness", KEY_COMPARE_STACK, NULL, 0, "with --samples: also print the attribution by call stack alone", 0 },
 	{ 0 },
 };
 
@@ -46,10 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'v':
 		if (a->nr_views == VIEWS_SHOWN_MAX)
-			argp_error(state, "at most %d views at a time", VIEWS_SHOWN_MAX);
+			argp_error(state, "at most %d views can be given", VIEWS_SHOWN_MAX);
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
-			argp_error(state, "there is no view '%s'; `tailor help report` lists them", arg);
+			argp_error(state, "unknown view '%s'; see `tailor help report`", arg);
 		break;
 	case KEY_SVG:
 		a->svg = arg;
@@ -63,19 +63,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SAMPLES:
 		a->each = true;
 		break;
-	case KEY_WITNESS:
-		a->witness = true;
+	case KEY_COMPARE_STACK:
+		a->compare_stack = true;
 		break;
 	case ARGP_KEY_ARG:
 		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path, "to report on");
+		trace_need_path(state, a->path);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
-			argp_error(state, "--csv needs a --view");
+			argp_error(state, "--csv requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
-				argp_error(state, "--svg needs --view memory");
+				argp_error(state, "--svg requires --view memory");
 			if (strcmp(a->view[i]->name, "memory") == 0)
 				break;
 		}
@@ -86,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The views' list, and an example, behind the options. */
+/* The list of views, and an example, after the options. */
 static bool entry(int i, const char **name, const char **summary)
 {
 	if (!view_at(i))
@@ -132,7 +132,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	if (args->svg) {
 		r->svg = fopen(args->svg, "we");
 		if (!r->svg) {
-			trace_complain("%s: %s", args->svg, strerror(errno));
+			trace_complain("cannot open '%s': %s", args->svg, strerror(errno));
 			return CMD_FAILED;
 		}
 	}
@@ -147,7 +147,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 		ret = fclose(r->svg) || ret ? -EIO : 0;
 	}
 	if (ret)
-		trace_complain("%s could not be written: %s", args->svg, strerror(errno));
+		trace_complain("cannot write '%s': %s", args->svg, strerror(errno));
 	return page_end(&page) || ret ? CMD_FAILED : CMD_DONE;
 }
 
@@ -156,7 +156,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	struct page page;
 
 	if (default_report_settle(&a->report)) {
-		trace_complain("no memory for the report");
+		trace_complain("out of memory");
 		return CMD_FAILED;
 	}
 	if (args->page.form == PAGE_JSON)
@@ -173,8 +173,8 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "TRACE",
-		"Show where the time of a trace went: the plan with shares per operator, the levels below it, functions, source "
-		"lines and images, how samples were attributed, and what was not attributed and why.\v", children, help_filter, NULL };
+		"Show the profile of a trace: the plan with the share of each operator, the lower abstraction levels, functions, source "
+		"lines and images, the attribution methods, and the unattributed samples by reason.\v", children, help_filter, NULL };
 	struct arguments args = { .page.top = 10 };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = &args };
@@ -183,7 +183,7 @@ static int run(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	session.options.each = args.each ? stdout : NULL;
-	session.options.witness = args.witness;
+	session.options.witness = args.compare_stack;
 	status = trace_session_read(&session, args.path, &args.trace, ask, &a);
 	if (status)
 		return status;
@@ -192,10 +192,10 @@ static int run(int argc, char **argv)
 	else if (!args.each)
 		status = show_report(&args, &a, &session.report);
 	if (fflush(stdout) || ferror(stdout)) {
-		trace_complain("the output could not be written");
+		trace_complain("cannot write the output");
 		status = CMD_FAILED;
 	}
 	return trace_session_close(&session, status);
 }
 
-const struct cmd cmd_report = { "report", "show where the time of a trace went", run };
+const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run };

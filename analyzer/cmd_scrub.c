@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor scrub: a trace that can be given away. */
+/* tailor scrub: a copy of a trace without confidential data. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/scrub/scrub.h"
 #include "jitreg/base/command.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_NAMES = 0x100, KEY_CODE };
+enum { KEY_DROP_NAMES = 0x100, KEY_DROP_CODE };
 
 struct arguments {
 	const char *path, *output;
@@ -17,10 +17,10 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "write there (TRACE with .scrubbed.tlr for .tlr)", 0 },
-	{ "names", KEY_NAMES, NULL, 0, "drop names of components, marks, generated functions and functions of kernel modules, and the "
-	  "texts they came from", 0 },
-	{ "code", KEY_CODE, NULL, 0, "drop the bytes of generated code: constants may stand in them", 0 },
+	{ "output", 'o', "FILE", 0, "output file (default: TRACE with .scrubbed.tlr instead of .tlr)", 0 },
+	{ "names", KEY_DROP_NAMES, NULL, 0, "also drop the names of components, marks, generated functions and functions of kernel "
+	  "modules, and the source texts of generated code", 0 },
+	{ "code", KEY_DROP_CODE, NULL, 0, "also drop the bytes of generated code (they may contain constants)", 0 },
 	{ 0 },
 };
 
@@ -32,17 +32,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->output = arg;
 		break;
-	case KEY_NAMES:
+	case KEY_DROP_NAMES:
 		a->options.names = true;
 		break;
-	case KEY_CODE:
+	case KEY_DROP_CODE:
 		a->options.code = true;
 		break;
 	case ARGP_KEY_ARG:
 		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path, "to scrub");
+		trace_need_path(state, a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -75,7 +75,7 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	int ret, closed;
 
 	if (same_file(args->path, output))
-		return diag_fail(d, EINVAL, "%s: the trace would be written over itself", output);
+		return diag_fail(d, EINVAL, "%s: input and output are the same file", output);
 	ret = trace_writer_open(output, TRACE_SMALL, &c, d);
 	if (ret)
 		return ret;
@@ -87,10 +87,10 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 		unlink(output);
 		return ret;
 	}
-	printf("%s: %llu samples, %llu stacks became return addresses, %llu other records\n", output, (unsigned long long)counts.samples,
-	       (unsigned long long)counts.stacks, (unsigned long long)counts.records);
+	printf("%s: %llu samples (%llu stacks replaced by return addresses), %llu other records\n", output,
+	       (unsigned long long)counts.samples, (unsigned long long)counts.stacks, (unsigned long long)counts.records);
 	if (counts.unknown)
-		printf("%llu records of a later version were left out\n", (unsigned long long)counts.unknown);
+		printf("%llu records of a later format version were dropped\n", (unsigned long long)counts.unknown);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
 		return diag_fail(d, EBADMSG, "%s", damage);
 	return 0;
@@ -99,9 +99,9 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "TRACE",
-		"Write a copy of a trace that can be given away: without stack bytes (return addresses take their place), literals of "
-		"queries and IR, directories, the machine's name and the command's arguments.  Registers, addresses, "
-		"symbols and counts stay.\v"
+		"Write a copy of a trace without confidential data: without stack bytes (replaced by return addresses), literals of "
+		"queries and IR, directories, the host name and the arguments of the command.  Registers, addresses, symbols and counts "
+		"are kept.\v"
 		"Example: tailor scrub --names -o for-the-list.tlr t.tlr", NULL, NULL, NULL };
 	struct arguments args = { 0 };
 	struct trace_reader *t = NULL;
@@ -113,7 +113,7 @@ static int run(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (!args.output)
 		args.output = made = output_name(args.path);
-	ret = args.output ? trace_open(args.path, &t, &d) : diag_fail(&d, ENOMEM, "no memory");
+	ret = args.output ? trace_open(args.path, &t, &d) : diag_fail(&d, ENOMEM, "out of memory");
 	if (ret == 0)
 		ret = model_create(t, &m, &d);
 	if (ret == 0 && args.output)
@@ -128,4 +128,4 @@ static int run(int argc, char **argv)
 	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
 }
 
-const struct cmd cmd_scrub = { "scrub", "copy a trace without stacks, literals and directories", run };
+const struct cmd cmd_scrub = { "scrub", "copy a trace without stack bytes, literals and directories", run };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor stat: how much many runs of the same differ, entry by entry, the most unsteady first (dcpistats: J. M. Anderson et
- * al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
+ * tailor stat: variation between several runs, line by line, largest range first (as dcpistats: J. M. Anderson et al., Continuous
+ * Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 3.3).
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/compare/stats.h"
@@ -32,12 +32,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr == TRACES_MAX)
-			argp_error(state, "at most %d traces", TRACES_MAX);
+			argp_error(state, "at most %d traces can be given", TRACES_MAX);
 		a->path[a->nr++] = arg;
 		break;
 	case ARGP_KEY_END:
 		if (a->nr < 2)
-			argp_error(state, "at least two traces are needed to see how they differ");
+			argp_error(state, "at least two traces required");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -105,7 +105,7 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 		nr += line[nr].sum > 0;
 	}
 	qsort(line, nr, sizeof(*line), by_range);
-	g = grid_create("stat", "Weights over %u traces, the most unsteady first", a->nr);
+	g = grid_create("stat", "Variation between %u traces, largest range first", a->nr);
 	c[0] = grid_column(g, "range", "range%", CELL_PERCENT, 0, 0);
 	c[10] = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0);
 	c[1] = grid_column(g, "sum", "sum", CELL_NUMBER, 0, 0);
@@ -143,9 +143,10 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "TRACE TRACE...",
-		"Show how much the traces of several runs differ, operator by operator (or at --level, or --level function): range% is "
-		"the difference between the largest and the smallest weight as a part of all of them, and the largest comes first.\v"
-		"Example: for i in 1 2 3 4 5; do tailor run -o $i.tlr -- program; done; tailor stat ?.tlr", children, NULL, NULL };
+		"Show the variation between several traces of one program, by operator (or by --level LEVEL, or --level function): sum, "
+		"mean, standard deviation, minimum and maximum of the weights over the traces.  range% is maximum minus minimum, as a "
+		"percentage of the sum; the largest range is first.\v"
+		"Example: tailor stat --level pipeline run1.tlr run2.tlr run3.tlr", children, NULL, NULL };
 	struct arguments args = { .page.top = 10 };
 	struct profile *p;
 	struct match m = { 0 };
@@ -160,7 +161,7 @@ static int run(int argc, char **argv)
 	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
 		status = compare_read(args.path[nr], &args.trace, args.trace.level, &p[nr]);
 	if (status == CMD_DONE && match_make(p, nr, &m)) {
-		trace_complain("no memory to match %u traces", nr);
+		trace_complain("out of memory");
 		status = CMD_FAILED;
 	}
 	if (status == CMD_DONE)
@@ -172,4 +173,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_stat = { "stat", "show how much several runs differ", run };
+const struct cmd cmd_stat = { "stat", "show the variation between several traces of one program", run };

@@ -13,20 +13,23 @@ enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONE
        KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS };
 
 static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Which samples", 10 },
-	{ "event", KEY_EVENT, "NAME", 0, "of this event", 10 },
-	{ "from", KEY_FROM, "SECONDS", 0, "from this time after the first sample on", 10 },
-	{ "to", KEY_TO, "SECONDS", 0, "before this time", 10 },
-	{ "thread", KEY_THREAD, "TID", 0, "of this thread", 10 },
-	{ "process", KEY_PROCESS, "PID", 0, "of this process", 10 },
-	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "of this component; given several times, of all of them", 10 },
-	{ "function", KEY_FUNCTION, "NAME", 0, "in this function", 10 },
-	{ "level", KEY_LEVEL, "LEVEL", 0, "group by this level, where a view groups by one (the plan's)", 10 },
-	{ "mark", KEY_MARK, "NAME[#N]", 0, "inside of marks of this name (of instance N); all: also outside of run marks", 10 },
-	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "stack: ignore tags, use call stacks alone (auto)", 10 },
+	{ NULL, 0, NULL, 0, "Filters:", 10 },
+	{ "event", KEY_EVENT, "NAME", 0, "only samples of this event", 10 },
+	{ "from", KEY_FROM, "SECONDS", 0, "only samples from this time on, since the first sample", 10 },
+	{ "to", KEY_TO, "SECONDS", 0, "only samples before this time", 10 },
+	{ "thread", KEY_THREAD, "TID", 0, "only samples of this thread", 10 },
+	{ "process", KEY_PROCESS, "PID", 0, "only samples of this process", 10 },
+	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "only samples of this component; repeatable; conditions are ANDed", 10 },
+	{ "function", KEY_FUNCTION, "NAME", 0, "only samples in this function", 10 },
+	{ "mark", KEY_MARK, "NAME[#N]", 0, "only samples inside marks of this name, or inside instance N; all: the whole recording, not "
+	  "only the run phase", 10 },
+	{ NULL, 0, NULL, 0, "Attribution:", 11 },
+	{ "level", KEY_LEVEL, "LEVEL", 0, "abstraction level to group by, in views that group by one (default: the plan's)", 11 },
+	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "attribute by tag and call stack, or by call stack alone (default: auto)", 11 },
 	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0,
-			"who walks call stacks: libunwind alone is slow, and gives the same (memo)", 10 },
-	{ "threads", KEY_THREADS, "N", 0, "decode samples with so many threads; the result is the same (processors, at most 8)", 10 },
+	  "call-stack unwinder; libunwind finds the same frames as memo, but slower (default: memo)", 11 },
+	{ "threads", KEY_THREADS, "N", 0, "threads that decode samples; the result does not depend on it (default: the number of "
+	  "processors, at most 8)", 11 },
 	{ 0 },
 };
 
@@ -36,7 +39,7 @@ static double seconds(struct argp_state *state, const char *name, const char *ar
 	double s = strtod(arg, &end);
 
 	if (end == arg || *end || !(s >= 0) || s > 1e9)
-		argp_error(state, "--%s is a number of seconds, not '%s'", name, arg);
+		argp_error(state, "--%s must be a number of seconds, not '%s'", name, arg);
 	return s;
 }
 
@@ -46,7 +49,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *a
 	uint64_t n = strtoull(arg, &end, 10);
 
 	if (end == arg || *end || *arg == '-')
-		argp_error(state, "--%s is a number, not '%s'", name, arg);
+		argp_error(state, "--%s must be a number, not '%s'", name, arg);
 	return n;
 }
 
@@ -74,9 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_COMPONENT:
 		if (!strchr(arg, ':'))
-			argp_error(state, "--component is LEVEL:NAME, for example operator:scan, not '%s'", arg);
+			argp_error(state, "--component must be LEVEL:NAME, for example operator:scan, not '%s'", arg);
 		if (a->filter.nr_components == FILTER_COMPONENTS_MAX)
-			argp_error(state, "--component at most %d times", FILTER_COMPONENTS_MAX);
+			argp_error(state, "--component can be given at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.component[a->filter.nr_components++] = arg;
 		break;
 	case KEY_FUNCTION:
@@ -90,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ATTRIBUTE:
 		if (strcmp(arg, "auto") != 0 && strcmp(arg, "stack") != 0)
-			argp_error(state, "--attribute is auto or stack, not '%s'", arg);
+			argp_error(state, "--attribute must be auto or stack, not '%s'", arg);
 		a->stack_only = arg[0] == 's';
 		break;
 	case KEY_UNWINDER:
@@ -99,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_THREADS:
 		a->threads = (unsigned)number(state, "threads", arg);
 		if (a->threads < 1 || a->threads > 64)
-			argp_error(state, "--threads is 1 to 64, not '%s'", arg);
+			argp_error(state, "--threads must be 1 to 64, not '%s'", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -110,22 +113,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void trace_take_path(struct argp_state *state, const char **path, const char *arg)
 {
 	if (*path)
-		argp_error(state, "one trace at a time, please");
+		argp_error(state, "more than one trace given: %s and %s", *path, arg);
 	*path = arg;
 }
 
-void trace_need_path(struct argp_state *state, const char *path, const char *for_what)
+void trace_need_path(struct argp_state *state, const char *path)
 {
 	if (!path)
-		argp_error(state, "there is no trace %s", for_what);
+		argp_error(state, "no trace given");
 }
 
 enum { KEY_JSON = 0x300, KEY_CSV, KEY_TOP };
 
 static const struct argp_option page_options[] = {
-	{ "json", KEY_JSON, NULL, 0, "for programs", 0 },
-	{ "csv", KEY_CSV, NULL, 0, "for spreadsheets", 0 },
-	{ "top", KEY_TOP, "N", 0, "rows of each table (10); 0: all", 0 },
+	{ "json", KEY_JSON, NULL, 0, "write JSON", 0 },
+	{ "csv", KEY_CSV, NULL, 0, "write CSV", 0 },
+	{ "top", KEY_TOP, "N", 0, "rows per table; 0: all (default: 10)", 0 },
 	{ 0 },
 };
 
@@ -139,13 +142,13 @@ static error_t parse_page(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 	case KEY_CSV:
 		if (a->form != PAGE_TEXT && a->form != form)
-			argp_error(state, "either --csv or --json");
+			argp_error(state, "--csv and --json cannot be combined");
 		a->form = form;
 		break;
 	case KEY_TOP:
 		a->top = (int)strtoul(arg, &end, 10);
 		if (end == arg || *end || a->top < 0 || *arg == '-')
-			argp_error(state, "--top is a number, not '%s'", arg);
+			argp_error(state, "--top must be a number, not '%s'", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -158,7 +161,7 @@ const struct argp page_argp = { page_options, parse_page, NULL, NULL, NULL, NULL
 enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg)
 {
 	if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
-		argp_error(state, "--unwinder is memo or libunwind, not '%s'", arg);
+		argp_error(state, "--unwinder must be memo or libunwind, not '%s'", arg);
 	return arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
 }
 
@@ -280,7 +283,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		ret = filter_update(&s->report.filter, s->attribution);
 	}
 	if (ret == 0 && s->report.error)
-		ret = diag_fail(&d, ENOMEM, "%s: no memory for the report", path);
+		ret = diag_fail(&d, ENOMEM, "%s: out of memory", path);
 	if (ret == 0)
 		ret = filter_check(&s->report.filter, &d);
 	if (ret) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all commands that look into a trace share: the options that say which samples, and reading it once into a report.
+ * What all commands that read a trace share: the options that filter and attribute samples, and reading it once into a report.
  * Context: thread.
  */
 #ifndef TAILOR_CMD_TRACE_H
@@ -23,21 +23,21 @@ struct trace_arguments {
 /* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
 extern const struct argp trace_argp;
 
-/* Likewise, of commands that print tables: --json, --csv, --top.  The command says before what top is when it is not said. */
+/* Likewise, of commands that print tables: --json, --csv, --top.  The command sets the default of top. */
 struct page_arguments {
 	enum page_form form;
 	int top;
 };
 extern const struct argp page_argp;
 
-/* The argument of a command that looks into one trace, at ARGP_KEY_ARG; and that there must be one, at ARGP_KEY_END: "to print". */
+/* The argument of a command that reads one trace, at ARGP_KEY_ARG; and the error where it is missing, at ARGP_KEY_END. */
 void trace_take_path(struct argp_state *state, const char **path, const char *arg);
-void trace_need_path(struct argp_state *state, const char *path, const char *for_what);
+void trace_need_path(struct argp_state *state, const char *path);
 /* --unwinder memo|libunwind */
 enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg);
 /*
- * For a help_filter: behind the options, a list of what can be chosen and an example.  entry(i, &name, &summary) is false
- * behind the last one.
+ * For a help_filter: after the options, the list of values of one of them and an example.  entry(i, &name, &summary) is false
+ * after the last one.
  */
 char *trace_help_list(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example);
@@ -53,14 +53,14 @@ struct trace_session {
 };
 
 /*
- * Open path, build its model, let ask(context, report) say what is to be summed up, and read all samples.  CMD_DONE, or
- * CMD_FAILED or CMD_MISUSED with a sentence on stderr.  On success the caller closes; a damaged trace is no failure here.
+ * Open path, build its model, let ask(context, report) request the sums, and read all samples.  CMD_DONE, or CMD_FAILED or
+ * CMD_MISUSED with a sentence on stderr.  On success the caller closes; a damaged trace is no failure here.
  */
 int trace_session_read(struct trace_session *s, const char *path, const struct trace_arguments *arguments,
 		       void (*ask)(void *context, struct report *r), void *context);
-/* Say on stderr what was damaged; CMD_FAILED for a damaged trace, else status.  Frees all. */
+/* Report damage on stderr; CMD_FAILED for a damaged trace, else status.  Frees all. */
 int trace_session_close(struct trace_session *s, int status);
-/* One sentence on stderr, as all commands say it. */
+/* An error message on stderr: "tailor NAME: sentence". */
 void trace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

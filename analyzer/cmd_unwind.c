@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor unwind: every sample's call stack, frame by frame; and the memo's against libunwind's. */
+/* tailor unwind: the call stack of every sample, frame by frame; and both unwinders compared. */
 #include "analyzer/attribute/walk.h"
 #include "analyzer/cmd_trace.h"
 #include "analyzer/model/model.h"
@@ -25,10 +25,11 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0, "who walks (memo)", 0 },
-	{ "frames", KEY_FRAMES, NULL, 0, "print each sample's frames: time, pid, tid, and one address a line", 0 },
+	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0, "call-stack unwinder (default: memo)", 0 },
+	{ "frames", KEY_FRAMES, NULL, 0, "print the frames of each sample: time, PID, TID, and one address per line", 0 },
 	{ "check", KEY_CHECK, NULL, 0,
-	  "walk each stack by both, and print what differs; exit status 1 when stacks differ that both walked to their bottom", 0 },
+	  "unwind each stack with both unwinders and print the differences; exit status 1 if stacks differ that both unwound "
+	  "completely", 0 },
 	{ 0 },
 };
 
@@ -50,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace_take_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path, "to walk the stacks of");
+		trace_need_path(state, a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -58,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* What one walker made of one sample. */
+/* One unwound stack. */
 struct walked {
 	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;
@@ -95,12 +96,12 @@ static bool keep_frame(void *context, const struct unwind_frame *f)
 /* ---------------------------------------------------------------------------------------------------------- comparing */
 
 #define DIFFERENCES(X) \
-	X(SAME, "the same frames") \
-	X(IP, "another return address") \
-	X(SP, "another stack pointer") \
-	X(REGISTER, "another saved register") \
-	X(SHORTER, "the memo found fewer frames") \
-	X(LONGER, "the memo found more frames")
+	X(SAME, "same frames") \
+	X(IP, "different return address") \
+	X(SP, "different stack pointer") \
+	X(REGISTER, "different saved register") \
+	X(SHORTER, "fewer frames by memo") \
+	X(LONGER, "more frames by memo")
 #define DIFFERENCE_(NAME, text) DIFFERENCE_##NAME,
 enum difference { DIFFERENCES(DIFFERENCE_) NR_DIFFERENCES };
 #undef DIFFERENCE_
@@ -153,8 +154,8 @@ static void add_comparison(struct comparison *c, const struct walked *memo, cons
 
 static void print_comparison(const struct comparison *c)
 {
-	printf("walked to the bottom by both: %" PRIu64 " samples, the same frames in %" PRIu64 "\n", c->both, c->both - c->differing);
-	printf("all: %" PRIu64 " samples, the same frames and the same end in %" PRIu64 "\n", c->samples, c->same);
+	printf("complete by both unwinders: %" PRIu64 " stacks, same frames in %" PRIu64 "\n", c->both, c->both - c->differing);
+	printf("all: %" PRIu64 " stacks, same frames and same end in %" PRIu64 "\n", c->samples, c->same);
 	for (int m = 0; m < NR_ENDS; m++)
 		for (int l = 0; l < NR_ENDS; l++)
 			for (int d = 0; d < NR_DIFFERENCES; d++) {
@@ -162,7 +163,7 @@ static void print_comparison(const struct comparison *c)
 
 				if (!k->samples || (m == l && d == DIFFERENCE_SAME))
 					continue;
-				printf("memo %s, libunwind %s: %s: %" PRIu64 " samples, first at %" PRIu64 " of %u, depth %u: ",
+				printf("memo %s, libunwind %s: %s: %" PRIu64 " stacks, first at time %" PRIu64 " of thread %u, depth %u: ",
 				       end_names[m], end_names[l], difference_names[d], k->samples, k->time_ns, k->tid, k->depth);
 				printf("%#" PRIx64 " %#" PRIx64 "\n", k->memo_ip, k->libunwind_ip);
 			}
@@ -200,7 +201,7 @@ static void print_frames(const struct walked *w, uint64_t time_ns, uint32_t pid,
 struct run {
 	const struct arguments *args;
 	struct model *model;
-	struct unwinder *memo, *libunwind; /* NULL: does not walk */
+	struct unwinder *memo, *libunwind; /* NULL: not used */
 	struct comparison *comparison;
 	uint64_t samples, stacks, frames, found[UNWIND_BY_FRAME_POINTER + 1], ends[NR_ENDS], libunwind_ends[NR_ENDS];
 };
@@ -271,18 +272,19 @@ static void print_ends(const char *who, const uint64_t *ends)
 
 static void print_summary(const struct run *run, double seconds)
 {
-	printf("%" PRIu64 " samples, %" PRIu64 " with stack bytes, %" PRIu64 " frames, %.1f a stack; %.0f stacks/s\n", run->samples,
+	printf("%" PRIu64 " samples, %" PRIu64 " with stack bytes, %" PRIu64 " frames, %.1f per stack; %.0f stacks/s\n", run->samples,
 	       run->stacks, run->frames, run->stacks ? (double)run->frames / (double)run->stacks : 0,
 	       seconds > 0 ? (double)run->stacks / seconds : 0);
 	print_ends(run->memo ? "memo" : "libunwind", run->ends);
 	if (run->found[UNWIND_BY_CODE])
-		printf("frames found by reading code: %" PRIu64 "\n", run->found[UNWIND_BY_CODE]);
+		printf("frames by analysis of function prologues: %" PRIu64 "\n", run->found[UNWIND_BY_CODE]);
 	if (run->found[UNWIND_BY_FRAME_POINTER])
-		printf("frames found by frame pointers: %" PRIu64 "\n", run->found[UNWIND_BY_FRAME_POINTER]);
+		printf("frames by frame pointer: %" PRIu64 "\n", run->found[UNWIND_BY_FRAME_POINTER]);
 	if (run->memo) {
 		struct unwind_counts c = unwinder_counts(run->memo);
 
-		printf("rules made: %" PRIu64 "; frames that libunwind stepped: %" PRIu64 " of %" PRIu64 "\n", c.rules, c.steps, c.frames);
+		printf("rules: %" PRIu64 "; frames without a rule, unwound by libunwind: %" PRIu64 " of %" PRIu64 "\n", c.rules, c.steps,
+		       c.frames);
 	}
 	if (run->comparison) {
 		print_ends("libunwind", run->libunwind_ends);
@@ -310,7 +312,7 @@ static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
 	if (ret == 0 && run->args->check) {
 		run->comparison = calloc(1, sizeof(*run->comparison));
 		if (!run->comparison)
-			ret = diag_fail(d, ENOMEM, "no memory for the comparison");
+			ret = diag_fail(d, ENOMEM, "out of memory");
 	}
 	if (ret == 0) {
 		all_samples(run, t);
@@ -331,7 +333,7 @@ static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
 static int run_unwind(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse, "TRACE",
-		"Walk every sample's call stack and say how that went: how many reached their bottom, and what ended the others.", NULL,
+		"Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.", NULL,
 		NULL, NULL };
 	struct arguments args = { .way = UNWIND_MEMO };
 	struct run run = { .args = &args };
@@ -351,7 +353,7 @@ static int run_unwind(int argc, char **argv)
 		model_destroy(run.model);
 	}
 	if (status == CMD_DONE && (fflush(stdout) || ferror(stdout))) {
-		diag_fail(&d, EIO, "the output could not be written");
+		diag_fail(&d, EIO, "cannot write the output");
 		status = CMD_FAILED;
 	}
 	if (status == CMD_DONE && trace_describe_damage(t, damage, sizeof(damage))) {
@@ -364,4 +366,4 @@ static int run_unwind(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_unwind = { "unwind", "walk every sample's call stack, and check the walker", run_unwind };
+const struct cmd cmd_unwind = { "unwind", "unwind the call stacks of a trace, and check the unwinder", run_unwind };

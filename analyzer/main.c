@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor: finds the command and runs it.  The only place that knows all commands. */
+/* tailor: finds the command and runs it. */
 #include "jitreg/base/command.h"
 #include "jitreg/protocol/env.h"
 
@@ -32,16 +32,34 @@ static const struct cmd *find_command(const char *name)
 	return NULL;
 }
 
+#define HELP_COLUMNS 80
+#define HELP_INDENT 18
+
+static void print_variable(FILE *to, const char *name, const char *help)
+{
+	int column = fprintf(to, "  %-*s", HELP_INDENT - 3, name), length;
+
+	for (; *help; help += length + (help[length] == ' ')) {
+		length = (int)strcspn(help, " ");
+		if (column + 1 + length > HELP_COLUMNS)
+			column = fprintf(to, "\n%*s", HELP_INDENT - 1, "") - 1;
+		column += fprintf(to, " %.*s", length, help);
+	}
+	fputc('\n', to);
+}
+
 static void print_commands(FILE *to)
 {
 	fprintf(to, "Usage: tailor COMMAND [ARGUMENT...]\n\n"
-		    "Profiles programs that generate code at run time, in the terms of their authors.\n\n");
+		    "A profiler for programs that generate code at run time: by operator, pipeline,\n"
+		    "IR line and source line.\n\n");
 	for (int i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].shown == listed)
 			fprintf(to, "  %-10s %s\n", commands[i].cmd->name, commands[i].cmd->summary);
-	fprintf(to, "  %-10s %s\n\n`tailor help COMMAND` says more.\n", "help", "this list, or a command's options");
-	fprintf(to, "\nEnvironment of hosts that preload libtailor.so by themselves:\n");
-#define VARIABLE_(NAME, text, help) fprintf(to, "  %-15s %s\n", text, help);
+	fprintf(to, "  %-10s %s\n\nSee `tailor help COMMAND` for the options of a command.\n", "help",
+		"show this list, or the options of a command");
+	fprintf(to, "\nEnvironment variables, where libtailor.so is preloaded without `tailor run`:\n");
+#define VARIABLE_(NAME, text, help) print_variable(to, text, help);
 	TAILOR_ENVIRONMENT(VARIABLE_)
 #undef VARIABLE_
 }
@@ -86,7 +104,7 @@ int main(int argc, char **argv)
 		cmd = find_command(argv[1]);
 	}
 	if (!cmd) {
-		fprintf(stderr, "tailor: there is no command '%s'; `tailor help` lists them\n", argv[1]);
+		fprintf(stderr, "tailor: unknown command '%s'; see `tailor help`\n", argv[1]);
 		return CMD_MISUSED;
 	}
 	return run_command(cmd, argc - 1, argv + 1);

@@ -7,16 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is compared: a line and the others that it is compared with. */
+/* A line and its reference: the unchanged lines, and itself. */
 struct part {
-	double line, all; /* measure, over the side's traces */
-	double samples;	  /* effective ones, of both */
+	double line, all; /* measure of the line and of the reference, over the traces of the side */
+	double samples;	  /* effective samples of the reference */
 };
 
-/* How a line's share of what it is compared with differs between the sides. */
+/* The share of a line in its reference, on both sides. */
 struct contrast {
 	struct part side[2];
-	double share[2], pooled; /* pooled: of both sides */
+	double share[2], pooled; /* pooled: over both sides */
 	double difference, error, df;
 };
 
@@ -44,19 +44,19 @@ struct estimate change_cost(const struct comparison *c, const struct side *s, ui
 	return stats_mean(cost, s->nr);
 }
 
-/* What is known before lines are compared. */
+/* The state of the comparison. */
 struct judge {
 	const struct comparison *c;
 	struct change *x;
 	uint32_t nr;
 	double alpha;		  /* of one line */
 	struct estimate *between; /* of each line */
-	struct estimate *chance;  /* [line * nr_profiles + profile], of those that are asked */
+	struct estimate *chance;  /* [line * nr_profiles + profile], of the tested lines */
 	bool *changed;
-	double gone[2 * CHANGE_TRACES_MAX]; /* measure of what changed, in each profile */
+	double gone[2 * CHANGE_TRACES_MAX]; /* measure of the changed lines, in each profile */
 };
 
-/* What is left of a trace's measure without the lines that changed, but with this one. */
+/* The measure of a line's reference in a profile. */
 static double beside(const struct judge *j, uint32_t i, uint32_t profile)
 {
 	return fmax(j->c->profile[profile].measure - j->gone[profile] +
@@ -64,8 +64,8 @@ static double beside(const struct judge *j, uint32_t i, uint32_t profile)
 }
 
 /*
- * Score test: the error is that of a line with the pooled share on both sides, so it holds also where one side has nothing of the line.
- * false: there is nothing to compare it with.
+ * Score test: the error is that of a line with the pooled share on both sides, so it is valid also if the line is missing on one side.
+ * false: the reference is empty.
  */
 static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 {
@@ -99,7 +99,7 @@ static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 
 			if (!(weight > 0))
 				continue;
-			/* as much more than binomial as it is of the whole trace */
+			/* overdispersed by the same factor as in the whole trace */
 			v = odds * p->measure / (p->effective * here) * weight * weight *
 			    fmax(1, chance.error * chance.error * p->effective / (chance.mean * (1 - chance.mean) + 1 / p->effective));
 			variance += v;
@@ -119,16 +119,16 @@ static double odds_of(double share)
 	return share < 1 ? share / (1 - share) : INFINITY;
 }
 
-/* 0.2: the odds are a fifth more on side B. */
+/* 0.2: the odds are 20 % more on side B. */
 static double relative(double share_a, double share_b)
 {
 	return share_a <= 0 ? INFINITY : share_a >= 1 ? -1 : odds_of(share_b) / odds_of(share_a) - 1;
 }
 
-/* What the line's change is, and the smallest one in its direction that is more than noise, for the same pooled share. */
+/* The change of the line, and the smallest significant one in its direction for the same pooled share. */
 static void say_change(const struct contrast *k, double alpha, struct change *x)
 {
-	/* half a sample more: counts are whole numbers (Yates) */
+	/* continuity correction by half a sample (Yates) */
 	double least = stats_t_quantile(k->df, alpha) * k->error + (1 / k->side[0].samples + 1 / k->side[1].samples) / 2;
 	double part_a = k->side[0].samples / (k->side[0].samples + k->side[1].samples);
 	double sign = k->difference < 0 ? -1 : 1;
@@ -139,10 +139,10 @@ static void say_change(const struct contrast *k, double alpha, struct change *x)
 		x->margin = sign > 0 ? INFINITY : 1;
 	else
 		x->margin = fabs(relative(a, b));
-	x->matters = fabs(x->change) > x->margin;
+	x->significant = fabs(x->change) > x->margin;
 }
 
-/* What the line grew by, as a part of all, if the lines beside it had cost the same. */
+/* Growth of the line as a part of the total, at equal cost of its reference. */
 static double growth_of(const struct contrast *k, double all_a)
 {
 	double rest_a = k->side[0].all - k->side[0].line, rest_b = k->side[1].all - k->side[1].line;
@@ -157,7 +157,7 @@ static bool is_one_sided(const struct change *x)
 	return x->share[0] <= 0 || x->share[1] <= 0;
 }
 
-/* How much the line's share grew; how sure that is grows with the square root of its samples. */
+/* Growth of the share; its precision is proportional to the square root of the samples. */
 static double log_ratio(const struct change *x)
 {
 	return log(x->share[1] / x->share[0]);
@@ -168,13 +168,13 @@ static double weight_of(const struct change *x)
 	return sqrt((x->share[0] + x->share[1]) / 2);
 }
 
-/* Lines that may have stayed as they were. */
+/* Tested lines that are not known to have changed. */
 static bool is_left(const struct judge *j, uint32_t i)
 {
-	return j->x[i].asked && !j->changed[i] && !is_one_sided(&j->x[i]);
+	return j->x[i].tested && !j->changed[i] && !is_one_sided(&j->x[i]);
 }
 
-/* What the lines that are not known to have changed have in common: the growth that is nearest to all of them, a weighted median. */
+/* The common growth of the lines that are not known to have changed: their weighted median. */
 static double common_growth(const struct judge *j)
 {
 	double least = INFINITY, at = 0;
@@ -217,20 +217,20 @@ static void take_out(struct judge *j, uint32_t i)
 		j->gone[t] += measure_in(j->c, j->x[i].line, t);
 }
 
-/* What is on one side only, by more than noise, changed whatever one compares it with: all there is. */
+/* Lines on one side only are compared with all lines. */
 static void find_one_sided(struct judge *j)
 {
 	for (uint32_t i = 0; i < j->nr; i++)
-		if (j->x[i].asked && is_one_sided(&j->x[i]))
+		if (j->x[i].tested && is_one_sided(&j->x[i]))
 			settle(j, i);
 	for (uint32_t i = 0; i < j->nr; i++)
-		if (j->x[i].matters)
+		if (j->x[i].significant)
 			take_out(j, i);
 }
 
 /*
- * Of the lines that differ from all others by more than noise, the one that is furthest from what most have in common is taken out, and
- * the others are compared among themselves, until none does.
+ * Of the lines with a significant change, the one that is furthest from the common growth is removed from the reference; repeated until
+ * there is no significant change among the remaining lines.
  */
 static void find_changed(struct judge *j)
 {
@@ -241,7 +241,7 @@ static void find_changed(struct judge *j)
 		for (uint32_t i = 0; i < j->nr; i++) {
 			double far = is_left(j, i) ? weight_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - common) : -1;
 
-			if (far > most && settle(j, i) && j->x[i].matters) {
+			if (far > most && settle(j, i) && j->x[i].significant) {
 				most = far;
 				best = i;
 			}
@@ -273,40 +273,40 @@ static void fill(const struct comparison *c, struct change *x)
 		x->cost[s] = change_cost(c, &c->side[s], x->line);
 	}
 	x->change = x->margin = NAN;
-	x->asked = x->share[0] >= CHANGE_SHARE_MIN || x->share[1] >= CHANGE_SHARE_MIN;
+	x->tested = x->share[0] >= CHANGE_SHARE_MIN || x->share[1] >= CHANGE_SHARE_MIN;
 }
 
 static int prepare(struct comparison *c, struct judge *j)
 {
 	uint32_t *lines = calloc((size_t)j->nr + 1, sizeof(*lines)), nr_profiles = c->match.nr_profiles;
-	struct estimate *asked = calloc((size_t)j->nr + 1, sizeof(*asked));
+	struct estimate *tested = calloc((size_t)j->nr + 1, sizeof(*tested));
 
 	j->between = calloc((size_t)j->nr + 1, sizeof(*j->between));
 	j->chance = calloc((size_t)(j->nr + 1) * nr_profiles, sizeof(*j->chance));
 	j->changed = calloc((size_t)j->nr + 1, sizeof(*j->changed));
-	c->nr_asked = 0;
-	if (!lines || !asked || !j->between || !j->chance || !j->changed) {
+	c->nr_tested = 0;
+	if (!lines || !tested || !j->between || !j->chance || !j->changed) {
 		free(lines);
-		free(asked);
+		free(tested);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < j->nr; i++) {
 		fill(c, &j->x[i]);
-		if (!j->x[i].asked)
+		if (!j->x[i].tested)
 			continue;
-		lines[c->nr_asked++] = j->x[i].line;
+		lines[c->nr_tested++] = j->x[i].line;
 		for (uint32_t t = 0; t < nr_profiles; t++)
 			j->chance[(size_t)i * nr_profiles + t] =
 				noise_chance(&c->profile[t], match_entry(&c->match, c->profile, j->x[i].line, t));
 	}
-	c->noise = noise_between(c->profile, &c->match, c->side, lines, c->nr_asked, c->given, asked);
+	c->noise = noise_between(c->profile, &c->match, c->side, lines, c->nr_tested, c->given, tested);
 	for (uint32_t i = 0, n = 0; i < j->nr; i++)
-		if (j->x[i].asked)
-			j->between[i] = asked[n++];
-	/* all lines are looked at together (Bonferroni) */
-	j->alpha = (1 - CHANGE_CONFIDENCE) / (c->nr_asked ? c->nr_asked : 1);
+		if (j->x[i].tested)
+			j->between[i] = tested[n++];
+	/* correction for multiple tests (Bonferroni) */
+	j->alpha = (1 - CHANGE_CONFIDENCE) / (c->nr_tested ? c->nr_tested : 1);
 	free(lines);
-	free(asked);
+	free(tested);
 	return 0;
 }
 
@@ -320,9 +320,9 @@ int change_judge(struct comparison *c, struct change *x, uint32_t nr)
 		find_changed(&j);
 	}
 	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
-		if (!x[i].asked || (is_one_sided(&x[i]) && x[i].matters) || settle(&j, i))
+		if (!x[i].tested || (is_one_sided(&x[i]) && x[i].significant) || settle(&j, i))
 			continue;
-		x[i].asked = x[i].matters = false;
+		x[i].tested = x[i].significant = false;
 		x[i].change = x[i].margin = NAN;
 	}
 	free(j.between);
@@ -331,7 +331,6 @@ int change_judge(struct comparison *c, struct change *x, uint32_t nr)
 	return ret;
 }
 
-/* Time of an execution, by the host's marks; where there are none, what the samples say. */
 struct estimate change_duration(const struct comparison *c, const struct side *s)
 {
 	double mean[CHANGE_TRACES_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What changed from one side to the other, line by line, and whether it is more than noise.
+ * The changes from one side to the other, line by line, and whether they are significant.
  *
- * A line's change is of what it costs beside the lines that did not change: a share alone would also change when another line does, and
+ * The change of a line is that of its cost relative to the lines that did not change: a share also changes when another line does, and
  * time also when the machine is busy.  Context: thread.
  */
 #ifndef TAILOR_CHANGE_H
@@ -10,21 +10,21 @@
 
 #include "analyzer/compare/noise.h"
 
-#define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* of a side */
-/* What one trace a side cannot tell of an execution's time, for who else used the machine. */
+#define CHANGE_TRACES_MAX NOISE_TRACES_MAX /* per side */
+/* Margin of the time of an execution, with one trace per side: the load of the machine may differ by as much. */
 #define CHANGE_NOISE_TIME 0.1
 #define CHANGE_CONFIDENCE 0.95 /* of all lines together */
-#define CHANGE_SHARE_MIN 0.005 /* lines that have less on both sides are not asked */
+#define CHANGE_SHARE_MIN 0.005 /* lines with less on both sides are not tested */
 
 struct comparison {
 	struct profile profile[2 * CHANGE_TRACES_MAX];
 	struct side side[2];
 	struct match match;
 	bool same_unit;
-	double given; /* noise between runs, by the user; < 0: none */
-	/* what change_judge() makes: */
+	double given; /* run-to-run variation, given by the user; < 0: not given */
+	/* results of change_judge(): */
 	struct noise noise;
-	uint32_t nr_asked;
+	uint32_t nr_tested;
 };
 
 struct change {
@@ -33,21 +33,21 @@ struct change {
 	struct estimate cost[2]; /* of one execution */
 	double samples[2], rows[2];
 	bool has_rows[2], there[2];
-	bool asked;    /* it is large enough, and there is something to compare it with; else change and margin are NAN */
-	double change; /* 0.2: it costs a fifth more; infinite: it cost nothing before */
-	double margin; /* the smallest change, in that direction, that is told from noise; infinite: none is */
-	double growth; /* the change as a part of all that side A costs */
-	bool matters;  /* the change is larger than the margin */
-	double result; /* of the user's formula */
+	bool tested;   /* large enough, and comparable with other lines; else change and margin are NAN */
+	double change; /* 0.2: costs 20 % more; infinite: it had no cost on side A */
+	double margin; /* the smallest significant change in that direction; infinite: none is */
+	double growth; /* the change as a part of the total cost of side A */
+	bool significant;  /* the change is larger than the margin */
+	double result; /* of the formula */
 };
 
-/* Fill in all of x[nr] but result; each x->line is set.  0 or -ENOMEM. */
+/* Fill in x[nr] except for result; each x->line is set before.  0 or -ENOMEM. */
 int change_judge(struct comparison *c, struct change *x, uint32_t nr);
-/* What one execution of a line costs; line MATCH_NOT: of all. */
+/* Cost of a line in one execution; line MATCH_NOT: of all lines. */
 struct estimate change_cost(const struct comparison *c, const struct side *s, uint32_t line);
-/* How long an execution took, by the host's marks; mean 0: it made none. */
+/* Duration of an execution, by the marks of the host; mean 0: there are none. */
 struct estimate change_duration(const struct comparison *c, const struct side *s);
-/* x[].result of a user's formula over a, b, share_a, ...; 0, or -errno with a sentence. */
+/* x[].result of a formula over a, b, share_a, ...; 0, or -errno with a sentence. */
 int change_evaluate(const char *formula, struct change *x, uint32_t nr, struct diag *d);
 
 #endif

@@ -25,7 +25,7 @@ struct parser {
 	const struct expression *e;
 	const char *at;
 	int depth;
-	char wrong[96]; /* "" while nothing is */
+	char wrong[128]; /* the first error, or "" */
 };
 
 static double sum(struct parser *p);
@@ -35,12 +35,20 @@ static double fail(struct parser *p, const char *what)
 	if (!*p->wrong && *p->at)
 		snprintf(p->wrong, sizeof(p->wrong), "%s at position %zu", what, (size_t)(p->at - p->e->text) + 1);
 	else if (!*p->wrong)
-		snprintf(p->wrong, sizeof(p->wrong), "Unexpected end of expression at position %zu", strlen(p->e->text) + 1);
-	p->at += strlen(p->at); /* and no further */
+		snprintf(p->wrong, sizeof(p->wrong), "unexpected end of the formula at position %zu", strlen(p->e->text) + 1);
+	p->at += strlen(p->at); /* stop here */
 	return NAN;
 }
 
-/* Is c next?  Then it has been read. */
+static double fail_name(struct parser *p, const char *what, const char *name, size_t bytes)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%s '%.*s'", what, bytes < 40 ? (int)bytes : 40, name);
+	return fail(p, text);
+}
+
+/* Read c if it is next. */
 static bool next(struct parser *p, char c)
 {
 	while (isspace((unsigned char)*p->at))
@@ -64,13 +72,13 @@ static double function(struct parser *p, const char *name, size_t bytes)
 			continue;
 		x = sum(p);
 		if (list[i].two)
-			y = next(p, ',') ? sum(p) : fail(p, "Missing ','");
+			y = next(p, ',') ? sum(p) : fail(p, "missing ','");
 		if (!next(p, ')'))
-			return fail(p, "Missing ')'");
+			return fail(p, "missing ')'");
 		return list[i].one ? list[i].one(x) : list[i].two(x, y);
 	}
 	p->at = name;
-	return fail(p, "No such function");
+	return fail_name(p, "unknown function", name, bytes);
 }
 
 static double atom(struct parser *p)
@@ -82,13 +90,13 @@ static double atom(struct parser *p)
 
 	if (next(p, '(')) {
 		x = sum(p);
-		return next(p, ')') ? x : fail(p, "Missing ')'");
+		return next(p, ')') ? x : fail(p, "missing ')'");
 	}
 	begin = p->at;
 	if (isdigit((unsigned char)*begin) || *begin == '.') {
 		x = strtod(begin, &end);
 		p->at = end;
-		return end > begin ? x : fail(p, "Expected a number");
+		return end > begin ? x : fail(p, "expected a number");
 	}
 	while (isalnum((unsigned char)*p->at) || *p->at == '_')
 		p->at++;
@@ -99,7 +107,7 @@ static double atom(struct parser *p)
 		if (strlen(p->e->names[i]) == bytes && memcmp(p->e->names[i], begin, bytes) == 0)
 			return p->e->values[i];
 	p->at = begin;
-	return fail(p, bytes ? "Unknown name" : "Expected a number or a name");
+	return bytes ? fail_name(p, "unknown name", begin, bytes) : fail(p, "expected a number or a name");
 }
 
 static double power(struct parser *p)
@@ -107,7 +115,7 @@ static double power(struct parser *p)
 	double x;
 
 	if (p->depth >= DEPTH_MAX)
-		return fail(p, "Too deep");
+		return fail(p, "too many levels of parentheses or operators");
 	p->depth++;
 	if (next(p, '-')) {
 		x = -power(p);
@@ -155,8 +163,8 @@ int expression_evaluate(struct expression *e, double *result, struct diag *d)
 	*result = sum(&p);
 	p.at += strspn(p.at, " \t\n");
 	if (*p.at)
-		fail(&p, "Expected an operator");
-	return *p.wrong ? diag_fail(d, EINVAL, "the expression cannot be evaluated: %s", p.wrong) : 0;
+		fail(&p, "expected an operator");
+	return *p.wrong ? diag_fail(d, EINVAL, "%s", p.wrong) : 0;
 }
 
 int expression_create(const char *text, const char *const *names, double *values, struct expression **out, struct diag *d)
@@ -166,7 +174,7 @@ int expression_create(const char *text, const char *const *names, double *values
 	int ret;
 
 	if (!e)
-		return diag_fail(d, ENOMEM, "no memory for the expression");
+		return diag_fail(d, ENOMEM, "out of memory");
 	*e = (struct expression){ text, names, values };
 	ret = expression_evaluate(e, &ignored, d);
 	if (ret) {

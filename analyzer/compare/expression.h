@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A formula that a user wrote, over named numbers: + - * / ^, parentheses, abs, log, sqrt, min and max.  Context: thread.
+ * Evaluation of a formula over named numbers: + - * / ^, parentheses, abs, log, sqrt, min and max.  Context: thread.
  */
 #ifndef TAILOR_EXPRESSION_H
 #define TAILOR_EXPRESSION_H
@@ -14,7 +14,7 @@ struct expression;
  * -EINVAL with a sentence.
  */
 int expression_create(const char *text, const char *const *names, double *values, struct expression **out, struct diag *d);
-/* 0 and *result (maybe infinite or not a number), or -EINVAL with a sentence. */
+/* 0 and *result (possibly infinite or NAN), or -EINVAL with a sentence. */
 int expression_evaluate(struct expression *e, double *result, struct diag *d);
 void expression_destroy(struct expression *e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same entries in several profiles: by name, place in the plan and detail; what is left, by name and detail; then by name
+ * Matches the entries of several profiles: by name, place in the plan and detail; the remaining ones by name and detail; then by name
  * and order.  Context: thread.
  */
 #ifndef TAILOR_MATCH_H
@@ -21,7 +21,7 @@ int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
 /* The entry of a line in a profile, or NULL. */
 const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile);
-/* Any entry of a line: for its name. */
+/* Any entry of a line, for its name. */
 const struct profile_entry *match_any(const struct match *m, const struct profile *p, uint32_t line);
 
 #endif

@@ -13,7 +13,7 @@
 struct side {
 	struct methods *m;
 	int n;
-	uint64_t sample; /* whose rows come */
+	uint64_t sample; /* of the current rows */
 	double largest;
 };
 
@@ -79,7 +79,7 @@ int methods_compare(struct trace_reader *t, struct model *model, const char *lev
 	m->model = model;
 	if (!find_level(m, level))
 		return level ? diag_fail(d, EINVAL, "the trace has no level '%s'", level) :
-			       diag_fail(d, EINVAL, "the trace has no levels, so there is nothing to compare");
+			       diag_fail(d, EINVAL, "the trace has no abstraction levels; there is nothing to compare");
 	for (uint32_t i = 0; i < model->nr_marks; i++)
 		m->has_run |= model->mark[i].name && strcmp(model->mark[i].name, RUN_MARK) == 0;
 	for (int n = 0; n < 2; n++) {
@@ -111,7 +111,7 @@ struct counts {
 
 struct totals {
 	uint64_t samples;
-	uint64_t named, agreeing; /* samples to which both gave a component; the same one */
+	uint64_t named, agreeing; /* samples that both methods attribute; to the same component */
 };
 
 static void count(const struct methods *m, struct counts *c, uint32_t nr, struct totals *all)
@@ -139,7 +139,7 @@ static const char *name_of(const struct methods *m, uint32_t component, char spa
 	const struct component *c = &m->model->dictionary.component[component];
 
 	if (!component)
-		return "(none)";
+		return "(unattributed)";
 	if (c->name && *c->name)
 		return c->name;
 	snprintf(spare, 32, "component %llu", (unsigned long long)c->id);
@@ -154,16 +154,16 @@ static int by_samples(const void *a, const void *b)
 	return x->by[0] != y->by[0] ? (x->by[0] > y->by[0] ? -1 : 1) : x->by[1] != y->by[1] ? (x->by[1] > y->by[1] ? -1 : 1) : 0;
 }
 
-struct column_encoder {
+struct methods_columns {
 	int text[2], share[2], low[2], high[2], samples[2], difference_text, difference, error, id, name;
 };
 
-static struct column_encoder add_columns(struct grid *g, const char *level)
+static struct methods_columns add_columns(struct grid *g, const char *level)
 {
 	static const char *const key[2][5] = { { "tag", "by_tag", "by_tag_low", "by_tag_high", "by_tag_samples" },
 					       { "stack", "by_stack", "by_stack_low", "by_stack_high", "by_stack_samples" } };
 	static const char *const heading[2] = { "by tag", "by stack" };
-	struct column_encoder c;
+	struct methods_columns c;
 
 	for (int n = 0; n < 2; n++) {
 		c.text[n] = grid_column(g, key[n][0], heading[n], CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 24);
@@ -180,7 +180,7 @@ static struct column_encoder add_columns(struct grid *g, const char *level)
 	return c;
 }
 
-/* Only samples that one of both gave to the component and the other did not make their difference (McNemar). */
+/* Only the samples that one method attributes to the component and the other does not contribute to the difference (McNemar). */
 static double standard_error(const struct counts *c, double n)
 {
 	double plus = (double)(c->by[0] - c->both), minus = (double)(c->by[1] - c->both);
@@ -188,7 +188,7 @@ static double standard_error(const struct counts *c, double n)
 	return n > 0 ? sqrt(plus + minus - (plus - minus) * (plus - minus) / n) / n : 0;
 }
 
-static void set_row(struct grid *g, const struct column_encoder *at, const struct counts *c, double n)
+static void set_row(struct grid *g, const struct methods_columns *at, const struct counts *c, double n)
 {
 	double difference = n > 0 ? ((double)c->by[1] - (double)c->by[0]) / n : 0;
 	char text[48];
@@ -217,8 +217,9 @@ void methods_show(const struct methods *m, struct page *p)
 	struct counts *c = calloc(nr, sizeof(*c));
 	struct totals all = { 0, 0, 0 };
 	const char *level = d->level[m->level].name ? d->level[m->level].name : "?";
-	struct grid *g = grid_create("methods", "By %s, by tag and by call stack alone%s", level, m->has_run ? ", in the run phase" : "");
-	struct column_encoder at = add_columns(g, level);
+	struct grid *g = grid_create("methods", "Share by %s, by tag and by call stack alone%s", level,
+				     m->has_run ? ", in the run phase" : "");
+	struct methods_columns at = add_columns(g, level);
 	char spare[32];
 
 	if (c && order) {
@@ -243,12 +244,12 @@ void methods_show(const struct methods *m, struct page *p)
 	page_fact_number(p, "decided_by_tag", (double)(m->decided[0][METHOD_TAG] + m->decided[0][METHOD_TAG_UNWOUND]));
 	page_fact_number(p, "decided_by_stack", (double)m->decided[1][METHOD_STACK]);
 	grid_show(g, p);
-	page_sentence(p, "Percent of %llu samples, with 95 %% intervals; the difference is stack less tag.",
+	page_sentence(p, "Shares of %llu samples in per cent, with 95 %% confidence intervals; difference: by stack minus by tag.",
 		      (unsigned long long)all.samples);
-	page_sentence(p, "Both name a component for %llu samples, and the same one for %llu of them.", (unsigned long long)all.named,
+	page_sentence(p, "Attributed by both methods: %llu samples, %llu of them to the same component.", (unsigned long long)all.named,
 		      (unsigned long long)all.agreeing);
 	if (!m->decided[0][METHOD_TAG] && !m->decided[0][METHOD_TAG_UNWOUND])
-		page_sentence(p, "No sample was decided by a tag, so both are the same method.");
+		page_sentence(p, "No sample was attributed by tag: both columns use the same method.");
 	free(c);
 	free(order);
 }

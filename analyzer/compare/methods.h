@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same samples attributed twice: as the host's tags say, and by call stacks alone.  Both see the same instructions at the
- * same times, so what differs between them is the method.  Context: thread.
+ * The same samples attributed twice: by tag (and call stack where there is none), and by call stack alone.  The samples are the same,
+ * so all differences are due to the method.  Context: thread.
  */
 #ifndef TAILOR_METHODS_H
 #define TAILOR_METHODS_H
@@ -12,7 +12,7 @@
 struct methods {
 	const struct model *model;
 	uint32_t level;
-	uint32_t *component[2]; /* of each sample, by tags and by stacks: the one of its largest share; METHODS_OUTSIDE */
+	uint32_t *component[2]; /* of each sample, by tag and by stack: the one with the largest share; METHODS_OUTSIDE */
 	uint64_t nr[2], capacity[2];
 	uint64_t decided[2][NR_METHODS]; /* samples by method */
 	bool has_run; /* only samples of the run phase count; in any case, of the first event */

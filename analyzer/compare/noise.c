@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define SURE 1.644854 /* normal deviate, one-sided 95 % */
-#define MANY 1e6      /* degrees of freedom of what is not estimated */
+#define SURE 1.644854 /* normal quantile, one-sided 95 % */
+#define MANY 1e6      /* degrees of freedom of a known value */
 
 static double share_of(const struct profile *p, const struct profile_entry *e)
 {
@@ -26,13 +26,13 @@ struct estimate noise_chance(const struct profile *p, const struct profile_entry
 					     (struct estimate){ share, binomial, MANY };
 }
 
-/* How many stretches a trace's executions make; 0: too few. */
+/* Segments of a trace by its executions; 0: too few executions. */
 static uint32_t nr_stretches(const struct profile *p)
 {
 	return p->nr_runs < NOISE_RUNS_MIN ? 0 : p->nr_runs / 2 < NOISE_STRETCHES ? p->nr_runs / 2 : NOISE_STRETCHES;
 }
 
-/* The error of a share by how much stretches of the trace differ. */
+/* The error of a share, from the variation between segments. */
 static double stretched_error(const struct profile *p, const struct profile_entry *e)
 {
 	double part[NOISE_STRETCHES] = { 0 }, whole[NOISE_STRETCHES] = { 0 }, before = 0;
@@ -50,8 +50,8 @@ static double stretched_error(const struct profile *p, const struct profile_entr
 }
 
 /*
- * Stretches that differ by more than their executions say (an analysis of variance over all lines): something came and went while the
- * trace was recorded, and will do so between two traces.  Adds to each line's variance what single stretches differ by.
+ * If segments vary by more than their executions explain (an analysis of variance over all lines), the load of the machine changed during
+ * the recording, and may change between two traces.  Then the variation between single segments is added to the variance of each line.
  */
 static double measure_stretches(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
 				struct estimate *line)
@@ -96,7 +96,7 @@ static double much(double df)
 	return df * pow(1 - 2 / (9 * df) + SURE * sqrt(2 / (9 * df)), 3);
 }
 
-/* What the traces of a side differ by, beyond chance: all lines together, and a line's own where that is surely more. */
+/* Variation between the traces of a side beyond sampling error: pooled over all lines, and that of a line if it is significantly more. */
 static double measure_traces(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines, uint32_t nr,
 			     struct estimate *line)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the shares of a program that did not change differ by from trace to trace: README.md has the model.
+ * The variation of the shares of an unchanged program from trace to trace: README.md has the model.
  *
- * Chance is a variance of a share, between runs one of its log-odds, ln(share / (1 - share)): for a small difference that is the relative
- * change of what the line costs beside the others.  Context: thread.
+ * The sampling error is a variance of a share, run-to-run variation one of its log-odds, ln(share / (1 - share)): for a small difference
+ * that is the change of the cost of the line relative to the others.  Context: thread.
  */
 #ifndef TAILOR_NOISE_H
 #define TAILOR_NOISE_H
@@ -11,10 +11,10 @@
 #include "analyzer/compare/match.h"
 #include "analyzer/compare/stats.h"
 
-#define NOISE_ASSUMED 0.01 /* standard deviation between runs where nothing measures it: make bench (tests/bench/diff.py) */
-#define NOISE_TRACES_MAX 32 /* of a side */
-#define NOISE_RUNS_MIN 8   /* executions that tell how much executions differ */
-#define NOISE_STRETCHES 8  /* of a trace, each of several executions */
+#define NOISE_ASSUMED 0.01 /* run-to-run standard deviation, if it is not measured: make bench (tests/bench/diff.py) */
+#define NOISE_TRACES_MAX 32 /* per side */
+#define NOISE_RUNS_MIN 8   /* executions that are needed to estimate their variation */
+#define NOISE_STRETCHES 8  /* segments of a trace, each of several executions */
 
 /* The profiles [first, first + nr) are one side. */
 struct side {
@@ -25,14 +25,14 @@ enum noise_source { NOISE_IS_ASSUMED, NOISE_IS_GIVEN, NOISE_FROM_STRETCHES, NOIS
 
 struct noise {
 	enum noise_source source;
-	double between; /* what a run differs from another by, all lines together: standard deviation of log-odds */
+	double between; /* run-to-run standard deviation of log-odds, over all lines */
 };
 
-/* Variance of the line's share of a trace by chance: of so many samples, and not less than what executions differ by. */
+/* Sampling error of the share of a line in a trace, or the variation between executions if larger. */
 struct estimate noise_chance(const struct profile *p, const struct profile_entry *e);
 /*
- * Between runs, of the lines that are told: line[i].error is the standard deviation of log-odds, line[i].df what is behind it.
- * given: the user's own, or < 0.
+ * Run-to-run variation of the given lines: line[i].error is the standard deviation of log-odds, line[i].df its degrees of freedom.
+ * given: by the user, or < 0.
  */
 struct noise noise_between(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines, uint32_t nr,
 			   double given, struct estimate *line);

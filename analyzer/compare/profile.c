@@ -10,7 +10,7 @@
 
 void profile_ask(struct profile_question *q, struct report *r, const char *level)
 {
-	/* "function" is a level of most JITs (host_levels.h); elsewhere all functions are meant */
+	/* "function" is a level of hosts that declare none (host_levels.h); for other hosts it means all functions */
 	q->level = report_level(r, level);
 	q->by_run = report_group(r, REPORT_RUN, q->level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)q->level, TABLE_PHASE, -1);
 }
@@ -66,7 +66,7 @@ static int fill(const struct profile_question *q, struct report *r, struct profi
 	return e->name && e->path && e->detail && e->run ? 0 : -ENOMEM;
 }
 
-/* Marks with samples in them, in their order; the phase's index + 1 in to, 0 for the others. */
+/* Number the marks that have samples; to[mark + 1] is the number, 0 for the others. */
 static uint32_t number_runs(const struct report *r, const struct report_group *g, uint32_t *to)
 {
 	uint32_t nr = 0;
@@ -105,7 +105,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++)
 		if (run_of[i + 1] && m->mark[i].end_ns != UINT64_MAX)
 			p->run_ns[run_of[i + 1] - 1] = (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
-	/* announced components are there also when they cost nothing */
+	/* registered components without samples are included */
 	for (uint32_t v = 1; ret == 0 && q->level != LEVELS_MAX && v < nr_values; v++)
 		if (m->dictionary.component[v].level == q->level && m->dictionary.component[v].announced) {
 			ret = fill(q, r, p, v, &p->entry[p->nr++]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a report can be compared with another one: entries (components of a level, or functions) with what they cost, over
- * all and per execution, and enough of their surroundings to find them again in another trace.  Context: thread.
+ * The part of a report that is compared with other reports: entries (components of a level, or functions) with their cost, in total and
+ * per execution, and the context by which they are matched with entries of another trace.  Context: thread.
  */
 #ifndef TAILOR_PROFILE_H
 #define TAILOR_PROFILE_H
@@ -10,8 +10,8 @@
 
 struct profile_entry {
 	char *name;
-	char *path;   /* where it stands: names of its consumers up to the plan's root, or of what it is linked to */
-	char *detail; /* the host's own words, or "" */
+	char *path;   /* place: names of its consumers up to the root of the plan, or of the components it is linked to */
+	char *detail; /* detail text of the host, or "" */
 	double samples, measure;
 	double *run; /* measure in each execution */
 	bool has_rows;
@@ -24,10 +24,10 @@ struct profile {
 	struct profile_entry *entry;
 	uint32_t nr;
 	double samples, measure; /* all */
-	double effective;	 /* how many samples of one weight tell as much (Kish): at most samples */
+	double effective;	 /* effective sample size (Kish): at most samples */
 	uint32_t nr_runs;	 /* executions with samples; at least 1 */
 	double *run;		 /* measure of each */
-	double *run_ns;		 /* how long each took; 0 where nobody marked it */
+	double *run_ns;		 /* duration of each; 0 without a mark */
 };
 
 struct profile_question {
@@ -35,7 +35,7 @@ struct profile_question {
 	uint32_t level;		     /* LEVELS_MAX: functions */
 };
 
-/* Ask a report for what a profile needs; level NULL: the plan's, or functions where there is none; "function": functions. */
+/* Request the sums for a profile; level NULL: the plan's, or functions where there is none; "function": functions. */
 void profile_ask(struct profile_question *q, struct report *r, const char *level);
 /* 0 or -ENOMEM. */
 int profile_make(const struct profile_question *q, struct report *r, const char *trace, struct profile *p);

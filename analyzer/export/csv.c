@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* csv: one line a sample (or a share of one), with all that the sample table knows of it, written as it comes; json: the
- * report without --view, whose keys are stable. */
+/* csv: one line per sample (or share of one), with all columns of the sample table, written as it is read; json: the report without
+ * --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/output/escape.h"
@@ -65,10 +65,10 @@ static int write_csv(struct export *e, FILE *to)
 {
 	(void)e;
 	(void)to;
-	return 0; /* it is out already */
+	return 0; /* written by put_rows() */
 }
 
-const struct exporter exporter_csv = { "csv", "one line a sample with all that is known of it", false, prepare_csv, write_csv };
+const struct exporter exporter_csv = { "csv", "one line per sample, with all columns of the sample table", false, prepare_csv, write_csv };
 
 static void prepare_json(struct export *e)
 {
@@ -84,4 +84,4 @@ static int write_json(struct export *e, FILE *to)
 	return ret ? ret : default_report_json(e->state, e->report, to);
 }
 
-const struct exporter exporter_json = { "json", "the whole report, with stable keys", false, prepare_json, write_json };
+const struct exporter exporter_json = { "json", "the report, as of `tailor report --json`", false, prepare_json, write_json };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tailor export --format NAME`: a trace for the viewers that people already use.  To add a format: <name>.c with a
+ * `tailor export --format NAME`: a trace in the formats of other viewers.  To add a format: <name>.c with a
  * struct exporter, and its name in EXPORTS.  Context: thread.
  */
 #ifndef TAILOR_EXPORT_H
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* One sample, as the formats that keep samples apart want it. */
+/* One sample, for the formats that have single samples. */
 struct export_sample {
 	uint64_t time_ns, weight;
 	uint32_t thread, stack, component; /* indexes; component: of the level asked for */
@@ -25,7 +25,7 @@ struct export {
 	struct export_sample *sample; /* of one event */
 	size_t nr, capacity;
 	void *state; /* of a format, by report_state() */
-	FILE *each; /* where rows are written as they come, or NULL */
+	FILE *each; /* where rows are written as they are read, or NULL */
 };
 
 struct exporter {
@@ -52,18 +52,18 @@ struct exporter {
 EXPORTS(EXPORT_EXTERN_)
 #undef EXPORT_EXTERN_
 
-/* NULL when there is none of that name; the n-th, or NULL behind the last. */
+/* NULL if there is none of that name; the n-th, or NULL after the last. */
 const struct exporter *export_find(const char *name);
 const struct exporter *export_at(int n);
 
-/* ------------------------------------------------------------------------------------- what several formats have */
+/* ------------------------------------------------------------------------------------- shared by several formats */
 
 /* prepare(): sums by stack; samples one by one. */
 void export_ask_stacks(struct export *e);
 void export_ask_samples(struct export *e);
-/* Samples by thread, and each thread's in the order of time. */
+/* Sort samples by thread, then by time. */
 void export_sort(struct export *e);
-/* The first sample behind those of the thread whose first one this is. */
+/* The end of the samples of a thread, whose first one this is. */
 size_t export_thread_end(const struct export *e, size_t first);
 /* A thread's name, or that of its process. */
 const char *export_thread_name(const struct export *e, uint32_t thread);
@@ -79,8 +79,8 @@ uint32_t export_frames(const struct export *e, uint32_t stack, uint32_t *nodes, 
 #define EXPORT_FRAMES_MAX 1024
 
 /*
- * Whole numbers of what is shared, for formats that have no others: what is cut off goes to the next, so that they add up to the
- * rounded sum.
+ * Whole numbers for formats that have no fractions: the remainder is carried over to the next number, so that they add up to the rounded
+ * sum.
  */
 struct export_whole {
 	double exact;
@@ -88,7 +88,7 @@ struct export_whole {
 };
 uint64_t export_whole(struct export_whole *w, double value);
 
-/* A mark of a thread and process that the filter lets pass. */
+/* Does the filter accept the thread and process of the mark? */
 bool export_wants_mark(const struct export *e, const struct mark *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * firefox: the processed profile format of profiler.firefox.com, version 30 of it, which later versions upgrade by themselves
- * (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md): a thread a thread, marks as
+ * (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md): threads as threads, marks as
  * markers of the thread that set them.
  */
 #include "analyzer/export/export.h"
@@ -25,7 +25,7 @@ static double milliseconds(const struct export *e, uint64_t time_ns)
 	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e6;
 }
 
-/* What the weights of the samples are to the viewer, which tells from them how busy a thread was; NULL: nothing. */
+/* The viewer's name for the unit of the weights, from which it computes the CPU usage of a thread; NULL: none. */
 static const char *cpu_unit(const struct export *e)
 {
 	const char *unit = report_unit(e->report);
@@ -46,7 +46,7 @@ static const char *cpu_unit(const struct export *e)
 	} while (0)
 
 /* Strings of a thread: names of frames (as many as nodes), then its marks' names.  Every node is a frame, a function and a
- * stack entry of the same number: what is the same text twice costs bytes, and no second table. */
+ * stack entry of the same number: a text that occurs twice costs bytes, but no second table is needed. */
 static void put_tables(const struct export *e, const struct mark *const *marks, uint32_t nr_marks, FILE *to)
 {
 	const struct attribution *a = e->report->a;
@@ -210,4 +210,4 @@ static int write_firefox(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_firefox = { "firefox", "a profile for profiler.firefox.com", false, prepare, write_firefox };
+const struct exporter exporter_firefox = { "firefox", "profile for profiler.firefox.com", false, prepare, write_firefox };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* flamegraph: one SVG that needs nothing else: a box a call, as wide as its share; click to zoom, Ctrl-F style search by the
- * field at the top.  After Brendan Gregg's flame graphs (CACM 59, 2016). */
+/* flamegraph: one self-contained SVG with a box per call, as wide as its share, zoom and search.  After Brendan Gregg's flame graphs
+ * (CACM 59, 2016). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/output/svg.h"
@@ -14,10 +14,10 @@
 #define ROW 17
 #define MARGIN 10
 #define HEAD 56
-#define LEAST 0.1 /* units of a box that is still drawn */
+#define LEAST 0.1 /* width of the smallest box that is drawn */
 #define LETTER 6.6
 
-/* flamegraph.js, as it is. */
+/* flamegraph.js, verbatim. */
 __asm__(".pushsection .rodata\n"
 	"flamegraph_script: .incbin \"analyzer/export/flamegraph.js\"\n"
 	"flamegraph_script_end: .popsection\n");
@@ -64,7 +64,7 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 	fputs("\"><title>", to);
 	escape_xml(to, name);
 	fprintf(to,
-			" (%.0f samples, %.2f %%; own %.2f %%)</title>"
+			" (%.0f samples, %.2f %%; self %.2f %%)</title>"
 			"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
 		c->total_samples, 100 * c->total / t->call[0].total, 100 * c->own / t->call[0].total, MARGIN + x, y,
 		width > 0.6 ? width - 0.5 : width, ROW - 1);
@@ -96,7 +96,7 @@ static void put_calls(const struct export *e, const struct calltree *t, uint32_t
 	}
 }
 
-/* Rows that have a box wide enough to be drawn. */
+/* Rows with a box that is wide enough to be drawn. */
 static unsigned nr_rows(const struct calltree *t, uint32_t call, double width, unsigned depth)
 {
 	const struct call *c = &t->call[call];
@@ -123,8 +123,8 @@ static int write_flamegraph(struct export *e, FILE *to)
 		rows = nr_rows(&t, 0, width, 0);
 		svg_begin(to, (int)WIDTH, (int)(HEAD + rows * ROW + MARGIN), command, style, "g.f text,#search text{fill:#000}");
 		svg_text(to, MARGIN, 20, "title", command);
-		fprintf(to, "<text class=\"small\" x=\"%d\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest to "
-			"go back</text>\n", MARGIN, t.call[0].total_samples);
+		fprintf(to, "<text class=\"small\" x=\"%d\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest "
+			"one to reset</text>\n", MARGIN, t.call[0].total_samples);
 		fprintf(to, "<g id=\"search\"><rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>", WIDTH - 70);
 		svg_text(to, WIDTH - 61, 21, "small", "search");
 		fputs("</g>\n", to);
@@ -139,5 +139,5 @@ static int write_flamegraph(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_flamegraph = { "flamegraph", "a flame graph as one SVG: zoom by click, search", false, prepare,
+const struct exporter exporter_flamegraph = { "flamegraph", "flame graph as one SVG file, with zoom and search", false, prepare,
 					      write_flamegraph };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The flame graph's script: boxes zoom when clicked, and names are searched.  A box: g.f with x, width and depth of it, the samples of its
- * own, and its name in data-x, -w, -d, -o, -n.  (It stands in a CDATA section: no two square brackets before a "greater".) */
+/* The flame graph's script: zoom by click, search by name.  A box is a g.f with its x, width, depth, self samples and name in
+ * data-x, -w, -d, -o, -n.  (The script is in a CDATA section: it must not contain the end mark of one.) */
 'use strict';
 const boxes = document.querySelectorAll('g.f'), note = document.getElementById('note');
 const WIDTH = 1180, MARGIN = 10, LETTER = 6.6, CLOSE = 1e-6;
@@ -18,7 +18,7 @@ function label(box, width) {
 	box.querySelector('text').textContent = text;
 }
 
-/* Show a box as wide as the page, with all that is above it, and what it stands on; null: everything. */
+/* Show a box as wide as the page, with its callees above and its callers below; null: everything. */
 function zoom(to) {
 	const left = to ? number(to, 'x') : 0, all = to ? number(to, 'w') : WIDTH, floor = to ? number(to, 'd') : 0;
 
@@ -40,7 +40,7 @@ function zoom(to) {
 }
 
 function search() {
-	const wanted = prompt('Names that contain:');
+	const wanted = prompt('Search for names that contain:');
 	let own = 0;
 
 	if (wanted === null)
@@ -52,7 +52,7 @@ function search() {
 		if (found)
 			own += number(box, 'o');
 	}
-	note.textContent = wanted === '' ? '' : 'own samples of names with "' + wanted + '": ' + Math.round(own);
+	note.textContent = wanted === '' ? '' : 'self samples of names that contain "' + wanted + '": ' + Math.round(own);
 }
 
 for (const box of boxes) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folded: one line a call stack, "outer;inner;innermost samples", as flame graph scripts read it (Brendan Gregg's
+/* folded: one line per call stack, "outer;inner;innermost samples", as flame graph scripts read it (Brendan Gregg's
  * stackcollapse). */
 #include "analyzer/export/export.h"
 #include "analyzer/query/calltree.h"
@@ -14,16 +14,16 @@ static void prepare(struct export *e)
 
 static void put_name(FILE *to, const char *name)
 {
-	for (; *name; name++) /* ; and the end of a line are the format's own */
+	for (; *name; name++) /* ';' and line ends are separators of the format */
 		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
 }
 
-static void put_way(const struct export *e, const struct calltree *t, uint32_t call, FILE *to)
+static void put_stack(const struct export *e, const struct calltree *t, uint32_t call, FILE *to)
 {
 	char spare[32];
 
 	if (t->call[call].parent) {
-		put_way(e, t, t->call[call].parent, to);
+		put_stack(e, t, t->call[call].parent, to);
 		fputc(';', to);
 	}
 	put_name(to, calltree_name(e->report, t, call, spare));
@@ -41,13 +41,13 @@ static int write_folded(struct export *e, FILE *to)
 		if (!samples)
 			continue;
 		if (i)
-			put_way(e, &t, i, to);
+			put_stack(e, &t, i, to);
 		else
-			fputs("(none)", to);
+			fputs(e->level == LEVELS_MAX ? "(no call stack)" : "(unattributed)", to);
 		fprintf(to, " %llu\n", (unsigned long long)samples);
 	}
 	calltree_fini(&t);
 	return ret;
 }
 
-const struct exporter exporter_folded = { "folded", "one line a call stack, for flame graph scripts", false, prepare, write_folded };
+const struct exporter exporter_folded = { "folded", "one line per call stack, for flame graph scripts", false, prepare, write_folded };

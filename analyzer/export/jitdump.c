@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * jitdump: the generated code of a trace as perf's jitdump file (linux/tools/perf/Documentation/jitdump-specification.txt): a
- * LOAD for each function, its lines (DEBUG_INFO) before it.  Names and bytes are those of the trace.
+ * LOAD for each function, preceded by its lines (DEBUG_INFO).  Names and bytes are those of the trace.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/query/code_bytes.h"
@@ -48,7 +48,7 @@ struct line_row {
 	const char *file;
 };
 
-/* The lines of a function, one row each time that the line changes. */
+/* The lines of a function, a row per change of the line. */
 static size_t lines_of(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
 {
 	struct line_row *row = NULL;
@@ -155,7 +155,7 @@ static void put_elf(struct dump *d, const struct code *c)
 	}
 }
 
-/* One file is of one process: the one of --process, else the first that has generated code. */
+/* A file is of one process: that of --process, else the first with generated code. */
 static uint32_t find_process(const struct report *r)
 {
 	if (r->arguments->has_pid)

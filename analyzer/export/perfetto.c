@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open: the host's marks as slices, and
- * for each thread what it was working on (operators, or functions), from the samples: neighbours of the same become one slice.
- * Slices of a track must lie in each other or apart (Perfetto leaves out what overlaps), which samples and marks do not: what comes
- * from samples has a track of its own, a thread that is none.
+ * for each thread its operators (or functions) from the samples: adjacent samples of the same one become a slice.
+ * Slices of a track must nest or be disjoint (Perfetto drops slices that overlap), which slices from samples and marks are not: slices
+ * from samples have a track of their own, under a made-up thread number.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP_FACTOR 4 /* of the usual distance between samples: longer ones end a slice */
-#define WORK_TRACK (1u << 30) /* added to a thread's number: the kernel's end at 2^22 */
+#define GAP_FACTOR 4 /* times the median distance between samples: a larger one ends a slice */
+#define WORK_TRACK (1u << 30) /* added to a thread's number: those of the kernel are less than 2^22 */
 
 static void prepare(struct export *e)
 {
-	if (e->level == LEVELS_MAX) /* what a thread works on says more over time than where it is */
+	if (e->level == LEVELS_MAX) /* over time, components say more than functions */
 		e->level = report_level(e->report, NULL);
 	export_ask_samples(e);
 }
@@ -65,7 +65,7 @@ static void put_names(const struct export *e, FILE *to)
 		fprintf(to, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
 			m->numbered[t->process]->pid, t->tid | WORK_TRACK);
 		escape_json(to, export_thread_name(e, e->sample[i].thread));
-		fprintf(to, ": what it worked on\"}}");
+		fprintf(to, " (sampled)\"}}");
 	}
 }
 
@@ -92,7 +92,7 @@ static void put_marks(const struct export *e, FILE *to)
 	}
 }
 
-/* The usual distance between a thread's samples: their median. */
+/* The median distance between the samples of a thread. */
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -161,5 +161,5 @@ static int write_perfetto(struct export *e, FILE *to)
 	return 0;
 }
 
-const struct exporter exporter_perfetto = { "perfetto", "slices over time for ui.perfetto.dev and chrome://tracing", false, prepare,
+const struct exporter exporter_perfetto = { "perfetto", "slices over time, for ui.perfetto.dev and chrome://tracing", false, prepare,
 					    write_perfetto };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pprof: profile.proto (https://github.com/google/pprof/blob/main/proto/profile.proto), uncompressed, which `pprof` and `go tool
- * pprof` read.  Each sample has a label for its level's component.  Protocol buffers are written here by hand: varints and
- * lengths, the few that it takes.
+ * pprof` read.  Each sample has a label with its component.  Protocol buffers are written by hand: it takes only varints and
+ * lengths.
  */
 #include "analyzer/export/export.h"
 
@@ -56,7 +56,7 @@ static void put_varint(struct buffer *b, uint64_t v)
 static void put_number(struct buffer *b, unsigned field, uint64_t v)
 {
 	if (!v)
-		return; /* that is what an absent field means */
+		return; /* an absent field is 0 */
 	put_varint(b, field << 3);
 	put_varint(b, v);
 }
@@ -69,7 +69,7 @@ static void put_bytes(struct buffer *b, unsigned field, const void *p, size_t nr
 		put_byte(b, ((const unsigned char *)p)[i]);
 }
 
-/* What has been gathered goes out. */
+/* Write the buffer to the file. */
 static void put_out(struct writing *w, struct buffer *b)
 {
 	w->failed |= b->failed;
@@ -78,7 +78,7 @@ static void put_out(struct writing *w, struct buffer *b)
 	b->nr = 0;
 }
 
-/* A message of the profile itself. */
+/* A top-level message of the profile. */
 static void put_message(struct writing *w, unsigned field, struct buffer *b)
 {
 	struct buffer head = { 0 };
@@ -152,14 +152,14 @@ static void put_samples(struct writing *w, const uint32_t *thread_name)
 		put_number(&inner, 2, add_string(w, e->level != LEVELS_MAX ? report_component_name(e->report, what, spare) :
 						 what < NR_METHODS ? method_names[what] : ""));
 		put_bytes(&b, 3, inner.p, inner.nr);
-			w->failed |= inner.failed;
+		w->failed |= inner.failed;
 		put_message(w, 2, &b);
 	}
 	free(b.p);
 	free(inner.p);
 }
 
-/* A location a node of the stacks, a function a function. */
+/* A location per node of the stacks, a function per function. */
 static void put_places(struct writing *w)
 {
 	const struct attribution *a = w->e->report->a;
@@ -229,4 +229,4 @@ static int write_pprof(struct export *e, FILE *to)
 	return w.failed ? -ENOMEM : 0;
 }
 
-const struct exporter exporter_pprof = { "pprof", "profile.proto for pprof and `go tool pprof`", true, prepare, write_pprof };
+const struct exporter exporter_pprof = { "pprof", "profile.proto for `pprof` and `go tool pprof`", true, prepare, write_pprof };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope: a sampled profile a thread, in the order of time (https://www.speedscope.app/file-format-schema.json). */
+/* speedscope: a sampled profile per thread, in order of time (https://www.speedscope.app/file-format-schema.json). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
 
@@ -18,8 +18,8 @@ static const char *unit(const struct export *e)
 }
 
 /*
- * frame[node]: which frame a node of the stacks is.  What speedscope puts together (in its sandwich, where something calls itself)
- * is one frame of its file: so every function, or component, is one.  Returns 0 or -ENOMEM.
+ * frame[node]: the frame of each node of the stacks.  speedscope merges (in its sandwich view, in recursion) by frame, so each function,
+ * or component, is one frame.  Returns 0 or -ENOMEM.
  */
 static int put_frames(const struct export *e, uint32_t *frame, FILE *to)
 {
@@ -104,5 +104,5 @@ static int write_speedscope(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_speedscope = { "speedscope", "a profile a thread for www.speedscope.app", false, prepare,
+const struct exporter exporter_speedscope = { "speedscope", "one profile per thread, for www.speedscope.app", false, prepare,
 		write_speedscope };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace's samples, their bytes, and how many of them end on a component. */
+/* The samples of a trace: their number, bytes, and the share that is attributed to components. */
 #include "analyzer/overhead/overhead.h"
 
 #include "analyzer/query/report.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* By the chunks' heads alone. */
+/* From the chunk headers alone. */
 static int count_bytes(const char *path, struct overhead_run *r, struct diag *d)
 {
 	struct trace_chunk c;
@@ -54,7 +54,7 @@ static void take_facts(struct overhead *o, unsigned rate, enum capture c, const 
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 
-/* Shares of samples, and those of them that no component has: [0] of all, [1] of the run phase. */
+/* Samples, and the unattributed ones among them: [0] in all, [1] in the run phase. */
 struct counted {
 	double samples[2], none[2];
 };

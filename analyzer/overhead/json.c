@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jansson's door. */
+/* The JSON of `tailor overhead`; the only user of jansson in this folder. */
 #include "analyzer/output/json_text.h"
 #include "analyzer/overhead/view.h"
 

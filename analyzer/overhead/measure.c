@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the program, alone and through `tailor run`: the very command that people use, in a process of its own.  A run lasts from
- * the moment that its exec has happened to the moment that a descriptor of its process becomes readable, both ways alike.
+ * Runs the program, without recording and through `tailor run`, the command that users run, in a process of its own.  A run lasts from
+ * its exec until the pidfd of its process becomes readable, in both cases.
  */
 #include "analyzer/overhead/overhead.h"
 
@@ -46,7 +46,7 @@ static double cpu_s(const struct rusage *u)
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1e-6;
 }
 
-/* Until fd is readable: 0, or -EINTR when we are to stop. */
+/* Wait until fd is readable: 0, or -EINTR on a signal to stop. */
 static int await(const struct measurement *m, int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
@@ -60,7 +60,7 @@ static int await(const struct measurement *m, int fd)
 /* tell: -1, or a descriptor that the process is to have.  The pid, or -errno. */
 static pid_t spawn(const struct measurement *m, const char *path, char **argv, int tell)
 {
-	int out = m->o->keep_output ? STDERR_FILENO : -1, ret;
+	int out = m->o->show_output ? STDERR_FILENO : -1, ret;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t signals;
@@ -86,7 +86,7 @@ static pid_t spawn(const struct measurement *m, const char *path, char **argv, i
 	return ret ? -ret : pid;
 }
 
-/* Somebody pressed Ctrl-C, or we gave up: nothing that we started stays.  host: what a recorder runs, or 0. */
+/* After Ctrl-C or a failure: end all processes that we started.  host: the program that a recorder runs, or 0. */
 static void end_processes(pid_t child, pid_t host)
 {
 	int status;
@@ -125,11 +125,11 @@ static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
 	int ret;
 
 	if (pid < 0)
-		return diag_fail(m->d, -pid, "%s: %s", m->o->command[0], pid == -ENOENT ? "there is no such command" : strerror(-pid));
+		return diag_fail(m->d, -pid, "%s: %s", m->o->command[0], pid == -ENOENT ? "no such command" : strerror(-pid));
 	ret = wait_for_end(m, pid, now_s(), r);
 	if (ret) {
 		end_processes(pid, 0);
-		return diag_fail(m->d, -ret, "stopped");
+		return diag_fail(m->d, -ret, "interrupted");
 	}
 	while (wait4(pid, status, 0, &usage) < 0 && errno == EINTR)
 		;
@@ -172,7 +172,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* What the recorder tells: "pid exec-ns own-us", and in the end "command-us own-us". */
+/* The report of the recorder (--tell): "pid exec-ns own-us", and at the end "command-us own-us". */
 static void hear(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);
@@ -204,7 +204,7 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 	argv = calloc(words_max, sizeof(*argv));
 	if (!argv || pipe2(tell, O_CLOEXEC)) {
 		free(argv);
-		return diag_fail(m->d, errno, "the recorder could not be started: %s", strerror(errno));
+		return diag_fail(m->d, errno, "cannot start the recorder: %s", strerror(errno));
 	}
 	ret = make_command(m, rate, c, tell[1], argv, words_max, options, sizeof(options), number);
 	pid = ret ? ret : spawn(m, "/proc/self/exe", argv, tell[1]);
@@ -212,7 +212,7 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 	close(tell[1]);
 	if (pid < 0) {
 		close(tell[0]);
-		return diag_fail(m->d, -pid, "the recorder could not be started: %s", strerror(-pid));
+		return diag_fail(m->d, -pid, "cannot start the recorder: %s", strerror(-pid));
 	}
 	hear(m, tell[0], told, sizeof(told), true);
 	if (sscanf(told, "%d %llu", &host, &exec_ns) == 2)
@@ -221,7 +221,7 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 	close(tell[0]);
 	if (*m->stop || ret) {
 		end_processes(pid, host);
-		return diag_fail(m->d, *m->stop ? EINTR : -ret, "stopped");
+		return diag_fail(m->d, *m->stop ? EINTR : -ret, "interrupted");
 	}
 	while (wait4(pid, status, 0, &usage) < 0 && errno == EINTR)
 		;
@@ -230,15 +230,15 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 		r->recorder_s = (double)(after_us - before_us) * 1e-6;
 		r->outside_s = cpu_s(&usage) - r->cpu_s - r->recorder_s;
 	} else if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) {
-		return diag_fail(m->d, EPROTO, "the recorder said nothing about what it used");
+		return diag_fail(m->d, EPROTO, "the recorder did not report its CPU time");
 	}
 	return 0;
 }
 
-/* The last line that the program or the recorder wrote, for the sentence about its failure. */
+/* The last line of output of the program or the recorder, for the error message. */
 static void last_words(const struct measurement *m, char *text, size_t bytes)
 {
-	FILE *f = m->o->keep_output ? NULL : fopen(m->messages, "re");
+	FILE *f = m->o->show_output ? NULL : fopen(m->messages, "re");
 	char line[256];
 
 	text[0] = 0;
@@ -259,17 +259,17 @@ static int complain(const struct measurement *m, int status, bool started, unsig
 	char how[64], words[280];
 
 	if (WIFSIGNALED(status))
-		snprintf(how, sizeof(how), "is ended by signal %d", WTERMSIG(status));
+		snprintf(how, sizeof(how), "was killed by signal %d", WTERMSIG(status));
 	else
-		snprintf(how, sizeof(how), "exits with status %d", WEXITSTATUS(status));
+		snprintf(how, sizeof(how), "exited with status %d", WEXITSTATUS(status));
 	last_words(m, words, sizeof(words));
-	if (c != CAPTURE_BARE && !started) /* `tailor run` says why, and whether the options were bad */
+	if (c != CAPTURE_BARE && !started) /* `tailor run` gives the reason, and its status tells bad options */
 		return diag_fail(m->d, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? EINVAL : ECHILD,
-				 "%s cannot be recorded (%s, %llu samples/s)%s", m->o->command[0], capture_kinds[c].name,
+				 "cannot record %s (%s, %llu samples/s)%s", m->o->command[0], capture_kinds[c].name,
 				 (unsigned long long)m->o->rate[rate], words);
 	if (c == CAPTURE_BARE)
-		return diag_fail(m->d, ECHILD, "%s fails by itself, without a recorder: it %s%s", m->o->command[0], how, words);
-	return diag_fail(m->d, ECHILD, "%s %s when it is recorded (%s, %llu samples/s), and does not by itself%s", m->o->command[0],
+		return diag_fail(m->d, ECHILD, "%s failed without a recorder: it %s%s", m->o->command[0], how, words);
+	return diag_fail(m->d, ECHILD, "%s failed under the recorder only: it %s (%s, %llu samples/s)%s", m->o->command[0],
 			 how, capture_kinds[c].name, (unsigned long long)m->o->rate[rate], words);
 }
 
@@ -280,7 +280,7 @@ static int run_one(struct measurement *m, unsigned rate, enum capture c, struct 
 	*r = (struct overhead_run){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 	ret = c == CAPTURE_BARE ? run_bare(m, r, &status) : run_recorded(m, rate, c, r, &status);
 	if (ret == 0 && *m->stop)
-		ret = diag_fail(m->d, EINTR, "stopped");
+		ret = diag_fail(m->d, EINTR, "interrupted");
 	if (ret == 0 && status)
 		ret = complain(m, status, !isnan(r->wall_s), rate, c);
 	if (ret == 0 && c > CAPTURE_DORMANT)
@@ -301,7 +301,7 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 
 	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
 	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
-	/* files come into memory; a program that fails, or an event that there is not, is found before an hour has passed */
+	/* warm the page cache; and find a failing program or an unknown event before the rounds, which may take an hour */
 	ret = run_one(&m, 0, CAPTURE_BARE, &warm_up);
 	if (ret == 0)
 		ret = run_one(&m, 0, CAPTURE_STACK_8K, &warm_up);

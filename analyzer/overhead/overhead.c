@@ -13,7 +13,7 @@ struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, u
 	return &o->run[(round * o->nr_rates + rate) * NR_CAPTURES + c];
 }
 
-/* One number of a run, seen beside another one of the same round and rate: the bare one, or the agent's. */
+/* One figure of a run, relative to another run of the same round and rate: the baseline, or the agent's. */
 typedef double (*figure)(const struct overhead_run *r, const struct overhead_run *base);
 
 static double ratio(double a, double b)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What it costs to sample a program: its own run time, bare and under several ways of sampling, run in turn and often.
+ * The overhead of sampling a program: its run time without recording (the baseline) and under several sampling configurations.
  *
- * A round runs every way at every rate once, in an order of its own, and the bare program once for each rate; a way is compared
- * with the bare run of its round and rate, so that what changes slowly on the machine cancels out.  Context: thread.
+ * A round runs every configuration at every rate once, in random order, and the baseline once for each rate; a configuration is compared
+ * with the baseline of its round and rate, so that slow changes of the machine cancel out.  Context: thread.
  */
 #ifndef TAILOR_OVERHEAD_H
 #define TAILOR_OVERHEAD_H
@@ -17,16 +17,16 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
-/* DORMANT: the agent, and no counters: nothing is recorded until somebody asks for it, and there is no trace.
- * AGENT: the agent and counters, and hardly a sample: what the others' samples come on top of.
- * Name, key for programs, options of `tailor run`, whether attribution may only use the call stack. */
+/* DORMANT: the agent, and no counters; there is no trace.
+ * AGENT: the agent and counters, but hardly a sample: the fixed cost, to which the samples of the others add theirs.
+ * Name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
 #define CAPTURES(X) \
-	X(BARE, "bare", "bare", "", false) \
+	X(BARE, "baseline", "bare", "", false) \
 	X(DORMANT, "dormant agent", "dormant", "--dormant", false) \
-	X(AGENT, "agent alone", "agent", "--registers none --stack 0 --rate 1", false) \
-	X(IP, "IP and time", "ip", "--registers none --stack 0", false) \
+	X(AGENT, "agent only", "agent", "--registers none --stack 0 --rate 1", false) \
+	X(IP, "IP and time only", "ip", "--registers none --stack 0", false) \
 	X(TAG, "tag register", "tag", "--registers r12,r13,r14,r15 --stack 0", false) \
-	X(STACK_2K, "tag, 2 KiB stack", "stack-2k", "--stack 2048", false) \
+	X(STACK_2K, "tag + 2 KiB stack", "stack-2k", "--stack 2048", false) \
 	X(FRAMES, "frame pointers", "frame-pointers", "--registers ip --stack 0 --frame-pointers", true) \
 	X(STACK_8K, "8 KiB stack", "stack-8k", "--stack 8192", true)
 
@@ -40,12 +40,12 @@ struct capture_kind {
 };
 extern const struct capture_kind capture_kinds[NR_CAPTURES];
 
-/* One run.  NAN: not known. */
+/* One run.  NAN: unknown. */
 struct overhead_run {
 	double wall_s;	    /* of the program, from its exec to its end */
-	double cpu_s;	    /* user and system time of it and of what it waited for */
+	double cpu_s;	    /* user and system time, of it and of the children it waited for */
 	double recorder_s;  /* ... of the recorder meanwhile */
-	double outside_s;   /* ... of the recorder before and after: start, symbols of what was sampled */
+	double outside_s;   /* ... of the recorder before and after: start, symbols of the sampled code */
 	double samples, lost;
 	double sample_bytes; /* in the trace; the rest is symbols and unwind tables */
 	double trace_bytes;
@@ -57,9 +57,9 @@ struct overhead {
 	const char *event; /* NULL: auto */
 	unsigned nr_rounds, nr_rates;
 	uint64_t rate[OVERHEAD_RATES_MAX]; /* samples per second and processor */
-	bool keep_output; /* the program's own: on stderr, both */
+	bool show_output; /* of the program, standard output and error, on stderr */
 	struct overhead_run *run; /* overhead_run_of() */
-	/* what the traces say */
+	/* from the traces */
 	char event_name[128], unit[16];
 	double period[OVERHEAD_RATES_MAX]; /* in units; 0: the kernel varies it */
 	bool has_run;	     /* there are marks of run phases */
@@ -75,29 +75,29 @@ struct overhead_row {
 	/* shares of the bare run's */
 	struct spread added_wall, added_cpu, recorder_cpu;
 	struct spread outside_s;
-	struct spread ns_per_sample, recorder_ns_per_sample; /* beyond AGENT's; of AGENT, with its few samples, nothing */
+	struct spread ns_per_sample, recorder_ns_per_sample; /* beyond AGENT's; not of AGENT, which has too few samples */
 	struct spread bytes_per_sample, samples, lost, attributed;
 };
 
-/* Which capture was run at what rate in which round; of BARE there is one for each rate, too. */
+/* The run of a configuration at a rate in a round; BARE, too, has one for each rate. */
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c);
-/* Of wall (else processor) seconds of all bare runs. */
+/* Run time (else CPU time) in seconds, over all runs of the baseline. */
 struct spread overhead_bare(const struct overhead *o, bool wall);
 struct overhead_row overhead_row(const struct overhead *o, unsigned rate, enum capture c);
 
 /* ---- measure.c */
 
-/* Called before each run: number done and in all, what comes. */
+/* Called before each run: runs done, runs in all, the next one. */
 typedef void (*overhead_progress)(void *context, unsigned done, unsigned total, unsigned rate, enum capture c);
 
 /*
- * Run everything.  directory: for traces and messages, emptied as we go.  *stop: set by a signal handler, ends it soon.
+ * Run everything.  directory: for traces and messages, which are removed again.  *stop: set by a signal handler, ends it soon.
  * 0 and o's figures, or -errno with a sentence: the program fails by itself (-ECHILD), or was stopped (-EINTR).
  */
 int overhead_measure(struct overhead *o, const char *directory, volatile int *stop, overhead_progress progress, void *context,
 		     struct diag *d);
 
-/* ---- figures.c: what a trace says.  0, or -errno with a sentence. */
+/* ---- figures.c: the figures of a trace.  0, or -errno with a sentence. */
 int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char *path, struct overhead_run *r, struct diag *d);
 
 #endif

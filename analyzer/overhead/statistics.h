@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A few measurements of one thing, and how sure one can be of their middle.  Context: thread. */
+/* Median, quartiles and a confidence interval of a few measurements.  Context: thread. */
 #ifndef TAILOR_STATISTICS_H
 #define TAILOR_STATISTICS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* NAN in all, and nr 0, when nothing was measured. */
+/* All NAN, and nr 0, without measurements. */
 struct spread {
 	double median, lower_quartile, upper_quartile;
 	double low, high; /* 95 % interval of the median */
 	size_t nr;
 };
 
-/* NANs among the values do not count.  The interval is a percentile bootstrap (B. Efron, 1979) from a fixed seed: the same
+/* NANs among the values are ignored.  The interval is a percentile bootstrap (B. Efron, 1979) from a fixed seed: the same
  * values give the same interval.  Sorts values. */
 struct spread spread_of(double *values, size_t nr);
 

@@ -30,7 +30,7 @@ char *overhead_command(const struct overhead *o, size_t max)
 	return text;
 }
 
-/* "+1.2 %", right in width columns; "-": was not measured. */
+/* "+1.2 %", right-aligned in width columns; "-": not measured. */
 static void percent(FILE *to, int width, double share, const char *sign)
 {
 	char text[32];
@@ -59,7 +59,7 @@ static void interval(FILE *to, int width, const struct spread *s)
 	fprintf(to, "%*s", width, text);
 }
 
-/* "?" where the interval holds 0: it may be noise. */
+/* "?" where the interval includes 0: not significant. */
 static void nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
@@ -75,7 +75,7 @@ static void print_row(const struct overhead *o, unsigned rate, enum capture c, F
 {
 	struct overhead_row r = overhead_row(o, rate, c);
 
-	fprintf(to, "  %-16s", capture_kinds[c].name);
+	fprintf(to, "  %-17s", capture_kinds[c].name);
 	percent(to, 8, r.added_wall.median, "+");
 	interval(to, 15, &r.added_wall);
 	percent(to, 8, r.added_cpu.median, "+");
@@ -104,7 +104,7 @@ static void print_losses(const struct overhead *o, FILE *to)
 {
 	if (!lost_any(o))
 		return;
-	fputs("* samples lost:", to);
+	fputs("* lost samples:", to);
 	for (unsigned rate = 0, nr = 0; rate < o->nr_rates; rate++)
 		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++) {
 			struct overhead_row r = overhead_row(o, rate, (enum capture)c);
@@ -117,20 +117,21 @@ static void print_losses(const struct overhead *o, FILE *to)
 	fputc('\n', to);
 }
 
-/* Of the bare program. */
+/* The command, its baseline, and the method. */
 static void print_head(const struct overhead *o, FILE *to)
 {
 	struct spread wall = overhead_bare(o, true), cpu = overhead_bare(o, false);
 	char *command = overhead_command(o, 1000);
 
-	fprintf(to, "command   %s\n", command ? command : "");
+	fprintf(to, "command    %s\n", command ? command : "");
 	free(command);
-	fprintf(to, "bare      %.3f s (%.3f to %.3f), %.3f s of processor time\n", wall.median, wall.low, wall.high, cpu.median);
-	fprintf(to, "measured  %u round%s, in turn; medians, intervals of 95 %%\n", o->nr_rounds, o->nr_rounds == 1 ? "" : "s");
-	fprintf(to, "event     %s\n\n", o->event_name);
+	fprintf(to, "baseline   %.3f s (%.3f to %.3f) run time, %.3f s CPU time\n", wall.median, wall.low, wall.high, cpu.median);
+	fprintf(to, "method     %u round%s in random order; medians, 95 %% confidence intervals\n", o->nr_rounds,
+		o->nr_rounds == 1 ? "" : "s");
+	fprintf(to, "event      %s\n\n", o->event_name);
 }
 
-/* Broken between words. */
+/* With line breaks between words. */
 static void print_note(const char *sentence, FILE *to)
 {
 	size_t column = (size_t)fprintf(to, "Note:   ");
@@ -159,8 +160,8 @@ static double outside_s(const struct overhead *o)
 void overhead_text(const struct overhead *o, FILE *to)
 {
 	print_head(o, to);
-	fputs("                     run time added     processor added     ns/ bytes/\n"
-	      "  capture           median  95 % interval   host   rec. sample sample attrib.\n", to);
+	fputs("                         run-time overhead   CPU overhead    ns/ bytes/  attri-\n"
+	      "  configuration      median  95 % interval program   rec. sample sample   buted\n", to);
 	for (unsigned rate = 0; rate < o->nr_rates; rate++) {
 		fprintf(to, "%llu samples per second", (unsigned long long)o->rate[rate]);
 		if (o->period[rate] > 0)
@@ -172,14 +173,14 @@ void overhead_text(const struct overhead *o, FILE *to)
 	fputc('\n', to);
 	print_losses(o, to);
 	if (o->has_components)
-		fprintf(to, "attrib.: share of the samples%s that end on a component;\n"
-			"         of the last two ways, by the call stack alone\n", o->has_run ? " in the run phase" : "");
+		fprintf(to, "attributed: share of the samples%s that have a component;\n"
+			"            frame pointers and 8 KiB stack: by call stack alone\n", o->has_run ? " in the run phase" : "");
 	else
-		fputs("attrib.: nothing, because the program announces no components\n", to);
-	fprintf(to, "rec.:    the recorder, while the program runs; %.3f s before and after\n", outside_s(o));
-	fputs("dormant: counts and records nothing until it is asked to\n"
-	      "ns:      of the host, beyond the agent alone; ?: maybe noise\n"
-	      "bytes:   of the trace, without symbols and code\n", to);
+		fputs("attributed: none; the program registers no components\n", to);
+	fprintf(to, "rec.:       CPU time of the recorder during the run; before and after: %.3f s\n", outside_s(o));
+	fputs("dormant:    agent loaded, but neither counting nor recording\n"
+	      "ns:         CPU time of the program, beyond `agent only`; ?: not significant\n"
+	      "bytes:      sample data in the trace, without symbols and code\n", to);
 	for (unsigned i = 0; i < o->nr_notices; i++)
 		print_note(o->notice[i], to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tailor overhead` shows: a table for people, JSON for programs, a picture.  Context: thread. */
+/* The output of `tailor overhead`: a table or JSON.  Context: thread. */
 #ifndef TAILOR_OVERHEAD_VIEW_H
 #define TAILOR_OVERHEAD_VIEW_H
 
@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-/* At most 80 columns, but for the command's own line. */
+/* At most 80 columns, except for the line with the command. */
 void overhead_text(const struct overhead *o, FILE *to);
-/* 0 or -ENOMEM.  Keys are stable: new ones may come, none goes. */
+/* 0 or -ENOMEM.  Keys are stable: new ones may be added, none is removed. */
 int overhead_json(const struct overhead *o, FILE *to);
 
 /* The command as one line: blanks between words, control characters as '?', cut with "…" at max characters.  Freed by the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In the manner of figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time).  Dots of one component are one
- * path, so that the file stays small; of very many samples every n-th is drawn, and the picture says so.
+ * In the manner of figure 12 of Beischl et al., EuroSys 2021 (memory accesses of operators over time).  The dots of a component are
+ * one path, which keeps the file small; of very many samples every n-th is drawn, and the picture says so.
  */
 #include "analyzer/pictures/memory.h"
 
@@ -19,7 +19,7 @@
 #define SPACE 34.0
 #define LEGEND 764
 #define PANELS 6
-#define COLOURS (SVG_GREY + 1) /* grey is of all others */
+#define COLOURS (SVG_GREY + 1) /* grey: all others */
 #define DOTS_MAX 60000u
 
 struct count {
@@ -127,9 +127,9 @@ void memory_svg(const struct report *r, const struct accesses *s, FILE *to)
 	char span[16];
 
 	svg_begin(to, WIDTH, (int)bottom + 24, "Memory over time", "path{fill:none;stroke-width:2;stroke-linecap:round}", "");
-	svg_textf(to, LEFT, 26, "title", "Memory that was touched: %zu samples with an address", s->nr);
+	svg_textf(to, LEFT, 26, "title", "Memory accesses: %zu samples with an address", s->nr);
 	if (every > 1)
-		svg_textf(to, RIGHT, 26, "small end", "one of %zu is drawn", every);
+		svg_textf(to, RIGHT, 26, "small end", "1 of %zu samples drawn", every);
 	for (uint32_t i = 0; i < nr_regions; i++)
 		put_panel(r, s, region[i].of, TOP + i * (PANEL + SPACE), component, nr_components, every, to);
 	svg_text(to, LEFT, bottom - SPACE + 16, "small", "0");

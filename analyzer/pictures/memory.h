@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* An SVG that stands alone: time to the right, addresses upwards, a panel for each of the regions with most samples, a colour for each
- * of the components with most. */
+/* A self-contained SVG: time to the right, addresses upwards, a panel for each of the regions with most samples, a colour for each of the
+ * components with most. */
 void memory_svg(const struct report *r, const struct accesses *s, FILE *to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In the manner of figure 13 of Beischl et al., EuroSys 2021: overhead over sampling frequency.  The rates stand on a logarithmic
- * axis below, the periods that they came to above; whiskers are the 95 % intervals of the medians.  Lines differ in colour, in
+ * In the manner of figure 13 of Beischl et al., EuroSys 2021: overhead over sampling frequency.  The rates are on the logarithmic
+ * lower axis, the resulting periods above; whiskers are the 95 % intervals of the medians.  Lines differ in colour, in
  * dashes and in their marks, so that they can be told apart without colour.
  */
 #include "analyzer/pictures/overhead.h"
@@ -29,7 +29,7 @@ static const char dark[] = ".grid{stroke:#34373d}.mark{stroke:#16181c}";
 static const enum svg_colour colour_of[NR_CAPTURES] = { SVG_GREY, SVG_BROWN, SVG_GREY, SVG_GREEN, SVG_AMBER, SVG_PINK, SVG_ORANGE,
 							SVG_BLUE };
 
-/* What a place on the page means. */
+/* The axes, and the page that they are drawn on. */
 struct plot {
 	const struct overhead *o;
 	double low, high, step; /* of added run time, as shares */
@@ -61,7 +61,7 @@ static double nice_step(double range)
 	return step;
 }
 
-/* All medians fit; a whisker may leave the page where a machine was very noisy. */
+/* All medians fit; a whisker may exceed the page on a very noisy machine. */
 static void scale(struct plot *p)
 {
 	double low = 0, high = 0.01, highest = 0.01;
@@ -129,12 +129,12 @@ static void put_axes(const struct plot *p)
 		}
 	}
 	if (periods)
-		svg_textf(to, LEFT, TOP - 22, "small", "%s from sample to sample", p->o->unit);
-	svg_text(to, (LEFT + RIGHT) / 2, BOTTOM + 44, "middle", "samples per second and processor");
-	fprintf(to, "<text class=\"middle\" transform=\"translate(20 %.0f) rotate(-90)\">run time added</text>\n", (TOP + BOTTOM) / 2);
+		svg_textf(to, LEFT, TOP - 22, "small", "sampling period in %s", p->o->unit);
+	svg_text(to, (LEFT + RIGHT) / 2, BOTTOM + 44, "middle", "samples per second and CPU");
+	fprintf(to, "<text class=\"middle\" transform=\"translate(20 %.0f) rotate(-90)\">run-time overhead</text>\n", (TOP + BOTTOM) / 2);
 }
 
-/* A form for each way of sampling, about 9 wide. */
+/* A mark for each configuration, about 9 wide. */
 static void put_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {
@@ -143,7 +143,7 @@ static void put_mark(const struct plot *p, int c, double x, double y)
 		"m-5 -2h3.5v-3h3v3h3.5v4h-3.5v3h-3v-3h-3.5z",
 	};
 
-	_Static_assert(sizeof(forms) / sizeof(forms[0]) == NR_CAPTURES - 1, "a form for each way");
+	_Static_assert(sizeof(forms) / sizeof(forms[0]) == NR_CAPTURES - 1, "a mark for each configuration");
 	fprintf(p->to, "<path class=\"mark f%d\" d=\"M%.1f %.1f%s\"/>\n", colour_of[c], x, y, forms[c - 1]);
 }
 
@@ -171,7 +171,7 @@ static void put_line(const struct plot *p, int c)
 	}
 }
 
-/* Names, and what the last rate's samples are good for. */
+/* Names, and bytes and attribution of the highest rate. */
 static void put_legend(const struct plot *p)
 {
 	unsigned last = 0;
@@ -205,10 +205,10 @@ void overhead_svg(const struct overhead *o, FILE *to)
 	char *command = overhead_command(o, 84), title[512];
 
 	scale(&p);
-	snprintf(title, sizeof(title), "What sampling costs: %s", command ? command : "");
+	snprintf(title, sizeof(title), "Overhead of sampling: %s", command ? command : "");
 	svg_begin(to, WIDTH, HEIGHT, title, style, dark);
 	svg_text(to, 20, 28, "title", command ? command : "");
-	svg_textf(to, 20, 48, "", "%.3f s without sampling; medians of %u round%s, whiskers: 95 %% intervals; event: %s", bare.median,
+	svg_textf(to, 20, 48, "", "baseline %.3f s; medians of %u round%s, whiskers: 95 %% confidence intervals; event: %s", bare.median,
 		  o->nr_rounds, o->nr_rounds == 1 ? "" : "s", o->event_name);
 	put_axes(&p);
 	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)

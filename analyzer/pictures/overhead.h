@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tailor overhead` measured, as a picture.  Context: thread. */
+/* The results of `tailor overhead` as a picture.  Context: thread. */
 #ifndef TAILOR_PICTURES_OVERHEAD_H
 #define TAILOR_PICTURES_OVERHEAD_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* An SVG that stands alone: added run time over the sampling rate, a line for each way of sampling. */
+/* A self-contained SVG: run-time overhead over the sampling rate, a line per configuration. */
 void overhead_svg(const struct overhead *o, FILE *to);
 
 #endif

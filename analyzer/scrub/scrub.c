@@ -26,7 +26,7 @@ struct scrubbing {
 
 enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS, KERNEL };
 
-/* What becomes of a field; what is not here stays as it is. */
+/* The rule of each field; other fields are copied. */
 static const struct {
 	uint32_t id;
 	int field;
@@ -92,7 +92,7 @@ static void put(struct scrubbing *s, const struct trace_value *v, size_t bytes)
 		trace_record_text(s->to, s->text, bytes);
 }
 
-/* Lines stay lines, so that what refers to them still finds them. */
+/* Keep the line ends, so that references to lines stay valid. */
 static size_t only_lines(char *text, size_t bytes)
 {
 	size_t to = 0;
@@ -144,7 +144,7 @@ static void put_list(struct scrubbing *s, const struct trace_value *v, int membe
 	}
 }
 
-/* [address, bytes, name, module]: the kernel's own names are public, those of modules and BPF programs may be somebody's. */
+/* [address, bytes, name, module]: names of kernel functions are public, those of modules and BPF programs may be confidential. */
 static void put_kernel_functions(struct scrubbing *s, const struct trace_value *v)
 {
 	trace_record_array(s->to, v->u);
@@ -213,7 +213,7 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	put(s, v, bytes);
 }
 
-/* Chunks stay in their order: the header comes first. */
+/* Keep the order of chunks: the header comes first. */
 static void begin_record(struct scrubbing *s, enum trace_chunk_type type, const struct trace_record *r, int nr_values)
 {
 	if (s->type && type != s->type)
@@ -292,7 +292,7 @@ static bool keep_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-/* Where there were stack bytes, there are return addresses. */
+/* Replace stack bytes by return addresses. */
 static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct chains *c)
 {
 	c->length = calloc((size_t)b->nr + 1, sizeof(*c->length));
@@ -382,6 +382,6 @@ int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o
 	unwinder_destroy(s.unwinder);
 	free(s.text);
 	if (s.error == -ENOMEM)
-		return diag_fail(d, ENOMEM, "no memory to scrub the trace");
-	return s.error ? diag_fail(d, -s.error, "a record cannot be written: %s", strerror(-s.error)) : 0;
+		return diag_fail(d, ENOMEM, "out of memory");
+	return s.error ? diag_fail(d, -s.error, "cannot write a record: %s", strerror(-s.error)) : 0;
 }

@@ -75,7 +75,7 @@ def main():
             run([PERF, "record", "-q", "-e", event, "-c", period, f"--user-regs={REGISTERS}", "--call-graph", f"dwarf,{STACK}",
                  "-o", data, "--"] + host)
             summary = run([f"{B}/tailor", "unwind", trace])["out"]
-            stacks, frames = re.search(r"(\d+) with stack bytes, \d+ frames, ([0-9.]+) a stack", summary).groups()
+            stacks, frames = re.search(r"(\d+) with stack bytes, \d+ frames, ([0-9.]+) per stack", summary).groups()
             took = {"tailor": [], "perf": []}
             alone = []
             for _ in range(ROUNDS):

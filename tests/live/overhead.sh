@@ -12,11 +12,11 @@ host=("$B/engine" --query q18 --scale 0.05)
 timeout 300 "$B/tailor" overhead --quick --rounds 2 --rates 2000,5000 --svg "$dir/o.svg" -- "${host[@]}" --repeat 5 >"$dir/table" \
 	2>"$dir/err" || fail "table: expected exit 0, got $?: $(cat "$dir/err")"
 grep -v '^command' "$dir/table" | awk 'length > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
-for row in 'dormant agent' 'agent alone' 'IP and time' 'tag register' 'tag, 2 KiB stack' 'frame pointers' '8 KiB stack'; do
-	nr=$(grep -cE "^  $row +[-+][0-9]+.* %" "$dir/table")
+for row in 'dormant agent' 'agent only' 'IP and time only' 'tag register' 'tag + 2 KiB stack' 'frame pointers' '8 KiB stack'; do
+	nr=$(grep -cE "^  ${row/+/[+]} +[-+][0-9]+.* %" "$dir/table")
 	[ "$nr" = 2 ] || fail "expected a row '$row' for each of two rates, got $nr: $(cat "$dir/table")"
 done
-grep -q '^bare  *[0-9]' "$dir/table" || fail "no line for the bare program: $(cat "$dir/table")"
+grep -q '^baseline  *[0-9]' "$dir/table" || fail "no line for the baseline: $(cat "$dir/table")"
 nothing_left table
 
 judge /usr/bin/python3 - "$B/tailor" "$dir" "${host[@]}" <<'PYTHON'
@@ -85,7 +85,7 @@ for path in (f"{directory}/o.svg", f"{directory}/overhead.svg"):
     ns = "{http://www.w3.org/2000/svg}"
     expect(f"{path} is an SVG", root.tag == ns + "svg")
     texts = [t.text or "" for t in root.iter(ns + "text")]
-    for wanted in ("run time added", "samples per second and processor", "dormant agent", "tag register", "8 KiB stack"):
+    for wanted in ("run-time overhead", "samples per second and CPU", "dormant agent", "tag register", "8 KiB stack"):
         expect(f"{path} says '{wanted}'", wanted in texts)
     lines = [p for p in root.iter(ns + "path") if p.get("class", "").startswith("line ")]
     expect(f"{path}: a line and a legend for each way", len(lines) == 14)
@@ -104,23 +104,23 @@ refuses() {
 	echo "$out" | head -n 1 | grep -qF -e "$sentence" || fail "tailor overhead $*: expected '$sentence', got: $out"
 	nothing_left "tailor overhead $*"
 }
-refuses 2 'there is no command to run' --quick
-refuses 2 "--rates: numbers with commas between them are wanted, not '5x'" --rates 5x -- true
-refuses 2 "--rates: a number from 1 to 1000000 is wanted, not '0'" --rates 100,0 -- true
-refuses 2 '--rates: 100 stands there twice' --rates 100,100 -- true
-refuses 2 '--rounds: a number from 1 to 1000 is wanted' --rounds -1 -- true
+refuses 2 'no command given' --quick
+refuses 2 "--rates must be numbers separated by commas, not '5x'" --rates 5x -- true
+refuses 2 "--rates must be numbers from 1 to 1000000, not '0'" --rates 100,0 -- true
+refuses 2 '--rates has 100 twice' --rates 100,100 -- true
+refuses 2 '--rounds must be a number from 1 to 1000, not' --rounds -1 -- true
 refuses 2 "unknown event 'no-such-event'" --event no-such-event -- true
 # (a folder of others' in PATH is another sentence)
-PATH=/usr/bin:/bin refuses 1 'no-such-program: there is no such command' -- no-such-program
-refuses 1 'sh fails by itself, without a recorder: it exits with status 3: what it said' -- sh -c 'echo what it said >&2; exit 3'
-refuses 1 'sh fails by itself, without a recorder: it is ended by signal 9' -- sh -c 'kill -9 $$'
-refuses 1 'sh exits with status 4 when it is recorded' --quick -- sh -c '[ -z "${LD_PRELOAD:-}" ] || exit 4'
-refuses 1 'the picture cannot be written' --svg "$dir/no-such-folder/o.svg" -- true
-refuses 1 'the picture cannot be written' --svg "$dir" -- true
-TMPDIR=$dir/no-such-folder "$B/tailor" overhead -- true 2>&1 | grep -q 'no temporary folder' ||
+PATH=/usr/bin:/bin refuses 1 'no-such-program: no such command' -- no-such-program
+refuses 1 'sh failed without a recorder: it exited with status 3: what it said' -- sh -c 'echo what it said >&2; exit 3'
+refuses 1 'sh failed without a recorder: it was killed by signal 9' -- sh -c 'kill -9 $$'
+refuses 1 'sh failed under the recorder only: it exited with status 4' --quick -- sh -c '[ -z "${LD_PRELOAD:-}" ] || exit 4'
+refuses 1 "cannot write '$dir/no-such-folder/o.svg': No such file or directory" --svg "$dir/no-such-folder/o.svg" -- true
+refuses 1 "cannot write '$dir': Is a directory" --svg "$dir" -- true
+TMPDIR=$dir/no-such-folder "$B/tailor" overhead -- true 2>&1 | grep -q 'cannot create a temporary folder' ||
 	fail "expected a sentence about the temporary folder"
 "$B/tailor" overhead --quick --rounds 1 --svg "$dir/o.svg" -- true >/dev/full 2>"$dir/err" && fail "a full disk: expected a failure"
-grep -q 'the output could not be written' "$dir/err" || fail "a full disk: $(cat "$dir/err")"
+grep -q 'cannot write the output' "$dir/err" || fail "a full disk: $(cat "$dir/err")"
 
 # Stopped in the middle of a run, by a signal to it alone: host, recorder and files go with it.
 cat >"$dir/host.sh" <<END
@@ -129,7 +129,7 @@ echo \$\$ >>"$dir/pids"
 [ -z "\${LD_PRELOAD:-}" ] || exec sleep 600
 END
 chmod +x "$dir/host.sh"
-two_hosts() { [ "$(wc -l 2>/dev/null <"$dir/pids")" -ge 2 ]; } # the bare one, and one that is recorded
+two_hosts() { [ "$(wc -l 2>/dev/null <"$dir/pids")" -ge 2 ]; } # the baseline, and one that is recorded
 gone() { ! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"; }
 for signal in INT TERM; do
 	: >"$dir/pids"

@@ -136,8 +136,8 @@ NEEDS = {
 def compare(host, trace):
     """Returns samples that both walk to the bottom, how many of these have the same frames, all samples, and whether all is well."""
     p = subprocess.run([f"{B}/tailor", "unwind", "--check", trace], capture_output=True, text=True)
-    m = re.search(r"by both: (\d+) samples, the same frames in (\d+)", p.stdout)
-    a = re.search(r"^all: (\d+) samples, the same frames and the same end in (\d+)", p.stdout, re.M)
+    m = re.search(r"by both unwinders: (\d+) stacks, same frames in (\d+)", p.stdout)
+    a = re.search(r"^all: (\d+) stacks, same frames and same end in (\d+)", p.stdout, re.M)
     if p.returncode not in (0, 1) or not m or not a:
         sys.exit(f"tailor unwind --check {host}: exit {p.returncode}\n{p.stdout}{p.stderr}")
     print(f"FIGURE {host}: {m[1]} samples walked to the bottom by both, the same frames in {m[2]};"

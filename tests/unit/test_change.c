@@ -98,7 +98,7 @@ static uint32_t listed(const struct compared *o)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < o->nr; i++)
-		nr += o->x[i].matters;
+		nr += o->x[i].significant;
 	return nr;
 }
 
@@ -122,14 +122,14 @@ static void the_line_that_grew_is_listed_and_no_other(void **state)
 	(void)state;
 	more.cost[0] *= 1.2;
 	o = compare(&five, &more, 1, 200000, -1);
-	assert_true(line(o, "a")->matters);
+	assert_true(line(o, "a")->significant);
 	assert_true(fabs(line(o, "a")->change - 0.2) < 0.03);
 	assert_true(fabs(line(o, "a")->growth - 0.07) < 0.01);
 	assert_true(line(o, "b")->share[1] < line(o, "b")->share[0] - 0.015);
 	assert_int_equal(listed(o), 1);
 	done(o);
 	o = compare(&more, &five, 1, 200000, -1);
-	assert_true(line(o, "a")->matters && fabs(line(o, "a")->change + 1.0 / 6) < 0.03);
+	assert_true(line(o, "a")->significant && fabs(line(o, "a")->change + 1.0 / 6) < 0.03);
 	assert_int_equal(listed(o), 1);
 	done(o);
 }
@@ -142,7 +142,7 @@ static void a_line_with_most_of_the_time_is_listed_itself(void **state)
 	(void)state;
 	more.cost[0] *= 1.3;
 	o = compare(&most, &more, 1, 50000, -1);
-	assert_true(line(o, "a")->matters);
+	assert_true(line(o, "a")->significant);
 	assert_int_equal(listed(o), 1);
 	done(o);
 }
@@ -166,13 +166,13 @@ static void what_is_listed_exceeds_its_margin_and_nothing_else_does(void **state
 		for (uint32_t i = 0; i < o->nr; i++) {
 			const struct change *x = &o->x[i];
 
-			if (!x->asked) {
-				assert_true(!x->matters && isnan(x->change) && isnan(x->margin));
+			if (!x->tested) {
+				assert_true(!x->significant && isnan(x->change) && isnan(x->margin));
 				continue;
 			}
 			assert_true(x->margin > 0 && x->change >= -1);
-			assert_true(x->matters == (fabs(x->change) > x->margin));
-			nr_listed += x->matters;
+			assert_true(x->significant == (fabs(x->change) > x->margin));
+			nr_listed += x->significant;
 		}
 		done(o);
 	}
@@ -190,8 +190,8 @@ static struct power measure(const struct truth *a, const struct truth *b, uint32
 	for (uint32_t i = 0; i < pairs; i++) {
 		struct compared *o = compare(a, b, traces, samples, -1);
 
-		p.found += line(o, "a")->matters;
-		p.others += listed(o) > line(o, "a")->matters;
+		p.found += line(o, "a")->significant;
+		p.others += listed(o) > line(o, "a")->significant;
 		done(o);
 	}
 	return p;
@@ -285,7 +285,7 @@ static void lines_of_one_side_only_are_listed_and_compared_with_no_other(void **
 	(void)state;
 	assert_int_equal(listed(o), 3);
 	assert_true(line(o, "b")->change <= -1 && line(o, "c")->change <= -1 && isinf(line(o, "d")->change));
-	assert_false(line(o, "a")->matters);
+	assert_false(line(o, "a")->significant);
 	done(o);
 }
 
@@ -295,13 +295,13 @@ static void nothing_is_asked_of_what_has_no_samples_or_nothing_beside_it(void **
 	struct compared *o = compare(&one, &one, 1, 1000, -1);
 
 	(void)state;
-	assert_false(line(o, "a")->asked);
+	assert_false(line(o, "a")->tested);
 	done(o);
 	o = compare(&one, &one, 1, 0, -1);
-	assert_false(line(o, "a")->asked);
+	assert_false(line(o, "a")->tested);
 	done(o);
 	o = compare(&rare, &rare, 1, 2000, -1);
-	assert_false(line(o, "b")->asked);
+	assert_false(line(o, "b")->tested);
 	done(o);
 	o = compare(&five, &five, 1, 0, -1);
 	assert_int_equal(listed(o), 0);

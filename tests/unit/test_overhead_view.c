@@ -100,7 +100,7 @@ static void the_table_fits_into_eighty_columns(void **state)
 	text = capture(&o, overhead_text);
 	assert_non_null(strstr(text, "tag register"));
 	assert_non_null(strstr(text, "  dormant agent  "));
-	assert_non_null(strstr(text, "samples lost: agent alone at 1000000/s"));
+	assert_non_null(strstr(text, "lost samples: agent only at 1000000/s"));
 	free(text);
 }
 
