@@ -31,7 +31,8 @@ static const struct argp_option options[] = {
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "print one line per sample, tab-separated, instead of a report", 0 },
-	{ "witness", KEY_COMPARE_STACK, NULL, 0, "with --samples: also print the attribution by call stack alone", 0 },
+	{ "compare-stack", KEY_COMPARE_STACK, NULL, 0, "with --samples: also print the attribution by call stack alone", 0 },
+	{ "witness", KEY_COMPARE_STACK, NULL, OPTION_HIDDEN, NULL, 0 }, /* its name in 0.1 */
 	{ 0 },
 };
 

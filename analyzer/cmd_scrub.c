@@ -18,9 +18,11 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "output file (default: TRACE with .scrubbed.tlr instead of .tlr)", 0 },
-	{ "names", KEY_DROP_NAMES, NULL, 0, "also drop the names of components, marks, generated functions and functions of kernel "
+	{ "drop-names", KEY_DROP_NAMES, NULL, 0, "also drop the names of components, marks, generated functions and functions of kernel "
 	  "modules, and the source texts of generated code", 0 },
-	{ "code", KEY_DROP_CODE, NULL, 0, "also drop the bytes of generated code (they may contain constants)", 0 },
+	{ "drop-code", KEY_DROP_CODE, NULL, 0, "also drop the bytes of generated code (they may contain constants)", 0 },
+	{ "names", KEY_DROP_NAMES, NULL, OPTION_HIDDEN, NULL, 0 }, /* their names in 0.1 */
+	{ "code", KEY_DROP_CODE, NULL, OPTION_HIDDEN, NULL, 0 },
 	{ 0 },
 };
 
@@ -102,7 +104,7 @@ static int run(int argc, char **argv)
 		"Write a copy of a trace without confidential data: without stack bytes (replaced by return addresses), literals of "
 		"queries and IR, directories, the host name and the arguments of the command.  Registers, addresses, symbols and counts "
 		"are kept.\v"
-		"Example: tailor scrub --names -o for-the-list.tlr t.tlr", NULL, NULL, NULL };
+		"Example: tailor scrub --drop-names -o for-the-list.tlr t.tlr", NULL, NULL, NULL };
 	struct arguments args = { 0 };
 	struct trace_reader *t = NULL;
 	struct model *m = NULL;

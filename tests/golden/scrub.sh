@@ -10,7 +10,7 @@ say() { echo "$1"; bad=1; }
 trace=tests/golden/v1.tlr
 "$B/tailor" scrub -o "$dir/s.tlr" $trace >"$dir/out" || { cat "$dir/out"; say "tailor scrub: failed"; }
 grep -q '113 samples' "$dir/out" || say "tailor scrub: expected a line with 113 samples, got: $(cat "$dir/out")"
-"$B/tailor" scrub --names --code -o "$dir/n.tlr" $trace >/dev/null || say "tailor scrub --names --code: failed"
+"$B/tailor" scrub --drop-names --drop-code -o "$dir/n.tlr" $trace >/dev/null || say "tailor scrub --drop-names --drop-code: failed"
 
 # gone: looked for in every byte that is in the file, uncompressed
 for secret in BUILDING 1995-03-15 /opt/build -scale 'vm'; do
@@ -20,7 +20,7 @@ done
 hex=$(printf '/opt/build/build' | od -An -tx1 | tr -d ' \n')
 "$B/tailor" dump --full "$dir/s.tlr" | grep -c "$hex" | grep -qx 0 || say "tailor scrub: a directory is left in an image's strings"
 "$B/tailor" dump --full "$dir/n.tlr" | grep -n -e 'COMPONENT.*hash join' -e 'SOURCE.*define' &&
-	say "tailor scrub --names: names are still there (above)"
+	say "tailor scrub --drop-names: names are still there (above)"
 "$B/tailor" dump "$dir/s.tlr" | grep -q 'SAMPLES.*\[11 ' && say "tailor scrub: stack bytes are still there"
 
 # the same as before
@@ -34,7 +34,7 @@ done
 "$B/tailor" report --view components --level operator --json "$dir/n.tlr" | grep '"samples"' >"$dir/after"
 "$B/tailor" report --view components --level operator --json "$trace" | grep '"samples"' >"$dir/before"
 cmp -s "$dir/before" "$dir/after" ||
-	say "--names --code: expected the same samples per operator, got: $(diff "$dir/before" "$dir/after" | head -n 5)"
+	say "--drop-names --drop-code: expected the same samples per operator, got: $(diff "$dir/before" "$dir/after" | head -n 5)"
 
 # functions that are inlined, and their files
 host=tests/golden/views/host.tlr
@@ -42,8 +42,8 @@ host=tests/golden/views/host.tlr
 "$B/tailor" dump "$host" | grep INLINES | grep -q synthetic || say "expected a directory in INLINES of $host: this test would find nothing"
 "$B/tailor" dump "$dir/h.tlr" | grep -nE '(INLINES|LOAD).*synthetic' && say "tailor scrub: a directory is left (above)"
 "$B/tailor" dump "$dir/h.tlr" | grep -q 'INLINES.*helper' || say "tailor scrub: expected the inlined functions' names to stay"
-"$B/tailor" scrub --names -o "$dir/h.tlr" $host >/dev/null || say "tailor scrub --names: failed"
-"$B/tailor" dump "$dir/h.tlr" | grep -n 'INLINES.*helper' && say "tailor scrub --names: inlined functions have names (above)"
+"$B/tailor" scrub --drop-names -o "$dir/h.tlr" $host >/dev/null || say "tailor scrub --drop-names: failed"
+"$B/tailor" dump "$dir/h.tlr" | grep -n 'INLINES.*helper' && say "tailor scrub --drop-names: inlined functions have names (above)"
 
 # misuse
 cp "$trace" "$dir/own.tlr"

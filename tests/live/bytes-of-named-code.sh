@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Of code that a perf map only names, the bytes of what was sampled are read from memory: of each of two functions that had the same
-# address one after the other its own; `asm` shows them, and says that they were read later; scrub --code drops them; Node's, too.
+# address one after the other its own; `asm` shows them, and says that they were read later; scrub --drop-code drops them; Node's, too.
 # Of code that nobody names, sampled pages.
 . tests/live/begin.bash
 judge /usr/bin/python3 - "$B" "$dir" <<'PYTHON'
@@ -68,10 +68,10 @@ def check_asm(trace, parts):
 
 
 def check_scrubbed(trace):
-    tailor("scrub", "--code", "-o", f"{D}/s.tlr", trace)
+    tailor("scrub", "--drop-code", "-o", f"{D}/s.tlr", trace)
     text = tailor("report", "--view", "asm", f"{D}/s.tlr")
     if re.search("imul|dec ecx", text):
-        sys.exit(f"scrub --code {trace}: expected no code, got:\n{text}")
+        sys.exit(f"scrub --drop-code {trace}: expected no code, got:\n{text}")
 
 
 host = Host("named", f"{B}/hosts/named_code")

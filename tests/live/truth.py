@@ -48,7 +48,7 @@ def record(directory, arguments, seconds):
 
 def samples(trace):
     """One dictionary a sample of the run phase, of user code."""
-    p = subprocess.Popen([f"{B}/tailor", "report", "--samples", "--witness", trace], stdout=subprocess.PIPE, text=True)
+    p = subprocess.Popen([f"{B}/tailor", "report", "--samples", "--compare-stack", trace], stdout=subprocess.PIPE, text=True)
     names = p.stdout.readline().rstrip("\n").split("\t")
     for line in p.stdout:
         s = dict(zip(names, line.rstrip("\n").split("\t")))
