@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Version of the keys of all JSON: raised when a key is renamed; new keys may come at any time. */
+#define PAGE_SCHEMA 2
+
 enum page_form { PAGE_TEXT, PAGE_JSON, PAGE_CSV };
 
 struct page {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON of `tailor overhead`; the only user of jansson in this folder. */
 #include "analyzer/output/json_text.h"
+#include "analyzer/output/page.h"
 #include "analyzer/overhead/view.h"
 
 #include <errno.h>
@@ -85,6 +86,7 @@ int overhead_json(const struct overhead *o, FILE *to)
 
 	for (size_t i = 0; o->command[i]; i++)
 		json_array_append_new(list, json_text(o->command[i]));
+	put(j, "schema", json_integer(PAGE_SCHEMA));
 	put(j, "command", list);
 	put(j, "rounds", json_integer(o->nr_rounds));
 	put(j, "event", json_pack("{s:o, s:o}", "name", json_text(o->event_name), "unit", json_text(o->unit)));

@@ -41,7 +41,7 @@ def measure():
         sys.exit(f"{' '.join(command)}: expected exit 0, got {p.returncode}: {p.stderr}")
     return json.loads(p.stdout)
 def check(j):
-    expect("the keys", {"command", "rounds", "event", "run_phase", "bare", "rows", "notices"} <= set(j))
+    expect("the keys", {"schema", "command", "rounds", "event", "run_phase", "bare", "rows", "notices"} <= set(j))
     expect("a run phase", j["run_phase"] is True)
     rows = {r["capture"]: r for r in j["rows"]}
     expect("seven ways", list(rows) == ["dormant", "agent", "ip", "tag", "stack-2k", "frame-pointers", "stack-8k"])

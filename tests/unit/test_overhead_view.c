@@ -202,7 +202,7 @@ static void commands_are_cut_between_characters(void **state)
 
 static void json_keeps_its_keys_whatever_the_command(void **state)
 {
-	static const char *const keys[] = { "command", "rounds", "event", "run_phase", "bare", "rows", "notices" };
+	static const char *const keys[] = { "schema", "command", "rounds", "event", "run_phase", "bare", "rows", "notices" };
 	static const char *const row_keys[] = {
 		"capture", "name", "options", "rate", "period", "added_wall", "added_cpu", "recorder_cpu", "outside_s", "ns_per_sample",
 		"recorder_ns_per_sample", "bytes_per_sample", "samples", "lost", "attribution", "attributed", "runs",
