@@ -87,6 +87,9 @@ $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 # Its script is a file of its own, taken in as it is (.incbin).
 $B/analyzer/export/flamegraph.o: analyzer/export/flamegraph.js
 
+# Likewise.
+$B/analyzer/completion.o: analyzer/completion.bash analyzer/completion.zsh
+
 # What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.
 $B/shim/intel/collector.o: PART_FLAGS = -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
 $B/libtailor-intel.so: $B/shim/intel/collector.o
@@ -213,22 +216,34 @@ prefix ?= /usr/local
 PORTABLE := $B/tailor-$(VERSION)-x86_64
 PACKAGES_DEB := debhelper dpkg-dev fakeroot
 
-.PHONY: product man install uninstall portable deb
+bash_completions ?= $(prefix)/share/bash-completion/completions
+zsh_completions ?= $(prefix)/share/zsh/site-functions
+
+.PHONY: product man completion install uninstall portable deb
 product: $B/tailor $B/tailor-record $B/libtailor.so $B/libtailor-intel.so ## only what is installed: the command and the agent
 man: $B/tailor ## manual pages, from what `tailor help` says
 	@dist/man.sh $B/tailor $B/man
 
-install: product man ## into prefix=/usr/local (and DESTDIR)
+completion: $B/tailor ## completion for bash and zsh, from the option tables of all commands
+	@mkdir -p $B/completion
+	@$B/tailor help --completion bash >$B/completion/tailor
+	@$B/tailor help --completion zsh >$B/completion/_tailor
+
+install: product man completion ## into prefix=/usr/local (and DESTDIR)
 	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include \
-		$(DESTDIR)$(prefix)/share/pkgconfig $(DESTDIR)$(prefix)/share/man/man1
+		$(DESTDIR)$(prefix)/share/pkgconfig $(DESTDIR)$(prefix)/share/man/man1 \
+		$(DESTDIR)$(bash_completions) $(DESTDIR)$(zsh_completions)
 	install $B/tailor $(DESTDIR)$(prefix)/bin/
 	install $B/libtailor.so $B/libtailor-intel.so $B/tailor-record $(DESTDIR)$(prefix)/lib/tailor/
 	install -m 644 jitreg/jitreg.h $(DESTDIR)$(prefix)/include/
 	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' dist/jitreg.pc.in >$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc
 	install -m 644 $B/man/*.1 $(DESTDIR)$(prefix)/share/man/man1/
+	install -m 644 $B/completion/tailor $(DESTDIR)$(bash_completions)/
+	install -m 644 $B/completion/_tailor $(DESTDIR)$(zsh_completions)/
 uninstall: ## and out of it again
 	rm -rf $(DESTDIR)$(prefix)/bin/tailor $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include/jitreg.h \
-		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1
+		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1 \
+		$(DESTDIR)$(bash_completions)/tailor $(DESTDIR)$(zsh_completions)/_tailor
 
 $B/portable: $B/analyzer/main.o $(tailor_OBJ) $B/libtrace.a
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' $^ -o $@ $(tailor_LIBS)

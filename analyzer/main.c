@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor: finds the command and runs it. */
+#include "analyzer/completion.h"
 #include "jitreg/base/command.h"
 #include "jitreg/protocol/env.h"
 
@@ -77,6 +78,17 @@ static int run_command(const struct cmd *cmd, int argc, char **argv)
 	return cmd->run(argc, argv);
 }
 
+static int print_completion(const char *shell)
+{
+	const struct cmd *shown[NR_COMMANDS];
+	int nr = 0;
+
+	for (int i = 0; i < NR_COMMANDS; i++)
+		if (commands[i].shown == listed)
+			shown[nr++] = commands[i].cmd;
+	return completion_print(shell, shown, nr, run_command);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
@@ -96,6 +108,8 @@ int main(int argc, char **argv)
 			print_commands(stdout);
 			return CMD_DONE;
 		}
+		if (strcmp(argv[2], "--completion") == 0)
+			return print_completion(argc > 3 ? argv[3] : "");
 		cmd = find_command(argv[2]);
 		if (cmd)
 			return run_command(cmd, 2, help);

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Make a folder that runs without being installed: dist/portable.sh TAILOR LIBTAILOR FOLDER.  (tailor-record stands
-# beside LIBTAILOR.)  The command must have been linked to
-# look for libraries in $ORIGIN/lib; all that are not glibc's are copied there, with what they need themselves.
+# Make a folder that runs without installation: dist/portable.sh TAILOR LIBTAILOR FOLDER.  (tailor-record is in the folder of LIBTAILOR.)
+# The command must have been linked with RPATH $ORIGIN/lib; all its libraries but glibc's are copied there.
 set -eu
 tailor=$1 library=$2 folder=$3
 rm -rf "$folder"
@@ -11,7 +10,7 @@ cp "$tailor" "$folder/tailor"
 cp "$library" "$folder/libtailor.so"
 cp "$(dirname "$library")/tailor-record" "$folder/"
 cp jitreg/jitreg.h LICENSE "$folder/"
-# glibc must be the machine's own: it belongs together with its loader
+# glibc must be that of the machine: it depends on its loader
 ldd "$tailor" | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do
 	case $name in
 	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
@@ -19,7 +18,7 @@ ldd "$tailor" | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do
 	esac
 done
 strip --strip-unneeded "$folder"/lib/*
-# each library's licence comes along
+# the licence of each library
 mkdir -p "$folder/licences"
 for path in $(ldd "$tailor" | awk '$2 == "=>" { print $3 }'); do
 	package=$(dpkg-query -S "$(readlink -f "$path")" 2>/dev/null | head -n 1 | cut -d: -f1)
@@ -27,8 +26,9 @@ for path in $(ldd "$tailor" | awk '$2 == "=>" { print $3 }'); do
 	[ -e "$folder/lib/$(basename "$path")" ] && cp -L "/usr/share/doc/$package/copyright" "$folder/licences/$package"
 done
 cat >"$folder/README" <<'END'
-tailor, to be run from this folder, wherever it is copied: ./tailor help
-It needs an x86-64 Linux with glibc as new as Debian 12's (2.36), and nothing else; libtailor.so, which is loaded into the
-programs that are profiled, glibc 2.28.  ./tailor doctor says what can be recorded on a machine.
+tailor runs from this folder, wherever it is copied: ./tailor help
+It requires x86-64 Linux and glibc 2.36 (Debian 12) or later; libtailor.so, which is loaded into the profiled programs, requires
+glibc 2.28.  ./tailor doctor lists what can be recorded on a machine.  Completion in bash:
+source <(./tailor help --completion bash)
 END
 echo "$folder: $(du -sh "$folder" | cut -f1)"

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # make install: what is installed works from where it is put, also when it is moved; the header is found by pkg-config; every command has
-# a manual page that says what `tailor help` says; make uninstall leaves nothing.
+# a manual page with the options of `tailor help`; completion is installed; make uninstall leaves nothing.
 . tests/live/begin.bash
 unset MAKEFLAGS MAKELEVEL
 # with the flags that it was built with, so that nothing is built anew
 make -s -o "$B/tailor" -o "$B/tailor-record" -o "$B/libtailor.so" B="$B" prefix=/opt/t DESTDIR="$dir/root" install >"$dir/log" 2>&1 ||
 	{ cat "$dir/log"; exit 1; }
-for f in bin/tailor lib/tailor/libtailor.so lib/tailor/tailor-record include/jitreg.h share/pkgconfig/jitreg.pc share/man/man1/tailor.1; do
+for f in bin/tailor lib/tailor/libtailor.so lib/tailor/tailor-record include/jitreg.h share/pkgconfig/jitreg.pc share/man/man1/tailor.1 \
+	share/bash-completion/completions/tailor share/zsh/site-functions/_tailor; do
 	[ -f "$dir/root/opt/t/$f" ] || fail "not installed: $f"
 done
 mv "$dir/root/opt/t" "$dir/moved"
@@ -63,6 +64,9 @@ for command in $("$tailor" help | sed -n '/^  [a-z]/p; /^Environment/q' | awk '$
 		[ -z "$warnings" ] || fail "$page: $warnings"
 	fi
 done
+
+"$tailor" help --completion bash | cmp -s - "$dir/moved/share/bash-completion/completions/tailor" || fail "another completion for bash"
+"$tailor" help --completion zsh | cmp -s - "$dir/moved/share/zsh/site-functions/_tailor" || fail "another completion for zsh"
 
 mkdir -p "$dir/root/opt"
 mv "$dir/moved" "$dir/root/opt/t"

@@ -58,5 +58,8 @@ cp "$B"/deb/tailor_*.deb "$B"/deb/libjitreg-dev_*.deb "$root/tmp/"
 inside sh -c 'apt-get install -y --no-install-recommends /tmp/*.deb' >"$dir/log" 2>&1 || { tail -n 20 "$dir/log"; exit 1; }
 records package /usr/bin/tailor /usr/lib/tailor/libtailor.so
 inside test -f /usr/include/jitreg.h || fail "no header in the package"
+for f in bash-completion/completions/tailor zsh/vendor-completions/_tailor; do
+	inside test -f /usr/share/$f || fail "no /usr/share/$f in the package"
+done
 inside apt-get remove -y tailor libjitreg-dev >"$dir/log" 2>&1 || fail "the packages cannot be removed: $(tail -n 5 "$dir/log")"
 exit $bad
