@@ -46,7 +46,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 	uint64_t n = strtoull(text, end, 10);
 
 	if (*end == text || *text == '-' || *text == '+' || n < 1 || n > most)
-		argp_error(state, "--%s must be numbers from 1 to %llu, not '%s'", name, (unsigned long long)most, text);
+		argp_error(state, "--%s takes numbers from 1 to %llu, not '%s'", name, (unsigned long long)most, text);
 	return n;
 }
 
@@ -58,7 +58,7 @@ static void take_rates(struct argp_state *state, struct overhead *o, char *text)
 		uint64_t rate = number(state, "rates", text, &end, RATE_MAX);
 
 		if (*end && *end != ',')
-			argp_error(state, "--rates must be numbers separated by commas, not '%s'", text);
+			argp_error(state, "--rates takes numbers separated by commas, not '%s'", text);
 		if (o->nr_rates == OVERHEAD_RATES_MAX)
 			argp_error(state, "--rates takes at most %d rates", OVERHEAD_RATES_MAX);
 		for (unsigned i = 0; i < o->nr_rates; i++)
@@ -95,7 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ROUNDS:
 		a->o.nr_rounds = (unsigned)number(state, "rounds", arg, &end, ROUNDS_MAX);
 		if (*end)
-			argp_error(state, "--rounds must be a number from 1 to %d, not '%s'", ROUNDS_MAX, arg);
+			argp_error(state, "--rounds takes numbers from 1 to %d, not '%s'", ROUNDS_MAX, arg);
 		break;
 	case KEY_RATES:
 		take_rates(state, &a->o, arg);

@@ -105,10 +105,10 @@ refuses() {
 	nothing_left "tailor overhead $*"
 }
 refuses 2 'no command given' --quick
-refuses 2 "--rates must be numbers separated by commas, not '5x'" --rates 5x -- true
-refuses 2 "--rates must be numbers from 1 to 1000000, not '0'" --rates 100,0 -- true
+refuses 2 "--rates takes numbers separated by commas, not '5x'" --rates 5x -- true
+refuses 2 "--rates takes numbers from 1 to 1000000, not '0'" --rates 100,0 -- true
 refuses 2 '--rates has 100 twice' --rates 100,100 -- true
-refuses 2 '--rounds must be a number from 1 to 1000, not' --rounds -1 -- true
+refuses 2 '--rounds takes numbers from 1 to 1000, not' --rounds -1 -- true
 refuses 2 "unknown event 'no-such-event'" --event no-such-event -- true
 # (a folder of others' in PATH is another sentence)
 PATH=/usr/bin:/bin refuses 1 'no-such-program: no such command' -- no-such-program
