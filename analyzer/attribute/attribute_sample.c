@@ -148,7 +148,7 @@ static void walk_stack(struct deciding *d)
 	d->answer->reason = sample_end_reason(end, d->sample);
 }
 
-/* The same by return addresses alone, which tell of no register: a frame of generated code decides. */
+/* The same by return addresses alone, which restore no register: a frame of generated code decides. */
 static void walk_chain(struct deciding *d)
 {
 	const struct sample *s = d->sample;

@@ -13,8 +13,8 @@
  *     memory is believed anywhere, a register only in code that keeps it: tag.
  *  5. Else the stack is walked, from caller to caller: the first frame whose code keeps the tag's register, which is known there and
  *     believed, decides (tag-unwound), or the first whose code has a component that is not shared (tag-unwound; without a tag
- *     register: stack).  Return addresses alone (a chain) tell of no register: only code decides, stack.
- *  6. Who finds nobody says why: enum reason.
+ *     register: stack).  Return addresses alone (a chain) restore no register: only code decides, stack.
+ *  6. Where nothing decides, the answer has a reason: enum reason.
  *
  * All is asked as of the sample's time: code, tags, and links of the dictionary.  Tags are left out with stack_only.
  * Context: thread.
@@ -117,7 +117,7 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, const
 /* The location of a frame; the unwinder keeps it beside the frame's rule. */
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, uint64_t time_ns,
 					     const struct unwind_frame *f);
-/* What it means that a walk ended without anybody who decides. */
+/* The reason when a walk ended without a frame that decides. */
 enum reason sample_end_reason(enum unwind_end end, const struct sample *s);
 
 #endif

@@ -257,7 +257,7 @@ static struct elf_object *elf_of(struct locator *l, const struct code *c, uint64
 	return !c || !code_file_address(c, address, at) ? NULL : c->kind == CODE_ELF ? c->elf : c->file->elf;
 }
 
-/* The inlined functions at an address, the innermost first, as the JIT told of them or as DWARF does. */
+/* The inlined functions at an address, the innermost first, by the JIT's records or by DWARF. */
 static size_t find_inlines(struct locator *l, const struct code *c, uint64_t address, struct elf_inline out[INLINES_MAX])
 {
 	struct elf_object *elf;

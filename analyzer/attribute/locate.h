@@ -31,7 +31,7 @@ struct locator {
 	uint32_t functions_capacity, lines_capacity, images_capacity;
 	uint32_t kernel, unknown; /* locations of these two */
 	uint32_t *kernel_function; /* locations of the model's, 0: not asked for yet; NULL: the trace has none */
-	bool without_names; /* nobody asks for functions and lines of code that is not generated: they are not looked for */
+	bool without_names; /* no view asks for functions and lines of code that is not generated: they are not looked for */
 	uint32_t kernel_last;	   /* the function that was asked for last: samples come in bursts */
 };
 

@@ -64,7 +64,7 @@ struct lookup_cache {
 	uint64_t tag_from_ns, tag_until_ns;
 };
 
-/* Zeros from the beginning of a line of the cache on, in pages that stay untouched until somebody asks for them.  *memory is to be
+/* Zeros from the beginning of a line of the cache on, in pages that stay untouched until they are used.  *memory is to be
  * freed.  NULL without memory. */
 void *lookup_cache_lines(size_t bytes, void **memory);
 

@@ -53,7 +53,7 @@ static void take_time_away(const struct pass *run, uint32_t tid, uint64_t from_n
 		*event = run->a->model->preempted;
 }
 
-#define STACK_REACH (8u << 20) /* of a thread's stack, where nobody told of its mapping */
+#define STACK_REACH (8u << 20) /* of a thread's stack, where its mapping is not in the trace */
 #define RED_ZONE 128u
 
 /* The memory that an address is in.  Stacks of threads are anonymous mappings like others: that the stack pointer is in there tells. */
@@ -117,7 +117,7 @@ static void read_sample(const struct pass *run, struct sample_block *b, uint32_t
 		s->kernel_chain = sample_block_kernel_chain(b, i, &s->kernel_nr);
 }
 
-/* Method, reason and the ways up: attribute_sample()'s, again or anew.  place NULL: nobody knows where it was.  0 or -ENOMEM. */
+/* Method, reason and the ways up: attribute_sample()'s, again or anew.  place NULL: its place is unknown.  0 or -ENOMEM. */
 static int decide(struct pass *run, const struct sample *s, const struct process *p, struct lookup_cache_place *place,
 		  const struct sample_place *at, struct row_facts *f)
 {
@@ -198,7 +198,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	user = f.mode == SAMPLE_MODE_USER;
 	f.code = 0;
 	if (!run->rows.by_place) {
-		location = run->locator.kernel; /* nobody asks */
+		location = run->locator.kernel; /* not asked for */
 	} else if (user) {
 		const struct lookup_cache_about *about = lookup_cache_about(run->recent, place);
 
@@ -215,7 +215,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	return true;
 }
 
-/* Or NULL: somebody asks for more than sums of it. */
+/* Or NULL: more than sums of it is needed. */
 static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;

@@ -11,7 +11,7 @@
 			  * a few of its sets */
 #define SLOTS 16384u	 /* a power of two, for rows that are sums */
 
-/* What samples of one row have in common, two 32-bit numbers a word; 0 where nobody asked. */
+/* What samples of one row have in common, two 32-bit numbers a word; 0 where not asked for. */
 #define KEY_WORDS 7
 struct row_key {
 	uint64_t word[KEY_WORDS];

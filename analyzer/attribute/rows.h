@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From what decided about a sample to rows of the table: the ways up the dictionary, found once per combination of components, and the
- * rows, handed over a block at a time.  Where nobody asks for single samples, a row stands for all samples that are alike in the columns
- * that somebody asked for: then a sample is one addition.  Context: thread.
+ * rows, handed over a block at a time.  Where no single samples are needed, a row stands for all samples that are alike in the columns
+ * that were asked for: then a sample is one addition.  Context: thread.
  */
 #ifndef TAILOR_ROWS_H
 #define TAILOR_ROWS_H
@@ -32,11 +32,11 @@ struct rows {
 	struct hash_map expansions, projections; /* seeds, and what can be seen of rows -> 1 + index of ways */
 	struct parent_paths {
 		uint32_t first, nr; /* rows */
-		uint32_t seen; /* the first ways whose rows look the same in the levels that somebody asked for */
+		uint32_t seen; /* the first ways whose rows look the same in the levels that were asked for */
 	} *ways;
 	struct expansion_row *row;
 	uint32_t nr_ways, ways_capacity, nr_rows, rows_capacity;
-	bool by_place; /* somebody asked for what lies at the instruction: location and code of the facts matter */
+	bool by_place; /* a view needs what lies at the instruction: location and code of the facts matter */
 	/* of rows that are sums */
 	uint32_t wanted_levels;	    /* bit per level */
 	struct row_key *key, *mask; /* per row; which parts of one count */

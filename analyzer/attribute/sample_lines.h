@@ -9,7 +9,7 @@
 struct sample_lines {
 	FILE *to;
 	const struct rows *rows;
-	bool witness;	   /* what the call stack alone says of it stands in further columns */
+	bool witness;	   /* further columns hold the attribution by the call stack alone */
 };
 
 void sample_lines_begin(const struct sample_lines *l);

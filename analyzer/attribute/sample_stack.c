@@ -38,7 +38,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-/* The kernel's frames: nobody knows whether they are all. */
+/* The kernel's frames: whether they are complete is unknown. */
 static enum reason collect_chain(struct collect *c)
 {
 	const struct sample *s = c->sample;

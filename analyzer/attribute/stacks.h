@@ -32,7 +32,7 @@ enum stack_flags {
 struct stack_node {
 	uint32_t caller;	 /* node, 0: this is the outermost frame */
 	uint32_t function, line; /* indexes in the attribution */
-	uint32_t component;	 /* lowest, by the dictionary; code without one is on behalf of its caller's.  COMPONENT_NONE: nobody's */
+	uint32_t component;	 /* lowest, by the dictionary; code without one is on behalf of its caller's */
 	uint16_t depth;		 /* 0: outermost */
 	uint16_t flags;		 /* enum stack_flags */
 };

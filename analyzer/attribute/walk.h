@@ -16,7 +16,7 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out);
 uint32_t walk_register(int dwarf);
 uint64_t walk_registers(uint32_t dwarf);
 
-/* Registers (a mask of DWARF's numbers), and those without which nobody knows whether walk_input() knows these. */
+/* Registers (a mask of DWARF's numbers), and those without which it is unknown whether walk_input() knows these. */
 uint32_t walk_witnesses(uint32_t dwarf);
 
 /* Where and when a sample was. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What samples stand for, where that is not what they say themselves: counters took turns, samples were lost, interrupts came late
+ * How many events samples stand for, where that is not their own weight: counters were multiplexed, samples lost, interrupts late
  * (model_event_scale()), or the sample is of a thread that leaves its processor, and counts for as long as it was away.
  * Context: thread.
  */

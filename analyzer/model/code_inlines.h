@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a JIT put into others, as it told of them (INLINES): from an address on, a stack of them.  Context: thread. */
+/* Functions that a JIT inlined, by its INLINES records: from an address on, a stack of them.  Context: thread. */
 #ifndef TAILOR_CODE_INLINES_H
 #define TAILOR_CODE_INLINES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter of a processor that took turns with others counted for a part of the time that its threads ran there (on_cpu_ns).  The kernel's
+ * A multiplexed counter of a processor counted for a part of the time that its threads ran there (on_cpu_ns).  The kernel's
  * own "enabled" time is how long they ran on all processors: of a thread that runs half of its time on each of two, each counter was
  * enabled for twice as long as it could count.  Traces that do not know the time on the processor still know the time on all of them,
  * which is that of any counter, and how long counters ran on all of them together: the part that is missing is taken to be missing
@@ -60,7 +60,7 @@ static double bounded(double scale)
 
 /*
  * Counters that ran a tenth of their time, and lost half of their samples, have a twentieth of what there was.  Interrupts that come late
- * are samples that nobody lost: where it is known how much the samples are together, what was counted beside it says it all.
+ * are missing samples that no loss record counts: where the sum of the samples' weights is known, its ratio to the count covers both.
  */
 static double of_samples(const struct event_count *c)
 {

@@ -15,7 +15,7 @@
 
 #define LEVELS_MAX 16
 #define EXPANSION_ROWS_MAX 16
-#define COMPONENT_NONE 0u /* index 0 is nobody */
+#define COMPONENT_NONE 0u /* index 0: no component */
 
 struct level {
 	char *name;
@@ -40,7 +40,7 @@ struct link {
 struct component {
 	uint32_t process, level; /* indexes */
 	uint64_t id;
-	char *name, *detail; /* "" when nobody said */
+	char *name, *detail; /* "" when unknown */
 	uint32_t flags;	     /* JITREG_COMPONENT_* */
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;
@@ -60,7 +60,7 @@ struct dictionary {
 	struct level level[LEVELS_MAX];
 	uint32_t level_id[LEVELS_MAX]; /* what hosts call them */
 	uint32_t nr_levels;
-	struct component *component; /* [0] is nobody */
+	struct component *component; /* [0]: none */
 	uint32_t nr_components, components_capacity;
 	uint32_t *bucket;
 	uint32_t nr_buckets;
@@ -89,7 +89,7 @@ uint32_t dictionary_level(struct dictionary *d, uint32_t id);
 uint32_t dictionary_add_level(struct dictionary *d, const char *name);
 /* Index of a component, made when it is new; COMPONENT_NONE without memory.  process: index. */
 uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
-/* COMPONENT_NONE when nobody ever named it. */
+/* COMPONENT_NONE when no record named it. */
 uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns);

@@ -11,7 +11,7 @@
  * A line leads to its function, a function to its module and to the code objects that have it (several, where it is inlined:
  * which one a sample is of is known from its address, and not split by weight).  Where the host declared levels, these hold:
  * a code object that leads to components of its own gets none of these, and a level that the host gave one of these names is
- * left alone.  Components are made as samples ask for them, so code that nobody sampled costs nothing.
+ * left alone.  Components are made as samples ask for them, so code without samples costs nothing.
  * Context: thread.
  */
 #ifndef TAILOR_HOST_LEVELS_H

@@ -121,7 +121,7 @@ static void read_record(struct model *m, const struct trace_record *r)
 		kinds[r->id].read(m, p, r);
 }
 
-/* It stays in the trace until somebody asks: code_bytes_read(). */
+/* It stays in the trace until code_bytes_read(). */
 static bool has_code(const struct trace_record *r)
 {
 	size_t nr = 0;

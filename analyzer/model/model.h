@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything that a trace says but the samples: processes, images, generated code, dictionary, tags, marks.  Built by one
+ * All of a trace but its samples: processes, images, generated code, dictionary, tags, marks.  Built by one
  * pass over all records; then questions of the form "what was at this address of this process at this time".
  *
  * A process is one program in one address space: exec makes a new one with the same pid, fork one whose questions go on to
@@ -37,12 +37,12 @@ struct code_line {
 	char *file;
 };
 
-/* What a range of addresses holds: a mapped image, an ELF that a JIT made, one function that a JIT announced, or executable
- * memory of which only that is known (and its name says who mapped it). */
+/* What a range of addresses holds: a mapped image, an ELF that a JIT made, one function that a JIT registered, or an anonymous
+ * executable region (whose name holds the code that mapped it). */
 struct code {
 	enum code_kind kind;
 	uint32_t number;  /* over the whole trace; also its unwind key */
-	uint32_t process; /* that announced it */
+	uint32_t process; /* that registered it */
 	uint64_t from_ns; /* since when; 0: always */
 	uint64_t address; /* CODE_LOAD: of its first byte */
 	uint64_t bytes;
@@ -92,7 +92,7 @@ struct frames {
 	uint32_t number;
 };
 
-/* Memory by the name that the host gave it, or else as the kernel told of its mapping. */
+/* Memory by the name that the host gave it, else by its mapping in the kernel. */
 enum memory_kind { MEMORY_NAMED, MEMORY_HEAP, MEMORY_STACK, MEMORY_ANONYMOUS, MEMORY_FILE };
 struct memory {
 	enum memory_kind kind;
@@ -140,7 +140,7 @@ struct process {
 	struct process *parent;	 /* whose memory it has a copy of */
 	uint64_t forked_ns;
 	char *comm, *executable;
-	uint64_t executable_ns; /* when it was mapped; 0: somebody told it */
+	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
 	struct code_map told_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
@@ -176,11 +176,11 @@ struct event {
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
-	/* the counters' own words at their ends, of all processors or threads together; 0: they said none */
+	/* the counters' values at their ends, of all processors or threads together; 0: none in the trace */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
-	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters had to take turns */
+	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters were multiplexed */
 	double sampled; /* the part of counted that samples' own weights are; 0: not known */
-	/* what a sample's weight stands for: more than it says where counters took turns, samples were lost or interrupts came late */
+	/* by how much a sample's weight is scaled: over 1 where counters were multiplexed, samples were lost or interrupts came late */
 	double scale;
 	struct event_count *count, of_threads; /* by processor; of counters that go with their threads */
 	uint32_t nr_counts;
@@ -198,7 +198,7 @@ struct model {
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
 	uint64_t told_ns; /* of the record read last: when one was told that says "before" */
 	struct trace_place place; /* ... and where it stands */
-	struct waiting *waiting; /* while records are read: what was told of code before its LOAD */
+	struct waiting *waiting; /* while records are read: records of code before its LOAD */
 	struct thread *thread;
 	uint32_t nr_threads, threads_capacity;
 	struct image_file **file;
@@ -245,12 +245,12 @@ uint64_t model_process_until(const struct model *m, const struct process *p);
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 
 /* What is at an address, in p or what it was forked from, and for how long that was so; the fact's owner is a struct code.
- * fact NULL: nothing that anybody announced. */
+ * fact NULL: unregistered. */
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* ... and where nobody announced any, executable memory that somebody mapped. */
+/* ... and in unregistered code, the anonymous executable region. */
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* The ELF object that told of the same function before a LOAD did (LLVM does both), because it knows more; or NULL. */
+/* The ELF object that registered the same function before a LOAD did (LLVM does both), because it knows more; or NULL. */
 const struct code *model_told_before(const struct model *m, struct code *load);
 /* .eh_frame bytes that describe an address; the fact's owner is a struct frames. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);

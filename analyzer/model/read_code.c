@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generated code, as JITs and the agent tell of it: functions (LOAD, MOVE, CODE_UNLOAD), what is known of them (DEBUG_INFO, INLINES,
- * CODE_MAP), and where the trace has their bytes (LOAD, CODE_BYTES), which stay there until somebody asks.
+ * Generated code, as JITs and the agent registered it: functions (LOAD, MOVE, CODE_UNLOAD), their lines, inlined functions and components
+ * (DEBUG_INFO, INLINES, CODE_MAP), and where in the trace their bytes are (LOAD, CODE_BYTES); code_bytes_read() reads those.
  */
 #include "analyzer/model/read.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recorder says of the recording: HEADER, END, the events and how they were counted, notices and losses. */
+/* The recorder's own records: HEADER, END, events, counts, notices and losses. */
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/counts.h"

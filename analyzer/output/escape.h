@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Somebody else's text in an output format: whatever its bytes are, it stays text.  Context: thread. */
+/* Foreign text in an output format: whatever its bytes are, it stays text.  Context: thread. */
 #ifndef TAILOR_ESCAPE_H
 #define TAILOR_ESCAPE_H
 

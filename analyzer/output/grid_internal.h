@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a grid know of it: grid.c fills it, grid_text.c and grid_forms.c show it; nobody else includes this. */
+/* A grid inside: grid.c fills it, grid_text.c and grid_forms.c show it; no other file includes this. */
 #ifndef TAILOR_GRID_INTERNAL_H
 #define TAILOR_GRID_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Somebody else's text as jansson's, for the json files of this folder.  Context: thread. */
+/* Foreign text as jansson's, for the json files of this folder.  Context: thread. */
 #ifndef TAILOR_JSON_TEXT_H
 #define TAILOR_JSON_TEXT_H
 

@@ -10,7 +10,7 @@
 #include "analyzer/query/report.h"
 
 struct call {
-	uint32_t parent; /* call; [0] is the root, nobody */
+	uint32_t parent; /* call; [0] is the root */
 	uint32_t key;	 /* function or component; 0: none */
 	uint32_t depth;
 	uint16_t flags; /* enum stack_flags of one of its frames */

@@ -15,7 +15,7 @@ struct code_bytes {
 /* Fill in bytes for nr ranges. */
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr);
 
-/* Call for each code object that a JIT announced one by one, with its bytes, in the order of the trace.  read_ns: as above. */
+/* Call for each code object that a JIT registered one by one, with its bytes, in the order of the trace.  read_ns: as above. */
 void code_bytes_each(const struct report *r,
 		     void (*take)(void *context, const struct code *c, const void *bytes, uint64_t read_ns), void *context);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that nobody marked: a series that repeats itself is like itself, moved by its period.  Context: any. */
+/* Iterations without marks: a series that repeats itself is like itself, moved by its period.  Context: any. */
 #ifndef TAILOR_PERIOD_H
 #define TAILOR_PERIOD_H
 

@@ -19,7 +19,7 @@ struct plan_tree {
 	uint32_t nr;
 };
 
-/* Components of the level that the process announced; a plan may be a graph, then the first place counts.  false without
+/* Components of the level that the process declared; a plan may be a graph, then the first place counts.  false without
  * memory. */
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t);
 void plan_tree_fini(struct plan_tree *t);

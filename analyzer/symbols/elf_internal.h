@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this folder know of an ELF object; nobody else includes it. */
+/* An ELF object inside: for the files of this folder only. */
 #ifndef TAILOR_ELF_INTERNAL_H
 #define TAILOR_ELF_INTERNAL_H
 

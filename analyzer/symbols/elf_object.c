@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF object in our own memory, whole or in parts, and what libelf says of it: symbols, sections, segments.  Lines are
+ * An ELF object in our own memory, whole or in parts, and its tables by libelf: symbols, sections, segments.  Lines are
  * in lines.c.  libelf checks what it parses; what we compute from its answers is checked here.
  */
 #include "analyzer/symbols/elf_internal.h"
@@ -17,7 +17,7 @@ int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag 
 	struct elf_object *o;
 
 	if (file_bytes < sizeof(Elf64_Ehdr) || file_bytes > FILE_BYTES_MAX)
-		return diag_fail(d, EBADMSG, "an ELF file of %llu bytes is not possible", (unsigned long long)file_bytes);
+		return diag_fail(d, EBADMSG, "an ELF file cannot have %llu bytes", (unsigned long long)file_bytes);
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return diag_fail(d, ENOMEM, "no memory for an ELF object");
@@ -182,7 +182,7 @@ static int begin(struct elf_object *o, struct diag *d)
 	ret = read_sections(o);
 	if (ret == 0)
 		ret = read_functions(o);
-	return ret ? diag_fail(d, -ret, "the ELF object's tables make no sense") : 0;
+	return ret ? diag_fail(d, -ret, "the ELF object's tables are invalid") : 0;
 }
 
 int elf_object_open(struct elf_object *o, struct diag *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One x86-64 instruction from its bytes, which are somebody else's.  The one door to Zydis.  Context: thread. */
+/* One x86-64 instruction from its bytes, which are hostile.  The one door to Zydis.  Context: thread. */
 #ifndef TAILOR_INSN_H
 #define TAILOR_INSN_H
 

@@ -3,7 +3,7 @@
  * The sample table: one row per sample, or several with shares that add up to 1 where a sample has several parents.  Rows
  * come in blocks of a few thousand, so that a trace of any size needs the memory of one block.  All columns but time, ip,
  * address, weight and share are small dense numbers, so that grouping is counting.  No libc beyond memcpy: memory is the
- * caller's, and the same code can run in a browser.  Where nobody asks for single samples, a row may stand for many that are alike.
+ * caller's, and the same code can run in a browser.  Where no single samples are needed, a row may stand for many that are alike.
  *
  * Context: any; a table belongs to one thread.
  */
@@ -51,7 +51,7 @@ struct table {
 	double *share;
 	uint32_t *column[TABLE_COLUMNS];
 	/* NULL, or what the many samples add up to for which each row stands: then time_ns, ip, address, weight and share hold nothing, and
-	 * only those columns are filled that somebody asked for */
+	 * only those columns are filled that were asked for */
 	struct group_sum *sum;
 };
 

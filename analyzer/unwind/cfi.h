@@ -31,7 +31,7 @@ struct cfi_program {
 };
 
 enum cfi_where {
-	CFI_SAME, /* nobody changed it */
+	CFI_SAME, /* unchanged */
 	CFI_UNDEFINED,
 	CFI_AT,		/* at CFA + value */
 	CFI_IS,		/* CFA + value */

@@ -188,7 +188,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 			*value = l->popped[i].value;
 			return 0;
 		}
-	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality's pointer: nobody calls it here */
+	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality's pointer: it is not called here */
 		*value = 0;
 		return 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a function keeps its frame, read from its instructions: for code of which nobody says how it is left.
+ * Where a function keeps its frame, read from its instructions: for code without unwind information.
  *
  * From the function's first instruction on, where the return address is on top of the stack and all registers are the
  * caller's, every way through it is followed, and at each instruction it is kept which registers hold an address in the frame (rsp
