@@ -18,11 +18,11 @@
 #include <stdio.h>
 
 #define METHODS(X) \
-	X(NONE, "none", "no component: the reasons say why") \
-	X(IP, "ip", "the dictionary, from the instruction alone") \
-	X(TAG, "tag", "the tag register, in code that keeps it") \
-	X(TAG_UNWOUND, "tag-unwound", "the first frame of the stack that could") \
-	X(STACK, "stack", "the first caller that has a component")
+	X(NONE, "none", "unattributed; see --view reasons") \
+	X(IP, "ip", "the instruction, by the dictionary alone") \
+	X(TAG, "tag", "the tag register, in code that preserves it") \
+	X(TAG_UNWOUND, "tag-unwound", "the first stack frame with a tag or component") \
+	X(STACK, "stack", "the first caller with a component")
 
 #define METHOD_INDEX_(NAME, text, sentence) METHOD_##NAME,
 enum method { METHODS(METHOD_INDEX_) NR_METHODS };
@@ -31,16 +31,16 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 /* Why a sample has no component. */
 #define REASONS(X) \
 	X(NONE, "", "") \
-	X(HOST, "host", "the host's own code, called by no component") \
-	X(NO_DICTIONARY, "no dictionary", "the host announced no components") \
-	X(NO_CODE_OBJECT, "no code object", "code that nobody announced") \
+	X(HOST, "host", "code of the host that no component called") \
+	X(NO_DICTIONARY, "no dictionary", "the host declared no components") \
+	X(NO_CODE_OBJECT, "no code object", "unregistered code") \
 	X(NO_COMPONENT, "no component", "generated code without a component") \
 	X(NO_UNWIND_INFO, "no unwind information", "the call stack ends at code without unwind information") \
-	X(TRUNCATED, "truncated stack", "the call stack is longer than the stack bytes that were kept") \
-	X(BROKEN, "broken stack", "the call stack leads nowhere") \
-	X(NO_STACK, "no stack", "no stack bytes were recorded, and the tag did not decide") \
-	X(NO_FRAME_POINTERS, "no frame pointers", "the frame pointers lead to no caller that has a component") \
-	X(NO_REGISTERS, "no registers", "no user registers: not recorded, a kernel thread, or a process that was ending")
+	X(TRUNCATED, "truncated stack", "the call stack is longer than the recorded stack bytes") \
+	X(BROKEN, "broken stack", "the call stack could not be unwound") \
+	X(NO_STACK, "no stack", "no stack bytes recorded, and no valid tag") \
+	X(NO_FRAME_POINTERS, "no frame pointers", "no caller in the frame-pointer chain has a component") \
+	X(NO_REGISTERS, "no registers", "no user registers (not recorded, kernel thread, or exiting process)")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,
 enum reason { REASONS(REASON_INDEX_) NR_REASONS };
@@ -56,7 +56,7 @@ struct function {
 	uint32_t image;
 	bool symbol; /* name is one */
 	bool jit;
-	bool unknown; /* code that nobody announced */
+	bool unknown; /* unregistered code */
 };
 
 struct line {
@@ -97,8 +97,8 @@ struct attribute_options {
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
 	/* ... of the samples of which it says so, whose rows are those from first on; context is rows_context.  NULL: of all */
 	bool (*shows)(void *context, const struct attribution *a, const struct table *t, uint32_t first);
-	bool witness;	 /* ... and what the call stack alone says of it */
-	/* Bit per table column, or 0.  With it nobody asks for single samples: a row stands for all samples that are alike in these columns
+	bool witness;	 /* ... and its attribution by the call stack alone */
+	/* Bit per table column, or 0.  With it no single samples are needed: a row stands for all samples that are alike in these columns
 	 * and in TABLE_MODE, and table.sum says what they add up to; other columns hold nothing.  Not TABLE_SAMPLE, TABLE_MEMORY. */
 	uint64_t sums_by;
 	unsigned threads; /* that decode samples; 0: as many as there are processors.  What comes out is the same */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * asm: the machine code of the hottest generated functions, with the lines that it came from between instructions, samples per
- * instruction and arrows for jumps; from the trace alone.  With --hottest the instructions that cost most.
+ * instruction and arrows for jumps; from the trace alone.  With --hottest the hottest instructions.
  */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/query/code_bytes.h"
@@ -202,8 +202,8 @@ static void say_when_read(const struct report *r, const struct hot *h, const str
 		if (hit[i].event == r->event && hit[i].sum->samples > 0 && hit[i].sum->first_ns < first_ns)
 			first_ns = hit[i].sum->first_ns;
 	if (h->place.read_ns > first_ns)
-		page_sentence(p, "(These bytes were read from memory %s after the first sample in them: what changed before does not "
-			      "show.)",
+		page_sentence(p, "(These bytes were read from memory %s after the first sample in them; an earlier version of the code "
+			      "is not shown.)",
 			      grid_duration((double)(h->place.read_ns - first_ns), text));
 }
 
@@ -241,10 +241,10 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	for (uint32_t i = shown; i < nr_hot; i++)
 		cold += hot[i].measure;
 	if (nr_hot > shown)
-		page_sentence(p, "(%u colder functions with %.1f %% of all samples are left out; --top 0 shows more)", nr_hot - shown,
+		page_sentence(p, "(%u colder functions with %.1f %% of all samples omitted; --top 0 shows more)", nr_hot - shown,
 			      all > 0 ? 100 * cold / all : 0);
 	if (all > of_images)
-		page_sentence(p, "(%.1f %% of all samples are not in generated code; the trace keeps bytes of that only)",
+		page_sentence(p, "(%.1f %% of all samples are outside generated code; the trace has code bytes of generated code only)",
 			      all > 0 ? 100 * (all - of_images) / all : 0);
 	free(hit);
 	free(hot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ir: the whole text that code was generated from (IR, query, script), line by line, with what each line cost, whom it is of,
- * and the sum of each basic block beside its label.  With --hottest the lines that cost most.
+ * ir: the whole text that code was generated from (IR, query, script), line by line: the share of each line, its operator, and
+ * the sum of each basic block beside its label.  With --hottest the hottest lines.
  * (A. Beischl et al., EuroSys 2021, figure 6b.)
  */
 #include "analyzer/view/view.h"
@@ -218,7 +218,7 @@ static void add_line(struct grid *g, const struct column_encoder *c, const struc
 static void show_listing(struct report *r, struct listing *l, struct page *p)
 {
 	double all = report_measure(r, &l->split.total[r->event]);
-	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples, %.0f of them", l->s->name ? l->s->name : "source",
+	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct column_encoder c;
 
@@ -252,9 +252,9 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		listing_fini(&l);
 	}
 	if (quiet)
-		page_sentence(p, "(%u texts without a sample are left out)", quiet);
+		page_sentence(p, "(%u text%s without samples omitted)", quiet, quiet == 1 ? "" : "s");
 	if (!shown)
-		page_sentence(p, "The host gave no text that its code was generated from, or none of its lines was sampled.");
+		page_sentence(p, "No listing: the host registered no text of its generated code, or no line of it has samples.");
 }
 
-const struct view view_ir = { "ir", "the whole IR, query or script with what each line cost (--hottest: those)", prepare, show };
+const struct view view_ir = { "ir", "the IR, query or script line by line with shares (--hottest: the hottest lines)", prepare, show };

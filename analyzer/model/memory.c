@@ -13,7 +13,7 @@ int memory_init(struct model *m)
 
 	m->memory = calloc(FIRST, sizeof(*m->memory));
 	if (stacks)
-		stacks->name = strdup("stacks of threads");
+		stacks->name = strdup("thread stacks");
 	if (!m->memory || !stacks || !stacks->name) {
 		if (stacks)
 			free(stacks->name);

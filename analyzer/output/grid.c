@@ -26,7 +26,7 @@ struct grid *grid_create(const char *name, const char *format, ...)
 	return g;
 }
 
-/* Keys may be somebody else's (names of events): text that any reader takes, and no two alike. */
+/* Keys may be foreign (names of events): text that any reader takes, and no two alike. */
 static char *make_key(const struct grid *g, const char *key)
 {
 	char *clean = NULL;
@@ -205,7 +205,7 @@ void grid_discard(struct grid *g)
 void grid_show(struct grid *g, struct page *p)
 {
 	if (!g || g->failed)
-		page_sentence(p, "There was no memory to show all of this.");
+		page_sentence(p, "Out of memory: a part of this table is missing.");
 	if (!g)
 		return;
 	if (p->form == PAGE_JSON)

@@ -3,7 +3,7 @@
  * Where a view's output goes: text for people (80 columns, UTF-8 or ASCII, colour on terminals), JSON or CSV for programs.
  * A view makes grids (tables) and sentences, once, and the page gives them their form.
  *
- * JSON: { "view": ..., facts, "tables": { name: [ { key: value } ] }, "notes": [ sentence ] }.  Keys are stable.
+ * JSON: { "schema": PAGE_SCHEMA, "view": ..., facts, "tables": { name: [ { key: value } ] }, "notes": [ sentence ] }.  Keys are stable.
  * CSV: each table with a line of keys, an empty line between tables; no sentences.
  * Context: thread.
  */
@@ -47,7 +47,7 @@ void page_dots(struct page *p, const unsigned char *cells, int columns, int rows
 /* Everything is out, or -EIO. */
 int page_end(struct page *p);
 
-/* Text form only: at most columns characters of somebody else's text, no control characters, no half UTF-8; returns how many
+/* Text form only: at most columns characters of foreign text, no control characters, no half UTF-8; returns how many
  * columns it took. */
 int page_put(const struct page *p, const char *text, int columns);
 /* ... into to, as page_put() would put it; returns to. */

@@ -18,7 +18,11 @@ static json_t *to_number(double v)
 
 void *page_json_create(void)
 {
-	return json_object();
+	json_t *page = json_object();
+
+	if (page)
+		json_object_set_new(page, "schema", json_integer(PAGE_SCHEMA));
+	return page;
 }
 
 void page_json_text(void *page, const char *key, const char *text)

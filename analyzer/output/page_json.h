@@ -4,6 +4,8 @@
 #ifndef TAILOR_PAGE_JSON_H
 #define TAILOR_PAGE_JSON_H
 
+#include "analyzer/output/page.h"
+
 #include <stdint.h>
 #include <stdio.h>
 

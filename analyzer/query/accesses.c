@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP (64ull << 20)	/* addresses further apart are of different regions, where nobody says more */
+#define GAP (64ull << 20)	/* addresses further apart are of different regions, where neither has a name */
 #define ACCESSES_MAX (1u << 20) /* what is kept: enough for any picture */
 
 /* One of 2^thinning, whichever way the samples come; those of a larger thinning are some of those of a smaller one. */
@@ -223,22 +223,22 @@ static void settle_order(struct access *list, size_t nr, bool strided)
 	}
 }
 
-/* Page faults tell of pages: what is walked through in order there is in order. */
+/* Page faults are of pages: sequential pages are sequential accesses. */
 static void settle_stream(struct access *list, size_t nr, bool pages)
 {
-	uint64_t step = 0;
+	uint64_t stride = 0;
 
 	if (nr < ACCESSES_RUN)
 		return;
 	for (size_t i = 1; i < nr; i++)
-		step = common_divisor(step, list[i].address > list[i - 1].address ? list[i].address - list[i - 1].address :
+		stride = common_divisor(stride, list[i].address > list[i - 1].address ? list[i].address - list[i - 1].address :
 										      list[i - 1].address - list[i].address);
 	for (size_t i = 0; i < nr; i++)
-		list[i].step = pages ? 0 : step;
+		list[i].stride = pages ? 0 : stride;
 	for (size_t first = 0, end; first < nr; first = end) {
 		for (end = first + 1; end < nr && list[end].phase == list[first].phase; end++)
 			;
-		settle_order(list + first, end - first, !pages && step > ACCESSES_LINE);
+		settle_order(list + first, end - first, !pages && stride > ACCESSES_LINE);
 	}
 }
 

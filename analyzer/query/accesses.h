@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that have an address, and what they tell of how memory is walked through.
+ * Samples that have an address: which regions they touch, in which order, with which strides.
  *
  * A sample is one access of thousands, so two samples in a row say little of two accesses in a row.  What is left of the order is
  * seen per stream, that is what one instruction of one thread touches in one region: addresses that keep going up (or down) for
  * RUN samples at least (by chance one sample in 70) are walked through in order; and all differences within a stream are multiples of its
- * step, so that their greatest common divisor is the step, however few of the accesses were sampled.  A stream ends with the run
+ * stride, so that their greatest common divisor is the stride, however few of the accesses were sampled.  A stream ends with the run
  * phase that it is in: a scan that starts anew is no leap.  Streams of fewer than RUN samples say nothing of their order.
  *
  * Of very many samples one of 2, 4, 8, ... is kept, by chance, over the whole recording: as if it had been sampled less often, which
@@ -18,19 +18,19 @@
 #include "analyzer/query/report.h"
 
 #define ACCESSES_RUN 6	   /* samples in one direction that are no accident */
-#define ACCESSES_LINE 64u  /* steps up to a cache line are sequential */
+#define ACCESSES_LINE 64u  /* strides up to a cache line are sequential */
 #define ACCESSES_PAGE_BITS 12
 
 enum access_order { ACCESS_UNKNOWN, ACCESS_SEQUENTIAL, ACCESS_STRIDED, ACCESS_RANDOM, NR_ACCESS_ORDERS };
 
 struct access {
-	uint64_t time_ns, address, step; /* step: of its stream, 0: not known */
+	uint64_t time_ns, address, stride; /* stride: of its stream, 0: not known */
 	uint32_t thread, component, instruction, event, region;
 	uint32_t memory, phase; /* of the model; 0: none */
 	enum access_order order;
 };
 
-/* What addresses are grouped by: all memory of one kind and name, or a range of which nobody said anything. */
+/* What addresses are grouped by: all memory of one kind and name, or a range of which no name is known. */
 struct access_region {
 	const struct memory *memory; /* one of them, or NULL */
 	uint64_t low, high; /* of the accesses */
@@ -50,7 +50,7 @@ struct accesses {
 
 /* For report_each(): keep the rows that have an address, or an even part of them. */
 int accesses_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
-/* Regions, orders and steps of all; 0 or -ENOMEM.  Afterwards sorted by event and time. */
+/* Regions, orders and strides of all; 0 or -ENOMEM.  Afterwards sorted by event and time. */
 int accesses_settle(struct accesses *s, const struct model *m);
 void accesses_fini(struct accesses *s);
 

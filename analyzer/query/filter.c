@@ -173,7 +173,7 @@ int filter_check(const struct filter *f, struct diag *d)
 		case TABLE_FUNCTION:
 			return diag_fail(d, EINVAL, "no sample of the trace is in a function '%s'", a->function);
 		case TABLE_PHASE:
-			return diag_fail(d, EINVAL, "the trace has no such mark as '%s'", a->mark);
+			return diag_fail(d, EINVAL, "the trace has no mark '%s'", a->mark);
 		default:
 			return diag_fail(d, EINVAL, "the trace has no component '%s'", f->component_name[i]);
 		}

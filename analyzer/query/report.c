@@ -315,7 +315,7 @@ const char *report_component_name(const struct report *r, uint32_t component, ch
 	const struct component *c = &r->model->dictionary.component[component];
 
 	if (component == COMPONENT_NONE)
-		return "(none)";
+		return "(unattributed)";
 	if (c->name && *c->name)
 		return c->name;
 	snprintf(spare, 32, "component %llu", (unsigned long long)c->id);

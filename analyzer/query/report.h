@@ -28,14 +28,14 @@ struct report_group {
 	struct report *report;
 };
 
-/* For what no sums tell: called with the rows that pass the filter, of all events, block by block; 0 or -errno. */
+/* For what sums do not hold: called with the rows that pass the filter, of all events, block by block; 0 or -errno. */
 struct report_each {
 	int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 	void *context;
 };
 #define REPORT_EACH_MAX 16
 
-/* What a view keeps for itself; the report frees it. */
+/* A view's own data; the report frees it. */
 struct report_state {
 	void *state;
 	void (*fini)(void *state);
@@ -50,7 +50,7 @@ struct report {
 	const char *level; /* --level, or NULL */
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
-	bool stacks; /* somebody wants TABLE_STACK */
+	bool stacks; /* a view wants TABLE_STACK */
 	FILE *svg; /* for a view's picture, or NULL */
 	bool addresses; /* ... addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
@@ -74,7 +74,7 @@ struct report_group *report_group(struct report *r, unsigned flags, ...);
 int report_group_add(struct report_group *to, const struct report_group *from);
 /* Zeroed memory that lives as long as the report; fini(state), where there is one, is called before it goes.  NULL without memory. */
 void *report_state(struct report *r, size_t bytes, void (*fini)(void *state));
-/* Have all rows shown to somebody. */
+/* Have all rows passed to rows(). */
 void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
 						uint32_t nr), void *context);
 /* What all that was asked for is made of: attribute_options.sums_by. */
@@ -93,7 +93,7 @@ const char *report_unit(const struct report *r);
 /* The level called name; NULL: the one that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX: none. */
 uint32_t report_level(const struct report *r, const char *name);
 const char *report_level_name(const struct report *r, uint32_t level);
-/* A component's name, "component 17" without one, "(none)" for nobody; spare has room for 32. */
+/* A component's name, "component 17" without one, "(unattributed)" for COMPONENT_NONE; spare has room for 32. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
 
 /*
@@ -104,7 +104,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 
 /* Groups of g, the largest first: indexes into g->g.sum; malloc()ed, the caller's.  NULL without memory. */
 uint32_t *report_order(const struct report *r, const struct report_group *g);
-/* The sum of a group by one key; of nothing where no row had that value, or nobody asked (NULL). */
+/* The sum of a group by one key; an empty one where no row had that value, or g is NULL. */
 const struct group_sum *report_sum(const struct report_group *g, uint32_t value);
 /* Value of key k of group i. */
 static inline uint32_t report_value(const struct report_group *g, uint32_t i, uint32_t k)

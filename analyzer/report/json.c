@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for programs.  Keys are stable: new ones may come, none goes.  jansson's door. */
+/* The report for programs.  Keys are stable: new ones may come; a renamed one raises "schema".  jansson's door. */
 #include "analyzer/output/json_text.h"
 #include "analyzer/report/default_report.h"
 
@@ -40,7 +40,7 @@ static json_t *components(const struct report *r, const struct report_sums *sums
 		json_t *o, *parents, *counters;
 
 		if (!c->announced && sum->samples == 0)
-			continue; /* a line that nobody sampled */
+			continue; /* a line without samples */
 		o = json_object();
 		parents = json_array();
 		counters = json_object();
@@ -304,6 +304,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	json_t *o = json_object(), *samples = json_object(), *jit = json_object();
 	int ret;
 
+	put(o, "schema", json_integer(PAGE_SCHEMA));
 	put(samples, "total", count(total->samples));
 	put(samples, "attributed", count(total->samples - report_sum(d->all.method, METHOD_NONE)->samples));
 	put(samples, "lost", json_integer((json_int_t)report_lost(m)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for people: what was recorded, the views' parts, and what the recorder has to say. */
+/* The report for people: what was recorded, the views' parts, and recorder warnings. */
 #include "analyzer/report/default_report.h"
 
 #include <stdio.h>
@@ -33,18 +33,18 @@ static void show_event(const struct default_report *d, const struct report *r, u
 	int n, nr = 1, left;
 
 	/* how it was sampled, how much of what its counter saw the samples stand for, and whether they are the ones shown */
-	n = e->rate ? snprintf(lines[0], sizeof(lines[0]), ", %llu samples/s and CPU", (unsigned long long)e->rate) :
+	n = e->rate ? snprintf(lines[0], sizeof(lines[0]), ", %llu samples/s per CPU", (unsigned long long)e->rate) :
 		      snprintf(lines[0], sizeof(lines[0]), ", every %llu %.20s", (unsigned long long)e->period, e->unit);
 	snprintf(lines[0] + n, sizeof(lines[0]) - (size_t)n, ", %u stack bytes%s", e->stack_bytes,
 		 e->exclude_kernel ? ", user code only" : "");
 	if (e->sampled > 0)
-		snprintf(lines[nr++], sizeof(lines[0]), "samples of %.1f %% of what it counted%s", 100 * e->sampled,
-			 e->scale < 1 || e->scale > 1 ? "; weights are scaled to it" : "");
+		snprintf(lines[nr++], sizeof(lines[0]), "samples cover %.1f %% of the count%s", 100 * e->sampled,
+			 e->scale < 1 || e->scale > 1 ? "; weights are scaled" : "");
 	else if (e->counted && all_pass(d, r->a))
-		snprintf(lines[nr++], sizeof(lines[0]), "samples of %.1f %% of what it counted",
+		snprintf(lines[nr++], sizeof(lines[0]), "samples cover %.1f %% of the count",
 			 100 * report_sum(d->event, i)->weight / (double)e->counted);
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
-		snprintf(lines[nr++], sizeof(lines[0]), "counted %.0f %% of the time, in turns: weights are scaled",
+		snprintf(lines[nr++], sizeof(lines[0]), "multiplexed, running %.0f %% of the time: weights are scaled",
 			 100 * (double)e->running_ns / (double)e->on_cpu_ns);
 	left = p->columns - LABEL - page_width(p, lines[0]) - (*shown ? (int)sizeof("; shown below") - 1 : 0);
 	page_text(p, "event     ", LABEL, "%s%s%s", page_cut(p, e->name, left > 8 ? left : 8, name, sizeof(name)), lines[0],
@@ -61,7 +61,7 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	char text[1536], kernel[256];
 	int n;
 
-	page_text(p, "command   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(not known)", 70, text, sizeof(text)));
+	page_text(p, "command   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(unknown)", 70, text, sizeof(text)));
 	page_text(p, "machine   ", LABEL, "%s, %u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)), m->nr_cpus,
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
 	for (uint32_t i = 0; i < m->nr_events; i++)
@@ -70,14 +70,14 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		     (unsigned long long)report_lost(m));
 	if (!all_pass(d, a))
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f of them pass the filter", d->all.process->g.total.samples);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f pass the filter", d->all.process->g.total.samples);
 	if (m->has_end && m->exit_status != ~0u) {
 		int status = (int)m->exit_status;
 
 		if (WIFSIGNALED(status))
-			snprintf(text + n, sizeof(text) - (size_t)n, "; the command was killed by signal %d", WTERMSIG(status));
+			snprintf(text + n, sizeof(text) - (size_t)n, "; command killed by signal %d", WTERMSIG(status));
 		else if (WEXITSTATUS(status))
-			snprintf(text + n, sizeof(text) - (size_t)n, "; the command's exit status was %d", WEXITSTATUS(status));
+			snprintf(text + n, sizeof(text) - (size_t)n, "; command exit status %d", WEXITSTATUS(status));
 	}
 	page_text(p, "samples   ", LABEL, "%s", text);
 }
@@ -116,7 +116,7 @@ static void show_told(const struct report *r, struct page *p)
 
 	if (!m->nr_notices && !m->nr_losses && !r->a->bad_blocks)
 		return;
-	page_heading(p, "What the recorder has to say");
+	page_heading(p, "Recorder warnings");
 	for (uint32_t i = 0; i < m->nr_notices; i++)
 		page_text(p, "  ", 4, "%s", m->notice[i].sentence);
 #define SENTENCE_(NAME, text, sentence) \
@@ -126,7 +126,7 @@ static void show_told(const struct report *r, struct page *p)
 	LOSS_REASONS(SENTENCE_)
 #undef SENTENCE_
 	if (r->a->bad_blocks)
-		page_text(p, "  ", 4, "%llu blocks of samples did not decode", (unsigned long long)r->a->bad_blocks);
+		page_text(p, "  ", 4, "%llu blocks of samples could not be decoded", (unsigned long long)r->a->bad_blocks);
 }
 
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
@@ -136,7 +136,8 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 
 	show_header(d, r, p);
 	if (a->nr_samples == 0) {
-		page_text(p, "\n", 0, "There are no samples: the command ended before the first one was due, or used no processor time.");
+		page_text(p, "\n", 0, "No samples: the command used less than one sampling period of processor time; lower the period "
+			  "(--period).");
 		show_told(r, p);
 		return;
 	}
@@ -155,7 +156,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 		view_show_brief(r, d->all.process, &brief_processes, p);
 	if (r->model->dictionary.nr_components > 1)
 		view_show_brief(r, d->all.method, &brief_methods, p);
-	run_reasons.heading = "Not attributed in the run phase, because";
+	run_reasons.heading = "Unattributed samples by reason, in the run phase";
 	if (d->has_run)
 		view_show_brief(r, d->in_run.reason, &run_reasons, p);
 	view_show_brief(r, d->all.reason, &brief_reasons, p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code: what generating code cost beside what running it cost: code objects with their bytes and samples, what was generated
- * more than once, compile time from the host's marks, and executable memory that nobody announced, with who mapped it.
+ * code: the cost of code generation beside that of execution: code objects with their bytes and samples, recompilation, compile time
+ * from the host's marks, and unregistered executable memory with the code that mapped it.
  */
 #include "analyzer/view/code_queries.h"
 
@@ -101,7 +101,7 @@ static void show_objects(struct report *r, const struct split *s, struct object 
 	int version = grid_column(g, "version", "version", CELL_COUNT, 0, 0);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
-	int name = grid_column(g, "name", "name of the first", CELL_TEXT, 0, 0);
+	int name = grid_column(g, "name", "first function", CELL_TEXT, 0, 0);
 
 	grid_set_total(g, share, report_measure(r, &s->total[r->event]));
 	grid_is_tree(g, share);
@@ -123,12 +123,12 @@ static void show_objects(struct report *r, const struct split *s, struct object 
 	grid_show(g, p);
 }
 
-/* What the marks say of compiling and running. */
+/* Compilation and execution, by the host's marks. */
 static void show_cost(struct report *r, const struct split *s, const struct object *o, uint32_t nr, struct page *p)
 {
 	const struct model *m = r->model;
 	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated = 0, total, again = 0;
-	struct grid *g = grid_create("cost", "Generating code, and running it");
+	struct grid *g = grid_create("cost", "Code generation and execution");
 	int value = grid_column(g, "value", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int shown = grid_column(g, "shown", "", CELL_TEXT, GRID_TEXT_ONLY, 12);
 	int what = grid_column(g, "what", "", CELL_TEXT, 0, 0);
@@ -164,25 +164,25 @@ static void show_cost(struct report *r, const struct split *s, const struct obje
 	} while (0)
 	ROW_("bytes", bytes, grid_short_number(bytes, text), "bytes of generated code");
 	ROW_("objects", nr, grid_short_number(nr, text), "code objects");
-	ROW_("again", again, grid_short_number(again, text), "of them generated again under a name that there was");
+	ROW_("recompiled", again, grid_short_number(again, text), "of them recompiled (an earlier object has the same name)");
 	snprintf(text, sizeof(text), "%.1f %%", total > 0 ? 100 * generated / total : 0);
-	ROW_("generated_share", total > 0 ? generated / total : 0, text, "of all samples are in generated code");
+	ROW_("generated_share", total > 0 ? generated / total : 0, text, "of all samples in generated code");
 	if (compiles > 0)
-		ROW_("compile_ns", compile_ns, grid_duration(compile_ns, text), "in marks of compiling");
+		ROW_("compile_ns", compile_ns, grid_duration(compile_ns, text), "compilation (marks)");
 	if (runs > 0)
-		ROW_("run_ns", run_ns, grid_duration(run_ns, text), "in marks of running");
+		ROW_("run_ns", run_ns, grid_duration(run_ns, text), "execution (marks)");
 	if (compiles > 0 && bytes > 0)
-		ROW_("compile_ns_per_byte", compile_ns / bytes, grid_duration(compile_ns / bytes, text), "of compiling for a byte of code");
+		ROW_("compile_ns_per_byte", compile_ns / bytes, grid_duration(compile_ns / bytes, text), "compilation per byte of code");
 	if (compiles > 0 && runs > 0 && run_ns > 0)
 		ROW_("break_even_runs", compile_ns / compiles / (run_ns / runs),
-		     grid_short_number(compile_ns / compiles / (run_ns / runs), text), "executions take as long as one compilation");
+		     grid_short_number(compile_ns / compiles / (run_ns / runs), text), "executions needed to amortize compilation");
 #undef ROW_
 	grid_show(g, p);
 }
 
-/* ----------------------------------------------------------------------------------------------------- unannounced code */
+/* ----------------------------------------------------------------------------------------------------- unregistered code */
 
-static void add_unannounced(struct grid *g, const int column[6], const struct report *r, const struct code *c,
+static void add_unregistered(struct grid *g, const int column[6], const struct report *r, const struct code *c,
 			    const struct group_sum *sum)
 {
 	grid_row(g);
@@ -193,12 +193,12 @@ static void add_unannounced(struct grid *g, const int column[6], const struct re
 		grid_set_address(g, column[3], c->address);
 		grid_set(g, column[4], (double)c->bytes);
 	}
-	grid_set_text(g, column[5], c ? c->name : "no mapping is known");
+	grid_set_text(g, column[5], c ? c->name : "(unknown)");
 }
 
-static void show_unannounced(struct report *r, const struct report_group *by, struct page *p)
+static void show_unregistered(struct report *r, const struct report_group *by, struct page *p)
 {
-	struct grid *g = grid_create("unannounced", "Executable memory that nobody announced, with samples");
+	struct grid *g = grid_create("unregistered", "Unregistered executable memory with samples");
 	uint32_t *order = report_order(r, by);
 	struct group_sum nowhere = { 0 };
 	int column[6];
@@ -208,7 +208,7 @@ static void show_unannounced(struct report *r, const struct report_group *by, st
 	column[2] = grid_column(g, "process", "pid", CELL_COUNT, 0, 0);
 	column[3] = grid_column(g, "address", "address", CELL_HEX, 0, 0);
 	column[4] = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0);
-	column[5] = grid_column(g, "mapper", "who", CELL_TEXT, 0, 0);
+	column[5] = grid_column(g, "mapper", "mapped by", CELL_TEXT, 0, 0);
 	grid_set_total(g, column[0], report_measure(r, &by->g.total));
 	grid_is_tree(g, column[0]);
 	grid_set_total(g, column[1], by->g.total.samples);
@@ -219,12 +219,12 @@ static void show_unannounced(struct report *r, const struct report_group *by, st
 		if (report_value(by, order[i], 1) != SAMPLE_MODE_USER)
 			continue;
 		if (c && c->kind == CODE_REGION)
-			add_unannounced(g, column, r, c, &by->g.sum[order[i]]);
+			add_unregistered(g, column, r, c, &by->g.sum[order[i]]);
 		else if (!c)
 			group_sum_add(&nowhere, &by->g.sum[order[i]]);
 	}
 	if (nowhere.samples > 0)
-		add_unannounced(g, column, r, NULL, &nowhere);
+		add_unregistered(g, column, r, NULL, &nowhere);
 	free(order);
 	grid_show(g, p);
 }
@@ -244,8 +244,8 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	}
 	free(o);
 	split_fini(&s);
-	show_unannounced(r, v->group[1], p);
+	show_unregistered(r, v->group[1], p);
 }
 
-const struct view view_code = { "code", "what generating code cost, code objects, and executable memory that nobody announced",
+const struct view view_code = { "code", "cost of code generation, code objects, unregistered executable memory",
 				prepare, show };

@@ -23,7 +23,7 @@ bool code_is_run(const struct report *r, const struct mark *k)
 	return strcmp(k->name, *r->filter.mark_name ? r->filter.mark_name : "run") == 0;
 }
 
-/* What the text of marks names: a query, a script, a function. */
+/* Named by the text of marks: a query, a script, a function. */
 struct query {
 	uint32_t process;
 	const char *text;
@@ -82,13 +82,13 @@ void code_show_queries(struct report *r, struct page *p)
 {
 	struct query *q = malloc(((size_t)r->model->nr_marks + 1) * sizeof(*q));
 	uint32_t nr = q ? make_queries(r, q) : 0;
-	struct grid *g = grid_create("queries", "Queries, by what compiling them cost");
-	int compile = grid_column(g, "compile_ns", "compiling", CELL_DURATION, 0, 0);
-	int compiles = grid_column(g, "compilations", "times", CELL_COUNT, GRID_REST, 0);
-	int run = grid_column(g, "run_ns", "running", CELL_DURATION, 0, 0);
-	int runs = grid_column(g, "runs", "times", CELL_COUNT, GRID_REST, 0);
-	int even = grid_column(g, "break_even_runs", "as many runs", CELL_NUMBER, 0, 0);
-	int spent = grid_column(g, "compile_share", "of all", CELL_PERCENT, 0, 0);
+	struct grid *g = grid_create("queries", "Queries by compilation time");
+	int compile = grid_column(g, "compile_ns", "compilation", CELL_DURATION, 0, 0);
+	int compiles = grid_column(g, "compilations", "count", CELL_COUNT, GRID_REST, 0);
+	int run = grid_column(g, "run_ns", "execution", CELL_DURATION, 0, 0);
+	int runs = grid_column(g, "runs", "count", CELL_COUNT, GRID_REST, 0);
+	int even = grid_column(g, "break_even_runs", "to amortize", CELL_NUMBER, 0, 0);
+	int spent = grid_column(g, "compile_share", "of total", CELL_PERCENT, 0, 0);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), text = grid_column(g, "text", "query", CELL_TEXT, 0, 0);
 
 	for (uint32_t i = 0; i < nr; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* components: one table a level of the Tagging Dictionary (or of --level), and pipelines, whose table says what is in each. */
+/* components: one table per level of the Tagging Dictionary (or of --level); pipelines: each with its operators. */
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ void components_show_brief(struct report *r, const struct report_group *group, u
 	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = put };
 	char heading[160];
 
-	snprintf(heading, sizeof(heading), "By %s%s", report_level_name(r, level), in_run ? ", in the run phase" : "");
+	snprintf(heading, sizeof(heading), "Share by %s%s", report_level_name(r, level), in_run ? ", in the run phase" : "");
 	b.heading = heading;
 	view_show_brief(r, group, &b, p);
 }
@@ -64,7 +64,7 @@ void components_show_brief(struct report *r, const struct report_group *group, u
 static void show_level(struct report *r, const struct report_group *group, uint32_t level, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
-	struct grid *g = grid_create(report_level_name(r, level), "By %s%s", report_level_name(r, level),
+	struct grid *g = grid_create(report_level_name(r, level), "Share by %s%s", report_level_name(r, level),
 				     r->has_run ? ", in the run phase" : "");
 	char spare[32], text[256];
 	struct split s;
@@ -76,7 +76,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 
 		for (uint32_t i = 1; i < d->nr_components && above < 0; i++)
 			if (d->component[i].level == level && d->component[i].nr_links)
-				above = grid_column(g, "parents", "of", CELL_TEXT, 0, 0);
+				above = grid_column(g, "parents", "parents", CELL_TEXT, 0, 0);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
@@ -97,15 +97,15 @@ static void show_components(struct report *r, const struct view_instance *v, str
 	const struct dictionary *d = &r->model->dictionary;
 
 	if (!d->nr_levels)
-		page_sentence(p, "The host announced no levels: there are no components.");
+		page_sentence(p, "No components: the host declared no levels.");
 	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
 		for (uint32_t i = 0; i < d->nr_levels; i++)
 			if (d->level[i].rank == rank && (!r->level || strcmp(report_level_name(r, i), r->level) == 0))
 				show_level(r, v->group[i], i, p);
 }
 
-const struct view view_components = { "components", "shares at each level of the Tagging Dictionary, or at --level", prepare_components,
-				      show_components };
+const struct view view_components = { "components", "shares of components, level by level of the Tagging Dictionary (or at --level)",
+				      prepare_components, show_components };
 
 static void prepare_pipelines(struct report *r, struct view_instance *v)
 {
@@ -118,7 +118,7 @@ static void prepare_pipelines(struct report *r, struct view_instance *v)
 		v->group[1] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_LEVEL_0 + (int)plan, -1);
 }
 
-/* Each pipeline, and below it what it is made of at the plan's level. */
+/* Each pipeline, and below it its components at the plan's level. */
 static void show_pipelines(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("pipelines", "Pipelines and their operators%s", r->has_run ? ", in the run phase" : "");
@@ -126,10 +126,10 @@ static void show_pipelines(struct report *r, const struct view_instance *v, stru
 	struct split s;
 
 	if (!v->group[0])
-		page_sentence(p, "No level is called '%s'; --level says which one to use.", r->level ? r->level : PIPELINE_LEVEL);
+		page_sentence(p, "The trace has no level '%s'; --level NAME takes another.", r->level ? r->level : PIPELINE_LEVEL);
 	if (v->group[0] && split_make(r, v->group[0], &s)) {
 		int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
-		int of = grid_column(g, "of_pipeline", "of it", CELL_PERCENT, 0, 0);
+		int of = grid_column(g, "of_pipeline", "of pipeline", CELL_PERCENT, 0, 0);
 		int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 		int pipeline = grid_column(g, "pipeline", "pipeline", CELL_TEXT, GRID_HIDDEN, 0);
 		int name = grid_column(g, "name", "pipeline, operator", CELL_TEXT, 0, 0);
@@ -170,4 +170,4 @@ static void show_pipelines(struct report *r, const struct view_instance *v, stru
 	grid_show(g, p);
 }
 
-const struct view view_pipelines = { "pipelines", "pipelines, and what each is made of", prepare_pipelines, show_pipelines };
+const struct view view_pipelines = { "pipelines", "pipelines with their operators", prepare_pipelines, show_pipelines };

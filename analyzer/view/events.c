@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events: several events of one recording side by side: what each component has of each, how many of one there are to one of
- * the first, and how two of them go together over time.
+ * events: several events of one recording side by side: the counts of each component, per count of the first event, and how events
+ * correlate over time.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
@@ -50,7 +50,7 @@ static void show_components(const struct report *r, const struct split *s, struc
 	uint32_t level = report_level(r, r->level);
 	double scale = scale_of(r, s);
 	char spare[32], heading[16];
-	struct grid *g = grid_create("events", "Per %s %s", grid_short_number(scale, heading), event_name(r, r->event));
+	struct grid *g = grid_create("events", "Counts per %s %s", grid_short_number(scale, heading), event_name(r, r->event));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0), rate[VIEW_EVENTS_MAX], name;
 
@@ -76,7 +76,7 @@ static void show_components(const struct report *r, const struct split *s, struc
 			if (rate[e] >= 0 && weight_of(main) > 0)
 				grid_set(g, rate[e], scale * weight_of(all ? &s->total[e] : &s->sum[e][s->order[i]]) / weight_of(main));
 		if (all) {
-			grid_set_text(g, name, "(all of them)");
+			grid_set_text(g, name, "(all)");
 			grid_row_is_text(g);
 		} else {
 			grid_set_text(g, name, level == LEVELS_MAX ? r->a->function[s->order[i]].name :
@@ -107,9 +107,9 @@ static double correlation(const double *a, const double *b, int nr)
 static void show_over_time(const struct report *r, const struct lanes *l, struct page *p)
 {
 	char width[16], text[4 * LANE_CELLS_MAX];
-	struct grid *g = grid_create("over_time", "Over time, %s a cell; together: correlation with the first (-1 to 1)",
+	struct grid *g = grid_create("over_time", "Activity over time, %s per cell, and correlation with the first (-1 to 1)",
 				     grid_duration((double)l->cell_ns, width));
-	int together = grid_column(g, "correlation", "together", CELL_NUMBER, 0, 0);
+	int together = grid_column(g, "correlation", "correlation", CELL_NUMBER, 0, 0);
 	int name = grid_column(g, "event", "event", CELL_TEXT, 0, 0);
 	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, CELLS);
 
@@ -151,7 +151,7 @@ static struct component_cells *make_cells(const struct report *r, const struct r
 	return all;
 }
 
-/* Do two events go up and down together in the stretches in which a component runs? */
+/* The correlation of two events over the time slices in which a component runs. */
 static void show_together(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
 			  struct page *p)
 {
@@ -161,7 +161,7 @@ static void show_together(const struct report *r, const struct split *s, const s
 	int column[VIEW_EVENTS_MAX], samples, name;
 	struct grid *grid;
 
-	grid = grid_create("together", "Together with %s over time, in each %s (-1 to 1)", event_name(r, r->event),
+	grid = grid_create("together", "Correlation with %s over time, by %s (-1 to 1)", event_name(r, r->event),
 			   level == LEVELS_MAX ? "function" : report_level_name(r, level));
 	samples = grid_column(grid, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	grid_set_total(grid, samples, s->total[r->event].samples);
@@ -205,7 +205,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	split_fini(&s);
 	lanes_fini(&l);
 	if (r->model->nr_events < 2)
-		page_sentence(p, "The trace has one event; --event NAME,NAME records several.");
+		page_sentence(p, "The trace has one event; `tailor run --event NAME,NAME` records several.");
 }
 
-const struct view view_events = { "events", "several events side by side, per component and over time", prepare, show };
+const struct view view_events = { "events", "all events side by side, by component and over time", prepare, show };

@@ -45,7 +45,7 @@ static int by_tree(const void *a, const void *b, void *context)
 
 		if (x == y)
 			continue;
-		if (!x || !y) /* nobody comes last */
+		if (!x || !y) /* no component comes last */
 			return x ? -1 : 1;
 		if (of_x < of_y || of_x > of_y)
 			return of_x > of_y ? -1 : 1;
@@ -90,7 +90,7 @@ static void put_row(const struct tree *t, struct grid *g, const struct column_en
 	grid_set(g, c->depth, step);
 	grid_set_prefix(g, c->name, prefix[step]);
 	if (!component) {
-		grid_set_text(g, c->name, "(on none of them)");
+		grid_set_text(g, c->name, "(unattributed)");
 		return;
 	}
 	grid_set_text(g, c->level, report_level_name(t->r, t->r->model->dictionary.component[component].level));
@@ -131,12 +131,12 @@ void level_tree_show(struct report *r, const struct report_group *by, struct pag
 	c.name = grid_column(g, "name", "module, function, line", CELL_TEXT, 0, 0);
 	if (make(&t)) {
 		for (uint32_t i = 0; i < by->g.nr; i++) {
-			bool nobody = true;
+			bool unattributed = true;
 
 			for (uint32_t step = 0; step < STEPS; step++)
-				nobody &= !report_value(by, i, step);
+				unattributed &= !report_value(by, i, step);
 			group_sum_add(&total, &by->g.sum[i]);
-			if (nobody)
+			if (unattributed)
 				group_sum_add(&none, &by->g.sum[i]);
 		}
 		grid_set_total(g, c.share, report_measure(r, &total));

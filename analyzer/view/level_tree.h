@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands for a plan where the host announced none (host_levels.h): modules, their functions, and the lines of these, each
- * with the sum of what is below it.  Context: thread. */
+/* In place of a plan where the host declared none (host_levels.h): modules, their functions, and the lines of these, each with its
+ * total.  Context: thread. */
 #ifndef TAILOR_LEVEL_TREE_H
 #define TAILOR_LEVEL_TREE_H
 

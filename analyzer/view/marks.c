@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marks: what the host marked (queries, runs, compilations, iterations, tasks) as rows of their own: how many, how long, how
- * many units, what ran in them, and the slowest instances.  A mark of a component is of the thread that set it, one of the
+ * marks: the host's marks (queries, runs, compilations, iterations, tasks): count, duration, units, components, and the slowest
+ * instances.  A mark of a component is of the thread that set it, one of the
  * process as a whole (component 0) of all its threads.  Marks may overlap, so shares do not add up over them.
  */
 #include "analyzer/view/view.h"
@@ -156,15 +156,15 @@ static void show_slowest(const struct report *r, const struct report_group *g, c
 			 double *by_component, struct page *p)
 {
 	char text[128], tops[TOP_TEXT];
-	struct grid *slow = grid_create("slowest", "The slowest of %u: %s", k->nr, kind_name(r, k, text));
+	struct grid *slow = grid_create("slowest", "Slowest of %u: %s", k->nr, kind_name(r, k, text));
 	int name = grid_column(slow, "name", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int instance = grid_column(slow, "instance", "#", CELL_COUNT, 0, 0);
 	int time = grid_column(slow, "time_ns", "time", CELL_DURATION, 0, 0);
 	int begin = grid_column(slow, "begin_ns", "begin", CELL_DURATION, 0, 0);
-	int of = grid_column(slow, "times_average", "average", CELL_TIMES, 0, 0);
+	int of = grid_column(slow, "times_mean", "vs. mean", CELL_TIMES, 0, 0);
 	int units = grid_column(slow, "units", "units", CELL_NUMBER, 0, 0);
 	int n = grid_column(slow, "samples", "samples", CELL_COUNT, 0, 0);
-	int top = grid_column(slow, "top", "most of it", CELL_TEXT, 0, 0);
+	int top = grid_column(slow, "top", "top components", CELL_TEXT, 0, 0);
 	const struct mark **list = calloc((size_t)k->nr + 1, sizeof(*list));
 	uint32_t nr = 0, nr_components = r->model->dictionary.nr_components;
 
@@ -198,17 +198,17 @@ static void show_slowest(const struct report *r, const struct report_group *g, c
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct model *m = r->model;
-	struct grid *g = grid_create("marks", "Marks (they may overlap: shares do not add up over them)");
+	struct grid *g = grid_create("marks", "Marks (they may overlap, so their sums exceed the total)");
 	int nr = grid_column(g, "count", "count", CELL_COUNT, 0, 0);
 	int time = grid_column(g, "time_ns", "time", CELL_DURATION, 0, 0);
-	int average = grid_column(g, "average_ns", "average", CELL_DURATION, 0, 0);
+	int mean = grid_column(g, "mean_ns", "mean", CELL_DURATION, 0, 0);
 	int longest = grid_column(g, "longest_ns", "longest", CELL_DURATION, 0, 0);
 	int units = grid_column(g, "units", "units", CELL_NUMBER, 0, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int unended = grid_column(g, "unended", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int name = grid_column(g, "name", "mark", CELL_TEXT, 0, 16);
-	int top = grid_column(g, "top", "most of it", CELL_TEXT, 0, 0);
+	int top = grid_column(g, "top", "top components", CELL_TEXT, 0, 0);
 	struct kind *kind = calloc((size_t)m->nr_marks + 1, sizeof(*kind));
 	uint32_t nr_kinds = 0, nr_components = m->dictionary.nr_components;
 	double *by_component = calloc((size_t)nr_components + 1, sizeof(*by_component));
@@ -242,7 +242,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		grid_row(g);
 		grid_set(g, nr, kind[n].nr);
 		grid_set(g, time, kind[n].time_ns);
-		grid_set(g, average, kind[n].time_ns / kind[n].nr);
+		grid_set(g, mean, kind[n].time_ns / kind[n].nr);
 		grid_set(g, longest, kind[n].longest_ns);
 		if (kind[n].units > 0)
 			grid_set(g, units, kind[n].units);
@@ -257,11 +257,11 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		if (kind[n].nr > 1)
 			show_slowest(r, v->group[0], cells, &kind[n], by_component, p);
 	if (!m->nr_marks)
-		page_sentence(p, "The host marked nothing.");
+		page_sentence(p, "No marks: the host set none.");
 	free(cells);
 	free(by_component);
 	free(kind);
 }
 
-const struct view view_marks = { "marks", "queries, runs and tasks that the host marked: how long, what ran in them, the slowest", prepare,
+const struct view view_marks = { "marks", "the host's marks (queries, runs, tasks): duration, top components, the slowest", prepare,
 				 show };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory: which memory each component touched, and how: in order, in wider steps, or at random; which regions (by the host's names, or
- * the kernel's: heap, stack, mappings), with which steps, how many pages at a time; and a picture of time against address.  From samples
+ * memory: which memory each component touched, and how: sequential, strided or random; which regions (by the host's names, or
+ * the kernel's: heap, stack, mappings), strides, pages at a time; and a picture of time against address.  From samples
  * that have an address (page-faults everywhere, precise memory events where the processor has them), and from those of generated code
  * whose registers tell what the instruction is about to touch (--registers all tells most).
  */
@@ -36,7 +36,7 @@ static const char *component_name(const struct report *r, const struct accesses 
 
 static const char *kind_of(const struct access_region *g)
 {
-	static const char *const kinds[] = { "host's", "heap", "stack", "mapping", "file" };
+	static const char *const kinds[] = { "named", "heap", "stack", "mapping", "file" };
 
 	return g->memory ? kinds[g->memory->kind] : "-";
 }
@@ -46,8 +46,8 @@ static const char *kind_of(const struct access_region *g)
 struct sum {
 	uint32_t of; /* component, or region */
 	size_t nr, order[NR_ACCESS_ORDERS];
-	uint64_t low, high, step; /* step: the one with most samples, so far */
-	size_t of_step;
+	uint64_t low, high, stride; /* stride: the one with most samples, so far */
+	size_t of_stride;
 	struct access *list; /* its own */
 };
 
@@ -60,14 +60,14 @@ static int by_component(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
-	return x->component != y->component ? (x->component < y->component ? -1 : 1) : x->step < y->step ? -1 : x->step > y->step;
+	return x->component != y->component ? (x->component < y->component ? -1 : 1) : x->stride < y->stride ? -1 : x->stride > y->stride;
 }
 
 static int by_region(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
-	return x->region != y->region ? (x->region < y->region ? -1 : 1) : x->step < y->step ? -1 : x->step > y->step;
+	return x->region != y->region ? (x->region < y->region ? -1 : 1) : x->stride < y->stride ? -1 : x->stride > y->stride;
 }
 
 static int by_nr(const void *a, const void *b)
@@ -80,7 +80,7 @@ static int by_nr(const void *a, const void *b)
 /* The largest first; copy: room for as many accesses, which the sums then point into. */
 static size_t make_sums(const struct memory_part *p, bool region, struct access *copy, struct sum *sum)
 {
-	size_t nr = 0, of_step = 0;
+	size_t nr = 0, of_stride = 0;
 
 	memcpy(copy, p->list, p->nr * sizeof(*copy));
 	qsort(copy, p->nr, sizeof(*copy), region ? by_region : by_component);
@@ -90,10 +90,10 @@ static size_t make_sums(const struct memory_part *p, bool region, struct access 
 		if (i == 0 || key_of(&copy[i], region) != key_of(&copy[i - 1], region))
 			sum[nr++] = (struct sum){ .of = key_of(&copy[i], region), .low = UINT64_MAX, .list = &copy[i] };
 		s = &sum[nr - 1];
-		of_step = s->nr && copy[i].step == copy[i - 1].step ? of_step + 1 : 1;
-		if (copy[i].step && of_step > s->of_step) {
-			s->step = copy[i].step;
-			s->of_step = of_step;
+		of_stride = s->nr && copy[i].stride == copy[i - 1].stride ? of_stride + 1 : 1;
+		if (copy[i].stride && of_stride > s->of_stride) {
+			s->stride = copy[i].stride;
+			s->of_stride = of_stride;
 		}
 		s->nr++;
 		s->order[copy[i].order]++;
@@ -106,20 +106,20 @@ static size_t make_sums(const struct memory_part *p, bool region, struct access 
 
 static void show_sums(struct report *r, const struct memory_part *part, bool region, struct page *p)
 {
-	struct grid *g = region ? grid_create("regions", "Memory that samples of %s touched", part->event) :
-				  grid_create("memory", "Addresses of %s, and in which order", part->event);
+	struct grid *g = region ? grid_create("regions", "Memory regions, event %s", part->event) :
+				  grid_create("memory", "Memory accesses, event %s", part->event);
 	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
 	struct sum *sum = malloc((part->nr + 1) * sizeof(*sum));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
-	int in_order = grid_column(g, "sequential", "in order", CELL_PERCENT, 0, 0);
+	int sequential = grid_column(g, "sequential", "sequential", CELL_PERCENT, 0, 0);
 	int strided = grid_column(g, "strided", "strided", CELL_PERCENT, 0, 0);
-	int at_random = grid_column(g, "random", "random", CELL_PERCENT, 0, 0);
-	int step = grid_column(g, "step", "step", CELL_NUMBER, 0, 0), pages = grid_column(g, "pages", "pages", CELL_NUMBER, 0, 0);
+	int irregular = grid_column(g, "random", "random", CELL_PERCENT, 0, 0);
+	int stride = grid_column(g, "stride", "stride", CELL_NUMBER, 0, 0), pages = grid_column(g, "pages", "pages", CELL_NUMBER, 0, 0);
 	int ordered = grid_column(g, "ordered_samples", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int low = grid_column(g, "low", "", CELL_HEX, GRID_HIDDEN, 0), high = grid_column(g, "high", "", CELL_HEX, GRID_HIDDEN, 0);
-	int kind = region ? grid_column(g, "kind", "of", CELL_TEXT, GRID_FIXED, 8) : -1;
+	int kind = region ? grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 8) : -1;
 	int name = grid_column(g, "name", region ? "memory" : part->all->level == LEVELS_MAX ? "function" :
 					  report_level_name(r, part->all->level), CELL_TEXT, 0, 0);
 	size_t nr = copy && sum ? make_sums(part, region, copy, sum) : 0;
@@ -135,12 +135,12 @@ static void show_sums(struct report *r, const struct memory_part *part, bool reg
 		grid_set(g, samples, (double)sum[i].nr);
 		grid_set(g, ordered, known);
 		if (known > 0) {
-			grid_set(g, in_order, (double)sum[i].order[ACCESS_SEQUENTIAL] / known);
+			grid_set(g, sequential, (double)sum[i].order[ACCESS_SEQUENTIAL] / known);
 			grid_set(g, strided, (double)sum[i].order[ACCESS_STRIDED] / known);
-			grid_set(g, at_random, (double)sum[i].order[ACCESS_RANDOM] / known);
+			grid_set(g, irregular, (double)sum[i].order[ACCESS_RANDOM] / known);
 		}
-		if (sum[i].step)
-			grid_set(g, step, (double)sum[i].step);
+		if (sum[i].stride)
+			grid_set(g, stride, (double)sum[i].stride);
 		grid_set(g, pages, (double)accesses_pages(sum[i].list, sum[i].nr));
 		grid_set_text(g, event, part->event);
 		grid_set(g, low, (double)sum[i].low);
@@ -157,29 +157,29 @@ static void show_sums(struct report *r, const struct memory_part *part, bool reg
 	grid_show(g, p);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- steps */
+/* ---------------------------------------------------------------------------------------------------------------- strides */
 
-static int by_step(const void *a, const void *b)
+static int by_stride(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
-	return x->step != y->step ? (x->step < y->step ? -1 : 1) : 0;
+	return x->stride != y->stride ? (x->stride < y->stride ? -1 : 1) : 0;
 }
 
-/* Steps of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
-static uint64_t bucket_of(uint64_t step)
+/* Strides of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
+static uint64_t bucket_of(uint64_t stride)
 {
-	return step <= 1u << ACCESSES_PAGE_BITS ? step : 1ull << (63 - __builtin_clzll(step));
+	return stride <= 1u << ACCESSES_PAGE_BITS ? stride : 1ull << (63 - __builtin_clzll(stride));
 }
 
-static void show_steps(const struct memory_part *part, struct page *p)
+static void show_strides(const struct memory_part *part, struct page *p)
 {
-	struct grid *g = grid_create("steps", "Steps between what an instruction touches, of %s", part->event);
+	struct grid *g = grid_create("strides", "Strides per instruction, event %s", part->event);
 	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
-	int step = grid_column(g, "step", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int stride = grid_column(g, "stride", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int shown = grid_column(g, "shown", "bytes", CELL_TEXT, GRID_TEXT_ONLY, 0);
 	char text[32], number[16];
 	size_t first = 0;
@@ -188,22 +188,22 @@ static void show_steps(const struct memory_part *part, struct page *p)
 	grid_set_total(g, samples, (double)part->nr);
 	if (copy) {
 		memcpy(copy, part->list, part->nr * sizeof(*copy));
-		qsort(copy, part->nr, sizeof(*copy), by_step);
+		qsort(copy, part->nr, sizeof(*copy), by_stride);
 	}
 	for (size_t i = 0; copy && i < part->nr; i++) {
-		uint64_t at = copy[i].step;
+		uint64_t at = copy[i].stride;
 
-		if (i + 1 < part->nr && (at ? bucket_of(at) : 0) == (copy[i + 1].step ? bucket_of(copy[i + 1].step) : 0))
+		if (i + 1 < part->nr && (at ? bucket_of(at) : 0) == (copy[i + 1].stride ? bucket_of(copy[i + 1].stride) : 0))
 			continue;
 		grid_row(g);
 		grid_set(g, share, (double)(i + 1 - first));
 		grid_set(g, samples, (double)(i + 1 - first));
 		grid_set_text(g, event, part->event);
 		if (at)
-			grid_set(g, step, (double)bucket_of(at));
+			grid_set(g, stride, (double)bucket_of(at));
 		snprintf(text, sizeof(text), at > bucket_of(at) ? "%s and more" : "%s",
 			 grid_short_number((double)bucket_of(at ? at : 1), number));
-		grid_set_text(g, shown, at ? text : "(always the same place, or too few samples)");
+		grid_set_text(g, shown, at ? text : "(constant address, or too few samples)");
 		first = i + 1;
 	}
 	free(copy);
@@ -214,7 +214,7 @@ static void show_part(struct report *r, const struct memory_part *part, struct p
 {
 	show_sums(r, part, false, p);
 	show_sums(r, part, true, p);
-	show_steps(part, p);
+	show_strides(part, p);
 	memory_show_working_sets(r, part, p);
 	memory_draw(r, part, p);
 }
@@ -232,7 +232,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		return;
 	}
 	if (accesses_settle(s, r->model)) {
-		page_sentence(p, "There was no memory to show all of this.");
+		page_sentence(p, "Out of memory: a part of this view is missing.");
 		return;
 	}
 	for (size_t i = 0, end; i < s->nr; i = end) {
@@ -247,11 +247,11 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		show_part(r, &part, p);
 	}
 	if (s->thinning)
-		page_sentence(p, "(of %llu samples with an address one in %llu is in here, over the whole recording: counts and pages are "
-			      "of those)", (unsigned long long)s->seen, 1ull << s->thinning);
+		page_sentence(p, "(1 in %llu of the %llu samples with an address is used, evenly over the recording; counts and pages are "
+			      "of these)", 1ull << s->thinning, (unsigned long long)s->seen);
 	if (r->svg)
 		memory_svg(r, s, r->svg);
 }
 
-const struct view view_memory = { "memory", "addresses per component and region: in order, strided, at random; steps; pages; pictures",
+const struct view view_memory = { "memory", "accesses by component and region: sequential, strided, random; strides; pages; pictures",
 				  prepare, show };

@@ -87,7 +87,7 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 {
 	uint64_t cell_ns = (r->last_ns - r->first_ns) / INTERVALS + 1;
 	char width[16];
-	struct grid *g = grid_create("working_set", "Pages touched (at least) in each %s of %s", grid_duration((double)cell_ns, width),
+	struct grid *g = grid_create("working_set", "Pages touched per %s (lower bound), event %s", grid_duration((double)cell_ns, width),
 				     part->event);
 	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
 	uint32_t nr = WORKING_SETS, *order = largest_regions(part, &nr);
@@ -96,7 +96,7 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 	column[0] = grid_column(g, "memory", "memory", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	column[2] = grid_column(g, "begin_ns", "", CELL_DURATION, GRID_HIDDEN, 0);
-	column[3] = grid_column(g, "pages", "at most", CELL_NUMBER, 0, 0);
+	column[3] = grid_column(g, "pages", "max", CELL_NUMBER, 0, 0);
 	column[4] = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, INTERVALS);
 	grid_show_all_rows(g);
 	if (copy && order) {
@@ -132,8 +132,8 @@ static void draw(const struct report *r, const struct memory_part *part, uint32_
 			cell[row / 4][column / 2] |= bit[row % 4][column % 2];
 	}
 	if (nr >= GRID_SMALL)
-		page_dots(p, cell[0], PICTURE_CELLS, PICTURE_ROWS, "%s: %zu samples (up: %sB, right: %s)", access_region_name(x, spare), nr,
-			  grid_short_number(range, size), grid_duration(time, span));
+		page_dots(p, cell[0], PICTURE_CELLS, PICTURE_ROWS, "%s: %zu samples (vertical: %sB, horizontal: %s)",
+			  access_region_name(x, spare), nr, grid_short_number(range, size), grid_duration(time, span));
 }
 
 void memory_draw(const struct report *r, const struct memory_part *part, struct page *p)

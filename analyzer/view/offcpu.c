@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offcpu: time that threads did not run: because they waited (for a lock, a file, a sleep), or because others ran in their place; by
- * component of the plan's level (or --level), by the function that left the processor, and by thread.
+ * offcpu: time in which threads did not run, because they waited (for a lock, a file, a sleep) or were preempted; by component of the
+ * plan's level (or --level), by function and by thread.
  */
 #include "analyzer/view/view.h"
 
@@ -51,10 +51,10 @@ static void show_group(struct report *r, const struct report_group *group, struc
 	if (split_make(r, group, &s)) {
 		int share = grid_column(g, "share", "waiting", CELL_SHARE, GRID_BAR, 0);
 		int time = grid_column(g, "waiting_ns", "time", CELL_DURATION, 0, 0);
-		int times = grid_column(g, "waits", "times", CELL_COUNT, GRID_SAMPLES, 0);
-		int mean = grid_column(g, "mean_ns", "each", CELL_DURATION, 0, 0);
+		int times = grid_column(g, "waits", "waits", CELL_COUNT, GRID_SAMPLES, 0);
+		int mean = grid_column(g, "mean_ns", "mean", CELL_DURATION, 0, 0);
 		int others = grid_column(g, "preempted_ns", "preempted", CELL_DURATION, 0, 0);
-		int others_times = grid_column(g, "preemptions", "times", CELL_COUNT, 0, 0);
+		int others_times = grid_column(g, "preemptions", "count", CELL_COUNT, 0, 0);
 		int of = grid_column(g, "name", name, CELL_TEXT, 0, 0);
 		struct order order = { s.sum[waits], s.sum[preempted] };
 
@@ -105,18 +105,18 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	char heading[96];
 
 	if (!has_switches(r->model)) {
-		page_sentence(p, "The trace has no context switches: record with -e auto,context-switches (root, or "
-			      "kernel.perf_event_paranoid of 1 or less).");
+		page_sentence(p, "The trace has no context switches; record them with `-e auto,context-switches` (root, or "
+			      "kernel.perf_event_paranoid <= 1).");
 		return;
 	}
 	if (v->group[0]) {
 		const char *level = report_level_name(r, report_level(r, r->level));
 
-		snprintf(heading, sizeof(heading), "Time off the processors by %s%s", level, r->has_run ? ", in the run phase" : "");
+		snprintf(heading, sizeof(heading), "Off-CPU time by %s%s", level, r->has_run ? ", in the run phase" : "");
 		show_group(r, v->group[0], p, level, heading, component_text);
 	}
-	show_group(r, v->group[1], p, "function", "By the function that left the processor", function_text);
-	show_group(r, v->group[2], p, "thread", "By thread", thread_text);
+	show_group(r, v->group[1], p, "function", "Off-CPU time by function", function_text);
+	show_group(r, v->group[2], p, "thread", "Off-CPU time by thread", thread_text);
 }
 
-const struct view view_offcpu = { "offcpu", "time that threads waited or were preempted, by component", prepare, show };
+const struct view view_offcpu = { "offcpu", "off-CPU time (waiting, preempted) by component, function and thread", prepare, show };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the sampling period may have done to a process's share.  Two things: a loop as long as the period is sampled at one place, where
- * nearly all samples of a process have one and the same period; and a task's first sample comes a whole period after its start, which
- * leaves half a period of each task without a sample on average, and a task that is shorter than that without any.  Both are said of
- * recordings whose periods vary, and say so: of others the first is true of all processes.
+ * How the sampling period may bias a process's share.  A loop as long as the period is sampled at one place, where nearly all samples of
+ * a process have the same period.  And a task's first sample comes a period after its start, so that half a period of each task is without
+ * a sample on average, and a task shorter than a period has none.  Only recordings with varied periods get these sentences: in others the
+ * first holds for all processes.
  */
 #include "analyzer/view/period_bias.h"
 
@@ -69,8 +69,8 @@ static void say_short(const struct report *r, const struct split *s, const struc
 
 		if (q->tasks < TASKS_MANY || missing < MISSING * due)
 			continue;
-		page_sentence(p, "%s: %u of its %u tasks have no sample, because a task's first one comes a whole period after it "
-			      "starts. Up to %.0f %% of what it used is not in its share; a shorter --period leaves out less.",
+		page_sentence(p, "%s: %u of its %u tasks have no sample: the first one comes a period after a task starts. Up to "
+			      "%.0f %% of its time is missing from its share; a shorter --period misses less.",
 			      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks, 100 * missing / due);
 		said++;
 	}
@@ -88,8 +88,8 @@ static void say_same(const struct report *r, const struct split *s, struct page 
 		if (!q || sum->samples < SAMPLES_MANY || sum->weight <= 0 ||
 		    sum->samples * sum->weight_squares > (1 + SAME) * sum->weight * sum->weight)
 			continue;
-		page_sentence(p, "%s (%u): nearly all of its samples have the same period, with which it was started. Parts of a loop as "
-			      "long as that may have wrong shares; --scope thread varies periods in all threads.", q->comm, q->pid);
+		page_sentence(p, "%s (%u): nearly all samples have the same period. Shares within a loop of that length may be wrong; "
+			      "--scope thread varies the period in all threads.", q->comm, q->pid);
 		said++;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sampling period may have done to processes' shares, said in sentences.  Context: thread. */
+/* How the sampling period may bias processes' shares, in sentences.  Context: thread. */
 #ifndef TAILOR_PERIOD_BIAS_H
 #define TAILOR_PERIOD_BIAS_H
 

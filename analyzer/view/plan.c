@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan: the tree of operators with shares, own and of all below; then, per operator, rows that were expected and came, what
- * a row cost, and when it was active.
+ * plan: the operator tree with self and total shares; then, per operator, estimated and actual rows, cost per row, and the times of its
+ * first and last sample.
  */
 #include "analyzer/query/executions.h"
 #include "analyzer/query/plan_tree.h"
@@ -33,7 +33,7 @@ struct plan {
 	struct split *sums;
 	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
-	double rest, rest_samples; /* ... on no line */
+	double rest, rest_samples; /* ... on no operator */
 };
 
 static const struct group_sum *sum_of(const struct report *r, const struct plan *p, uint32_t line)
@@ -98,27 +98,27 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	struct sum_columns sums = sum_columns_add(g, r, plan->sums);
-	int below = grid_column(g, "with_below", "+ below", CELL_PERCENT, 0, 0);
+	int total = grid_column(g, "total", "total", CELL_PERCENT, 0, 0);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int above = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
-	double *with_below = calloc(t->nr + 1, sizeof(*with_below));
+	double *total_of = calloc(t->nr + 1, sizeof(*total_of));
 
 	grid_set_total(g, sums.share, plan->measure);
 	grid_set_total(g, sums.samples, plan->samples);
 	grid_show_all_rows(g);
-	for (uint32_t i = t->nr; with_below && i > 0; i--) { /* children stand behind their parents */
-		with_below[i - 1] += report_measure(r, sum_of(r, plan, i - 1));
+	for (uint32_t i = t->nr; total_of && i > 0; i--) { /* children stand behind their parents */
+		total_of[i - 1] += report_measure(r, sum_of(r, plan, i - 1));
 		if (t->line[i - 1].parent)
-			with_below[t->line[i - 1].parent - 1] += with_below[i - 1];
+			total_of[t->line[i - 1].parent - 1] += total_of[i - 1];
 	}
-	for (uint32_t i = 0; with_below && i < t->nr; i++) {
+	for (uint32_t i = 0; total_of && i < t->nr; i++) {
 		const struct plan_line *line = &t->line[i];
 
 		grid_row(g);
 		sum_columns_set(g, &sums, r, plan->sums, line->component);
-		grid_set(g, below, plan->measure > 0 ? with_below[i] / plan->measure : 0);
+		grid_set(g, total, plan->measure > 0 ? total_of[i] / plan->measure : 0);
 		grid_set(g, pid, plan->process->pid);
 		grid_set(g, id, (double)d->component[line->component].id);
 		if (line->parent)
@@ -130,8 +130,8 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	grid_set(g, sums.share, plan->rest);
 	grid_set(g, sums.samples, plan->rest_samples);
 	grid_set(g, pid, plan->process->pid);
-	grid_set_text(g, name, "(on none of them)");
-	free(with_below);
+	grid_set_text(g, name, "(unattributed)");
+	free(total_of);
 	grid_show(g, p);
 }
 
@@ -161,20 +161,20 @@ static void say_executions(const struct plan_tree *t, const uint32_t *runs, stru
 			at += (size_t)snprintf(text + at, sizeof(text) - at, ", ...");
 	}
 	if (several)
-		page_sentence(p, "(%s executions; error: rows against the guess; first and last: since the first sample)", text);
+		page_sentence(p, "(%s executions; error: actual over estimated rows; first and last: times since the first sample)", text);
 }
 
 static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 {
-	struct grid *g = grid_create("rows", "Rows of one execution, what each cost, and when operators were active");
+	struct grid *g = grid_create("rows", "Rows per execution, estimated and actual; cost per row; first and last sample");
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	char heading[48];
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
-	int estimate = grid_column(g, "estimated_rows", "guess", CELL_NUMBER, 0, 0);
-	int rows = grid_column(g, "rows", "rows", CELL_NUMBER, 0, 0);
+	int estimate = grid_column(g, "estimated_rows", "estimated", CELL_NUMBER, 0, 0);
+	int rows = grid_column(g, "actual_rows", "actual", CELL_NUMBER, 0, 0);
 	int error = grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7);
-	int factor = grid_column(g, "error_factor", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int factor = grid_column(g, "estimate_error", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int per_row, samples_per_row, first, last, id, name;
 	uint32_t *runs = calloc(t->nr, sizeof(*runs));
 
@@ -191,17 +191,17 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	for (uint32_t i = 0; i < t->nr; i++) {
 		uint32_t c = t->line[i].component;
 		const struct group_sum *sum = sum_of(r, plan, i);
-		int64_t n = 0, guess = 0;
+		int64_t n = 0, estimated = 0;
 		bool has_rows = dictionary_find_counter(d, c, "rows", &n);
-		bool has_guess = dictionary_find_counter(d, c, "estimated rows", &guess);
+		bool has_estimate = dictionary_find_counter(d, c, "estimated rows", &estimated);
 
 		grid_row(g);
-		if (has_guess)
-			grid_set(g, estimate, (double)guess);
+		if (has_estimate)
+			grid_set(g, estimate, (double)estimated);
 		if (has_rows)
 			grid_set(g, rows, (double)n);
-		if (has_rows && has_guess)
-			set_error(g, error, factor, n, guess);
+		if (has_rows && has_estimate)
+			set_error(g, error, factor, n, estimated);
 		if (has_rows && n > 0 && sum->samples > 0 && runs) {
 			grid_set(g, per_row, sum->weight / (double)n / runs[i]);
 			grid_set(g, samples_per_row, sum->samples / (double)n / runs[i]);
@@ -218,23 +218,23 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	free(runs);
 }
 
-/* Rows that were expected and came: where they differ tenfold, the plan was made on a wrong guess. */
+/* Operators whose actual rows differ tenfold from the estimate. */
 static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, const char *indent, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	char a[16], b[16], spare[32];
 
 	for (uint32_t i = 0; i < t->nr; i++) {
-		int64_t rows, guess;
+		int64_t rows, estimated;
 		double times;
 
 		if (!dictionary_find_counter(d, t->line[i].component, "rows", &rows) ||
-		    !dictionary_find_counter(d, t->line[i].component, "estimated rows", &guess))
+		    !dictionary_find_counter(d, t->line[i].component, "estimated rows", &estimated))
 			continue;
-		times = (double)(rows > 0 ? rows : 1) / (double)(guess > 0 ? guess : 1);
+		times = (double)(rows > 0 ? rows : 1) / (double)(estimated > 0 ? estimated : 1);
 		if (times >= 10 || times <= 0.1)
-			page_sentence(p, "%s! %s: %s rows were expected, %s came", indent,
-				      report_component_name(r, t->line[i].component, spare), grid_short_number((double)guess, a),
+			page_sentence(p, "%s! %s: %s rows estimated, %s actual", indent,
+				      report_component_name(r, t->line[i].component, spare), grid_short_number((double)estimated, a),
 				      grid_short_number((double)rows, b));
 	}
 }
@@ -249,12 +249,12 @@ static void show_plan(struct report *r, const struct plan *plan, bool in_run, st
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	if (!v->group[0] || !each_plan(r, v->group, report_level(r, r->level), r->has_run, p, show_plan))
-		page_sentence(p, "The host announced no plan: no level is marked as one, and no edges join components.");
+		page_sentence(p, "No plan: the host declared no level as its plan, and no edges between components.");
 	if (v->group[2])
 		level_tree_show(r, v->group[2], p);
 }
 
-const struct view view_plan = { "plan", "the tree of operators with shares, rows and what a row cost", prepare, show };
+const struct view view_plan = { "plan", "operator tree: self and total shares, estimated and actual rows, cost per row", prepare, show };
 
 /* --------------------------------------------------------------------------------- of the report without --view */
 
@@ -266,17 +266,18 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	double all = plan->measure > 0 ? plan->measure : 1;
 	int share = grid_column(g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples ", CELL_COUNT, 0, 0);
-	int kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0), guess = grid_column(g, "guess", "guess", CELL_NUMBER, 0, 0);
-	int rows = grid_column(g, "rows", "rows", CELL_NUMBER, 0, 0);
+	int kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0);
+	int estimate = grid_column(g, "estimated_rows", "est. rows", CELL_NUMBER, 0, 0);
+	int rows = grid_column(g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0);
 	int name = grid_column(g, "name", report_level_name(r, report_level(r, NULL)), CELL_TEXT, 0, 0);
 
 	grid_place(g, share, 0, 8);
-	grid_set_bar(g, 10);
+	grid_set_bar(g, 6);
 	grid_place(g, samples, 0, 8);
 	grid_place(g, kernel, 0, 6);
-	grid_place(g, guess, 0, 6);
-	grid_place(g, rows, 0, 6);
-	grid_place(g, name, 2, 33);
+	grid_place(g, estimate, 0, 10);
+	grid_place(g, rows, 0, 10);
+	grid_place(g, name, 2, 29);
 	grid_set_total(g, share, all);
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < t->nr; i++) {
@@ -289,7 +290,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 		if (sum->samples > 0)
 			grid_set(g, kernel, sum->kernel / sum->samples);
 		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "estimated rows", &n))
-			grid_set(g, guess, (double)n);
+			grid_set(g, estimate, (double)n);
 		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
 			grid_set(g, rows, (double)n);
 		set_name(r, g, name, &t->line[i], true);
@@ -299,9 +300,9 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 		grid_set(g, share, last ? all : plan->rest);
 		grid_set(g, samples, last ? plan->samples : plan->rest_samples);
 		grid_set_blank(g, kernel);
-		grid_set_blank(g, guess);
+		grid_set_blank(g, estimate);
 		grid_set_blank(g, rows);
-		grid_set_text(g, name, last ? "(kernel: of a line's samples)" : "(on none: the reasons are below)");
+		grid_set_text(g, name, last ? "(kernel: share of the row)" : "(unattributed: reasons below)");
 		if (last)
 			grid_row_is_text(g);
 		else

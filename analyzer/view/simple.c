@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
-/* Functions: where the instructions were, by function, with the share of all functions down to each. */
+/* Functions, with the running sum of their shares. */
 
 static void functions_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
 }
 
-/* Beside its image: a symbol, where code without one begins, or that there is nothing to tell. */
+/* Beside its image: a symbol, where code without one begins, or "(no symbol)". */
 static const char *name_of(const struct function *f)
 {
 	const char *offset = f->symbol || f->unknown || f->name[0] == '[' ? NULL : strrchr(f->name, '+');
@@ -72,7 +72,7 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 }
 
 const struct view view_functions = {
-	"functions", "where the instructions were, by function, the kernel's too", functions_prepare, functions_show
+	"functions", "functions by share, including the kernel's", functions_prepare, functions_show
 };
 
 /* ------------------------------------------------------------------------------------------------------------- images */
@@ -106,7 +106,7 @@ static void images_show(struct report *r, const struct view_instance *v, struct 
 	view_simple(r, v->group[0], p, "images", "Images", images_columns, images_cells);
 }
 
-const struct view view_images = { "images", "executables, libraries, the kernel, generated code", images_prepare, images_show };
+const struct view view_images = { "images", "executables, libraries, the kernel and generated code by share", images_prepare, images_show };
 
 /* -------------------------------------------------------------------------------------------------------------- lines */
 /* Lines: source lines, of the program and of what it generated code from. */
@@ -151,10 +151,10 @@ static void lines_show(struct report *r, const struct view_instance *v, struct p
 	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
 }
 
-const struct view view_lines = { "lines", "source lines, also those that generated code came from", lines_prepare, lines_show };
+const struct view view_lines = { "lines", "source lines by share, including those of generated code", lines_prepare, lines_show };
 
 /* ---------------------------------------------------------------------------------------------------------- processes */
-/* Processes: one line a program in a process; exec makes a new one with the same number. */
+/* Processes: one row per program in a process; exec makes a new one with the same number. */
 
 static void processes_prepare(struct report *r, struct view_instance *v)
 {
@@ -201,10 +201,11 @@ static void processes_show(struct report *r, const struct view_instance *v, stru
 	split_fini(&s);
 }
 
-const struct view view_processes = { "processes", "one line a program in a process", processes_prepare, processes_show };
+const struct view view_processes = { "processes", "processes by share, one row per program (exec begins a new one)",
+				       processes_prepare, processes_show };
 
 /* ------------------------------------------------------------------------------------------------------------ methods */
-/* Methods: who decided which component a sample belongs to. */
+/* Methods: how samples were attributed to components. */
 
 static void methods_prepare(struct report *r, struct view_instance *v)
 {
@@ -214,7 +215,7 @@ static void methods_prepare(struct report *r, struct view_instance *v)
 static void methods_columns(struct grid *g, int column[4])
 {
 	column[0] = grid_column(g, "method", "method", CELL_TEXT, 0, 0);
-	column[1] = grid_column(g, "meaning", "who decided", CELL_TEXT, 0, 0);
+	column[1] = grid_column(g, "meaning", "component found by", CELL_TEXT, 0, 0);
 }
 
 static void methods_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
@@ -226,7 +227,7 @@ static void methods_cells(const struct report *r, struct grid *g, const int colu
 
 static void methods_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_simple(r, v->group[0], p, "methods", r->has_run ? "Who decided, in the run phase" : "Who decided",
+	view_simple(r, v->group[0], p, "methods", r->has_run ? "Attribution method, in the run phase" : "Attribution method",
 		    methods_columns, methods_cells);
 }
 
@@ -235,12 +236,12 @@ static void methods_put(const struct report *r, const struct page *p, uint32_t i
 	(void)r;
 	(void)p;
 	snprintf(text, bytes, "%-12s %s", i < NR_METHODS ? method_names[i] : "?",
-		 i == METHOD_NONE ? "no component: the reasons are below" : i < NR_METHODS ? method_sentences[i] : "");
+		 i == METHOD_NONE ? "unattributed: reasons below" : i < NR_METHODS ? method_sentences[i] : "");
 }
 
-const struct view_brief brief_methods = { "Who decided", TABLE_METHOD, 0, 0, methods_put };
+const struct view_brief brief_methods = { "Attribution method", TABLE_METHOD, 0, 0, methods_put };
 
-const struct view view_methods = { "methods", "who decided which component a sample belongs to", methods_prepare,
+const struct view view_methods = { "methods", "attribution methods: how samples were attributed to components", methods_prepare,
 				       methods_show };
 
 /* ------------------------------------------------------------------------------------------------------------ reasons */
@@ -273,13 +274,13 @@ static void reasons_put(const struct report *r, const struct page *p, uint32_t i
 }
 
 const struct view_brief brief_reasons = {
-	"Not attributed to a component, because", TABLE_REASON, REASON_NONE + 1, GRID_WRAP, reasons_put
+	"Unattributed samples by reason", TABLE_REASON, REASON_NONE + 1, GRID_WRAP, reasons_put
 };
 
-/* Where they are: what one would look at next. */
+/* Their functions: what one would look at next. */
 static void show_where(struct report *r, const struct report_group *by, struct page *p)
 {
-	struct grid *g = grid_create("where", "Functions of the samples without a component");
+	struct grid *g = grid_create("where", "Functions of unattributed samples");
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	int reason = grid_column(g, "reason", "reason", CELL_TEXT, 0, 24);
@@ -305,9 +306,9 @@ static void show_where(struct report *r, const struct report_group *by, struct p
 
 static void reasons_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_simple(r, v->group[0], p, "reasons", r->has_run ? "Why not attributed, in the run phase" : "Why not attributed",
+	view_simple(r, v->group[0], p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
 		    reasons_columns, reasons_cells);
 	show_where(r, v->group[1], p);
 }
 
-const struct view view_reasons = { "reasons", "why samples have no component, and where they are", reasons_prepare, reasons_show };
+const struct view view_reasons = { "reasons", "why samples are unattributed, and their functions", reasons_prepare, reasons_show };

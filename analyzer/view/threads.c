@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads: how the work was spread, and when each of them ran. */
+/* threads: their shares, their activity over time, and skew. */
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
 
@@ -13,11 +13,11 @@ static void prepare(struct report *r, struct view_instance *v)
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
 }
 
-/* The busiest thread of a process against the average of those that worked at all. */
+/* The busiest thread of a process, relative to the mean of those with samples. */
 static void show_skew(const struct report *r, const struct split *s, struct page *p)
 {
 	const struct model *m = r->model;
-	struct grid *g = grid_create("skew", "Skew: the busiest thread against the average");
+	struct grid *g = grid_create("skew", "Skew: busiest thread relative to the mean");
 	int times = grid_column(g, "skew", "skew", CELL_TIMES, 0, 0);
 	int nr = grid_column(g, "threads", "threads", CELL_COUNT, 0, 0);
 	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
@@ -67,7 +67,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		int first = grid_column(g, "first_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
 		int last = grid_column(g, "last_ns", "", CELL_COUNT, GRID_HIDDEN, 0), lane;
 
-		snprintf(heading, sizeof(heading), "%s a cell", grid_duration((double)l.cell_ns, width));
+		snprintf(heading, sizeof(heading), "%s per cell", grid_duration((double)l.cell_ns, width));
 		lane = grid_column(g, "lane", heading, CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, l.cells);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			const struct group_sum *sum = &s.sum[r->event][s.order[i]];
@@ -94,4 +94,4 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	split_fini(&s);
 }
 
-const struct view view_threads = { "threads", "how work was spread over threads, and when each ran", prepare, show };
+const struct view view_threads = { "threads", "threads by share, their activity over time, skew", prepare, show };

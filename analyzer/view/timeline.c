@@ -35,7 +35,7 @@ struct phase {
 static void show_phases(const struct report *r, const struct lanes *l, struct page *p)
 {
 	const struct model *m = r->model;
-	struct grid *g = grid_create("phases", "Phases that the host marked");
+	struct grid *g = grid_create("phases", "Phases marked by the host");
 	int nr = grid_column(g, "marks", "marks", CELL_COUNT, 0, 0), total = grid_column(g, "total_ns", "time", CELL_DURATION, 0, 0);
 	int name = grid_column(g, "name", "phase", CELL_TEXT, 0, 16), lane = grid_column(g, "lane", "", CELL_TEXT,
 											  GRID_TEXT_ONLY | GRID_FIXED, CELLS);
@@ -90,8 +90,8 @@ static void show_lanes(const struct report *r, const struct lanes *l, const stru
 {
 	uint32_t level = report_level(r, r->level);
 	char width[16], spare[32], text[4 * LANE_CELLS_MAX];
-	struct grid *g = grid_create(relative ? "relative" : "absolute", relative ? "Share of what ran in the same stretch" :
-				     "Activity over time, %s a cell", grid_duration((double)l->cell_ns, width));
+	struct grid *g = grid_create(relative ? "relative" : "absolute", relative ? "Share per time slice, %s per cell" :
+				     "Activity over time, %s per cell", grid_duration((double)l->cell_ns, width));
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "", CELL_COUNT,
 											     GRID_SAMPLES | GRID_HIDDEN, 0);
 	int name = grid_column(g, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
@@ -142,13 +142,14 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 	grid_show(g, p);
 }
 
-/* Components that come back at even times: iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
+/* Components with periodic activity: iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
 static void show_periods(const struct report *r, const struct report_group *by, const struct split *s, struct page *p)
 {
 	uint32_t level = report_level(r, r->level);
-	struct grid *g = grid_create("periods", "What comes back at even times");
-	int period = grid_column(g, "period_ns", "every", CELL_DURATION, 0, 0);
-	int times = grid_column(g, "times", "times", CELL_COUNT, 0, 0), alike = grid_column(g, "alike", "alike", CELL_PERCENT, 0, 0);
+	struct grid *g = grid_create("periods", "Periodic activity");
+	int period = grid_column(g, "period_ns", "period", CELL_DURATION, 0, 0);
+	int times = grid_column(g, "times", "periods", CELL_COUNT, 0, 0);
+	int alike = grid_column(g, "alike", "autocorrelation", CELL_PERCENT, 0, 0);
 	int name = grid_column(g, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
 	double *series = malloc((REPORT_BINS_MAX + 1) * sizeof(*series)), in_all = 0;
 	uint32_t found = 0, low = UINT32_MAX, high = 0, wide;
@@ -168,7 +169,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		double steps, how, samples = s->sum[r->event][s->order[i]].samples;
 
 		if (!s->order[i])
-			continue; /* nobody: what the samples of no component do is no iteration */
+			continue; /* unattributed samples are no iteration */
 		memset(series, 0, (REPORT_BINS_MAX + 1) * sizeof(*series));
 		for (uint32_t n = 0; n < by->g.nr; n++) {
 			uint32_t bin = (report_value(by, n, 1) - low) / wide;
@@ -217,4 +218,4 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	lanes_fini(&l);
 }
 
-const struct view view_timeline = { "timeline", "when each operator was active, and the phases around it", prepare, show };
+const struct view view_timeline = { "timeline", "activity of each operator over time, phases, periodic activity", prepare, show };

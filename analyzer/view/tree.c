@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree: calls from the outside in, own and with all below; callers: from each function outwards to who called it; callees:
- * each function with what it called.  Of functions, or with --level of that level's components.
+ * tree: calls from the outermost frame inwards, with self and total; callers: each sampled function with its callers; callees: each
+ * function with its callees.  Of functions, or with --level of that level's components.
  */
 #include "analyzer/query/calltree.h"
 #include "analyzer/view/view.h"
@@ -67,8 +67,8 @@ static void show_tree(struct report *r, const struct view_instance *v, struct pa
 	struct calltree t;
 
 	d.t = &t;
-	d.total = grid_column(g, "share", inverted ? "share" : "+ below", CELL_SHARE, GRID_BAR, 0);
-	d.own = grid_column(g, "own", "own", CELL_PERCENT, inverted ? GRID_HIDDEN : 0, 0);
+	d.total = grid_column(g, "share", inverted ? "share" : "total", CELL_SHARE, GRID_BAR, 0);
+	d.own = grid_column(g, "self", "self", CELL_PERCENT, inverted ? GRID_HIDDEN : 0, 0);
 	d.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	d.id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	d.parent = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
@@ -87,23 +87,23 @@ static void show_tree(struct report *r, const struct view_instance *v, struct pa
 			grid_set(g, d.own, t.call[0].own / t.call[0].total);
 			grid_set(g, d.samples, t.call[0].own_samples);
 			grid_set(g, d.depth, 0);
-			grid_set_text(g, d.name, "(none)");
+			grid_set_text(g, d.name, "(unattributed)");
 		}
 	}
 	calltree_fini(&t);
 	grid_show(g, p);
 	if (d.left_out)
-		page_sentence(p, "(%u branches of less than %.1f %% each are left out; --top 0 shows all)", d.left_out, 100 * SHOWN_PART);
+		page_sentence(p, "(%u branches of less than %.1f %% each omitted; --top 0 shows all)", d.left_out, 100 * SHOWN_PART);
 }
 
 static void show_down(struct report *r, const struct view_instance *v, struct page *p)
 {
-	show_tree(r, v, p, false, "tree", "Calls, from the outside in");
+	show_tree(r, v, p, false, "tree", "Calls, from the outermost frame inwards");
 }
 
 static void show_up(struct report *r, const struct view_instance *v, struct page *p)
 {
-	show_tree(r, v, p, true, "callers", "Callers, from where the time went outwards");
+	show_tree(r, v, p, true, "callers", "Callers of the sampled functions");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- callees */
@@ -219,12 +219,12 @@ out:
 
 static void show_callees(struct report *r, const struct view_instance *v, struct page *p)
 {
-	struct grid *g = grid_create("callees", "What each called, with all below");
+	struct grid *g = grid_create("callees", "Callees of each function");
 	struct calltree t;
 	int column[5];
 
-	column[0] = grid_column(g, "share", "+ below", CELL_SHARE, GRID_BAR, 0);
-	column[1] = grid_column(g, "own", "own", CELL_PERCENT, 0, 0);
+	column[0] = grid_column(g, "share", "total", CELL_SHARE, GRID_BAR, 0);
+	column[1] = grid_column(g, "self", "self", CELL_PERCENT, 0, 0);
 	column[2] = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	column[3] = grid_column(g, "caller", "", CELL_TEXT, GRID_HIDDEN, 0);
 	column[4] = grid_column(g, "name", level_of(r) == LEVELS_MAX ? "function" : report_level_name(r, level_of(r)), CELL_TEXT, 0, 0);
@@ -239,7 +239,7 @@ static void show_callees(struct report *r, const struct view_instance *v, struct
 	grid_show(g, p);
 }
 
-const struct view view_tree = { "tree", "calls from the outside in, own and with all below (--level: of components)", prepare,
+const struct view view_tree = { "tree", "calls from the outermost frame inwards, self and total (--level: of components)", prepare,
 				show_down };
-const struct view view_callers = { "callers", "from where the time went outwards to who called it", prepare, show_up };
-const struct view view_callees = { "callees", "each function with what it called", prepare, show_callees };
+const struct view view_callers = { "callers", "sampled functions with their callers", prepare, show_up };
+const struct view view_callees = { "callees", "functions with their callees", prepare, show_callees };

@@ -214,11 +214,11 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 static const char *why_scaled(const struct event *e)
 {
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
-		return e->count_lost ? "counters took turns, and samples were lost" : "counters took turns";
-	return e->count_lost || e->sampled <= 0 ? "samples were lost" : "interrupts came late, or its threads were short";
+		return e->count_lost ? "multiplexed, and samples were lost" : "multiplexed";
+	return e->count_lost || e->sampled <= 0 ? "samples were lost" : "late interrupts, or threads shorter than a period";
 }
 
-/* How much of a tree of calls is there: of stacks that end early, callers are missing. */
+/* How many call stacks are complete: of the others, callers are missing. */
 static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;
@@ -231,13 +231,13 @@ static void put_stack_ends(const struct report *r, struct page *p)
 		all += n[i];
 	if (!r->stacks || !all || n[REASON_NONE] >= all - all / 200)
 		return;
-	at = snprintf(line, sizeof(line), "(%.1f %% of call stacks reach the first frame of their thread",
+	at = snprintf(line, sizeof(line), "(%.1f %% of call stacks are complete",
 		      100 * (double)n[REASON_NONE] / (double)all);
 	if (n[REASON_TRUNCATED] > all / 1000)
-		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are longer than the %u bytes that were recorded, "
-			       "`--stack` sets how many", 100 * (double)n[REASON_TRUNCATED] / (double)all, e ? e->stack_bytes : 0);
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are truncated: longer than the %u recorded bytes "
+			       "(run --stack BYTES)", 100 * (double)n[REASON_TRUNCATED] / (double)all, e ? e->stack_bytes : 0);
 	if (n[REASON_NO_UNWIND_INFO] > all / 1000)
-		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% meet code without unwind information",
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% end at code without unwind information",
 			       100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
 	page_sentence(p, "%s)", line);
 }
@@ -271,7 +271,7 @@ void view_header(const struct report *r, struct page *p)
 		page_put_wrapped(p, line);
 	for (uint32_t i = 0; i < m->nr_events; i++)
 		if (m->event[i].scale > 1.005)
-			page_sentence(p, "(%.100s: its samples stand for %.0f %% of what there was (%s); their weights are scaled "
-				      "up to it)", m->event[i].name, 100 / m->event[i].scale, why_scaled(&m->event[i]));
+			page_sentence(p, "(%.100s: the samples cover %.0f %% of the count (%s); their weights are scaled up)",
+				      m->event[i].name, 100 / m->event[i].scale, why_scaled(&m->event[i]));
 	put_stack_ends(r, p);
 }

@@ -102,7 +102,7 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
         for each in sorted({r["tid"] for r in rows}):
             parts.update(dict(tables(trace, view, "--mark", "all", "--thread", each)))
         for table, whole in tables(trace, view, "--mark", "all"):
-            if table not in ("marks", "slowest", "steps"): # a mark is of one thread; steps are of streams
+            if table not in ("marks", "slowest", "strides"): # a mark is of one thread; strides are of streams
                 check(trace, ("--thread", "EACH"), f"--view {view} ({table})", parts[table], whole)
     with tempfile.TemporaryDirectory() as dir:
         # --mark all: views of operators show the run phase alone, else

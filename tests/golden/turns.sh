@@ -32,19 +32,19 @@ whole, turns = weights("whole", "instructions"), weights("turns", "instructions"
 for tid, weight in whole.items():
     expect(f"instructions of thread {tid}", weight * 1.5, turns[tid])
 text = report("turns", "--view", "threads")
-for said in ("cycles: its samples stand for 81 % of what there was (counters took turns)",
-             "instructions: its samples stand for 67 % of what there was (samples were lost)"):
+for said in ("cycles: the samples cover 81 % of the count (multiplexed)",
+             "instructions: the samples cover 67 % of the count (samples were lost)"):
     if said not in text:
         bad = 1
         print(f"tailor report --view threads: expected '{said}', got: {text[:500]}")
-if "counted 81 % of the time" not in report("turns"):
+if "running 81 % of the time" not in report("turns"):
     bad = 1
-    print(f"tailor report: expected 'counted 81 % of the time', got: {report('turns')[:500]}")
+    print(f"tailor report: expected 'running 81 % of the time', got: {report('turns')[:500]}")
 for name in "whole", "migrated":
     if weights(name, "cycles") != weights("whole", "cycles") or weights(name, "instructions") != weights("whole", "instructions"):
         bad = 1
         print(f"{name}: expected the weights that samples have, got {weights(name, 'cycles')} and {weights(name, 'instructions')}")
-    if "stand for" in report(name, "--view", "threads") or "of the time" in report(name):
+    if "the samples cover" in report(name, "--view", "threads") or "multiplexed" in report(name):
         bad = 1
         print(f"tailor report {name}.tlr: says that weights were scaled where nothing is missing")
 sys.exit(bad)

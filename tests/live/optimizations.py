@@ -38,7 +38,7 @@ class Run:
         self.text = [r["text"] for r in listing]
         self.listed = {r["line"]: r["operator"] for r in listing}
         self.read_dictionary(self.call(f"{B}/tailor", "dump", "--json", self.trace))
-        self.rows = {r["name"] + r.get("name_detail", ""): r["rows"] for r in
+        self.rows = {r["name"] + r.get("name_detail", ""): r["actual_rows"] for r in
                      self.json("report", "--view", "plan", "--json", "--top", "0", self.trace)["rows"]}
         self.assembly = self.json("report", "--view", "asm", "--json", "--top", "0", self.trace)["asm"]
 

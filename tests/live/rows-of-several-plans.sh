@@ -16,7 +16,7 @@ if sum(samples.values()) < 1000:
     print(0)
     sys.exit()
 # executions, as the division had them
-got = {r["id"]: samples[r["id"]] / (r["samples_per_row"] * r["rows"]) for r in tables["rows"] if r["samples_per_row"]}
+got = {r["id"]: samples[r["id"]] / (r["samples_per_row"] * r["actual_rows"]) for r in tables["rows"] if r["samples_per_row"]}
 if set(got) == {2, 12} and (round(got[2], 6), round(got[12], 6)) != (30, 10):
     sys.exit(f"expected 30 and 10 executions, got {got}")
 print(min(samples.get(2, 0), samples.get(12, 0)))

@@ -63,7 +63,7 @@ def figure_6(page, fig9):
 def figure_7(page, fig9):
     page.title("Figure 7: operators over time")
     page.paper("each sample belongs to an operator and has a time, which gives operator activity over the query's runtime.")
-    page.show("report", "--view", "timeline", "--mark", "run#3", fig9, until="Share of what ran")
+    page.show("report", "--view", "timeline", "--mark", "run#3", fig9, until="Share per time slice")
     rows = samples_of(fig9, "run#3")
     first = {}
     for r in rows:
@@ -109,7 +109,7 @@ def figure_11(page):
         traces[query], out = record(page, query, 7, how=INLINE)
         took[query] = times(out)
     for query, trace in traces.items():
-        page.show("report", "--view", "timeline", "--mark", "run#3", trace, until="Share of what ran")
+        page.show("report", "--view", "timeline", "--mark", "run#3", trace, until="Share per time slice")
     best = {query: min(t) for query, t in took.items()}
     page.holds(best["fig10b"] < best["fig10a"], f"the alternative is faster: fig10a {best['fig10a']:.0f} ms, fig10b {best['fig10b']:.0f} ms, "
                f"the best of {len(took['fig10a'])} executions each", fast=True)
@@ -249,7 +249,7 @@ def iterations(page):
     marks = begins[best]
     each = (marks[-1] - marks[0]) / (len(marks) - 1) / 1e6
     found = json_of("report", "--view", "timeline", "--mark", f"run#{best}", "--json", trace)["tables"]["periods"]
-    found = [p for p in found if p["name"] != "(none)"]
+    found = [p for p in found if p["name"] != "(unattributed)"]
     good = [p for p in found if abs(p["period_ns"] / 1e6 / each - 1) < 0.1]
     page.holds(good, f"iterations found by time agree with the engine's marks: {len(marks)}, one each {each:.1f} ms, were marked; found were " +
                (", ".join(f"{p['times']} each {p['period_ns'] / 1e6:.1f} ms ({p['name']})" for p in found) or "none"), fast=True)

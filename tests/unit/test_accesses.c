@@ -35,11 +35,11 @@ static size_t count(uint32_t instruction, enum access_order order)
 	return n;
 }
 
-static uint64_t step_of(uint32_t instruction)
+static uint64_t stride_of(uint32_t instruction)
 {
 	for (size_t i = 0; i < s.nr; i++)
 		if (s.list[i].instruction == instruction)
-			return s.list[i].step;
+			return s.list[i].stride;
 	return 0;
 }
 
@@ -62,10 +62,10 @@ static void walks_leaps_and_strides_are_told_apart(void **state)
 	assert_true(count(2, ACCESS_RANDOM) >= 970);
 	assert_int_equal(count(3, ACCESS_STRIDED), 1000);
 	assert_int_equal(count(4, ACCESS_SEQUENTIAL), 1000);
-	assert_int_equal(step_of(1), 8);
-	assert_int_equal(step_of(2), 32);
-	assert_int_equal(step_of(3), 4096);
-	assert_int_equal(step_of(4), 0);
+	assert_int_equal(stride_of(1), 8);
+	assert_int_equal(stride_of(2), 32);
+	assert_int_equal(stride_of(3), 4096);
+	assert_int_equal(stride_of(4), 0);
 	accesses_fini(&s);
 }
 
@@ -81,7 +81,7 @@ static void a_scan_that_starts_anew_is_no_leap(void **state)
 	assert_int_equal(accesses_settle(&s, &model), 0);
 	assert_int_equal(count(1, ACCESS_SEQUENTIAL), 70);
 	assert_int_equal(count(2, ACCESS_UNKNOWN), 30);
-	assert_int_equal(step_of(2), 8);
+	assert_int_equal(stride_of(2), 8);
 	accesses_fini(&s);
 }
 
@@ -136,7 +136,7 @@ static void of_very_many_an_even_part_is_kept(void **state)
 		quarter[s.list[i].time_ns / (1000ull * ROWS * BLOCKS / 4)]++;
 	for (int i = 0; i < 4; i++)
 		assert_in_range(quarter[i], s.nr / 5, s.nr / 3);
-	assert_int_equal(step_of(7), 48); /* and what it tells is the same */
+	assert_int_equal(stride_of(7), 48); /* and what it tells is the same */
 	assert_int_equal(count(7, ACCESS_SEQUENTIAL), s.nr);
 	accesses_fini(&s);
 	free(memory);
