@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define VIEWS_SHOWN_MAX 8
+#define VIEW_ROWS 10 /* of each table, where --top does not say */
 
 enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
 
@@ -137,7 +138,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 			return CMD_FAILED;
 		}
 	}
-	page.top = args->page.top;
+	page.top = args->page.top < 0 ? VIEW_ROWS : args->page.top;
 	page.intervals = args->intervals;
 	page_fact(&page, "view", args->view[0]->name);
 	view_header(r, &page);
@@ -164,7 +165,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
 	if (page_init(&page, stdout, PAGE_TEXT))
 		return CMD_FAILED;
-	page.top = args->page.top;
+	page.top = args->page.top < 0 ? DEFAULT_REPORT_ROWS : args->page.top;
 	page.columns = 80;
 	default_report_text(&a->report, r, &page);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
@@ -176,7 +177,7 @@ static int run(int argc, char **argv)
 	static const struct argp argp = { options, parse, "TRACE",
 		"Show the profile of a trace: the plan with the share of each operator, the lower abstraction levels, functions, source "
 		"lines and images, the attribution methods, and the unattributed samples by reason.\v", children, help_filter, NULL };
-	struct arguments args = { .page.top = 10 };
+	struct arguments args = { .page.top = -1 };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = &args };
 	int status;

@@ -4,9 +4,11 @@
 
 static void ask(struct report_sums *s, struct report *r, unsigned flags)
 {
+	s->process = report_group(r, flags, TABLE_PROCESS, -1);
+	if (flags & REPORT_OUTSIDE && !s->whole)
+		return;
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
 		s->level[i] = report_group(r, flags, (int)(TABLE_LEVEL_0 + i), -1);
-	s->process = report_group(r, flags, TABLE_PROCESS, -1);
 	s->method = report_group(r, flags, TABLE_METHOD, -1);
 	s->reason = report_group(r, flags, TABLE_REASON, -1);
 }
@@ -14,6 +16,7 @@ static void ask(struct report_sums *s, struct report *r, unsigned flags)
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs)
 {
 	*d = (struct default_report){ .plan_level = report_level(r, NULL), .has_run = r->has_run };
+	d->all.whole = for_programs;
 	ask(&d->all, r, r->has_run ? REPORT_OUTSIDE : 0);
 	if (r->has_run)
 		ask(&d->in_run, r, REPORT_RUN);
@@ -21,8 +24,11 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 	d->function = report_group(r, 0, TABLE_FUNCTION, -1);
 	d->line = report_group(r, 0, TABLE_LINE, -1);
 	d->image = report_group(r, 0, TABLE_IMAGE, -1);
-	if (!for_programs)
+	if (!for_programs) {
+		d->mode = report_group(r, REPORT_RUN, TABLE_MODE, -1);
+		d->run_function = r->has_run ? report_group(r, REPORT_RUN, TABLE_FUNCTION, -1) : d->function;
 		return;
+	}
 	d->phase = report_group(r, 0, TABLE_PHASE, -1);
 	d->thread = report_group(r, 0, TABLE_THREAD, -1);
 }
@@ -33,8 +39,8 @@ int default_report_settle(struct default_report *d)
 
 	for (uint32_t i = 0; d->phase && i < d->phase->g.nr; i++)
 		d->nr_runs += report_value(d->phase, i, 0) > 0 && d->phase->g.sum[i].samples > 0;
-	d->has_run = d->has_run && d->in_run.process->g.total.samples > 0;
-	if (!d->has_run) {
+	if (!d->has_run || (d->all.whole && d->in_run.process->g.total.samples <= 0)) {
+		d->has_run = false;
 		d->in_run = d->all;
 		return 0;
 	}
@@ -42,7 +48,9 @@ int default_report_settle(struct default_report *d)
 	for (uint32_t i = 0; i < LEVELS_MAX && d->all.level[i]; i++)
 		ret |= report_group_add(d->all.level[i], d->in_run.level[i]);
 	ret |= report_group_add(d->all.process, d->in_run.process);
-	ret |= report_group_add(d->all.method, d->in_run.method);
-	ret |= report_group_add(d->all.reason, d->in_run.reason);
+	if (d->all.whole) {
+		ret |= report_group_add(d->all.method, d->in_run.method);
+		ret |= report_group_add(d->all.reason, d->in_run.reason);
+	}
 	return ret ? -ENOMEM : 0;
 }

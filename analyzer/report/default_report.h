@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `tailor report` shows without --view: the views' sums and their parts, as text for people; and the same sums as JSON for
- * programs.  Context: thread.
+ * What `tailor report` shows without --view: as text, the verdict, the plan and the five most useful tables of this trace, on a screen
+ * and a half; as JSON all sums.  Context: thread.
  */
 #ifndef TAILOR_DEFAULT_REPORT_H
 #define TAILOR_DEFAULT_REPORT_H
@@ -11,13 +11,18 @@
 
 /* By what it sums up, of all that passes the filter, or of the run phase. */
 struct report_sums {
+	bool whole; /* of all: not only by process, also where there is a run phase (people are shown that alone) */
 	struct report_group *level[LEVELS_MAX], *process, *method, *reason;
 };
 
+#define DEFAULT_REPORT_ROWS 5 /* of a table, where --top does not say */
+
 struct default_report {
 	struct report_group *event, *function, *line, *image;
+	struct report_group *mode, *run_function; /* only for people; of the run phase */
 	struct report_group *phase, *thread; /* only for programs */
-	struct report_sums all, in_run; /* in_run: equal to all where no sample is in a run mark */
+	/* in_run: equal to all where there are no run marks; for programs also where these have no samples */
+	struct report_sums all, in_run;
 	uint32_t plan_level; /* LEVELS_MAX: no level is a plan */
 	uint32_t nr_runs; /* for programs: marks with samples in them */
 	bool has_run;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The report for people: what was recorded, the views' parts, and recorder warnings. */
+/* The report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this trace,
+ * recorder warnings, and which views hold more. */
 #include "analyzer/report/default_report.h"
+#include "analyzer/report/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,10 @@
 #include <sys/wait.h>
 
 #define LABEL 10 /* columns of what stands in front of a fact */
+#define EVENTS_SHOWN 5
+#define WARNINGS_SHOWN 4
+#define TABLES 5
+#define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) that makes these lines worth a table */
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
@@ -16,41 +22,62 @@ static bool all_pass(const struct default_report *d, const struct attribution *a
 	return d->event->g.total.samples + 0.5 >= (double)a->nr_samples;
 }
 
-static int nr_counted(const struct model *m)
+/* What else of a line there is room for. */
+static void append(const struct page *p, char line[160], const char *more)
 {
-	int nr = 0;
+	size_t at = strlen(line);
 
-	for (uint32_t n = 0; n < m->nr_events; n++)
-		nr += !m->event[n].is_switch;
-	return nr;
+	if (page_width(p, line) + page_width(p, more) <= p->columns - LABEL)
+		snprintf(line + at, 160 - at, "%s", more);
 }
 
-static void show_event(const struct default_report *d, const struct report *r, uint32_t i, struct page *p)
+/* One line an event: how it was sampled, and how much of its count the samples are. */
+static void show_event(const struct report *r, uint32_t i, const char *label, struct page *p)
 {
 	const struct event *e = &r->model->event[i];
-	const char *shown = nr_counted(r->model) < 2 ? "" : i == r->event ? "; shown below" : "; see --event";
-	char lines[3][192] = { "", "", "" }, name[128];
-	int n, nr = 1, left;
+	char line[160], more[64];
 
-	/* how it was sampled, how much of what its counter saw the samples stand for, and whether they are the ones shown */
-	n = e->rate ? snprintf(lines[0], sizeof(lines[0]), ", %llu samples/s per CPU", (unsigned long long)e->rate) :
-		      snprintf(lines[0], sizeof(lines[0]), ", every %llu %.20s", (unsigned long long)e->period, e->unit);
-	snprintf(lines[0] + n, sizeof(lines[0]) - (size_t)n, ", %u stack bytes%s", e->stack_bytes,
-		 e->exclude_kernel ? ", user code only" : "");
-	if (e->sampled > 0)
-		snprintf(lines[nr++], sizeof(lines[0]), "samples cover %.1f %% of the count%s", 100 * e->sampled,
-			 e->scale < 1 || e->scale > 1 ? "; weights are scaled" : "");
-	else if (e->counted && all_pass(d, r->a))
-		snprintf(lines[nr++], sizeof(lines[0]), "samples cover %.1f %% of the count",
-			 100 * report_sum(d->event, i)->weight / (double)e->counted);
-	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
-		snprintf(lines[nr++], sizeof(lines[0]), "multiplexed, running %.0f %% of the time: weights are scaled",
+	page_cut(p, e->name, 32, line, sizeof(line));
+	if (e->rate)
+		snprintf(more, sizeof(more), ", %llu samples/s per CPU", (unsigned long long)e->rate);
+	else
+		snprintf(more, sizeof(more), e->period > 1 ? ", every %llu %.20s" : ", each one", (unsigned long long)e->period, e->unit);
+	append(p, line, more);
+	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200) {
+		snprintf(more, sizeof(more), ", multiplexed: running %.0f %% of the time",
 			 100 * (double)e->running_ns / (double)e->on_cpu_ns);
-	left = p->columns - LABEL - page_width(p, lines[0]) - (*shown ? (int)sizeof("; shown below") - 1 : 0);
-	page_text(p, "event     ", LABEL, "%s%s%s", page_cut(p, e->name, left > 8 ? left : 8, name, sizeof(name)), lines[0],
-		  nr == 1 ? shown : "");
-	for (int k = 1; k < nr; k++)
-		page_text(p, "          ", LABEL, "%s%s", lines[k], k == nr - 1 ? shown : "");
+		append(p, line, more);
+	} else if (e->sampled > 0) {
+		snprintf(more, sizeof(more), ", %.1f %% of its count", 100 * e->sampled);
+		append(p, line, more);
+	}
+	if (e->exclude_kernel)
+		append(p, line, ", user only");
+	if (i == r->event) { /* mostly, all events have as many */
+		snprintf(more, sizeof(more), ", %u stack bytes", e->stack_bytes);
+		append(p, line, more);
+	}
+	page_text(p, label, LABEL, "%s", line);
+}
+
+static void show_events(const struct report *r, struct page *p)
+{
+	const struct model *m = r->model;
+	uint32_t shown = 0, more = 0;
+
+	if (r->event < m->nr_events)
+		show_event(r, r->event, "event     ", p);
+	for (uint32_t i = 0; i < m->nr_events; i++) {
+		if (i == r->event || m->event[i].is_switch)
+			continue;
+		if (shown < EVENTS_SHOWN)
+			show_event(r, i, shown ? "          " : "others    ", p);
+		else
+			more++;
+		shown++;
+	}
+	if (more)
+		page_text(p, "          ", LABEL, "(%u more: --view events)", more);
 }
 
 static void show_header(const struct default_report *d, const struct report *r, struct page *p)
@@ -61,12 +88,11 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	char text[1536], kernel[256];
 	int n;
 
-	page_text(p, "command   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(unknown)", 70, text, sizeof(text)));
-	page_text(p, "machine   ", LABEL, "%s, %u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)), m->nr_cpus,
+	page_text(p, "\ncommand   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(unknown)", 70, text, sizeof(text)));
+	page_text(p, "machine   ", LABEL, "%s%s%u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)),
+		  m->host_name && *m->host_name ? ", " : "", m->nr_cpus,
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
-	for (uint32_t i = 0; i < m->nr_events; i++)
-		if (!m->event[i].is_switch)
-			show_event(d, r, i, p);
+	show_events(r, p);
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		     (unsigned long long)report_lost(m));
 	if (!all_pass(d, a))
@@ -82,83 +108,132 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	page_text(p, "samples   ", LABEL, "%s", text);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- parts */
+/* -------------------------------------------------------------------------------------------------------------- tables */
 
-static void show_levels(const struct default_report *d, struct report *r, struct page *p)
+/* Are lines of this level's components lines of a text of the host's? */
+static bool is_text_level(const struct model *m, uint32_t level)
 {
-	const struct dictionary *dictionary = &r->model->dictionary;
-
-	/* from above; the plan has been shown */
-	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
-		for (uint32_t i = 0; i < dictionary->nr_levels; i++)
-			if (dictionary->level[i].rank == rank && i != d->plan_level &&
-			    (i != r->model->host_level[HOST_LEVEL_OBJECT] || r->a->objects_differ))
-				components_show_brief(r, d->in_run.level[i], i, d->has_run, p);
-}
-
-/* Than those that "By line" shows: of code whose host has levels of its own, and of the host itself. */
-static bool has_other_lines(const struct default_report *d, const struct report *r)
-{
-	if (r->model->host_level[HOST_LEVEL_LINE] == LEVELS_MAX)
-		return true;
-	for (uint32_t i = 0; i < d->line->g.nr; i++) {
-		uint32_t line = report_value(d->line, i, 0);
-
-		if (line && line < r->a->nr_lines && !r->a->line[line].jit)
+	for (uint32_t i = 0; i < m->nr_sources; i++)
+		if (m->source[i].level == level)
 			return true;
-	}
 	return false;
 }
 
-static void show_told(const struct report *r, struct page *p)
+static double share_on(const struct report *r, const struct report_group *g)
 {
-	const struct model *m = r->model;
+	double all = report_measure(r, &g->g.total);
 
-	if (!m->nr_notices && !m->nr_losses && !r->a->bad_blocks)
-		return;
-	page_heading(p, "Recorder warnings");
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		page_text(p, "  ", 4, "%s", m->notice[i].sentence);
-#define SENTENCE_(NAME, text, sentence) \
-	for (uint32_t i = 0; i < m->nr_losses; i++) \
-		if (strcmp(m->loss[i].kind, text) == 0) \
-			page_text(p, "  ", 4, "%llu %s", (unsigned long long)m->loss[i].count, sentence);
-	LOSS_REASONS(SENTENCE_)
-#undef SENTENCE_
-	if (r->a->bad_blocks)
-		page_text(p, "  ", 4, "%llu blocks of samples could not be decoded", (unsigned long long)r->a->bad_blocks);
+	return all > 0 ? 1 - report_measure(r, report_sum(g, COMPONENT_NONE)) / all : 0;
+}
+
+/* Levels below the plan from above: pipelines, tasks, and lines of the host's text where these have a part of the time worth showing. */
+static int show_levels(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
+{
+	const struct dictionary *dictionary = &r->model->dictionary;
+	int shown = 0;
+
+	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
+		for (uint32_t i = 0; i < dictionary->nr_levels && shown < most; i++) {
+			if (dictionary->level[i].rank != rank || i == d->plan_level || share_on(r, d->in_run.level[i]) <= 0)
+				continue;
+			if (is_text_level(r->model, i) && share_on(r, d->in_run.level[i]) < LINES_FROM)
+				continue;
+			*has_lines |= is_text_level(r->model, i);
+			components_show_brief(r, d->in_run.level[i], i, d->has_run, p);
+			shown++;
+		}
+	return shown;
+}
+
+static bool has_samples(const struct report_group *g, uint32_t first)
+{
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		if (report_value(g, i, 0) >= first && g->g.sum[i].samples > 0)
+			return true;
+	return false;
+}
+
+static uint32_t nr_sampled(const struct report_group *g)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		nr += g->g.sum[i].samples > 0;
+	return nr;
+}
+
+/* Of the whole trace, also where other tables are of the run phase. */
+static void show_all(const struct default_report *d, struct report *r, const struct report_group *g, const struct view_brief *brief,
+		     struct page *p)
+{
+	struct view_brief b = *brief;
+	char heading[80];
+
+	snprintf(heading, sizeof(heading), "%s, all samples", brief->heading);
+	if (d->has_run)
+		b.heading = heading;
+	view_show_brief(r, g, &b, p);
+}
+
+/* Of a host that declared levels. */
+static void show_declared(const struct default_report *d, struct report *r, struct page *p)
+{
+	bool has_lines = false;
+	int shown = show_levels(d, r, TABLES - 2, &has_lines, p);
+
+	show_all(d, r, d->function, &brief_functions, p);
+	if (shown < TABLES - 2 && !has_lines && has_samples(d->line, brief_lines.first))
+		show_all(d, r, d->line, &brief_lines, p);
+	attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
+}
+
+/* Of samples that are not attributed to components. */
+static void show_code(const struct default_report *d, struct report *r, struct page *p)
+{
+	show_all(d, r, d->function, &brief_functions, p);
+	if (has_samples(d->line, brief_lines.first))
+		show_all(d, r, d->line, &brief_lines, p);
+	show_all(d, r, d->image, &brief_images, p);
+}
+
+/* Of one that did not: functions and lines, and modules where it generated code. */
+static void show_undeclared(const struct default_report *d, struct report *r, struct page *p)
+{
+	const uint32_t *level = r->model->host_level;
+
+	show_all(d, r, d->function, &brief_functions, p);
+	if (level[HOST_LEVEL_LINE] != LEVELS_MAX && share_on(r, d->in_run.level[level[HOST_LEVEL_LINE]]) > 0)
+		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_LINE]], level[HOST_LEVEL_LINE], d->has_run, p);
+	else if (has_samples(d->line, brief_lines.first))
+		show_all(d, r, d->line, &brief_lines, p);
+	if (level[HOST_LEVEL_MODULE] != LEVELS_MAX)
+		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_MODULE]], level[HOST_LEVEL_MODULE], d->has_run, p);
+	if (nr_sampled(d->all.process) > 1)
+		show_all(d, r, d->all.process, &brief_processes, p);
+	else
+		show_all(d, r, d->image, &brief_images, p);
+	if (r->model->dictionary.nr_components > 1)
+		attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }
 
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
 {
-	const struct attribution *a = r->a;
-	struct view_brief run_reasons = brief_reasons;
+	struct verdict v;
 
+	verdict_gather(d, r, p, &v);
+	verdict_say(&v, p);
 	show_header(d, r, p);
-	if (a->nr_samples == 0) {
-		page_text(p, "\n", 0, "No samples: the command used less than one sampling period of processor time; lower the period "
-			  "(--period).");
-		show_told(r, p);
-		return;
+	if (v.samples > 0) {
+		if (d->plan_level != LEVELS_MAX && !v.outside)
+			plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
+		if (v.outside)
+			show_code(d, r, p);
+		else if (d->plan_level != LEVELS_MAX || (r->model->dictionary.nr_levels && !r->model->has_host_levels))
+			show_declared(d, r, p);
+		else
+			show_undeclared(d, r, p);
 	}
-	if (d->plan_level != LEVELS_MAX)
-		plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
-	show_levels(d, r, p);
-	if (a->jit_samples)
-		page_heading(p, "Generated code: %llu samples, %.1f %% with a function, %.1f %% with a line",
-			     (unsigned long long)a->jit_samples, 100.0 * (double)a->jit_named / (double)a->jit_samples,
-			     100.0 * (double)a->jit_lines / (double)a->jit_samples);
-	view_show_brief(r, d->function, &brief_functions, p);
-	if (has_other_lines(d, r))
-		view_show_brief(r, d->line, &brief_lines, p);
-	view_show_brief(r, d->image, &brief_images, p);
-	if (r->model->nr_processes > 1)
-		view_show_brief(r, d->all.process, &brief_processes, p);
-	if (r->model->dictionary.nr_components > 1)
-		view_show_brief(r, d->all.method, &brief_methods, p);
-	run_reasons.heading = "Unattributed samples by reason, in the run phase";
-	if (d->has_run)
-		view_show_brief(r, d->in_run.reason, &run_reasons, p);
-	view_show_brief(r, d->all.reason, &brief_reasons, p);
-	show_told(r, p);
+	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);
+	if (v.samples > 0)
+		page_text(p, "\n", 0, "More: tailor report --view NAME; `tailor help report` lists the views.");
 }

@@ -34,6 +34,7 @@ struct plan {
 	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
 	double rest, rest_samples; /* ... on no operator */
+	uint32_t *lines_left; /* of the report without --view */
 };
 
 static const struct group_sum *sum_of(const struct report *r, const struct plan *p, uint32_t line)
@@ -61,14 +62,15 @@ static void settle(const struct report *r, const struct report_group *by_process
 
 /* Returns how many processes have one.  group: as prepare() asks. */
 static uint32_t each_plan(struct report *r, struct report_group *const *group, uint32_t level, bool in_run, struct page *to,
-			  void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+			  uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
 {
 	uint32_t shown = 0;
 	struct split sums;
 
 	if (split_make(r, group[0], &sums))
 		for (uint32_t n = 0; n < r->model->nr_processes; n++) {
-			struct plan p = { .process = r->model->numbered[n], .sums = &sums, .by_phase = group[3] };
+			struct plan p = { .process = r->model->numbered[n], .sums = &sums, .by_phase = group[3],
+					  .lines_left = lines_left };
 
 			if (plan_tree_make(&r->model->dictionary, level, n, to->utf8, &p.tree) && p.tree.nr) {
 				settle(r, group[1], &p);
@@ -218,11 +220,12 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	free(runs);
 }
 
-/* Operators whose actual rows differ tenfold from the estimate. */
-static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, const char *indent, struct page *p)
+/* Operators whose actual rows differ tenfold from the estimate; at most `most` of them. */
+static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, const char *indent, uint32_t most, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	char a[16], b[16], spare[32];
+	uint32_t said = 0;
 
 	for (uint32_t i = 0; i < t->nr; i++) {
 		int64_t rows, estimated;
@@ -232,7 +235,7 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 		    !dictionary_find_counter(d, t->line[i].component, "estimated rows", &estimated))
 			continue;
 		times = (double)(rows > 0 ? rows : 1) / (double)(estimated > 0 ? estimated : 1);
-		if (times >= 10 || times <= 0.1)
+		if ((times >= 10 || times <= 0.1) && said++ < most)
 			page_sentence(p, "%s! %s: %s rows estimated, %s actual", indent,
 				      report_component_name(r, t->line[i].component, spare), grid_short_number((double)estimated, a),
 				      grid_short_number((double)rows, b));
@@ -243,12 +246,12 @@ static void show_plan(struct report *r, const struct plan *plan, bool in_run, st
 {
 	show_tree(r, plan, in_run, p);
 	show_rows(r, plan, p);
-	say_wrong_estimates(r, &plan->tree, "", p);
+	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
 }
 
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	if (!v->group[0] || !each_plan(r, v->group, report_level(r, r->level), r->has_run, p, show_plan))
+	if (!v->group[0] || !each_plan(r, v->group, report_level(r, r->level), r->has_run, p, NULL, show_plan))
 		page_sentence(p, "No plan: the host declared no level as its plan, and no edges between components.");
 	if (v->group[2])
 		level_tree_show(r, v->group[2], p);
@@ -258,62 +261,121 @@ const struct view view_plan = { "plan", "operator tree: self and total shares, e
 
 /* --------------------------------------------------------------------------------- of the report without --view */
 
+#define DETAILS_MAX 2	 /* operators that have their detail below them: the largest, */
+#define DETAIL_FROM 0.01 /* ... of at least this share */
+#define WRONG_ESTIMATES_MAX 3
+
+static int largest_first(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
+/* What an operator must have to be one of the nr largest. */
+static double least_of(const struct report *r, const struct plan *plan, uint32_t nr)
+{
+	double *measure = plan->tree.nr > nr ? malloc(plan->tree.nr * sizeof(*measure)) : NULL, least = 0;
+
+	for (uint32_t i = 0; measure && i < plan->tree.nr; i++)
+		measure[i] = report_measure(r, sum_of(r, plan, i));
+	if (measure) {
+		qsort(measure, plan->tree.nr, sizeof(*measure), largest_first);
+		least = measure[nr - 1];
+	}
+	free(measure);
+	return least;
+}
+
+struct brief {
+	struct grid *g;
+	int share, samples, kernel, estimate, rows, name;
+};
+
+static void brief_columns(struct brief *b, const struct report *r, double all)
+{
+	b->share = grid_column(b->g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
+	b->samples = grid_column(b->g, "samples", "samples ", CELL_COUNT, 0, 0);
+	b->kernel = grid_column(b->g, "kernel", "kernel", CELL_PERCENT, 0, 0);
+	b->estimate = grid_column(b->g, "estimated_rows", "est. rows", CELL_NUMBER, 0, 0);
+	b->rows = grid_column(b->g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0);
+	b->name = grid_column(b->g, "name", report_level_name(r, report_level(r, NULL)), CELL_TEXT, 0, 0);
+	grid_place(b->g, b->share, 0, 8);
+	grid_set_bar(b->g, 6);
+	grid_place(b->g, b->samples, 0, 8);
+	grid_place(b->g, b->kernel, 0, 6);
+	grid_place(b->g, b->estimate, 0, 10);
+	grid_place(b->g, b->rows, 0, 10);
+	grid_place(b->g, b->name, 2, 29);
+	grid_set_total(b->g, b->share, all);
+	grid_show_all_rows(b->g);
+}
+
+/* A row of no operator. */
+static void brief_row(const struct brief *b, double measure, double samples, const char *name)
+{
+	grid_row(b->g);
+	grid_set(b->g, b->share, measure);
+	grid_set(b->g, b->samples, samples);
+	grid_set_blank(b->g, b->kernel);
+	grid_set_blank(b->g, b->estimate);
+	grid_set_blank(b->g, b->rows);
+	grid_set_text(b->g, b->name, name);
+}
+
 static void show_brief(struct report *r, const struct plan *plan, bool in_run, struct page *p)
 {
-	struct grid *g = grid_create(NULL, "Plan of process %u: %.0f samples%s", plan->process->pid, plan->samples,
-				     in_run ? " in its run phase" : "");
+	struct brief b = { .g = NULL };
 	const struct plan_tree *t = &plan->tree;
-	double all = plan->measure > 0 ? plan->measure : 1;
-	int share = grid_column(g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
-	int samples = grid_column(g, "samples", "samples ", CELL_COUNT, 0, 0);
-	int kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0);
-	int estimate = grid_column(g, "estimated_rows", "est. rows", CELL_NUMBER, 0, 0);
-	int rows = grid_column(g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0);
-	int name = grid_column(g, "name", report_level_name(r, report_level(r, NULL)), CELL_TEXT, 0, 0);
+	double all = plan->measure > 0 ? plan->measure : 1, more = 0, more_samples = 0, least;
+	double detailed = fmax(DETAIL_FROM * all, least_of(r, plan, DETAILS_MAX));
+	uint32_t shown = 0;
+	char text[48];
 
-	grid_place(g, share, 0, 8);
-	grid_set_bar(g, 6);
-	grid_place(g, samples, 0, 8);
-	grid_place(g, kernel, 0, 6);
-	grid_place(g, estimate, 0, 10);
-	grid_place(g, rows, 0, 10);
-	grid_place(g, name, 2, 29);
-	grid_set_total(g, share, all);
-	grid_show_all_rows(g);
+	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
+		return;
+	least = least_of(r, plan, *plan->lines_left);
+	b.g = grid_create(NULL, "Plan of process %u: %.0f samples%s (kernel: share of the row)", plan->process->pid, plan->samples,
+			  in_run ? " in its run phase" : "");
+	brief_columns(&b, r, all);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct group_sum *sum = sum_of(r, plan, i);
 		int64_t n;
 
-		grid_row(g);
-		grid_set(g, share, report_measure(r, sum));
-		grid_set(g, samples, sum->samples);
+		if (report_measure(r, sum) < least || shown == *plan->lines_left) {
+			more += report_measure(r, sum);
+			more_samples += sum->samples;
+			continue;
+		}
+		shown++;
+		grid_row(b.g);
+		grid_set(b.g, b.share, report_measure(r, sum));
+		grid_set(b.g, b.samples, sum->samples);
 		if (sum->samples > 0)
-			grid_set(g, kernel, sum->kernel / sum->samples);
+			grid_set(b.g, b.kernel, sum->kernel / sum->samples);
 		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "estimated rows", &n))
-			grid_set(g, estimate, (double)n);
+			grid_set(b.g, b.estimate, (double)n);
 		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
-			grid_set(g, rows, (double)n);
-		set_name(r, g, name, &t->line[i], true);
+			grid_set(b.g, b.rows, (double)n);
+		set_name(r, b.g, b.name, &t->line[i], report_measure(r, sum) >= detailed);
 	}
-	for (int last = 0; last < 2; last++) {
-		grid_row(g);
-		grid_set(g, share, last ? all : plan->rest);
-		grid_set(g, samples, last ? plan->samples : plan->rest_samples);
-		grid_set_blank(g, kernel);
-		grid_set_blank(g, estimate);
-		grid_set_blank(g, rows);
-		grid_set_text(g, name, last ? "(kernel: share of the row)" : "(unattributed: reasons below)");
-		if (last)
-			grid_row_is_text(g);
-		else
-			grid_row_is_rest(g);
+	if (shown < t->nr) {
+		snprintf(text, sizeof(text), "(%u more: --view plan)", t->nr - shown);
+		brief_row(&b, more, more_samples, text);
 	}
-	grid_show(g, p);
-	say_wrong_estimates(r, t, "  ", p);
+	*plan->lines_left -= shown;
+	brief_row(&b, plan->rest, plan->rest_samples, "(unattributed)");
+	grid_row_is_rest(b.g);
+	grid_show(b.g, p);
+	say_wrong_estimates(r, t, "  ", WRONG_ESTIMATES_MAX, p);
 }
 
 void plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
 		     struct page *p)
 {
-	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, show_brief);
+	uint32_t left = PLAN_BRIEF_LINES;
+
+	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief);
+	if (!left)
+		page_sentence(p, "(at most %u operators are shown here; --view plan shows all)", PLAN_BRIEF_LINES);
 }

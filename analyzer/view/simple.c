@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Views that are one table of sums: functions, images, lines, processes, methods, reasons. */
+/* Views that are one table: functions, images, lines, processes, methods, reasons, warnings. */
+#include "analyzer/query/warnings.h"
 #include "analyzer/view/period_bias.h"
 #include "analyzer/view/view.h"
 
@@ -231,16 +232,6 @@ static void methods_show(struct report *r, const struct view_instance *v, struct
 		    methods_columns, methods_cells);
 }
 
-static void methods_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
-{
-	(void)r;
-	(void)p;
-	snprintf(text, bytes, "%-12s %s", i < NR_METHODS ? method_names[i] : "?",
-		 i == METHOD_NONE ? "unattributed: reasons below" : i < NR_METHODS ? method_sentences[i] : "");
-}
-
-const struct view_brief brief_methods = { "Attribution method", TABLE_METHOD, 0, 0, methods_put };
-
 const struct view view_methods = { "methods", "attribution methods: how samples were attributed to components", methods_prepare,
 				       methods_show };
 
@@ -266,16 +257,50 @@ static void reasons_cells(const struct report *r, struct grid *g, const int colu
 	grid_set_text(g, column[1], i == 0 ? "has a component" : i < NR_REASONS ? reason_sentences[i] : "");
 }
 
-static void reasons_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+/* A row each of the values from first on, "name  sentence", or "unattributed  name: sentence". */
+static void add_attribution(const struct report *r, const struct report_group *group, bool unattributed, struct grid *g,
+			    const int column[3], const struct page *p)
 {
-	(void)r;
-	(void)p;
-	snprintf(text, bytes, "%s: %s", i < NR_REASONS ? reason_names[i] : "?", i < NR_REASONS ? reason_sentences[i] : "");
+	char text[256], cut[200];
+	struct split s;
+
+	if (split_make(r, group, &s))
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			uint32_t v = s.order[i];
+			const struct group_sum *sum = &s.sum[r->event][v];
+
+			if (v == 0 || v >= (unattributed ? (uint32_t)NR_REASONS : (uint32_t)NR_METHODS) || sum->samples <= 0)
+				continue;
+			grid_row(g);
+			grid_set(g, column[0], report_measure(r, sum));
+			grid_set(g, column[1], sum->samples);
+			if (unattributed)
+				snprintf(text, sizeof(text), "%s: %s", reason_names[v], reason_sentences[v]);
+			else
+				snprintf(text, sizeof(text), "%s", method_sentences[v]);
+			page_cut(p, text, BRIEF_COLUMNS - 13, cut, sizeof(cut));
+			snprintf(text, sizeof(text), "%-12s %s", unattributed ? "unattributed" : method_names[v], cut);
+			grid_set_text(g, column[2], text);
+		}
+	split_fini(&s);
 }
 
-const struct view_brief brief_reasons = {
-	"Unattributed samples by reason", TABLE_REASON, REASON_NONE + 1, GRID_WRAP, reasons_put
-};
+void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
+			    struct page *p)
+{
+	struct grid *g = grid_create(NULL, "Attribution method%s", in_run ? ", in the run phase" : "");
+	int column[3] = { grid_column(g, "share", "", CELL_SHARE, 0, 0), grid_column(g, "samples", "", CELL_COUNT, 0, 0),
+			  grid_column(g, "name", "", CELL_TEXT, 0, 0) };
+
+	grid_place(g, column[0], 0, 8);
+	grid_place(g, column[1], 0, 10);
+	grid_place(g, column[2], 2, BRIEF_COLUMNS);
+	grid_set_total(g, column[0], report_measure(r, &methods->g.total));
+	grid_show_all_rows(g);
+	add_attribution(r, methods, false, g, column, p);
+	add_attribution(r, reasons, true, g, column, p);
+	grid_show(g, p);
+}
 
 /* Their functions: what one would look at next. */
 static void show_where(struct report *r, const struct report_group *by, struct page *p)
@@ -312,3 +337,69 @@ static void reasons_show(struct report *r, const struct view_instance *v, struct
 }
 
 const struct view view_reasons = { "reasons", "why samples are unattributed, and their functions", reasons_prepare, reasons_show };
+
+/* ----------------------------------------------------------------------------------------------------------- warnings */
+/* Warnings: the recorder's notices (events that were unavailable, processes that it could not read) and losses. */
+
+static void warnings_prepare(struct report *r, struct view_instance *v)
+{
+	(void)r;
+	(void)v;
+}
+
+/* For people, whose sentences are not cut: at most nr of them, without one. */
+static void put_warnings(const struct warnings *w, uint32_t most, const char *without, struct page *p)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < w->nr; i++) {
+		if (w->list[i].sentence == without)
+			continue;
+		if (nr++ == 0)
+			page_heading(p, "Recorder warnings");
+		if (nr > most)
+			continue;
+		if (w->list[i].count)
+			page_text(p, "  ", 4, "%llu %s", (unsigned long long)w->list[i].count, w->list[i].sentence);
+		else
+			page_text(p, "  ", 4, "%s", w->list[i].sentence);
+	}
+	if (nr > most)
+		page_text(p, "  ", 4, "(%u more: --view warnings)", nr - most);
+}
+
+static void warnings_show(struct report *r, const struct view_instance *v, struct page *p)
+{
+	struct grid *g = grid_create("warnings", "Recorder warnings");
+	int kind = grid_column(g, "kind", "", CELL_TEXT, 0, 0), count = grid_column(g, "count", "", CELL_COUNT, 0, 0);
+	int sentence = grid_column(g, "sentence", "", CELL_TEXT, 0, 0);
+	struct warnings w;
+
+	(void)v;
+	warnings_make(r, &w);
+	if (p->form == PAGE_TEXT && w.nr) {
+		put_warnings(&w, w.nr, NULL, p);
+		grid_discard(g);
+	} else {
+		for (uint32_t i = 0; i < w.nr; i++) {
+			grid_row(g);
+			grid_set_text(g, kind, w.list[i].kind);
+			if (w.list[i].count)
+				grid_set(g, count, (double)w.list[i].count);
+			grid_set_text(g, sentence, w.list[i].sentence);
+		}
+		grid_show(g, p);
+	}
+	warnings_fini(&w);
+}
+
+void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p)
+{
+	struct warnings w;
+
+	warnings_make(r, &w);
+	put_warnings(&w, most, without, p);
+	warnings_fini(&w);
+}
+
+const struct view view_warnings = { "warnings", "the recorder's notices and losses", warnings_prepare, warnings_show };

@@ -176,7 +176,6 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 	grid_show(g, p);
 }
 
-#define BRIEF_COLUMNS 60 /* of a text */
 #define BRIEF_BYTES 2048
 
 void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p)

@@ -18,6 +18,8 @@ struct view_instance {
 	void *state; /* of report_state(), or NULL */
 };
 
+#define BRIEF_COLUMNS 60 /* of a text */
+
 /* A view's part of the report without --view: a table with a line a value. */
 struct view_brief {
 	const char *heading;
@@ -26,7 +28,7 @@ struct view_brief {
 	unsigned flags; /* of the line's text: GRID_WRAP or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
 };
-extern const struct view_brief brief_functions, brief_images, brief_lines, brief_methods, brief_processes, brief_reasons;
+extern const struct view_brief brief_functions, brief_images, brief_lines, brief_processes;
 
 struct view {
 	const char *name;
@@ -58,7 +60,8 @@ struct view {
 	X(events) \
 	X(memory) \
 	X(methods) \
-	X(reasons)
+	X(reasons) \
+	X(warnings)
 
 #define VIEW_EXTERN_(name) extern const struct view view_##name;
 VIEWS(VIEW_EXTERN_)
@@ -113,7 +116,13 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none. */
 void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
-/* ... and the plans of all processes, of sums by level and by process. */
+/* ... methods, and the reasons of unattributed samples, as one table. */
+void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
+			    struct page *p);
+/* ... the recorder's warnings, at most so many, without one that has been said (NULL: none). */
+void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
+/* ... and the plans of all processes, of sums by level and by process; at most PLAN_BRIEF_LINES operators. */
+#define PLAN_BRIEF_LINES 40
 void plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
 		     struct page *p);
 

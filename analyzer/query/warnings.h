@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the recorder warned of, and what it lost, each once.  Context: thread. */
+#ifndef TAILOR_WARNINGS_H
+#define TAILOR_WARNINGS_H
+
+#include "analyzer/query/report.h"
+
+struct warning {
+	const char *kind;     /* of a NOTICE or of LOSS_REASONS */
+	const char *sentence; /* of a loss: what was lost */
+	uint64_t count;	      /* of a loss; else 0 */
+};
+
+struct warnings {
+	struct warning *list;
+	uint32_t nr;
+};
+
+/* Without memory there are none. */
+void warnings_make(const struct report *r, struct warnings *w);
+void warnings_fini(struct warnings *w);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/report/verdict.h"
+
+#include "analyzer/view/code_queries.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_COLUMNS 32
+#define DETAIL_COLUMNS 24
+#define STACK_MAX 65528u /* bytes that --stack takes */
+#define FEW 100	     /* samples: shares of fewer are within ten points */
+#define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
+#define COVERED 0.95 /* of the count: less is worth a sentence */
+
+/* What helps against a reason; "" where nothing does. */
+static const char *const remedies[NR_REASONS] = {
+	[REASON_HOST] = "",
+	[REASON_NO_DICTIONARY] = "",
+	[REASON_NO_CODE_OBJECT] = "`tailor doctor COMMAND` lists the JIT interfaces that would register it.",
+	[REASON_NO_COMPONENT] = "Let the host register lines or a CODE_MAP for it.",
+	[REASON_NO_UNWIND_INFO] = "Generate unwind tables for that code (LLVM: uwtable).",
+	[REASON_TRUNCATED] = "", /* says how many bytes */
+	[REASON_BROKEN] = "`tailor unwind` shows such a stack frame by frame.",
+	[REASON_NO_STACK] = "Record stack bytes (--stack 2048).",
+	[REASON_NO_FRAME_POINTERS] = "Record stack bytes (--stack 2048) in place of frame pointers.",
+	[REASON_NO_REGISTERS] = "",
+};
+
+/* Kinds of LOSS_REASONS that are samples. */
+static const struct {
+	const char *kind, *remedy;
+} losses[] = {
+	{ "ring full", "Lower the rate (-r) or record fewer stack bytes (--stack)." },
+	{ "sample log full", "Lower the rate (-r)." },
+	{ "trace write failed", "Write the trace to a disk with more room (-o)." },
+};
+
+/* ------------------------------------------------------------------------------------------------------------- gather */
+
+static double share_of(const struct report *r, const struct group_sum *part, const struct group_sum *all)
+{
+	double total = report_measure(r, all);
+
+	return total > 0 ? report_measure(r, part) / total : 0;
+}
+
+/* Does another component of the level with samples have its name? */
+static bool is_ambiguous(const struct report *r, const struct report_group *g, uint32_t component)
+{
+	const struct component *all = r->model->dictionary.component;
+
+	for (uint32_t i = 0; i < g->g.nr; i++) {
+		uint32_t other = report_value(g, i, 0);
+
+		if (other && other != component && strcmp(all[other].name ? all[other].name : "",
+							  all[component].name ? all[component].name : "") == 0)
+			return true;
+	}
+	return false;
+}
+
+static void name_operator(const struct report *r, const struct report_group *g, uint32_t component, const struct page *p,
+			  char name[VERDICT_TEXT])
+{
+	const char *detail = r->model->dictionary.component[component].detail;
+	char spare[32], cut[VERDICT_TEXT / 2], more[VERDICT_TEXT / 3];
+
+	page_cut(p, report_component_name(r, component, spare), NAME_COLUMNS, cut, sizeof(cut));
+	if (detail && *detail && is_ambiguous(r, g, component))
+		snprintf(name, VERDICT_TEXT, "%s (%s)", cut, page_cut(p, detail, DETAIL_COLUMNS, more, sizeof(more)));
+	else
+		snprintf(name, VERDICT_TEXT, "%s", cut);
+}
+
+static void name_function(const struct report *r, uint32_t function, const struct page *p, char name[VERDICT_TEXT])
+{
+	const struct function *f = &r->a->function[function];
+	const char *path = view_base_name(r->a->image[f->image].path);
+	char cut[VERDICT_TEXT / 2], image[VERDICT_TEXT / 3];
+
+	page_cut(p, f->name, NAME_COLUMNS, cut, sizeof(cut));
+	page_cut(p, path, DETAIL_COLUMNS, image, sizeof(image));
+	if (f->symbol)
+		snprintf(name, VERDICT_TEXT, *path == '(' || *path == '[' ? "%s %s" : "%s (%s)", cut, image);
+	else
+		snprintf(name, VERDICT_TEXT, "%s", cut);
+}
+
+static void gather_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
+{
+	bool is_plan = d->plan_level != LEVELS_MAX && d->in_run.process->g.total.samples > 0;
+	const struct report_group *g = is_plan ? d->in_run.level[d->plan_level] : d->function;
+	const struct group_sum *all = is_plan ? &d->in_run.process->g.total : &g->g.total;
+	uint32_t *order = report_order(r, g);
+
+	for (uint32_t i = 0; order && i < g->g.nr && v->nr_parts < VERDICT_PARTS; i++) {
+		const struct group_sum *sum = &g->g.sum[order[i]];
+		struct verdict_part *part = &v->part[v->nr_parts];
+		uint32_t value = report_value(g, order[i], 0);
+		double n = view_evidence(sum, all);
+
+		if ((is_plan && !value) || sum->samples <= 0)
+			continue;
+		part->share = share_of(r, sum, all);
+		grid_interval(part->share * n, n, &part->low, &part->high);
+		if (is_plan)
+			name_operator(r, g, value, p, part->name);
+		else
+			name_function(r, value, p, part->name);
+		v->nr_parts++;
+	}
+	free(order);
+}
+
+static void gather_split(const struct default_report *d, const struct report *r, struct verdict *v)
+{
+	const struct report_group *by = v->has_run ? d->run_function : d->function;
+	const struct group_sum *all = &by->g.total;
+
+	for (uint32_t i = 0; i < d->mode->g.nr && v->in_run > 0; i++)
+		if (report_value(d->mode, i, 0) == SAMPLE_MODE_KERNEL)
+			v->kernel += share_of(r, &d->mode->g.sum[i], all);
+	for (uint32_t i = 0; i < by->g.nr; i++) {
+		const struct function *f = &r->a->function[report_value(by, i, 0)];
+
+		if (f->unknown)
+			v->unregistered += share_of(r, &by->g.sum[i], all);
+		else if (f->jit)
+			v->generated += share_of(r, &by->g.sum[i], all);
+	}
+	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
+	v->run_share = share_of(r, &d->in_run.process->g.total, &d->all.process->g.total);
+	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
+		const struct mark *k = &r->model->mark[i];
+
+		if (k->name && code_is_compiling(k)) {
+			v->compile_ns += code_mark_ns(r, k);
+		} else if (k->name && code_is_run(r, k) && !r->filter.has_instance) {
+			v->run_ns += code_mark_ns(r, k);
+			v->nr_runs++;
+		}
+	}
+}
+
+/* The recorder's sentence about an event in place of which e was recorded, or NULL. */
+static const char *find_fallback(const struct model *m, const struct event *e)
+{
+	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++) {
+		const char *s = m->notice[i].sentence;
+
+		if (strcmp(m->notice[i].kind, "ladder") == 0 && strstr(s, e->name) && (strstr(s, "; using ") || strstr(s, " instead")))
+			return s;
+	}
+	return NULL;
+}
+
+static void gather_missed(const struct report *r, struct verdict *v)
+{
+	const struct model *m = r->model;
+	const struct event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < m->nr_losses; i++)
+		for (size_t n = 0; n < sizeof(losses) / sizeof(losses[0]); n++) {
+			if (strcmp(m->loss[i].kind, losses[n].kind) != 0)
+				continue;
+			v->lost += m->loss[i].count;
+			if (m->loss[i].count > most) {
+				most = m->loss[i].count;
+				v->lost_kind = losses[n].kind;
+			}
+		}
+	v->running = 1;
+	if (!e)
+		return;
+	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
+		v->running = (double)e->running_ns / (double)e->on_cpu_ns;
+	v->covered = e->sampled;
+	v->stack_bytes = e->stack_bytes;
+	v->fallback = find_fallback(m, e);
+	if (e->name && strcmp(e->unit ? e->unit : "", "ns") != 0 && !strstr(e->name, "cycles"))
+		v->event = e->name;
+}
+
+void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
+{
+	const struct model *m = r->model;
+	const struct group_sum *in_run = &d->in_run.process->g.total;
+
+	memset(v, 0, sizeof(*v));
+	v->recorded = r->a->nr_samples;
+	v->samples = d->all.process->g.total.samples;
+	v->in_run = in_run->samples;
+	v->has_run = d->has_run && v->in_run > 0;
+	v->outside = d->has_run && v->in_run <= 0;
+	v->event = "";
+	v->has_components = m->dictionary.nr_components > 1;
+	if (m->has_end && m->end_ns > m->begin_ns)
+		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;
+	gather_missed(r, v);
+	if (v->samples <= 0)
+		return;
+	gather_parts(d, r, p, v);
+	gather_split(d, r, v);
+	for (uint32_t i = 0; i < NR_METHODS; i++)
+		v->method[i] = share_of(r, report_sum(d->in_run.method, i), &d->in_run.method->g.total);
+	for (uint32_t i = 0; i < NR_REASONS; i++)
+		v->reason[i] = share_of(r, report_sum(d->in_run.reason, i), &d->in_run.reason->g.total);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- say */
+
+#define SENTENCE 512
+
+struct sentence {
+	char text[SENTENCE];
+	size_t bytes;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct sentence *l, const char *format, ...)
+{
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(l->text + l->bytes, sizeof(l->text) - l->bytes, format, list);
+	va_end(list);
+	if (n > 0)
+		l->bytes = l->bytes + (size_t)n < sizeof(l->text) ? l->bytes + (size_t)n : sizeof(l->text) - 1;
+}
+
+static void end(struct sentence *l, struct page *p)
+{
+	page_text(p, "", 2, "%s", l->text);
+	*l = (struct sentence){ .text = "" };
+}
+
+/* 100.0 only of all, 0.0 only of nothing. */
+static double percent(double share)
+{
+	double tenths = round(1000 * share);
+
+	if (tenths >= 1000 && share < 1 - 1e-9)
+		tenths = 999;
+	if (tenths <= 0 && share > 1e-9)
+		tenths = 1;
+	return tenths / 10;
+}
+
+static void say_none(const struct verdict *v, struct page *p)
+{
+	if (v->recorded)
+		page_text(p, "", 2, "No samples: none of the %llu recorded samples passes the filter.", (unsigned long long)v->recorded);
+	else if (v->lost)
+		page_text(p, "", 2, "No samples: all were lost.");
+	else if (v->recording_s > 0)
+		page_text(p, "", 2, "No samples: the recording was %.3f s long, and the command used less than one sampling period of "
+			  "processor time. Lower the period (--period) or raise the rate (-r).", v->recording_s);
+	else
+		page_text(p, "", 2, "No samples: the trace has no end, so the recording was cut off before the first one was written.");
+}
+
+static void say_where(const struct verdict *v, struct page *p)
+{
+	struct sentence l = { .text = "" };
+	char of[VERDICT_TEXT], event[VERDICT_TEXT / 2];
+
+	page_cut(p, v->event, NAME_COLUMNS, event, sizeof(event));
+	snprintf(of, sizeof(of), "%s%s%s", *v->event ? "the " : "", event, !*v->event ? v->has_run ? "the run phase" : "all samples" :
+		 v->has_run ? " of the run phase" : "");
+	for (int i = 0; i < v->nr_parts; i++) {
+		const struct verdict_part *part = &v->part[i];
+
+		if (i && percent(part->share) < 0.1)
+			break;
+		add(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, percent(part->share));
+		if (i == 0)
+			add(&l, " of %s (95 %% interval: %.1f to %.1f %%)", of, 100 * part->low, 100 * part->high);
+	}
+	if (v->nr_parts) {
+		add(&l, ".");
+		end(&l, p);
+	}
+}
+
+struct part_of_all {
+	double share;
+	const char *name;
+};
+
+static int by_share(const void *a, const void *b)
+{
+	const struct part_of_all *x = a, *y = b;
+
+	return x->share < y->share ? 1 : x->share > y->share ? -1 : 0;
+}
+
+/* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; alone: in front of one that is all, or NULL. */
+static void add_parts(struct sentence *l, const char *alone, struct part_of_all *part, size_t nr)
+{
+	qsort(part, nr, sizeof(*part), by_share);
+	if (alone && part[1].share <= 1e-9 && part[0].share > 1e-9) {
+		add(l, "%s %s", alone, part[0].name);
+		return;
+	}
+	for (size_t i = 0; i < nr && part[i].share > 1e-9; i++)
+		add(l, "%s %.1f %% %s", i ? "," : ":", percent(part[i].share), part[i].name);
+}
+
+static void say_split(const struct verdict *v, struct page *p)
+{
+	struct part_of_all part[] = { { v->host, "host and libraries" }, { v->kernel, "kernel" }, { v->generated, "generated code" },
+				      { v->unregistered, "unregistered code" } };
+	struct sentence l = { .text = "" };
+	char text[16];
+
+	add(&l, "%s", v->has_run ? "Run phase" : "All samples");
+	add_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]));
+	if (v->has_run) {
+		if (v->run_share < 1 - 1e-9)
+			add(&l, "; %.1f %% of all samples are in it", percent(v->run_share));
+		else
+			add(&l, "; all samples are in it");
+		if (v->nr_runs > 0)
+			add(&l, " (%.0f run%s, %s)", v->nr_runs, v->nr_runs > 1 ? "s" : "", grid_duration(v->run_ns, text));
+	}
+	if (v->compile_ns > 0)
+		add(&l, "; compilation took %s", grid_duration(v->compile_ns, text));
+	add(&l, ".");
+	end(&l, p);
+}
+
+static void say_outside(const struct verdict *v, struct page *p)
+{
+	page_text(p, "", 2, "No sample is in the run phase: %.0f sample%s outside of it. `--mark all` attributes %s to components.",
+		  v->samples, v->samples > 1 ? "s are" : " is", v->samples > 1 ? "them" : "it");
+}
+
+static void say_how_sure(const struct verdict *v, struct page *p)
+{
+	struct part_of_all by[] = { { v->method[METHOD_IP], "by instruction" }, { v->method[METHOD_TAG], "by tag" },
+				    { v->method[METHOD_TAG_UNWOUND], "by tag in the call stack" },
+				    { v->method[METHOD_STACK], "by call stack" } };
+	double attributed = 1 - v->method[METHOD_NONE];
+	struct sentence l = { .text = "" };
+
+	if (v->has_components) {
+		add(&l, "%.1f %% of %.0f sample%s%s %s attributed", percent(attributed), v->in_run, v->in_run > 1 ? "s" : "",
+		    v->has_run ? " in the run phase" : "", v->in_run > 1 ? "are" : "is");
+		add_parts(&l, ", all", by, sizeof(by) / sizeof(by[0]));
+	} else {
+		add(&l, "Functions and lines only: the host declared no components; %.0f sample%s", v->samples,
+		    v->samples > 1 ? "s" : "");
+	}
+	add(&l, ".");
+	if ((v->has_run ? v->in_run : v->samples) < FEW)
+		add(&l, " Few samples: record longer, or raise the rate (-r).");
+	end(&l, p);
+}
+
+static void say_unattributed(const struct verdict *v, struct page *p)
+{
+	double none = v->method[METHOD_NONE];
+	struct sentence l = { .text = "" };
+	int most = REASON_NONE;
+
+	for (int i = REASON_NONE + 1; i < NR_REASONS; i++)
+		if (v->reason[i] > (most ? v->reason[most] : 0))
+			most = i;
+	if (!v->has_components || none < WORTH || !most)
+		return;
+	add(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", percent(none), v->reason[most] < none - 1e-9 ? "mainly" : "all",
+	    reason_names[most], reason_sentences[most]);
+	if (most == REASON_TRUNCATED && v->stack_bytes && v->stack_bytes < STACK_MAX)
+		add(&l, " Record more of the stack (--stack %u).", 2 * v->stack_bytes < STACK_MAX ? 2 * v->stack_bytes : STACK_MAX);
+	else if (remedies[most] && *remedies[most])
+		add(&l, " %s", remedies[most]);
+	end(&l, p);
+}
+
+static void say_missed(const struct verdict *v, struct page *p)
+{
+	struct sentence l = { .text = "" };
+
+	if (v->lost) {
+		add(&l, "Lost: %llu samples (%.1f %%)", (unsigned long long)v->lost,
+		    percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
+		for (size_t n = 0; n < sizeof(losses) / sizeof(losses[0]); n++)
+			if (v->lost_kind && strcmp(losses[n].kind, v->lost_kind) == 0)
+				add(&l, ", %s. %s", v->lost_kind, losses[n].remedy);
+		end(&l, p);
+	}
+	if (v->recorded && v->running < 1) {
+		add(&l, "Multiplexed: the event ran %.0f %% of the time, and weights are scaled. Record fewer events at a time.",
+		    100 * v->running);
+		end(&l, p);
+	} else if (v->recorded && v->covered > 0 && v->covered < COVERED && !v->lost) {
+		add(&l, "Covered: samples stand for %.0f %% of the count (late interrupts, or threads shorter than a period), and weights "
+		    "are scaled. Lower the period (--period).", 100 * v->covered);
+		end(&l, p);
+	}
+	if (v->fallback) {
+		add(&l, "Event: %.200s.", v->fallback);
+		end(&l, p);
+	}
+}
+
+void verdict_say(const struct verdict *v, struct page *p)
+{
+	if (v->samples > 0) {
+		say_where(v, p);
+		if (v->outside) {
+			say_outside(v, p);
+		} else {
+			say_split(v, p);
+			say_how_sure(v, p);
+			say_unattributed(v, p);
+		}
+	} else {
+		say_none(v, p);
+	}
+	say_missed(v, p);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first sentences of a report: where the time went, how sure that is, and what was missed, each with what to do about it where
+ * something can be done.  Facts are gathered from a report's sums; the sentences depend on the facts alone.  Context: thread.
+ */
+#ifndef TAILOR_VERDICT_H
+#define TAILOR_VERDICT_H
+
+#include "analyzer/report/default_report.h"
+
+#define VERDICT_PARTS 3
+#define VERDICT_TEXT 160
+
+struct verdict_part {
+	char name[VERDICT_TEXT];
+	double share, low, high; /* of what is summed up; its 95 % interval */
+};
+
+struct verdict {
+	uint64_t recorded; /* samples in the trace, */
+	double samples, in_run; /* ... that pass the filter, and of those in the run phase */
+	double recording_s;	/* how long the recording was */
+	bool has_run;		/* shares are of the run phase */
+	bool outside;		/* there is one, without samples */
+	const char *event;	/* what shares are of, where that is not time; else "" */
+	struct verdict_part part[VERDICT_PARTS]; /* operators, or functions where there is no plan: the largest first */
+	int nr_parts;
+	/* shares of what is summed up, that add up to 1 */
+	double host, kernel, generated, unregistered;
+	double run_share; /* of all, in the run phase */
+	double compile_ns, run_ns, nr_runs; /* by the host's marks; 0: none */
+	bool has_components;
+	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
+	uint64_t lost;
+	const char *lost_kind; /* the largest loss of samples: one of LOSS_REASONS */
+	double running; /* part of the time in which the event was counted: less than 1 where it was multiplexed */
+	double covered; /* part of the count that samples' weights are; 0: not known */
+	uint32_t stack_bytes;
+	const char *fallback; /* the recorder's sentence about the event that it could not use, or NULL */
+};
+
+void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
+void verdict_say(const struct verdict *v, struct page *p);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/unit.h"
+
+#include "analyzer/report/verdict.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *text;
+
+/* What it says, on lines that do not break. */
+static const char *said(const struct verdict *v)
+{
+	struct page p;
+	size_t bytes;
+	FILE *to;
+
+	free(text);
+	to = open_memstream(&text, &bytes);
+	assert_non_null(to);
+	assert_int_equal(page_init(&p, to, PAGE_TEXT), 0);
+	p.columns = 10000;
+	verdict_say(v, &p);
+	assert_int_equal(page_end(&p), 0);
+	fclose(to);
+	return text;
+}
+
+static bool says(const struct verdict *v, const char *sentence)
+{
+	bool found = strstr(said(v), sentence) != NULL;
+
+	if (!found)
+		print_error("expected \"%s\" in:\n%s", sentence, text);
+	return found;
+}
+
+/* A thousand samples of a query, nearly all of which are attributed. */
+static struct verdict query(void)
+{
+	struct verdict v = { .recorded = 2000, .samples = 2000, .in_run = 1000, .has_run = true, .event = "", .nr_parts = 2,
+			     .part = { { "group by", 0.6, 0.57, 0.63 }, { "hash join", 0.35, 0.32, 0.38 } },
+			     .host = 0.5, .kernel = 0.3, .generated = 0.2, .run_share = 0.5, .nr_runs = 2, .run_ns = 4e9,
+			     .compile_ns = 25e6, .has_components = true, .running = 1, .covered = 0.998, .stack_bytes = 2048 };
+
+	v.method[METHOD_TAG] = 0.9;
+	v.method[METHOD_IP] = 0.097;
+	v.method[METHOD_NONE] = v.reason[REASON_HOST] = 0.003;
+	return v;
+}
+
+static void a_report_begins_with_where_the_time_went_and_how_sure_that_is(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	assert_string_equal(said(&v),
+			    "group by: 60.0 % of the run phase (95 % interval: 57.0 to 63.0 %); hash join: 35.0 %.\n"
+			    "Run phase: 50.0 % host and libraries, 30.0 % kernel, 20.0 % generated code; 50.0 % of all samples are in it "
+			    "(2 runs, 4.00 s); compilation took 25.0 ms.\n"
+			    "99.7 % of 1000 samples in the run phase are attributed: 90.0 % by tag, 9.7 % by instruction.\n");
+	v.event = "page-faults";
+	assert_true(says(&v, "group by: 60.0 % of the page-faults of the run phase (95"));
+}
+
+static void what_was_missed_comes_with_what_to_do(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	v.lost = 500;
+	v.lost_kind = "ring full";
+	v.method[METHOD_NONE] = 0.2;
+	v.reason[REASON_TRUNCATED] = 0.15;
+	assert_true(says(&v, "Lost: 500 samples (20.0 %), ring full. Lower the rate (-r) or record fewer stack bytes (--stack).\n"));
+	assert_true(says(&v, "Unattributed: 20.0 %, mainly \"truncated stack\" (the call stack is longer than the recorded stack "
+			     "bytes). Record more of the stack (--stack 4096).\n"));
+	v.stack_bytes = 65528; /* there is no more */
+	assert_true(says(&v, "recorded stack bytes).\n"));
+	v.running = 0.62;
+	assert_true(says(&v, "Multiplexed: the event ran 62 % of the time, and weights are scaled. Record fewer events at a time.\n"));
+	v.running = 1;
+	v.lost = 0;
+	v.covered = 0.8;
+	assert_true(says(&v, "Covered: samples stand for 80 % of the count"));
+	v.fallback = "cycles unavailable (no PMU); using task-clock";
+	assert_true(says(&v, "Event: cycles unavailable (no PMU); using task-clock.\n"));
+}
+
+static void what_is_not_all_is_not_called_all(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	v.method[METHOD_TAG] = 0.99999;
+	v.method[METHOD_IP] = 0;
+	v.method[METHOD_NONE] = v.reason[REASON_HOST] = 0.00001;
+	assert_true(says(&v, "99.9 % of 1000 samples in the run phase are attributed, all by tag.\n"));
+	v.method[METHOD_TAG] = 1;
+	v.method[METHOD_NONE] = v.reason[REASON_HOST] = 0;
+	v.run_share = 1;
+	assert_true(says(&v, "100.0 % of 1000 samples in the run phase are attributed, all by tag.\n"));
+	assert_true(says(&v, "generated code; all samples are in it (2 runs"));
+}
+
+static void few_samples_are_called_few(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	v.in_run = 1;
+	assert_true(says(&v, "of 1 sample in the run phase is attributed: 90.0 % by tag, 9.7 % by instruction. Few samples: record longer, "
+			     "or raise the rate (-r).\n"));
+}
+
+static void a_program_without_components_has_functions(void **state)
+{
+	struct verdict v = { .recorded = 500, .samples = 500, .in_run = 500, .event = "", .nr_parts = 1,
+			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .running = 1 };
+
+	(void)state;
+	v.method[METHOD_NONE] = v.reason[REASON_NO_DICTIONARY] = 1;
+	assert_string_equal(said(&v), "work (plain): 99.0 % of all samples (95 % interval: 97.0 to 100.0 %).\n"
+				      "All samples: 99.0 % host and libraries, 1.0 % kernel.\n"
+				      "Functions and lines only: the host declared no components; 500 samples.\n");
+}
+
+static void without_samples_it_says_why(void **state)
+{
+	struct verdict v = { .event = "", .running = 1, .recording_s = 0.0012 };
+
+	(void)state;
+	assert_string_equal(said(&v), "No samples: the recording was 0.001 s long, and the command used less than one sampling period of "
+				      "processor time. Lower the period (--period) or raise the rate (-r).\n");
+	v.recorded = 113;
+	assert_string_equal(said(&v), "No samples: none of the 113 recorded samples passes the filter.\n");
+	v.recorded = 0;
+	v.lost = 7;
+	v.lost_kind = "trace write failed";
+	assert_string_equal(said(&v), "No samples: all were lost.\n"
+				      "Lost: 7 samples (100.0 %), trace write failed. Write the trace to a disk with more room (-o).\n");
+	v.lost = 0;
+	v.recording_s = 0;
+	assert_string_equal(said(&v), "No samples: the trace has no end, so the recording was cut off before the first one was written.\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_report_begins_with_where_the_time_went_and_how_sure_that_is),
+		cmocka_unit_test(what_was_missed_comes_with_what_to_do),
+		cmocka_unit_test(what_is_not_all_is_not_called_all),
+		cmocka_unit_test(few_samples_are_called_few),
+		cmocka_unit_test(a_program_without_components_has_functions),
+		cmocka_unit_test(without_samples_it_says_why),
+	};
+	int ret;
+
+	setlocale(LC_ALL, "C");
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	free(text);
+	return ret;
+}
