@@ -86,7 +86,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	int ret;
 
 	if (!a)
-		return diag_fail(d, ENOMEM, "no memory for samples");
+		return diag_fail(d, ENOMEM, "out of memory for samples");
 	a->model = m;
 	ret = pass_init(&run, a, o, t, d);
 	if (ret == 0) {
@@ -94,7 +94,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 			sample_lines_begin(&run.lines);
 		ret = all_samples(&run, t);
 		if (ret)
-			diag_fail(d, -ret, "no memory for the samples of this trace");
+			diag_fail(d, -ret, "out of memory for the samples of this trace");
 	}
 	pass_fini(&run);
 	if (ret) {

@@ -380,7 +380,7 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 	if (s->user_ip)
 		at = sample_find_place(w, out->process, s->user_ip, s->time_ns);
 	sample_decide(w, s, out->process, &at, &out->answer);
-	sample_expand(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->ways);
+	sample_expand(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->paths);
 	out->code = s->mode == SAMPLE_MODE_USER ? at.code : NULL;
 	out->location = sample_row_location(w, s, at.location);
 	out->phase = sample_find_phase(w->model, out->process, w->run_mark, s->time_ns, &until_ns);

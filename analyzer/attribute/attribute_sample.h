@@ -52,7 +52,7 @@ struct sample {
 	uint64_t kernel_nr;
 };
 
-/* Whom it is asked of.  Only what nobody asked for before is added there: names, locations, and components of host levels. */
+/* Whom it is asked of.  Only what was not asked for before is added there: names, locations, and components of host levels. */
 struct sample_world {
 	struct model *model;
 	struct locator *locator;
@@ -90,7 +90,7 @@ struct sample_answer {
 /* All of a sample's row. */
 struct sample_attribution {
 	struct sample_answer answer;
-	struct expansion ways; /* components of all levels with shares, from what decided upwards */
+	struct expansion paths; /* components of all levels with shares, from what decided upwards */
 	const struct process *process;
 	const struct code *code; /* NULL where the sample was not in user space */
 	uint32_t thread, location, phase; /* location: where the row says that it was */
@@ -110,7 +110,7 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place);
 /* ... and of one that was not in user code. */
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
-/* All ways up from what decided at a time. */
+/* All parent paths of what decided at a time. */
 void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
 /* 1 + the innermost run mark that holds the time in this process or one that it was forked from; 0: none.  Holds in [time, *until). */
 uint32_t sample_find_phase(const struct model *m, const struct process *p, const char *run_mark, uint64_t time_ns, uint64_t *until_ns);

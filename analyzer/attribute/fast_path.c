@@ -59,9 +59,9 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 	place = lookup_cache_find_place(g->recent, who->process, address, time_ns);
 	if (!place || !address)
 		return false;
-	if (place->ways) {
+	if (place->paths) {
 		f->method = METHOD_IP;
-		f->ways = place->ways;
+		f->paths = place->paths;
 	} else {
 		const struct tag *t = place->by_tag ? lookup_cache_tag_in_force(g->recent, who->process, time_ns) : NULL;
 		const struct lookup_cache_tag *known;
@@ -72,7 +72,7 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		if (known->process != who->process || known->tag != t || known->value != value)
 			return false;
 		f->method = METHOD_TAG;
-		f->ways = known->ways;
+		f->paths = known->paths;
 	}
 	f->time_ns = time_ns;
 	f->weight = fast_path_at(g->weight, i);

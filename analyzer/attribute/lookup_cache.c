@@ -57,18 +57,18 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 }
 
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
-			   const struct sample_answer *a, uint32_t ways)
+			   const struct sample_answer *a, uint32_t paths)
 {
-	if (!ways || a->scope == ANSWER_OF_SAMPLE)
+	if (!paths || a->scope == ANSWER_OF_SAMPLE)
 		return;
 	if (a->scope == ANSWER_OF_PLACE) {
-		place->ways = ways <= RECENT_WAYS_MAX ? ways & RECENT_WAYS_MAX : 0;
+		place->paths = paths <= LOOKUP_CACHE_PATHS_MAX ? paths & LOOKUP_CACHE_PATHS_MAX : 0;
 		return;
 	}
 	place->by_tag = 1;
 	place->from_ns = a->from_ns;
 	place->until_ns = a->until_ns;
-	*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){ p, a->tag, a->tag_value, ways };
+	*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){ p, a->tag, a->tag_value, paths };
 }
 
 /* Code bytes are at hand of what a JIT made as an ELF object. */

@@ -20,10 +20,10 @@ struct lookup_cache_place {
 	uint32_t process; /* 1 + number; 0: free */
 	uint32_t told : 4;  /* of the location: enum lookup_cache_told */
 	uint32_t by_tag : 1; /* ANSWER_OF_TAG: nothing but the value of the tag in force decides */
-	uint32_t ways : 27; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
+	uint32_t paths : 27; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
 };
 _Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
-#define RECENT_WAYS_MAX ((1u << 27) - 1)
+#define LOOKUP_CACHE_PATHS_MAX ((1u << 27) - 1)
 
 enum lookup_cache_told { RECENT_JIT = 1, RECENT_NAMED = 2, RECENT_LINE = 4, RECENT_LINE0 = 8, NR_LOOKUP_CACHE_TOLD = 16 };
 
@@ -46,7 +46,7 @@ struct lookup_cache_tag {
 	const struct process *process; /* NULL: free */
 	const struct tag *tag;
 	uint64_t value;
-	uint32_t ways; /* the caller's for its components, not 0 */
+	uint32_t paths; /* the caller's for its components, not 0 */
 };
 
 struct lookup_cache {
@@ -74,9 +74,9 @@ void lookup_cache_destroy(struct lookup_cache *r);
 
 /* Never NULL; valid until the next call. */
 struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
-/* That was the answer at the place, and these are the caller's ways up from what decided.  Keeps what other samples may have again. */
+/* That was the answer at the place, and these are the caller's parent paths of what decided.  Keeps what other samples may have again. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
-			   const struct sample_answer *a, uint32_t ways);
+			   const struct sample_answer *a, uint32_t paths);
 /* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
 uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers);
 /* NULL without memory. */

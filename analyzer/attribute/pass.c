@@ -24,7 +24,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	if (ret == 0 && run->recent)
 		ret = switches_read(t, a->model, &run->switches);
 	if (ret || !run->recent)
-		return diag_fail(d, ENOMEM, "no memory for samples");
+		return diag_fail(d, ENOMEM, "out of memory for samples");
 	run->lines = (struct sample_lines){ o->each, &run->rows, o->witness };
 	return unwinder_create(o->unwinder, &run->world.unwinder, d);
 }
@@ -117,15 +117,15 @@ static void read_sample(const struct pass *run, struct sample_block *b, uint32_t
 		s->kernel_chain = sample_block_kernel_chain(b, i, &s->kernel_nr);
 }
 
-/* Method, reason and the ways up: attribute_sample()'s, again or anew.  place NULL: its place is unknown.  0 or -ENOMEM. */
+/* Method, reason and the parent paths: attribute_sample()'s, again or anew.  place NULL: its place is unknown.  0 or -ENOMEM. */
 static int decide(struct pass *run, const struct sample *s, const struct process *p, struct lookup_cache_place *place,
 		  const struct sample_place *at, struct row_facts *f)
 {
 	struct sample_answer answer;
 
-	if (place && place->ways) {
+	if (place && place->paths) {
 		f->method = METHOD_IP;
-		f->ways = place->ways;
+		f->paths = place->paths;
 		return 0;
 	}
 	sample_decide(&run->world, s, p, at, &answer);
@@ -133,10 +133,10 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 	f->reason = answer.reason;
 	if (!answer.deciding.nr)
 		return 0;
-	f->ways = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns);
-	if (place && !run->a->model->dictionary.has_unlinks) /* else ways up have times of their own */
-		lookup_cache_remember(run->recent, place, p, &answer, f->ways);
-	return f->ways ? 0 : -ENOMEM;
+	f->paths = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns);
+	if (place && !run->a->model->dictionary.has_unlinks) /* else parent paths have times of their own */
+		lookup_cache_remember(run->recent, place, p, &answer, f->paths);
+	return f->paths ? 0 : -ENOMEM;
 }
 
 /* All that no cache knows of. */

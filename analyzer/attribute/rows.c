@@ -59,7 +59,7 @@ void rows_fini(struct rows *r)
 {
 	hash_map_fini(&r->expansions);
 	hash_map_fini(&r->projections);
-	free(r->ways);
+	free(r->paths);
 	free(r->row);
 	free(r->table.sum);
 	free(r->key);
@@ -68,11 +68,11 @@ void rows_fini(struct rows *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* ------------------------------------------------------------------------------------------------------- ways up */
+/* ------------------------------------------------------------------------------------------------------- parent paths */
 
 static bool reserve(struct rows *r, uint32_t nr_rows)
 {
-	if (!GROW(r->ways, r->nr_ways, r->ways_capacity))
+	if (!GROW(r->paths, r->nr_paths, r->paths_capacity))
 		return false;
 	if (r->nr_rows + nr_rows > r->rows_capacity) {
 		uint32_t capacity = 2 * r->rows_capacity + nr_rows + 64;
@@ -102,10 +102,10 @@ static bool look_alike(const struct rows *r, const struct parent_paths *a, const
 	return true;
 }
 
-/* The first ways that look like these; nobody's are those with one row and nothing in it. */
-static uint32_t find_alike(struct rows *r, uint32_t ways)
+/* The first paths that look like these; those of nothing have one row and nothing in it. */
+static uint32_t find_alike(struct rows *r, uint32_t paths)
 {
-	const struct parent_paths *w = &r->ways[ways - 1];
+	const struct parent_paths *w = &r->paths[paths - 1];
 	uint64_t h = w->nr;
 	uint32_t other;
 
@@ -114,10 +114,10 @@ static uint32_t find_alike(struct rows *r, uint32_t ways)
 			if (r->wanted_levels >> level & 1)
 				h = (h ^ r->row[w->first + i].component[level]) * 0x9e3779b97f4a7c15ull;
 	other = hash_map_find(&r->projections, h, 0);
-	if (other && look_alike(r, w, &r->ways[other - 1]))
+	if (other && look_alike(r, w, &r->paths[other - 1]))
 		return other;
-	hash_map_set(&r->projections, h, 0, ways);
-	return ways;
+	hash_map_set(&r->projections, h, 0, paths);
+	return paths;
 }
 
 uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns)
@@ -134,33 +134,33 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 		return i;
 	sample_expand(d, s, time_ns, &e);
 	if (d->has_unlinks && !r->table.sum)
-		r->nr_ways = r->nr_rows = 0; /* it holds for this sample only */
+		r->nr_paths = r->nr_rows = 0; /* it holds for this sample only */
 	if (!reserve(r, e.nr))
 		return 0;
-	r->ways[r->nr_ways] = (struct parent_paths){ r->nr_rows, e.nr, 0 };
+	r->paths[r->nr_paths] = (struct parent_paths){ r->nr_rows, e.nr, 0 };
 	memcpy(r->row + r->nr_rows, e.row, e.nr * sizeof(*e.row));
 	r->nr_rows += e.nr;
-	i = ++r->nr_ways;
+	i = ++r->nr_paths;
 	if (r->table.sum)
-		r->ways[i - 1].seen = find_alike(r, i);
+		r->paths[i - 1].seen = find_alike(r, i);
 	if (!d->has_unlinks) {
 		hash_map_set(&r->expansions, a, b, i);
-	} else if (r->table.sum && r->ways[i - 1].seen != i) { /* rows look like those that there were, which is all that counts */
+	} else if (r->table.sum && r->paths[i - 1].seen != i) { /* rows look like those that there were, which is all that counts */
 		r->nr_rows -= e.nr;
-		i = r->ways[--r->nr_ways].seen;
+		i = r->paths[--r->nr_paths].seen;
 	}
 	return i;
 }
 
-const struct expansion_row *rows_of(const struct rows *r, uint32_t ways, uint32_t *nr)
+const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr)
 {
-	static const struct expansion_row nobody = { 1, { 0 } };
+	static const struct expansion_row none = { 1, { 0 } };
 
 	*nr = 1;
-	if (ways == ROWS_NOBODY)
-		return &nobody;
-	*nr = r->ways[ways - 1].nr;
-	return r->row + r->ways[ways - 1].first;
+	if (paths == ROWS_NONE)
+		return &none;
+	*nr = r->paths[paths - 1].nr;
+	return r->row + r->paths[paths - 1].first;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- rows */
@@ -197,7 +197,7 @@ static void fill_row(struct table *t, uint32_t row, const struct row_facts *f, c
 		t->column[TABLE_LEVEL_0 + level][row] = way->component[level];
 }
 
-static void make_key(const struct rows *r, const struct row_facts *f, uint32_t ways, struct row_key *key)
+static void make_key(const struct rows *r, const struct row_facts *f, uint32_t paths, struct row_key *key)
 {
 	const uint64_t *mask = r->mask->word;
 	uint64_t *w = key->word;
@@ -205,7 +205,7 @@ static void make_key(const struct rows *r, const struct row_facts *f, uint32_t w
 	w[0] = pair(f->process, f->thread) & mask[0];
 	w[1] = pair(f->cpu, f->event) & mask[1];
 	w[2] = pair(f->mode, f->phase) & mask[2];
-	w[3] = pair(ways, (uint32_t)f->method << 8 | (uint32_t)f->reason) & mask[3];
+	w[3] = pair(paths, (uint32_t)f->method << 8 | (uint32_t)f->reason) & mask[3];
 	w[4] = w[5] = 0;
 	if (r->by_place) {
 		w[4] = pair(f->code, f->location->function) & mask[4];
@@ -234,14 +234,14 @@ static bool same_key(const struct row_key *a, const struct row_key *b)
 }
 
 /* The first of nr rows of such samples; BLOCK_ROWS when there is no room. */
-static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t ways, uint32_t nr)
+static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t paths, uint32_t nr)
 {
 	const struct expansion_row *way;
 	struct table *t = &r->table;
 	struct row_key key;
 	uint32_t at, row;
 
-	make_key(r, f, ways, &key);
+	make_key(r, f, paths, &key);
 	for (at = place_of(&key); r->slot[at]; at = (at + 1) & (SLOTS - 1))
 		if (same_key(&r->key[r->slot[at] - 1], &key))
 			return r->slot[at] - 1u;
@@ -250,7 +250,7 @@ static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t wa
 	row = t->nr;
 	r->slot[at] = (uint16_t)(row + 1);
 	r->key[row] = key;
-	way = rows_of(r, ways, &nr);
+	way = rows_of(r, paths, &nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		fill_row(t, t->nr, f, &way[i]);
 		t->sum[t->nr++] = (struct group_sum){ .first_ns = UINT64_MAX };
@@ -270,14 +270,14 @@ static void add_to_sum(struct group_sum *s, const struct group_sum *of, double s
 
 int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum)
 {
-	uint32_t ways = f->ways ? r->ways[f->ways - 1].seen : ROWS_NOBODY, nr, row;
-	const struct expansion_row *way = rows_of(r, ways, &nr);
+	uint32_t paths = f->paths ? r->paths[f->paths - 1].seen : ROWS_NONE, nr, row;
+	const struct expansion_row *way = rows_of(r, paths, &nr);
 	int ret = 0;
 
-	row = find_rows(r, f, ways, nr);
+	row = find_rows(r, f, paths, nr);
 	if (row == BLOCK_ROWS) {
 		ret = rows_flush(r);
-		row = find_rows(r, f, ways, nr);
+		row = find_rows(r, f, paths, nr);
 	}
 	for (uint32_t i = 0; i < nr; i++)
 		add_to_sum(&r->table.sum[row + i], sum, way[i].share);
@@ -297,7 +297,7 @@ int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample)
 		return rows_add_sum(r, f, &(struct group_sum){ 1, f->mode == TABLE_MODE_KERNEL, weight, weight * weight, f->time_ns,
 							       f->time_ns });
 	}
-	way = rows_of(r, f->ways, &nr);
+	way = rows_of(r, f->paths, &nr);
 	if (nr > t->capacity - t->nr)
 		ret = rows_flush(r);
 	r->sample_row = t->nr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what decided about a sample to rows of the table: the ways up the dictionary, found once per combination of components, and the
+ * From what decided about a sample to rows of the table: the parent paths, found once per combination of components, and the
  * rows, handed over a block at a time.  Where no single samples are needed, a row stands for all samples that are alike in the columns
  * that were asked for: then a sample is one addition.  Context: thread.
  */
@@ -10,7 +10,7 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/table/group.h"
 
-#define ROWS_NOBODY 0u /* the ways up from nobody: none */
+#define ROWS_NONE 0u /* no parent paths */
 
 /* A sample, but for its components; all its rows have this in common. */
 struct row_facts {
@@ -18,7 +18,7 @@ struct row_facts {
 	uint32_t process, thread, cpu, event, mode, code, phase, stack, memory;
 	enum method method;
 	enum reason reason;
-	uint32_t ways; /* of rows_parent_paths(), or ROWS_NOBODY */
+	uint32_t paths; /* of rows_parent_paths(), or ROWS_NONE */
 	const struct location *location;
 };
 
@@ -29,13 +29,13 @@ struct rows {
 	struct table table; /* the rows that have not been handed over */
 	uint32_t sample_row; /* ... of the last sample: from here on; not where they are sums */
 	void *memory;	    /* ... are in here */
-	struct hash_map expansions, projections; /* seeds, and what can be seen of rows -> 1 + index of ways */
+	struct hash_map expansions, projections; /* deciding components, and what can be seen of rows -> 1 + index of paths */
 	struct parent_paths {
 		uint32_t first, nr; /* rows */
-		uint32_t seen; /* the first ways whose rows look the same in the levels that were asked for */
-	} *ways;
+		uint32_t seen; /* the first paths whose rows look the same in the levels that were asked for */
+	} *paths;
 	struct expansion_row *row;
-	uint32_t nr_ways, ways_capacity, nr_rows, rows_capacity;
+	uint32_t nr_paths, paths_capacity, nr_rows, rows_capacity;
 	bool by_place; /* a view needs what lies at the instruction: location and code of the facts matter */
 	/* of rows that are sums */
 	uint32_t wanted_levels;	    /* bit per level */
@@ -45,10 +45,10 @@ struct rows {
 
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
-/* The ways up from seeds at a time; 0 without memory.  Where links are taken back they hold until the next call only. */
+/* The parent paths of deciding components at a time; 0 without memory.  Where links are taken back they hold until the next call only. */
 uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns);
-/* Rows of such ways, at least one. */
-const struct expansion_row *rows_of(const struct rows *r, uint32_t ways, uint32_t *nr);
+/* Rows of such paths, at least one. */
+const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */
 int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
 /* ... or as many as sum says, with facts in common, where rows are sums. */

@@ -77,7 +77,7 @@ void sample_lines_add(const struct sample_lines *l, const struct sample_world *w
 		fprintf(to, ":%u", line->number);
 	}
 	fprintf(to, "\t%s\t%s\t%u", method_names[f->method], reason_names[f->reason], f->phase);
-	put_components(l, f->ways ? rows_of(l->rows, f->ways, &nr) : NULL);
+	put_components(l, f->paths ? rows_of(l->rows, f->paths, &nr) : NULL);
 	if (l->witness)
 		put_witness(l, w, s, p, at);
 	fputc('\n', to);

@@ -290,7 +290,7 @@ static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, u
 	}
 }
 
-void dictionary_expand(const struct dictionary *d, const uint32_t *seeds, uint32_t nr_seeds, uint64_t time_ns,
+void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
 		       struct expansion *out)
 {
 	double sum = 0;
@@ -298,12 +298,12 @@ void dictionary_expand(const struct dictionary *d, const uint32_t *seeds, uint32
 	memset(out, 0, sizeof(*out));
 	out->nr = 1;
 	out->row[0].share = 1;
-	for (uint32_t i = 0; i < nr_seeds; i++)
-		if (seeds[i])
-			out->row[0].component[d->component[seeds[i]].level] = seeds[i];
-	for (uint32_t i = 0; i < nr_seeds; i++)
-		for (uint32_t r = 0, nr = out->nr; seeds[i] && r < nr; r++)
-			climb(d, out, r, seeds[i], time_ns, 0);
+	for (uint32_t i = 0; i < nr_deciding; i++)
+		if (deciding[i])
+			out->row[0].component[d->component[deciding[i]].level] = deciding[i];
+	for (uint32_t i = 0; i < nr_deciding; i++)
+		for (uint32_t r = 0, nr = out->nr; deciding[i] && r < nr; r++)
+			climb(d, out, r, deciding[i], time_ns, 0);
 	/* a row that split off has not yet climbed what the components below the split lead to besides */
 	for (uint32_t r = 1; r < out->nr; r++)
 		for (uint32_t level = 0; level < d->nr_levels; level++)

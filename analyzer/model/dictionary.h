@@ -104,8 +104,8 @@ bool dictionary_find_counter(const struct dictionary *d, uint32_t component, con
 /* Ranks of levels, once all links are known. */
 void dictionary_settle(struct dictionary *d);
 
-/* All ways up from seeds (components of different levels) at a time, with their shares. */
-void dictionary_expand(const struct dictionary *d, const uint32_t *seeds, uint32_t nr_seeds, uint64_t time_ns,
+/* All parent paths of deciding components (components of different levels) at a time, with their shares. */
+void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
 		       struct expansion *out);
 
 #endif

@@ -159,7 +159,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		if (m)
 			memory_fini(m);
 		free(m);
-		return diag_fail(d, ENOMEM, "no memory for the trace");
+		return diag_fail(d, ENOMEM, "out of memory for the trace");
 	}
 	trace_keep(t);
 	trace_rewind(t);
@@ -183,7 +183,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	ret = ret ? ret : settle(m);
 	if (ret) {
 		model_destroy(m);
-		return diag_fail(d, -ret, "no memory for the trace's code objects");
+		return diag_fail(d, -ret, "out of memory for the trace's code objects");
 	}
 	*out = m;
 	return 0;

@@ -20,7 +20,7 @@ int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag 
 		return diag_fail(d, EBADMSG, "an ELF file cannot have %llu bytes", (unsigned long long)file_bytes);
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return diag_fail(d, ENOMEM, "no memory for an ELF object");
+		return diag_fail(d, ENOMEM, "out of memory for an ELF object");
 	o->bytes = file_bytes;
 	/* one byte more, which stays 0: every name ends, whatever a relocation has overwritten */
 	o->data = mmap(NULL, file_bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -250,7 +250,7 @@ int libunwind_create(struct knowledge *all, struct libunwind **out, struct diag 
 		l->space = unw_create_addr_space(&accessors, 0);
 	if (!l || !l->space) {
 		free(l);
-		return diag_fail(d, ENOMEM, "no memory for libunwind");
+		return diag_fail(d, ENOMEM, "out of memory for libunwind");
 	}
 	l->all = all;
 	unw_set_caching_policy(l->space, UNW_CACHE_GLOBAL);

@@ -18,7 +18,7 @@ int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d)
 	int ret;
 
 	if (!u)
-		return diag_fail(d, ENOMEM, "no memory for unwinding");
+		return diag_fail(d, ENOMEM, "out of memory for unwinding");
 	u->way = way;
 	ret = libunwind_create(&u->all, &u->libunwind, d);
 	if (ret) {
@@ -28,7 +28,7 @@ int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d)
 	u->memo = memo_create(&u->all, u->libunwind);
 	if (!u->memo) {
 		unwinder_destroy(u);
-		return diag_fail(d, ENOMEM, "no memory for unwinding");
+		return diag_fail(d, ENOMEM, "out of memory for unwinding");
 	}
 	*out = u;
 	return 0;

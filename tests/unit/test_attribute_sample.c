@@ -4,7 +4,7 @@
 
 enum { PID = 1000, CHILD = 1001, OPERATOR = 1, TASK, IR };
 
-#define A 0x7f1000000000ull	  /* generated: line 1, nobody's, and a shared component */
+#define A 0x7f1000000000ull	  /* generated: line 1, without a component, and a shared component */
 #define A_NOBODY (A + 32)
 #define A_SHARED (A + 64)
 #define B 0x7f1000001000ull	  /* generated, and nothing is known of it */
@@ -145,7 +145,7 @@ static void ask(const struct sample *s)
 static const char *level_of(uint32_t row, uint32_t level)
 {
 	const struct dictionary *d = &model->dictionary;
-	uint32_t c = x.ways.row[row].component[dictionary_level(&model->dictionary, level)];
+	uint32_t c = x.paths.row[row].component[dictionary_level(&model->dictionary, level)];
 
 	return c ? d->component[c].name : "";
 }
@@ -164,7 +164,7 @@ static void expect_nobody(enum reason reason)
 	assert_string_equal(method_names[x.answer.method], method_names[METHOD_NONE]);
 	assert_string_equal(reason_names[x.answer.reason], reason_names[reason]);
 	assert_int_equal(x.answer.deciding.nr, 0);
-	assert_int_equal(x.ways.nr, 1);
+	assert_int_equal(x.paths.nr, 1);
 	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
 }
 
@@ -204,8 +204,8 @@ static void weights_of_links_share_a_sample(void **state)
 	finish();
 	ask_user(AGAIN, 300);
 	expect(METHOD_IP, "line 2", "probe", "join");
-	assert_int_equal(x.ways.nr, 2);
-	assert_true(x.ways.row[0].share > 0.7499 && x.ways.row[0].share < 0.7501);
+	assert_int_equal(x.paths.nr, 2);
+	assert_true(x.paths.row[0].share > 0.7499 && x.paths.row[0].share < 0.7501);
 	assert_string_equal(level_of(1, TASK), "build");
 }
 
@@ -465,7 +465,7 @@ static void a_host_without_a_dictionary_has_no_components(void **state)
 
 static const char *host_level(enum host_level level)
 {
-	uint32_t c = x.ways.row[0].component[model->host_level[level]];
+	uint32_t c = x.paths.row[0].component[model->host_level[level]];
 
 	return c ? model->dictionary.component[c].name : "";
 }
@@ -496,7 +496,7 @@ static void functions_come_along_with_what_decides_elsewhere(void **state)
 	expect(METHOD_TAG_UNWOUND, "", "probe", "join");
 	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "helper");
 	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
-	ASK_STACK(NAMED, 0, 0); /* nobody else decides */
+	ASK_STACK(NAMED, 0, 0); /* nothing else decides */
 	expect(METHOD_IP, "", "", "");
 	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "helper");
 	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);

@@ -414,10 +414,10 @@ static void add_answer(const struct small_world *w, const struct sample *s, cons
 		first_row = realloc(first_row, samples_capacity * sizeof(*first_row));
 		assert_non_null(first_row);
 	}
-	for (uint32_t i = 0; i < x->ways.nr; i++) {
+	for (uint32_t i = 0; i < x->paths.nr; i++) {
 		struct plain_row *r = add_row();
 
-		*r = (struct plain_row){ .share = x->ways.row[i].share, .time_ns = s->time_ns, .weight = weight, .sample = nr_samples };
+		*r = (struct plain_row){ .share = x->paths.row[i].share, .time_ns = s->time_ns, .weight = weight, .sample = nr_samples };
 		r->column[TABLE_PROCESS] = x->process->number;
 		r->column[TABLE_THREAD] = x->thread;
 		r->column[TABLE_CPU] = cpu;
@@ -431,7 +431,7 @@ static void add_answer(const struct small_world *w, const struct sample *s, cons
 		r->column[TABLE_REASON] = x->answer.reason;
 		r->column[TABLE_PHASE] = x->phase;
 		for (uint32_t n = 0; n < w->a.model->dictionary.nr_levels; n++)
-			r->column[TABLE_LEVEL_0 + n] = name_of(&w->a, TABLE_LEVEL_0 + n, x->ways.row[i].component[n]);
+			r->column[TABLE_LEVEL_0 + n] = name_of(&w->a, TABLE_LEVEL_0 + n, x->paths.row[i].component[n]);
 	}
 	answered_by[x->answer.method]++;
 	given_reason[x->answer.reason]++;
