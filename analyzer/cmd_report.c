@@ -165,7 +165,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
 	if (page_init(&page, stdout, PAGE_TEXT))
 		return CMD_FAILED;
-	page.top = args->page.top < 0 ? DEFAULT_REPORT_ROWS : args->page.top;
+	page.top = args->page.top;
 	page.columns = 80;
 	default_report_text(&a->report, r, &page);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;

@@ -15,8 +15,6 @@ struct report_sums {
 	struct report_group *level[LEVELS_MAX], *process, *method, *reason;
 };
 
-#define DEFAULT_REPORT_ROWS 5 /* of a table, where --top does not say */
-
 struct default_report {
 	struct report_group *event, *function, *line, *image;
 	struct report_group *mode, *run_function; /* only for people; of the run phase */
@@ -32,6 +30,7 @@ struct default_report {
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs);
 int default_report_settle(struct default_report *d);
 
+/* page.top < 0: as many rows of a table as there is room for. */
 void default_report_text(const struct default_report *d, struct report *r, struct page *p);
 /* 0, or -errno of the output. */
 int default_report_json(const struct default_report *d, const struct report *r, FILE *to);

@@ -13,6 +13,9 @@
 #define EVENTS_SHOWN 5
 #define WARNINGS_SHOWN 4
 #define TABLES 5
+#define ROWS 5	       /* of a table, where --top does not say; */
+#define ROWS_BELOW 4   /* ... below a long plan */
+#define PLAN_LONG 8    /* operators */
 #define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) that makes these lines worth a table */
 
 /* ------------------------------------------------------------------------------------------------------------- header */
@@ -47,7 +50,7 @@ static void show_event(const struct report *r, uint32_t i, const char *label, st
 		snprintf(more, sizeof(more), ", multiplexed: running %.0f %% of the time",
 			 100 * (double)e->running_ns / (double)e->on_cpu_ns);
 		append(p, line, more);
-	} else if (e->sampled > 0) {
+	} else if (e->sampled > 0 && (e->rate || e->period > 1)) {
 		snprintf(more, sizeof(more), ", %.1f %% of its count", 100 * e->sampled);
 		append(p, line, more);
 	}
@@ -219,13 +222,16 @@ static void show_undeclared(const struct default_report *d, struct report *r, st
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
 {
 	struct verdict v;
+	uint32_t nr = 0;
 
 	verdict_gather(d, r, p, &v);
 	verdict_say(&v, p);
 	show_header(d, r, p);
 	if (v.samples > 0) {
 		if (d->plan_level != LEVELS_MAX && !v.outside)
-			plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
+			nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
+		if (p->top < 0)
+			p->top = nr > PLAN_LONG ? ROWS_BELOW : ROWS;
 		if (v.outside)
 			show_code(d, r, p);
 		else if (d->plan_level != LEVELS_MAX || (r->model->dictionary.nr_levels && !r->model->has_host_levels))

@@ -370,7 +370,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	say_wrong_estimates(r, t, "  ", WRONG_ESTIMATES_MAX, p);
 }
 
-void plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
+uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
 		     struct page *p)
 {
 	uint32_t left = PLAN_BRIEF_LINES;
@@ -378,4 +378,5 @@ void plan_show_brief(struct report *r, struct report_group *by_level, struct rep
 	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief);
 	if (!left)
 		page_sentence(p, "(at most %u operators are shown here; --view plan shows all)", PLAN_BRIEF_LINES);
+	return PLAN_BRIEF_LINES - left;
 }

@@ -121,9 +121,10 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 			    struct page *p);
 /* ... the recorder's warnings, at most so many, without one that has been said (NULL: none). */
 void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
-/* ... and the plans of all processes, of sums by level and by process; at most PLAN_BRIEF_LINES operators. */
+/* ... and the plans of all processes, of sums by level and by process; at most PLAN_BRIEF_LINES operators.
+ * Returns how many. */
 #define PLAN_BRIEF_LINES 40
-void plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
+uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
 		     struct page *p);
 
 /* First lines of every view in text form: which samples these are. */
