@@ -249,7 +249,8 @@ for row in sorted((r["image"], r["name"], r["samples"]) for r in json.load(sys.s
 	[ -s "$dir/functions" ] && cmp -s "$dir/functions" "$dir/functions.each" ||
 		fail "functions, summed up at once (<) and one by one (>): $(diff "$dir/functions" "$dir/functions.each" | head -n 10)"
 fi
-"$B/tailor" import -o "$dir/no.tlr" "$dir/own.data" 2>"$dir/no.err" && fail "perf's default clock without --registrations: expected a refusal"
+"$B/tailor" import -o "$dir/no.tlr" "$dir/own.data" 2>"$dir/no.err" &&
+	fail "perf's default clock without --registrations: expected a refusal"
 grep -q "perf's default clock" "$dir/no.err" || fail "perf's default clock: expected a sentence about it, got: $(cat "$dir/no.err")"
 
 # compressed, with stacks, which make many records
