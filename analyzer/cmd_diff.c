@@ -180,7 +180,7 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 	grid_set_text(g, k->place, e->path);
 }
 
-static void say_sides(const struct arguments *args, const struct comparison *c, struct page *page)
+static void show_sides(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	for (int s = 0; s < 2; s++) {
 		double samples = 0;
@@ -196,7 +196,7 @@ static void say_sides(const struct arguments *args, const struct comparison *c, 
 }
 
 /* true: the total grew significantly by more than --fail-above. */
-static bool say_whole(const struct arguments *args, const struct comparison *c, struct page *page)
+static bool show_total(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]), d;
 	const char *what = "Time per execution";
@@ -232,14 +232,14 @@ static bool say_whole(const struct arguments *args, const struct comparison *c, 
 }
 
 /* How changes and margins are defined, and the sources of the margins. */
-static void say_noise(const struct comparison *c, bool sentences, struct page *page)
+static void show_error_sources(const struct comparison *c, bool sentences, struct page *page)
 {
 	static const struct {
 		const char *word, *sentence;
 	} from[] = {
 		[NOISE_IS_ASSUMED] = { "assumed", "%.3g %% of a line (assumed: one trace per side cannot show it; see --between-runs)" },
 		[NOISE_IS_GIVEN] = { "given", "%.3g %% of a line (given by --between-runs)" },
-		[NOISE_FROM_STRETCHES] = { "stretches", "%.3g %% of a line (estimated from the variation within one of the traces; see "
+		[NOISE_FROM_SEGMENTS] = { "stretches", "%.3g %% of a line (estimated from the variation within one of the traces; see "
 					   "--between-runs)" },
 		[NOISE_FROM_TRACES] = { "traces", "%.3g %% of a line (measured between the traces of a side)" },
 	};
@@ -267,7 +267,7 @@ static void say_noise(const struct comparison *c, bool sentences, struct page *p
 }
 
 /* The lines that are not shown, and the change that would have been. */
-static void say_left_out(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
+static void show_omitted(const struct arguments *args, const struct comparison *c, const struct change *x, uint32_t nr, uint32_t shown,
 			 uint32_t small, struct page *page)
 {
 	const struct change *largest = NULL;
@@ -302,8 +302,8 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 		return CMD_FAILED;
 	page.top = args->page.top;
 	page_fact_number(&page, "schema", PAGE_SCHEMA);
-	say_sides(args, c, &page);
-	failed = say_whole(args, c, &page);
+	show_sides(args, c, &page);
+	failed = show_total(args, c, &page);
 	if (!c->same_unit)
 		page_sentence(&page, "The events differ (%s and %s): only shares are comparable.", c->profile[c->side[0].first].event,
 			      c->profile[c->side[1].first].event);
@@ -323,8 +323,8 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	page_fact_number(&page, "significant", significant);
 	grid_show(g, &page);
 	if (!formula)
-		say_left_out(args, c, x, nr, shown, small, &page);
-	say_noise(c, !formula, &page);
+		show_omitted(args, c, x, nr, shown, small, &page);
+	show_error_sources(c, !formula, &page);
 	if (failed)
 		page_sentence(&page, "Failed: the cost grew by more than %.3g %% (--fail-above).", 100 * args->fail_above);
 	if (page_end(&page))

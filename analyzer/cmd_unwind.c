@@ -65,7 +65,7 @@ struct walked {
 	enum unwind_end end;
 	uint64_t ip[UNWIND_FRAMES_MAX];
 	struct walked_registers { /* for comparisons */
-		uint64_t sp, saved[6]; /* what calls preserve */
+		uint64_t sp, saved[6]; /* callee-saved registers */
 		uint32_t known;
 	} frame[UNWIND_FRAMES_MAX];
 };
@@ -171,7 +171,7 @@ static void print_comparison(const struct comparison *c)
 
 /* ----------------------------------------------------------------------------------------------------------- printing */
 
-/* "\t" and hexadecimal digits and "\n"; returns what is behind. */
+/* "\t", hexadecimal digits, "\n"; returns the end. */
 static char *put_address(char *to, uint64_t address)
 {
 	int digits = address ? (67 - __builtin_clzll(address)) / 4 : 1;

@@ -27,7 +27,6 @@ static double measure_in(const struct comparison *c, uint32_t line, uint32_t pro
 	return e ? e->measure : 0;
 }
 
-/* What one execution costs. */
 struct estimate change_cost(const struct comparison *c, const struct side *s, uint32_t line)
 {
 	double cost[CHANGE_TRACES_MAX];
@@ -53,13 +52,13 @@ struct judge {
 	struct estimate *between; /* of each line */
 	struct estimate *chance;  /* [line * nr_profiles + profile], of the tested lines */
 	bool *changed;
-	double gone[2 * CHANGE_TRACES_MAX]; /* measure of the changed lines, in each profile */
+	double removed[2 * CHANGE_TRACES_MAX]; /* measure of the changed lines, in each profile */
 };
 
 /* The measure of a line's reference in a profile. */
-static double beside(const struct judge *j, uint32_t i, uint32_t profile)
+static double reference_measure(const struct judge *j, uint32_t i, uint32_t profile)
 {
-	return fmax(j->c->profile[profile].measure - j->gone[profile] +
+	return fmax(j->c->profile[profile].measure - j->removed[profile] +
 		    (j->changed[i] ? measure_in(j->c, j->x[i].line, profile) : 0), 0);
 }
 
@@ -76,7 +75,7 @@ static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 	for (int s = 0; s < 2; s++)
 		for (uint32_t t = c->side[s].first; t < c->side[s].first + c->side[s].nr; t++) {
 			const struct profile *p = &c->profile[t];
-			double here = beside(j, i, t);
+			double here = reference_measure(j, i, t);
 
 			k->side[s].line += measure_in(c, j->x[i].line, t);
 			k->side[s].all += here;
@@ -95,7 +94,7 @@ static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 		for (uint32_t t = c->side[s].first; t < c->side[s].first + c->side[s].nr; t++) {
 			const struct profile *p = &c->profile[t];
 			struct estimate chance = j->chance[(size_t)i * c->match.nr_profiles + t];
-			double here = beside(j, i, t), weight = here / k->side[s].all, v;
+			double here = reference_measure(j, i, t), weight = here / k->side[s].all, v;
 
 			if (!(weight > 0))
 				continue;
@@ -126,7 +125,7 @@ static double relative(double share_a, double share_b)
 }
 
 /* The change of the line, and the smallest significant one in its direction for the same pooled share. */
-static void say_change(const struct contrast *k, double alpha, struct change *x)
+static void set_change(const struct contrast *k, double alpha, struct change *x)
 {
 	/* continuity correction by half a sample (Yates) */
 	double least = stats_t_quantile(k->df, alpha) * k->error + (1 / k->side[0].samples + 1 / k->side[1].samples) / 2;
@@ -163,7 +162,7 @@ static double log_ratio(const struct change *x)
 	return log(x->share[1] / x->share[0]);
 }
 
-static double weight_of(const struct change *x)
+static double precision_of(const struct change *x)
 {
 	return sqrt((x->share[0] + x->share[1]) / 2);
 }
@@ -186,7 +185,7 @@ static double common_growth(const struct judge *j)
 			continue;
 		for (uint32_t i = 0; i < j->nr; i++)
 			if (is_left(j, i))
-				sum += weight_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - candidate);
+				sum += precision_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - candidate);
 		if (sum < least) {
 			least = sum;
 			at = candidate;
@@ -195,7 +194,7 @@ static double common_growth(const struct judge *j)
 	return at;
 }
 
-static bool settle(struct judge *j, uint32_t i)
+static bool test_line(struct judge *j, uint32_t i)
 {
 	struct change *x = &j->x[i];
 	struct contrast k;
@@ -205,27 +204,27 @@ static bool settle(struct judge *j, uint32_t i)
 		return false;
 	for (uint32_t t = 0; t < j->c->side[0].nr; t++)
 		all_a += j->c->profile[j->c->side[0].first + t].measure;
-	say_change(&k, j->alpha, x);
+	set_change(&k, j->alpha, x);
 	x->growth = growth_of(&k, all_a);
 	return true;
 }
 
-static void take_out(struct judge *j, uint32_t i)
+static void remove_line(struct judge *j, uint32_t i)
 {
 	j->changed[i] = true;
 	for (uint32_t t = 0; t < j->c->match.nr_profiles; t++)
-		j->gone[t] += measure_in(j->c, j->x[i].line, t);
+		j->removed[t] += measure_in(j->c, j->x[i].line, t);
 }
 
 /* Lines on one side only are compared with all lines. */
-static void find_one_sided(struct judge *j)
+static void test_one_sided(struct judge *j)
 {
 	for (uint32_t i = 0; i < j->nr; i++)
 		if (j->x[i].tested && is_one_sided(&j->x[i]))
-			settle(j, i);
+			test_line(j, i);
 	for (uint32_t i = 0; i < j->nr; i++)
 		if (j->x[i].significant)
-			take_out(j, i);
+			remove_line(j, i);
 }
 
 /*
@@ -239,16 +238,16 @@ static void find_changed(struct judge *j)
 		uint32_t best = j->nr;
 
 		for (uint32_t i = 0; i < j->nr; i++) {
-			double far = is_left(j, i) ? weight_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - common) : -1;
+			double far = is_left(j, i) ? precision_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - common) : -1;
 
-			if (far > most && settle(j, i) && j->x[i].significant) {
+			if (far > most && test_line(j, i) && j->x[i].significant) {
 				most = far;
 				best = i;
 			}
 		}
 		if (best == j->nr)
 			return;
-		take_out(j, best);
+		remove_line(j, best);
 	}
 }
 
@@ -316,11 +315,11 @@ int change_judge(struct comparison *c, struct change *x, uint32_t nr)
 	int ret = prepare(c, &j);
 
 	if (ret == 0) {
-		find_one_sided(&j);
+		test_one_sided(&j);
 		find_changed(&j);
 	}
 	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
-		if (!x[i].tested || (is_one_sided(&x[i]) && x[i].significant) || settle(&j, i))
+		if (!x[i].tested || (is_one_sided(&x[i]) && x[i].significant) || test_line(&j, i))
 			continue;
 		x[i].tested = x[i].significant = false;
 		x[i].change = x[i].margin = NAN;

@@ -27,16 +27,16 @@ struct estimate noise_chance(const struct profile *p, const struct profile_entry
 }
 
 /* Segments of a trace by its executions; 0: too few executions. */
-static uint32_t nr_stretches(const struct profile *p)
+static uint32_t nr_segments(const struct profile *p)
 {
-	return p->nr_runs < NOISE_RUNS_MIN ? 0 : p->nr_runs / 2 < NOISE_STRETCHES ? p->nr_runs / 2 : NOISE_STRETCHES;
+	return p->nr_runs < NOISE_RUNS_MIN ? 0 : p->nr_runs / 2 < NOISE_SEGMENTS ? p->nr_runs / 2 : NOISE_SEGMENTS;
 }
 
 /* The error of a share, from the variation between segments. */
-static double stretched_error(const struct profile *p, const struct profile_entry *e)
+static double segment_error(const struct profile *p, const struct profile_entry *e)
 {
-	double part[NOISE_STRETCHES] = { 0 }, whole[NOISE_STRETCHES] = { 0 }, before = 0;
-	uint32_t nr = nr_stretches(p);
+	double part[NOISE_SEGMENTS] = { 0 }, whole[NOISE_SEGMENTS] = { 0 }, before = 0;
+	uint32_t nr = nr_segments(p);
 
 	for (uint32_t i = 0; i < p->nr_runs; i++) {
 		uint32_t k = (uint32_t)(before / p->measure * nr);
@@ -53,14 +53,14 @@ static double stretched_error(const struct profile *p, const struct profile_entr
  * If segments vary by more than their executions explain (an analysis of variance over all lines), the load of the machine changed during
  * the recording, and may change between two traces.  Then the variation between single segments is added to the variance of each line.
  */
-static double measure_stretches(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
+static double measure_segments(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
 				struct estimate *line)
 {
 	const struct profile *p = &all[profile];
-	double times = 0, above = 0, below = 0, stretches = nr_stretches(p), df = 0, pooled = 0;
+	double times = 0, above = 0, below = 0, segments = nr_segments(p), df = 0, pooled = 0;
 	uint32_t there = 0;
 
-	if (stretches < 1 || !(p->measure > 0))
+	if (segments < 1 || !(p->measure > 0))
 		return 0;
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < nr; i++) {
@@ -70,9 +70,9 @@ static double measure_stretches(const struct profile *all, const struct match *m
 			if (!e || !(odds > 0))
 				continue;
 			chance = noise_chance(p, e).error;
-			excess = (pow(stretched_error(p, e), 2) - chance * chance) * stretches;
+			excess = (pow(segment_error(p, e), 2) - chance * chance) * segments;
 			if (pass == 0) {
-				times += excess / stretches / (chance * chance) + 1;
+				times += excess / segments / (chance * chance) + 1;
 				above += excess / odds;
 				below += odds;
 				there++;
@@ -82,7 +82,7 @@ static double measure_stretches(const struct profile *all, const struct match *m
 			if (excess > line[i].error)
 				line[i] = (struct estimate){ 0, excess, df };
 		}
-		df = (stretches - 1) * (there > 1 ? there - 1 : 1);
+		df = (segments - 1) * (there > 1 ? there - 1 : 1);
 		pooled = below > 0 ? fmax(above / below, 0) : 0;
 		if (!there || times / there <= 1 + SURE * sqrt(2 / df))
 			return 0;
@@ -158,10 +158,10 @@ struct noise noise_between(const struct profile *p, const struct match *m, const
 		return noise;
 	}
 	for (int s = 0; s < 2; s++) {
-		double seen = measure_stretches(p, m, side[s].first, lines, nr, line);
+		double seen = measure_segments(p, m, side[s].first, lines, nr, line);
 
 		if (seen > 0) {
-			noise.source = NOISE_FROM_STRETCHES;
+			noise.source = NOISE_FROM_SEGMENTS;
 			noise.between = fmax(noise.between, seen);
 		}
 	}

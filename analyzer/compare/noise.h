@@ -14,14 +14,14 @@
 #define NOISE_ASSUMED 0.01 /* run-to-run standard deviation, if it is not measured: make bench (tests/bench/diff.py) */
 #define NOISE_TRACES_MAX 32 /* per side */
 #define NOISE_RUNS_MIN 8   /* executions that are needed to estimate their variation */
-#define NOISE_STRETCHES 8  /* segments of a trace, each of several executions */
+#define NOISE_SEGMENTS 8  /* segments of a trace, each of several executions */
 
 /* The profiles [first, first + nr) are one side. */
 struct side {
 	uint32_t first, nr;
 };
 
-enum noise_source { NOISE_IS_ASSUMED, NOISE_IS_GIVEN, NOISE_FROM_STRETCHES, NOISE_FROM_TRACES };
+enum noise_source { NOISE_IS_ASSUMED, NOISE_IS_GIVEN, NOISE_FROM_SEGMENTS, NOISE_FROM_TRACES };
 
 struct noise {
 	enum noise_source source;

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS 200    /* how often a signal that came just before poll() is noticed */
-#define PATIENCE_MS 2000 /* from asking processes to end to ending them */
+#define POLL_MS 200    /* interval for signals that arrive just before poll() */
+#define END_TIMEOUT_MS 2000 /* between SIGTERM and SIGKILL */
 #define WORDS_MAX 16
 
 extern char **environ;
@@ -52,12 +52,12 @@ static int await(const struct measurement *m, int fd)
 	struct pollfd p = { fd, POLLIN, 0 };
 
 	while (!*m->stop)
-		if (poll(&p, 1, LOOK_MS) > 0)
+		if (poll(&p, 1, POLL_MS) > 0)
 			return 0;
 	return -EINTR;
 }
 
-/* tell: -1, or a descriptor that the process is to have.  The pid, or -errno. */
+/* tell: -1, or a descriptor for the process to inherit.  The pid, or -errno. */
 static pid_t spawn(const struct measurement *m, const char *path, char **argv, int tell)
 {
 	int out = m->o->show_output ? STDERR_FILENO : -1, ret;
@@ -92,7 +92,7 @@ static void end_processes(pid_t child, pid_t host)
 	int status;
 
 	kill(child, SIGTERM);
-	for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
+	for (int ms = 0; ms < END_TIMEOUT_MS; ms += 10) {
 		if (waitpid(child, &status, WNOHANG) != 0)
 			return;
 		usleep(10000);
@@ -108,7 +108,7 @@ static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, 
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), ret;
 
-	if (fd < 0) /* a recorder's command that has ended, and has been waited for, since it told of its pid */
+	if (fd < 0) /* the command of a recorder that has already ended, and been reaped */
 		ret = errno == ESRCH ? 0 : -errno;
 	else
 		ret = await(m, fd);
@@ -173,7 +173,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 }
 
 /* The report of the recorder (--tell): "pid exec-ns own-us", and at the end "command-us own-us". */
-static void hear(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
+static void read_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);
 
@@ -214,10 +214,10 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 		close(tell[0]);
 		return diag_fail(m->d, -pid, "cannot start the recorder: %s", strerror(-pid));
 	}
-	hear(m, tell[0], told, sizeof(told), true);
+	read_report(m, tell[0], told, sizeof(told), true);
 	if (sscanf(told, "%d %llu", &host, &exec_ns) == 2)
 		ret = wait_for_end(m, host, (double)exec_ns * 1e-9, r);
-	hear(m, tell[0], told, sizeof(told), false);
+	read_report(m, tell[0], told, sizeof(told), false);
 	close(tell[0]);
 	if (*m->stop || ret) {
 		end_processes(pid, host);
@@ -236,7 +236,7 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 }
 
 /* The last line of output of the program or the recorder, for the error message. */
-static void last_words(const struct measurement *m, char *text, size_t bytes)
+static void last_line(const struct measurement *m, char *text, size_t bytes)
 {
 	FILE *f = m->o->show_output ? NULL : fopen(m->messages, "re");
 	char line[256];
@@ -262,7 +262,7 @@ static int complain(const struct measurement *m, int status, bool started, unsig
 		snprintf(how, sizeof(how), "was killed by signal %d", WTERMSIG(status));
 	else
 		snprintf(how, sizeof(how), "exited with status %d", WEXITSTATUS(status));
-	last_words(m, words, sizeof(words));
+	last_line(m, words, sizeof(words));
 	if (c != CAPTURE_BARE && !started) /* `tailor run` gives the reason, and its status tells bad options */
 		return diag_fail(m->d, WIFEXITED(status) && WEXITSTATUS(status) == 2 ? EINVAL : ECHILD,
 				 "cannot record %s (%s, %llu samples/s)%s", m->o->command[0], capture_kinds[c].name,

@@ -237,7 +237,7 @@ static void what_drifts_within_a_trace_is_taken_for_noise(void **state)
 	o = compare(&drifts, &five, 1, 20000, -1);
 	assert_int_equal(steady->c.noise.source, NOISE_IS_ASSUMED);
 	assert_true(fabs(steady->c.noise.between - NOISE_ASSUMED) < 1e-9);
-	assert_int_equal(o->c.noise.source, NOISE_FROM_STRETCHES);
+	assert_int_equal(o->c.noise.source, NOISE_FROM_SEGMENTS);
 	assert_true(line(o, "a")->margin > 3 * line(steady, "a")->margin);
 	done(steady);
 	done(o);
