@@ -412,7 +412,7 @@ static int run(int argc, char **argv)
 		"the run-to-run variation: three traces of one second detect a change of 5 % of a large line.\n\n"
 		"With --methods: the share of each component by tag and by call stack alone, with 95 % confidence intervals, and the "
 		"number of samples on which both agree.\v"
-		"Exit status: 0 done; 1 failed; 2 misused; 3 the cost grew by more than --fail-above.\n\n"
+		"Exit status: 0 done; 1 failure; 2 usage error; 3 the cost grew by more than --fail-above.\n\n"
 		"Example: tailor diff --fail-above 5% a1.tlr,a2.tlr,a3.tlr b1.tlr,b2.tlr,b3.tlr",
 				children, NULL,
 		NULL };

@@ -226,7 +226,7 @@ static int run(int argc, char **argv)
 		"The standard input of the command is /dev/null.  Run time is that of the command, without the start and the end of the "
 		"recorder; CPU time is user and system time, of the command and of the recorder.  All traces are temporary files in "
 		"$TMPDIR or /tmp.\n\n"
-		"Exit status: 0 done; 1 the command failed, with or without a recorder; 2 misused.\n\n"
+		"Exit status: 0 done; 1 failure, also of the command, with or without a recorder; 2 usage error.\n\n"
 		"Example: tailor overhead --quick -- build/engine --query q3",
 		NULL, NULL, NULL };
 	struct arguments a = { .svg = "overhead.svg" };
