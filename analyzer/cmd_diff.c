@@ -301,7 +301,6 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	if (page_init(&page, stdout, args->page.form))
 		return CMD_FAILED;
 	page.top = args->page.top;
-	page_fact_number(&page, "schema", PAGE_SCHEMA);
 	show_sides(args, c, &page);
 	failed = show_total(args, c, &page);
 	if (!c->same_unit)

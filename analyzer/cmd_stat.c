@@ -98,7 +98,6 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 		return CMD_FAILED;
 	}
 	page.top = a->page.top;
-	page_fact_number(&page, "schema", PAGE_SCHEMA);
 	page_fact_number(&page, "traces", a->nr);
 	for (uint32_t i = 0; i < m->nr; i++) {
 		line[nr] = line_of(m, p, i);

@@ -237,7 +237,6 @@ void methods_show(const struct methods *m, struct page *p)
 		if (order[i])
 			grid_set(g, at.id, (double)d->component[order[i]].id);
 	}
-	page_fact_number(p, "schema", PAGE_SCHEMA);
 	page_fact(p, "level", level);
 	page_fact_number(p, "samples", (double)all.samples);
 	page_fact_number(p, "named_by_both", (double)all.named);
