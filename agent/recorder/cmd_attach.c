@@ -119,12 +119,12 @@ static int run(int argc, char **argv)
 
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	if (attach_target_look(a.pid, &target, &d))
+	if (attach_target_inspect(a.pid, &target, &d))
 		return give_up(NULL, &d);
 	if (a.session.inject && !inject_find_library(library, sizeof(library)))
 		diag_fail(&d, ENOENT, "libtailor.so not found beside the tailor command; attach without --inject");
 	else if (a.session.inject)
-		inject_look(&target, library, &d);
+		inject_check(&target, library, &d);
 	if (d.text[0])
 		return give_up(NULL, &d);
 	if (target.has_agent && attach_target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
@@ -132,7 +132,7 @@ static int run(int argc, char **argv)
 	was_recorded = attach_target_was_recorded(&target);
 	a.session.command = attach_target_command(a.pid);
 	a.session.no_guest = true;
-	session_lift_limits();
+	session_raise_limits();
 	/* the name keeps a second recorder away, from the first one's trace, too */
 	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
 	a.session.socket = socket;
@@ -154,7 +154,7 @@ static int run(int argc, char **argv)
 	if (was_recorded)
 		session_notice(s, "host", "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
 			       "under `tailor run` to record them", (int)a.pid);
-	session_hear_from_outside(s, a.pid);
+	session_poll_jit_lists(s, a.pid);
 	if (a.session.inject && inject(&target, library, socket, serve, s, &d))
 		return give_up(s, &d);
 	session_run(s, a.pid, false, a.session.follow, &status);

@@ -57,7 +57,7 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 	pid_t recorder;
 	int status;
 
-	if (attach_target_look(pid, &t, &d))
+	if (attach_target_inspect(pid, &t, &d))
 		return fail(d.text);
 	if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
 		snprintf(text, sizeof(text), "process %d has no recorder: %s; use `tailor attach %d`", (int)pid,

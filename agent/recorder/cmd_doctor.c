@@ -58,7 +58,7 @@ static int look_at_command(struct doctor *d, const char *command)
 	struct program p;
 	int ret;
 
-	program_look(command, &p);
+	program_inspect(command, &p);
 	if (p.error) {
 		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
@@ -90,10 +90,10 @@ static int run(int argc, char **argv)
 	int process = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	doctor_look_at_machine(&d);
-	doctor_try_sampling(&d);
+	doctor_check_machine(&d);
+	doctor_check_sampling(&d);
 	if (a.pid)
-		process = doctor_look_at_process(&d, a.pid);
+		process = doctor_check_process(&d, a.pid);
 	if (a.pid && process == 0)
 		jit_sources_of_process(a.pid, add_jit_source, &d);
 	else if (a.command)

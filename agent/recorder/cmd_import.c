@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
 	{ "registrations", KEY_REGISTRATIONS, "TRACE", 0,
 	  "take the registrations (code, components, tags) from TRACE, which tailor recorded at the same time", 0 },
 	{ "with", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
-	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "do not compress the trace: plain msgpack, for readers without zstd", 0 },
+	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };
@@ -87,13 +87,13 @@ static int run(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (!a.quiet)
-		a.import.told = print_notice;
+		a.import.notice = print_notice;
 	if (!a.import.output) {
 		if (asprintf(&output, "%s.tlr", a.import.input) < 0)
 			return CMD_FAILED;
 		a.import.output = output;
 	}
-	session_lift_limits();
+	session_raise_limits();
 	ret = import_file(&a.import, &result, &d);
 	if (ret) {
 		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);

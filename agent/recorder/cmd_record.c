@@ -87,7 +87,7 @@ static int run(int argc, char **argv)
 		a.session.output = output;
 	}
 	a.session.command = attach_target_command(a.pid);
-	session_lift_limits();
+	session_raise_limits();
 	ret = session_open(&a.session, &s, &d);
 	if (ret)
 		return refuse_host(&a, ret, &d);

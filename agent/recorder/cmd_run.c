@@ -25,14 +25,15 @@
 struct arguments {
 	struct session_options session;
 	bool follow;
-	int tell; /* -1: nobody wants to know */
+	int usage_fd; /* -1: none */
 	char **command;
 };
 
-enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_TELL };
+enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_USAGE_FD };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
-	{ "tell", KEY_TELL, "DESCRIPTOR", OPTION_HIDDEN, "write the command's pid and time of exec there, and what it used", 0 },
+	{ "usage-fd", KEY_USAGE_FD, "DESCRIPTOR", OPTION_HIDDEN, "write the command's PID, time of exec and CPU time there", 0 },
+	{ "tell", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "no-adapt", KEY_NO_ADAPT, NULL, 0,
 	  "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
@@ -50,10 +51,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'q':
 		a->session.quiet = true;
 		break;
-	case KEY_TELL:
-		a->tell = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
-		if (fcntl(a->tell, F_SETFD, FD_CLOEXEC) < 0) /* it is not the command's */
-			argp_error(state, "--tell is an open descriptor, not '%s'", arg);
+	case KEY_USAGE_FD:
+		a->usage_fd = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
+		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* it is not the command's */
+			argp_error(state, "--usage-fd must be an open descriptor, not '%s'", arg);
 		break;
 	case KEY_NO_ADAPT:
 		setenv(TAILOR_ENV_NO_ADAPT, "1", 1);
@@ -152,9 +153,8 @@ static int exit_status(int wait_status)
 }
 
 /*
- * For who measures what recording costs (`tailor overhead`): the command began then, in that process, when we had used so much of
- * the processor; and in the end, what it and what it waited for used, and what we had used then.  All in microseconds, but the
- * beginning, which is CLOCK_MONOTONIC in nanoseconds.
+ * For `tailor overhead`.  At the begin: the command's PID, its time of exec (CLOCK_MONOTONIC, ns) and the recorder's CPU time until
+ * then.  At the end: the CPU time of the command with its children, and of the recorder.  CPU times are in microseconds.
  */
 static unsigned long long used_us(int who)
 {
@@ -165,7 +165,7 @@ static unsigned long long used_us(int who)
 	       (unsigned long long)u.ru_utime.tv_usec + (unsigned long long)u.ru_stime.tv_usec;
 }
 
-static void tell_begin(int to, pid_t pid)
+static void write_usage_at_begin(int to, pid_t pid)
 {
 	struct timespec now;
 
@@ -175,7 +175,7 @@ static void tell_begin(int to, pid_t pid)
 			used_us(RUSAGE_SELF));
 }
 
-static void tell_end(int to)
+static void write_usage_at_end(int to)
 {
 	if (to >= 0)
 		dprintf(to, "%llu %llu\n", used_us(RUSAGE_CHILDREN), used_us(RUSAGE_SELF));
@@ -210,7 +210,7 @@ static int run(int argc, char **argv)
 		"Run a command with the agent loaded, and record it and all processes that it starts into one trace.\v"
 		"Exit status: that of the command; 128 + N if signal N killed it; 127 or 126 if it could not be started; 1 (failure) "
 		"or 2 (usage error) if it was not run.", children, NULL, NULL };
-	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .tell = -1 };
+	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .usage_fd = -1 };
 	struct session *s = NULL;
 	struct program program;
 	struct child child = { 0 };
@@ -223,7 +223,7 @@ static int run(int argc, char **argv)
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	a.session.command = a.command;
-	program_look(a.command[0], &program);
+	program_inspect(a.command[0], &program);
 	if (program.error) {
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],
 			program.error == ENOENT ? "command not found" : strerror(program.error));
@@ -240,7 +240,7 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
 		return CMD_FAILED;
 	}
-	session_lift_limits();
+	session_raise_limits();
 	ret = session_open(&a.session, &s, &d);
 	if (ret == -EINVAL) {
 		give_up(s, &child, &d);
@@ -260,9 +260,9 @@ static int run(int argc, char **argv)
 		session_abandon(s);
 		return exit_status(status);
 	}
-	tell_begin(a.tell, child.pid);
+	write_usage_at_begin(a.usage_fd, child.pid);
 	session_run(s, child.pid, true, a.follow, &status);
-	tell_end(a.tell);
+	write_usage_at_end(a.usage_fd);
 	if (session_close(s, status, &d))
 		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
 	return exit_status(status);

@@ -12,7 +12,7 @@ void hosts_object(const struct object *o)
 	javascriptcore_object(o);
 	luajit_object(o);
 	mono_object(o);
-	one_frame_object(o);
+	fixed_frame_object(o);
 	php_object(o);
 	postgres_object(o);
 	pypy_object(o);
@@ -33,6 +33,6 @@ void hosts_executable(const void *address, size_t bytes)
 
 void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
-	one_frame_region(mapper, address, bytes);
+	fixed_frame_region(mapper, address, bytes);
 	ruby_region(mapper, address, bytes);
 }

@@ -28,11 +28,11 @@ void javascriptcore_object(const struct object *o);
 void javascriptcore_mapped(int fd);
 void luajit_object(const struct object *o);
 void mono_object(const struct object *o);
-void one_frame_object(const struct object *o);
+void fixed_frame_object(const struct object *o);
 /* Rules of a piece of such code that differ from its one frame. */
-#define ONE_FRAME_BYTES 32
-void one_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
-void one_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+#define FIXED_FRAME_BYTES 32
+void fixed_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
+void fixed_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void php_object(const struct object *o);
 void postgres_object(const struct object *o);
 void pypy_object(const struct object *o);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine code of Ruby's YJIT (yjit_codegen.c, 3.1).  All of it runs in one frame (one_frame.c), but for a few instructions:
+ * The machine code of Ruby's YJIT (yjit_codegen.c, 3.1).  All of it runs in one frame (fixed_frame.c), but for a few instructions:
  * an entry pushes three registers, what leaves takes them back, and two of Ruby's instructions (a hash and a regular expression
  * with contents) keep a value on the stack, twice, while they call.  These are found by their bytes.
  */
@@ -35,11 +35,11 @@ static void send(struct rules *r, size_t bytes)
 {
 	while (r->nr > 1 && r->rule[r->nr - 1].from >= bytes)
 		r->nr--;
-	if (bytes && (r->nr > 1 || r->rule[0].cfa != ONE_FRAME_BYTES))
-		one_frame_except(r->address, bytes, r->rule, r->nr);
+	if (bytes && (r->nr > 1 || r->rule[0].cfa != FIXED_FRAME_BYTES))
+		fixed_frame_except(r->address, bytes, r->rule, r->nr);
 	r->address += bytes;
 	r->nr = 0;
-	add(r, 0, ONE_FRAME_BYTES);
+	add(r, 0, FIXED_FRAME_BYTES);
 }
 
 static bool is_at(const unsigned char *code, size_t bytes, size_t at, const void *pattern, size_t nr)
@@ -100,7 +100,7 @@ void ruby_code_frames(const unsigned char *code, size_t bytes)
 	struct rules r = { .address = (uint64_t)(uintptr_t)code };
 	size_t begun = 0, length;
 
-	add(&r, 0, ONE_FRAME_BYTES);
+	add(&r, 0, FIXED_FRAME_BYTES);
 	for (size_t at = 0; at < bytes; at += length) {
 		size_t from = at - begun;
 
@@ -114,14 +114,14 @@ void ruby_code_frames(const unsigned char *code, size_t bytes)
 			add(&r, from + 3, 16);
 			add(&r, from + 5, 8);
 		} else if ((length = kept_at(code, bytes, at)) != 0) {
-			add(&r, from + 1, ONE_FRAME_BYTES + 8);
-			add(&r, from + 2, ONE_FRAME_BYTES + 16);
-			add(&r, from + length - 1, ONE_FRAME_BYTES + 8);
+			add(&r, from + 1, FIXED_FRAME_BYTES + 8);
+			add(&r, from + 2, FIXED_FRAME_BYTES + 16);
+			add(&r, from + length - 1, FIXED_FRAME_BYTES + 8);
 		} else {
 			length = 1;
 			continue;
 		}
-		add(&r, from + length, ONE_FRAME_BYTES);
+		add(&r, from + length, FIXED_FRAME_BYTES);
 		if (r.nr > RULES_MAX - RULES_A_PLACE) {
 			send(&r, from + length);
 			begun = at + length;

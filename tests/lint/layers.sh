@@ -97,7 +97,7 @@ door() { # PATTERN ALLOWED-REGEX NAME
 }
 door 'perfmon/' '^agent/recorder/perf/event' libpfm4
 door 'msgpack' '^jitreg/trace/' msgpack-c
-door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_packed)' zstd
+door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_compressed)' zstd
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'Zydis' '^analyzer/symbols/insn' Zydis

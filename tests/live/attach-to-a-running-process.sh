@@ -399,7 +399,7 @@ for _ in $(seq 40); do
 	status=$?
 	case $status in
 	0) ;;
-	1) nr_ended=$((nr_ended + 1)); grep -qE 'ended|no process' "$dir/err" || fail "ending: $(cat "$dir/err")" ;;
+	1) nr_ended=$((nr_ended + 1)); grep -qE 'exited|no such process' "$dir/err" || fail "ending: $(cat "$dir/err")" ;;
 	*) fail "a process that ends: exit $status: $(cat "$dir/err")" ;;
 	esac
 done

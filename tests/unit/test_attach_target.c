@@ -21,7 +21,7 @@ static void end_and(bool wait_for, struct attach_target *t)
 	struct diag d = { "" };
 	pid_t pid = child();
 
-	assert_int_equal(attach_target_look(pid, t, &d), 0);
+	assert_int_equal(attach_target_inspect(pid, t, &d), 0);
 	kill(pid, SIGKILL);
 	if (wait_for)
 		waitpid(pid, NULL, 0);
@@ -37,7 +37,7 @@ static void every_step_says_that_it_ended(void **state)
 		struct attach_target t;
 
 		end_and(waited, &t);
-		assert_int_equal(inject_look(&t, "/proc/self/exe", &looked), -ESRCH);
+		assert_int_equal(inject_check(&t, "/proc/self/exe", &looked), -ESRCH);
 		assert_int_equal(inject(&t, "/proc/self/exe", "socket", serve, NULL, &injected), -ESRCH);
 		if (!waited)
 			waitpid(t.pid, NULL, 0);
@@ -54,9 +54,9 @@ static void other_reasons_stay(void **state)
 	int ret;
 
 	(void)state;
-	assert_int_equal(attach_target_look(pid, &t, &d), 0);
+	assert_int_equal(attach_target_inspect(pid, &t, &d), 0);
 	t.is_static = true;
-	ret = inject_look(&t, "/proc/self/exe", &d);
+	ret = inject_check(&t, "/proc/self/exe", &d);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(ret, -ENOTSUP);

@@ -107,7 +107,7 @@ static void event_auto_finds_something_that_counts(void **state)
 	}
 	e = all.event[0];
 	if (strcmp(e.name, "INST_RETIRED:PREC_DIST") == 0)
-		skip(); /* PEBS: test_event_ladder.c */
+		skip(); /* PEBS: test_event_fallback.c */
 	assert_int_equal(all.nr, 1);
 	assert_true(strcmp(e.name, "cycles") == 0 || strcmp(e.name, "task-clock") == 0);
 	if (strcmp(e.name, "task-clock") == 0) { /* why not better was told */

@@ -141,7 +141,7 @@ static void hear(void *context, const char *sentence)
 
 static int import_with(struct made *m, const char *other)
 {
-	struct import_options o = { .input = input, .output = output, .with = other, .told = hear };
+	struct import_options o = { .input = input, .output = output, .with = other, .notice = hear };
 	FILE *f = fopen(input, "wb");
 
 	made_finish(m);

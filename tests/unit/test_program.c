@@ -53,21 +53,21 @@ static void programs_are_found_as_exec_finds_them(void **state)
 	make("tool", "#!/bin/sh\n", 10, 0755);
 	make("data", "x", 1, 0644);
 	setenv("PATH", "/no/such/folder:", 1);
-	program_look("tool", &p);
+	program_inspect("tool", &p);
 	assert_int_equal(p.error, ENOENT);
 	setenv("PATH", dir, 1);
-	program_look("tool", &p);
+	program_inspect("tool", &p);
 	assert_int_equal(p.error, 0);
-	program_look("data", &p);
+	program_inspect("data", &p);
 	assert_int_equal(p.error, EACCES);
-	program_look("no-such-tool", &p);
+	program_inspect("no-such-tool", &p);
 	assert_int_equal(p.error, ENOENT);
-	program_look("", &p);
+	program_inspect("", &p);
 	assert_int_equal(p.error, ENOENT);
-	program_look("/tmp", &p);
+	program_inspect("/tmp", &p);
 	assert_int_equal(p.error, EISDIR);
 	setenv("PATH", "/tmp:/usr", 1); /* folders are no programs */
-	program_look("bin", &p);
+	program_inspect("bin", &p);
 	assert_int_not_equal(p.error, 0);
 }
 
@@ -77,23 +77,23 @@ static void programs_that_the_agent_cannot_enter_are_told(void **state)
 	char script[256];
 
 	(void)state;
-	program_look(make_elf("dynamic", ELFCLASS64, true, 0755), &p);
+	program_inspect(make_elf("dynamic", ELFCLASS64, true, 0755), &p);
 	assert_true(p.can_preload);
 	assert_null(p.why_not);
-	program_look(make_elf("static", ELFCLASS64, false, 0755), &p);
+	program_inspect(make_elf("static", ELFCLASS64, false, 0755), &p);
 	assert_non_null(strstr(p.why_not, "statically linked"));
-	program_look(make_elf("32", ELFCLASS32, true, 0755), &p);
+	program_inspect(make_elf("32", ELFCLASS32, true, 0755), &p);
 	assert_false(p.can_preload);
 	assert_non_null(strstr(p.why_not, "64-bit"));
 	snprintf(script, sizeof(script), "#! %s/static -x\n", dir);
-	program_look(make("script", script, strlen(script), 0755), &p);
+	program_inspect(make("script", script, strlen(script), 0755), &p);
 	assert_non_null(strstr(p.why_not, "statically linked"));
 	assert_non_null(strstr(p.interpreter, "/static"));
 	setenv("PATH", dir, 1);
-	program_look(make("by-env", "#!/usr/bin/env -S static -x\nenv", 32, 0755), &p);
+	program_inspect(make("by-env", "#!/usr/bin/env -S static -x\nenv", 32, 0755), &p);
 	assert_non_null(strstr(p.why_not, "statically linked"));
 	assert_non_null(strstr(p.interpreter, "/static"));
-	program_look(make("by-nothing", "#! \n", 4, 0755), &p);
+	program_inspect(make("by-nothing", "#! \n", 4, 0755), &p);
 	assert_null(p.why_not);
 }
 
@@ -106,7 +106,7 @@ static void programs_with_other_peoples_privileges_are_told(void **state)
 	if (geteuid() == 0)
 		assert_int_equal(chown(path, 1, 1), 0);
 	chmod(path, 04755);
-	program_look(path, &p);
+	program_inspect(path, &p);
 	if (geteuid() == 0)
 		assert_non_null(strstr(p.why_not, "setuid"));
 	else
@@ -127,12 +127,12 @@ static void programs_that_are_damaged_do_no_harm(void **state)
 		bytes[EI_CLASS] = ELFCLASS64;
 		bytes[18] = EM_X86_64;
 		bytes[19] = 0;
-		program_look(make("noise", bytes, (size_t)rand() % sizeof(bytes), 0755), &p);
+		program_inspect(make("noise", bytes, (size_t)rand() % sizeof(bytes), 0755), &p);
 		assert_int_equal(p.error, 0); /* exec will refuse it */
 	}
-	program_look(make("loop", path, 0, 0755), &p);
+	program_inspect(make("loop", path, 0, 0755), &p);
 	snprintf((char *)bytes, sizeof(bytes), "#!%s/loop\n", dir);
-	program_look(make("loop", bytes, strlen((char *)bytes), 0755), &p); /* its own interpreter */
+	program_inspect(make("loop", bytes, strlen((char *)bytes), 0755), &p); /* its own interpreter */
 	assert_true(p.can_preload);
 }
 

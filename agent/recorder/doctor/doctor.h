@@ -47,11 +47,11 @@ struct doctor_finding *doctor_add(struct doctor *d, const char *section, const c
 void doctor_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
 
 /* Kernel, user, privileges, limits.  To be called first: it sets the facts above. */
-void doctor_look_at_machine(struct doctor *d);
+void doctor_check_machine(struct doctor *d);
 /* Each sampling method, and what can be recorded with samples. */
-void doctor_try_sampling(struct doctor *d);
+void doctor_check_sampling(struct doctor *d);
 /* A running process: can it be attached to, has it an agent and a recorder. */
-int doctor_look_at_process(struct doctor *d, pid_t pid);
+int doctor_check_process(struct doctor *d, pid_t pid);
 
 /* Can anything be recorded? */
 bool doctor_can_record(const struct doctor *d);

@@ -129,21 +129,21 @@ static void look_at_limits(struct doctor *d)
 	}
 }
 
-void doctor_look_at_machine(struct doctor *d)
+void doctor_check_machine(struct doctor *d)
 {
 	look_at_kernel(d);
 	look_at_user(d);
 	look_at_limits(d);
 }
 
-int doctor_look_at_process(struct doctor *d, pid_t pid)
+int doctor_check_process(struct doctor *d, pid_t pid)
 {
 	struct doctor_finding *f;
 	struct attach_target t;
 	struct diag diag;
 	char socket[64];
 	pid_t recorder;
-	int ret = attach_target_look(pid, &t, &diag);
+	int ret = attach_target_inspect(pid, &t, &diag);
 
 	if (ret) {
 		doctor_add(d, "process", "attach", DOCTOR_NO, "%s", diag.text);

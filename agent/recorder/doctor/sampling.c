@@ -259,7 +259,7 @@ static void try_kernel_names(struct doctor *d)
 		doctor_add(d, "sampling", "kernel functions", DOCTOR_YES, "named, including modules and BPF programs");
 }
 
-void doctor_try_sampling(struct doctor *d)
+void doctor_check_sampling(struct doctor *d)
 {
 	struct event_pmu pmu;
 

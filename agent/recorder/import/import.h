@@ -15,8 +15,8 @@ struct import_options {
 	const char *input, *output;
 	const char *with; /* a trace of the same processes, recorded at the same time; NULL: none */
 	bool uncompressed;
-	/* told(context, sentence) for what the user should know; the trace says it too.  NULL: nobody listens. */
-	void (*told)(void *context, const char *sentence);
+	/* notice(context, sentence): called for each notice, which the trace has as well.  May be NULL. */
+	void (*notice)(void *context, const char *sentence);
 	void *context;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/import/perf_data.h"
 
-#include "agent/recorder/import/perf_packed.h"
+#include "agent/recorder/import/perf_compressed.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
@@ -342,7 +342,7 @@ int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct
 	if (!c->at)
 		c->at = p->data_start;
 	while (!c->damaged) {
-		ret = c->packed ? perf_packed_next(c->packed, room) : 0;
+		ret = c->packed ? perf_compressed_next(c->packed, room) : 0;
 		c->inside = ret > 0;
 		c->damaged = ret < 0;
 		if (ret)
@@ -357,17 +357,17 @@ int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct
 			return 1;
 		}
 		if (!c->packed)
-			c->packed = perf_packed_create();
+			c->packed = perf_compressed_create();
 		if (!c->packed)
 			return -ENOMEM;
-		perf_packed_feed(c->packed, packed.at, packed.left);
+		perf_compressed_feed(c->packed, packed.at, packed.left);
 	}
 	return 0;
 }
 
 void perf_data_leave(struct perf_data_cursor *c)
 {
-	perf_packed_destroy(c->packed);
+	perf_compressed_destroy(c->packed);
 	c->packed = NULL;
 }
 

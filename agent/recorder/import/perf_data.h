@@ -65,7 +65,7 @@ void perf_data_fini(struct perf_data *p);
 /* Where one who reads the records is; all 0 before the first. */
 struct perf_data_cursor {
 	uint64_t at, start; /* of the file: the next record, and the last one's */
-	struct perf_packed *packed; /* of compressed ones: what is inside */
+	struct perf_compressed *packed; /* of compressed ones: what is inside */
 	bool inside; /* the last one was compressed: it does not stand at start as it is */
 	bool damaged; /* what was compressed makes no sense: there is no more */
 };

@@ -4,7 +4,7 @@
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/images/task_events.h"
 #include "agent/recorder/import/import.h"
-#include "agent/recorder/import/kernel_past.h"
+#include "agent/recorder/import/sampled_kernel.h"
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/perf/event_internal.h"
 #include "agent/recorder/perf/samples.h"
@@ -31,7 +31,7 @@ struct import {
 	struct images *images;
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
-	struct kernel_past kernel;
+	struct sampled_kernel kernel;
 	uint64_t shift_ns;
 	uint32_t number[PERF_DATA_EVENTS_MAX]; /* of its events in the trace */
 	uint32_t nr_events;
@@ -81,8 +81,8 @@ static __attribute__((format(printf, 3, 4))) void notice(struct import *m, const
 	put_string(m, kind);
 	put_string(m, text);
 	trace_record_end(m->w);
-	if (m->options->told)
-		m->options->told(m->options->context, text);
+	if (m->options->notice)
+		m->options->notice(m->options->context, text);
 }
 
 /* ------------------------------------------------------------------------------------------------ what was recorded */
@@ -244,7 +244,7 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 static void on_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 {
 	if (g->pid == KERNEL_PID)
-		kernel_past_mapping(&m->kernel, g);
+		sampled_kernel_mapping(&m->kernel, g);
 	else if (g->prot & PROT_EXEC)
 		take_mapping(m, g, time_ns);
 }
@@ -324,7 +324,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		m->throttled++;
 		break;
 	case PERF_RECORD_KSYMBOL:
-		kernel_past_symbol(&m->kernel, &r.symbol);
+		sampled_kernel_symbol(&m->kernel, &r.symbol);
 		break;
 	default:
 		on_switch(m, h, &r.id);
@@ -418,7 +418,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	const struct perf_data *p = m->data;
 	struct utsname u = { .release = "" };
 	struct perf_data_cursor c = { 0 };
-	const struct kernel_names_origin origin = { kernel_past_is_ours, kernel_past_was_there, &m->kernel };
+	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_was_there, &m->kernel };
 	const char *nameless;
 	uint64_t files_bad = 0;
 	int ret, more;

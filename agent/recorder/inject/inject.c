@@ -71,7 +71,7 @@ static int borrow(struct inject_process *p, struct inject_thread *t, const char 
 
 	if (inject_frame_put(t, library, socket)) {
 		t->frame = 0;
-		inject_thread_let_go(t);
+		inject_thread_resume(t);
 		return -EAGAIN;
 	}
 	ret = inject_call(t, p->dlopen, t->library, p->mode);
@@ -83,7 +83,7 @@ static int borrow(struct inject_process *p, struct inject_thread *t, const char 
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))
 		ret = -ESRCH;
 	if (ret != -ETIMEDOUT && ret != -ESRCH)
-		inject_thread_let_go(t);
+		inject_thread_resume(t);
 	return ret == -EBUSY ? -EAGAIN : explain(p, ret, result, d);
 }
 
@@ -102,7 +102,7 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, const c
 		return ret;
 	if (inject_is_safe(t))
 		return borrow(p, t, library, socket, d);
-	inject_thread_let_go(t);
+	inject_thread_resume(t);
 	return -EAGAIN;
 }
 

@@ -12,7 +12,7 @@
 bool inject_find_library(char *path, size_t bytes);
 
 /* 0, or -errno with a sentence that says why it would not be safe and what to do; nothing was touched. */
-int inject_look(const struct attach_target *t, const char *library, struct diag *d);
+int inject_check(const struct attach_target *t, const char *library, struct diag *d);
 
 /*
  * The agent connects to socket, and meanwhile(context) must serve it, while the thread is waited for.  0, or -errno with a

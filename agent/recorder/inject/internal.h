@@ -70,7 +70,7 @@ bool inject_loader_is_free(const struct inject_process *p);
 /* ---- thread.c: stop it and let it go.  -EAGAIN: not this one, not now. */
 int inject_thread_stop(struct inject_thread *t);
 /* From the next stop that may be one of the kernel's for signals: as it was, and detached. */
-void inject_thread_let_go(struct inject_thread *t);
+void inject_thread_resume(struct inject_thread *t);
 /* Wait for it to stop.  0, -ESRCH, -ETIMEDOUT or -errno. */
 int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status);
 int64_t inject_now_ms(void);
@@ -95,9 +95,9 @@ void inject_frame_call_anew(struct user_regs_struct *r);
  * own, where it stands now; -ESRCH.
  */
 int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
-/* From a frame to where inject_thread_let_go() can be called.  0 or -errno. */
+/* From a frame to where inject_thread_resume() can be called.  0 or -errno. */
 int inject_call_end(struct inject_thread *t);
-/* The agent's tailor_injected(socket), from a frame to where inject_thread_let_go() can be called.  Else as inject_call(). */
+/* The agent's tailor_injected(socket), from a frame to where inject_thread_resume() can be called.  Else as inject_call(). */
 int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where, int *result);
 
 #endif

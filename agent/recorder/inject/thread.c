@@ -63,7 +63,7 @@ static int save(struct inject_thread *t)
 }
 
 /* The order matters, should we be killed between two of these: until the last, it would go home by its frame. */
-void inject_thread_let_go(struct inject_thread *t)
+void inject_thread_resume(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, t->xstate_bytes };
 	struct user_regs_struct r = t->registers;

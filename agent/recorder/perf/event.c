@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ladder: the best of what was asked for that this machine opens, and that counts. */
+/* Chooses the best of the requested events that this machine opens and counts, with fallbacks. */
 #include "agent/recorder/perf/event_internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -97,10 +97,10 @@ static void fix_period(struct event *e, const struct event_pmu *pmu, uint64_t pe
 	e->attr.sample_period = event_period(&e->attr, pmu, period | 1);
 }
 
-struct ladder {
+struct selection {
 	const struct event_options *options;
 	struct event_pmu pmu;
-	event_told told;
+	event_notice_fn notice;
 	void *context;
 	struct diag *d;
 };
@@ -112,7 +112,7 @@ static bool has_user_part(const struct perf_event_attr *a)
 }
 
 /* Open it once on ourselves, giving up one wish after the other.  0 or -errno; what is given up for good stands in *s. */
-static int try_open(const struct ladder *l, struct event_spec *s, struct event *e)
+static int try_open(const struct selection *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
 	char text[320];
@@ -136,13 +136,13 @@ static int try_open(const struct ladder *l, struct event_spec *s, struct event *
 				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 			snprintf(text, sizeof(text), "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); "
 				 "sampling user code only", e->name);
-			l->told(l->context, text);
+			l->notice(l->context, text);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */
 			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
 			snprintf(text, sizeof(text), "%s: data source unavailable (this processor needs a second counter for it); use "
 				 "MEM_INST_RETIRED:ALL_LOADS to record it", e->name);
-			l->told(l->context, text);
+			l->notice(l->context, text);
 		} else {
 			return -error;
 		}
@@ -157,7 +157,7 @@ static uint64_t kernels_limit(void)
 }
 
 /* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */
-static void keep_to_rate_limit(const struct ladder *l, const struct event *e, struct event_spec *s)
+static void keep_to_rate_limit(const struct selection *l, const struct event *e, struct event_spec *s)
 {
 	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = 0;
 	char text[320];
@@ -170,7 +170,7 @@ static void keep_to_rate_limit(const struct ladder *l, const struct event *e, st
 		return;
 	snprintf(text, sizeof(text), "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate,
 		 e->attr.freq ? "kernel.perf_event_max_sample_rate" : "the kernel's timers", (unsigned long long)limit);
-	l->told(l->context, text);
+	l->notice(l->context, text);
 	s->rate = limit;
 }
 
@@ -198,10 +198,10 @@ static const char *reason(const struct event_pmu *pmu, int error)
 }
 
 /*
- * One item, from the most precise rung that was asked for down.  automatic: it must count as well (some virtual
+ * One item, from the highest requested precise level down.  automatic: it must count as well (some virtual
  * machines open hardware events that stay 0).
  */
-static int choose(const struct ladder *l, const struct event_spec *wanted, bool automatic, struct event *out)
+static int choose(const struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
 	struct event_spec spec = *wanted, *s = &spec;
 	bool any = s->precise == EVENT_PRECISE_BEST;
@@ -242,7 +242,7 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
 	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
 		snprintf(text, sizeof(text), "%s counts on performance cores only (hybrid processor); task-clock counts on all cores",
 			 out->name);
-		l->told(l->context, text);
+		l->notice(l->context, text);
 	}
 	return 0;
 }
@@ -251,15 +251,15 @@ static int choose(const struct ladder *l, const struct event_spec *wanted, bool 
  * auto: instructions with the least bias and loads with their addresses, both precise (the pair of the paper on tailored
  * profiling), where the processor has them; AMD's IBS says both in one event, precise cycles; else cycles, else the clock.
  */
-const char *event_auto(const struct event_pmu *pmu, int rung, int i)
+const char *event_auto(const struct event_pmu *pmu, int level, int i)
 {
 	static const char *const names[][2] = {
 		{ "INST_RETIRED:PREC_DIST:ppp", "MEM_INST_RETIRED:ALL_LOADS:pp" }, { "cycles", NULL }, { "task-clock", NULL },
 	};
 
 	if (pmu->vendor != EVENT_VENDOR_INTEL || pmu->max_precise < 2)
-		rung++;
-	return rung < (int)(sizeof(names) / sizeof(names[0])) && i < 2 ? names[rung][i] : NULL;
+		level++;
+	return level < (int)(sizeof(names) / sizeof(names[0])) && i < 2 ? names[level][i] : NULL;
 }
 
 static const char *why(const struct event_pmu *pmu, int error)
@@ -267,15 +267,15 @@ static const char *why(const struct event_pmu *pmu, int error)
 	return error == -ENXIO ? "counter opens but does not count" : reason(pmu, -error);
 }
 
-static int choose_best(const struct ladder *l, struct events *out)
+static int choose_best(const struct selection *l, struct events *out)
 {
 	int before = out->nr, ret = -ENOENT;
 	const char *name;
 	char text[512];
 
-	for (int rung = 0; out->nr == before && event_auto(&l->pmu, rung, 0); rung++)
-		for (int i = 0; (name = event_auto(&l->pmu, rung, i)) != NULL && out->nr < EVENTS_MAX; i++) {
-			const char *next = event_auto(&l->pmu, rung + 1, 0);
+	for (int level = 0; out->nr == before && event_auto(&l->pmu, level, 0); level++)
+		for (int i = 0; (name = event_auto(&l->pmu, level, i)) != NULL && out->nr < EVENTS_MAX; i++) {
+			const char *next = event_auto(&l->pmu, level + 1, 0);
 			struct event_list one;
 
 			ret = event_parse_list(name, &one, l->d);
@@ -292,7 +292,7 @@ static int choose_best(const struct ladder *l, struct events *out)
 			else
 				snprintf(text, sizeof(text), "%s unavailable (%s)", name, why(&l->pmu, ret));
 			if (i > 0 || next)
-				l->told(l->context, text);
+				l->notice(l->context, text);
 			if (i == 0)
 				break;
 		}
@@ -315,10 +315,10 @@ bool events_are_batched(const struct events *events)
 	return !events->event[0].attr.use_clockid;
 }
 
-int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
+int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
 		     void *context, struct diag *d)
 {
-	struct ladder l = { .options = o, .pmu = *pmu, .told = told, .context = context, .d = d };
+	struct selection l = { .options = o, .pmu = *pmu, .notice = notice, .context = context, .d = d };
 	struct events events = { 0 };
 	struct event_list list;
 	int ret = event_parse_list(o->name, &list, d);
@@ -341,10 +341,10 @@ int events_choose_on(const struct event_pmu *pmu, const struct event_options *o,
 	return ret;
 }
 
-int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d)
+int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d)
 {
 	struct event_pmu pmu;
 
 	event_pmu_read(&pmu);
-	return events_choose_on(&pmu, o, out, told, context, d);
+	return events_choose_on(&pmu, o, out, notice, context, d);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which events are sampled, and how: what a user may write (event_spec.c), what a name means (event_name.c, libpfm4's door), the
- * complete perf_event_attr of one rung of the ladder (event_attr.c), and the ladder itself (event.c).
+ * complete perf_event_attr for one precise level (event_attr.c), and the choice among them with its fallbacks (event.c).
  *
  *	-e ITEM[,ITEM]...
  *	ITEM  auto | NAME[:MODIFIER]...[@PERIOD]
@@ -58,7 +58,7 @@ struct event_list {
 
 enum event_vendor { EVENT_VENDOR_OTHER, EVENT_VENDOR_INTEL, EVENT_VENDOR_AMD, EVENT_VENDOR_ARM };
 
-/* What the ladder must know of a machine. */
+/* Facts about a machine on which the choice of events depends. */
 struct event_pmu {
 	enum event_vendor vendor;
 	uint32_t family, model; /* x86: cpuid's; Arm: implementer and part number */
@@ -81,8 +81,8 @@ struct events {
 	struct event event[EVENTS_MAX + 1]; /* one more for what a recorder makes of its own */
 };
 
-/* Notices that the ladder has to say: told(context, sentence) for each rung that was not had. */
-typedef void (*event_told)(void *context, const char *sentence);
+/* Called as notice(context, sentence) for each event or part of a sample that is unavailable. */
+typedef void (*event_notice_fn)(void *context, const char *sentence);
 
 /* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
@@ -92,18 +92,18 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d);
  * -EINVAL with a sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be
  * had here.
  */
-int events_choose(const struct event_options *o, struct events *out, event_told told, void *context, struct diag *d);
+int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);
 /* ... on a machine with these facts. */
-int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_told told,
+int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
 		     void *context, struct diag *d);
 
-/* What `auto` tries: event i of a rung, best rung first, as an item of a list; NULL: there are no more. */
-const char *event_auto(const struct event_pmu *pmu, int rung, int i);
+/* What `auto` tries: event i of a level, best level first, as an item of a list; NULL: no more. */
+const char *event_auto(const struct event_pmu *pmu, int level, int i);
 
 /* This machine's facts. */
 void event_pmu_read(struct event_pmu *out);
 /*
- * The complete attr of one event on one rung (precise: its precise_ip).  Nothing is opened; of this machine only the
+ * The complete attr of one event at one precise level (precise: its precise_ip).  Nothing is opened; of this machine only the
  * names and fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL
  * with a sentence.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name, a rate and a rung to the complete perf_event_attr.  What stands in a sample depends on what the event
+ * From a name, a rate and a precise level to the complete perf_event_attr.  What stands in a sample depends on what the event
  * can say: loads with PEBS (or IBS) have a data address, where the data came from and how long that took; page faults
  * have an address.
  */

@@ -6,8 +6,8 @@
 #ifndef TAILOR_RING_H
 #define TAILOR_RING_H
 
-#include "agent/recorder/perf/brake.h"
-#include "agent/recorder/perf/vary.h"
+#include "agent/recorder/perf/rate_limiter.h"
+#include "agent/recorder/perf/random_period.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -32,8 +32,8 @@ struct ring {
 	int on_cpu_fd; /* counts nothing: how long it was enabled and running is how long its tasks ran on cpu; owned; -1: there is none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* ... of them together */
-	struct brake brake[RING_EVENTS_MAX];
-	struct vary vary[RING_EVENTS_MAX];
+	struct rate_limiter rate_limiter[RING_EVENTS_MAX];
+	struct random_period random_period[RING_EVENTS_MAX];
 };
 
 /* Map fd's ring: bytes, or half of it, and so on down to min_bytes, while the kernel refuses for lack of locked memory.

@@ -98,7 +98,7 @@ int attach_target_failed(const struct attach_target *t, int ret, struct diag *d)
 	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
 }
 
-int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d)
+int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 {
 	struct proc_status s, of_thread;
 	pid_t living;

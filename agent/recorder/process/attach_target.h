@@ -22,11 +22,11 @@ struct attach_target {
 };
 
 /* 0, or -errno with a sentence that says why it cannot be attached to and what to do. */
-int attach_target_look(pid_t pid, struct attach_target *t, struct diag *d);
+int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
 
 /*
- * A step behind attach_target_look() failed with ret, and d says why.  If there was nothing left to take it with, because the process has
- * ended since, d says that instead, and -ESRCH is returned; else ret.  Where d says nothing, that is what happened.
+ * To be called when a step after attach_target_inspect() failed with ret and a sentence in d.  If the process has exited since, or d is
+ * empty, sets d to that and returns -ESRCH; else returns ret.
  */
 int attach_target_failed(const struct attach_target *t, int ret, struct diag *d);
 

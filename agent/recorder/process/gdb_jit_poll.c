@@ -61,7 +61,7 @@ struct watched {
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
-	bool speaks; /* its agent hears what is exported */
+	bool has_agent; /* its agent hears what is exported */
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
@@ -285,7 +285,7 @@ static void add_list(struct watched *p, uint64_t address)
 /* What an agent hears goes another way. */
 static void add_exported(struct watched *p, uint64_t address)
 {
-	if (!p->speaks)
+	if (!p->has_agent)
 		add_list(p, address);
 	else if (p->nr_exported < LISTS_MAX)
 		p->exported[p->nr_exported++] = address;
@@ -328,7 +328,7 @@ static bool search(struct gdb_jit_poll *o, struct watched *p)
 
 	if (ret <= 0)
 		return ret == 0;
-	if (p->speaks) {
+	if (p->has_agent) {
 		p->nr_exported = 0;
 		proc_each_mapping(p->living, look_at_mapping, p);
 	}
@@ -366,7 +366,7 @@ static bool look_at(struct gdb_jit_poll *o, struct watched *p, uint64_t time_ns,
 {
 	bool lives = true;
 
-	if (p->maps_changed && !p->speaks && now_ns - p->maps_ns >= MAPS_NS)
+	if (p->maps_changed && !p->has_agent && now_ns - p->maps_ns >= MAPS_NS)
 		look_at_maps(p, now_ns);
 	lives = search_when_due(o, p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
@@ -411,13 +411,13 @@ void gdb_jit_poll_add_speaking(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = find_watched(o, pid);
 
-	if (p && !p->speaks)
+	if (p && !p->has_agent)
 		return;
 	if (p) /* of an image that it has left, or a process that has ended */
 		remove_watched(o, pid);
 	p = add_watched(o, pid);
 	if (p)
-		p->speaks = true;
+		p->has_agent = true;
 }
 
 void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
@@ -432,7 +432,7 @@ void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	parent = find_watched(o, ppid);
 	p->maps_changed = parent->maps_changed;
 	p->program_searched = parent->program_searched;
-	p->speaks = parent->speaks;
+	p->has_agent = parent->has_agent;
 	/* what its parent had said is its own as well: the analyzer looks there */
 	for (uint32_t i = 0; i < parent->nr_lists; i++) {
 		const struct list *from = &parent->list[i];
@@ -452,18 +452,18 @@ void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p;
 
-	bool speaks;
+	bool has_agent;
 
 	p = find_watched(o, pid);
 	if (!p)
 		return;
-	speaks = p->speaks;
+	has_agent = p->has_agent;
 	remove_watched(o, pid);
 	p = add_watched(o, pid);
 	if (!p)
 		return;
 	p->maps_changed = true;
-	p->speaks = speaks; /* its agent may have said hello before the kernel's word of the exec is read */
+	p->has_agent = has_agent; /* its agent may have said hello before the kernel's word of the exec is read */
 }
 
 void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid)
@@ -490,7 +490,7 @@ void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns)
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
-		if (!o->process[i]->speaks || o->process[i]->nr_lists)
+		if (!o->process[i]->has_agent || o->process[i]->nr_lists)
 			return true;
 	return false;
 }

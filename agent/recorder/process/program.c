@@ -103,7 +103,7 @@ static void look_at(const char *path, struct program *p, int depth)
 	close(fd);
 }
 
-void program_look(const char *command, struct program *p)
+void program_inspect(const char *command, struct program *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->can_preload = true;

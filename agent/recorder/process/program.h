@@ -16,6 +16,6 @@ struct program {
 };
 
 /* Also follows "#!" to the interpreter, and env(1) to the one that it starts. */
-void program_look(const char *command, struct program *p);
+void program_inspect(const char *command, struct program *p);
 
 #endif

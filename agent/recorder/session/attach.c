@@ -131,7 +131,7 @@ static void close_opened(struct attaching *a)
 /* One more thread's event, into a ring that there is. */
 static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
 {
-	struct perf_event_attr attr = session_apart(a->session, &a->attr[event], cpu);
+	struct perf_event_attr attr = session_randomize_period(a->session, &a->attr[event], cpu);
 	int fd = event_open(&attr, (pid_t)tid, cpu, 0), ret;
 
 	if (fd < 0)

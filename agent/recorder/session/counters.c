@@ -171,29 +171,29 @@ static uint64_t draw(struct session *s)
 	return high | s->random >> 32;
 }
 
-struct perf_event_attr session_apart(struct session *s, const struct perf_event_attr *attr, int cpu)
+struct perf_event_attr session_randomize_period(struct session *s, const struct perf_event_attr *attr, int cpu)
 {
 	struct perf_event_attr a = *attr;
 	uint64_t side = (s->begin_ns / 8 + (uint64_t)cpu) & 1; /* neighbours differ; whose is shorter is chance */
 
-	if (vary_spread(attr))
-		a.sample_period = vary_period(attr, draw(s) >> 1 | side << 63);
+	if (random_period_spread(attr))
+		a.sample_period = random_period_draw(attr, draw(s) >> 1 | side << 63);
 	return a;
 }
 
 static void set_period(struct ring *r, int event, uint64_t period)
 {
 	if (ioctl(event == 0 ? r->fd : r->more[event - 1], PERF_EVENT_IOC_PERIOD, &period) == 0)
-		vary_changed(&r->vary[event], period);
+		random_period_changed(&r->random_period[event], period);
 }
 
 /* Opens all events of a CPU; they share the ring of the first one. */
 int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
 	for (int i = 0; i < s->events.nr; i++) {
-		struct perf_event_attr a = session_apart(s, &attr[i], cpu);
+		struct perf_event_attr a = session_randomize_period(s, &attr[i], cpu);
 		int fd = event_open(&a, pid, cpu, 0), ret;
-		struct vary *v;
+		struct random_period *v;
 
 		if (fd < 0)
 			return -errno;
@@ -202,7 +202,7 @@ int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_
 			close(fd);
 			return ret;
 		}
-		v = &s->rings.ring[s->rings.nr - 1].vary[i];
+		v = &s->rings.ring[s->rings.nr - 1].random_period[i];
 		v->period = a.sample_period;
 		if (ioctl(fd, PERF_EVENT_IOC_ID, &v->id))
 			return -errno;
@@ -274,7 +274,7 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 	int ret;
 
 	if (s->sampler == WIRE_SAMPLER_SIGNAL)
-		return session_hold(s, fds[0], pid, tid);
+		return session_add_signal_event(s, fds[0], pid, tid);
 	if (nr != s->events.nr)
 		return -EBADF;
 	for (size_t i = 0; i < s->rings.nr; i++)
@@ -295,8 +295,8 @@ int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, 
 		}
 	}
 	for (int i = 0; i < nr; i++)
-		if (vary_spread(&s->events.event[i].attr))
-			set_period(r, i, vary_period(&s->events.event[i].attr, draw(s)));
+		if (random_period_spread(&s->events.event[i].attr))
+			set_period(r, i, random_period_draw(&s->events.event[i].attr, draw(s)));
 	/* only now: what it counts before there is a ring would be lost uncounted */
 	if (!s->paused)
 		ring_switch(r, true);
@@ -313,34 +313,34 @@ void session_vary_periods(struct session *s)
 		for (int e = 0; e <= s->rings.ring[i].nr_more; e++) {
 			struct ring *r = &s->rings.ring[i];
 
-			if (!vary_is_due(&r->vary[e]) || !vary_spread(&s->events.event[e].attr))
+			if (!random_period_is_due(&r->random_period[e]) || !random_period_spread(&s->events.event[e].attr))
 				continue;
 			session_drain_ring(s, r); /* these had the period before */
-			set_period(r, e, vary_period(&s->events.event[e].attr, draw(s)));
+			set_period(r, e, random_period_draw(&s->events.event[e].attr, draw(s)));
 		}
 }
 
 /* The first event stays on: mappings, tasks and names come with it. */
-void session_brake(struct session *s, uint64_t now_ns)
+void session_limit_rates(struct session *s, uint64_t now_ns)
 {
 	for (size_t i = 0; i < s->rings.nr && !s->paused; i++)
 		for (int e = 1; e <= s->rings.ring[i].nr_more; e++) {
 			const struct perf_event_attr *a = &s->events.event[e].attr;
 			struct ring *r = &s->rings.ring[i];
-			enum brake_verdict verdict;
+			enum rate_limiter_action verdict;
 
 			if (!a->freq)
 				continue;
-			verdict = brake_look(&r->brake[e], r->nr_samples[e], a->sample_freq, now_ns);
-			if (verdict == BRAKE_NOTHING)
+			verdict = rate_limiter_check(&r->rate_limiter[e], r->nr_samples[e], a->sample_freq, now_ns);
+			if (verdict == RATE_LIMITER_KEEP)
 				continue;
-			ioctl(r->more[e - 1], verdict == BRAKE_ON ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == BRAKE_ON);
-			if (verdict == BRAKE_OFF && !s->told.storm)
+			ioctl(r->more[e - 1], verdict == RATE_LIMITER_ENABLE ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+			session_switch_attached_event(s, r->fd, (uint32_t)e, verdict == RATE_LIMITER_ENABLE);
+			if (verdict == RATE_LIMITER_DISABLE && !s->noticed.rate)
 				session_notice(s, "ladder", "%s exceeded its rate of %llu samples per second by far; pausing the event "
 					       "to keep the rate on average (--period sets a fixed period)", s->events.event[e].name,
 					       (unsigned long long)a->sample_freq);
-			s->told.storm |= verdict == BRAKE_OFF;
+			s->noticed.rate |= verdict == RATE_LIMITER_DISABLE;
 		}
 }
 

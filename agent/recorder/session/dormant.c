@@ -181,7 +181,7 @@ static int wake_tree(struct session *s, pid_t root)
 	return ret;
 }
 
-int session_wake(struct session *s, struct diag *d)
+int session_start_dormant(struct session *s, struct diag *d)
 {
 	int ret;
 

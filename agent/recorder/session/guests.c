@@ -162,7 +162,7 @@ void session_drain_guests(struct session *s, bool last)
 	}
 }
 
-void session_beat(struct session *s)
+void session_heartbeat(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (s->guests.guest[i].log.head)
@@ -204,8 +204,8 @@ static void write_guest(struct session *s, const struct guest *g)
 	session_put_text(s, g->version);
 	trace_record_u64(s->writer, g->log.ring_bytes);
 	trace_record_end(s->writer);
-	if (s->outside || gdb_jit_poll_create(s->writer, &s->outside) == 0)
-		gdb_jit_poll_add_speaking(s->outside, (pid_t)g->pid);
+	if (s->gdb_jit || gdb_jit_poll_create(s->writer, &s->gdb_jit) == 0)
+		gdb_jit_poll_add_speaking(s->gdb_jit, (pid_t)g->pid);
 }
 
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
@@ -324,10 +324,10 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 			h->fds[i] = -1; /* the ring's now */
 	} else {
 		s->losses.total[LOSS_UNCOUNTED]++;
-		if (!s->told.uncounted)
+		if (!s->noticed.uncounted)
 			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error "
 				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
-		s->told.uncounted = true;
+		s->noticed.uncounted = true;
 	}
 	handshake_answer(h, answer, -1);
 }
@@ -335,10 +335,10 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 static void report_no_descriptors(struct session *s)
 {
 	s->losses.total[LOSS_UNCOUNTED]++;
-	if (!s->told.descriptors)
+	if (!s->noticed.descriptors)
 		session_notice(s, "refused", "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
 			       "fewer); further ones with this error are not reported");
-	s->told.descriptors = true;
+	s->noticed.descriptors = true;
 }
 
 void session_serve_guests(struct session *s)
@@ -351,14 +351,14 @@ void session_serve_guests(struct session *s)
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);
-		if (ret == -EPROTONOSUPPORT && !s->told.version) {
-			s->told.version = true;
+		if (ret == -EPROTONOSUPPORT && !s->noticed.version) {
+			s->noticed.version = true;
 			session_notice(s, "refused", "registrations of process %d unavailable (its agent is not of version %s, as this "
 				       "command); preload the libtailor.so beside this command", (int)h.pid, TAILOR_VERSION);
 		}
 		if (ret)
 			continue;
-		session_beat(s);
+		session_heartbeat(s);
 		memset(&answer, 0, sizeof(answer));
 		switch (h.message.request) {
 		case WIRE_HELLO:

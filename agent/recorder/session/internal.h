@@ -26,7 +26,7 @@
 #include <poll.h>
 
 #define SOCKET_NAME_BYTES 64
-#define RUNGS_MAX 8
+#define FALLBACKS_MAX 8
 #define THREAD_LOSSES_MAX 64
 
 struct guest {
@@ -110,15 +110,15 @@ struct progress {
 	uint64_t shown_ns;
 };
 
-/* recording.c: rungs of the ladder, told before there is a trace to write them to. */
-struct ladder {
-	char rung[RUNGS_MAX][256];
+/* recording.c: notices on what is unavailable, kept until there is a trace to write them to. */
+struct fallbacks {
+	char sentence[FALLBACKS_MAX][256];
 	int nr;
 };
 
-/* Sentences of which one is enough for a thousand threads. */
-struct told {
-	bool descriptors, version, storm, uncounted;
+/* Notices that are written once for all threads. */
+struct noticed {
+	bool descriptors, version, rate, uncounted;
 };
 
 struct session {
@@ -136,7 +136,7 @@ struct session {
 	struct images *images;
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
-	struct gdb_jit_poll *outside; /* NULL: all processes speak for themselves */
+	struct gdb_jit_poll *gdb_jit; /* NULL: all processes have an agent */
 	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct rings rings;
 	struct ring_clock clock;
@@ -144,10 +144,10 @@ struct session {
 	struct signal_events signal_events;
 	struct guests guests;
 	struct losses losses;
-	struct ladder ladder;
+	struct fallbacks fallbacks;
 	struct asking asking;
 	struct progress progress;
-	struct told told;
+	struct noticed noticed;
 	struct pollfd *poll; /* socket, signals, asking, then a ring each */
 	size_t poll_capacity;
 	int socket, signals;
@@ -169,8 +169,8 @@ static inline struct task_events session_task_events(const struct session *s)
 }
 
 uint64_t session_now_ns(void);
-/* A rung of the ladder that was not had, for the trace that is not there yet. */
-void session_take_rung(void *session, const char *sentence);
+/* A notice on what is unavailable, before the trace is open. */
+void session_add_fallback(void *session, const char *sentence);
 
 void session_drain(struct session *s, bool last);
 
@@ -190,7 +190,7 @@ void session_drop_recording(struct session *s);
 
 /* ---- dormant.c */
 /* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
-int session_wake(struct session *s, struct diag *d);
+int session_start_dormant(struct session *s, struct diag *d);
 
 /* ---- requests.c: what `tailor start`, `stop` and `status` ask for */
 void session_serve_control(struct session *s, bool our_child);
@@ -241,12 +241,12 @@ int session_learn_id(struct session *s, int fd, uint32_t event);
 /* fds: a thread's events, all of them, taken over on success. */
 int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
 void session_switch_counters(struct session *s, bool on);
-/* See vary.h. */
+/* See random_period.h. */
 void session_vary_periods(struct session *s);
 /* The event of a task on this processor, with the period that it begins with. */
-struct perf_event_attr session_apart(struct session *s, const struct perf_event_attr *attr, int cpu);
-/* Counters that hold a rate by themselves, and do not: see brake.h. */
-void session_brake(struct session *s, uint64_t now_ns);
+struct perf_event_attr session_randomize_period(struct session *s, const struct perf_event_attr *attr, int cpu);
+/* Counters that hold a rate by themselves, and do not: see rate_limiter.h. */
+void session_limit_rates(struct session *s, uint64_t now_ns);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
 /* A ring's last word, then its end. */
@@ -276,7 +276,7 @@ void session_close_attached(struct session *s);
 void session_begin_clock(struct session *s);
 void session_drain_ring(struct session *s, struct ring *r);
 /* v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns its weight. */
-uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct vary *v);
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct random_period *v);
 void session_flush_samples(struct session *s);
 
 /* ---- signal.c: samples that handlers in the host take */
@@ -286,7 +286,7 @@ int session_choose_sampler(struct session *s, int error, struct diag *d);
 void session_describe_sampler(const struct session *s, struct wire_answer *a);
 void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
 /* fd is taken over on success. */
-int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid);
+int session_add_signal_event(struct session *s, int fd, uint32_t pid, uint32_t tid);
 /* Let go of counters whose threads have ended. */
 void session_look_at_signal_events(struct session *s, uint64_t now_ns);
 void session_release_signal_events(struct session *s);
@@ -299,7 +299,7 @@ void session_replay_guests(struct session *s);
 void session_drain_guests(struct session *s, bool last);
 bool session_guest_lives(const struct session *s);
 /* Tell those who wait for us that we work: at least every few milliseconds. */
-void session_beat(struct session *s);
+void session_heartbeat(struct session *s);
 /* Without stacks to unwind, registers are there for tags alone: until a host has declared where its tag lives, those that
  * tags can live in are written, then only those of the declared ones. */
 void session_keep_registers(struct session *s);

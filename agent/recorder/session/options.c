@@ -18,7 +18,7 @@ static const struct argp_option options[] = {
 	  "PERIOD: one sample every PERIOD events; suffixes k, M, G (auto)", 0 },
 	{ "rate", 'r', "N", 0, "samples per second and CPU, for events without a period (10000)", 0 },
 	{ "period", KEY_PERIOD, "N", 0,
-	  "one sample every N events (of a clock: ns) on average, instead of a rate; periods vary by up to 1/16", 0 },
+	  "one sample every N events on average, of clocks every N ns, instead of a rate; periods vary by up to 1/16", 0 },
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or one counter per thread, opened by the agent (cpu)", 0 },
 	{ "sampler", KEY_SAMPLER, "auto|signal|timer", 0,
 	  "how samples are taken: by the kernel if permitted (auto); by a signal handler in the host at each counter overflow, "
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
 	  "record the kernel's callchain by frame pointers; used for samples without stack bytes (--stack 0)", 0 },
-	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "do not compress the trace: plain msgpack, for readers without zstd", 0 },
+	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
 
@@ -166,7 +166,7 @@ enum { KEY_FOLLOW = 0x200, KEY_INJECT };
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "SECONDS", 0, "stop recording after SECONDS (until the process exits, or Ctrl-C)", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
-	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process: hosts that use jitreg register all live code again", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };

@@ -16,8 +16,8 @@ static void release(struct session *s)
 	s->rings.nr = s->rings.nr_polled = 0;
 	session_close_attached(s);
 	session_release_signal_events(s);
-	gdb_jit_poll_destroy(s->outside);
-	s->outside = NULL;
+	gdb_jit_poll_destroy(s->gdb_jit);
+	s->gdb_jit = NULL;
 	if (s->images)
 		images_destroy(s->images);
 	s->images = NULL;
@@ -33,7 +33,7 @@ static void release(struct session *s)
 	free(s->rings.ring);
 	s->rings.ring = NULL;
 	s->rings.capacity = 0;
-	s->paused = s->told.uncounted = s->told.descriptors = s->told.version = s->told.storm = false;
+	s->paused = s->noticed.uncounted = s->noticed.descriptors = s->noticed.version = s->noticed.rate = false;
 }
 
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
@@ -46,12 +46,12 @@ int session_begin_recording(struct session *s, struct diag *d)
 	char shorter[256] = "";
 	int ret;
 
-	s->ladder.nr = 0;
+	s->fallbacks.nr = 0;
 	s->nr_samples = s->nr_processes = 0;
 	s->begin_ns = s->last_flush_ns = session_now_ns();
 	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s, shorter, sizeof(shorter)) :
 							       session_handler_stack_bytes(s);
-	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&wanted, &s->events, session_take_rung, s, d);
+	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&wanted, &s->events, session_add_fallback, s, d);
 	ret = session_choose_sampler(s, -ret, d);
 	if (ret == 0) {
 		session_prepare_events(s);
@@ -77,8 +77,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 	session_write_header(s);
 	for (int i = 0; i < s->nr_columns; i++)
 		session_write_event(s, i);
-	for (int i = 0; i < s->ladder.nr; i++)
-		session_notice(s, "ladder", "%s", s->ladder.rung[i]);
+	for (int i = 0; i < s->fallbacks.nr; i++)
+		session_notice(s, "ladder", "%s", s->fallbacks.sentence[i]);
 	if (s->clock.used)
 		session_note(s, "ladder", batches, strlen(batches));
 	if (*shorter) /* who looks at stacks reads it; who runs a program has asked for none */
@@ -99,9 +99,9 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_end_ring(s, &s->rings.ring[i]);
 	s->rings.nr = 0;
 	session_drain(s, true);
-	if (s->outside && gdb_jit_poll_bad(s->outside))
+	if (s->gdb_jit && gdb_jit_poll_bad(s->gdb_jit))
 		session_notice(s, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
-			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->outside));
+			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->gdb_jit));
 	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
 	if (nameless)
 		session_notice(s, "ladder", "%s", nameless);

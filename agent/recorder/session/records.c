@@ -71,7 +71,7 @@ void session_write_event(struct session *s, int event)
 	trace_record_u64(w, a->sample_regs_user);
 	trace_record_u64(w, a->sample_stack_user);
 	session_put_text(s, s->sampler != WIRE_SAMPLER_NONE ? "thread" : "cpu");
-	trace_record_u64(w, s->sampler < WIRE_SAMPLER_SIGNAL ? vary_spread(a) : 0);
+	trace_record_u64(w, s->sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(a) : 0);
 	trace_record_end(w);
 }
 

@@ -58,7 +58,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 	o.quiet = s->dormant_options.quiet;
 	o.duration_ns = 0; /* attach keeps the time */
 	s->options = o;
-	if (session_wake(s, &d)) {
+	if (session_start_dormant(s, &d)) {
 		control_answer(r->fd, CMD_FAILED, d.text);
 		return;
 	}

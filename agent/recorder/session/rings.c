@@ -24,7 +24,7 @@ void session_flush_samples(struct session *s)
 			s->nr_samples += nr;
 }
 
-uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct vary *v)
+uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct random_period *v)
 {
 	struct sample_seen seen;
 
@@ -35,7 +35,7 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 		return 0;
 	}
 	/* of a clock whose period was changed the kernel goes on telling the first one */
-	if (v && vary_take(v, seen.counter) && v->period && event_is_clock(&s->events.event[event].attr)) {
+	if (v && random_period_take(v, seen.counter) && v->period && event_is_clock(&s->events.event[event].attr)) {
 		seen.weight = v->period;
 		samples_weigh(s->samples[event], seen.weight);
 	}
@@ -61,13 +61,13 @@ static void on_sample(struct ring_context *c, const struct perf_event_header *h)
 		}
 	}
 	c->ring->nr_samples[event]++;
-	c->ring->weight[event] += session_take_sample(s, event, h, &c->ring->vary[event]);
+	c->ring->weight[event] += session_take_sample(s, event, h, &c->ring->random_period[event]);
 }
 
 static void on_mapping(struct session *s, const struct mapping *m, uint64_t time_ns)
 {
-	if (s->outside && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/' && m->path[1] != '/')
-		gdb_jit_poll_mapped(s->outside, (pid_t)m->pid);
+	if (s->gdb_jit && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/' && m->path[1] != '/')
+		gdb_jit_poll_mapped(s->gdb_jit, (pid_t)m->pid);
 	task_events_mapping(session_task_events(s), m, time_ns);
 }
 
@@ -76,8 +76,8 @@ static void on_task(struct session *s, const struct kernel_task *t)
 	if (t->header.type == PERF_RECORD_FORK) {
 		session_attach_saw_fork(s, t->ptid, t->tid);
 		if (t->pid != t->ppid) {
-			if (s->outside)
-				gdb_jit_poll_fork(s->outside, (pid_t)t->ppid, (pid_t)t->pid);
+			if (s->gdb_jit)
+				gdb_jit_poll_fork(s->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
 			s->nr_processes++;
 		}
 	}
@@ -86,8 +86,8 @@ static void on_task(struct session *s, const struct kernel_task *t)
 
 static void on_comm(struct session *s, const struct kernel_comm *c, uint64_t time_ns)
 {
-	if (c->exec && s->outside)
-		gdb_jit_poll_exec(s->outside, (pid_t)c->pid);
+	if (c->exec && s->gdb_jit)
+		gdb_jit_poll_exec(s->gdb_jit, (pid_t)c->pid);
 	task_events_comm(session_task_events(s), c, time_ns);
 }
 

@@ -36,7 +36,7 @@ uint64_t session_now_ns(void)
 /* ---------------------------------------------------------------------------------------------------- open, close */
 
 /* Limits that the user's shell set for the host hit us alike: as far as we may, lift them for ourselves. */
-void session_lift_limits(void)
+void session_raise_limits(void)
 {
 	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_MEMLOCK };
 	struct rlimit r;
@@ -72,12 +72,12 @@ static void come_first(void)
 	}
 }
 
-void session_take_rung(void *context, const char *sentence)
+void session_add_fallback(void *context, const char *sentence)
 {
 	struct session *s = context;
 
-	if (s->ladder.nr < RUNGS_MAX)
-		snprintf(s->ladder.rung[s->ladder.nr++], sizeof(s->ladder.rung[0]), "%s", sentence);
+	if (s->fallbacks.nr < FALLBACKS_MAX)
+		snprintf(s->fallbacks.sentence[s->fallbacks.nr++], sizeof(s->fallbacks.sentence[0]), "%s", sentence);
 }
 
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
@@ -158,12 +158,12 @@ void session_abandon(struct session *s)
 	session_free(s);
 }
 
-void session_hear_from_outside(struct session *s, pid_t pid)
+void session_poll_jit_lists(struct session *s, pid_t pid)
 {
-	int ret = s->outside ? 0 : gdb_jit_poll_create(s->writer, &s->outside);
+	int ret = s->gdb_jit ? 0 : gdb_jit_poll_create(s->writer, &s->gdb_jit);
 
 	if (ret == 0)
-		ret = gdb_jit_poll_add(s->outside, pid);
+		ret = gdb_jit_poll_add(s->gdb_jit, pid);
 	if (ret == -EPERM)
 		session_notice(s, "refused", "GDB JIT interface of process %d unavailable (its memory cannot be read: "
 			       "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
@@ -175,19 +175,19 @@ void session_drain(struct session *s, bool last)
 {
 	uint64_t now = session_now_ns();
 
-	session_beat(s);
+	session_heartbeat(s);
 	session_drain_guests(s, last && !s->options.dormant); /* whose guests go on writing */
 	if (!s->writer)
 		return;
-	if (s->outside)
-		gdb_jit_poll_look(s->outside, now);
+	if (s->gdb_jit)
+		gdb_jit_poll_look(s->gdb_jit, now);
 	for (size_t i = 0; i < s->rings.nr; i++)
 		session_drain_ring(s, &s->rings.ring[i]);
-	session_beat(s);
+	session_heartbeat(s);
 	jit_files_drain(s->jit_files, s->writer, last, &s->losses.total[LOSS_FILES_BAD]);
 	images_settle(s->images);
 	if (!last)
-		session_brake(s, now);
+		session_limit_rates(s, now);
 	if (!last && now - s->varied_ns >= VARY_NS) {
 		s->varied_ns = now;
 		session_vary_periods(s);
@@ -226,7 +226,7 @@ static void drop_ended_rings(struct session *s)
 /* Is code looked for from outside, that may go again soon? */
 static bool is_polling(const struct session *s)
 {
-	return s->outside && gdb_jit_poll_is_polling(s->outside);
+	return s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit);
 }
 
 static void wait_for_something(struct session *s)

@@ -38,7 +38,7 @@ struct session_options {
 	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
 
 /* Our own limits up to the hard ones, no death by SIGXFSZ: before session_open(), after the host was forked. */
-void session_lift_limits(void);
+void session_raise_limits(void);
 
 /* Output file, event, signals.  Fails with a sentence before anything of the host runs. */
 int session_open(const struct session_options *o, struct session **out, struct diag *d);
@@ -49,7 +49,7 @@ int session_listen(struct session *s, const char *name, struct diag *d);
 /* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
 int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
 /* pid has no agent: look for what its JIT, and those of the processes that it starts, leave for others to find. */
-void session_hear_from_outside(struct session *s, pid_t pid);
+void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
 void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rungs below the kernel's rings: handlers in the host take the samples and write them into the guests' logs, called by
+ * Sampling without ring buffers: signal handlers in the host take the samples and write them into the guests' logs, called by
  * a counter's overflow signal or, where perf events are forbidden, by timers.  From here on they are samples like all others.
  */
 #include "agent/recorder/session/internal.h"
@@ -73,16 +73,16 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 					 "program%s",
 					 error ? ", and perf events are not permitted" : "");
 		if (error) {
-			s->ladder.nr = 0; /* one notice in place of one for each event that failed */
+			s->fallbacks.nr = 0; /* one notice in place of one for each event that failed */
 			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer "
 				 "in each thread", strerror(error));
-			session_take_rung(s, text);
+			session_add_fallback(s, text);
 		}
 		use_timer(s);
 		if (1000000000 / a->sample_period > ticks) {
 			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's "
 				 "tick); each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
-			session_take_rung(s, text);
+			session_add_fallback(s, text);
 		}
 	} else if (error) {
 		return -error;
@@ -100,7 +100,7 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 	}
 	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
 		if (o->event.frame_pointers)
-			session_take_rung(s, "callchains by frame pointers unavailable (samples of a signal handler have none); use "
+			session_add_fallback(s, "callchains by frame pointers unavailable (samples of a signal handler have none); use "
 					  "--stack to record stacks");
 		/* how session_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
@@ -180,7 +180,7 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 
 /* --------------------------------------------------------------------------------------------------- held descriptors */
 
-int session_hold(struct session *s, int fd, uint32_t pid, uint32_t tid)
+int session_add_signal_event(struct session *s, int fd, uint32_t pid, uint32_t tid)
 {
 	if (!GROW(s->signal_events.event, s->signal_events.nr, s->signal_events.capacity))
 		return -ENOMEM;

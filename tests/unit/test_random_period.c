@@ -2,7 +2,7 @@
 /* How far periods are from the one that was asked for, whose they are, and when they change. */
 #include "tests/unit/unit.h"
 
-#include "agent/recorder/perf/vary.h"
+#include "agent/recorder/perf/random_period.h"
 
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static void all_are_near_and_none_is_the_one_that_was_asked_for(void **state)
 		double sum = 0;
 
 		for (int n = 0; n < 100000; n++) {
-			uint64_t random = draw(), period = vary_period(&attrs[i], random);
+			uint64_t random = draw(), period = random_period_draw(&attrs[i], random);
 			uint64_t off = period > asked ? period - asked : asked - period;
 
 			assert_in_range(off, asked / 64 - 16, asked / 16);
@@ -41,7 +41,7 @@ static void all_are_near_and_none_is_the_one_that_was_asked_for(void **state)
 		}
 		assert_true(sum / 100000 > 0.999 * (double)asked && sum / 100000 < 1.001 * (double)asked);
 		assert_true(shortest < asked - asked / 17 && longest > asked + asked / 17);
-		assert_in_range(vary_spread(&attrs[i]), asked / 16 - 15, asked / 16);
+		assert_in_range(random_period_spread(&attrs[i]), asked / 16 - 15, asked / 16);
 	}
 }
 
@@ -59,8 +59,8 @@ static void what_the_kernel_samples_each_of_or_varies_stays(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
-		assert_int_equal(vary_spread(&attrs[i]), 0);
-		assert_int_equal(vary_period(&attrs[i], draw()), attrs[i].sample_period);
+		assert_int_equal(random_period_spread(&attrs[i]), 0);
+		assert_int_equal(random_period_draw(&attrs[i], draw()), attrs[i].sample_period);
 	}
 }
 
@@ -70,34 +70,34 @@ static void a_timer_is_never_set_shorter_than_the_kernel_sets_it(void **state)
 
 	(void)state;
 	for (int n = 0; n < 1000; n++)
-		assert_in_range(vary_period(&a, draw()), 10000, 10625);
+		assert_in_range(random_period_draw(&a, draw()), 10000, 10625);
 }
 
 static void a_counter_with_few_samples_is_not_begun_anew_all_the_time(void **state)
 {
-	struct vary v = { .id = 7, .period = 100 };
+	struct random_period v = { .id = 7, .period = 100 };
 	int changes = 0;
 
 	(void)state;
 	for (int n = 0; n < 19; n++) {
-		assert_true(vary_take(&v, 7));
-		assert_false(vary_is_due(&v));
+		assert_true(random_period_take(&v, 7));
+		assert_false(random_period_is_due(&v));
 	}
-	assert_true(vary_take(&v, 7));
-	assert_true(vary_is_due(&v));
-	vary_changed(&v, 90);
+	assert_true(random_period_take(&v, 7));
+	assert_true(random_period_is_due(&v));
+	random_period_changed(&v, 90);
 	assert_int_equal(v.period, 90);
 	/* it waits, others that were inherited from it do not: those to come begin with another period */
 	for (int n = 0; n < 10000; n++) {
-		assert_false(vary_take(&v, 8));
-		if (vary_is_due(&v)) {
-			vary_changed(&v, 100);
+		assert_false(random_period_take(&v, 8));
+		if (random_period_is_due(&v)) {
+			random_period_changed(&v, 100);
 			changes++;
 		}
 	}
 	assert_int_equal(changes, 10);
-	v = (struct vary){ 0 }; /* a thread's ring: all are its own */
-	assert_true(vary_take(&v, 8));
+	v = (struct random_period){ 0 }; /* a thread's ring: all are its own */
+	assert_true(random_period_take(&v, 8));
 }
 
 int main(void)

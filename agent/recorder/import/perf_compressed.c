@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/recorder/import/perf_packed.h"
+#include "agent/recorder/import/perf_compressed.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 /* Records grow 5 to 30 times when they are unpacked; zstd could make 2 GiB of 64 KiB. */
 #define GROWTH_MAX 1024u
 
-struct perf_packed {
+struct perf_compressed {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
 	uint64_t fed, made;
@@ -19,9 +19,9 @@ struct perf_packed {
 	unsigned char bytes[2 * RECORD_BYTES];
 };
 
-struct perf_packed *perf_packed_create(void)
+struct perf_compressed *perf_compressed_create(void)
 {
-	struct perf_packed *p = calloc(1, sizeof(*p));
+	struct perf_compressed *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
@@ -33,7 +33,7 @@ struct perf_packed *perf_packed_create(void)
 	return p;
 }
 
-void perf_packed_destroy(struct perf_packed *p)
+void perf_compressed_destroy(struct perf_compressed *p)
 {
 	if (!p)
 		return;
@@ -41,14 +41,14 @@ void perf_packed_destroy(struct perf_packed *p)
 	free(p);
 }
 
-void perf_packed_feed(struct perf_packed *p, const void *bytes, size_t nr)
+void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t nr)
 {
 	p->in = (ZSTD_inBuffer){ bytes, nr, 0 };
 	p->fed += nr;
 }
 
 /* Behind what is there.  1: there is more; 0: there is no more; or -EBADMSG. */
-static int unpack(struct perf_packed *p)
+static int unpack(struct perf_compressed *p)
 {
 	ZSTD_outBuffer out;
 	size_t ret;
@@ -68,7 +68,7 @@ static int unpack(struct perf_packed *p)
 	return ret || p->in.pos < p->in.size;
 }
 
-int perf_packed_next(struct perf_packed *p, struct perf_event_header *room)
+int perf_compressed_next(struct perf_compressed *p, struct perf_event_header *room)
 {
 	for (;;) {
 		struct perf_event_header h = { .size = sizeof(h) };

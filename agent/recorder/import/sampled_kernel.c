@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/recorder/import/kernel_past.h"
+#include "agent/recorder/import/sampled_kernel.h"
 
 #include "agent/recorder/images/kallsyms.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void add_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
+static void add_mapping(struct sampled_kernel *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
 {
 	struct kernel_mapping *g = &k->mapping[k->nr_mappings];
 
@@ -18,7 +18,7 @@ static void add_mapping(struct kernel_past *k, uint64_t address, uint64_t bytes,
 	k->nr_mappings++;
 }
 
-void kernel_past_mapping(struct kernel_past *k, const struct mapping *m)
+void sampled_kernel_mapping(struct sampled_kernel *k, const struct mapping *m)
 {
 	static const char own[] = "[kernel.kallsyms]";
 	const size_t own_bytes = sizeof(own) - 1;
@@ -48,15 +48,15 @@ void kernel_past_mapping(struct kernel_past *k, const struct mapping *m)
 	add_mapping(k, m->address, m->bytes, name, name_bytes);
 }
 
-void kernel_past_symbol(struct kernel_past *k, const struct kernel_symbol *s)
+void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol *s)
 {
 	if (s->kind == PERF_RECORD_KSYMBOL_TYPE_BPF)
 		add_mapping(k, s->address, s->bytes, "bpf", 3);
 }
 
-bool kernel_past_is_ours(void *context, const struct kallsyms *symbols, const char **why)
+bool sampled_kernel_is_ours(void *context, const struct kallsyms *symbols, const char **why)
 {
-	struct kernel_past *k = context;
+	struct sampled_kernel *k = context;
 	const struct perf_data_build_id *known = perf_data_find_build_id(k->data, "[kernel.kallsyms]", 17);
 	unsigned char id[KERNEL_BUILD_ID_BYTES];
 	size_t id_bytes = kernel_names_build_id(id);
@@ -78,9 +78,9 @@ bool kernel_past_is_ours(void *context, const struct kallsyms *symbols, const ch
 }
 
 /* Modules come and go, and others may be in their places. */
-bool kernel_past_was_there(void *context, const struct kallsyms_function *f)
+bool sampled_kernel_was_there(void *context, const struct kallsyms_function *f)
 {
-	const struct kernel_past *k = context;
+	const struct sampled_kernel *k = context;
 
 	if (!*f->module || strncmp(f->module, "__builtin__", 11) == 0)
 		return true;

@@ -82,7 +82,7 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 	return 0;
 }
 
-int inject_look(const struct attach_target *t, const char *library, struct diag *d)
+int inject_check(const struct attach_target *t, const char *library, struct diag *d)
 {
 	int ret = look(t, library, d);
 

@@ -2,7 +2,7 @@
 /* A counter that does not find its period leaves the program its time; one that holds its rate is left alone. */
 #include "tests/unit/unit.h"
 
-#include "agent/recorder/perf/brake.h"
+#include "agent/recorder/perf/rate_limiter.h"
 
 #include <stdbool.h>
 
@@ -18,24 +18,24 @@ struct counted {
 static struct counted run(uint64_t per_second, uint64_t beginning, uint64_t for_ns, uint64_t every_ns)
 {
 	struct counted c = { .samples = beginning };
-	struct brake b = { 0 };
+	struct rate_limiter b = { 0 };
 	bool on = true;
 
 	for (uint64_t now = 5 * MS; now < for_ns; now += every_ns) {
 		c.samples += on ? per_second * every_ns / 1000000000u : 0;
 		c.on_ns += on ? every_ns : 0;
-		switch (brake_look(&b, c.samples, RATE, now)) {
-		case BRAKE_OFF:
+		switch (rate_limiter_check(&b, c.samples, RATE, now)) {
+		case RATE_LIMITER_DISABLE:
 			assert_true(on);
 			on = false;
 			c.off++;
 			break;
-		case BRAKE_ON:
+		case RATE_LIMITER_ENABLE:
 			assert_false(on);
 			on = true;
 			c.on++;
 			break;
-		case BRAKE_NOTHING:
+		case RATE_LIMITER_KEEP:
 			break;
 		}
 	}
@@ -71,13 +71,13 @@ static void a_storm_leaves_the_program_its_time(void **state)
 
 static void no_pause_is_longer_than_two_seconds(void **state)
 {
-	struct brake b = { 0 };
+	struct rate_limiter b = { 0 };
 
 	(void)state;
-	assert_int_equal(brake_look(&b, 0, 1, 1 * MS), BRAKE_NOTHING);
-	assert_int_equal(brake_look(&b, UINT64_MAX / 2, 1, 100 * MS), BRAKE_OFF);
-	assert_int_equal(brake_look(&b, UINT64_MAX / 2, 1, 2099 * MS), BRAKE_NOTHING);
-	assert_int_equal(brake_look(&b, UINT64_MAX / 2, 1, 2100 * MS), BRAKE_ON);
+	assert_int_equal(rate_limiter_check(&b, 0, 1, 1 * MS), RATE_LIMITER_KEEP);
+	assert_int_equal(rate_limiter_check(&b, UINT64_MAX / 2, 1, 100 * MS), RATE_LIMITER_DISABLE);
+	assert_int_equal(rate_limiter_check(&b, UINT64_MAX / 2, 1, 2099 * MS), RATE_LIMITER_KEEP);
+	assert_int_equal(rate_limiter_check(&b, UINT64_MAX / 2, 1, 2100 * MS), RATE_LIMITER_ENABLE);
 }
 
 int main(void)

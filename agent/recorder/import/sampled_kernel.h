@@ -3,8 +3,8 @@
  * The kernel that a perf.data file was recorded under, as far as the file tells of it: is it the one that runs here, at the same
  * addresses and with the same modules?  Only then do names of /proc/kallsyms fit.  Context: thread.
  */
-#ifndef TAILOR_KERNEL_PAST_H
-#define TAILOR_KERNEL_PAST_H
+#ifndef TAILOR_SAMPLED_KERNEL_H
+#define TAILOR_SAMPLED_KERNEL_H
 
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/import/perf_data.h"
@@ -18,7 +18,7 @@ struct kernel_mapping {
 };
 
 /* What the file tells of its kernel. */
-struct kernel_past {
+struct sampled_kernel {
 	const struct perf_data *data;
 	char text_name[16]; /* the symbol that its code begins at, ... */
 	uint64_t text;	    /* ... and where that was; 0: not told */
@@ -30,12 +30,12 @@ struct kernel_past {
 
 /* A mapping of the kernel's: its own ("[kernel.kallsyms]_text", whose offset is where that symbol is), or a module's
  * ("[nf_tables]", ".../nf-tables.ko.zst"). */
-void kernel_past_mapping(struct kernel_past *k, const struct mapping *m);
+void sampled_kernel_mapping(struct sampled_kernel *k, const struct mapping *m);
 /* A BPF program. */
-void kernel_past_symbol(struct kernel_past *k, const struct kernel_symbol *s);
+void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
 
-/* kernel_names_origin's questions; context is the kernel_past. */
-bool kernel_past_is_ours(void *context, const struct kallsyms *symbols, const char **why);
-bool kernel_past_was_there(void *context, const struct kallsyms_function *f);
+/* kernel_names_origin's questions; context is the sampled_kernel. */
+bool sampled_kernel_is_ours(void *context, const struct kallsyms *symbols, const char **why);
+bool sampled_kernel_was_there(void *context, const struct kallsyms_function *f);
 
 #endif

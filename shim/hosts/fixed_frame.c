@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-static const struct frame_rule rule = { 0, ONE_FRAME_BYTES };
+static const struct frame_rule rule = { 0, FIXED_FRAME_BYTES };
 static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
 
 static bool is_adapted; /* the process has one of them */
 
-void one_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
+void fixed_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
 {
 	announce_frames(address, bytes, rules, nr_rules, saved, sizeof(saved) / sizeof(saved[0]));
 }
@@ -39,12 +39,12 @@ static bool is_ruby(const struct object *o)
 	return is_library(o, "libruby-3.1.so") || is_library(o, "libruby.so.3.1");
 }
 
-void one_frame_object(const struct object *o)
+void fixed_frame_object(const struct object *o)
 {
 	is_adapted |= is_guile(o) || is_ruby(o);
 }
 
-void one_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+void fixed_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	if (!is_adapted || (!is_guile(mapper) && !is_ruby(mapper)))
 		return;
@@ -52,5 +52,5 @@ void one_frame_region(const struct object *mapper, uint64_t address, uint64_t by
 		ANNOUNCE_ONCE("Guile: generated code is unwound by its fixed frame of three saved registers");
 	else
 		ANNOUNCE_ONCE("Ruby: YJIT code is unwound by its fixed frame of three saved registers");
-	one_frame_except(address, bytes, &rule, 1);
+	fixed_frame_except(address, bytes, &rule, 1);
 }

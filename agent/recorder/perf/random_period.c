@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/recorder/perf/vary.h"
+#include "agent/recorder/perf/random_period.h"
 
 #include "agent/recorder/perf/event_internal.h"
 
@@ -10,7 +10,7 @@
 /* A counter that has few samples itself (its task waits) is changed for those that are inherited from it from now on. */
 #define ALL_SAMPLES 1000
 
-uint64_t vary_spread(const struct perf_event_attr *a)
+uint64_t random_period_spread(const struct perf_event_attr *a)
 {
 	if (a->freq || (!event_is_clock(a) && !event_is_hardware(a)))
 		return 0;
@@ -24,9 +24,9 @@ static uint64_t possible(const struct perf_event_attr *a, uint64_t period)
 	return event_is_clock(a) && period < EVENT_CLOCK_PERIOD_LEAST ? EVENT_CLOCK_PERIOD_LEAST : period;
 }
 
-uint64_t vary_period(const struct perf_event_attr *a, uint64_t random)
+uint64_t random_period_draw(const struct perf_event_attr *a, uint64_t random)
 {
-	uint64_t spread = vary_spread(a), least = a->sample_period / APART, off;
+	uint64_t spread = random_period_spread(a), least = a->sample_period / APART, off;
 
 	if (!spread)
 		return a->sample_period;
@@ -34,7 +34,7 @@ uint64_t vary_period(const struct perf_event_attr *a, uint64_t random)
 	return possible(a, random >> 63 ? a->sample_period - off : a->sample_period + off);
 }
 
-bool vary_take(struct vary *v, uint64_t id)
+bool random_period_take(struct random_period *v, uint64_t id)
 {
 	bool own = !v->id || id == v->id;
 
@@ -43,12 +43,12 @@ bool vary_take(struct vary *v, uint64_t id)
 	return own;
 }
 
-bool vary_is_due(const struct vary *v)
+bool random_period_is_due(const struct random_period *v)
 {
 	return v->own >= OWN_SAMPLES || v->all >= ALL_SAMPLES;
 }
 
-void vary_changed(struct vary *v, uint64_t period)
+void random_period_changed(struct random_period *v, uint64_t period)
 {
 	v->own = v->all = 0;
 	v->period = period;
