@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an unmodified JIT is heard: one file for each thing that JITs already do.  All of it ends in jitreg records.
+ * Hooks for unmodified JITs: one file for each interface that JITs use.  Each converts its events to jitreg records.
  * Context: as given; all run under the guest's guard.
  */
 #ifndef TAILOR_SHIM_H
@@ -9,14 +9,14 @@
 #include "agent/guest/guest.h"
 
 /* ---- images.c */
-/* Announce what is loaded, and have the loader say what comes and goes.  Context: init. */
+/* Registers loaded objects, and hooks the loader's notifications.  Context: init. */
 void images_start(void);
-/* The set of loaded objects may have changed: announce what is new or gone.  Context: any; with or without the loader's
+/* The set of loaded objects may have changed: registers what was loaded or unloaded.  Context: any; with or without the loader's
  * lock. */
 void images_look(void);
-/* All of them again, to a recorder that knows nothing yet. */
+/* All of them again, for a new recorder. */
 void images_announce_all(void);
-/* After fork: a look that another thread was at will not be ended here. */
+/* After fork: resets a scan that another thread had begun. */
 void images_in_child(void);
 
 /* ---- exec_memory.c */

@@ -19,22 +19,22 @@
 
 #define API __attribute__((visibility("default")))
 
-/* What listens to the program for the agent (shim/).  The table is defined above us: we call, and know nothing of it. */
+/* The hooks of shim/, which the guest calls through this table only. */
 struct guest_listeners {
-	void (*start)(void);	    /* announce what is loaded, and start to listen.  Context: init. */
-	void (*announce_all)(void); /* ... all of it again, to a recorder that knows nothing yet.  Context: any. */
-	void (*in_child)(void);	    /* after fork: what another thread was at will not be ended here.  Context: any. */
+	void (*start)(void);	    /* register what is loaded, and install the hooks.  Context: init. */
+	void (*announce_all)(void); /* ... all of it again, for a new recorder.  Context: any. */
+	void (*in_child)(void);	    /* after fork: resets what another thread had begun.  Context: any. */
 };
 extern const struct guest_listeners guest_listeners;
 
-/* Is there a recorder that listens to this process?  A load and a branch.  Context: any, also signal. */
+/* Has this process a recorder?  A load and a branch.  Context: any, also signal. */
 bool guest_is_on(void);
-/* ... and is its log ours, not a parent's?  Context: any, also signal. */
+/* ... and is the log this process's own, not its parent's?  Context: any, also signal. */
 bool guest_owns_log(void);
 /* Were we loaded behind libc, into a process that ran already?  Then nothing of it is hooked, patched or adapted: only what it
  * says by jitreg_emit() is passed on.  Context: any, also signal. */
 bool guest_is_late(void);
-/* Give up for good; error is told to the recorder.  Context: any. */
+/* Disable the agent for good; error is sent to the recorder.  Context: any. */
 void guest_switch_off(int error);
 
 /*
@@ -49,26 +49,26 @@ void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool guest_debugging(void);
 
 /* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS.  Context: any. */
-/* Say hello; on success the log is mapped.  0 or -errno (-ECONNREFUSED: nobody listens there). */
+/* Connect to the recorder; on success the log is mapped.  0 or -errno (-ECONNREFUSED: no listener). */
 int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
 int channel_counters(const char *socket, const int *fds, int nr, int error);
 void channel_stop(const char *socket, int error);
-/* Was the recorder waited for in vain, and has not worked since? */
+/* Did a wait for the recorder time out, with no heartbeat since? */
 bool channel_is_stopped(void);
 
 /* ---- log.c: the registration log.  Context: any. */
 void log_attach(struct log_head *log, uint64_t log_bytes);
 void log_detach(void);
-/* Its recorder is gone, and another one comes: its memory is given back.  Context: any. */
+/* Its recorder has exited, and a new one connects: unmaps it.  Context: any. */
 void log_abandon(void);
-/* Grows while the recorder works; 0: nothing is known of it yet.  Context: any. */
+/* Increments while the recorder works; 0: unknown yet.  Context: any. */
 uint64_t log_heartbeats(void);
 /* As jitreg_emit(). */
 int log_append(const struct iovec *parts, int nr_parts);
 /* A sample; the stack's bytes may be changing.  0, -ENOSYS or -ENOBUFS (counted).  Context: any, also signal. */
 int log_append_sample(const struct log_sample *s, const void *stack);
-/* A fact had no room in one of the agent's fixed tables. */
+/* Counts an entry dropped because one of the agent's fixed tables is full. */
 void log_count_full(void);
 
 /* ---- threads.c: each thread sees to its own counters.  Context: init; thread. */
@@ -84,7 +84,7 @@ bool overflow_is_on(void);
 int overflow_send_to_me(int perf_fd);
 /* A timer on the calling thread's processor time does.  0 or -errno.  Context: thread. */
 int overflow_time_me(void);
-/* The host says where its tag lives: remembered when it is a thread-local word.  Context: any. */
+/* The host declares its tag: stored if it is a thread-local word.  Context: any. */
 void overflow_hear_tag(const struct iovec *parts, int nr_parts);
 
 /* ---- spawn.c: start a recorder beside us, and wait until it listens.  Writes the socket's name.  0 or -errno.

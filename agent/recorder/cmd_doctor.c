@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static void add_jit_source(void *context, const struct jit_source *c)
 {
-	doctor_add(context, "channels", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)", c->says, c->object,
+	doctor_add(context, "jit interfaces", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)", c->says, c->object,
 		   c->in_use ? ", in use" : "");
 }
 
@@ -60,19 +60,19 @@ static int look_at_command(struct doctor *d, const char *command)
 
 	program_inspect(command, &p);
 	if (p.error) {
-		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
+		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
 	}
 	ret = jit_sources_of_program(p.path, add_jit_source, d);
 	if (ret < 0)
-		doctor_add(d, "channels", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
+		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
 	if (ret >= 0 && *p.interpreter) {
 		int more = jit_sources_of_program(p.interpreter, add_jit_source, d);
 
 		ret += more > 0 ? more : 0;
 	}
 	if (ret == 0)
-		doctor_add(d, "channels", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
+		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
 			   "child processes are not checked", p.path);
 	return ret < 0 ? ret : 0;
 }

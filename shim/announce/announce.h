@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What adapters announce for their hosts: code that runs already, its frames, its lines, and that something was done.
+ * What adapters register for their hosts: code that runs already, its frames, its lines, and a notice.
  * Context: any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_ANNOUNCE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an adapter has done, for the reader of the trace; once per process is enough. */
+/* A notice in the trace that an adapter is used; once per process. */
 #define ANNOUNCE_ONCE(sentence) \
 	do { \
 		static int said; \
@@ -20,11 +20,11 @@
 			jitreg_control(JITREG_CONTROL_NOTE, sentence); \
 	} while (0)
 
-/* LOAD, stamped ns before now: for hosts that speak of code which runs already. */
+/* LOAD, stamped ns before now: for hosts that report code which runs already. */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
 /*
- * Frames of code whose host says nothing of them, but is known to keep one of fixed size: from rule[n].from bytes on (ascending;
+ * Frames of code whose host describes none, but has one of a fixed size: from rule[n].from bytes on (ascending;
  * the first is 0) the CFA is rsp + rule[n].cfa, the return address lies below it, and saved registers so many words below it.
  * Announced as .eh_frame, as if it lay where the code does.  0 or -errno.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapters: what is done for one kind of host so that it says more than it does by itself.  Each looks at every object that
- * is loaded and knows its own by the symbols in it; in other hosts it does nothing.  TAILOR_NO_ADAPT switches them off.
+ * Adapters: each makes one kind of host register more of its code than it does by default.  An adapter checks every loaded object
+ * and recognises its host by symbols; in other hosts it does nothing.  TAILOR_NO_ADAPT disables them.
  * Context: any (the loader may hold its lock), under the guard; what they put into a host is called as it says.
  */
 #ifndef TAILOR_HOSTS_H

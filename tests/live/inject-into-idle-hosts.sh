@@ -46,7 +46,7 @@ for seconds in 3 12 48 192; do
 		cmp -s "$dir/$call.out" "$dir/$call.alone" ||
 			{ fail "$call: expected '$(cat "$dir/$call.alone")', got '$(cat "$dir/$call.out")'"; continue; }
 		if [ ! -e "$dir/$call.in-time" ] &&
-			{ [ "$(cat "$dir/$call.status")" = 0 ] || grep -qE 'ended|no process' "$dir/$call.err"; }; then
+			{ [ "$(cat "$dir/$call.status")" = 0 ] || grep -qE 'exited|no such process' "$dir/$call.err"; }; then
 			late="$late $call"
 			continue
 		fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's end of the handshake (jitreg/protocol/log.h): one message and one answer per connection.  Context: thread. */
+/* The recorder's side of the handshake (jitreg/protocol/log.h): one message and one answer per connection.  Context: thread. */
 #ifndef TAILOR_HANDSHAKE_H
 #define TAILOR_HANDSHAKE_H
 
@@ -19,8 +19,7 @@ struct handshake {
 /* A listening socket on the abstract name, or -errno with a sentence. */
 int handshake_listen(const char *name, struct diag *d);
 /* Take one waiting connection.  0; -EAGAIN: none; -EPROTONOSUPPORT: an agent of another version; other
- * -errno: it was refused (and answered).  tree: root of the
- * processes that may speak to us whoever they run as. */
+ * -errno: it was refused (and answered).  tree: root of the processes that may connect as any user. */
 int handshake_accept(int socket, pid_t tree, struct handshake *h);
 /* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h. */
 void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd);

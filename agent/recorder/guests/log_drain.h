@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder's end of one guest's registration log (jitreg/protocol/log.h).  Every byte in it is hostile: frames and records are
- * copied before they are checked, and sizes are compared with what we remember, never with what the head says.
+ * The recorder's side of one guest's registration log (jitreg/protocol/log.h).  Every byte in it is untrusted: frames and records are
+ * copied before they are checked, and sizes are compared with the recorder's own copy, never with the head of the log.
  * Context: thread.
  */
 #ifndef TAILOR_LOG_DRAIN_H
@@ -17,8 +17,8 @@ struct log_drain {
 	const unsigned char *ring;
 	uint64_t ring_bytes;
 	uint64_t consumed;
-	uint64_t stuck_since_ns; /* an unpublished frame is in the way since then; 0: none */
-	uint64_t gap_bytes;	 /* passed over */
+	uint64_t stuck_since_ns; /* an unpublished frame blocks the log since then; 0: none */
+	uint64_t gap_bytes;	 /* skipped */
 	unsigned char *copy;
 	size_t copy_capacity;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one process has registered and not taken back: the records that a recording which starts now needs to know
- * everything since the process's start.  A record goes when it is unloaded, unlinked or replaced (the same component, code at
- * the same place), so the store is as large as what lives; above its limit the oldest records are forgotten and counted.
+ * The live registrations of one process, with which a recording that starts later begins.  A record is removed when it is unloaded,
+ * unlinked or replaced (the same component, code at the same address), so the size depends on live registrations only; above its limit
+ * the oldest records are dropped and counted.
  *
- * Records are those of jitreg.h, as they came from the guest: hostile, and checked by schema_parse() before they get here.
+ * Records are those of jitreg.h, from the guest: untrusted, and checked by schema_parse() before.
  * Context: thread.
  */
 #ifndef TAILOR_REGISTRATION_CACHE_H
@@ -22,14 +22,14 @@ void registration_cache_destroy(struct registration_cache *s);
 void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes,
 			    const struct schema_value *values);
 
-/* All that is kept, in the order in which it came. */
+/* All records, in the order of their registration. */
 void registration_cache_each(const struct registration_cache *s,
 			     void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
 		     void *context);
 
 uint64_t registration_cache_records(const struct registration_cache *s);
 uint64_t registration_cache_bytes(const struct registration_cache *s);
-/* Records that were forgotten for lack of room since the last call. */
+/* Records dropped because of the limit since the last call. */
 uint64_t registration_cache_take_forgotten(struct registration_cache *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of an ELF file that analysis needs: headers, symbol tables, unwind and line tables; where there are no unwind tables its
- * code, from which frames can be read.  The file is hostile: every
- * offset and size is compared with the file's own size before it is read.  Context: thread.
+ * The parts of an ELF file that analysis needs: headers, symbol tables, unwind and line tables; code, from which frames can be derived,
+ * if there are no unwind tables.  The file is untrusted: every offset and size is compared with the size of the file before it is
+ * used.  Context: thread.
  */
 #ifndef TAILOR_ELF_PARTS_H
 #define TAILOR_ELF_PARTS_H

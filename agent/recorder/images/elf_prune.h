@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of a file's symbols and frames, those that lie where nobody ever was: zeros in their place, which compress to nothing.
- * What is left reads as before: symbols that are missing have no name and no address, frames that are missing are one that
- * covers nothing.  Context: thread.
+ * Replaces symbols and unwind entries of code without samples by zeros, which compress well.  The file remains valid: removed symbols
+ * have no name and no address, removed unwind entries become one that covers no code.  Context: thread.
  */
 #ifndef TAILOR_ELF_PRUNE_H
 #define TAILOR_ELF_PRUNE_H

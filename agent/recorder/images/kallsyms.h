@@ -5,8 +5,8 @@
  *	ffffffff81000080 T entry_SYSCALL_64
  *	ffffffffc0201000 t nft_do_chain	[nf_tables]
  *
- * Lines of modules and programs are in no order, sizes are not told, and who may not know addresses is shown zeros.  What makes no sense
- * is passed over.  Context: thread.
+ * Lines of modules and programs are unordered, there are no sizes, and users without permission see zeros as addresses.  Invalid lines
+ * are skipped.  Context: thread.
  */
 #ifndef TAILOR_KALLSYMS_H
 #define TAILOR_KALLSYMS_H
@@ -41,7 +41,7 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes);
 int kallsyms_read(struct kallsyms *k, const char *path);
 /* The function that an address is in.  No line may come after the first call. */
 bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);
-/* The address of a symbol by its name; 0: there is none. */
+/* The address of a symbol by its name; 0: not found. */
 uint64_t kallsyms_address(const struct kallsyms *k, const char *name);
 void kallsyms_fini(struct kallsyms *k);
 

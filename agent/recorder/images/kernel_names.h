@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the kernel's functions that have samples: addresses are remembered as samples come, and what they are called is read
- * from /proc/kallsyms once, when the recording ends.  Context: thread.
+ * Names of kernel functions that have samples: addresses are collected during the recording, and looked up in /proc/kallsyms once, at
+ * its end.  Context: thread.
  */
 #ifndef TAILOR_KERNEL_NAMES_H
 #define TAILOR_KERNEL_NAMES_H
@@ -20,7 +20,8 @@ void kernel_names_destroy(struct kernel_names *k);
 /* A sample was taken.  Hot: called for each. */
 void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen);
 
-/* Samples of the past: was it this kernel, as it lies in memory now?  Else why says why not.  And was the function there then? */
+/* For an import: is_it: is the running kernel the sampled one, at the same addresses (else *why)?  was_there: was this function
+ * loaded then? */
 struct kernel_names_origin {
 	bool (*is_it)(void *context, const struct kallsyms *symbols, const char **why);
 	bool (*was_there)(void *context, const struct kallsyms_function *f);
@@ -28,19 +29,19 @@ struct kernel_names_origin {
 };
 
 /*
- * Write what the functions are called in which samples were.  origin NULL: of now.
- * Returns NULL, or a sentence that says why there are no names; it lives as long as k.
+ * Writes the names of functions with samples.  origin NULL: of the running kernel.
+ * Returns NULL, or a notice why there are no names; it lives as long as k.
  */
 const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns);
 
 #define KERNEL_BUILD_ID_BYTES 20
 
-/* The running kernel's build id.  How many bytes; 0: it does not tell. */
+/* The running kernel's build id.  Returns its bytes; 0: unknown. */
 size_t kernel_names_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES]);
 /* The same of notes as in an ELF file. */
 size_t kernel_names_find_build_id(const unsigned char *notes, size_t bytes, unsigned char id[KERNEL_BUILD_ID_BYTES]);
 
-/* Why this user is not shown the kernel's addresses, or NULL: he is.  *remedy: what would change that. */
+/* NULL if this user can read kernel addresses; else the reason, and *remedy. */
 const char *kernel_names_refused(const char **remedy);
 
 #endif

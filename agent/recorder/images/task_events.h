@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel tells of processes beside samples, into the trace and to those who follow it, whether it comes from rings, from
- * /proc or from a file of perf's.  Context: thread.
+ * Applies the kernel's events of tasks (mappings, forks, execs, exits, names, switches) to the trace, images and JIT files; they come
+ * from rings, /proc or a perf.data file.  Context: thread.
  */
 #ifndef TAILOR_TASK_EVENTS_H
 #define TAILOR_TASK_EVENTS_H
@@ -19,13 +19,13 @@ struct task_events {
 	struct jit_files *jit_files;
 };
 
-/* Images and files of code are of what may be executed; the trace has all that is told. */
+/* Images and JIT files take executable mappings; the trace takes all. */
 void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t time_ns);
 
-/* A thread or process came (by the header's type) or went. */
+/* A thread or process started or exited (by the header's type). */
 void task_events_task(struct task_events f, const struct kernel_task *t);
 
-/* pid is another program from now on. */
+/* pid has executed another program. */
 void task_events_exec(struct task_events f, uint32_t pid);
 /* A thread has a name, perhaps because of another program. */
 void task_events_comm(struct task_events f, const struct kernel_comm *c, uint64_t time_ns);
@@ -36,7 +36,7 @@ struct switch_sample {
 	uint64_t who, time_ns, cpu, kind;
 };
 
-/* The thread of the record's own id came or went, also where the other one's stands in it. */
+/* Of the thread in the record's id, also if the record names the other thread. */
 struct switch_sample task_events_switch(const struct perf_event_header *h, const struct record_id *id);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a perf.data file to a trace: the same records that a session would have written, on CLOCK_MONOTONIC.  Files that it names
- * (images, jitdumps, perf maps) are read where they still are.  Context: thread.
+ * Converts a perf.data file to a trace: the same records as a recording has, on CLOCK_MONOTONIC.  Files that it names (images,
+ * jitdumps, perf maps) are read if they still exist.  Context: thread.
  */
 #ifndef TAILOR_IMPORT_H
 #define TAILOR_IMPORT_H
@@ -28,18 +28,18 @@ struct import_result {
 /* 0, or -errno with a sentence. */
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d);
 
-/* What a trace that was recorded at the same time says of times. */
+/* Times of a trace that was recorded at the same time. */
 struct import_other {
 	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
-	struct import_task *task; /* those that came or went */
+	struct import_task *task; /* those that started or exited */
 	size_t nr, capacity;
 };
 /* 0; -errno with a sentence, and there is nothing to fini. */
 int import_other_read(const char *path, struct import_other *o, struct diag *d);
 void import_other_fini(struct import_other *o);
-/* What is added to the file's times to make them CLOCK_MONOTONIC's.  o: NULL, there is none.  0, or -errno with a sentence. */
+/* The shift from the file's times to CLOCK_MONOTONIC.  o: may be NULL.  0, or -errno with a sentence. */
 int import_shift(const struct perf_data *p, const struct import_other *o, const char *path, uint64_t *shift_ns, struct diag *d);
-/* The file's records to w.  end_s: files that were written later (since 1970) are none of its processes'. */
+/* Writes the file's records to w.  end_s: files written later (since 1970) do not belong to its processes. */
 int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct trace_writer *w,
 		   struct import_result *out, struct diag *d);
 

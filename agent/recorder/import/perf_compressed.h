@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records that `perf record -z` compressed: one stream of zstd, which it cuts into records of its own wherever their room ends,
- * so that one of the kernel's may begin in one of them and end in the next.  Fed with these, it gives the kernel's back, with
- * memory for a window of zstd's and two records, whatever the bytes say.  Context: thread.
+ * The records compressed by `perf record -z`: one zstd stream, which perf cuts into records of its own at any byte, so that a record of
+ * the kernel may begin in one of them and end in the next.  Memory is bounded by a window of zstd and two records.
+ * Context: thread.
  */
 #ifndef TAILOR_PERF_COMPRESSED_H
 #define TAILOR_PERF_COMPRESSED_H
@@ -18,8 +18,8 @@ void perf_compressed_destroy(struct perf_compressed *p);
 /* What comes next; the bytes are the caller's, until perf_compressed_next() has said 0. */
 void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t nr);
 /*
- * The next record, copied to room (aligned, 65536 bytes).  1; 0: what was fed has no more that is whole; -EBADMSG: it is damaged, or
- * grows as nothing that perf writes does.
+ * The next record, copied to room (aligned, 65536 bytes).  1; 0: no complete record is left; -EBADMSG: the stream is damaged, or
+ * expands more than a stream of perf can.
  */
 int perf_compressed_next(struct perf_compressed *p, struct perf_event_header *room);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file taken apart (linux tools/perf/Documentation/perf.data-file-format.txt): its events, the facts of its header,
- * and its records one after another.  Both forms are read, the file and the pipe (`perf record -o -`), and records that are
- * compressed (-z).  What is of the other byte order or in a folder is refused in a sentence.
+ * A parser of perf.data files (linux tools/perf/Documentation/perf.data-file-format.txt): events, header features, and records in
+ * order.  File and pipe form (`perf record -o -`) and compressed records (-z) are supported; the other byte order and directories
+ * (--threads) are not.
  *
- * Every byte of it is hostile: sections and records are compared with what is there before they are used, and a file that is cut
- * yields what stands before the cut.  The bytes belong to the caller; texts lead into them.  Context: thread.
+ * Every byte is untrusted: sections and records are checked against the size of the file before they are used; of a truncated file
+ * everything before the cut is read.  The bytes belong to the caller; texts lead into them.  Context: thread.
  */
 #ifndef TAILOR_PERF_DATA_H
 #define TAILOR_PERF_DATA_H
@@ -62,25 +62,25 @@ struct perf_data {
 int perf_data_init(const void *bytes, uint64_t size, const char *path, struct perf_data *p, struct diag *d);
 void perf_data_fini(struct perf_data *p);
 
-/* Where one who reads the records is; all 0 before the first. */
+/* Position of a reader of records; all 0 before the first. */
 struct perf_data_cursor {
 	uint64_t at, start; /* of the file: the next record, and the last one's */
 	struct perf_compressed *packed; /* of compressed ones: what is inside */
 	bool inside; /* the last one was compressed: it does not stand at start as it is */
-	bool damaged; /* what was compressed makes no sense: there is no more */
+	bool damaged; /* a compressed record is invalid: reading ends */
 };
 
 /*
- * The next record, copied to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: there are no more, or what follows makes no sense;
+ * The next record, copied to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: no more records, or the next one is invalid;
  * -ENOMEM.  When it is not called any more, perf_data_leave().
  */
 int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
 void perf_data_leave(struct perf_data_cursor *c);
-/* Whose a sample, or any other record, is.  False: of no event of the file. */
+/* The event of a sample or another record.  False: none of the file's. */
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
 /* The next word of the command line.  *at: 0 before the first. */
 bool perf_data_next_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);
-/* What the header says of the file that was mapped as path, or NULL. */
+/* The header's build id of the file that was mapped as path, or NULL. */
 const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes);
 
 #endif

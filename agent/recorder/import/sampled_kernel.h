@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel that a perf.data file was recorded under, as far as the file tells of it: is it the one that runs here, at the same
- * addresses and with the same modules?  Only then do names of /proc/kallsyms fit.  Context: thread.
+ * The kernel of a perf.data file: is it the running one, at the same addresses and with the same modules?  Only then do names of
+ * /proc/kallsyms apply.  Context: thread.
  */
 #ifndef TAILOR_SAMPLED_KERNEL_H
 #define TAILOR_SAMPLED_KERNEL_H
@@ -17,11 +17,11 @@ struct kernel_mapping {
 	char name[64]; /* of the module as the kernel has it; "bpf" */
 };
 
-/* What the file tells of its kernel. */
+/* What the file has about its kernel. */
 struct sampled_kernel {
 	const struct perf_data *data;
 	char text_name[16]; /* the symbol that its code begins at, ... */
-	uint64_t text;	    /* ... and where that was; 0: not told */
+	uint64_t text;	    /* ... and its address; 0: unknown */
 	unsigned char build_id[KERNEL_BUILD_ID_BYTES];
 	uint32_t build_id_bytes;
 	struct kernel_mapping mapping[KERNEL_MAPPINGS_MAX];

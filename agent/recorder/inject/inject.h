@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The agent is put into a process that runs already: one of its threads is stopped where nothing can go wrong, made to call
- * the process's own dlopen and then the agent, and put back as it was.  All others run on meanwhile.  Context: thread.
+ * Loads the agent into a running process: one of its threads is stopped at a safe point, calls the process's own dlopen and then the
+ * agent, and is resumed in its previous state.  All other threads run on.  Context: thread.
  */
 #ifndef TAILOR_INJECT_H
 #define TAILOR_INJECT_H
 
 #include "agent/recorder/process/attach_target.h"
 
-/* Where libtailor.so is, seen from this command: beside it, or in ../lib/tailor.  false: nowhere. */
+/* Finds libtailor.so beside this command or in ../lib/tailor.  false: not found. */
 bool inject_find_library(char *path, size_t bytes);
 
-/* 0, or -errno with a sentence that says why it would not be safe and what to do; nothing was touched. */
+/* Checks the preconditions without touching the process.  0, or -errno with the reason and a remedy. */
 int inject_check(const struct attach_target *t, const char *library, struct diag *d);
 
 /*

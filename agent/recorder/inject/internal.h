@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of `attach --inject` share.  Everything that was stopped, written or called is meant to be survived: at every
- * moment the recorder may be killed, and then the borrowed thread goes home by itself (frame.c).
+ * What the files of `attach --inject` share.  The recorder may be killed at any moment; the stopped thread then resumes by itself
+ * (signal_frame.c).
  */
 #ifndef TAILOR_INJECT_INTERNAL_H
 #define TAILOR_INJECT_INTERNAL_H
@@ -50,8 +50,8 @@ struct inject_thread {
 	size_t xstate_bytes;
 	uint64_t mask;
 	int error; /* its errno */
-	bool restart_is_lost; /* the kernel remembers another call to go on with by now */
-	/* what it needs to go home by itself, on its own stack */
+	bool restart_is_lost; /* the kernel's restart block is of another call by now */
+	/* what it needs to resume by itself, on its own stack */
 	uint64_t frame, library, socket;
 	unsigned char block[INJECT_BLOCK_BYTES];
 	void (*meanwhile)(void *context);
@@ -60,39 +60,39 @@ struct inject_thread {
 
 /* ---- process.c.  0, -errno (-E2BIG: too many libraries). */
 int inject_process_learn(struct inject_process *p, pid_t pid);
-/* The agent may have been loaded meanwhile: is it there? */
+/* Has the agent been loaded meanwhile? */
 bool inject_process_find_agent(struct inject_process *p);
-/* Is all there that is needed? */
+/* Was everything found that is needed? */
 bool inject_process_is_known(const struct inject_process *p);
-/* Does nobody load libraries, or look at their list? */
+/* Is no thread loading libraries or reading their list? */
 bool inject_loader_is_free(const struct inject_process *p);
 
-/* ---- thread.c: stop it and let it go.  -EAGAIN: not this one, not now. */
+/* ---- thread.c: stop and resume.  -EAGAIN: try another thread, or later. */
 int inject_thread_stop(struct inject_thread *t);
-/* From the next stop that may be one of the kernel's for signals: as it was, and detached. */
+/* Restores the thread's state at its next stop for signals, and detaches. */
 void inject_thread_resume(struct inject_thread *t);
 /* Wait for it to stop.  0, -ESRCH, -ETIMEDOUT or -errno. */
 int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status);
 int64_t inject_now_ms(void);
 
-/* ---- safe.c: may this thread be borrowed here? */
+/* ---- safe_point.c: is the thread at a safe point? */
 bool inject_is_safe(struct inject_thread *t);
-/* Does it sleep in a call that may be interrupted and begun anew without anybody's notice? */
+/* Does it sleep in a call that can be interrupted and restarted without effect on the program? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
-/* ... and without sleeping for longer than it was to? */
+/* ... and without a longer timeout? */
 bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);
-/* Was it interrupted by us, in a call that fails then although no signal came?  Then it has to be begun anew. */
+/* Was it interrupted in a call that would fail with EINTR without a signal, and has to be called again? */
 bool inject_must_call_anew(const struct inject_thread *t);
 
-/* ---- frame.c: write what the thread needs to go home by itself.  0 or -errno (nothing was changed that counts). */
+/* ---- signal_frame.c: write the frame from which the thread resumes by itself.  0 or -errno (nothing relevant was changed). */
 int inject_frame_put(struct inject_thread *t, const char *library, const char *socket);
-/* The registers with which an interrupted call is begun anew. */
+/* The registers for calling an interrupted call again. */
 void inject_frame_call_anew(struct user_regs_struct *r);
 
-/* ---- call.c
- * function(first, second), in the thread, on its own stack; not for what talks to us.  0: it is back, and at its frame; -EBUSY:
- * it would have had to wait for the loader, and is at its frame; -ETIMEDOUT: it runs on, and goes home by itself; -EFAULT: a fault of its
- * own, where it stands now; -ESRCH.
+/* ---- remote_call.c
+ * Calls function(first, second) in the thread, on its own stack; the function must not need the recorder.  0: returned, at its frame;
+ * -EBUSY: it would have waited for the loader, at its frame; -ETIMEDOUT: it runs on, and resumes by itself; -EFAULT: it faulted, and is
+ * stopped there; -ESRCH.
  */
 int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
 /* From a frame to where inject_thread_resume() can be called.  0 or -errno. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of code of which only a name was told (perf maps): read from the process's memory soon after the first sample in it.  Code that
- * nobody sampled is not read, and what has got another name in the meantime is no longer there to be read.  Context: thread.
+ * Bytes of code of which only the name is known (perf maps), read from the process's memory soon after the first sample in it.  Code
+ * without samples is not read, nor code whose address has got another name in the meantime.  Context: thread.
  */
 #ifndef TAILOR_CODE_READER_H
 #define TAILOR_CODE_READER_H
@@ -10,7 +10,7 @@
 
 struct code_reader;
 
-/* NULL without memory; all others take that as nothing to do. */
+/* NULL without memory; the other functions then do nothing. */
 struct code_reader *code_reader_create(void);
 void code_reader_destroy(struct code_reader *r);
 
@@ -18,9 +18,9 @@ void code_reader_destroy(struct code_reader *r);
 void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* pid was sampled there.  Hot. */
 void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address);
-/* Its memory is another one now. */
+/* pid has executed another program: its memory has changed. */
 void code_reader_forget(struct code_reader *r, uint32_t pid);
-/* Read and write down what was sampled. */
+/* Reads sampled code and writes it to the trace. */
 void code_reader_drain(struct code_reader *r, struct trace_writer *w);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files in which JITs describe their code for perf: /tmp/perf-PID.map of every process that has executable memory without a
- * file, and the jitdump files that processes map.  They are looked at after each drain while they grow, and once more after
- * their process has ended.  A perf map has no bytes of code: those of sampled functions are
- * read from memory, and so are pages of code that nobody announced.  Context: thread.
+ * file, and the jitdump files that processes map.  They are read after each drain while they grow, and once more after their
+ * process has exited.  A perf map has no bytes of code: those of sampled functions are read from memory, and so are sampled pages of
+ * unregistered code.  Context: thread.
  */
 #ifndef TAILOR_JIT_FILES_H
 #define TAILOR_JIT_FILES_H
@@ -23,7 +23,7 @@ void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t
 		    uint64_t time_ns);
 /* pid runs another program now / has ended: its files are read to their end later. */
 void jit_files_end(struct jit_files *f, uint32_t pid);
-/* pid was sampled there: the bytes of code that a perf map names there, or nobody does, are read at a next drain.  Hot. */
+/* pid was sampled there: bytes of a function of a perf map, or of an unregistered page, are read at a later drain.  Hot. */
 void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 /* pid itself told of this code. */
 void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt): a text file to which a JIT appends a line for each
- * code object, `START SIZE name`.  It has no time, says nothing of code that goes, and may arrive late, because many JITs
- * buffer it: what an address is called first holds from the beginning, what it is called later from when we might have
- * seen it first.
+ * code object, `START SIZE name`.  It has no times and no removals, and lines may arrive late, because many JITs buffer them: the first
+ * name of an address holds from the beginning, a later one from the previous read of the file.
  *
- * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, the same line again and again (V8).  Bytes are
- * hostile.  Context: thread.
+ * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, repeated lines (V8).  Bytes are
+ * untrusted.  Context: thread.
  */
 #ifndef TAILOR_PERF_MAP_H
 #define TAILOR_PERF_MAP_H
@@ -30,11 +29,11 @@ typedef void (*perf_map_report)(void *context, const struct perf_map_entry *e, u
 /* NULL without memory. */
 struct perf_map *perf_map_create(void);
 void perf_map_destroy(struct perf_map *m);
-/* The file starts again from its first byte; what was said stays known. */
+/* The file starts again from its first byte; entries are kept. */
 void perf_map_restart(struct perf_map *m);
 /*
- * The next bytes of the file, in any pieces; since_ns: when we last looked and they were not there.  Reports each new fact.
- * Returns how many lines made no sense.
+ * The next bytes of the file, in any pieces; since_ns: time of the previous read.  Reports each new entry.
+ * Returns the number of invalid lines.
  */
 uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, uint64_t since_ns, perf_map_report report,
 		       void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which events are sampled, and how: what a user may write (event_spec.c), what a name means (event_name.c, libpfm4's door), the
+ * Which events are sampled, and how: the syntax (event_spec.c), the meaning of names (event_name.c, which uses libpfm4), the
  * complete perf_event_attr for one precise level (event_attr.c), and the choice among them with its fallbacks (event.c).
  *
  *	-e ITEM[,ITEM]...
@@ -8,8 +8,8 @@
  *
  * NAME is libpfm4's (with unit masks: MEM_LOAD_RETIRED:L3_MISS, skx::INST_RETIRED:PREC_DIST), the kernel's (cycles, task-clock,
  * page-faults, context-switches), a raw code (r01c2), or a PMU of the kernel with its fields (cpu/event=0xc2,umask=1/).
- * MODIFIER: letters of u k h (count there only) and p pp ppp (so precise or not at all); P: as precise as can be, which is also
- * meant without it; precise=N; period=N or freq=N; anything else is libpfm4's.
+ * MODIFIER: letters of u k h (count there only) and p pp ppp (exactly this precise level); P: the highest level, which is also
+ * the default; precise=N; period=N or freq=N; anything else is libpfm4's.
  *
  * Context: thread.
  */
@@ -29,7 +29,7 @@ struct event_options {
 	const char *name; /* a list, see above */
 	uint64_t rate;	  /* samples per second and CPU; 0: use period */
 	uint64_t period;  /* fixed period in the event's unit; 0: use rate */
-	uint32_t stack_bytes; /* 0, a multiple of 8 up to 65528, or EVENT_STACK_AUTO, which who chooses events has replaced */
+	uint32_t stack_bytes; /* 0, a multiple of 8 up to 65528, or EVENT_STACK_AUTO, which is replaced before events are chosen */
 	uint64_t registers;   /* perf's mask; 0: EVENT_REGISTERS_DEFAULT */
 	bool frame_pointers;  /* also the return addresses that the kernel finds by frame pointers */
 };
@@ -113,7 +113,7 @@ int event_attr(const struct event_spec *spec, const struct event_options *o, con
 /* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
-/* The processor's own: there are so many counters for them, and they may have to take turns. */
+/* Events of the PMU: the number of counters is limited, so they may be multiplexed. */
 bool event_is_hardware(const struct perf_event_attr *attr);
 /* The kernel's clocks of tasks and processors. */
 bool event_is_clock(const struct perf_event_attr *attr);

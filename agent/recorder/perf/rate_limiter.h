@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter that holds a rate by itself (attr.freq) begins with a period of 1, and where the kernel does not take enough off from its own
- * time for sampling (kernel.perf_cpu_time_max_percent 0 or 100), several of them stay there and leave the program no time.  So it is looked
- * at how many samples come, and a counter that gives far more than was asked for is switched off until they are as many as that on average.
- * Context: thread.
+ * A counter whose rate the kernel controls (attr.freq) begins with a period of 1.  If the kernel does not limit the time for sampling
+ * (kernel.perf_cpu_time_max_percent 0 or 100), several such counters keep that period, and the program makes no progress.  So the samples
+ * of each counter are counted, and one that exceeds its rate by far is paused until its average is that rate.  Context: thread.
  */
 #ifndef TAILOR_RATE_LIMITER_H
 #define TAILOR_RATE_LIMITER_H
@@ -11,13 +10,13 @@
 #include <stdint.h>
 
 struct rate_limiter {
-	uint64_t looked_ns, samples; /* at the last look */
-	uint64_t until_ns; /* it is off until then; 0: it is on */
+	uint64_t looked_ns, samples; /* at the last check */
+	uint64_t until_ns; /* paused until then; 0: not paused */
 };
 
 enum rate_limiter_action { RATE_LIMITER_KEEP, RATE_LIMITER_DISABLE, RATE_LIMITER_ENABLE };
 
-/* samples: it has given so many in all; rate: a second, that were asked for.  What is to be done. */
+/* samples: of the counter in total; rate: requested samples per second.  Returns what to do with the counter. */
 enum rate_limiter_action rate_limiter_check(struct rate_limiter *b, uint64_t samples, uint64_t rate, uint64_t now_ns);
 
 #endif

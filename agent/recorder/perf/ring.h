@@ -25,7 +25,7 @@ struct ring {
 	uint64_t lost;	/* records that the ring itself has told were lost */
 	int cpu;	/* whose events write to it; -1: those of the thread tid of process pid */
 	uint32_t pid, tid;
-	bool foreign;	/* somebody else may have it mapped as well */
+	bool foreign;	/* the host may have it mapped as well */
 	bool hung_up;	/* its own event's tasks have ended; others may still write to it */
 	int nr_more;	/* further events that write into this ring; owned */
 	int more[RING_EVENTS_MAX - 1];
@@ -49,7 +49,7 @@ void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *da
 
 /*
  * Hand every record that is there to record(context, h), whole and aligned, for the time of the call.  Returns 1 when the
- * ring was malformed (the rest of it is then thrown away), else 0.
+ * ring was malformed (the rest of it is then discarded), else 0.
  */
 int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context);
 

@@ -30,7 +30,7 @@ void samples_destroy(struct samples *s);
 /* Their times are of another clock, which these pairs convert; they live as long as s. */
 void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 
-/* From the next flush on, write only these of the registers; the caller knows that nobody will ask for the others. */
+/* From the next flush on, write only these of the registers; the others are not needed. */
 void samples_keep(struct samples *s, uint64_t registers);
 
 /* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a running process is, before anybody attaches to it: may we, can we, and what will be missing.  Context: thread. */
+/* Checks a running process before attaching: permission, kind, and restrictions of the recording.  Context: thread. */
 #ifndef TAILOR_ATTACH_TARGET_H
 #define TAILOR_ATTACH_TARGET_H
 
@@ -12,16 +12,16 @@
 
 struct attach_target {
 	pid_t pid;
-	pid_t living;  /* a thread that has not ended: mostly pid itself */
+	pid_t living;  /* a thread that has not exited: mostly pid itself */
 	pid_t own_pid; /* in its own namespace */
 	bool is_32_bit, is_static, has_agent;
-	pid_t tracer; /* 0: nobody */
+	pid_t tracer; /* 0: none */
 	char state;   /* as in /proc/PID/status */
 	int nr_notices;
-	char notice[TARGET_NOTICES_MAX][256]; /* sentences: what will be missing, and the way out */
+	char notice[TARGET_NOTICES_MAX][256]; /* restrictions of the recording, with remedies */
 };
 
-/* 0, or -errno with a sentence that says why it cannot be attached to and what to do. */
+/* 0, or -errno with the reason why it cannot be attached to, and a remedy. */
 int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
 
 /*
@@ -31,12 +31,12 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
 int attach_target_failed(const struct attach_target *t, int ret, struct diag *d);
 
 /*
- * The recorder that a process with the agent in it talks to, or that is attached to it: the name of its socket, and its
- * pid.  0; -ENOENT: there is none (or none any more).
+ * The recorder to which the agent of a process is connected, or that is attached to the process: name of its socket, and its PID.
+ * 0; -ENOENT: none, or it has exited.
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
-/* Where there is none: was it started with one, which has ended or was killed? */
+/* Without a recorder: was it started with one, which has exited? */
 bool attach_target_was_recorded(const struct attach_target *t);
 
 /* Arguments of a process, for the trace's header; NULL-terminated, valid until the next call. */

@@ -407,7 +407,7 @@ int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid)
 	return 0;
 }
 
-void gdb_jit_poll_add_speaking(struct gdb_jit_poll *o, pid_t pid)
+void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = find_watched(o, pid);
 

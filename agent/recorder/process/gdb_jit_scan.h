@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of the GDB JIT interface that no symbol leads to: LLVM in a stripped program, JavaScriptCore.  What looks like a descriptor is
- * looked for in the writable data of loaded objects, and believed when the list that it heads is whole: each entry is the one before the
- * next one's, and each has an ELF object.  An empty list is not found; it is of no use either.  Only reads.  Context: thread.
+ * Searches for lists of the GDB JIT interface without a symbol: LLVM in a stripped program, JavaScriptCore.  Candidates are words like a
+ * descriptor in the writable data of loaded objects; one is accepted if its list is consistent: back pointers are right, and each entry
+ * has an ELF object.  Empty lists are not found, and not needed.  Only reads.  Context: thread.
  */
 #ifndef TAILOR_GDB_JIT_SCAN_H
 #define TAILOR_GDB_JIT_SCAN_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Does it have executable memory that is of no file?  -errno when its mappings cannot be read. */
+/* Has it an anonymous executable region?  -errno when its mappings cannot be read. */
 int gdb_jit_scan_generates(pid_t pid);
 /* Calls found(context, address of a descriptor) for each.  0 or -errno. */
 int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context);

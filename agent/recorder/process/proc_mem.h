@@ -25,7 +25,8 @@ struct proc_mem_identity {
 	int64_t born_s; /* CLOCK_REALTIME; now, when it cannot be read */
 };
 struct proc_mem_identity proc_mem_identify(pid_t pid);
-/* /tmp is everybody's: such a file is believed if it is a plain one of the process's own user or root, and not older than the process. */
+/* All users can write to /tmp: a file there is accepted if it is a regular file of the process's own user or root, and not older than
+ * the process. */
 bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct stat *file);
 
 /* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */

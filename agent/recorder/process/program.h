@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command is, before it runs: found in PATH, and whether the agent can be preloaded into it.  Context: thread. */
+/* Inspects a command before it runs: its path, its interpreter, and whether the agent can be preloaded into it.  Context: thread. */
 #ifndef TAILOR_PROGRAM_H
 #define TAILOR_PROGRAM_H
 
@@ -9,10 +9,10 @@
 
 struct program {
 	char path[PROGRAM_PATH_BYTES];	      /* empty: not found */
-	char interpreter[PROGRAM_PATH_BYTES]; /* of a script: whose process it will be; empty: it is none */
+	char interpreter[PROGRAM_PATH_BYTES]; /* of a script; empty: not a script */
 	int error;	     /* 0, or why it cannot be started: ENOENT, EACCES, EISDIR */
-	bool can_preload;    /* false: the loader would complain on the host's stderr */
-	const char *why_not; /* a sentence's end, when the agent will not be heard */
+	bool can_preload;    /* false: the loader would print an error to the host's stderr */
+	const char *why_not; /* the reason why the agent cannot be loaded, else NULL */
 };
 
 /* Also follows "#!" to the interpreter, and env(1) to the one that it starts. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a recorder is asked for something (`tailor start`, `stop`, `status`, and `attach` where there is a recorder already):
- * words over a socket beside the guests' one, answered with a status and a sentence.  Only root and the recorder's own user
- * are heard.  Context: thread.
+ * Requests to a recorder (`tailor start`, `stop`, `status`, and `attach` if the process has a recorder): words over a socket beside
+ * that of the guests, answered with a status and a sentence.  Only root and the recorder's own user are accepted.
+ * Context: thread.
  */
 #ifndef TAILOR_CONTROL_H
 #define TAILOR_CONTROL_H
@@ -26,12 +26,12 @@ struct control_request {
 
 /* A listening socket beside the guests' socket of that name, or -errno. */
 int control_listen(const char *socket);
-/* 0; -EAGAIN: nobody asks; other -errno: somebody who may not, or made no sense. */
+/* 0; -EAGAIN: no request; other -errno: not permitted, or malformed. */
 int control_accept(int listener, struct control_request *r);
 /* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED. */
 void control_answer(int fd, int status, const char *sentence);
 
-/* Ask the recorder of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in answer. */
+/* Send a request to the recorder of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in answer. */
 int control_ask(const char *socket, char *const *words, char *answer, size_t bytes);
 
 /* cmd_control.c: as the commands do it; what the recorder answers goes to a file, or nowhere.  An exit status. */

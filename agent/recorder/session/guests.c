@@ -205,7 +205,7 @@ static void write_guest(struct session *s, const struct guest *g)
 	trace_record_u64(s->writer, g->log.ring_bytes);
 	trace_record_end(s->writer);
 	if (s->gdb_jit || gdb_jit_poll_create(s->writer, &s->gdb_jit) == 0)
-		gdb_jit_poll_add_speaking(s->gdb_jit, (pid_t)g->pid);
+		gdb_jit_poll_add_with_agent(s->gdb_jit, (pid_t)g->pid);
 }
 
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)

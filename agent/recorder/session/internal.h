@@ -33,11 +33,11 @@ struct guest {
 	struct log_drain log; /* closed: the slot is free */
 	uint32_t pid;
 	int pidfd; /* -1: the kernel has none */
-	uint64_t looked_ns; /* when we last asked whether it lives */
+	uint64_t looked_ns; /* last check whether it is alive */
 	uint64_t dropped, samples, full, gap; /* of the log's counts, what is in the trace already */
-	struct registration_cache *store; /* dormant sessions: what a recording must know when it begins */
-	bool is_child; /* a copy of its parent, which runs the same program */
-	uint32_t tid;  /* who said hello */
+	struct registration_cache *store; /* dormant sessions: registrations for the next recording */
+	bool is_child; /* a forked child, which runs the program of its parent */
+	uint32_t tid;  /* of the thread that connected */
 	char version[32];
 };
 
@@ -47,7 +47,7 @@ enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
 
 /* ---- each of these belongs to the file that is named; others ask it, or read. */
 
-/* losses.c: what was lost, and what of it the trace says already. */
+/* losses.c: losses, and the part of them that is written to the trace already. */
 struct losses {
 	uint64_t total[NR_LOSSES], written[NR_LOSSES];
 	struct thread_loss {
@@ -66,7 +66,7 @@ struct rings {
 	size_t budget;
 };
 
-/* rings.c: perf's own clock, where the records have its times (events_are_batched()). */
+/* rings.c: perf's default clock, if the records have its times (events_are_batched()). */
 struct ring_clock {
 	bool used;
 	struct perf_clock perf;
@@ -79,7 +79,7 @@ struct attached_events {
 	uint32_t nr, capacity;
 };
 
-/* signal.c: counters that send signals: they have no ring, and nobody tells of their threads' ends. */
+/* signal_sampler.c: counters that send signals: they have no ring, so the ends of their threads are polled. */
 struct signal_events {
 	struct signal_event {
 		int fd;
@@ -99,8 +99,8 @@ struct guests {
 /* requests.c: `tailor start`, `stop`, `status`. */
 struct asking {
 	int socket;
-	bool now; /* somebody waits there */
-	int fd;	  /* of who waits for the recording's end; -1: nobody */
+	bool now; /* a connection waits */
+	int fd;	  /* of a `tailor stop` that waits for the end of the recording; -1: none */
 };
 
 /* progress.c */
@@ -159,10 +159,10 @@ struct session {
 	bool root_ended;
 	bool signalled; /* a signal has come, or may have */
 	bool paused;	/* the host asked for it: JITREG_CONTROL_STOP */
-	bool stop;	/* somebody asked for the end of the recording */
+	bool stop;	/* the end of the recording was requested */
 };
 
-/* Where what the kernel tells goes: only while something is recorded. */
+/* Targets of the kernel's task events, during a recording. */
 static inline struct task_events session_task_events(const struct session *s)
 {
 	return (struct task_events){ s->writer, s->images, s->jit_files };
@@ -174,10 +174,10 @@ void session_add_fallback(void *session, const char *sentence);
 
 void session_drain(struct session *s, bool last);
 
-/* ---- stack.c */
-/* As asked for, or as rings allow: then *why is a sentence, else empty. */
+/* ---- stack_size.c */
+/* As requested, or less if the rings are small: then *why is a notice, else empty. */
 uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for_why);
-/* ... where a handler in the host takes the sample, and the log has to hold it. */
+/* ... if a signal handler in the host takes the sample, and the log has to hold it. */
 uint32_t session_handler_stack_bytes(const struct session *s);
 
 /* ---- recording.c: a trace, from begin to end */
@@ -194,7 +194,7 @@ int session_start_dormant(struct session *s, struct diag *d);
 
 /* ---- requests.c: what `tailor start`, `stop` and `status` ask for */
 void session_serve_control(struct session *s, bool our_child);
-/* Who asked for the end of a recording is told its result. */
+/* Answers the `tailor stop` that waits for the result. */
 void session_answer_asker(struct session *s);
 
 /* ---- records.c */
@@ -203,7 +203,7 @@ void session_note(struct session *s, const char *kind, const char *text, size_t 
 void session_put_text(struct session *s, const char *text);
 void session_write_header(struct session *s);
 void session_write_event(struct session *s, int event);
-/* A process that existed before we heard of it, an exec that no counter told of, and the executable mappings there are. */
+/* A process that existed before the recording, an exec without a record of the kernel, and the present executable mappings. */
 void session_write_process(struct session *s, pid_t pid, bool before_exec);
 void session_write_threads(struct session *s, pid_t pid, uint64_t time_ns);
 void session_write_exec(struct session *s, pid_t pid);
@@ -230,13 +230,14 @@ void session_progress_clear(struct session *s);
 void session_prepare_events(struct session *s);
 /* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
 void session_cpu_attrs(struct session *s, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
-/* Of one processor's ring, or of a thread's, as far as memory may be locked. */
+/* Size of a CPU's or a thread's ring, within the limit of locked memory. */
 size_t session_ring_bytes(bool of_thread);
-/* How long pid runs on this CPU is its running time; like: whose switches it has.  A descriptor, or -1: not needed, or not to be had. */
+/* Its running time is the time of pid on this CPU; like: the event that it is switched with.  A descriptor, or -1: not needed, or
+ * unavailable. */
 int session_open_on_cpu(const struct session *s, const struct perf_event_attr *like, pid_t pid, int cpu);
 /* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
 int session_count_on(struct session *s, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
-/* Samples of several events tell by the kernel's ids whose they are.  0 or -errno. */
+/* Maps the kernel's id of a counter to its event, for samples of several events.  0 or -errno. */
 int session_learn_id(struct session *s, int fd, uint32_t event);
 /* fds: a thread's events, all of them, taken over on success. */
 int session_add_thread(struct session *s, const int *fds, int nr, uint32_t pid, uint32_t tid);
@@ -245,11 +246,11 @@ void session_switch_counters(struct session *s, bool on);
 void session_vary_periods(struct session *s);
 /* The event of a task on this processor, with the period that it begins with. */
 struct perf_event_attr session_randomize_period(struct session *s, const struct perf_event_attr *attr, int cpu);
-/* Counters that hold a rate by themselves, and do not: see rate_limiter.h. */
+/* Pauses counters that exceed their rate: see rate_limiter.h. */
 void session_limit_rates(struct session *s, uint64_t now_ns);
 /* Start or stop all counters (JITREG_CONTROL_START, _STOP). */
 void session_control(struct session *s, uint64_t action);
-/* A ring's last word, then its end. */
+/* Drains a ring, reads its counters, and closes it. */
 void session_end_ring(struct session *s, struct ring *r);
 
 /* ---- attach.c: events of threads that ran already, written into the rings of CPUs */
@@ -272,36 +273,36 @@ void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t 
 void session_close_attached(struct session *s);
 
 /* ---- rings.c */
-/* Whose times records have, once the events and what takes their samples are there, and before they are opened. */
+/* Chooses the clock of records; after the choice of events and sampler, before events are opened. */
 void session_begin_clock(struct session *s);
 void session_drain_ring(struct session *s, struct ring *r);
 /* v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns its weight. */
 uint64_t session_take_sample(struct session *s, uint32_t event, const struct perf_event_header *h, struct random_period *v);
 void session_flush_samples(struct session *s);
 
-/* ---- signal.c: samples that handlers in the host take */
-/* Is there another way than the event that was refused (error > 0), or that was asked for?  0, or -errno with a sentence. */
+/* ---- signal_sampler.c: samples taken by signal handlers in the host */
+/* Chooses the sampler, after the events were refused (error > 0) or as requested.  0, or -errno with a sentence. */
 int session_choose_sampler(struct session *s, int error, struct diag *d);
-/* What a guest must know about it. */
+/* For the answer to a guest. */
 void session_describe_sampler(const struct session *s, struct wire_answer *a);
 void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
 /* fd is taken over on success. */
 int session_add_signal_event(struct session *s, int fd, uint32_t pid, uint32_t tid);
-/* Let go of counters whose threads have ended. */
+/* Close counters whose threads have exited. */
 void session_look_at_signal_events(struct session *s, uint64_t now_ns);
 void session_release_signal_events(struct session *s);
 
 /* ---- guests.c */
 void session_serve_guests(struct session *s);
-/* Tell a recording that begins what the stores of all guests hold. */
+/* Write the cached registrations of all guests into a new recording. */
 void session_replay_guests(struct session *s);
-/* last: nobody will drain these logs after this. */
+/* last: the last drain. */
 void session_drain_guests(struct session *s, bool last);
 bool session_guest_lives(const struct session *s);
-/* Tell those who wait for us that we work: at least every few milliseconds. */
+/* Increments the heartbeat in all logs, for threads that wait for the recorder; at least every few milliseconds. */
 void session_heartbeat(struct session *s);
-/* Without stacks to unwind, registers are there for tags alone: until a host has declared where its tag lives, those that
- * tags can live in are written, then only those of the declared ones. */
+/* Without stacks, registers are needed for tags only: all that can hold a tag until a host has declared its tag, then only the
+ * declared ones. */
 void session_keep_registers(struct session *s);
 void session_close_guests(struct session *s);
 

@@ -14,7 +14,7 @@
 
 struct session;
 
-/* Who takes the samples: the kernel where it may, else a handler in the host, which a counter or a timer calls. */
+/* How samples are taken: by the kernel if permitted, else by a signal handler in the host, at a counter overflow or a timer. */
 enum session_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
 
 struct session_options {
@@ -22,11 +22,11 @@ struct session_options {
 	struct event_options event;
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
 	enum session_sampler sampler;
-	bool no_guest;	   /* nothing in the host will take samples for us */
-	bool follow;	   /* attach: until the processes that it starts have ended as well */
+	bool no_guest;	   /* the host has no agent that could take samples */
+	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	bool inject;	   /* attach: the agent is loaded into the process */
-	bool quiet;	   /* nothing on stderr but failures */
-	bool dormant;	   /* only hear what guests register, until somebody asks for a recording */
+	bool quiet;	   /* only errors on stderr */
+	bool dormant;	   /* only collect registrations until a recording is requested */
 	uint64_t store_bytes; /* dormant: most to keep of each process */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
@@ -37,7 +37,7 @@ struct session_options {
 #define SESSION_OPTIONS_DEFAULT \
 	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
 
-/* Our own limits up to the hard ones, no death by SIGXFSZ: before session_open(), after the host was forked. */
+/* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */
 void session_raise_limits(void);
 
 /* Output file, event, signals.  Fails with a sentence before anything of the host runs. */
@@ -48,12 +48,12 @@ const char *session_socket_name(const struct session *s);
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
 int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
-/* pid has no agent: look for what its JIT, and those of the processes that it starts, leave for others to find. */
+/* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
 void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* What session_run() does all the time, once, while something else is waited for: guests are answered. */
+/* One round of session_run() while the caller waits for something else: guests are answered. */
 void session_meanwhile(struct session *s);
 /* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
