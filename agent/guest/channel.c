@@ -27,7 +27,7 @@ static int64_t now_ms(void)
 /* Anybody can listen under the name of a recorder that has ended: only our own user and root are believed. */
 static bool is_trusted(int fd)
 {
-	struct ucred peer;
+	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t bytes = sizeof(peer);
 
 	return sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == sys_geteuid());
@@ -144,7 +144,7 @@ static int send_message(int fd, struct wire_message *m, const int *fds, int nr)
 /* *passed: the descriptor that came along, or -1.  -EPIPE: the connection was closed without an answer. */
 static int receive_answer(int fd, struct wire_answer *a, int *passed)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec part = { a, sizeof(*a) };
 	struct msghdr h = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
 	struct cmsghdr *c;
@@ -152,6 +152,7 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 	int ret;
 
 	*passed = -1;
+	memset(a, 0, sizeof(*a));
 	ret = wait_for(fd);
 	if (ret)
 		return ret;

@@ -341,7 +341,7 @@ static bool look_up(struct images *i, struct process *p, uint64_t address)
 {
 	uint32_t at = lower_bound(p, address);
 
-	if (at == p->nr || p->mapping[at].start > address)
+	if (at >= p->nr || p->mapping[at].start > address)
 		return false;
 	if (p->mapping[at].image) {
 		need(i, &p->mapping[at], p->pid);

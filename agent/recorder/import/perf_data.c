@@ -403,6 +403,7 @@ static bool layouts_can_be_told_apart(const struct perf_data *p)
 
 	for (uint32_t i = 0; i < p->nr_events; i++) {
 		with_id &= p->event[i].layout.sample_type >> 16 & 1; /* PERF_SAMPLE_IDENTIFIER */
+		/* record_layout() clears the padding.  NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
 		same &= memcmp(&p->event[i].layout, &p->event[0].layout, sizeof(p->event[0].layout)) == 0;
 	}
 	return with_id || (same && p->event[0].layout.sample_type & PERF_SAMPLE_ID);
