@@ -211,6 +211,40 @@ libfuzzer:
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c -fsanitize=fuzzer,address - -o $B/libfuzzer-works 2>/dev/null; \
 	then $(MAKE) --no-print-directory -s CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \
 		SAN=fuzzer-no-link,address,undefined fuzz; fi
+# ----------------------------------------------------------------------------------------------------------- tools
+# What finds faults without running a test takes minutes, so no check waits for it.
+PACKAGES_TOOLS := clang clang-tidy clang-tools clang-format
+product_SRC := $(foreach part,trace protocol guest recorder analyzer,$($(part)_SRC)) analyzer/main.c agent/recorder/main_record.c shim/intel/collector.c
+
+.PHONY: tidy scan format-diff ci-matrix coverage compile_commands.json
+compile_commands.json: ## how each file is compiled, for editors and clang-tidy
+	+@tests/compile_commands.sh $B all >$B/compile_commands.json
+	@cmp -s $B/compile_commands.json $@ || cp $B/compile_commands.json $@
+
+# An object knows its headers: only files that changed are looked at again.
+$B/tidy/%.ok: $B/%.o .clang-tidy | compile_commands.json
+	@mkdir -p $(@D)
+	@clang-tidy -quiet -p . $*.c 2>/dev/null && touch $@
+tidy: ## clang-tidy over the product (.clang-tidy: what is switched off, and why); only what changed since the last time
+	@tests/deps.sh $(PACKAGES_TOOLS)
+	@$(MAKE) --no-print-directory -s -k -j$$(nproc) $(sort $(product_SRC:%.c=$B/tidy/%.ok))
+	@echo "clang-tidy finds nothing in $(words $(sort $(product_SRC))) files"
+
+scan: ## clang's static analyzer over the product
+	@tests/deps.sh $(PACKAGES_TOOLS)
+	@rm -rf $B/scan
+	@scan-build --status-bugs -o $B/scan-report sh -c '$(MAKE) --no-print-directory -s -j$$(nproc) B=$B/scan CC="$$CC" product'
+
+format-diff: ## how clang-format would write the lines that changed since BASE (origin/main)
+	@git clang-format --diff $(or $(BASE),origin/main) -- '*.c' '*.h'
+
+ci-matrix: ## build and test with each compiler and sanitizer; prints a table (ONLY="clang-14 thread", T="unit golden")
+	@tests/ci-matrix.sh $B $T
+
+coverage: ## lines and functions that tests reach, room by room (T="unit golden"; adds to the runs before: remove build/coverage)
+	-@$(MAKE) --no-print-directory -s B=$B/coverage CFLAGS='-O1 -g --coverage' LDFLAGS=--coverage check T='$(or $T,unit golden)'
+	@tests/coverage.py $B/coverage
+
 # -------------------------------------------------------------------------------------------------------- elsewhere
 prefix ?= /usr/local
 PORTABLE := $B/tailor-$(VERSION)-x86_64
