@@ -96,7 +96,7 @@ static void choose_rows(struct grid *g, const struct page *p)
 	bool named = false;
 
 	/* a line for one row would say less than the row */
-	g->shown = g->nr_rows <= most + !g->placed ? g->nr_rows : most;
+	g->shown = g->nr_rows <= most + 1 ? g->nr_rows : most;
 	for (int c = 0; c < g->nr_columns && g->shown < g->nr_rows; c++) {
 		struct column *column = &g->column[c];
 		double doubt = 0;

@@ -99,7 +99,7 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 void grid_set_total(struct grid *g, int column, double total);
 /* Show all rows, however many. */
 void grid_show_all_rows(struct grid *g);
-/* This column, and each other one, has its place in text: so many columns behind the one before it, and so wide.  Exactly `top` rows. */
+/* This column, and each other one, has its place in text: so many columns behind the one before it, and so wide. */
 void grid_place(struct grid *g, int column, int gap, int width);
 /* Cells of its bars in text (8). */
 void grid_set_bar(struct grid *g, int cells);

@@ -197,7 +197,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 			grid_row(g);
 			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
 			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
-			if (++nr <= p->top || !p->top) {
+			if (++nr <= p->top + 1 || !p->top) {
 				b->put(r, p, s.order[i], text, sizeof(text));
 				grid_set_text(g, name, text);
 			}
