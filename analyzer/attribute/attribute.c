@@ -21,7 +21,7 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
-/* Without a stack, the registers that decide are those with tags; and where samples are summed up, nobody asks for all that they say. */
+/* Without a stack, the registers that decide are those with tags; and where samples are summed up, not all that they say. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;

@@ -43,7 +43,7 @@ struct weights {
 struct about {
 	uint32_t entry;
 	uint32_t location;
-	unsigned told;
+	unsigned code_facts;
 	struct row_facts facts;
 };
 
@@ -285,11 +285,11 @@ static void begin_moment(struct batch_sums *t, const struct process *process, ui
 }
 
 void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t location, const struct lookup_cache_place *place,
-		 const struct lookup_cache_thread *who, unsigned told)
+		 const struct lookup_cache_thread *who, unsigned code_facts)
 {
 	const struct process *process = who->process;
 	const bool by_tag = f->method == METHOD_TAG;
-	const struct about sample = { .location = location, .told = told, .facts = *f };
+	const struct about sample = { .location = location, .code_facts = code_facts, .facts = *f };
 	struct lookup_cache *r = t->recent;
 	uint64_t key;
 
@@ -320,7 +320,8 @@ bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *
 		if (!e->samples)
 			continue;
 		*out = (struct batch_sums_sum){ .facts = about->facts, .location = about->location, .is_place = n < PLACES,
-					   .is_row = n >= PLACES || !(e->moment & 1), .told = about->told, .samples = e->samples,
+					   .is_row = n >= PLACES || !(e->moment & 1), .code_facts = about->code_facts,
+					   .samples = e->samples,
 					   .first_ns = e->first_ns, .last_ns = e->last_ns,
 					   .weight = t->one_weight ? samples * weight : t->weights[n].sum,
 					   .weight_squares = t->one_weight ? samples * weight * weight : t->weights[n].squares };

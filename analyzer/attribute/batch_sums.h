@@ -21,17 +21,17 @@ void batch_sums_destroy(struct batch_sums *t);
 bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g);
 /* Count samples from i on; returns the first that is not known, or the number of samples. */
 uint32_t batch_sums_take(struct batch_sums *t, uint32_t i);
-/* That sample, after fast_path_take() knew it, and the location's index in the locator.  told: of its place, 0 without one. */
+/* That sample, after fast_path_take() knew it, and the location's index in the locator.  code_facts: of its place, 0 without one. */
 void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t location, const struct lookup_cache_place *place,
-		 const struct lookup_cache_thread *who, unsigned told);
+		 const struct lookup_cache_thread *who, unsigned code_facts);
 
 /* Everything that is alike, once: with facts of one sample whose location is to be set. */
 struct batch_sums_sum {
 	struct row_facts facts;
 	uint32_t location;
-	bool is_place; /* samples at a place, of which `told` holds; */
+	bool is_place; /* samples at a place, of which `code_facts` holds; */
 	bool is_row;   /* samples of one row.  Where tags decide, places and rows are not the same */
-	unsigned told;
+	unsigned code_facts;
 	uint64_t samples, first_ns, last_ns;
 	double weight, weight_squares;
 };

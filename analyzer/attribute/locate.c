@@ -253,7 +253,7 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 static struct elf_object *elf_of(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
-		c = model_told_before(l->a->model, l->a->model->code[c->number]);
+		c = model_elf_duplicate_of(l->a->model, l->a->model->code[c->number]);
 	return !c || !code_file_address(c, address, at) ? NULL : c->kind == CODE_ELF ? c->elf : c->file->elf;
 }
 

@@ -29,12 +29,13 @@ void lookup_cache_destroy(struct lookup_cache *r)
 		free(r->memory);
 }
 
-static uint32_t told_of(const struct locator *l, uint32_t location)
+static uint32_t code_facts_of(const struct locator *l, uint32_t location)
 {
 	const struct location *at = &l->location[location];
 
-	return (at->jit ? RECENT_JIT : 0u) | (l->a->function[at->function].symbol ? RECENT_NAMED : 0u) | (at->line ? RECENT_LINE : 0u) |
-	       (at->line0 ? RECENT_LINE0 : 0u);
+	return (at->jit ? LOOKUP_CACHE_JIT : 0u) | (l->a->function[at->function].symbol ? LOOKUP_CACHE_NAMED : 0u) |
+	       (at->line ? LOOKUP_CACHE_LINE : 0u) |
+	       (at->line0 ? LOOKUP_CACHE_LINE0 : 0u);
 }
 
 struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns)
@@ -52,7 +53,7 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 	at = sample_find_place(r->world, p, address, time_ns);
 	*lookup_cache_about(r, place) = (struct lookup_cache_about){ .code = at.code, .location = at.location };
 	*place = (struct lookup_cache_place){ .address = address, .from_ns = at.from_ns, .until_ns = at.until_ns,
-					      .process = p->number + 1, .told = told_of(r->world->locator, at.location) };
+					      .process = p->number + 1, .code_facts = code_facts_of(r->world->locator, at.location) };
 	return place;
 }
 
@@ -76,13 +77,13 @@ static void find_operand(const struct code *c, uint64_t address, struct lookup_c
 {
 	struct elf_section text;
 
-	about->touches = RECENT_NO_MEMORY;
+	about->touches = LOOKUP_CACHE_NO_MEMORY;
 	for (size_t i = 0; c && c->kind == CODE_ELF && elf_get_text(c->elf, i, &text); i++)
 		if (text.data && address - text.address < text.bytes) {
 			uint64_t at = address - text.address;
 
 			if (insn_find_operand((const char *)text.data + at, text.bytes - at, address, &about->operand))
-				about->touches = RECENT_MEMORY;
+				about->touches = LOOKUP_CACHE_MEMORY;
 			return;
 		}
 }
@@ -92,9 +93,9 @@ uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_
 	struct lookup_cache_about *known = lookup_cache_about(r, place);
 	const struct insn_operand *o = &known->operand;
 
-	if (known->touches == RECENT_NOT_ASKED)
+	if (known->touches == LOOKUP_CACHE_NOT_ASKED)
 		find_operand(known->code, place->address, known);
-	if (known->touches != RECENT_MEMORY || (o->base != INSN_NO_REGISTER && !(registers->known & (1u << o->base))) ||
+	if (known->touches != LOOKUP_CACHE_MEMORY || (o->base != INSN_NO_REGISTER && !(registers->known & (1u << o->base))) ||
 	    (o->index != INSN_NO_REGISTER && !(registers->known & (1u << o->index))))
 		return 0;
 	return (o->base != INSN_NO_REGISTER ? registers->value[o->base] : 0) +
@@ -108,7 +109,7 @@ const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, ui
 
 	if (t)
 		return t;
-	t = &r->thread[(tid ^ pid << 3) % RECENT_THREADS];
+	t = &r->thread[(tid ^ pid << 3) % LOOKUP_CACHE_THREADS];
 	p = model_get_process(r->world->model, pid, time_ns);
 	if (!p)
 		return NULL;

@@ -9,29 +9,35 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/symbols/insn.h"
 
-#define RECENT_PLACES 32768 /* powers of two */
-#define RECENT_THREADS 256
-#define RECENT_TAGS 256
+#define LOOKUP_CACHE_PLACES 32768 /* powers of two */
+#define LOOKUP_CACHE_THREADS 256
+#define LOOKUP_CACHE_TAGS 256
 
 /* An instruction of a process, while the same code is there, and what decides about samples at it: 32 bytes, because a sample's look at
  * them is the one that misses the cache. */
 struct lookup_cache_place {
 	uint64_t address, from_ns, until_ns;
 	uint32_t process; /* 1 + number; 0: free */
-	uint32_t told : 4;  /* of the location: enum lookup_cache_told */
+	uint32_t code_facts : 4;  /* of the location: enum lookup_cache_code_facts */
 	uint32_t by_tag : 1; /* ANSWER_OF_TAG: nothing but the value of the tag in force decides */
 	uint32_t paths : 27; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
 };
 _Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
 #define LOOKUP_CACHE_PATHS_MAX ((1u << 27) - 1)
 
-enum lookup_cache_told { RECENT_JIT = 1, RECENT_NAMED = 2, RECENT_LINE = 4, RECENT_LINE0 = 8, NR_LOOKUP_CACHE_TOLD = 16 };
+enum lookup_cache_code_facts {
+	LOOKUP_CACHE_JIT = 1,
+	LOOKUP_CACHE_NAMED = 2,
+	LOOKUP_CACHE_LINE = 4,
+	LOOKUP_CACHE_LINE0 = 8,
+	NR_LOOKUP_CACHE_CODE_FACTS = 16,
+};
 
 /* What few samples ask of it. */
 struct lookup_cache_about {
 	const struct code *code;
 	uint32_t location; /* index in the locator */
-	enum { RECENT_NOT_ASKED, RECENT_NO_MEMORY, RECENT_MEMORY } touches;
+	enum { LOOKUP_CACHE_NOT_ASKED, LOOKUP_CACHE_NO_MEMORY, LOOKUP_CACHE_MEMORY } touches;
 	struct insn_operand operand;
 };
 
@@ -50,10 +56,10 @@ struct lookup_cache_tag {
 };
 
 struct lookup_cache {
-	struct lookup_cache_place place[RECENT_PLACES];
-	struct lookup_cache_about about[RECENT_PLACES];
-	struct lookup_cache_thread thread[RECENT_THREADS];
-	struct lookup_cache_tag tag[RECENT_TAGS];
+	struct lookup_cache_place place[LOOKUP_CACHE_PLACES];
+	struct lookup_cache_about about[LOOKUP_CACHE_PLACES];
+	struct lookup_cache_thread thread[LOOKUP_CACHE_THREADS];
+	struct lookup_cache_tag tag[LOOKUP_CACHE_TAGS];
 	const struct sample_world *world;
 	void *memory; /* that it is in */
 	const struct process *phase_process;
@@ -115,7 +121,7 @@ static inline struct sample_place lookup_cache_at(struct lookup_cache *r, const 
 /* The first of two places where one may be that is kept by address. */
 static inline struct lookup_cache_place *lookup_cache_places_of(struct lookup_cache *r, const struct process *p, uint64_t address)
 {
-	return &r->place[lookup_cache_hash(lookup_cache_mix(address, p->number), RECENT_PLACES / 2) * 2];
+	return &r->place[lookup_cache_hash(lookup_cache_mix(address, p->number), LOOKUP_CACHE_PLACES / 2) * 2];
 }
 
 /* NULL: was not asked recently. */
@@ -132,7 +138,7 @@ static inline struct lookup_cache_place *lookup_cache_find_place(struct lookup_c
 
 static inline struct lookup_cache_thread *lookup_cache_find_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	struct lookup_cache_thread *t = &r->thread[(tid ^ pid << 3) % RECENT_THREADS];
+	struct lookup_cache_thread *t = &r->thread[(tid ^ pid << 3) % LOOKUP_CACHE_THREADS];
 
 	return t->process && t->pid == pid && t->tid == tid && time_ns >= t->from_ns && time_ns < t->until_ns ? t : NULL;
 }
@@ -140,7 +146,7 @@ static inline struct lookup_cache_thread *lookup_cache_find_thread(struct lookup
 /* The slot of a tag's value: the caller compares and fills it. */
 static inline struct lookup_cache_tag *lookup_cache_tag(struct lookup_cache *r, const struct process *p, uint64_t value)
 {
-	return &r->tag[lookup_cache_hash(lookup_cache_mix(value, p->number), RECENT_TAGS)];
+	return &r->tag[lookup_cache_hash(lookup_cache_mix(value, p->number), LOOKUP_CACHE_TAGS)];
 }
 
 static inline const struct tag *lookup_cache_tag_in_force(struct lookup_cache *r, const struct process *p, uint64_t time_ns)

@@ -83,7 +83,7 @@ static int add_sample(struct pass *run, const struct row_facts *f, const struct 
 {
 	struct attribution *a = run->a;
 
-	run->told[place ? place->told : 0]++;
+	run->code_facts[place ? place->code_facts : 0]++;
 	add_time(a, f->time_ns, f->time_ns);
 	return rows_add(&run->rows, f, a->nr_samples++);
 }
@@ -210,7 +210,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	f.location = &run->locator.location[location];
 	f.phase = lookup_cache_phase(run->recent, who->process, f.time_ns);
 	if (sums)
-		batch_sums_learn(sums, &f, location, place, who, user ? place->told : 0);
+		batch_sums_learn(sums, &f, location, place, who, user ? place->code_facts : 0);
 	*ret = add_sample(run, &f, user ? place : NULL);
 	return true;
 }
@@ -238,7 +238,7 @@ static int hand_over(struct pass *run, struct batch_sums *sums)
 	while (batch_sums_fold(sums, &at, &s)) {
 		struct group_sum sum = { (double)s.samples, 0, s.weight, s.weight_squares, s.first_ns, s.last_ns };
 
-		run->told[s.told] += s.is_place ? s.samples : 0;
+		run->code_facts[s.code_facts] += s.is_place ? s.samples : 0;
 		if (!s.is_row || ret)
 			continue;
 		add_time(a, s.first_ns, s.last_ns);
@@ -278,16 +278,16 @@ int pass_block(struct pass *run, struct sample_block *b)
 	return ret;
 }
 
-static void count_told(const struct pass *run)
+static void count_code_facts(const struct pass *run)
 {
 	struct attribution *a = run->a;
 
-	for (uint32_t i = 0; i < NR_LOOKUP_CACHE_TOLD; i++)
-		if (i & RECENT_JIT) {
-			a->jit_samples += run->told[i];
-			a->jit_named += i & RECENT_NAMED ? run->told[i] : 0;
-			a->jit_lines += i & RECENT_LINE ? run->told[i] : 0;
-			a->line0_samples += i & RECENT_LINE0 ? run->told[i] : 0;
+	for (uint32_t i = 0; i < NR_LOOKUP_CACHE_CODE_FACTS; i++)
+		if (i & LOOKUP_CACHE_JIT) {
+			a->jit_samples += run->code_facts[i];
+			a->jit_named += i & LOOKUP_CACHE_NAMED ? run->code_facts[i] : 0;
+			a->jit_lines += i & LOOKUP_CACHE_LINE ? run->code_facts[i] : 0;
+			a->line0_samples += i & LOOKUP_CACHE_LINE0 ? run->code_facts[i] : 0;
 		}
 }
 
@@ -297,6 +297,6 @@ int pass_end(struct pass *run)
 
 	for (uint32_t i = 0; ret == 0 && i < PASS_SUMS_MAX; i++)
 		ret = run->sums[i] ? hand_over(run, run->sums[i]) : 0;
-	count_told(run);
+	count_code_facts(run);
 	return ret ? ret : rows_flush(&run->rows);
 }

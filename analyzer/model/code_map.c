@@ -35,7 +35,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Facts by time; those of the same time in the order in which they were told. */
+/* Facts by time; those of the same time in the order in which they were read. */
 static int by_time(const void *a, const void *b, void *facts)
 {
 	const struct code_fact *f = facts;

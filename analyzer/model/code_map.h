@@ -27,7 +27,7 @@ struct code_fact {
 struct code_map {
 	struct code_fact *facts;
 	size_t nr_facts, capacity;
-	struct hash_map by_start; /* start -> 1 + the latest told fact that has an owner */
+	struct hash_map by_start; /* start -> 1 + the latest fact that has an owner */
 	/* index */
 	uint64_t *cuts; /* sorted; piece i is [cuts[i], cuts[i + 1]) */
 	size_t nr_cuts;
@@ -51,7 +51,7 @@ int code_map_index(struct code_map *m);
 struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint64_t time_ns);
 /* Only the owner; NULL when nothing is known there, or that it is free. */
 void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns);
-/* The latest told fact with an owner that starts at address, or NULL. */
+/* The latest fact with an owner that starts at address, or NULL. */
 const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t address);
 /* How often, up to a time, code came where other code had been: while it stays the same, so do answers that there were. */
 uint64_t code_map_generation(const struct code_map *m, uint64_t time_ns);

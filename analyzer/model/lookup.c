@@ -42,7 +42,7 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
 
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	static const size_t maps[] = { offsetof(struct process, code), offsetof(struct process, told_regions),
+	static const size_t maps[] = { offsetof(struct process, code), offsetof(struct process, guest_regions),
 				       offsetof(struct process, regions) };
 	struct code_answer all = { NULL, 0, UINT64_MAX };
 
@@ -65,7 +65,7 @@ struct code *model_find_code(const struct process *p, uint64_t address, uint64_t
 	return a.fact ? a.fact->owner : NULL;
 }
 
-const struct code *model_told_before(const struct model *m, struct code *load)
+const struct code *model_elf_duplicate_of(const struct model *m, struct code *load)
 {
 	const struct code *c;
 	struct elf_function f;

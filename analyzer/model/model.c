@@ -113,10 +113,10 @@ static const struct {
 static void read_record(struct model *m, const struct trace_record *r)
 {
 	/* what was there before the agent was is of the program that ran then, whatever the process executed earlier */
-	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->told_ns : r->time_ns;
+	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->read_ns : r->time_ns;
 	struct process *p = r->pid ? model_get_process(m, r->pid, time_ns) : NULL;
 
-	m->told_ns = time_ns;
+	m->read_ns = time_ns;
 	if (r->id < IDS && kinds[r->id].read && (p || kinds[r->id].of_trace))
 		kinds[r->id].read(m, p, r);
 }
@@ -142,7 +142,7 @@ static int settle(struct model *m)
 	model_settle_marks(m);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		if (code_map_index(&m->process[i]->code) || code_map_index(&m->process[i]->frames) ||
-		    code_map_index(&m->process[i]->told_regions) || code_map_index(&m->process[i]->regions) ||
+		    code_map_index(&m->process[i]->guest_regions) || code_map_index(&m->process[i]->regions) ||
 		    code_map_index(&m->process[i]->memory) || code_map_index(&m->process[i]->mapped))
 			return -ENOMEM;
 	return 0;
@@ -189,7 +189,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	return 0;
 }
 
-static void free_told(struct told *t, uint32_t nr)
+static void free_notices(struct notice *t, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		free(t[i].kind);
@@ -211,7 +211,7 @@ void model_destroy(struct model *m)
 		free(p->tags);
 		code_map_fini(&p->code);
 		code_map_fini(&p->frames);
-		code_map_fini(&p->told_regions);
+		code_map_fini(&p->guest_regions);
 		code_map_fini(&p->regions);
 		code_map_fini(&p->memory);
 		code_map_fini(&p->mapped);
@@ -259,8 +259,8 @@ void model_destroy(struct model *m)
 		free(m->event[i].scope);
 		counts_free(&m->event[i]);
 	}
-	free_told(m->notice, m->nr_notices);
-	free_told(m->loss, m->nr_losses);
+	free_notices(m->notice, m->nr_notices);
+	free_notices(m->loss, m->nr_losses);
 	kernel_functions_fini(&m->kernel_functions);
 	dictionary_fini(&m->dictionary);
 	free(m->process);

@@ -68,7 +68,7 @@ struct code {
 	bool has_bytes; /* the trace has its code, in the LOAD or CODE_BYTES at bytes_at */
 	struct trace_place bytes_at;
 	uint64_t bytes_read_ns; /* when they were read from memory; 0: they came with the code */
-	const struct code *elf_duplicate_of; /* model_told_before()'s answer */
+	const struct code *elf_duplicate_of; /* model_elf_duplicate_of()'s answer */
 	bool elf_duplicate_asked;
 };
 
@@ -143,7 +143,7 @@ struct process {
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
-	struct code_map told_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
+	struct code_map guest_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	struct tag *tags;
 	uint32_t nr_tags;
 	uint32_t nr_tasks; /* that were made here, threads and its own: of those the recording saw begin */
@@ -168,7 +168,7 @@ struct thread {
 
 struct event_count { /* what counters of one processor, or those of all threads, said */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
-	double scale; /* 0: none told */
+	double scale; /* 0: unknown */
 };
 
 struct event {
@@ -186,7 +186,7 @@ struct event {
 	uint32_t nr_counts;
 };
 
-struct told { /* a NOTICE or a LOSS */
+struct notice { /* a NOTICE or a LOSS */
 	char *kind; /* or reason */
 	char *sentence;
 	uint64_t count;
@@ -196,7 +196,7 @@ struct model {
 	struct process **process; /* by pid, then time */
 	struct process **numbered; /* in the order in which they were heard of: what indexes name */
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
-	uint64_t told_ns; /* of the record read last: when one was told that says "before" */
+	uint64_t read_ns; /* of the record read last: for those that say "before" */
 	struct trace_place place; /* ... and where it stands */
 	struct waiting *waiting; /* while records are read: records of code before its LOAD */
 	struct thread *thread;
@@ -218,7 +218,7 @@ struct model {
 	struct event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
-	struct told *notice, *loss;
+	struct notice *notice, *loss;
 	uint32_t nr_notices, nr_losses;
 	struct kernel_functions kernel_functions;
 	struct dictionary dictionary;
@@ -251,7 +251,7 @@ struct code_answer model_ask_code(const struct process *p, uint64_t address, uin
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
 /* The ELF object that registered the same function before a LOAD did (LLVM does both), because it knows more; or NULL. */
-const struct code *model_told_before(const struct model *m, struct code *load);
+const struct code *model_elf_duplicate_of(const struct model *m, struct code *load);
 /* .eh_frame bytes that describe an address; the fact's owner is a struct frames. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
 /* While it stays the same, so do all answers that there were for this process. */

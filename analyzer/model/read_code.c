@@ -260,7 +260,7 @@ void model_read_code_unload(struct model *m, struct process *p, const struct tra
 	if (bytes > UINT64_MAX - start)
 		return;
 	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
-	code_map_add(&p->told_regions, start, start + bytes, r->time_ns, NULL);
+	code_map_add(&p->guest_regions, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
 }
 
@@ -280,7 +280,7 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 
 void model_settle_code_bytes(struct model *m)
 {
-	struct hash_map by_place = { 0 }; /* (address, since) -> 1 + the latest told object */
+	struct hash_map by_place = { 0 }; /* (address, since) -> 1 + the latest object */
 
 	for (uint32_t i = 0; m->nr_copies && i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_LOAD)

@@ -58,7 +58,7 @@ void model_read_region(struct model *m, struct process *p, const struct trace_re
 		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
 		name = NULL;
 	free(mapper);
-	add_region(m, p, &p->told_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
+	add_region(m, p, &p->guest_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
 		   name ? name : strdup("anonymous code"));
 }
 

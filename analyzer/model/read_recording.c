@@ -75,10 +75,10 @@ void model_read_count(struct model *m, struct process *p, const struct trace_rec
 	counts_read(m, r);
 }
 
-static void read_told(struct told **list, uint32_t *nr, const struct trace_record *r, bool loss)
+static void read_notice(struct notice **list, uint32_t *nr, const struct trace_record *r, bool loss)
 {
 	char *kind = trace_text(r, loss ? F(loss, reason) : F(notice, kind));
-	struct told *t;
+	struct notice *t;
 
 	for (uint32_t i = 0; loss && i < *nr; i++)
 		if (strcmp((*list)[i].kind, kind) == 0) { /* they come as they happen, and add up */
@@ -99,13 +99,13 @@ static void read_told(struct told **list, uint32_t *nr, const struct trace_recor
 void model_read_notice(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	read_told(&m->notice, &m->nr_notices, r, false);
+	read_notice(&m->notice, &m->nr_notices, r, false);
 }
 
 void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	read_told(&m->loss, &m->nr_losses, r, true);
+	read_notice(&m->loss, &m->nr_losses, r, true);
 }
 
 /* Leaving a processor is two things, and how long it lasted is what matters of both. */

@@ -103,8 +103,8 @@ void code_bytes_each(const struct report *r,
 
 void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t nr)
 {
-	struct code_bytes **told = malloc(((size_t)nr + 1) * sizeof(*told)); /* by a JIT, one by one */
-	uint32_t nr_told = 0;
+	struct code_bytes **registered = malloc(((size_t)nr + 1) * sizeof(*registered)); /* by a JIT, one by one */
+	uint32_t nr_registered = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
 		struct code_bytes *w = &wanted[i];
@@ -113,13 +113,13 @@ void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t
 			take_from_elf(w);
 		else if (w->code->kind == CODE_REGION)
 			take_from_page(r, w);
-		else if (told && w->code->kind == CODE_LOAD && w->code->has_bytes)
-			told[nr_told++] = w;
+		else if (registered && w->code->kind == CODE_LOAD && w->code->has_bytes)
+			registered[nr_registered++] = w;
 	}
-	if (nr_told)
-		qsort(told, nr_told, sizeof(*told), wanted_by_place);
-	for (uint32_t i = 0; i < nr_told; i++)
-		if (take(told[i], told[i]->code->address, read_function(r, told[i]->code), told[i]->code->bytes))
-			told[i]->read_ns = told[i]->code->bytes_read_ns;
-	free(told);
+	if (nr_registered)
+		qsort(registered, nr_registered, sizeof(*registered), wanted_by_place);
+	for (uint32_t i = 0; i < nr_registered; i++)
+		if (take(registered[i], registered[i]->code->address, read_function(r, registered[i]->code), registered[i]->code->bytes))
+			registered[i]->read_ns = registered[i]->code->bytes_read_ns;
+	free(registered);
 }

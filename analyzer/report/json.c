@@ -262,7 +262,7 @@ static json_t *marks(const struct model *m)
 	return list;
 }
 
-static json_t *told(const struct told *t, uint32_t nr, bool losses)
+static json_t *notices(const struct notice *t, uint32_t nr, bool losses)
 {
 	json_t *list = json_array();
 
@@ -334,8 +334,8 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put(o, "threads", threads(d, r));
 	put(o, "events", events(d, r));
 	put(o, "marks", marks(m));
-	put(o, "notices", told(m->notice, m->nr_notices, false));
-	put(o, "losses", told(m->loss, m->nr_losses, true));
+	put(o, "notices", notices(m->notice, m->nr_notices, false));
+	put(o, "losses", notices(m->loss, m->nr_losses, true));
 	ret = json_dumpf(o, to, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', to) == EOF ? -EIO : 0;
 	json_decref(o);
 	return ret;

@@ -141,7 +141,7 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 		if (!i->operand_count_visible || !is_whole(&o[0], &to))
 			to = INSN_NO_REGISTER;
 		if (i->mnemonic == ZYDIS_MNEMONIC_POP && to == INSN_NO_REGISTER)
-			return; /* into memory: nobody does */
+			return; /* into memory: does not occur */
 		out->writes &= (uint16_t)~(1u << 7);
 		break;
 	case ZYDIS_MNEMONIC_LEAVE:

@@ -122,7 +122,7 @@ static bool take_expression(struct reader *program, int depth)
 }
 
 /* Operands of the instructions from DW_CFA_nop on: R a register, L a LEB128, a digit its bytes, X an expression that starts
- * with the CFA on its stack, C one that makes the CFA; "-": refused.  DW_CFA_set_loc is: nobody emits it; and DW_CFA_val_offset
+ * with the CFA on its stack, C one that makes the CFA; "-": refused.  DW_CFA_set_loc is, which no compiler emits; and DW_CFA_val_offset
  * and _sf, which compilers do not emit either: libunwind 1.6 does not step over their second operand, and runs it. */
 static const char *operands(unsigned char instruction)
 {
