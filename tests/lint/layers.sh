@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The arrows between the rooms (tests/lint/rooms), README's picture of them, each room's own README, one door for each third-party library.
+# The arrows between the rooms (tests/lint/rooms), docs/architecture.md's picture of them, each room's own README, one door for each
+# third-party library.
 # layers.sh --picture prints that picture.
 set -u
 bad=0
@@ -60,24 +61,24 @@ for room in "${rooms[@]}"; do
 	for to in ${may[$room]}; do [ -n "${used[$room $to]:-}" ] || say "tests/lint/rooms: no file needs $room -> $to"; done
 	[ "${files[$room]:-0}" -le $FILES_MAX ] || say "$room has ${files[$room]} C files: more than $FILES_MAX"
 done
-diff <(picture) <(sed -n '/^```rooms$/,/^```$/{/^```/d;p}' README.md) >/dev/null ||
-	say "README's picture of the rooms is not what tests/lint/layers.sh --picture prints"
+diff <(picture) <(sed -n '/^```rooms$/,/^```$/{/^```/d;p}' docs/architecture.md) >/dev/null ||
+	say "docs/architecture.md's picture of the rooms is not what tests/lint/layers.sh --picture prints"
 
-# Every room has a README.md whose tables name each of its .c files.  A README.md names no .c or .h file that does not exist.
+# Every room has a README.md whose tables name each of its .c files.  No page names a .c or .h file that does not exist.
 NAME_OF_FILE='`[A-Za-z0-9_][A-Za-z0-9_/.-]*\.(c|h|\[ch\])`'
-names_files_that_exist() { # FOLDER
-	local name
-	for name in $(grep -oE "$NAME_OF_FILE" "$1/README.md" | tr -d '`' | sed -E 's/(.*)\.\[ch\]$/\1.c\n\1.h/' | sort -u); do
-		[ -e "$name" ] || [ -e "$1/$name" ] || say "$1/README.md names $name: no such file, seen from there or from the top folder"
+names_files_that_exist() { # PAGE
+	local name folder=${1%/*}
+	for name in $(grep -oE "$NAME_OF_FILE" "$1" | tr -d '`' | sed -E 's/(.*)\.\[ch\]$/\1.c\n\1.h/' | sort -u); do
+		[ -e "$name" ] || [ -e "$folder/$name" ] || say "$1 names $name: no such file, seen from there or from the top folder"
 	done
 }
-names_files_that_exist .
+for page in ./*.md docs/*.md; do names_files_that_exist "$page"; done
 for room in "${rooms[@]}"; do
 	if [ ! -e "$room/README.md" ]; then
 		say "$room has no README.md"
 		continue
 	fi
-	names_files_that_exist "$room"
+	names_files_that_exist "$room/README.md"
 	tables=$(grep '^|' "$room/README.md")
 	for f in $(git ls-files "$room/*.c"); do
 		name=${f##*/}

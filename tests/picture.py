@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""README's picture: what `tailor report` prints of the demo's trace, up to its table of IR lines, as SVG.
+
+    make demo
+    /usr/bin/python3 tests/picture.py build >docs/report.svg
+"""
+import subprocess
+import sys
+import unicodedata
+from xml.sax.saxutils import escape
+
+CELL, LINE, MARGIN, SIZE = 8.4, 19, 16, 14  # a character's width and a line's height in pixels, the edge, the font's size
+BARS = {"█": 8, "▉": 7, "▊": 6, "▋": 5, "▌": 4, "▍": 3, "▎": 2, "▏": 1}  # eighths
+STOP = "By ir"
+STYLE = """.back { fill: #ffffff; stroke: #d0d7de } text { fill: #1f2328 } .head { font-weight: 600 } .bar { fill: #0969da }
+@media (prefers-color-scheme: dark) {
+.back { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 } .bar { fill: #4493f8 } }"""
+
+
+def pieces(line):
+    """(column, text) of what is written, and (column, eighths) of each bar; blanks between columns are left out."""
+    at, texts, bars = 0, [], []
+    for word in line.replace("  ", "\0 ").split("\0"):
+        # bars stand in words of their own
+        text, column = "", at
+        for c in word:
+            if c in BARS:
+                if text.strip():
+                    texts.append((column, text))
+                bars.append((at, BARS[c]))
+                text, column = "", at + 1
+            else:
+                text += c
+            at += 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        if text.strip():
+            texts.append((column, text))
+        at += 1
+    return texts, bars
+
+
+def picture(lines):
+    columns = max(len(line) for line in lines)
+    width, height = 2 * MARGIN + columns * CELL, 2 * MARGIN + len(lines) * LINE
+    yield '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img">' % (width, height, width, height)
+    yield "<title>%s</title>" % escape(lines[0])
+    yield "<style>text { font: %dpx ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; white-space: pre }" % SIZE
+    yield STYLE + "</style>"
+    yield '<rect class="back" x="0.5" y="0.5" width="%g" height="%g" rx="6"/>' % (width - 1, height - 1)
+    for row, line in enumerate(lines):
+        y = MARGIN + row * LINE
+        texts, bars = pieces(line)
+        for column, text in texts:
+            column += len(text) - len(text.lstrip())
+            text = text.strip()
+            # every piece stands at its column and is as wide as it has columns, whichever font there is
+            yield '<text%s x="%g" y="%g" textLength="%g" lengthAdjust="spacingAndGlyphs">%s</text>' % (
+                ' class="head"' if line[0].isupper() else "", MARGIN + column * CELL, y + SIZE, len(text) * CELL, escape(text))
+        for column, eighths in bars:
+            yield '<rect class="bar" x="%g" y="%g" width="%g" height="%g"/>' % (
+                MARGIN + column * CELL, y + 2, CELL * eighths / 8 + (0.3 if eighths == 8 else 0), LINE - 5)
+    yield "</svg>"
+
+
+def main():
+    build = sys.argv[1]
+    trace = sys.argv[2] if len(sys.argv) > 2 else build + "/fig9.tlr"
+    report = subprocess.run([build + "/tailor", "report", trace], capture_output=True, text=True, check=True).stdout
+    lines = report.split("\n")
+    end = next((i for i, line in enumerate(lines) if line.startswith(STOP)), len(lines))
+    lines = ["$ tailor report " + trace.rsplit("/", 1)[-1]] + lines[:end]
+    while lines and not lines[-1]:
+        lines.pop()
+    print("\n".join(picture(lines)))
+
+
+main()
