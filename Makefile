@@ -19,7 +19,7 @@ LLVM_CFLAGS = $(shell $(LLVM_CONFIG) --cflags 2>/dev/null | sed 's/-I/-isystem /
 LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 
 # ---------------------------------------------------------------------------------------------------------- parts
-# name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (README.md).
+# name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
 trace_SRC    := $(wildcard jitreg/base/*.c jitreg/trace/*.c)
 protocol_SRC := $(wildcard jitreg/protocol/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c)

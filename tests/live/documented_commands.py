@@ -25,7 +25,7 @@ def fail(where, sentence):
 
 class Table:
     def __init__(self, path):
-        self.put, self.leave, self.need, self.known, self.make = [], [], [], set(), False
+        self.put, self.leave, self.need, self.known, self.run, self.make = [], [], [], set(), (), False
         for line in open(path):
             words = line.split()
             if not words or words[0].startswith("#"):
@@ -45,6 +45,8 @@ class Table:
                 self.need.append(tuple(rest.split(None, 1)))
             elif kind == "known":
                 self.known.update(words[1:])
+            elif kind == "run":
+                self.run += tuple(words[1:])
             elif kind == "make":
                 self.make = True
             else:
@@ -97,13 +99,16 @@ def pages():
 
 
 def blocks(text):
-    """The lines of `sh` blocks, (line number, command): continued lines are one, comments go, what they say of the exit status stays."""
-    inside, command, first = False, "", 0
+    """(line number, command) of each line of `sh` blocks, continued lines as one, and of each whole command of ours in the text."""
+    fenced, inside, command, first = False, False, "", 0
     for number, line in enumerate(text.split("\n"), 1):
         fence = re.match(r"\s*```(\w*)", line)
         if fence:
-            inside = not inside and fence.group(1) == "sh"
+            fenced = not fenced
+            inside = fenced and fence.group(1) == "sh"
             continue
+        if not fenced:
+            yield from ((number, span) for span in re.findall(r"`(build/(?:tailor|engine) [^`…]*)`", line))
         if not inside or not line.strip() or line.strip().startswith("#"):
             continue
         first = first or number
@@ -144,11 +149,6 @@ def filled(table, processes, command):
     return command
 
 
-def runs(command):
-    """Does it begin with something that this test runs: a variable or two, then our programs, or perf?"""
-    return re.match(r"(?:\w+=\S+ )*(?:build/tailor|build/engine|build/tailor-record) |LD_PRELOAD=\S+ ", command)
-
-
 def run_page(table, processes, page, top):
     for number, line in blocks(open(page).read()):
         where = "%s:%d" % (page, number)
@@ -161,7 +161,7 @@ def run_page(table, processes, page, top):
         if why:
             left[where] = "%s: %s" % (command, why[0])
             continue
-        if not runs(command):
+        if not command.startswith(table.run):
             fail(where, "`%s`: %s does not say how it is run" % (command, TABLE))
             continue
         told = filled(table, processes, command)
