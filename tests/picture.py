@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 CELL, LINE, MARGIN, SIZE = 8.4, 19, 16, 14  # a character's width and a line's height in pixels, the edge, the font's size
 BARS = {"█": 8, "▉": 7, "▊": 6, "▋": 5, "▌": 4, "▍": 3, "▎": 2, "▏": 1}  # eighths
-STOP = "By ir"
+STOP = "Share by ir"
 STYLE = """.back { fill: #ffffff; stroke: #d0d7de } text { fill: #1f2328 } .head { font-weight: 600 } .bar { fill: #0969da }
 @media (prefers-color-scheme: dark) {
 .back { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 } .bar { fill: #4493f8 } }"""

@@ -190,18 +190,17 @@ def options_of(program):
 
 
 def check_options(table, help_of, page):
-    """Each `tailor COMMAND --option`, also without the program's name, names an option of that command."""
+    """Each `tailor COMMAND --option`, also without the program's name, names an option of that command (old names are not in its help)."""
     text = re.sub(r"(?ms)^\s*```.*?^\s*```", lambda m: "\n" * m.group().count("\n"), open(page).read())
-    for m in re.finditer(r"`([^`]+)`", text):
-        span = " ".join(m.group(1).split())
+    spans = [(text.count("\n", 0, m.start()) + 1, " ".join(m.group(1).split())) for m in re.finditer(r"`([^`]+)`", text)]
+    for number, span in spans + list(blocks(open(page).read())):
         words = re.match(r"(?:build/|bin/)?(?:tailor )?(%s)((?: .*)?)$" % "|".join(COMMANDS), span)
         if not words:
             continue
         own = words.group(2).split(" -- ")[0]
         for option in re.findall(r"(?<= )--[a-z][a-z-]*", own):
             if option not in help_of[words.group(1)] and option not in table.known:
-                fail("%s:%d" % (page, text.count("\n", 0, m.start()) + 1), "`%s`: tailor %s has no option %s" % (
-                    span, words.group(1), option))
+                fail("%s:%d" % (page, number), "`%s`: tailor %s has no option %s" % (span, words.group(1), option))
 
 
 def main():
