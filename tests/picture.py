@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""README's picture: what `tailor report` prints of the demo's trace, up to its table of IR lines, as SVG.
+"""README's picture: what `tailor report` prints of the demo's trace, up to its table of functions, as SVG.
 
     make demo
     /usr/bin/python3 tests/picture.py build >docs/report.svg
@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 CELL, LINE, MARGIN, SIZE = 8.4, 19, 16, 14  # a character's width and a line's height in pixels, the edge, the font's size
 BARS = {"█": 8, "▉": 7, "▊": 6, "▋": 5, "▌": 4, "▍": 3, "▎": 2, "▏": 1}  # eighths
-STOP = "Share by ir"
+STOP = "Functions"
 STYLE = """.back { fill: #ffffff; stroke: #d0d7de } text { fill: #1f2328 } .head { font-weight: 600 } .bar { fill: #0969da }
 @media (prefers-color-scheme: dark) {
 .back { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 } .bar { fill: #4493f8 } }"""
@@ -49,12 +49,13 @@ def picture(lines):
     for row, line in enumerate(lines):
         y = MARGIN + row * LINE
         texts, bars = pieces(line)
+        head = ' class="head"' if row and not lines[row - 1] and line[:1].isupper() else ""
         for column, text in texts:
             column += len(text) - len(text.lstrip())
             text = text.strip()
             # every piece stands at its column and is as wide as it has columns, whichever font there is
             yield '<text%s x="%g" y="%g" textLength="%g" lengthAdjust="spacingAndGlyphs">%s</text>' % (
-                ' class="head"' if line[0].isupper() else "", MARGIN + column * CELL, y + SIZE, len(text) * CELL, escape(text))
+                head, MARGIN + column * CELL, y + SIZE, len(text) * CELL, escape(text))
         for column, eighths in bars:
             yield '<rect class="bar" x="%g" y="%g" width="%g" height="%g"/>' % (
                 MARGIN + column * CELL, y + 2, CELL * eighths / 8 + (0.3 if eighths == 8 else 0), LINE - 5)
