@@ -144,13 +144,26 @@ static uint64_t frame_bytes(size_t record_bytes)
 	return (sizeof(struct log_frame) + record_bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1);
 }
 
-/* prefix in place of the one that the first part begins with. */
-static void publish(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
-		    size_t bytes)
+static uint64_t *word_of(const struct log *l, uint64_t position)
+{
+	return (uint64_t *)(void *)(l->ring + position % l->bytes);
+}
+
+/* The recorder has given up on what was reserved at a position, and others may write there. */
+static bool is_passed(const struct log *l, uint64_t position)
+{
+	return __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) > position;
+}
+
+/* prefix in place of the one that the first part begins with.  0, or -ENOBUFS: the recorder has passed this record. */
+static int publish(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
+		   size_t bytes)
 {
 	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = own_tid() };
-	uint64_t at = position + sizeof(frame);
+	uint64_t at = position + sizeof(frame), *word = word_of(l, position), before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
+	if (before == LOG_PASSED(position) || is_passed(l, position))
+		return -ENOBUFS;
 	prefix->total_size = (uint32_t)bytes;
 	copy_in(l, position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
 	copy_in(l, at, prefix, sizeof(*prefix));
@@ -160,7 +173,9 @@ static void publish(const struct log *l, uint64_t position, struct jitreg_prefix
 		copy_in(l, at, parts[i].iov_base, parts[i].iov_len);
 		at += parts[i].iov_len;
 	}
-	__atomic_store_n((uint64_t *)(void *)(l->ring + position % l->bytes), position, __ATOMIC_RELEASE);
+	if (is_passed(l, position) || !__atomic_compare_exchange_n(word, &before, position, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		return -ENOBUFS;
+	return 0;
 }
 
 int log_append(const struct iovec *parts, int nr_parts)
@@ -194,8 +209,7 @@ int log_append(const struct iovec *parts, int nr_parts)
 	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
 	if (!prefix.timestamp)
 		prefix.timestamp = (uint64_t)now_ns();
-	publish(l, position, &prefix, parts, nr_parts, bytes);
-	return 0;
+	return publish(l, position, &prefix, parts, nr_parts, bytes) ? drop(head, bytes, ENOBUFS) : 0;
 }
 
 /* Neither waits nor switches off. */
@@ -210,12 +224,11 @@ int log_append_sample(const struct log_sample *s, const void *stack)
 
 	if (!head || __atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE))
 		return -ENOSYS;
-	if (reserve(l, frame_bytes(bytes), &position)) {
+	memcpy(&prefix, s, sizeof(prefix));
+	if (reserve(l, frame_bytes(bytes), &position) || publish(l, position, &prefix, parts, 2, bytes)) {
 		__atomic_fetch_add(&head->dropped_samples, 1, __ATOMIC_RELAXED);
 		return -ENOBUFS;
 	}
-	memcpy(&prefix, s, sizeof(prefix));
-	publish(l, position, &prefix, parts, 2, bytes);
 	return 0;
 }
 

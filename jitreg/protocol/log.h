@@ -8,14 +8,15 @@
  * is ring_bytes, so that a ring of zeros holds no frame of any position.
  *
  * Append (guest, any thread): reserve by compare-and-swap on head.reserved, which refuses when the ring is full (a
- * fetch-and-add would jam for good), copy the record behind the frame, then publish by storing the frame's position
- * with release order.  Old contents never look published: a position occurs once in the life of a log.
+ * fetch-and-add would jam for good), copy the record behind the frame, then publish: a compare-and-swap puts the frame's position in
+ * place of what stood there.  Old contents never look published: a position occurs once in the life of a log.
  *
- * Drain (recorder): at head.consumed, a frame whose position fits is complete.  One that stays unpublished for 10 s (100 ms
- * in a log that is half full), or until its process has ended, belonged to a writer that was killed: go on at the next
- * 8-byte boundary whose frame fits
- * (position = its own, size within what is reserved), and count the bytes between as a gap.  Every byte here is
- * hostile: copy the frame and the record first, then check the copy.
+ * Drain (recorder): a frame whose position fits is complete.  One that stays unpublished for 100 ms is read past: what follows it is handed
+ * over, and it is still waited for, because nothing is freed from it on (head.consumed), so nothing else is written there.  After 10 s, or
+ * when its process has ended, it is given up: its words become LOG_PASSED, the space is freed, and its bytes are counted as a gap.  A
+ * writer that was only slow then fails to publish, and its caller gets -ENOBUFS: a record whose call returned 0 is in the trace.
+ * Where an unpublished record ends is not known: the next one begins at the next 8-byte boundary whose frame fits (position = its own,
+ * size within what is reserved).  Every byte here is hostile: copy the frame and the record first, then check the copy.
  */
 #ifndef TAILOR_LOG_H
 #define TAILOR_LOG_H
@@ -23,12 +24,13 @@
 #include <stdint.h>
 
 #define LOG_MAGIC 0x474f4c54u /* "TLOG" */
-#define LOG_VERSION 3u	      /* of everything in this file: guest and recorder of different versions refuse each other */
+#define LOG_VERSION 4u	      /* of everything in this file: guest and recorder of different versions refuse each other */
 #define LOG_HEAD_BYTES 4096u
 #define LOG_RING_BYTES_DEFAULT (64u << 20)
 #define LOG_RING_BYTES_DORMANT (14u << 20) /* 5 ms of the fastest guest; a process that is not recorded stays small */
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
+#define LOG_PASSED(position) ((position) | 1u) /* in the place of a frame's position: the recorder has given it up */
 
 struct log_head {
 	uint32_t magic;

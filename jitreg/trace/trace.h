@@ -177,7 +177,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(RING_FULL, "ring full", "samples dropped by the kernel: ring buffer full") \
 	X(THROTTLED, "throttled", "times the kernel throttled an event") \
 	X(LOG_FULL, "log full", "registrations dropped: log full") \
-	X(LOG_GAP, "log gap", "bytes of the log lost: writer killed") \
+	X(LOG_GAP, "log gap", "bytes of the log lost: writer killed, or stopped for 10 s") \
 	X(LOG_BAD, "log malformed", "invalid registrations") \
 	X(FILES_BAD, "perf maps and jitdumps malformed", "invalid lines of perf maps, invalid jitdump files") \
 	X(RING_BAD, "ring malformed", "invalid records in a ring buffer") \

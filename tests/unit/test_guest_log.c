@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -169,6 +171,104 @@ static void four_writers_and_a_reader_tear_nothing(void **state)
 	assert_int_equal(drain.gap_bytes, 0);
 }
 
+/* ------------------------------------------------------------------------------------- writers that lose the processor */
+
+/* A page of payload that cannot be read until the test says so: a writer stops in the middle of its copy. */
+static unsigned char *page;
+static int page_touched, page_open;
+
+static void on_fault(int signo)
+{
+	(void)signo;
+	__atomic_store_n(&page_touched, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&page_open, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	mprotect(page, 4096, PROT_READ);
+}
+
+static void *slow_writer(void *p)
+{
+	struct jitreg_prefix prefix = { .id = JITREG_CLOSE };
+	struct iovec parts[3] = { { &prefix, sizeof(prefix) }, { page, 16 }, { page + 16, 100 } };
+
+	(void)p;
+	return (void *)(intptr_t)log_append(parts, 3);
+}
+
+/* Record 1 of writer 1, whose thread stops in the middle. */
+static pthread_t start_slow_writer(void)
+{
+	uint64_t number = 1;
+	uint32_t writer = 1;
+	pthread_t t;
+
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(page, &number, 8);
+	memcpy(page + 8, &writer, 4);
+	memset(page + 16, (int)(number * 7 + writer), 100);
+	mprotect(page, 4096, PROT_NONE);
+	page_touched = page_open = 0;
+	signal(SIGSEGV, on_fault);
+	pthread_create(&t, NULL, slow_writer, NULL);
+	while (!__atomic_load_n(&page_touched, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	return t;
+}
+
+static int finish_slow_writer(pthread_t t)
+{
+	void *ret;
+
+	__atomic_store_n(&page_open, 1, __ATOMIC_RELEASE);
+	pthread_join(t, &ret);
+	signal(SIGSEGV, SIG_DFL);
+	munmap(page, 4096);
+	return (int)(intptr_t)ret;
+}
+
+static void a_record_that_was_read_past_is_read_when_it_comes(void **state)
+{
+	pthread_t t = start_slow_writer();
+
+	(void)state;
+	for (uint64_t n = 1; append(2, n, 1000) == 0; n++) /* the log is more than half full */
+		;
+	log_drain(&drain, false, 1, on_record, NULL);
+	assert_int_equal(nr_seen, 0);
+	log_drain(&drain, false, 200000001, on_record, NULL);
+	assert_true(nr_seen > 50);
+	assert_int_equal(append(2, 1000, 1000), -ENOBUFS); /* its place is kept */
+	nr_seen = 0;
+	assert_int_equal(finish_slow_writer(t), 0);
+	log_drain(&drain, false, 300000001, on_record, NULL);
+	assert_int_equal(nr_seen, 1);
+	assert_int_equal(last_of_writer[1], 1);
+	assert_int_equal(nr_torn, 0);
+	assert_int_equal(drain.gap_bytes, 0);
+	assert_int_equal(append(2, 1001, 1000), 0);
+}
+
+static void a_writer_that_was_given_up_is_told_and_harms_no_other_record(void **state)
+{
+	pthread_t t = start_slow_writer();
+	uint64_t n = 0;
+
+	(void)state;
+	assert_int_equal(append(2, ++n, 1000), 0);
+	log_drain(&drain, false, 1, on_record, NULL);
+	log_drain(&drain, false, 200000001, on_record, NULL);
+	log_drain(&drain, false, 11000000001, on_record, NULL);
+	assert_true(drain.gap_bytes > 100);
+	assert_int_equal(finish_slow_writer(t), -ENOBUFS);
+	assert_int_equal(drain.head->dropped_records, 1);
+	for (int i = 0; i < 200; i++) { /* around the ring */
+		assert_int_equal(append(2, ++n, 1000), 0);
+		log_drain(&drain, false, 12000000001, on_record, NULL);
+	}
+	assert_int_equal(nr_seen, n);
+	assert_int_equal(nr_torn, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +278,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(malformed_parts_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(records_run_across_the_end_of_the_ring, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(four_writers_and_a_reader_tear_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_record_that_was_read_past_is_read_when_it_comes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_writer_that_was_given_up_is_told_and_harms_no_other_record, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

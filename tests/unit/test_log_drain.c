@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#define STEP_NS 10000000000ull /* how long an unpublished frame is waited for */
-#define STEP_FULL_NS 100000000ull /* in a log that is half full */
+#define PAST_NS 100000000ull /* when an unpublished frame is read past */
+#define STEP_NS 10000000000ull /* how long it is waited for */
 
 struct fixture {
 	struct log_drain log;
@@ -145,7 +145,7 @@ static void log_waits_for_a_slow_writer(void **state)
 	append(f, 2, 32);
 	drain(f, false);
 	assert_int_equal(f->nr, 0);
-	f->now_ns += STEP_NS / 2;
+	f->now_ns += PAST_NS / 2;
 	fill(f, at, 1, 32);
 	publish(f, at);
 	drain(f, false);
@@ -154,39 +154,72 @@ static void log_waits_for_a_slow_writer(void **state)
 	assert_int_equal(f->log.gap_bytes, 0);
 }
 
-static void log_passes_a_killed_writer_after_10_s_and_counts_the_gap(void **state)
+static void log_reads_past_a_stuck_writer_after_100_ms_and_gives_it_up_after_10_s(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t stuck;
 
 	append(f, 1, 32);
-	fill(f, reserve(f, 400), 2, 400); /* complete but for its publication */
+	stuck = reserve(f, 400);
+	fill(f, stuck, 2, 400); /* complete but for its publication */
 	append(f, 3, 32);
 	drain(f, false);
 	assert_int_equal(f->nr, 1);
-	f->now_ns += STEP_NS - 1;
+	f->now_ns += PAST_NS - 1;
 	drain(f, false);
 	assert_int_equal(f->nr, 1);
 	f->now_ns += 1;
 	drain(f, false);
 	assert_int_equal(f->nr, 2);
 	assert_int_equal(f->seen[1], 3);
+	assert_int_equal(f->log.gap_bytes, 0);
+	assert_int_equal(f->head->consumed, stuck); /* nothing else is written there */
+	f->now_ns += STEP_NS - PAST_NS - 1;
+	drain(f, false);
+	assert_int_equal(f->head->consumed, stuck);
+	f->now_ns += 1;
+	drain(f, false);
 	assert_int_equal(f->log.gap_bytes, 416);
+	assert_int_equal(f->head->consumed, f->head->reserved);
+	assert_int_equal(f->nr, 2);
 }
 
-static void log_that_is_half_full_passes_it_after_100_ms(void **state)
+static void log_yields_what_slow_writers_publish_in_any_order(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t at[6];
 
-	reserve(f, 400);
-	append(f, 1, LOG_RING_BYTES_MIN / 2 - 400 - 3 * sizeof(struct log_frame)); /* just half full */
+	for (int i = 0; i < 6; i++) {
+		at[i] = reserve(f, 40);
+		fill(f, at[i], (uint64_t)i, 40);
+	}
+	append(f, 6, 40);
 	drain(f, false);
-	f->now_ns += STEP_FULL_NS;
+	f->now_ns += PAST_NS;
 	drain(f, false);
-	assert_int_equal(f->nr, 0);
-	append(f, 2, 32);
+	assert_int_equal(f->nr, 1);
+	publish(f, at[3]);
 	drain(f, false);
-	assert_int_equal(f->nr, 2);
-	assert_int_equal(f->log.gap_bytes, 416);
+	publish(f, at[5]);
+	publish(f, at[1]);
+	drain(f, false);
+	assert_int_equal(f->nr, 4);
+	assert_int_equal(f->head->consumed, at[0]);
+	publish(f, at[0]);
+	drain(f, false);
+	assert_int_equal(f->head->consumed, at[2]);
+	publish(f, at[4]);
+	publish(f, at[2]);
+	drain(f, false);
+	assert_int_equal(f->nr, 7);
+	assert_int_equal(f->head->consumed, f->head->reserved);
+	assert_int_equal(f->log.gap_bytes, 0);
+	for (uint64_t i = 0, found; i < 7; i++) {
+		found = 0;
+		for (int n = 0; n < f->nr; n++)
+			found += f->seen[n] == i;
+		assert_int_equal(found, 1);
+	}
 }
 
 static void log_of_an_ended_process_is_not_waited_for(void **state)
@@ -276,8 +309,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(log_head_says_whose_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_yields_records_in_order_across_many_rounds_of_the_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_waits_for_a_slow_writer, setup, teardown),
-		cmocka_unit_test_setup_teardown(log_passes_a_killed_writer_after_10_s_and_counts_the_gap, setup, teardown),
-		cmocka_unit_test_setup_teardown(log_that_is_half_full_passes_it_after_100_ms, setup, teardown),
+		cmocka_unit_test_setup_teardown(log_reads_past_a_stuck_writer_after_100_ms_and_gives_it_up_after_10_s, setup, teardown),
+		cmocka_unit_test_setup_teardown(log_yields_what_slow_writers_publish_in_any_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_of_an_ended_process_is_not_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_refuses_frames_larger_than_what_is_reserved, setup, teardown),
 		cmocka_unit_test_setup_teardown(log_believes_no_position_that_cannot_be, setup, teardown),

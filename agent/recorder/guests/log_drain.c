@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 /*
- * A writer that was killed is not told from one that has no processor.  On a busy machine that may be so for long, and what is passed
- * over is lost: only where others need the room is it passed over soon.
+ * A writer that was killed cannot be told from one that has no processor.  What it reserved is read past soon, so that others are
+ * heard, and given up late: a busy machine takes the processor away for seconds.
  */
-#define STUCK_NS 10000000000ull
-#define STUCK_FULL_NS 100000000ull /* in a log that is half full */
+#define PAST_NS 100000000ull
+#define GIVEN_UP_NS 10000000000ull
 #define RECORD_MIN 16u
 
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd)
@@ -48,7 +48,7 @@ int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int
 	l->head->ring_bytes = ring_bytes;
 	l->head->pid = pid;
 	/* position 0 is never used: a ring of zeros holds no frame of any position */
-	l->consumed = l->head->reserved = l->head->consumed = ring_bytes;
+	l->consumed = l->read = l->head->reserved = l->head->consumed = ring_bytes;
 	return 0;
 fail:
 	close(*fd);
@@ -64,6 +64,12 @@ void log_drain_close(struct log_drain *l)
 	free(l->copy);
 	*l = (struct log_drain){ 0 };
 }
+
+/* Who gets the records. */
+struct log_reader {
+	void (*record)(void *context, uint32_t tid, const void *bytes, size_t size);
+	void *context;
+};
 
 static void copy_out(const struct log_drain *l, uint64_t position, void *to, size_t bytes)
 {
@@ -91,49 +97,161 @@ static bool frame_at(const struct log_drain *l, uint64_t position, uint64_t end,
 	return f->record_bytes >= RECORD_MIN && f->record_bytes <= end - position - sizeof(*f);
 }
 
+/* The record of a published frame is handed over; its end is not behind end.  0: without memory. */
+static uint64_t hand_over(struct log_drain *l, uint64_t position, uint64_t end, const struct log_frame *f, const struct log_reader *to)
+{
+	uint64_t next = position + ((sizeof(*f) + f->record_bytes + 7) & ~(uint64_t)7);
+
+	if (f->record_bytes > l->copy_capacity) {
+		unsigned char *bigger = realloc(l->copy, f->record_bytes);
+
+		if (!bigger)
+			return 0;
+		l->copy = bigger;
+		l->copy_capacity = f->record_bytes;
+	}
+	copy_out(l, position + sizeof(*f), l->copy, f->record_bytes);
+	to->record(to->context, f->tid, l->copy, f->record_bytes);
+	return next < end ? next : end;
+}
+
+/* The first published frame from position on, or end. */
+static uint64_t find_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
+{
+	while (position != end && !frame_at(l, position, end, f))
+		position += 8;
+	return position;
+}
+
+static void free_up(struct log_drain *l)
+{
+	uint64_t until = l->nr_holes ? l->hole[0].start : l->read;
+
+	if (until == l->consumed)
+		return;
+	l->consumed = until;
+	__atomic_store_n(&l->head->consumed, until, __ATOMIC_RELEASE);
+}
+
+static bool add_hole(struct log_drain *l, int at, const struct log_hole *h)
+{
+	if (l->nr_holes == LOG_HOLES_MAX)
+		return false;
+	memmove(&l->hole[at + 1], &l->hole[at], (size_t)(l->nr_holes++ - at) * sizeof(*h));
+	l->hole[at] = *h;
+	return true;
+}
+
+static void remove_hole(struct log_drain *l, int at)
+{
+	memmove(&l->hole[at], &l->hole[at + 1], (size_t)(--l->nr_holes - at) * sizeof(l->hole[0]));
+}
+
+/* Records of slow writers that have been published since.  Another hole may come behind this one. */
+static void look_into(struct log_drain *l, int at, const struct log_reader *to)
+{
+	struct log_hole *h = &l->hole[at];
+	struct log_frame f;
+	uint64_t position = find_frame(l, h->start, h->end, &f), next;
+
+	if (position == h->end)
+		return;
+	if (position != h->start && l->nr_holes == LOG_HOLES_MAX)
+		return; /* no room to remember both parts: later */
+	next = hand_over(l, position, h->end, &f, to);
+	if (!next)
+		return;
+	if (position == h->start) {
+		h->start = next;
+		return;
+	}
+	if (next != h->end)
+		add_hole(l, at + 1, &(struct log_hole){ next, h->end, h->since_ns });
+	h->end = position;
+}
+
+/* No writer can publish in the hole any more.  false: one just has, and its record is to be read. */
+static bool give_up(struct log_drain *l, const struct log_hole *h)
+{
+	for (uint64_t position = h->start; position != h->end; position += 8) {
+		uint64_t *word = (uint64_t *)(void *)((unsigned char *)l->head + LOG_HEAD_BYTES + position % l->ring_bytes);
+		struct log_frame f;
+
+		if (__atomic_exchange_n(word, LOG_PASSED(position), __ATOMIC_ACQ_REL) != position)
+			continue;
+		__atomic_store_n(word, position, __ATOMIC_RELEASE);
+		if (frame_at(l, position, h->end, &f))
+			return false;
+	}
+	return true;
+}
+
+static void look_into_holes(struct log_drain *l, bool finished, uint64_t now_ns, const struct log_reader *to)
+{
+	for (int i = 0; i < l->nr_holes;) {
+		struct log_hole *h = &l->hole[i], before;
+
+		do {
+			before = *h;
+			look_into(l, i, to);
+		} while (h->start != h->end && (h->start != before.start || h->end != before.end));
+		if (h->start != h->end && !finished && (now_ns - h->since_ns < GIVEN_UP_NS || !give_up(l, h))) {
+			i++;
+			continue;
+		}
+		l->gap_bytes += h->end - h->start;
+		remove_hole(l, i);
+	}
+}
+
+/* false: it is waited for. */
+static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t now_ns)
+{
+	struct log_frame f;
+	uint64_t next;
+
+	if (!l->stuck_since_ns)
+		l->stuck_since_ns = now_ns;
+	if (!finished && (now_ns - l->stuck_since_ns < PAST_NS || l->nr_holes == LOG_HOLES_MAX))
+		return false;
+	next = find_frame(l, l->read + 8, end, &f);
+	if (finished)
+		l->gap_bytes += next - l->read;
+	else
+		add_hole(l, l->nr_holes, &(struct log_hole){ l->read, next, l->stuck_since_ns });
+	l->read = next;
+	l->stuck_since_ns = 0;
+	return true;
+}
+
 void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	       void (*record)(void *context, uint32_t tid, const void *bytes, size_t size), void *context)
 {
-	uint64_t end;
+	const struct log_reader to = { record, context };
+	uint64_t end, next;
+	struct log_frame f;
 
 	if (!l->head)
 		return;
 	end = __atomic_load_n(&l->head->reserved, __ATOMIC_ACQUIRE) & ~(uint64_t)7;
-	if (end < l->consumed || end - l->consumed > l->ring_bytes)
+	if (end < l->read || end - l->consumed > l->ring_bytes)
 		return; /* the guest wrote nonsense: nothing of it can be trusted */
-	while (l->consumed != end) {
-		struct log_frame f;
-		uint64_t next;
-
-		if (frame_at(l, l->consumed, end, &f)) {
+	look_into_holes(l, finished, now_ns, &to);
+	while (l->read != end) {
+		if (frame_at(l, l->read, end, &f)) {
+			next = hand_over(l, l->read, end, &f, &to);
+			if (!next)
+				break;
 			l->stuck_since_ns = 0;
-			if (f.record_bytes > l->copy_capacity) {
-				unsigned char *bigger = realloc(l->copy, f.record_bytes);
-
-				if (!bigger)
-					return;
-				l->copy = bigger;
-				l->copy_capacity = f.record_bytes;
-			}
-			copy_out(l, l->consumed + sizeof(f), l->copy, f.record_bytes);
-			next = l->consumed + ((sizeof(f) + f.record_bytes + 7) & ~(uint64_t)7);
-			l->consumed = next < end ? next : end;
-			__atomic_store_n(&l->head->consumed, l->consumed, __ATOMIC_RELEASE);
-			record(context, f.tid, l->copy, f.record_bytes);
-			continue;
+			l->read = next;
+		} else if (!read_past(l, end, finished, now_ns)) {
+			break;
 		}
-		if (!finished) {
-			if (!l->stuck_since_ns)
-				l->stuck_since_ns = now_ns;
-			if (now_ns - l->stuck_since_ns < (end - l->consumed > l->ring_bytes / 2 ? STUCK_FULL_NS : STUCK_NS))
-				return;
-		}
-		for (next = l->consumed + 8; next != end && !frame_at(l, next, end, &f); next += 8)
-			;
-		l->gap_bytes += next - l->consumed;
-		l->consumed = next;
-		l->stuck_since_ns = 0;
-		__atomic_store_n(&l->head->consumed, l->consumed, __ATOMIC_RELEASE);
+		free_up(l);
 	}
-	l->stuck_since_ns = 0;
+	if (l->read == end)
+		l->stuck_since_ns = 0;
+	if (finished)
+		look_into_holes(l, true, now_ns, &to);
+	free_up(l);
 }

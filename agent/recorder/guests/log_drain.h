@@ -12,13 +12,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What is reserved, was read past, and may still be published.  Nothing behind the first one is freed. */
+struct log_hole {
+	uint64_t start, end;
+	uint64_t since_ns;
+};
+#define LOG_HOLES_MAX 32
+
 struct log_drain {
 	struct log_head *head; /* NULL: closed */
 	const unsigned char *ring;
 	uint64_t ring_bytes;
-	uint64_t consumed;
-	uint64_t stuck_since_ns; /* an unpublished frame blocks the log since then; 0: none */
-	uint64_t gap_bytes;	 /* skipped */
+	uint64_t consumed; /* all before is freed */
+	uint64_t read;	   /* all before is handed over, but for holes */
+	struct log_hole hole[LOG_HOLES_MAX]; /* in their order */
+	int nr_holes;
+	uint64_t stuck_since_ns; /* an unpublished frame is in the way since then; 0: none */
+	uint64_t gap_bytes;	 /* given up */
 	unsigned char *copy;
 	size_t copy_capacity;
 };
