@@ -21,12 +21,13 @@ struct deciding {
 
 /* ------------------------------------------------------------------------------------------------------ components */
 
-static uint32_t find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id)
+static uint32_t find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
+			       struct stretch *holds)
 {
 	uint32_t i = COMPONENT_NONE;
 
 	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++, p = p->parent)
-		i = dictionary_find(&m->dictionary, p->number, level, id);
+		i = dictionary_find_at(&m->dictionary, p->number, level, id, time_ns, holds);
 	return i;
 }
 
@@ -34,6 +35,7 @@ static bool take_tag(struct deciding *d, uint64_t value)
 {
 	const struct tag *t = d->answer->tag;
 	struct deciding_components *to = &d->answer->deciding;
+	struct stretch holds = STRETCH_ALL;
 
 	if ((value & t->check_mask) != t->check_value)
 		return false;
@@ -45,10 +47,12 @@ static bool take_tag(struct deciding *d, uint64_t value)
 
 		if (t->field[i].bits < 64)
 			id &= (1ull << t->field[i].bits) - 1;
-		component = id ? find_component(d->world->model, d->process, t->field[i].level, id) : COMPONENT_NONE;
+		component = id ? find_component(d->world->model, d->process, t->field[i].level, id,
+						d->sample->time_ns, &holds) : COMPONENT_NONE;
 		if (component)
 			to->component[to->nr++] = component;
 	}
+	d->answer->tag_holds = holds;
 	return to->nr > 0;
 }
 
@@ -325,6 +329,10 @@ void sample_expand(const struct dictionary *d, const struct deciding_components 
 		return;
 	/* half each; what both say stays whole by being added up */
 	dictionary_expand(d, &of->shared_half, 1, time_ns, &other);
+	if (other.holds.from_ns > out->holds.from_ns)
+		out->holds.from_ns = other.holds.from_ns;
+	if (other.holds.until_ns < out->holds.until_ns)
+		out->holds.until_ns = other.holds.until_ns;
 	for (uint32_t n = 0; n < out->nr; n++)
 		out->row[n].share /= 2;
 	for (uint32_t n = 0; n < other.nr && out->nr < EXPANSION_ROWS_MAX; n++) {

@@ -300,7 +300,7 @@ void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t 
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
 	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;
-	if (by_tag && (process != t->tag_process || t->g->tag != t->tag))
+	if (by_tag && (process != t->tag_process || t->g->tag != t->tag || t->g->tag_until_ns < t->until_ns))
 		return;
 	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
 	key = key_of(place->address, process_key(process->number), f->mode);

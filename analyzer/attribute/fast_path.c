@@ -69,8 +69,10 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		if (!t || !tag_value(g, t, i, &value))
 			return false;
 		known = lookup_cache_tag(g->recent, who->process, value);
-		if (known->process != who->process || known->tag != t || known->value != value)
+		if (known->process != who->process || known->tag != t || known->value != value || time_ns < known->holds.from_ns ||
+		    time_ns >= known->holds.until_ns)
 			return false;
+		g->tag_until_ns = known->holds.until_ns;
 		f->method = METHOD_TAG;
 		f->paths = known->paths;
 	}

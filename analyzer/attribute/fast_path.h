@@ -22,7 +22,7 @@ struct fast_path {
 	struct fast_path_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
 	struct fast_path_column tag_column; /* of the tag in force */
 	const struct tag *tag;
-	uint64_t tag_value; /* the last one that decided */
+	uint64_t tag_value, tag_until_ns; /* the last one that decided, and until when it means that */
 };
 
 static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)

@@ -161,11 +161,12 @@ void locator_fini(struct locator *l)
 	free(l->kernel_function);
 }
 
-static uint32_t component_of_line(struct locator *l, const struct process *p, const char *file, uint32_t number)
+/* As of the code's beginning: what was compiled to it then. */
+static uint32_t component_of_line(struct locator *l, const struct process *p, const struct code *c, const char *file, uint32_t number)
 {
-	const struct source *s = number ? model_find_source(l->a->model, p, file) : NULL;
+	const struct source *s = number ? model_find_source(l->a->model, p, file, c->from_ns) : NULL;
 
-	return s ? model_line_component(l->a->model, s, number) : COMPONENT_NONE;
+	return s ? model_line_component(l->a->model, s, number, c->from_ns) : COMPONENT_NONE;
 }
 
 static const char *base_name(const char *path)
@@ -208,7 +209,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		return;
 	if (row.line) {
 		out->line = get_line(l, row.file, row.line, out->jit);
-		out->component = out->jit ? component_of_line(l, p, row.file, row.line) : COMPONENT_NONE;
+		out->component = out->jit ? component_of_line(l, p, c, row.file, row.line) : COMPONENT_NONE;
 		return;
 	}
 	/* The compiler says that this instruction belongs to no line (it merged some): the nearest lines of the same
@@ -218,9 +219,9 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		return;
 	elf_find_lines_around(elf, at, f.address, f.address + f.bytes, &before, &has_before, &after, &has_after);
 	if (has_before)
-		out->before = component_of_line(l, p, before.file, before.line);
+		out->before = component_of_line(l, p, c, before.file, before.line);
 	if (has_after)
-		out->after = component_of_line(l, p, after.file, after.line);
+		out->after = component_of_line(l, p, c, after.file, after.line);
 	if (has_before || has_after) {
 		const struct elf_line *near = has_before ? &before : &after;
 
@@ -241,7 +242,7 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 		row = &c->lines[i];
 	if (row && row->line) {
 		out->line = get_line(l, row->file, row->line, true);
-		out->component = component_of_line(l, p, row->file, row->line);
+		out->component = component_of_line(l, p, c, row->file, row->line);
 	}
 	for (size_t i = 0; i < c->nr_entries && c->entries[i].offset <= address - c->address; i++)
 		entry = &c->entries[i];
@@ -343,7 +344,7 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 			const struct elf_inline *call = &inlined[i - 2];
 
 			new.line = call->call_line ? get_line(l, call->call_file, call->call_line, whole.jit) : 0;
-			new.component = whole.jit ? component_of_line(l, p, call->call_file, call->call_line) : COMPONENT_NONE;
+			new.component = whole.jit ? component_of_line(l, p, c, call->call_file, call->call_line) : COMPONENT_NONE;
 			new.before = new.after = COMPONENT_NONE;
 			if (c->host_levels) {
 				struct host_place place = { l->a->function[whole.function].name, l->a->function[new.function].name,

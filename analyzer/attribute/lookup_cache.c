@@ -57,19 +57,28 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 	return place;
 }
 
-void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
-			   const struct sample_answer *a, uint32_t paths)
+static struct stretch both(struct stretch a, struct stretch b)
 {
+	return (struct stretch){ a.from_ns > b.from_ns ? a.from_ns : b.from_ns, a.until_ns < b.until_ns ? a.until_ns : b.until_ns };
+}
+
+void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
+			   const struct sample_answer *a, uint32_t paths, const struct stretch *holds)
+{
+	struct stretch at = { place->from_ns, place->until_ns };
+
 	if (!paths || a->scope == ANSWER_OF_SAMPLE)
 		return;
 	if (a->scope == ANSWER_OF_PLACE) {
 		place->paths = paths <= LOOKUP_CACHE_PATHS_MAX ? paths & LOOKUP_CACHE_PATHS_MAX : 0;
-		return;
+		at = both(at, *holds);
+	} else {
+		place->by_tag = 1;
+		at = (struct stretch){ a->from_ns, a->until_ns };
+		*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){ p, a->tag, a->tag_value, paths, both(a->tag_holds, *holds) };
 	}
-	place->by_tag = 1;
-	place->from_ns = a->from_ns;
-	place->until_ns = a->until_ns;
-	*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){ p, a->tag, a->tag_value, paths };
+	place->from_ns = at.from_ns;
+	place->until_ns = at.until_ns;
 }
 
 /* Code bytes are at hand of what a JIT made as an ELF object. */

@@ -122,6 +122,7 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 		  const struct sample_place *at, struct row_facts *f)
 {
 	struct sample_answer answer;
+	struct stretch holds;
 
 	if (place && place->paths) {
 		f->method = METHOD_IP;
@@ -133,9 +134,9 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 	f->reason = answer.reason;
 	if (!answer.deciding.nr)
 		return 0;
-	f->paths = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns);
-	if (place && !run->a->model->dictionary.has_unlinks) /* else parent paths have times of their own */
-		lookup_cache_remember(run->recent, place, p, &answer, f->paths);
+	f->paths = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns, &holds);
+	if (place)
+		lookup_cache_remember(run->recent, place, p, &answer, f->paths, &holds);
 	return f->paths ? 0 : -ENOMEM;
 }
 
@@ -256,8 +257,7 @@ static bool may_be_known(const struct pass *run, const struct sample_block *b)
 	const struct attribute_options *o = run->options;
 	const struct model *m = run->a->model;
 
-	return !o->each && !o->stacks && !o->addresses && !m->dictionary.has_unlinks &&
-	       !(run->switches.nr && b->event == m->leaving);
+	return !o->each && !o->stacks && !o->addresses && !(run->switches.nr && b->event == m->leaving);
 }
 
 int pass_block(struct pass *run, struct sample_block *b)

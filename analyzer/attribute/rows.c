@@ -36,6 +36,7 @@ int rows_init(struct rows *r, const struct attribution *a, const struct attribut
 		return -ENOMEM;
 	table_init(&r->table, r->memory, BLOCK_ROWS, nr_levels);
 	r->by_place = true;
+	r->wanted_levels = UINT32_MAX;
 	if (!by)
 		return 0;
 	r->table.sum = malloc(BLOCK_ROWS * sizeof(*r->table.sum));
@@ -59,6 +60,7 @@ void rows_fini(struct rows *r)
 {
 	hash_map_fini(&r->expansions);
 	hash_map_fini(&r->projections);
+	free(r->known);
 	free(r->paths);
 	free(r->row);
 	free(r->table.sum);
@@ -120,36 +122,51 @@ static uint32_t find_alike(struct rows *r, uint32_t paths)
 	return paths;
 }
 
-uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns)
+/* Ways with these rows, new or not. */
+static uint32_t get_paths(struct rows *r, const struct expansion *e)
 {
-	const struct dictionary *d = r->dictionary;
-	struct expansion e;
+	uint32_t i, seen;
+
+	if (!reserve(r, e->nr))
+		return 0;
+	r->paths[r->nr_paths] = (struct parent_paths){ r->nr_rows, e->nr, 0 };
+	memcpy(r->row + r->nr_rows, e->row, e->nr * sizeof(*e->row));
+	r->nr_rows += e->nr;
+	i = ++r->nr_paths;
+	seen = find_alike(r, i);
+	r->paths[i - 1].seen = seen;
+	if (seen != i) { /* rows look like those that there were, which is all that counts */
+		r->nr_rows -= e->nr;
+		r->nr_paths--;
+	}
+	return seen;
+}
+
+uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct stretch *holds)
+{
 	uint64_t a = 0, b = (uint64_t)s->shared_half << 8 | s->nr;
+	struct known_paths *known;
+	struct expansion e;
 	uint32_t i;
 
 	for (uint32_t n = 0; n < s->nr; n++)
 		a = a * 0x9e3779b97f4a7c15ull + s->component[n] + 1;
-	i = d->has_unlinks ? 0 : hash_map_find(&r->expansions, a, b);
-	if (i)
-		return i;
-	sample_expand(d, s, time_ns, &e);
-	if (d->has_unlinks && !r->table.sum)
-		r->nr_paths = r->nr_rows = 0; /* it holds for this sample only */
-	if (!reserve(r, e.nr))
-		return 0;
-	r->paths[r->nr_paths] = (struct parent_paths){ r->nr_rows, e.nr, 0 };
-	memcpy(r->row + r->nr_rows, e.row, e.nr * sizeof(*e.row));
-	r->nr_rows += e.nr;
-	i = ++r->nr_paths;
-	if (r->table.sum)
-		r->paths[i - 1].seen = find_alike(r, i);
-	if (!d->has_unlinks) {
-		hash_map_set(&r->expansions, a, b, i);
-	} else if (r->table.sum && r->paths[i - 1].seen != i) { /* rows look like those that there were, which is all that counts */
-		r->nr_rows -= e.nr;
-		i = r->paths[--r->nr_paths].seen;
+	i = hash_map_find(&r->expansions, a, b);
+	known = i ? &r->known[i - 1] : NULL;
+	if (!known || time_ns < known->holds.from_ns || time_ns >= known->holds.until_ns) {
+		sample_expand(r->dictionary, s, time_ns, &e);
+		if (!known) {
+			if (!GROW(r->known, r->nr_known, r->known_capacity))
+				return 0;
+			known = &r->known[r->nr_known++];
+			hash_map_set(&r->expansions, a, b, r->nr_known);
+		}
+		*known = (struct known_paths){ get_paths(r, &e), e.holds };
 	}
-	return i;
+	if (!known->paths)
+		known->holds = (struct stretch){ 0, 0 };
+	*holds = known->holds;
+	return known->paths;
 }
 
 const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr)

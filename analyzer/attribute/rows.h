@@ -29,7 +29,12 @@ struct rows {
 	struct table table; /* the rows that have not been handed over */
 	uint32_t sample_row; /* ... of the last sample: from here on; not where they are sums */
 	void *memory;	    /* ... are in here */
-	struct hash_map expansions, projections; /* deciding components, and what can be seen of rows -> 1 + index of paths */
+	struct hash_map expansions, projections; /* deciding -> 1 + index of known; what can be seen of rows -> 1 + index of paths */
+	struct known_paths {
+		uint32_t paths;
+		struct stretch holds;
+	} *known;
+	uint32_t nr_known, known_capacity;
 	struct parent_paths {
 		uint32_t first, nr; /* rows */
 		uint32_t seen; /* the first paths whose rows look the same in the levels that were asked for */
@@ -45,8 +50,8 @@ struct rows {
 
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
-/* The parent paths of deciding components at a time; 0 without memory.  Where links are taken back they hold until the next call only. */
-uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns);
+/* The parent paths from deciding at a time, and when they are the same; 0 without memory. */
+uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct stretch *holds);
 /* Rows of such paths, at least one. */
 const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */

@@ -123,7 +123,7 @@ uint32_t stacks_component(struct stacks *s, const struct dictionary *d, uint32_t
 		struct expansion e;
 		uint32_t most = 0;
 
-		dictionary_expand(d, &component, 1, 0, &e);
+		dictionary_expand(d, &component, 1, DICTIONARY_ANY_TIME, &e);
 		for (uint32_t i = 1; i < e.nr; i++)
 			if (e.row[i].share > e.row[most].share)
 				most = i;

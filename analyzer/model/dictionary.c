@@ -110,12 +110,10 @@ static void rehash(struct dictionary *d)
 	d->nr_buckets = nr;
 }
 
-uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+static uint32_t add_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t from_ns)
 {
-	uint32_t i = dictionary_find(d, process, level, id), *slot;
+	uint32_t i, *slot;
 
-	if (i || level >= LEVELS_MAX)
-		return i;
 	if (d->nr_components == d->components_capacity) {
 		uint32_t capacity = 2 * d->components_capacity;
 		struct component *bigger = realloc(d->component, capacity * sizeof(*bigger));
@@ -129,9 +127,134 @@ uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, 
 		rehash(d);
 	i = d->nr_components++;
 	slot = &d->bucket[hash(process, level, id) % d->nr_buckets];
-	d->component[i] = (struct component){ .process = process, .level = level, .id = id, .next_in_bucket = *slot };
-	*slot = i;
+	d->component[i] = (struct component){ .process = process, .level = level, .id = id, .from_ns = from_ns, .to_ns = UINT64_MAX,
+					      .next_in_bucket = *slot };
+	*slot = i; /* later ones of an id stand before earlier ones */
 	return i;
+}
+
+static bool is_over(const struct component *c)
+{
+	return c->to_ns != UINT64_MAX;
+}
+
+uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+{
+	uint32_t i = dictionary_find(d, process, level, id);
+
+	if (level >= LEVELS_MAX || (i && !is_over(&d->component[i])))
+		return i;
+	return add_component(d, process, level, id, i ? d->component[i].to_ns : 0);
+}
+
+static uint32_t earlier(const struct dictionary *d, uint32_t i)
+{
+	const struct component *c = &d->component[i], *of = c;
+
+	do {
+		i = c->next_in_bucket;
+		c = &d->component[i];
+	} while (i && (c->process != of->process || c->level != of->level || c->id != of->id));
+	return i;
+}
+
+static void narrow(struct stretch *s, uint64_t change_ns, uint64_t time_ns)
+{
+	if (change_ns <= time_ns)
+		s->from_ns = change_ns > s->from_ns ? change_ns : s->from_ns;
+	else
+		s->until_ns = change_ns < s->until_ns ? change_ns : s->until_ns;
+}
+
+/* latest: the last one of an id. */
+static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct stretch *holds)
+{
+	uint32_t i = latest, before;
+
+	for (; i && (before = earlier(d, i)); i = before) {
+		narrow(holds, d->component[i].from_ns, time_ns);
+		if (d->component[i].from_ns <= time_ns)
+			break;
+	}
+	if (i && is_over(&d->component[i])) {
+		narrow(holds, d->component[i].to_ns, time_ns);
+		if (time_ns >= d->component[i].to_ns)
+			return COMPONENT_NONE;
+	}
+	return i;
+}
+
+uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
+			    struct stretch *holds)
+{
+	return at_time(d, dictionary_find(d, process, level, id), time_ns, holds);
+}
+
+static void end_component(struct component *c, uint64_t time_ns)
+{
+	c->to_ns = time_ns > c->from_ns ? time_ns : c->from_ns;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
+			     uint32_t flags, uint64_t time_ns)
+{
+	uint32_t i = dictionary_get(d, process, level, id);
+	struct component *c = &d->component[i];
+
+	if (i && c->announced && (!same_text(c->name, name) || (detail && *detail && !same_text(c->detail, detail)))) {
+		end_component(c, time_ns);
+		i = add_component(d, process, level, id, c->to_ns);
+		c = &d->component[i];
+	}
+	if (!i) {
+		free(name);
+		free(detail);
+		return COMPONENT_NONE;
+	}
+	free(c->name);
+	c->name = name;
+	if (!c->detail || (detail && *detail)) {
+		free(c->detail);
+		c->detail = detail;
+	} else {
+		free(detail);
+	}
+	c->flags = flags;
+	c->announced = true;
+	return i;
+}
+
+void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
+{
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		struct component *c = &d->component[i];
+
+		if (c->process == process && c->id - first < nr && !is_over(c))
+			end_component(c, time_ns);
+	}
+}
+
+/* What a link leads to at a time. */
+static uint32_t upper_at(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct stretch *holds)
+{
+	const struct component *c = &d->component[l->upper];
+
+	if (time_ns == DICTIONARY_ANY_TIME)
+		return l->upper;
+	narrow(holds, l->from_ns, time_ns);
+	if (l->to_ns != UINT64_MAX)
+		narrow(holds, l->to_ns, time_ns);
+	if (time_ns < l->from_ns || time_ns >= l->to_ns)
+		return COMPONENT_NONE;
+	if (!is_over(c))
+		return l->upper;
+	narrow(holds, c->to_ns, time_ns);
+	return time_ns < c->to_ns ? l->upper : dictionary_find_at(d, c->process, c->level, c->id, time_ns, holds);
 }
 
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)
@@ -141,11 +264,17 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 
 	if (!lower || !upper || lower == upper)
 		return;
-	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (c->links[i].upper == upper && c->links[i].to_ns == UINT64_MAX) {
-			c->links[i].weight = weight;
+	for (uint32_t i = 0; i < c->nr_links; i++) {
+		struct link *l = &c->links[i];
+		const struct component *other = &d->component[l->upper];
+
+		if (l->to_ns != UINT64_MAX || other->level != d->component[upper].level)
+			continue;
+		if (l->upper == upper && l->weight == weight)
 			return;
-		}
+		if (l->upper == upper || (is_over(other) && other->to_ns <= time_ns))
+			l->to_ns = time_ns > l->from_ns ? time_ns : l->from_ns;
+	}
 	bigger = realloc(c->links, (c->nr_links + 1) * sizeof(*bigger));
 	if (!bigger)
 		return;
@@ -165,11 +294,14 @@ void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_leve
 {
 	struct component *c = &d->component[lower];
 
-	d->has_unlinks = true;
-	for (uint32_t i = 0; lower && i < c->nr_links; i++)
-		if (c->links[i].to_ns == UINT64_MAX &&
-		    (upper ? c->links[i].upper == upper : d->component[c->links[i].upper].level == upper_level))
-			c->links[i].to_ns = time_ns;
+	for (uint32_t i = 0; lower && i < c->nr_links; i++) {
+		struct link *l = &c->links[i];
+		const struct component *other = &d->component[l->upper];
+
+		if (l->to_ns == UINT64_MAX && (upper ? other->level == d->component[upper].level && other->id == d->component[upper].id :
+						       other->level == upper_level))
+			l->to_ns = time_ns > l->from_ns ? time_ns : l->from_ns;
+	}
 }
 
 void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
@@ -235,13 +367,13 @@ void dictionary_settle(struct dictionary *d)
 	}
 }
 
-/* Links of one component that live at a time, to one level: total of their weights. */
-static uint64_t weight_to(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns)
+/* Links of one component that hold at a time, to one level: total of their weights. */
+static uint64_t weight_to(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns, struct stretch *holds)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (d->component[c->links[i].upper].level == level && time_ns < c->links[i].to_ns)
+		if (d->component[c->links[i].upper].level == level && upper_at(d, &c->links[i], time_ns, holds))
 			sum += c->links[i].weight ? c->links[i].weight : 1;
 	return sum;
 }
@@ -260,17 +392,17 @@ static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, u
 		uint64_t total;
 		bool first = true;
 
-		if (levels_done & (1u << level) || time_ns >= c->links[i].to_ns)
+		if (levels_done & (1u << level) || !upper_at(d, &c->links[i], time_ns, &e->holds))
 			continue;
 		levels_done |= 1u << level;
 		if (base.component[level]) /* a seed, or another way up, has said it already */
 			continue;
-		total = weight_to(d, c, level, time_ns);
+		total = weight_to(d, c, level, time_ns, &e->holds);
 		for (uint32_t n = i; n < c->nr_links; n++) {
 			const struct link *l = &c->links[n];
-			uint32_t at;
+			uint32_t at, upper;
 
-			if (d->component[l->upper].level != level || time_ns >= l->to_ns)
+			if (d->component[l->upper].level != level || !(upper = upper_at(d, l, time_ns, &e->holds)))
 				continue;
 			if (first) {
 				at = r;
@@ -282,8 +414,8 @@ static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, u
 			}
 			first = false;
 			e->row[at].share = base.share * (l->weight ? l->weight : 1) / (double)total;
-			e->row[at].component[level] = l->upper;
-			climb(d, e, at, l->upper, time_ns, depth + 1);
+			e->row[at].component[level] = upper;
+			climb(d, e, at, upper, time_ns, depth + 1);
 			if (at != r) /* what else this component leads to */
 				climb(d, e, at, component, time_ns, depth + 1);
 		}
@@ -296,6 +428,7 @@ void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uin
 	double sum = 0;
 
 	memset(out, 0, sizeof(*out));
+	out->holds = STRETCH_ALL;
 	out->nr = 1;
 	out->row[0].share = 1;
 	for (uint32_t i = 0; i < nr_deciding; i++)

@@ -44,6 +44,7 @@ struct component {
 	uint32_t flags;	     /* JITREG_COMPONENT_* */
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;
+	uint64_t from_ns, to_ns; /* of this name; from then on the id is of another one, or of none.  The first of an id is there before, too */
 	struct link *links; /* upwards */
 	uint32_t nr_links;
 	struct counter *counters;
@@ -66,8 +67,13 @@ struct dictionary {
 	uint32_t nr_buckets;
 	struct edge *edges;
 	uint32_t nr_edges, edges_capacity;
-	bool has_unlinks; /* what a component leads to depends on the time */
 };
+
+/* When the same question has the same answer: [from, until). */
+struct stretch {
+	uint64_t from_ns, until_ns;
+};
+#define STRETCH_ALL ((struct stretch){ 0, UINT64_MAX })
 
 /* One way up from a component: its share, and the component at each level (COMPONENT_NONE: none). */
 struct expansion_row {
@@ -76,6 +82,7 @@ struct expansion_row {
 };
 
 struct expansion {
+	struct stretch holds;
 	uint32_t nr;
 	struct expansion_row row[EXPANSION_ROWS_MAX]; /* shares add up to 1 */
 };
@@ -87,11 +94,24 @@ void dictionary_fini(struct dictionary *d);
 uint32_t dictionary_level(struct dictionary *d, uint32_t id);
 /* A level that no host numbered; LEVELS_MAX where one of that name is there already, and when there are too many. */
 uint32_t dictionary_add_level(struct dictionary *d, const char *name);
-/* Index of a component, made when it is new; COMPONENT_NONE without memory.  process: index. */
+/*
+ * An id may be used again: what was announced under another name, or after its end, is another component.  Index of the latest one, made
+ * when the id is new or its component is over; COMPONENT_NONE without memory.  process: index.
+ */
 uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
-/* COMPONENT_NONE when no record named it. */
+/* ... whether it is over or not; COMPONENT_NONE: it was never named. */
 uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
+/* Whom the id named at a time, or COMPONENT_NONE; *holds is narrowed to when that is the answer. */
+uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
+			    struct stretch *holds);
+/* Announced: another component from then on where the name or the detail differ.  Takes the texts.  Index, or COMPONENT_NONE. */
+uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
+			     uint32_t flags, uint64_t time_ns);
+/* Components with ids [first, first + nr) of all levels are over. */
+void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns);
 
+/* From time_ns on, until it is taken back or the lower component is over.  Where the upper one is over, so is the link, unless its id names
+ * another component and nothing else was linked to since. */
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns);
 /* The upper one is the lower one, as another level sees it: link.same. */
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper);
@@ -104,7 +124,9 @@ bool dictionary_find_counter(const struct dictionary *d, uint32_t component, con
 /* Ranks of levels, once all links are known. */
 void dictionary_settle(struct dictionary *d);
 
-/* All parent paths of deciding components (components of different levels) at a time, with their shares. */
+/* All parent paths from deciding (components of different levels) at a time, with their shares; DICTIONARY_ANY_TIME: by all links that there ever
+ * were. */
+#define DICTIONARY_ANY_TIME UINT64_MAX
 void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
 		       struct expansion *out);
 

@@ -38,7 +38,7 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 		return p->has_line_components;
 	if (c->nr_entries)
 		return true;
-	s = p->has_line_components && c->nr_lines ? model_find_source(m, p, c->lines[0].file) : NULL;
+	s = p->has_line_components && c->nr_lines ? model_find_source(m, p, c->lines[0].file, c->from_ns) : NULL;
 	return s && s->level < LEVELS_MAX;
 }
 

@@ -134,18 +134,23 @@ const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
 	return model_ask_tag(p, time_ns, &from_ns, &until_ns);
 }
 
-const struct source *model_find_source(const struct model *m, const struct process *p, const char *file)
+const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns)
 {
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+	const struct source *later = NULL;
+
+	for (int i = 0; p && !later && i < ANCESTORS_MAX; i++, p = p->parent)
 		for (uint32_t n = m->nr_sources; n > 0; n--) {
 			const struct source *s = &m->source[n - 1];
 
 			/* a compiler may have put its directory in front */
-			if (s->process == p->number && s->name && (strcmp(s->name, file) == 0 ||
-								   strcmp(model_base_name(s->name), model_base_name(file)) == 0))
+			if (s->process != p->number || !s->name || (strcmp(s->name, file) != 0 &&
+								    strcmp(model_base_name(s->name), model_base_name(file)) != 0))
+				continue;
+			if (s->from_ns <= time_ns)
 				return s;
+			later = s;
 		}
-	return NULL;
+	return later;
 }
 
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
@@ -157,8 +162,9 @@ const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
 	return s->text + s->line_start[line - 1];
 }
 
-uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line)
+uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns)
 {
+	struct stretch holds = STRETCH_ALL;
 	struct component *c;
 	const char *text;
 	size_t bytes;
@@ -166,7 +172,9 @@ uint32_t model_line_component(struct model *m, const struct source *s, uint32_t 
 
 	if (s->level == LEVELS_MAX || line == 0)
 		return COMPONENT_NONE;
-	i = dictionary_get(&m->dictionary, s->process, s->level, s->first_component + line);
+	i = dictionary_find_at(&m->dictionary, s->process, s->level, s->first_component + line, time_ns, &holds);
+	if (!i)
+		i = dictionary_get(&m->dictionary, s->process, s->level, s->first_component + line);
 	c = &m->dictionary.component[i];
 	if (i && !c->name) {
 		text = source_line(s, line, &bytes);

@@ -108,6 +108,7 @@ struct source {
 	char *text;
 	size_t text_bytes;
 	uint32_t process;
+	uint64_t from_ns;
 	uint32_t level; /* index; LEVELS_MAX: its lines are no components */
 	uint64_t first_component;
 	uint32_t flags; /* JITREG_SOURCE_* */
@@ -265,12 +266,12 @@ uint64_t model_whole(double scaled);
 /* The tag in force, or NULL; and for how long that is the answer: [from, until). */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
-/* The source that a line table's file name means, or NULL. */
-const struct source *model_find_source(const struct model *m, const struct process *p, const char *file);
+/* The source that a line table's file name meant at a time, or means later where it meant none; or NULL. */
+const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
 /* Text of line n (from 1), without its end of line; "" when there is none. */
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
-/* The component that is line n of s. */
-uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line);
+/* The component that was line n of s at a time. */
+uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns);
 /* An image's own address for one of the process; false when its file is not known. */
 bool code_file_address(const struct code *c, uint64_t address, uint64_t *out);
 

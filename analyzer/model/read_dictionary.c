@@ -32,15 +32,12 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 
 void model_read_component(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint32_t i = component_at(m, p, trace_u64(r, F(component, level)), trace_u64(r, F(component, component)));
-	struct component *c = &m->dictionary.component[i];
+	uint64_t id = trace_u64(r, F(component, component));
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX;
 
-	if (!i)
-		return;
-	model_set_text(&c->name, trace_text(r, F(component, name)));
-	model_set_text(&c->detail, trace_text(r, F(component, detail)));
-	c->flags = (uint32_t)trace_u64(r, F(component, flags));
-	c->announced = true;
+	if (level < LEVELS_MAX)
+		dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)), trace_text(r, F(component, detail)),
+				    (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
 }
 
 void model_read_link(struct model *m, struct process *p, const struct trace_record *r)
@@ -68,9 +65,15 @@ void model_read_edge(struct model *m, struct process *p, const struct trace_reco
 		dictionary_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
 }
 
+/* Mostly said at the end, and perhaps when it is over. */
 void model_read_counter(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint32_t component = component_at(m, p, trace_u64(r, F(counter, level)), trace_u64(r, F(counter, component)));
+	uint64_t id = trace_u64(r, F(counter, component));
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(counter, level))) : LEVELS_MAX;
+	uint32_t component = level < LEVELS_MAX ? dictionary_find(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+
+	if (!component && level < LEVELS_MAX)
+		component = dictionary_get(&m->dictionary, p->number, level, id);
 
 	if (component)
 		dictionary_counter(&m->dictionary, component, trace_text(r, F(counter, name)), trace_s64(r, F(counter, value)),
@@ -90,6 +93,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->name = trace_text(r, F(source, name));
 	s->text = strndup("", 0);
 	s->process = p->number;
+	s->from_ns = r->time_ns;
 	s->level = level ? dictionary_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
 	s->first_component = trace_u64(r, F(source, first_component));
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));

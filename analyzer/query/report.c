@@ -330,7 +330,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	char spare[32];
 
 	*text = 0;
-	dictionary_expand(d, &component, 1, was_seen ? 0 : r->a->last_ns, &e);
+	dictionary_expand(d, &component, 1, was_seen ? DICTIONARY_ANY_TIME : r->a->last_ns, &e);
 	for (;;) {
 		uint32_t best = COMPONENT_NONE;
 		double most = 0;
@@ -356,7 +356,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	}
 	if (used)
 		return;
-	dictionary_expand(d, &component, 1, 0, &e); /* did it ever lead anywhere? */
+	dictionary_expand(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* did it ever lead anywhere? */
 	for (uint32_t i = 0; i < e.nr; i++)
 		used |= e.row[i].component[level];
 	if (!used)

@@ -130,20 +130,31 @@ static inline void put_level(uint32_t pid, uint32_t id, const char *name)
 	put_end();
 }
 
-static inline void put_component(uint32_t pid, uint32_t level, uint64_t id, uint32_t flags, const char *name)
+static inline void put_component_at(uint32_t pid, uint64_t time_ns, uint32_t level, uint64_t id, uint32_t flags, const char *name)
 {
-	put_record(pid, 2, JITREG_COMPONENT, F_COUNT(component));
+	put_record(pid, time_ns, JITREG_COMPONENT, F_COUNT(component));
 	PUT(level, flags, id);
 	put_text(name);
 	put_text("");
 	put_end();
 }
 
-static inline void put_link(uint32_t pid, uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper, uint32_t weight)
+static inline void put_component(uint32_t pid, uint32_t level, uint64_t id, uint32_t flags, const char *name)
 {
-	put_record(pid, 2, JITREG_LINK, F_COUNT(link));
+	put_component_at(pid, 2, level, id, flags, name);
+}
+
+static inline void put_link_at(uint32_t pid, uint64_t time_ns, uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper,
+			       uint32_t weight)
+{
+	put_record(pid, time_ns, JITREG_LINK, F_COUNT(link));
 	PUT(lower_level, upper_level, lower, upper, weight, 0);
 	put_end();
+}
+
+static inline void put_link(uint32_t pid, uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper, uint32_t weight)
+{
+	put_link_at(pid, 2, lower_level, lower, upper_level, upper, weight);
 }
 
 static inline void put_unlink(uint32_t pid, uint64_t time_ns, uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper)

@@ -62,6 +62,26 @@ static struct {
 	uint64_t check[4]; /* of the tags that there were */
 } the;
 
+/* Names, links and their ends, in the midst of it: the same ids mean other components. */
+static void draw_dictionary_later(uint64_t time_ns)
+{
+	uint32_t level = 1 + (uint32_t)below(NR_LEVELS), upper = level > 1 ? 1 + (uint32_t)below(level - 1) : 1;
+	uint64_t id = 1 + below(the.nr_of[level]);
+	char name[32];
+
+	switch (below(level > 1 ? 4 : 1)) {
+	case 0:
+		snprintf(name, sizeof(name), "later %d", (int)below(3));
+		put_component_at(PID, time_ns, level, id, chance(10) ? JITREG_COMPONENT_SHARED : 0, name);
+		break;
+	case 1:
+		put_unlink(PID, time_ns, level, id, upper, chance(50) ? 0 : 1 + below(the.nr_of[upper]));
+		break;
+	default:
+		put_link_at(PID, time_ns, level, id, upper, 1 + below(the.nr_of[upper]), (uint32_t)below(4));
+	}
+}
+
 static void draw_dictionary(void)
 {
 	static const char *const names[] = { "", "operator", "pipeline", "task", "ir" };
@@ -155,6 +175,7 @@ static void draw_history(void)
 {
 	uint64_t time_ns = 3;
 	const unsigned changes = 10 + (unsigned)below(150), processes = chance(40) ? 4 : 0, marks = chance(80) ? 15 : 0;
+	const unsigned later = the.has_dictionary && chance(50) ? 12 : 0;
 
 	for (uint64_t slot = 0; slot < SLOTS; slot++)
 		if (chance(85))
@@ -172,6 +193,8 @@ static void draw_history(void)
 			draw_mark(time_ns);
 		else if (the.has_dictionary && the.nr_tags < 12 && what < processes + marks + 8)
 			draw_tag(time_ns);
+		else if (what >= 100 - later)
+			draw_dictionary_later(time_ns);
 		else
 			draw_code(the.pid[below(the.nr_pids)], time_ns, below(SLOTS));
 	}

@@ -138,6 +138,162 @@ static void an_unlinked_parent_holds_for_the_time_before(void **state)
 	assert_int_equal(e.row[0].component[f->operator], COMPONENT_NONE);
 }
 
+static uint32_t operator_at(const struct fixture *f, uint32_t component, uint64_t time_ns)
+{
+	struct expansion e;
+
+	dictionary_expand(&f->d, &component, 1, time_ns, &e);
+	assert_int_equal(e.nr, 1);
+	return e.row[0].component[f->operator];
+}
+
+static void a_link_holds_from_its_time_stamp_on(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
+	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3);
+
+	dictionary_link(&f->d, t, a, 1, 100);
+	dictionary_unlink(&f->d, t, f->operator, COMPONENT_NONE, 200);
+	dictionary_link(&f->d, t, b, 1, 300);
+	assert_int_equal(operator_at(f, t, 99), COMPONENT_NONE);
+	assert_int_equal(operator_at(f, t, 100), a);
+	assert_int_equal(operator_at(f, t, 199), a);
+	assert_int_equal(operator_at(f, t, 200), COMPONENT_NONE);
+	assert_int_equal(operator_at(f, t, 300), b); /* and the time before is as it was */
+}
+
+static void a_weight_holds_from_its_time_stamp_on(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
+	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	struct expansion e;
+
+	dictionary_link(&f->d, t, a, 1, 100);
+	dictionary_link(&f->d, t, b, 1, 100);
+	dictionary_link(&f->d, t, b, 3, 200);
+	dictionary_expand(&f->d, &t, 1, 150, &e);
+	assert_true(fabs(share_of(&e, f->operator, b) - 0.5) < 1e-9);
+	dictionary_expand(&f->d, &t, 1, 250, &e);
+	assert_true(fabs(share_of(&e, f->operator, b) - 0.75) < 1e-9);
+}
+
+static uint32_t announce(struct fixture *f, uint32_t level, uint64_t id, const char *name, uint64_t time_ns)
+{
+	return dictionary_announce(&f->d, PROCESS, level, id, strdup(name), strdup(""), 0, time_ns);
+}
+
+static uint32_t named_at(struct fixture *f, uint32_t level, uint64_t id, uint64_t time_ns)
+{
+	struct stretch holds = STRETCH_ALL;
+
+	return dictionary_find_at(&f->d, PROCESS, level, id, time_ns, &holds);
+}
+
+/* Two queries give their operators and tasks the same numbers. */
+static void ids_that_are_used_again_leave_the_past(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t scan = announce(f, f->operator, 1, "scan T", 100), join = announce(f, f->operator, 2, "join T", 100);
+	uint32_t t1 = announce(f, f->task, 11, "first", 100), t2 = announce(f, f->task, 12, "second", 100), window, sort;
+
+	dictionary_link(&f->d, t1, scan, 1, 100);
+	dictionary_link(&f->d, t2, join, 1, 100);
+	window = announce(f, f->operator, 1, "window U", 200);
+	sort = announce(f, f->operator, 2, "sort U", 200);
+	assert_int_equal(announce(f, f->task, 11, "first", 200), t1); /* nothing tells it from the one before */
+	assert_int_equal(announce(f, f->task, 12, "second", 200), t2);
+	dictionary_link(&f->d, t1, sort, 1, 200);
+	dictionary_link(&f->d, t2, window, 1, 200);
+	assert_int_equal(operator_at(f, t1, 150), scan);
+	assert_int_equal(operator_at(f, t2, 150), join);
+	assert_int_equal(operator_at(f, t1, 250), sort);
+	assert_int_equal(operator_at(f, t2, 250), window);
+	assert_int_equal(named_at(f, f->operator, 1, 1), scan); /* the first one has no other name before */
+	assert_int_equal(named_at(f, f->operator, 1, 199), scan);
+	assert_int_equal(named_at(f, f->operator, 1, 200), window);
+	assert_string_equal(f->d.component[scan].name, "scan T");
+}
+
+static void a_new_name_keeps_its_links(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t o = announce(f, f->operator, 1, "scan", 100), t = announce(f, f->task, 11, "first", 100), renamed;
+
+	dictionary_link(&f->d, t, o, 1, 100);
+	renamed = announce(f, f->operator, 1, "fast scan", 200);
+	assert_int_not_equal(renamed, o);
+	assert_int_equal(operator_at(f, t, 150), o);
+	assert_int_equal(operator_at(f, t, 250), renamed);
+}
+
+static void what_has_ended_is_another_one_under_the_same_name(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t o = announce(f, f->operator, 1, "scan", 100), t = announce(f, f->task, 11, "first", 100), o2, t2;
+	int64_t rows = 0;
+
+	dictionary_link(&f->d, t, o, 1, 100);
+	dictionary_end(&f->d, PROCESS, 1, 20, 200);
+	dictionary_counter(&f->d, dictionary_find(&f->d, PROCESS, f->operator, 1), strdup("rows"), 7, 201);
+	assert_true(dictionary_find_counter(&f->d, o, "rows", &rows) && rows == 7); /* said behind its end, and of it all the same */
+	assert_int_equal(named_at(f, f->operator, 1, 250), COMPONENT_NONE);
+	assert_int_equal(operator_at(f, t, 250), COMPONENT_NONE);
+	o2 = announce(f, f->operator, 1, "scan", 300);
+	t2 = announce(f, f->task, 11, "first", 300);
+	assert_int_not_equal(o2, o);
+	assert_int_not_equal(t2, t);
+	dictionary_link(&f->d, t2, o2, 1, 300);
+	assert_int_equal(operator_at(f, t2, 350), o2);
+	assert_int_equal(operator_at(f, t, 150), o);
+	assert_int_equal(named_at(f, f->task, 11, 150), t);
+	assert_int_equal(named_at(f, f->task, 11, 350), t2);
+}
+
+static bool same_rows(const struct expansion *a, const struct expansion *b)
+{
+	return a->nr == b->nr && memcmp(a->row, b->row, a->nr * sizeof(a->row[0])) == 0;
+}
+
+/* Answers are kept for as long as they say that they hold. */
+static void an_answer_says_for_how_long_it_holds(void **state)
+{
+	struct fixture *f = *state;
+	static struct expansion at[200];
+
+	for (uint64_t now = 1; now < 200; now += 1 + next_random() % 4) {
+		static const char *const names[] = { "a", "b", "c" };
+		uint64_t id = 1 + next_random() % 4, upper_id = 1 + next_random() % 4;
+		uint32_t level = next_random() % 2 ? f->task : f->ir, upper = level == f->ir && next_random() % 2 ? f->task : f->operator;
+
+		switch (next_random() % 8) {
+		case 0:
+			announce(f, next_random() % 2 ? upper : level, id, names[next_random() % 3], now);
+			break;
+		case 1:
+			dictionary_end(&f->d, PROCESS, id, 1 + next_random() % 2, now);
+			break;
+		case 2:
+			dictionary_unlink(&f->d, dictionary_find(&f->d, PROCESS, level, id), upper,
+					  next_random() % 2 ? dictionary_find(&f->d, PROCESS, upper, upper_id) : COMPONENT_NONE, now);
+			break;
+		default:
+			dictionary_link(&f->d, dictionary_get(&f->d, PROCESS, level, id), dictionary_get(&f->d, PROCESS, upper, upper_id),
+					1 + (uint32_t)(next_random() % 3), now);
+		}
+	}
+	for (uint32_t i = 1; i < f->d.nr_components; i++) {
+		for (uint64_t t = 0; t < 200; t++)
+			dictionary_expand(&f->d, &i, 1, t, &at[t]);
+		for (uint64_t t = 0; t < 200; t++) {
+			assert_true(at[t].holds.from_ns <= t && t < at[t].holds.until_ns);
+			for (uint64_t u = at[t].holds.from_ns; u < at[t].holds.until_ns && u < 200; u++)
+				assert_true(same_rows(&at[t], &at[u]));
+		}
+	}
+}
+
 static void packed_seeds_of_two_levels_are_both_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -185,6 +341,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(shares_add_up_to_one_with_more_parents_than_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_split_leaves_the_other_levels_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unlinked_parent_holds_for_the_time_before, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_link_holds_from_its_time_stamp_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_weight_holds_from_its_time_stamp_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ids_that_are_used_again_leave_the_past, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_new_name_keeps_its_links, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_has_ended_is_another_one_under_the_same_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_answer_says_for_how_long_it_holds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packed_seeds_of_two_levels_are_both_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_in_a_circle_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(components_of_two_processes_are_two, set_up, tear_down),
