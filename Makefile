@@ -66,7 +66,7 @@ $(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=
 $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -fno-sanitize=all
 # The engine's shared runtime keeps the tag register: gcc only, clang has no -ffixed-r13.
 $(runtime_OBJ): override CC = gcc
-$(runtime_OBJ): PART_FLAGS = -ffixed-r13 -fno-sanitize=all -fno-lto
+$(runtime_OBJ): PART_FLAGS = -ffixed-r13 -DJITREG_FIXED_R13 -fno-sanitize=all -fno-lto
 
 # The file format, both ways: what the recorder writes with and the analyzer reads with.
 $B/libtrace.a: $(call objects,trace)
@@ -269,13 +269,14 @@ install: product man completion ## into prefix=/usr/local (and DESTDIR)
 		$(DESTDIR)$(bash_completions) $(DESTDIR)$(zsh_completions)
 	install $B/tailor $(DESTDIR)$(prefix)/bin/
 	install $B/libtailor.so $B/libtailor-intel.so $B/tailor-record $(DESTDIR)$(prefix)/lib/tailor/
-	install -m 644 jitreg/jitreg.h $(DESTDIR)$(prefix)/include/
+	install -m 644 jitreg/jitreg.h jitreg/jitreg.hpp $(DESTDIR)$(prefix)/include/
 	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' dist/jitreg.pc.in >$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc
 	install -m 644 $B/man/*.1 $(DESTDIR)$(prefix)/share/man/man1/
 	install -m 644 $B/completion/tailor $(DESTDIR)$(bash_completions)/
 	install -m 644 $B/completion/_tailor $(DESTDIR)$(zsh_completions)/
 uninstall: ## and out of it again
 	rm -rf $(DESTDIR)$(prefix)/bin/tailor $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include/jitreg.h \
+		$(DESTDIR)$(prefix)/include/jitreg.hpp \
 		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1 \
 		$(DESTDIR)$(bash_completions)/tailor $(DESTDIR)$(zsh_completions)/_tailor
 

@@ -1,53 +1,302 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg: what a program that generates code can say about it.
+ * jitreg 1.0: what a program that generates code says about it to a profiler that may or may not be in the process.
  *
- * A host (a database, a language runtime, any JIT) includes this one header, compiles as C99, C11 or C++17 or later,
- * links nothing, and tells a profiler that may or may not be in the process which code it generated, from what
- * (components of abstraction levels, linked by a Tagging Dictionary), and what it is doing (marks, counters, tags).
- * Without a profiler every call costs a load, a branch, and a look at the clock (no system call).
+ * A host (a database, a language runtime, any JIT) copies or installs this one header; C99 to C23, C++11 to C++23, nothing to link.
  *
- * A record is jitdump's prefix (id, total size, timestamp), a fixed part, and variable parts in the order of their
- * counts.  Ids 0-4 are those of perf's jitdump, byte for byte (linux tools/perf/Documentation/jitdump-specification.txt);
- * ours start at 64.  README.md beside this file specifies each record.  All numbers are in the machine's byte order.
+ *	#include "jitreg.h"
+ *	enum { OPERATOR = 1, IR = 2 };
  *
- * Order of this file: emitting; the records; what most hosts need (code, components, links, the Abstraction Tracker,
- * tags); the rest.
+ *	jitreg_level(OPERATOR, "operator", 0, JITREG_LEVEL_PLAN);               levels, from above
+ *	jitreg_level(IR, "ir", OPERATOR, 0);
+ *	jitreg_component(OPERATOR, 7, "hash join", "o_orderkey = l_orderkey", 0);
+ *	jitreg_link_to(jitreg_at(IR, 42), jitreg_at(OPERATOR, 7), 1);           what was lowered from what
+ *	jitreg_code_load(address, bytes, index, "pipeline_2", code);            the code ...
+ *	jitreg_code_map(address, entries, nr_entries);                          ... and which part of it is which component
+ *	JITREG_WITH_TAG_WORD(tag, TAG | 42) { hash_table_insert(); }            who calls code that several components share
  *
- * Every function here returns 0, or
- *   -ENOSYS   no agent in this process (or it has switched itself off)
- *   -EINVAL   malformed record
- *   -ENOBUFS  the record had to be dropped; the agent counts it
- * Context of all: thread (any thread, never a signal handler), unless it says otherwise.  Nothing allocates, nothing
- * blocks for longer than 1 ms, and errno is left alone.
+ * Every function returns 0, or
+ *	-ENOSYS   nobody listens: there is no agent in this process, or it has switched itself off
+ *	-EINVAL   malformed: a count without elements, a record that cannot be
+ *	-ENOBUFS  the record was dropped, and the agent counts it
+ * unless it says otherwise.  0 means that the record is in the trace.  Context of all: any thread, never a signal handler.  Nothing
+ * allocates, nothing waits for longer than 1 ms, and errno is left alone.  Without an agent a call costs a load, a branch and a look at the
+ * clock (no system call); its arguments are not looked at.
+ *
+ * When it holds: a name, a link and everything else holds from its time stamp (the moment of the call) on, until it is ended or
+ * replaced; nothing that is said later changes what samples before it mean.  So: announce levels and components before links to them, and
+ * all of it before the code runs.
+ *
+ * What is frozen: the records with their ids and fields, the functions and macros without a trailing underscore, and what they mean, for
+ * as long as the major version is 1.  A version 1.x adds records, fields at the end of records, and functions; it changes no meaning and
+ * takes nothing away.  Host and agent of different versions 1.x work together: what one of them does not know is skipped.
+ *
+ * Order of this file, from the simplest to the rarest: code; components; tags; marks; numbers and queries; facts, lines and memory; who
+ * comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it is done.  README.md beside this
+ * file specifies each record.
  */
 #ifndef JITREG_H
 #define JITREG_H
 
-#ifndef _GNU_SOURCE
-#define JITREG_RTLD_DEFAULT ((void *)0) /* what RTLD_DEFAULT is on Linux; the macro needs _GNU_SOURCE */
-#else
-#define JITREG_RTLD_DEFAULT RTLD_DEFAULT
-#endif
-
 #include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
 
+#define JITREG_VERSION_MAJOR 1u
+#define JITREG_VERSION_MINOR 0u
+#define JITREG_VERSION (JITREG_VERSION_MAJOR << 16 | JITREG_VERSION_MINOR)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define JITREG_VERSION 1u
+/* Does anybody listen?  For hosts that want to skip work. */
+static inline int jitreg_enabled(void);
+
+/* ---------------------------------------------------------------------------------------------------------------- code */
+
+/* Code was generated: [address, address + bytes).  code: its bytes; NULL when they cannot be read yet.  index: the host's own number. */
+static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code);
+static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index);
+/* The range is free; what ran there before stays attributable.  bytes 0: the whole object at address. */
+static inline int jitreg_code_unload(uint64_t address, uint64_t bytes);
+
+/* For hosts that do the last lowering themselves: from entries[i].offset on, the code at address belongs to that component, until the next
+ * entry.  Ascending. */
+struct jitreg_code_map_entry {
+	uint64_t offset; /* from the code's address */
+	uint64_t level;
+	uint64_t component; /* 0: none */
+};
+static inline int jitreg_code_map(uint64_t address, const struct jitreg_code_map_entry *entries, uint32_t nr_entries);
+
+/* ---------------------------------------------------------------------------------------------------------- components */
+
+/* An abstraction level.  level: any number but 0; upper: the level above it, 0 for none. */
+static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper, uint32_t flags);
+#define JITREG_LEVEL_PLAN 1u /* its components and edges are the plan that reports show first */
+
+/* component: any number but 0, unique in its level and process while it lasts.  A component that is announced again with another name or
+ * detail is another component from then on. */
+static inline int jitreg_component(uint32_t level, uint64_t component, const char *name, const char *detail, uint32_t flags);
+#define JITREG_COMPONENT_SHARED 1u  /* code used by several components: a tag or the call stack decides */
+#define JITREG_COMPONENT_RUNTIME 2u /* not generated: the engine's own machinery; said for the reader, decides nothing */
+
+/* A component by its level and number, so that a call does not take four bare integers. */
+struct jitreg_ref {
+	uint32_t level;
+	uint64_t component;
+};
+static inline struct jitreg_ref jitreg_at(uint32_t level, uint64_t component);
+
+/* Tagging Dictionary: lower came from upper.  weight: the share of lower's samples that this upper one receives, relative to other links to
+ * upper's level; 1 when there is only one. */
+static inline int jitreg_link_to(struct jitreg_ref lower, struct jitreg_ref upper, uint32_t weight);
+/* The link ends.  upper.component 0: all links of lower to that level. */
+static inline int jitreg_unlink_from(struct jitreg_ref lower, struct jitreg_ref upper);
+/* Dataflow between two components of a level, from the producer to the consumer; order: among the consumer's inputs. */
+static inline int jitreg_edge(uint32_t level, uint64_t from, uint64_t to, uint32_t order, const char *label);
+
+/*
+ * The Abstraction Tracker (Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels, EuroSys 2021, section 4.2.4): a stack
+ * of the components that are being lowered.  One tracker per lowering step, owned by the host, zeroed before use except for its levels.
+ * Deeper than JITREG_TRACKER_DEPTH the top stays what it was; push and pop still match.
+ */
+#define JITREG_TRACKER_DEPTH 64
+struct jitreg_tracker {
+	uint32_t lower_level;
+	uint32_t upper_level;
+	uint32_t depth;
+	uint32_t reserved;
+	uint64_t stack[JITREG_TRACKER_DEPTH];
+};
+static inline void jitreg_tracker_push(struct jitreg_tracker *t, uint64_t upper);
+static inline void jitreg_tracker_pop(struct jitreg_tracker *t);
+/* The component that is being lowered, or 0. */
+static inline uint64_t jitreg_tracker_top(const struct jitreg_tracker *t);
+/* A lower component came into being: link it to the top.  Without a top nothing is said. */
+static inline int jitreg_tracker_link(const struct jitreg_tracker *t, uint64_t lower);
+
+/* ---------------------------------------------------------------------------------------------------------------- tags */
+
+/*
+ * Code that several components share cannot be told apart by its address.  A tag says who calls it: a number in a thread-local word or
+ * in a register, set around the call.  Check bits tell it from garbage: v is a tag if (v & check_mask) == check_value.  Its fields name a
+ * component each.  Declare it before the first code that sets it runs; a later declaration replaces it.
+ */
+struct jitreg_tag_field {
+	uint64_t level;
+	uint64_t shift;
+	uint64_t bits;
+};
+
+/*
+ * A tag in a thread-local word, which must be static TLS:
+ *	static __thread uint64_t tag JITREG_STATIC_TLS;
+ * -EINVAL when it is not (its place would differ from thread to thread).  Only samplers that run in the thread can read the word (`tailor
+ * run --sampler signal`); a register is read by all.
+ */
+#define JITREG_STATIC_TLS __attribute__((tls_model("initial-exec")))
+static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, uint64_t check_value,
+				     const struct jitreg_tag_field *fields, uint32_t nr_fields);
+/* JITREG_WITH_TAG_WORD(word, tag) { statements }: set the tag for the statements, then put back what was there, so it nests.  Leaving the
+ * block by goto, break, return or an exception skips that (C++: jitreg.hpp).  Context: any. */
+#define JITREG_WITH_TAG_WORD(word, v) \
+	JITREG_FOR_WORD_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), word, v)
+/* Fibers, coroutines, tasks: this thread goes on with the task whose tag this is.  Returns the tag of the one that it leaves: keep it with
+ * that one, and give it back here when that one goes on. */
+static inline uint64_t jitreg_task_switch(uint64_t *word, uint64_t tag);
+
+/*
+ * A tag in a register, which generated code and a runtime built so leave alone.  where: its DWARF number (x86-64: rbx 3, r12 to r15 12 to
+ * 15).  keepers: code that never changes the register except to set a tag; elsewhere the register is not believed.
+ */
+struct jitreg_range {
+	uint64_t start;
+	uint64_t end; /* one past the last byte */
+};
+static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, uint64_t check_value, const struct jitreg_tag_field *fields,
+					 uint32_t nr_fields, const struct jitreg_range *keepers, uint32_t nr_keepers);
+/*
+ * JITREG_WITH_TAG_R13(tag) { statements }, likewise RBX, R12, R14, R15; jitreg_tag_get_r13(), jitreg_tag_set_r13(v), and
+ * jitreg_task_switch_r13(tag).  The compiler must leave the register alone in the whole file: gcc with -ffixed-r13 (clang cannot).  It does
+ * not say whether it does, so the build says it: -ffixed-r13 -DJITREG_FIXED_R13.  Without that the macro does not compile.
+ */
+
+/* --------------------------------------------------------------------------------------------------------------- marks */
+
+/*
+ * A mark: a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.  Returns its
+ * handle, by which any thread ends it and others name it as their parent; 0 when nobody listens (it may be passed on all the same).
+ *
+ * covers: whose samples are in it.  of: the component that is executed; level 0: none.  instance tells executions apart for the reader (a
+ * query's number).  Samples of a mark are also samples of its parent and of the parents above, so a query is all that its morsels
+ * are, whichever threads they run on.  Reports show the plan for marks with the name "run".
+ */
+#define JITREG_COVERS_THREAD 1u	 /* this thread, from begin to end */
+#define JITREG_COVERS_TASK 2u	 /* this thread until jitreg_mark_leave(), and any from jitreg_mark_enter() on */
+#define JITREG_COVERS_PROCESS 3u /* all threads */
+static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, struct jitreg_ref of, uint64_t instance, uint64_t parent,
+					 const char *text);
+/* units: work done (rows, bytes); 0: not said. */
+static inline int jitreg_mark_end(uint64_t mark, uint64_t units);
+/* A task's mark leaves this thread, and goes on on the thread that calls jitreg_mark_enter(). */
+static inline int jitreg_mark_leave(uint64_t mark);
+static inline int jitreg_mark_enter(uint64_t mark);
+
+/* ------------------------------------------------------------------------------------------------- numbers and queries */
+
+/* nr numbers that nobody else in the process gets: returns the first of them.  Small enough for a tag's field of 32 bits. */
+static inline uint64_t jitreg_new_ids(uint64_t nr);
+/* Components with the numbers [first, first + nr) of all levels belong to what is called name (a query; text: its SQL), ... */
+static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text);
+/* ... and are over: the numbers may be used again, for other components under whatever names. */
+static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
+
+/* ---------------------------------------------------------------------------------------------- facts, lines, memory */
+
+/* A fact about a component: "rows", "estimated rows", block counts.  The last value of a name holds. */
+static inline int jitreg_counter(uint32_t level, uint64_t component, const char *name, int64_t value);
+
+/* A text that line tables refer to by name (the file name in the debug information).  level not 0: its lines are components of that level,
+ * line 1 is first_line, line 2 the next number, and so on. */
+static inline int jitreg_source_text(const char *name, const char *text, size_t bytes, uint32_t level, uint64_t first_line, uint32_t flags);
+#define JITREG_SOURCE_QUERY 1u /* what the user wrote */
+
+/* [address, address + bytes) is called name from now on, whatever it was called before, and belongs to a component (0: to none).
+ * Freed memory: jitreg_memory(address, 0, "", 0, 0). */
+static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component);
+
+/* Ask the recorder to start or stop counting; NOTE: name is a sentence for the reader of the trace, and asks for nothing. */
+static inline int jitreg_control(uint32_t action, const char *name);
+#define JITREG_CONTROL_START 1u
+#define JITREG_CONTROL_STOP 2u
+#define JITREG_CONTROL_CUT 3u /* never did anything: -EINVAL */
+#define JITREG_CONTROL_NOTE 4u
+
+/* ------------------------------------------------------------------------------------------------------ who comes late */
+
+/*
+ * A recorder can come when code runs already (`tailor attach --inject`, `tailor start`).  A host that wants to be heard then gives a
+ * function that announces all that is live, and runs it where it suits it: at a place where it holds no locks that the function takes,
+ *	if (jitreg_replay_wanted())
+ *		jitreg_replay();
+ * jitreg_replay_wanted() is a load or two.  jitreg_replay() returns 1 if it ran the function: one thread does, once for each recorder.
+ */
+typedef void (*jitreg_replay_function)(void *host);
+static inline void jitreg_set_replay(jitreg_replay_function replay, void *host);
+static inline int jitreg_replay_wanted(void);
+static inline int jitreg_replay(void);
+/* ... or has it run inside whichever call of this header comes next, on that thread, with whatever locks its caller holds.  Only for a
+ * function that takes none. */
+static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, void *host);
+
+/* ------------------------------------------------------------------------------- what other formats have; older forms */
+
+/* Line table of the code at address, in jitdump's encoding (LINES below); announce it before the code itself. */
+static inline int jitreg_debug_info(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes);
+/* Inlined functions of the code at address, likewise (INLINES below). */
+static inline int jitreg_inlines(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes);
+/* eh_frame_hdr and eh_frame of the next LOAD of this thread, as jitdump has them. */
+static inline int jitreg_unwinding_info(const void *data, uint64_t bytes, uint64_t header_bytes, uint64_t mapped_bytes);
+/* .eh_frame bytes that lie, relocated, at address. */
+static inline int jitreg_eh_frame(uint64_t address, const void *frames, uint32_t bytes);
+
+/* A loaded object.  load_bias: what is added to the addresses in the ELF file.  bytes: the whole file, for objects that are in memory
+ * only or deleted; NULL, with nr_bytes 0: not needed. */
+struct jitreg_segment {
+	uint64_t address; /* where it is mapped */
+	uint64_t bytes;
+	uint64_t file_offset;
+	uint64_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
+};
+static inline int jitreg_image(uint64_t load_bias, uint32_t flags, const char *path, const struct jitreg_segment *segments,
+			       uint32_t nr_segments, const void *build_id, uint32_t build_id_bytes, const void *bytes, uint32_t nr_bytes);
+#define JITREG_IMAGE_MEMORY_ELF 1u /* bytes is an ELF that exists in memory only, section addresses final */
+#define JITREG_IMAGE_DELETED 2u	   /* its file is gone from the file system */
+#define JITREG_IMAGE_MAIN 4u	   /* the program itself */
+#define JITREG_IMAGE_VDSO 8u
+static inline int jitreg_image_unload(uint64_t load_bias, const char *path);
+/* An executable mapping of which only the mapper is known: image path and offset of the call in it. */
+static inline int jitreg_region(uint64_t address, uint64_t bytes, uint32_t prot, const char *mapper, uint64_t mapper_offset);
+
+/* Older forms, which say no more than those above. */
+static inline int jitreg_link(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper, uint32_t weight);
+static inline int jitreg_unlink(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper);
+/* first_component: the number before that of line 1. */
+static inline int jitreg_source(const char *name, const char *text, uint32_t level, uint64_t first_component, uint32_t flags);
+/* where: a DWARF register, or JITREG_TAG_MEMORY with the word's offset from the thread pointer in address. */
+static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_mask, uint64_t check_value,
+			     const struct jitreg_tag_field *fields, uint32_t nr_fields, const struct jitreg_range *keepers,
+			     uint32_t nr_keepers);
+#define JITREG_TAG_MEMORY 0xffffffffu
+/* A mark without a handle: its end has the same name, component and instance.  component 0: it covers the process. */
+static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
+			      uint64_t parent_instance, uint64_t units, const char *text);
+
+/* The agent's side (exported by libtailor.so): one record, in parts, of which the first holds the whole prefix; total_size and a time stamp
+ * of 0 are filled in by the agent. */
+typedef int (*jitreg_emit_function)(const struct iovec *parts, int nr_parts);
+int jitreg_emit(const struct iovec *parts, int nr_parts);
+/* How many recorders have listened so far; 0: the agent is there, and none has yet. */
+extern uint32_t jitreg_recorders;
+/* Both say what they are, and take of the other what they know of it: bytes is how many of the structure's the caller has. */
+struct jitreg_agent {
+	uint32_t bytes;
+	uint32_t version; /* in: the header's; out: the agent's */
+	uint64_t (*new_ids)(uint64_t nr);
+};
+int jitreg_connect(struct jitreg_agent *agent);
+
+/* ========================================================================================================= the records */
 
 /* A LOAD with this time stamp says: the code was there before the agent came (found on attach). */
 #define JITREG_TIME_BEFORE 1u
-
-/* ------------------------------------------------------------------------------------------------ the records */
 
 /*
  * One list per record.  Kinds:
@@ -58,6 +307,12 @@ extern "C" {
  *   ARR           variable part: elements of struct jitreg_<second argument>
  *   ZSTR REST     jitdump's own: NUL-terminated text; all bytes up to the end of the record
  *   LINES         jitdump's own: nr_entry times {u64 address, u32 line, u32 discriminator, NUL-terminated file name}
+ *
+ * A record is jitdump's prefix (id, size of the whole record, time stamp), a fixed part, variable parts in the order of their counts, and
+ * what versions add behind these: its trailing fields, JITREG_TRAILING_<NAME>, of kinds U32 and U64, which are 0 where a record ends before
+ * them.
+ * Ids 0 to 4 are those of perf's jitdump, byte for byte (linux tools/perf/Documentation/jitdump-specification.txt); ours start at 64.
+ * All numbers are in the machine's byte order.
  */
 #define JITREG_FIELDS_LOAD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(pid) U32(tid) U64(vma) U64(code_addr) U64(code_size) U64(code_index) ZSTR(name) REST(code)
@@ -109,7 +364,8 @@ extern "C" {
 	ARR(fields, tag_field) ARR(keepers, range)
 #define JITREG_FIELDS_COUNTER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) NR(name_bytes) U64(component) S64(value) STR(name)
-/* Begin or end of a phase, or of one execution of a component.  component 0: of the process as a whole. */
+/* Begin or end of a phase, or of one execution of a component.  Trailing: mark is its handle (0: it has none, and its end is found by name,
+ * component and instance), parent another mark's. */
 #define JITREG_FIELDS_MARK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(level) U64(component) U64(instance) U64(parent_instance) U64(units) \
 	NR(name_bytes) NR(text_bytes) STR(name) STR(text)
@@ -131,7 +387,39 @@ extern "C" {
 #define JITREG_FIELDS_INLINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(code_addr) U64(nr_entry) LINES(entries)
 
-/*      NAME, struct suffix, id */
+/* Ids [first_id, first_id + nr_ids) of all levels belong to what is called name (action 1), or are over (2). */
+#define JITREG_FIELDS_SCOPE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(action) U32(flags) U64(first_id) U64(nr_ids) NR(name_bytes) NR(text_bytes) STR(name) STR(text)
+/* By which version of this header records come. */
+#define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
+
+#define JITREG_TRAILING_LOAD(U32, U64)
+#define JITREG_TRAILING_MOVE(U32, U64)
+#define JITREG_TRAILING_DEBUG_INFO(U32, U64)
+#define JITREG_TRAILING_CLOSE(U32, U64)
+#define JITREG_TRAILING_UNWINDING_INFO(U32, U64)
+#define JITREG_TRAILING_IMAGE(U32, U64)
+#define JITREG_TRAILING_IMAGE_UNLOAD(U32, U64)
+#define JITREG_TRAILING_REGION(U32, U64)
+#define JITREG_TRAILING_CODE_UNLOAD(U32, U64)
+#define JITREG_TRAILING_LEVEL(U32, U64)
+#define JITREG_TRAILING_COMPONENT(U32, U64)
+#define JITREG_TRAILING_LINK(U32, U64)
+#define JITREG_TRAILING_UNLINK(U32, U64)
+#define JITREG_TRAILING_CODE_MAP(U32, U64)
+#define JITREG_TRAILING_EDGE(U32, U64)
+#define JITREG_TRAILING_TAG(U32, U64)
+#define JITREG_TRAILING_COUNTER(U32, U64)
+#define JITREG_TRAILING_MARK(U32, U64) U64(mark) U64(parent) U32(covers) U32(reserved)
+#define JITREG_TRAILING_CONTROL(U32, U64)
+#define JITREG_TRAILING_SOURCE(U32, U64)
+#define JITREG_TRAILING_EH_FRAME(U32, U64)
+#define JITREG_TRAILING_MEMORY(U32, U64)
+#define JITREG_TRAILING_INLINES(U32, U64)
+#define JITREG_TRAILING_SCOPE(U32, U64)
+#define JITREG_TRAILING_HELLO(U32, U64)
+
+/*      NAME, struct suffix, id; ids are never used again */
 #define JITREG_RECORDS(X) \
 	X(LOAD, load, 0) \
 	X(MOVE, move, 1) \
@@ -155,31 +443,13 @@ extern "C" {
 	X(SOURCE, source, 78) \
 	X(EH_FRAME, eh_frame, 79) \
 	X(MEMORY, memory, 80) \
-	X(INLINES, inlines, 81)
+	X(INLINES, inlines, 81) \
+	X(SCOPE, scope, 82) \
+	X(HELLO, hello, 83)
 
-/* Elements of ARR parts. */
-struct jitreg_segment {
-	uint64_t address; /* where it is mapped */
-	uint64_t bytes;
-	uint64_t file_offset;
-	uint64_t prot; /* PROT_READ | PROT_WRITE | PROT_EXEC */
-};
+/* Elements of ARR parts; others are above. */
 struct jitreg_level_ref {
 	uint64_t level;
-};
-struct jitreg_code_map_entry {
-	uint64_t offset; /* from code_addr, ascending */
-	uint64_t level;
-	uint64_t component; /* 0: nobody's */
-};
-struct jitreg_tag_field {
-	uint64_t level;
-	uint64_t shift;
-	uint64_t bits;
-};
-struct jitreg_range {
-	uint64_t start;
-	uint64_t end; /* one past the last byte */
 };
 
 struct jitreg_prefix {
@@ -192,158 +462,72 @@ struct jitreg_prefix {
 enum jitreg_id { JITREG_RECORDS(JITREG_ID_) JITREG_ID_MAX_ = 127 };
 #undef JITREG_ID_
 
+/* struct jitreg_<name>_record: prefix and fixed part; struct jitreg_<name>_trailing where there is one. */
 #define JITREG_M32_(f) uint32_t f;
 #define JITREG_M64_(f) uint64_t f;
 #define JITREG_MS64_(f) int64_t f;
 #define JITREG_M0_(f)
 #define JITREG_M00_(f, t)
 #define JITREG_STRUCT_(NAME, name, id_) \
-	struct jitreg_##name { \
+	struct jitreg_##name##_record { \
 		struct jitreg_prefix prefix; \
 		JITREG_FIELDS_##NAME(JITREG_M32_, JITREG_M64_, JITREG_MS64_, JITREG_M32_, JITREG_M0_, JITREG_M0_, JITREG_M00_, \
 				     JITREG_M0_, JITREG_M0_, JITREG_M0_) \
 	};
 JITREG_RECORDS(JITREG_STRUCT_)
 #undef JITREG_STRUCT_
+struct jitreg_mark_trailing {
+	JITREG_TRAILING_MARK(JITREG_M32_, JITREG_M64_)
+};
 #undef JITREG_M32_
 #undef JITREG_M64_
 #undef JITREG_MS64_
 #undef JITREG_M0_
 #undef JITREG_M00_
 
-/* IMAGE flags */
-#define JITREG_IMAGE_MEMORY_ELF 1u /* bytes is an ELF that exists in memory only, section addresses final */
-#define JITREG_IMAGE_DELETED 2u    /* its file is gone from the file system */
-#define JITREG_IMAGE_MAIN 4u       /* the program itself */
-#define JITREG_IMAGE_VDSO 8u
-
-/* COMPONENT flags */
-#define JITREG_COMPONENT_SHARED 1u  /* code used by several components: a tag or the call stack decides */
-#define JITREG_COMPONENT_RUNTIME 2u /* not generated: the engine's own machinery */
-
-/* SOURCE flags */
-#define JITREG_SOURCE_QUERY 1u /* what the user wrote; shown with the plan */
-
-/* LEVEL flags */
-#define JITREG_LEVEL_PLAN 1u /* its components and EDGEs form the plan that reports show first */
-
-/* TAG where */
-#define JITREG_TAG_MEMORY 0xffffffffu
-
-/* MARK and CONTROL actions */
+/* MARK and SCOPE actions */
 #define JITREG_MARK_BEGIN 1u
 #define JITREG_MARK_END 2u
-#define JITREG_CONTROL_START 1u
-#define JITREG_CONTROL_STOP 2u
-#define JITREG_CONTROL_CUT 3u
-#define JITREG_CONTROL_NOTE 4u /* name: a sentence for the reader of the trace; asks for nothing */
+#define JITREG_MARK_LEAVE 3u
+#define JITREG_MARK_ENTER 4u
+#define JITREG_SCOPE_BEGIN 1u
+#define JITREG_SCOPE_END 2u
 
-/* ----------------------------------------------------------------------------------------------------- emitting */
+/* =========================================================================================================== how it is done */
 
-typedef int (*jitreg_emit_function)(const struct iovec *parts, int nr_parts);
-typedef void (*jitreg_replay_function)(void *host);
-
-/* The agent's side of the ABI (exported by libtailor.so).  The first part must hold the whole prefix; total_size and a
- * zero timestamp are filled in by the agent. */
-int jitreg_emit(const struct iovec *parts, int nr_parts);
-/* ... and how many recorders have listened so far; 0: the agent is there, and nobody has yet. */
-extern uint32_t jitreg_recorders;
-
-/* What this translation unit knows about the agent.  Weak, so that all units of a program share one. */
-struct jitreg_state_ {
-	jitreg_emit_function emit;
-	const uint32_t *recorders; /* the agent's */
-	uint32_t heard_by;	   /* its number, when the replay function ran last */
-	jitreg_replay_function replay;
-	void *replay_host;
-	int64_t looked_s; /* time(), last time that the agent was looked for */
-};
-__attribute__((weak, visibility("hidden"))) struct jitreg_state_ jitreg_state_;
-
-#ifdef JITREG_AGENT
-/* Defined by the agent alone, which is what all others look for. */
-static inline jitreg_emit_function jitreg_agent_(void)
-{
-	return jitreg_emit;
-}
+#ifdef __cplusplus
+#define JITREG_CAST_(type, v) static_cast<type>(v)
+#define JITREG_ADDRESS_(p) reinterpret_cast<uintptr_t>(p)
+#define JITREG_POINTER_(type, v) reinterpret_cast<type>(v)
 #else
-/* One thread has the host announce all that is live, once for each recorder. */
-static inline void jitreg_greet_(uint32_t recorder)
-{
-	if (__atomic_exchange_n(&jitreg_state_.heard_by, recorder, __ATOMIC_ACQ_REL) != recorder && jitreg_state_.replay)
-		jitreg_state_.replay(jitreg_state_.replay_host);
-}
-
-/*
- * Find the agent, at most once a second while there is none (a weak reference to jitreg_emit would stay NULL in
- * non-PIE executables and for agents that are loaded later).  One whose recorder is still to come is none.
- */
-static inline jitreg_emit_function jitreg_find_(void)
-{
-	int64_t now_s = (int64_t)time(0);
-	int saved = errno;
-	void *symbol, *recorders;
-	jitreg_emit_function emit;
-	uint32_t recorder;
-
-	if (__atomic_load_n(&jitreg_state_.looked_s, __ATOMIC_RELAXED) == now_s)
-		return 0;
-	symbol = dlsym(JITREG_RTLD_DEFAULT, "jitreg_emit");
-	recorders = symbol ? dlsym(JITREG_RTLD_DEFAULT, "jitreg_recorders") : 0;
-	recorder = recorders ? __atomic_load_n((const uint32_t *)recorders, __ATOMIC_ACQUIRE) : 0;
-	if (!recorder) {
-		/* only now: who comes while another thread still looks must look as well, or what it says is lost */
-		__atomic_store_n(&jitreg_state_.looked_s, now_s, __ATOMIC_RELAXED);
-		if (!recorders)
-			(void)dlerror();
-		errno = saved;
-		return 0;
-	}
-	memcpy(&emit, &symbol, sizeof(emit));
-	__atomic_store_n(&jitreg_state_.recorders, (const uint32_t *)recorders, __ATOMIC_RELEASE);
-	__atomic_store_n(&jitreg_state_.emit, emit, __ATOMIC_RELEASE);
-	jitreg_greet_(recorder);
-	errno = saved;
-	return emit;
-}
-
-static inline jitreg_emit_function jitreg_agent_(void)
-{
-	jitreg_emit_function emit = __atomic_load_n(&jitreg_state_.emit, __ATOMIC_ACQUIRE);
-	uint32_t recorder;
-
-	if (!emit)
-		return jitreg_find_();
-	recorder = __atomic_load_n(jitreg_state_.recorders, __ATOMIC_ACQUIRE);
-	if (recorder != __atomic_load_n(&jitreg_state_.heard_by, __ATOMIC_RELAXED))
-		jitreg_greet_(recorder);
-	return emit;
-}
+#define JITREG_CAST_(type, v) ((type)(v))
+#define JITREG_ADDRESS_(p) ((uintptr_t)(p))
+#define JITREG_POINTER_(type, v) ((type)(v))
 #endif
 
-/* Is there anybody to talk to?  For hosts that want to skip work; a load and a branch when there is. */
-static inline int jitreg_enabled(void)
-{
-	return jitreg_agent_() != 0;
-}
+/* What this object (program or library) knows about the agent; all of its translation units share one. */
+struct jitreg_state_1_ {
+	jitreg_emit_function emit;
+	const uint32_t *recorders; /* the agent's */
+	uint32_t heard_by;	   /* its number, when all that lived was announced to it last */
+	uint32_t greeted;	   /* ... when it was told who we are */
+	uint32_t anywhere;	   /* the replay function may run in any call */
+	uint32_t reserved;
+	struct jitreg_agent agent; /* version 0: it is older than jitreg_connect() */
+	jitreg_replay_function replay;
+	void *replay_host;
+	int64_t looked_s; /* time(), last time that the agent was looked for in vain; 0: never */
+	uint64_t nr_marks, nr_ids;
+};
+__attribute__((weak, visibility("hidden"))) struct jitreg_state_1_ jitreg_state_1_;
 
-/* Have replay(host) called for each recorder that comes late; it announces all that is live.  Call it early. */
-static inline void jitreg_set_replay(jitreg_replay_function replay, void *host)
+static inline int jitreg_emit_by_(jitreg_emit_function emit, uint32_t id, void *record, size_t fixed_bytes, const struct iovec *rest,
+				  int nr_rest)
 {
-	jitreg_state_.replay_host = host;
-	jitreg_state_.replay = replay;
-}
-
-static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, const struct iovec *rest, int nr_rest)
-{
-	jitreg_emit_function emit = jitreg_agent_();
-	struct jitreg_prefix *prefix = (struct jitreg_prefix *)record;
 	struct iovec parts[6];
 	int i;
 
-	if (!emit)
-		return -ENOSYS;
-	prefix->id = id;
+	memcpy(record, &id, sizeof(id));
 	parts[0].iov_base = record;
 	parts[0].iov_len = fixed_bytes;
 	for (i = 0; i < nr_rest && i < 5; i++)
@@ -351,45 +535,204 @@ static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, co
 	return emit(parts, i + 1);
 }
 
+#define JITREG_RARE_ __attribute__((noinline, cold, unused))
+#ifdef JITREG_AGENT
+/* Defined by the agent alone, which is what all others look for. */
+static inline jitreg_emit_function jitreg_agent_(void)
+{
+	return jitreg_emit;
+}
+
+static inline uint32_t jitreg_agent_version_(void)
+{
+	return JITREG_VERSION;
+}
+
+static inline int jitreg_replay_wanted(void)
+{
+	return 0;
+}
+
+static inline int jitreg_replay(void)
+{
+	return 0;
+}
+#else
+static inline uint32_t jitreg_agent_version_(void)
+{
+	return jitreg_state_1_.agent.version;
+}
+
+static inline int jitreg_replay_to_(uint32_t recorder)
+{
+	if (__atomic_exchange_n(&jitreg_state_1_.heard_by, recorder, __ATOMIC_ACQ_REL) == recorder || !jitreg_state_1_.replay)
+		return 0;
+	jitreg_state_1_.replay(jitreg_state_1_.replay_host);
+	return 1;
+}
+
+/* A recorder that has come, the first or a later one. */
+JITREG_RARE_ static void jitreg_greet_(uint32_t recorder)
+{
+	struct jitreg_hello_record r;
+
+	if (__atomic_exchange_n(&jitreg_state_1_.greeted, recorder, __ATOMIC_ACQ_REL) == recorder)
+		return;
+	if (jitreg_state_1_.agent.version) {
+		memset(&r, 0, sizeof(r));
+		r.version = JITREG_VERSION;
+		jitreg_emit_by_(jitreg_state_1_.emit, JITREG_HELLO, &r, sizeof(r), JITREG_CAST_(const struct iovec *, NULL), 0);
+	}
+	if (__atomic_load_n(&jitreg_state_1_.anywhere, __ATOMIC_ACQUIRE))
+		jitreg_replay_to_(recorder);
+}
+
+/*
+ * Find the agent, at most once a second while there is none (a weak reference to jitreg_emit would stay NULL in non-PIE executables and
+ * for agents that are loaded later).  One whose recorder is still to come is none.
+ */
+JITREG_RARE_ static jitreg_emit_function jitreg_look_(int64_t now_s)
+{
+	int64_t looked_s = __atomic_load_n(&jitreg_state_1_.looked_s, __ATOMIC_RELAXED);
+	struct jitreg_agent agent;
+	int (*connect)(struct jitreg_agent *);
+	int saved = errno;
+	void *symbol, *recorders, *hello;
+	jitreg_emit_function emit;
+	uint32_t recorder;
+
+	symbol = dlsym(NULL, "jitreg_emit");
+	recorders = symbol ? dlsym(NULL, "jitreg_recorders") : NULL;
+	recorder = recorders ? __atomic_load_n(JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_ACQUIRE) : 0;
+	if (!recorder) {
+		/* only now: who comes while another thread still looks must look as well, or what it says is lost */
+		__atomic_store_n(&jitreg_state_1_.looked_s, now_s, __ATOMIC_RELAXED);
+		if (!recorders)
+			(void)dlerror();
+		errno = saved;
+		return NULL;
+	}
+	hello = dlsym(NULL, "jitreg_connect");
+	if (hello) {
+		memset(&agent, 0, sizeof(agent));
+		agent.bytes = sizeof(agent);
+		agent.version = JITREG_VERSION;
+		memcpy(&connect, &hello, sizeof(connect));
+		if (connect(&agent) == 0) {
+			jitreg_state_1_.agent.new_ids = agent.new_ids;
+			jitreg_state_1_.agent.version = agent.version;
+		}
+	} else {
+		(void)dlerror();
+	}
+	memcpy(&emit, &symbol, sizeof(emit));
+	/* a host that was never refused has said all there is */
+	if (!looked_s && __atomic_load_n(&jitreg_state_1_.heard_by, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&jitreg_state_1_.heard_by, recorder, __ATOMIC_RELAXED);
+	__atomic_store_n(&jitreg_state_1_.recorders, JITREG_CAST_(const uint32_t *, recorders), __ATOMIC_RELEASE);
+	__atomic_store_n(&jitreg_state_1_.emit, emit, __ATOMIC_RELEASE);
+	jitreg_greet_(recorder);
+	errno = saved;
+	return emit;
+}
+
+static inline jitreg_emit_function jitreg_agent_(void)
+{
+	jitreg_emit_function emit = __atomic_load_n(&jitreg_state_1_.emit, __ATOMIC_ACQUIRE);
+	uint32_t recorder;
+
+	if (!emit) {
+		int64_t now_s = JITREG_CAST_(int64_t, time(NULL));
+
+		return __atomic_load_n(&jitreg_state_1_.looked_s, __ATOMIC_RELAXED) == now_s ? NULL : jitreg_look_(now_s);
+	}
+	recorder = __atomic_load_n(jitreg_state_1_.recorders, __ATOMIC_ACQUIRE);
+	if (recorder != __atomic_load_n(&jitreg_state_1_.greeted, __ATOMIC_RELAXED))
+		jitreg_greet_(recorder);
+	return emit;
+}
+
+static inline int jitreg_replay_wanted(void)
+{
+	return jitreg_agent_() && __atomic_load_n(jitreg_state_1_.recorders, __ATOMIC_ACQUIRE) !=
+					  __atomic_load_n(&jitreg_state_1_.heard_by, __ATOMIC_RELAXED);
+}
+
+static inline int jitreg_replay(void)
+{
+	return jitreg_agent_() ? jitreg_replay_to_(__atomic_load_n(jitreg_state_1_.recorders, __ATOMIC_ACQUIRE)) : 0;
+}
+#endif
+
+static inline int jitreg_enabled(void)
+{
+	return jitreg_agent_() != NULL;
+}
+
+static inline void jitreg_set_replay(jitreg_replay_function replay, void *host)
+{
+	jitreg_state_1_.replay_host = host;
+	jitreg_state_1_.replay = replay;
+}
+
+static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, void *host)
+{
+	jitreg_set_replay(replay, host);
+	__atomic_store_n(&jitreg_state_1_.anywhere, 1u, __ATOMIC_RELEASE);
+}
+
+static inline int jitreg_emit_(uint32_t id, void *record, size_t fixed_bytes, const struct iovec *rest, int nr_rest)
+{
+	jitreg_emit_function emit = jitreg_agent_();
+
+	return emit ? jitreg_emit_by_(emit, id, record, fixed_bytes, rest, nr_rest) : -ENOSYS;
+}
+
+/* A count without elements makes a part that the agent refuses. */
 static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 {
 	struct iovec part;
 
-	part.iov_base = (void *)(uintptr_t)base;
-	part.iov_len = base ? bytes : 0;
+	part.iov_base = JITREG_POINTER_(void *, JITREG_ADDRESS_(base));
+	part.iov_len = bytes;
 	return part;
 }
 
 static inline uint32_t jitreg_text_bytes_(const char *text)
 {
-	return text ? (uint32_t)strlen(text) : 0;
+	size_t bytes = text ? strlen(text) : 0;
+
+	return bytes < UINT32_MAX ? JITREG_CAST_(uint32_t, bytes) : UINT32_MAX;
 }
 
-#define JITREG_BEGIN_(type, r) \
-	struct type r; \
+/* Without an agent nothing else is done. */
+#define JITREG_BEGIN_(name, r) \
+	struct jitreg_##name##_record r; \
+	jitreg_emit_function emit_ = jitreg_agent_(); \
+	if (!emit_) \
+		return -ENOSYS; \
 	memset(&r, 0, sizeof(r))
-#define JITREG_SEND_(ID, r, parts) jitreg_emit_(ID, &r, sizeof(r), parts, (int)(sizeof(parts) / sizeof(parts[0])))
-#define JITREG_SEND_FIXED_(ID, r) jitreg_emit_(ID, &r, sizeof(r), (const struct iovec *)0, 0)
+#define JITREG_SEND_(ID, r, parts) \
+	jitreg_emit_by_(emit_, ID, &r, sizeof(r), parts, JITREG_CAST_(int, sizeof(parts) / sizeof(parts[0])))
+#define JITREG_SEND_FIXED_(ID, r) jitreg_emit_by_(emit_, ID, &r, sizeof(r), JITREG_CAST_(const struct iovec *, NULL), 0)
 
-/* ------------------------------------------------------------------------------------------------- code objects */
-
-/* Code was generated: [address, address + bytes).  code may be NULL when the bytes cannot be read yet. */
 static inline int jitreg_code_load(uint64_t address, uint64_t bytes, uint64_t index, const char *name, const void *code)
 {
-	JITREG_BEGIN_(jitreg_load, r);
 	struct iovec parts[2];
+	JITREG_BEGIN_(load, r);
 
 	r.vma = r.code_addr = address;
 	r.code_size = bytes;
 	r.code_index = index;
 	parts[0] = jitreg_part_(name ? name : "", jitreg_text_bytes_(name) + 1u);
-	parts[1] = jitreg_part_(code, (size_t)bytes);
+	parts[1] = jitreg_part_(code, code ? JITREG_CAST_(size_t, bytes) : 0);
 	return JITREG_SEND_(JITREG_LOAD, r, parts);
 }
 
 static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, uint64_t index)
 {
-	JITREG_BEGIN_(jitreg_move, r);
+	JITREG_BEGIN_(move, r);
+
 	r.vma = r.new_code_addr = to;
 	r.old_code_addr = from;
 	r.code_size = bytes;
@@ -399,17 +742,17 @@ static inline int jitreg_code_move(uint64_t from, uint64_t to, uint64_t bytes, u
 
 static inline int jitreg_code_unload(uint64_t address, uint64_t bytes)
 {
-	JITREG_BEGIN_(jitreg_code_unload, r);
+	JITREG_BEGIN_(code_unload, r);
+
 	r.address = address;
 	r.bytes = bytes;
 	return JITREG_SEND_FIXED_(JITREG_CODE_UNLOAD, r);
 }
 
-/* Line table of the code at address, in jitdump's encoding (see LINES above); announce it before the code itself. */
 static inline int jitreg_debug_info(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes)
 {
-	JITREG_BEGIN_(jitreg_debug_info, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(debug_info, r);
 
 	r.code_addr = address;
 	r.nr_entry = nr_entries;
@@ -417,11 +760,10 @@ static inline int jitreg_debug_info(uint64_t address, uint64_t nr_entries, const
 	return JITREG_SEND_(JITREG_DEBUG_INFO, r, parts);
 }
 
-/* Inlined functions of the code at address, likewise (see INLINES above). */
 static inline int jitreg_inlines(uint64_t address, uint64_t nr_entries, const void *entries, size_t bytes)
 {
-	JITREG_BEGIN_(jitreg_inlines, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(inlines, r);
 
 	r.code_addr = address;
 	r.nr_entry = nr_entries;
@@ -429,24 +771,22 @@ static inline int jitreg_inlines(uint64_t address, uint64_t nr_entries, const vo
 	return JITREG_SEND_(JITREG_INLINES, r, parts);
 }
 
-/* eh_frame_hdr and eh_frame of the next LOAD, as jitdump has them. */
 static inline int jitreg_unwinding_info(const void *data, uint64_t bytes, uint64_t header_bytes, uint64_t mapped_bytes)
 {
-	JITREG_BEGIN_(jitreg_unwinding_info, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(unwinding_info, r);
 
 	r.unwinding_size = bytes;
 	r.eh_frame_hdr_size = header_bytes;
 	r.mapped_size = mapped_bytes;
-	parts[0] = jitreg_part_(data, (size_t)bytes);
+	parts[0] = jitreg_part_(data, JITREG_CAST_(size_t, bytes));
 	return JITREG_SEND_(JITREG_UNWINDING_INFO, r, parts);
 }
 
-/* .eh_frame bytes that lie, relocated, at address. */
 static inline int jitreg_eh_frame(uint64_t address, const void *frames, uint32_t bytes)
 {
-	JITREG_BEGIN_(jitreg_eh_frame, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(eh_frame, r);
 
 	r.address = address;
 	r.frames_bytes = bytes;
@@ -454,11 +794,10 @@ static inline int jitreg_eh_frame(uint64_t address, const void *frames, uint32_t
 	return JITREG_SEND_(JITREG_EH_FRAME, r, parts);
 }
 
-/* Sorted (offset, level, component): which code belongs to whom. */
 static inline int jitreg_code_map(uint64_t address, const struct jitreg_code_map_entry *entries, uint32_t nr_entries)
 {
-	JITREG_BEGIN_(jitreg_code_map, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(code_map, r);
 
 	r.code_addr = address;
 	r.nr_entries = nr_entries;
@@ -466,14 +805,11 @@ static inline int jitreg_code_map(uint64_t address, const struct jitreg_code_map
 	return JITREG_SEND_(JITREG_CODE_MAP, r, parts);
 }
 
-/* --------------------------------------------------------------------- levels, components, the Tagging Dictionary */
-
-/* An abstraction level; upper: the level above it, 0 for none. */
 static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper, uint32_t flags)
 {
-	JITREG_BEGIN_(jitreg_level, r);
 	struct jitreg_level_ref above;
 	struct iovec parts[2];
+	JITREG_BEGIN_(level, r);
 
 	above.level = upper;
 	r.level = level;
@@ -485,11 +821,10 @@ static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper,
 	return JITREG_SEND_(JITREG_LEVEL, r, parts);
 }
 
-/* component: any number but 0, unique in its level and process. */
 static inline int jitreg_component(uint32_t level, uint64_t component, const char *name, const char *detail, uint32_t flags)
 {
-	JITREG_BEGIN_(jitreg_component, r);
 	struct iovec parts[2];
+	JITREG_BEGIN_(component, r);
 
 	r.level = level;
 	r.flags = flags;
@@ -501,10 +836,10 @@ static inline int jitreg_component(uint32_t level, uint64_t component, const cha
 	return JITREG_SEND_(JITREG_COMPONENT, r, parts);
 }
 
-/* weight: relative share of a lower component's samples that this upper one receives; 1 when there is only one. */
 static inline int jitreg_link(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper, uint32_t weight)
 {
-	JITREG_BEGIN_(jitreg_link, r);
+	JITREG_BEGIN_(link, r);
+
 	r.lower_level = lower_level;
 	r.upper_level = upper_level;
 	r.lower = lower;
@@ -513,10 +848,10 @@ static inline int jitreg_link(uint32_t lower_level, uint64_t lower, uint32_t upp
 	return JITREG_SEND_FIXED_(JITREG_LINK, r);
 }
 
-/* upper 0: all links of the lower component to that level. */
 static inline int jitreg_unlink(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper)
 {
-	JITREG_BEGIN_(jitreg_unlink, r);
+	JITREG_BEGIN_(unlink, r);
+
 	r.lower_level = lower_level;
 	r.upper_level = upper_level;
 	r.lower = lower;
@@ -526,8 +861,8 @@ static inline int jitreg_unlink(uint32_t lower_level, uint64_t lower, uint32_t u
 
 static inline int jitreg_edge(uint32_t level, uint64_t from, uint64_t to, uint32_t order, const char *label)
 {
-	JITREG_BEGIN_(jitreg_edge, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(edge, r);
 
 	r.level = level;
 	r.from = from;
@@ -537,21 +872,6 @@ static inline int jitreg_edge(uint32_t level, uint64_t from, uint64_t to, uint32
 	parts[0] = jitreg_part_(label, r.label_bytes);
 	return JITREG_SEND_(JITREG_EDGE, r, parts);
 }
-
-/*
- * The Abstraction Tracker (Beischl et al., Profiling Dataflow Systems on Multiple Abstraction Levels, EuroSys 2021,
- * section 4.2.4): a stack of who is being lowered now.  One tracker per lowering step, owned by the host, zeroed
- * before use except for its levels.  Deeper than JITREG_TRACKER_DEPTH the top stays what it was; push and pop still
- * match.
- */
-#define JITREG_TRACKER_DEPTH 64
-struct jitreg_tracker {
-	uint32_t lower_level;
-	uint32_t upper_level;
-	uint32_t depth;
-	uint32_t reserved;
-	uint64_t stack[JITREG_TRACKER_DEPTH];
-};
 
 static inline void jitreg_tracker_push(struct jitreg_tracker *t, uint64_t upper)
 {
@@ -566,7 +886,6 @@ static inline void jitreg_tracker_pop(struct jitreg_tracker *t)
 		t->depth--;
 }
 
-/* The component being lowered, or 0. */
 static inline uint64_t jitreg_tracker_top(const struct jitreg_tracker *t)
 {
 	uint32_t depth = t->depth < JITREG_TRACKER_DEPTH ? t->depth : JITREG_TRACKER_DEPTH;
@@ -574,7 +893,6 @@ static inline uint64_t jitreg_tracker_top(const struct jitreg_tracker *t)
 	return depth ? t->stack[depth - 1] : 0;
 }
 
-/* A lower component came into being: link it to the one being lowered.  Without one nothing is said. */
 static inline int jitreg_tracker_link(const struct jitreg_tracker *t, uint64_t lower)
 {
 	uint64_t upper = jitreg_tracker_top(t);
@@ -582,18 +900,12 @@ static inline int jitreg_tracker_link(const struct jitreg_tracker *t, uint64_t l
 	return upper ? jitreg_link(t->lower_level, lower, t->upper_level, upper, 1) : 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------- tags */
-
-/*
- * Declare the tag: before the first code that sets it runs.  where: DWARF register number (x86-64: rbx 3, r12-r15
- * 12-15) or JITREG_TAG_MEMORY.
- */
 static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_mask, uint64_t check_value,
 			     const struct jitreg_tag_field *fields, uint32_t nr_fields, const struct jitreg_range *keepers,
 			     uint32_t nr_keepers)
 {
-	JITREG_BEGIN_(jitreg_tag, r);
 	struct iovec parts[2];
+	JITREG_BEGIN_(tag, r);
 
 	r.where = where;
 	r.address = address;
@@ -606,19 +918,67 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
 	return JITREG_SEND_(JITREG_TAG, r, parts);
 }
 
-/*
- * JITREG_WITH_TAG_R13(tag) { statements }: set the tag for the statements, then put back what was there, so it nests.
- * The unit must be compiled with -ffixed-r13 (gcc), else the compiler may use the register in between.  Leaving the
- * block by goto, break or return skips the restore.  Likewise RBX, R12, R14, R15.  JITREG_WITH_TAG_WORD(word, tag)
- * does the same with a thread-local word of the host.  Context: any.
- */
+static inline struct jitreg_ref jitreg_at(uint32_t level, uint64_t component)
+{
+	struct jitreg_ref r;
+
+	r.level = level;
+	r.component = component;
+	return r;
+}
+
+static inline int jitreg_link_to(struct jitreg_ref lower, struct jitreg_ref upper, uint32_t weight)
+{
+	return jitreg_link(lower.level, lower.component, upper.level, upper.component, weight);
+}
+
+static inline int jitreg_unlink_from(struct jitreg_ref lower, struct jitreg_ref upper)
+{
+	return jitreg_unlink(lower.level, lower.component, upper.level, upper.component);
+}
+
+static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, uint64_t check_value, const struct jitreg_tag_field *fields,
+					 uint32_t nr_fields, const struct jitreg_range *keepers, uint32_t nr_keepers)
+{
+	return jitreg_tag(where, 0, check_mask, check_value, fields, nr_fields, keepers, nr_keepers);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Static TLS ends at the thread pointer (the ELF ABI's variant II); what dlopen allocates elsewhere lies elsewhere in each thread. */
+#define JITREG_STATIC_TLS_MAX_ (1 << 20)
+static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, uint64_t check_value,
+				     const struct jitreg_tag_field *fields, uint32_t nr_fields)
+{
+	uintptr_t thread;
+	int64_t offset;
+
+	__asm__("movq %%fs:0, %0" : "=r"(thread));
+	offset = JITREG_CAST_(int64_t, JITREG_ADDRESS_(word) - thread);
+	if (offset >= 0 || offset < -JITREG_STATIC_TLS_MAX_)
+		return -EINVAL;
+	return jitreg_tag(JITREG_TAG_MEMORY, JITREG_CAST_(uint64_t, offset), check_mask, check_value, fields, nr_fields,
+			  JITREG_CAST_(const struct jitreg_range *, NULL), 0);
+}
+#endif
+
 /* Names of their own per line, so that blocks nest without shadowing. */
 #define JITREG_JOIN2_(a, b) a##b
 #define JITREG_JOIN_(a, b) JITREG_JOIN2_(a, b)
+#define JITREG_WORD_SET_(word, v) __atomic_store_n(&(word), v, __ATOMIC_RELAXED)
+#define JITREG_FOR_WORD_(old, once, word, v) \
+	for (uint64_t old = (word), once = 1; once ? (JITREG_WORD_SET_(word, v), 1) : 0; JITREG_WORD_SET_(word, old), once = 0)
+
+static inline uint64_t jitreg_task_switch(uint64_t *word, uint64_t tag)
+{
+	uint64_t old = *word;
+
+	JITREG_WORD_SET_(*word, tag);
+	return old;
+}
+
 #define JITREG_FOR_(old, once, get, set, v) for (uint64_t old = (get), once = 1; once ? (set(v), 1) : 0; set(old), once = 0)
 #define JITREG_WITH_(get, set, v) \
 	JITREG_FOR_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), get, set, v)
-#if defined(__x86_64__) && defined(__GNUC__)
 #define JITREG_TAG_REGISTER_(reg) \
 	static inline uint64_t jitreg_tag_get_##reg(void) \
 	{ \
@@ -629,31 +989,55 @@ static inline int jitreg_tag(uint32_t where, uint64_t address, uint64_t check_ma
 	static inline void jitreg_tag_set_##reg(uint64_t v) \
 	{ \
 		__asm__ volatile("movq %0, %%" #reg : : "r"(v) : "memory"); \
+	} \
+	static inline uint64_t jitreg_task_switch_##reg(uint64_t v) \
+	{ \
+		uint64_t old = jitreg_tag_get_##reg(); \
+		jitreg_tag_set_##reg(v); \
+		return old; \
 	}
-JITREG_TAG_REGISTER_(rbx)
-JITREG_TAG_REGISTER_(r12)
-JITREG_TAG_REGISTER_(r13)
-JITREG_TAG_REGISTER_(r14)
-JITREG_TAG_REGISTER_(r15)
-#define JITREG_WITH_TAG_RBX(v) JITREG_WITH_(jitreg_tag_get_rbx(), jitreg_tag_set_rbx, v)
-#define JITREG_WITH_TAG_R12(v) JITREG_WITH_(jitreg_tag_get_r12(), jitreg_tag_set_r12, v)
-#define JITREG_WITH_TAG_R13(v) JITREG_WITH_(jitreg_tag_get_r13(), jitreg_tag_set_r13, v)
-#define JITREG_WITH_TAG_R14(v) JITREG_WITH_(jitreg_tag_get_r14(), jitreg_tag_set_r14, v)
-#define JITREG_WITH_TAG_R15(v) JITREG_WITH_(jitreg_tag_get_r15(), jitreg_tag_set_r15, v)
+#define JITREG_PRAGMA_(text) _Pragma(#text)
+#define JITREG_REFUSE_(why) JITREG_PRAGMA_(GCC error why) for (;;)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define JITREG_CAN_FIX_ 1
+#else
+#define JITREG_CAN_FIX_ 0
 #endif
-#define JITREG_WORD_SET_(word, v) __atomic_store_n(&(word), (uint64_t)(v), __ATOMIC_RELAXED)
-#define JITREG_FOR_WORD_(old, once, word, v) \
-	for (uint64_t old = (word), once = 1; once ? (JITREG_WORD_SET_(word, v), 1) : 0; JITREG_WORD_SET_(word, old), once = 0)
-#define JITREG_WITH_TAG_WORD(word, v) \
-	JITREG_FOR_WORD_(JITREG_JOIN_(jitreg_old_, __LINE__), JITREG_JOIN_(jitreg_once_, __LINE__), word, v)
+#if defined(JITREG_FIXED_RBX) && JITREG_CAN_FIX_
+JITREG_TAG_REGISTER_(rbx)
+#define JITREG_WITH_TAG_RBX(v) JITREG_WITH_(jitreg_tag_get_rbx(), jitreg_tag_set_rbx, v)
+#else
+#define JITREG_WITH_TAG_RBX(v) JITREG_REFUSE_("compile this file by gcc, with -ffixed-rbx -DJITREG_FIXED_RBX")
+#endif
+#if defined(JITREG_FIXED_R12) && JITREG_CAN_FIX_
+JITREG_TAG_REGISTER_(r12)
+#define JITREG_WITH_TAG_R12(v) JITREG_WITH_(jitreg_tag_get_r12(), jitreg_tag_set_r12, v)
+#else
+#define JITREG_WITH_TAG_R12(v) JITREG_REFUSE_("compile this file by gcc, with -ffixed-r12 -DJITREG_FIXED_R12")
+#endif
+#if defined(JITREG_FIXED_R13) && JITREG_CAN_FIX_
+JITREG_TAG_REGISTER_(r13)
+#define JITREG_WITH_TAG_R13(v) JITREG_WITH_(jitreg_tag_get_r13(), jitreg_tag_set_r13, v)
+#else
+#define JITREG_WITH_TAG_R13(v) JITREG_REFUSE_("compile this file by gcc, with -ffixed-r13 -DJITREG_FIXED_R13")
+#endif
+#if defined(JITREG_FIXED_R14) && JITREG_CAN_FIX_
+JITREG_TAG_REGISTER_(r14)
+#define JITREG_WITH_TAG_R14(v) JITREG_WITH_(jitreg_tag_get_r14(), jitreg_tag_set_r14, v)
+#else
+#define JITREG_WITH_TAG_R14(v) JITREG_REFUSE_("compile this file by gcc, with -ffixed-r14 -DJITREG_FIXED_R14")
+#endif
+#if defined(JITREG_FIXED_R15) && JITREG_CAN_FIX_
+JITREG_TAG_REGISTER_(r15)
+#define JITREG_WITH_TAG_R15(v) JITREG_WITH_(jitreg_tag_get_r15(), jitreg_tag_set_r15, v)
+#else
+#define JITREG_WITH_TAG_R15(v) JITREG_REFUSE_("compile this file by gcc, with -ffixed-r15 -DJITREG_FIXED_R15")
+#endif
 
-/* ----------------------------------------------------------------------------------------------------- the rest */
-
-/* A fact about a component: "rows", "estimated rows", block counts.  The last value said for a name holds. */
 static inline int jitreg_counter(uint32_t level, uint64_t component, const char *name, int64_t value)
 {
-	JITREG_BEGIN_(jitreg_counter, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(counter, r);
 
 	r.level = level;
 	r.component = component;
@@ -663,17 +1047,14 @@ static inline int jitreg_counter(uint32_t level, uint64_t component, const char 
 	return JITREG_SEND_(JITREG_COUNTER, r, parts);
 }
 
-/*
- * A phase or an execution begins or ends on this thread: name "compile", "run", "iteration", ...  component 0 (level 0):
- * of the process.  instance tells executions apart (0: not needed); parent_instance: the one that it belongs to.
- * units: work done (rows, bytes), said at the end.
- */
 static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance,
 			      uint64_t parent_instance, uint64_t units, const char *text)
 {
-	JITREG_BEGIN_(jitreg_mark, r);
 	struct iovec parts[2];
+	JITREG_BEGIN_(mark, r);
 
+	if (action != JITREG_MARK_BEGIN && action != JITREG_MARK_END)
+		return -EINVAL;
 	r.action = action;
 	r.level = level;
 	r.component = component;
@@ -687,42 +1068,154 @@ static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level,
 	return JITREG_SEND_(JITREG_MARK, r, parts);
 }
 
-/* Ask the recorder to start or stop counting, or to cut the recording here (name: of the part that begins). */
+/* An agent that is older than handles would never see the end of such a mark. */
+static inline int jitreg_mark_by_handle_(struct jitreg_mark_record *r, struct jitreg_mark_trailing *trailing, const char *name,
+					 const char *text)
+{
+	jitreg_emit_function emit_ = jitreg_agent_();
+	struct iovec parts[3];
+
+	if (!emit_ || !jitreg_agent_version_())
+		return -ENOSYS;
+	r->name_bytes = jitreg_text_bytes_(name);
+	r->text_bytes = jitreg_text_bytes_(text);
+	parts[0] = jitreg_part_(name, r->name_bytes);
+	parts[1] = jitreg_part_(text, r->text_bytes);
+	parts[2] = jitreg_part_(trailing, sizeof(*trailing));
+	return jitreg_emit_by_(emit_, JITREG_MARK, r, sizeof(*r), parts, 3);
+}
+
+static inline uint64_t jitreg_mark_begin(uint32_t covers, const char *name, struct jitreg_ref of, uint64_t instance, uint64_t parent,
+					 const char *text)
+{
+	struct jitreg_mark_record r;
+	struct jitreg_mark_trailing trailing;
+
+	if (!jitreg_enabled())
+		return 0;
+	memset(&r, 0, sizeof(r));
+	memset(&trailing, 0, sizeof(trailing));
+	r.action = JITREG_MARK_BEGIN;
+	r.level = of.level;
+	r.component = of.component;
+	r.instance = instance;
+	/* objects have their own numbers: the address of what they know, and behind it a number */
+	trailing.mark = (JITREG_CAST_(uint64_t, JITREG_ADDRESS_(&jitreg_state_1_)) << 16) +
+			__atomic_add_fetch(&jitreg_state_1_.nr_marks, 1, __ATOMIC_RELAXED);
+	trailing.parent = parent;
+	trailing.covers = covers;
+	return jitreg_mark_by_handle_(&r, &trailing, name, text) == 0 ? trailing.mark : 0;
+}
+
+static inline int jitreg_mark_act_(uint32_t action, uint64_t mark, uint64_t units)
+{
+	struct jitreg_mark_record r;
+	struct jitreg_mark_trailing trailing;
+
+	if (!mark || !jitreg_enabled())
+		return -ENOSYS;
+	memset(&r, 0, sizeof(r));
+	memset(&trailing, 0, sizeof(trailing));
+	r.action = action;
+	r.units = units;
+	trailing.mark = mark;
+	return jitreg_mark_by_handle_(&r, &trailing, NULL, NULL);
+}
+
+static inline int jitreg_mark_end(uint64_t mark, uint64_t units)
+{
+	return jitreg_mark_act_(JITREG_MARK_END, mark, units);
+}
+
+static inline int jitreg_mark_leave(uint64_t mark)
+{
+	return jitreg_mark_act_(JITREG_MARK_LEAVE, mark, 0);
+}
+
+static inline int jitreg_mark_enter(uint64_t mark)
+{
+	return jitreg_mark_act_(JITREG_MARK_ENTER, mark, 0);
+}
+
+/* The agent numbers all objects of the process; without one each has numbers of its own, below the agent's. */
+#define JITREG_IDS_OF_AGENT_ (1u << 30)
+static inline uint64_t jitreg_new_ids(uint64_t nr)
+{
+	const uint64_t first = JITREG_CAST_(uint64_t, JITREG_ADDRESS_(&jitreg_state_1_)) >> 12 & 1023;
+
+	if (jitreg_agent_() && jitreg_state_1_.agent.new_ids)
+		return jitreg_state_1_.agent.new_ids(nr);
+	return 1 + (first << 20) + __atomic_fetch_add(&jitreg_state_1_.nr_ids, nr, __ATOMIC_RELAXED);
+}
+
+static inline int jitreg_scope_act_(uint32_t action, uint64_t first, uint64_t nr, const char *name, const char *text)
+{
+	struct iovec parts[2];
+	JITREG_BEGIN_(scope, r);
+
+	if (!jitreg_agent_version_())
+		return -ENOSYS;
+	r.action = action;
+	r.first_id = first;
+	r.nr_ids = nr;
+	r.name_bytes = jitreg_text_bytes_(name);
+	r.text_bytes = jitreg_text_bytes_(text);
+	parts[0] = jitreg_part_(name, r.name_bytes);
+	parts[1] = jitreg_part_(text, r.text_bytes);
+	return JITREG_SEND_(JITREG_SCOPE, r, parts);
+}
+
+static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text)
+{
+	return jitreg_scope_act_(JITREG_SCOPE_BEGIN, first, nr, name, text);
+}
+
+static inline int jitreg_scope_end(uint64_t first, uint64_t nr)
+{
+	return jitreg_scope_act_(JITREG_SCOPE_END, first, nr, NULL, NULL);
+}
+
 static inline int jitreg_control(uint32_t action, const char *name)
 {
-	JITREG_BEGIN_(jitreg_control, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(control, r);
 
+	if (action != JITREG_CONTROL_START && action != JITREG_CONTROL_STOP && action != JITREG_CONTROL_NOTE)
+		return -EINVAL;
 	r.action = action;
 	r.name_bytes = jitreg_text_bytes_(name);
 	parts[0] = jitreg_part_(name, r.name_bytes);
 	return JITREG_SEND_(JITREG_CONTROL, r, parts);
 }
 
-/* A text that line tables refer to by name; see SOURCE above. */
-static inline int jitreg_source(const char *name, const char *text, uint32_t level, uint64_t first_component, uint32_t flags)
+static inline int jitreg_source_text(const char *name, const char *text, size_t bytes, uint32_t level, uint64_t first_line, uint32_t flags)
 {
-	JITREG_BEGIN_(jitreg_source, r);
 	struct iovec parts[2];
+	JITREG_BEGIN_(source, r);
 
+	if (bytes > UINT32_MAX)
+		return -EINVAL;
 	r.level = level;
 	r.flags = flags;
-	r.first_component = first_component;
+	r.first_component = first_line - 1;
 	r.name_bytes = jitreg_text_bytes_(name);
-	r.text_bytes = jitreg_text_bytes_(text);
+	r.text_bytes = JITREG_CAST_(uint32_t, bytes);
 	parts[0] = jitreg_part_(name, r.name_bytes);
-	parts[1] = jitreg_part_(text, r.text_bytes);
+	parts[1] = jitreg_part_(text, bytes);
 	return JITREG_SEND_(JITREG_SOURCE, r, parts);
 }
 
-/* [address, address + bytes) is called name from now on, whatever it was called before, and belongs to a component (0: to none).
- * Freed memory: jitreg_memory(address, 0, "", 0, 0). */
+static inline int jitreg_source(const char *name, const char *text, uint32_t level, uint64_t first_component, uint32_t flags)
+{
+	return jitreg_enabled() ? jitreg_source_text(name, text, text ? strlen(text) : 0, level, first_component + 1, flags) : -ENOSYS;
+}
+
 static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component)
 {
-	JITREG_BEGIN_(jitreg_memory, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(memory, r);
 
-	r.address = (uint64_t)(uintptr_t)address;
+	r.address = JITREG_ADDRESS_(address);
 	r.bytes = bytes;
 	r.level = level;
 	r.component = component;
@@ -731,13 +1224,12 @@ static inline int jitreg_memory(const void *address, uint64_t bytes, const char 
 	return JITREG_SEND_(JITREG_MEMORY, r, parts);
 }
 
-/* A loaded object; see IMAGE above.  bytes may be NULL, with nr_bytes 0. */
 static inline int jitreg_image(uint64_t load_bias, uint32_t flags, const char *path, const struct jitreg_segment *segments,
 			       uint32_t nr_segments, const void *build_id, uint32_t build_id_bytes, const void *bytes,
 			       uint32_t nr_bytes)
 {
-	JITREG_BEGIN_(jitreg_image, r);
 	struct iovec parts[4];
+	JITREG_BEGIN_(image, r);
 
 	r.load_bias = load_bias;
 	r.flags = flags;
@@ -754,8 +1246,8 @@ static inline int jitreg_image(uint64_t load_bias, uint32_t flags, const char *p
 
 static inline int jitreg_image_unload(uint64_t load_bias, const char *path)
 {
-	JITREG_BEGIN_(jitreg_image_unload, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(image_unload, r);
 
 	r.load_bias = load_bias;
 	r.path_bytes = jitreg_text_bytes_(path);
@@ -763,11 +1255,10 @@ static inline int jitreg_image_unload(uint64_t load_bias, const char *path)
 	return JITREG_SEND_(JITREG_IMAGE_UNLOAD, r, parts);
 }
 
-/* An executable mapping of which only the mapper is known: image path and offset of the call in it. */
 static inline int jitreg_region(uint64_t address, uint64_t bytes, uint32_t prot, const char *mapper, uint64_t mapper_offset)
 {
-	JITREG_BEGIN_(jitreg_region, r);
 	struct iovec parts[1];
+	JITREG_BEGIN_(region, r);
 
 	r.address = address;
 	r.bytes = bytes;

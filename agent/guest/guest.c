@@ -17,8 +17,12 @@
 #define FETCH_NAPS 200
 #define SOCKET_BYTES 64
 
+enum started { NOT_STARTED = 0, STARTING, STARTED };
+
 static struct {
 	bool on;
+	int started; /* enum started */
+	uint64_t nr_ids;
 	bool debug;
 	bool threads_count;
 	char socket[SOCKET_BYTES];
@@ -27,12 +31,14 @@ static struct {
 
 enum owner { OF_PARENT = 0, OURS, BEING_MADE };
 #define ADOPT_NAPS 200
+#define START_NAPS 1000
 #define NAP_NS 50000
 
 /* Loaded into a process that runs: nothing happens until we are told.  Read from outside, before we are called. */
 API int tailor_is_late;
-/* Hosts look at it, and replay when it has changed. */
-API uint32_t jitreg_recorders;
+/* Hosts look at it, and replay when it has changed.  Not 0 before we have started: a library's constructor that runs before ours is heard,
+ * because its first record starts us. */
+API uint32_t jitreg_recorders = 1;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
 static __thread int saved_errno __attribute__((tls_model("initial-exec")));
@@ -178,11 +184,13 @@ static int map_owner(void)
 
 /* -------------------------------------------------------------------------------------------------------- emit */
 
+static bool is_started(void);
+
 API int jitreg_emit(const struct iovec *parts, int nr_parts)
 {
 	int saved = errno, ret;
 
-	if (!guest_is_on())
+	if (!guest_is_on() && !is_started())
 		return -ENOSYS;
 	if (log_owner() != OURS)
 		adopt();
@@ -206,19 +214,41 @@ static int start_alone(void)
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 extern void *__dso_handle;
 
-__attribute__((constructor)) static void guest_init(void)
+/* Numbers for components, from above those that objects give themselves where there is no agent. */
+static uint64_t new_ids(uint64_t nr)
+{
+	return JITREG_IDS_OF_AGENT_ + 1 + __atomic_fetch_add(&state.nr_ids, nr, __ATOMIC_RELAXED);
+}
+
+/* What each side does not know of the other is not there: bytes says where its structure ends. */
+API int jitreg_connect(struct jitreg_agent *agent)
+{
+	const struct jitreg_agent ours = { sizeof(ours), JITREG_VERSION, new_ids };
+	uint32_t bytes = agent->bytes < sizeof(ours) ? agent->bytes : (uint32_t)sizeof(ours);
+
+	if (bytes < offsetof(struct jitreg_agent, new_ids))
+		return -EINVAL;
+	memcpy(agent, &ours, bytes);
+	agent->bytes = bytes;
+	return 0;
+}
+
+static void start(void)
 {
 	int saved = errno, ret;
 
 	tailor_is_late = objects_are_late();
 	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is; others may change environ now */
+		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		errno = saved;
 		return;
 	}
 	signals_start();
 	environ_read();
-	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE))
+	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE)) {
+		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		return;
+	}
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
 	ret = map_owner();
 	inside = 1; /* hooks see nothing until all is up */
@@ -236,11 +266,11 @@ __attribute__((constructor)) static void guest_init(void)
 	}
 	inside = 0;
 	if (ret) {
+		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		guest_debug("disabled: %s%s", strerror(-ret), environ_get(ENVIRON_SOCKET) ? " (the recorder in TAILOR_SOCKET has exited, "
 			    "belongs to another user or is of another version; unset TAILOR_SOCKET to start a new one)" : "");
 	} else {
-		state.on = true;
-		jitreg_recorders = 1;
+		__atomic_store_n(&state.on, true, __ATOMIC_RELEASE);
 		__register_atfork(NULL, NULL, in_child, &__dso_handle);
 		if (guard_enter()) {
 			guest_listeners.start();
@@ -251,8 +281,33 @@ __attribute__((constructor)) static void guest_init(void)
 	errno = saved;
 }
 
+/*
+ * Once: from our constructor, or from the first record of a library whose constructor runs before ours.  A thread that comes meanwhile waits
+ * for a moment; what we ourselves are told while we start is not for us.
+ */
+static bool is_started(void)
+{
+	int before = NOT_STARTED;
+
+	if (__atomic_load_n(&state.started, __ATOMIC_ACQUIRE) == STARTED || inside)
+		return guest_is_on();
+	if (__atomic_compare_exchange_n(&state.started, &before, STARTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		start();
+		__atomic_store_n(&state.started, STARTED, __ATOMIC_RELEASE);
+	}
+	for (int i = 0; i < START_NAPS && __atomic_load_n(&state.started, __ATOMIC_ACQUIRE) != STARTED; i++)
+		sys_sleep_ns(NAP_NS);
+	return guest_is_on();
+}
+
+__attribute__((constructor)) static void guest_init(void)
+{
+	is_started();
+}
+
 static int start_late(const char *socket)
 {
+	static uint32_t nr_recorders = 1;
 	int saved = errno, ret = 0;
 
 	if (!tailor_is_late)
@@ -271,8 +326,8 @@ static int start_late(const char *socket)
 	if (ret == 0)
 		ret = say_hello(false);
 	__atomic_store_n(&state.on, ret == 0, __ATOMIC_RELEASE);
-	if (ret == 0)
-		__atomic_fetch_add(&jitreg_recorders, 1, __ATOMIC_RELEASE);
+	if (ret == 0) /* never 1: a host that came before we knew that we are late may have seen that */
+		__atomic_store_n(&jitreg_recorders, ++nr_recorders, __ATOMIC_RELEASE);
 	inside = 0;
 	errno = saved;
 	return ret;

@@ -198,7 +198,7 @@ int overflow_start(const struct wire_answer *a)
 
 void overflow_hear_tag(const struct iovec *parts, int nr_parts)
 {
-	struct jitreg_tag tag;
+	struct jitreg_tag_record tag;
 
 	if (nr_parts < 1 || !parts[0].iov_base || parts[0].iov_len < sizeof(tag))
 		return;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/trace/schema.h"
 
-#define F_U32(f) { #f, NULL, SCHEMA_U32 },
-#define F_U64(f) { #f, NULL, SCHEMA_U64 },
-#define F_S64(f) { #f, NULL, SCHEMA_S64 },
-#define F_NR(f) { #f, NULL, SCHEMA_NR },
-#define F_STR(f) { #f, NULL, SCHEMA_STR },
-#define F_BIN(f) { #f, NULL, SCHEMA_BIN },
-#define F_ARR(f, element) { #f, #element, SCHEMA_ARR },
-#define F_ZSTR(f) { #f, NULL, SCHEMA_ZSTR },
-#define F_REST(f) { #f, NULL, SCHEMA_REST },
-#define F_LINES(f) { #f, "line", SCHEMA_LINES },
+#define F_U32(f) { #f, NULL, SCHEMA_U32, false },
+#define F_U64(f) { #f, NULL, SCHEMA_U64, false },
+#define F_S64(f) { #f, NULL, SCHEMA_S64, false },
+#define F_NR(f) { #f, NULL, SCHEMA_NR, false },
+#define F_STR(f) { #f, NULL, SCHEMA_STR, false },
+#define F_BIN(f) { #f, NULL, SCHEMA_BIN, false },
+#define F_ARR(f, element) { #f, #element, SCHEMA_ARR, false },
+#define F_ZSTR(f) { #f, NULL, SCHEMA_ZSTR, false },
+#define F_REST(f) { #f, NULL, SCHEMA_REST, false },
+#define F_LINES(f) { #f, "line", SCHEMA_LINES, false },
+#define T_U32(f) { #f, NULL, SCHEMA_U32, true },
+#define T_U64(f) { #f, NULL, SCHEMA_U64, true },
 #define KINDS F_U32, F_U64, F_S64, F_NR, F_STR, F_BIN, F_ARR, F_ZSTR, F_REST, F_LINES
 #define EXPAND(FIELDS, ...) FIELDS(__VA_ARGS__)
 
-#define JITREG_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(JITREG_FIELDS_##NAME, KINDS) } },
+#define JITREG_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(JITREG_FIELDS_##NAME, KINDS) JITREG_TRAILING_##NAME(T_U32, T_U64) } },
 #define TRACE_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(TRACE_FIELDS_##NAME, KINDS) } },
 
 static struct schema_record records[] = { JITREG_RECORDS(JITREG_ENTRY) TRACE_RECORDS(TRACE_ENTRY) };
@@ -134,13 +136,13 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 				return -EBADMSG;
 			continue;
 		case SCHEMA_U32:
-			if (take(&c, &u32, 4))
+			if (take(&c, &u32, 4) && !f->is_trailing)
 				return -EBADMSG;
 			v->u = u32;
 			break;
 		case SCHEMA_U64:
 		case SCHEMA_S64:
-			if (take(&c, &v->u, 8))
+			if (take(&c, &v->u, 8) && !f->is_trailing)
 				return -EBADMSG;
 			break;
 		case SCHEMA_STR:

@@ -8,6 +8,7 @@
 
 #include "jitreg/trace/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum schema_kind {
@@ -27,6 +28,7 @@ struct schema_field {
 	const char *name;
 	const char *element; /* of ARR and LINES: name in TRACE_ELEMENTS, else NULL */
 	enum schema_kind kind;
+	bool is_trailing; /* a later version's, behind the variable parts: 0 in records that end before it */
 };
 
 #define SCHEMA_FIELDS_MAX 16
@@ -61,7 +63,8 @@ const struct schema_element *schema_find_element(const char *name);
 #define SCHEMA_INDEX_JITREG_(NAME, name, id) \
 	struct schema_index_##name { \
 		JITREG_FIELDS_##NAME(SCHEMA_C_, SCHEMA_C_, SCHEMA_C_, SCHEMA_C0_, SCHEMA_C_, SCHEMA_C_, SCHEMA_C2_, \
-				     SCHEMA_C_, SCHEMA_C_, SCHEMA_C_) char nr_fields_; \
+				     SCHEMA_C_, SCHEMA_C_, SCHEMA_C_) \
+		JITREG_TRAILING_##NAME(SCHEMA_C_, SCHEMA_C_) char nr_fields_; \
 	};
 #define SCHEMA_INDEX_TRACE_(NAME, name, id) \
 	struct schema_index_##name { \

@@ -179,6 +179,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(LOG_FULL, "log full", "registrations dropped: log full") \
 	X(LOG_GAP, "log gap", "bytes of the log lost: writer killed, or stopped for 10 s") \
 	X(LOG_BAD, "log malformed", "invalid registrations") \
+	X(LOG_UNKNOWN, "log unknown", "registrations of a later version than this recorder's") \
 	X(FILES_BAD, "perf maps and jitdumps malformed", "invalid lines of perf maps, invalid jitdump files") \
 	X(RING_BAD, "ring malformed", "invalid records in a ring buffer") \
 	X(WRITE, "trace write failed", "samples not written: writing the trace failed") \

@@ -6,16 +6,15 @@
 
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns)
 {
-	struct jitreg_load r;
 	struct iovec parts[2];
 	struct timespec now;
+	JITREG_BEGIN_(load, r);
 
-	memset(&r, 0, sizeof(r));
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	r.prefix.timestamp = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - ago_ns;
 	r.vma = r.code_addr = address;
 	r.code_size = bytes;
 	parts[0] = jitreg_part_(name, strlen(name) + 1);
-	parts[1] = jitreg_part_(code, bytes);
+	parts[1] = jitreg_part_(code, code ? bytes : 0);
 	return JITREG_SEND_(JITREG_LOAD, r, parts);
 }

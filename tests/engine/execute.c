@@ -243,6 +243,7 @@ double execute(struct plan *plan, struct program *program, const struct options 
 		const struct pipeline *p = &program->pipelines[i];
 		uint64_t rows = p->merges ? (uint64_t)nr_workers : p->rows;
 
+		jitreg_replay(); /* replay */
 		if (p->rows_of)
 			rows = rows_left_by(p->rows_of);
 		run_pipeline(p, rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Four threads in generated code, which allocate, lock and throw the loader's lock about meanwhile; an agent that shows up
- * late is told of the code by the replay function.  Prints a sum that does not depend on time: replays [ROUNDS [FILE]].  With FILE
+ * late is told of the code by the replay function, which is run between two rounds.  Prints a sum that does not depend on time: replays [ROUNDS [FILE]].  With FILE
  * they go on after so many rounds, until FILE is there: then they do their first round again and again, and look whether it comes out
  * as before.
  */
@@ -46,7 +46,7 @@ static unsigned long one_round(unsigned long x)
 	x = generated(x + (unsigned char)memory[x % 100] * 0, 100000);
 	free(memory);
 	dl_iterate_phdr(count, &objects);
-	(void)jitreg_enabled();
+	(void)jitreg_replay();
 	return x;
 }
 

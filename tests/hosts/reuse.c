@@ -150,7 +150,7 @@ static int anonymous(int times)
 static int before(int times)
 {
 	unsigned char *code = map_code(NULL, 4096);
-	struct jitreg_load r = { .code_addr = (uint64_t)(uintptr_t)code, .code_size = sizeof(spin) };
+	struct jitreg_load_record r = { .code_addr = (uint64_t)(uintptr_t)code, .code_size = sizeof(spin) };
 	struct iovec parts[2] = { { (void *)(uintptr_t)"was_there", 10 }, { code, sizeof(spin) } };
 
 	memcpy(code, spin, sizeof(spin));

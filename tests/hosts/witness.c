@@ -112,7 +112,7 @@ static void end(void)
 		fclose(to);
 }
 
-static void on_memory(const struct jitreg_memory *r, const char *name)
+static void on_memory(const struct jitreg_memory_record *r, const char *name)
 {
 	uint64_t from = (r->address + PAGE - 1) & ~(PAGE - 1), to = (r->address + r->bytes) & ~(PAGE - 1);
 
@@ -149,7 +149,7 @@ int jitreg_emit(const struct iovec *parts, int nr)
 	if (prefix->id == JITREG_MEMORY) {
 		on_memory(parts[0].iov_base, nr > 1 ? parts[1].iov_base : "");
 	} else if (prefix->id == JITREG_MARK && !done && nr > 1 && parts[1].iov_len == 3 && memcmp(parts[1].iov_base, "run", 3) == 0) {
-		if (((const struct jitreg_mark *)parts[0].iov_base)->action == JITREG_MARK_BEGIN)
+		if (((const struct jitreg_mark_record *)parts[0].iov_base)->action == JITREG_MARK_BEGIN)
 			begin();
 		else
 			end();

@@ -18,6 +18,8 @@ int jitreg_emit(const struct iovec *parts, int nr_parts)
 	uint32_t bytes = 0;
 
 	for (int i = 0; i < nr_parts; i++) {
+		if (parts[i].iov_len && !parts[i].iov_base)
+			return -EINVAL;
 		if (parts[i].iov_len) /* an empty part may have no address */
 			memcpy(record + bytes, parts[i].iov_base, parts[i].iov_len);
 		bytes += (uint32_t)parts[i].iov_len;
@@ -122,11 +124,78 @@ static void the_rest_keeps_its_fields(void **state)
 	assert_int_equal(jitreg_mark(JITREG_MARK_BEGIN, "run", 1, 7, 3, 2, 0, "text"), 0);
 	TEXT(mark, text, "text");
 	assert_int_equal(U(mark, instance), 3);
-	assert_int_equal(jitreg_control(JITREG_CONTROL_CUT, "part 2"), 0);
-	TEXT(control, name, "part 2");
+	assert_int_equal(jitreg_control(JITREG_CONTROL_NOTE, "a note"), 0);
+	TEXT(control, name, "a note");
+	assert_int_equal(jitreg_control(JITREG_CONTROL_CUT, "part 2"), -EINVAL);
 	assert_int_equal(jitreg_source("q.ll", "line 1\nline 2", 4, 100, 0), 0);
 	TEXT(source, text, "line 1\nline 2");
 	assert_int_equal(U(source, first_component), 100);
+	assert_int_equal(jitreg_source_text("q.ll", "one\0line", 8, 4, 100, 0), 0);
+	assert_int_equal(U(source, first_component), 99); /* line 1 is 100 */
+	assert_int_equal(value[F(source, text)].bytes, 8);
+	assert_int_equal(jitreg_link_to(jitreg_at(2, 42), jitreg_at(1, 7), 3), 0);
+	assert_int_equal(U(link, lower_level), 2);
+	assert_int_equal(U(link, upper), 7);
+	assert_int_equal(jitreg_scope(100, 20, "query 1", "select 1"), 0);
+	assert_int_equal(U(scope, action), JITREG_SCOPE_BEGIN);
+	assert_int_equal(U(scope, nr_ids), 20);
+	TEXT(scope, text, "select 1");
+	assert_int_equal(jitreg_scope_end(100, 20), 0);
+	assert_int_equal(U(scope, first_id), 100);
+}
+
+static void marks_have_handles(void **state)
+{
+	uint64_t one = jitreg_mark_begin(JITREG_COVERS_PROCESS, "run", jitreg_at(0, 0), 5, 0, "select"), two;
+
+	(void)state;
+	assert_int_not_equal(one, 0);
+	assert_int_equal(U(mark, mark), one);
+	assert_int_equal(U(mark, covers), JITREG_COVERS_PROCESS);
+	assert_int_equal(U(mark, instance), 5);
+	TEXT(mark, text, "select");
+	two = jitreg_mark_begin(JITREG_COVERS_TASK, "morsel", jitreg_at(1, 7), 9, one, NULL);
+	assert_int_not_equal(two, one);
+	assert_int_equal(U(mark, parent), one);
+	assert_int_equal(U(mark, component), 7);
+	assert_int_equal(jitreg_mark_leave(two), 0);
+	assert_int_equal(U(mark, action), JITREG_MARK_LEAVE);
+	assert_int_equal(jitreg_mark_enter(two), 0);
+	assert_int_equal(U(mark, mark), two);
+	assert_int_equal(jitreg_mark_end(two, 17), 0);
+	assert_int_equal(U(mark, action), JITREG_MARK_END);
+	assert_int_equal(U(mark, units), 17);
+	assert_int_equal(jitreg_mark_end(0, 0), -ENOSYS); /* of one that began when nobody listened */
+	assert_int_equal(jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, 1, 0, 0, NULL), 0);
+	assert_int_equal(U(mark, mark), 0); /* an older record ends before it */
+}
+
+static void a_word_that_is_not_static_tls_is_refused(void **state)
+{
+	static __thread uint64_t word JITREG_STATIC_TLS;
+	static uint64_t elsewhere;
+	struct jitreg_tag_field field = { 1, 0, 32 };
+	uintptr_t thread;
+
+	(void)state;
+	assert_int_equal(jitreg_tag_in_word(&word, 0, 0, &field, 1), 0);
+	assert_int_equal(U(tag, where), JITREG_TAG_MEMORY);
+	__asm__("movq %%fs:0, %0" : "=r"(thread));
+	assert_ptr_equal((char *)thread + U(tag, address), &word);
+	assert_int_equal(jitreg_tag_in_word(&elsewhere, 0, 0, &field, 1), -EINVAL);
+	assert_int_equal(jitreg_task_switch(&word, 5), 0);
+	assert_int_equal(jitreg_task_switch(&word, 6), 5);
+	assert_int_equal(word, 6);
+}
+
+static void a_count_without_elements_is_malformed(void **state)
+{
+	(void)state;
+	assert_int_equal(jitreg_code_map(0x1000, NULL, 2), -EINVAL);
+	assert_int_equal(jitreg_tag(13, 0, 0, 0, NULL, 1, NULL, 0), -EINVAL);
+	assert_int_equal(jitreg_image(0, 0, "x", NULL, 1, NULL, 0, NULL, 0), -EINVAL);
+	assert_int_equal(jitreg_debug_info(0x1000, 1, NULL, 20), -EINVAL);
+	assert_int_equal(jitreg_code_load(0x1000, 16, 1, "f", NULL), 0); /* which may come without */
 }
 
 static void the_tracker_links_to_its_top(void **state)
@@ -194,6 +263,9 @@ int main(void)
 		cmocka_unit_test(lines_are_counted_and_checked),
 		cmocka_unit_test(the_dictionary_keeps_its_fields),
 		cmocka_unit_test(the_rest_keeps_its_fields),
+		cmocka_unit_test(marks_have_handles),
+		cmocka_unit_test(a_word_that_is_not_static_tls_is_refused),
+		cmocka_unit_test(a_count_without_elements_is_malformed),
 		cmocka_unit_test(the_tracker_links_to_its_top),
 		cmocka_unit_test(tags_nest_and_are_restored),
 		cmocka_unit_test(records_cut_anywhere_are_refused),

@@ -39,9 +39,10 @@ static int setup(void **state)
 	static const uint32_t recorders = 1;
 
 	(void)state;
-	jitreg_state_.emit = emit;
-	jitreg_state_.recorders = &recorders;
-	jitreg_state_.heard_by = recorders;
+	jitreg_state_1_.emit = emit;
+	jitreg_state_1_.recorders = &recorders;
+	jitreg_state_1_.heard_by = jitreg_state_1_.greeted = recorders;
+	jitreg_state_1_.agent.version = JITREG_VERSION;
 	return registration_cache_create(1 << 20, &store);
 }
 
@@ -61,7 +62,7 @@ struct seen {
 static void see(void *context, uint32_t tid, const void *record, size_t bytes)
 {
 	struct seen *s = context;
-	struct jitreg_load load = { 0 };
+	struct jitreg_load_record load = { 0 };
 
 	assert_int_equal(tid, 7);
 	memcpy(&load, record, bytes < sizeof(load) ? bytes : sizeof(load));
@@ -142,7 +143,8 @@ static void the_dictionary_keeps_what_holds_now(void **state)
 
 static void moved_code_is_where_it_went(void **state)
 {
-	struct jitreg_move m = { .prefix = { .id = JITREG_MOVE }, .old_code_addr = 0x1000, .new_code_addr = 0x5008, .code_size = 64 };
+	struct jitreg_move_record m = { .prefix = { .id = JITREG_MOVE }, .old_code_addr = 0x1000, .new_code_addr = 0x5008,
+					.code_size = 64 };
 	struct iovec part = { &m, sizeof(m) };
 	struct seen s = { 0 };
 

@@ -328,7 +328,7 @@ static void losses_add_up_whoever_had_them(void **state)
 
 static int announce(uint64_t n)
 {
-	struct jitreg_load load = { .prefix = { .id = JITREG_LOAD } };
+	struct jitreg_load_record load = { .prefix = { .id = JITREG_LOAD } };
 	struct iovec parts[3] = { { &load, sizeof(load) }, { "f", 2 }, { "\xc3", 1 } };
 
 	load.vma = load.code_addr = 0x10000 + 16 * n;

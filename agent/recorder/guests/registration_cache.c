@@ -302,7 +302,7 @@ static void move(struct registration_cache *s, uint64_t from, uint64_t to, uint6
 	clear(s, to, bytes, true);
 	unhang(s, load);
 	load->address = load->subject[1] = to;
-	memcpy(load->data + offsetof(struct jitreg_load, code_addr), &to, sizeof(to));
+	memcpy(load->data + offsetof(struct jitreg_load_record, code_addr), &to, sizeof(to));
 	hang(s, load);
 }
 

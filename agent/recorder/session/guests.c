@@ -78,7 +78,13 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 			session_take_log_sample(s, c->pid, tid, bytes, size);
 		return;
 	}
-	if (schema_parse(bytes, size, values, &nr)) {
+	switch (schema_parse(bytes, size, values, &nr)) {
+	case 0:
+		break;
+	case -ENOENT:
+		s->losses.total[LOSS_LOG_UNKNOWN]++;
+		return;
+	default:
 		s->losses.total[LOSS_LOG_BAD]++;
 		return;
 	}
