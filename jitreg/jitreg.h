@@ -16,7 +16,7 @@
  *	JITREG_WITH_TAG_WORD(tag, TAG | 42) { hash_table_insert(); }            who calls code that several components share
  *
  * Every function returns 0, or
- *	-ENOSYS   nobody listens: there is no agent in this process, or it has switched itself off
+ *	-ENOSYS   there is no agent in this process, or it has switched itself off
  *	-EINVAL   malformed: a count without elements, a record that cannot be
  *	-ENOBUFS  the record was dropped, and the agent counts it
  * unless it says otherwise.  0 means that the record is in the trace.  Context of all: any thread, never a signal handler.  Nothing
@@ -55,7 +55,7 @@
 extern "C" {
 #endif
 
-/* Does anybody listen?  For hosts that want to skip work. */
+/* Is there an agent that records?  For hosts that want to skip work. */
 static inline int jitreg_enabled(void);
 
 /* ---------------------------------------------------------------------------------------------------------------- code */
@@ -154,7 +154,7 @@ static inline uint64_t jitreg_task_switch(uint64_t *word, uint64_t tag);
 
 /*
  * A tag in a register, which generated code and a runtime built so leave alone.  where: its DWARF number (x86-64: rbx 3, r12 to r15 12 to
- * 15).  keepers: code that never changes the register except to set a tag; elsewhere the register is not believed.
+ * 15).  Preserving ranges: code that never changes the register except to set a tag; elsewhere the register is not believed.
  */
 struct jitreg_range {
 	uint64_t start;
@@ -172,7 +172,7 @@ static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, ui
 
 /*
  * A mark: a phase, or one execution of a component (a query, a compilation, a morsel, a task), from its begin to its end.  Returns its
- * handle, by which any thread ends it and others name it as their parent; 0 when nobody listens (it may be passed on all the same).
+ * handle, by which any thread ends it and others name it as their parent; 0 without an agent (it may be passed on all the same).
  *
  * covers: whose samples are in it.  of: the component that is executed; level 0: none.  instance tells executions apart for the reader (a
  * query's number).  Samples of a mark are also samples of its parent and of the parents above, so a query is all that its morsels
@@ -191,7 +191,7 @@ static inline int jitreg_mark_enter(uint64_t mark);
 
 /* ------------------------------------------------------------------------------------------------- numbers and queries */
 
-/* nr numbers that nobody else in the process gets: returns the first of them.  Small enough for a tag's field of 32 bits. */
+/* nr numbers of this process that are handed out once: returns the first of them.  Small enough for a tag's field of 32 bits. */
 static inline uint64_t jitreg_new_ids(uint64_t nr);
 /* Components with the numbers [first, first + nr) of all levels belong to what is called name (a query; text: its SQL), ... */
 static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text);
@@ -358,7 +358,7 @@ int jitreg_connect(struct jitreg_agent *agent);
 	U32(level) NR(label_bytes) U64(from) U64(to) U32(order) U32(reserved) STR(label)
 /* Where the tag lives.  where: a DWARF register number, or JITREG_TAG_MEMORY (address: offset of the word from the
  * thread pointer).  A value v is a tag if (v & check_mask) == check_value.  fields: which bits name which level's
- * component.  keepers: code that never changes the register except to set a tag. */
+ * component.  Preserving ranges: code that never changes the register except to set a tag. */
 #define JITREG_FIELDS_TAG(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(where) U32(flags) U64(address) U64(check_mask) U64(check_value) NR(nr_fields) NR(nr_keepers) \
 	ARR(fields, tag_field) ARR(keepers, range)
@@ -376,7 +376,7 @@ int jitreg_connect(struct jitreg_agent *agent);
 #define JITREG_FIELDS_SOURCE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(level) U32(flags) U64(first_component) NR(name_bytes) NR(text_bytes) STR(name) BIN(text)
 
-/* Memory that has a name from now on: a column, a hash table, a heap's nursery; of a component, or of nobody (component 0).  bytes 0: what
+/* Memory that has a name from now on: a column, a hash table, a heap's nursery; of a component, or of none (component 0).  bytes 0: what
  * began at address has gone. */
 #define JITREG_FIELDS_MEMORY(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) U32(level) NR(name_bytes) U64(component) STR(name)
@@ -516,7 +516,7 @@ struct jitreg_state_1_ {
 	struct jitreg_agent agent; /* version 0: it is older than jitreg_connect() */
 	jitreg_replay_function replay;
 	void *replay_host;
-	int64_t looked_s; /* time(), last time that the agent was looked for in vain; 0: never */
+	int64_t looked_s; /* time(), last time that the agent was looked for without success; 0: never */
 	uint64_t nr_marks, nr_ids;
 };
 __attribute__((weak, visibility("hidden"))) struct jitreg_state_1_ jitreg_state_1_;

@@ -282,8 +282,8 @@ static void start(void)
 }
 
 /*
- * Once: from our constructor, or from the first record of a library whose constructor runs before ours.  A thread that comes meanwhile waits
- * for a moment; what we ourselves are told while we start is not for us.
+ * Once: from our constructor, or from the first record of a library whose constructor runs before ours.  A thread that comes
+ * meanwhile waits for a moment; records of our own thread while we start are ignored.
  */
 static bool is_started(void)
 {

@@ -75,7 +75,8 @@ void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *pl
 	} else {
 		place->by_tag = 1;
 		at = (struct stretch){ a->from_ns, a->until_ns };
-		*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){ p, a->tag, a->tag_value, paths, both(a->tag_holds, *holds) };
+		*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){
+			p, a->tag, a->tag_value, paths, both(a->tag_holds, *holds) };
 	}
 	place->from_ns = at.from_ns;
 	place->until_ns = at.until_ns;

@@ -80,7 +80,8 @@ static void blank_row(struct grid *g, const struct column_encoder *c)
 static void add_source_line(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h,
 			    const struct step *s, const char *arrows)
 {
-	const struct source *source = model_find_source(r->model, r->model->numbered[h->place.code->process], s->file, h->place.code->from_ns);
+	const struct code *code = h->place.code;
+	const struct source *source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
 	const char *text;
 	char row[300];
 	size_t bytes;

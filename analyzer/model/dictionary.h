@@ -44,7 +44,7 @@ struct component {
 	uint32_t flags;	     /* JITREG_COMPONENT_* */
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;
-	uint64_t from_ns, to_ns; /* of this name; from then on the id is of another one, or of none.  The first of an id is there before, too */
+	uint64_t from_ns, to_ns; /* of this name; the first of an id is there before, too */
 	struct link *links; /* upwards */
 	uint32_t nr_links;
 	struct counter *counters;
@@ -124,8 +124,8 @@ bool dictionary_find_counter(const struct dictionary *d, uint32_t component, con
 /* Ranks of levels, once all links are known. */
 void dictionary_settle(struct dictionary *d);
 
-/* All parent paths from deciding (components of different levels) at a time, with their shares; DICTIONARY_ANY_TIME: by all links that there ever
- * were. */
+/* All parent paths of deciding components (of different levels) at a time, with their shares; DICTIONARY_ANY_TIME: by all links that
+ * there ever were. */
 #define DICTIONARY_ANY_TIME UINT64_MAX
 void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
 		       struct expansion *out);

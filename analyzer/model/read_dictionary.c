@@ -36,7 +36,8 @@ void model_read_component(struct model *m, struct process *p, const struct trace
 	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX;
 
 	if (level < LEVELS_MAX)
-		dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)), trace_text(r, F(component, detail)),
+		dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
+				    trace_text(r, F(component, detail)),
 				    (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One character of somebody else's text: how many bytes it has, how wide a terminal shows it, whether it may go there.  Context: any. */
+/* One character of untrusted text: how many bytes it has, how wide a terminal shows it, whether it may go there.  Context: any. */
 #ifndef TAILOR_UTF8_H
 #define TAILOR_UTF8_H
 

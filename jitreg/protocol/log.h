@@ -43,11 +43,11 @@ struct log_head {
 	uint64_t dropped_records; /* full or malformed: counted, never waited for longer than 1 ms */
 	uint64_t dropped_bytes;
 	uint64_t guest_full; /* facts that the guest's own fixed tables had no room for */
-	uint64_t dropped_samples; /* of LOG_SAMPLE, for which nobody waits */
+	uint64_t dropped_samples; /* of LOG_SAMPLE, for which no writer waits */
 	uint32_t switched_off; /* the guest gave up; errno-like reason */
 	/* written by the recorder */
 	uint64_t consumed __attribute__((aligned(64)));
-	uint32_t recorder_gone; /* 1: nobody drains any more; the guest switches itself off */
+	uint32_t recorder_gone; /* 1: the log is drained no more; the guest switches itself off */
 	uint64_t heartbeats; /* grows while the recorder works, every 10 ms or sooner: who waits for it knows that it will come */
 };
 _Static_assert(sizeof(struct log_head) <= LOG_HEAD_BYTES, "the head is one page");

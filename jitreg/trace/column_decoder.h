@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of numbers back into arrays: what column_encoder.c wrote, or anybody else.  Context: thread. */
+/* Columns of numbers back into arrays: of column_encoder.c or of another writer.  Context: thread. */
 #ifndef TAILOR_COLUMN_DECODER_H
 #define TAILOR_COLUMN_DECODER_H
 

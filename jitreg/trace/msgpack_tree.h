@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct msgpack_node {
-	enum { NODE_OTHER, NODE_UINT, NODE_INT, NODE_TEXT, NODE_BYTES, NODE_ARRAY } kind; /* OTHER: nobody asks for it */
+	enum { NODE_OTHER, NODE_UINT, NODE_INT, NODE_TEXT, NODE_BYTES, NODE_ARRAY } kind; /* OTHER: not used */
 	uint32_t nr;	/* TEXT, BYTES: bytes; ARRAY: elements */
 	union {
 		uint64_t u;	/* UINT; INT, which is negative, as two's complement */
@@ -29,7 +29,7 @@ struct msgpack_tree {
 /* The object at bytes[*at], which then stands behind it.  false: there is none, or not all of it, or one of more than 32 levels, or
  * there is no memory for it. */
 bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at);
-/* bytes[*at] behind the object there, which nobody wants to know.  false: there is none, or not all of it. */
+/* bytes[*at] behind the object there, which is skipped.  false: there is none, or not all of it. */
 bool msgpack_skip(const char *bytes, size_t nr, size_t *at);
 /* The number that an array at bytes[at] begins with; false: there is none. */
 bool msgpack_first_number(const char *bytes, size_t nr, size_t at, uint64_t *number);

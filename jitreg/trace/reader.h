@@ -136,7 +136,7 @@ struct sample_block {
 	struct sample_columns unwanted; /* set by the caller: need not be decoded where there are no stacks or chains */
 	struct stack_decoder *stacks_;	  /* the rest is the decoder's own */
 	struct trace_value kernel_chains_;
-	uint64_t *kernel_chain_, *kernel_offset_; /* decoded when somebody asks */
+	uint64_t *kernel_chain_, *kernel_offset_; /* decoded on demand */
 	uint64_t *room_[SAMPLE_NR_COLUMNS]; /* arrays, kept from block to block */
 	uint32_t same_[SAMPLE_NR_COLUMNS]; /* so many numbers at the beginning of an array are its first */
 	uint32_t room_nr_;

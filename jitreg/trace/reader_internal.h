@@ -15,13 +15,13 @@ struct chunk_body {
 	size_t bytes;
 	char *plain; /* where it was decompressed to, else NULL: it stands in the file */
 	size_t capacity;
-	bool held; /* somebody will ask for it again */
+	bool held; /* it will be asked for again */
 };
 
 struct trace_reader {
 	const unsigned char *file;
 	size_t file_bytes, at;
-	size_t forgotten; /* up to here the mapping has been given back; SIZE_MAX: somebody else does that */
+	size_t forgotten; /* up to here the mapping has been given back; SIZE_MAX: another reader does that */
 	char *name;
 	unsigned selected;
 	struct trace_damage damage;
@@ -43,9 +43,9 @@ struct trace_reader {
 	struct trace_stats stats;
 };
 
-/* The next chunk that somebody may want, by its head: at t->at, where t stays.  Damage on the way is noted.  false: end of file. */
+/* The next chunk that may be wanted, by its head: at t->at, where t stays.  Damage on the way is noted.  false: end of file. */
 bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c);
-/* Make that one the current chunk; t->at stays.  BAD: its bytes are not what its head says.  SKIPPED: they are, and nobody wants them: it
+/* Make that one the current chunk; t->at stays.  BAD: its bytes are not what its head says.  SKIPPED: they are, and they are not wanted: it
  * is of a later version, or the end. */
 enum chunk_read { CHUNK_READ, CHUNK_SKIPPED, CHUNK_BAD } trace_read_chunk(struct trace_reader *t, const struct trace_chunk *c);
 /* Do the bytes of a chunk at at, all of which are in the file, have its checksum? */

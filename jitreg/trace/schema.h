@@ -88,7 +88,7 @@ struct schema_value {
 };
 
 /*
- * Check one record that somebody else wrote: size bytes that start with its prefix.  On success values[] holds the
+ * Check one record of an untrusted writer: size bytes that start with its prefix.  On success values[] holds the
  * fields that the trace keeps (no NR), *nr_values how many.  Trailing bytes are ignored; an unknown id is -ENOENT.
  * Returns 0, -ENOENT or -EBADMSG.  Reads nothing outside [record, record + size); copes with any alignment.
  */

@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  *
  * Code.  LOAD, IMAGE and MMAP say what is at their addresses, and end what was said of these addresses before, of others not.  MOVE ends a
  * LOAD where it was and begins it where it goes; CODE_UNLOAD ends what is in its range, IMAGE_UNLOAD the segments of the IMAGE with its
- * load_bias.  REGION and MMAP without a file answer only where nobody said more.  EH_FRAME, and UNWINDING_INFO with its LOAD, end what
+ * load_bias.  REGION and MMAP without a file answer only where nothing else is.  EH_FRAME, and UNWINDING_INFO with its LOAD, end what
  * was said of unwinding at these addresses before; with UNWINDING_INFO in a process, so does each LOAD.  DEBUG_INFO and INLINES belong to
  * the next LOAD of their address, UNWINDING_INFO to the next of its thread, CODE_MAP to the last of its address or else the next.  There
  * is no record of munmap(2): what is mapped there next ends what was.
@@ -73,10 +73,10 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * trace_switch. */
 #define TRACE_EVENT_SWITCH "switch"
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
-/* A sentence for the reader: a rung of the ladder that was not had, a loss, a refusal.  kind: one of NOTICE_KINDS. */
+/* A sentence for the reader: an unavailable rung of the ladder, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(kind) STR(sentence)
-/* A process that existed when it was first heard of (started by us, attached, or said hello): it begins a program, unless one is known
+/* A process that existed when it was first seen (started by us, attached, or said hello): it begins a program, unless one is known
  * there. */
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(ppid) STR(executable) STR(comm)
@@ -113,14 +113,14 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 
 /* What a counter says at its end beside what its samples say: value in the event's unit (of all threads that it was inherited
  * by); running_ns: how long it counted; samples: had of it, and lost of it.  cpu ~0: of the thread in tid.  enabled_ns: how long
- * those threads ran, on whichever processor; on_cpu_ns: on this one (0: not known).  Counters took turns where running is less.
+ * those threads ran, on whichever processor; on_cpu_ns: on this one (0: not known).  The counter was multiplexed where running is less.
  * weight: of its samples together, less than value where interrupts came late or samples were lost (0: not known). */
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight)
 
 /* Bytes of a code object that came without, as they were at the record's time in the process's memory; the first record of an object is
  * the one that counts.  loaded_ns: of its LOAD, which ends with it;
- * TRACE_NOT_LOADED: a page of a region, of which nobody said what it is. */
+ * TRACE_NOT_LOADED: a page of a region without a registration. */
 #define TRACE_NOT_LOADED UINT64_MAX
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
@@ -167,7 +167,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 
 /* What a NOTICE is about. */
 #define NOTICE_KINDS(X) \
-	X(LADDER, "ladder") /* a better way of sampling that was not had, and why */ \
+	X(LADDER, "ladder") /* a better way of sampling that is unavailable, and why */ \
 	X(REFUSED, "refused") /* something asked for that could not be done */ \
 	X(LOSS, "loss") /* a loss that has no number */ \
 	X(HOST, "host") /* the host did something that the reader should know */

@@ -34,8 +34,8 @@ c=$here/registers.c
 newer "$c" "$out/registers-old" && for header in new old; do
 	define=$([ $header = old ] && echo -DOLD)
 	gcc -O1 $define -DLIBRARY -Ijitreg -shared -fPIC -o "$out/libregisters-$header.so" "$c" -ldl &&
-		gcc -O1 $define -Ijitreg -o "$out/registers-$header" "$c" -L"$out" "-lregisters-$header" -Wl,-rpath,'$ORIGIN' -ldl -lpthread ||
-		exit 1
+		gcc -O1 $define -Ijitreg -o "$out/registers-$header" "$c" -L"$out" "-lregisters-$header" -Wl,-rpath,'$ORIGIN' \
+			-ldl -lpthread || exit 1
 done
 newer "$here/old_agent.c" "$out/libold_agent.so" && { gcc -O1 -shared -fPIC -o "$out/libold_agent.so" "$here/old_agent.c" || exit 1; }
 c=$here/hidden_jit.c

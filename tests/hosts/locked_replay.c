@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plan under a lock, of which the host announces each new part while it holds it; the replay function takes it as well.  Goes on for so many
- * rounds, and until FILE is there: locked_replay ROUNDS FILE.  Prints how often it replayed.
+ * A plan under a lock, of which the host announces each new part while it holds it; the replay function takes it as well.  Goes on
+ * for so many rounds, and until FILE is there: locked_replay ROUNDS FILE.  Prints how often it replayed.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Four threads in generated code, which allocate, lock and throw the loader's lock about meanwhile; an agent that shows up
- * late is told of the code by the replay function, which is run between two rounds.  Prints a sum that does not depend on time: replays [ROUNDS [FILE]].  With FILE
- * they go on after so many rounds, until FILE is there: then they do their first round again and again, and look whether it comes out
- * as before.
+ * late is told of the code by the replay function, which is run between two rounds.  Prints a sum that does not depend on time:
+ * replays [ROUNDS [FILE]].  With FILE they go on after so many rounds, until FILE is there: then they do their first round again
+ * and again, and look whether it comes out as before.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# jitreg.h, and jitreg.hpp where there is C++, compile alone and without a warning, as C99 to C23 and C++11 to C++23, with every gcc and clang
-# that is installed; they need no library, and the register macros compile only where the build says that the register is fixed.
+# jitreg.h, and jitreg.hpp where there is C++, compile alone and without a warning, as C99 to C23 and C++11 to C++23, with every gcc
+# and clang that is installed; they need no library, and the register macros compile only where the build says that the register is fixed.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -117,7 +117,8 @@ for cc in $(compilers gcc gcc-{10..16} clang clang-{12..21}); do
 		LANGUAGE=c works "$cc" -std=$std || continue
 		"$cc" -std=$std $WARNINGS -Ijitreg "$dir/use.c" -o "$dir/use" -ldl || fail "$cc -std=$std"
 		"$dir/use" || fail "$cc -std=$std: expected -ENOSYS of $? more calls without an agent"
-		"$cc" -std=$std $WARNINGS -fPIC -shared -Ijitreg "$dir/use.c" "$dir/second.c" -o "$dir/use.so" -ldl || fail "$cc -std=$std -shared"
+		"$cc" -std=$std $WARNINGS -fPIC -shared -Ijitreg "$dir/use.c" "$dir/second.c" -o "$dir/use.so" -ldl ||
+			fail "$cc -std=$std -shared"
 		nr=$((nr + 1))
 	done
 done

@@ -7,7 +7,8 @@ trap 'kill -9 $(jobs -p) 2>/dev/null; rm -rf "$dir"' EXIT
 "$B/hosts/locked_replay" 200 "$dir/enough" >"$dir/out" &
 host=$!
 for n in 1 2; do
-	timeout 300 "$B/tailor" attach --inject -q -d 0.5 -o "$dir/t$n.tlr" $host 2>"$dir/err" || { fail "attach: $(cat "$dir/err")"; finish; }
+	timeout 300 "$B/tailor" attach --inject -q -d 0.5 -o "$dir/t$n.tlr" $host 2>"$dir/err" ||
+		{ fail "attach: $(cat "$dir/err")"; finish; }
 	heard=$(timeout 300 "$B/tailor" dump "$dir/t$n.tlr" | grep -c ' COMPONENT ')
 	[ "$heard" -ge 1 ] || fail "recorder $n: expected components, got $heard"
 done
