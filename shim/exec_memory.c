@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Executable memory: who mapped it, and when it goes.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs, which
- * name what nobody names better; munmap, and a mapping over it, end what was there.  JITs flip the protection of the same
+ * name unregistered code; munmap, and a mapping over it, end what was there.  JITs flip the protection of the same
  * pages thousands of times a second, and most calls are not about code at all: both cost a few comparisons.
  *
  * Context: any; also signal (hosts call mprotect there): nothing is waited for.  A thread that finds the table taken leaves

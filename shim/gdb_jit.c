@@ -68,7 +68,7 @@ static void pass_on(const struct entry *e)
 		log_count_full(); /* a format of which nothing is known here */
 }
 
-static void hear(struct slot *s)
+static void register_new_entry(struct slot *s)
 {
 	const struct descriptor *d = s->descriptor;
 
@@ -85,13 +85,13 @@ static void on_register(int slot)
 		images_look();
 		if (own->descriptor && own->descriptor->action_flag) {
 			own->announced = NULL; /* called for this one: it is new, wherever it lies */
-			hear(own);
+			register_new_entry(own);
 		} else {
 			/* an object's function is its own, but its descriptor may be another's: data is bound by the order of
 			 * lookup, and the program may export one as well */
 			for (int i = 0; i < SLOTS; i++)
 				if (slots[i].descriptor && sys_readable_range(slots[i].descriptor, sizeof(struct descriptor)))
-					hear(&slots[i]);
+					register_new_entry(&slots[i]);
 		}
 		guard_leave();
 	}

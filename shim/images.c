@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Loaded objects.  The loader calls an empty function of its own, _dl_debug_state, whenever its list is complete again, for
- * debuggers to stop at: it is patched to call us, so that an object is known before its first instruction runs, whoever
- * loaded it.  Where it cannot be patched, the hooks of dlopen and dlclose (and of all else) look for changes.
+ * debuggers to stop at: it is patched to call us, so that an object is known before its first instruction runs, however it
+ * was loaded.  Where it cannot be patched, the hooks of dlopen and dlclose (and of all else) look for changes.
  *
  * dlopen is hooked only to look before it.  The hook jumps to the real function with the host's return address in place:
  * the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.

@@ -270,7 +270,7 @@ static void code_generated(handle env, const char *name, const void *address, in
 		jitreg_code_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, 0, name, NULL);
 }
 
-static void hear(handle vm)
+static void enable_events(handle vm)
 {
 	/* can_get_source_file_name, can_get_line_numbers; can_generate_compiled_method_load_events */
 	uint8_t capabilities[16] = { 0, 0x18, 0, 0x08 };
@@ -309,7 +309,7 @@ static int create(handle *vm, void **env, struct arguments *given)
 	}
 	ret = real_create(vm, env, &a);
 	if (ret == JNI_OK && guest_is_on())
-		hear(*vm);
+		enable_events(*vm);
 	return ret;
 }
 

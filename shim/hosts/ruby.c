@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ruby 3.1's YJIT tells nobody of its code.  Whenever it has compiled, it makes its memory executable again (mprotect): at that
+ * Ruby 3.1's YJIT has no JIT interface.  Whenever it has compiled, it makes its memory executable again (mprotect): at that
  * moment its thread has the interpreter's lock, other Ractors wait, the frame that runs is that of the code which was compiled,
  * and that frame's pc is where the first new block begins.  So the new blocks are found at once, and by reading alone: no Ruby
  * code is run, nothing is allocated, no tracepoint is set (any of them discards all of YJIT's code), and no interrupt is asked

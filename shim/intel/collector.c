@@ -2,7 +2,7 @@
 /*
  * The collector's side of Intel's JIT profiling interface (ittapi's jitprofiling.h): a JIT loads the library that
  * INTEL_JIT_PROFILER64 names and calls it for each method.  A library of its own, libtailor-intel.so, because its two functions
- * have names that any program may use for something else; it speaks to the agent as hosts do, through jitreg.h.
+ * have names that any program may use for something else; it registers code with the agent as hosts do, through jitreg.h.
  *
  * Context: the host's threads.
  */

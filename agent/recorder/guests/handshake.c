@@ -18,7 +18,7 @@
 #define MESSAGE_WAIT_MS 200
 
 /*
- * Without a free descriptor nobody can be accepted, and whoever connects waits for an answer.  One is kept for telling them.
+ * Without a free descriptor no connection can be accepted, and the agent would wait for an answer.  One is reserved for refusing it.
  */
 static int reserve = -1;
 
@@ -110,7 +110,7 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 		close(h->fd);
 		return -EPROTO;
 	}
-	/* before anything is waited for: anybody can connect to an abstract socket */
+	/* before any wait: every process can connect to an abstract socket */
 	if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
 		refuse(h, EPERM);
 		return -EPERM;

@@ -211,7 +211,7 @@ static bool check_frames(const unsigned char *section, uint64_t bytes)
 	return true;
 }
 
-/* Frames in a row that nobody needs become one that covers nothing. */
+/* Consecutive entries without samples become one that covers no code. */
 static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
 {
 	unsigned char *run = NULL; /* the first of such a row */

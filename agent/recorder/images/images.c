@@ -19,7 +19,7 @@
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
 #define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
-#define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones wait, and lose what nobody needed */
+#define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones are written at the end, without unused parts */
 #define BUILD_ID_MAX 20
 #define DELETED " (deleted)"
 
@@ -65,7 +65,7 @@ struct images {
 	bool frames; /* unwind tables are wanted */
 	bool past, other_kernel; /* images_of_the_past() */
 	struct process *process[BUCKETS];
-	bool unsettled; /* somebody waits for a mapping, or has ended */
+	bool unsettled; /* an address waits for its mapping, or a process has exited */
 	struct process *last; /* most samples in a row come from one process */
 	struct image *image[BUCKETS];
 	struct image *needed; /* those whose file is to be written */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread after the other is looked at, until one is where it may be borrowed: for two seconds at most.  Those that run come
+ * Tries one thread after another until one is at a safe point, for at most two seconds.  Those that run come
  * first, because nothing that they do is interrupted; then those that sleep in calls of which the kernel knows how long they have
  * to go on; then those whose timeout would begin anew.
  */
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TRY_MS 2000	/* until some thread is where it may be borrowed */
+#define TRY_MS 2000	/* until some thread is at a safe point */
 #define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are ... */
 #define TIMEOUTS_MS 400 /* ... and these, before those who would sleep longer for it */
 #define NAP_US 1000
@@ -63,8 +63,8 @@ static int explain(const struct inject_process *p, int ret, int result, struct d
 	return 0;
 }
 
-/* The thread is stopped where it may be borrowed, and is let go. */
-static int borrow(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
+/* The thread is stopped at a safe point; loads the agent in it, and resumes it. */
+static int load_agent(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
 	uint64_t entry, where;
 	int ret, result = 0;
@@ -101,7 +101,7 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, const c
 	if (ret)
 		return ret;
 	if (inject_is_safe(t))
-		return borrow(p, t, library, socket, d);
+		return load_agent(p, t, library, socket, d);
 	inject_thread_resume(t);
 	return -EAGAIN;
 }

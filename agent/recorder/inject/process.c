@@ -65,7 +65,7 @@ static bool is_lock(const unsigned char *at)
 	       memcmp(at + sizeof(l), zeros, LOCK_BYTES - sizeof(l)) == 0;
 }
 
-/* Nobody exports them; they stand side by side in the loader's data (struct rtld_global), and nothing else there looks like that. */
+/* They are not exported; they are side by side in the loader's data (struct rtld_global), and nothing else there looks like that. */
 static void find_loader_locks(struct inject_process *p, uint64_t data)
 {
 	unsigned char bytes[LOADER_DATA_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two calls in a borrowed thread, which both return to its frame (frame.c).
+ * Two calls in a stopped thread, which both return to its frame (signal_frame.c).
  *
  * dlopen is followed by its system calls, up to the frame's own.  So it is seen whether it has to wait for the loader: then nothing
  * was done yet, and it is taken back at once, because who holds that lock may wait for this very thread.
@@ -160,7 +160,7 @@ int inject_call_end(struct inject_thread *t)
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
 		return -ESRCH;
 	r.orig_rax = UINT64_MAX; /* not that call ... */
-	r.rip = t->process->sigreturn; /* ... but, should nobody be there, from here again */
+	r.rip = t->process->sigreturn; /* ... but from here again if the recorder has been killed */
 	r.rsp = t->frame;
 	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &r) || ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
 		return -ESRCH;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread may be borrowed when it holds no lock that dlopen needs and when its stack has room:
+ * A thread is at a safe point if it holds no lock that dlopen needs and its stack has room:
  *  - it runs code of the program (not the loader's, libc's or an allocator's), or sleeps in a call that those never sleep in
  *    while they hold a lock;
- *  - it stands on the stack that libc gave it (not on a coroutine's, whose end nobody knows, or on a signal's);
+ *  - it is on the stack that libc allocated (not on a coroutine's, whose end is unknown, or on a signal's);
  *  - no handler of a signal is on that stack, and no signal is about to come;
- *  - nobody is in the loader, and its list is complete (a thread that walks that list may wait for this one);
+ *  - no thread is in the loader, and its list is complete (a thread that walks that list may wait for this one);
  *  - it is in no restartable sequence, which could not be gone on with.
  * Knows x86-64 and glibc.
  */
@@ -43,7 +43,7 @@ static mode_t kind_of(pid_t pid, uint64_t fd)
 	return stat(path, &s) == 0 ? s.st_mode & S_IFMT : 0;
 }
 
-/* The loader and libc read files; nobody loads a library from a pipe. */
+/* The loader and libc read files; libraries are not loaded from pipes. */
 static bool is_no_file(pid_t pid, uint64_t fd)
 {
 	mode_t kind = kind_of(pid, fd);

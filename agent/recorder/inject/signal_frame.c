@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a borrowed thread goes home when nobody is there to bring it: below its stack pointer lies what the kernel would have
+ * How a stopped thread resumes without the recorder: below its stack pointer lies what the kernel would have
  * put there for a signal's handler (its registers, its signal mask), and the calls made in it return to libc's
  * `mov $15, %rax; syscall`, as handlers do.  While the recorder lives it stops the thread at that system call and puts
  * everything back itself, which also keeps what the kernel remembers of an interrupted call; when it was killed, the call

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of the process is stopped, looked at, and let go as it was.  Nothing but this one is stopped.
+ * Stops one thread of the process, reads its state, and resumes it unchanged.  No other thread is stopped.
  *
  * The stop interrupts what it sleeps in.  The kernel begins most calls anew, or goes on with them; a few fail with EINTR for
  * no signal's sake (epoll_wait, calls on sockets with a timeout), and are begun anew by us: the host never sees it.
@@ -62,7 +62,7 @@ static int save(struct inject_thread *t)
 	return 0;
 }
 
-/* The order matters, should we be killed between two of these: until the last, it would go home by its frame. */
+/* The order matters if the recorder is killed between two of these: until the last, the thread resumes by its frame. */
 void inject_thread_resume(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, t->xstate_bytes };
@@ -102,7 +102,7 @@ int inject_thread_stop(struct inject_thread *t)
 			break;
 		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host's comes first */
 	}
-	if (WSTOPSIG(status) != SIGTRAP) { /* stopped by somebody */
+	if (WSTOPSIG(status) != SIGTRAP) { /* stopped by another process */
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 		return -EAGAIN;
 	}

@@ -190,7 +190,7 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 		s->data_page_bytes = word(&p);
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
 		s->code_page_bytes = word(&p);
-	return p.bad ? -EBADMSG : 0; /* AUX data may follow: nobody asks for it */
+	return p.bad ? -EBADMSG : 0; /* AUX data may follow: not used */
 }
 
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out)

@@ -78,7 +78,7 @@ static void copy_out(const struct ring *r, uint64_t position, void *to, size_t b
 
 /*
  * Whole and in one piece.  Records of a ring that only we have mapped stay where they are: the kernel writes nothing there until it
- * is told that they have been read.  Those of a foreign one are copied before anything in them is believed.
+ * is told that they have been read.  Those of a foreign one are copied before they are checked and used.
  */
 static const void *whole_record(const struct ring *r, const struct perf_event_header *h)
 {

@@ -61,7 +61,7 @@ struct watched {
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
-	bool has_agent; /* its agent hears what is exported */
+	bool has_agent; /* its agent hooks exported lists */
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
@@ -282,7 +282,7 @@ static void add_list(struct watched *p, uint64_t address)
 		p->list[p->nr_lists++] = (struct list){ .address = address };
 }
 
-/* What an agent hears goes another way. */
+/* Registrations of an agent come through its log. */
 static void add_exported(struct watched *p, uint64_t address)
 {
 	if (!p->has_agent)
@@ -333,7 +333,7 @@ static bool search(struct gdb_jit_poll *o, struct watched *p)
 		proc_each_mapping(p->living, look_at_mapping, p);
 	}
 	gdb_jit_scan_find(p->living, add_hidden, p);
-	/* how long all that was there nobody knows */
+	/* the time of registration is unknown */
 	for (; nr < p->nr_lists; nr++)
 		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, UINT64_MAX / 2);
 	return true;

@@ -94,7 +94,7 @@ static void look_at(const char *path, struct program *p, int depth)
 				break;
 			interpreted |= ph.p_type == PT_INTERP;
 		}
-		if (!interpreted) /* what it starts may be heard */
+		if (!interpreted) /* programs that it starts may load the agent */
 			p->why_not = "statically linked";
 		else if (fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 						 ((st.st_mode & S_ISGID) && st.st_gid != getegid())))

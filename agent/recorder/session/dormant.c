@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A dormant session hears what its guests register and keeps what lives; when somebody asks for a recording, every process
+ * A dormant session keeps the live registrations of its guests; when a recording is requested, every process
  * of the tree is counted from outside and the trace is told what has been kept, as if it had listened from the start.
  */
 #include "agent/recorder/session/internal.h"

@@ -220,7 +220,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	struct guest *g;
 	int fd = -1;
 
-	/* exec in the same process: nobody writes to the old image's log any more */
+	/* exec in the same process: the old image's log has no writer any more */
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid) {
 			drain_guest(s, &s->guests.guest[i], true);
@@ -353,7 +353,7 @@ void session_serve_guests(struct session *s)
 	struct handshake h;
 	int ret, nr = 0;
 
-	/* a storm of threads must not keep the rings waiting */
+	/* many new threads must not delay the draining of rings */
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);

@@ -239,7 +239,7 @@ static void wait_for_something(struct session *s)
 		struct pollfd *bigger = realloc(s->poll, 2 * nr * sizeof(*bigger));
 
 		if (!bigger) {
-			s->signalled = true; /* nobody can say */
+			s->signalled = true; /* unknown */
 			usleep(DRAIN_MS * 1000);
 			return;
 		}
@@ -262,7 +262,7 @@ static void wait_for_something(struct session *s)
 
 /*
  * The terminal's signals reach the host by themselves; those that were sent to us alone are passed on to a child.  A host
- * that somebody else started runs on: there they mean the end of the recording.
+ * that the recorder did not start runs on: there they mean the end of the recording.
  */
 static void take_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
 {
@@ -323,7 +323,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!ended_ns)
 			ended_ns = session_now_ns();
 		if (!s->writer)
-			break; /* dormant: nobody's registrations are waited for */
+			break; /* dormant: no registrations to wait for */
 		if (!follow && session_now_ns() - ended_ns >= LAST_TASKS_NS) {
 			session_notice(s, "host", "recording ended with the %s, but processes that it started are still running; "
 				       "use --follow to record them, too", our_child ? "command" : "process");
