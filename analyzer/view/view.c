@@ -210,11 +210,27 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 		grid_discard(g);
 }
 
+#define SCALE_WORTH 1.02 /* saying: less is the clock's late interrupts */
+
 static const char *why_scaled(const struct event *e)
 {
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		return e->count_lost ? "multiplexed, and samples were lost" : "multiplexed";
 	return e->count_lost || e->sampled <= 0 ? "samples were lost" : "late interrupts, or threads shorter than a period";
+}
+
+/* Of which events weights are scaled up, and why, in one sentence. */
+static void put_scales(const struct model *m, struct page *p)
+{
+	char line[1024];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < m->nr_events && at < sizeof(line); i++)
+		if (m->event[i].scale > SCALE_WORTH)
+			at += (size_t)snprintf(line + at, sizeof(line) - at, "%s%.0f %% of %.60s (%s)", at ? ", " : "",
+					       100 / m->event[i].scale, m->event[i].name, why_scaled(&m->event[i]));
+	if (at)
+		page_sentence(p, "(samples cover %s; weights are scaled up)", line);
 }
 
 /* How many call stacks are complete: of the others, callers are missing. */
@@ -268,9 +284,6 @@ void view_header(const struct report *r, struct page *p)
 		snprintf(line + n, sizeof(line) - (size_t)n, "; columns for %d of %u events", VIEW_EVENTS_MAX, m->nr_events);
 	if (p->form == PAGE_TEXT)
 		page_put_wrapped(p, line);
-	for (uint32_t i = 0; i < m->nr_events; i++)
-		if (m->event[i].scale > 1.005)
-			page_sentence(p, "(%.100s: the samples cover %.0f %% of the count (%s); their weights are scaled up)",
-				      m->event[i].name, 100 / m->event[i].scale, why_scaled(&m->event[i]));
+	put_scales(m, p);
 	put_stack_ends(r, p);
 }
