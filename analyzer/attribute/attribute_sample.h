@@ -6,7 +6,7 @@
  *  1. The place is the instruction in user space: the sample's own, or for a sample in the kernel the one that the user's registers
  *     name.  Without one nothing decides: no registers.
  *  2. Code at the place with a component of its own, or between two lines that have some (each gets a half), decides: ip.  A component
- *     that is shared (JITREG_COMPONENT_SHARED) does not; whoever called it is asked.
+ *     that is shared (JITREG_COMPONENT_SHARED) does not; its callers are asked.
  *  3. Where the host declared no dictionary, the levels that its functions and lines make (host_levels.h) decide in the same way.  Where it
  *     did, they come along with whatever else decides, from the first frame that has them.
  *  4. The tag in force at the sample's time decides if it can be believed: check bits fit, and a field names a component.  A word in
@@ -44,7 +44,7 @@ struct sample {
 	uint32_t pid, tid, mode;
 	bool has_registers; /* and user_ip is not 0 */
 	bool has_tag_word;  /* a handler in the thread could read it */
-	bool leaves;	    /* its processor: the row tells of the place in user space, although it always is in the kernel */
+	bool leaves;	    /* its processor: the row has the place in user space, although it always is in the kernel */
 	struct unwind_input input;
 	const uint64_t *chain; /* return addresses by frame pointers; NULL: were not recorded */
 	uint32_t chain_nr;

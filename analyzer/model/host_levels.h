@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Levels of hosts that announce none.  Most JITs tell functions and lines of their code and have never heard of a
- * dictionary; here these become levels of one, so that every view, filter, comparison and export works for them:
+ * Levels of hosts that declare none.  Most JITs register functions and lines of their code and no dictionary; here these become levels
+ * of one, so that every view, filter, comparison and export works for them:
  *
  *	module        the file that a function's text is in
  *	code object   what the JIT compiled: a function with all that was inlined into it, in one version

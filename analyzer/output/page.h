@@ -120,7 +120,7 @@ void grid_set_prefix(struct grid *g, int column, const char *prefix);
 void grid_set_detail(struct grid *g, int column, const char *detail);
 /* The last row is a sum or a remark: programs do not get it. */
 void grid_row_is_text(struct grid *g);
-/* The last row is what is on none of the others: no bar. */
+/* The last row is what the others leave over: no bar. */
 void grid_row_is_rest(struct grid *g);
 /* Free without showing. */
 void grid_discard(struct grid *g);
