@@ -14,6 +14,7 @@
 #define STACK_MAX 65528u /* bytes that --stack takes */
 #define FEW 100	     /* samples: shares of fewer are within ten points */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
+#define NAMED 0.99   /* of samples in generated code: fewer with a function are worth a sentence */
 #define COVERED 0.95 /* of the count: less is worth a sentence */
 
 /* What helps against a reason; "" where nothing does. */
@@ -198,6 +199,11 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->has_run = d->has_run && v->in_run > 0;
 	v->outside = d->has_run && v->in_run <= 0;
 	v->event = "";
+	v->jit_named = 1;
+	if (r->a->jit_samples) {
+		v->jit_named = (double)r->a->jit_named / (double)r->a->jit_samples;
+		v->jit_lines = (double)r->a->jit_lines / (double)r->a->jit_samples;
+	}
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;
@@ -382,6 +388,13 @@ static void say_unattributed(const struct verdict *v, struct page *p)
 	end(&l, p);
 }
 
+static void say_names(const struct verdict *v, struct page *p)
+{
+	if (v->jit_named < NAMED)
+		page_text(p, "", 2, "Generated code: %.1f %% of its samples have a function, %.1f %% a line. `tailor doctor COMMAND` lists "
+			  "the JIT interfaces that would name the others.", percent(v->jit_named), percent(v->jit_lines));
+}
+
 static void say_missed(const struct verdict *v, struct page *p)
 {
 	struct sentence l = { .text = "" };
@@ -419,6 +432,7 @@ void verdict_say(const struct verdict *v, struct page *p)
 			say_split(v, p);
 			say_how_sure(v, p);
 			say_unattributed(v, p);
+			say_names(v, p);
 		}
 	} else {
 		say_none(v, p);

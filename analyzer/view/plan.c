@@ -335,8 +335,8 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
 		return;
 	least = least_of(r, plan, *plan->lines_left);
-	b.g = grid_create(NULL, "Plan of process %u: %.0f samples%s (kernel: share of the row)", plan->process->pid, plan->samples,
-			  in_run ? " in its run phase" : "");
+	b.g = grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid, plan->samples,
+			  plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "");
 	brief_columns(&b, r, all);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct group_sum *sum = sum_of(r, plan, i);

@@ -274,8 +274,8 @@ void view_header(const struct report *r, struct page *p)
 	page_fact_number(p, "samples", r->samples);
 	page_fact_number(p, "lost", (double)lost);
 	page_fact_number(p, "seconds", seconds);
-	n = snprintf(line, sizeof(line), "%llu samples in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
-		     (unsigned long long)lost);
+	n = snprintf(line, sizeof(line), "%llu sample%s in %.1f s, %llu lost", (unsigned long long)a->nr_samples,
+		     a->nr_samples == 1 ? "" : "s", seconds, (unsigned long long)lost);
 	if (r->samples + 0.5 < (double)a->nr_samples)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "; %.0f pass the filter", r->samples);
 	if (m->nr_events > 1)

@@ -11,6 +11,8 @@ bad=0
 for trace in "$dir"/*.tlr; do
 	echo "\$ tailor report ${trace##*/}"
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$trace"
+	echo "\$ tailor report --view warnings ${trace##*/}"
+	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report --view warnings "$trace"
 done >"$B/verdicts.out" 2>&1
 if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$B/verdicts.out" "$dir/expected.txt"

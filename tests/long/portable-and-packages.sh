@@ -25,14 +25,17 @@ fi
 mount -t proc proc "$root/proc" || exit 1
 cp "$B/hosts/unloads" "$root/opt/"
 inside() { timeout 120 chroot "$root" "$@"; }
+named() { # nearly all samples of generated code have a function
+	/usr/bin/python3 -c 'import json, sys; j = json.load(sys.stdin)["jit"]; sys.exit(j["named"] < max(1, 0.9995 * j["samples"]))'
+}
 records() { # NAME TAILOR LIBTAILOR
 	inside "$2" run -o /tmp/t.tlr -- /opt/unloads 1000 0.5 >"$dir/out" 2>&1 || fail "$1: run: exit $?: $(cat "$dir/out")"
-	inside "$2" report /tmp/t.tlr >"$dir/out" 2>&1 || fail "$1: report: $(cat "$dir/out")"
-	grep -q '100.0 % with a function' "$dir/out" || fail "$1: names are missing: $(cat "$dir/out")"
+	inside "$2" report --json /tmp/t.tlr >"$dir/out" 2>&1 || fail "$1: report: $(cat "$dir/out")"
+	named <"$dir/out" || fail "$1: names are missing: $(cat "$dir/out")"
 	inside env LD_PRELOAD="$3" TAILOR_OUTPUT=/tmp/p.tlr /opt/unloads 1000 0.5 >"$dir/out" 2>&1 ||
 		fail "$1: preloaded: $(cat "$dir/out")"
 	for _ in $(seq 100); do inside "$2" dump /tmp/p.tlr 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
-	inside "$2" report /tmp/p.tlr | grep -q '100.0 % with a function' || fail "$1: preloaded: no trace, or no names in it"
+	inside "$2" report --json /tmp/p.tlr | named || fail "$1: preloaded: no trace, or no names in it"
 	inside "$2" doctor >"$dir/out" 2>&1 || fail "$1: doctor: $(cat "$dir/out")"
 }
 
@@ -49,7 +52,7 @@ rm -f "$root/tmp/p.tlr"
 inside env LD_PRELOAD=/srv/anywhere/libtailor.so TAILOR_OUTPUT=/tmp/p.tlr /opt/unloads 1000 0.5 >"$dir/out" 2>&1 ||
 	fail "tailor-record alone: $(cat "$dir/out")"
 for _ in $(seq 100); do inside /srv/tailor dump /tmp/p.tlr 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
-inside /srv/tailor report /tmp/p.tlr | grep -q '100.0 % with a function' || fail "tailor-record alone: no trace, or no names in it"
+inside /srv/tailor report --json /tmp/p.tlr | named || fail "tailor-record alone: no trace, or no names in it"
 rm -rf "$root/srv/anywhere" "$root/srv/tailor" "$root/srv/lib"
 
 make -s B="$B" deb >"$dir/log" 2>&1 || { tail -n 40 "$dir/log"; exit 1; }

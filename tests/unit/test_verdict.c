@@ -42,7 +42,8 @@ static struct verdict query(void)
 	struct verdict v = { .recorded = 2000, .samples = 2000, .in_run = 1000, .has_run = true, .event = "", .nr_parts = 2,
 			     .part = { { "group by", 0.6, 0.57, 0.63 }, { "hash join", 0.35, 0.32, 0.38 } },
 			     .host = 0.5, .kernel = 0.3, .generated = 0.2, .run_share = 0.5, .nr_runs = 2, .run_ns = 4e9,
-			     .compile_ns = 25e6, .has_components = true, .running = 1, .covered = 0.998, .stack_bytes = 2048 };
+			     .compile_ns = 25e6, .has_components = true, .jit_named = 1, .running = 1, .covered = 0.998,
+			     .stack_bytes = 2048 };
 
 	v.method[METHOD_TAG] = 0.9;
 	v.method[METHOD_IP] = 0.097;
@@ -84,6 +85,8 @@ static void what_was_missed_comes_with_what_to_do(void **state)
 	v.lost = 0;
 	v.covered = 0.8;
 	assert_true(says(&v, "Covered: samples stand for 80 % of the count"));
+	v.jit_named = 0.8;
+	assert_true(says(&v, "Generated code: 80.0 % of its samples have a function, 0.0 % a line. `tailor doctor COMMAND` lists"));
 	v.fallback = "cycles unavailable (no PMU); using task-clock";
 	assert_true(says(&v, "Event: cycles unavailable (no PMU); using task-clock.\n"));
 }
@@ -117,7 +120,8 @@ static void few_samples_are_called_few(void **state)
 static void a_program_without_components_has_functions(void **state)
 {
 	struct verdict v = { .recorded = 500, .samples = 500, .in_run = 500, .event = "", .nr_parts = 1,
-			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .running = 1 };
+			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .jit_named = 1,
+			     .running = 1 };
 
 	(void)state;
 	v.method[METHOD_NONE] = v.reason[REASON_NO_DICTIONARY] = 1;
