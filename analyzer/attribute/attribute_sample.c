@@ -343,7 +343,7 @@ void sample_expand(const struct dictionary *d, const struct deciding_components 
 
 static bool is_run_of(const struct mark *k, const struct process *p, const char *run_mark)
 {
-	if (!k->name || strcmp(k->name, run_mark) != 0)
+	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || !k->name || strcmp(k->name, run_mark) != 0)
 		return false;
 	for (; p; p = p->parent)
 		if (p->number == k->process)
@@ -351,9 +351,33 @@ static bool is_run_of(const struct mark *k, const struct process *p, const char 
 	return false;
 }
 
-uint32_t sample_find_phase(const struct model *m, const struct process *p, const char *run_mark, uint64_t time_ns, uint64_t *until_ns)
+#define PARENTS_MAX 64
+
+/* A mark that the thread is in, or one that such a mark is part of: 1 + index. */
+static uint32_t find_phase_of_thread(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
+				     uint64_t *until_ns)
 {
-	uint32_t low = 0, high = m->nr_marks;
+	const struct mark_piece *x = model_find_piece(m, p, tid, time_ns, until_ns);
+
+	for (; x; x = x->outer ? &m->piece[x->outer - 1] : NULL) {
+		uint32_t i = x->to_ns > time_ns ? x->mark + 1 : 0;
+
+		for (int n = 0; i && n < PARENTS_MAX; n++, i = m->mark[i - 1].parent)
+			if (m->mark[i - 1].name && strcmp(m->mark[i - 1].name, run_mark) == 0)
+				return i;
+	}
+	return 0;
+}
+
+uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
+			   uint64_t *until_ns)
+{
+	uint64_t thread_until_ns = UINT64_MAX;
+	uint32_t low = m->nr_pieces ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0, high = m->nr_marks;
+
+	*until_ns = thread_until_ns;
+	if (low)
+		return low;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -364,7 +388,8 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, const
 			high = middle;
 	}
 	/* until the next mark begins, marks can only end */
-	*until_ns = low < m->nr_marks ? m->mark[low].begin_ns : UINT64_MAX;
+	if (low < m->nr_marks && m->mark[low].begin_ns < *until_ns)
+		*until_ns = m->mark[low].begin_ns;
 	for (uint32_t back = 0; low > 0 && back < MARKS_MAX; low--, back++) {
 		const struct mark *k = &m->mark[low - 1];
 
@@ -391,6 +416,6 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 	sample_expand(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->paths);
 	out->code = s->mode == SAMPLE_MODE_USER ? at.code : NULL;
 	out->location = sample_row_location(w, s, at.location);
-	out->phase = sample_find_phase(w->model, out->process, w->run_mark, s->time_ns, &until_ns);
+	out->phase = sample_find_phase(w->model, out->process, s->tid, w->run_mark, s->time_ns, &until_ns);
 	return true;
 }

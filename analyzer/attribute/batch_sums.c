@@ -276,7 +276,7 @@ static void begin_moment(struct batch_sums *t, const struct process *process, ui
 	struct lookup_cache *r = t->recent;
 	const struct tag *tag = lookup_cache_tag_in_force(r, process, time_ns);
 
-	lookup_cache_phase(r, process, time_ns);
+	lookup_cache_phase(r, process, 0, time_ns);
 	t->until_ns = r->phase_until_ns < r->tag_until_ns ? r->phase_until_ns : r->tag_until_ns;
 	t->tag_process = process;
 	t->tag = tag;
@@ -296,7 +296,7 @@ void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t 
 	if (!t->under_way)
 		begin_moment(t, process, f->time_ns);
 	t->outside += f->time_ns >= t->until_ns;
-	lookup_cache_phase(r, process, f->time_ns);
+	lookup_cache_phase(r, process, who->tid, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
 	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
 		return;

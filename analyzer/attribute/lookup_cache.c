@@ -144,10 +144,19 @@ const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct proc
 	return r->tag_in_force;
 }
 
-uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
+uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint32_t tid, uint64_t time_ns)
 {
-	r->phase_process = p;
-	r->phase_from_ns = time_ns;
-	r->phase = sample_find_phase(r->world->model, p, r->world->run_mark, time_ns, &r->phase_until_ns);
-	return r->phase;
+	struct lookup_cache_phase *t = &r->thread_phase[tid % LOOKUP_CACHE_PHASES];
+
+	if (!r->world->model->nr_pieces) { /* all threads of a process are in the same one */
+		r->phase_process = p;
+		r->phase_from_ns = time_ns;
+		r->phase = sample_find_phase(r->world->model, p, tid, r->world->run_mark, time_ns, &r->phase_until_ns);
+		return r->phase;
+	}
+	if (t->process != p || t->tid != tid || time_ns < t->from_ns || time_ns >= t->until_ns) {
+		*t = (struct lookup_cache_phase){ p, time_ns, 0, tid, 0 };
+		t->phase = sample_find_phase(r->world->model, p, tid, r->world->run_mark, time_ns, &t->until_ns);
+	}
+	return t->phase;
 }

@@ -12,6 +12,7 @@
 #define LOOKUP_CACHE_PLACES 32768 /* powers of two */
 #define LOOKUP_CACHE_THREADS 256
 #define LOOKUP_CACHE_TAGS 256
+#define LOOKUP_CACHE_PHASES 64
 
 /* An instruction of a process, while the same code is there, and what decides about samples at it: 32 bytes, because a sample's look at
  * them is the one that misses the cache. */
@@ -66,6 +67,11 @@ struct lookup_cache {
 	const struct process *phase_process;
 	uint64_t phase_from_ns, phase_until_ns;
 	uint32_t phase;
+	struct lookup_cache_phase { /* where marks are of threads */
+		const struct process *process;
+		uint64_t from_ns, until_ns;
+		uint32_t tid, phase;
+	} thread_phase[LOOKUP_CACHE_PHASES];
 	const struct process *tag_process;
 	const struct tag *tag_in_force;
 	uint64_t tag_from_ns, tag_until_ns;
@@ -91,8 +97,8 @@ uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_
 const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* The tag that the process has then, or NULL. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
-/* 1 + the innermost run mark that holds the time in this process or one that it was forked from; 0: none. */
-uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
+/* sample_find_phase()'s. */
+uint32_t lookup_cache_ask_phase(struct lookup_cache *r, const struct process *p, uint32_t tid, uint64_t time_ns);
 
 /* -------------------------------------------------------------------- what every sample asks, and mostly was asked before */
 
@@ -158,11 +164,11 @@ static inline const struct tag *lookup_cache_tag_in_force(struct lookup_cache *r
 	return lookup_cache_ask_tag(r, p, time_ns);
 }
 
-static inline uint32_t lookup_cache_phase(struct lookup_cache *r, const struct process *p, uint64_t time_ns)
+static inline uint32_t lookup_cache_phase(struct lookup_cache *r, const struct process *p, uint32_t tid, uint64_t time_ns)
 {
 	if (r->phase_process == p && time_ns >= r->phase_from_ns && time_ns < r->phase_until_ns)
 		return r->phase;
-	return lookup_cache_ask_phase(r, p, time_ns);
+	return lookup_cache_ask_phase(r, p, tid, time_ns);
 }
 
 #endif

@@ -175,7 +175,7 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 		f.address = lookup_cache_address(run->recent, place, &s.input.registers);
 	if (o->addresses && f.address)
 		f.memory = memory_of(run, &s, p, f.address);
-	f.phase = lookup_cache_phase(run->recent, p, s.time_ns);
+	f.phase = lookup_cache_phase(run->recent, p, s.tid, s.time_ns);
 	if (ret == 0)
 		ret = add_sample(run, &f, s.mode == SAMPLE_MODE_USER || s.leaves ? place : NULL);
 	if (o->each && ret == 0 && is_shown(run))
@@ -209,7 +209,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 		location = sample_kernel_location(&run->world, f.mode, f.ip); /* may move them all */
 	}
 	f.location = &run->locator.location[location];
-	f.phase = lookup_cache_phase(run->recent, who->process, f.time_ns);
+	f.phase = lookup_cache_phase(run->recent, who->process, who->tid, f.time_ns);
 	if (sums)
 		batch_sums_learn(sums, &f, location, place, who, user ? place->code_facts : 0);
 	*ret = add_sample(run, &f, user ? place : NULL);
@@ -221,7 +221,7 @@ static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;
 
-	if (!by || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
+	if (!by || run->a->model->nr_pieces || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
 		return NULL;
 	if (!run->sums[event])
 		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place,

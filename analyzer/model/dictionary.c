@@ -355,6 +355,9 @@ void dictionary_settle(struct dictionary *d)
 	for (uint32_t i = 1; i < d->nr_components; i++)
 		for (uint32_t n = 0; n < d->component[i].nr_links; n++)
 			above[d->component[i].level][d->component[d->component[i].links[n].upper].level] = true;
+	for (uint32_t lower = 0; lower < d->nr_levels; lower++)
+		for (uint32_t upper = 0; upper < d->nr_levels; upper++)
+			above[lower][upper] |= d->level[lower].above >> upper & 1 && !above[upper][lower];
 	for (uint32_t round = 0; changed && round < LEVELS_MAX; round++) {
 		changed = false;
 		for (uint32_t lower = 0; lower < d->nr_levels; lower++)

@@ -153,6 +153,19 @@ const struct source *model_find_source(const struct model *m, const struct proce
 	return later;
 }
 
+const struct scope *model_find_scope(const struct model *m, uint32_t component)
+{
+	const struct component *c = &m->dictionary.component[component];
+
+	for (uint32_t i = m->nr_scopes; component && i > 0; i--) {
+		const struct scope *s = &m->scope[i - 1];
+
+		if (s->process == c->process && c->id - s->first < s->nr && s->from_ns < c->to_ns)
+			return s;
+	}
+	return NULL;
+}
+
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
 {
 	*bytes = 0;

@@ -108,6 +108,7 @@ static const struct {
 	[JITREG_SOURCE] = { model_read_source, false },
 	[JITREG_MEMORY] = { memory_read_named, false },
 	[JITREG_MARK] = { model_read_mark, false },
+	[JITREG_SCOPE] = { model_read_scope, false },
 };
 
 static void read_record(struct model *m, const struct trace_record *r)
@@ -245,6 +246,11 @@ void model_destroy(struct model *m)
 		free(m->source[i].text);
 		free(m->source[i].line_start);
 	}
+	for (uint32_t i = 0; i < m->nr_scopes; i++) {
+		free(m->scope[i].name);
+		free(m->scope[i].text);
+	}
+	free(m->scope);
 	for (uint32_t i = 0; i < m->nr_frames; i++) {
 		free(m->frames[i]->bytes);
 		free(m->frames[i]);
@@ -253,6 +259,8 @@ void model_destroy(struct model *m)
 		free(m->mark[i].name);
 		free(m->mark[i].text);
 	}
+	free(m->piece);
+	hash_map_fini(&m->mark_handles);
 	for (uint32_t i = 0; i < sizeof(m->event) / sizeof(m->event[0]); i++) {
 		free(m->event[i].name);
 		free(m->event[i].unit);

@@ -17,6 +17,7 @@
 #include "analyzer/model/kernel_functions.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
@@ -116,6 +117,13 @@ struct source {
 	size_t nr_lines;
 };
 
+/* Components with the numbers [first, first + nr), of all levels, from then on: a query's. */
+struct scope {
+	uint32_t process; /* index */
+	uint64_t first, nr, from_ns;
+	char *name, *text;
+};
+
 struct tag {
 	uint32_t where;
 	uint64_t check_mask, check_value, from_ns;
@@ -132,6 +140,19 @@ struct mark {
 	uint32_t component; /* index, or COMPONENT_NONE */
 	uint64_t instance, parent_instance, units;
 	char *name, *text;
+	uint64_t handle; /* 0: its end is found by name, component and instance */
+	uint32_t covers; /* JITREG_COVERS_*; 0: the host did not say */
+	uint32_t parent; /* 1 + index; 0: none */
+	uint32_t pieces; /* 1 + index of its last one; 0: it has none */
+};
+
+/* A stretch of time in which a thread was in a mark: of those that cover threads or tasks, and of those with a parent that name a component. */
+struct mark_piece {
+	uint32_t process, tid;
+	uint64_t from_ns, to_ns;
+	uint32_t mark;	/* index */
+	uint32_t outer; /* 1 + index of the one that it began in; 0: none */
+	uint32_t before; /* 1 + index of the one of its mark before it */
 };
 
 struct process {
@@ -210,12 +231,17 @@ struct model {
 	uint32_t nr_copies, copies_capacity;
 	struct source *source;
 	uint32_t nr_sources;
+	struct scope *scope;
+	uint32_t nr_scopes;
 	struct frames **frames;
 	uint32_t nr_frames;
 	struct memory **memory; /* [0]: NULL, none; [MODEL_MEMORY_STACKS]: all stacks of threads */
 	uint32_t nr_memory, memory_capacity;
 	struct mark *mark; /* by begin */
 	uint32_t nr_marks, marks_capacity;
+	struct mark_piece *piece; /* by process, thread and begin */
+	uint32_t nr_pieces, pieces_capacity;
+	struct hash_map mark_handles; /* (process, handle) -> 1 + index, while records are read */
 	struct event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
@@ -266,8 +292,12 @@ uint64_t model_whole(double scaled);
 /* The tag in force, or NULL; and for how long that is the answer: [from, until). */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
+/* The innermost piece that a thread is in at a time, or NULL; *until_ns is narrowed to when that may change. */
+const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns);
 /* The source that a line table's file name meant at a time, or means later where it meant none; or NULL. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
+/* What a component belongs to, or NULL. */
+const struct scope *model_find_scope(const struct model *m, uint32_t component);
 /* Text of line n (from 1), without its end of line; "" when there is none. */
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
 /* The component that was line n of s at a time. */

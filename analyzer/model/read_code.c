@@ -107,6 +107,13 @@ void model_read_inlines(struct model *m, struct process *p, const struct trace_r
 	w->inlines = code_inlines_read(v, &w->nr_inlines);
 }
 
+static int entry_by_offset(const void *a, const void *b)
+{
+	const struct code_entry *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 void model_read_code_map(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *v = F(code_map, entries) < r->nr_values ? &r->values[F(code_map, entries)] : NULL;
@@ -124,6 +131,11 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 		entries[i].offset = trace_element(v, i, 0).u;
 		entries[i].component = id && level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : 0;
 	}
+	for (uint64_t i = 1; entries && i < v->u; i++)
+		if (entries[i].offset < entries[i - 1].offset) { /* hosts are to sort them, and some do not */
+			qsort(entries, v->u, sizeof(*entries), entry_by_offset);
+			break;
+		}
 	if (loaded && ((struct code *)loaded->owner)->kind == CODE_LOAD) {
 		struct code *c = loaded->owner;
 

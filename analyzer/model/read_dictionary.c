@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER), texts
- * that code comes from (SOURCE), where a sample's tag stands (TAG), and phases and tasks (MARK).
+ * that code comes from (SOURCE), where a sample's tag stands (TAG), and which numbers belong to what (SCOPE).
  */
 #include "analyzer/model/read.h"
 
@@ -19,6 +19,8 @@ static uint32_t component_at(struct model *m, const struct process *p, uint64_t 
 
 void model_read_level(struct model *m, struct process *p, const struct trace_record *r)
 {
+	const struct trace_value none = { .kind = TRACE_OTHER };
+	const struct trace_value *upper = F(level, upper) < r->nr_values ? &r->values[F(level, upper)] : &none;
 	uint32_t i = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(level, level)));
 
 	(void)p;
@@ -28,6 +30,13 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	}
 	model_set_text(&m->dictionary.level[i].name, trace_text(r, F(level, name)));
 	m->dictionary.level[i].flags = (uint32_t)trace_u64(r, F(level, flags));
+	for (uint64_t n = 0; upper->kind == TRACE_LIST && n < upper->u; n++) {
+		uint64_t id = trace_element(upper, n, 0).u;
+		uint32_t to = id && id <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)id) : LEVELS_MAX;
+
+		if (to < LEVELS_MAX && to != i)
+			m->dictionary.level[i].above |= 1u << to;
+	}
 }
 
 void model_read_component(struct model *m, struct process *p, const struct trace_record *r)
@@ -37,8 +46,7 @@ void model_read_component(struct model *m, struct process *p, const struct trace
 
 	if (level < LEVELS_MAX)
 		dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
-				    trace_text(r, F(component, detail)),
-				    (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
+				    trace_text(r, F(component, detail)), (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
 }
 
 void model_read_link(struct model *m, struct process *p, const struct trace_record *r)
@@ -147,45 +155,16 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 			(struct jitreg_range){ trace_element(ranges, i, 0).u, trace_element(ranges, i, 1).u };
 }
 
-void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
+void model_read_scope(struct model *m, struct process *p, const struct trace_record *r)
 {
-	char *name = trace_text(r, F(mark, name));
-	uint32_t component = component_at(m, p, trace_u64(r, F(mark, level)), trace_u64(r, F(mark, component)));
-	uint64_t instance = trace_u64(r, F(mark, instance));
+	uint64_t first = trace_u64(r, F(scope, first_id)), nr = trace_u64(r, F(scope, nr_ids));
+	struct scope *s;
 
-	if (trace_u64(r, F(mark, action)) == JITREG_MARK_BEGIN) {
-		if (!GROW(m->mark, m->nr_marks, m->marks_capacity)) {
-			free(name);
-			return;
-		}
-		m->mark[m->nr_marks++] = (struct mark){ r->time_ns, UINT64_MAX, p->number, r->tid, component, instance,
-			trace_u64(r, F(mark, parent_instance)), trace_u64(r, F(mark, units)), name, trace_text(r, F(mark, text)) };
+	if (trace_u64(r, F(scope, action)) == JITREG_SCOPE_END) {
+		dictionary_end(&m->dictionary, p->number, first, nr, r->time_ns);
 		return;
 	}
-	/* the latest that it can end: of the same thread, name, component and instance */
-	for (uint32_t i = m->nr_marks; i > 0; i--) {
-		struct mark *k = &m->mark[i - 1];
-
-		if (k->end_ns == UINT64_MAX && k->process == p->number && k->tid == r->tid && k->component == component &&
-		    k->instance == instance && strcmp(k->name ? k->name : "", name ? name : "") == 0) {
-			k->end_ns = r->time_ns;
-			if (trace_u64(r, F(mark, units)))
-				k->units = trace_u64(r, F(mark, units));
-			break;
-		}
-	}
-	free(name);
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct mark *x = a, *y = b;
-
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
-
-void model_settle_marks(struct model *m)
-{
-	if (m->nr_marks)
-		qsort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin);
+	s = APPEND(m->scope, m->nr_scopes);
+	if (s)
+		*s = (struct scope){ p->number, first, nr, r->time_ns, trace_text(r, F(scope, name)), trace_text(r, F(scope, text)) };
 }

@@ -242,6 +242,7 @@ static json_t *events(const struct default_report *d, const struct report *r)
 
 static json_t *marks(const struct model *m)
 {
+	static const char *const covers[] = { "", "thread", "task", "process" };
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < m->nr_marks; i++) {
@@ -257,6 +258,10 @@ static json_t *marks(const struct model *m)
 		put(o, "units", json_integer((json_int_t)k->units));
 		if (k->component)
 			put(o, "component", json_integer((json_int_t)m->dictionary.component[k->component].id));
+		if (k->covers && k->covers <= JITREG_COVERS_PROCESS)
+			put(o, "covers", json_text(covers[k->covers]));
+		if (k->parent)
+			put(o, "parent", json_integer((json_int_t)k->parent - 1));
 		json_array_append_new(list, o);
 	}
 	return list;

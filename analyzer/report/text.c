@@ -92,6 +92,9 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	int n;
 
 	page_text(p, "\ncommand   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(unknown)", 70, text, sizeof(text)));
+	for (uint32_t i = 0; i < m->nr_notices; i++)
+		if (strcmp(m->notice[i].kind, "tag") == 0)
+			page_text(p, "tags      ", LABEL, "%s", m->notice[i].sentence);
 	page_text(p, "machine   ", LABEL, "%s%s%u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)),
 		  m->host_name && *m->host_name ? ", " : "", m->nr_cpus,
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * marks: the host's marks (queries, runs, compilations, iterations, tasks): count, duration, units, components, and the slowest
- * instances.  A mark of a component is of the thread that set it, one of the
- * process as a whole (component 0) of all its threads.  Marks may overlap, so shares do not add up over them.
+ * instances.  Marks may overlap, so shares do not add up over them.
  */
 #include "analyzer/view/view.h"
 
@@ -77,12 +76,19 @@ static struct cell *make_cells(const struct report *r, const struct report_group
 	return c;
 }
 
-/* Sums of the bins that a mark covers; a bin that it covers in part counts with that part.  by_component: NULL or sums. */
-static void in_mark(const struct report *r, const struct report_group *g, const struct cell *cells, const struct mark *m,
-		    double *samples, double *measure, double *by_component)
+/* A stretch of time of one thread or of all. */
+struct covered {
+	uint64_t from_ns, to_ns;
+	uint32_t process, tid;
+	bool all_threads;
+};
+
+/* Sums of the bins that it covers; a bin that it covers in part counts with that part.  by_component: NULL or sums. */
+static void in_stretch(const struct report *r, const struct report_group *g, const struct cell *cells, const struct covered *c,
+		       double *samples, double *measure, double *by_component)
 {
 	double bin_ns = (double)g->g.bin_ns, origin = (double)g->g.origin_ns;
-	double first = ((double)m->begin_ns - origin) / bin_ns, last = ((double)end_of(r, m) - origin) / bin_ns;
+	double first = ((double)c->from_ns - origin) / bin_ns, last = ((double)c->to_ns - origin) / bin_ns;
 	uint32_t low = 0, high = g->g.nr;
 
 	while (low < high) {
@@ -97,12 +103,30 @@ static void in_mark(const struct report *r, const struct report_group *g, const 
 		const struct thread *t = &r->model->thread[cells[i].thread];
 		double from = cells[i].bin > first ? cells[i].bin : first, to = cells[i].bin + 1 < last ? cells[i].bin + 1 : last;
 
-		if (t->process != m->process || (m->component && t->tid != m->tid) || to <= from)
+		if (t->process != c->process || (!c->all_threads && t->tid != c->tid) || to <= from)
 			continue;
 		*samples += cells[i].samples * (to - from);
 		*measure += cells[i].measure * (to - from);
 		if (by_component)
 			by_component[cells[i].component] += cells[i].measure * (to - from);
+	}
+}
+
+/* A mark covers what its host says; where it does not say, one of a component is of its thread, others are of the process. */
+static void in_mark(const struct report *r, const struct report_group *g, const struct cell *cells, const struct mark *m,
+		    double *samples, double *measure, double *by_component)
+{
+	struct covered c = { m->begin_ns, end_of(r, m), m->process, m->tid, m->covers ? m->covers == JITREG_COVERS_PROCESS : !m->component };
+
+	if (m->covers != JITREG_COVERS_TASK) {
+		in_stretch(r, g, cells, &c, samples, measure, by_component);
+		return;
+	}
+	for (uint32_t i = m->pieces; i; i = r->model->piece[i - 1].before) {
+		const struct mark_piece *x = &r->model->piece[i - 1];
+
+		c = (struct covered){ x->from_ns, x->to_ns == UINT64_MAX ? end_of(r, m) : x->to_ns, m->process, x->tid, false };
+		in_stretch(r, g, cells, &c, samples, measure, by_component);
 	}
 }
 

@@ -86,10 +86,15 @@ static uint32_t each_plan(struct report *r, struct report_group *const *group, u
 static void set_name(const struct report *r, struct grid *g, int name, const struct plan_line *line, bool with_detail)
 {
 	const char *detail = r->model->dictionary.component[line->component].detail;
-	char spare[32];
+	const struct scope *query = line->parent ? NULL : model_find_scope(r->model, line->component);
+	const char *own;
+	char spare[32], text[256];
 
 	grid_set_prefix(g, name, line->prefix);
-	grid_set_text(g, name, report_component_name(r, line->component, spare));
+	own = report_component_name(r, line->component, spare);
+	if (query && query->name && *query->name)
+		snprintf(text, sizeof(text), "%.80s: %.160s", query->name, own);
+	grid_set_text(g, name, query && query->name && *query->name ? text : own);
 	if (with_detail && detail && *detail)
 		grid_set_detail(g, name, detail);
 }
@@ -104,6 +109,7 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int above = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int query = r->model->nr_scopes ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
 	int name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
 	double *total_of = calloc(t->nr + 1, sizeof(*total_of));
 
@@ -126,6 +132,8 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 		if (line->parent)
 			grid_set(g, above, (double)d->component[t->line[line->parent - 1].component].id);
 		grid_set(g, depth, line->depth);
+		if (query >= 0 && model_find_scope(r->model, line->component))
+			grid_set_text(g, query, model_find_scope(r->model, line->component)->name);
 		set_name(r, g, name, line, true);
 	}
 	grid_row(g);

@@ -170,7 +170,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(LADDER, "ladder") /* a better way of sampling that is unavailable, and why */ \
 	X(REFUSED, "refused") /* something asked for that could not be done */ \
 	X(LOSS, "loss") /* a loss that has no number */ \
-	X(HOST, "host") /* the host did something that the reader should know */
+	X(HOST, "host") /* the host did something that the reader should know */ \
+	X(TAG, "tag") /* samples cannot have the host's tag: what decides is missing, so reports begin with it */
 
 /* Why something is missing; the sentence is what reports print. */
 #define LOSS_REASONS(X) \

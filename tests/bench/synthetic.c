@@ -159,6 +159,7 @@ static void mark(uint64_t time_ns, uint64_t action, const char *called, uint64_t
 	NUMBERS(action, 0, 0, instance, 0, 0);
 	text(called);
 	name(what);
+	NUMBERS(0, 0, 0, 0);
 	trace_record_end(w);
 }
 

@@ -593,11 +593,11 @@ static void the_innermost_run_mark_is_the_phase(void **state)
 	assert_int_equal(x.phase, outer);
 	ask_user(A, 90);
 	assert_int_equal(x.phase, 0);
-	sample_find_phase(model, x.process, "run", 35, &until_ns);
+	sample_find_phase(model, x.process, 1, "run", 35, &until_ns);
 	assert_int_equal(until_ns, 40);
-	sample_find_phase(model, x.process, "run", 45, &until_ns);
+	sample_find_phase(model, x.process, 1, "run", 45, &until_ns);
 	assert_int_equal(until_ns, 50);
-	sample_find_phase(model, x.process, "run", 60, &until_ns);
+	sample_find_phase(model, x.process, 1, "run", 60, &until_ns);
 	assert_int_equal(until_ns, 90);
 }
 

@@ -161,6 +161,15 @@ static void draw_mark(uint64_t time_ns)
 		 chance(80) ? "run" : "compile", below(3));
 }
 
+/* Marks of threads and tasks, some with parents, which end on any thread. */
+static void draw_mark_of_thread(uint64_t time_ns)
+{
+	static const uint32_t covers[] = { JITREG_COVERS_THREAD, JITREG_COVERS_TASK, JITREG_COVERS_PROCESS };
+	const uint32_t tid = PID + (uint32_t)below(NR_THREADS);
+
+	put_mark_of(PID, tid, time_ns, 1 + (uint32_t)below(4), chance(50) ? "run" : "morsel", 1 + below(12), below(12), covers[below(3)]);
+}
+
 static void draw_process(uint64_t time_ns)
 {
 	uint32_t pid = the.pid[below(the.nr_pids)];
@@ -175,6 +184,7 @@ static void draw_history(void)
 {
 	uint64_t time_ns = 3;
 	const unsigned changes = 10 + (unsigned)below(150), processes = chance(40) ? 4 : 0, marks = chance(80) ? 15 : 0;
+	const unsigned of_threads = chance(30) ? 20 : 0;
 	const unsigned later = the.has_dictionary && chance(50) ? 12 : 0;
 
 	for (uint64_t slot = 0; slot < SLOTS; slot++)
@@ -193,6 +203,8 @@ static void draw_history(void)
 			draw_mark(time_ns);
 		else if (the.has_dictionary && the.nr_tags < 12 && what < processes + marks + 8)
 			draw_tag(time_ns);
+		else if (what >= 100 - later - of_threads && what < 100 - later)
+			draw_mark_of_thread(time_ns);
 		else if (what >= 100 - later)
 			draw_dictionary_later(time_ns);
 		else

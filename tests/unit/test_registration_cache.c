@@ -207,6 +207,31 @@ static void the_oldest_are_forgotten_and_counted(void **state)
 	assert_int_equal(registration_cache_take_forgotten(store), 0);
 }
 
+static void a_scope_takes_what_belongs_to_it_with_it(void **state)
+{
+	uint64_t one;
+
+	(void)state;
+	jitreg_level(1, "operator", 0, 0);
+	jitreg_component(1, 5, "another query's", "", 0);
+	for (int i = 0; i < 100; i++) {
+		jitreg_scope(100, 10, "query", "select 1");
+		jitreg_component(1, 100, "scan", "", 0);
+		jitreg_component(1, 101, "join", "", 0);
+		jitreg_link(2, 102, 1, 100, 1);
+		jitreg_edge(1, 100, 101, 0, "");
+		jitreg_counter(1, 101, "rows", 7);
+		one = jitreg_mark_begin(JITREG_COVERS_TASK, "run", jitreg_at(0, 0), 1, 0, "");
+		jitreg_mark_leave(one);
+		if (i < 99) {
+			jitreg_mark_end(one, 0);
+			jitreg_scope_end(100, 10);
+		}
+	}
+	expect(9, (uint32_t[]){ JITREG_LEVEL, JITREG_COMPONENT, JITREG_SCOPE, JITREG_COMPONENT, JITREG_COMPONENT, JITREG_LINK, JITREG_EDGE,
+				JITREG_COUNTER, JITREG_MARK });
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -218,6 +243,7 @@ int main(void)
 		TEST(elf_objects_replace_each_other),
 		TEST(a_million_pairs_leave_nothing),
 		TEST(the_oldest_are_forgotten_and_counted),
+		cmocka_unit_test_setup_teardown(a_scope_takes_what_belongs_to_it_with_it, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

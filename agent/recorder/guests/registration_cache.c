@@ -306,6 +306,33 @@ static void move(struct registration_cache *s, uint64_t from, uint64_t to, uint6
 	hang(s, load);
 }
 
+/* Components with those numbers are over, and so are links, edges and facts of theirs; and the scopes themselves. */
+static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
+{
+	for (struct record *next, *r = s->first; r; r = next) {
+		bool ends = false;
+
+		next = r->behind;
+		switch (r->id) {
+		case JITREG_COMPONENT:
+		case JITREG_COUNTER:
+			ends = r->subject[2] - first < nr;
+			break;
+		case JITREG_LINK:
+		case JITREG_EDGE:
+			ends = r->subject[2] - first < nr || r->subject[3] - first < nr;
+			break;
+		case JITREG_SCOPE:
+			ends = r->subject[1] - first < nr;
+			break;
+		default:
+			break;
+		}
+		if (ends)
+			forget(s, r);
+	}
+}
+
 void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
 {
 	uint64_t subject[NR_SUBJECT] = { 0 }, address = PLACE_NONE;
@@ -391,7 +418,24 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 		subject[2] = v[F(counter, component)].u;
 		subject[3] = hash_text(&v[F(counter, name)]);
 		break;
+	case JITREG_SCOPE:
+		if (v[F(scope, action)].u != JITREG_SCOPE_BEGIN) {
+			end_scope(s, v[F(scope, first_id)].u, v[F(scope, nr_ids)].u);
+			return;
+		}
+		subject[1] = v[F(scope, first_id)].u;
+		subject[2] = v[F(scope, nr_ids)].u;
+		break;
 	case JITREG_MARK: /* only what has begun and not ended */
+		if (v[F(mark, mark)].u) {
+			subject[1] = v[F(mark, mark)].u;
+			subject[3] = UINT64_MAX;
+			if (v[F(mark, action)].u == JITREG_MARK_END)
+				drop(s, subject);
+			if (v[F(mark, action)].u != JITREG_MARK_BEGIN)
+				return;
+			break;
+		}
 		subject[1] = v[F(mark, level)].u << 32 ^ hash_text(&v[F(mark, name)]);
 		subject[2] = v[F(mark, component)].u;
 		subject[3] = v[F(mark, instance)].u;

@@ -58,6 +58,10 @@ static void learn_tag(struct session *s, const struct schema_value *v)
 {
 	uint64_t where = v[F(tag, where)].u;
 
+	if (where == JITREG_TAG_MEMORY && s->sampler != WIRE_SAMPLER_SIGNAL && s->sampler != WIRE_SAMPLER_TIMER && !s->noticed.tag_word) {
+		s->noticed.tag_word = true;
+		session_notice(s, "tag", "not in these samples: a thread-local word needs --sampler signal");
+	}
 	if (where < REGISTERS_NR) {
 		s->tag_registers |= 1ull << registers_perf[where];
 		session_keep_registers(s);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Phases and executions (MARK).  A mark with a handle is ended by it, on whichever thread; one without by its name, component and
+ * instance: on its own thread, else on another, else on its own with another instance, because such marks nest.
+ */
+#include "analyzer/model/read.h"
+
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PARENTS_LOOKED 4096u /* open marks among so many can be parents by their instance */
+
+static void begin_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t time_ns)
+{
+	struct mark *k = &m->mark[mark];
+
+	if (!GROW(m->piece, m->nr_pieces, m->pieces_capacity))
+		return;
+	m->piece[m->nr_pieces] = (struct mark_piece){ k->process, tid, time_ns, UINT64_MAX, mark, 0, k->pieces };
+	k->pieces = ++m->nr_pieces;
+}
+
+static void end_piece(struct model *m, const struct mark *k, uint64_t time_ns)
+{
+	if (k->pieces && m->piece[k->pieces - 1].to_ns == UINT64_MAX)
+		m->piece[k->pieces - 1].to_ns = time_ns;
+}
+
+static uint32_t parent_of(const struct model *m, const struct process *p, uint64_t handle, uint64_t instance)
+{
+	if (handle)
+		return hash_map_find(&m->mark_handles, p->number, handle);
+	for (uint32_t i = m->nr_marks, n = 0; instance && i > 0 && n < PARENTS_LOOKED; i--, n++)
+		if (m->mark[i - 1].process == p->number && m->mark[i - 1].instance == instance && m->mark[i - 1].end_ns == UINT64_MAX)
+			return i;
+	return 0;
+}
+
+static void begin_mark(struct model *m, const struct process *p, const struct trace_record *r, uint32_t component, char *name)
+{
+	uint64_t handle = trace_u64(r, F(mark, mark)), parent_instance = trace_u64(r, F(mark, parent_instance));
+	uint32_t parent = parent_of(m, p, trace_u64(r, F(mark, parent)), parent_instance);
+	struct mark *k;
+
+	if (!GROW(m->mark, m->nr_marks, m->marks_capacity)) {
+		free(name);
+		return;
+	}
+	k = &m->mark[m->nr_marks++];
+	*k = (struct mark){ r->time_ns, UINT64_MAX, p->number, r->tid, component, trace_u64(r, F(mark, instance)), parent_instance,
+			    trace_u64(r, F(mark, units)), name, trace_text(r, F(mark, text)), handle,
+			    (uint32_t)trace_u64(r, F(mark, covers)), parent, 0 };
+	if (handle)
+		hash_map_set(&m->mark_handles, p->number, handle, m->nr_marks);
+	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || (!k->covers && component && parent))
+		begin_piece(m, m->nr_marks - 1, r->tid, r->time_ns);
+}
+
+/* Without a handle: the latest that it can end. */
+static struct mark *find_begin(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
+			       const char *name)
+{
+	struct mark *elsewhere = NULL, *other = NULL;
+
+	for (uint32_t i = m->nr_marks; i > 0; i--) {
+		struct mark *k = &m->mark[i - 1];
+
+		if (k->end_ns != UINT64_MAX || k->handle || k->process != p->number || k->component != component ||
+		    strcmp(k->name ? k->name : "", name ? name : "") != 0)
+			continue;
+		if (k->tid == tid && k->instance == instance)
+			return k;
+		if (k->instance == instance && !elsewhere)
+			elsewhere = k;
+		if (k->tid == tid && !other)
+			other = k;
+	}
+	return elsewhere ? elsewhere : other;
+}
+
+void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint64_t action = trace_u64(r, F(mark, action)), handle = trace_u64(r, F(mark, mark)), id = trace_u64(r, F(mark, component));
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(mark, level))) : LEVELS_MAX, of;
+	uint32_t component = level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	char *name = trace_text(r, F(mark, name));
+	struct mark *k;
+
+	if (action == JITREG_MARK_BEGIN) {
+		begin_mark(m, p, r, component, name);
+		return;
+	}
+	of = handle ? hash_map_find(&m->mark_handles, p->number, handle) : 0;
+	k = of ? &m->mark[of - 1] : handle ? NULL : find_begin(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
+	free(name);
+	if (!k || k->end_ns != UINT64_MAX)
+		return;
+	if (action == JITREG_MARK_ENTER && k->covers == JITREG_COVERS_TASK) {
+		end_piece(m, k, r->time_ns);
+		begin_piece(m, (uint32_t)(k - m->mark), r->tid, r->time_ns);
+	} else if (action == JITREG_MARK_LEAVE && k->covers == JITREG_COVERS_TASK) {
+		end_piece(m, k, r->time_ns);
+	} else if (action == JITREG_MARK_END) {
+		end_piece(m, k, r->time_ns);
+		k->end_ns = r->time_ns;
+		if (trace_u64(r, F(mark, units)))
+			k->units = trace_u64(r, F(mark, units));
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------------- in order */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct mark *const *x = a, *const *y = b;
+
+	if ((*x)->begin_ns != (*y)->begin_ns)
+		return (*x)->begin_ns < (*y)->begin_ns ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct mark_piece *const *x = a, *const *y = b;
+
+	if ((*x)->process != (*y)->process)
+		return (*x)->process < (*y)->process ? -1 : 1;
+	if ((*x)->tid != (*y)->tid)
+		return (*x)->tid < (*y)->tid ? -1 : 1;
+	if ((*x)->from_ns != (*y)->from_ns)
+		return (*x)->from_ns < (*y)->from_ns ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Elements by a comparison of pointers to them; returns where each has gone, 1 + index by 1 + index.  NULL without memory: as they were. */
+static uint32_t *sort(void *array, uint32_t nr, size_t each, int (*compare)(const void *, const void *))
+{
+	uint32_t *gone_to = calloc((size_t)nr + 1, sizeof(*gone_to));
+	char **order = calloc((size_t)nr + 1, sizeof(*order)), *copy = malloc(((size_t)nr + 1) * each), *from = array;
+
+	if (gone_to && order && copy) {
+		for (uint32_t i = 0; i < nr; i++)
+			order[i] = from + i * each;
+		qsort(order, nr, sizeof(*order), compare);
+		for (uint32_t i = 0; i < nr; i++) {
+			gone_to[(size_t)(order[i] - from) / each + 1] = i + 1;
+			memcpy(copy + i * each, order[i], each);
+		}
+		if (nr)
+			memcpy(array, copy, nr * each);
+	} else {
+		free(gone_to);
+		gone_to = NULL;
+	}
+	free(order);
+	free(copy);
+	return gone_to;
+}
+
+void model_settle_marks(struct model *m)
+{
+	uint32_t *marks = m->nr_marks ? sort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin) : NULL;
+	uint32_t *pieces = m->nr_pieces ? sort(m->piece, m->nr_pieces, sizeof(*m->piece), by_thread) : NULL;
+
+	hash_map_fini(&m->mark_handles);
+	for (uint32_t i = 0; marks && i < m->nr_marks; i++)
+		m->mark[i].parent = marks[m->mark[i].parent];
+	for (uint32_t i = 0; pieces && i < m->nr_marks; i++)
+		m->mark[i].pieces = pieces[m->mark[i].pieces];
+	for (uint32_t i = 0; marks && pieces && i < m->nr_pieces; i++) {
+		struct mark_piece *x = &m->piece[i];
+		uint32_t outer = i; /* the one before it, or one that that began in */
+
+		x->mark = marks[x->mark + 1] - 1;
+		x->before = pieces[x->before];
+		while (outer && m->piece[outer - 1].to_ns <= x->from_ns)
+			outer = m->piece[outer - 1].outer;
+		x->outer = outer && m->piece[outer - 1].process == x->process && m->piece[outer - 1].tid == x->tid ? outer : 0;
+	}
+	if (m->nr_pieces && (!marks || !pieces))
+		m->nr_pieces = 0;
+	free(marks);
+	free(pieces);
+}
+
+static bool is_before(const struct mark_piece *x, const struct process *p, uint32_t tid, uint64_t time_ns)
+{
+	if (x->process != p->number)
+		return x->process < p->number;
+	return x->tid != tid ? x->tid < tid : x->from_ns <= time_ns;
+}
+
+const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns)
+{
+	const struct mark_piece *x;
+	uint32_t low = 0, high = m->nr_pieces;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_before(&m->piece[middle], p, tid, time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	x = low < m->nr_pieces ? &m->piece[low] : NULL; /* the next one */
+	if (x && x->process == p->number && x->tid == tid && x->from_ns < *until_ns)
+		*until_ns = x->from_ns;
+	x = low ? &m->piece[low - 1] : NULL;
+	if (!x || x->process != p->number || x->tid != tid)
+		return NULL;
+	while (x && x->to_ns <= time_ns)
+		x = x->outer ? &m->piece[x->outer - 1] : NULL;
+	if (x && x->to_ns < *until_ns)
+		*until_ns = x->to_ns;
+	return x;
+}
