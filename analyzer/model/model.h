@@ -146,7 +146,8 @@ struct mark {
 	uint32_t pieces; /* 1 + index of its last one; 0: it has none */
 };
 
-/* A stretch of time in which a thread was in a mark: of those that cover threads or tasks, and of those with a parent that name a component. */
+/* A stretch of time in which a thread was in a mark: of those that cover threads or tasks, and of those with a parent that name a
+ * component. */
 struct mark_piece {
 	uint32_t process, tid;
 	uint64_t from_ns, to_ns;
@@ -293,7 +294,8 @@ uint64_t model_whole(double scaled);
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
 /* The innermost piece that a thread is in at a time, or NULL; *until_ns is narrowed to when that may change. */
-const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns);
+const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns,
+					  uint64_t *until_ns);
 /* The source that a line table's file name meant at a time, or means later where it meant none; or NULL. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
 /* What a component belongs to, or NULL. */

@@ -192,7 +192,8 @@ static bool is_before(const struct mark_piece *x, const struct process *p, uint3
 	return x->tid != tid ? x->tid < tid : x->from_ns <= time_ns;
 }
 
-const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns)
+const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns,
+					  uint64_t *until_ns)
 {
 	const struct mark_piece *x;
 	uint32_t low = 0, high = m->nr_pieces;

@@ -116,7 +116,8 @@ static void in_stretch(const struct report *r, const struct report_group *g, con
 static void in_mark(const struct report *r, const struct report_group *g, const struct cell *cells, const struct mark *m,
 		    double *samples, double *measure, double *by_component)
 {
-	struct covered c = { m->begin_ns, end_of(r, m), m->process, m->tid, m->covers ? m->covers == JITREG_COVERS_PROCESS : !m->component };
+	struct covered c = { m->begin_ns, end_of(r, m), m->process, m->tid,
+			     m->covers ? m->covers == JITREG_COVERS_PROCESS : !m->component };
 
 	if (m->covers != JITREG_COVERS_TASK) {
 		in_stretch(r, g, cells, &c, samples, measure, by_component);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Two queries whose morsels share two threads: --mark run#N has that query's samples and no others; the plan says which query it is of.  A tag
-# in a thread-local word is read with --sampler signal, and where it cannot be read the report begins with that.
+# Two queries whose morsels share two threads: --mark run#N has that query's samples and no others; the plan says which query it is
+# of.  A tag in a thread-local word is read with --sampler signal, and where it cannot be read the report begins with that.
 . tests/live/begin.bash
 record() { # SECONDS
 	timeout 300 "$B/tailor" run -q --sampler signal -o "$dir/t.tlr" -- "$B/hosts/queries" $((1000 * $1)) 2>"$dir/err" ||

@@ -234,8 +234,8 @@ static inline void put_mark(uint32_t pid, uint64_t time_ns, uint32_t action, con
 }
 
 /* With a handle, on a thread. */
-static inline void put_mark_of(uint32_t pid, uint32_t tid, uint64_t time_ns, uint32_t action, const char *name, uint64_t mark, uint64_t parent,
-			       uint32_t covers)
+static inline void put_mark_of(uint32_t pid, uint32_t tid, uint64_t time_ns, uint32_t action, const char *name, uint64_t mark,
+			       uint64_t parent, uint32_t covers)
 {
 	trace_record_begin(small, TRACE_CHUNK_RECORDS, JITREG_MARK, time_ns, pid, tid, F_COUNT(mark));
 	PUT(action, 0, 0, mark, 0, 0);

@@ -38,7 +38,8 @@ static const struct mark *find(const char *name, uint64_t instance)
 }
 
 /* An older mark, on a thread. */
-static void put_old(uint32_t tid, uint64_t time_ns, uint32_t action, const char *name, uint64_t component, uint64_t instance, uint64_t parent)
+static void put_old(uint32_t tid, uint64_t time_ns, uint32_t action, const char *name, uint64_t component, uint64_t instance,
+		    uint64_t parent)
 {
 	trace_record_begin(small, TRACE_CHUNK_RECORDS, JITREG_MARK, time_ns, PID, tid, F_COUNT(mark));
 	PUT(action, component ? 1 : 0, component, instance, parent, 0);
