@@ -369,7 +369,7 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 	for (int i = 0; i < g->nr_columns; i++) {
 		const struct column *c = &g->column[i];
 		const struct cell *cell = cell_at(g, row, i);
-		int prefix = page_width(p, cell->prefix);
+		int prefix;
 
 		if (!is_in_block(g, i, 0))
 			continue;

@@ -11,7 +11,7 @@ json_t *json_text(const char *s)
 
 	if (j)
 		return j;
-	clean = strdup(s);
+	clean = strdup(s ? s : "");
 	for (char *c = clean; c && *c; c++)
 		if ((unsigned char)*c >= 0x80)
 			*c = '?';

@@ -110,7 +110,8 @@ static void put_axes(const struct plot *p)
 	bool periods = false;
 	char number[48];
 
-	for (double v = p->low; v <= p->high + p->step / 2; v += p->step) {
+	for (int n = 0; p->low + n * p->step <= p->high + p->step / 2; n++) {
+		double v = p->low + n * p->step;
 		double percent = fabs(v) < p->step / 2 ? 0 : 100 * v;
 
 		fprintf(to, "<line class=\"%s\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>\n", percent == 0 ? "axis" : "grid", LEFT,
@@ -162,7 +163,8 @@ static void put_line(const struct plot *p, int c)
 	fputs("\"/>\n", p->to);
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
 		struct spread s = overhead_row(p->o, rate, (enum capture)c).added_wall;
-		double x = x_of(p, rate) + 3 * (c - (NR_CAPTURES / 2)); /* whiskers beside each other */
+		int beside = (int)c - NR_CAPTURES / 2; /* each other */
+		double x = x_of(p, rate) + 3 * beside;
 
 		if (!s.nr)
 			continue;

@@ -258,7 +258,7 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 	struct elf_object *o = NULL;
 	int ret = elf_object_create(nr, &o, d);
 
-	if (ret)
+	if (ret || !o)
 		return ret;
 	elf_object_add_part(o, 0, bytes, nr);
 	ret = begin(o, d);
