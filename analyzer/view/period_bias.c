@@ -46,13 +46,13 @@ static void say_short(const struct report *r, const struct split *s, const struc
 	uint32_t nr = 0, carried = 0, said = 0;
 
 	for (uint32_t i = 0; list && i < m->nr_processes; i++) {
-		const struct process *q = m->process[i], *next = i + 1 < m->nr_processes ? m->process[i + 1] : NULL;
+		const struct process *q = m->process[i], *next = m->process[i + 1 < m->nr_processes ? i + 1 : i];
 		struct program *program = program_of(list, &nr, q->comm);
 
 		/* a task that became another program is counted there */
 		carried += q->nr_tasks;
 		program->samples += q->number < s->nr ? s->sum[r->event][q->number].samples : 0;
-		if (next && next->pid == q->pid && !next->nr_tasks)
+		if (next != q && next->pid == q->pid && !next->nr_tasks)
 			continue;
 		program->tasks += carried;
 		carried = 0;

@@ -227,7 +227,7 @@ static unsigned char *encode(struct column_encoder *c, struct choice *choice, co
 /* The program does something else when its numbers take much more or less than those that the choice was made for. */
 static bool still_good(const struct column_encoder *c, const struct choice *choice, size_t bytes)
 {
-	uint64_t density = bytes * 64 / c->nr;
+	uint64_t density = c->nr ? bytes * 64 / c->nr : 0;
 
 	return choice->encoding && choice->blocks < CHOOSE_EVERY && density <= choice->density + choice->density / 8 &&
 	       density >= choice->density - choice->density / 8;

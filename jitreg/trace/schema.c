@@ -89,8 +89,10 @@ static int take_zstr(struct cursor *c, struct schema_value *v)
 	if (!end)
 		return -EBADMSG;
 	ret = take_part(c, v, (size_t)((const unsigned char *)end - c->at) + 1);
+	if (ret)
+		return ret;
 	v->bytes--; /* the NUL is not text */
-	return ret;
+	return 0;
 }
 
 /* nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file}. */
@@ -115,7 +117,7 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 	struct cursor c = { record, size };
 	struct jitreg_prefix prefix;
 	const struct schema_record *schema;
-	uint32_t counts[SCHEMA_FIELDS_MAX];
+	uint32_t counts[SCHEMA_FIELDS_MAX] = { 0 };
 	int nr_counts = 0, used_counts = 0, nr = 0;
 
 	if (take(&c, &prefix, sizeof(prefix)) || prefix.total_size > size || prefix.total_size < sizeof(prefix))
