@@ -38,7 +38,12 @@ static inline __attribute__((always_inline)) int between(int n)
 }
 enum { BETWEEN_LINE = __LINE__ - 2 };
 
-__attribute__((noinline, noclone)) static int around(int n)
+#ifdef __clang__ /* it does not know noclone */
+#define KEPT __attribute__((noinline))
+#else
+#define KEPT __attribute__((noinline, noclone))
+#endif
+KEPT static int around(int n)
 {
 	return between(n) + 3;
 }

@@ -173,7 +173,7 @@ static void rows_are_those_that_compilers_wrote(void **state)
 	print("FIGURE rows read from our own code", &c);
 	assert_int_equal(c.wrong_cfa, 0);
 	assert_int_equal(c.wrong_saved, 0);
-	assert_true(c.instructions > 10000);
+	assert_true(c.instructions > 5000);
 	assert_true(c.rows * 100 >= c.instructions * 95);
 	assert_true(c.incomparable * 100 <= c.rows);
 	assert_true(c.unknown_saved * 100 <= c.rows);
