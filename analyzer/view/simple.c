@@ -347,13 +347,13 @@ static void warnings_prepare(struct report *r, struct view_instance *v)
 	(void)v;
 }
 
-/* For people, whose sentences are not cut: at most nr of them, without one. */
-static void put_warnings(const struct warnings *w, uint32_t most, const char *without, struct page *p)
+/* For people, whose sentences are not cut: at most `most` of them; in brief without what the report says elsewhere. */
+static void put_warnings(const struct warnings *w, uint32_t most, bool brief, const char *without, struct page *p)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < w->nr; i++) {
-		if (w->list[i].sentence == without)
+		if (brief && (w->list[i].sentence == without || strcmp(w->list[i].kind, "tag") == 0))
 			continue;
 		if (nr++ == 0)
 			page_heading(p, "Recorder warnings");
@@ -378,7 +378,7 @@ static void warnings_show(struct report *r, const struct view_instance *v, struc
 	(void)v;
 	warnings_make(r, &w);
 	if (p->form == PAGE_TEXT && w.nr) {
-		put_warnings(&w, w.nr, NULL, p);
+		put_warnings(&w, w.nr, false, NULL, p);
 		grid_discard(g);
 	} else {
 		for (uint32_t i = 0; i < w.nr; i++) {
@@ -398,7 +398,7 @@ void warnings_show_brief(const struct report *r, uint32_t most, const char *with
 	struct warnings w;
 
 	warnings_make(r, &w);
-	put_warnings(&w, most, without, p);
+	put_warnings(&w, most, true, without, p);
 	warnings_fini(&w);
 }
 
