@@ -119,13 +119,14 @@ static void read_records(const char *path, FILE *to)
 
 #define SHOWN_MAX 64
 static struct view_instance shown[SHOWN_MAX];
-static struct default_report whole;
+static struct default_report for_people, for_programs;
 
 static void ask(void *context, struct report *r)
 {
 	(void)context;
 	memset(shown, 0, sizeof(shown));
-	default_report_ask(&whole, r, true);
+	default_report_ask(&for_people, r, false);
+	default_report_ask(&for_programs, r, true);
 	for (int i = 0; view_at(i) && i < SHOWN_MAX; i++) {
 		shown[i].view = view_at(i);
 		shown[i].view->prepare(r, &shown[i]);
@@ -149,12 +150,13 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 				shown[i].view->show(&s.report, &shown[i], &page);
 			page_end(&page);
 		}
-		if (default_report_settle(&whole) == 0 && page_init(&page, to, PAGE_TEXT) == 0) {
+		if (default_report_settle(&for_people) == 0 && page_init(&page, to, PAGE_TEXT) == 0) {
 			page.colour = true;
-			default_report_text(&whole, &s.report, &page);
+			default_report_text(&for_people, &s.report, &page);
 			page_end(&page);
-			default_report_json(&whole, &s.report, to);
 		}
+		if (default_report_settle(&for_programs) == 0)
+			default_report_json(&for_programs, &s.report, to);
 		trace_session_close(&s, 0);
 	}
 }
