@@ -128,7 +128,7 @@ enum { KEY_JSON = 0x300, KEY_CSV, KEY_TOP };
 static const struct argp_option page_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "write JSON", 0 },
 	{ "csv", KEY_CSV, NULL, 0, "write CSV", 0 },
-	{ "top", KEY_TOP, "N", 0, "rows per table; 0: all (default: 10)", 0 },
+	{ "top", KEY_TOP, "N", 0, "rows per table; 0: all (default: 10; 4 or 5 in the default report)", 0 },
 	{ 0 },
 };
 

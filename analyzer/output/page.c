@@ -52,12 +52,22 @@ void page_fact_number(struct page *p, const char *key, double value)
 		page_json_number(p->json, key, value);
 }
 
+/* The blank behind a word; a number and its percent sign are one. */
+static char *word_end(char *word)
+{
+	char *end = strchr(word, ' ');
+
+	while (end && end[1] == '%')
+		end = strchr(end + 1, ' ');
+	return end;
+}
+
 void page_put_words(const struct page *p, char *text, int used, int indent)
 {
 	for (char *word = text, *end; word; word = end) {
 		int width;
 
-		end = strchr(word, ' ');
+		end = word_end(word);
 		if (end)
 			*end++ = 0;
 		width = page_width(p, word);
