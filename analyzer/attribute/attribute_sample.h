@@ -113,8 +113,8 @@ uint32_t sample_row_location(const struct sample_world *w, const struct sample *
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
 /* All parent paths of what decided at a time. */
 void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
-/* 1 + the run mark that the thread is in, by itself or as part of it; else the innermost one that holds the time in this process or
- * one that it was forked from; 0: none.  Holds in [time, *until). */
+/* 1 + the run mark that the thread is in, by itself or as part of it; else the innermost one that holds the time in this process or one
+ * that it was forked from; 0: none.  Holds in [time, *until). */
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 			   uint64_t *until_ns);
 /* The location of a frame; the unwinder keeps it beside the frame's rule. */

@@ -146,8 +146,8 @@ struct mark {
 	uint32_t pieces; /* 1 + index of its last one; 0: it has none */
 };
 
-/* A stretch of time in which a thread was in a mark: of those that cover threads or tasks, and of those with a parent that name a
- * component. */
+/* A stretch of time in which a thread was in a mark: of marks that cover threads or tasks, and of older ones of a component with a
+ * parent. */
 struct mark_piece {
 	uint32_t process, tid;
 	uint64_t from_ns, to_ns;

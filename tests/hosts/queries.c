@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two queries at once: each has numbers of its own, and its morsels run on two threads in turn with those of the other.  The second one
- * does three times as much.  The component that a thread works for is in a thread-local word: queries ROUNDS.
+ * Two queries at once: each has numbers of its own, and its morsels run on two threads in turn with those of the other.  The second
+ * one does three times as much.  The component that a thread works for is in a thread-local word: queries ROUNDS.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -37,9 +37,8 @@ static void *work(void *p)
 	(void)p;
 	for (unsigned long i = 0; i < rounds; i++)
 		for (unsigned q = 0; q < 2; q++) {
-			uint64_t morsel = jitreg_mark_begin(JITREG_COVERS_THREAD, "morsel", jitreg_at(TASK, query[q].ids + 1), i,
-							    query[q].run,
-							    NULL);
+			struct jitreg_ref task = jitreg_at(TASK, query[q].ids + 1);
+			uint64_t morsel = jitreg_mark_begin(JITREG_COVERS_THREAD, "morsel", task, i, query[q].run, NULL);
 
 			JITREG_WITH_TAG_WORD(tag, MAGIC | (query[q].ids + 1))
 				spin(q ? 300000 : 100000);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Two queries whose morsels share two threads: --mark run#N has that query's samples and no others; the plan says which query it is
-# of.  A tag in a thread-local word is read with --sampler signal, and where it cannot be read the report begins with that.
+# Two queries whose morsels share two threads: --mark run#N has that query's samples and no others; the plan says which query it is of.
+# A tag in a thread-local word is read with --sampler signal, and where it cannot be read the report begins with that.
 . tests/live/begin.bash
 record() { # SECONDS
 	timeout 300 "$B/tailor" run -q --sampler signal -o "$dir/t.tlr" -- "$B/hosts/queries" $((1000 * $1)) 2>"$dir/err" ||
@@ -24,6 +24,6 @@ done
 timeout 300 "$B/tailor" report --view plan "$dir/t.tlr" >"$dir/plan" 2>/dev/null
 grep -q 'query 1: scan 1' "$dir/plan" && grep -q 'query 2: scan 2' "$dir/plan" || { fail "plans without their queries:"; cat "$dir/plan"; }
 timeout 300 "$B/tailor" run -q -o "$dir/word.tlr" -- "$B/hosts/queries" 10
-timeout 300 "$B/tailor" report "$dir/word.tlr" 2>/dev/null | head -n 1 | grep -q '^tags .*--sampler' ||
+timeout 300 "$B/tailor" report "$dir/word.tlr" 2>/dev/null | head -n 1 | grep -q 'thread-local.*--sampler' ||
 	fail "expected a first line on the tag, got: $(timeout 300 "$B/tailor" report "$dir/word.tlr" 2>/dev/null | head -n 3)"
 finish
