@@ -38,6 +38,7 @@ static json_t *components(const struct report *r, const struct report_sums *sums
 		const struct component *c = &d->component[i];
 		const struct group_sum *sum = report_sum(sums->level[c->level], i);
 		json_t *o, *parents, *counters;
+		const struct scope *query;
 
 		if (!c->announced && sum->samples == 0)
 			continue; /* a line without samples */
@@ -49,6 +50,11 @@ static json_t *components(const struct report *r, const struct report_sums *sums
 		put(o, "name", json_text(c->name));
 		if (c->detail && *c->detail)
 			put(o, "detail", json_text(c->detail));
+		if (c->flags & JITREG_COMPONENT_RUNTIME)
+			put(o, "runtime", json_true());
+		query = model_find_scope(r->model, i);
+		if (query)
+			put(o, "query", json_text(query->name));
 		put(o, "process", json_integer(r->model->numbered[c->process]->pid));
 		put(o, "samples", count(sum->samples));
 		put(o, "kernel", count(sum->kernel));

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "query %u", q + 1);
 		jitreg_scope(query[q].ids, 2, name, "");
 		snprintf(name, sizeof(name), "scan %u", q + 1);
-		jitreg_component(OPERATOR, query[q].ids, name, "", 0);
+		jitreg_component(OPERATOR, query[q].ids, name, "", JITREG_COMPONENT_RUNTIME);
 		jitreg_component(TASK, query[q].ids + 1, name, "", 0);
 		jitreg_link_to(jitreg_at(TASK, query[q].ids + 1), jitreg_at(OPERATOR, query[q].ids), 1);
 		query[q].run = jitreg_mark_begin(JITREG_COVERS_PROCESS, "run", jitreg_at(0, 0), q + 1, 0, NULL);

@@ -2,7 +2,7 @@
 /*
  * Registers components in the ways that lose records: from a library's constructor, from two threads at once as the first that look for the
  * agent, from many threads in a log that fills.  Prints how many calls returned 0:
- *	CONSTRUCT=1 registers constructor | registers race THREADS | registers many THREADS RECORDS
+ *	CONSTRUCT=1 registers constructor | registers ids | registers race THREADS | registers many THREADS RECORDS
  * With -DLIBRARY the library (its constructor is what counts), with -DOLD by the header as it was before 1.0.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,11 @@
 #include <string.h>
 
 int library_said(void);
+uint64_t library_ids(uint64_t wanted);
 
+#ifdef OLD
+#define jitreg_new_ids(wanted) ((uint64_t)0)
+#endif
 #ifdef LIBRARY
 static int said = -1;
 
@@ -32,6 +36,12 @@ __attribute__((constructor)) static void construct(void)
 int library_said(void)
 {
 	return (said == 0) + (jitreg_component(2, 2, "of the library", "", 0) == 0);
+}
+
+uint64_t library_ids(uint64_t wanted)
+{
+	(void)wanted;
+	return jitreg_new_ids(wanted);
 }
 #else
 static volatile int ready, go;
@@ -89,6 +99,13 @@ int main(int argc, char **argv)
 	unsigned long threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 2;
 
 	nr = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+	if (strcmp(how, "ids") == 0) {
+		uint64_t ours = jitreg_new_ids(1000), theirs = library_ids(1000), again = jitreg_new_ids(1000);
+
+		printf("%s\n", ours + 1000 <= again && (theirs + 1000 <= ours || theirs >= ours + 1000) &&
+				       (theirs + 1000 <= again || theirs >= again + 1000) && theirs >> 32 == 0 ? "disjoint" : "overlap");
+		return 0;
+	}
 	if (strcmp(how, "constructor") == 0)
 		printf("%d\n", library_said() + (constructed == 0) + (jitreg_component(2, 4, "of main", "", 0) == 0));
 	else

@@ -19,6 +19,9 @@ own = {c["name"]: c["samples"] for c in r["components"] if c["samples"] and c["l
 other = sum(n for name, n in own.items() if name != "scan " + q)
 if other or not own.get("scan " + q):
     sys.exit(f"run#{q}: expected samples of scan {q} and no others, got {own}")
+told = {c["name"]: (c.get("query"), c.get("runtime")) for c in r["components"] if c["level"] in ("operator", 1)}
+if told.get("scan " + q) != ("query " + q, True):
+    sys.exit(f"expected the query and the flag of scan {q}, got {told}")
 ' $q "$dir/json" || fail "run#$q"
 done
 timeout 300 "$B/tailor" report --view plan "$dir/t.tlr" >"$dir/plan" 2>/dev/null

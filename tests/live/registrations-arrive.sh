@@ -34,6 +34,11 @@ n=$(components "$dir/t.tlr")
 [ "$said" = "$n" ] || fail "4 threads: $said calls returned 0, and $n of their records are there: $(losses "$dir/t.tlr")"
 losses "$dir/t.tlr" | grep -q 'log gap' && fail "no writer was killed: $(losses "$dir/t.tlr")"
 echo "FIGURE 4 threads: $said of 400000 records accepted, $n in the trace"
+# numbers of a program and its library, with an agent and without
+for agent in "$B/libtailor.so" ""; do
+	said=$(LD_PRELOAD=$agent TAILOR_OUTPUT=$dir/ids.tlr timeout 60 "$B/hosts/registers-new" ids)
+	[ "$said" = disjoint ] || fail "numbers of a program and its library (agent: '$agent'): $said"
+done
 # versions
 said=$(LD_PRELOAD=$B/hosts/libold_agent.so timeout 60 "$B/hosts/speaks")
 [ "$said" = "scope -38, component 0, mark no, old mark 0, its end 0
