@@ -110,9 +110,11 @@ static void rehash(struct dictionary *d)
 	d->nr_buckets = nr;
 }
 
-static uint32_t add_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t from_ns)
+/* older: the one before it of the same id, or COMPONENT_NONE. */
+static uint32_t add_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t from_ns, uint32_t older)
 {
-	uint32_t i, *slot;
+	uint32_t i, *slot, far;
+	struct component *c;
 
 	if (d->nr_components == d->components_capacity) {
 		uint32_t capacity = 2 * d->components_capacity;
@@ -127,8 +129,16 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, uint32_t l
 		rehash(d);
 	i = d->nr_components++;
 	slot = &d->bucket[hash(process, level, id) % d->nr_buckets];
-	d->component[i] = (struct component){ .process = process, .level = level, .id = id, .from_ns = from_ns, .to_ns = UINT64_MAX,
-					      .next_in_bucket = *slot };
+	c = &d->component[i];
+	*c = (struct component){ .process = process, .level = level, .id = id, .from_ns = from_ns, .to_ns = UINT64_MAX,
+				 .next_in_bucket = *slot, .older = older };
+	if (older) {
+		const struct component *before = &d->component[older], *jump = &d->component[before->much_older];
+
+		far = before->much_older && before->nr_older - jump->nr_older == jump->nr_older - d->component[jump->much_older].nr_older;
+		c->nr_older = before->nr_older + 1;
+		c->much_older = far ? jump->much_older : older;
+	}
 	*slot = i; /* later ones of an id stand before earlier ones */
 	return i;
 }
@@ -144,18 +154,7 @@ uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, 
 
 	if (level >= LEVELS_MAX || (i && !is_over(&d->component[i])))
 		return i;
-	return add_component(d, process, level, id, i ? d->component[i].to_ns : 0);
-}
-
-static uint32_t earlier(const struct dictionary *d, uint32_t i)
-{
-	const struct component *c = &d->component[i], *of = c;
-
-	do {
-		i = c->next_in_bucket;
-		c = &d->component[i];
-	} while (i && (c->process != of->process || c->level != of->level || c->id != of->id));
-	return i;
+	return add_component(d, process, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
 static void narrow(struct stretch *s, uint64_t change_ns, uint64_t time_ns)
@@ -169,19 +168,25 @@ static void narrow(struct stretch *s, uint64_t change_ns, uint64_t time_ns)
 /* latest: the last one of an id. */
 static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct stretch *holds)
 {
-	uint32_t i = latest, before;
+	const struct component *component = d->component, *newer = NULL;
+	uint32_t i = latest;
 
-	for (; i && (before = earlier(d, i)); i = before) {
-		narrow(holds, d->component[i].from_ns, time_ns);
-		if (d->component[i].from_ns <= time_ns)
-			break;
+	while (component[i].older && component[i].from_ns > time_ns) {
+		uint32_t far = component[i].much_older;
+
+		newer = &component[i];
+		i = far && component[far].from_ns > time_ns ? far : component[i].older;
 	}
-	if (i && is_over(&d->component[i])) {
-		narrow(holds, d->component[i].to_ns, time_ns);
-		if (time_ns >= d->component[i].to_ns)
-			return COMPONENT_NONE;
-	}
-	return i;
+	if (!i)
+		return COMPONENT_NONE;
+	if (newer)
+		narrow(holds, newer->from_ns, time_ns);
+	if (component[i].older)
+		narrow(holds, component[i].from_ns, time_ns);
+	if (!is_over(&component[i]))
+		return i;
+	narrow(holds, component[i].to_ns, time_ns);
+	return time_ns < component[i].to_ns ? i : COMPONENT_NONE;
 }
 
 uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
@@ -208,7 +213,7 @@ uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t le
 
 	if (i && c->announced && (!same_text(c->name, name) || (detail && *detail && !same_text(c->detail, detail)))) {
 		end_component(c, time_ns);
-		i = add_component(d, process, level, id, c->to_ns);
+		i = add_component(d, process, level, id, c->to_ns, i);
 		c = &d->component[i];
 	}
 	if (!i) {
@@ -216,6 +221,8 @@ uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t le
 		free(detail);
 		return COMPONENT_NONE;
 	}
+	if (!c->announced && c->older && time_ns > c->from_ns)
+		c->from_ns = time_ns; /* the id named none since the end of the one before */
 	free(c->name);
 	c->name = name;
 	if (!c->detail || (detail && *detail)) {
@@ -229,8 +236,25 @@ uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t le
 	return i;
 }
 
+#define END_STEPS_MAX 1000000000ull /* of a whole trace: what hosts do takes few */
+
 void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
 {
+	uint64_t steps = nr < d->nr_components ? nr * d->nr_levels : d->nr_components;
+
+	d->end_steps += steps;
+	if (d->end_steps > END_STEPS_MAX)
+		return;
+	if (nr < d->nr_components) { /* number by number */
+		for (uint64_t n = 0; n < nr; n++)
+			for (uint32_t level = 0; level < d->nr_levels; level++) {
+				uint32_t i = dictionary_find(d, process, level, first + n);
+
+				if (i && !is_over(&d->component[i]))
+					end_component(&d->component[i], time_ns);
+			}
+		return;
+	}
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		struct component *c = &d->component[i];
 

@@ -50,6 +50,9 @@ struct component {
 	uint32_t nr_links;
 	struct counter *counters;
 	uint32_t next_in_bucket;
+	/* of the same id: the one before it, and one so much earlier that the search for a time takes few steps (E. Myers, An applicative
+	 * random-access stack, 1983) */
+	uint32_t older, much_older, nr_older;
 };
 
 struct edge {
@@ -68,6 +71,7 @@ struct dictionary {
 	uint32_t nr_buckets;
 	struct edge *edges;
 	uint32_t nr_edges, edges_capacity;
+	uint64_t end_steps; /* of dictionary_end(), all together */
 };
 
 /* When the same question has the same answer: [from, until). */

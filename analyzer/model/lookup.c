@@ -153,17 +153,30 @@ const struct source *model_find_source(const struct model *m, const struct proce
 	return later;
 }
 
+#define SCOPES_LOOKED 64u /* that begin at a number or before it */
+
 const struct scope *model_find_scope(const struct model *m, uint32_t component)
 {
 	const struct component *c = &m->dictionary.component[component];
+	const struct scope *best = NULL;
+	uint32_t low = 0, high = component ? m->nr_scopes : 0;
 
-	for (uint32_t i = m->nr_scopes; component && i > 0; i--) {
-		const struct scope *s = &m->scope[i - 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct scope *s = &m->scope[middle];
 
-		if (s->process == c->process && c->id - s->first < s->nr && s->from_ns < c->to_ns)
-			return s;
+		if (s->process < c->process || (s->process == c->process && s->first <= c->id))
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	for (uint32_t n = 0; low > 0 && n < SCOPES_LOOKED; low--, n++) {
+		const struct scope *s = &m->scope[low - 1];
+
+		if (s->process == c->process && c->id - s->first < s->nr && s->from_ns < c->to_ns && (!best || s->from_ns > best->from_ns))
+			best = s;
+	}
+	return best;
 }
 
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes)

@@ -141,6 +141,7 @@ static int settle(struct model *m)
 	host_levels_settle(m);
 	dictionary_settle(&m->dictionary);
 	model_settle_marks(m);
+	model_settle_scopes(m);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		if (code_map_index(&m->process[i]->code) || code_map_index(&m->process[i]->frames) ||
 		    code_map_index(&m->process[i]->guest_regions) || code_map_index(&m->process[i]->regions) ||

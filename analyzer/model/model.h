@@ -233,7 +233,7 @@ struct model {
 	struct source *source;
 	uint32_t nr_sources;
 	struct scope *scope;
-	uint32_t nr_scopes;
+	uint32_t nr_scopes, scopes_capacity; /* by process, number and time */
 	struct frames **frames;
 	uint32_t nr_frames;
 	struct memory **memory; /* [0]: NULL, none; [MODEL_MEMORY_STACKS]: all stacks of threads */

@@ -164,7 +164,25 @@ void model_read_scope(struct model *m, struct process *p, const struct trace_rec
 		dictionary_end(&m->dictionary, p->number, first, nr, r->time_ns);
 		return;
 	}
-	s = APPEND(m->scope, m->nr_scopes);
-	if (s)
-		*s = (struct scope){ p->number, first, nr, r->time_ns, trace_text(r, F(scope, name)), trace_text(r, F(scope, text)) };
+	if (!GROW(m->scope, m->nr_scopes, m->scopes_capacity))
+		return;
+	s = &m->scope[m->nr_scopes++];
+	*s = (struct scope){ p->number, first, nr, r->time_ns, trace_text(r, F(scope, name)), trace_text(r, F(scope, text)) };
+}
+
+static int scope_by_number(const void *a, const void *b)
+{
+	const struct scope *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+void model_settle_scopes(struct model *m)
+{
+	if (m->nr_scopes)
+		qsort(m->scope, m->nr_scopes, sizeof(*m->scope), scope_by_number);
 }

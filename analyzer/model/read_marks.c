@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARENTS_LOOKED 4096u /* open marks among so many can be parents by their instance */
+#define PARENTS_LOOKED 256u /* open marks among so many can be parents by their instance */
 
 static void begin_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t time_ns)
 {

@@ -4,6 +4,7 @@
 #include "analyzer/model/dictionary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PROCESS = 0 };
@@ -251,6 +252,33 @@ static void what_has_ended_is_another_one_under_the_same_name(void **state)
 	assert_int_equal(named_at(f, f->task, 11, 350), t2);
 }
 
+/* 200,000 queries give their operators the same numbers. */
+static void an_id_is_found_among_many_of_its_kind(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t nr = 200000;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "operator %llu", (unsigned long long)i);
+		announce(f, f->operator, 1, name, 10 + 10 * i);
+		if (i % 3 == 0)
+			dictionary_end(&f->d, PROCESS, 1, 1, 15 + 10 * i);
+	}
+	for (uint64_t i = 0; i < nr; i++) {
+		struct stretch holds = STRETCH_ALL;
+		uint32_t c = dictionary_find_at(&f->d, PROCESS, f->operator, 1, 12 + 10 * i, &holds);
+
+		assert_int_equal(c, i + 1);
+		assert_true(holds.from_ns == (i ? 10 + 10 * i : 0));
+		assert_true(holds.until_ns == (i % 3 == 0 ? 15 + 10 * i : i + 1 < nr ? 20 + 10 * i : UINT64_MAX));
+		holds = STRETCH_ALL;
+		c = dictionary_find_at(&f->d, PROCESS, f->operator, 1, 16 + 10 * i, &holds);
+		assert_int_equal(c, i % 3 == 0 ? COMPONENT_NONE : i + 1);
+	}
+}
+
 static bool same_rows(const struct expansion *a, const struct expansion *b)
 {
 	return a->nr == b->nr && memcmp(a->row, b->row, a->nr * sizeof(a->row[0])) == 0;
@@ -346,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ids_that_are_used_again_leave_the_past, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_name_keeps_its_links, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_has_ended_is_another_one_under_the_same_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_id_is_found_among_many_of_its_kind, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_answer_says_for_how_long_it_holds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packed_seeds_of_two_levels_are_both_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_in_a_circle_end, set_up, tear_down),
