@@ -46,6 +46,7 @@ struct component {
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;
 	uint64_t from_ns, to_ns; /* of this name; the first of an id is there before, too */
+	uint32_t announced_at; /* its process's nr_uses then */
 	struct link *links; /* upwards */
 	uint32_t nr_links;
 	struct counter *counters;

@@ -67,3 +67,11 @@ void host_levels_settle(struct model *m)
 				m->dictionary.level[m->host_level[i]].rank++;
 	m->has_host_levels = any;
 }
+
+bool host_levels_have(const struct model *m, uint32_t level)
+{
+	for (int i = 0; m->has_host_levels && i < NR_HOST_LEVELS; i++)
+		if (m->host_level[i] == level)
+			return true;
+	return false;
+}

@@ -17,6 +17,9 @@
 #ifndef TAILOR_HOST_LEVELS_H
 #define TAILOR_HOST_LEVELS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define HOST_LEVELS(X) \
 	X(MODULE, "module") \
 	X(OBJECT, "code object") \
@@ -31,5 +34,7 @@ struct model;
 
 /* Once all records are read, before the dictionary is settled. */
 void host_levels_settle(struct model *m);
+/* Is it one of these, and not the host's own? */
+bool host_levels_have(const struct model *m, uint32_t level);
 
 #endif

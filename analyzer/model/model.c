@@ -111,6 +111,17 @@ static const struct {
 	[JITREG_SCOPE] = { model_read_scope, false },
 };
 
+/* Time stamps are CLOCK_MONOTONIC's: none is of the machine's first second, or a month after the recording's start. */
+#define MINUTE_NS 60000000000ull
+#define MONTH_NS (30ull * 24 * 60 * MINUTE_NS)
+
+static bool is_of_other_clock(const struct model *m, uint64_t time_ns)
+{
+	if (m->begin_ns < MINUTE_NS || time_ns == JITREG_TIME_BEFORE)
+		return false;
+	return time_ns < MINUTE_NS / 60 || time_ns > m->begin_ns + MONTH_NS;
+}
+
 static void read_record(struct model *m, const struct trace_record *r)
 {
 	/* what was there before the agent was is of the program that ran then, whatever the process executed earlier */
@@ -118,6 +129,8 @@ static void read_record(struct model *m, const struct trace_record *r)
 	struct process *p = r->pid ? model_get_process(m, r->pid, time_ns) : NULL;
 
 	m->read_ns = time_ns;
+	if (p && r->id < TRACE_HEADER && is_of_other_clock(m, r->time_ns))
+		model_fault(m, FAULT_TIME_OTHER_CLOCK, p, r->time_ns, r->id, 0, NULL);
 	if (r->id < IDS && kinds[r->id].read && (p || kinds[r->id].of_trace))
 		kinds[r->id].read(m, p, r);
 }
@@ -198,6 +211,27 @@ static void free_notices(struct notice *t, uint32_t nr)
 		free(t[i].sentence);
 	}
 	free(t);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- faults */
+
+void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c, const char *text)
+{
+	struct fault *f = &m->fault[kind];
+
+	if (f->count++)
+		return;
+	f->process = p->number;
+	f->value[0] = a;
+	f->value[1] = b;
+	f->value[2] = c;
+	f->text = text ? strdup(text) : NULL;
+}
+
+static void faults_fini(struct fault faults[NR_FAULTS])
+{
+	for (int i = 0; i < NR_FAULTS; i++)
+		free(faults[i].text);
 }
 
 void model_destroy(struct model *m)
@@ -285,5 +319,7 @@ void model_destroy(struct model *m)
 	free(m->host_name);
 	free(m->kernel);
 	free(m->command);
+	free(m->odd_unload);
+	faults_fini(m->fault);
 	free(m);
 }

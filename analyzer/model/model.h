@@ -13,6 +13,7 @@
 #include "analyzer/model/code_inlines.h"
 #include "analyzer/model/code_map.h"
 #include "analyzer/model/dictionary.h"
+#include "analyzer/model/faults.h"
 #include "analyzer/model/host_levels.h"
 #include "analyzer/model/kernel_functions.h"
 #include "analyzer/symbols/elf_object.h"
@@ -169,6 +170,8 @@ struct process {
 	struct code_map guest_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	struct tag *tags;
 	uint32_t nr_tags;
+	uint32_t nr_uses; /* records so far of work done: code, marks */
+	uint64_t loaded_ns; /* the latest LOAD */
 	uint32_t nr_tasks; /* that were made here, threads and its own: of those the recording saw begin */
 	bool has_guest, exec_seen;
 	bool has_dictionary, has_line_components; /* it, or one that it was forked from, declared components; as lines of a SOURCE */
@@ -259,6 +262,10 @@ struct model {
 	uint64_t recorder_cpu_ns, written_samples;
 	bool has_end;
 	uint64_t bad_records; /* that made no sense */
+	struct fault fault[NR_FAULTS];
+	/* CODE_UNLOADs of ranges that do not begin where code does: owner is the process */
+	struct code_fact *odd_unload;
+	uint32_t nr_odd_unloads, odd_unloads_capacity;
 };
 
 /* Reads all of t but its samples, and has it keep chunks with code bytes (trace_keep()), for these stay there; what was damaged can be

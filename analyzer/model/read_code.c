@@ -41,6 +41,7 @@ struct waiting {
 	unsigned char *unwinding; /* UNWINDING_INFO of a thread's next LOAD, address is ~tid then; tid 0: of a file's next */
 	size_t unwinding_bytes, header_bytes;
 	struct process *process;
+	uint64_t time_ns; /* of the last record */
 	struct waiting *next;
 };
 
@@ -49,10 +50,13 @@ static struct waiting *get_waiting(struct model *m, struct process *p, uint64_t 
 	struct waiting *w;
 
 	for (w = m->waiting; w; w = w->next)
-		if (w->process == p && w->address == address)
+		if (w->process == p && w->address == address) {
+			w->time_ns = m->read_ns;
 			return w;
+		}
 	w = calloc(1, sizeof(*w));
 	if (w) {
+		w->time_ns = m->read_ns;
 		w->process = p;
 		w->address = address;
 		w->next = m->waiting;
@@ -172,10 +176,22 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
+/* What waited longer than until the next LOAD waited for code that was never announced. */
+static void check_waiting(struct model *m, const struct waiting *w)
+{
+	if (w->time_ns >= w->process->loaded_ns)
+		return;
+	if (w->nr_entries)
+		model_fault(m, FAULT_CODE_MAP_UNKNOWN, w->process, w->address, 0, 0, NULL);
+	if (w->nr_lines || w->nr_inlines)
+		model_fault(m, FAULT_LINES_UNKNOWN, w->process, w->address, 0, 0, NULL);
+}
+
 void model_free_waiting(struct model *m)
 {
 	for (struct waiting *w = m->waiting, *next; w; w = next) {
 		next = w->next;
+		check_waiting(m, w);
 		code_lines_free(w->lines, w->nr_lines);
 		code_inlines_free(w->inlines, w->nr_inlines);
 		free(w->entries);
@@ -206,8 +222,15 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	struct code *c;
 	size_t nr_code;
 
-	if (bytes == 0 || bytes > UINT64_MAX - address)
+	p->nr_uses++;
+	if (bytes == 0 || bytes > UINT64_MAX - address) {
+		char *name = trace_text(r, F(load, name));
+
+		model_fault(m, FAULT_LOAD_EMPTY, p, address, bytes, 0, name);
+		free(name);
 		return;
+	}
+	p->loaded_ns = m->read_ns > p->loaded_ns ? m->read_ns : p->loaded_ns;
 	c = model_add_code(m, CODE_LOAD, p, r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns);
 	if (!c)
 		return;
@@ -254,7 +277,8 @@ void model_read_move(struct model *m, struct process *p, const struct trace_reco
 	const struct code_fact *f = code_map_starting_at(&p->code, from);
 	struct code *c = f ? f->owner : NULL;
 
-	(void)m;
+	if (!c)
+		model_fault(m, FAULT_MOVE_UNKNOWN, p, from, to, 0, NULL);
 	if (!c || bytes > UINT64_MAX - to || bytes > UINT64_MAX - from)
 		return;
 	code_map_add(&p->code, to, to + bytes, r->time_ns, c);
@@ -264,13 +288,14 @@ void model_read_move(struct model *m, struct process *p, const struct trace_reco
 void model_read_code_unload(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t start = trace_u64(r, F(code_unload, address)), bytes = trace_u64(r, F(code_unload, bytes));
-	const struct code_fact *f = bytes ? NULL : code_map_starting_at(&p->code, start);
+	const struct code_fact *f = code_map_starting_at(&p->code, start);
 
-	(void)m;
-	if (f)
+	if (f && !bytes)
 		bytes = f->end - f->start;
 	if (bytes > UINT64_MAX - start)
 		return;
+	if (!f && GROW(m->odd_unload, m->nr_odd_unloads, m->odd_unloads_capacity))
+		m->odd_unload[m->nr_odd_unloads++] = (struct code_fact){ start, start + (bytes ? bytes : 1), r->time_ns, p };
 	code_map_add(&p->code, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->guest_regions, start, start + bytes, r->time_ns, NULL);
 	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);

@@ -23,9 +23,9 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	const struct trace_value *upper = F(level, upper) < r->nr_values ? &r->values[F(level, upper)] : &none;
 	uint32_t i = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(level, level)));
 
-	(void)p;
 	if (i == LEVELS_MAX) {
 		m->bad_records++;
+		model_fault(m, FAULT_LEVELS_FULL, p, trace_u64(r, F(level, level)), 0, 0, NULL);
 		return;
 	}
 	model_set_text(&m->dictionary.level[i].name, trace_text(r, F(level, name)));
@@ -39,14 +39,29 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	}
 }
 
+/* An id may be given to another component once work was done with it; two names at once are two components with one id. */
+static void check_name(struct model *m, const struct process *p, uint32_t level, uint64_t id, const struct trace_record *r)
+{
+	const struct component *c = &m->dictionary.component[dictionary_find(&m->dictionary, p->number, level, id)];
+	size_t bytes;
+	const char *name = trace_bytes(r, F(component, name), &bytes);
+
+	if (c->announced && c->name && c->to_ns == UINT64_MAX && c->announced_at == p->nr_uses &&
+	    (strlen(c->name) != bytes || memcmp(c->name, name, bytes) != 0))
+		model_fault(m, FAULT_COMPONENT_RENAMED, p, m->dictionary.level_id[level], id, 0, c->name);
+}
+
 void model_read_component(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t id = trace_u64(r, F(component, component));
-	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX;
+	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX, i;
 
-	if (level < LEVELS_MAX)
-		dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
-				    trace_text(r, F(component, detail)), (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
+	if (level == LEVELS_MAX)
+		return;
+	check_name(m, p, level, id, r);
+	i = dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
+				trace_text(r, F(component, detail)), (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
+	m->dictionary.component[i].announced_at = p->nr_uses;
 }
 
 void model_read_link(struct model *m, struct process *p, const struct trace_record *r)
@@ -54,6 +69,9 @@ void model_read_link(struct model *m, struct process *p, const struct trace_reco
 	uint32_t lower, upper;
 
 	if (r->id == JITREG_LINK) {
+		if (trace_u64(r, F(link, lower_level)) == trace_u64(r, F(link, upper_level)))
+			model_fault(m, FAULT_LINK_SAME_LEVEL, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)),
+				    trace_u64(r, F(link, upper)), NULL);
 		lower = component_at(m, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
 		upper = component_at(m, p, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
 		dictionary_link(&m->dictionary, lower, upper, (uint32_t)trace_u64(r, F(link, weight)), r->time_ns);
@@ -144,8 +162,10 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 		uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_element(fields, i, 0).u);
 		uint64_t shift = trace_element(fields, i, 1).u, bits = trace_element(fields, i, 2).u;
 
-		if (level == LEVELS_MAX || shift > 63 || bits == 0 || bits > 64 - shift)
+		if (level == LEVELS_MAX || shift > 63 || bits == 0 || bits > 64 - shift) {
+			model_fault(m, FAULT_TAG_FIELD, p, trace_element(fields, i, 0).u, shift, bits, NULL);
 			continue;
+		}
 		t->field[t->nr_fields].level = level;
 		t->field[t->nr_fields].shift = (uint32_t)shift;
 		t->field[t->nr_fields++].bits = (uint32_t)bits;

@@ -88,12 +88,16 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	char *name = trace_text(r, F(mark, name));
 	struct mark *k;
 
+	p->nr_uses++;
 	if (action == JITREG_MARK_BEGIN) {
 		begin_mark(m, p, r, component, name);
 		return;
 	}
 	of = handle ? hash_map_find(&m->mark_handles, p->number, handle) : 0;
 	k = of ? &m->mark[of - 1] : handle ? NULL : find_begin(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
+	/* without an agent that listens a mark has neither handle nor name */
+	if (action == JITREG_MARK_END && (!k || k->end_ns != UINT64_MAX) && (handle || (name && *name)))
+		model_fault(m, FAULT_MARK_END_UNKNOWN, p, trace_u64(r, F(mark, instance)), r->tid, handle, name);
 	free(name);
 	if (!k || k->end_ns != UINT64_MAX)
 		return;

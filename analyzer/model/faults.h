@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of the host that contradict others, or that the model cannot use: counted where they are read, with the first of each kind as an
+ * example.  analyzer/check makes sentences of them.  Context: thread.
+ */
+#ifndef TAILOR_FAULTS_H
+#define TAILOR_FAULTS_H
+
+#include <stdint.h>
+
+/* What value[] and text hold of the example. */
+enum model_fault {
+	FAULT_LEVELS_FULL,	 /* id: beyond LEVELS_MAX levels */
+	FAULT_LINK_SAME_LEVEL,	 /* level, lower, upper */
+	FAULT_COMPONENT_RENAMED, /* level, id; text: the earlier name */
+	FAULT_TAG_FIELD,	 /* level, shift, bits: outside of 64 bits */
+	FAULT_LOAD_EMPTY,	 /* address, bytes; text: name */
+	FAULT_MOVE_UNKNOWN,	 /* from, to */
+	FAULT_CODE_MAP_UNKNOWN,	 /* address */
+	FAULT_LINES_UNKNOWN,	 /* address */
+	FAULT_MARK_END_UNKNOWN,	 /* instance, tid, handle; text: name */
+	FAULT_TIME_OTHER_CLOCK,	 /* time stamp, record id */
+	NR_FAULTS
+};
+
+struct fault {
+	uint64_t count;
+	uint32_t process; /* of the example */
+	uint64_t value[3];
+	char *text; /* or NULL */
+};
+
+struct model;
+struct process;
+
+/* text is copied, only where this is the first one; may be NULL. */
+void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c, const char *text);
+
+#endif
