@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 
 static void put(json_t *o, const char *key, json_t *value)
 {
@@ -88,6 +89,28 @@ static json_t *named(const struct report_group *sums, const char *const *names, 
 	return o;
 }
 
+/* Samples with a component that has no link to this level: with the reasons, all that are on none of it. */
+static double unlinked(const struct default_report *d, uint32_t level)
+{
+	double rest = report_sum(d->all.level[level], COMPONENT_NONE)->samples - report_sum(d->all.method, METHOD_NONE)->samples;
+
+	return rest >= 0.5 ? rest : 0;
+}
+
+/* ... with one of this level that was never announced. */
+static double unannounced(const struct default_report *d, const struct report *r, uint32_t level)
+{
+	const struct report_group *g = d->all.level[level];
+	double sum = 0;
+
+	for (uint32_t i = 0; i < g->g.nr; i++) {
+		const struct component *c = &r->model->dictionary.component[report_value(g, i, 0)];
+
+		sum += report_value(g, i, 0) && !c->announced && !c->source && !host_levels_have(r->model, level) ? g->g.sum[i].samples : 0;
+	}
+	return sum;
+}
+
 static json_t *levels(const struct default_report *d, const struct report *r)
 {
 	const struct dictionary *dictionary = &r->model->dictionary;
@@ -101,6 +124,8 @@ static json_t *levels(const struct default_report *d, const struct report *r)
 		put(o, "rank", json_integer(dictionary->level[i].rank));
 		put(o, "plan", json_boolean(i == d->plan_level));
 		put(o, "samples", count(d->all.level[i]->g.total.samples - report_sum(d->all.level[i], 0)->samples));
+		put(o, "unlinked", count(unlinked(d, i)));
+		put(o, "unannounced", count(unannounced(d, r, i)));
 		json_array_append_new(list, o);
 	}
 	return list;

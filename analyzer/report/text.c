@@ -222,6 +222,15 @@ static void show_undeclared(const struct default_report *d, struct report *r, st
 		attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }
 
+/* The plan, and why samples are on no line of it that have a component: the attribution methods' table has all other reasons. */
+static uint32_t show_plan(const struct default_report *d, struct report *r, struct page *p)
+{
+	uint32_t nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
+
+	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
+	return nr;
+}
+
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
 {
 	struct verdict v;
@@ -232,7 +241,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	show_header(d, r, p);
 	if (v.samples > 0) {
 		if (d->plan_level != LEVELS_MAX && !v.outside)
-			nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
+			nr = show_plan(d, r, p);
 		if (p->top < 0)
 			p->top = nr > PLAN_LONG ? ROWS_BELOW : ROWS;
 		if (v.outside)

@@ -242,6 +242,10 @@ static void reasons_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_FUNCTION, -1);
+	if (report_level(r, r->level) == LEVELS_MAX)
+		return;
+	v->group[2] = report_group(r, REPORT_RUN, TABLE_REASON, -1);
+	v->group[3] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)report_level(r, r->level), -1);
 }
 
 static void reasons_columns(struct grid *g, int column[4])
@@ -302,6 +306,48 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 	grid_show(g, p);
 }
 
+/* Samples that have a component, and yet are on none of a level that anybody announced. */
+enum { NO_LINK, NOT_ANNOUNCED, NR_BESIDES };
+struct besides {
+	struct group_sum sum[NR_BESIDES];
+};
+
+/* A line of a text is announced with it, and a level of the analyzer's own needs no announcements. */
+static bool is_announced(const struct model *m, uint32_t component)
+{
+	const struct component *c = &m->dictionary.component[component];
+
+	return c->announced || c->source || host_levels_have(m, c->level);
+}
+
+static struct besides find_besides(const struct report *r, const struct report_group *by_reason, const struct report_group *by_level)
+{
+	struct besides b = { { *report_sum(by_level, COMPONENT_NONE) } };
+
+	for (uint32_t i = 0; i < by_reason->g.nr; i++)
+		if (report_value(by_reason, i, 0) != REASON_NONE) {
+			b.sum[NO_LINK].samples -= by_reason->g.sum[i].samples;
+			b.sum[NO_LINK].weight -= by_reason->g.sum[i].weight;
+		}
+	for (uint32_t i = 0; i < by_level->g.nr; i++) {
+		uint32_t component = report_value(by_level, i, 0);
+
+		if (component && !is_announced(r->model, component))
+			group_sum_add(&b.sum[NOT_ANNOUNCED], &by_level->g.sum[i]);
+	}
+	if (b.sum[NO_LINK].samples < 0.5) /* what is left of rounding */
+		b.sum[NO_LINK] = (struct group_sum){ 0 };
+	return b;
+}
+
+static void besides_text(const struct report *r, int which, uint32_t level, char *text, size_t bytes)
+{
+	if (which == NO_LINK)
+		snprintf(text, bytes, "no link: the component has no link to the level %s", report_level_name(r, level));
+	else
+		snprintf(text, bytes, "not announced: the component of the level %s was never announced", report_level_name(r, level));
+}
+
 /* Their functions: what one would look at next. */
 static void show_where(struct report *r, const struct report_group *by, struct page *p)
 {
@@ -329,11 +375,43 @@ static void show_where(struct report *r, const struct report_group *by, struct p
 	grid_show(g, p);
 }
 
+bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
+			 struct page *p)
+{
+	const struct besides b = find_besides(r, by_reason, by_level);
+	double all = report_measure(r, &by_reason->g.total);
+	char text[192];
+	bool any = false;
+
+	for (int i = 0; i < NR_BESIDES; i++)
+		if (b.sum[i].samples > 0) {
+			besides_text(r, i, level, text, sizeof(text));
+			page_text(p, any ? "" : "\n", 0, "%.1f %% (%.0f samples) unattributed, %s (--view check)",
+				  all > 0 ? 100 * report_measure(r, &b.sum[i]) / all : 0, b.sum[i].samples, text);
+			any = true;
+		}
+	return any;
+}
+
+static void say_besides(struct report *r, const struct view_instance *v, struct page *p)
+{
+	const struct besides b = find_besides(r, v->group[2], v->group[3]);
+	char text[192];
+
+	for (int i = 0; i < NR_BESIDES; i++)
+		if (b.sum[i].samples > 0) {
+			besides_text(r, i, report_level(r, r->level), text, sizeof(text));
+			page_sentence(p, "%.0f more samples are unattributed at that level, %s (--view check).", b.sum[i].samples, text);
+		}
+}
+
 static void reasons_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	view_simple(r, v->group[0], p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
 		    reasons_columns, reasons_cells);
 	show_where(r, v->group[1], p);
+	if (v->group[3])
+		say_besides(r, v, p);
 }
 
 const struct view view_reasons = { "reasons", "why samples are unattributed, and their functions", reasons_prepare, reasons_show };

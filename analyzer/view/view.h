@@ -127,6 +127,10 @@ void warnings_show_brief(const struct report *r, uint32_t most, const char *with
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
 		     struct page *p);
 
+/* ... samples that are unattributed at a level alone: their component has no link to it, or was never announced.  false: there are none. */
+bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
+			 struct page *p);
+
 /* First lines of every view in text form: which samples these are. */
 void view_header(const struct report *r, struct page *p);
 
