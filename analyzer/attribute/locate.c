@@ -383,7 +383,7 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 		locate_in_load(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);
-	if (code->host_levels && !new.component && !new.before && !new.after) {
+	if (code->host_levels && !l->without_host_levels && !new.component && !new.before && !new.after) {
 		if (code->kind == CODE_LOAD)
 			host_levels_in_load(l, code, address, &new);
 		else

@@ -17,6 +17,7 @@ enum model_fault {
 	FAULT_LOAD_EMPTY,	 /* address, bytes; text: name */
 	FAULT_MOVE_UNKNOWN,	 /* from, to */
 	FAULT_CODE_MAP_UNKNOWN,	 /* address */
+	FAULT_CODE_MAP_UNSORTED, /* address */
 	FAULT_LINES_UNKNOWN,	 /* address */
 	FAULT_MARK_END_UNKNOWN,	 /* instance, tid, handle; text: name */
 	FAULT_TIME_OTHER_CLOCK,	 /* time stamp, record id */

@@ -137,6 +137,7 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 	}
 	for (uint64_t i = 1; entries && i < v->u; i++)
 		if (entries[i].offset < entries[i - 1].offset) { /* hosts are to sort them, and some do not */
+			model_fault(m, FAULT_CODE_MAP_UNSORTED, p, address, 0, 0, NULL);
 			qsort(entries, v->u, sizeof(*entries), entry_by_offset);
 			break;
 		}

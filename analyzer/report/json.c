@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report for programs.  Keys are stable: new ones may come; a renamed one raises "schema".  jansson's door. */
+#include "analyzer/check/check.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/report/default_report.h"
 
@@ -332,6 +333,31 @@ static json_t *run_phase(const struct default_report *d, const struct report *r)
 	return o;
 }
 
+/* What the host said that cannot be right. */
+static json_t *host_data(const struct default_report *d, const struct report *r)
+{
+	const struct check_sums sums = { (const struct report_group *const *)d->all.level };
+	struct findings *f = calloc(1, sizeof(*f));
+	enum finding_kind order[NR_FINDINGS];
+	uint32_t nr = f && !check_model(f, r->model, &sums) ? check_order(f, order) : 0;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct finding *found = &f->of[order[i]];
+		json_t *o = json_object();
+
+		put(o, "kind", json_text(finding_ids[order[i]]));
+		put(o, "count", json_integer((json_int_t)found->count));
+		put(o, "samples", count(found->samples));
+		put(o, "sentence", json_text(finding_sentences[order[i]]));
+		put(o, "example", json_text(found->example));
+		put(o, "remedy", json_text(finding_remedies[order[i]]));
+		json_array_append_new(list, o);
+	}
+	free(f);
+	return list;
+}
+
 int default_report_json(const struct default_report *d, const struct report *r, FILE *to)
 {
 	const struct attribution *a = r->a;
@@ -372,6 +398,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put(o, "marks", marks(m));
 	put(o, "notices", notices(m->notice, m->nr_notices, false));
 	put(o, "losses", notices(m->loss, m->nr_losses, true));
+	put(o, "host_data", host_data(d, r));
 	ret = json_dumpf(o, to, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', to) == EOF ? -EIO : 0;
 	json_decref(o);
 	return ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this trace,
  * recorder warnings, and which views hold more. */
+#include "analyzer/check/check.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/verdict.h"
 
@@ -251,6 +252,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 		else
 			show_undeclared(d, r, p);
 	}
+	check_show_brief(r, (const struct report_group *const *)d->in_run.level, p);
 	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);
 	if (v.samples > 0)
 		page_text(p, "\n", 0, "More: tailor report --view NAME; `tailor help report` lists the views.");

@@ -61,7 +61,8 @@ struct view {
 	X(memory) \
 	X(methods) \
 	X(reasons) \
-	X(warnings)
+	X(warnings) \
+	X(check)
 
 #define VIEW_EXTERN_(name) extern const struct view view_##name;
 VIEWS(VIEW_EXTERN_)

@@ -3,8 +3,8 @@
  * The commands of `tailor`.  To add one: write cmd_<name>.c beside what it drives, with a struct cmd and argp options,
  * and add it to COMMANDS.  `tailor help` and `tailor help NAME` come from here.
  *
- * Exit status of all: 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`); `run`: the status of the command that
- * it ran.  Human text goes to stdout, messages to stderr as `tailor NAME: sentence`.
+ * Exit status of all: 0 done, 1 failed, 2 misused, 3 different (`diff --fail-above`) or something found (`check`); `run`: the status of
+ * the command that it ran.  Human text goes to stdout, messages to stderr as `tailor NAME: sentence`.
  */
 #ifndef TAILOR_COMMAND_H
 #define TAILOR_COMMAND_H
@@ -33,6 +33,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(import, listed) \
 	X(scrub, listed) \
 	X(overhead, listed) \
+	X(check, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
 	X(record, hidden)

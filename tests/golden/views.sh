@@ -5,6 +5,8 @@
 #
 # several.tlr: BUILD/bench/synthetic 400 5 several.tlr events (make BUILD/bench/synthetic).
 # memory.tlr: ... 1500 5 memory.tlr memory; code.tlr: ... 400 5 code.tlr marks.
+# check.tlr: tailor run -r 500 --stack 512 -- BUILD/hosts/mistaken 40000000 unlinked two-roots negative ends-twice tag-in-sp same-id;
+# scrubbed.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.

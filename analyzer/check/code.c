@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Generated code: its code maps and line tables, what lies on it, and what was moved and unloaded. */
+#include "analyzer/check/internal.h"
+
+#include "analyzer/query/code_bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_LONG 4u /* bytes from which on all alike are not code */
+
+static const char *name_of(const struct code *k)
+{
+	return k->name ? k->name : "";
+}
+
+static void check_entries(struct check *c, const struct code *k)
+{
+	bool inside = true, known = true;
+	char name[CHECK_NAME];
+	uint64_t outside = 0;
+	uint32_t unknown = 0;
+
+	for (size_t i = 0; i < k->nr_entries; i++) {
+		const struct code_entry *e = &k->entries[i];
+
+		/* the end itself may be said to be of no component */
+		if (inside && (e->offset > k->bytes || (e->offset == k->bytes && e->component))) {
+			inside = false;
+			outside = e->offset;
+		}
+		if (known && e->component && !c->known[e->component]) {
+			known = false;
+			unknown = e->component;
+		}
+	}
+	if (!inside)
+		FOUND(c, FINDING_CODE_MAP_OUTSIDE, 0, "offset %#llx of code '%.50s' at %#llx, which has %#llx bytes",
+		      (unsigned long long)outside, name_of(k), (unsigned long long)k->address, (unsigned long long)k->bytes);
+	if (!known && c->complete)
+		FOUND(c, FINDING_CODE_MAP_COMPONENT, 0, "%s, in code '%.40s' at %#llx", check_name(c, unknown, name), name_of(k),
+		      (unsigned long long)k->address);
+}
+
+static void check_lines(struct check *c, const struct code *k)
+{
+	for (size_t i = 0; i < k->nr_lines; i++)
+		if (k->lines[i].address < k->address || k->lines[i].address - k->address > k->bytes) {
+			FOUND(c, FINDING_LINES_OUTSIDE, 0, "address %#llx of code '%.50s' at %#llx",
+			      (unsigned long long)k->lines[i].address, name_of(k), (unsigned long long)k->address);
+			return;
+		}
+}
+
+#define PAGE 4096u
+
+/* There is code at an unload's beginning, or begins in its range.  Whole pages may be the agent's, which tells of munmap(2). */
+static bool was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
+{
+	const struct process *p = unload->owner;
+	uint32_t low = 0, high = nr;
+
+	if (!unload->from_ns || model_ask_code(p, unload->start, unload->from_ns - 1).fact)
+		return true;
+	if (unload->start % PAGE == 0 && unload->end % PAGE == 0 && model_ask_any_code(p, unload->start, unload->from_ns - 1).fact)
+		return true;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (starts[middle] < unload->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nr && starts[low] < unload->end;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of all processes: addresses of one that are another's, too, hide a mistake, which is better than to invent one. */
+static int check_unloads(struct check *c)
+{
+	const struct model *m = c->m;
+	uint64_t *starts = malloc(((size_t)m->nr_code + 1) * sizeof(*starts));
+	uint32_t nr = 0;
+
+	if (!starts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nr_code; i++)
+		starts[nr++] = m->code[i]->kind == CODE_LOAD ? m->code[i]->address : m->code[i]->map_start;
+	qsort(starts, nr, sizeof(*starts), by_number);
+	for (uint32_t i = 0; c->complete && i < m->nr_odd_unloads; i++) {
+		const struct code_fact *u = &m->odd_unload[i];
+		const struct process *p = u->owner;
+
+		if (check_speaks(p) && check_knows_start(p) && !was_announced(starts, nr, u))
+			FOUND(c, FINDING_UNLOAD_UNKNOWN, 0, "%#llx, process %u", (unsigned long long)u->start, p->pid);
+	}
+	free(starts);
+	return 0;
+}
+
+/* What the readers met. */
+static void check_faults(struct check *c)
+{
+	const struct fault *f = c->m->fault;
+	const struct fault *k = &f[FAULT_LOAD_EMPTY];
+
+	if (k->count && check_speaks(c->m->numbered[k->process]) && check_count(c, FINDING_LOAD_EMPTY, k->count, 0))
+		check_example(c, FINDING_LOAD_EMPTY, "code '%.60s' at %#llx, of %#llx bytes", k->text ? k->text : "",
+			      (unsigned long long)k->value[0], (unsigned long long)k->value[1]);
+	k = &f[FAULT_CODE_MAP_UNSORTED];
+	if (k->count && check_count(c, FINDING_CODE_MAP_UNSORTED, k->count, 0))
+		check_example(c, FINDING_CODE_MAP_UNSORTED, "of %#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
+	if (!c->complete)
+		return;
+	k = &f[FAULT_MOVE_UNKNOWN];
+	if (k->count && check_speaks(c->m->numbered[k->process]) && check_knows_start(c->m->numbered[k->process]) &&
+	    check_count(c, FINDING_MOVE_UNKNOWN, k->count, 0))
+		check_example(c, FINDING_MOVE_UNKNOWN, "from %#llx to %#llx, process %u", (unsigned long long)k->value[0],
+			      (unsigned long long)k->value[1], check_pid(c, k->process));
+	k = &f[FAULT_CODE_MAP_UNKNOWN];
+	if (check_count(c, FINDING_CODE_MAP_UNKNOWN, k->count, 0))
+		check_example(c, FINDING_CODE_MAP_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
+	k = &f[FAULT_LINES_UNKNOWN];
+	if (k->count && check_speaks(c->m->numbered[k->process]) && check_count(c, FINDING_LINES_UNKNOWN, k->count, 0))
+		check_example(c, FINDING_LINES_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
+}
+
+int check_code(struct check *c)
+{
+	for (uint32_t i = 0; i < c->m->nr_code; i++) {
+		const struct code *k = c->m->code[i];
+
+		if (k->kind != CODE_LOAD || !check_speaks(c->m->numbered[k->process]))
+			continue;
+		if (!check_is_utf8(k->name))
+			FOUND(c, FINDING_CODE_NAME, 0, "code at %#llx, process %u", (unsigned long long)k->address,
+			      check_pid(c, k->process));
+		check_entries(c, k);
+		check_lines(c, k);
+	}
+	check_faults(c);
+	return check_unloads(c);
+}
+
+/* --------------------------------------------------------------------------------------------------- what takes longer */
+
+/* Code that reaches out of [start, end) at its edge. */
+static const struct code *reaches_out(const struct process *p, uint64_t at, uint64_t time_ns, uint64_t start, uint64_t end)
+{
+	const struct code_fact *f = code_map_ask(&p->code, at, time_ns).fact;
+	const struct code *k = f ? f->owner : NULL;
+
+	return k && k->kind == CODE_LOAD && f->start != start && (f->start < start || f->end > end) ? k : NULL;
+}
+
+void check_code_overlaps(struct check *c)
+{
+	for (uint32_t i = 0; i < c->m->nr_code; i++) {
+		const struct code *k = c->m->code[i], *other;
+		const struct process *p = c->m->numbered[k->process];
+		uint64_t end = k->address + k->bytes;
+
+		if (k->kind != CODE_LOAD || !k->from_ns || !check_speaks(p))
+			continue;
+		other = reaches_out(p, k->address, k->from_ns - 1, k->address, end);
+		other = other ? other : reaches_out(p, end - 1, k->from_ns - 1, k->address, end);
+		if (other)
+			FOUND(c, FINDING_LOAD_OVERLAP, 0, "'%.30s' at %#llx, on '%.30s' at %#llx", name_of(k),
+			      (unsigned long long)k->address, name_of(other), (unsigned long long)other->address);
+	}
+}
+
+static void check_bytes(void *context, const struct code *k, const void *bytes, uint64_t read_ns)
+{
+	struct check *c = context;
+	const unsigned char *b = bytes;
+	size_t same = 1;
+
+	if (read_ns || k->bytes < CODE_LONG || !check_speaks(c->m->numbered[k->process]))
+		return;
+	while (same < k->bytes && b[same] == b[0])
+		same++;
+	if (same == k->bytes)
+		FOUND(c, FINDING_LOAD_UNWRITTEN, 0, "'%.60s' at %#llx: all bytes are %#x", name_of(k),
+		      (unsigned long long)k->address, b[0]);
+}
+
+void check_code_bytes(struct check *c, const struct report *r)
+{
+	code_bytes_each(r, check_bytes, c);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* Levels, components, links and counters: what was announced, what is only named, and which way links lead. */
+#include "analyzer/check/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANCESTORS_MAX 64
+
+/* ------------------------------------------------------------------------------------------------------- what is known */
+
+/* Components that are lines of texts: ids (first, last] of a level of a process. */
+struct lines {
+	uint32_t process, level;
+	uint64_t first, last;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct lines *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static uint32_t sort_lines(const struct model *m, struct lines *lines)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_sources; i++) {
+		const struct source *s = &m->source[i];
+
+		if (s->level < LEVELS_MAX)
+			lines[nr++] = (struct lines){ s->process, s->level, s->first_component, s->first_component + s->nr_lines };
+	}
+	if (nr)
+		qsort(lines, nr, sizeof(*lines), by_place);
+	/* texts may overlap: each reaches as far as any that begins before it */
+	for (uint32_t i = 1; i < nr; i++)
+		if (lines[i].process == lines[i - 1].process && lines[i].level == lines[i - 1].level && lines[i].last < lines[i - 1].last)
+			lines[i].last = lines[i - 1].last;
+	return nr;
+}
+
+static bool is_line(const struct lines *lines, uint32_t nr, uint32_t process, uint32_t level, uint64_t id)
+{
+	const struct lines wanted = { process, level, id, 0 };
+	uint32_t low = 0, high = nr;
+
+	while (low < high) { /* the first that does not begin below the id */
+		uint32_t middle = low + (high - low) / 2;
+
+		if (by_place(&lines[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && lines[low - 1].process == process && lines[low - 1].level == level && id <= lines[low - 1].last;
+}
+
+static bool is_known(const struct model *m, const struct lines *lines, uint32_t nr, uint32_t component)
+{
+	const struct component *k = &m->dictionary.component[component];
+	const struct process *p = m->numbered[k->process];
+
+	if (k->announced || is_line(lines, nr, k->process, k->level, k->id))
+		return true;
+	p = p->parent;
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+		uint32_t same = dictionary_find(&m->dictionary, p->number, k->level, k->id);
+
+		if ((same && m->dictionary.component[same].announced) || is_line(lines, nr, p->number, k->level, k->id))
+			return true;
+	}
+	return false;
+}
+
+/* Of a level whose components have no names at all, none is missing. */
+static int find_known(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	struct lines *lines = malloc((c->m->nr_sources + 1) * sizeof(*lines));
+	uint32_t nr;
+
+	c->known = malloc(d->nr_components);
+	if (!lines || !c->known) {
+		free(lines);
+		return -ENOMEM;
+	}
+	nr = sort_lines(c->m, lines);
+	for (uint32_t i = 0; i < nr; i++)
+		c->names[lines[i].level] = true;
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		c->names[d->component[i].level] |= d->component[i].announced;
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		c->known[i] = !c->names[d->component[i].level] || is_known(c->m, lines, nr, i);
+	free(lines);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- levels and components */
+
+static void check_levels(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	uint32_t nr[LEVELS_MAX] = { 0 };
+
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		nr[d->component[i].level]++;
+	for (uint32_t i = 0; i < d->nr_levels; i++) {
+		if (host_levels_have(c->m, i))
+			continue;
+		if (!d->level[i].name) {
+			if (nr[i] && c->complete)
+				FOUND(c, FINDING_LEVEL_UNKNOWN, 0, "level %u, which has %u components", d->level_id[i], nr[i]);
+		} else if (!check_is_text(d->level[i].name)) {
+			FOUND(c, FINDING_LEVEL_NAME, 0, "level %u", d->level_id[i]);
+		}
+	}
+}
+
+static void check_names(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		const struct component *k = &d->component[i];
+
+		if (k->announced && !check_is_text(k->name))
+			FOUND(c, FINDING_COMPONENT_NAME, 0, "%s of process %u", check_name(c, i, name), check_pid(c, k->process));
+	}
+}
+
+static bool is_row_counter(const char *name)
+{
+	return strcmp(name, "rows") == 0 || strcmp(name, "estimated rows") == 0;
+}
+
+static void check_counters(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		const struct component *k = &d->component[i];
+
+		for (const struct counter *n = k->counters; n; n = n->next)
+			if (n->value < 0 && is_row_counter(n->name))
+				FOUND(c, FINDING_ROWS_NEGATIVE, 0, "%s of %s: %lld", n->name, check_name(c, i, name), (long long)n->value);
+		if (k->counters && !c->known[i] && c->complete)
+			FOUND(c, FINDING_USE_UNKNOWN, 0, "the counter '%.30s' of %s", k->counters->name, check_name(c, i, name));
+	}
+	for (uint32_t i = 1; i < c->m->nr_memory; i++) {
+		const struct memory *m = c->m->memory[i];
+
+		if (m && m->component && !c->known[m->component] && c->complete)
+			FOUND(c, FINDING_USE_UNKNOWN, 0, "the memory '%.30s' of %s", m->name ? m->name : "",
+			      check_name(c, m->component, name));
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- links */
+
+/* Which levels lie above which: bits by index. */
+struct ups {
+	uint32_t declared[LEVELS_MAX]; /* by LEVEL records, and theirs */
+	uint64_t links[LEVELS_MAX][LEVELS_MAX]; /* how many lead from a level to another */
+	uint32_t nr[LEVELS_MAX], linked[LEVELS_MAX]; /* announced components; those with links */
+	bool any_declared;
+};
+
+static void count_links(const struct check *c, struct ups *u)
+{
+	const struct dictionary *d = &c->m->dictionary;
+
+	memset(u, 0, sizeof(*u));
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		u->declared[i] = d->level[i].above;
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		u->any_declared |= u->declared[i] != 0;
+	for (uint32_t round = 0; round < d->nr_levels; round++)
+		for (uint32_t i = 0; i < d->nr_levels; i++)
+			for (uint32_t up = 0; up < d->nr_levels; up++)
+				if (u->declared[i] >> up & 1)
+					u->declared[i] |= u->declared[up];
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		const struct component *k = &d->component[i];
+
+		u->nr[k->level] += k->announced;
+		u->linked[k->level] += k->announced && k->nr_links;
+		for (uint32_t n = 0; n < k->nr_links; n++)
+			u->links[k->level][d->component[k->links[n].upper].level]++;
+	}
+}
+
+/* Against what the host said of its levels, or against most of the links between the two. */
+static bool is_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
+{
+	bool said_up = u->declared[lower] >> upper & 1, said_down = u->declared[upper] >> lower & 1;
+
+	if (lower == upper || !u->links[lower][upper])
+		return false;
+	if (said_up || said_down)
+		return said_down && !said_up;
+	return u->links[lower][upper] < u->links[upper][lower];
+}
+
+static void check_reversed(struct check *c, const struct ups *u)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	uint32_t reversed[LEVELS_MAX] = { 0 }, any = 0;
+	char a[CHECK_NAME], b[CHECK_NAME];
+
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		for (uint32_t up = 0; up < d->nr_levels; up++)
+			if (is_reversed(u, i, up))
+				any |= reversed[i] |= 1u << up;
+	for (uint32_t i = 1; any && i < d->nr_components; i++)
+		for (uint32_t n = 0; n < d->component[i].nr_links; n++) {
+			uint32_t up = d->component[i].links[n].upper;
+
+			if (reversed[d->component[i].level] >> d->component[up].level & 1)
+				FOUND(c, FINDING_LINK_REVERSED, 0, "%s to %s", check_name(c, i, a), check_name(c, up, b));
+		}
+}
+
+static void check_unknown(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	char a[CHECK_NAME], b[CHECK_NAME];
+
+	for (uint32_t i = 1; c->complete && i < d->nr_components; i++) {
+		const struct component *k = &d->component[i];
+
+		if (host_levels_have(c->m, k->level))
+			continue;
+		for (uint32_t n = 0; n < k->nr_links; n++)
+			if (!c->known[i] || !c->known[k->links[n].upper])
+				FOUND(c, FINDING_LINK_UNKNOWN, 0, "%s to %s", check_name(c, i, a), check_name(c, k->links[n].upper, b));
+	}
+}
+
+static void check_fan_out(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		const struct component *k = &d->component[i];
+		uint32_t nr[LEVELS_MAX] = { 0 };
+
+		if (k->nr_links <= EXPANSION_ROWS_MAX)
+			continue;
+		for (uint32_t n = 0; n < k->nr_links; n++) {
+			uint32_t level = d->component[k->links[n].upper].level;
+
+			if (k->links[n].to_ns != UINT64_MAX || ++nr[level] != EXPANSION_ROWS_MAX + 1)
+				continue;
+			FOUND(c, FINDING_LINK_MANY, 0, "%s, at level %s", check_name(c, i, name), check_level(c, level));
+		}
+	}
+}
+
+static bool leads_up(const struct check *c, const struct ups *u, uint32_t level)
+{
+	if (u->any_declared)
+		return u->declared[level] != 0;
+	return c->complete && u->nr[level] >= 2 && 2 * (uint64_t)u->linked[level] >= u->nr[level];
+}
+
+static double samples_of(const struct check *c, uint32_t component)
+{
+	uint32_t level = c->m->dictionary.component[component].level;
+
+	return c->sums ? report_sum(c->sums->level[level], component)->samples : 0;
+}
+
+/* Announced ones; code that several use, and the engine's own machinery, belong to none. */
+static void check_unlinked(struct check *c, const struct ups *u)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	double best = -1;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 1; c->complete && i < d->nr_components; i++) {
+		const struct component *k = &d->component[i];
+		double samples;
+
+		if (!k->announced || k->nr_links || k->flags & (JITREG_COMPONENT_SHARED | JITREG_COMPONENT_RUNTIME) ||
+		    host_levels_have(c->m, k->level) || !leads_up(c, u, k->level))
+			continue;
+		samples = samples_of(c, i);
+		if (k->to_ns != UINT64_MAX && samples <= 0)
+			continue; /* it is over, perhaps before it was of use */
+		check_count(c, FINDING_COMPONENT_UNLINKED, 1, samples);
+		if (samples > best)
+			check_example(c, FINDING_COMPONENT_UNLINKED, "%s of process %u", check_name(c, i, name), check_pid(c, k->process));
+		best = samples > best ? samples : best;
+	}
+}
+
+/* Texts of which no line is linked, although its level lies below others. */
+static void check_unlinked_lines(struct check *c, const struct ups *u)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	const struct model *m = c->m;
+
+	for (uint32_t i = 0; c->complete && i < m->nr_sources; i++) {
+		const struct source *s = &m->source[i];
+		bool linked = false;
+		double samples = 0;
+
+		if (s->level == LEVELS_MAX || !u->declared[s->level])
+			continue;
+		for (uint64_t line = 1; line <= s->nr_lines && !linked; line++) {
+			uint32_t component = dictionary_find(d, s->process, s->level, s->first_component + line);
+
+			linked = component && d->component[component].nr_links;
+			samples += component ? samples_of(c, component) : 0;
+		}
+		if (!linked && samples > 0)
+			FOUND(c, FINDING_LINES_UNLINKED, samples, "'%.60s', level %s, process %u", s->name ? s->name : "",
+			      check_level(c, s->level), check_pid(c, s->process));
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------------------- cycles */
+
+/* Where links between levels lead upwards only, those between components do. */
+static bool may_have_cycles(const struct dictionary *d, const struct ups *u)
+{
+	uint32_t left = (1u << d->nr_levels) - 1, before;
+
+	do { /* take away levels from which nothing leads to those that are left */
+		before = left;
+		for (uint32_t i = 0; i < d->nr_levels; i++) {
+			bool leads = false;
+
+			for (uint32_t up = 0; up < d->nr_levels; up++)
+				leads |= u->links[i][up] && left >> up & 1;
+			if (!leads)
+				left &= ~(1u << i);
+		}
+	} while (left != before);
+	return left != 0;
+}
+
+struct step {
+	uint32_t component, link; /* the next of its links */
+};
+
+/* Depth first: a link to a component on the way here closes a circle. */
+static int check_cycles(struct check *c)
+{
+	enum { NEW, ON_THE_WAY, DONE };
+	const struct dictionary *d = &c->m->dictionary;
+	unsigned char *state = calloc(d->nr_components, 1);
+	struct step *stack = malloc(d->nr_components * sizeof(*stack));
+	char a[CHECK_NAME], b[CHECK_NAME];
+	uint32_t depth;
+
+	for (uint32_t root = 1; state && stack && root < d->nr_components; root++) {
+		if (state[root] != NEW)
+			continue;
+		state[root] = ON_THE_WAY;
+		stack[0] = (struct step){ root, 0 };
+		for (depth = 1; depth;) {
+			struct step *s = &stack[depth - 1];
+			const struct component *k = &d->component[s->component];
+			const struct link *l;
+
+			if (s->link == k->nr_links) {
+				state[s->component] = DONE;
+				depth--;
+				continue;
+			}
+			l = &k->links[s->link++];
+			if (l->to_ns != UINT64_MAX || state[l->upper] == DONE) {
+				continue;
+			} else if (state[l->upper] == ON_THE_WAY) {
+				FOUND(c, FINDING_LINK_CYCLE, 0, "%s and %s", check_name(c, l->upper, a), check_name(c, s->component, b));
+			} else {
+				state[l->upper] = ON_THE_WAY;
+				stack[depth++] = (struct step){ l->upper, 0 };
+			}
+		}
+	}
+	depth = !state || !stack;
+	free(state);
+	free(stack);
+	return depth ? -ENOMEM : 0;
+}
+
+int check_dictionary(struct check *c)
+{
+	struct ups u;
+	int ret = find_known(c);
+
+	if (ret)
+		return ret;
+	count_links(c, &u);
+	check_levels(c);
+	check_names(c);
+	check_counters(c);
+	check_unlinked(c, &u);
+	check_unknown(c);
+	check_reversed(c, &u);
+	check_fan_out(c);
+	check_unlinked_lines(c, &u);
+	return may_have_cycles(&c->m->dictionary, &u) ? check_cycles(c) : 0;
+}

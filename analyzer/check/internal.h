@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the checks share: each looks through one part of the model and notes what it finds.  Context: thread. */
+#ifndef TAILOR_CHECK_INTERNAL_H
+#define TAILOR_CHECK_INTERNAL_H
+
+#include "analyzer/check/check.h"
+
+struct check {
+	struct findings *findings;
+	const struct model *m;
+	const struct check_sums *sums;
+	bool complete; /* the trace has its end, and no record of the host was lost */
+	/* of each component: was it announced, or is it a line of a text, here or where its process was forked from? */
+	unsigned char *known;
+	bool names[LEVELS_MAX]; /* its components are announced, so that one that is not is a mistake */
+};
+
+/* One more; true for the first of its kind: then its example is wanted. */
+bool check_count(struct check *c, enum finding_kind kind, uint64_t count, double samples);
+void check_example(struct check *c, enum finding_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define FOUND(c, kind, samples, ...) \
+	do { \
+		if (check_count(c, kind, 1, samples)) \
+			check_example(c, kind, __VA_ARGS__); \
+	} while (0)
+
+/* "operator 7 'hash join'"; text has room for CHECK_NAME. */
+#define CHECK_NAME 100
+const char *check_name(const struct check *c, uint32_t component, char text[CHECK_NAME]);
+const char *check_level(const struct check *c, uint32_t level);
+bool check_is_text(const char *text); /* not empty, and UTF-8 */
+bool check_is_utf8(const char *text);
+/* Its host, or one that it was forked from, has a dictionary; it was recorded from its start. */
+bool check_speaks(const struct process *p);
+bool check_knows_start(const struct process *p);
+static inline uint32_t check_pid(const struct check *c, uint32_t process)
+{
+	return c->m->numbered[process]->pid;
+}
+
+/* 0 or -ENOMEM. */
+int check_dictionary(struct check *c);
+int check_plans(struct check *c);
+int check_code(struct check *c);
+void check_code_overlaps(struct check *c);
+void check_tags(struct check *c);
+/* Nothing is wrong with how it is declared, so what samples have there means something. */
+bool check_is_sound_tag(const struct check *c, const struct tag *t);
+int check_marks(struct check *c);
+void check_records(struct check *c);
+int check_samples(struct check *c, const struct report *r);
+void check_code_bytes(struct check *c, const struct report *r);
+
+#endif

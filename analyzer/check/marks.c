@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Marks that do not match, and records as such: refused, dropped, of another clock. */
+#include "analyzer/check/internal.h"
+
+#include "jitreg/base/hash_map.h"
+#include "jitreg/trace/schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define OPEN_MANY 3u /* marks of a thread and a name that began, where none ended: the name is never ended */
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	while (text && *text)
+		h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
+	return h;
+}
+
+/* The command ran to its end, so what it began it had the time to end. */
+static bool ended_well(const struct check *c, const struct process *p)
+{
+	const uint32_t status = c->m->exit_status;
+
+	return p->number == 0 && check_knows_start(p) && status != ~0u && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 0;
+}
+
+/* By thread and name: how many began, and whether any ended. */
+struct name {
+	uint32_t begun;
+	bool ended;
+};
+
+static int check_open(struct check *c)
+{
+	const struct model *m = c->m;
+	struct name *names = calloc((size_t)m->nr_marks + 1, sizeof(*names));
+	uint32_t *of = malloc(((size_t)m->nr_marks + 1) * sizeof(*of)), nr = 0;
+	struct hash_map by_name = { 0 };
+	int ret = names && of ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+		uint64_t thread = (uint64_t)k->process << 32 | k->tid;
+		uint32_t at = hash_map_find(&by_name, hash_text(k->name), thread);
+
+		if (!at && !hash_map_set(&by_name, hash_text(k->name), thread, at = ++nr))
+			ret = -ENOMEM;
+		of[i] = at;
+		names[at].begun++;
+		names[at].ended |= k->end_ns != UINT64_MAX;
+	}
+	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+		const struct name *n = &names[of[i]];
+
+		if (k->end_ns == UINT64_MAX && (ended_well(c, m->numbered[k->process]) || (!n->ended && n->begun >= OPEN_MANY)))
+			FOUND(c, FINDING_MARK_OPEN, 0, "'%.50s', instance %llu, thread %u", k->name ? k->name : "",
+			      (unsigned long long)k->instance, k->tid);
+	}
+	hash_map_fini(&by_name);
+	free(names);
+	free(of);
+	return ret;
+}
+
+static void check_ends(struct check *c)
+{
+	const struct fault *f = &c->m->fault[FAULT_MARK_END_UNKNOWN];
+
+	if (f->count && check_knows_start(c->m->numbered[f->process]) && check_count(c, FINDING_MARK_UNBEGUN, f->count, 0))
+		check_example(c, FINDING_MARK_UNBEGUN, "'%.50s', instance %llu, thread %llu", f->text ? f->text : "",
+			      (unsigned long long)f->value[0], (unsigned long long)f->value[1]);
+}
+
+int check_marks(struct check *c)
+{
+	const struct model *m = c->m;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+
+		if (!check_is_text(k->name))
+			FOUND(c, FINDING_MARK_NAME, 0, "instance %llu, thread %u, process %u", (unsigned long long)k->instance, k->tid,
+			      check_pid(c, k->process));
+		if (k->end_ns < k->begin_ns)
+			FOUND(c, FINDING_MARK_REVERSED, 0, "'%.50s', instance %llu, thread %u", k->name ? k->name : "",
+			      (unsigned long long)k->instance, k->tid);
+		if (c->complete && c->known && k->component && !c->known[k->component])
+			FOUND(c, FINDING_USE_UNKNOWN, 0, "the mark '%.30s' of %s", k->name ? k->name : "",
+			      check_name(c, k->component, name));
+	}
+	if (!c->complete)
+		return 0;
+	check_ends(c);
+	return m->nr_marks ? check_open(c) : 0;
+}
+
+void check_records(struct check *c)
+{
+	const struct model *m = c->m;
+	const struct fault *f = &m->fault[FAULT_TIME_OTHER_CLOCK];
+
+	for (uint32_t i = 0; i < m->nr_losses; i++) {
+		const struct notice *t = &m->loss[i];
+
+		if (strcmp(t->kind, "log malformed") == 0 && check_count(c, FINDING_RECORD_REFUSED, t->count, 0))
+			check_example(c, FINDING_RECORD_REFUSED, "unknown id or a size that does not fit its parts");
+		if (strcmp(t->kind, "log full") == 0 && check_count(c, FINDING_RECORD_DROPPED, t->count, 0))
+			check_example(c, FINDING_RECORD_DROPPED, "a log is 64 MiB, and drained every 10 ms");
+	}
+	if (f->count && check_count(c, FINDING_TIME_CLOCK, f->count, 0)) {
+		const struct schema_record *s = schema_find((uint32_t)f->value[1]);
+
+		check_example(c, FINDING_TIME_CLOCK, "%s at %llu ns, process %u; the recording began at %llu ns", s ? s->name : "a record",
+			      (unsigned long long)f->value[0], check_pid(c, f->process), (unsigned long long)m->begin_ns);
+	}
+	f = &m->fault[FAULT_LEVELS_FULL];
+	if (f->count && check_count(c, FINDING_LEVELS_FULL, f->count, 0))
+		check_example(c, FINDING_LEVELS_FULL, "level %llu, process %u", (unsigned long long)f->value[0], check_pid(c, f->process));
+	f = &m->fault[FAULT_LINK_SAME_LEVEL];
+	if (f->count && check_count(c, FINDING_LINK_SAME_LEVEL, f->count, 0))
+		check_example(c, FINDING_LINK_SAME_LEVEL, "level %llu: %llu to %llu, process %u", (unsigned long long)f->value[0],
+			      (unsigned long long)f->value[1], (unsigned long long)f->value[2], check_pid(c, f->process));
+	f = &m->fault[FAULT_COMPONENT_RENAMED];
+	if (f->count && check_count(c, FINDING_COMPONENT_RENAMED, f->count, 0))
+		check_example(c, FINDING_COMPONENT_RENAMED, "level %llu, id %llu, '%.50s' before, process %u",
+			      (unsigned long long)f->value[0], (unsigned long long)f->value[1], f->text ? f->text : "",
+			      check_pid(c, f->process));
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans: edges from producers to consumers, which make a tree, or a graph with one root. */
+#include "analyzer/check/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct graph {
+	uint32_t *piece;     /* of each component: the one that stands for all that edges join to it */
+	uint32_t *nr_in;     /* edges that lead to it, while it is taken apart */
+	uint32_t *first_out, *next_out; /* 1 + edge */
+	uint32_t *root;      /* of each piece: a root of it, or 0 */
+	uint32_t *left;	     /* components without edges that lead to them, which are taken away next */
+};
+
+static uint32_t piece_of(uint32_t *piece, uint32_t i)
+{
+	while (piece[i] != i)
+		i = piece[i] = piece[piece[i]];
+	return i;
+}
+
+static bool is_of_plan(const struct dictionary *d, const struct edge *e)
+{
+	return d->level[d->component[e->from].level].flags & JITREG_LEVEL_PLAN && e->from != e->to;
+}
+
+static void check_edges(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	char a[CHECK_NAME], b[CHECK_NAME];
+
+	for (uint32_t i = 0; i < d->nr_edges; i++) {
+		const struct edge *e = &d->edges[i];
+
+		if (e->from == e->to)
+			FOUND(c, FINDING_EDGE_SELF, 0, "%s", check_name(c, e->from, a));
+		if (c->complete && (!c->known[e->from] || !c->known[e->to]))
+			FOUND(c, FINDING_EDGE_UNKNOWN, 0, "%s to %s", check_name(c, e->from, a), check_name(c, e->to, b));
+	}
+}
+
+static void join(const struct dictionary *d, struct graph *g)
+{
+	for (uint32_t i = 0; i < d->nr_components; i++)
+		g->piece[i] = i;
+	for (uint32_t i = 0; i < d->nr_edges; i++) {
+		const struct edge *e = &d->edges[i];
+
+		if (!is_of_plan(d, e))
+			continue;
+		g->piece[piece_of(g->piece, e->from)] = piece_of(g->piece, e->to);
+		g->nr_in[e->to]++;
+		g->next_out[i] = g->first_out[e->from];
+		g->first_out[e->from] = i + 1;
+	}
+}
+
+/* Producers first; what consumes itself is never without a producer. */
+static void take_apart(struct check *c, struct graph *g)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	uint32_t nr = 0;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		if (!g->nr_in[i])
+			g->left[nr++] = i;
+	for (uint32_t at = 0; at < nr; at++)
+		for (uint32_t e = g->first_out[g->left[at]]; e; e = g->next_out[e - 1])
+			if (--g->nr_in[d->edges[e - 1].to] == 0)
+				g->left[nr++] = d->edges[e - 1].to;
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		if (g->nr_in[i])
+			FOUND(c, FINDING_PLAN_CYCLE, 0, "%s", check_name(c, i, name));
+}
+
+static void check_roots(struct check *c, struct graph *g)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	char a[CHECK_NAME], b[CHECK_NAME];
+
+	for (uint32_t i = 1; i < d->nr_components; i++) {
+		uint32_t piece = piece_of(g->piece, i);
+
+		if (g->first_out[i])
+			continue;
+		if (g->root[piece] && g->root[piece] != UINT32_MAX) {
+			FOUND(c, FINDING_PLAN_ROOTS, 0, "%s and %s", check_name(c, g->root[piece], a), check_name(c, i, b));
+			g->root[piece] = UINT32_MAX; /* once of each plan */
+		} else if (!g->root[piece]) {
+			g->root[piece] = i;
+		}
+	}
+}
+
+int check_plans(struct check *c)
+{
+	const struct dictionary *d = &c->m->dictionary;
+	const size_t nr = d->nr_components;
+	uint32_t *memory;
+	struct graph g;
+
+	if (!d->nr_edges)
+		return 0;
+	memory = calloc(5 * nr + d->nr_edges, sizeof(*memory));
+	if (!memory)
+		return -ENOMEM;
+	g = (struct graph){ memory, memory + nr, memory + 2 * nr, memory + 5 * nr, memory + 3 * nr, memory + 4 * nr };
+	check_edges(c);
+	join(d, &g);
+	take_apart(c, &g);
+	if (c->complete)
+		check_roots(c, &g);
+	free(memory);
+	return 0;
+}

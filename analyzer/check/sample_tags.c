@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/check/samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANCESTORS_MAX 64
+#define MARKS_BACK 64u
+enum { MISSING, OTHER };
+
+/* The component of the innermost mark around a time of a thread that has one; only of marks that cover threads or tasks. */
+static uint32_t marked_component(const struct sample_tags *t, const struct process *p, uint32_t tid, uint64_t time_ns)
+{
+	const struct model *m = t->check->m;
+	uint64_t until_ns = UINT64_MAX;
+	const struct mark_piece *x = model_find_piece(m, p, tid, time_ns, &until_ns);
+
+	for (uint32_t back = 0; x && back < MARKS_BACK; back++) {
+		if (m->mark[x->mark].component && x->to_ns > time_ns)
+			return m->mark[x->mark].component;
+		x = x->outer ? &m->piece[x->outer - 1] : NULL;
+	}
+	return COMPONENT_NONE;
+}
+
+void sample_tags_init(struct sample_tags *t, struct check *c, const struct sample_world *w, uint32_t plan_level)
+{
+	const struct model *m = c->m;
+
+	*t = (struct sample_tags){ .check = c, .with_tags = *w, .by_stack = *w, .plan_level = plan_level };
+	t->by_stack.stack_only = true;
+	for (uint32_t i = 0; i < m->dictionary.nr_edges; i++)
+		t->has_edges[m->dictionary.component[m->dictionary.edges[i].from].level] = true;
+}
+
+void sample_tags_fini(struct sample_tags *t)
+{
+	tally_fini(&t->calls);
+	tally_fini(&t->ids);
+	tally_fini(&t->tasks);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- samples */
+
+static bool keeps(const struct tag *t, uint64_t address)
+{
+	for (uint32_t i = 0; i < t->nr_preserving_ranges; i++)
+		if (address - t->preserving_range[i].start < t->preserving_range[i].end - t->preserving_range[i].start)
+			return true;
+	return false;
+}
+
+static uint64_t id_of(const struct tag *t, uint32_t field, uint64_t value)
+{
+	uint64_t id = value >> t->field[field].shift;
+
+	return t->field[field].bits < 64 ? id & ((1ull << t->field[field].bits) - 1) : id;
+}
+
+static bool is_announced(const struct sample_tags *t, const struct process *p, uint32_t level, uint64_t id)
+{
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+		if (dictionary_find(&t->check->m->dictionary, p->number, level, id))
+			return true;
+	return false;
+}
+
+/* Right check bits, and an id that names nothing: true. */
+static bool take_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
+{
+	bool unknown = false;
+
+	for (uint32_t i = 0; i < tag->nr_fields; i++) {
+		uint64_t id = id_of(tag, i, value);
+		struct tally_of *of;
+
+		if (!id || is_announced(t, p, tag->field[i].level, id))
+			continue;
+		unknown = true;
+		of = tally_get(&t->ids, id, (uint64_t)p->number << 32 | tag->field[i].level);
+		if (of)
+			of->samples++;
+		t->failed |= !of;
+	}
+	return unknown;
+}
+
+static bool has(const struct expansion *e, uint32_t level, uint32_t component)
+{
+	for (uint32_t i = 0; i < e->nr; i++)
+		if (component ? e->row[i].component[level] == component : e->row[i].component[level] != COMPONENT_NONE)
+			return true;
+	return false;
+}
+
+/* Both lead to components of the level, and to none in common. */
+static bool disagree(const struct expansion *a, const struct expansion *b, uint32_t level)
+{
+	if (!has(a, level, COMPONENT_NONE) || !has(b, level, COMPONENT_NONE))
+		return false;
+	for (uint32_t i = 0; i < a->nr; i++)
+		if (a->row[i].component[level] && has(b, level, a->row[i].component[level]))
+			return false;
+	return true;
+}
+
+/*
+ * The tag against the generated code that called the shared code: at the plan's level, because shared code may well set a tag of its own,
+ * for a part of the same operator.  Without a plan, at the levels that the tag names.
+ */
+static void take_call(struct sample_tags *t, const struct sample *s, const struct tag *tag, const struct sample_answer *by_tag,
+		      const struct sample_answer *by_stack)
+{
+	const struct dictionary *d = &t->check->m->dictionary;
+	struct expansion tags, calls;
+	bool missing = by_tag->method != METHOD_TAG, could = false, other = t->plan_level != LEVELS_MAX;
+	struct tally_of *site;
+
+	sample_expand(d, &by_stack->deciding, s->time_ns, &calls);
+	for (uint32_t i = 0; i < tag->nr_fields; i++)
+		could |= has(&calls, tag->field[i].level, COMPONENT_NONE);
+	if (!could)
+		return;
+	if (!missing) {
+		sample_expand(d, &by_tag->deciding, s->time_ns, &tags);
+		if (other)
+			other = disagree(&tags, &calls, t->plan_level);
+		for (uint32_t i = 0; t->plan_level == LEVELS_MAX && i < tag->nr_fields; i++)
+			other |= disagree(&tags, &calls, tag->field[i].level);
+	}
+	site = tally_get(&t->calls, by_stack->deciding.component[0], by_stack->caller_function);
+	if (!site) {
+		t->failed = true;
+		return;
+	}
+	site->samples++;
+	site->wrong[MISSING] += missing;
+	site->wrong[OTHER] += !missing && other;
+	if (!missing && other)
+		site->example = by_tag->deciding.component[0];
+}
+
+/* The tag against the mark around it, at levels whose components are not parts of each other. */
+static void take_task(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_answer *by_tag)
+{
+	const struct dictionary *d = &t->check->m->dictionary;
+	uint32_t marked = marked_component(t, p, s->tid, s->time_ns);
+	uint32_t level = marked ? d->component[marked].level : LEVELS_MAX;
+
+	for (uint32_t i = 0; marked && !t->has_edges[level] && i < by_tag->deciding.nr; i++) {
+		uint32_t component = by_tag->deciding.component[i];
+		struct tally_of *task;
+
+		if (d->component[component].level != level)
+			continue;
+		task = tally_get(&t->tasks, marked, 0);
+		if (!task) {
+			t->failed = true;
+			return;
+		}
+		task->samples++;
+		task->wrong[OTHER] += component != marked;
+		if (component != marked)
+			task->example = component;
+	}
+}
+
+void sample_tags_take(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at)
+{
+	const struct tag *tag = model_find_tag(p, s->time_ns);
+	struct sample_answer by_tag, by_stack;
+	uint64_t value;
+
+	if (!tag || !check_is_sound_tag(t->check, tag) || !keeps(tag, s->user_ip) || !(s->input.registers.known & (1u << tag->where)))
+		return;
+	value = s->input.registers.value[tag->where];
+	sample_decide(&t->by_stack, s, p, at, &by_stack);
+	if (by_stack.method == METHOD_IP) /* code of one component: no tag is asked */
+		return;
+	if ((value & tag->check_mask) == tag->check_value && t->check->complete && by_stack.method == METHOD_STACK &&
+	    take_ids(t, tag, p, value))
+		return;
+	sample_decide(&t->with_tags, s, p, at, &by_tag);
+	if (by_tag.method == METHOD_TAG)
+		take_task(t, s, p, &by_tag);
+	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr)
+		take_call(t, s, tag, &by_tag, &by_stack);
+}
+
+/* --------------------------------------------------------------------------------------------------------- what was found */
+
+static void settle_calls(struct sample_tags *t, double each)
+{
+	const struct attribution *a = t->by_stack.locator->a;
+	struct check *c = t->check;
+	char x[CHECK_NAME], y[CHECK_NAME];
+
+	for (uint32_t i = 0; i < t->calls.nr; i++) {
+		const struct tally_of *site = &t->calls.of[i];
+		const char *function = a->function[site->b].name;
+
+		/* calls that an optimizer merged are of several components, and may have either tag */
+		if (site->samples < SITE_SAMPLES)
+			continue;
+		if (site->wrong[MISSING] * 10 >= site->samples * 9)
+			FOUND(c, FINDING_TAG_MISSING, (double)site->wrong[MISSING] * each, "%s, called in %.50s",
+			      check_name(c, (uint32_t)site->a, x), function);
+		else if (site->wrong[OTHER] * 10 >= site->samples * 9)
+			FOUND(c, FINDING_TAG_OTHER, (double)site->wrong[OTHER] * each, "%s in %.30s has the tag of %s",
+			      check_name(c, (uint32_t)site->a, x), function, check_name(c, (uint32_t)site->example, y));
+	}
+}
+
+void sample_tags_settle(struct sample_tags *t, double each)
+{
+	struct check *c = t->check;
+	char x[CHECK_NAME], y[CHECK_NAME];
+
+	settle_calls(t, each);
+	for (uint32_t i = 0; i < t->ids.nr; i++)
+		FOUND(c, FINDING_TAG_ID, (double)t->ids.of[i].samples * each, "%s %llu, process %u",
+		      check_level(c, (uint32_t)t->ids.of[i].b), (unsigned long long)t->ids.of[i].a,
+		      check_pid(c, (uint32_t)(t->ids.of[i].b >> 32)));
+	for (uint32_t i = 0; i < t->tasks.nr; i++) {
+		const struct tally_of *task = &t->tasks.of[i];
+
+		if (task->samples >= SITE_SAMPLES && task->wrong[OTHER] * 2 >= task->samples)
+			FOUND(c, FINDING_TAG_TASK, (double)task->wrong[OTHER] * each, "%s runs with the tag of %s",
+			      check_name(c, (uint32_t)task->a, x), check_name(c, (uint32_t)task->example, y));
+	}
+}

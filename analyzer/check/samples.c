@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/check/samples.h"
+
+#include "jitreg/base/grow.h"
+#include "jitreg/trace/sample_stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_MOST 400000u /* of longer traces one in 2, 3, ... is looked at */
+#define PAGE_BITS 12
+
+struct tally_of *tally_get(struct tally *t, uint64_t a, uint64_t b)
+{
+	uint32_t at = hash_map_find(&t->index, a, b);
+
+	if (at)
+		return &t->of[at - 1];
+	if (!GROW(t->of, t->nr, t->capacity) || !hash_map_set(&t->index, a, b, t->nr + 1))
+		return NULL;
+	t->of[t->nr] = (struct tally_of){ .a = a, .b = b };
+	return &t->of[t->nr++];
+}
+
+void tally_fini(struct tally *t)
+{
+	hash_map_fini(&t->index);
+	free(t->of);
+}
+
+enum { SPEAKS = 1, KNOWS_START = 2, ASKED = 4 };
+
+struct samples {
+	struct check *check;
+	struct attribution a; /* names of places: our own, the report keeps its own */
+	struct locator locator;
+	struct sample_world world;
+	struct sample_tags tags;
+	struct tally pages; /* (page, process): wrong[0] of no code, wrong[1] after an unload */
+	struct tally lines; /* (line, process): wrong[0] behind the text, wrong[1] of no text; its samples */
+	unsigned char *about; /* of each process */
+	uint32_t nr_about;
+	bool failed;
+};
+
+static unsigned char about(struct samples *s, const struct process *p)
+{
+	if (p->number >= s->nr_about) {
+		uint32_t nr = s->check->m->nr_processes;
+		unsigned char *bigger = p->number < nr ? realloc(s->about, nr) : NULL;
+
+		if (!bigger) {
+			s->failed = true;
+			return 0;
+		}
+		memset(bigger + s->nr_about, 0, nr - s->nr_about);
+		s->about = bigger;
+		s->nr_about = nr;
+	}
+	if (!s->about[p->number])
+		s->about[p->number] = (unsigned char)(ASKED | (check_speaks(p) ? SPEAKS : 0) |
+						      (check_knows_start(p) ? KNOWS_START : 0));
+	return s->about[p->number];
+}
+
+/* Code was there, was unloaded, and nothing has come there since. */
+static bool is_unloaded(const struct process *p, const struct sample *s, const struct code *now)
+{
+	const struct code_fact *free = code_map_ask(&p->code, s->user_ip, s->time_ns).fact, *before;
+	const struct code *code;
+
+	if (!free || free->owner || !free->from_ns || (now && now->from_ns >= free->from_ns))
+		return false;
+	before = code_map_ask(&p->code, s->user_ip, free->from_ns - 1).fact;
+	code = before ? before->owner : NULL;
+	return code && code->kind == CODE_LOAD;
+}
+
+static void take_place(struct samples *all, const struct sample *s, const struct process *p, const struct sample_place *at,
+		       bool knows_start)
+{
+	struct tally_of *page;
+	bool unloaded;
+
+	if (at->code && at->code->kind != CODE_REGION)
+		return;
+	unloaded = is_unloaded(p, s, at->code);
+	if (!unloaded && (!at->code || !knows_start || !all->check->complete))
+		return;
+	page = tally_get(&all->pages, s->user_ip >> PAGE_BITS, p->number);
+	if (!page) {
+		all->failed = true;
+		return;
+	}
+	page->wrong[unloaded]++;
+	page->example = s->user_ip;
+}
+
+/* Texts of processes that announced some whose lines are components. */
+static void take_line(struct samples *all, const struct process *p, uint32_t location, uint64_t time_ns)
+{
+	const struct location *l = &all->locator.location[location];
+	struct tally_of *line;
+
+	if (!p->has_line_components || !l->jit || !l->line)
+		return;
+	line = tally_get(&all->lines, l->line, p->number);
+	if (!line) {
+		all->failed = true;
+		return;
+	}
+	if (!line->samples++) {
+		const struct line *row = &all->a.line[l->line];
+		const struct source *text = model_find_source(all->check->m, p, row->file, time_ns);
+
+		line->wrong[0] = text && row->number > text->nr_lines;
+		line->wrong[1] = !text;
+	}
+}
+
+static void take(struct samples *all, struct sample_block *b, uint32_t i)
+{
+	const struct process *p;
+	struct sample_place at;
+	unsigned char known;
+	struct sample s;
+
+	sample_read(b, i, &s);
+	if (s.mode != SAMPLE_MODE_USER || !s.user_ip)
+		return;
+	p = model_get_process(all->world.model, s.pid, s.time_ns);
+	known = p ? about(all, p) : 0;
+	if (!(known & SPEAKS))
+		return;
+	at = sample_find_place(&all->world, p, s.user_ip, s.time_ns);
+	take_place(all, &s, p, &at, known & KNOWS_START);
+	take_line(all, p, at.location, s.time_ns);
+	sample_tags_take(&all->tags, &s, p, &at);
+}
+
+static int read_samples(struct samples *all, struct trace_reader *t, uint64_t each)
+{
+	const struct sample_columns unwanted = { { 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY } };
+	const struct model *m = all->check->m;
+	struct sample_stream *stream;
+	struct sample_block *b;
+	uint64_t nr = 0;
+	int ret = sample_stream_open(t, &unwanted, 1, &stream), got;
+
+	if (ret)
+		return ret;
+	while (!all->failed && !all->tags.failed && (got = sample_stream_next(stream, &b)) != 0) {
+		if (got < 0 || (b->event < m->nr_events && (m->event[b->event].is_switch || b->event == m->leaving)))
+			continue;
+		for (uint32_t i = 0; i < b->nr; i++)
+			if (nr++ % each == 0)
+				take(all, b, i);
+	}
+	sample_stream_close(stream);
+	return all->failed || all->tags.failed ? -ENOMEM : 0;
+}
+
+static void settle_pages(struct samples *all, double each)
+{
+	static const enum finding_kind kinds[] = { FINDING_CODE_UNREGISTERED, FINDING_CODE_UNLOADED };
+
+	for (uint32_t i = 0; i < all->pages.nr; i++)
+		for (int n = 0; n < 2; n++) {
+			const struct tally_of *page = &all->pages.of[i];
+
+			/* what comes late from another thread is one sample or two */
+			if (page->wrong[n] >= SITE_SAMPLES && check_count(all->check, kinds[n], (uint64_t)((double)page->wrong[n] * each),
+									  (double)page->wrong[n] * each))
+				check_example(all->check, kinds[n], "%#llx, process %u", (unsigned long long)page->example,
+					      check_pid(all->check, (uint32_t)page->b));
+		}
+}
+
+static void settle_lines(struct samples *all, double each)
+{
+	struct check *c = all->check;
+	const uint32_t nr = c->m->nr_processes;
+	bool *matches = calloc(nr + 1, sizeof(*matches)); /* some line is of a text */
+
+	for (uint32_t i = 0; matches && i < all->lines.nr; i++)
+		matches[all->lines.of[i].b] |= !all->lines.of[i].wrong[1];
+	for (uint32_t i = 0; matches && i < all->lines.nr; i++) {
+		const struct tally_of *l = &all->lines.of[i];
+		const struct line *row = &all->a.line[l->a];
+
+		if (l->wrong[0])
+			FOUND(c, FINDING_LINE_BEYOND, (double)l->samples * each, "%.80s:%u, process %u", row->file, row->number,
+			      check_pid(c, (uint32_t)l->b));
+		if (l->wrong[1] && !matches[l->b] && c->complete)
+			FOUND(c, FINDING_SOURCE_UNKNOWN, (double)l->samples * each, "%.80s, process %u", row->file,
+			      check_pid(c, (uint32_t)l->b));
+	}
+	free(matches);
+}
+
+int check_samples(struct check *c, const struct report *r)
+{
+	uint64_t each = r->a->nr_samples / SAMPLES_MOST + 1;
+	struct samples *all = calloc(1, sizeof(*all));
+	int ret;
+
+	if (!all)
+		return -ENOMEM;
+	all->check = c;
+	all->a.model = r->model;
+	ret = locator_init(&all->locator, &all->a);
+	all->locator.without_host_levels = true;
+	ret = ret ? ret : stacks_init(&all->a.stacks);
+	all->world = (struct sample_world){ r->model, &all->locator, NULL, UNWIND_MEMO, "run", false };
+	ret = ret ? ret : unwinder_create(UNWIND_MEMO, &all->world.unwinder, NULL);
+	sample_tags_init(&all->tags, c, &all->world, report_level(r, NULL));
+	ret = ret ? ret : read_samples(all, r->reader, each);
+	if (ret == 0) {
+		settle_pages(all, (double)each);
+		settle_lines(all, (double)each);
+		sample_tags_settle(&all->tags, (double)each);
+	}
+	sample_tags_fini(&all->tags);
+	if (all->world.unwinder)
+		unwinder_destroy(all->world.unwinder);
+	locator_fini(&all->locator);
+	attribution_fini(&all->a);
+	tally_fini(&all->pages);
+	tally_fini(&all->lines);
+	free(all->about);
+	free(all);
+	return ret;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The pass over samples: where each was, and what its tag says against its call stack.  Context: thread. */
+#ifndef TAILOR_CHECK_SAMPLES_H
+#define TAILOR_CHECK_SAMPLES_H
+
+#include "analyzer/attribute/attribute_sample.h"
+#include "analyzer/check/internal.h"
+
+/* Samples that agree in two numbers, and how many of them are wrong in each of two ways. */
+#define TALLY_WRONGS 2
+struct tally {
+	struct hash_map index; /* -> 1 + its place */
+	struct tally_of {
+		uint64_t a, b;
+		uint64_t samples, wrong[TALLY_WRONGS];
+		uint64_t example; /* of a wrong one: whatever the caller says */
+	} *of;
+	uint32_t nr, capacity;
+};
+
+/* NULL without memory. */
+struct tally_of *tally_get(struct tally *t, uint64_t a, uint64_t b);
+void tally_fini(struct tally *t);
+
+#define SITE_SAMPLES 10u /* fewer say nothing */
+
+struct sample_tags {
+	struct check *check;
+	struct sample_world with_tags, by_stack;
+	uint32_t plan_level; /* LEVELS_MAX: none */
+	bool has_edges[LEVELS_MAX];
+	struct tally calls; /* (component that calls, function) */
+	struct tally ids;   /* (tag's value, process) */
+	struct tally tasks; /* (component of the mark) */
+	bool failed;	    /* no memory */
+};
+
+void sample_tags_init(struct sample_tags *t, struct check *c, const struct sample_world *w, uint32_t plan_level);
+void sample_tags_fini(struct sample_tags *t);
+/* A sample in user space, and where it was. */
+void sample_tags_take(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at);
+/* After the last one: each sample stood for so many. */
+void sample_tags_settle(struct sample_tags *t, double each);
+
+#endif

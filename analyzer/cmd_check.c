@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor check: does a host say through jitreg what can be right?  Runs it, or takes a trace of it. */
+#include "analyzer/check/check.h"
+#include "analyzer/cmd_trace.h"
+#include "jitreg/base/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WORDS_MAX 16 /* of `tailor run` in front of the command */
+
+enum { KEY_RATE = 0x100 };
+
+struct arguments {
+	struct page_arguments page;
+	const char *path;   /* of a trace that is there */
+	const char *output; /* -o */
+	const char *event, *rate;
+	char **command;
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "keep the trace of COMMAND there (it is removed)", 0 },
+	{ "event", 'e', "EVENT", 0, "what to sample, as `tailor run` takes it (auto)", 0 },
+	{ "rate", 'r', "N", 0, "samples per second and CPU (10000)", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->page;
+		break;
+	case 'o':
+		a->output = arg;
+		break;
+	case 'e':
+		a->event = arg;
+		break;
+	case 'r':
+		a->rate = arg;
+		break;
+	case ARGP_KEY_ARGS:
+		if (state->quoted && state->next >= state->quoted)
+			a->command = state->argv + state->next;
+		else if (state->argc - state->next == 1)
+			a->path = state->argv[state->next];
+		else
+			argp_error(state, "a command stands behind --, and a trace alone");
+		break;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "there is no command to run, and no trace to check");
+		break;
+	case ARGP_KEY_END:
+		if (a->path && (a->output || a->event || a->rate))
+			argp_error(state, "--output, --event and --rate are for a command");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ the host */
+
+static volatile pid_t recorder;
+
+/* The command ends as it would alone, and then the recorder; what it recorded is checked. */
+static void pass_on(int signal_number)
+{
+	if (recorder > 0)
+		kill(recorder, signal_number);
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction before, a = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static char *word(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+/* `tailor run` writes the trace: *status is what it exits with.  0 or -errno. */
+static int record(const struct arguments *a, const char *trace, int *status)
+{
+	size_t nr = 0, nr_command = 0;
+	char **argv;
+	pid_t pid;
+
+	while (a->command[nr_command])
+		nr_command++;
+	argv = calloc(nr_command + WORDS_MAX, sizeof(*argv));
+	if (!argv)
+		return -ENOMEM;
+	argv[nr++] = word("tailor");
+	argv[nr++] = word("run");
+	argv[nr++] = word("-q");
+	argv[nr++] = word("-o");
+	argv[nr++] = word(trace);
+	if (a->event) {
+		argv[nr++] = word("--event");
+		argv[nr++] = word(a->event);
+	}
+	if (a->rate) {
+		argv[nr++] = word("--rate");
+		argv[nr++] = word(a->rate);
+	}
+	argv[nr++] = word("--");
+	memcpy(argv + nr, a->command, nr_command * sizeof(*argv));
+	pid = fork();
+	if (pid == 0) {
+		if (a->page.form != PAGE_TEXT) /* what programs read is not mixed with what the host writes */
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		execv("/proc/self/exe", argv);
+		_exit(126);
+	}
+	free(argv);
+	if (pid < 0)
+		return -errno;
+	recorder = pid;
+	catch_signals();
+	while (waitpid(pid, status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	recorder = 0;
+	return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the findings */
+
+static void ask(void *context, struct report *r)
+{
+	struct view_instance *v = context;
+
+	v->view = &view_check;
+	v->view->prepare(r, v);
+}
+
+static int check(const struct arguments *a, const char *path)
+{
+	struct trace_arguments all = { .filter.mark = "all" };
+	struct trace_session session = { 0 };
+	struct view_instance v = { 0 };
+	struct page page;
+	int status = trace_session_read(&session, path, &all, ask, &v);
+
+	if (status)
+		return status;
+	if (page_init(&page, stdout, a->page.form))
+		return trace_session_close(&session, CMD_FAILED);
+	page.top = a->page.top;
+	page_fact(&page, "view", v.view->name);
+	v.view->show(&session.report, &v, &page);
+	status = session.report.error ? CMD_FAILED : check_view_found(&v) ? CMD_DIFFERENT : CMD_DONE;
+	if (page_end(&page) || fflush(stdout) || ferror(stdout)) {
+		trace_complain("the output could not be written");
+		status = CMD_FAILED;
+	}
+	return trace_session_close(&session, status);
+}
+
+static int check_command(const struct arguments *a)
+{
+	const char *temporary = getenv("TMPDIR");
+	char folder[256], path[300];
+	const char *trace = a->output ? a->output : path;
+	int wait_status = 0, status, ret;
+
+	snprintf(folder, sizeof(folder), "%s/tailor-check.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+	if (!a->output && !mkdtemp(folder)) {
+		trace_complain("%s: no temporary folder: %s", folder, strerror(errno));
+		return CMD_FAILED;
+	}
+	snprintf(path, sizeof(path), "%s/host.tlr", folder);
+	if (a->output)
+		unlink(a->output); /* what was there is not taken for what is recorded now */
+	ret = record(a, trace, &wait_status);
+	if (ret) {
+		trace_complain("no process could be started: %s", strerror(-ret));
+		status = CMD_FAILED;
+	} else if (access(trace, R_OK)) { /* it has said why */
+		status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CMD_MISUSED ? CMD_MISUSED : CMD_FAILED;
+	} else {
+		status = check(a, trace);
+		if (WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status)) {
+			trace_complain("%s ended with status %d; what it said before was checked", a->command[0],
+				       WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+			status = status == CMD_DONE ? CMD_FAILED : status;
+		}
+	}
+	if (!a->output) {
+		unlink(path);
+		rmdir(folder);
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]\nTRACE",
+		"Run a command and list what it said through jitreg that cannot be right: links to unknown components, code maps that do "
+		"not fit their code, tags that were forgotten, marks that never end, ... with a count, an example and what to do.\v"
+		"Only what is certain is listed. The command's output is its own, and what is found comes behind it on stdout; with --json "
+		"or --csv the command's stdout goes to stderr. `tailor report --view check` shows the same of a trace.\n\n"
+		"Exit status: 0 nothing was found; 3 something was; 1 failed, or the command did; 2 misused.\n\n"
+		"Example: tailor check -- build/engine --query q3", children, NULL, NULL };
+	struct arguments a = { .page.top = 10 };
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	return a.path ? check(&a, a.path) : check_command(&a);
+}
+
+const struct cmd cmd_check = { "check", "list what a host says through jitreg that cannot be right", run };

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A host that makes the mistakes it is asked for: mistaken LOOPS [MISTAKE...].  A plan of two operators, a task each with a loop in code
+ * of its own; without a mistake all that it announces is right.  fork: all of it in a child.
+ */
+#include "jitreg.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OPERATOR 1
+#define TASK 2
+#define IR 3 /* lines of a text, where one of the mistakes is about that */
+
+static unsigned char *code;
+static char **mistakes;
+static int nr_mistakes;
+
+static int is(const char *mistake)
+{
+	for (int i = 0; i < nr_mistakes; i++)
+		if (strcmp(mistakes[i], mistake) == 0)
+			return 1;
+	return 0;
+}
+
+static int has_text(void)
+{
+	return is("text") || is("text-unlinked") || is("text-of-other-name") || is("text-too-short");
+}
+
+static void line_table(uint64_t address)
+{
+	struct {
+		uint64_t address;
+		uint32_t line, discriminator;
+		char file[16];
+	} row = { address, is("text-too-short") ? 9 : 1, 0, "query.ll" };
+
+	jitreg_debug_info(address, 1, &row, offsetof(__typeof__(row), file) + strlen(row.file) + 1);
+}
+
+/* The loop of a task, in 64 bytes of its own. */
+static void generate(unsigned at, uint64_t task, const char *name)
+{
+	/* mov rax, rdi; 1: dec rax; jnz 1b; ret */
+	static const unsigned char loop[] = { 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3 };
+	const unsigned char nothing_yet[sizeof(loop)] = { 0 };
+	struct jitreg_code_map_entry entry = { is("map-outside") ? 640 : 0, TASK, is("map-of-nobody") ? 77 : task };
+	uint64_t address = (uintptr_t)(code + 64 * at);
+
+	memcpy(code + 64 * at, loop, sizeof(loop));
+	if (is("unregistered"))
+		return;
+	if (has_text())
+		line_table(address);
+	else
+		jitreg_code_map(address + (is("map-elsewhere") ? 1024 : 0), &entry, 1);
+	jitreg_code_load(address, is("empty") ? 0 : sizeof(loop), task, name, is("unwritten") ? nothing_yet : loop);
+	if (is("overlap"))
+		jitreg_code_load(address + 4, sizeof(loop), task, "on it", NULL);
+}
+
+static void announce(void)
+{
+	jitreg_level(OPERATOR, "operator", 0, JITREG_LEVEL_PLAN);
+	if (!is("no-level"))
+		jitreg_level(TASK, "task", OPERATOR, 0);
+	jitreg_component(OPERATOR, 1, "output", "", 0);
+	jitreg_component(OPERATOR, 2, is("no-name") ? "" : "scan", "", 0);
+	jitreg_component(TASK, 1, "write", "", 0);
+	if (is("same-id"))
+		jitreg_component(TASK, 1, "sort", "", 0);
+	jitreg_component(TASK, 2, "read", "", 0);
+	if (is("negative"))
+		jitreg_counter(OPERATOR, 2, "estimated rows", -1);
+	if (!is("two-roots"))
+		jitreg_edge(OPERATOR, 2, is("edge-to-nobody") ? 77 : 1, 0, "");
+	if (is("two-roots")) {
+		jitreg_component(OPERATOR, 3, "sink", "", 0);
+		jitreg_edge(OPERATOR, 2, 1, 0, "");
+		jitreg_edge(OPERATOR, 2, 3, 0, "");
+	}
+	jitreg_link(TASK, 1, OPERATOR, is("link-to-nobody") ? 77 : 1, 1);
+	if (is("swapped"))
+		jitreg_link(OPERATOR, 2, TASK, 1, 1);
+	if (!is("unlinked"))
+		jitreg_link(TASK, 2, OPERATOR, 2, 1);
+	if (has_text()) {
+		jitreg_level(IR, "ir", TASK, 0);
+		jitreg_source(is("text-of-other-name") ? "module.ll" : "query.ll", "one\ntwo\n", IR, 0, 0);
+		if (!is("text-unlinked"))
+			jitreg_link(IR, 1, TASK, 1, 1);
+	}
+	if (is("tag-in-sp"))
+		jitreg_tag(7, 0, 0, 0, &(struct jitreg_tag_field){ TASK, 0, 20 }, 1, &(struct jitreg_range){ 4096, 8192 }, 1);
+}
+
+static void run(unsigned at, uint64_t task, long loops)
+{
+	static uint64_t instance;
+
+	jitreg_mark(JITREG_MARK_BEGIN, "task", TASK, task, ++instance, 0, 0, "");
+	((long (*)(long))(uintptr_t)(code + 64 * at))(loops);
+	if (!is("open-mark"))
+		jitreg_mark(JITREG_MARK_END, "task", TASK, task, instance, 0, 0, "");
+	if (is("ends-twice"))
+		jitreg_mark(JITREG_MARK_END, "task", TASK, task, instance, 0, 0, "");
+}
+
+static void replay(void *host)
+{
+	(void)host;
+	announce();
+	generate(0, 1, "write");
+	generate(1, 2, "read");
+}
+
+int main(int argc, char **argv)
+{
+	long loops = argc > 1 ? atol(argv[1]) : 1000000;
+	int status = 0;
+
+	mistakes = argv + 2;
+	nr_mistakes = argc > 2 ? argc - 2 : 0;
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (code == MAP_FAILED)
+		return 1;
+	if (is("fork") && fork())
+		return wait(&status) < 0 || status;
+	replay(NULL);
+	jitreg_set_replay(replay, NULL);
+	for (int i = 0; i < 4; i++) {
+		run(0, 1, loops);
+		run(1, 2, loops);
+	}
+	if (is("unload-elsewhere"))
+		jitreg_code_unload((uintptr_t)code + 2048, 64);
+	if (!is("unregistered") && !is("empty")) {
+		jitreg_code_unload((uintptr_t)code, 0);
+		jitreg_code_unload((uintptr_t)code + 64, 0);
+	}
+	puts("done");
+	return 0;
+}
