@@ -117,7 +117,8 @@ static void check_faults(struct check *c)
 			      (unsigned long long)k->value[0], (unsigned long long)k->value[1]);
 	k = &f[FAULT_CODE_MAP_UNSORTED];
 	if (k->count && check_count(c, FINDING_CODE_MAP_UNSORTED, k->count, 0))
-		check_example(c, FINDING_CODE_MAP_UNSORTED, "of %#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
+		check_example(c, FINDING_CODE_MAP_UNSORTED, "of %#llx, process %u", (unsigned long long)k->value[0],
+			      check_pid(c, k->process));
 	if (!c->complete)
 		return;
 	k = &f[FAULT_MOVE_UNKNOWN];
