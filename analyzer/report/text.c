@@ -93,9 +93,6 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	int n;
 
 	page_text(p, "\ncommand   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(unknown)", 70, text, sizeof(text)));
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (strcmp(m->notice[i].kind, "tag") == 0)
-			page_text(p, "tags      ", LABEL, "%s", m->notice[i].sentence);
 	page_text(p, "machine   ", LABEL, "%s%s%u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)),
 		  m->host_name && *m->host_name ? ", " : "", m->nr_cpus,
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
@@ -232,12 +229,21 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 	return nr;
 }
 
+/* Without its tags no share of a trace is what its host meant. */
+static void show_tag_notices(const struct model *m, struct page *p)
+{
+	for (uint32_t i = 0; i < m->nr_notices; i++)
+		if (strcmp(m->notice[i].kind, "tag") == 0)
+			page_text(p, "Tags ", 2, "%s", m->notice[i].sentence);
+}
+
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
 {
 	struct verdict v;
 	uint32_t nr = 0;
 
 	verdict_gather(d, r, p, &v);
+	show_tag_notices(r->model, p);
 	verdict_say(&v, p);
 	show_header(d, r, p);
 	if (v.samples > 0) {
