@@ -252,8 +252,8 @@ static void put_stack_ends(const struct report *r, struct page *p)
 		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are truncated: longer than the %u recorded bytes "
 			       "(run --stack BYTES)", 100 * (double)n[REASON_TRUNCATED] / (double)all, e ? e->stack_bytes : 0);
 	if (n[REASON_NO_UNWIND_INFO] > all / 1000)
-		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% end at code without unwind information",
-			       100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
+		snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% end at code without unwind information",
+			 100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
 	page_sentence(p, "%s)", line);
 }
 

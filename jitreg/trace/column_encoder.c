@@ -239,7 +239,7 @@ void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint
 	uint32_t encoding = SAMPLE_ENCODING_CONSTANT;
 	unsigned char *end;
 
-	if (memcmp(v, v + 1, (c->nr - 1) * sizeof(*v)) == 0) {
+	if (c->nr < 2 || memcmp(v, v + 1, (c->nr - 1) * sizeof(*v)) == 0) {
 		end = leb128_put(c->out, v[0]);
 	} else {
 		end = encode(c, choice, v);
