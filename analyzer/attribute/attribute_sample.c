@@ -9,6 +9,13 @@
 #define MARKS_MAX 4096u /* that are looked at for one that has not ended */
 
 /* A question on its way to its answer. */
+/* By libc: gcc clears so many bytes with `rep stos`, which takes 30 cycles to begin; here that was a tenth of a report with stacks. */
+static void clear(void *to, size_t bytes)
+{
+	__asm__("" : "+r"(bytes)); /* a number that the compiler does not know */
+	memset(to, 0, bytes);
+}
+
 struct deciding {
 	const struct sample_world *world;
 	const struct sample *sample;
@@ -265,7 +272,7 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 	struct deciding d = { .world = w, .sample = s, .process = p, .answer = out };
 	const uint32_t low_at_place = w->locator->location[at->location].low;
 
-	memset(out, 0, sizeof(*out));
+	clear(out, sizeof(*out));
 	out->from_ns = at->from_ns;
 	out->until_ns = at->until_ns;
 	decide_by_dictionary(&d, at);
@@ -287,7 +294,7 @@ void sample_read(struct sample_block *b, uint32_t i, struct sample *out)
 	out->tid = (uint32_t)COLUMN(SAMPLE_COLUMN_TID);
 	out->mode = (uint32_t)COLUMN(SAMPLE_COLUMN_MODE);
 #undef COLUMN
-	memset(&out->input.registers, 0, sizeof(out->input.registers));
+	clear(&out->input.registers, sizeof(out->input.registers));
 	out->has_registers = walk_input(b, i, &out->input);
 	out->user_ip = out->mode == SAMPLE_MODE_USER ? out->ip : out->input.registers.value[UNWIND_RIP];
 	out->has_registers = out->has_registers && out->user_ip;

@@ -44,7 +44,7 @@ block() {
 	gather 500 record || { [ "$bad" = 0 ] && return 77 || return 2; }
 	echo "FIGURE a program without unwind information: ${complete:-0} of $n stacks complete"
 	[ $((100 * ${complete:-0})) -ge $((98 * n)) ] && grep -q '^frames by analysis of function prologues' "$dir/out" ||
-		{ echo "unwind --check: expected 98 % or more of $n stacks complete, by analysis of prologues, got: $(cat "$dir/out")"; return 1; }
+		{ echo "unwind --check: expected 98 % or more of $n stacks complete, by prologues, got: $(cat "$dir/out")"; return 1; }
 }
 decide "stacks of code without unwind information are complete" block
 
