@@ -45,7 +45,7 @@ def fused(nr):
     a, b = recording("q3", 1500), recording("q3-groupjoin", 1500)
     changes = table("changes", "diff", "--all", a, b)
     exactly("diff --all of q3 and q3-groupjoin: expected nothing to be in one of them only but " + ", ".join(sorted(FUSED)),
-            [r["name"] for r in changes if r["there"] != "both" and r["name"] not in FUSED and not r["name"].endswith("(none)")])
+            [r["name"] for r in changes if r["there"] != "both" and r["name"] not in FUSED and not r["name"].endswith("(unattributed)")])
     said = call(f"{B}/tailor", "diff", "--top", "0", a, b)
     plan = call(f"{B}/tailor", "report", "--view", "plan", b)
     if "─ groupjoin\n" not in plan:
