@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Where counters took turns, or samples were lost, weights stand for what there was, and the report says so: the same samples with and
+# Where counters were multiplexed, or samples were lost, weights stand for what there was, and the report says so: the same samples with and
 # without the counters' own words at their ends.  Where threads moved between processors, counters took no turns, though each was enabled
 # for longer than it could count.
 set -u
