@@ -200,7 +200,7 @@ static int check_command(const struct arguments *a)
 	} else {
 		status = check(a, trace);
 		if (WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status)) {
-			trace_complain("%s ended with status %d; what it said before was checked", a->command[0],
+			trace_complain("%s exited with status %d; its records up to then were checked", a->command[0],
 				       WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
 			status = status == CMD_DONE ? CMD_FAILED : status;
 		}
@@ -216,11 +216,11 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]\nTRACE",
-		"Run a command and list what it said through jitreg that cannot be right: links to unknown components, code maps that do "
-		"not fit their code, tags that were forgotten, marks that never end, ... with a count, an example and what to do.\v"
-		"Only what is certain is listed. The command's output is its own, and what is found comes behind it on stdout; with --json "
-		"or --csv the command's stdout goes to stderr. `tailor report --view check` shows the same of a trace.\n\n"
-		"Exit status: 0 nothing was found; 3 something was; 1 failed, or the command did; 2 misused.\n\n"
+		"Run a command and list the jitreg records of it that cannot be right: links to unknown components, code maps that do not "
+		"fit their code, missing tags, marks that never end, ... each with a count, an example and a remedy.\v"
+		"Only certain findings are listed. They follow the command's output on stdout; with --json or --csv the command's stdout "
+		"goes to stderr. `tailor report --view check` shows the same for a trace.\n\n"
+		"Exit status: 0 no findings; 3 findings; 1 an error, or the command failed; 2 usage error.\n\n"
 		"Example: tailor check -- build/engine --query q3", children, NULL, NULL };
 	struct arguments a = { .page.top = 10 };
 

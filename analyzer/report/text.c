@@ -149,12 +149,15 @@ static int show_levels(const struct default_report *d, struct report *r, int mos
 	return shown;
 }
 
+/* Do rows whose value is first or more have a hundredth of all samples? */
 static bool has_samples(const struct report_group *g, uint32_t first)
 {
+	double n = 0;
+
 	for (uint32_t i = 0; i < g->g.nr; i++)
-		if (report_value(g, i, 0) >= first && g->g.sum[i].samples > 0)
-			return true;
-	return false;
+		if (report_value(g, i, 0) >= first)
+			n += g->g.sum[i].samples;
+	return n > 0 && n >= g->g.total.samples / 100;
 }
 
 static uint32_t nr_sampled(const struct report_group *g)
