@@ -156,12 +156,11 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 	if (!known || time_ns < known->holds.from_ns || time_ns >= known->holds.until_ns) {
 		sample_expand(r->dictionary, s, time_ns, &e);
 		if (!known) {
-			if (!GROW(r->known, r->nr_known, r->known_capacity))
+			if (!GROW(r->known, r->nr_known, r->known_capacity) || !r->known)
 				return 0;
 			known = &r->known[r->nr_known++];
 			hash_map_set(&r->expansions, a, b, r->nr_known);
 		}
-		/* GROW() made room.  NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		*known = (struct known_paths){ get_paths(r, &e), e.holds };
 	}
 	if (!known->paths)
