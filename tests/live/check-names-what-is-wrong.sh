@@ -155,7 +155,7 @@ misused 2 "behind --" "$mistaken" 1000
 misused 2 "are for a command" -o "$dir/x" "$dir/t.tlr"
 misused 1 "No such file" "$dir/no-such.tlr"
 misused 1 "command not found" -- "$dir/no-such-command"
-misused 1 "ended with status 1" -- false
+misused 1 "exited with status 1" -- false
 misused 2 "" --rate 0 -- true
 left=$(ls -d "$dir"/tailor-check.* 2>/dev/null)
 [ -z "$left" ] || fail "tailor check: expected no folder to stay, got $left"
