@@ -122,7 +122,7 @@ static uint32_t find_alike(struct rows *r, uint32_t paths)
 	return paths;
 }
 
-/* Ways with these rows, new or not. */
+/* Paths with these rows, new or not. */
 static uint32_t get_paths(struct rows *r, const struct expansion *e)
 {
 	uint32_t i, seen;
