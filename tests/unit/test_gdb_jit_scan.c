@@ -5,6 +5,7 @@
 #include "agent/recorder/process/gdb_jit_scan.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -110,6 +111,35 @@ static void what_only_looks_like_one_is_not(void **state)
 	assert_int_equal(gdb_jit_scan_find(0x7fffffff, on_found, NULL) < 0, 1);
 }
 
+/* A file with much memory of the host's own behind it, below the program that has the list. */
+static void assert_found_above(int fd)
+{
+	const size_t much = 200u << 20;
+	char *at = mmap((void *)0x500000000000ull, 4096 + much, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	assert_ptr_equal(mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0), at);
+	make_list();
+	assert_int_equal(search(), 1);
+	memset(&real, 0, sizeof(real));
+	munmap(at, 4096 + much);
+	close(fd);
+}
+
+static void memory_behind_files_does_not_hide_it(void **state)
+{
+	int data = memfd_create("data", 0);
+
+	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* its shadow memory lies there */
+#endif
+	assert_int_equal(ftruncate(data, 4096), 0);
+	assert_found_above(data);
+	assert_found_above(open("/proc/self/exe", O_RDONLY));
+}
+
 static void code_without_a_file_is_seen(void **state)
 {
 	void *page;
@@ -128,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_list_is_found),
 		cmocka_unit_test(what_only_looks_like_one_is_not),
+		cmocka_unit_test(memory_behind_files_does_not_hide_it),
 		cmocka_unit_test(code_without_a_file_is_seen),
 	};
 

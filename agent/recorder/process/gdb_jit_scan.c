@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #define BYTES_MAX (128u << 20) /* looked through in one process */
+#define BEHIND_MAX (4u << 20)  /* ... behind one object's data: the kernel joins what is mapped there later */
 #define CHUNK_BYTES (1u << 20)
 #define SUSPECTS_MAX 10000u /* whose lists are asked for */
 #define ENTRIES_MAX 64u	    /* of a list, that have to be in order */
@@ -32,6 +33,8 @@ struct scan {
 	void *context;
 	unsigned char *chunk;
 	uint64_t looked_at, object_end; /* where the data of the last object ends, and its bss may begin */
+	uint64_t file;			/* the inode of the last mapped file */
+	bool is_elf;			/* ... which is an object, not data that a program mapped */
 	uint32_t suspects;
 	int error;
 };
@@ -101,17 +104,31 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 	}
 }
 
+static bool begins_as_elf(pid_t pid, const struct proc_mapping *m)
+{
+	char magic[SELFMAG];
+
+	return m->offset == 0 && proc_mem_read(pid, m->start, magic, sizeof(magic)) == 0 && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
 /* Data of an object, and what the loader mapped behind it for data without initial values. */
 static int look_at_mapping(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
-	bool object = m->inode != 0 && m->path[0] == '/', behind = !m->inode && !m->path[0] && m->start == s->object_end;
+	bool file = m->inode != 0 && m->path[0] == '/', behind = !m->inode && !m->path[0] && m->start == s->object_end;
+	uint64_t end = m->end;
 
-	if (object)
+	if (file && (m->offset == 0 || m->inode != s->file)) {
+		s->file = m->inode;
+		s->is_elf = begins_as_elf(s->pid, m);
+	}
+	if (file && s->is_elf)
 		s->object_end = m->end;
-	if (!(m->prot & PROT_READ) || !(m->prot & PROT_WRITE) || (!object && !behind))
+	if (!(m->prot & PROT_READ) || !(m->prot & PROT_WRITE) || !(behind || (file && s->is_elf)))
 		return 0;
-	look_through(s, m->start, m->end);
+	if (behind && end - m->start > BEHIND_MAX)
+		end = m->start + BEHIND_MAX;
+	look_through(s, m->start, end);
 	return 0;
 }
 
