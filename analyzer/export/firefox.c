@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * firefox: the processed profile format of profiler.firefox.com, version 30 of it, which later versions upgrade by themselves
+ * firefox: the processed profile format of profiler.firefox.com, version 60 of it, which later versions upgrade by themselves
  * (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md): threads as threads, marks as
- * markers of the thread that set them.
+ * markers of the thread that set them.  Stacks, frames, functions and strings are in tables that all threads share.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
+#include "jitreg/base/hash_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,48 +46,105 @@ static const char *cpu_unit(const struct export *e)
 		fputs("]", to); \
 	} while (0)
 
-/* Strings of a thread: names of frames (as many as nodes), then its marks' names.  Every node is a frame, a function and a
- * stack entry of the same number: a text that occurs twice costs bytes, but no second table is needed. */
-static void put_tables(const struct export *e, const struct mark *const *marks, uint32_t nr_marks, FILE *to)
+/* Each frame (a function or component at a line) and each function of the stacks, once. */
+struct tables {
+	uint32_t *frame; /* by node */
+	uint32_t *first, nr_frames; /* by frame: a node that has it */
+	uint32_t *func;	 /* by frame */
+	uint32_t *named, nr_funcs; /* by function: a node that has it */
+};
+
+static void tables_fini(struct tables *t)
+{
+	free(t->frame);
+	free(t->first);
+	free(t->func);
+	free(t->named);
+}
+
+static int category(const struct stack_node *n)
+{
+	return n->flags & STACK_KERNEL ? CATEGORY_KERNEL : n->flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER;
+}
+
+/* The number of (a, b) among those that were seen, from 0 on; *nr when it is new. */
+static int number_of(struct hash_map *seen, uint64_t a, uint64_t b, uint32_t *nr, uint32_t *number)
+{
+	uint32_t before = hash_map_find(seen, a, b);
+
+	*number = before ? before - 1 : *nr;
+	if (before)
+		return 0;
+	++*nr;
+	return hash_map_set(seen, a, b, *nr) ? 0 : -ENOMEM;
+}
+
+static int tables_init(struct tables *t, const struct export *e)
+{
+	const struct stacks *s = &e->report->a->stacks;
+	struct hash_map frames = { 0 }, funcs = { 0 };
+	int ret = 0;
+
+	t->frame = calloc((size_t)s->nr + 1, sizeof(*t->frame));
+	t->first = calloc((size_t)s->nr + 1, sizeof(*t->first));
+	t->func = calloc((size_t)s->nr + 1, sizeof(*t->func));
+	t->named = calloc((size_t)s->nr + 1, sizeof(*t->named));
+	if (!t->frame || !t->first || !t->func || !t->named)
+		return -ENOMEM;
+	for (uint32_t i = 1; ret == 0 && i < s->nr; i++) {
+		const struct stack_node *n = &s->node[i];
+		uint32_t name = e->level != LEVELS_MAX ? export_frame_component(e, i) : n->function, frame, func;
+
+		ret = number_of(&frames, name, (uint64_t)n->line << 2 | (uint32_t)category(n), &t->nr_frames, &frame);
+		if (ret == 0)
+			ret = number_of(&funcs, name, 0, &t->nr_funcs, &func);
+		if (ret)
+			break;
+		t->frame[i] = frame;
+		t->first[frame] = i;
+		t->func[frame] = func;
+		t->named[func] = i;
+	}
+	hash_map_fini(&frames);
+	hash_map_fini(&funcs);
+	return ret;
+}
+
+/* Strings: names of functions, then of marks. */
+static void put_shared(const struct export *e, const struct tables *t, FILE *to)
 {
 	const struct attribution *a = e->report->a;
-	uint32_t nr = a->stacks.nr;
+	const struct model *m = e->report->model;
+	const struct stack_node *node = a->stacks.node;
+	uint32_t nr = a->stacks.nr ? a->stacks.nr - 1 : 0; /* stack i is node i + 1 */
 	char spare[32];
 
-	fputs("\"stackTable\":{", to);
-	COLUMN_("frame", nr, fprintf(to, "%u", i));
+	fputs("\"shared\":{\"stackTable\":{", to);
+	COLUMN_("frame", nr, fprintf(to, "%u", t->frame[i + 1]));
 	fputc(',', to);
-	COLUMN_("prefix", nr, i && a->stacks.node[i].caller ? fprintf(to, "%u", a->stacks.node[i].caller) : fputs("null", to));
-	fputc(',', to);
-	COLUMN_("category", nr, fprintf(to, "%d", a->stacks.node[i].flags & STACK_KERNEL ? CATEGORY_KERNEL :
-					a->stacks.node[i].flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER));
-	fputc(',', to);
-	COLUMN_("subcategory", nr, fputc('0', to));
+	COLUMN_("prefix", nr, node[i + 1].caller ? fprintf(to, "%u", node[i + 1].caller - 1) : fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"frameTable\":{", nr);
+	nr = t->nr_frames;
 	COLUMN_("address", nr, fputs("-1", to));
 	fputc(',', to);
 	COLUMN_("inlineDepth", nr, fputc('0', to));
 	fputc(',', to);
-	COLUMN_("category", nr, fprintf(to, "%d", a->stacks.node[i].flags & STACK_KERNEL ? CATEGORY_KERNEL :
-					a->stacks.node[i].flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER));
+	COLUMN_("category", nr, fprintf(to, "%d", category(&node[t->first[i]])));
 	fputc(',', to);
 	COLUMN_("subcategory", nr, fputc('0', to));
 	fputc(',', to);
-	COLUMN_("func", nr, fprintf(to, "%u", i));
+	COLUMN_("func", nr, fprintf(to, "%u", t->func[i]));
 	fputc(',', to);
 	COLUMN_("nativeSymbol", nr, fputs("null", to));
 	fputc(',', to);
 	COLUMN_("innerWindowID", nr, fputc('0', to));
 	fputc(',', to);
-	COLUMN_("implementation", nr, fputs("null", to));
-	fputc(',', to);
-	COLUMN_("line", nr, a->stacks.node[i].line && a->stacks.node[i].line < a->nr_lines ?
-		fprintf(to, "%u", a->line[a->stacks.node[i].line].number) : fputs("null", to));
+	COLUMN_("line", nr, node[t->first[i]].line && node[t->first[i]].line < a->nr_lines ?
+		fprintf(to, "%u", a->line[node[t->first[i]].line].number) : fputs("null", to));
 	fputc(',', to);
 	COLUMN_("column", nr, fputs("null", to));
-	fputc(',', to);
-	COLUMN_("optimizations", nr, fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"funcTable\":{", nr);
+	nr = t->nr_funcs;
 	COLUMN_("name", nr, fprintf(to, "%u", i));
 	fputc(',', to);
 	COLUMN_("isJS", nr, fputs("false", to));
@@ -95,52 +153,94 @@ static void put_tables(const struct export *e, const struct mark *const *marks, 
 	fputc(',', to);
 	COLUMN_("resource", nr, fputs("-1", to));
 	fputc(',', to);
-	COLUMN_("fileName", nr, fputs("null", to));
+	COLUMN_("source", nr, fputs("null", to));
 	fputc(',', to);
 	COLUMN_("lineNumber", nr, fputs("null", to));
 	fputc(',', to);
 	COLUMN_("columnNumber", nr, fputs("null", to));
-	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\n"
-		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n\"markers\":{", nr);
-	COLUMN_("data", nr_marks, fputs("{\"type\":\"Text\",\"name\":\"", to); escape_json(to, marks[i]->text); fputs("\"}", to));
-	fputc(',', to);
-	COLUMN_("name", nr_marks, fprintf(to, "%u", nr + i));
-	fputc(',', to);
-	COLUMN_("startTime", nr_marks, fprintf(to, "%.6f", milliseconds(e, marks[i]->begin_ns)));
-	fputc(',', to);
-	COLUMN_("endTime", nr_marks, fprintf(to, "%.6f", milliseconds(e, marks[i]->end_ns == UINT64_MAX ? e->report->a->last_ns :
-									marks[i]->end_ns)));
-	fputc(',', to);
-	COLUMN_("phase", nr_marks, fputc('1', to)); /* an interval */
-	fputc(',', to);
-	COLUMN_("category", nr_marks, fputc('0', to));
-	fprintf(to, ",\"length\":%u},\n", nr_marks);
-	COLUMN_("stringArray", nr + nr_marks, fputc('"', to);
-		escape_json(to, i >= nr ? marks[i - nr]->name : i ? export_frame_name(e, i, spare) : "(none)"); fputc('"', to));
+	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"type\":[],\"lib\":[],\"name\":[],\"host\":[],\"length\":0},\n"
+		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
+		    "\"sources\":{\"id\":[],\"filename\":[],\"length\":0},\n", nr);
+	COLUMN_("stringArray", nr + m->nr_marks, fputc('"', to);
+		escape_json(to, i < nr ? export_frame_name(e, t->named[i], spare) : m->mark[i - nr].name); fputc('"', to));
+	fputs("},\n", to);
 }
 
-static int put_thread(const struct export *e, uint32_t thread, size_t from, size_t end, FILE *to)
+/* Marks by the thread that set them: thread t's are mark[first[t]] to mark[first[t + 1]]. */
+struct thread_marks {
+	uint32_t *mark, *first;
+};
+
+static void thread_marks_fini(struct thread_marks *k)
+{
+	free(k->mark);
+	free(k->first);
+}
+
+static int thread_marks_init(struct thread_marks *k, const struct model *m)
+{
+	uint32_t *thread = calloc((size_t)m->nr_marks + 1, sizeof(*thread)); /* by mark: 1 + index; 0: unknown */
+	struct hash_map by_tid = { 0 };
+	bool enough = true;
+
+	k->mark = calloc((size_t)m->nr_marks + 1, sizeof(*k->mark));
+	k->first = calloc((size_t)m->nr_threads + 2, sizeof(*k->first));
+	for (uint32_t t = 0; enough && t < m->nr_threads; t++)
+		enough = hash_map_set(&by_tid, m->thread[t].process, m->thread[t].tid, t + 1);
+	enough = enough && thread && k->mark && k->first;
+	for (uint32_t i = 0; enough && i < m->nr_marks; i++) {
+		thread[i] = hash_map_find(&by_tid, m->mark[i].process, m->mark[i].tid);
+		if (thread[i])
+			k->first[thread[i] + 1]++;
+	}
+	/* first[t + 1] is where thread t's begin, and moves to their end as they are put in */
+	for (uint32_t t = 0; enough && t < m->nr_threads; t++)
+		k->first[t + 1] += k->first[t];
+	for (uint32_t i = 0; enough && i < m->nr_marks; i++)
+		if (thread[i])
+			k->mark[k->first[thread[i]]++] = i;
+	free(thread);
+	hash_map_fini(&by_tid);
+	return enough ? 0 : -ENOMEM;
+}
+
+static void put_markers(const struct export *e, const struct tables *tables, const uint32_t *marks, uint32_t nr, FILE *to)
+{
+	const struct mark *mark = e->report->model->mark;
+
+	fputs("\"markers\":{", to);
+	COLUMN_("data", nr, fputs("{\"type\":\"Text\",\"name\":\"", to); escape_json(to, mark[marks[i]].text); fputs("\"}", to));
+	fputc(',', to);
+	COLUMN_("name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
+	fputc(',', to);
+	COLUMN_("startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
+	fputc(',', to);
+	COLUMN_("endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].end_ns == UINT64_MAX ? e->report->a->last_ns :
+								   mark[marks[i]].end_ns)));
+	fputc(',', to);
+	COLUMN_("phase", nr, fputc('1', to)); /* an interval */
+	fputc(',', to);
+	COLUMN_("category", nr, fputc('0', to));
+	fprintf(to, ",\"length\":%u}", nr);
+}
+
+static void put_thread(const struct export *e, const struct tables *tables, const struct thread_marks *marks, uint32_t thread,
+		       size_t from, size_t end, FILE *to)
 {
 	const struct model *m = e->report->model;
 	const struct thread *t = &m->thread[thread];
-	const struct mark **marks = calloc((size_t)m->nr_marks + 1, sizeof(*marks));
-	uint32_t nr_marks = 0, nr = (uint32_t)(end - from);
 	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* of none at all */
+	uint32_t nr = (uint32_t)(end - from);
 
-	if (!marks)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->nr_marks; i++)
-		if (m->mark[i].process == t->process && m->mark[i].tid == t->tid)
-			marks[nr_marks++] = &m->mark[i];
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
-		    "\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":%u,\"tid\":%u,\"name\":\"",
+		    "\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"name\":\"",
 		milliseconds(e, nr ? s->time_ns : m->begin_ns), m->numbered[t->process]->pid == t->tid ? "true" : "false",
 				m->numbered[t->process]->pid, t->tid);
 	escape_json(to, export_thread_name(e, thread));
 	fputs("\",\"processName\":\"", to);
 	escape_json(to, m->numbered[t->process]->comm);
 	fputs("\",\n\"samples\":{\"weightType\":\"samples\",", to);
-	COLUMN_("stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack) : fputs("null", to));
+	COLUMN_("stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack - 1) : fputs("null", to));
 	fputc(',', to);
 	COLUMN_("time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
 	fputc(',', to);
@@ -150,63 +250,74 @@ static int put_thread(const struct export *e, uint32_t thread, size_t from, size
 		COLUMN_("threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
 	}
 	fprintf(to, ",\"length\":%u},\n", nr);
-	put_tables(e, marks, nr_marks, to);
+	put_markers(e, tables, marks->mark + marks->first[thread], marks->first[thread + 1] - marks->first[thread], to);
 	fputs("}", to);
-	free(marks);
-	return 0;
 }
 
-/* Threads with marks and without samples. */
-static int put_marking_threads(const struct export *e, bool *written, bool first, FILE *to)
+static int put_threads(const struct export *e, const struct tables *tables, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;
-	int ret = 0;
-
-	for (uint32_t t = 0; t < m->nr_threads && ret == 0; t++) {
-		for (uint32_t i = 0; i < m->nr_marks && !written[t]; i++) {
-			const struct mark *k = &m->mark[i];
-
-			if (k->process != m->thread[t].process || k->tid != m->thread[t].tid || !export_wants_mark(e, k))
-				continue;
-			fputs(first ? "\n" : ",\n", to);
-			ret = put_thread(e, t, 0, 0, to);
-			written[t] = true;
-			first = false;
-		}
-	}
-	return ret;
-}
-
-static int write_firefox(struct export *e, FILE *to)
-{
-	const struct model *m = e->report->model;
-	bool *written = calloc((size_t)m->nr_threads + 1, sizeof(*written));
-	int ret = 0;
+	bool *written = calloc((size_t)m->nr_threads + 1, sizeof(*written)), first = true;
 
 	if (!written)
 		return -ENOMEM;
+	for (size_t i = 0, end; i < e->nr; i = end) {
+		end = export_thread_end(e, i);
+		fputs(first ? "\n" : ",\n", to);
+		put_thread(e, tables, marks, e->sample[i].thread, i, end, to);
+		written[e->sample[i].thread] = true;
+		first = false;
+	}
+	for (uint32_t t = 0; t < m->nr_threads; t++) { /* with marks and without samples */
+		if (written[t] || marks->first[t] == marks->first[t + 1] ||
+		    !export_wants_mark(e, &m->mark[marks->mark[marks->first[t]]]))
+			continue;
+		fputs(first ? "\n" : ",\n", to);
+		put_thread(e, tables, marks, t, 0, 0, to);
+		first = false;
+	}
+	free(written);
+	return 0;
+}
 
-	export_sort(e);
-	fprintf(to, "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":30,\"interval\":1,\"startTime\":%.3f,\"processType\":0,"
+static void put_meta(const struct export *e, FILE *to)
+{
+	const struct model *m = e->report->model;
+
+	fprintf(to, "\"meta\":{\"version\":24,\"preprocessedProfileVersion\":60,\"interval\":1,\"startTime\":%.3f,\"processType\":0,"
 		    "\"product\":\"", (double)m->real_ns / 1e6);
 	escape_json(to, m->command);
-	fputs("\",\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"toolkit\":\"tailor\",\"platform\":\"Linux\",\"markerSchema\":[],"
+	fputs("\",\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"toolkit\":\"tailor\",\"platform\":\"Linux\","
+	      "\"markerSchema\":[{\"name\":\"Text\",\"tableLabel\":\"{marker.name} - {marker.data.name}\","
+	      "\"chartLabel\":\"{marker.name} - {marker.data.name}\",\"display\":[\"marker-chart\",\"marker-table\"],"
+	      "\"fields\":[{\"key\":\"name\",\"label\":\"Details\",\"format\":\"string\"}]}],"
 	      "\"categories\":[{\"name\":\"Program\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"Generated code\",\"color\":\"green\",\"subcategories\":[\"Other\"]},"
 	      "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]", to);
 	if (cpu_unit(e))
 		fprintf(to, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"%s\"}", cpu_unit(e));
-	fputs("},\n\"libs\":[],\"pages\":[],\"threads\":[", to);
-	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
-		end = export_thread_end(e, i);
-		fputs(i ? ",\n" : "\n", to);
-		ret = put_thread(e, e->sample[i].thread, i, end, to);
-		written[e->sample[i].thread] = true;
-	}
+	fputs("},\n", to);
+}
+
+static int write_firefox(struct export *e, FILE *to)
+{
+	struct thread_marks marks = { 0 };
+	struct tables tables = { 0 };
+	int ret = tables_init(&tables, e);
+
 	if (ret == 0)
-		ret = put_marking_threads(e, written, e->nr == 0, to);
-	free(written);
-	fputs("]}\n", to);
+		ret = thread_marks_init(&marks, e->report->model);
+	if (ret == 0) {
+		export_sort(e);
+		fputs("{", to);
+		put_meta(e, to);
+		put_shared(e, &tables, to);
+		fputs("\"libs\":[],\"pages\":[],\"threads\":[", to);
+		ret = put_threads(e, &tables, &marks, to);
+		fputs("]}\n", to);
+	}
+	tables_fini(&tables);
+	thread_marks_fini(&marks);
 	return ret;
 }
 

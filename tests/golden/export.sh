@@ -78,14 +78,18 @@ check("speedscope", "end", all(sum(p["weights"]) == p["endValue"] and len(p["wei
 # firefox: tables are as long as they say, indexes lie in them
 j = json.loads(text("firefox"))
 check("firefox", "samples", sum(t["samples"]["length"] for t in j["threads"]), TOTAL)
-for t in j["threads"]:
-    for name in ("samples", "stackTable", "frameTable", "funcTable", "markers", "resourceTable", "nativeSymbols"):
-        table = t[name]
+shared = j["shared"]
+for name, table in [*shared.items(), *((name, t[name]) for t in j["threads"] for name in ("samples", "markers"))]:
+    if name != "stringArray":
         lengths = {len(v) for v in table.values() if isinstance(v, list)}
         check("firefox", f"length of {name}", lengths, {table["length"]})
-    check("firefox", "stacks", all(s is None or 0 <= s < t["stackTable"]["length"] for s in t["samples"]["stack"]), True)
-    check("firefox", "prefixes come first", all(p is None or p < i for i, p in enumerate(t["stackTable"]["prefix"])), True)
-    check("firefox", "names", all(0 <= n < len(t["stringArray"]) for n in t["funcTable"]["name"] + t["markers"]["name"]), True)
+for name, column, to in (("stackTable", "frame", "frameTable"), ("frameTable", "func", "funcTable")):
+    check("firefox", f"{column} of {name}", all(0 <= i < shared[to]["length"] for i in shared[name][column]), True)
+check("firefox", "prefixes come first", all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])), True)
+check("firefox", "functions stand there once", len(set(shared["funcTable"]["name"])), shared["funcTable"]["length"])
+for t in j["threads"]:
+    check("firefox", "stacks", all(s is None or 0 <= s < shared["stackTable"]["length"] for s in t["samples"]["stack"]), True)
+    check("firefox", "names", all(0 <= n < len(shared["stringArray"]) for n in shared["funcTable"]["name"] + t["markers"]["name"]), True)
 check("firefox", "marks", sum(t["markers"]["length"] for t in j["threads"]), 61)
 
 j = json.loads(text("no-samples")) # marks of threads without samples are still there
