@@ -3,6 +3,7 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/export/export.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -91,15 +92,20 @@ static int run(int argc, char **argv)
 	struct arguments args = { 0 };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = &args };
+	struct diag d = { "" };
 	FILE *to = stdout;
 	int status, ret;
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (args.output && output_file_is(args.output, args.path)) {
+		trace_complain("%s: input and output are the same file", args.output);
+		return CMD_FAILED;
+	}
 	if (args.output) {
-		to = fopen(args.output, "we");
+		to = output_file_stream(args.output, &d);
 		if (!to) {
-			trace_complain("cannot open '%s': %s", args.output, strerror(errno));
+			trace_complain("%s", d.text);
 			return CMD_FAILED;
 		}
 	}

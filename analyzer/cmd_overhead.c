@@ -3,6 +3,7 @@
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -160,38 +160,22 @@ static void show_progress(void *context, unsigned done, unsigned total, unsigned
 		fprintf(stderr, "; about %.0f s left", (double)(now.tv_sec - begin.tv_sec + 1) / done * (total - done));
 }
 
-/* Checked before the runs, which may take an hour: 0, or errno. */
-static int can_write(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char folder[4096] = ".";
-	struct stat st;
-
-	if (stat(path, &st) == 0)
-		return S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
-	if (slash)
-		snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-	return access(folder, W_OK | X_OK) ? errno : 0;
-}
-
-static int complain_picture(const char *path, int error)
-{
-	fprintf(stderr, "%s: cannot write '%s': %s\n", program_invocation_name, path, strerror(error));
-	return CMD_FAILED;
-}
-
 static int write_picture(const char *path, const struct overhead *o)
 {
-	FILE *f = fopen(path, "we");
+	struct diag d = { "" };
+	FILE *f = output_file_stream(path, &d);
 	bool bad;
 
-	if (f) {
-		overhead_svg(o, f);
-		bad = ferror(f);
-		if (fclose(f) == 0 && !bad)
-			return CMD_DONE;
+	if (!f) {
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		return CMD_FAILED;
 	}
-	return complain_picture(path, errno);
+	overhead_svg(o, f);
+	bad = ferror(f);
+	if (fclose(f) == 0 && !bad)
+		return CMD_DONE;
+	fprintf(stderr, "%s: %s: cannot be written: %s\n", program_invocation_name, path, strerror(errno));
+	return CMD_FAILED;
 }
 
 static int show(const struct arguments *a)
@@ -238,9 +222,10 @@ static int run(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	take_defaults(&a);
-	ret = can_write(a.svg);
-	if (ret)
-		return complain_picture(a.svg, ret);
+	if (output_file_check(a.svg, &d)) { /* before the runs, which may take an hour */
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		return CMD_FAILED;
+	}
 	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {

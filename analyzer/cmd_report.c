@@ -4,6 +4,7 @@
 #include "analyzer/report/default_report.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -126,15 +127,16 @@ static void ask(void *context, struct report *r)
 
 static int show_views(const struct arguments *args, struct ask *a, struct report *r)
 {
+	struct diag d = { "" };
 	struct page page;
 	int ret = 0;
 
 	if (page_init(&page, stdout, args->page.form))
 		return CMD_FAILED;
 	if (args->svg) {
-		r->svg = fopen(args->svg, "we");
+		r->svg = output_file_stream(args->svg, &d);
 		if (!r->svg) {
-			trace_complain("cannot open '%s': %s", args->svg, strerror(errno));
+			trace_complain("%s", d.text);
 			return CMD_FAILED;
 		}
 	}

@@ -3,10 +3,10 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/scrub/scrub.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEY_DROP_NAMES = 0x100, KEY_DROP_CODE };
@@ -62,13 +62,6 @@ static char *output_name(const char *path)
 	return asprintf(&name, "%.*s.scrubbed.tlr", (int)bytes, path) < 0 ? NULL : name;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static int scrub_file(const struct arguments *args, const char *output, struct trace_reader *t, struct model *m, struct diag *d)
 {
 	struct scrub_counts counts;
@@ -76,7 +69,7 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	char damage[1024];
 	int ret, closed;
 
-	if (same_file(args->path, output))
+	if (output_file_is(output, args->path))
 		return diag_fail(d, EINVAL, "%s: input and output are the same file", output);
 	ret = trace_writer_open(output, TRACE_SMALL, &c, d);
 	if (ret)

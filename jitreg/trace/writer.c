@@ -2,9 +2,11 @@
 #include "jitreg/trace/writer_internal.h"
 
 #include "jitreg/base/crc32c.h"
+#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,35 +16,21 @@
 #define FLUSH_BYTES (1u << 20)
 /* Kept free behind the last chunk while the disk or a limit allows it, for the records that say how the recording ended. */
 #define RESERVE_BYTES (64u << 10)
+#define READER_WAIT_MS 1000
 #define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
-
-/* A file that is there is replaced, not written over: who has the old one open keeps it.  Devices are opened as they are. */
-static int create(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st) == 0) {
-		if (!S_ISREG(st.st_mode))
-			return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
-		if (unlink(path))
-			return -1;
-	}
-	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-}
 
 int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
-	int error;
+	int ret;
 
 	if (!w)
 		return diag_fail(d, ENOMEM, "no memory for the trace writer");
-	w->fd = create(path);
-	if (w->fd < 0) {
-		error = errno;
+	w->fd = ret = output_file_open(path, d);
+	if (ret < 0) {
 		free(w);
-		return diag_fail(d, error, "%s: the trace cannot be written: %s", path, strerror(error));
+		return ret;
 	}
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
 	w->reserve = RESERVE_BYTES;
@@ -76,12 +64,20 @@ int trace_writer_close(struct trace_writer *w)
 	return -error;
 }
 
+/* A FIFO's or terminal's reader gets so long. */
+static bool wait_for_reader(int fd)
+{
+	struct pollfd wait = { fd, POLLOUT, 0 };
+
+	return poll(&wait, 1, READER_WAIT_MS) == 1 && wait.revents & POLLOUT;
+}
+
 static int write_all(int fd, const char *p, size_t bytes)
 {
 	while (bytes > 0) {
 		ssize_t n = write(fd, p, bytes);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_reader(fd))))
 			continue;
 		if (n <= 0)
 			return n < 0 ? errno : ENOSPC;
@@ -97,7 +93,7 @@ static int have_room(const struct trace_writer *w, size_t bytes)
 	uint64_t end = w->file_bytes + bytes + w->reserve;
 	struct rlimit limit;
 
-	if (!w->regular || !w->reserve)
+	if (!w->reserve)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur)
 		return EFBIG;
@@ -134,7 +130,7 @@ static int send_chunk(struct trace_writer *w, enum trace_chunk_type type, const 
 	c.stored_bytes = (uint32_t)stored;
 	c.crc32c = crc32c(crc32c(0, &c, sizeof(c) - 4), w->out + sizeof(c), stored);
 	memcpy(w->out, &c, sizeof(c));
-	error = have_room(w, sizeof(c) + stored);
+	error = w->regular ? have_room(w, sizeof(c) + stored) : w->error; /* behind half a chunk nothing can be read */
 	if (!error)
 		error = write_all(w->fd, w->out, sizeof(c) + stored);
 	if (!error) {

@@ -22,7 +22,7 @@ struct trace_value;
 /* By zstd: FAST while samples come, SMALL where there is time. */
 enum trace_compression { TRACE_PLAIN = 0, TRACE_FAST = 1, TRACE_SMALL = 3 };
 
-/* Create path (0600); a file of that name is replaced.  Returns 0 or -errno with a sentence. */
+/* Create path, by output_file_open().  Returns 0 or -errno with a sentence. */
 int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
 /* Flushes and closes.  Returns 0, or the first write error as -errno. */
 int trace_writer_close(struct trace_writer *w);

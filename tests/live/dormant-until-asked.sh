@@ -73,7 +73,7 @@ started() { between "$dir/a.tlr" '[0-9]* samples of 1 process in .*a.tlr' "$1"; 
 gather 1000 started && all_are_named "dormant, then started"
 says "unknown event 'nonsense'" 1 start -e nonsense -o "$dir/c.tlr" "$host"
 [ -e "$dir/c.tlr" ] && fail "a recording that did not start left a trace behind"
-says 'the trace cannot be written' 1 start -o /no/such/folder/t.tlr "$host"
+says 'cannot be written' 1 start -o /no/such/folder/t.tlr "$host"
 says 'must|from 1 to' 2 start -r 0 "$host"
 attached() { # SECONDS; the recording is written where it was asked for
 	rm -f "$dir/attached.tlr"

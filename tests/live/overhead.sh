@@ -115,8 +115,8 @@ PATH=/usr/bin:/bin refuses 1 'no-such-program: no such command' -- no-such-progr
 refuses 1 'sh failed without a recorder: it exited with status 3: what it said' -- sh -c 'echo what it said >&2; exit 3'
 refuses 1 'sh failed without a recorder: it was killed by signal 9' -- sh -c 'kill -9 $$'
 refuses 1 'sh failed under the recorder only: it exited with status 4' --quick -- sh -c '[ -z "${LD_PRELOAD:-}" ] || exit 4'
-refuses 1 "cannot write '$dir/no-such-folder/o.svg': No such file or directory" --svg "$dir/no-such-folder/o.svg" -- true
-refuses 1 "cannot write '$dir': Is a directory" --svg "$dir" -- true
+refuses 1 "$dir/no-such-folder/o.svg: cannot be written: No such file or directory" --svg "$dir/no-such-folder/o.svg" -- true
+refuses 1 "$dir: cannot be written: Is a directory" --svg "$dir" -- true
 TMPDIR=$dir/no-such-folder "$B/tailor" overhead -- true 2>&1 | grep -q 'cannot create a temporary folder' ||
 	fail "expected a sentence about the temporary folder"
 "$B/tailor" overhead --quick --rounds 1 --svg "$dir/o.svg" -- true >/dev/full 2>"$dir/err" && fail "a full disk: expected a failure"

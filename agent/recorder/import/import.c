@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/import/import.h"
 
+#include "jitreg/base/output_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -31,13 +33,6 @@ static int open_input(const char *path, void **bytes, struct stat *st, struct di
 	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is not a perf.data file", path) : 0;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* The records, into a file of ours.  It replaces an older one, so this comes last. */
 static int write_trace(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s,
 		       struct import_result *out, struct diag *d)
@@ -45,7 +40,7 @@ static int write_trace(const struct import_options *o, const struct perf_data *p
 	struct trace_writer *w;
 	int ret, closed;
 
-	if (same_file(o->input, o->output) || (o->with && same_file(o->with, o->output)))
+	if (output_file_is(o->output, o->input) || (o->with && output_file_is(o->output, o->with)))
 		return diag_fail(d, EINVAL, "%s is both input and output; give another output file (-o)", o->output);
 	ret = trace_writer_open(o->output, !o->uncompressed, &w, d);
 	if (ret)

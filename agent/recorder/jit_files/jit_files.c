@@ -156,7 +156,8 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 	w->map_fd = -1;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid } : proc_mem_identify((pid_t)pid);
+	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
+		       proc_mem_identify((pid_t)pid);
 	w->mapped_ns = w->looked_ns = time_ns;
 	f->watched[f->nr++] = w;
 	f->missed = 0;
@@ -207,9 +208,15 @@ static bool is_dump(const char *path, size_t bytes)
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
-static int open_file(int at, const char *path)
+static int open_file(int at, const char *path, int flags)
 {
-	return openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+}
+
+/* A file that the process has mapped; what stands at that path now may be another one, or a link. */
+static bool is_own_file(const struct watched *w, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
 }
 
 /* V8 may have removed its file at once; it has it open while it writes. */
@@ -228,7 +235,7 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 		snprintf(name, sizeof(name), "%s/%.20s", folder, e->d_name);
 		n = readlink(name, target, sizeof(target));
 		if (n >= (ssize_t)bytes && memcmp(target, path, bytes) == 0)
-			fd = open_file(AT_FDCWD, name);
+			fd = open_file(AT_FDCWD, name, 0); /* a link of the kernel's */
 	}
 	if (d)
 		closedir(d);
@@ -247,18 +254,18 @@ static void add_dump(const struct jit_files *f, struct watched *w, uint64_t addr
 		path_bytes -= sizeof(DELETED) - 1;
 	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
 	/* to open a device may do something */
-	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, 0) == 0 && S_ISREG(new.st.st_mode))))
-		new.fd = open_file(w->root, name + 1);
+	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(new.st.st_mode))))
+		new.fd = open_file(w->root, name + 1, O_NOFOLLOW);
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", w->pid, (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
-		new.fd = open_file(AT_FDCWD, link); /* needs privileges */
+		new.fd = open_file(AT_FDCWD, link, 0); /* needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
 		new.fd = open_descriptor(w->pid, name, path_bytes);
-	if (new.fd < 0 || fstat(new.fd, &new.st) || !S_ISREG(new.st.st_mode)) {
+	if (new.fd < 0 || fstat(new.fd, &new.st) || !is_own_file(w, &new.st)) {
 		if (new.fd >= 0)
 			close(new.fd);
 		return;

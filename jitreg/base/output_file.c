@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/base/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIES 3 /* another program may create a file between two of our calls */
+
+static int fail(struct diag *d, const char *path, int error, const char *why)
+{
+	return diag_fail(d, error, "%s: cannot be written: %s", path, why ? why : strerror(error));
+}
+
+/* The descriptor that a path names, or -1. */
+static int named_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	char *end;
+	long fd;
+
+	if (strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *number = path + strlen(folders[i]);
+
+		if (strncmp(path, folders[i], strlen(folders[i])) != 0 || *number < '0' || *number > '9')
+			continue;
+		fd = strtol(number, &end, 10);
+		return *end || fd > 1 << 20 ? -1 : (int)fd;
+	}
+	return -1;
+}
+
+/* May what is there, and is no regular file, be written to? */
+static int check_special(const char *path, const struct stat *st, struct diag *d)
+{
+	if (S_ISDIR(st->st_mode))
+		return fail(d, path, EISDIR, NULL);
+	if (S_ISLNK(st->st_mode))
+		return fail(d, path, ELOOP, "it is a symbolic link; give the path that it leads to");
+	if (!S_ISFIFO(st->st_mode) && !S_ISCHR(st->st_mode))
+		return fail(d, path, EPERM, "it is neither a file nor a FIFO");
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		return fail(d, path, EPERM, "it belongs to another user; give another path");
+	return 0;
+}
+
+static int open_special(const char *path, struct diag *d)
+{
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY), error = errno, ret;
+	struct stat st;
+
+	if (fd < 0)
+		return fail(d, path, error, error == ENXIO ? "no program reads from it" : NULL);
+	ret = fstat(fd, &st) ? fail(d, path, errno, NULL) : check_special(path, &st, d); /* it may be another by now */
+	if (ret == 0)
+		return fd;
+	close(fd);
+	return ret;
+}
+
+int output_file_open(const char *path, struct diag *d)
+{
+	struct stat st;
+	int fd, ret, error = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (lstat(path, &st) == 0) {
+			if (!S_ISREG(st.st_mode)) {
+				ret = check_special(path, &st, d);
+				return ret ? ret : open_special(path, d);
+			}
+			if (unlink(path) && errno != ENOENT)
+				return fail(d, path, errno, st.st_uid == geteuid() ? NULL :
+					    "a file of another user is there; give another path");
+		}
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+		error = errno;
+		if (fd >= 0)
+			return fd;
+		if (error != EEXIST)
+			break;
+	}
+	return fail(d, path, error, NULL);
+}
+
+FILE *output_file_stream(const char *path, struct diag *d)
+{
+	int fd = named_descriptor(path), error;
+	struct stat st;
+	FILE *f;
+
+	if (fd >= 0) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			fd = fail(d, path, errno, NULL);
+	} else {
+		fd = output_file_open(path, d);
+	}
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	f = fdopen(fd, "w");
+	if (f)
+		return f;
+	error = errno;
+	close(fd);
+	fail(d, path, error, NULL);
+	errno = error;
+	return NULL;
+}
+
+int output_file_check(const char *path, struct diag *d)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096] = ".";
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return check_special(path, &st, d);
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return access(folder, W_OK | X_OK) ? fail(d, path, errno, NULL) : 0;
+}
+
+bool output_file_is(const char *output, const char *input)
+{
+	struct stat x, y;
+
+	return stat(output, &x) == 0 && stat(input, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
