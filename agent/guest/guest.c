@@ -261,8 +261,8 @@ static __attribute__((noinline)) void guest_start(void)
 			ret = say_hello(false);
 		} else {
 			ret = start_alone();
-			if (ret == 0)
-				environ_add_socket(state.socket); /* for what this process starts */
+			/* for what this process starts: where the recorder is, or was to be, so that each does not try for itself */
+			environ_add_socket(state.socket);
 		}
 	}
 	inside = 0;

@@ -115,26 +115,56 @@ static void lift_address_space(void)
 	}
 }
 
+/* What the host may have too few of is the recorder's own affair. */
+static void lift_descriptors(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+/*
+ * Descriptors 0 to 2 are nobody's, and nothing else is open but the pipe: what the recorder prints must not reach the host's output, nor a
+ * file that gets a low number later.  There may be no /dev/null here.
+ */
+static bool use_own_descriptors(int report)
+{
+	if (dup2(report, READY_FD) < 0)
+		return false;
+	if (syscall(SYS_close_range, READY_FD + 1u, ~0u, 0u))
+		for (int fd = READY_FD + 1; fd < 1024; fd++)
+			close(fd);
+	for (int fd = 0; fd < READY_FD; fd++) {
+		int null;
+
+		if (fd == STDERR_FILENO && guest_debugging() && fcntl(fd, F_GETFD) >= 0)
+			continue;
+		close(fd);
+		null = open("/dev/null", O_RDWR);
+		if (null < 0)
+			null = (int)syscall(SYS_memfd_create, "null", 0u);
+		if (null != fd)
+			return false;
+	}
+	return true;
+}
+
 /* Two processes away from the host; only system calls from here on. */
 __attribute__((noreturn)) static void become_recorder(const char *command, char **argv, int report)
 {
-	int null, error;
 	sigset_t none;
+	int error;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	lift_address_space();
-	report = fcntl(report, F_DUPFD, READY_FD + 1); /* a host may have closed 0 to 2, and the pipe be there */
-	null = open("/dev/null", O_RDWR);
-	dup2(null, 0);
-	dup2(null, 1);
-	if (!guest_debugging())
-		dup2(null, 2);
-	dup2(report, READY_FD);
-	if (syscall(SYS_close_range, READY_FD + 1u, ~0u, 0u))
-		for (int fd = READY_FD + 1; fd < 1024; fd++)
-			close(fd);
+	lift_descriptors();
+	if (!use_own_descriptors(report))
+		_exit(126);
 	/* our copy of the environment: the recorder is no host */
 	for (char **e = environ; e && *e; e++)
 		if (strncmp(*e, "LD_PRELOAD=", 11) == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /*
@@ -16,6 +17,24 @@
 #define GIVEN_UP_NS 10000000000ull
 #define RECORD_MIN 16u
 
+/* The limit of file sizes is the host's, for its files and the trace.  The log is memory: it is made in spite of the limit where we may
+ * do that.  As ftruncate(2). */
+static int set_size(int fd, uint64_t bytes)
+{
+	struct rlimit before, none = { RLIM_INFINITY, RLIM_INFINITY };
+	int ret = ftruncate(fd, (off_t)bytes), error = errno;
+
+	if (ret == 0 || error != EFBIG || getrlimit(RLIMIT_FSIZE, &before) || setrlimit(RLIMIT_FSIZE, &none)) {
+		errno = error;
+		return ret;
+	}
+	ret = ftruncate(fd, (off_t)bytes);
+	error = errno;
+	setrlimit(RLIMIT_FSIZE, &before);
+	errno = error;
+	return ret;
+}
+
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd)
 {
 	int error = 0;
@@ -25,7 +44,7 @@ int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int
 	*fd = memfd_create("tailor-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
-	while (ftruncate(*fd, (off_t)(LOG_HEAD_BYTES + ring_bytes))) {
+	while (set_size(*fd, LOG_HEAD_BYTES + ring_bytes)) {
 		error = errno;
 		ring_bytes /= 2;
 		if (ring_bytes < LOG_RING_BYTES_MIN)

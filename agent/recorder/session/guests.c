@@ -218,6 +218,11 @@ static void write_guest(struct session *s, const struct guest *g)
 		gdb_jit_poll_add_with_agent(s->gdb_jit, (pid_t)g->pid);
 }
 
+static const char *why_no_log(int error)
+{
+	return error == EFBIG ? "limit of file sizes: ulimit -f" : strerror(error);
+}
+
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
 	uint64_t bytes = h->message.log_bytes, most = s->options.dormant ? LOG_RING_BYTES_DORMANT : LOG_RING_BYTES_DEFAULT;
@@ -250,9 +255,11 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 		answer->status = -ENOMEM;
 	}
 	if (answer->status) {
-		session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without them",
-			       (int)h->pid,
-			       strerror(-answer->status));
+		if (!s->noticed.log)
+			session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without "
+				       "them; further processes with this error are not reported", (int)h->pid,
+				       why_no_log(-answer->status));
+		s->noticed.log = true;
 		handshake_answer(h, answer, -1);
 		return;
 	}

@@ -119,7 +119,7 @@ struct fallbacks {
 /* Notices that are written once for all threads. */
 struct noticed {
 	bool tag_word; /* the tag is where samples do not have it */
-	bool descriptors, version, rate, uncounted;
+	bool descriptors, version, rate, uncounted, log;
 };
 
 struct session {

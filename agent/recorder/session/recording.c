@@ -33,7 +33,7 @@ static void release(struct session *s)
 	free(s->rings.ring);
 	s->rings.ring = NULL;
 	s->rings.capacity = 0;
-	s->paused = s->noticed.uncounted = s->noticed.descriptors = s->noticed.version = s->noticed.rate = false;
+	s->paused = s->noticed.uncounted = s->noticed.descriptors = s->noticed.version = s->noticed.rate = s->noticed.log = false;
 }
 
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
