@@ -34,7 +34,7 @@ INCLUDES = -I.
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
 record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a)
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lZydis -lm
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
@@ -133,7 +133,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
-	libjansson-dev libzydis-dev llvm-14-dev
+	libjansson-dev libzydis-dev libiberty-dev llvm-14-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
-       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS };
+       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Filters:", 10 },
@@ -28,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "attribute", KEY_ATTRIBUTE, "auto|stack", 0, "attribute by tag and call stack, or by call stack alone (default: auto)", 11 },
 	{ "unwinder", KEY_UNWINDER, "memo|libunwind", 0,
 	  "call-stack unwinder; libunwind finds the same frames as memo, but slower (default: memo)", 11 },
+	{ "no-demangle", KEY_NO_DEMANGLE, NULL, 0, "show symbols of C++, Rust and D as they are in the symbol table", 11 },
 	{ "threads", KEY_THREADS, "N", 0, "threads that decode samples; the result does not depend on it (default: the number of "
 	  "processors, at most 8)", 11 },
 	{ 0 },
@@ -98,6 +99,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_UNWINDER:
 		a->unwinder = trace_take_unwinder(state, arg);
+		break;
+	case KEY_NO_DEMANGLE:
+		a->no_demangle = true;
 		break;
 	case KEY_THREADS:
 		a->threads = (unsigned)number(state, "threads", arg);
@@ -254,6 +258,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 
 	s->options.run_mark = filter_mark(&s->report.filter, &arguments->filter);
 	s->options.stack_only = arguments->stack_only;
+	s->options.no_demangle = arguments->no_demangle;
 	s->options.unwinder = arguments->unwinder;
 	s->options.threads = arguments->threads;
 	s->options.rows = report_rows;

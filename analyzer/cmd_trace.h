@@ -15,7 +15,7 @@
 struct trace_arguments {
 	struct filter_arguments filter;
 	const char *level;
-	bool stack_only;
+	bool stack_only, no_demangle;
 	enum unwind_way unwinder;
 	unsigned threads; /* 0: as many as there are processors */
 };

@@ -25,6 +25,7 @@ for path in $(ldd "$tailor" | awk '$2 == "=>" { print $3 }'); do
 	[ -n "$package" ] && [ -f "/usr/share/doc/$package/copyright" ] || continue
 	[ -e "$folder/lib/$(basename "$path")" ] && cp -L "/usr/share/doc/$package/copyright" "$folder/licences/$package"
 done
+cp -L /usr/share/doc/libiberty-dev/copyright "$folder/licences/libiberty" # linked statically
 cat >"$folder/README" <<'END'
 tailor runs from this folder, wherever it is copied: ./tailor help
 It requires x86-64 Linux and glibc 2.36 (Debian 12) or later; libtailor.so, which is loaded into the profiled programs, requires

@@ -129,8 +129,10 @@ uint64_t attribute_first_ns(struct trace_reader *t)
 
 void attribution_fini(struct attribution *a)
 {
-	for (uint32_t i = 0; i < a->nr_functions; i++)
+	for (uint32_t i = 0; i < a->nr_functions; i++) {
 		free(a->function[i].name);
+		free(a->function[i].mangled);
+	}
 	for (uint32_t i = 0; i < a->nr_lines; i++)
 		free(a->line[i].file);
 	for (uint32_t i = 0; i < a->nr_images; i++)

@@ -52,7 +52,8 @@ extern const char *const reason_names[];
 extern const char *const reason_sentences[];
 
 struct function {
-	char *name; /* as people read it: symbol, or image+offset, or [kernel] (of functions without a name) */
+	char *name; /* as people read it: symbol, demangled; or image+offset, or [kernel] (of functions without a name) */
+	char *mangled; /* one of its symbols, where that is not the name; or NULL */
 	uint32_t image;
 	bool symbol; /* name is one */
 	bool jit;
@@ -85,6 +86,7 @@ struct attribution {
 	uint64_t stack_ends[NR_REASONS]; /* samples by why their stack ended there; [REASON_NONE]: it reached the first frame */
 	/* generated code */
 	uint64_t jit_samples, jit_named, jit_lines;
+	bool no_demangle; /* as the options say */
 	bool objects_differ; /* names of code objects (host_levels.h) say more than those of functions */
 	uint64_t line0_samples; /* where the line table says that there is no line */
 };
@@ -101,6 +103,7 @@ struct attribute_options {
 	/* Bit per table column, or 0.  With it no single samples are needed: a row stands for all samples that are alike in these columns
 	 * and in TABLE_MODE, and table.sum says what they add up to; other columns hold nothing.  Not TABLE_SAMPLE, TABLE_MEMORY. */
 	uint64_t sums_by;
+	bool no_demangle; /* names are symbols */
 	unsigned threads; /* that decode samples; 0: as many as there are processors.  What comes out is the same */
 	const char *run_mark; /* name of the marks that TABLE_PHASE counts: "run" */
 	/* Called with rows as they come, a block at a time, or NULL; what they index is in a.  0, or -errno to stop. */
@@ -113,6 +116,8 @@ struct attribute_options {
 /* 0, or -errno (of rows(), or -ENOMEM) with a sentence. */
 int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
 	      struct diag *d);
+/* A symbol as functions' names show it; the caller frees it. */
+char *attribution_name(const struct attribution *a, const char *symbol);
 /* Time of the earliest sample of a trace; 0 without samples. */
 uint64_t attribute_first_ns(struct trace_reader *t);
 void attribution_destroy(struct attribution *a);

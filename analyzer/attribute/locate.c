@@ -2,6 +2,7 @@
 #include "analyzer/attribute/locate.h"
 
 #include "analyzer/attribute/host_components.h"
+#include "analyzer/symbols/demangle.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,20 +49,43 @@ static uint32_t get_image(struct locator *l, const char *path)
 	return i;
 }
 
-/* name is taken over. */
+char *attribution_name(const struct attribution *a, const char *symbol)
+{
+	char *name = a->no_demangle ? NULL : demangle(symbol);
+
+	return name ? name : strdup(symbol);
+}
+
+/* name is taken over.  A symbol is demangled when it is new; those that are one function in their language are one here: a template's
+ * in several units, a constructor's two bodies. */
 static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
 {
 	struct attribution *a = l->a;
-	uint64_t h = hash_text(name);
-	uint32_t i = hash_map_find(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit);
+	uint64_t h = hash_text(name), kind = (uint64_t)image << 2 | (unsigned)symbol << 1 | jit;
+	uint32_t i = hash_map_find(&l->functions, h, kind);
+	char *mangled = NULL;
 
-	if (i || !ADD(a->function, a->nr_functions, l->functions_capacity)) {
-		free(name);
+	if (!i && symbol && !a->no_demangle) {
+		char *demangled = demangle(name);
+
+		if (demangled) {
+			mangled = name;
+			name = demangled;
+			i = hash_map_find(&l->functions, hash_text(name), kind);
+		}
+	}
+	if (!i && ADD(a->function, a->nr_functions, l->functions_capacity)) {
+		i = a->nr_functions++;
+		a->function[i] = (struct function){ name, mangled, image, symbol, jit, unknown };
+		hash_map_set(&l->functions, hash_text(name), kind, i);
+		if (mangled)
+			hash_map_set(&l->functions, h, kind, i);
 		return i;
 	}
-	i = a->nr_functions++;
-	a->function[i] = (struct function){ name, image, symbol, jit, unknown };
-	hash_map_set(&l->functions, h, (uint64_t)image << 2 | (unsigned)symbol << 1 | jit, i);
+	if (i && mangled)
+		hash_map_set(&l->functions, h, kind, i);
+	free(name);
+	free(mangled);
 	return i;
 }
 
@@ -197,8 +221,8 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	has_function = elf_find_function(elf, at, &f);
 	if (has_function) {
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
-	} else if (elf_find_plt(elf, at, &plt)) {
-		out->function = get_function(l, strdup(plt), out->image, true, out->jit, false);
+	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {
+		out->function = get_function(l, name, out->image, true, out->jit, false);
 	} else if (!out->jit && nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", base_name(c->path),
 										(unsigned long long)start) > 0) {
 		out->function = get_function(l, name, out->image, false, out->jit, false);
@@ -288,6 +312,11 @@ static const char *file_of_code(struct locator *l, const struct code *c, uint64_
 	return elf ? file_of_function(elf, at, other) : c->nr_lines ? c->lines[0].file : other;
 }
 
+static const char *name_of_inlined(struct locator *l, const struct location *in, const struct elf_inline *f)
+{
+	return l->a->function[get_function(l, strdup(f->name), in->image, true, in->jit, false)].name;
+}
+
 /* Of an ELF object: the innermost function by its DWARF, in the file of the line there; one that is not inlined in that of its own
  * first line. */
 static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t address, struct location *out)
@@ -302,7 +331,7 @@ static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t
 	if (!elf || !l->a->function[out->function].symbol)
 		return;
 	if (find_inlines(l, c, address, inlined))
-		place.function = inlined[0].name;
+		place.function = name_of_inlined(l, out, &inlined[0]);
 	else
 		place.file = file_of_function(elf, at, line->file);
 	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
@@ -311,11 +340,12 @@ static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t
 static void host_levels_in_load(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
-	struct host_place place = { c->name, c->name, c->nr_lines ? c->lines[0].file : "", line->file, line->number };
+	const char *function = l->a->function[out->function].symbol ? l->a->function[out->function].name : c->name;
+	struct host_place place = { function, function, c->nr_lines ? c->lines[0].file : "", line->file, line->number };
 	struct elf_inline inlined[INLINES_MAX];
 
 	if (find_inlines(l, c, address, inlined)) {
-		place.function = inlined[0].name;
+		place.function = name_of_inlined(l, out, &inlined[0]);
 		place.file = line->file;
 	}
 

@@ -16,6 +16,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	ret = locator_init(&run->locator, a);
 	if (ret == 0)
 		ret = rows_init(&run->rows, a, o);
+	a->no_demangle = o->no_demangle;
 	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each;
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);

@@ -209,6 +209,7 @@ int check_samples(struct check *c, const struct report *r)
 		return -ENOMEM;
 	all->check = c;
 	all->a.model = r->model;
+	all->a.no_demangle = r->a->no_demangle;
 	ret = locator_init(&all->locator, &all->a);
 	all->locator.without_host_levels = true;
 	ret = ret ? ret : stacks_init(&all->a.stacks);

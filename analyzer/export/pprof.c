@@ -177,12 +177,13 @@ static void put_places(struct writing *w)
 		put_message(w, 4, &b);
 	}
 	for (uint32_t i = 0; i < a->nr_functions; i++) {
-		uint32_t name = add_string(w, a->function[i].name);
+		const struct function *f = &a->function[i];
+		uint32_t name = add_string(w, f->name);
 
 		put_number(&b, 1, i + 1u);
 		put_number(&b, 2, name);
-		put_number(&b, 3, name);
-		put_number(&b, 4, add_string(w, a->image[a->function[i].image].path));
+		put_number(&b, 3, f->mangled ? add_string(w, f->mangled) : name);
+		put_number(&b, 4, add_string(w, a->image[f->image].path));
 		put_message(w, 5, &b);
 	}
 	free(b.p);

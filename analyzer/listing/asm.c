@@ -102,6 +102,7 @@ static void add_source_line(struct grid *g, const struct column_encoder *c, cons
 static void add_step(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h, const struct step *s,
 		     const char *arrows, bool indent)
 {
+	char *refers = s->refers ? attribution_name(r->a, s->refers) : NULL;
 	char text[300];
 
 	blank_row(g, c);
@@ -115,13 +116,14 @@ static void add_step(struct grid *g, const struct column_encoder *c, const struc
 	grid_set_address(g, c->address, s->address);
 	grid_set_address(g, c->offset, s->address - h->place.start);
 	grid_set_text(g, c->arrows, arrows);
-	if (s->refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
-		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, s->refers);
+	if (refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
+		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, refers);
 	else if (s->to >= 0)
 		snprintf(text, sizeof(text), "%.*s +%#llx", (int)strcspn(s->insn.text, " "), s->insn.text,
 			 (unsigned long long)(s->insn.target - h->place.start));
 	else
-		snprintf(text, sizeof(text), "%s%s%s", s->insn.text, s->refers ? "  ; " : "", s->refers ? s->refers : "");
+		snprintf(text, sizeof(text), "%s%s%s", s->insn.text, refers ? "  ; " : "", refers ? refers : "");
+	free(refers);
 	if (indent)
 		grid_set_prefix(g, c->text, "  ");
 	grid_set_text(g, c->text, text);

@@ -18,8 +18,16 @@ static int by_measure(const void *a, const void *b)
 #define PAGE_BYTES 4096u
 #define REGION_REST 16u
 
+static void set_name(const struct report *r, const char *symbol, struct hot *h)
+{
+	char *name = attribution_name(r->a, symbol);
+
+	snprintf(h->name, sizeof(h->name), "%s", name ? name : "");
+	free(name);
+}
+
 /* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
-static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
+static bool function_at(const struct report *r, const struct code *c, uint64_t ip, struct hot *h)
 {
 	struct elf_function f;
 
@@ -28,7 +36,7 @@ static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
 	if (c->kind == CODE_LOAD) {
 		h->place.start = c->address;
 		h->place.end = c->address + c->bytes;
-		snprintf(h->name, sizeof(h->name), "%s", c->name ? c->name : "");
+		set_name(r, c->name ? c->name : "", h);
 		return true;
 	}
 	if (c->kind == CODE_REGION) {
@@ -41,7 +49,7 @@ static bool function_at(const struct code *c, uint64_t ip, struct hot *h)
 		return false;
 	h->place.start = f.address;
 	h->place.end = f.address + f.bytes;
-	snprintf(h->name, sizeof(h->name), "%s", f.name);
+	set_name(r, f.name, h);
 	return true;
 }
 
@@ -59,7 +67,7 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 		if (!last || last->place.code != c || hit[i].ip < last->place.start || hit[i].ip >= last->place.end) {
 			struct hot h;
 
-			if (!function_at(c, hit[i].ip, &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
+			if (!function_at(r, c, hit[i].ip, &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
 				continue;
 			h.first = i;
 			list[n++] = h;

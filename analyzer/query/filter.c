@@ -23,10 +23,16 @@ static bool is_event(const struct filter *f, const struct attribution *a, uint32
 	return a->model->event[v].name && strcmp(a->model->event[v].name, f->arguments->event) == 0;
 }
 
+/* By its name, with or without its parameters, or by its symbol. */
 static bool is_function(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
+	const struct function *function = &a->function[v];
+	size_t bytes = strlen(f->arguments->function);
+
 	(void)set;
-	return v && strcmp(a->function[v].name, f->arguments->function) == 0;
+	return v && ((strncmp(function->name, f->arguments->function, bytes) == 0 && (!function->name[bytes] ||
+		      (function->mangled && function->name[bytes] == '('))) ||
+		     (function->mangled && strcmp(function->mangled, f->arguments->function) == 0));
 }
 
 static bool is_component(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)

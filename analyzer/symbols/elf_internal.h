@@ -35,7 +35,7 @@ struct elf_object {
 	bool plt_read;
 	uint64_t plt_address;
 	size_t nr_plt;
-	char *plt_names; /* 72 bytes each */
+	const char **plt_names; /* NULL: of no name */
 	/* lines.c */
 	bool lines_read;
 	Dwarf *dwarf;

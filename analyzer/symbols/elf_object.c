@@ -404,13 +404,12 @@ static void read_plt(struct elf_object *o)
 	nr = rela.bytes / sizeof(Elf64_Rela);
 	if (link >= o->nr_sections || !o->sections[link].data || nr > 1u << 20)
 		return;
-	o->plt_names = calloc(nr + 1, 72);
+	o->plt_names = calloc(nr + 1, sizeof(*o->plt_names));
 	if (!o->plt_names)
 		return;
 	o->plt_address = plt.address + (second ? 0 : 16);
 	for (size_t i = 0; i < nr; i++) {
 		const struct section *symbols = &o->sections[link];
-		const char *name;
 		Elf64_Rela r;
 		Elf64_Sym s;
 
@@ -418,11 +417,7 @@ static void read_plt(struct elf_object *o)
 		if (ELF64_R_SYM(r.r_info) >= symbols->bytes / sizeof(s))
 			continue;
 		memcpy(&s, symbols->data + ELF64_R_SYM(r.r_info) * sizeof(s), sizeof(s));
-		name = elf_strptr(o->elf, symbols->link, s.st_name);
-		if (name) {
-			strncpy(o->plt_names + i * 72, name, 66);
-			strcat(o->plt_names + i * 72, "@plt");
-		}
+		o->plt_names[i] = elf_strptr(o->elf, symbols->link, s.st_name);
 	}
 	o->nr_plt = nr;
 }
@@ -433,6 +428,6 @@ bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name)
 		read_plt(o);
 	if (address < o->plt_address || (address - o->plt_address) / 16 >= o->nr_plt)
 		return false;
-	*name = o->plt_names + (address - o->plt_address) / 16 * 72;
-	return **name != 0;
+	*name = o->plt_names[(address - o->plt_address) / 16];
+	return *name && **name;
 }

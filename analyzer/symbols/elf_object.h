@@ -85,7 +85,7 @@ bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);
 bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t *address);
 /* The code that the kernel jumps to, which has no caller: the dynamic linker's has no unwind information that says so. */
 bool elf_is_entry(const struct elf_object *o, uint64_t address);
-/* Name of the PLT entry's target at address ("memcpy@plt"), if it is one. */
+/* Name of the target of the PLT entry at address, if there is one; owned by the object. */
 bool elf_find_plt(struct elf_object *o, uint64_t address, const char **name);
 
 /* Name of the symbol that a relocation of the bytes at address refers to (a JIT's memory ELF: what an instruction calls). */

@@ -108,6 +108,8 @@ static void show_objects(struct report *r, const struct split *s, struct object 
 	grid_set_total(g, samples, s->total[r->event].samples);
 	qsort(o, nr, sizeof(*o), by_measure);
 	for (uint32_t i = 0; i < nr; i++) {
+		char *function = attribution_name(r->a, o[i].name);
+
 		grid_row(g);
 		grid_set(g, share, o[i].measure);
 		grid_set(g, samples, o[i].samples);
@@ -118,7 +120,8 @@ static void show_objects(struct report *r, const struct split *s, struct object 
 		grid_set(g, version, o[i].times);
 		grid_set(g, pid, r->model->numbered[o[i].code->process]->pid);
 		grid_set_address(g, address, o[i].code->address);
-		grid_set_text(g, name, o[i].name);
+		grid_set_text(g, name, function ? function : "");
+		free(function);
 	}
 	grid_show(g, p);
 }

@@ -53,6 +53,7 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 		int path = grid_column(g, "path", "", CELL_TEXT, GRID_HIDDEN, 0);
 		int generated = grid_column(g, "generated", "", CELL_COUNT, GRID_HIDDEN, 0);
 		int symbol = grid_column(g, "symbol", "", CELL_COUNT, GRID_HIDDEN, 0);
+		int mangled = grid_column(g, "mangled", "", CELL_TEXT, GRID_HIDDEN, 0);
 
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			const struct function *f = &r->a->function[s.order[i]];
@@ -66,6 +67,8 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 			grid_set_text(g, path, r->a->image[f->image].path);
 			grid_set(g, generated, f->jit);
 			grid_set(g, symbol, f->symbol);
+			if (f->mangled)
+				grid_set_text(g, mangled, f->mangled);
 		}
 	}
 	split_fini(&s);

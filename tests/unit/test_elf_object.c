@@ -157,8 +157,7 @@ static void plt_entries_are_named_after_their_targets(void **state)
 	first = plt.address + (second ? 0 : 16);
 	for (uint64_t at = first; at < plt.address + plt.bytes; at += 16) {
 		assert_true(elf_find_plt(o, at, &name));
-		assert_string_equal(name + strlen(name) - 4, "@plt");
-		found = found || strcmp(name, "dl_iterate_phdr@plt") == 0;
+		found = found || strcmp(name, "dl_iterate_phdr") == 0;
 		assert_false(elf_find_function(o, at + 4, &f));
 	}
 	assert_true(found);

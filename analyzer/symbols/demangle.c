@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libiberty's demanglers.  Those of C++ and Rust write into a callback, and keep nothing on the heap while they do (Rust: a few bytes
+ * of an identifier in Punycode): what writes too much is left by longjmp().  D's allocates with xmalloc() and xrealloc(), which are
+ * defined here: they count what is asked for, and leave likewise.  What is lost then is bounded by GIVEN_UP_MAX.
+ */
+#include "analyzer/symbols/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) /* it reports no leak of what is allocated between these */
+#include <sanitizer/lsan_interface.h>
+#define LOSES_MEMORY_BEGIN() __lsan_disable()
+#define LOSES_MEMORY_END() __lsan_enable()
+#else
+#define LOSES_MEMORY_BEGIN()
+#define LOSES_MEMORY_END()
+#endif
+
+#define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* bytes that D's asks for */
+#define D_SYMBOL_MAX 2048u /* bytes: D's demangler knows no limit of recursion, and takes 320 bytes of stack for one */
+#define GIVEN_UP_MAX 64 /* symbols that may have lost memory: the next ones are not tried */
+
+struct work {
+	jmp_buf give_up;
+	char name[DEMANGLE_NAME_MAX];
+	size_t bytes;
+	size_t asked;
+	bool leaks; /* what is left by longjmp() may not have freed all */
+};
+
+static _Thread_local struct work *current;
+static _Thread_local unsigned given_up;
+
+void *xmalloc(size_t bytes);
+void *xrealloc(void *old, size_t bytes);
+
+void *xmalloc(size_t bytes)
+{
+	return xrealloc(NULL, bytes);
+}
+
+void *xrealloc(void *old, size_t bytes)
+{
+	void *new = NULL;
+
+	if (!current)
+		abort(); /* nothing else calls libiberty */
+	if (bytes <= WORK_MAX - current->asked) {
+		current->asked += bytes;
+		LOSES_MEMORY_BEGIN();
+		new = realloc(old, bytes ? bytes : 1);
+		LOSES_MEMORY_END();
+	}
+	if (!new)
+		longjmp(current->give_up, 1);
+	return new;
+}
+
+static void write_name(const char *text, size_t bytes, void *context)
+{
+	struct work *w = context;
+
+	if (bytes > sizeof(w->name) - w->bytes)
+		longjmp(w->give_up, 1);
+	memcpy(w->name + w->bytes, text, bytes);
+	w->bytes += bytes;
+}
+
+static bool demangle_d(const char *symbol, struct work *w)
+{
+	char *name = strlen(symbol) <= D_SYMBOL_MAX ? dlang_demangle(symbol, DMGL_NO_OPTS) : NULL;
+
+	if (name)
+		write_name(name, strlen(name), w); /* smaller than what it asked for: it is freed */
+	free(name);
+	return name;
+}
+
+static bool run(const char *symbol, struct work *w)
+{
+	w->leaks = true;
+	if (symbol[1] == 'D')
+		return demangle_d(symbol, w);
+	if (rust_demangle_callback(symbol, DMGL_NO_OPTS, write_name, w))
+		return true;
+	w->leaks = false;
+	w->bytes = 0;
+	return cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, write_name, w);
+}
+
+/* What the four schemes begin with, and C++'s functions that call constructors. */
+static bool is_mangled(const char *symbol)
+{
+	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D' || strncmp(symbol, "_GLOBAL_", 8) == 0);
+}
+
+char *demangle(const char *symbol)
+{
+	char copy[DEMANGLE_SYMBOL_MAX + 1];
+	size_t bytes, behind;
+	struct work *w;
+	char *out = NULL;
+
+	if (!is_mangled(symbol) || given_up >= GIVEN_UP_MAX)
+		return NULL;
+	bytes = strcspn(symbol, "@");
+	behind = strnlen(symbol + bytes, DEMANGLE_SYMBOL_MAX + 1);
+	if (bytes > DEMANGLE_SYMBOL_MAX || behind > DEMANGLE_SYMBOL_MAX)
+		return NULL;
+	memcpy(copy, symbol, bytes);
+	copy[bytes] = 0;
+	w = malloc(sizeof(*w));
+	if (!w)
+		return NULL;
+	w->bytes = w->asked = 0;
+	w->leaks = false;
+	current = w;
+	if (setjmp(w->give_up)) {
+		given_up += w->leaks;
+	} else if (run(copy, w) && w->bytes) {
+		out = malloc(w->bytes + behind + 1);
+		if (out) {
+			memcpy(out, w->name, w->bytes);
+			memcpy(out + w->bytes, symbol + bytes, behind + 1);
+		}
+	}
+	current = NULL;
+	free(w);
+	return out;
+}
