@@ -218,7 +218,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
 		return;
 	}
-	has_function = elf_find_function(elf, at, &f);
+	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same(&l->nameless, elf, f.address, at));
 	if (has_function) {
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {

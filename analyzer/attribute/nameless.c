@@ -58,12 +58,12 @@ static struct nameless_image *get_image(struct nameless *n, struct elf_object *e
 	return i;
 }
 
-bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start)
+/* How many begin at address or before. */
+static size_t ranges_up_to(const struct nameless_image *i, uint64_t address)
 {
-	const struct nameless_image *i = get_image(n, elf);
 	size_t low = 0, high = i ? i->nr : 0;
 
-	while (low < high) { /* the first that begins behind address */
+	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
 		if (i->range[mid].start <= address)
@@ -71,10 +71,31 @@ bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address,
 		else
 			high = mid;
 	}
-	if (!low || address - i->range[low - 1].start >= i->range[low - 1].bytes)
+	return low;
+}
+
+static bool is_in(const struct nameless_image *i, size_t nr, uint64_t address)
+{
+	return nr && address - i->range[nr - 1].start < i->range[nr - 1].bytes;
+}
+
+bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start)
+{
+	const struct nameless_image *i = get_image(n, elf);
+	size_t nr = ranges_up_to(i, address);
+
+	if (!is_in(i, nr, address))
 		return false;
-	*start = i->range[low - 1].start;
+	*start = i->range[nr - 1].start;
 	return true;
+}
+
+bool nameless_same(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second)
+{
+	const struct nameless_image *i = get_image(n, elf);
+	size_t nr = ranges_up_to(i, first);
+
+	return nr == ranges_up_to(i, second) && is_in(i, nr, first) == is_in(i, nr, second);
 }
 
 void nameless_fini(struct nameless *n)

@@ -25,20 +25,34 @@ static const struct section *find_section(const struct elf_object *o, uint64_t a
 	return NULL;
 }
 
-/* Where the function behind an address begins. */
-static uint64_t next_function(const struct elf_object *o, uint64_t address)
+#define LABELS_MAX 64 /* between a function's begin and an address in it: where there are more, it is none of an assembler's */
+
+/* Where the function behind number n begins. */
+static uint64_t next_function(const struct elf_object *o, size_t n)
 {
-	size_t low = 0, high = o->nr_functions;
+	while (++n < o->nr_functions)
+		if (!o->functions[n].label)
+			return o->functions[n].address;
+	return UINT64_MAX;
+}
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+/* The function around an address, of which labels (an assembler's, for its jumps) are parts; one without a size ends at the next. */
+static bool find_function(const struct elf_object *o, uint64_t address, struct elf_function *out)
+{
+	int functions = 0, labels = 0;
 
-		if (o->functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	for (size_t n = elf_functions_up_to(o, address); n > 0 && functions < 8 && labels < LABELS_MAX; n--) {
+		const struct elf_function *f = &o->functions[n - 1];
+
+		if (!f->label && (address - f->address < f->bytes || (f->bytes == 0 && functions == 0))) {
+			*out = *f;
+			out->bytes = f->bytes ? f->bytes : next_function(o, n - 1) - f->address;
+			return true;
+		}
+		functions += !f->label;
+		labels += f->label;
 	}
-	return low < o->nr_functions ? o->functions[low].address : UINT64_MAX;
+	return false;
 }
 
 bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
@@ -47,11 +61,9 @@ bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
 	struct elf_function f;
 	uint64_t left;
 
-	if (!s || !elf_find_function(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
+	if (!s || !find_function(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
 	    strstr(f.name, ".cold"))
 		return false;
-	if (!f.bytes)
-		f.bytes = next_function(o, f.address) - f.address;
 	left = s->bytes - (f.address - s->address);
 	*out = (struct elf_code){ f.address, f.bytes < left ? f.bytes : left, s->data + (f.address - s->address) };
 	return address - out->address < out->bytes;

@@ -50,6 +50,8 @@ struct elf_object {
 	size_t nr_bodies, bodies_capacity;
 };
 
+/* How many of the functions begin at address or before. */
+size_t elf_functions_up_to(const struct elf_object *o, uint64_t address);
 void elf_lines_read(struct elf_object *o);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);

@@ -66,7 +66,40 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
+	if (x->label != y->label)
+		return x->label ? 1 : -1;
 	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* one with a size first */
+}
+
+/* Sorted: one name an address, and no labels inside of functions. */
+static void choose_functions(struct elf_object *o, size_t nr)
+{
+	uint64_t end = 0; /* of functions so far that say how long they are */
+
+	o->nr_functions = 0;
+	for (size_t i = 0; i < nr; i++) {
+		const struct elf_function f = o->functions[i];
+
+		if ((o->nr_functions && f.address == o->functions[o->nr_functions - 1].address) || (f.label && f.address < end))
+			continue;
+		o->functions[o->nr_functions++] = f;
+		if (!f.label && f.bytes <= UINT64_MAX - f.address && f.address + f.bytes > end)
+			end = f.address + f.bytes;
+	}
+}
+
+static bool is_function(const GElf_Sym *s)
+{
+	return GELF_ST_TYPE(s->st_info) == STT_FUNC || GELF_ST_TYPE(s->st_info) == STT_GNU_IFUNC;
+}
+
+/* The assembler's own begin with ".L".  A JIT's objects have symbols of functions where they have any. */
+static bool is_label(const struct elf_object *o, const GElf_Sym *s, const char *name)
+{
+	unsigned char type = GELF_ST_TYPE(s->st_info);
+
+	return !o->relocatable && (type == STT_OBJECT || type == STT_NOTYPE) && s->st_shndx < o->nr_sections &&
+	       (o->sections[s->st_shndx].flags & SHF_EXECINSTR) && strncmp(name, ".L", 2) != 0;
 }
 
 /* Names live in o->data, and end there: libelf yields only strings that are terminated. */
@@ -85,25 +118,20 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 		const char *name;
 		GElf_Sym s;
 
-		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF ||
-		    (GELF_ST_TYPE(s.st_info) != STT_FUNC && GELF_ST_TYPE(s.st_info) != STT_GNU_IFUNC))
+		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_strptr(o->elf, sh->sh_link, s.st_name);
-		if (!name || !*name)
+		if (!name || !*name || (!is_function(&s) && !is_label(o, &s, name)))
 			continue;
 		if (o->relocatable) { /* st_value counts from its section */
 			if (s.st_shndx >= o->nr_sections)
 				continue;
 			base = o->sections[s.st_shndx].address;
 		}
-		o->functions[kept++] = (struct elf_function){ name, base + s.st_value, s.st_size };
+		o->functions[kept++] = (struct elf_function){ name, base + s.st_value, s.st_size, !is_function(&s) };
 	}
 	qsort(o->functions, kept, sizeof(*o->functions), by_address);
-	/* one name an address */
-	o->nr_functions = 0;
-	for (size_t i = 0; i < kept; i++)
-		if (!o->nr_functions || o->functions[i].address != o->functions[o->nr_functions - 1].address)
-			o->functions[o->nr_functions++] = o->functions[i];
+	choose_functions(o, kept);
 	return 0;
 }
 
@@ -300,12 +328,11 @@ static bool same_section(const struct elf_object *o, uint64_t a, uint64_t b)
 	return false;
 }
 
-bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out)
+size_t elf_functions_up_to(const struct elf_object *o, uint64_t address)
 {
 	size_t low = 0, high = o->nr_functions;
-	const struct elf_function *f;
 
-	while (low < high) { /* first one behind address */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (o->functions[middle].address <= address)
@@ -313,9 +340,17 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 		else
 			high = middle;
 	}
-	/* a function may hold others (aliases into it, labels of assembler): look back a little */
-	for (int back = 0; low > 0 && back < 8; low--, back++) {
-		f = &o->functions[low - 1];
+	return low;
+}
+
+bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out)
+{
+	size_t nr = elf_functions_up_to(o, address);
+
+	/* a function may hold others (aliases into it): look back a little */
+	for (int back = 0; nr > 0 && back < 8; nr--, back++) {
+		const struct elf_function *f = &o->functions[nr - 1];
+
 		if (address - f->address < f->bytes || (f->bytes == 0 && back == 0 && same_section(o, f->address, address))) {
 			*out = *f;
 			return true;

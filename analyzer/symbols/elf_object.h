@@ -21,6 +21,7 @@ struct elf_function {
 	const char *name; /* as in the symbol table; owned by the object */
 	uint64_t address;
 	uint64_t bytes; /* 0 when the symbol does not say */
+	bool label; /* it says of itself that it is data, or nothing (GHC, assembler): it names code that no function covers */
 };
 
 struct elf_line {

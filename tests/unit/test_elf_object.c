@@ -140,6 +140,43 @@ static void functions_are_sorted_and_have_one_name_an_address(void **state)
 	elf_object_destroy(o);
 }
 
+/* Code as GHC and assemblers leave it: symbols of data and of nothing, some without a size. */
+extern const char code_begins[], code_of_object[], code_of_label[], code_of_sized[], code_inside[], code_ends[];
+__asm__(".pushsection .text\n"
+	"code_begins: .type code_begins, @function\nnop\nret\n"
+	"code_of_object: .type code_of_object, @object\nnop\nret\n.size code_of_object, .-code_of_object\n"
+	"code_of_label: nop\nret\n"
+	"code_of_sized: .type code_of_sized, @function\nnop\ncode_inside: nop\nret\n.size code_of_sized, .-code_of_sized\n"
+	"code_ends: .type code_ends, @function\nret\n.size code_ends, .-code_ends\n"
+	".popsection\n");
+
+static void a_symbol_without_a_size_ends_at_the_next_one_of_any_kind(void **state)
+{
+	static const struct {
+		const char *at, *name;
+	} cases[] = {
+		{ code_begins, "code_begins" }, { code_begins + 1, "code_begins" }, { code_of_object, "code_of_object" },
+		{ code_of_object + 1, "code_of_object" }, { code_of_label, "code_of_label" }, { code_of_label + 1, "code_of_label" },
+		{ code_of_sized, "code_of_sized" }, { code_inside, "code_of_sized" }, { code_ends, "code_ends" },
+	};
+	struct elf_object *o;
+	struct elf_function f;
+	struct elf_code code;
+	uint64_t bias;
+
+	(void)state;
+	o = open_self(&bias);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(elf_find_function(o, (uint64_t)(uintptr_t)cases[i].at - bias, &f));
+		assert_string_equal(f.name, cases[i].name);
+	}
+	/* an assembler's labels do not end its function: it is read as a whole */
+	assert_true(elf_find_code(o, (uint64_t)(uintptr_t)code_of_label - bias, &code));
+	assert_int_equal(code.address, (uint64_t)(uintptr_t)code_begins - bias);
+	assert_int_equal(code.bytes, code_of_sized - code_begins);
+	elf_object_destroy(o);
+}
+
 /* _init has no size and lies in front of .plt: it ends with its own section. */
 static void plt_entries_are_named_after_their_targets(void **state)
 {
@@ -427,6 +464,7 @@ int main(void)
 		cmocka_unit_test(inlined_functions_are_found_inside_out),
 		cmocka_unit_test(own_functions_and_lines_are_found),
 		cmocka_unit_test(functions_are_sorted_and_have_one_name_an_address),
+		cmocka_unit_test(a_symbol_without_a_size_ends_at_the_next_one_of_any_kind),
 		cmocka_unit_test(plt_entries_are_named_after_their_targets),
 		cmocka_unit_test(tables_alone_are_enough_for_functions),
 		cmocka_unit_test(parts_outside_of_the_file_are_refused),

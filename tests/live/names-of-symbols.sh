@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Functions have the names that their authors gave them: C++ is demangled (overloads are two functions), --no-demangle shows symbols,
+# --function takes either; a symbol without a size does not swallow the code behind it, whatever kind of symbol that has, or none.
+. tests/live/begin.bash
+command -v g++ >/dev/null || skip "g++ is not installed"
+cat >"$dir/host.cc" <<'END'
+#include <cstdlib>
+#include <ctime>
+
+extern "C" void info_spin(long n);
+extern "C" void (*hidden)(long n);
+
+namespace shop {
+struct order {
+	volatile long total = 0;
+	__attribute__((noinline)) void add(int n) { for (int i = 0; i < n; i++) total = total + i; }
+	__attribute__((noinline)) void add(double n) { for (double i = 0; i < n; i++) total = total + 1; }
+};
+template <class T> __attribute__((noinline)) T spin(T n) { volatile T i = n; while (i > 0) i = i - 1; return i; }
+}
+
+int main(int, char **argv)
+{
+	const time_t end = time(nullptr) + atoi(argv[1]) + 1;
+	shop::order o;
+
+	while (time(nullptr) < end) {
+		o.add(100000);
+		o.add(100000.0);
+		shop::spin<long>(100000);
+		info_spin(200000);
+		hidden(200000);
+	}
+}
+END
+cat >"$dir/code.s" <<'END'
+	.text
+	.type sizeless, @function
+sizeless:
+	ret
+	.p2align 4
+	.globl info_spin
+	.type info_spin, @object
+info_spin:
+	.cfi_startproc
+1:	dec %rdi
+	jnz 1b
+	ret
+	.cfi_endproc
+	.size info_spin, .-info_spin
+	.p2align 4
+	.type before_hidden, @function
+before_hidden:
+	ret
+	.p2align 4
+.Lhidden:
+	.cfi_startproc
+1:	dec %rdi
+	jnz 1b
+	ret
+	.cfi_endproc
+	.p2align 4
+	.data
+	.globl hidden
+hidden:	.quad .Lhidden
+	.section .note.GNU-stack, "", @progbits
+END
+g++ -O1 -o "$dir/host" "$dir/host.cc" "$dir/code.s" || exit 1
+
+record() {
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" || { fail "tailor run: exit $?"; return 1; }
+	names >"$dir/names"
+	n=$(awk -F '\t' '{ n += $1 } END { print n + 0 }' "$dir/names")
+}
+names() { # OPTION... -> samples, name, mangled
+	"$B/tailor" report --view functions --json "$@" "$dir/t.tlr" |
+		/usr/bin/python3 -c 'import json, sys
+for f in json.load(sys.stdin)["tables"]["functions"]:
+	if f["image"] == "host": print(f["samples"], f["name"], f["mangled"], sep="\t")'
+}
+gather 500 record || finish
+for wanted in 'shop::order::add(int)	_ZN4shop5order3addEi' 'shop::order::add(double)	_ZN4shop5order3addEd' \
+	'shop::spin<long>(long)	_ZN4shop4spinIlEET_S1_' 'info_spin	None'; do
+	cut -f2,3 "$dir/names" | grep -qxF "$wanted" || fail "report --view functions: expected '$wanted', got: $(cat "$dir/names")"
+done
+cut -f2 "$dir/names" | grep -qE '^\+0x[0-9a-f]+$' || fail "expected code without a symbol by its offset, got: $(cat "$dir/names")"
+if grep -E 'sizeless|before_hidden' "$dir/names"; then fail "a symbol without a size has samples of the code behind it"; fi
+
+names --no-demangle >"$dir/symbols"
+cut -f2 "$dir/symbols" | grep -qxF _ZN4shop5order3addEi || fail "--no-demangle: expected a symbol, got: $(cat "$dir/symbols")"
+if cut -f2 "$dir/symbols" | grep -F '::'; then fail "--no-demangle: a name is demangled"; fi
+
+of() { names --function "$1" | awk -F '\t' '{ n += $1 } END { print n + 0 }'; }
+both=$(of shop::order::add) one=$(of 'shop::order::add(int)') symbol=$(of _ZN4shop5order3addEi) other=$(of _ZN4shop5order3addEd)
+[ "$one" -gt 0 ] && [ "$one" = "$symbol" ] && [ "$both" = $((one + other)) ] ||
+	fail "--function: expected as many samples by name as by symbol, both overloads without parameters; got $one, $symbol, $both ($other of the other)"
+finish
