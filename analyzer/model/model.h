@@ -163,6 +163,7 @@ struct process {
 	uint64_t from_ns, to_ns; /* of this program in this pid */
 	struct process *parent;	 /* whose memory it has a copy of */
 	uint64_t forked_ns;
+	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;

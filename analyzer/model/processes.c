@@ -149,6 +149,7 @@ static void on_fork(struct model *m, const struct lifetime *t)
 	if (!parent || parent == p)
 		return;
 	p->parent = parent;
+	p->parent_pid = t->ppid;
 	p->forked_ns = t->time_ns;
 	copy_text(&p->comm, parent->comm);
 	copy_text(&p->executable, parent->executable);
@@ -157,6 +158,7 @@ static void on_fork(struct model *m, const struct lifetime *t)
 static void on_exec(struct model *m, struct lifetime *t)
 {
 	struct process *p = model_get_process(m, t->pid, t->time_ns);
+	uint32_t parent_pid = p ? p->parent_pid : 0;
 
 	/* before its first exec what we started was ourselves, and has no executable: that stays one process */
 	if (p && (p->from_ns || *p->executable || p->exec_seen))
@@ -164,6 +166,7 @@ static void on_exec(struct model *m, struct lifetime *t)
 	if (!p)
 		return;
 	p->exec_seen = true;
+	p->parent_pid = parent_pid;
 	take_text(&p->comm, &t->comm);
 }
 

@@ -218,7 +218,7 @@ static json_t *processes(const struct default_report *d, const struct report *r)
 		put(o, "pid", json_integer(p->pid));
 		put(o, "comm", json_text(p->comm));
 		put(o, "executable", json_text(p->executable));
-		put(o, "parent", p->parent ? json_integer(p->parent->pid) : json_null());
+		put(o, "parent", p->parent_pid ? json_integer(p->parent_pid) : json_null());
 		put(o, "agent", json_boolean(p->has_guest));
 		put(o, "samples", count(report_sum(d->all.process, i)->samples));
 		json_array_append_new(list, o);

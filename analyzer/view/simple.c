@@ -179,8 +179,8 @@ static void processes_cells(const struct report *r, struct grid *g, const int co
 	const struct process *p = r->model->numbered[i];
 
 	grid_set(g, column[0], p->pid);
-	if (p->parent)
-		grid_set(g, column[1], p->parent->pid);
+	if (p->parent_pid)
+		grid_set(g, column[1], p->parent_pid);
 	grid_set_text(g, column[2], p->comm);
 	grid_set_text(g, column[3], p->executable);
 }

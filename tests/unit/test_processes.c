@@ -85,6 +85,8 @@ static void check(const struct moment *told)
 	assert_string_equal(model_get_process(&m, CHILD, 20)->comm, "ls");
 	assert_int_equal(model_process_until(&m, model_get_process(&m, CHILD, 25)), 30);
 	assert_string_equal(model_get_process(&m, CHILD, 1000)->comm, "cat");
+	for (uint64_t at = 12; at < 40; at += 10)
+		assert_int_equal(model_get_process(&m, CHILD, at)->parent_pid, PARENT);
 	forget(&m);
 }
 
