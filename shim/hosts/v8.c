@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * V8, where its interface is exported (Node): Isolate::SetJitCodeEventHandler reports all code, that which exists, too, and
- * source positions (v8-callbacks.h).  An isolate is found when its thread opens a file, which Node does from a script's
- * call, before the user's script is read: a moment at which V8 may be called.
+ * V8, where its interface is exported (Node, embedders): Isolate::SetJitCodeEventHandler reports all code, that which exists, too, and
+ * source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
+ * compiles a script.  It may be in the middle of anything then, so it is asked for an interrupt (Isolate::RequestInterrupt), which comes at
+ * the next function or loop of a script: there the handler is set.
  *
  * Positions are characters of the script; the script, which comes with the code, tells their lines.
  */
@@ -10,8 +11,9 @@
 
 #include "agent/guest/sys.h"
 
-#include <stdarg.h>
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #define RECORDINGS_MAX 8 /* at a time */
 #define POSITIONS_MAX 8192
@@ -53,17 +55,25 @@ struct recording {
 static struct {
 	void *(*current)(void);
 	bool (*in_context)(void *isolate);
+	void (*request_interrupt)(void *isolate, void (*)(void *isolate, void *data), void *data);
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
 	int (*line_number)(void *script, int position);
-	int (*open)(const char *, int, ...);
-	int (*uv_fs_open)(void *loop, void *request, const char *, int flags, int mode, void *callback);
+	int (*clock_gettime)(clockid_t, struct timespec *);
 	struct recording *recording;
 	unsigned char *lines;
 	int lines_taken;
 } v8;
 
-/* The isolate that this thread was seen with: workers have one each, and its memory is used again. */
-static __thread void *known_isolate __attribute__((tls_model("initial-exec")));
+/* The isolates that this thread was seen in: workers have one each, and its memory is used again. */
+#define ISOLATES_MAX 16
+#define TLS __attribute__((tls_model("initial-exec")))
+static __thread void *known_isolates[ISOLATES_MAX] TLS;
+static __thread unsigned nr_known_isolates TLS;
+static __thread bool was_outside TLS; /* it was seen in no isolate since */
+
+/* Reporting all code again, for memory that may hold a new isolate: at most a twentieth of the time. */
+#define PART_OF_TIME 20
+static uint64_t first_ns, reporting_ns;
 
 static void *map(size_t bytes)
 {
@@ -95,9 +105,10 @@ static struct recording *find_recording(uint64_t start)
 	return NULL;
 }
 
-/* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file. */
+/* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file; that of a module is a URL. */
 static size_t find_file(const char *name, size_t bytes, const char **file)
 {
+	static const char scheme[] = "file://";
 	size_t end = bytes, begin;
 
 	for (int numbers = 0; numbers < 2; numbers++) {
@@ -111,6 +122,8 @@ static size_t find_file(const char *name, size_t bytes, const char **file)
 	}
 	for (begin = end; begin > 0 && name[begin - 1] != ' '; begin--)
 		;
+	if (end - begin > sizeof(scheme) - 1 && memcmp(name + begin, scheme, sizeof(scheme) - 1) == 0)
+		begin += sizeof(scheme) - 1;
 	*file = name + begin;
 	return end < bytes && begin > 0 ? end - begin : 0;
 }
@@ -183,36 +196,79 @@ static void on_event(struct event *e)
 	}
 }
 
-/* Context: a thread that opens a file. */
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	v8.clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Context: the isolate's thread, between two steps of a script. */
+static void on_interrupt(void *isolate, void *data)
+{
+	uint64_t begin_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	(void)data;
+	if (!guest_is_on())
+		return;
+	v8.set_handler(isolate, 1, on_event); /* and what exists */
+	__atomic_fetch_add(&reporting_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, __ATOMIC_RELAXED);
+	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
+}
+
+static bool is_known(const void *isolate)
+{
+	for (unsigned i = 0; i < nr_known_isolates; i++)
+		if (known_isolates[i] == isolate)
+			return true;
+	return nr_known_isolates == ISOLATES_MAX;
+}
+
+static void forget(const void *isolate)
+{
+	for (unsigned i = 0; i < nr_known_isolates; i++)
+		if (known_isolates[i] == isolate)
+			known_isolates[i] = known_isolates[--nr_known_isolates];
+}
+
+static bool has_time_to_report_again(void)
+{
+	uint64_t spent_ns = __atomic_load_n(&reporting_ns, __ATOMIC_RELAXED);
+
+	return spent_ns < (now_ns(CLOCK_MONOTONIC) - __atomic_load_n(&first_ns, __ATOMIC_RELAXED)) / PART_OF_TIME;
+}
+
+/*
+ * Context: a thread that asks for the time; V8 may hold locks, but not that of its interrupts, which are asked for by any thread.
+ * An isolate that is being made has no context yet; one that was there before is entered together with its context.
+ */
 static void look_for_isolate(void)
 {
 	void *isolate = guest_is_on() ? v8.current() : NULL;
+	int saved;
 
-	/* (one that is being made opens files as well, and has no context yet) */
-	if (isolate && isolate != known_isolate && v8.in_context(isolate)) {
-		known_isolate = isolate;
-		v8.set_handler(isolate, 1, on_event); /* and what exists */
-		ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
+	if (!isolate) {
+		was_outside = true;
+		return;
 	}
+	if (was_outside && is_known(isolate) && !v8.in_context(isolate) && has_time_to_report_again())
+		forget(isolate);
+	was_outside = false;
+	if (is_known(isolate) || !v8.in_context(isolate))
+		return;
+	known_isolates[nr_known_isolates++] = isolate;
+	if (!__atomic_load_n(&first_ns, __ATOMIC_RELAXED))
+		__atomic_store_n(&first_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+	saved = errno;
+	v8.request_interrupt(isolate, on_interrupt, NULL);
+	errno = saved;
 }
 
-static int on_open(const char *path, int flags, ...)
-{
-	va_list list;
-	int mode;
-
-	va_start(list, flags);
-	mode = va_arg(list, int);
-	va_end(list);
-	look_for_isolate();
-	return v8.open(path, flags, mode);
-}
-
-/* libuv's, where it is a library of its own. */
-static int on_uv_fs_open(void *loop, void *request, const char *path, int flags, int mode, void *callback)
+static int on_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	look_for_isolate();
-	return v8.uv_fs_open(loop, request, path, flags, mode, callback);
+	return v8.clock_gettime(clock, now);
 }
 
 void v8_object(const struct object *o)
@@ -228,12 +284,14 @@ void v8_object(const struct object *o)
 	v8.in_context = (bool (*)(void *))object_find_symbol(o, "_ZN2v87Isolate9InContextEv");
 	v8.set_handler = (void (*)(void *, int, void (*)(struct event *)))object_find_symbol(o,
 		"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE");
+	v8.request_interrupt = (void (*)(void *, void (*)(void *, void *), void *))object_find_symbol(o,
+		"_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_");
 	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
-	if (major < 9 || major > 13 || !v8.current || !v8.in_context || !v8.set_handler || !v8.line_number)
+	if (major < 9 || major > 13 || !v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler ||
+	    !v8.line_number)
 		return;
 	v8.lines = map(LINES_BYTES);
 	v8.recording = v8.lines ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
-	if (v8.recording && slot_replace(o, "open64", (void *)on_open, &v8.open) &&
-	    slot_replace(o, "uv_fs_open", (void *)on_uv_fs_open, &v8.uv_fs_open))
-		guest_debug("V8: adapter unavailable (the call that opens files was not found)");
+	if (v8.recording && slot_replace(o, "clock_gettime", (void *)on_clock_gettime, &v8.clock_gettime))
+		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
 }

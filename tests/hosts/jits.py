@@ -63,6 +63,21 @@ def hosts(build):
         Host("node wasm", "nodejs", "node --version", None, [
             Channel("adapter", "node {jits}/wasm.js {s} {r}", named=90),  # jump tables are announced by nobody
         ]),
+        # by any way into a script, whether it opens a file or not
+        Host("node module", "nodejs", "node --version", None, [Channel("adapter", "node {jits}/fib.mjs {s} {r}", lines=95)]),
+        Host("node -e", "nodejs", "node --version", None, [
+            Channel("adapter", 'node -e "$(cat {jits}/fib.js)" fib.js {s} {r}', lines=95),
+        ]),
+        Host("node stdin", "nodejs", "node --version", None, [Channel("adapter", "node - {s} {r} <{jits}/fib.js", lines=95)]),
+        Host("node worker", "nodejs", "node --version", None, [Channel("adapter", "node {jits}/node_worker.js {s} {r}", lines=95)]),
+        Host("node cluster", "nodejs", "node --version", None, [Channel("adapter", "node {jits}/node_cluster.js {s} {r}", lines=95)]),
+        Host("node vm", "nodejs", "node --version", None, [Channel("adapter", "node {jits}/node_vm.js {s} {r}", lines=95)]),
+        Host("v8 embedded", "nodejs g++", "node --version",
+             "g++ -O1 -w -std=c++17 -fPIC -shared -DNODE_GYP_MODULE_NAME=embedded -DBUILDING_NODE_EXTENSION "
+             "-I$(dirname $(ls /usr/include/node/node.h /usr/include/nodejs/src/node.h 2>/dev/null | head -n 1)) "
+             "-o {dir}/embedded.node {jits}/v8_embedded.cc", [
+            Channel("adapter", "node -e 'require(`{dir}/embedded.node`).run(`{jits}/fib.js`, {s})'"),
+        ]),
         Host("bun", "npm:bun", BUN + " --version", None, [
             Channel("jitdump", BUN + " {jits}/fib.js {s} {r}", {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "{dir}"}),
         ]),
