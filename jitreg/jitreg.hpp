@@ -29,16 +29,40 @@ struct ref {
 
 inline int link(ref lower, ref upper, uint32_t weight = 1) { return jitreg_link_to(lower, upper, weight); }
 
-/* The tag of this thread's word, until the block ends. */
+/* This component is being lowered, until the block ends: the tracker's top. */
+class lowering {
+public:
+	lowering(jitreg_tracker &tracker, uint64_t upper) : tracker_(tracker) { jitreg_tracker_push(&tracker, upper); }
+	~lowering() { jitreg_tracker_pop(&tracker_); }
+	lowering(const lowering &) = delete;
+	lowering &operator=(const lowering &) = delete;
+
+private:
+	jitreg_tracker &tracker_;
+};
+
+/*
+ * The tag of this thread's word, until the block ends.  In a coroutine the block may end on another thread than it began: the word is then
+ * that thread's.
+ */
 class tag_guard {
 public:
-	tag_guard(uint64_t &word, uint64_t tag) : word_(word), old_(jitreg_task_switch(&word, tag)) {}
-	~tag_guard() { jitreg_task_switch(&word_, old_); }
+	tag_guard(uint64_t &word, uint64_t tag) : place_(reinterpret_cast<uintptr_t>(&word) - thread()), old_(jitreg_task_switch(&word, tag)) {}
+	~tag_guard() { jitreg_task_switch(reinterpret_cast<uint64_t *>(thread() + place_), old_); }
 	tag_guard(const tag_guard &) = delete;
 	tag_guard &operator=(const tag_guard &) = delete;
 
 private:
-	uint64_t &word_;
+	/* volatile: a compiler takes the thread to be the same in all of a function */
+	static uintptr_t thread()
+	{
+		uintptr_t at = 0;
+#ifdef __x86_64__
+		__asm__ volatile("movq %%fs:0, %0" : "=r"(at));
+#endif
+		return at;
+	}
+	uintptr_t place_; /* from the thread pointer */
 	uint64_t old_;
 };
 
@@ -88,7 +112,10 @@ private:
 	uint64_t first_, nr_;
 };
 
-/* What goes with a fiber, a coroutine or a task from thread to thread: its tag, and its mark (covers::task) if it has one. */
+/*
+ * What goes with a fiber, a coroutine or a task from thread to thread: its tag, and its mark (covers::task) if it has one.  leave() before
+ * another thread can have the task; a suspended one is destroyed between enter() and leave() if tag_guards live in it.
+ */
 class task {
 public:
 	explicit task(uint64_t tag, uint64_t mark_handle = 0) : tag_(tag), outer_(0), mark_(mark_handle) {}

@@ -81,12 +81,30 @@ cp "$dir/use.c" "$dir/second.c"
 sed -i 's/int main/int second(void);\nint second/' "$dir/second.c"
 [ -e jitreg/jitreg.hpp ] && cat >"$dir/use.hpp.cc" <<'END'
 #include "jitreg.hpp"
+#include <memory>
 #include <stdexcept>
+#include <thread>
 static thread_local uint64_t tag JITREG_STATIC_TLS;
 int main()
 {
 	int other = 0;
+	jitreg_tracker tracker = { 2, 1, 0, 0, {} };
 
+	{
+		jitreg::lowering outer(tracker, 7), inner(tracker, 8);
+		other += jitreg_tracker_top(&tracker) != 8;
+	}
+	other += jitreg_tracker_top(&tracker) != 0;
+	/* a block of a coroutine that ends on another thread than it began */
+	tag = 3;
+	std::unique_ptr<jitreg::tag_guard> guard(new jitreg::tag_guard(tag, 4));
+	std::thread([&] {
+		tag = 5;
+		guard.reset();
+		other += tag != 3;
+	}).join();
+	other += tag != 4;
+	tag = 0;
 	try {
 		jitreg::tag_guard one(tag, 1);
 		jitreg::mark query(jitreg::covers::process, "run", {}, 1);
@@ -127,7 +145,7 @@ for cxx in $(compilers g++ g++-{10..16} clang++ clang++-{12..21}); do
 		LANGUAGE=c++ works "$cxx" -std=$std || continue
 		for f in "$dir"/use.cc "$dir"/use.hpp.cc; do
 			[ -e "$f" ] || continue
-			"$cxx" -std=$std $WARNINGS -Wold-style-cast -Ijitreg "$f" -o "$dir/use" -ldl || fail "$cxx -std=$std: ${f##*/}"
+			"$cxx" -std=$std $WARNINGS -Wold-style-cast -pthread -Ijitreg "$f" -o "$dir/use" -ldl || fail "$cxx -std=$std: ${f##*/}"
 			"$dir/use" || fail "$cxx -std=$std: ${f##*/}: expected 0, got $?"
 		done
 		nr=$((nr + 1))
