@@ -145,7 +145,8 @@ for cxx in $(compilers g++ g++-{10..16} clang++ clang++-{12..21}); do
 		LANGUAGE=c++ works "$cxx" -std=$std || continue
 		for f in "$dir"/use.cc "$dir"/use.hpp.cc; do
 			[ -e "$f" ] || continue
-			"$cxx" -std=$std $WARNINGS -Wold-style-cast -pthread -Ijitreg "$f" -o "$dir/use" -ldl || fail "$cxx -std=$std: ${f##*/}"
+			"$cxx" -std=$std $WARNINGS -Wold-style-cast -pthread -Ijitreg "$f" -o "$dir/use" -ldl ||
+				fail "$cxx -std=$std: ${f##*/}"
 			"$dir/use" || fail "$cxx -std=$std: ${f##*/}: expected 0, got $?"
 		done
 		nr=$((nr + 1))
