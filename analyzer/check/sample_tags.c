@@ -166,25 +166,40 @@ static void take_task(struct sample_tags *t, const struct sample *s, const struc
 	}
 }
 
+/* What is where the tag lives: in a register it is believed only in code that keeps it. */
+static bool get_value(const struct tag *tag, const struct sample *s, uint64_t *value)
+{
+	if (tag->where == JITREG_TAG_MEMORY) {
+		*value = s->tag_word;
+		return s->has_tag_word;
+	}
+	if (!keeps(tag, s->user_ip) || !(s->input.registers.known & (1u << tag->where)))
+		return false;
+	*value = s->input.registers.value[tag->where];
+	return true;
+}
+
 void sample_tags_take(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at)
 {
 	const struct tag *tag = model_find_tag(p, s->time_ns);
 	struct sample_answer by_tag, by_stack;
 	uint64_t value;
+	bool in_word;
 
-	if (!tag || !check_is_sound_tag(t->check, tag) || !keeps(tag, s->user_ip) || !(s->input.registers.known & (1u << tag->where)))
+	if (!tag || !check_is_sound_tag(t->check, tag) || !get_value(tag, s, &value))
 		return;
-	value = s->input.registers.value[tag->where];
+	in_word = tag->where == JITREG_TAG_MEMORY;
 	sample_decide(&t->by_stack, s, p, at, &by_stack);
 	if (by_stack.method == METHOD_IP) /* code of one component: no tag is asked */
 		return;
-	if ((value & tag->check_mask) == tag->check_value && t->check->complete && by_stack.method == METHOD_STACK &&
+	if ((value & tag->check_mask) == tag->check_value && t->check->complete && (in_word || by_stack.method == METHOD_STACK) &&
 	    take_ids(t, tag, p, value))
 		return;
 	sample_decide(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method == METHOD_TAG)
 		take_task(t, s, p, &by_tag);
-	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr)
+	/* without a tag in its word a call is left to the stack, in libc for instance: no register is kept there */
+	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr && (!in_word || by_tag.method == METHOD_TAG))
 		take_call(t, s, tag, &by_tag, &by_stack);
 }
 

@@ -86,8 +86,8 @@ bool check_is_sound_tag(const struct check *c, const struct tag *t)
 			return false;
 		used |= bits;
 	}
-	return used && !(t->check_value & ~t->check_mask) && !(t->check_mask & used) && t->where < REGISTERS_NR &&
-	       t->where != STACK_POINTER;
+	return used && !(t->check_value & ~t->check_mask) && !(t->check_mask & used) &&
+	       (t->where == JITREG_TAG_MEMORY || (t->where < REGISTERS_NR && t->where != STACK_POINTER));
 }
 
 void check_tags(struct check *c)

@@ -63,10 +63,13 @@ expect 0 "" "$B/hosts/reuse" 200
 expect 0 "" "$B/hosts/unloads" 1000 1
 expect 0 "" true
 
-# A recording that starts late, and one of a preloaded agent alone.
+# A recording with a thread-local word, one that starts late, and one of a preloaded agent alone.
 trace_is_right() { # TRACE WHAT
 	"$tailor" check --json "$1" >"$dir/json" 2>"$dir/err" || fail "$2: expected exit 0, got $?: $(kinds "$dir/json") $(cat "$dir/err")"
 }
+"$tailor" run -q --sampler signal -o "$dir/t.tlr" -- "$B/engine" --query q3 --scale 0.02 --tag memory >/dev/null 2>"$dir/err" ||
+	fail "tailor run --sampler signal: exit $?: $(cat "$dir/err")"
+trace_is_right "$dir/t.tlr" "the engine, with its tag in a word that is sampled"
 "$tailor" run --dormant -- "$B/engine" --query q3 --scale 0.02 --seconds 60 >/dev/null 2>"$dir/err" &
 run=$!
 trap 'kill -9 "$host" $run 2>/dev/null; rm -rf "$dir"' EXIT

@@ -17,6 +17,7 @@ enum { OPERATOR = 1, TASK = 2, IR = 3 };
 #define TAG(id) (0x7a600000ull | (id))
 
 static bool cut, late, lossy; /* what the trace does not know */
+static uint32_t tag_column = 21; /* r13; or SAMPLE_TAG_WORD */
 
 /* ------------------------------------------------------------------------------------------------------------- records */
 
@@ -117,9 +118,9 @@ static void put_samples_at(uint32_t nr, struct at s)
 {
 	uint64_t value[64];
 	unsigned char chain[64 + LEB128_MAX] = { 0 };
-	static const uint32_t ids[] = { SAMPLE_COLUMN_TIME, SAMPLE_COLUMN_PID, SAMPLE_COLUMN_TID, SAMPLE_COLUMN_IP,
-					SAMPLE_COLUMN_REGISTERS_ABI, SAMPLE_COLUMN_REGISTER_0 + 21, SAMPLE_COLUMN_REGISTER_0 + 7,
-					SAMPLE_COLUMN_REGISTER_0 + 8, SAMPLE_COLUMN_CHAIN_LENGTH };
+	const uint32_t ids[] = { SAMPLE_COLUMN_TIME, SAMPLE_COLUMN_PID, SAMPLE_COLUMN_TID, SAMPLE_COLUMN_IP,
+				 SAMPLE_COLUMN_REGISTERS_ABI, SAMPLE_COLUMN_REGISTER_0 + tag_column, SAMPLE_COLUMN_REGISTER_0 + 7,
+				 SAMPLE_COLUMN_REGISTER_0 + 8, SAMPLE_COLUMN_CHAIN_LENGTH };
 	const uint64_t numbers[] = { s.time_ns, HOST, HOST, s.ip, 2, s.r13, 0x7ffe0000, s.ip, 1 };
 
 	assert_true(nr <= 64);
@@ -399,6 +400,26 @@ static void others_task(void)
 	mark(90, HOST, JITREG_MARK_END, "task", TASK, 1, 2);
 }
 
+/* From time 65 on the tag is in a thread-local word. */
+static void word_samples(struct at s)
+{
+	put_tag(HOST, 65, &(struct small_tag){ .where = JITREG_TAG_MEMORY, .mask = 0xfff00000, .value = 0x7a600000, .nr_fields = 1,
+					       .field = { { TASK, 0, 20 } } });
+	tag_column = SAMPLE_TAG_WORD;
+	put_samples_at(20, s);
+	tag_column = 21;
+}
+static void word_of_nobody(void) { word_samples((struct at){ 80, SHARED + 8, TAG(77), 0 }); }
+static void others_word(void) { word_samples((struct at){ 80, SHARED + 8, TAG(2), CODE + 0x205 }); }
+static void others_task_in_word(void)
+{
+	mark(70, HOST, JITREG_MARK_BEGIN, "task", TASK, 1, 2);
+	word_samples((struct at){ 80, SHARED + 8, TAG(2), 0 });
+	mark(90, HOST, JITREG_MARK_END, "task", TASK, 1, 2);
+}
+/* Calls that are left to the call stack. */
+static void no_word(void) { word_samples((struct at){ 80, SHARED + 8, 0, CODE + 0x205 }); }
+
 static void nameless_mark(void)
 {
 	mark(70, HOST, JITREG_MARK_BEGIN, "", 0, 0, 7);
@@ -495,6 +516,9 @@ static const struct {
 	{ no_tag, FINDING_TAG_MISSING, 0 },
 	{ others_tag, FINDING_TAG_OTHER, 0 },
 	{ others_task, FINDING_TAG_TASK, 0 },
+	{ word_of_nobody, FINDING_TAG_ID, NEEDS_ALL },
+	{ others_word, FINDING_TAG_OTHER, 0 },
+	{ others_task_in_word, FINDING_TAG_TASK, 0 },
 	{ nameless_mark, FINDING_MARK_NAME, 0 },
 	{ open_mark, FINDING_MARK_OPEN, NEEDS_ALL | NEEDS_START },
 	{ ended_twice, FINDING_MARK_UNBEGUN, NEEDS_ALL | NEEDS_START },
@@ -532,7 +556,7 @@ static void each_mistake_is_found_and_no_other(void **state)
 
 static void nothing_is_found_where_all_is_right(void **state)
 {
-	static void (*const right[])(void) = { nothing, unlinked_shared, ended_by_another_thread };
+	static void (*const right[])(void) = { nothing, unlinked_shared, ended_by_another_thread, no_word };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
