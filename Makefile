@@ -136,6 +136,8 @@ PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4
 	libjansson-dev libzydis-dev libiberty-dev llvm-14-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
+# libraries that the examples of jitreg/GUIDE.md generate code with
+PACKAGES_CHECK += libgccjit-12-dev libasmjit-dev
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
 PACKAGES_LONG := postgresql tcl8.6 chromium-headless-shell golang-1.19-go
