@@ -64,7 +64,7 @@ void guest_switch_off(int error)
 
 bool guard_enter(void)
 {
-	if (inside || !guest_is_on())
+	if (inside || !guest_is_on() || guest_is_confined())
 		return false;
 	inside = 1;
 	saved_errno = errno;
@@ -190,7 +190,7 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 {
 	int saved = errno, ret;
 
-	if (!guest_is_on() && !is_started())
+	if (guest_is_confined() || (!guest_is_on() && !is_started()))
 		return -ENOSYS;
 	if (log_owner() != OURS)
 		adopt();
@@ -245,6 +245,7 @@ static __attribute__((noinline)) void guest_start(void)
 		return;
 	}
 	signals_start();
+	confine_start();
 	environ_read();
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE)) {
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);

@@ -34,6 +34,8 @@ bool guest_owns_log(void);
 /* Were we loaded behind libc, into a process that ran already?  Then nothing of it is hooked, patched or adapted: only what it
  * says by jitreg_emit() is passed on.  Context: any, also signal. */
 bool guest_is_late(void);
+/* May the calling thread make no system calls any more (confine.c)?  Context: any, also signal. */
+bool guest_is_confined(void);
 /* Disable the agent for good; error is sent to the recorder.  Context: any. */
 void guest_switch_off(int error);
 
@@ -86,6 +88,9 @@ int overflow_send_to_me(int perf_fd);
 int overflow_time_me(void);
 /* The host declares its tag: stored if it is a thread-local word.  Context: any. */
 void overflow_hear_tag(const struct iovec *parts, int nr_parts);
+
+/* ---- confine.c: look up libc's functions that ours stand before.  Context: init. */
+void confine_start(void);
 
 /* ---- spawn.c: start a recorder beside us, and wait until it listens.  Writes the socket's name.  0 or -errno.
  * Context: init. */

@@ -165,7 +165,11 @@ static void begin_wait_again(ucontext_t *c)
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	bool ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
+	bool ours;
+
+	if (guest_is_confined()) /* it was on its way when the signal was blocked */
+		return;
+	ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
 		    /* a counter's, with or without the room to say so */
 		    info->si_code > 0 || (info->si_code == SI_USER && info->si_pid == 0);
 

@@ -58,7 +58,7 @@ if [ -n "$somebody" ]; then
 	wait_for closed || fail "a trace of at most 69000 bytes: $(cat "$dir/dump.err")"
 	sentences=$("$B/tailor" dump t.tlr | grep -c 'NOTICE.*cannot create its log: limit of file sizes: ulimit -f')
 	[ $got = 7 ] && [ "$sentences" = 1 ] && [ ! -s "$dir/err" ] ||
-		fail "a log that cannot be made: expected exit 7 and one sentence in the trace, got exit $got, $sentences: $(cat "$dir/err")"
+		fail "no log: expected exit 7 and one sentence in the trace, got exit $got, $sentences: $(cat "$dir/err")"
 fi
 # ... and by root, who may, the log is made.
 if [ "$(id -u)" = 0 ]; then

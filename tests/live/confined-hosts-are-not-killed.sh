@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A thread that confines itself by SECCOMP_MODE_STRICT is killed at any system call but four, and at reading the time: the agent makes none
+# in it any more.  What was registered before, and by other threads, is in the trace.
+. tests/live/begin.bash
+host=$B/hosts/confined
+"$host" prctl
+[ $? = 6 ] || { echo "skipped, because this machine has no SECCOMP_MODE_STRICT"; exit 77; }
+for sampler in auto signal timer; do
+	for how in prctl seccomp syscall-prctl; do
+		for where in "" thread child; do
+			timeout "$PATIENCE_S" "$B/tailor" run -q --sampler $sampler -o "$dir/t.tlr" -- \
+				"$host" $how $where >"$dir/out" 2>"$dir/err"
+			status=$?
+			[ $status = 6 ] ||
+				{ fail "sampler $sampler, $how $where: expected exit 6, got $status: $(cat "$dir/err")"; continue; }
+			[ "$("$B/tailor" dump "$dir/t.tlr" | grep -c ' LOAD .*name="before"')" = 10 ] ||
+				fail "sampler $sampler, $how $where: expected the 10 functions registered before"
+			[ "$where" != thread ] || [ "$("$B/tailor" dump "$dir/t.tlr" | grep -c ' LOAD .*name="other thread"')" = 10 ] ||
+				fail "sampler $sampler, $how $where: expected the 10 functions of the other thread"
+		done
+	done
+done
+timeout "$PATIENCE_S" "$B/tailor" run -q -o "$dir/t.tlr" -- "$host" calls
+status=$?
+[ $status = 6 ] || fail "system calls by syscall(): expected exit 6, got $status"
+[ "$("$B/tailor" dump "$dir/t.tlr" | grep -c ' LOAD .*name="still heard"')" = 10 ] ||
+	fail "expected the 10 functions that were registered after a refused SECCOMP_SET_MODE_STRICT"
+finish
