@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGES 8
@@ -136,11 +137,51 @@ static void there_is_an_end_to_it(void **state)
 	expect("");
 }
 
+static void large_code_is_not_read_either(void **state)
+{
+	(void)state;
+	begin();
+	page_reader_announced(r, me(), AT(3) - (1 << 20), 1 << 20); /* up to page 3 */
+	for (int page = 0; page < PAGES; page++)
+		page_reader_sampled(r, me(), AT(page) + 8);
+	expect("3 4 5 6 7 ");
+}
+
+static double announce(uint64_t bytes)
+{
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	for (uint64_t i = 0; i < 2000; i++)
+		page_reader_announced(r, me(), (uint64_t)next_random() >> 18, bytes);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	return (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
+}
+
+/* It used to be 16384 times as many pages. */
+static void large_code_costs_no_more_than_small_code(void **state)
+{
+	double small, large;
+
+	(void)state;
+	begin();
+	small = announce(16 * 4096 - 4096);
+	large = announce(64 << 20);
+	if (large > 100 * small)
+		fail_msg("2000 announcements of 60 KiB took %.0f ns, of 64 MiB %.0f ns: expected at most 100 times as many", small, large);
+	page_reader_destroy(r);
+	trace_writer_close(w);
+	unlink(path);
+	munmap(code, PAGES * 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_that_were_sampled_are_read_once),
 		cmocka_unit_test(announced_code_is_not_read),
+		cmocka_unit_test(large_code_is_not_read_either),
+		cmocka_unit_test(large_code_costs_no_more_than_small_code),
 		cmocka_unit_test(files_and_data_are_not_code),
 		cmocka_unit_test(another_program_has_other_pages),
 		cmocka_unit_test(there_is_an_end_to_it),

@@ -15,6 +15,8 @@
 #define KNOWN_FIRST 4096u
 #define KNOWN_MAX (1u << 21)	       /* a power of two; half of it in use at most, then no page is wanted any more */
 #define ANNOUNCED_BYTES_MAX (64u << 20) /* larger ones are areas, not code */
+#define ANNOUNCED_PAGES_MAX 16u	       /* one by one; of larger ones only where they begin and end */
+#define AREAS_MAX 1024u		       /* of those; the oldest are forgotten */
 #define WANTED_MAX 1024u	       /* between two drains */
 #define DRAIN_NS 100000000u	       /* apart: each looks through the maps of processes */
 #define READ_MAX 4096u		       /* pages in one recording: 16 MiB */
@@ -24,11 +26,18 @@ struct wanted {
 	uint64_t page;
 };
 
+struct area { /* large code that was announced: pages [first, last] */
+	uint32_t pid;
+	uint64_t first, last;
+};
+
 struct page_reader {
 	uint64_t *known; /* 1 + key; 0: free */
 	uint32_t nr_known, capacity, nr_wanted, nr_read;
 	uint64_t drained_ns;
 	struct wanted wanted[WANTED_MAX];
+	struct area area[AREAS_MAX];
+	uint32_t nr_areas, next_area;
 };
 
 struct page_reader *page_reader_create(void)
@@ -105,12 +114,30 @@ static bool learn(struct page_reader *r, uint32_t pid, uint64_t page)
 	return true;
 }
 
+/* A host may announce any number of ranges of any size: what one costs is bounded. */
 void page_reader_announced(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
 {
+	uint64_t first = address >> PAGE_BITS, last;
+
 	if (!r || !bytes || bytes > ANNOUNCED_BYTES_MAX || bytes > UINT64_MAX - address)
 		return;
-	for (uint64_t page = address >> PAGE_BITS; page <= (address + bytes - 1) >> PAGE_BITS; page++)
-		learn(r, pid, page);
+	last = (address + bytes - 1) >> PAGE_BITS;
+	if (last - first < ANNOUNCED_PAGES_MAX) {
+		for (uint64_t page = first; page <= last; page++)
+			learn(r, pid, page);
+		return;
+	}
+	r->area[r->next_area] = (struct area){ pid, first, last };
+	r->next_area = (r->next_area + 1) % AREAS_MAX;
+	r->nr_areas += r->nr_areas < AREAS_MAX;
+}
+
+static bool is_in_area(const struct page_reader *r, uint32_t pid, uint64_t page)
+{
+	for (uint32_t i = 0; i < r->nr_areas; i++)
+		if (r->area[i].pid == pid && page >= r->area[i].first && page <= r->area[i].last)
+			return true;
+	return false;
 }
 
 void page_reader_sampled(struct page_reader *r, uint32_t pid, uint64_t address)
@@ -118,7 +145,7 @@ void page_reader_sampled(struct page_reader *r, uint32_t pid, uint64_t address)
 	uint64_t page = address >> PAGE_BITS;
 
 	if (r && address && !*place_of(r, key_of(pid, page)) && r->nr_wanted < WANTED_MAX && r->nr_read < READ_MAX &&
-	    learn(r, pid, page))
+	    learn(r, pid, page) && !is_in_area(r, pid, page))
 		r->wanted[r->nr_wanted++] = (struct wanted){ pid, page };
 }
 
@@ -126,6 +153,9 @@ void page_reader_forget(struct page_reader *r, uint32_t pid)
 {
 	bool some = false;
 
+	for (uint32_t i = 0; r && i < r->nr_areas; i++)
+		if (r->area[i].pid == pid)
+			r->area[i].pid = 0;
 	for (uint32_t i = 0; r && i < r->capacity && !some; i++)
 		some = r->known[i] && (r->known[i] - 1) >> 36 == pid;
 	if (some)
