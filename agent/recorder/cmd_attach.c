@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LOOKS 5
+
 struct arguments {
 	struct session_options session;
 	pid_t pid;
@@ -93,6 +95,20 @@ static int record_by_own_recorder(struct arguments *a, int argc, char **argv)
 	return control_stop_recording(a->pid, to);
 }
 
+/* Any user can take an abstract name.  A recorder that has just taken it may not listen yet. */
+static bool is_taken_by_others(pid_t pid)
+{
+	char socket[64];
+	pid_t recorder;
+
+	for (int i = 0; i < LOOKS; i++) {
+		if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0)
+			return false;
+		usleep(10000);
+	}
+	return true;
+}
+
 static void serve(void *session)
 {
 	session_meanwhile(session);
@@ -137,6 +153,13 @@ static int run(int argc, char **argv)
 	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
 	a.session.socket = socket;
 	ret = session_open(&a.session, &s, &d);
+	if (ret == -EADDRINUSE && is_taken_by_others(a.pid)) {
+		uint32_t random = 0;
+
+		getentropy(&random, sizeof(random));
+		snprintf(socket, sizeof(socket), "tailor-attach-%d-%08x", (int)a.pid, random);
+		ret = session_open(&a.session, &s, &d);
+	}
 	if (ret == -EADDRINUSE)
 		diag_fail(&d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
 			  (int)a.pid);

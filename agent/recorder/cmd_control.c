@@ -67,7 +67,7 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 	}
 	for (int i = 0; i < nr && i < CONTROL_WORDS - 2; i++)
 		words[2 + i] = options[i];
-	status = control_ask(socket, words, answer, sizeof(answer));
+	status = control_ask(socket, recorder, words, answer, sizeof(answer));
 	snprintf(text, sizeof(text), "process %d%s %s", (int)pid, status < 0 ? ":" : "", answer);
 	if (status < 0)
 		return fail(text);

@@ -18,6 +18,7 @@
 
 static char name[64];
 static int server;
+static struct visitors silent;
 
 static int setup(void **state)
 {
@@ -32,6 +33,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	visitors_close(&silent);
 	return close(server);
 }
 
@@ -103,7 +105,7 @@ static void handshake_passes_a_message_and_descriptors_both_ways(void **state)
 	(void)state;
 	client = connect_to_it();
 	send_with_fds(client, &m, sizeof(m), (int[]){ null, null }, 2);
-	assert_int_equal(handshake_accept(server, getpid(), &h), 0);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
 	assert_int_equal(h.pid, getpid()); /* the kernel's word, not the message's */
 	assert_int_equal(h.message.request, WIRE_HELLO);
 	assert_int_equal(h.nr_fds, 2);
@@ -116,7 +118,7 @@ static void handshake_passes_a_message_and_descriptors_both_ways(void **state)
 	close(client);
 	assert_int_equal(open_files(), before);
 	close(null);
-	assert_int_equal(handshake_accept(server, getpid(), &h), -EAGAIN);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
 }
 
 static void handshake_refuses_what_it_does_not_understand(void **state)
@@ -133,7 +135,7 @@ static void handshake_refuses_what_it_does_not_understand(void **state)
 		struct handshake h;
 
 		send_with_fds(client, &messages[i], sizes[i], &null, 1);
-		assert_int_equal(handshake_accept(server, getpid(), &h), i == 1 ? -EPROTONOSUPPORT : -EPROTO);
+		assert_int_equal(handshake_accept(server, getpid(), &silent, &h), i == 1 ? -EPROTONOSUPPORT : -EPROTO);
 		assert_int_equal(status_of_answer(client), -EPROTO);
 		close(client);
 	}
@@ -153,7 +155,7 @@ static void handshake_takes_no_more_descriptors_than_it_has_room_for(void **stat
 		fds[i] = null;
 	client = connect_to_it();
 	send_with_fds(client, &m, sizeof(m), fds, 32);
-	assert_int_equal(handshake_accept(server, getpid(), &h), 0);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
 	assert_true(h.nr_fds <= WIRE_EVENTS_MAX);
 	handshake_answer(&h, &answer, -1);
 	close(client);
@@ -161,17 +163,67 @@ static void handshake_takes_no_more_descriptors_than_it_has_room_for(void **stat
 	close(null);
 }
 
-static void handshake_does_not_wait_for_ever_for_a_message(void **state)
+/* Who has spoken comes first, and the silent one when it speaks. */
+static void handshake_does_not_wait_for_silent_ones(void **state)
 {
-	int client = connect_to_it();
+	struct wire_message m = good();
+	struct wire_answer answer = { 0 };
+	int quiet = connect_to_it(), client = connect_to_it();
 	struct handshake h;
 
 	(void)state;
-	assert_int_equal(handshake_accept(server, getpid(), &h), -EPROTO);
+	m.tid = 1;
+	send_with_fds(client, &m, sizeof(m), NULL, 0);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(h.message.tid, 1);
+	handshake_answer(&h, &answer, -1);
+	assert_int_equal(silent.nr, 1);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	m.tid = 2;
+	send_with_fds(quiet, &m, sizeof(m), NULL, 0);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(h.message.tid, 2);
+	assert_int_equal(h.pid, getpid());
+	handshake_answer(&h, &answer, -1);
 	close(client);
+	close(quiet);
+}
+
+static void handshake_closes_silent_ones_after_a_while(void **state)
+{
+	int before = open_files(), client = connect_to_it();
+	struct handshake h;
+
+	(void)state;
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_int_equal(silent.nr, 1);
+	while (silent.nr) {
+		usleep(1000);
+		assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	}
+	close(client);
+	assert_int_equal(open_files(), before);
 	client = connect_to_it(); /* hangs up without a word */
 	close(client);
-	assert_int_equal(handshake_accept(server, getpid(), &h), -EPROTO);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EPROTO);
+	assert_int_equal(open_files(), before);
+}
+
+static void handshake_keeps_a_number_of_silent_ones(void **state)
+{
+	int client[2 * VISITORS_MAX], before = open_files();
+	struct handshake h;
+
+	(void)state;
+	for (int i = 0; i < 2 * VISITORS_MAX; i++)
+		client[i] = connect_to_it();
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_true(silent.nr <= VISITORS_MAX);
+	for (int i = 0; i < 2 * VISITORS_MAX; i++)
+		close(client[i]);
+	visitors_close(&silent);
+	assert_int_equal(open_files(), before);
 }
 
 static void handshake_names_have_one_owner(void **state)
@@ -192,7 +244,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(handshake_passes_a_message_and_descriptors_both_ways, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_refuses_what_it_does_not_understand, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_takes_no_more_descriptors_than_it_has_room_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(handshake_does_not_wait_for_ever_for_a_message, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_does_not_wait_for_silent_ones, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_closes_silent_ones_after_a_while, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_keeps_a_number_of_silent_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_names_have_one_owner, setup, teardown),
 	};
 

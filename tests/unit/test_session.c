@@ -113,6 +113,8 @@ static void close_session(struct fixture *f, struct trace_reader *t)
 	session_drop_recording(f->s);
 	if (f->s->socket >= 0)
 		close(f->s->socket);
+	if (f->s->asking.socket >= 0)
+		close(f->s->asking.socket);
 	free(f->s);
 	free(f);
 	unlink(path);

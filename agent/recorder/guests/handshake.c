@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ANCESTORS_MAX 64
-#define MESSAGE_WAIT_MS 200
+#define ACCEPTED_MAX 64 /* at a time: who connects without end must not keep us here */
 
 /*
  * Without a free descriptor no connection can be accepted, and the agent would wait for an answer.  One is reserved for refusing it.
@@ -94,35 +94,14 @@ static int refuse_for_want_of_descriptors(int socket)
 	return h.fd >= 0 ? -EMFILE : -EAGAIN;
 }
 
-int handshake_accept(int socket, pid_t tree, struct handshake *h)
+/* Of one that has sent something, or closed. */
+static int receive(struct handshake *h)
 {
 	char control[CMSG_SPACE(sizeof(h->fds))] __attribute__((aligned(8)));
 	struct iovec part = { &h->message, sizeof(h->message) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
-	struct pollfd wait;
-	ssize_t n;
+	ssize_t n = recvmsg(h->fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
-	*h = (struct handshake){ .fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
-	if (h->fd < 0)
-		return errno == EMFILE || errno == ENFILE ? refuse_for_want_of_descriptors(socket) : -EAGAIN;
-	if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
-		close(h->fd);
-		return -EPROTO;
-	}
-	/* before any wait: every process can connect to an abstract socket */
-	if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
-		refuse(h, EPERM);
-		return -EPERM;
-	}
-	wait = (struct pollfd){ h->fd, POLLIN, 0 };
-	if (poll(&wait, 1, MESSAGE_WAIT_MS) != 1) {
-		close(h->fd);
-		return -EPROTO;
-	}
-	h->pid = peer.pid;
-	n = recvmsg(h->fd, &m, MSG_CMSG_CLOEXEC);
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); n >= 0 && c; c = CMSG_NXTHDR(&m, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 			h->nr_fds = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
@@ -140,6 +119,38 @@ int handshake_accept(int socket, pid_t tree, struct handshake *h)
 		return -EMFILE;
 	}
 	return 0;
+}
+
+int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct handshake *h)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	struct pollfd sent;
+
+	for (int i = 0; i < ACCEPTED_MAX; i++) {
+		*h = (struct handshake){ .fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
+		if (h->fd < 0 && (errno == EMFILE || errno == ENFILE))
+			return refuse_for_want_of_descriptors(socket);
+		if (h->fd < 0)
+			break;
+		if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
+			close(h->fd);
+			return -EPROTO;
+		}
+		/* every process can connect to an abstract socket */
+		if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
+			refuse(h, EPERM);
+			return -EPERM;
+		}
+		h->pid = peer.pid;
+		sent = (struct pollfd){ h->fd, POLLIN, 0 };
+		if (poll(&sent, 1, 0) == 1)
+			return receive(h);
+		visitors_add(silent, h->fd, h->pid);
+	}
+	*h = (struct handshake){ .fd = -1 };
+	h->fd = visitors_take(silent, &h->pid);
+	return h->fd < 0 ? -EAGAIN : receive(h);
 }
 
 void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd)

@@ -3,6 +3,7 @@
 #ifndef TAILOR_HANDSHAKE_H
 #define TAILOR_HANDSHAKE_H
 
+#include "agent/recorder/guests/visitors.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/protocol/log.h"
 
@@ -18,9 +19,10 @@ struct handshake {
 
 /* A listening socket on the abstract name, or -errno with a sentence. */
 int handshake_listen(const char *name, struct diag *d);
-/* Take one waiting connection.  0; -EAGAIN: none; -EPROTONOSUPPORT: an agent of another version; other
- * -errno: it was refused (and answered).  tree: root of the processes that may connect as any user. */
-int handshake_accept(int socket, pid_t tree, struct handshake *h);
+/* Take one connection that has sent its message; those that have not are silent ones, for later calls.  0; -EAGAIN: none;
+ * -EPROTONOSUPPORT: an agent of another version; other -errno: it was refused (and answered).  tree: root of the processes that may connect
+ * as any user.  Never waits. */
+int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct handshake *h);
 /* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h. */
 void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -243,13 +244,27 @@ static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t
 	return true;
 }
 
+#define LOOK_RECORDS 32u /* at the clock */
+
+static bool is_time_up(const struct log_drain *l, unsigned nr_read)
+{
+	struct timespec t;
+
+	if (!l->until_ns || nr_read % LOOK_RECORDS)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec >= l->until_ns;
+}
+
 void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	       void (*record)(void *context, uint32_t tid, const void *bytes, size_t size), void *context)
 {
 	const struct log_reader to = { record, context };
 	uint64_t end, next;
 	struct log_frame f;
+	unsigned nr_read = 0;
 
+	l->has_more = false;
 	if (!l->head)
 		return;
 	end = __atomic_load_n(&l->head->reserved, __ATOMIC_ACQUIRE) & ~(uint64_t)7;
@@ -257,6 +272,11 @@ void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 		return; /* the guest wrote nonsense: nothing of it can be trusted */
 	look_into_holes(l, finished, now_ns, &to);
 	while (l->read != end) {
+		if (nr_read++ && is_time_up(l, nr_read)) {
+			l->has_more = true;
+			finished = false;
+			break;
+		}
 		if (frame_at(l, l->read, end, &f)) {
 			next = hand_over(l, l->read, end, &f, &to);
 			if (!next)

@@ -31,6 +31,8 @@ struct log_drain {
 	uint64_t gap_bytes;	 /* given up */
 	unsigned char *copy;
 	size_t copy_capacity;
+	uint64_t until_ns; /* CLOCK_MONOTONIC: log_drain() stops at the first record behind it; 0: it reads all */
+	bool has_more;	   /* ... and has stopped */
 };
 
 /* Make a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest, caller closes. */

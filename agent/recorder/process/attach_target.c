@@ -194,29 +194,31 @@ static bool in_environment(pid_t pid, const char *key, char *value, size_t bytes
 	return found;
 }
 
-/* A process that is preloaded alone starts its recorder itself, which it names after its own pid. */
-static bool in_list(pid_t own_pid, char *socket, size_t bytes)
+/* The first of the sockets whose names begin so that listener() accepts: other users can take names that begin so. */
+static pid_t in_list(const char *prefix, uid_t owner, char *socket, size_t bytes)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
-	char line[512], start[32];
-	bool found = false;
+	char line[512], start[48];
+	pid_t pid = 0;
 
-	snprintf(start, sizeof(start), "@tailor-%d-", (int)own_pid);
-	while (f && !found && fgets(line, sizeof(line), f)) {
+	snprintf(start, sizeof(start), "@%s", prefix);
+	while (f && !pid && fgets(line, sizeof(line), f)) {
 		char *at = strstr(line, start);
 
 		line[strcspn(line, "\n")] = 0;
 		/* not the one beside it, where the recorder is asked for something */
-		found = at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes;
+		if (at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes)
+			pid = listener(socket, owner);
 	}
 	if (f)
 		fclose(f);
-	return found;
+	return pid;
 }
 
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
 {
 	struct proc_status s;
+	char prefix[40];
 	uid_t owner;
 
 	if (proc_status(pid, 0, &s))
@@ -225,11 +227,15 @@ int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *re
 	if (in_environment(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = listener(socket, owner)))
 		return 0;
 	/* `tailor attach` */
-	if ((size_t)snprintf(socket, bytes, "tailor-attach-%d", (int)pid) < bytes && (*recorder = listener(socket, owner)))
+	snprintf(prefix, sizeof(prefix), "tailor-attach-%d", (int)pid);
+	if ((size_t)snprintf(socket, bytes, "%s", prefix) < bytes && (*recorder = listener(socket, owner)))
 		return 0;
-	if (in_list(s.own_pid, socket, bytes) && (*recorder = listener(socket, owner)))
+	strcat(prefix, "-"); /* ... where another user has that name */
+	if ((*recorder = in_list(prefix, owner, socket, bytes)))
 		return 0;
-	return -ENOENT;
+	/* a process that is preloaded alone starts its recorder itself, which it names after its own pid */
+	snprintf(prefix, sizeof(prefix), "tailor-%d-", (int)s.own_pid);
+	return (*recorder = in_list(prefix, owner, socket, bytes)) ? 0 : -ENOENT;
 }
 
 bool attach_target_was_recorded(const struct attach_target *t)

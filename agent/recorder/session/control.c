@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".control"
-#define REQUEST_WAIT_MS 200
+#define ACCEPTED_MAX 16 /* at a time */
 #define ANSWER_WAIT_MS 60000 /* the end of a recording writes the images' files */
 
 struct answer {
@@ -34,20 +34,11 @@ int control_listen(const char *socket)
 	return handshake_listen(name, &d);
 }
 
-int control_accept(int listener, struct control_request *r)
+/* Of one that has sent something, or closed. */
+static int receive(struct control_request *r)
 {
-	struct pollfd wait = { .events = POLLIN };
-	struct ucred peer;
-	socklen_t peer_bytes = sizeof(peer);
-	ssize_t n = -1;
+	ssize_t n = recv(r->fd, r->text, CONTROL_BYTES, MSG_DONTWAIT);
 
-	r->nr = 0;
-	r->fd = wait.fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (r->fd < 0)
-		return -EAGAIN;
-	if (getsockopt(r->fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 && (peer.uid == 0 || peer.uid == geteuid()) &&
-	    poll(&wait, 1, REQUEST_WAIT_MS) == 1)
-		n = recv(r->fd, r->text, CONTROL_BYTES, 0);
 	if (n <= 0) {
 		close(r->fd);
 		return -EPERM;
@@ -57,6 +48,26 @@ int control_accept(int listener, struct control_request *r)
 		r->word[r->nr++] = at;
 	r->word[r->nr] = NULL;
 	return 0;
+}
+
+int control_accept(int listener, struct visitors *silent, struct control_request *r)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	r->nr = 0;
+	for (int i = 0; i < ACCEPTED_MAX; i++) {
+		r->fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (r->fd < 0)
+			break;
+		if (getsockopt(r->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || (peer.uid != 0 && peer.uid != geteuid())) {
+			close(r->fd);
+			return -EPERM;
+		}
+		visitors_add(silent, r->fd, peer.pid);
+	}
+	r->fd = visitors_take(silent, &peer.pid);
+	return r->fd < 0 ? -EAGAIN : receive(r);
 }
 
 void control_answer(int fd, int status, const char *sentence)
@@ -69,11 +80,14 @@ void control_answer(int fd, int status, const char *sentence)
 	close(fd);
 }
 
-static int connect_to(const char *socket_name)
+/* Any process can take an abstract name: only the one that is known to be the recorder is asked. */
+static int connect_to(const char *socket_name, pid_t recorder)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char name[128];
 	size_t bytes;
+	struct ucred peer;
+	socklen_t peer_bytes = sizeof(peer);
 	int fd;
 
 	name_of(socket_name, name);
@@ -88,10 +102,14 @@ static int connect_to(const char *socket_name)
 		close(fd);
 		return -error;
 	}
+	if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) || peer.pid != recorder)) {
+		close(fd);
+		return -EPERM;
+	}
 	return fd < 0 ? -errno : fd;
 }
 
-int control_ask(const char *socket_name, char *const *words, char *sentence, size_t bytes)
+int control_ask(const char *socket_name, pid_t recorder, char *const *words, char *sentence, size_t bytes)
 {
 	char text[CONTROL_BYTES];
 	struct answer a = { 0 };
@@ -109,7 +127,7 @@ int control_ask(const char *socket_name, char *const *words, char *sentence, siz
 		memcpy(text + at, *words, n);
 		at += n;
 	}
-	wait.fd = connect_to(socket_name);
+	wait.fd = connect_to(socket_name, recorder);
 	if (wait.fd < 0) {
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-wait.fd));
 		return wait.fd;

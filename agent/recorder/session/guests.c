@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define AT_A_TIME 64
+#define AT_A_TIME_NS 20000000ull /* for all logs: rings fill meanwhile, and nothing is flushed to the trace */
 #define BUSY_BYTES (1u << 20)
 #define LOOK_NS 50000000ull /* how often a guest is asked whether it lives */
 
@@ -125,12 +126,15 @@ static bool has_ended(struct guest *g)
 	return g->pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill((pid_t)g->pid, 0) && errno == ESRCH;
 }
 
-static void drain_guest(struct session *s, struct guest *g, bool last)
+/* until_ns: it may leave the rest for the next time; 0: it may not. */
+static void drain_guest(struct session *s, struct guest *g, bool last, uint64_t until_ns)
 {
 	struct log_context c = { s, g->pid, g->store };
 	uint64_t before = g->log.consumed;
 
+	g->log.until_ns = until_ns;
 	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
+	s->guests.are_busy |= g->log.has_more;
 	s->guests.are_busy |= g->log.consumed - before > BUSY_BYTES;
 	add_growth(&s->losses.total[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
 	add_growth(&s->losses.total[LOSS_SAMPLE_LOG_FULL], &g->samples,
@@ -154,21 +158,24 @@ static void close_guest(struct guest *g)
 void session_drain_guests(struct session *s, bool last)
 {
 	uint64_t now = session_now_ns();
+	size_t first = s->guests.next < s->guests.nr ? s->guests.next : 0;
 
 	s->guests.are_busy = false;
-	for (size_t i = 0; i < s->guests.nr; i++) {
-		struct guest *g = &s->guests.guest[i];
+	for (size_t n = 0; n < s->guests.nr; n++) {
+		struct guest *g = &s->guests.guest[(first + n) % s->guests.nr];
 		bool ended = false;
 
 		if (!g->log.head)
 			continue;
-		if (s->root_ended || now - g->looked_ns >= LOOK_NS) {
+		if (s->root_ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
 			ended = has_ended(g); /* before the drain: what it wrote last is there then */
 		}
-		drain_guest(s, g, last || ended);
-		if (ended)
+		drain_guest(s, g, last || ended, last ? 0 : now + AT_A_TIME_NS);
+		if (ended && !g->log.has_more)
 			close_guest(g);
+		if (g->log.has_more) /* the others come first then */
+			s->guests.next = (first + n + 1) % s->guests.nr;
 	}
 }
 
@@ -232,7 +239,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	/* exec in the same process: the old image's log has no writer any more */
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid) {
-			drain_guest(s, &s->guests.guest[i], true);
+			drain_guest(s, &s->guests.guest[i], true, 0);
 			close_guest(&s->guests.guest[i]);
 		}
 	g = new_guest(s);
@@ -365,7 +372,7 @@ void session_serve_guests(struct session *s)
 	int ret, nr = 0;
 
 	/* many new threads must not delay the draining of rings */
-	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &h)) != -EAGAIN) {
+	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &s->silent, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);
 		if (ret == -EPROTONOSUPPORT && !s->noticed.version) {

@@ -93,13 +93,15 @@ struct signal_events {
 struct guests {
 	struct guest *guest;
 	uint32_t nr, capacity;
-	bool are_busy; /* much was in their logs at the last drain: look again at once */
+	bool are_busy; /* much was in their logs at the last drain, or is still: look again at once */
+	size_t next; /* whose log is drained first */
 };
 
 /* requests.c: `tailor start`, `stop`, `status`. */
 struct asking {
 	int socket;
 	bool now; /* a connection waits */
+	struct visitors silent;
 	int fd;	  /* of a `tailor stop` that waits for the end of the recording; -1: none */
 };
 
@@ -152,6 +154,7 @@ struct session {
 	struct pollfd *poll; /* socket, signals, asking, then a ring each */
 	size_t poll_capacity;
 	int socket, signals;
+	struct visitors silent; /* guests that have connected, and sent nothing yet */
 	char socket_name[SOCKET_NAME_BYTES];
 	char result[1024];
 	uint64_t nr_samples, nr_processes, begin_ns, last_flush_ns;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REQUESTS_MAX 16 /* at a time */
+
 static void say_status(struct session *s, struct control_request *r)
 {
 	char text[512 + PATH_MAX];
@@ -87,10 +89,10 @@ static void stop(struct session *s, struct control_request *r, bool our_child)
 void session_serve_control(struct session *s, bool our_child)
 {
 	static struct control_request r; /* one thread */
-	int ret;
+	int ret, nr = 0;
 
 	s->asking.now = false;
-	while ((ret = control_accept(s->asking.socket, &r)) != -EAGAIN) {
+	while (nr++ < REQUESTS_MAX && (ret = control_accept(s->asking.socket, &s->asking.silent, &r)) != -EAGAIN) {
 		if (ret)
 			continue;
 		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)

@@ -16,6 +16,7 @@
 
 #define DRAIN_MS 20 /* a ring that is half full comes earlier */
 #define OUTSIDE_MS 10 /* code that is freed between two looks is never seen */
+#define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
 #define VARY_NS 50000000ull /* each change interrupts the processor that counts */
@@ -97,6 +98,8 @@ static void session_free(struct session *s)
 {
 	session_drop_recording(s);
 	session_close_guests(s);
+	visitors_close(&s->silent);
+	visitors_close(&s->asking.silent);
 	if (s->socket >= 0)
 		close(s->socket);
 	if (s->asking.socket >= 0)
@@ -149,6 +152,11 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	if (s->socket < 0)
 		return s->socket;
 	s->asking.socket = control_listen(s->socket_name); /* without it, it cannot be asked */
+	if (s->asking.socket == -EADDRINUSE) { /* then another name is to be tried */
+		close(s->socket);
+		s->socket = -1;
+		return diag_fail(d, EADDRINUSE, "cannot create the socket for requests: %s", strerror(EADDRINUSE));
+	}
 	return 0;
 }
 
@@ -229,6 +237,15 @@ static bool is_polling(const struct session *s)
 	return s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit);
 }
 
+static int wait_ms(const struct session *s)
+{
+	if (s->guests.are_busy)
+		return 0;
+	if (s->silent.nr || s->asking.silent.nr)
+		return SILENT_MS;
+	return !s->writer ? DORMANT_MS : is_polling(s) ? OUTSIDE_MS : DRAIN_MS;
+}
+
 static void wait_for_something(struct session *s)
 {
 	size_t nr = s->rings.nr + FIRST_RING;
@@ -251,13 +268,16 @@ static void wait_for_something(struct session *s)
 	s->poll[2] = (struct pollfd){ s->asking.socket, POLLIN, 0 };
 	for (size_t i = 0; i < s->rings.nr; i++)
 		s->poll[FIRST_RING + i] = (struct pollfd){ s->rings.ring[i].hung_up ? -1 : s->rings.ring[i].fd, POLLIN, 0 };
-	if (poll(s->poll, nr, s->guests.are_busy ? 0 : !s->writer ? DORMANT_MS : is_polling(s) ? OUTSIDE_MS : DRAIN_MS) <= 0)
-		return;
-	s->rings.nr_polled = s->rings.nr;
-	if (s->poll[0].revents)
+	s->asking.now = s->asking.silent.nr;
+	if (poll(s->poll, nr, wait_ms(s)) > 0) {
+		s->rings.nr_polled = s->rings.nr;
+		s->signalled |= s->poll[1].revents != 0;
+		s->asking.now |= s->poll[2].revents != 0;
+	} else {
+		s->poll[0].revents = 0;
+	}
+	if (s->poll[0].revents || s->silent.nr)
 		session_serve_guests(s);
-	s->signalled |= s->poll[1].revents != 0;
-	s->asking.now = s->poll[2].revents;
 }
 
 /*

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Connections that were accepted and have sent nothing yet.  None is waited for: rings are drained meanwhile, and a connection that
+ * remains silent for VISITORS_WAIT_MS is closed.  Context: thread.
+ */
+#ifndef TAILOR_VISITORS_H
+#define TAILOR_VISITORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define VISITORS_MAX 64
+#define VISITORS_WAIT_MS 200
+
+struct visitors {
+	struct visitor {
+		int fd;
+		pid_t pid; /* as the kernel says */
+		uint64_t until_ns;
+	} visitor[VISITORS_MAX]; /* the oldest first */
+	int nr;
+};
+
+/* fd is taken over; where there are too many, the oldest is closed. */
+void visitors_add(struct visitors *v, int fd, pid_t pid);
+/* One that has sent something, or has closed: its descriptor, which is the caller's, and its process.  -1: none has.  Closes those that
+ * were silent for too long. */
+int visitors_take(struct visitors *v, pid_t *pid);
+void visitors_close(struct visitors *v);
+
+#endif
