@@ -2,8 +2,9 @@
 /*
  * tailor attach: record a running process from outside.  Its threads are counted by inherited perf events; images and mappings are
  * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  The process is neither changed nor
- * stopped, unless --inject loads the agent into it.
+ * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map.
  */
+#include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/control.h"
@@ -114,13 +115,30 @@ static void serve(void *session)
 	session_meanwhile(session);
 }
 
+/* At the beginning, and again at the end, for code that was compiled meanwhile. */
+static void ask_jvm(struct session *s, struct hotspot *h, bool again)
+{
+	struct diag d = { "" };
+	int ret = hotspot_write_perf_map(h, serve, s, &d);
+
+	if (ret == 0 && !again)
+		session_notice(s, "host", "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
+			       "Compiler.perfmap)", (int)h->pid);
+	else if (ret == -EEXIST)
+		session_notice(s, "host", "JVM not asked for a perf map: %s", d.text);
+	else if (ret)
+		session_notice(s, "host", "names of compiled Java methods unavailable%s: the JVM of process %d writes no perf map (%s); "
+			       "start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid, d.text);
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "PID",
 		"Record a running process.  The process is not changed, unless --inject is given.\v"
-		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  Ctrl-C ends the "
-		"recording, not the process.\n\n"
+		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
+		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
+		"ends the recording, not the process.\n\n"
 		"Exit status: 0 recorded; 1 the process could not be attached to, or the trace could not be written completely; "
 		"2 usage error.",
 		children, NULL, NULL };
@@ -128,8 +146,9 @@ static int run(int argc, char **argv)
 	char socket[64], library[PATH_MAX];
 	struct session *s = NULL;
 	struct attach_target target;
+	struct hotspot jvm;
 	struct diag d = { "" };
-	bool was_recorded;
+	bool was_recorded, is_jvm;
 	pid_t recorder;
 	int status = -1, ret;
 
@@ -180,8 +199,16 @@ static int run(int argc, char **argv)
 	session_poll_jit_lists(s, a.pid);
 	if (a.session.inject && inject(&target, library, socket, serve, s, &d))
 		return give_up(s, &d);
+	is_jvm = !a.session.no_adapt && hotspot_find(&jvm, &target);
+	if (is_jvm)
+		ask_jvm(s, &jvm, false);
 	session_run(s, a.pid, false, a.session.follow, &status);
-	if (session_close(s, status, &d)) {
+	if (is_jvm && jvm.has_map && kill(a.pid, 0) == 0)
+		ask_jvm(s, &jvm, true);
+	ret = session_close(s, status, &d);
+	if (is_jvm)
+		hotspot_close(&jvm);
+	if (ret) {
 		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d.text);
 		return CMD_FAILED;
 	}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HotSpot's attach protocol (attachListener_linux.cpp): a file .attach_pidN in /tmp and SIGQUIT make the JVM listen on the socket
+ * .java_pidN there; a request is a version and four texts, each ended by 0; the answer begins with a number, 0 for success.
+ *
+ * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not
+ * handle it (the end of the process): it is sent only where the JVM's own memory says that neither is so, and once at most.
+ */
+#include "agent/recorder/hotspot/hotspot.h"
+
+#include "agent/recorder/hotspot/internal.h"
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAJOR_LEAST 17
+#define ANSWER_MS 10000 /* as long as jcmd waits */
+#define NAP_MS 10
+#define ANSWER_BYTES 256
+#define NAME_BYTES 64
+
+static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* and the 0 that ends it */
+
+struct patience {
+	void (*meanwhile)(void *context);
+	void *context;
+	int64_t until_ms;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* false: it has been long enough. */
+static bool wait_a_moment(const struct patience *p, int fd, short events)
+{
+	struct pollfd wait = { fd, events, 0 };
+
+	poll(&wait, fd >= 0, NAP_MS);
+	p->meanwhile(p->context);
+	return now_ms() < p->until_ms;
+}
+
+static int find_library(void *context, const struct proc_mapping *m)
+{
+	struct hotspot *h = context;
+	const char *name = strrchr(m->path, '/');
+
+	if (!name || strcmp(name, "/libjvm.so") != 0 || m->offset)
+		return 0;
+	h->library = m->start;
+	return 1;
+}
+
+bool hotspot_find(struct hotspot *h, const struct attach_target *t)
+{
+	char path[64];
+	struct stat st;
+	int root;
+
+	*h = (struct hotspot){ .pid = t->pid, .living = t->living, .own_pid = t->own_pid, .pidfd = -1, .tmp_fd = -1 };
+	if (proc_each_mapping(t->living, find_library, h) != 1)
+		return false;
+	h->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d", (int)t->living);
+	if (stat(path, &st) == 0) {
+		h->uid = st.st_uid;
+		h->gid = st.st_gid;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)t->living);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0) { /* not through a link, which would lead out of that root */
+		h->tmp_fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(root);
+	}
+	return true;
+}
+
+static void file_name(const struct hotspot *h, const char *format, char name[NAME_BYTES])
+{
+	snprintf(name, NAME_BYTES, format, (int)h->own_pid);
+}
+
+/* Does a file of that name exist?  -EPERM: it is not of that kind, or another user's. */
+static int look_for(const struct hotspot *h, const char *name, mode_t kind)
+{
+	struct stat st;
+
+	if (fstatat(h->tmp_fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	return (st.st_mode & S_IFMT) == kind && (st.st_uid == h->uid || st.st_uid == 0) ? 0 : -EPERM;
+}
+
+/* The reasons not to ask, before anything is touched. */
+static int check(const struct hotspot *h, struct diag *d)
+{
+	char path[64], text[64], socket_name[NAME_BYTES];
+	struct hotspot_variables v;
+
+	file_name(h, ".java_pid%d", socket_name);
+	if (h->pidfd < 0 || h->tmp_fd < 0)
+		return diag_fail(d, ENOENT, "its /tmp is not accessible");
+	if (geteuid() != 0 && geteuid() != h->uid)
+		return diag_fail(d, EPERM, "it belongs to another user");
+	if (hotspot_read_variables(h->living, h->library, &v))
+		return diag_fail(d, ENOTSUP, "its flags cannot be read");
+	if (v.major < MAJOR_LEAST)
+		return diag_fail(d, ENOTSUP, "Compiler.perfmap needs Java %d or later", MAJOR_LEAST);
+	if (v.attach_disabled)
+		return diag_fail(d, ENOTSUP, "-XX:+DisableAttachMechanism");
+	if (v.signals_reduced && look_for(h, socket_name, S_IFSOCK)) /* (it listens from its start) */
+		return diag_fail(d, ENOTSUP, "-Xrs");
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->living);
+	proc_value(path, "State:", text, sizeof(text));
+	if (*text == 'T' || *text == 't')
+		return diag_fail(d, EBUSY, "it is stopped");
+	return 0;
+}
+
+static bool handles_quit(const struct hotspot *h)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->living);
+	proc_value(path, "SigCgt:", text, sizeof(text));
+	return strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1;
+}
+
+/* Makes it listen.  Should it not in time, the file stays: without it, a signal that is seen late would mean something else. */
+static int make_it_listen(const struct hotspot *h, const struct patience *p, struct diag *d)
+{
+	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
+	bool is_ours;
+	int fd, ret;
+
+	file_name(h, ".attach_pid%d", trigger);
+	file_name(h, ".java_pid%d", socket_name);
+	if (!handles_quit(h))
+		return diag_fail(d, ENOTSUP, "it does not handle SIGQUIT");
+	fd = openat(h->tmp_fd, trigger, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	is_ours = fd >= 0;
+	if (!is_ours && (errno != EEXIST || look_for(h, trigger, S_IFREG)))
+		return diag_fail(d, EACCES, "/tmp/%s cannot be created", trigger);
+	if (is_ours && fchown(fd, h->uid, h->gid) && geteuid() != h->uid) {
+		close(fd);
+		unlinkat(h->tmp_fd, trigger, 0);
+		return diag_fail(d, EPERM, "/tmp/%s cannot be given to its user", trigger);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (syscall(SYS_pidfd_send_signal, h->pidfd, SIGQUIT, NULL, 0)) {
+		ret = errno;
+		if (is_ours)
+			unlinkat(h->tmp_fd, trigger, 0);
+		return diag_fail(d, ret, "SIGQUIT cannot be sent: %s", strerror(ret));
+	}
+	do {
+		ret = look_for(h, socket_name, S_IFSOCK);
+	} while (ret == -ENOENT && wait_a_moment(p, -1, 0));
+	if (ret == -ENOENT)
+		return diag_fail(d, ETIMEDOUT, "it did not listen within %d s", ANSWER_MS / 1000);
+	if (is_ours)
+		unlinkat(h->tmp_fd, trigger, 0);
+	return ret ? diag_fail(d, EPERM, "its socket belongs to another user") : 0;
+}
+
+/* A descriptor, or -errno. */
+static int open_socket(const struct hotspot *h, struct diag *d)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct ucred peer = { 0 };
+	socklen_t bytes = sizeof(peer);
+	char name[NAME_BYTES];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+
+	if (fd < 0)
+		return diag_fail(d, errno, "no socket: %s", strerror(errno));
+	file_name(h, ".java_pid%d", name);
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", h->tmp_fd, name);
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
+		error = errno;
+		close(fd);
+		return diag_fail(d, error, "its socket /tmp/%s: %s", name, strerror(error));
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.pid != h->pid) {
+		close(fd);
+		return diag_fail(d, EPERM, "another process listens on /tmp/%s", name);
+	}
+	return fd;
+}
+
+/* Sends the request, and waits for the end of the answer. */
+static int ask(int fd, const struct patience *p, struct diag *d)
+{
+	char answer[ANSWER_BYTES], scratch[ANSWER_BYTES], *line;
+	size_t nr = 0;
+	ssize_t n;
+
+	if (send(fd, request, sizeof(request), MSG_NOSIGNAL) != (ssize_t)sizeof(request))
+		return diag_fail(d, EPIPE, "it does not take the request");
+	for (;;) {
+		bool is_full = nr == sizeof(answer) - 1;
+
+		n = recv(fd, is_full ? scratch : answer + nr, is_full ? sizeof(scratch) : sizeof(answer) - 1 - nr, 0);
+		if (n == 0)
+			break;
+		if (n > 0 && !is_full)
+			nr += (size_t)n;
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return diag_fail(d, errno, "its answer: %s", strerror(errno));
+		if (!wait_a_moment(p, fd, POLLIN))
+			return diag_fail(d, ETIMEDOUT, "it did not answer within %d s", ANSWER_MS / 1000);
+	}
+	answer[nr] = 0;
+	if (nr >= 2 && answer[0] == '0' && answer[1] == '\n')
+		return 0;
+	line = strchr(answer, '\n');
+	line = line ? line + 1 : answer;
+	line[strcspn(line, "\n")] = 0;
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	return diag_fail(d, EPROTO, "it refused%s%s", *line ? ": " : "", line);
+}
+
+/* The JVM would overwrite a perf map of the process's own; not one of an earlier process of that number, which is no loss. */
+static int check_map(const struct hotspot *h, const char *map, struct diag *d)
+{
+	struct proc_mem_identity identity = proc_mem_identify(h->pid);
+	struct stat st;
+
+	if (fstatat(h->tmp_fd, map, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : diag_fail(d, errno, "/tmp/%s: %s", map, strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_uid != h->uid)
+		return diag_fail(d, EPERM, "/tmp/%s is not a file of its user", map);
+	if (proc_mem_may_have_written(&identity, &st))
+		return diag_fail(d, EEXIST, "/tmp/%s exists, and is used as it is; remove it to get a new one", map);
+	return 0;
+}
+
+int hotspot_write_perf_map(struct hotspot *h, void (*meanwhile)(void *context), void *context, struct diag *d)
+{
+	struct patience p = { meanwhile, context, now_ms() + ANSWER_MS };
+	char map[NAME_BYTES], name[NAME_BYTES];
+	int fd, ret = check(h, d);
+
+	if (ret)
+		return ret;
+	file_name(h, "perf-%d.map", map);
+	if (h->has_map) /* so that the new one is another file, which the recorder reads from its beginning */
+		unlinkat(h->tmp_fd, map, 0);
+	h->has_map = false;
+	ret = check_map(h, map, d);
+	if (ret)
+		return ret;
+	file_name(h, ".java_pid%d", name);
+	ret = look_for(h, name, S_IFSOCK);
+	if (ret && ret != -ENOENT)
+		return diag_fail(d, -ret, "/tmp/%s is not a socket of its user", name);
+	if (ret)
+		ret = make_it_listen(h, &p, d);
+	if (ret)
+		return ret;
+	fd = open_socket(h, d);
+	if (fd < 0)
+		return fd;
+	ret = ask(fd, &p, d);
+	close(fd);
+	if (ret)
+		return ret;
+	h->has_map = look_for(h, map, S_IFREG) == 0;
+	return h->has_map ? 0 : diag_fail(d, ENOENT, "it wrote no /tmp/%s", map);
+}
+
+void hotspot_close(struct hotspot *h)
+{
+	char map[NAME_BYTES];
+
+	file_name(h, "perf-%d.map", map);
+	if (h->has_map && look_for(h, map, S_IFREG) == 0)
+		unlinkat(h->tmp_fd, map, 0);
+	if (h->pidfd >= 0)
+		close(h->pidfd);
+	if (h->tmp_fd >= 0)
+		close(h->tmp_fd);
+	h->pidfd = h->tmp_fd = -1;
+	h->has_map = false;
+}

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tailor attach names the compiled code of a JVM that was started without any option, also what is compiled during the recording; where
+# it may not ask, it says why, and the JVM prints no thread dump, does not end, and loses no file.
+. tests/live/begin.bash
+command -v javac >/dev/null || skip "javac is not installed"
+host=
+trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+plain=$(plain_event)
+cat >"$dir/Host.java" <<'JAVA'
+import java.nio.file.*;
+
+public class Host {
+	static int early(int n) { return n < 2 ? n : early(n - 1) + early(n - 2); }
+	static int late(int n) { return n < 2 ? 1 : late(n - 1) + late(n - 2); }
+	public static void main(String[] args) throws Exception {
+		Path folder = Path.of(args[0]);
+		int sum = 0;
+		for (int rounds = 0; !Files.exists(folder.resolve("enough")); rounds++) {
+			sum = Files.exists(folder.resolve("go")) ? late(32) : early(32);
+			if (rounds == 20)
+				Files.createFile(folder.resolve("warm"));
+		}
+		System.out.println("done " + (sum > 0));
+	}
+}
+JAVA
+javac -d "$dir" "$dir/Host.java" || exit 1
+start() { # [SETTING=VALUE...] OPTION...
+	rm -rf "$dir/folder"
+	mkdir -m 777 "$dir/folder"
+	env "${user[@]}" "${@:1:$#-1}" java ${*: -1} -Xmx64m -cp "$dir" Host "$dir/folder" >"$dir/out" 2>"$dir/log" &
+	host=$!
+	wait_for is_warm
+}
+ended() { ! grep -qs 'State:.[^ZX]' "/proc/$host/status"; }
+is_warm() { [ -e "$dir/folder/warm" ] || ended; }
+finish_host() { # NAME: it ends as it does alone, and what was asked for is gone
+	touch "$dir/folder/enough"
+	wait_for ended
+	wait $host || fail "$1: the JVM's exit status is $?: $(cat "$dir/log")"
+	[ "$(cat "$dir/out")" = "done true" ] || fail "$1: the JVM printed $(head -n 20 "$dir/out")"
+	! grep -v "^Picked up" "$dir/log" | grep . || fail "$1: ... that, on its other channel"
+	for left in /tmp/perf-$host.map /tmp/.attach_pid$host /tmp/.java_pid$host; do
+		[ ! -e "$left" ] || fail "$1: $left is left"
+	done
+}
+user=()
+
+# A block: a recording of its own, of a JVM that compiles late() while it is recorded.  It agrees, since one method or the other takes all
+# of the time, and each is in the perf map that is written when it runs; had the second not been asked for, late() would have no name.
+seconds=0.5
+asked() { grep -q "compiled methods named by a perf map" "$dir/err"; }
+recorded() { asked || ! kill -0 $recorder 2>/dev/null; }
+names() {
+	start ""
+	"$B/tailor" attach -e "$plain" -d $seconds -o "$dir/t.tlr" $host 2>"$dir/err" &
+	recorder=$!
+	wait_for recorded
+	touch "$dir/folder/go"
+	wait $recorder || { echo "attach: exit $?: $(cat "$dir/err")"; return 2; }
+	asked || { echo "attach did not ask the JVM: $(cat "$dir/err")"; return 2; }
+	finish_host names
+	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+unnamed = sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
+n, late = r["jit"]["samples"] + unnamed, sum(f["samples"] for f in r["functions"] if "late" in f["name"])
+named = r["jit"]["named"]
+print(f"FIGURE attached to a JVM: {n} samples in generated code, {named} named, {late} in what was compiled since")
+sys.exit(77 if n < 200 else 1 if named < 0.98 * n else 77 if late < 100 else 0)'
+	local status=$?
+	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
+	return $status
+}
+decide "98 % of the samples in a JVM's compiled code have names" names
+
+attach() { # NAME [OPTION...]
+	timeout 300 "$B/tailor" attach -e "$plain" -d 0.1 -o "$dir/t.tlr" "${@:2}" $host 2>"$dir/err" ||
+		fail "$1: attach: exit $?: $(cat "$dir/err")"
+}
+refused() { # NAME SENTENCE...: attach works, says so, and asks nothing
+	attach "$1"
+	grep -q "$2" "$dir/err" || fail "$1: expected \"$2\", got $(cat "$dir/err")"
+	[ ! -e /tmp/.java_pid$host ] || fail "$1: the JVM was asked"
+}
+no_map="names of compiled Java methods unavailable: the JVM of process [0-9]* writes no perf map"
+start -XX:+DisableAttachMechanism
+refused disabled "$no_map (-XX:+DisableAttachMechanism)"
+finish_host disabled
+start JAVA_TOOL_OPTIONS=-XX:+DisableAttachMechanism ""
+refused "disabled in the environment" "$no_map (-XX:+DisableAttachMechanism)"
+finish_host "disabled in the environment"
+start -Xrs # it listens from its start, and a SIGQUIT would end it
+attach -Xrs
+asked || fail "-Xrs: the JVM was not asked: $(cat "$dir/err")"
+finish_host "reduced signals"
+
+start ""
+echo "a map of the user's" >/tmp/perf-$host.map
+refused "a map of the user's" "JVM not asked for a perf map: /tmp/perf-$host.map exists"
+grep -q "a map of the user's" /tmp/perf-$host.map || fail "the user's perf map was overwritten"
+rm -f /tmp/perf-$host.map
+kill -STOP $host
+refused stopped "$no_map (it is stopped)"
+kill -CONT $host
+attach "one that is not asked" --no-adapt
+[ ! -e /tmp/.java_pid$host ] || fail "--no-adapt: the JVM was asked"
+finish_host "one that was not asked"
+
+if [ "$(id -u)" = 0 ]; then # another user's, by root
+	user=(setpriv --reuid nobody --regid nogroup --clear-groups)
+	start ""
+	attach "another user"
+	asked || fail "another user's JVM was not asked: $(cat "$dir/err")"
+	finish_host "another user"
+fi
+finish
