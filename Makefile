@@ -139,7 +139,7 @@ PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-j
 # libraries that the examples of jitreg/GUIDE.md generate code with
 PACKAGES_CHECK += libgccjit-12-dev libasmjit-dev
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
-PACKAGES_CHECK += luajit php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
+PACKAGES_CHECK += luajit libluajit-5.1-dev php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
 PACKAGES_LONG := postgresql tcl8.6 chromium-headless-shell golang-1.19-go
 
 .PHONY: deps deps-check

@@ -190,6 +190,10 @@ static void *map(void *address, size_t bytes, int prot, int flags, int fd, off_t
 {
 	void *p;
 
+	if (__atomic_load_n(&hosts_waiting, __ATOMIC_ACQUIRE) && guard_enter()) {
+		hosts_retry();
+		guard_leave();
+	}
 	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
 		goes(address, bytes); /* before: what comes instead may be announced at once */
 	if (next.mmap)

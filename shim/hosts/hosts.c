@@ -3,6 +3,13 @@
 
 #include "agent/guest/environ.h"
 
+int hosts_waiting;
+
+void hosts_retry(void)
+{
+	luajit_retry();
+}
+
 void hosts_object(const struct object *o)
 {
 	if (environ_get(ENVIRON_NO_ADAPT))

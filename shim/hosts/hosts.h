@@ -21,12 +21,17 @@ void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 /* Mapped memory became executable, perhaps again.  Context: as above. */
 void hosts_executable(const void *address, size_t bytes);
 
+/* An adapter waits for an object to be relocated: hosts_retry() is called at the next mapping.  Context: any, also signal. */
+extern int hosts_waiting;
+void hosts_retry(void);
+
 /* One per host. */
 void erlang_object(const struct object *o);
 void java_object(const struct object *o);
 void javascriptcore_object(const struct object *o);
 void javascriptcore_mapped(int fd);
 void luajit_object(const struct object *o);
+void luajit_retry(void);
 void mono_object(const struct object *o);
 void fixed_frame_object(const struct object *o);
 /* Rules of a piece of such code that differ from its one frame. */

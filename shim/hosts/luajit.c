@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LuaJIT: the interpreter asks the environment for LUA_INIT, a script to run before all others.  It is answered with one that
- * attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface, with each
+ * LuaJIT: a script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface, with each
  * trace's code and the line where it starts.  Neither the environment nor the host's global names change.
+ *
+ * The luajit command asks the environment for LUA_INIT, a script to run before all others, and is answered with ours.  Programs that use
+ * LuaJIT as a library call luaL_openlibs for each state; ours calls the real one, and then runs the script in that state.
  *
  * A trace runs in the interpreter's C frame, lowered by what it spills (lj_frame.h, lj_asm.c, vm_x64.dasc).  How much that is
  * stands in the compiler's state of the trace, behind the address and size of its code, by which it is found.
@@ -21,12 +23,20 @@
 static char *(*real_getenv)(const char *);
 static char *script;
 
-static const char script_text[] =
+/* What is called back: by the foreign function interface in the command; by a function of Lua's in others, which may open that interface
+ * again, whereupon what was made by it before is invalid. */
+static const char command_text[] =
 	"pcall(function()\n"
-	"local ffi, util = require 'ffi', require 'jit.util'\n"
+	"local ffi = require 'ffi'\n"
 	"local say = ffi.cast('void (*)(int, uintptr_t, size_t, const char *, const char *, int, uintptr_t)', 0x%llxull)\n"
 	"local begun = { [0] = coroutine.create(function() end) }\n"
-	"local thread = ffi.abi('gc64') and tonumber(tostring(begun[0]):match('0x%%x+')) or 0\n"
+	"local thread = ffi.abi('gc64') and tonumber(tostring(begun[0]):match('0x%%x+')) or 0\n";
+static const char library_text[] =
+	"local say = ...\n"
+	"pcall(function()\n"
+	"local begun, thread = {}, 0\n";
+static const char script_text[] =
+	"local util = require 'jit.util'\n"
 	"local function on_trace(what, nr, func, pc, from, exit)\n"
 	"  if what == 'start' then\n"
 	"    local i = util.funcinfo(func, pc)\n"
@@ -40,7 +50,8 @@ static const char script_text[] =
 	"    if code then say(nr, address, #code, name, file, b[2], thread) end\n"
 	"  elseif what == 'abort' then begun[nr] = nil end\n"
 	"end\n"
-	"jit.attach(on_trace, 'trace')\n"
+	"local protected = pcall\n" /* LuaJIT prints an error of a handler's */
+	"jit.attach(function(...) protected(on_trace, ...) end, 'trace')\n"
 	"end)\n";
 
 /* The interpreter's frame, and what is pushed for traces (CFRAME_SIZE_JIT of x86-64 with 64-bit references). */
@@ -135,8 +146,9 @@ static void on_trace(int number, uintptr_t address, size_t bytes, const char *na
 static char *with_users(const char *users)
 {
 	size_t bytes;
-	int n = snprintf(script, SCRIPT_BYTES, script_text, (unsigned long long)(uintptr_t)on_trace);
+	int n = snprintf(script, SCRIPT_BYTES, command_text, (unsigned long long)(uintptr_t)on_trace);
 
+	n += snprintf(script + n, SCRIPT_BYTES - (size_t)n, "%s", script_text);
 	if (!users)
 		return script;
 	bytes = strlen(users);
@@ -163,31 +175,200 @@ static char *on_getenv(const char *name)
 	return ours;
 }
 
-static void listen_to(const struct object *program)
+static bool make_script(void)
 {
 	long p = sys_mmap(NULL, SCRIPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
-	if (p < 0 && p > -4096)
-		return;
-	script = (char *)p;
-	if (slot_replace(program, "getenv", (void *)on_getenv, &real_getenv))
+	if (p > 0)
+		script = (char *)p;
+	return p > 0;
+}
+
+static void listen_to(const struct object *program)
+{
+	if (make_script() && slot_replace(program, "getenv", (void *)on_getenv, &real_getenv))
 		guest_debug("LuaJIT: adapter unavailable (the call that reads LUA_INIT was not found)");
 }
 
-static int is_program(void *context, const struct object *o)
+/* ------------------------------------------------------------------------------------------------------- as a library */
+
+/* lua.h of Lua 5.1 */
+#define REGISTRY (-10000)
+#define CALLERS_MAX 64
+
+static struct {
+	void (*openlibs)(void *state);
+	int (*cpcall)(void *state, int (*function)(void *), void *argument);
+	int (*loadbuffer)(void *state, const char *text, size_t bytes, const char *name);
+	void (*call)(void *state, int arguments, int results);
+	void (*pushcclosure)(void *state, int (*function)(void *), int upvalues);
+	double (*tonumber)(void *state, int at);
+	const char *(*tolstring)(void *state, int at, size_t *bytes);
+	int (*gettop)(void *state);
+	void (*settop)(void *state, int top);
+	void (*pushlightuserdata)(void *state, void *p);
+	void (*pushboolean)(void *state, int b);
+	int (*toboolean)(void *state, int at);
+	void (*rawget)(void *state, int table);
+	void (*rawset)(void *state, int table);
+} lua;
+static struct object library;
+
+/* Who calls it, and is not bound yet: objects are seen when they are mapped, which is before they are relocated. */
+static struct caller {
+	struct object object; /* (its name may be gone) */
+	void **slot;
+	bool one_lua; /* is LuaJIT's the only definition? */
+} callers[CALLERS_MAX];
+static int nr_callers, callers_taken;
+
+/* The script's say().  Nothing here raises an error: all are what the script gives. */
+static int say(void *state)
 {
-	(void)context;
-	listen_to(o);
-	return 1; /* the first one */
+	const char *name = lua.tolstring(state, 4, NULL), *file = lua.tolstring(state, 5, NULL);
+
+	if (name && file)
+		on_trace((int)lua.tonumber(state, 1), (uintptr_t)lua.tonumber(state, 2), (size_t)lua.tonumber(state, 3), name, file,
+			 (int)lua.tonumber(state, 6), (uintptr_t)state);
+	return 0;
 }
 
-/* The program is its own library (Debian), or uses one. */
+/* Called by Lua, which catches its errors.  Once for each global state. */
+static int attach(void *state)
+{
+	lua.pushlightuserdata(state, &lua);
+	lua.rawget(state, REGISTRY);
+	if (lua.toboolean(state, -1))
+		return 0;
+	lua.pushlightuserdata(state, &lua);
+	lua.pushboolean(state, 1);
+	lua.rawset(state, REGISTRY);
+	if (lua.loadbuffer(state, script, strlen(script), "=tailor") == 0) {
+		lua.pushcclosure(state, say, 0);
+		lua.call(state, 1, 0);
+	}
+	return 0;
+}
+
+/* Context: where the host calls it: Lua may be called. */
+static void on_openlibs(void *state)
+{
+	int top;
+
+	lua.openlibs(state);
+	if (!guest_is_on())
+		return;
+	top = lua.gettop(state);
+	if (lua.cpcall(state, attach, NULL) == 0)
+		ANNOUNCE_ONCE("LuaJIT: traces registered through jit.attach, by a script that runs behind luaL_openlibs");
+	lua.settop(state, top);
+}
+
+static int count_definer(void *context, const struct object *o)
+{
+	*(int *)context += object_find_symbol(o, "luaL_openlibs") != NULL;
+	return 0;
+}
+
+/* true: it is decided what becomes of it.  A slot that is bound at its first call leads into its own object until then. */
+static bool hear_calls(const struct caller *c)
+{
+	void *to = (void *)on_openlibs, *now;
+
+	if (!sys_readable_range(c->slot, sizeof(now)))
+		return true;
+	memcpy(&now, c->slot, sizeof(now));
+	if (now == (void *)lua.openlibs || (c->one_lua && object_contains(&c->object, now, 1)))
+		patch_write(c->slot, &to, sizeof(to));
+	return (uintptr_t)now >= c->object.bias; /* else it is not relocated yet */
+}
+
+static void hear_caller(const struct object *o)
+{
+	struct caller c = { *o, object_find_slot(o, "luaL_openlibs"), false };
+	int nr_definers = 0;
+
+	if (!c.slot)
+		return;
+	objects_each(count_definer, &nr_definers);
+	c.one_lua = nr_definers == 1;
+	if (hear_calls(&c))
+		return;
+	while (__atomic_exchange_n(&callers_taken, 1, __ATOMIC_ACQUIRE))
+		__builtin_ia32_pause();
+	if (nr_callers < CALLERS_MAX)
+		callers[nr_callers++] = c;
+	__atomic_store_n(&callers_taken, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&hosts_waiting, 1, __ATOMIC_RELEASE);
+}
+
+static int each_caller(void *context, const struct object *o)
+{
+	(void)context;
+	hear_caller(o);
+	return 0;
+}
+
+void luajit_retry(void)
+{
+	if (__atomic_exchange_n(&callers_taken, 1, __ATOMIC_ACQUIRE))
+		return;
+	for (int i = nr_callers - 1; i >= 0; i--)
+		if (hear_calls(&callers[i]))
+			callers[i] = callers[--nr_callers];
+	if (!nr_callers)
+		__atomic_store_n(&hosts_waiting, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&callers_taken, 0, __ATOMIC_RELEASE);
+}
+
+static bool find_functions(const struct object *o)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} wanted[] = {
+		{ "luaL_openlibs", offsetof(__typeof__(lua), openlibs) },
+		{ "lua_cpcall", offsetof(__typeof__(lua), cpcall) },
+		{ "luaL_loadbuffer", offsetof(__typeof__(lua), loadbuffer) },
+		{ "lua_call", offsetof(__typeof__(lua), call) },
+		{ "lua_pushcclosure", offsetof(__typeof__(lua), pushcclosure) },
+		{ "lua_tonumber", offsetof(__typeof__(lua), tonumber) },
+		{ "lua_tolstring", offsetof(__typeof__(lua), tolstring) },
+		{ "lua_gettop", offsetof(__typeof__(lua), gettop) },
+		{ "lua_settop", offsetof(__typeof__(lua), settop) },
+		{ "lua_pushlightuserdata", offsetof(__typeof__(lua), pushlightuserdata) },
+		{ "lua_pushboolean", offsetof(__typeof__(lua), pushboolean) },
+		{ "lua_toboolean", offsetof(__typeof__(lua), toboolean) },
+		{ "lua_rawget", offsetof(__typeof__(lua), rawget) },
+		{ "lua_rawset", offsetof(__typeof__(lua), rawset) },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *f = object_find_symbol(o, wanted[i].name);
+
+		if (!f)
+			return false;
+		memcpy((char *)&lua + wanted[i].at, &f, sizeof(f));
+	}
+	return true;
+}
+
+static void listen_to_callers(const struct object *o)
+{
+	if (!find_functions(o) || !make_script()) {
+		guest_debug("LuaJIT: adapter unavailable (a function of its library was not found)");
+		return;
+	}
+	snprintf(script, SCRIPT_BYTES, "%s%s", library_text, script_text);
+	library = *o;
+	objects_each(each_caller, NULL);
+}
+
+/* The command has LuaJIT in itself (Debian); other programs, and libraries that they load, call the library. */
 void luajit_object(const struct object *o)
 {
-	if (script || !object_find_symbol(o, "luaJIT_setmode"))
-		return;
-	if (object_find_slot(o, "getenv") && !*o->name)
-		listen_to(o);
-	else
-		objects_each(is_program, NULL);
+	if (library.headers)
+		hear_caller(o);
+	else if (!script && object_find_symbol(o, "luaJIT_setmode"))
+		(*o->name ? listen_to_callers : listen_to)(o);
 }

@@ -99,6 +99,18 @@ def hosts(build):
         Host("luajit", "luajit", "luajit -v", None, [
             Channel("adapter", "luajit {jits}/fib.lua {s} {r}", lines=95),
         ]),
+        Host("luajit embedded", "libluajit-5.1-dev gcc", "luajit -v",
+             "c='gcc -O1 -I/usr/include/luajit-2.1 {jits}/luajit_embedded.c -lluajit-5.1'; cd {dir} && "
+             "$c -Wl,-z,lazy -o embedded && $c -DLIBRARY -fPIC -shared -Wl,-z,lazy -o plugin.so && "
+             "for binding in LAZY NOW; do $c -DPLUGIN='\"{dir}/plugin.so\"' -DBINDING=RTLD_$binding -Wl,--as-needed -o loads_$binding || exit 1; "
+             "done", [
+            Channel("adapter", "{dir}/embedded {jits}/fib.lua {s} {r}", lines=95),
+            Channel("adapter", "{dir}/loads_LAZY {jits}/fib.lua {s} {r}", lines=95, table=False),
+            Channel("adapter", "{dir}/loads_NOW {jits}/fib.lua {s} {r}", lines=95, table=False),
+        ]),
+        Host("nginx lua", "nginx-light apache2-utils curl", "nginx -v", "{jits}/nginx_lua.sh --get {build}/nginx-lua", [
+            Channel("adapter", "{jits}/nginx_lua.sh {build}/nginx-lua {dir} {s}", lines=95),
+        ]),
         Host("mono", "mono-runtime mono-mcs", "mono --version", "mcs -debug -out:{dir}/fib.exe {jits}/fib.cs", [
             Channel("adapter", "mono {dir}/fib.exe {s} {r}"),
             Channel("adapter", "mono --debug {dir}/fib.exe {s} {r}", lines=95),
