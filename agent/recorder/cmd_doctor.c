@@ -2,11 +2,13 @@
 /* tailor doctor: what can be recorded on this machine; for what is unavailable, the reason and a remedy. */
 #include "agent/recorder/doctor/doctor.h"
 #include "agent/recorder/doctor/jit_sources.h"
+#include "agent/recorder/doctor/script.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +42,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		if (state->arg_num > 0)
 			argp_error(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
+		if (a->pid)
+			break;
+		/* the rest is the command's, but for an option that used to stand there */
+		a->json |= state->next == state->argc - 1 && strcmp(state->argv[state->next], "--json") == 0;
+		state->next = state->argc;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -53,25 +60,88 @@ static void add_jit_source(void *context, const struct jit_source *c)
 		   c->in_use ? ", in use" : "");
 }
 
+#define COMMANDS_MAX 32
+#define WRAPPERS_MAX 4 /* scripts that execute scripts */
+
+struct look {
+	struct doctor *d;
+	char seen[COMMANDS_MAX][PROGRAM_PATH_BYTES];
+	int nr_seen, nr_wrappers, nr_found;
+};
+
+static void look_at_word(void *look, const char *command, bool is_sourced);
+
+/* true: for the first time. */
+static bool is_new(struct look *l, const char *path)
+{
+	for (int i = 0; i < l->nr_seen; i++)
+		if (strcmp(l->seen[i], path) == 0)
+			return false;
+	if (l->nr_seen == COMMANDS_MAX)
+		return false;
+	snprintf(l->seen[l->nr_seen++], sizeof(l->seen[0]), "%s", path);
+	return true;
+}
+
+static int look_at_program(struct look *l, const char *path)
+{
+	int ret = is_new(l, path) ? jit_sources_of_program(path, add_jit_source, l->d) : 0;
+
+	l->nr_found += ret > 0 ? ret : 0;
+	return ret < 0 ? ret : 0;
+}
+
+static void look_at_script(struct look *l, const char *path)
+{
+	if (l->nr_wrappers == WRAPPERS_MAX)
+		return;
+	l->nr_wrappers++;
+	script_commands(path, look_at_word, l);
+	l->nr_wrappers--;
+}
+
+/* What a script may become.  It may be made for other machines: what is not on this one is no finding. */
+static void look_at_word(void *look, const char *command, bool is_sourced)
+{
+	struct look *l = look;
+	struct program p;
+
+	if (is_sourced) {
+		if (is_new(l, command))
+			look_at_script(l, command);
+		return;
+	}
+	program_inspect(command, &p);
+	if (p.error || look_at_program(l, p.path))
+		return;
+	if (*p.interpreter) {
+		look_at_program(l, p.interpreter);
+		if (script_is_shell(p.interpreter))
+			look_at_script(l, p.path);
+	}
+}
+
 static int look_at_command(struct doctor *d, const char *command)
 {
+	static struct look l;
 	struct program p;
 	int ret;
 
+	l = (struct look){ .d = d };
 	program_inspect(command, &p);
 	if (p.error) {
 		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
 	}
-	ret = jit_sources_of_program(p.path, add_jit_source, d);
+	ret = look_at_program(&l, p.path);
 	if (ret < 0)
 		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
 	if (ret >= 0 && *p.interpreter) {
-		int more = jit_sources_of_program(p.interpreter, add_jit_source, d);
-
-		ret += more > 0 ? more : 0;
+		look_at_program(&l, p.interpreter);
+		if (script_is_shell(p.interpreter))
+			look_at_script(&l, p.path);
 	}
-	if (ret == 0)
+	if (ret >= 0 && !l.nr_found)
 		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
 			   "child processes are not checked", p.path);
 	return ret < 0 ? ret : 0;
@@ -79,17 +149,18 @@ static int look_at_command(struct doctor *d, const char *command)
 
 static int run(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "[PID | COMMAND]",
+	static const struct argp argp = { options, parse, "[PID | COMMAND [ARGUMENT...]]",
 		"Check what can be recorded on this machine: limits, and each sampling method, best first; where one is unavailable, the "
 		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, the JIT "
 		"interfaces that it offers.\v"
-		"Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; 2 usage error.",
+		"The command is not run; a script is followed to its interpreter, and through `exec` to what it wraps.  Its arguments "
+		"do not matter.  Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; 2 usage error.",
 		NULL, NULL, NULL };
 	static struct doctor d;
 	struct arguments a = { 0 };
 	int process = 0;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	doctor_check_machine(&d);
 	doctor_check_sampling(&d);
 	if (a.pid)

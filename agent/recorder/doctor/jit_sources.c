@@ -30,7 +30,8 @@ static const struct offer {
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
 	  "names and lines under `tailor run`; otherwise with --perf-prof or --perf-basic-prof" },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
-	  "names and lines under `tailor run`; otherwise with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
+	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
+	  "-XX:+DumpPerfMapAtExit" },
 	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`" },
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
 	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap" },
@@ -53,6 +54,23 @@ static const struct offer {
 	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, under `tailor run`" },
 };
 #define NR_OFFERS (sizeof(offers) / sizeof(offers[0]))
+
+/* What is said instead, where the object is (or is not) named so, or a program has it inside. */
+static const struct exception {
+	const char *offer, *word;
+	bool if_absent;
+	const char *says;
+} exceptions[] = {
+	{ "GDB JIT interface", "LLVM", false, "names, lines and frames, if the program registers its code for debuggers: LLVM's MCJIT "
+	  "does, ORC only on request (clang-repl makes none)" },
+	{ "jit.attach", "luajit", true, "none: LuaJIT is linked statically, where its states cannot be found; traces of a program that is "
+	  "linked with libluajit have names under `tailor run`" },
+};
+
+/* Only where nothing else was found: V8 that exports no interface (Chromium, Electron's renderers, embedders). */
+static const struct offer hidden_v8 = { "V8, hidden", NULL, "perf_basic_prof",
+	"V8 does not export its interface here; names with its option --perf-basic-prof (Chromium: --js-flags=--perf-basic-prof "
+	"--no-sandbox)" };
 
 struct look {
 	pid_t pid;
@@ -77,6 +95,22 @@ static const char *base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+/* object: its name; text: what is in it, where that is known. */
+static const char *says_of(const struct offer *o, const char *object, const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
+		const struct exception *e = &exceptions[i];
+		bool has;
+
+		if (strcmp(e->offer, o->name) != 0)
+			continue;
+		has = strstr(object, e->word) || (!e->if_absent && text && memmem(text, bytes, e->word, strlen(e->word)));
+		if (has != e->if_absent)
+			return e->says;
+	}
+	return o->says;
 }
 
 /* Has the list of the GDB JIT interface ever had an entry? */
@@ -157,11 +191,14 @@ static int look_at_file(struct look *l, const char *path)
 		const struct offer *o = &offers[i];
 		bool own = o->symbol && memmem(p, bytes, o->symbol, strlen(o->symbol) + 1);
 
-		if (!own && strstr(libraries, o->word))
-			report(l, o->name, o->word, false, o->says);
+		/* what a library defines has its name in the program, too */
+		if (strstr(libraries, o->word))
+			report(l, o->name, o->word, false, says_of(o, o->word, NULL, 0));
 		else if (own || memmem(p, bytes, o->word, strlen(o->word)))
-			report(l, o->name, base_name(path), false, o->says);
+			report(l, o->name, base_name(path), false, says_of(o, own ? base_name(path) : o->word, p, bytes));
 	}
+	if (!l->nr && memmem(p, bytes, hidden_v8.word, strlen(hidden_v8.word)))
+		report(l, hidden_v8.name, base_name(path), false, hidden_v8.says);
 	free(p);
 	return 0;
 }
@@ -180,8 +217,12 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
 	for (size_t i = 0; i < NR_OFFERS; i++)
-		if (offers[i].symbol && proc_mem_find_symbol(l->pid, m->start, offers[i].symbol))
-			report(l, offers[i].name, base_name(m->path), i == 0 && is_registered(l->pid, m->start), offers[i].says);
+		if (offers[i].symbol && proc_mem_find_symbol(l->pid, m->start, offers[i].symbol)) {
+			bool in_use = i == 0 && is_registered(l->pid, m->start);
+
+			report(l, offers[i].name, base_name(m->path), in_use,
+			       in_use ? offers[i].says : says_of(&offers[i], base_name(m->path), NULL, 0));
+		}
 	return 0;
 }
 
