@@ -18,9 +18,35 @@ static size_t before_number(const char *text, size_t bytes)
 	return at < bytes && at > 1 && text[at - 1] == ':' ? at - 1 : bytes;
 }
 
+/* "node:", "file:", "https:", "wasm:"; not "a.js:12" */
+static bool begins_with_scheme(const char *text)
+{
+	size_t letters = 0;
+
+	while (text[letters] >= 'a' && text[letters] <= 'z')
+		letters++;
+	return letters > 1 && text[letters] == ':' && text[letters + 1] && !isdigit((unsigned char)text[letters + 1]);
+}
+
+/* Where the file begins in "function file:12:3", of which the first bytes are "function file": both may have blanks ("get hot",
+ * "/my dir/a b.js").  A path or a URL begins at the first blank with one behind it; another file's name has none.  NULL: nowhere.
+ * (shim/hosts/v8.c finds it likewise.) */
+static const char *find_v8_file(const char *text, size_t bytes)
+{
+	const char *last = NULL;
+
+	for (const char *at = text; at < text + bytes; at++)
+		if (*at == ' ') {
+			if (at == text || at[1] == '/' || begins_with_scheme(at + 1))
+				return at + 1;
+			last = at + 1;
+		}
+	return last;
+}
+
 static bool split_v8(const char *text, struct host_name *out)
 {
-	const char *at = NULL, *space;
+	const char *at = NULL, *file;
 	size_t bytes, column, line;
 
 	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(v8_kinds[0]) && !at; i++)
@@ -29,15 +55,13 @@ static bool split_v8(const char *text, struct host_name *out)
 	if (!at)
 		return false;
 	at += *at && strchr("*~^+-", *at) ? 1 : 0; /* the tier */
-	space = strchr(at, ' '); /* names have none; files may */
-	if (!space)
+	bytes = strlen(at);
+	column = before_number(at, bytes);
+	line = before_number(at, column);
+	file = find_v8_file(at, line);
+	if (column == bytes || line == column || !file || file == at + line)
 		return false;
-	bytes = strlen(space + 1);
-	column = before_number(space + 1, bytes);
-	line = before_number(space + 1, column);
-	if (column == bytes || line == column)
-		return false;
-	*out = (struct host_name){ at, (size_t)(space - at), space + 1, line, space + 1, bytes };
+	*out = (struct host_name){ at, (size_t)(file - 1 - at), file, line - (size_t)(file - at), file, bytes - (size_t)(file - at) };
 	if (!out->function_bytes) {
 		out->function = "(anonymous)";
 		out->function_bytes = strlen(out->function);

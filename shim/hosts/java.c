@@ -103,18 +103,42 @@ static void method_name(handle env, void *method, char out[NAME_BYTES])
 	give_back(env, signature);
 }
 
+/* The file of a method's class behind its package, which tells files of the same name apart: "com/shop/Cart.java".  Empty: the class does
+ * not say. */
+static void method_file(handle env, void *method, char out[FILE_BYTES])
+{
+	char *signature = NULL, *file = NULL;
+	size_t package = 0, bytes;
+	void *class = NULL;
+
+	memset(out, 0, FILE_BYTES);
+	if (JVMTI(env, GET_METHOD_CLASS, void *, void **)(env, method, &class) ||
+	    JVMTI(env, GET_SOURCE_FILE_NAME, void *, char **)(env, class, &file) || !file)
+		return;
+	JVMTI(env, GET_CLASS_SIGNATURE, void *, char **, char **)(env, class, &signature, NULL);
+	for (size_t i = 1; signature && *signature == 'L' && signature[i]; i++)
+		package = signature[i] == '/' ? i : package; /* with its slash, and without the L */
+	bytes = strlen(file);
+	package = package + bytes < FILE_BYTES ? package : 0;
+	bytes = bytes < FILE_BYTES ? bytes : FILE_BYTES - 1;
+	if (package)
+		memcpy(out, signature + 1, package);
+	memcpy(out + package, file, bytes);
+	give_back(env, file);
+	give_back(env, signature);
+}
+
 /* What a method's lines are: kept for the last one asked, because neighbours mostly share it. */
 struct method_lines {
 	void *method;
 	struct line *lines;
 	int32_t nr;
-	char *file;
+	char file[FILE_BYTES];
 };
 
 static void forget_lines(handle env, struct method_lines *m)
 {
 	give_back(env, m->lines);
-	give_back(env, m->file);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -123,19 +147,16 @@ static uint32_t find_line(handle env, struct method_lines *m, void *method, int3
 	uint32_t number = 0;
 
 	if (m->method != method) {
-		void *class = NULL;
-
 		forget_lines(env, m);
 		m->method = method;
 		if (JVMTI(env, GET_LINE_TABLE, void *, int32_t *, struct line **)(env, method, &m->nr, &m->lines))
 			m->nr = 0;
-		if (JVMTI(env, GET_METHOD_CLASS, void *, void **)(env, method, &class) == 0)
-			JVMTI(env, GET_SOURCE_FILE_NAME, void *, char **)(env, class, &m->file);
+		method_file(env, method, m->file);
 	}
 	for (int32_t i = 0; i < m->nr; i++)
 		if (m->lines[i].bci <= bci)
 			number = (uint32_t)m->lines[i].number;
-	return m->file ? number : 0;
+	return *m->file ? number : 0;
 }
 
 struct method_text {
@@ -146,18 +167,11 @@ struct method_text {
 static const struct method_text *method_text(handle env, void *method)
 {
 	struct method_text *t = (struct method_text *)(lines_buffer + LINES_BYTES + INLINES_BYTES) + (uintptr_t)method / 8 % NAMES;
-	void *class = NULL;
-	char *file = NULL;
 
 	if (t->method == method)
 		return t;
 	method_name(env, method, t->name);
-	if (JVMTI(env, GET_METHOD_CLASS, void *, void **)(env, method, &class) == 0)
-		JVMTI(env, GET_SOURCE_FILE_NAME, void *, char **)(env, class, &file);
-	memset(t->file, 0, sizeof(t->file));
-	if (file)
-		strncpy(t->file, file, sizeof(t->file) - 1);
-	give_back(env, file);
+	method_file(env, method, t->file);
 	t->method = method;
 	return t;
 }

@@ -105,11 +105,22 @@ static struct recording *find_recording(uint64_t start)
 	return NULL;
 }
 
-/* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file; that of a module is a URL. */
+/* "node:", "file:", "https:", "wasm:"; not "a.js:12" */
+static bool begins_with_scheme(const char *text, size_t bytes)
+{
+	size_t letters = 0;
+
+	while (letters < bytes && text[letters] >= 'a' && text[letters] <= 'z')
+		letters++;
+	return letters > 1 && letters + 1 < bytes && text[letters] == ':' && (text[letters + 1] < '0' || text[letters + 1] > '9');
+}
+
+/* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file, which may have blanks, as the name may
+ * (analyzer/attribute/host_names.c finds it likewise); that of a module is a URL. */
 static size_t find_file(const char *name, size_t bytes, const char **file)
 {
 	static const char scheme[] = "file://";
-	size_t end = bytes, begin;
+	size_t end = bytes, begin = 0, colon = 0;
 
 	for (int numbers = 0; numbers < 2; numbers++) {
 		size_t digit = end;
@@ -120,12 +131,18 @@ static size_t find_file(const char *name, size_t bytes, const char **file)
 			break;
 		end = digit - 1;
 	}
-	for (begin = end; begin > 0 && name[begin - 1] != ' '; begin--)
-		;
-	if (end - begin > sizeof(scheme) - 1 && memcmp(name + begin, scheme, sizeof(scheme) - 1) == 0)
+	while (colon < end && name[colon] != ':') /* behind it are the tier and the name, which may be empty */
+		colon++;
+	for (size_t at = colon + 1; at < end; at++)
+		if (name[at] == ' ') {
+			begin = at + 1;
+			if (at <= colon + 2 || (begin < end && name[begin] == '/') || begins_with_scheme(name + begin, end - begin))
+				break;
+		}
+	if (end > begin + sizeof(scheme) - 1 && memcmp(name + begin, scheme, sizeof(scheme) - 1) == 0)
 		begin += sizeof(scheme) - 1;
 	*file = name + begin;
-	return end < bytes && begin > 0 ? end - begin : 0;
+	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
 }
 
 static void send_lines(const struct event *e, const struct recording *r)

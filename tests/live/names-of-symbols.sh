@@ -94,5 +94,6 @@ if cut -f2 "$dir/symbols" | grep -F '::'; then fail "--no-demangle: a name is de
 of() { names --function "$1" | awk -F '\t' '{ n += $1 } END { print n + 0 }'; }
 both=$(of shop::order::add) one=$(of 'shop::order::add(int)') symbol=$(of _ZN4shop5order3addEi) other=$(of _ZN4shop5order3addEd)
 [ "$one" -gt 0 ] && [ "$one" = "$symbol" ] && [ "$both" = $((one + other)) ] ||
-	fail "--function: expected as many samples by name as by symbol, both overloads without parameters; got $one, $symbol, $both ($other of the other)"
+	fail "--function: expected as many samples by name as by symbol, both overloads without parameters;" \
+		"got $one, $symbol, $both ($other of the other)"
 finish

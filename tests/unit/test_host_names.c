@@ -28,6 +28,19 @@ static void versions_of_a_function_are_one_function(void **state)
 	check("JS:fib node:internal/url:12:3", "fib", "node:internal/url", "node:internal/url:12:3");
 }
 
+static void names_and_files_may_have_blanks(void **state)
+{
+	(void)state;
+	check("JS:*get hot /a/b.js:5:13", "get hot", "/a/b.js", "/a/b.js:5:13");
+	check("JS:*static async my fn /my dir/b c.js:5:13", "static async my fn", "/my dir/b c.js", "/my dir/b c.js:5:13");
+	check("JS:^get hot node:internal/url:12:3", "get hot", "node:internal/url", "node:internal/url:12:3");
+	check("JS:*set a: b file:///my files/b.mjs:1:1", "set a: b", "file:///my files/b.mjs", "file:///my files/b.mjs:1:1");
+	check("JS:*get hot vm.js:1:2", "get hot", "vm.js", "vm.js:1:2");
+	check("JS:* a b.js:1:2", "(anonymous)", "a b.js", "a b.js:1:2");
+	check("LazyCompile:*get hot [eval]:5:1", "get hot", "[eval]", "[eval]:5:1");
+	check("JS:* /a /b.js:5:1", "(anonymous)", "/a /b.js", "/a /b.js:5:1");
+}
+
 static void names_that_tell_no_place_stay_what_they_are(void **state)
 {
 	(void)state;
@@ -59,6 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_of_a_function_are_one_function),
+		cmocka_unit_test(names_and_files_may_have_blanks),
 		cmocka_unit_test(names_that_tell_no_place_stay_what_they_are),
 		cmocka_unit_test(loops_belong_to_their_function),
 	};
