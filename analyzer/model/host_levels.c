@@ -42,9 +42,20 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 	return s && s->level < LEVELS_MAX;
 }
 
+/* Code of the runtime itself that it announces beside what it compiles: V8's builtins.  Their time is their callers', as the host's is. */
+static bool is_of_runtime(const char *name)
+{
+	static const char *const kinds[] = { "Builtin:", "BytecodeHandler:", "Handler:", "Stub:" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool is_generated(const struct code *c)
 {
-	return c->kind == CODE_ELF || c->generated || (c->kind == CODE_LOAD && c->name && *c->name);
+	return c->kind == CODE_ELF || c->generated || (c->kind == CODE_LOAD && c->name && *c->name && !is_of_runtime(c->name));
 }
 
 void host_levels_settle(struct model *m)

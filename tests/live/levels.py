@@ -21,6 +21,8 @@ TRACE = f"{D}/{NAME}.tlr"
 ENOUGH, NAMED = 400, 300  # samples in generated code, and how many of these must be in code with a name
 ENOUGH_INLINED, INSIDE = 1000, 500  # ... in the two functions
 
+OF_RUNTIME = ("anonymous", "Builtin:", "BytecodeHandler:", "Handler:", "Stub:")  # unnamed, or V8's own: their callers have their samples
+
 # A block is a recording.  One that agrees is enough, as faults here leave no block that agrees: of 300 samples, or 500, not one
 # would be below a function and a module, or in INNER; by chance OFTEN and RARELY would be as 1 to 1 (2 is 7 standard deviations
 # away then; where they are as 3 to 1, 2 and 4.5 are 4.3 and 3.5 away).  Where all is right, what can contradict is a beginning in which
@@ -57,7 +59,7 @@ class Recording:
         self.level = {h: len(head) - 1 - head[::-1].index(h) for h in ("module", "code object", "function", "line")}
         self.anywhere = [r for r in self.rows if r[self.column["image"]] in ("(generated)", "[unknown]")]
         self.generated = [r for r in self.anywhere
-                          if r[self.column["image"]] == "(generated)" and r[self.column["function"]][:9] != "anonymous"]
+                          if r[self.column["image"]] == "(generated)" and not r[self.column["function"]].startswith(OF_RUNTIME)]
         self.lined = [r for r in self.generated if r[self.column["line"]] != "0" and r[self.column["file"]] != "unknown"]
 
     def check(self):

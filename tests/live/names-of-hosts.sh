@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What runtimes call their functions is taken apart in the right places: names and files with blanks (Node: `get hot`, `my fn`, "the
 # file.js") stay whole, and files of one name in two packages (Java: a/X.java, b/X.java) are two modules.
+# V8's builtins are no functions of the program: what calls them has their samples.
 . tests/live/begin.bash
 ran=0
 levels() { # LEVEL -> samples, name
@@ -35,6 +36,7 @@ if command -v node >/dev/null; then
 class Shop {
 	get hot() { let s = 0; for (let i = 0; i < 1e6; i++) s += i % 7; return s }
 	set cold(v) { let s = 0; for (let i = 0; i < 1e6; i++) s += i % 5; this.sum = s + v }
+	list() { return Array.from({ length: 20000 }, (_, i) => i % 97).map(i => 2 * i).sort().join().length }
 	static async 'my fn'() { let s = 0; for (let i = 0; i < 1e6; i++) s += i % 3; return s }
 }
 const shop = new Shop()
@@ -42,14 +44,16 @@ async function main(end) {
 	for (let sum = 0; Date.now() < end;) {
 		sum += shop.hot
 		shop.cold = sum
-		sum += await Shop['my fn']()
+		sum += await Shop['my fn']() + shop.list()
 	}
 }
 main(Date.now() + 1000 * process.argv[2])
 END
 	if gather 400 record node "$dir/my dir/the file.js"; then
 		has_names node function 'get hot' 'set cold' 'my fn'
+		has_names node function list
 		has_names node module 'my dir/the file.js'
+		if grep -E 'Builtin:|Stub:' "$dir/functions"; then fail "node: V8's own code has samples that belong to its callers"; fi
 		has_no_double node
 		"$B/tailor" report --view lines --json "$dir/t.tlr" | grep -qF "$dir/my dir/the file.js" ||
 			fail "node: expected lines of '$dir/my dir/the file.js'"
