@@ -70,7 +70,7 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 {
 	const struct walk_place *at = context;
 	const struct code_answer frames = model_ask_frames(at->process, address, at->time_ns);
-	const struct code_answer code = model_ask_code(at->process, address, at->time_ns);
+	const struct code_answer code = model_ask_any_code(at->process, address, at->time_ns);
 	const struct frames *f = frames.fact ? frames.fact->owner : NULL;
 	const struct code *c = code.fact ? code.fact->owner : NULL;
 	struct elf_code function;
@@ -79,7 +79,8 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	out->from_ns = frames.from_ns > code.from_ns ? frames.from_ns : code.from_ns;
 	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
 	out->code = c != NULL;
-	out->frame_pointers = c && (c->kind == CODE_LOAD || c->kind == CODE_REGION);
+	out->unregistered = c && c->kind == CODE_REGION;
+	out->frame_pointers = out->unregistered || (c && c->kind == CODE_LOAD);
 	if (f) {
 		out->start = f->address;
 		out->end = f->address + f->nr;

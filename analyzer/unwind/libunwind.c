@@ -363,13 +363,23 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address)
 	return k && fde_index_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
-static bool is_code_behind_call(struct libunwind *l, uint64_t address)
+/* guess: how it was found, if by a frame pointer. */
+static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum frame_pointer_step guess)
 {
+	struct cfi_program program;
 	struct unwind_object o;
+	struct fde_index *k;
+	struct cfi_row row;
 
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, address, &o);
-	return o.code && !is_behind_no_call(&o, address);
+	if (!o.code || is_behind_no_call(&o, address))
+		return false;
+	if (guess != FRAME_POINTER_LAST)
+		return true;
+	k = knowledge_get(l->all, &o);
+	return (k && fde_index_program(k, address - o.bias, &program)) || (o.elf && elf_is_entry(o.elf, address - o.bias)) ||
+	       knowledge_read_code(l->all, &o, address, &row);
 }
 
 /* Beyond code without information: as its instructions tell, or by its frame pointer, where that may be.  STOPPED: r has become
@@ -377,6 +387,7 @@ static bool is_code_behind_call(struct libunwind *l, uint64_t address)
 static enum unwind_end unwind_step_without_information(struct libunwind *l, bool any_guessed, struct unwind_frame *f)
 {
 	struct unwind_registers *r = &f->registers;
+	enum frame_pointer_step guess = FRAME_POINTER_NONE;
 	enum unwind_end end = UNWIND_STOPPED;
 	uint64_t sp = r->value[UNWIND_RSP];
 	struct unwind_object o;
@@ -394,7 +405,10 @@ static enum unwind_end unwind_step_without_information(struct libunwind *l, bool
 
 		if (frame_pointers && any_guessed && is_last_by_frame_pointer(r))
 			return UNWIND_COMPLETE;
-		if ((!frame_pointers && (!any_guessed || !o.code)) || !unwind_step_by_frame_pointer(l->input, any_guessed, r))
+		if ((frame_pointers || (any_guessed && o.code)) &&
+		    !(o.unregistered && has_return_address(l->all, l->view, l->input, r)))
+			guess = unwind_step_by_frame_pointer(l->input, any_guessed, r);
+		if (guess == FRAME_POINTER_NONE)
 			return UNWIND_NO_INFO;
 		f->found = UNWIND_BY_FRAME_POINTER;
 	}
@@ -404,7 +418,7 @@ static enum unwind_end unwind_step_without_information(struct libunwind *l, bool
 		return UNWIND_COMPLETE;
 	if (r->value[UNWIND_RSP] <= sp)
 		return UNWIND_BROKEN;
-	return is_code_behind_call(l, r->value[UNWIND_RIP] - 1) ? UNWIND_STOPPED : UNWIND_NO_INFO;
+	return is_code_behind_call(l, r->value[UNWIND_RIP] - 1, guess) ? UNWIND_STOPPED : UNWIND_NO_INFO;
 }
 
 enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,

@@ -42,6 +42,7 @@ struct entry {
 	unsigned char kind, cfa_register;
 	bool code, frame_pointers, signal_frame, lowered;
 	bool by_code; /* the rule was read from the instructions */
+	bool unregistered;
 	bool no_call; /* no call ends behind the address */
 };
 
@@ -166,6 +167,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	}
 	e->code = o.code;
 	e->frame_pointers = o.frame_pointers;
+	e->unregistered = o.unregistered;
 	e->no_call = is_behind_no_call(&o, address);
 	e->kind = RULE_NO_INFO;
 	m->counts.rules++;
@@ -279,6 +281,7 @@ static inline enum unwind_end unwind_step_plain(const struct entry *e, const str
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
+	enum frame_pointer_step guess = FRAME_POINTER_NONE; /* how this frame was found */
 	bool any_guessed = false;
 	struct unwind_frame f;
 	struct entry *e;
@@ -289,15 +292,16 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
 		enum unwind_end end = UNWIND_STOPPED;
 		uint64_t sp = f.registers.value[UNWIND_RSP];
-		bool guess;
 
 		e = get_entry(m, space, f.address);
 		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call)) /* it was no frame */
 			return UNWIND_NO_INFO;
+		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
+			return UNWIND_NO_INFO;
 		f.note = &e->note;
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;
-		guess = false;
+		guess = FRAME_POINTER_NONE;
 		switch (e->kind) {
 		case RULE_PLAIN:
 			end = unwind_step_plain(e, input, &f.registers);
@@ -314,9 +318,10 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		case RULE_NO_INFO:
 			if (any_guessed && e->frame_pointers && is_last_by_frame_pointer(&f.registers))
 				return UNWIND_COMPLETE;
-			guess = (e->frame_pointers || (any_guessed && e->code)) &&
-				unwind_step_by_frame_pointer(input, any_guessed, &f.registers);
-			if (!guess)
+			if ((e->frame_pointers || (any_guessed && e->code)) &&
+			    !(e->unregistered && has_return_address(m->all, space, input, &f.registers)))
+				guess = unwind_step_by_frame_pointer(input, any_guessed, &f.registers);
+			if (guess == FRAME_POINTER_NONE)
 				return UNWIND_NO_INFO;
 			break;
 		}
@@ -324,7 +329,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 			return end;
 		m->counts.frames++;
 		f.found = guess ? UNWIND_BY_FRAME_POINTER : e->by_code ? UNWIND_BY_CODE : UNWIND_BY_INFORMATION;
-		any_guessed |= guess;
+		any_guessed |= guess != FRAME_POINTER_NONE;
 		f.ip = f.registers.value[UNWIND_RIP];
 		if (f.ip == 0)
 			return UNWIND_COMPLETE;

@@ -80,8 +80,15 @@ enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_i
 /*
  * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
  * and the caller may be one that keeps no frame pointer (the C library's, which calls main).
+ * NONE: r is as it was.  LAST: what was saved there is no frame pointer, so the caller keeps none (a C compiler's function called this
+ * code): believed only if it has unwind information.
  */
-bool unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r);
+enum frame_pointer_step { FRAME_POINTER_NONE, FRAME_POINTER_CHAIN, FRAME_POINTER_LAST };
+enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r);
+/* Does a return address lie where a function without a frame of its own would have one, between the stack pointer and the frame pointer?
+ * Then rbp is its caller's, and leads past that. */
+bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
+			const struct unwind_registers *r);
 /* A chain of frame pointers ends with 0; for registers that unwind_step_by_frame_pointer() has made. */
 static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
 {

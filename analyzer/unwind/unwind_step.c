@@ -81,7 +81,7 @@ enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_i
 	return UNWIND_STOPPED;
 }
 
-bool unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
+enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
 {
 	uint64_t rbp = r->value[UNWIND_RBP], above, ip;
 	bool goes_on;
@@ -89,13 +89,36 @@ bool unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, 
 
 	if (!(r->known & 1u << UNWIND_RBP) || rbp < r->value[UNWIND_RSP] || rbp % 8 || !stack_read(in, rbp, &above, &end) ||
 	    !stack_read(in, rbp + 8, &ip, &end))
-		return false;
+		return FRAME_POINTER_NONE;
 	goes_on = !above || above > rbp;
-	if (!goes_on && !in_chain)
-		return false;
-	*r = (struct unwind_registers){ .known = (unsigned)goes_on << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
+	*r = (struct unwind_registers){ .known = 1u << UNWIND_RSP | 1u << UNWIND_RIP };
+	r->known |= (unsigned)(goes_on || !in_chain) << UNWIND_RBP;
 	r->value[UNWIND_RBP] = above;
 	r->value[UNWIND_RSP] = rbp + 16;
 	r->value[UNWIND_RIP] = ip;
-	return true;
+	return goes_on || in_chain ? FRAME_POINTER_CHAIN : FRAME_POINTER_LAST;
+}
+
+#define PUSHED_MAX 7u /* registers that calls preserve, and the return address */
+
+bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
+			const struct unwind_registers *r)
+{
+	uint64_t sp = r->value[UNWIND_RSP], word;
+	enum unwind_end end;
+
+	for (unsigned i = 0; i < PUSHED_MAX && sp + 8 * i < r->value[UNWIND_RBP] && stack_read(in, sp + 8 * i, &word, &end); i++) {
+		struct cfi_program program;
+		struct unwind_object o;
+		struct fde_index *k;
+
+		memset(&o, 0, sizeof(o));
+		space->find(space->context, word - 1, &o);
+		if (!o.code)
+			continue;
+		k = knowledge_get(all, &o);
+		if (!k || !fde_index_program(k, word - o.bias, &program) || program.start != word - o.bias) /* a function's address is data */
+			return true;
+	}
+	return false;
 }

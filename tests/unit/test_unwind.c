@@ -50,6 +50,7 @@ struct frames {
 	const unsigned char *function; /* at FUNCTION: its instructions are known, and nothing else */
 	size_t function_bytes;
 	uint64_t has_frame_pointers; /* if not 0: code of which nothing else is known, from there to 0x900020 */
+	bool unregistered; /* ... as a function */
 	size_t nr;
 	unsigned char bytes[256];
 };
@@ -100,7 +101,8 @@ static void find_frames(void *context, uint64_t address, struct unwind_object *o
 
 	*out = (struct unwind_object){ .until_ns = UINT64_MAX };
 	if (f->has_frame_pointers && address >= f->has_frame_pointers - 1 && address < 0x900020)
-		out->code = out->frame_pointers = true;
+		*out = (struct unwind_object){ .code = true, .frame_pointers = true, .unregistered = f->unregistered,
+					       .until_ns = UINT64_MAX };
 	if (address - FUNCTION < f->function_bytes)
 		*out = (struct unwind_object){ .key = 9, .function = f->function, .function_start = FUNCTION, .code = true,
 					       .function_bytes = f->function_bytes, .until_ns = UINT64_MAX };
@@ -211,6 +213,39 @@ static void code_without_information_may_have_frame_pointers(void **state)
 	teardown(state);
 	assert_int_equal(setup(state), 0);
 	f.has_frame_pointers = 0x900010; /* so what the frame pointer leads to is not known */
+	s.nr = 0;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	assert_int_equal(s.nr, 1);
+}
+
+/* What a C compiler's function has in rbp is no frame pointer, and generated code saves it.  That leads to code that is described, and
+ * not past a return address that lies where code without a frame has it. */
+static void a_caller_of_generated_code_may_keep_no_frame_pointer(void **state)
+{
+	uint64_t stack[] = { 1, CODE, 0x1234, CODE + 0x80, 0, 0 };
+	struct frames f = make_frames(0x600000, "", 0);
+	struct unwind_space space = { .find = find_frames, .context = &f, .generation = 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+	struct seen s = { 0 };
+
+	(void)state;
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = 0x900010;
+	in.registers.value[UNWIND_RBP] = STACK + 16;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP;
+	f.has_frame_pointers = 0x900000;
+	f.unregistered = true;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
+	assert_int_equal(s.nr, 2);
+	assert_int_equal(s.frame[1].ip, CODE + 0x80);
+	assert_int_equal(s.frame[1].found, UNWIND_BY_FRAME_POINTER);
+	assert_int_equal(s.frame[1].registers.value[UNWIND_RBP], 0x1234);
+	stack[3] = 0x900000; /* not described */
+	s.nr = 0;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	assert_int_equal(s.nr, 1);
+	stack[3] = CODE + 0x80;
+	stack[0] = CODE + 0x90; /* where it returns to, if it has no frame */
 	s.nr = 0;
 	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
 	assert_int_equal(s.nr, 1);
@@ -631,6 +666,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_saved_register_is_the_callers, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_register_that_was_taken_back_is_the_callers, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_information_may_have_frame_pointers, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_caller_of_generated_code_may_keep_no_frame_pointer, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_information_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_callback_can_stop_the_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_snapshot_that_ends_too_early_is_truncated, setup, teardown),
