@@ -106,7 +106,7 @@ static int reserve(const struct log *l, uint64_t bytes, uint64_t *position)
 
 	do {
 		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > l->bytes)
-			return -ENOBUFS;
+			return at >= LOG_CLOSED ? -ENOSYS : -ENOBUFS;
 	} while (!__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	*position = at;
 	return 0;
@@ -120,14 +120,14 @@ static int reserve_waiting(const struct log *l, uint64_t bytes, uint64_t *positi
 	int ret = reserve(l, bytes, position);
 	int64_t until;
 
-	if (ret == 0 || __atomic_load_n(&the_log.stuck, __ATOMIC_RELAXED) == consumed)
+	if (ret != -ENOBUFS || __atomic_load_n(&the_log.stuck, __ATOMIC_RELAXED) == consumed)
 		return ret;
 	until = now_ns() + WAIT_NS;
 	do {
 		sys_sleep_ns(NAP_NS);
 		ret = reserve(l, bytes, position);
-	} while (ret && now_ns() < until);
-	if (ret && __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) == consumed)
+	} while (ret == -ENOBUFS && now_ns() < until);
+	if (ret == -ENOBUFS && __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) == consumed)
 		__atomic_store_n(&the_log.stuck, consumed, __ATOMIC_RELAXED);
 	return ret;
 }
@@ -185,6 +185,7 @@ int log_append(const struct iovec *parts, int nr_parts)
 	struct jitreg_prefix prefix;
 	uint64_t position;
 	size_t bytes = 0;
+	int ret;
 
 	if (!head) {
 		__atomic_fetch_add(&the_log.missed, 1, __ATOMIC_RELAXED);
@@ -203,8 +204,9 @@ int log_append(const struct iovec *parts, int nr_parts)
 	}
 	if (bytes > l->bytes - sizeof(struct log_frame) - LOG_FRAME_ALIGN)
 		return drop(head, bytes, ENOBUFS);
-	if (reserve_waiting(l, frame_bytes(bytes), &position))
-		return drop(head, bytes, ENOBUFS);
+	ret = reserve_waiting(l, frame_bytes(bytes), &position);
+	if (ret)
+		return ret == -ENOSYS ? ret : drop(head, bytes, ENOBUFS);
 
 	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
 	if (!prefix.timestamp)

@@ -15,6 +15,8 @@
  * over, and it is still waited for, because nothing is freed from it on (head.consumed), so nothing else is written there.  After 10 s, or
  * when its process has ended, it is given up: its words become LOG_PASSED, the space is freed, and its bytes are counted as a gap.  A
  * writer that was only slow then fails to publish, and its caller gets -ENOBUFS: a record whose call returned 0 is in the trace.
+ * A recording that ends beside a process that goes on closes its log: head.reserved becomes LOG_CLOSED, so nothing is appended any
+ * more, and what is still unpublished is given up.
  * Where an unpublished record ends is not known: the next one begins at the next 8-byte boundary whose frame fits (position = its own,
  * size within what is reserved).  Every byte here is hostile: copy the frame and the record first, then check the copy.
  */
@@ -31,6 +33,7 @@
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
 #define LOG_PASSED(position) ((position) | 1u) /* in the place of a frame's position: the recorder has given it up */
+#define LOG_CLOSED (1ull << 62) /* in the place of head.reserved: there is no room for anything */
 
 struct log_head {
 	uint32_t magic;

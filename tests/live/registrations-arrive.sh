@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A registration whose call returned 0 is in the trace: from a library's constructor, from threads that race for the first look-up, from
-# many threads at once; of hosts with the header before 1.0 as well.  A new header keeps to what an agent before 1.0 knows.
+# many threads at once, with forks, a slow recorder, and a recording that ends before its host; of hosts with the header before 1.0 as
+# well.  A new header keeps to what an agent before 1.0 knows.
 . tests/live/begin.bash
 components() { timeout 300 "$B/tailor" dump "$1" | grep -c ' COMPONENT '; }
 closed() { [ -s "$dir/t.tlr" ] && timeout 300 "$B/tailor" dump "$dir/t.tlr" 2>/dev/null | grep -q ' END '; }
@@ -34,6 +35,8 @@ n=$(components "$dir/t.tlr")
 [ "$said" = "$n" ] || fail "4 threads: $said calls returned 0, and $n of their records are there: $(losses "$dir/t.tlr")"
 losses "$dir/t.tlr" | grep -q 'log gap' && fail "no writer was killed: $(losses "$dir/t.tlr")"
 echo "FIGURE 4 threads: $said of 400000 records accepted, $n in the trace"
+# each record of 16 ways to record, one by one; tests/long has more of them
+judge /usr/bin/python3 tests/live/ledger.py "$B" "$dir" 17 5000
 # numbers of a program and its library, with an agent and without
 for agent in "$B/libtailor.so" ""; do
 	said=$(LD_PRELOAD=$agent TAILOR_OUTPUT=$dir/ids.tlr timeout 60 "$B/hosts/registers-new" ids)

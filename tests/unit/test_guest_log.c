@@ -269,6 +269,58 @@ static void a_writer_that_was_given_up_is_told_and_harms_no_other_record(void **
 	assert_int_equal(nr_torn, 0);
 }
 
+/* The recording ends, and the host goes on. */
+static void a_log_that_is_closed_takes_nothing_and_its_slow_writers_are_told(void **state)
+{
+	pthread_t t = start_slow_writer();
+
+	(void)state;
+	assert_int_equal(append(2, 1, 1000), 0);
+	log_drain_refuse(&drain);
+	__atomic_store_n(&drain.head->recorder_gone, 0, __ATOMIC_RELEASE); /* of a thread that has looked before */
+	assert_int_equal(append(2, 2, 1000), -ENOSYS);
+	log_drain(&drain, true, 1, on_record, NULL);
+	assert_int_equal(nr_seen, 1);
+	assert_int_equal(finish_slow_writer(t), -ENOBUFS);
+	log_drain(&drain, true, 2, on_record, NULL);
+	assert_int_equal(nr_seen, 1);
+}
+
+static void *writer_until_closed(void *p)
+{
+	uint64_t *accepted = p;
+	int ret;
+
+	while ((ret = append((uint32_t)accepted[0], accepted[1] + 1, 100)) != -ENOSYS)
+		accepted[1] += ret == 0;
+	return NULL;
+}
+
+static void what_was_accepted_before_a_log_was_closed_is_read(void **state)
+{
+	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* as above */
+#endif
+	for (int round = 0; round < 200; round++) {
+		uint64_t accepted[3][2] = { { 1, 0 }, { 2, 0 }, { 3, 0 } };
+		pthread_t threads[3];
+
+		tear_down(state);
+		set_up(state);
+		for (int i = 0; i < 3; i++)
+			pthread_create(&threads[i], NULL, writer_until_closed, accepted[i]);
+		for (int i = 0; i < round % 7; i++)
+			log_drain(&drain, false, 1, on_record, NULL);
+		log_drain_refuse(&drain);
+		log_drain(&drain, true, 1, on_record, NULL);
+		for (int i = 0; i < 3; i++)
+			pthread_join(threads[i], NULL);
+		assert_int_equal(nr_seen, accepted[0][1] + accepted[1][1] + accepted[2][1]);
+		assert_int_equal(nr_torn, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +332,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(four_writers_and_a_reader_tear_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_record_that_was_read_past_is_read_when_it_comes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_writer_that_was_given_up_is_told_and_harms_no_other_record, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_log_that_is_closed_takes_nothing_and_its_slow_writers_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_accepted_before_a_log_was_closed_is_read, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #define PAST_NS 100000000ull
 #define GIVEN_UP_NS 10000000000ull
 #define RECORD_MIN 16u
+#define LATE_MAX 10000u /* records that are published while they are given up: a guest can go on with that for ever */
 
 /* The limit of file sizes is the host's, for its files and the trace.  The log is memory: it is made in spite of the limit where we may
  * do that.  As ftruncate(2). */
@@ -83,6 +84,14 @@ void log_drain_close(struct log_drain *l)
 	munmap(l->head, LOG_HEAD_BYTES + l->ring_bytes);
 	free(l->copy);
 	*l = (struct log_drain){ 0 };
+}
+
+void log_drain_refuse(struct log_drain *l)
+{
+	if (!l->head || l->end)
+		return;
+	__atomic_store_n(&l->head->recorder_gone, 1, __ATOMIC_RELEASE);
+	l->end = __atomic_exchange_n(&l->head->reserved, LOG_CLOSED, __ATOMIC_ACQ_REL);
 }
 
 /* Who gets the records. */
@@ -219,6 +228,8 @@ static void look_into_holes(struct log_drain *l, bool finished, uint64_t now_ns,
 			i++;
 			continue;
 		}
+		if (h->start != h->end && finished && l->nr_late++ < LATE_MAX && !give_up(l, h))
+			continue;
 		l->gap_bytes += h->end - h->start;
 		remove_hole(l, i);
 	}
@@ -227,6 +238,7 @@ static void look_into_holes(struct log_drain *l, bool finished, uint64_t now_ns,
 /* false: it is waited for. */
 static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t now_ns)
 {
+	struct log_hole hole;
 	struct log_frame f;
 	uint64_t next;
 
@@ -235,10 +247,13 @@ static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t
 	if (!finished && (now_ns - l->stuck_since_ns < PAST_NS || l->nr_holes == LOG_HOLES_MAX))
 		return false;
 	next = find_frame(l, l->read + 8, end, &f);
-	if (finished)
-		l->gap_bytes += next - l->read;
+	hole = (struct log_hole){ l->read, next, l->stuck_since_ns };
+	if (!finished)
+		add_hole(l, l->nr_holes, &hole);
+	else if (l->nr_late++ < LATE_MAX && !give_up(l, &hole))
+		return true; /* look again */
 	else
-		add_hole(l, l->nr_holes, &(struct log_hole){ l->read, next, l->stuck_since_ns });
+		l->gap_bytes += next - l->read;
 	l->read = next;
 	l->stuck_since_ns = 0;
 	return true;
@@ -267,7 +282,7 @@ void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	l->has_more = false;
 	if (!l->head)
 		return;
-	end = __atomic_load_n(&l->head->reserved, __ATOMIC_ACQUIRE) & ~(uint64_t)7;
+	end = (l->end ? l->end : __atomic_load_n(&l->head->reserved, __ATOMIC_ACQUIRE)) & ~(uint64_t)7;
 	if (end < l->read || end - l->consumed > l->ring_bytes)
 		return; /* the guest wrote nonsense: nothing of it can be trusted */
 	look_into_holes(l, finished, now_ns, &to);

@@ -25,10 +25,12 @@ struct log_drain {
 	uint64_t ring_bytes;
 	uint64_t consumed; /* all before is freed */
 	uint64_t read;	   /* all before is handed over, but for holes */
+	uint64_t end;	   /* of a log that is closed to its guest: nothing comes behind it; 0: it is open */
 	struct log_hole hole[LOG_HOLES_MAX]; /* in their order */
 	int nr_holes;
 	uint64_t stuck_since_ns; /* an unpublished frame is in the way since then; 0: none */
 	uint64_t gap_bytes;	 /* given up */
+	uint32_t nr_late;	 /* ... or nearly: published just then, or hostile */
 	unsigned char *copy;
 	size_t copy_capacity;
 	uint64_t until_ns; /* CLOCK_MONOTONIC: log_drain() stops at the first record behind it; 0: it reads all */
@@ -38,10 +40,12 @@ struct log_drain {
 /* Make a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest, caller closes. */
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd);
 void log_drain_close(struct log_drain *l);
+/* The guest appends nothing from now on; what it has appended is still to be drained. */
+void log_drain_refuse(struct log_drain *l);
 
 /*
  * Hand over complete records: record(context, tid, bytes, size); bytes live until the call returns.  finished: no writer
- * is left, so nothing is waited for.
+ * is left, or none may append: what is unpublished is given up.
  */
 void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	       void (*record)(void *context, uint32_t tid, const void *bytes, size_t size), void *context);

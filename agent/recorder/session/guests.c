@@ -171,6 +171,8 @@ void session_drain_guests(struct session *s, bool last)
 			g->looked_ns = now;
 			ended = has_ended(g); /* before the drain: what it wrote last is there then */
 		}
+		if (last) /* what it says from now on is in no trace */
+			log_drain_refuse(&g->log);
 		drain_guest(s, g, last || ended, last ? 0 : now + AT_A_TIME_NS);
 		if (ended && !g->log.has_more)
 			close_guest(g);
