@@ -44,6 +44,7 @@ static const struct {
 	{ TRACE_KERNEL_FUNCTIONS, F(kernel_functions, functions), KERNEL },
 	{ JITREG_IMAGE, F(image, path), PATH },
 	{ JITREG_IMAGE, F(image, bytes), STRINGS },
+	{ JITREG_IMAGE_UNLOAD, F(image_unload, path), PATH },
 	{ JITREG_REGION, F(region, mapper), PATH },
 	{ JITREG_LOAD, F(load, name), NAME },
 	{ JITREG_LOAD, F(load, code), CODE },
@@ -57,7 +58,38 @@ static const struct {
 	{ JITREG_MARK, F(mark, text), TEXT },
 	{ JITREG_SOURCE, F(source, name), PATH },
 	{ JITREG_SOURCE, F(source, text), TEXT },
+	{ JITREG_SCOPE, F(scope, name), NAME },
+	{ JITREG_SCOPE, F(scope, text), TEXT },
+	{ JITREG_CONTROL, F(control, name), TEXT },
+	/* texts and bytes that tell nothing of the user's */
+	{ TRACE_HEADER, F(header, tool), AS_IT_IS },
+	{ TRACE_HEADER, F(header, machine), AS_IT_IS },
+	{ TRACE_HEADER, F(header, kernel), AS_IT_IS },
+	{ TRACE_EVENT, F(event, name), AS_IT_IS },
+	{ TRACE_EVENT, F(event, unit), AS_IT_IS },
+	{ TRACE_EVENT, F(event, scope), AS_IT_IS },
+	{ TRACE_NOTICE, F(notice, kind), AS_IT_IS },
+	{ TRACE_PROCESS, F(process, comm), AS_IT_IS },
+	{ TRACE_COMM, F(comm, comm), AS_IT_IS },
+	{ TRACE_MMAP, F(mmap, build_id), AS_IT_IS },
+	{ TRACE_GUEST, F(guest, version), AS_IT_IS },
+	{ TRACE_LOSS, F(loss, reason), AS_IT_IS },
+	{ TRACE_IMAGE_FILE, F(image_file, build_id), AS_IT_IS },
+	{ JITREG_UNWINDING_INFO, F(unwinding_info, unwinding_data), AS_IT_IS },
+	{ JITREG_IMAGE, F(image, build_id), AS_IT_IS },
+	{ JITREG_EH_FRAME, F(eh_frame, frames), AS_IT_IS },
+	{ JITREG_LEVEL, F(level, name), AS_IT_IS },
+	{ JITREG_COUNTER, F(counter, name), AS_IT_IS },
+	{ JITREG_MARK, F(mark, name), AS_IT_IS },
 };
+
+bool scrub_has_rule(uint32_t id, int field)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].id == id && rules[i].field == field)
+			return true;
+	return false;
+}
 
 static enum rule rule_of(uint32_t id, int field)
 {

@@ -23,6 +23,9 @@ struct scrub_counts {
 int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
 	  struct diag *d);
 
+/* Is it decided what becomes of a field that holds text or bytes?  (F() of jitreg/trace/schema.h) */
+bool scrub_has_rule(uint32_t id, int field);
+
 /* ------------------------------------------------------------------------------------------------ rules for texts */
 
 /* Each changes text in place; none makes it longer.  Returns the new length. */

@@ -3,6 +3,7 @@
 
 #include "analyzer/model/kernel_functions.h"
 #include "analyzer/scrub/scrub.h"
+#include "jitreg/trace/schema.h"
 #include "jitreg/trace/writer.h"
 
 #include <stdlib.h>
@@ -147,6 +148,27 @@ static void functions_of_kernel_modules_go_on_request(void **state)
 	kernel_functions_fini(&k);
 }
 
+/* A new record, or a new field of one, may hold what its user wrote. */
+static void each_text_of_each_record_has_a_rule(void **state)
+{
+	const struct schema_record *r;
+
+	(void)state;
+	for (int n = 0; (r = schema_at(n)) != NULL; n++)
+		for (int i = 0, field = 0; i < r->nr_fields; i++) {
+			enum schema_kind kind = r->fields[i].kind;
+
+			if (kind == SCHEMA_NR)
+				continue;
+			if ((kind == SCHEMA_STR || kind == SCHEMA_BIN || kind == SCHEMA_ZSTR || kind == SCHEMA_REST ||
+			     kind == SCHEMA_LINES) && !scrub_has_rule(r->id, field)) {
+				print_error("%s.%s: no rule\n", r->name, r->fields[i].name);
+				fail();
+			}
+			field++;
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +178,7 @@ int main(void)
 		cmocka_unit_test(strings_of_files_keep_their_length),
 		cmocka_unit_test(what_is_no_elf_is_left_alone),
 		cmocka_unit_test(functions_of_kernel_modules_go_on_request),
+		cmocka_unit_test(each_text_of_each_record_has_a_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
