@@ -206,7 +206,7 @@ static inline int jitreg_counter(uint32_t level, uint64_t component, const char 
 /* A text that line tables refer to by name (the file name in the debug information).  level not 0: its lines are components of that level,
  * line 1 is first_line, line 2 the next number, and so on. */
 static inline int jitreg_source_text(const char *name, const char *text, size_t bytes, uint32_t level, uint64_t first_line, uint32_t flags);
-#define JITREG_SOURCE_QUERY 1u /* what the user wrote */
+#define JITREG_SOURCE_QUERY 1u /* what the user wrote: reports show it with the plan, by its name if a scope is called as it */
 
 /* [address, address + bytes) is called name from now on, whatever it was called before, and belongs to a component (0: to none).
  * Freed memory: jitreg_memory(address, 0, "", 0, 0). */

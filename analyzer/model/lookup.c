@@ -179,6 +179,32 @@ const struct scope *model_find_scope(const struct model *m, uint32_t component)
 	return best;
 }
 
+const char *model_find_query(const struct model *m, uint32_t component, const char **name)
+{
+	const struct scope *scope = model_find_scope(m, component);
+	const struct component *c = &m->dictionary.component[component];
+	const struct source *first = NULL, *latest = NULL, *own = NULL;
+	const char *wanted = scope && scope->name && *scope->name ? scope->name : NULL;
+
+	*name = wanted ? wanted : "";
+	if (!component || (scope && scope->text && *scope->text))
+		return component ? scope->text : NULL;
+	for (uint32_t i = 0; i < m->nr_sources; i++) {
+		const struct source *s = &m->source[i];
+
+		if (s->process != c->process || !(s->flags & JITREG_SOURCE_QUERY) || !s->text || !*s->text)
+			continue;
+		first = first ? first : s;
+		latest = s->nr_components <= component ? s : latest;
+		own = wanted && s->name && strcmp(s->name, wanted) == 0 ? s : own;
+	}
+	/* a query that has a name has no other one's text */
+	first = own ? own : wanted ? NULL : latest ? latest : first;
+	if (first && !wanted && first->name)
+		*name = first->name;
+	return first ? first->text : NULL;
+}
+
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
 {
 	*bytes = 0;

@@ -61,6 +61,12 @@ static void read_guest(struct model *m, struct process *p, const struct trace_re
 	p->has_guest = true;
 }
 
+static void read_hello(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)m;
+	p->header_version = (uint32_t)trace_u64(r, F(hello, version));
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)m;
@@ -109,6 +115,7 @@ static const struct {
 	[JITREG_MEMORY] = { memory_read_named, false },
 	[JITREG_MARK] = { model_read_mark, false },
 	[JITREG_SCOPE] = { model_read_scope, false },
+	[JITREG_HELLO] = { read_hello, false },
 };
 
 /* Time stamps are CLOCK_MONOTONIC's: none is of the machine's first second, or a month after the recording's start. */

@@ -114,6 +114,7 @@ struct source {
 	uint32_t level; /* index; LEVELS_MAX: its lines are no components */
 	uint64_t first_component;
 	uint32_t flags; /* JITREG_SOURCE_* */
+	uint32_t nr_components; /* of the dictionary when it came */
 	size_t *line_start; /* nr_lines + 1 */
 	size_t nr_lines;
 };
@@ -174,6 +175,7 @@ struct process {
 	uint32_t nr_uses; /* records so far of work done: code, marks */
 	uint64_t loaded_ns; /* the latest LOAD */
 	uint32_t nr_tasks; /* that were made here, threads and its own: of those the recording saw begin */
+	uint32_t header_version; /* of jitreg.h, the latest that said so: major << 16 | minor; 0: none did, or one before 1.0 */
 	bool has_guest, exec_seen;
 	bool has_dictionary, has_line_components; /* it, or one that it was forked from, declared components; as lines of a SOURCE */
 	bool has_unwinding; /* its code comes with unwind information, so code without has none */
@@ -308,6 +310,9 @@ const struct mark_piece *model_find_piece(const struct model *m, const struct pr
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
 /* What a component belongs to, or NULL. */
 const struct scope *model_find_scope(const struct model *m, uint32_t component);
+/* What the user wrote that a component is of: its scope's text, else the text of a query (JITREG_SOURCE_QUERY) by its scope's name;
+ * without a scope the latest text of a query before it, else the first.  NULL: there is none. */
+const char *model_find_query(const struct model *m, uint32_t component, const char **name);
 /* Text of line n (from 1), without its end of line; "" when there is none. */
 const char *source_line(const struct source *s, uint32_t line, size_t *bytes);
 /* The component that was line n of s at a time. */

@@ -124,6 +124,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->level = level ? dictionary_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
 	s->first_component = trace_u64(r, F(source, first_component));
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));
+	s->nr_components = m->dictionary.nr_components;
 	free(s->text);
 	s->text = malloc(s->text_bytes + 1);
 	if (!s->text) {

@@ -220,6 +220,8 @@ static json_t *processes(const struct default_report *d, const struct report *r)
 		put(o, "executable", json_text(p->executable));
 		put(o, "parent", p->parent_pid ? json_integer(p->parent_pid) : json_null());
 		put(o, "agent", json_boolean(p->has_guest));
+		if (p->header_version)
+			put(o, "jitreg", json_sprintf("%u.%u", p->header_version >> 16, p->header_version & 0xffff));
 		put(o, "samples", count(report_sum(d->all.process, i)->samples));
 		json_array_append_new(list, o);
 	}

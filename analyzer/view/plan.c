@@ -8,6 +8,7 @@
 #include "analyzer/view/level_tree.h"
 #include "analyzer/view/view.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,74 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 	grid_set_text(g, name, query && query->name && *query->name ? text : own);
 	if (with_detail && detail && *detail)
 		grid_set_detail(g, name, detail);
+}
+
+#define QUERY_LABEL 10
+#define QUERY_CHARACTERS 700 /* in the view; below they are fewer */
+#define QUERIES_BRIEF 3
+#define QUERY_BRIEF_CHARACTERS 135
+
+/* Blanks, tabs and ends of lines are one blank each. */
+static void join_words(const char *text, char *to, size_t bytes)
+{
+	size_t at = 0;
+
+	for (; *text && at + 1 < bytes; text++)
+		if (!isspace((unsigned char)*text))
+			to[at++] = *text;
+		else if (at && to[at - 1] != ' ')
+			to[at++] = ' ';
+	while (at && to[at - 1] == ' ')
+		at--;
+	to[at] = 0;
+}
+
+static bool has_line_components(const struct model *m, const char *text)
+{
+	for (uint32_t i = 0; i < m->nr_sources; i++)
+		if (m->source[i].text == text)
+			return m->source[i].level < LEVELS_MAX;
+	return false;
+}
+
+/* What the user wrote, once for each query among the roots of a plan: for people at most so many, as a paragraph each. */
+static void show_queries(const struct report *r, const struct plan *plan, uint32_t most, int characters, struct page *p)
+{
+	char words[4 * QUERY_CHARACTERS], cut[4 * QUERY_CHARACTERS];
+	const char *before = NULL, *name, *text;
+	struct grid *g = NULL;
+	int pid = -1, query = -1, all = -1;
+	uint32_t shown = 0, more = 0;
+
+	if (p->form != PAGE_TEXT) {
+		g = grid_create("queries", "Queries");
+		pid = grid_column(g, "process", "process", CELL_COUNT, 0, 0);
+		query = grid_column(g, "query", "query", CELL_TEXT, 0, 0);
+		all = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
+	}
+	for (uint32_t i = 0; i < plan->tree.nr; i++) {
+		text = plan->tree.line[i].parent ? NULL : model_find_query(r->model, plan->tree.line[i].component, &name);
+		if (!text || text == before)
+			continue;
+		before = text;
+		if (g) {
+			grid_row(g);
+			grid_set(g, pid, plan->process->pid);
+			grid_set_text(g, query, name);
+			grid_set_text(g, all, text);
+		} else if (shown++ < most) {
+			snprintf(words, sizeof(words), "%.80s%s", name, *name ? ": " : "");
+			join_words(text, words + strlen(words), sizeof(words) - strlen(words));
+			page_text(p, "query     ", QUERY_LABEL, "%s%s", page_cut(p, words, characters, cut, sizeof(cut)),
+				  has_line_components(r->model, text) ? " (its lines: --view ir)" : "");
+		} else {
+			more++;
+		}
+	}
+	if (more)
+		page_text(p, "          ", QUERY_LABEL, "(%u more queries)", more);
+	if (g)
+		grid_show(g, p);
 }
 
 static void show_tree(struct report *r, const struct plan *plan, bool in_run, struct page *p)
@@ -253,6 +322,7 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 static void show_plan(struct report *r, const struct plan *plan, bool in_run, struct page *p)
 {
 	show_tree(r, plan, in_run, p);
+	show_queries(r, plan, UINT32_MAX, QUERY_CHARACTERS, p);
 	show_rows(r, plan, p);
 	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
 }
@@ -376,6 +446,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	grid_row_is_rest(b.g);
 	grid_show(b.g, p);
 	say_wrong_estimates(r, t, "  ", WRONG_ESTIMATES_MAX, p);
+	show_queries(r, plan, QUERIES_BRIEF, QUERY_BRIEF_CHARACTERS, p);
 }
 
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	for (unsigned q = 0; q < 2; q++) {
 		query[q].ids = jitreg_new_ids(2);
 		snprintf(name, sizeof(name), "query %u", q + 1);
-		jitreg_scope(query[q].ids, 2, name, "");
+		jitreg_scope(query[q].ids, 2, name, q ? "select sum(b)\n  from two" : "select a from one");
 		snprintf(name, sizeof(name), "scan %u", q + 1);
 		jitreg_component(OPERATOR, query[q].ids, name, "", JITREG_COMPONENT_RUNTIME);
 		jitreg_component(TASK, query[q].ids + 1, name, "", 0);

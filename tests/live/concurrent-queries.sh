@@ -25,6 +25,8 @@ if told.get("scan " + q) != ("query " + q, True):
 ' $q "$dir/json" || fail "run#$q"
 done
 timeout 300 "$B/tailor" report --view plan "$dir/t.tlr" >"$dir/plan" 2>/dev/null
+grep -q '^query  *query 1: select a from one$' "$dir/plan" && grep -q '^query  *query 2: select sum(b) from two$' "$dir/plan" ||
+	{ fail "plans without the texts of their queries:"; cat "$dir/plan"; }
 grep -q 'query 1: scan 1' "$dir/plan" && grep -q 'query 2: scan 2' "$dir/plan" || { fail "plans without their queries:"; cat "$dir/plan"; }
 timeout 300 "$B/tailor" run -q -o "$dir/word.tlr" -- "$B/hosts/queries" 10
 timeout 300 "$B/tailor" report "$dir/word.tlr" 2>/dev/null | head -n 1 | grep -q 'thread-local.*--sampler' ||

@@ -234,6 +234,74 @@ static void the_latest_tag_is_in_force_also_in_children(void **state)
 	assert_int_equal(model_find_tag(model_get_process(m, CHILD, 50), 50)->where, 2);
 }
 
+enum { OPERATOR = 1, IR = 2 };
+
+static void component(uint64_t time_ns, uint64_t id, const char *name)
+{
+	put(JITREG_COMPONENT, time_ns, PARENT, "nnnss", (uint64_t)OPERATOR, none, id, name, "");
+}
+
+static void source(uint64_t time_ns, uint32_t pid, uint64_t level, uint32_t flags, const char *name, const char *text)
+{
+	put(JITREG_SOURCE, time_ns, pid, "nnnss", level, (uint64_t)flags, none, name, text);
+}
+
+static void expect_query(uint64_t id, const char *name, const char *text)
+{
+	const struct process *p = model_get_process(m, PARENT, 1000);
+	const uint32_t level = dictionary_level(&m->dictionary, OPERATOR);
+	const char *its_name = NULL, *its_text;
+
+	its_text = model_find_query(m, dictionary_find(&m->dictionary, p->number, level, id), &its_name);
+	if (text)
+		assert_string_equal(its_text, text);
+	else
+		assert_null(its_text);
+	assert_string_equal(its_name, name);
+}
+
+static void a_component_is_of_the_query_before_it_or_of_its_scope(void **state)
+{
+	(void)state;
+	source(10, PARENT, IR, 0, "one.ll", "define");
+	source(11, PARENT, 0, JITREG_SOURCE_QUERY, "one", "select 1");
+	component(20, 1, "scan of one");
+	source(30, PARENT, IR, JITREG_SOURCE_QUERY, "two", "select 2");
+	component(40, 2, "scan of two");
+	put(JITREG_SCOPE, 50, PARENT, "nnnnss", (uint64_t)JITREG_SCOPE_BEGIN, none, (uint64_t)100, (uint64_t)10, "query 3", "select 3");
+	put(JITREG_SCOPE, 51, PARENT, "nnnnss", (uint64_t)JITREG_SCOPE_BEGIN, none, (uint64_t)200, (uint64_t)10, "one", "");
+	put(JITREG_SCOPE, 52, PARENT, "nnnnss", (uint64_t)JITREG_SCOPE_BEGIN, none, (uint64_t)300, (uint64_t)10, "query 4", "");
+	component(60, 100, "in a scope with its text");
+	component(61, 200, "in a scope that is called as a text");
+	component(62, 300, "in a scope without a text");
+	source(70, CHILD, 0, JITREG_SOURCE_QUERY, "another process", "select 4");
+	read_model();
+	expect_query(1, "one", "select 1");
+	expect_query(2, "two", "select 2");
+	expect_query(100, "query 3", "select 3");
+	expect_query(200, "one", "select 1");
+	expect_query(300, "query 4", NULL);
+	expect_query(999, "", NULL);
+}
+
+static void a_query_that_is_announced_last_is_that_of_the_components_before_it(void **state)
+{
+	(void)state;
+	component(20, 1, "scan");
+	source(30, PARENT, 0, JITREG_SOURCE_QUERY, "one", "select 1");
+	read_model();
+	expect_query(1, "one", "select 1");
+}
+
+static void a_process_has_the_version_of_its_header(void **state)
+{
+	(void)state;
+	put(JITREG_HELLO, 20, PARENT, "nn", (uint64_t)JITREG_VERSION, none);
+	component(20, 1, "scan");
+	read_model();
+	assert_int_equal(model_get_process(m, PARENT, 30)->header_version, JITREG_VERSION);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +314,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
+		cmocka_unit_test_setup_teardown(a_component_is_of_the_query_before_it_or_of_its_scope, begin, forget),
+		cmocka_unit_test_setup_teardown(a_query_that_is_announced_last_is_that_of_the_components_before_it, begin, forget),
+		cmocka_unit_test_setup_teardown(a_process_has_the_version_of_its_header, begin, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
