@@ -13,24 +13,49 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX 16 /* of `tailor run` in front of the command */
-
-enum { KEY_RATE = 0x100 };
+#define WORDS_MAX 48 /* of `tailor run` in front of the command */
 
 struct arguments {
 	struct page_arguments page;
 	const char *path;   /* of a trace that is there */
 	const char *output; /* -o */
-	const char *event, *rate;
+	char *word[WORDS_MAX]; /* of `tailor run`: its options */
+	size_t nr_words;
 	char **command;
 };
 
+/* What `tailor run` takes as well, and checks: long names alone are handed on. */
+enum { KEY_PASSED = 0x100 };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "keep the trace of COMMAND there (it is removed)", 0 },
-	{ "event", 'e', "EVENT", 0, "what to sample, as `tailor run` takes it (auto)", 0 },
+	{ "event", 'e', "LIST", 0, "events to sample, as `tailor run` takes them (auto)", 0 },
 	{ "rate", 'r', "N", 0, "samples per second and CPU (10000)", 0 },
+	{ "period", KEY_PASSED, "N", 0, "one sample every N events, instead of a rate", 0 },
+	{ "sampler", KEY_PASSED + 1, "auto|signal|timer", 0,
+	  "how samples are taken; signal and timer can read tags in thread-local words (auto)", 0 },
+	{ "scope", KEY_PASSED + 2, "cpu|thread", 0, "one inherited counter per CPU, or one counter per thread (cpu)", 0 },
+	{ "stack", KEY_PASSED + 3, "BYTES", 0, "stack bytes to copy with each sample (16384)", 0 },
+	{ "registers", KEY_PASSED + 4, "LIST", 0, "user registers to record with each sample (bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
+	{ "follow", KEY_PASSED + 5, NULL, 0, "record until all processes that the command started have exited", 0 },
+	{ "no-adapt", KEY_PASSED + 6, NULL, 0, "disable host adapters", 0 },
 	{ 0 },
 };
+
+static void pass(struct arguments *a, struct argp_state *state, int key, char *arg)
+{
+	const struct argp_option *o = options;
+	static char spelled[WORDS_MAX][32];
+
+	while (o->key != key)
+		o++;
+	if (a->nr_words + 2 > WORDS_MAX)
+		argp_error(state, "too many options");
+	snprintf(spelled[a->nr_words], sizeof(spelled[0]), "--%s", o->name);
+	a->word[a->nr_words] = spelled[a->nr_words];
+	a->nr_words++;
+	if (arg)
+		a->word[a->nr_words++] = arg;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -44,10 +69,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->output = arg;
 		break;
 	case 'e':
-		a->event = arg;
-		break;
 	case 'r':
-		a->rate = arg;
+	case KEY_PASSED ... KEY_PASSED + 6:
+		pass(a, state, key, arg);
 		break;
 	case ARGP_KEY_ARGS:
 		if (state->quoted && state->next >= state->quoted)
@@ -61,8 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "there is no command to run, and no trace to check");
 		break;
 	case ARGP_KEY_END:
-		if (a->path && (a->output || a->event || a->rate))
-			argp_error(state, "--output, --event and --rate are for a command");
+		if (a->path && (a->output || a->nr_words))
+			argp_error(state, "%s is for a command, not for a trace", a->nr_words ? a->word[0] : "--output");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -106,7 +130,7 @@ static int record(const struct arguments *a, const char *trace, int *status)
 
 	while (a->command[nr_command])
 		nr_command++;
-	argv = calloc(nr_command + WORDS_MAX, sizeof(*argv));
+	argv = calloc(nr_command + WORDS_MAX + 8, sizeof(*argv));
 	if (!argv)
 		return -ENOMEM;
 	argv[nr++] = word("tailor");
@@ -114,14 +138,8 @@ static int record(const struct arguments *a, const char *trace, int *status)
 	argv[nr++] = word("-q");
 	argv[nr++] = word("-o");
 	argv[nr++] = word(trace);
-	if (a->event) {
-		argv[nr++] = word("--event");
-		argv[nr++] = word(a->event);
-	}
-	if (a->rate) {
-		argv[nr++] = word("--rate");
-		argv[nr++] = word(a->rate);
-	}
+	memcpy(argv + nr, a->word, a->nr_words * sizeof(*argv));
+	nr += a->nr_words;
 	argv[nr++] = word("--");
 	memcpy(argv + nr, a->command, nr_command * sizeof(*argv));
 	pid = fork();

@@ -44,16 +44,29 @@ static bool says_anything(const struct model *m)
 	return m->nr_marks > 0 || m->nr_sources > 0;
 }
 
+/* What this recording cannot tell. */
+static void show_unchecked(const struct model *m, struct page *p)
+{
+	for (uint32_t i = 0; i < m->nr_notices; i++)
+		if (strcmp(m->notice[i].kind, "tag") == 0) {
+			page_sentence(p, "Tags were not checked: they are in a thread-local word, which only --sampler signal or timer "
+				      "reads.");
+			return;
+		}
+}
+
 static void show_text(const struct report *r, const struct findings *f, const enum finding_kind *order, uint32_t nr, struct page *p)
 {
 	if (!nr) {
 		page_sentence(p, "%s", says_anything(r->model) ? "Nothing was found in the host's data that cannot be right." :
 			      "The host announced no levels, components, tags or marks through jitreg: there is nothing to check.");
+		show_unchecked(r->model, p);
 		return;
 	}
 	page_heading(p, HEADING ": %u %s", nr, nr == 1 ? "kind" : "kinds");
 	for (uint32_t i = 0; i < nr; i++)
 		put_finding(p, order[i], &f->of[order[i]]);
+	show_unchecked(r->model, p);
 }
 
 static void show_grid(const struct findings *f, const enum finding_kind *order, uint32_t nr, struct page *p)

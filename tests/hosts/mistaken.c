@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A host that makes the mistakes it is asked for: mistaken LOOPS [MISTAKE...].  A plan of two operators, a task each with a loop in code
- * of its own; without a mistake all that it announces is right.  fork: all of it in a child.
+ * of its own; without a mistake all that it announces is right.  fork: all of it in a child.  serve: until SIGTERM, and announced again to
+ * a recorder that comes.  register, word: the loop is in shared code that both tasks call, with a tag in r12 or in a word; the
+ * mistakes that begin so are about that.
  */
 #include "jitreg.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +32,54 @@ static int is(const char *mistake)
 	return 0;
 }
 
+static int starts(const char *kind)
+{
+	for (int i = 0; i < nr_mistakes; i++)
+		if (strncmp(mistakes[i], kind, strlen(kind)) == 0)
+			return 1;
+	return 0;
+}
+
+#define TAG (0x7a11ull << 48)
+static __thread uint64_t word JITREG_STATIC_TLS;
+
+/* Registers that it changes are those of a call. */
+__attribute__((noinline, section("shared_text"))) static long shared(long loops)
+{
+	for (long i = 0; i < loops; i++)
+		__asm__ volatile("" : "+r"(i));
+	return loops;
+}
+extern const char __start_shared_text[], __stop_shared_text[];
+
+/* push rbp; mov rbp, rsp; push r12; push r12; [mov r12, tag]; call rsi; pop r12; pop r12; pop rbp; ret */
+static size_t write_call(unsigned char *to, uint64_t task)
+{
+	static const unsigned char begin[] = { 0x55, 0x48, 0x89, 0xe5, 0x41, 0x54, 0x41, 0x54 };
+	static const unsigned char end[] = { 0xff, 0xd6, 0x41, 0x5c, 0x41, 0x5c, 0x5d, 0xc3 };
+	const uint64_t tag = TAG | (is("register-other") ? 1 : is("register-shift") ? task << 8 : task);
+	const size_t set = starts("register") && !(is("register-missing") && task == 2) ? 10 : 0;
+
+	memcpy(to, begin, sizeof(begin));
+	if (set) {
+		memcpy(to + sizeof(begin), "\x49\xbc", 2);
+		memcpy(to + sizeof(begin) + 2, &tag, sizeof(tag));
+	}
+	memcpy(to + sizeof(begin) + set, end, sizeof(end));
+	return sizeof(begin) + set + sizeof(end);
+}
+
+static void declare_tag(void)
+{
+	const struct jitreg_range range = { (uintptr_t)__start_shared_text, (uintptr_t)__stop_shared_text };
+	const struct jitreg_tag_field field = { TASK, 0, 20 };
+
+	if (starts("register"))
+		jitreg_tag_in_register(is("register-13") ? 13 : 12, 0xffffull << 48, TAG, &field, 1, &range, 1);
+	if (starts("word"))
+		jitreg_tag_in_word(&word, 0xffffull << 48, TAG, &field, 1);
+}
+
 static int has_text(void)
 {
 	return is("text") || is("text-unlinked") || is("text-of-other-name") || is("text-too-short");
@@ -51,17 +102,20 @@ static void generate(unsigned at, uint64_t task, const char *name)
 	/* mov rax, rdi; 1: dec rax; jnz 1b; ret */
 	static const unsigned char loop[] = { 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3 };
 	const unsigned char nothing_yet[sizeof(loop)] = { 0 };
+	size_t bytes = sizeof(loop);
 	struct jitreg_code_map_entry entry = { is("map-outside") ? 640 : 0, TASK, is("map-of-nobody") ? 77 : task };
 	uint64_t address = (uintptr_t)(code + 64 * at);
 
 	memcpy(code + 64 * at, loop, sizeof(loop));
+	if (starts("register") || starts("word"))
+		bytes = write_call(code + 64 * at, task);
 	if (is("unregistered"))
 		return;
 	if (has_text())
 		line_table(address);
 	else
 		jitreg_code_map(address + (is("map-elsewhere") ? 1024 : 0), &entry, 1);
-	jitreg_code_load(address, is("empty") ? 0 : sizeof(loop), task, name, is("unwritten") ? nothing_yet : loop);
+	jitreg_code_load(address, is("empty") ? 0 : bytes, task, name, is("unwritten") ? nothing_yet : code + 64 * at);
 	if (is("overlap"))
 		jitreg_code_load(address + 4, sizeof(loop), task, "on it", NULL);
 }
@@ -97,6 +151,7 @@ static void announce(void)
 		if (!is("text-unlinked"))
 			jitreg_link(IR, 1, TASK, 1, 1);
 	}
+	declare_tag();
 	if (is("tag-in-sp"))
 		jitreg_tag(7, 0, 0, 0, &(struct jitreg_tag_field){ TASK, 0, 20 }, 1, &(struct jitreg_range){ 4096, 8192 }, 1);
 }
@@ -106,7 +161,16 @@ static void run(unsigned at, uint64_t task, long loops)
 	static uint64_t instance;
 
 	jitreg_mark(JITREG_MARK_BEGIN, "task", TASK, task, ++instance, 0, 0, "");
-	((long (*)(long))(uintptr_t)(code + 64 * at))(loops);
+	word = TAG | (is("word-id") ? 77 : is("word-other") ? 1 : task);
+	((long (*)(long, long (*)(long)))(uintptr_t)(code + 64 * at))(loops, shared);
+	if (is("word-task")) { /* not from generated code: only the mark tells */
+		uint64_t mark = jitreg_mark_begin(JITREG_COVERS_THREAD, "part", jitreg_at(TASK, task), instance, 0, NULL);
+
+		word = TAG | 1;
+		shared(loops);
+		jitreg_mark_end(mark, 0);
+	}
+	word = 0;
 	if (!is("open-mark"))
 		jitreg_mark(JITREG_MARK_END, "task", TASK, task, instance, 0, 0, "");
 	if (is("ends-twice"))
@@ -121,6 +185,14 @@ static void replay(void *host)
 	generate(1, 2, "read");
 }
 
+static volatile sig_atomic_t ended;
+
+static void end(int signo)
+{
+	(void)signo;
+	ended = 1;
+}
+
 int main(int argc, char **argv)
 {
 	long loops = argc > 1 ? atol(argv[1]) : 1000000;
@@ -133,11 +205,14 @@ int main(int argc, char **argv)
 		return 1;
 	if (is("fork") && fork())
 		return wait(&status) < 0 || status;
+	signal(SIGTERM, end);
 	replay(NULL);
 	jitreg_set_replay(replay, NULL);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 4 || (is("serve") && !ended); i++) {
 		run(0, 1, loops);
 		run(1, 2, loops);
+		if (jitreg_replay_wanted())
+			jitreg_replay();
 	}
 	if (is("unload-elsewhere"))
 		jitreg_code_unload((uintptr_t)code + 2048, 64);

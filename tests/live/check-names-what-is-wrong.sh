@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tailor check: of each mistake that a host makes (tests/hosts/mistaken.c), exactly the kind that it is; nothing of hosts that make none:
-# the engine's queries, our hosts, forked, started late; exit status, the host's output, --json; and in a report each sample without an
-# operator has a reason.
+# tailor check: of each mistake that a host makes (tests/hosts/mistaken.c), exactly the kind that it is, also of a child, of a host that was
+# dormant, and of one that the agent was injected into; nothing of hosts that make none: the engine's queries, our hosts, forked, started
+# late; exit status, the host's output, --json; and in a report each sample without an operator has a reason.
 . tests/live/begin.bash
 tailor=$B/tailor
 mistaken=$B/hosts/mistaken
@@ -14,7 +14,7 @@ kinds() { /usr/bin/python3 -c 'import json, sys; print(*[f["kind"] for f in json
 expect() {
 	local status=$1 wanted=$2 got found
 	shift 2
-	timeout 300 "$tailor" check --json -o "$dir/t.tlr" -- "$@" >"$dir/json" 2>"$dir/err"
+	timeout 300 "$tailor" check ${options:-} --json -o "$dir/t.tlr" -- "$@" >"$dir/json" 2>"$dir/err"
 	got=$?
 	found=$(kinds "$dir/json" 2>&1)
 	[ "$got" = "$status" ] || fail "tailor check -- $*: expected exit $status, got $got: $(cat "$dir/err")"
@@ -25,6 +25,9 @@ expect() {
 expect 0 "" "$mistaken" 1000000
 expect 0 "" "$mistaken" 1000000 fork
 expect 0 "" "$mistaken" 1000000 text
+expect 0 "" "$mistaken" 100000000 register
+options="--sampler signal" expect 0 "" "$mistaken" 100000000 word
+options="--sampler timer" expect 0 "" "$mistaken" 100000000 word
 while read -r mistake wanted; do
 	expect 3 "$wanted" "$mistaken" 1000 "$mistake"
 done <<'END'
@@ -54,6 +57,7 @@ for query in q1 q3 q6 q16 q18 q3-groupjoin fig9 pagerank; do
 	for tag in register memory none; do
 		expect 0 "" "$B/engine" --query $query --scale 0.02 --tag $tag
 	done
+	options="--sampler signal" expect 0 "" "$B/engine" --query $query --scale 0.02 --tag memory --repeat 10
 done
 expect 0 "" "$B/engine" --query q3 --scale 0.02 --pack --threads 4
 expect 0 "" "$B/hosts/two_plans" 5 100000
@@ -72,8 +76,8 @@ trace_is_right() { # TRACE WHAT
 trace_is_right "$dir/t.tlr" "the engine, with its tag in a word that is sampled"
 "$tailor" run --dormant -- "$B/engine" --query q3 --scale 0.02 --seconds 60 >/dev/null 2>"$dir/err" &
 run=$!
-trap 'kill -9 "$host" $run 2>/dev/null; rm -rf "$dir"' EXIT
 host=
+trap 'kill -9 $host $run 2>/dev/null; rm -rf "$dir"' EXIT
 child_of() { host=$(pgrep -P "$1" | head -n 1) && [ -n "$host" ]; }
 wait_for child_of $run
 late() { # SECONDS: $n samples
@@ -93,7 +97,7 @@ wait_for is_whole && trace_is_right "$dir/alone.tlr" "the engine, with a preload
 
 # What is seen only where it is sampled.
 sampled() { # MISTAKE KIND SECONDS: $n samples
-	timeout 300 "$tailor" run -q -o "$dir/t.tlr" -- "$mistaken" $((20000000 * $3)) "$1" >/dev/null 2>"$dir/err" ||
+	timeout 300 "$tailor" run -q $sampler -o "$dir/t.tlr" -- "$mistaken" $((20000000 * $3)) "$1" >/dev/null 2>"$dir/err" ||
 		{ fail "tailor run -- mistaken $1: exit $?: $(cat "$dir/err")"; return 1; }
 	"$tailor" check --json "$dir/t.tlr" >"$dir/json"
 	case $(kinds "$dir/json") in
@@ -103,10 +107,62 @@ sampled() { # MISTAKE KIND SECONDS: $n samples
 	n=$(/usr/bin/python3 -c 'import json, sys
 print(sum(int(f["samples"]) for f in json.load(open(sys.argv[1]))["tables"]["findings"]))' "$dir/json")
 }
+sampler=
 gather 10 sampled unregistered code-unregistered
 gather 10 sampled text-unlinked source-unlinked
 gather 10 sampled text-of-other-name source-unknown
 gather 10 sampled text-too-short line-beyond-text
+gather 10 sampled register-missing tag-missing
+gather 10 sampled register-13 tag-missing
+gather 10 sampled register-other tag-other
+gather 10 sampled register-shift tag-id
+sampler="--sampler signal"
+gather 10 sampled word-other tag-other
+gather 10 sampled word-id tag-id
+gather 10 sampled word-task tag-task
+
+# Hosts that are recorded late, dormant, or in a child: the same.
+knows_levels() { "$tailor" dump "$dir/t.tlr" 2>/dev/null | grep -q ' CODE_MAP '; }
+in_a_way() { # WAY KINDS MISTAKE SECONDS: $n samples of what was found
+	local way=$1 found
+	rm -f "$dir/t.tlr"
+	sampler=
+	case $way in
+	forked)
+		"$tailor" run -q -o "$dir/t.tlr" -- "$mistaken" $((20000000 * $4)) fork "$3" >/dev/null 2>"$dir/err" ||
+			{ fail "tailor run -- mistaken fork $3: exit $?: $(cat "$dir/err")"; return 1; } ;;
+	injected)
+		"$mistaken" 1000000 serve "$3" >/dev/null &
+		host=$!
+		"$tailor" attach -q --inject -o "$dir/t.tlr" $host 2>"$dir/err" &
+		run=$!
+		wait_for knows_levels || return 1
+		sleep "$4"
+		kill -INT $run
+		wait $run || { fail "tailor attach: exit $?: $(cat "$dir/err")"; return 1; }
+		kill $host
+		wait $host ;;
+	dormant)
+		"$tailor" run --dormant -- "$mistaken" 1000000 serve "$3" >/dev/null 2>"$dir/err" &
+		run=$!
+		wait_for child_of $run || return 1
+		late "$4" || return 1
+		kill "$host"
+		wait $run ;;
+	esac
+	"$tailor" check --json "$dir/t.tlr" >"$dir/json" 2>"$dir/err"
+	found=$(kinds "$dir/json")
+	[ "$found" = "$2" ] || [ -z "$found" ] || { fail "mistaken $3, $way: expected '$2', found '$found'"; return 1; }
+	n=$(/usr/bin/python3 -c 'import json, sys
+print(sum(max(1, int(f["samples"])) for f in json.load(open(sys.argv[1]))["tables"]["findings"]))' "$dir/json")
+}
+for way in forked injected dormant; do
+	in_a_way $way "" register 1
+	gather 1 in_a_way $way component-unlinked unlinked
+	gather 1 in_a_way $way link-reversed swapped
+	gather 1 in_a_way $way load-unwritten unwritten
+	gather 10 in_a_way $way tag-other register-other
+done
 
 # Samples of a component without a link have that reason.
 
@@ -145,6 +201,8 @@ out=$("$tailor" check -- "$mistaken" 1000 unlinked)
 [ $? = 3 ] && echo "$out" | grep -q "component-unlinked" ||
 	fail "tailor check -- mistaken unlinked: expected exit 3 and the finding, got: $out"
 echo "$out" | LC_ALL=C.UTF-8 grep -nE '^.{81,}' && fail "tailor check: expected at most 80 columns, got the lines above"
+out=$("$tailor" check -- "$mistaken" 1000 word) && echo "$out" | grep -q "Tags were not checked: .*thread-local word" ||
+	fail "tailor check -- mistaken word: expected that tags were not checked, got: $out"
 misused() { # STATUS SENTENCE ARGUMENT...
 	local status=$1 sentence=$2 got
 	shift 2
@@ -155,7 +213,9 @@ misused() { # STATUS SENTENCE ARGUMENT...
 }
 misused 2 "no command to run"
 misused 2 "behind --" "$mistaken" 1000
-misused 2 "are for a command" -o "$dir/x" "$dir/t.tlr"
+misused 2 "--output is for a command" -o "$dir/x" "$dir/t.tlr"
+misused 2 "--sampler is for a command" --sampler signal "$dir/t.tlr"
+misused 2 "--sampler must be" --sampler kernel -- true
 misused 1 "No such file" "$dir/no-such.tlr"
 misused 1 "command not found" -- "$dir/no-such-command"
 misused 1 "exited with status 1" -- false
