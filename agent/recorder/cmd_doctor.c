@@ -154,7 +154,8 @@ static int run(int argc, char **argv)
 		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, the JIT "
 		"interfaces that it offers.\v"
 		"The command is not run; a script is followed to its interpreter, and through `exec` to what it wraps.  Its arguments "
-		"do not matter.  Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; 2 usage error.",
+		"do not matter.  Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; "
+		"2 usage error.",
 		NULL, NULL, NULL };
 	static struct doctor d;
 	struct arguments a = { 0 };

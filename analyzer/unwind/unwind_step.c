@@ -117,8 +117,8 @@ bool has_return_address(struct knowledge *all, const struct unwind_space *space,
 		if (!o.code)
 			continue;
 		k = knowledge_get(all, &o);
-		if (!k || !fde_index_program(k, word - o.bias, &program) || program.start != word - o.bias) /* a function's address is data */
-			return true;
+		if (!k || !fde_index_program(k, word - o.bias, &program) || program.start != word - o.bias)
+			return true; /* (a function's own address is data) */
 	}
 	return false;
 }
