@@ -239,6 +239,7 @@ static __attribute__((noinline)) void guest_start(void)
 	int saved = errno, ret;
 
 	tailor_is_late = objects_are_late();
+	exec_start(); /* also where the agent is off: what the host calls are its hooks */
 	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is; others may change environ now */
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		errno = saved;

@@ -96,6 +96,9 @@ void confine_start(void);
  * Context: init. */
 int spawn_recorder(char *socket, size_t bytes);
 
+/* ---- exec.c: the functions behind its hooks.  Context: init. */
+void exec_start(void);
+
 /* ---- objects.c: loaded objects and their symbols, without dlsym (its errors are the host's).  Context: any. */
 struct object {
 	uintptr_t bias;

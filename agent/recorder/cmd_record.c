@@ -88,6 +88,7 @@ static int run(int argc, char **argv)
 	}
 	a.session.command = attach_target_command(a.pid);
 	session_raise_limits();
+	a.session.preloads = !a.session.dormant;
 	ret = session_open(&a.session, &s, &d);
 	if (ret)
 		return refuse_host(&a, ret, &d);

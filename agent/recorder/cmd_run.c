@@ -231,6 +231,7 @@ static int run(int argc, char **argv)
 	}
 	no_agent = why_no_agent(&program, go.library, sizeof(go.library), &go.preload);
 	a.session.no_guest = no_agent != NULL;
+	a.session.preloads = go.preload && !a.session.dormant;
 	if (no_agent && a.session.scope_thread) {
 		a.session.scope_thread = false;
 		fell_back = true;

@@ -252,6 +252,8 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	}
 	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid };
 	g->is_child = h->message.flags & WIRE_FLAG_CHILD;
+	if (!g->is_child)
+		session_unheard_hello(s, g->pid);
 	snprintf(g->version, sizeof(g->version), "%.*s", (int)sizeof(h->message.guest_version) - 1, h->message.guest_version);
 	if (bytes == 0 || bytes > most)
 		bytes = most;

@@ -124,6 +124,38 @@ struct noticed {
 	bool descriptors, version, rate, uncounted, log;
 };
 
+/* unheard.c: programs of the tree whose agent has not connected. */
+#define UNHEARD_REASONS(X) \
+	X(GONE, "ended before the reason could be read") \
+	X(ROOT, "libtailor.so is not accessible in that root directory or mount namespace (chroot, bwrap, containers)") \
+	X(NET, "the recorder cannot be reached from that network namespace") \
+	X(ENVIRONMENT, "no LD_PRELOAD in the environment (env -i, sudo)") \
+	X(STATIC, "statically linked, or setuid") \
+	X(OTHER_CLASS, "not 64-bit x86 programs")
+#define UNHEARD_INDEX_(NAME, text) UNHEARD_##NAME,
+enum { UNHEARD_REASONS(UNHEARD_INDEX_) NR_UNHEARD };
+#undef UNHEARD_INDEX_
+#define UNHEARD_MAX 256
+#define UNHEARD_HELLOS 256
+
+struct unheard {
+	struct unheard_program {
+		uint32_t pid;
+		uint64_t exec_ns;
+		char comm[16];
+		uint8_t reason, looks, drains_since_end;
+		bool ended;
+	} program[UNHEARD_MAX];
+	uint32_t nr;
+	struct {
+		uint32_t pid;
+		uint64_t time_ns;
+	} hello[UNHEARD_HELLOS]; /* whose exec is not known yet */
+	uint32_t next_hello;
+	uint64_t of_reason[NR_UNHEARD];
+	char names[NR_UNHEARD][96];
+};
+
 struct session {
 	struct session_options options;
 	struct session_options dormant_options; /* what a recording's own options start from */
@@ -151,6 +183,7 @@ struct session {
 	struct asking asking;
 	struct progress progress;
 	struct noticed noticed;
+	struct unheard unheard;
 	struct pollfd *poll; /* socket, signals, asking, then a ring each */
 	size_t poll_capacity;
 	int socket, signals;
@@ -177,6 +210,16 @@ uint64_t session_now_ns(void);
 void session_add_fallback(void *session, const char *sentence);
 
 void session_drain(struct session *s, bool last);
+
+/* ---- unheard.c */
+/* pid runs another program now; it has ended; its agent has connected. */
+void session_unheard_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
+void session_unheard_end(struct session *s, uint32_t pid);
+void session_unheard_hello(struct session *s, uint32_t pid);
+/* After each drain: why some are not heard. */
+void session_unheard_look(struct session *s);
+/* At the end of a recording: a notice for each reason. */
+void session_unheard_write(struct session *s);
 
 /* ---- stack_size.c */
 /* As requested, or less if the rings are small: then *why is a notice, else empty. */

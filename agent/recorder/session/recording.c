@@ -102,6 +102,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	if (s->gdb_jit && gdb_jit_poll_bad(s->gdb_jit))
 		session_notice(s, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->gdb_jit));
+	session_unheard_write(s);
 	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
 	if (nameless)
 		session_notice(s, "ladder", "%s", nameless);

@@ -80,6 +80,8 @@ static void on_task(struct session *s, const struct kernel_task *t)
 				gdb_jit_poll_fork(s->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
 			s->nr_processes++;
 		}
+	} else if (t->pid == t->tid) {
+		session_unheard_end(s, t->pid);
 	}
 	task_events_task(session_task_events(s), t);
 }
@@ -88,6 +90,8 @@ static void on_comm(struct session *s, const struct kernel_comm *c, uint64_t tim
 {
 	if (c->exec && s->gdb_jit)
 		gdb_jit_poll_exec(s->gdb_jit, (pid_t)c->pid);
+	if (c->exec)
+		session_unheard_exec(s, c, time_ns);
 	task_events_comm(session_task_events(s), c, time_ns);
 }
 

@@ -194,6 +194,7 @@ void session_drain(struct session *s, bool last)
 	session_heartbeat(s);
 	jit_files_drain(s->jit_files, s->writer, last, &s->losses.total[LOSS_FILES_BAD]);
 	images_settle(s->images);
+	session_unheard_look(s);
 	if (!last)
 		session_limit_rates(s, now);
 	if (!last && now - s->varied_ns >= VARY_NS) {

@@ -23,6 +23,7 @@ struct session_options {
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
 	enum session_sampler sampler;
 	bool no_guest;	   /* the host has no agent that could take samples */
+	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	bool inject;	   /* attach: the agent is loaded into the process */
 	bool no_adapt;	   /* attach: a JVM is not asked for its code */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits): the loader would
+ * print an error into the host's stderr for what LD_PRELOAD names, so the program gets an environment without it.  The recorder notices
+ * that the program has no agent.
+ *
+ * Context: any, also signal; also a child of vfork, in its parent's memory: nothing is written but the stack.
+ */
+#include "agent/guest/guest.h"
+#include "agent/guest/sys.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libtailor.so"
+#define ENVIRON_MAX 65536u /* entries, and bytes of LD_PRELOAD: beyond that it is passed on as it is */
+#define ARGUMENTS_MAX 65536u
+#define PATH_BYTES 4096
+
+static const char preload[] = "LD_PRELOAD=";
+
+typedef int (*execve_function)(const char *, char *const[], char *const[]);
+typedef int (*spawn_function)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
+			      char *const[]);
+
+static struct {
+	execve_function execve, execvpe;
+	spawn_function spawn, spawnp;
+} next;
+
+/* Before the first program is executed through the hooks, where possible. */
+void exec_start(void)
+{
+	next.execve = (execve_function)objects_find_next("execve");
+	next.execvpe = (execve_function)objects_find_next("execvpe");
+	next.spawn = (spawn_function)objects_find_next("posix_spawn");
+	next.spawnp = (spawn_function)objects_find_next("posix_spawnp");
+}
+
+/* The next entry of a list that blanks or colons separate. */
+static const char *next_entry(const char *at, size_t *bytes)
+{
+	at += strspn(at, " :");
+	*bytes = strcspn(at, " :");
+	return at;
+}
+
+static bool is_ours(const char *entry, size_t bytes)
+{
+	const size_t name = sizeof(LIBRARY) - 1;
+
+	return bytes > name && memcmp(entry + bytes - name, LIBRARY, name) == 0 && entry[bytes - name - 1] == '/';
+}
+
+static bool is_32_bit(const char *program)
+{
+	unsigned char ident[EI_NIDENT] = { 0 };
+	int fd = program ? sys_open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+
+	if (fd >= 0) {
+		sys_call(SYS_pread64, fd, (long)ident, sizeof(ident), 0, 0, 0);
+		sys_close(fd);
+	}
+	return memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS32;
+}
+
+static bool can_open(const char *path, size_t bytes)
+{
+	char copy[PATH_BYTES];
+	int fd;
+
+	if (bytes >= sizeof(copy))
+		return true;
+	memcpy(copy, path, bytes);
+	copy[bytes] = 0;
+	fd = sys_open(copy, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		sys_close(fd);
+	return fd >= 0 || fd == -EMFILE || fd == -ENFILE;
+}
+
+struct change {
+	size_t at;    /* LD_PRELOAD in the environment */
+	size_t nr;    /* of entries */
+	size_t bytes; /* that the new LD_PRELOAD needs; 0: nothing changes */
+};
+
+/* program: NULL where only libc knows which file it is. */
+static struct change look_at(const char *program, char *const environment[])
+{
+	struct change c = { 0, 0, 0 };
+	bool found = false, opens = true;
+	size_t bytes;
+
+	for (; environment && environment[c.nr] && c.nr < ENVIRON_MAX; c.nr++)
+		if (!found && strncmp(environment[c.nr], preload, sizeof(preload) - 1) == 0) {
+			c.at = c.nr;
+			found = true;
+		}
+	if (!found || c.nr == ENVIRON_MAX)
+		return c;
+	for (const char *at = next_entry(environment[c.at] + sizeof(preload) - 1, &bytes); bytes; at = next_entry(at + bytes, &bytes))
+		if (is_ours(at, bytes))
+			opens = can_open(at, bytes) && !is_32_bit(program);
+	if (!opens && strlen(environment[c.at]) < ENVIRON_MAX)
+		c.bytes = strlen(environment[c.at]) + 1;
+	return c;
+}
+
+/* environment with LD_PRELOAD in text, without ours; or without any. */
+static void change(const struct change *c, char *const environment[], char *out[], char *text)
+{
+	size_t bytes, nr = 0, length = sizeof(preload) - 1;
+
+	memcpy(text, preload, length);
+	for (const char *at = next_entry(environment[c->at] + length, &bytes); bytes; at = next_entry(at + bytes, &bytes)) {
+		if (is_ours(at, bytes))
+			continue;
+		if (length > sizeof(preload) - 1)
+			text[length++] = ':';
+		memcpy(text + length, at, bytes);
+		length += bytes;
+	}
+	text[length] = 0;
+	for (size_t i = 0; i < c->nr; i++)
+		if (i != c->at)
+			out[nr++] = environment[i];
+		else if (length > sizeof(preload) - 1)
+			out[nr++] = text;
+	out[nr] = NULL;
+}
+
+/* A statement with `environment` as the program is to have it, on this frame's stack. */
+#define WITH_ENVIRONMENT(program, statement) \
+	do { \
+		struct change c_ = look_at(program, environment); \
+		char *entries_[c_.bytes ? c_.nr + 1 : 1], text_[c_.bytes ? c_.bytes : 1]; \
+		if (c_.bytes) { \
+			change(&c_, environment, entries_, text_); \
+			environment = entries_; \
+		} \
+		statement; \
+	} while (0)
+
+static int fail(long result)
+{
+	errno = (int)-result;
+	return -1;
+}
+
+static int run(const char *path, char *const arguments[], char *const environment[])
+{
+	WITH_ENVIRONMENT(path, return next.execve ? next.execve(path, arguments, environment) :
+			       fail(sys_call(SYS_execve, (long)path, (long)arguments, (long)environment, 0, 0, 0)));
+}
+
+/* Looked for in PATH, if it has no slash. */
+static int run_named(const char *file, char *const arguments[], char *const environment[])
+{
+	execve_function run_it = next.execvpe ? next.execvpe : (execve_function)objects_find_next("execvpe");
+
+	if (!run_it)
+		return fail(-ENOENT);
+	WITH_ENVIRONMENT(strchr(file, '/') ? file : NULL, return run_it(file, arguments, environment));
+}
+
+API int execve(const char *path, char *const arguments[], char *const environment[])
+{
+	return run(path, arguments, environment);
+}
+
+API int execv(const char *path, char *const arguments[])
+{
+	return run(path, arguments, environ);
+}
+
+API int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+	return run_named(file, arguments, environment);
+}
+
+API int execvp(const char *file, char *const arguments[])
+{
+	return run_named(file, arguments, environ);
+}
+
+/* Not by libc's declarations, by which the first argument cannot be NULL. */
+API int hook_execl(const char *path, const char *first, ...) __asm__("execl");
+API int hook_execlp(const char *file, const char *first, ...) __asm__("execlp");
+API int hook_execle(const char *path, const char *first, ...) __asm__("execle");
+
+static size_t count_arguments(va_list list)
+{
+	size_t nr = 1;
+
+	while (nr < ARGUMENTS_MAX && va_arg(list, char *))
+		nr++;
+	return nr;
+}
+
+/* The arguments of execl and the like, and behind them the environment, where it is one of them. */
+#define TAKE_ARGUMENTS(first) \
+	va_list list_; \
+	size_t nr_; \
+	va_start(list_, first); \
+	nr_ = first ? count_arguments(list_) : 0; \
+	va_end(list_); \
+	char *arguments[nr_ + 1]; \
+	va_start(list_, first); \
+	arguments[0] = (char *)first; \
+	for (size_t i = 1; i <= nr_; i++) \
+		arguments[i] = va_arg(list_, char *)
+
+API int hook_execl(const char *path, const char *first, ...)
+{
+	TAKE_ARGUMENTS(first);
+	va_end(list_);
+	return run(path, arguments, environ);
+}
+
+API int hook_execlp(const char *file, const char *first, ...)
+{
+	TAKE_ARGUMENTS(first);
+	va_end(list_);
+	return run_named(file, arguments, environ);
+}
+
+API int hook_execle(const char *path, const char *first, ...)
+{
+	char **environment;
+
+	TAKE_ARGUMENTS(first);
+	environment = va_arg(list_, char **);
+	va_end(list_);
+	return run(path, arguments, environment);
+}
+
+API int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
+		    char *const arguments[], char *const environment[])
+{
+	spawn_function spawn = next.spawn ? next.spawn : (spawn_function)objects_find_next("posix_spawn");
+
+	if (!spawn)
+		return ENOSYS;
+	WITH_ENVIRONMENT(path, return spawn(pid, path, files, attributes, arguments, environment));
+}
+
+API int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
+		     char *const arguments[], char *const environment[])
+{
+	spawn_function spawn = next.spawnp ? next.spawnp : (spawn_function)objects_find_next("posix_spawnp");
+
+	if (!spawn)
+		return ENOSYS;
+	WITH_ENVIRONMENT(strchr(file, '/') ? file : NULL, return spawn(pid, file, files, attributes, arguments, environment));
+}

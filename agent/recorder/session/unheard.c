@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs of the tree that were executed and whose agent never said hello: LD_PRELOAD was lost, or the library could not be loaded.  Why,
+ * is read from /proc while they run; at the end there is one notice for each reason.
+ *
+ * Records of the kernel come from several rings, and hellos by a socket: a hello may be known before its exec.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include "agent/recorder/process/proc_mem.h"
+#include "agent/recorder/process/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENVIRON_BYTES (256u << 10)
+#define DRAINS_TO_LOOK 5      /* at a program that has said nothing */
+#define DRAINS_AFTER_END 5    /* what it had to say may come as late */
+#define YOUNG_NS 200000000ull /* at the end of the recording: it may be about to */
+#define CLOCKS_NS 2000000	      /* by which clocks of the kernel and the recorder may differ */
+
+#define REASON_TEXT(NAME, text) text,
+static const char *const reasons[] = { UNHEARD_REASONS(REASON_TEXT) };
+#undef REASON_TEXT
+
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Does a text of /proc/PID/environ begin with key, and have that in it? */
+static bool in_environment(uint32_t pid, const char *key, const char *text)
+{
+	char path[64], *all = malloc(ENVIRON_BYTES);
+	bool found = false;
+	ssize_t n = 0, more;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
+	fd = all ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	while (fd >= 0 && (more = read(fd, all + n, ENVIRON_BYTES - 1 - (size_t)n)) > 0)
+		n += more;
+	if (fd >= 0)
+		close(fd);
+	if (all)
+		all[n] = 0;
+	for (ssize_t at = 0; at < n && !found; at += (ssize_t)strlen(all + at) + 1)
+		found = strncmp(all + at, key, strlen(key)) == 0 && strstr(all + at, text);
+	free(all);
+	return found;
+}
+
+/* false: it was asked not to be heard. */
+static bool look_at(struct unheard_program *p)
+{
+	char root[64], space[64], net[64], exe[64];
+	struct program program;
+
+	snprintf(root, sizeof(root), "/proc/%u/root/", p->pid);
+	snprintf(space, sizeof(space), "/proc/%u/ns/mnt", p->pid);
+	snprintf(net, sizeof(net), "/proc/%u/ns/net", p->pid);
+	snprintf(exe, sizeof(exe), "/proc/%u/exe", p->pid);
+	if (access(exe, F_OK))
+		return true;
+	if (in_environment(p->pid, "TAILOR_OFF=", ""))
+		return false;
+	program_inspect(exe, &program);
+	if (!program.error && program.why_not)
+		p->reason = program.can_preload ? UNHEARD_STATIC : UNHEARD_OTHER_CLASS;
+	else if (!is_same(root, "/") || !is_same(space, "/proc/self/ns/mnt"))
+		p->reason = UNHEARD_ROOT;
+	else if (!is_same(net, "/proc/self/ns/net"))
+		p->reason = UNHEARD_NET;
+	else if (!in_environment(p->pid, "LD_PRELOAD=", "libtailor.so"))
+		p->reason = UNHEARD_ENVIRONMENT;
+	return true;
+}
+
+static void drop(struct unheard *u, uint32_t i)
+{
+	u->program[i] = u->program[--u->nr];
+}
+
+static void count(struct unheard *u, const struct unheard_program *p)
+{
+	char *names = u->names[p->reason];
+	size_t room = sizeof(u->names[0]), used = strlen(names);
+
+	if (u->of_reason[p->reason]++ && strstr(names, p->comm))
+		return;
+	if (used + strlen(p->comm) + sizeof(", …") < room)
+		snprintf(names + used, room - used, "%s%s", used ? ", " : "", p->comm);
+	else if (!strstr(names, "…"))
+		snprintf(names + used, room - used, ", …");
+}
+
+void session_unheard_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns)
+{
+	struct unheard *u = &s->unheard;
+	struct unheard_program *p;
+
+	if (!s->options.preloads || (c->pid == (uint32_t)s->root && s->options.no_guest)) /* of that one there is a notice */
+		return;
+	session_unheard_end(s, c->pid);
+	for (int i = 0; i < UNHEARD_HELLOS; i++)
+		if (u->hello[i].pid == c->pid && u->hello[i].time_ns + CLOCKS_NS >= time_ns) {
+			u->hello[i].pid = 0;
+			return;
+		}
+	if (u->nr == UNHEARD_MAX)
+		return;
+	p = &u->program[u->nr++];
+	*p = (struct unheard_program){ .pid = c->pid, .exec_ns = time_ns, .reason = UNHEARD_GONE };
+	snprintf(p->comm, sizeof(p->comm), "%.*s", (int)c->bytes, c->name);
+}
+
+void session_unheard_end(struct session *s, uint32_t pid)
+{
+	for (uint32_t i = 0; i < s->unheard.nr; i++)
+		if (s->unheard.program[i].pid == pid)
+			s->unheard.program[i].ended = true;
+}
+
+void session_unheard_hello(struct session *s, uint32_t pid)
+{
+	struct unheard *u = &s->unheard;
+
+	if (!s->options.preloads)
+		return;
+	for (uint32_t i = u->nr; i > 0; i--)
+		if (u->program[i - 1].pid == pid && !u->program[i - 1].ended) {
+			drop(u, i - 1);
+			return;
+		}
+	u->hello[u->next_hello].pid = pid;
+	u->hello[u->next_hello].time_ns = session_now_ns();
+	u->next_hello = (u->next_hello + 1) % UNHEARD_HELLOS;
+}
+
+void session_unheard_look(struct session *s)
+{
+	struct unheard *u = &s->unheard;
+
+	for (uint32_t i = u->nr; i > 0; i--) {
+		struct unheard_program *p = &u->program[i - 1];
+
+		if (p->ended) {
+			if (++p->drains_since_end > DRAINS_AFTER_END) {
+				count(u, p);
+				drop(u, i - 1);
+			}
+		} else if (p->reason == UNHEARD_GONE && p->looks < DRAINS_TO_LOOK) {
+			p->looks++;
+			if (!look_at(p))
+				drop(u, i - 1);
+		}
+	}
+}
+
+void session_unheard_write(struct session *s)
+{
+	struct unheard *u = &s->unheard;
+	uint64_t now_ns = session_now_ns();
+
+	for (uint32_t i = 0; i < u->nr; i++)
+		if (u->program[i].ended || now_ns - u->program[i].exec_ns > YOUNG_NS)
+			count(u, &u->program[i]);
+	u->nr = 0;
+	for (int i = 0; i < NR_UNHEARD; i++)
+		if (u->of_reason[i])
+			session_notice(s, "host", "agent unavailable in %llu process%s (%s): %s; sampled without registrations of a JIT",
+				       (unsigned long long)u->of_reason[i], u->of_reason[i] > 1 ? "es" : "", u->names[i], reasons[i]);
+	memset(u->of_reason, 0, sizeof(u->of_reason));
+	memset(u->names, 0, sizeof(u->names));
+}
