@@ -40,7 +40,9 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 	X(BROKEN, "broken stack", "the call stack could not be unwound") \
 	X(NO_STACK, "no stack", "no stack bytes recorded, and no valid tag") \
 	X(NO_FRAME_POINTERS, "no frame pointers", "no caller in the frame-pointer chain has a component") \
-	X(NO_REGISTERS, "no registers", "no user registers (not recorded, kernel thread, or exiting process)")
+	X(NO_REGISTERS, "no registers", "no user registers (not recorded, kernel thread, or exiting process)") \
+	X(COMPILER, "JIT compiler", "the host's compiler, which no component called") \
+	X(COLLECTOR, "garbage collector", "the host's garbage collector, which no component called")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,
 enum reason { REASONS(REASON_INDEX_) NR_REASONS };
@@ -58,6 +60,7 @@ struct function {
 	bool symbol; /* name is one */
 	bool jit;
 	bool unknown; /* unregistered code */
+	enum reason work; /* REASON_COMPILER or _COLLECTOR, where it is a part of one; else REASON_NONE */
 };
 
 struct line {

@@ -23,6 +23,7 @@ struct deciding {
 	bool by_register; /* the tag in force is in a register */
 	bool decided;
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
+	enum reason work; /* of the first function that has one */
 	struct sample_answer *answer;
 };
 
@@ -85,6 +86,19 @@ static bool take_location(struct deciding *d, const struct location *l)
 	return true;
 }
 
+/* What the host does by itself there, if no frame further out is a component's. */
+static void note_work(struct deciding *d, const struct location *l)
+{
+	if (d->work == REASON_NONE)
+		d->work = d->world->locator->a->function[l->function].work;
+}
+
+bool sample_reason_is_of_host(enum reason why)
+{
+	return why == REASON_HOST || why == REASON_NO_UNWIND_INFO || why == REASON_TRUNCATED || why == REASON_BROKEN ||
+	       why == REASON_NO_STACK || why == REASON_NO_FRAME_POINTERS;
+}
+
 /* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
 static bool take_host_levels(struct deciding *d, const struct location *l)
 {
@@ -130,6 +144,7 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 		d->decided = true;
 		return false;
 	}
+	note_work(d, l);
 	return !take_host_levels(d, l);
 }
 
@@ -177,6 +192,7 @@ static void walk_chain(struct deciding *d)
 		}
 		if (take_host_levels(d, l))
 			return;
+		note_work(d, l);
 	}
 }
 
@@ -232,6 +248,7 @@ static void decide_by_dictionary(struct deciding *d, const struct sample_place *
 		a->method = METHOD_TAG;
 		return;
 	}
+	note_work(d, l);
 	if (s->chain && !s->input.stack_bytes) {
 		walk_chain(d);
 		return;
@@ -278,6 +295,8 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 	decide_by_dictionary(&d, at);
 	if (d.low)
 		add_host_levels(&d, low_at_place);
+	if (out->method == METHOD_NONE && d.work != REASON_NONE && sample_reason_is_of_host(out->reason))
+		out->reason = d.work;
 	out->scope = scope_of(&d);
 }
 

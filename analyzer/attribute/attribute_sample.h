@@ -123,4 +123,7 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 /* The reason when a walk ended without a frame that decides. */
 enum reason sample_end_reason(enum unwind_end end, const struct sample *s);
 
+/* A reason for which it may be said instead what the host did: its stack led to no component. */
+bool sample_reason_is_of_host(enum reason why);
+
 #endif

@@ -99,3 +99,65 @@ void host_name_split(const char *text, struct host_name *out)
 	if (!split_v8(text, out) && !split_place(text, out) && !split_trace(text, out))
 		*out = (struct host_name){ text, strlen(text), "", 0, "", 0 };
 }
+
+/* ------------------------------------------------------------------------------------------------------------- work */
+
+struct beginning {
+	const char *text;
+	enum reason work;
+};
+
+/* As far as Linux keeps them: 15 bytes. */
+static const struct beginning threads[] = {
+	{ "C1 CompilerThre", REASON_COMPILER }, { "C2 CompilerThre", REASON_COMPILER }, { "JVMCI-native", REASON_COMPILER },
+	{ "Sweeper thread", REASON_COMPILER }, { "GC Thread", REASON_COLLECTOR }, { "G1 ", REASON_COLLECTOR },
+	{ "ParGC Thread", REASON_COLLECTOR }, { "ZDriver", REASON_COLLECTOR }, { "ZWorker", REASON_COLLECTOR },
+	{ "ZDirector", REASON_COLLECTOR }, { "XWorker", REASON_COLLECTOR }, { "XDriver", REASON_COLLECTOR },
+	{ "Shenandoah", REASON_COLLECTOR }, { "Gang worker", REASON_COLLECTOR }, { "llvm-worker", REASON_COMPILER },
+	{ ".NET Tiered Com", REASON_COMPILER }, { ".NET BGC", REASON_COLLECTOR }, { ".NET Server GC", REASON_COLLECTOR },
+	{ "SGen worker", REASON_COLLECTOR }, { "JITWorker", REASON_COMPILER }, { "Heap Helper", REASON_COLLECTOR },
+	{ "Baseline JIT", REASON_COMPILER }, { "DFG ", REASON_COMPILER }, { "FTL ", REASON_COMPILER },
+};
+
+static const struct beginning functions[] = {
+	{ "llvm::", REASON_COMPILER },
+	{ "v8::internal::compiler::", REASON_COMPILER }, { "v8::internal::maglev::", REASON_COMPILER },
+	{ "v8::internal::baseline::", REASON_COMPILER }, { "v8::internal::OptimizedCompilation", REASON_COMPILER },
+	{ "v8::internal::OptimizingCompile", REASON_COMPILER }, { "v8::internal::TurbofanCompilation", REASON_COMPILER },
+	{ "v8::internal::Compiler::", REASON_COMPILER }, { "v8::internal::ConcurrentMarking", REASON_COLLECTOR },
+	{ "v8::internal::Scavenge", REASON_COLLECTOR }, { "v8::internal::MarkCompact", REASON_COLLECTOR },
+	{ "v8::internal::MinorMarkCompact", REASON_COLLECTOR }, { "v8::internal::IncrementalMarking", REASON_COLLECTOR },
+	{ "v8::internal::Sweeper", REASON_COLLECTOR }, { "v8::internal::Evacuator", REASON_COLLECTOR },
+	{ "v8::internal::PageEvacuation", REASON_COLLECTOR }, { "v8::internal::PointersUpdating", REASON_COLLECTOR },
+	{ "v8::internal::ArrayBufferSweeper", REASON_COLLECTOR }, { "v8::internal::Heap::CollectGarbage", REASON_COLLECTOR },
+	{ "cppgc::internal::", REASON_COLLECTOR },
+	{ "CompileBroker::", REASON_COMPILER }, { "VM_CollectForAllocation::", REASON_COLLECTOR }, { "VM_G1", REASON_COLLECTOR },
+	{ "VM_GenCollect", REASON_COLLECTOR }, { "VM_ParallelGC", REASON_COLLECTOR }, { "VM_GC_Operation::", REASON_COLLECTOR },
+	{ "GC_mark", REASON_COLLECTOR }, { "GC_try_to_collect", REASON_COLLECTOR }, { "sgen_", REASON_COLLECTOR },
+};
+
+static const struct beginning images[] = {
+	{ "libLLVM", REASON_COMPILER }, { "libclrjit", REASON_COMPILER }, { "libgccjit", REASON_COMPILER },
+	{ "llvmjit", REASON_COMPILER }, { "libclang", REASON_COMPILER },
+};
+
+static enum reason find_beginning(const struct beginning *list, size_t nr, const char *text)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(text, list[i].text, strlen(list[i].text)) == 0)
+			return list[i].work;
+	return REASON_NONE;
+}
+
+enum reason host_work_of_thread(const char *name)
+{
+	return find_beginning(threads, sizeof(threads) / sizeof(threads[0]), name);
+}
+
+enum reason host_work_of_function(const char *name, const char *image)
+{
+	enum reason work = find_beginning(functions, sizeof(functions) / sizeof(functions[0]), name);
+	const char *slash = strrchr(image, '/');
+
+	return work != REASON_NONE ? work : find_beginning(images, sizeof(images) / sizeof(images[0]), slash ? slash + 1 : image);
+}

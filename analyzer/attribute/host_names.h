@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of names that hosts give their code: V8's "JS:*name /file.js:12:3" is a tier, a function, and where it begins;
- * PyPy's "name /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function.  Context: any. */
+ * PyPy's "name /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function.  And what a
+ * host's own threads and functions do: compile, collect garbage.  Context: any. */
 #ifndef TAILOR_HOST_NAMES_H
 #define TAILOR_HOST_NAMES_H
+
+#include "analyzer/attribute/attribute.h"
 
 #include <stddef.h>
 
@@ -17,5 +20,10 @@ struct host_name {
 
 /* Into text, which it points into. */
 void host_name_split(const char *text, struct host_name *out);
+
+/* What a host's thread is for, by its name, and what a function is a part of, by its name (demangled) and its image: REASON_COMPILER,
+ * REASON_COLLECTOR, or REASON_NONE. */
+enum reason host_work_of_thread(const char *name);
+enum reason host_work_of_function(const char *name, const char *image);
 
 #endif

@@ -2,6 +2,7 @@
 #include "analyzer/attribute/locate.h"
 
 #include "analyzer/attribute/host_components.h"
+#include "analyzer/attribute/host_names.h"
 #include "analyzer/symbols/demangle.h"
 
 #include <errno.h>
@@ -56,6 +57,16 @@ char *attribution_name(const struct attribution *a, const char *symbol)
 	return name ? name : strdup(symbol);
 }
 
+/* Generated code is the program's. */
+static enum reason work_of(const struct locator *l, const char *name, uint32_t image, bool jit)
+{
+	char *demangled = jit || !l->a->no_demangle ? NULL : demangle(name);
+	enum reason work = jit ? REASON_NONE : host_work_of_function(demangled ? demangled : name, l->a->image[image].path);
+
+	free(demangled);
+	return work;
+}
+
 /* name is taken over.  A symbol is demangled when it is new; those that are one function in their language are one here: a template's
  * in several units, a constructor's two bodies. */
 static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool symbol, bool jit, bool unknown)
@@ -76,7 +87,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	}
 	if (!i && ADD(a->function, a->nr_functions, l->functions_capacity)) {
 		i = a->nr_functions++;
-		a->function[i] = (struct function){ name, mangled, image, symbol, jit, unknown };
+		a->function[i] = (struct function){ name, mangled, image, symbol, jit, unknown, work_of(l, name, image, jit) };
 		hash_map_set(&l->functions, hash_text(name), kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/lookup_cache.h"
 
+#include "analyzer/attribute/host_names.h"
+
 #include <stdlib.h>
 
 #define LINE_BYTES 64u /* of the cache */
@@ -127,6 +129,7 @@ const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, ui
 	t->pid = pid;
 	t->tid = tid;
 	t->thread = model_get_thread(r->world->model, p, tid);
+	t->work = host_work_of_thread(r->world->model->thread[t->thread].comm);
 	/* the same process answers from its own beginning to that of the next one with its number */
 	t->from_ns = p->from_ns;
 	t->until_ns = model_process_until(r->world->model, p);

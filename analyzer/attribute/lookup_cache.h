@@ -46,6 +46,7 @@ struct lookup_cache_thread {
 	uint64_t from_ns, until_ns;
 	const struct process *process; /* NULL: free */
 	uint32_t pid, tid, thread;
+	enum reason work; /* of a thread that the host has for it */
 };
 
 /* What an ANSWER_OF_TAG said of a value. */

@@ -17,7 +17,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	if (ret == 0)
 		ret = rows_init(&run->rows, a, o);
 	a->no_demangle = o->no_demangle;
-	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each;
+	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1);
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);
 	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };
@@ -166,6 +166,8 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 		at = lookup_cache_at(run->recent, place);
 	}
 	ret = decide(run, &s, p, place, &at, &f);
+	if (f.method == METHOD_NONE && sample_reason_is_of_host(f.reason) && who->work != REASON_NONE)
+		f.reason = who->work;
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks)
 		f.stack = sample_stack(&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location,

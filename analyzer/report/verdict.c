@@ -29,6 +29,8 @@ static const char *const remedies[NR_REASONS] = {
 	[REASON_NO_STACK] = "Record stack bytes (--stack 2048).",
 	[REASON_NO_FRAME_POINTERS] = "Record stack bytes (--stack 2048) in place of frame pointers.",
 	[REASON_NO_REGISTERS] = "",
+	[REASON_COMPILER] = "",
+	[REASON_COLLECTOR] = "",
 };
 
 /* Kinds of LOSS_REASONS that are samples. */

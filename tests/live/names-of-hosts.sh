@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What runtimes call their functions is taken apart in the right places: names and files with blanks (Node: `get hot`, `my fn`, "the
 # file.js") stay whole, and files of one name in two packages (Java: a/X.java, b/X.java) are two modules.
-# V8's builtins are no functions of the program: what calls them has their samples.
+# V8's builtins are no functions of the program: what calls them has their samples.  What the runtimes' own threads do is a reason.
 . tests/live/begin.bash
 ran=0
 levels() { # LEVEL -> samples, name
@@ -22,6 +22,10 @@ has_names() { # HOST LEVEL NAME...
 	for name; do
 		cut -f2 "$dir/${level}s" | grep -qxF "$name" || fail "$host: expected the $level '$name', got: $(cat "$dir/${level}s")"
 	done
+}
+has_compiler() { # HOST
+	"$B/tailor" report --view reasons --json "$dir/t.tlr" >"$dir/reasons" && grep -q '"JIT compiler"' "$dir/reasons" ||
+		fail "$1: expected the reason 'JIT compiler', got: $(cat "$dir/reasons")"
 }
 has_no_double() { # HOST: of modules
 	local doubles
@@ -55,6 +59,7 @@ END
 		has_names node module 'my dir/the file.js'
 		if grep -E 'Builtin:|Stub:' "$dir/functions"; then fail "node: V8's own code has samples that belong to its callers"; fi
 		has_no_double node
+		has_compiler node
 		"$B/tailor" report --view lines --json "$dir/t.tlr" | grep -qF "$dir/my dir/the file.js" ||
 			fail "node: expected lines of '$dir/my dir/the file.js'"
 	fi
@@ -84,6 +89,7 @@ END
 		if gather 400 record java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,*.X::run_* -cp "$dir" Main; then
 			has_names openjdk function a.X.run_a b.X.run_b
 			has_names openjdk module a/X.java b/X.java
+			has_compiler openjdk
 			has_no_double openjdk
 		fi
 	else

@@ -14,6 +14,8 @@ enum { PID = 1000, CHILD = 1001, OPERATOR = 1, TASK, IR };
 #define OTHER 0x555600000000ull	  /* does not */
 #define NO_FRAMES 0x555700000000ull /* has no unwind information */
 #define BAD_FRAMES 0x555800000000ull /* ... or some that asks for rbp, which is not known */
+#define COMPILER 0x555900000000ull
+#define COLLECTOR 0x555a00000000ull
 #define BYTES 0x1000u
 #define KERNEL 0xffffffff81000000ull
 #define STACK 0x7ffc00000000ull
@@ -59,6 +61,8 @@ static void put_code(void)
 	put_mmap(PID, 1, OTHER, BYTES, "/host/libc");
 	put_mmap(PID, 1, NO_FRAMES, BYTES, "/host/stripped");
 	put_mmap(PID, 1, BAD_FRAMES, BYTES, "/host/broken");
+	put_mmap(PID, 1, COMPILER, BYTES, "/host/libLLVM-14.so.1");
+	put_mmap(PID, 1, COLLECTOR, BYTES, "/host/sgen_heap");
 	put_load(PID, 3, A, 128, "compiled");
 	put_code_map(PID, 3, A, 3, a);
 	put_load(PID, 3, B, 128, "");
@@ -450,6 +454,29 @@ static void who_finds_nobody_says_why(void **state)
 	expect_nobody(REASON_NO_REGISTERS);
 }
 
+/* The first function that belongs to one, on a stack that leads to no component, however that ends. */
+static void what_the_host_does_by_itself_is_a_reason(void **state)
+{
+	static const uint64_t words[] = { COMPILER + 9, COLLECTOR + 9 }, to_component[] = { COMPILER + 9, A + 1 };
+	struct sample s;
+
+	(void)state;
+	put_eh_frame(PID, 2, 0x730000, COMPILER, BYTES, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x740000, COLLECTOR, BYTES, UNWIND_RSP);
+	finish();
+	ask_stack(OTHER + 5, 0, words, 2);
+	expect_nobody(REASON_COMPILER);
+	ask_stack(COLLECTOR + 5, 0, words, 1);
+	expect_nobody(REASON_COLLECTOR);
+	ASK_STACK(COMPILER + 5, 0, 0);
+	expect_nobody(REASON_COMPILER);
+	ask_stack(OTHER + 5, 0, to_component, 2);
+	expect(METHOD_TAG_UNWOUND, "line 1", "scan", "select");
+	s = in_user_code(COMPILER + 5, 50);
+	ask(&s);
+	expect_nobody(REASON_NO_REGISTERS);
+}
+
 static void a_host_without_a_dictionary_has_no_components(void **state)
 {
 	(void)state;
@@ -635,6 +662,7 @@ int main(void)
 		WITH_ALL(the_kernel_works_for_whom_it_was_called_by),
 		WITH_ALL(a_register_that_is_not_known_is_no_tag),
 		WITH_ALL(who_finds_nobody_says_why),
+		WITH_ALL(what_the_host_does_by_itself_is_a_reason),
 		cmocka_unit_test_setup_teardown(a_host_without_a_dictionary_has_no_components, begin, end),
 		cmocka_unit_test_setup_teardown(functions_are_levels_where_the_host_has_no_others, begin, end),
 		WITH_ALL(functions_come_along_with_what_decides_elsewhere),

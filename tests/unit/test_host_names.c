@@ -68,6 +68,25 @@ static void loops_belong_to_their_function(void **state)
 	check("TRACE-$fib$3", "TRACE-$fib$3", "", "");
 }
 
+static void threads_and_functions_of_hosts_have_their_work(void **state)
+{
+	(void)state;
+	assert_int_equal(host_work_of_thread("C2 CompilerThre"), REASON_COMPILER);
+	assert_int_equal(host_work_of_thread("GC Thread#0"), REASON_COLLECTOR);
+	assert_int_equal(host_work_of_thread("G1 Conc#0"), REASON_COLLECTOR);
+	assert_int_equal(host_work_of_thread("G1"), REASON_NONE);
+	assert_int_equal(host_work_of_thread("node"), REASON_NONE);
+	assert_int_equal(host_work_of_thread(""), REASON_NONE);
+	assert_int_equal(host_work_of_function("llvm::SelectionDAGISel::runOnMachineFunction(llvm::MachineFunction&)", "/usr/bin/postgres"),
+			 REASON_COMPILER);
+	assert_int_equal(host_work_of_function("libLLVM-14.so.1+0x1230", "/usr/lib/libLLVM-14.so.1"), REASON_COMPILER);
+	assert_int_equal(host_work_of_function("v8::internal::compiler::PipelineImpl::Run()", "node"), REASON_COMPILER);
+	assert_int_equal(host_work_of_function("v8::internal::Scavenger::Process(v8::JobDelegate*)", "node"), REASON_COLLECTOR);
+	assert_int_equal(host_work_of_function("v8::internal::JsonStringifier::Serialize()", "node"), REASON_NONE);
+	assert_int_equal(host_work_of_function("main", "/tmp/libLLVM/main"), REASON_NONE);
+	assert_int_equal(host_work_of_function("", ""), REASON_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +94,7 @@ int main(void)
 		cmocka_unit_test(names_and_files_may_have_blanks),
 		cmocka_unit_test(names_that_tell_no_place_stay_what_they_are),
 		cmocka_unit_test(loops_belong_to_their_function),
+		cmocka_unit_test(threads_and_functions_of_hosts_have_their_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
