@@ -279,6 +279,7 @@ void model_destroy(struct model *m)
 		code_inlines_free(c->inlines, c->nr_inlines);
 		free(c->entries);
 		free(c->name);
+		free(c->mapper);
 		free(c->path);
 		free(c->build_id);
 		free(c);

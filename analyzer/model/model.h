@@ -39,8 +39,8 @@ struct code_line {
 	char *file;
 };
 
-/* What a range of addresses holds: a mapped image, an ELF that a JIT made, one function that a JIT registered, or an anonymous
- * executable region (whose name holds the code that mapped it). */
+/* What a range of addresses holds: a mapped image, an ELF that a JIT made, one function that a JIT registered, or an executable
+ * region without a file, or with one that is memory only (its name holds the code that mapped it). */
 struct code {
 	enum code_kind kind;
 	uint32_t number;  /* over the whole trace; also its unwind key */
@@ -54,12 +54,16 @@ struct code {
 	bool bias_known;
 	uint64_t bias, map_start, map_offset;
 	bool generated; /* a library that a JIT wrote: its bytes came along */
+	bool writable; /* and executable: no loader maps a file so */
 	bool host_levels; /* its host declared none for it: host_levels.h */
 	struct image_file *file;
 	/* CODE_ELF */
 	struct elf_object *elf;
 	/* CODE_LOAD, CODE_REGION */
 	char *name;
+	/* CODE_REGION */
+	char *mapper; /* path of the image that mapped it, or NULL */
+	uint64_t mapper_offset;
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;

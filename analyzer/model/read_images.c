@@ -6,6 +6,7 @@
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/memory.h"
+#include "analyzer/symbols/demangle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,19 +32,21 @@ static char *hex_of(const struct trace_record *r, int index)
 	return hex(p, nr);
 }
 
-/* Executable memory without a file.  name is taken over. */
+/* Executable memory without a file.  mapper is taken over. */
 static void add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
-		       uint64_t time_ns, char *name)
+		       uint64_t time_ns, char *mapper, uint64_t mapper_offset)
 {
 	struct code *c = bytes <= UINT64_MAX - start ? model_add_code(m, CODE_REGION, p, time_ns) : NULL;
 
 	if (!c) {
-		free(name);
+		free(mapper);
 		return;
 	}
 	c->address = start;
 	c->bytes = bytes;
-	c->name = name;
+	c->name = strdup("anonymous code");
+	c->mapper = mapper;
+	c->mapper_offset = mapper_offset;
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
 	code_map_add(regions, start, start + bytes, time_ns, c);
@@ -51,15 +54,8 @@ static void add_region(struct model *m, const struct process *p, struct code_map
 
 void model_read_region(struct model *m, struct process *p, const struct trace_record *r)
 {
-	char *mapper = trace_text(r, F(region, mapper)), *name = NULL;
-
-	if (mapper && *mapper &&
-	    asprintf(&name, "anonymous code, mapped by %s+0x%llx", model_base_name(mapper),
-		     (unsigned long long)trace_u64(r, F(region, mapper_offset))) < 0)
-		name = NULL;
-	free(mapper);
 	add_region(m, p, &p->guest_regions, trace_u64(r, F(region, address)), trace_u64(r, F(region, bytes)), r->time_ns,
-		   name ? name : strdup("anonymous code"));
+		   trace_text(r, F(region, mapper)), trace_u64(r, F(region, mapper_offset)));
 }
 
 static void read_code_mapping(struct model *m, struct process *p, const struct trace_record *r)
@@ -72,7 +68,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	if (!path || (path[0] != '/' && strcmp(path, "[vdso]") != 0) || strncmp(path, "//anon", 6) == 0 ||
 	    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 || bytes > UINT64_MAX - start) {
 		free(path);
-		add_region(m, p, &p->regions, start, bytes, r->time_ns, strdup("anonymous code"));
+		add_region(m, p, &p->regions, start, bytes, r->time_ns, NULL, 0);
 		return;
 	}
 	c = model_add_code(m, CODE_IMAGE, p, r->time_ns);
@@ -85,6 +81,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	c->map_start = c->address = start;
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
+	c->writable = (trace_u64(r, F(mmap, prot)) & PROT_WRITE) != 0;
 	/* the first one by time: rings of processors are drained one after the other */
 	if (!*p->executable || r->time_ns < p->executable_ns) {
 		model_set_text(&p->executable, strdup(path));
@@ -257,9 +254,84 @@ static void use_file(struct code *c, struct image_file *f)
 		model_set_text(&c->path, strdup(f->path));
 }
 
+/* Is a mapping of a file memory that code is generated into: a heap with code in it (SBCL's core), or a file that was made to be mapped
+ * twice (LLVM's ORC)?  No loader makes code of an ELF file writable; what is in such a file beside its segments is no code of its own. */
+static bool is_generated_into(const struct code *c)
+{
+	uint64_t address;
+
+	if (c->generated || c->bias_known || !c->file)
+		return false;
+	if (!c->file->elf)
+		return c->writable || strcmp(c->file->reason, TRACE_NOT_ELF) == 0;
+	return c->writable && !elf_offset_to_address(c->file->elf, c->map_offset, &address);
+}
+
+/* It gives its place to what a JIT says of its code.  Where the guest knows who mapped it, its region stands for it. */
+static void make_region(struct model *m, struct code *c)
+{
+	static const char deleted[] = " (deleted)";
+	struct process *p = m->numbered[c->process];
+	const struct code_fact *f = code_map_starting_at(&p->guest_regions, c->address);
+	struct code *region = f && ((struct code *)f->owner)->bytes == c->bytes ? f->owner : c;
+	const char *file = model_base_name(c->path), *end = strstr(file, deleted);
+	char *name = NULL;
+
+	for (size_t i = 0; i < p->code.nr_facts; i++)
+		if (p->code.facts[i].owner == c)
+			p->code.facts[i].end = p->code.facts[i].start;
+	if (asprintf(&name, "code in %.*s", end ? (int)(end - file) : (int)strlen(file), file) >= 0)
+		model_set_text(&region->name, name);
+	if (region != c)
+		return;
+	c->kind = CODE_REGION;
+	c->file = NULL;
+	model_set_text(&c->path, strdup("(generated)"));
+	code_map_add(&p->regions, c->address, c->address + c->bytes, c->from_ns, c);
+}
+
+/* Without parameters. */
+static int name_bytes(const char *name)
+{
+	const char *end = *name == '(' ? NULL : strchr(name, '(');
+
+	return end ? (int)(end - name) : (int)strlen(name);
+}
+
+/* A region goes by the function that mapped it, where its image and its symbol are known, else by the place. */
+static void name_mapper(const struct model *m, struct code *c)
+{
+	const char *image = model_base_name(c->mapper);
+	char *name = NULL, *readable = NULL;
+	struct elf_function f;
+	int ret = -1;
+
+	for (uint32_t i = 0; i < m->nr_files && ret < 0; i++)
+		if (m->file[i]->elf && strcmp(m->file[i]->path, c->mapper) == 0 &&
+		    elf_find_function(m->file[i]->elf, c->mapper_offset, &f) && f.bytes) {
+			readable = demangle(f.name);
+			ret = asprintf(&name, "%s, mapped by %.*s in %s", c->name, name_bytes(readable ? readable : f.name),
+				       readable ? readable : f.name, image);
+			free(readable);
+		}
+	if (ret < 0)
+		ret = asprintf(&name, "%s, mapped by %s+0x%llx", c->name, image, (unsigned long long)c->mapper_offset);
+	if (ret >= 0)
+		model_set_text(&c->name, name);
+}
+
 void model_settle_images(struct model *m)
 {
+	for (uint32_t i = 0; i < m->nr_code; i++) {
+		struct code *c = m->code[i];
+
+		if (c->kind == CODE_IMAGE && c->path && c->build_id) {
+			use_file(c, find_file(m, c));
+			if (is_generated_into(c))
+				make_region(m, c);
+		}
+	}
 	for (uint32_t i = 0; i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->path && m->code[i]->build_id)
-			use_file(m->code[i], find_file(m, m->code[i]));
+		if (m->code[i]->kind == CODE_REGION && m->code[i]->mapper && *m->code[i]->mapper && m->code[i]->name)
+			name_mapper(m, m->code[i]);
 }

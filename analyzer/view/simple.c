@@ -15,12 +15,12 @@ static void functions_prepare(struct report *r, struct view_instance *v)
 	v->group[0] = report_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
 }
 
-/* Beside its image: a symbol, where code without one begins, or "(no symbol)". */
+/* Beside its image: a symbol, who mapped a region, where code without a symbol begins, or "(no symbol)". */
 static const char *name_of(const struct function *f)
 {
-	const char *offset = f->symbol || f->unknown || f->name[0] == '[' ? NULL : strrchr(f->name, '+');
+	const char *offset = strrchr(f->name, '+');
 
-	if (f->symbol || f->unknown || f->name[0] == '[')
+	if (f->symbol || f->unknown || f->jit || f->name[0] == '[')
 		return f->name;
 	return offset && strncmp(offset, "+0x", 3) == 0 ? offset : "(no symbol)";
 }

@@ -101,7 +101,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_LOSS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(reason) U64(count) U32(event)
 /* The parts of an ELF file that analysis needs, as (file offset, bytes); the rest reads as zeros.  key: how MMAP and IMAGE
- * refer to it: build id in hex where there is one, else the path.  reason: why parts are missing, else empty. */
+ * refer to it: build id in hex where there is one, else the path.  reason: why parts are missing, else empty;
+ * TRACE_NOT_ELF: the mapping is memory that code was generated into. */
+#define TRACE_NOT_ELF "not an ELF file"
 #define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part)
 /* nr samples of one event; columns: [[column, encoding, bytes]...], see SAMPLE_COLUMNS. */

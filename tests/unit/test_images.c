@@ -214,7 +214,7 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	list(f);
 	assert_non_null(strstr(f->listed, "(the file was replaced after it was mapped)"));
 	assert_non_null(strstr(f->listed, "/nonexistent/lib.so (No such file or directory)"));
-	assert_non_null(strstr(f->listed, "/etc/passwd (not a supported ELF file)"));
+	assert_non_null(strstr(f->listed, "/etc/passwd (not an ELF file)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (deleted) (No such file or directory)"));
 }
 

@@ -176,6 +176,25 @@ static void regions_answer_only_where_nobody_said_more(void **state)
 	expect(PARENT, CODE + BYTES, 25, "anonymous code, mapped by libjit.so+0x42");
 }
 
+/* Of a file that is no ELF file, and of any that is writable and executable. */
+static void a_file_that_code_is_generated_into_is_a_region(void **state)
+{
+	(void)state;
+	mapped(5, PARENT, CODE, "/tmp/orcexec (deleted)");
+	put(TRACE_MMAP, 6, PARENT, "nnnnsb", CODE + 0x1000, BYTES, none, (uint64_t)7, "/lib/heap.core");
+	mapped(7, PARENT, CODE + 0x2000, "/lib/unread.so");
+	put(JITREG_REGION, 8, PARENT, "nnnns", CODE, BYTES, (uint64_t)5, (uint64_t)0x42, "/lib/libjit.so");
+	load(10, PARENT, CODE, "said");
+	put(TRACE_IMAGE_FILE, 20, 0, "ssbns", "/tmp/orcexec (deleted)", "/tmp/orcexec (deleted)", none, TRACE_NOT_ELF);
+	put(TRACE_IMAGE_FILE, 20, 0, "ssbns", "/lib/heap.core", "/lib/heap.core", none, "Permission denied");
+	put(TRACE_IMAGE_FILE, 20, 0, "ssbns", "/lib/unread.so", "/lib/unread.so", none, "Permission denied");
+	read_model();
+	expect(PARENT, CODE, 9, "code in orcexec, mapped by libjit.so+0x42");
+	expect(PARENT, CODE, 10, "said");
+	expect(PARENT, CODE + 0x1000, 9, "code in heap.core");
+	expect(PARENT, CODE + 0x2000, 9, "/lib/unread.so");
+}
+
 static void a_child_has_its_parents_code_as_it_was(void **state)
 {
 	(void)state;
@@ -311,6 +330,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),
 		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),
 		cmocka_unit_test_setup_teardown(regions_answer_only_where_nobody_said_more, begin, forget),
+		cmocka_unit_test_setup_teardown(a_file_that_code_is_generated_into_is_a_region, begin, forget),
 		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),

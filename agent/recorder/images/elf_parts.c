@@ -193,8 +193,9 @@ int elf_parts_read(int fd, bool frames, struct elf_parts *out)
 		return -EBADMSG;
 	out->file_bytes = (uint64_t)st.st_size;
 	ret = read_at(fd, 0, &h, sizeof(h));
-	if (ret == 0 && (memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-			 h.e_ident[EI_DATA] != ELFDATA2LSB))
+	if (ret == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG))
+		ret = -ENOEXEC;
+	if (ret == 0 && (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB))
 		ret = -EBADMSG;
 	if (ret == 0)
 		ret = add_part(fd, out, 0, sizeof(h));

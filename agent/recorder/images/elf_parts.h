@@ -29,7 +29,7 @@ struct elf_parts {
 	const char *left_out; /* a reason when something was too large to keep, else NULL */
 };
 
-/* frames: unwind tables as well.  Returns 0, -EBADMSG (no x86-64 ELF, or broken), or -errno. */
+/* frames: unwind tables as well.  Returns 0, -ENOEXEC (no ELF), -EBADMSG (not x86-64, or broken), or -errno. */
 int elf_parts_read(int fd, bool frames, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);

@@ -428,7 +428,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
-		reason = ret == -EBADMSG ? "not a supported ELF file" : strerror(-ret);
+		reason = ret == -ENOEXEC ? TRACE_NOT_ELF : ret == -EBADMSG ? "not a supported ELF file" : strerror(-ret);
 		ret = -1;
 	} else if (m->build_id_bytes && (parts.build_id_bytes != m->build_id_bytes ||
 					 memcmp(parts.build_id, m->build_id, m->build_id_bytes))) {

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Code that is generated into the mapping of a file is generated code, not an image: whether the file is a heap that is mapped writable and
+# executable, was removed, or is mapped twice.  Its region goes by the file and by the function that mapped it.
+. tests/live/begin.bash
+command -v g++ >/dev/null || skip "g++ is not installed"
+cat >"$dir/host.cc" <<'END'
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* push rbp; mov rbp, rsp; 1: dec rdi; jnz 1b; pop rbp; ret */
+static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3 };
+
+namespace jit {
+static void *map(int protection, int flags, int fd) { return mmap(nullptr, 4096, protection, flags, fd, 0); }
+struct memory {
+	__attribute__((noinline)) static void *allocate(char how, const char *path)
+	{
+		int fd = how == 'a' ? -1 : open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+		void *at, *other = nullptr;
+
+		if (fd >= 0 && ftruncate(fd, 4096))
+			exit(1);
+		if (how == 'd') /* twice */
+			other = map(PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+		if (how == 'd' || how == 'r')
+			unlink(path);
+		at = map(PROT_READ | PROT_EXEC | (other ? 0 : PROT_WRITE), how == 'a' ? MAP_PRIVATE | MAP_ANONYMOUS :
+			 how == 'h' ? MAP_PRIVATE : MAP_SHARED, fd);
+		memcpy(other ? other : at, code, sizeof(code));
+		return at;
+	}
+};
+}
+
+int main(int, char **argv)
+{
+	auto f = (void (*)(long))jit::memory::allocate(*argv[1], argv[2]);
+
+	do
+		f(100000);
+	while (clock() < atof(argv[3]) * CLOCKS_PER_SEC);
+	return 0;
+}
+END
+g++ -O1 -o "$dir/host" "$dir/host.cc" || exit 1
+record() { # HOW SECONDS
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" "$dir/x.core" "$2" || { fail "tailor run: exit $?"; return 1; }
+	"$B/tailor" report --view functions --json "$dir/t.tlr" >"$dir/json" || { fail "tailor report: exit $?"; return 1; }
+	/usr/bin/python3 -c 'import json, sys
+for f in json.load(sys.stdin)["tables"]["functions"]: print(f["samples"], f["image"], f["name"], sep="\t")' <"$dir/json" >"$dir/functions"
+	n=$(awk -F '\t' '{ n += $1 } END { print n + 0 }' "$dir/functions")
+}
+for how in anonymous heap removed double; do
+	gather 300 record $how || continue
+	file="code in x.core"
+	[ $how = anonymous ] && file="anonymous code"
+	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	$file, mapped by jit::memory::allocate in host" ||
+		fail "$how: expected '$file, mapped by jit::memory::allocate in host' of (generated) as the hottest, got: $(cat "$dir/functions")"
+done
+finish
