@@ -20,7 +20,7 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
-trace_SRC    := $(wildcard jitreg/base/*.c jitreg/trace/*.c)
+trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/trace/*.c)
 protocol_SRC := $(wildcard jitreg/protocol/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c)
 recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c agent/recorder/*/*.c))

@@ -61,6 +61,7 @@ struct function {
 	bool jit;
 	bool unknown; /* unregistered code */
 	enum reason work; /* REASON_COMPILER or _COLLECTOR, where it is a part of one; else REASON_NONE */
+	const char *maker; /* of generated code without a symbol: the path of the object that mapped it, or the program's; else NULL */
 };
 
 struct line {

@@ -4,6 +4,7 @@
 #include "analyzer/attribute/host_components.h"
 #include "analyzer/attribute/host_names.h"
 #include "analyzer/symbols/demangle.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	}
 	if (!i && ADD(a->function, a->nr_functions, l->functions_capacity)) {
 		i = a->nr_functions++;
-		a->function[i] = (struct function){ name, mangled, image, symbol, jit, unknown, work_of(l, name, image, jit) };
+		a->function[i] = (struct function){ name, mangled, image, symbol, jit, unknown, work_of(l, name, image, jit), NULL };
 		hash_map_set(&l->functions, hash_text(name), kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);
@@ -229,7 +230,8 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
 		return;
 	}
-	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same(&l->nameless, elf, f.address, at));
+	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same(&l->nameless, elf, f.address, at)) &&
+		       !(out->jit && jit_host_is_buffer(f.name));
 	if (has_function) {
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {
@@ -424,6 +426,8 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 		locate_in_load(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);
+	if (new.jit && !l->a->function[new.function].symbol)
+		l->a->function[new.function].maker = code->mapper && *code->mapper ? code->mapper : p->executable;
 	if (code->host_levels && !l->without_host_levels && !new.component && !new.before && !new.after) {
 		if (code->kind == CODE_LOAD)
 			host_levels_in_load(l, code, address, &new);

@@ -2,19 +2,23 @@
 #include "analyzer/report/verdict.h"
 
 #include "analyzer/view/code_queries.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_COLUMNS 32
 #define DETAIL_COLUMNS 24
 #define STACK_MAX 65528u /* bytes that --stack takes */
 #define FEW 100	     /* samples: shares of fewer are within ten points */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
-#define NAMED 0.99   /* of samples in generated code: fewer with a function are worth a sentence */
+#define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
+#define UNNAMED_FIRST 0.05 /* ... and the first one: shares of functions are then of the rest */
+#define MAKERS_MAX 16
 #define COVERED 0.95 /* of the count: less is worth a sentence */
 
 /* What helps against a reason; "" where nothing does. */
@@ -119,6 +123,39 @@ static void gather_parts(const struct default_report *d, const struct report *r,
 	free(order);
 }
 
+/* Whose code has no names. */
+static void gather_unnamed(const struct report *r, const struct report_group *by, struct verdict *v)
+{
+	struct {
+		const char *path;
+		double share;
+	} maker[MAKERS_MAX];
+	int nr = 0, at;
+
+	for (uint32_t i = 0; i < by->g.nr; i++) {
+		const struct function *f = &r->a->function[report_value(by, i, 0)];
+		const char *path = f->maker ? f->maker : "";
+		double share = share_of(r, &by->g.sum[i], &by->g.total);
+
+		if (!f->unknown && (!f->jit || f->symbol))
+			continue;
+		v->unnamed += share;
+		for (at = 0; at < nr && strcmp(maker[at].path, path) != 0; at++)
+			;
+		if (at == MAKERS_MAX)
+			continue;
+		if (at == nr) {
+			maker[nr].path = path;
+			maker[nr++].share = 0;
+		}
+		maker[at].share += share;
+		if (maker[at].share > v->maker_share) {
+			v->maker_share = maker[at].share;
+			v->maker = path;
+		}
+	}
+}
+
 static void gather_split(const struct default_report *d, const struct report *r, struct verdict *v)
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
@@ -135,6 +172,7 @@ static void gather_split(const struct default_report *d, const struct report *r,
 		else if (f->jit)
 			v->generated += share_of(r, &by->g.sum[i], all);
 	}
+	gather_unnamed(r, by, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of(r, &d->in_run.process->g.total, &d->all.process->g.total);
 	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
@@ -201,11 +239,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->has_run = d->has_run && v->in_run > 0;
 	v->outside = d->has_run && v->in_run <= 0;
 	v->event = "";
-	v->jit_named = 1;
-	if (r->a->jit_samples) {
-		v->jit_named = (double)r->a->jit_named / (double)r->a->jit_samples;
-		v->jit_lines = (double)r->a->jit_lines / (double)r->a->jit_samples;
-	}
+	v->maker = "";
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;
@@ -390,11 +424,19 @@ static void say_unattributed(const struct verdict *v, struct page *p)
 	end(&l, p);
 }
 
-static void say_names(const struct verdict *v, struct page *p)
+static void say_unnamed(const struct verdict *v, struct page *p)
 {
-	if (v->jit_named < NAMED)
-		page_text(p, "", 2, "Generated code: %.1f %% of its samples have a function, %.1f %% a line. `tailor doctor COMMAND` lists "
-			  "the JIT interfaces that would name the others.", percent(v->jit_named), percent(v->jit_lines));
+	const struct jit_host *host = jit_host_of_object(v->maker);
+	const char *of = v->has_run ? "the run phase" : "all samples";
+	char object[VERDICT_TEXT / 3];
+
+	page_cut(p, view_base_name(v->maker), NAME_COLUMNS, object, sizeof(object));
+	if (host && strcasecmp(host->name, object) != 0)
+		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name. %s.", percent(v->maker_share), of,
+			  host->name, object, host->remedy);
+	else
+		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name. %s.", percent(v->maker_share), of,
+			  *object ? object : "a JIT", host ? host->remedy : jit_host_other_remedy);
 }
 
 static void say_missed(const struct verdict *v, struct page *p)
@@ -427,6 +469,8 @@ static void say_missed(const struct verdict *v, struct page *p)
 void verdict_say(const struct verdict *v, struct page *p)
 {
 	if (v->samples > 0) {
+		if (v->unnamed >= UNNAMED_FIRST)
+			say_unnamed(v, p);
 		say_where(v, p);
 		if (v->outside) {
 			say_outside(v, p);
@@ -434,7 +478,8 @@ void verdict_say(const struct verdict *v, struct page *p)
 			say_split(v, p);
 			say_how_sure(v, p);
 			say_unattributed(v, p);
-			say_names(v, p);
+			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
+				say_unnamed(v, p);
 		}
 	} else {
 		say_none(v, p);

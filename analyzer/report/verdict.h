@@ -29,7 +29,9 @@ struct verdict {
 	double host, kernel, generated, unregistered;
 	double run_share; /* of all, in the run phase */
 	double compile_ns, run_ns, nr_runs; /* by the host's marks; 0: none */
-	double jit_named, jit_lines; /* parts of the samples in generated code with a function, with a line; 1: or there are none */
+	double unnamed; /* share of code that a JIT generated and did not name, */
+	double maker_share; /* ... by the one that generated most of it, */
+	const char *maker; /* ... the path of its object; "": unknown */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
 	uint64_t lost;

@@ -126,11 +126,32 @@ static void show_objects(struct report *r, const struct split *s, struct object 
 	grid_show(g, p);
 }
 
+/* Of the samples in user mode: shares in generated code, as the report's first sentences count them, and in the part of it that no JIT
+ * registered. */
+static void add_generated(const struct report *r, const struct report_group *by, double *generated, double *unregistered)
+{
+	double total = report_measure(r, &by->g.total);
+
+	*generated = *unregistered = 0;
+	for (uint32_t i = 0; i < by->g.nr && total > 0; i++) {
+		uint32_t number = report_value(by, i, 0);
+		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
+		double share = report_measure(r, &by->g.sum[i]) / total;
+
+		if (report_value(by, i, 1) != SAMPLE_MODE_USER)
+			continue;
+		if (!c || c->kind == CODE_REGION)
+			*unregistered += share;
+		if (c && (c->kind != CODE_IMAGE || c->generated))
+			*generated += share;
+	}
+}
+
 /* Compilation and execution, by the host's marks. */
-static void show_cost(struct report *r, const struct split *s, const struct object *o, uint32_t nr, struct page *p)
+static void show_cost(struct report *r, const struct report_group *by, const struct object *o, uint32_t nr, struct page *p)
 {
 	const struct model *m = r->model;
-	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated = 0, total, again = 0;
+	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated, unregistered, again = 0;
 	struct grid *g = grid_create("cost", "Code generation and execution");
 	int value = grid_column(g, "value", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int shown = grid_column(g, "shown", "", CELL_TEXT, GRID_TEXT_ONLY, 12);
@@ -138,10 +159,9 @@ static void show_cost(struct report *r, const struct split *s, const struct obje
 	int key = grid_column(g, "key", "", CELL_TEXT, GRID_HIDDEN, 0);
 	char text[16];
 
-	total = report_measure(r, &s->total[r->event]);
+	add_generated(r, by, &generated, &unregistered);
 	for (uint32_t i = 0; i < nr; i++) {
 		bytes += (double)o[i].bytes;
-		generated += o[i].measure;
 		again += o[i].times > 1;
 	}
 	for (uint32_t i = 0; i < m->nr_marks; i++) {
@@ -168,8 +188,11 @@ static void show_cost(struct report *r, const struct split *s, const struct obje
 	ROW_("bytes", bytes, grid_short_number(bytes, text), "bytes of generated code");
 	ROW_("objects", nr, grid_short_number(nr, text), "code objects");
 	ROW_("recompiled", again, grid_short_number(again, text), "of them recompiled (an earlier object has the same name)");
-	snprintf(text, sizeof(text), "%.1f %%", total > 0 ? 100 * generated / total : 0);
-	ROW_("generated_share", total > 0 ? generated / total : 0, text, "of all samples in generated code");
+	snprintf(text, sizeof(text), "%.1f %%", 100 * generated);
+	ROW_("generated_share", generated, text, "of all samples in generated code");
+	snprintf(text, sizeof(text), "%.1f %%", 100 * unregistered);
+	if (unregistered > 0)
+		ROW_("unregistered_share", unregistered, text, "... in executable memory that no JIT registered");
 	if (compiles > 0)
 		ROW_("compile_ns", compile_ns, grid_duration(compile_ns, text), "compilation (marks)");
 	if (runs > 0)
@@ -241,7 +264,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	if (split_make(r, v->group[0], &s))
 		o = make_objects(r, &s, &nr);
 	if (o) {
-		show_cost(r, &s, o, nr, p);
+		show_cost(r, v->group[1], o, nr, p);
 		code_show_queries(r, p);
 		show_objects(r, &s, o, nr, p);
 	}

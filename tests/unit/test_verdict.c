@@ -42,7 +42,7 @@ static struct verdict query(void)
 	struct verdict v = { .recorded = 2000, .samples = 2000, .in_run = 1000, .has_run = true, .event = "", .nr_parts = 2,
 			     .part = { { "group by", 0.6, 0.57, 0.63 }, { "hash join", 0.35, 0.32, 0.38 } },
 			     .host = 0.5, .kernel = 0.3, .generated = 0.2, .run_share = 0.5, .nr_runs = 2, .run_ns = 4e9,
-			     .compile_ns = 25e6, .has_components = true, .jit_named = 1, .running = 1, .covered = 0.998,
+			     .compile_ns = 25e6, .has_components = true, .maker = "", .running = 1, .covered = 0.998,
 			     .stack_bytes = 2048 };
 
 	v.method[METHOD_TAG] = 0.9;
@@ -85,10 +85,29 @@ static void what_was_missed_comes_with_what_to_do(void **state)
 	v.lost = 0;
 	v.covered = 0.8;
 	assert_true(says(&v, "Covered: samples stand for 80 % of the count"));
-	v.jit_named = 0.8;
-	assert_true(says(&v, "Generated code: 80.0 % of its samples have a function, 0.0 % a line. `tailor doctor COMMAND` lists"));
 	v.fallback = "cycles unavailable (no PMU); using task-clock";
 	assert_true(says(&v, "Event: cycles unavailable (no PMU); using task-clock.\n"));
+}
+
+static void generated_code_without_names_comes_first_and_with_what_names_it(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	v.unnamed = 0.25;
+	v.maker_share = 0.2;
+	v.maker = "/usr/lib/moar/libmoar.so";
+	assert_true(says(&v, "20.0 % of the run phase ran in code that MoarVM (libmoar.so) generated and did not name. Set "
+			     "MVM_JIT_PERF_MAP=1.\ngroup by"));
+	v.maker = "/opt/bin/nodemon";
+	assert_true(says(&v, "20.0 % of the run phase ran in code that nodemon generated and did not name. Enable its perf map"));
+	v.maker = "";
+	assert_true(says(&v, "20.0 % of the run phase ran in code that a JIT generated"));
+	v.unnamed = 0.02; /* the rest is as it is */
+	assert_memory_equal(said(&v), "group by: 60.0 %", 16);
+	assert_true(says(&v, "ran in code that a JIT generated"));
+	v.unnamed = 0.009;
+	assert_null(strstr(said(&v), "ran in code"));
 }
 
 static void what_is_not_all_is_not_called_all(void **state)
@@ -120,7 +139,7 @@ static void few_samples_are_called_few(void **state)
 static void a_program_without_components_has_functions(void **state)
 {
 	struct verdict v = { .recorded = 500, .samples = 500, .in_run = 500, .event = "", .nr_parts = 1,
-			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .jit_named = 1,
+			     .part = { { "work (plain)", 0.99, 0.97, 1 } }, .host = 0.99, .kernel = 0.01, .run_share = 1, .maker = "",
 			     .running = 1 };
 
 	(void)state;
@@ -154,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_begins_with_where_the_time_went_and_how_sure_that_is),
 		cmocka_unit_test(what_was_missed_comes_with_what_to_do),
+		cmocka_unit_test(generated_code_without_names_comes_first_and_with_what_names_it),
 		cmocka_unit_test(what_is_not_all_is_not_called_all),
 		cmocka_unit_test(few_samples_are_called_few),
 		cmocka_unit_test(a_program_without_components_has_functions),

@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,45 +20,9 @@
 #define OBJECTS_MAX 1024
 #define PATH_BYTES 4096
 
-/*
- * How a JIT interface is recognised: in a process by a symbol of one of its objects; in a program by the same symbol, or by a word
- * in its file or in the names of the libraries that it loads.
- */
-static const struct offer {
-	const char *name, *symbol, *word, *says;
-} offers[] = {
-	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers" },
-	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
-	  "names and lines under `tailor run`; otherwise with --perf-prof or --perf-basic-prof" },
-	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
-	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
-	  "-XX:+DumpPerfMapAtExit" },
-	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`" },
-	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
-	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap" },
-	{ "opcache.jit_debug", "php_module_startup", "libphp",
-	  "names under `tailor run`; otherwise with -d opcache.jit_debug=0x100" },
-	{ "jit_debugging_support", "_PG_jit_provider_init", "llvmjit.so",
-	  "names under `tailor run`; otherwise with the setting of that name" },
-	{ "JSC_useJITDump", "JSGlobalContextCreate", "libjavascriptcoregtk",
-	  "names under `tailor run`; otherwise with JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment" },
-	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names with BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment" },
-	{ "deno's --v8-flags", NULL, "deno_core", "names and lines with --v8-flags=--perf-prof,--perf-prof-delete-file" },
-	{ "YJIT, MJIT", "ruby_init", "libruby",
-	  "names and lines of Ruby 3.1's YJIT under `tailor run`; libraries written by MJIT" },
-	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers" },
-	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment" },
-	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment" },
-	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels, named as in the libraries that pocl writes" },
-	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable "
-	 "region" },
-	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, under `tailor run`" },
-};
-#define NR_OFFERS (sizeof(offers) / sizeof(offers[0]))
-
 /* What is said instead, where the object is (or is not) named so, or a program has it inside. */
 static const struct exception {
-	const char *offer, *word;
+	const char *interface, *word;
 	bool if_absent;
 	const char *says;
 } exceptions[] = {
@@ -68,9 +33,9 @@ static const struct exception {
 };
 
 /* Only where nothing else was found: V8 that exports no interface (Chromium, Electron's renderers, embedders). */
-static const struct offer hidden_v8 = { "V8, hidden", NULL, "perf_basic_prof",
-	"V8 does not export its interface here; names with its option --perf-basic-prof (Chromium: --js-flags=--perf-basic-prof "
-	"--no-sandbox)" };
+static const struct jit_host hidden_v8 = { .interface = "V8, hidden", .word = "perf_basic_prof",
+	.says = "V8 does not export its interface here; names with its option --perf-basic-prof (Chromium: --js-flags=--perf-basic-prof "
+		"--no-sandbox)" };
 
 struct look {
 	pid_t pid;
@@ -98,19 +63,19 @@ static const char *base_name(const char *path)
 }
 
 /* object: its name; text: what is in it, where that is known. */
-static const char *says_of(const struct offer *o, const char *object, const char *text, size_t bytes)
+static const char *says_of(const struct jit_host *h, const char *object, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
 		const struct exception *e = &exceptions[i];
 		bool has;
 
-		if (strcmp(e->offer, o->name) != 0)
+		if (strcmp(e->interface, h->interface) != 0)
 			continue;
 		has = strstr(object, e->word) || (!e->if_absent && text && memmem(text, bytes, e->word, strlen(e->word)));
 		if (has != e->if_absent)
 			return e->says;
 	}
-	return o->says;
+	return h->says;
 }
 
 /* Has the list of the GDB JIT interface ever had an entry? */
@@ -187,18 +152,20 @@ static int look_at_file(struct look *l, const char *path)
 	}
 	bytes = (size_t)n;
 	list_libraries(path, libraries, sizeof(libraries));
-	for (size_t i = 0; i < NR_OFFERS; i++) {
-		const struct offer *o = &offers[i];
-		bool own = o->symbol && memmem(p, bytes, o->symbol, strlen(o->symbol) + 1);
+	for (size_t i = 0; i < nr_jit_hosts; i++) {
+		const struct jit_host *h = &jit_hosts[i];
+		bool own = h->symbol && memmem(p, bytes, h->symbol, strlen(h->symbol) + 1);
 
+		if (!h->interface)
+			continue;
 		/* what a library defines has its name in the program, too */
-		if (strstr(libraries, o->word))
-			report(l, o->name, o->word, false, says_of(o, o->word, NULL, 0));
-		else if (own || memmem(p, bytes, o->word, strlen(o->word)))
-			report(l, o->name, base_name(path), false, says_of(o, own ? base_name(path) : o->word, p, bytes));
+		if (strstr(libraries, h->word))
+			report(l, h->interface, h->word, false, says_of(h, h->word, NULL, 0));
+		else if (own || memmem(p, bytes, h->word, strlen(h->word)))
+			report(l, h->interface, base_name(path), false, says_of(h, own ? base_name(path) : h->word, p, bytes));
 	}
 	if (!l->nr && memmem(p, bytes, hidden_v8.word, strlen(hidden_v8.word)))
-		report(l, hidden_v8.name, base_name(path), false, hidden_v8.says);
+		report(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
 	free(p);
 	return 0;
 }
@@ -216,12 +183,12 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	if (m->offset != 0 || l->nr_bases == OBJECTS_MAX)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
-	for (size_t i = 0; i < NR_OFFERS; i++)
-		if (offers[i].symbol && proc_mem_find_symbol(l->pid, m->start, offers[i].symbol)) {
+	for (size_t i = 0; i < nr_jit_hosts; i++)
+		if (jit_hosts[i].symbol && proc_mem_find_symbol(l->pid, m->start, jit_hosts[i].symbol)) {
 			bool in_use = i == 0 && is_registered(l->pid, m->start);
 
-			report(l, offers[i].name, base_name(m->path), in_use,
-			       in_use ? offers[i].says : says_of(&offers[i], base_name(m->path), NULL, 0));
+			report(l, jit_hosts[i].interface, base_name(m->path), in_use,
+			       in_use ? jit_hosts[i].says : says_of(&jit_hosts[i], base_name(m->path), NULL, 0));
 		}
 	return 0;
 }
