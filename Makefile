@@ -22,7 +22,7 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
 trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/trace/*.c)
 protocol_SRC := $(wildcard jitreg/protocol/*.c)
-guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c)
+guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c shim/libraries/*.c)
 recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c agent/recorder/*/*.c))
 analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
 engine_SRC   := $(filter-out tests/engine/runtime%.c,$(wildcard tests/engine/*.c))

@@ -34,15 +34,16 @@ static void **find_in(const struct object *o, const struct relocations *r, const
 	return NULL;
 }
 
-void **object_find_slot(const struct object *o, const char *name)
+/* Calls may go through two of them: by way of the PLT, and, of code compiled without one, directly. */
+static void find_slots(const struct object *o, const char *name, void **slot[2])
 {
 	const Elf64_Phdr *ph = o->headers;
 	const Elf64_Dyn *dyn = NULL;
 	const Elf64_Sym *symbols = NULL;
 	const char *strings = NULL;
 	struct relocations jumps = { NULL, 0 }, others = { NULL, 0 };
-	void **slot;
 
+	slot[0] = slot[1] = NULL;
 	for (int i = 0; i < o->nr_headers; i++)
 		if (ph[i].p_type == PT_DYNAMIC)
 			dyn = (const Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
@@ -68,22 +69,39 @@ void **object_find_slot(const struct object *o, const char *name)
 			break;
 		}
 	if (!symbols || !strings)
-		return NULL;
-	slot = jumps.first ? find_in(o, &jumps, symbols, strings, name) : NULL;
-	return slot || !others.first ? slot : find_in(o, &others, symbols, strings, name);
+		return;
+	if (jumps.first)
+		slot[0] = find_in(o, &jumps, symbols, strings, name);
+	if (others.first)
+		slot[1] = find_in(o, &others, symbols, strings, name);
+}
+
+void **object_find_slot(const struct object *o, const char *name)
+{
+	void **slot[2];
+
+	find_slots(o, name, slot);
+	return slot[0] ? slot[0] : slot[1];
 }
 
 int slot_replace(const struct object *o, const char *name, void *to, void *before)
 {
-	void **slot = object_find_slot(o, name), *old;
+	void **slot[2], *old;
+	int ret = -ENOENT;
 
-	if (!slot)
-		return -ENOENT;
-	old = *slot;
-	if (object_contains(o, old, 1)) /* bound lazily, and not bound yet: to what it will be */
-		old = objects_find_next(name);
-	if (!old)
-		return -ENOENT;
-	memcpy(before, &old, sizeof(old));
-	return patch_write(slot, &to, sizeof(to));
+	find_slots(o, name, slot);
+	for (int i = 1; i >= 0; i--) {
+		if (!slot[i])
+			continue;
+		old = *slot[i];
+		if (object_contains(o, old, 1)) /* bound lazily, and not bound yet: to what it will be */
+			old = objects_find_next(name);
+		if (!old)
+			return -ENOENT;
+		memcpy(before, &old, sizeof(old));
+		ret = patch_write(slot[i], &to, sizeof(to));
+		if (ret)
+			return ret;
+	}
+	return ret;
 }

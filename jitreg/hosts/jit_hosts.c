@@ -10,7 +10,7 @@ const char jit_host_other_remedy[] = "Enable its perf map or jitdump if it has o
 
 const struct jit_host jit_hosts[] = {
 	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers", "LLVM",
-	  "libLLVM", "Let the program register its JIT's objects: JITEventListener::createGDBRegistrationListener()" },
+	  "libLLVM", UNDER_RUN ", or let the program add JITEventListener::createGDBRegistrationListener()" },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
 	  "names and lines under `tailor run`; otherwise with --perf-prof or --perf-basic-prof", "Node", "node libnode nodejs",
 	  "Run node with --perf-basic-prof" },
@@ -33,7 +33,8 @@ const struct jit_host jit_hosts[] = {
 	  "libjavascriptcoregtk", "Set JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp" },
 	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names with BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment", "bun",
 	  "bun", "Set BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp" },
-	{ "deno's --v8-flags", NULL, "deno_core", "names and lines with --v8-flags=--perf-prof,--perf-prof-delete-file", "deno", "deno",
+	{ "deno's --v8-flags", NULL, "deno_core",
+	  "names and lines under `tailor run`; otherwise with --v8-flags=--perf-prof,--perf-prof-delete-file", "deno", "deno",
 	  "Run deno with --v8-flags=--perf-prof,--perf-prof-delete-file" },
 	{ "YJIT, MJIT", "ruby_init", "libruby",
 	  "names and lines of Ruby 3.1's YJIT under `tailor run`; libraries written by MJIT", "Ruby", "libruby ruby",
@@ -57,8 +58,7 @@ const struct jit_host jit_hosts[] = {
 	  "names under `tailor run`; otherwise with QV4_PROFILE_WRITE_PERF_MAP=1 in the environment", "Qt QML", "libQt5Qml libQt6Qml",
 	  "Set QV4_PROFILE_WRITE_PERF_MAP=1" },
 	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2", UNDER_RUN },
-	{ "ORC's programs", "orc_program_compile_full", "liborc-0.4.so", "programs, named under `tailor run`", "ORC", "liborc orcexec",
-	  UNDER_RUN },
+	{ NULL, NULL, NULL, NULL, "ORC", "liborc orcexec", "It has no JIT interface; with ORC_CODE=backup its programs run as compiled C" },
 	{ NULL, NULL, NULL, NULL, "QEMU", "qemu", "Run QEMU 8 or later with -perfmap; 7.2 registers one buffer for all guest code" },
 	{ NULL, NULL, NULL, NULL, "SBCL", "sbcl", "It has no JIT interface; its own profiler names functions: (require :sb-sprof)" },
 	{ NULL, NULL, NULL, NULL, "Racket", "racket", "It has no JIT interface; its own profiler names functions: `raco profile FILE`" },

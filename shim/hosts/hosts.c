@@ -2,6 +2,7 @@
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/environ.h"
+#include "shim/libraries/libraries.h"
 
 int hosts_waiting;
 
@@ -14,12 +15,16 @@ void hosts_object(const struct object *o)
 {
 	if (environ_get(ENVIRON_NO_ADAPT))
 		return;
+	deno_object(o);
 	erlang_object(o);
 	java_object(o);
 	javascriptcore_object(o);
+	llvm_orc_object(o);
 	luajit_object(o);
 	mono_object(o);
 	fixed_frame_object(o);
+	pcre2_object(o);
+	perf_map_object(o);
 	php_object(o);
 	postgres_object(o);
 	pypy_object(o);
@@ -35,6 +40,7 @@ void hosts_mapped(const void *address, size_t bytes, int fd)
 
 void hosts_executable(const void *address, size_t bytes)
 {
+	llvm_orc_executable();
 	ruby_executable(address, bytes);
 }
 

@@ -26,6 +26,7 @@ extern int hosts_waiting;
 void hosts_retry(void);
 
 /* One per host. */
+void deno_object(const struct object *o);
 void erlang_object(const struct object *o);
 void java_object(const struct object *o);
 void javascriptcore_object(const struct object *o);

@@ -145,6 +145,31 @@ END
 ruby --yjit -e 1 2>/dev/null && { check Ruby: ruby --yjit rb.rb; check YJIT: ruby --yjit rb.rb; }
 command -v javac >/dev/null && javac Java.java && check OpenJDK: java Java "$see"
 command -v mcs >/dev/null && mcs cs.cs && check Mono: mono cs.exe "$see"
+cat >rk.raku <<'END'
+say %*ENV<MVM_JIT_PERF_MAP>:exists;
+shell @*ARGS[0];
+note "on the other channel";
+exit 23;
+END
+check MoarVM: raku rk.raku "$see"
+cat >repl.cc <<'END'
+extern "C" int printf(const char *, ...); extern "C" int system(const char *); extern "C" int puts(const char *);
+int shown = puts("on this channel");
+END
+cat >repl.sh <<'END'
+clang-repl-14 <repl.cc
+env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort
+END
+command -v clang-repl-14 >/dev/null && check LLVM: sh repl.sh
+check PCRE2: grep -P '(on|the) +(?<!x)other' rb.rb
+deno=$(echo "$B"/npm/node_modules/@deno/*/deno)
+cat >deno.js <<'END'
+console.log(Deno.env.get("DENO_V8_FLAGS"), Object.keys(Deno.env.toObject()).filter(k => !/^(LD_PRELOAD|TAILOR_)/.test(k)).sort());
+console.log(new TextDecoder().decode(new Deno.Command("sh", { args: ["-c", Deno.args[0]] }).outputSync().stdout));
+console.error("on the other channel");
+Deno.exit(23);
+END
+[ -x "$deno" ] && check Deno: "$deno" run -A deno.js "$see"
 [ $nr -gt 0 ] || skip "none of these hosts is installed"
 [ $bad = 0 ] && echo "FIGURE $nr runs of adapted hosts, their output, status and environment unchanged"
 finish

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deno: its V8 is not exported, but writes a jitdump file with --perf-prof.  Deno asks the environment for options of V8
+ * (DENO_V8_FLAGS) as it starts, and is answered with that one, once; scripts that ask later get what the user set.  The file has no
+ * name as soon as it is mapped: the recorder reads on through the host's mapping.  V8 opens a log of its own, too: a temporary
+ * file without a name.
+ */
+#include "shim/hosts/hosts.h"
+
+#include <string.h>
+
+static const char variable[] = "DENO_V8_FLAGS";
+static char options[] = "--perf-prof,--perf-prof-path=/tmp,--perf-prof-delete-file,"
+			"--logfile=+,--no-logfile-per-isolate";
+
+static char *(*real_getenv)(const char *);
+
+static char *on_getenv(const char *name)
+{
+	static int answered;
+	char *theirs = real_getenv(name);
+
+	if (strcmp(name, variable) != 0 || __atomic_exchange_n(&answered, 1, __ATOMIC_RELAXED) || theirs || !guest_is_on())
+		return theirs;
+	ANNOUNCE_ONCE("Deno: DENO_V8_FLAGS answered with --perf-prof, once; its jitdump file is removed");
+	return options;
+}
+
+/* A program with Node's interface for extensions, and without V8's. */
+void deno_object(const struct object *o)
+{
+	if (real_getenv || *o->name || !object_find_symbol(o, "napi_create_object") ||
+	    object_find_symbol(o, "_ZN2v87Isolate10GetCurrentEv"))
+		return;
+	if (slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
+		guest_debug("Deno: adapter unavailable (the call that reads its environment was not found)");
+}

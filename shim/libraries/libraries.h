@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adapters for libraries with a JIT, in whatever program uses them: as those for hosts (shim/hosts/hosts.h, which calls them).
+ * Context: any (the loader may hold its lock), under the guard; what they put into a library is called as it says.
+ */
+#ifndef TAILOR_LIBRARIES_H
+#define TAILOR_LIBRARIES_H
+
+#include "agent/guest/guest.h"
+
+#include "jitreg/jitreg.h"
+#include "shim/announce/announce.h"
+
+/* A loaded object is new. */
+void llvm_orc_object(const struct object *o);
+void pcre2_object(const struct object *o);
+void perf_map_object(const struct object *o);
+/* Mapped memory became executable.  Context: any, also signal. */
+void llvm_orc_executable(void);
+
+#endif
