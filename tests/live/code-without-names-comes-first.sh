@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Code that no JIT interface named is the first sentence of a report, within five lines, with the program that generated it and what
+# would name it: in anonymous memory, in a file that may be written or has no name any more, with an agent in the host and without. The
+# report and `--view code` have the same share in generated code.
+. tests/live/begin.bash
+host=$B/hosts/nameless_code
+record() { # -- ARGUMENT... SECONDS: of the host
+	local arguments=("${@: -1}" "${@:2:$#-2}")
+	timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$named" "${arguments[@]}" >"$dir/out" 2>&1 || {
+		fail "tailor run -- $named ${arguments[*]}: $(tail -n 3 "$dir/out")"
+		return 1
+	}
+	n=$("$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["jit"]["samples"])')
+}
+check() { # SENTENCE
+	local first generated
+	first=$("$B/tailor" report "$dir/t.tlr" | head -n 5 | tr -s ' \n' '  ')
+	[[ $first =~ ^[0-9.]+\ %\ of\ all\ samples\ ran\ in\ code\ that\ "$1" ]] || fail "expected \"... ran in code that $1\" first, got: $first"
+	generated=$("$B/tailor" report "$dir/t.tlr" | grep -o '[0-9.]* % generated code')
+	"$B/tailor" report --view code "$dir/t.tlr" | grep -q "^ *${generated%generated code} of all samples in generated code" ||
+		fail "expected ${generated%generated code} of all samples in generated code in --view code, got: $(
+			"$B/tailor" report --view code "$dir/t.tlr" | grep 'of all samples')"
+}
+WANTED=100
+UNKNOWN="did not name. Enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()."
+named=$host
+gather $WANTED record -- && check "nameless_code generated and $UNKNOWN"
+alone=$dir/alone # an agent cannot come into it
+gcc -O1 -static -o "$alone" tests/hosts/nameless_code.c || skip "no static program can be built here"
+named=$alone
+gather $WANTED record -- && check "alone generated and $UNKNOWN"
+# by the name of the program that generated it
+cp "$host" "$dir/moar"
+named=$dir/moar
+gather $WANTED record -- && check "MoarVM (moar) generated and did not name. Set MVM_JIT_PERF_MAP=1."
+# in a file: without an agent its name says whose code it is
+named=$alone
+gather $WANTED record -- "$dir/sbcl.core" && check "SBCL (sbcl.core) generated and did not name. It has no JIT interface;"
+gather $WANTED record -- "$dir/orcexec.1" deleted && check "ORC (orcexec.1 (deleted)) generated and did not name."
+named=$host
+gather $WANTED record -- "$dir/orcexec.2" deleted && check "nameless_code generated and $UNKNOWN"
+finish
