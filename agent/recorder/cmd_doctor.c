@@ -5,6 +5,7 @@
 #include "agent/recorder/doctor/script.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -123,6 +124,7 @@ static void look_at_word(void *look, const char *command, bool is_sourced)
 
 static int look_at_command(struct doctor *d, const char *command)
 {
+	const struct jit_host *host;
 	static struct look l;
 	struct program p;
 	int ret;
@@ -141,7 +143,10 @@ static int look_at_command(struct doctor *d, const char *command)
 		if (script_is_shell(p.interpreter))
 			look_at_script(&l, p.path);
 	}
-	if (ret >= 0 && !l.nr_found)
+	host = jit_host_of_object(p.path);
+	if (ret >= 0 && !l.nr_found && host)
+		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "%s: %s", host->name, host->remedy);
+	else if (ret >= 0 && !l.nr_found)
 		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
 			   "child processes are not checked", p.path);
 	return ret < 0 ? ret : 0;
