@@ -3,14 +3,19 @@
 
 jits.py BUILD [--seconds N] [--install] [--stacks] [--check [--samples N]] [HOST[:CHANNEL]...]
 
-samples: in generated code; named, lines: how many of them have a function's name, a source line; stacks: how many of all
-samples have a call stack that ends where the thread began (--stacks: by a second recording, of 32 KiB of stack); slower: rounds
-that the host did a second, alone and so.  README.md has the table of a whole run.
+samples: in generated code; named, lines: how many of them have a function's name, a source line; planted: the share of fib() in the
+samples of fib() and bif(), which do the same work, one three times as often; stacks: how many of all samples have a call stack that
+ends where the thread began (--stacks: by a second recording, of 32 KiB of stack); slower: rounds that the host did a second, alone
+and so; check: what `tailor check` finds in the recording.  README.md has the table of a whole run.
+
+A host's first row is how it runs without options or variables for a profiler.  Where its code has no names then, the first five lines
+of the report must be what would name it.
 
 A host that is not here is skipped in a sentence.  --install fetches Debian packages first (npm:NAME: npm's, into BUILD/npm).
---check: exit 1 when a row is worse than it should be (output or exit status changed, too few of the samples named or with a line, too
-few stacks complete).  A host is run again, for longer, until it has had enough samples in generated code (--samples) and the beginning,
-in which code is not named yet or is interpreted, weighs little; exit 77 when this machine does not give them, or no host is here.
+Exit 1 when a row is worse than it should be: output or exit status changed, too few of the samples named or with a line, fib()'s share
+far from 75 %, findings, no remedy; it is run again, for longer, before.  --check: likewise, and when too few stacks are complete.
+A host is run again, for longer, until it has had enough samples in generated code (--samples) and the beginning, in which code is not
+named yet or is interpreted, weighs little; exit 77 when this machine does not give them, or no host is here.
 """
 import argparse
 import json
@@ -44,19 +49,29 @@ class Host:
         self.name, self.packages, self.version, self.prepare, self.channels = name, packages, version, prepare, channels
 
 
+# fib() is in the name of three quarters of the samples, bif() in that of one quarter: names of functions, without paths.
+FIB, BIF = r"(?<![A-Za-z0-9])fib(?![A-Za-z0-9_])", r"(?<![A-Za-z0-9])bif(?![A-Za-z0-9_])"
+PLANTED, PLANTED_WITHIN = 75, 6  # per cent, and how much more or less may come of what is compiled into what
+
+
 class Channel:
     """named, lines, stacks: per cent of the samples in generated code that must have a name, a line; of all, a whole stack.
-    stack_bytes: how much of it is recorded.  table: also where no channel was asked for."""
-    def __init__(self, name, command, env=None, named=98, lines=0, stacks=0, stack_bytes=32768, table=True):
+    stack_bytes: how much of it is recorded.  table: also where no channel was asked for.  remedy: that code has no names, and what
+    the report says in its first five lines.  planted: patterns of names, or first and last lines, of fib() and bif(); within: how far
+    the share of fib() may be from 75 %."""
+    def __init__(self, name, command, env=None, named=98, lines=0, stacks=0, stack_bytes=32768, table=True, remedy=None,
+                 planted=None, within=PLANTED_WITHIN):
         self.name, self.command, self.env, self.stack_bytes, self.table = name, command, env or {}, stack_bytes, table
-        self.named, self.lines, self.stacks = named, lines, stacks
+        self.named, self.lines, self.stacks = 0 if remedy else named, lines, stacks
+        self.remedy, self.planted, self.within = remedy, planted, within
 
 
 def hosts(build):
-    """{jits}: this folder's programs; {dir}: a scratch folder; {s}: seconds; {r}: the file for the number of rounds."""
+    """The first row of each is without options.  {jits}: this folder's programs; {dir}: a scratch folder; {s}: seconds; {r}: the file for
+    the number of rounds."""
     return [
         Host("node", "nodejs", "node --version", None, [
-            Channel("adapter", "node {jits}/fib.js {s} {r}", lines=95),
+            Channel("adapter", "node {jits}/fib.js {s} {r}", lines=95, planted=(FIB, BIF)),
             Channel("jitdump", "node --perf-prof --perf-prof-delete-file {jits}/fib.js {s} {r}", lines=95),
             Channel("perf map", "node --perf-basic-prof {jits}/fib.js {s} {r}"),
         ]),
@@ -79,17 +94,20 @@ def hosts(build):
             Channel("adapter", "node -e 'require(`{dir}/embedded.node`).run(`{jits}/fib.js`, {s})'"),
         ]),
         Host("bun", "npm:bun", BUN + " --version", None, [
-            Channel("jitdump", BUN + " {jits}/fib.js {s} {r}", {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "{dir}"}),
+            Channel("region", BUN + " {jits}/fib.js {s} {r}", remedy="Set BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp."),
+            Channel("jitdump", BUN + " {jits}/fib.js {s} {r}", {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "{dir}"},
+                    planted=(FIB, BIF)),
         ]),
         Host("deno", "npm:deno", DENO + " --version", None, [
+            Channel("adapter", DENO + " run -A {jits}/fib.js {s} {r}", lines=95, planted=(FIB, BIF)),
             Channel("jitdump", DENO + " run -A --v8-flags=--perf-prof,--perf-prof-delete-file {jits}/fib.js {s} {r}", lines=95),
         ]),
         Host("openjdk", "openjdk-17-jdk-headless", "java --version", "javac -d {dir} {jits}/Fib.java", [
-            Channel("adapter", "java -cp {dir} Fib {s} {r}", lines=95),
+            Channel("adapter", "java -cp {dir} Fib {s} {r}", lines=95, planted=(FIB, BIF)),
             Channel("perf map", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp {dir} Fib {s} {r}"),
         ]),
         Host("php", "php8.2-cli", "php --version", None, [
-            Channel("adapter", PHP + " {jits}/fib.php {s} {r}"),
+            Channel("adapter", PHP + " {jits}/fib.php {s} {r}", planted=(FIB, BIF)),
             Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),
             Channel("intel", PHP + " -d opcache.jit_debug=0x80 {jits}/fib.php {s} {r}",
                     {"INTEL_JIT_PROFILER64": "{build}/libtailor-intel.so"}),
@@ -97,7 +115,7 @@ def hosts(build):
             Channel("perf map", PHP + " -d opcache.jit_debug=0x10 {jits}/fib.php {s} {r}"),
         ]),
         Host("luajit", "luajit", "luajit -v", None, [
-            Channel("adapter", "luajit {jits}/fib.lua {s} {r}", lines=95),
+            Channel("adapter", "luajit {jits}/fib.lua {s} {r}", lines=95, planted=((3, 6), (7, 10)), within=12),
         ]),
         Host("luajit embedded", "libluajit-5.1-dev gcc", "luajit -v",
              "c='gcc -O1 -I/usr/include/luajit-2.1 {jits}/luajit_embedded.c -lluajit-5.1'; cd {dir} && "
@@ -112,20 +130,21 @@ def hosts(build):
             Channel("adapter", "{jits}/nginx_lua.sh {build}/nginx-lua {dir} {s}", lines=95),
         ]),
         Host("mono", "mono-runtime mono-mcs", "mono --version", "mcs -debug -out:{dir}/fib.exe {jits}/fib.cs", [
-            Channel("adapter", "mono {dir}/fib.exe {s} {r}"),
+            Channel("adapter", "mono {dir}/fib.exe {s} {r}", planted=(":Fib", ":Bif")),
             Channel("adapter", "mono --debug {dir}/fib.exe {s} {r}", lines=95),
             Channel("perf map", "mono --jitmap {dir}/fib.exe {s} {r}"),
         ]),
         Host("erlang", "erlang-base", "cat /usr/lib/erlang/releases/*/OTP_VERSION", "cd {dir} && erlc +debug_info {jits}/fib.erl", [
-            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95),
+            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95, planted=("fib:fib/1", "fib:bif/1")),
             Channel("perf map", "erl +JPperf map -noshell -pa {dir} -s fib main {s} {r}"),
             Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
         ]),
         Host("guile", "guile-3.0", "guile --version", "GUILE_AUTO_COMPILE=0 guile -c 1", [
+            Channel("region", "guile --no-auto-compile {jits}/fib.scm {s} {r}", stacks=60, remedy="Set GUILE_JIT_LOG=1."),
             Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}, stacks=60),
         ]),
         Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${{Version}}' libjavascriptcoregtk-4.0-bin", None, [
-            Channel("adapter", "jsc {jits}/fib.js -- {s}"),
+            Channel("adapter", "jsc {jits}/fib.js -- {s}", planted=(FIB, BIF)),
             Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}),
         ]),
         Host("libgccjit", "libgccjit-12-dev", "gcc-12 --version",
@@ -134,11 +153,11 @@ def hosts(build):
             Channel("image", "{dir}/gccjit {s} {r}", {"GCCJIT_DEBUG": "1"}, lines=95),
         ]),
         Host("ruby", "ruby3.1 ruby3.1-dev", "ruby --version", None, [
+            Channel("adapter", "ruby --yjit {jits}/fib.rb {s} {r}", lines=95, stacks=90, planted=(FIB, BIF)),
             Channel("image", "ruby --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98),
-            Channel("adapter", "ruby --yjit {jits}/fib.rb {s} {r}", lines=95, stacks=90),
         ]),
         Host("pypy", "pypy3", "pypy3 --version", None, [
-            Channel("adapter", "pypy3 {jits}/fib.py {s} {r}"),
+            Channel("adapter", "pypy3 {jits}/fib.py {s} {r}", planted=(FIB, BIF), within=12),
         ]),
         Host("postgresql", "postgresql-15", "/usr/lib/postgresql/15/bin/postgres --version", POSTGRES_PREPARE, [
             Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=0 -c jit_inline_above_cost=0 template1 <{dir}/query.sql"),
@@ -164,10 +183,10 @@ def hosts(build):
             Channel("gdb", "{dir}/osmesa {s} {r}"),
         ]),
         Host("qemu-user", "qemu-user", "qemu-x86_64 --version", "gcc -O1 -static -o {dir}/fib {jits}/fib.c", [
-            Channel("gdb", "qemu-x86_64 {dir}/fib {s} {r}"),
+            Channel("region", "qemu-x86_64 {dir}/fib {s} {r}", remedy="Run QEMU 8 or later with -perfmap;"),
         ]),
         Host("spidermonkey", "libmozjs-102-dev", "dpkg-query -W -f '${{Version}}' libmozjs-102-dev", None, [
-            Channel("region", "js102 {jits}/fib.js {s}", named=0),
+            Channel("region", "js102 {jits}/fib.js {s}", remedy="`tailor report --view asm`"),
         ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=90),
@@ -179,6 +198,77 @@ def hosts(build):
             Channel("gdb", "lli-14 --jit-kind=orc {dir}/sieve.bc {s}", lines=95),
             Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/inlined.bc {s}", lines=95, table=False),
             Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/seconds.bc {s}", lines=95, table=False),
+        ]),
+        Host("llvm orc", "llvm-14-dev clang-14", "llvm-config-14 --version",
+             "clang-14 -g -O1 -c -emit-llvm -o {dir}/fib.bc {jits}/fib.c && gcc -O1 $(llvm-config-14 --cflags) -o {dir}/lljit "
+             "{jits}/lljit.c -L$(llvm-config-14 --libdir) -lLLVM-14", [
+            Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", lines=95, planted=(FIB, BIF)),
+        ]),
+        Host("clang-repl", "clang-14", "clang-repl-14 --version", None, [
+            Channel("adapter", "env SECONDS={s} clang-repl-14 <{jits}/fib.repl", planted=(FIB, BIF)),
+        ]),
+        Host("luajit library", "libluajit-5.1-dev", "luajit -v",
+             "gcc -O1 -I/usr/include/luajit-2.1 -o {dir}/luajit {jits}/luajit.c -lluajit-5.1", [
+            Channel("region", "{dir}/luajit {jits}/fib.lua {s} {r}", remedy="Record with `tailor run -- COMMAND`"),
+        ]),
+        Host("moarvm", "raku", "raku --version", None, [
+            Channel("adapter", "raku {jits}/fib.raku {s} {r}", planted=(FIB, BIF)),
+        ]),
+        Host("sbcl", "sbcl", "sbcl --version", None, [
+            Channel("region", "sbcl --script {jits}/fib.lisp {s} {r}", remedy="(require :sb-sprof)"),
+        ]),
+        Host("racket", "racket", "racket --version", None, [
+            Channel("region", "racket {jits}/fib.rkt {s} {r}", remedy="`raco profile FILE`"),
+        ]),
+        Host("chez scheme", "chezscheme", "chezscheme --version", None, [
+            Channel("region", "chezscheme --script {jits}/fib.ss {s} {r}", remedy="(compile-profile #t), (profile-dump-html)"),
+        ]),
+        Host("poly/ml", "polyml", "poly -v", None, [
+            Channel("region", "env SECONDS={s} ROUNDS_FILE={r} poly -q --use {jits}/fib.sml", remedy="PolyML.Profiling.profile"),
+        ]),
+        Host("sml/nj", "smlnj", "dpkg-query -W -f '${{Version}}' smlnj", None, [
+            Channel("region", "env SECONDS={s} ROUNDS_FILE={r} sml {jits}/fib.sml", remedy="`tailor report --view asm`"),
+        ]),
+        Host("gjs", "gjs", "gjs --version", None, [
+            Channel("region", "gjs {jits}/fib.js {s} {r}", remedy="`tailor report --view asm`"),
+        ]),
+        Host("qml", "qml", "dpkg-query -W -f '${{Version}}' qml", None, [
+            Channel("adapter", "sh -c 'qml -apptype core {jits}/fib.qml -- {s}; [ $? = 2 ]'", planted=(FIB, BIF)),
+        ]),
+        Host("pcre2", "libpcre2-dev", "pcre2-config --version", "gcc -O1 -o {dir}/pcre2 {jits}/pcre2.c -lpcre2-8", [
+            Channel("adapter", "{dir}/pcre2 {s} {r}", planted=(r"\[01\]/", r"\[23\]/")),
+        ]),
+        Host("grep -P", "grep", "grep --version", "seq 4000000 >{dir}/numbers", [
+            Channel("adapter", "grep -cP '(1+2?)+3$|(.)7\\2' {dir}/numbers"),
+        ]),
+        Host("orc", "liborc-0.4-dev", "dpkg-query -W -f '${{Version}}' liborc-0.4-dev",
+             "gcc -O1 -I/usr/include/orc-0.4 -o {dir}/orc {jits}/orc.c -lorc-0.4", [
+            Channel("region", "{dir}/orc {s} {r}", remedy="with ORC_CODE=backup its programs run as compiled C"),
+        ]),
+        Host("asmjit", "libasmjit-dev g++", "dpkg-query -W -f '${{Version}}' libasmjit-dev",
+             "g++ -O1 -o {dir}/asmjit {jits}/asmjit.cc -lasmjit", [
+            Channel("region", "{dir}/asmjit {s} {r}", remedy="jitreg_code_load()"),
+        ]),
+        Host("tinycc", "libtcc-dev", "dpkg-query -W -f '${{Version}}' libtcc-dev", "gcc -O1 -o {dir}/tcc {jits}/tcc.c -ltcc -ldl", [
+            Channel("region", "{dir}/tcc {s} {r}", remedy="jitreg_code_load()"),
+        ]),
+        Host("elixir", "elixir", "dpkg-query -W -f '${{Version}}' elixir", None, [
+            Channel("gdb", "elixir {jits}/fib.exs {s} {r}", lines=80, planted=(r"'Elixir\.Fib':fib/", r"'Elixir\.Fib':bif/")),
+        ]),
+        Host("clojure", "clojure", "dpkg-query -W -f '${{Version}}' clojure", None, [
+            Channel("adapter", "clojure {jits}/Fib.clj {s} {r}", named=95, planted=(r"user\$fib", r"user\$bif")),
+        ]),
+        Host("groovy", "groovy", "dpkg-query -W -f '${{Version}}' groovy", None, [
+            Channel("adapter", "groovy {jits}/Fib.groovy {s} {r}", named=95, planted=(FIB, BIF)),
+        ]),
+        Host("jruby", "jruby", "dpkg-query -W -f '${{Version}}' jruby", None, [
+            Channel("adapter", "jruby {jits}/fib.rb {s} {r}", named=85, planted=(r"method\$fib\$", r"method\$bif\$"), within=12),
+        ]),
+        Host("jython", "jython", "dpkg-query -W -f '${{Version}}' jython", None, [
+            Channel("adapter", "jython {jits}/fib.py {s} {r}", named=95),  # its functions share the interpreter's
+        ]),
+        Host("rhino", "rhino", "dpkg-query -W -f '${{Version}}' rhino", None, [
+            Channel("adapter", "rhino {jits}/fib.js {s} {r}", named=95, planted=("_c_fib_", "_c_bif_"), within=12),
         ]),
     ]
 
@@ -210,6 +300,28 @@ def is_code(path, number):
         lines = f.read().splitlines()
     text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
     return bool(text) and not text.startswith(("#", "//", "/*", "* ", "--", "%", ";"))
+
+
+PLANTED_FEWEST = 40
+
+
+def planted_share(report, planted):
+    """Per cent of the samples of fib() and bif() that are fib()'s, and how many they are; None: not asked for, or there are none."""
+    n = [0, 0]
+    if not planted:
+        return None, 0
+    if isinstance(planted[0], str):
+        for f in report["functions"]:
+            name = re.sub(r"(?:^|(?<=[\s(]))(?:file:)?/(?:\S*/)\S*[^\s/]", "", f["name"])  # without paths
+            for i in (1, 0):
+                if re.search(planted[i], name):
+                    n[i] += f["samples"]
+                    break
+    else:
+        for l in report["lines"]:
+            for i, (first, last) in enumerate(planted):
+                n[i] += l["samples"] if l["file"].startswith(JITS) and first <= l["line"] <= last else 0
+    return 100 * n[0] / sum(n) if sum(n) else None, sum(n)
 
 
 class Fault(Exception):
@@ -284,6 +396,10 @@ class Bench:
             return None
         r = json.loads(report.stdout)
         n = r["jit"]["samples"] + sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
+        planted, planted_n = planted_share(r, channel.planted)
+        findings = None if self.samples else shell(f"{self.build}/tailor check {trace}")
+        first = "" if self.samples and not channel.remedy else " ".join(
+            " ".join(shell(f"{self.build}/tailor report {trace}").stdout.decode().splitlines()[:5]).split())
         named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
         same = (under.returncode, under.stdout) == (alone.returncode, alone.stdout)
         stacks = "-"
@@ -291,14 +407,26 @@ class Bench:
             total, complete = self.complete_stacks(channel, seconds) or (0, 0)
             stacks = f"{100 * complete / max(total, 1):.1f} %"
         slower = f"{100 * alone.rate * seconds / rounds - 100:+.1f} %" if rounds and alone.rate else "-"
-        print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % {stacks:>7} {slower:>8} "
-              f"{'same' if same else 'CHANGED'}", flush=True)
+        print(f"FIGURE {host.name:<15} {version:<16} {channel.name:<9} {n:>7} {named:>6.2f} % {lines:>6.2f} % "
+              f"{'-' if planted is None else f'{planted:.1f} %':>7} {stacks:>7} {slower:>8} "
+              f"{'-' if not findings else 'FOUND' if findings.returncode else 'clean':<5} {'same' if same else 'CHANGED'}", flush=True)
         if not same:
             self.fault(f"{host.name}, {channel.name} ({command}): alone: exit {alone.returncode}, {alone.stdout[-300:]!r}; under tailor: "
                        f"exit {under.returncode}, {under.stdout[-300:]!r} {under.stderr[-300:]!r}")
             return None
         wrong = [f"expected {bound} % or more of {n} samples with a {what}, got {got:.2f} %"
                  for what, bound, got in (("name", channel.named, named), ("source line", channel.lines, lines)) if got < bound]
+        if channel.planted and planted_n < PLANTED_FEWEST:
+            wrong.append(f"expected {PLANTED_FEWEST} or more samples in fib() and bif(), got {planted_n}")
+        elif channel.planted and abs(planted - PLANTED) > channel.within + 4 * 50 / planted_n ** 0.5:
+            wrong.append(f"expected {PLANTED} % of {planted_n} samples of fib() and bif() in fib(), got {planted:.1f} %")
+        if channel.remedy and " ".join(channel.remedy.split()) not in first:
+            wrong.append(f"expected \"{channel.remedy}\" in the report's first five lines, got \"{first}\"")
+        if not channel.remedy and "generated and did not name" in first:
+            wrong.append(f"expected no sentence about code without names, got \"{first}\"")
+        if findings and findings.returncode:
+            wrong.append(f"expected no findings of tailor check, got exit {findings.returncode}: {findings.stdout.decode()[:600]} "
+                         f"{findings.stderr.decode()[:200]}")
         ours = [l for l in r["lines"] if os.path.abspath(l["file"]).startswith(HERE + "/") and os.path.exists(l["file"])]
         odd = [l for l in ours if not is_code(l["file"], l["line"])]
         if sum(l["samples"] for l in odd) > 0.02 * sum(l["samples"] for l in ours):
@@ -345,6 +473,9 @@ class Bench:
         self.rows += 1
         if not self.samples:
             said = self.record(host, version, channel, self.seconds, alone)
+            if said and said[1]:
+                print(f"{host.name}, {channel.name}: again, for longer: {said[1]}", flush=True)
+                said = self.record(host, version, channel, 4 * self.seconds, alone)
             if said and said[1]:
                 self.fault(f"{host.name}, {channel.name} ({channel.command}): {said[1]}")
             return
@@ -395,15 +526,15 @@ def main():
     a = p.parse_intermixed_args()
     b = Bench(os.path.abspath(a.build), a.seconds, a.stacks, a.samples if a.check else None)
     try:
-        print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'stacks':>7} {'slower':>8} "
-              "output")
+        print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'planted':>7} "
+              f"{'stacks':>7} {'slower':>8} check output")
         for h in hosts(a.build):
             channels = [c for c in h.channels if (c.table and (not a.hosts or h.name in a.hosts)) or f"{h.name}:{c.name}" in a.hosts]
             if channels:
                 b.host(h, channels, a.install)
     finally:
         b.close()
-    if a.check and b.bad:
+    if b.bad:
         sys.exit(1)
     if a.check and b.undecided:
         skip(f"this machine gave only few samples: {'; '.join(b.undecided)}")

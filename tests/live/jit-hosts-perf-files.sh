@@ -4,5 +4,5 @@
 # have a name (V8's also a source line), and output and exit status are what they are alone.
 . tests/live/begin.bash
 judge /usr/bin/python3 tests/hosts/jits.py "$B" --check \
-	node:jitdump php:"perf map" php:intel mono:"perf map" erlang:"perf map" guile javascriptcore:jitdump
+	node:jitdump php:"perf map" php:intel mono:"perf map" erlang:"perf map" "guile:perf map" javascriptcore:jitdump
 finish

@@ -8,6 +8,10 @@ public class Fib {
 		return n < 2 ? n : fib(n - 1) + fib(n - 2);
 	}
 
+	static int bif(int n) {
+		return n < 2 ? n : bif(n - 1) + bif(n - 2);
+	}
+
 	static long total(int[] a) {
 		long sum = 0;
 		for (int v : a)
@@ -21,7 +25,7 @@ public class Fib {
 			numbers[i] = i * 3;
 		long end = System.nanoTime() + (long) (1e9 * Double.parseDouble(args[0])), rounds = 0, result = 0;
 		while (rounds == 0 || System.nanoTime() < end) {
-			result = fib(20) + total(numbers);
+			result = fib(20) + fib(20) + fib(20) + bif(20) + total(numbers);
 			rounds++;
 		}
 		System.out.println("result " + result);

@@ -12,6 +12,11 @@ class Program
 		return n < 2 ? n : Fib(n - 1) + Fib(n - 2);
 	}
 
+	static int Bif(int n)
+	{
+		return n < 2 ? n : Bif(n - 1) + Bif(n - 2);
+	}
+
 	static long Total(int[] a)
 	{
 		long sum = 0;
@@ -28,7 +33,7 @@ class Program
 		var watch = Stopwatch.StartNew();
 		long limit = (long)(1000 * double.Parse(args[0], CultureInfo.InvariantCulture)), rounds = 0, result = 0;
 		while (rounds == 0 || watch.ElapsedMilliseconds < limit) {
-			result = Fib(20) + Total(numbers);
+			result = Fib(20) + Fib(20) + Fib(20) + Bif(20) + Total(numbers);
 			rounds++;
 		}
 		Console.WriteLine("result " + result);

@@ -6,11 +6,14 @@
 fib(N) when N < 2 -> N;
 fib(N) -> fib(N - 1) + fib(N - 2).
 
+bif(N) when N < 2 -> N;
+bif(N) -> bif(N - 1) + bif(N - 2).
+
 total([], Sum) -> Sum;
 total([V | Rest], Sum) -> total(Rest, Sum + V rem 7).
 
 loop(End, Numbers, Rounds) ->
-    Result = fib(20) + total(Numbers, 0),
+    Result = fib(20) + fib(20) + fib(20) + bif(20) + total(Numbers, 0),
     case erlang:monotonic_time(millisecond) < End of
         true -> loop(End, Numbers, Rounds + 1);
         false -> {Result, Rounds}

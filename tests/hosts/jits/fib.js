@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// An ordinary script: fib.js SECONDS ROUNDS_FILE.  Hot: one function that calls itself, one with a loop.
+// An ordinary script: fib.js SECONDS ROUNDS_FILE.  Hot: fib() for three times as long as bif(); a loop.
 const node = typeof process !== "undefined" && process.argv !== undefined;
-const args = node ? process.argv.slice(2) : typeof scriptArgs !== "undefined" ? scriptArgs : arguments;
+const args = node ? process.argv.slice(2) : typeof scriptArgs !== "undefined" ? scriptArgs :
+	typeof ARGV !== "undefined" ? ARGV : arguments;
 function fib(n) {
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+function bif(n) {
+	return n < 2 ? n : bif(n - 1) + bif(n - 2);
 }
 function total(a) {
 	let sum = 0;
@@ -17,7 +21,7 @@ for (let i = 0; i < 20000; i++)
 const end = Date.now() + 1000 * Number(args[0]);
 let rounds = 0, result = 0;
 while (rounds === 0 || Date.now() < end) {
-	result = fib(20) + total(numbers);
+	result = fib(20) + fib(20) + fib(20) + bif(20) + total(numbers);
 	rounds++;
 }
 (node ? console.log : print)("result " + result);

@@ -5,6 +5,10 @@ function fib($n)
 {
 	return $n < 2 ? $n : fib($n - 1) + fib($n - 2);
 }
+function bif($n)
+{
+	return $n < 2 ? $n : bif($n - 1) + bif($n - 2);
+}
 function total($a)
 {
 	$sum = 0;
@@ -18,7 +22,7 @@ for ($i = 0; $i < 20000; $i++)
 $end = microtime(true) + (float)$argv[1];
 $rounds = 0;
 while ($rounds == 0 || microtime(true) < $end) {
-	$result = fib(20) + total($numbers);
+	$result = fib(20) + fib(20) + fib(20) + bif(20) + total($numbers);
 	$rounds++;
 }
 echo "result $result\n";
