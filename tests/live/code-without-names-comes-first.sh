@@ -16,7 +16,8 @@ record() { # -- ARGUMENT... SECONDS: of the host
 check() { # SENTENCE
 	local first generated
 	first=$("$B/tailor" report "$dir/t.tlr" | head -n 5 | tr -s ' \n' '  ')
-	[[ $first =~ ^[0-9.]+\ %\ of\ all\ samples\ ran\ in\ code\ that\ "$1" ]] || fail "expected \"... ran in code that $1\" first, got: $first"
+	[[ $first =~ ^[0-9.]+\ %\ of\ all\ samples\ ran\ in\ code\ that\ "$1" ]] ||
+		fail "expected \"... ran in code that $1\" first, got: $first"
 	generated=$("$B/tailor" report "$dir/t.tlr" | grep -o '[0-9.]* % generated code')
 	"$B/tailor" report --view code "$dir/t.tlr" | grep -q "^ *${generated%generated code} of all samples in generated code" ||
 		fail "expected ${generated%generated code} of all samples in generated code in --view code, got: $(

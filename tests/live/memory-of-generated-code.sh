@@ -49,7 +49,8 @@ int main(int, char **argv)
 END
 g++ -O1 -o "$dir/host" "$dir/host.cc" || exit 1
 record() { # HOW SECONDS
-	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" "$dir/x.core" "$2" || { fail "tailor run: exit $?"; return 1; }
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" "$dir/x.core" "$2" ||
+		{ fail "tailor run: exit $?"; return 1; }
 	"$B/tailor" report --view functions --json "$dir/t.tlr" >"$dir/json" || { fail "tailor report: exit $?"; return 1; }
 	/usr/bin/python3 -c 'import json, sys
 for f in json.load(sys.stdin)["tables"]["functions"]: print(f["samples"], f["image"], f["name"], sep="\t")' <"$dir/json" >"$dir/functions"
@@ -60,6 +61,7 @@ for how in anonymous heap removed double; do
 	file="code in x.core"
 	[ $how = anonymous ] && file="anonymous code"
 	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	$file, mapped by jit::memory::allocate in host" ||
-		fail "$how: expected '$file, mapped by jit::memory::allocate in host' of (generated) as the hottest, got: $(cat "$dir/functions")"
+		fail "$how: expected '$file, mapped by jit::memory::allocate in host' of (generated) as the hottest," \
+			"got: $(cat "$dir/functions")"
 done
 finish
