@@ -7,7 +7,7 @@
 # one that needs the machine to itself has a line "# Alone: why" and runs after the others.  LONG=1 runs tests/long too.
 #
 # Environment: JOBS (at a time; default: one more than there are processors, since many tests wait), TEST_SECONDS (limit of one test,
-# default 1800: for what hangs, not for what is slow), SAN (as given to make).
+# default 3600: for what hangs, not for what is slow), SAN (as given to make).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 [ $# -ge 1 ] || { echo "usage: tests/run.sh BUILD [LAYER | LAYER/NAME]..." >&2; exit 2; }
@@ -38,13 +38,13 @@ run_one() { # LAYER/PATH
 	begin=$(date +%s%N)
 	arguments=("$B")
 	[ "$layer" != unit ] || arguments=() # cmocka's binaries take none
-	timeout -k 10 "${TEST_SECONDS:-1800}" "$path" "${arguments[@]}" >"$log" 2>&1 </dev/null
+	timeout -k 10 "${TEST_SECONDS:-3600}" "$path" "${arguments[@]}" >"$log" 2>&1 </dev/null
 	status=$?
 	took=$(printf '%d.%01d s' $((($(date +%s%N) - begin) / 1000000000)) $((($(date +%s%N) - begin) / 100000000 % 10)))
 	case $status in
 	0) verdict=passed ;;
 	77) verdict=skipped ;;
-	124 | 137) verdict=failed; echo "stopped: it ran longer than ${TEST_SECONDS:-1800} s (or was killed)" >>"$log" ;;
+	124 | 137) verdict=failed; echo "stopped: it ran longer than ${TEST_SECONDS:-3600} s (or was killed)" >>"$log" ;;
 	*) verdict=failed ;;
 	esac
 	{
