@@ -39,14 +39,14 @@ static void generate(x86::Assembler &a)
 	for (const Gp &r : saved)
 		a.push(r);
 	a.mov(rax, rdi);
-	a.mov(rbx, ROWS);
+	a.mov(rbx, 1);
 	a.mov(r12, MULTIPLIER);
 	a.bind(rows);
 	for (uint64_t o = SCAN; o < NR_OPERATORS; o++) {
 		Label turns = a.newLabel();
 
 		map.push_back({ a.offset(), OPERATOR, o }); // jitreg
-		a.mov(rcx, operator_work[o] * TURNS);
+		a.imul(rcx, rbx, operator_work[o] * TURNS);
 		a.bind(turns);
 		a.mov(rdx, rax);
 		a.shr(rdx, SHIFT);
@@ -55,14 +55,15 @@ static void generate(x86::Assembler &a)
 		a.dec(rcx);
 		a.jnz(turns);
 		a.mov(rdi, rax);
-		a.mov(rsi, operator_work[o] * TURNS);
+		a.imul(rsi, rbx, operator_work[o] * TURNS);
 		a.mov(r13, TAG | o); // jitreg
 		a.mov(rax, uint64_t(&runtime_mix));
 		a.call(rax);
 	}
 	map.push_back({ a.offset(), OPERATOR, SCAN }); // jitreg
-	a.dec(rbx);
-	a.jnz(rows);
+	a.inc(rbx);
+	a.cmp(rbx, ROWS);
+	a.jbe(rows);
 	for (const Gp &r : { r14, r13, r12, rbx, rbp })
 		a.pop(r);
 	a.ret();

@@ -43,13 +43,13 @@ static void generate(FILE *to)
 	emit(to, "uint64_t query(uint64_t x) {", 0, 0);
 	emit(to, "uint64_t outer = tag;", 0, 0); /* jitreg */
 	jitreg_tracker_push(&tracker, SCAN);     /* jitreg */
-	emit(to, "for (uint64_t row = 0; row < %lu; row++) {", ROWS, 0);
+	emit(to, "for (uint64_t row = 1; row <= %lu; row++) {", ROWS, 0);
 	for (uint64_t o = SCAN; o < NR_OPERATORS; o++) {
 		jitreg_tracker_push(&tracker, o); /* jitreg */
-		emit(to, "for (uint64_t i = 0; i < %lu; i++)", operator_work[o] * TURNS, 0);
+		emit(to, "for (uint64_t i = 0; i < row * %lu; i++)", operator_work[o] * TURNS, 0);
 		emit(to, "\tx = (x ^ x >> %lu) * %luull;", SHIFT, MULTIPLIER);
 		emit(to, "tag = %lu;", TAG | o, 0); /* jitreg */
-		emit(to, "x = runtime_mix(x, %lu);", operator_work[o] * TURNS, 0);
+		emit(to, "x = runtime_mix(x, row * %lu);", operator_work[o] * TURNS, 0);
 		jitreg_tracker_pop(&tracker); /* jitreg */
 	}
 	emit(to, "}", 0, 0);

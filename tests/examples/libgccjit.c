@@ -51,26 +51,26 @@ static gcc_jit_rvalue *binary(enum gcc_jit_binary_op op, gcc_jit_rvalue *a, gcc_
 	return gcc_jit_context_new_binary_op(context, NULL, op, u64, a, b);
 }
 
-/* i = 0; do { ... } while (++i < times): begins it, and ends it. */
+/* i = 1; do { ... } while (++i <= times): begins it, and ends it. */
 static gcc_jit_block *loop_begin(gcc_jit_lvalue *i)
 {
 	gcc_jit_block *body = gcc_jit_function_new_block(query, NULL);
 
-	gcc_jit_block_add_assignment(block, at("i = 0"), i, number(0));
+	gcc_jit_block_add_assignment(block, at("i = 1"), i, number(1));
 	gcc_jit_block_end_with_jump(block, NULL, body);
 	block = body;
 	return body;
 }
 
-static void loop_end(gcc_jit_block *body, gcc_jit_lvalue *i, uint64_t times)
+static void loop_end(gcc_jit_block *body, gcc_jit_lvalue *i, gcc_jit_rvalue *times)
 {
 	gcc_jit_block *behind = gcc_jit_function_new_block(query, NULL);
-	gcc_jit_location *here = at("while (++i < times)");
+	gcc_jit_location *here = at("while (++i <= times)");
 
 	gcc_jit_block_add_assignment_op(block, here, i, GCC_JIT_BINARY_OP_PLUS, number(1));
 	gcc_jit_block_end_with_conditional(block, here,
-					   gcc_jit_context_new_comparison(context, here, GCC_JIT_COMPARISON_LT,
-									  gcc_jit_lvalue_as_rvalue(i), number(times)),
+					   gcc_jit_context_new_comparison(context, here, GCC_JIT_COMPARISON_LE,
+									  gcc_jit_lvalue_as_rvalue(i), times),
 					   body, behind);
 	block = behind;
 }
@@ -95,21 +95,21 @@ static void generate(void)
 	rows = loop_begin(row);
 	for (uint64_t o = SCAN; o < NR_OPERATORS; o++) {
 		jitreg_tracker_push(&tracker, o); /* jitreg */
+		arguments[1] = binary(GCC_JIT_BINARY_OP_MULT, gcc_jit_lvalue_as_rvalue(row), number(operator_work[o] * TURNS));
 		turns = loop_begin(i);
 		gcc_jit_block_add_assignment(block, at("x = (x ^ x >> 29) * multiplier"), x,
 					     binary(GCC_JIT_BINARY_OP_MULT,
 						    binary(GCC_JIT_BINARY_OP_BITWISE_XOR, value,
 							   binary(GCC_JIT_BINARY_OP_RSHIFT, value, number(SHIFT))),
 						    number(MULTIPLIER)));
-		loop_end(turns, i, operator_work[o] * TURNS);
-		arguments[1] = number(operator_work[o] * TURNS);
+		loop_end(turns, i, arguments[1]);
 		gcc_jit_block_add_assignment(block, at("tag = ..."), word, number(TAG | o)); /* jitreg */
 		gcc_jit_block_add_assignment(block, at("x = runtime_mix(x, turns)"), x,
 					     gcc_jit_context_new_call(context, NULL, mix, 2, arguments));
 		gcc_jit_block_add_assignment(block, at("tag = 0"), word, number(0)); /* jitreg */
 		jitreg_tracker_pop(&tracker);                                        /* jitreg */
 	}
-	loop_end(rows, row, ROWS);
+	loop_end(rows, row, number(ROWS));
 	jitreg_tracker_pop(&tracker); /* jitreg */
 	gcc_jit_block_end_with_return(block, at("return x"), value);
 	jitreg_source_text("query.plan", listing, strlen(listing), LINE, 1, 0); /* jitreg */

@@ -52,8 +52,8 @@ struct Compiler {
 	Builder b;
 	Function *query;
 
-	/* x = body(x), so many times */
-	Value *loop(uint64_t times, Value *x, const std::function<Value *(Value *)> &body)
+	/* for i = 1 to times: x = body(x, i) */
+	Value *loop(Value *times, Value *x, const std::function<Value *(Value *, Value *)> &body)
 	{
 		BasicBlock *before = b.GetInsertBlock();
 		BasicBlock *head = BasicBlock::Create(b.getContext(), "", query), *behind = BasicBlock::Create(b.getContext(), "", query);
@@ -61,20 +61,20 @@ struct Compiler {
 		b.CreateBr(head);
 		b.SetInsertPoint(head);
 		PHINode *i = b.CreatePHI(b.getInt64Ty(), 2), *old = b.CreatePHI(b.getInt64Ty(), 2);
-		Value *next = body(old), *n = b.CreateAdd(i, b.getInt64(1));
-		i->addIncoming(b.getInt64(0), before);
+		Value *next = body(old, i), *n = b.CreateAdd(i, b.getInt64(1));
+		i->addIncoming(b.getInt64(1), before);
 		i->addIncoming(n, b.GetInsertBlock());
 		old->addIncoming(x, before);
 		old->addIncoming(next, b.GetInsertBlock());
-		b.CreateCondBr(b.CreateICmpULT(n, b.getInt64(times)), head, behind);
+		b.CreateCondBr(b.CreateICmpULE(n, times), head, behind);
 		b.SetInsertPoint(behind);
 		return next;
 	}
 
 	/* By its address, so that no stub lies between. */
-	Value *call_runtime(Value *x, uint64_t turns)
+	Value *call_runtime(Value *x, Value *turns)
 	{
-		std::vector<Value *> arguments = { x, b.getInt64(turns) };
+		std::vector<Value *> arguments = { x, turns };
 		std::vector<Type *> types = { b.getInt64Ty(), b.getInt64Ty() };
 
 		types.push_back(b.getInt8PtrTy());                                                                   // jitreg
@@ -94,17 +94,20 @@ struct PlanNode {
 	Value *produce(Compiler &c, Value *x)
 	{
 		jitreg::lowering here(tracker, id); // jitreg
-		return input ? input->produce(c, x) : c.loop(ROWS, x, [&](Value *row) { return consume(c, row); });
+		if (input)
+			return input->produce(c, x);
+		return c.loop(c.b.getInt64(ROWS), x, [&](Value *y, Value *row) { return consume(c, y, row); });
 	}
 
-	Value *consume(Compiler &c, Value *x)
+	Value *consume(Compiler &c, Value *x, Value *row)
 	{
 		jitreg::lowering here(tracker, id); // jitreg
-		x = c.loop(operator_work[id] * TURNS, x, [&](Value *y) {
+		Value *turns = c.b.CreateMul(row, c.b.getInt64(operator_work[id] * TURNS));
+		x = c.loop(turns, x, [&](Value *y, Value *) {
 			return c.b.CreateMul(c.b.CreateXor(y, c.b.CreateLShr(y, SHIFT)), c.b.getInt64(MULTIPLIER));
 		});
-		x = c.call_runtime(x, operator_work[id] * TURNS);
-		return parent ? parent->consume(c, x) : x;
+		x = c.call_runtime(x, turns);
+		return parent ? parent->consume(c, x, row) : x;
 	}
 };
 

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 		count_for(0);
 		for (uint64_t i = 0; i < NR_STEPS; i++) {
 			JITREG_WITH_TAG_WORD(tag, TAG | (ids + NR_OPERATORS + i)) /* jitreg */
-				plan[i].primitive(vector, 100 * operator_work[plan[i].operator]);
+				plan[i].primitive(vector, (50 + (uint64_t)round % 100) * operator_work[plan[i].operator]);
 			count_for(plan[i].operator);
 		}
 		jitreg_mark_end(run, VECTOR); /* jitreg */

@@ -17,11 +17,12 @@ static const char *const operator_name[NR_OPERATORS] = { "", "scan", "select", "
 static const uint64_t operator_work[NR_OPERATORS] = { 0, 1, 3, 6 }; /* planted */
 
 /*
- * The query: in each of ROWS rows each operator takes its work times TURNS turns in generated code, then as many in runtime_mix(), which
- * all of them call.  A turn needs the one before, so time is in proportion to turns.
+ * The query: in row 1 to ROWS each operator takes its work times TURNS times the row's number turns in generated code, then as many in
+ * runtime_mix(), which all of them call.  A turn needs the one before, so time is in proportion to turns; rows differ, so that none of
+ * them is in step with a sampler.
  */
 #define ROWS 20
-#define TURNS 1000
+#define TURNS 500
 #define MULTIPLIER 6364136223846793005ull
 #define SHIFT 29
 static inline uint64_t turn(uint64_t x)
@@ -35,9 +36,9 @@ extern const char __start_runtime_text[], __stop_runtime_text[];
 
 static inline uint64_t query_in_c(uint64_t x)
 {
-	for (int row = 0; row < ROWS; row++)
+	for (uint64_t row = 1; row <= ROWS; row++)
 		for (int o = SCAN; o < NR_OPERATORS; o++)
-			for (uint64_t i = 0; i < 2 * TURNS * operator_work[o]; i++)
+			for (uint64_t i = 0; i < 2 * row * operator_work[o] * TURNS; i++)
 				x = turn(x);
 	return x;
 }

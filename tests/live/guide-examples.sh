@@ -15,7 +15,7 @@ EXAMPLES="emits_c llvm_orc libgccjit asmjit vectorized tasks"
 LINES=60
 WANTED=2000
 POINTS=3
-FEW=20 # rounds
+FEW=5 # rounds
 
 # Its arguments for so many rounds, in $words; $options: how it is recorded.
 command_of() { # PROGRAM ROUNDS
@@ -23,8 +23,9 @@ command_of() { # PROGRAM ROUNDS
 	options=()
 	case $1 in
 	emits_c*) words+=("$dir" "$2") ;;
-	tasks*) words+=($((3 * $2))) options=(--sampler signal) ;; # a thread-local word
-	libgccjit* | vectorized*) words+=("$2") options=(--sampler signal) ;;
+	tasks*) words+=($((12 * $2))) options=(--sampler signal) ;; # a thread-local word, as below
+	libgccjit*) words+=("$2") options=(--sampler signal) ;;
+	vectorized*) words+=($((4 * $2))) options=(--sampler signal) ;;
 	*) words+=("$2") ;;
 	esac
 }
@@ -49,14 +50,14 @@ is_small_and_changes_nothing() { # EXAMPLE
 	without=$(result "$1 without its lines" "${words[@]}")
 	command_of "$1" $FEW
 	plain=$(result "$1" "${words[@]}")
-	recorded=$(result "tailor run -- $1" "$B/tailor" run -q -e "$(plain_event)" "${options[@]}" -o "$dir/few.tlr" -- "${words[@]}")
+	recorded=$(result "tailor check -- $1" "$B/tailor" check -e "$(plain_event)" "${options[@]}" -- "${words[@]}")
 	[ "$plain" ] && [ "$without" = "$plain" ] && [ "$recorded" = "$plain" ] ||
-		fail "$1: expected one result, got '$without' without its lines, '$plain' with them, '$recorded' recorded"
+		fail "$1: expected one result, got '$without' without its lines, '$plain' with them, '$recorded' under tailor check"
 }
 
 # record EXAMPLE SECONDS: $n samples in the run phase; its trace, its own count, its report
 record() {
-	command_of "$1" $(($2 * 600)) # rounds a second, about; gather finds out
+	command_of "$1" $(($2 * 150)) # rounds a second, about; gather finds out
 	timeout 300 "$B/tailor" run -q -e "$(plain_event)" --rate "$(allowed_rate 10000)" "${options[@]}" -o "$dir/t.tlr" -- \
 		"${words[@]}" >"$dir/counted" 2>"$dir/err" ||
 		{ fail "tailor run -- $1: exit $?: $(cat "$dir/err")"; return 1; }

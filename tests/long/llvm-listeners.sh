@@ -36,7 +36,7 @@ done
 [ $bad = 0 ] || finish
 
 record() { # HOW SECONDS: $n samples in the run phase, $on_operator per cent of them
-	JITDUMPDIR=$dir timeout 300 "$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/$1" $(($2 * 500)) \
+	JITDUMPDIR=$dir timeout 300 "$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/$1" $(($2 * 100)) \
 		>"$dir/out" 2>"$dir/err" || { fail "tailor run -- $1: exit $?: $(cat "$dir/err")"; return 1; }
 	read -r n on_operator < <("$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c 'import json, sys
 run = json.load(sys.stdin)["run"]
