@@ -43,12 +43,18 @@ private:
 
 /*
  * The tag of this thread's word, until the block ends.  In a coroutine the block may end on another thread than it began: the word is then
- * that thread's.
+ * that thread's, if it is static TLS, which lies below the thread pointer.
  */
 class tag_guard {
 public:
-	tag_guard(uint64_t &word, uint64_t tag) : place_(reinterpret_cast<uintptr_t>(&word) - thread()), old_(jitreg_task_switch(&word, tag)) {}
-	~tag_guard() { jitreg_task_switch(reinterpret_cast<uint64_t *>(thread() + place_), old_); }
+	tag_guard(uint64_t &word, uint64_t tag)
+		: word_(&word), below_(thread() - reinterpret_cast<uintptr_t>(&word)), old_(jitreg_task_switch(&word, tag)) {}
+	~tag_guard()
+	{
+		const bool is_static_tls = below_ - 1 < static_tls_max;
+
+		jitreg_task_switch(is_static_tls ? reinterpret_cast<uint64_t *>(thread() - below_) : word_, old_);
+	}
 	tag_guard(const tag_guard &) = delete;
 	tag_guard &operator=(const tag_guard &) = delete;
 
@@ -62,7 +68,9 @@ private:
 #endif
 		return at;
 	}
-	uintptr_t place_; /* from the thread pointer */
+	static constexpr uintptr_t static_tls_max = 1 << 20;
+	uint64_t *word_;
+	uintptr_t below_;
 	uint64_t old_;
 };
 

@@ -105,6 +105,11 @@ int main()
 	}).join();
 	other += tag != 4;
 	tag = 0;
+	/* a word that all threads share */
+	static uint64_t shared = 3;
+	guard.reset(new jitreg::tag_guard(shared, 4));
+	std::thread([&] { guard.reset(); }).join();
+	other += shared != 3;
 	try {
 		jitreg::tag_guard one(tag, 1);
 		jitreg::mark query(jitreg::covers::process, "run", {}, 1);
