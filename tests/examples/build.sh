@@ -36,7 +36,7 @@ has() { echo "#include <$1>" | g++ -x c++ "${@:2}" -E -o /dev/null - 2>/dev/null
 
 build emits_c.c gcc -ffixed-r13 -rdynamic || exit 1
 build vectorized.c gcc || exit 1
-build tasks.cpp g++ -std=c++20 -pthread || exit 1
+if has coroutine -std=c++20; then build tasks.cpp g++ -std=c++20 -pthread || exit 1; fi
 if has libgccjit.h; then build libgccjit.c gcc -rdynamic -lgccjit || exit 1; fi
 if has asmjit/x86.h; then build asmjit.cpp g++ -std=c++17 -ffixed-r13 -lasmjit || exit 1; fi
 if command -v "$llvm" >/dev/null; then

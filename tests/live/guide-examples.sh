@@ -112,6 +112,5 @@ for example in $EXAMPLES; do
 	gather $((3 * WANTED / 2)) record $example &&
 		decide "$example: shares are within $POINTS points of the work, and the greatest within its interval" block $example
 done
-[ -z "$missing" ] || undecided "these examples were not built, because their library is not installed (libgccjit-12-dev," \
-	"libasmjit-dev, llvm-14-dev):$missing"
+[ -z "$missing" ] || undecided "a library of these examples is not installed (libgccjit-12-dev, libasmjit-dev, llvm-14-dev):$missing"
 finish
