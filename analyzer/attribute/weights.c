@@ -2,6 +2,8 @@
 #include "analyzer/attribute/weights.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,31 @@ static void one_weight(const struct sample_block *b, uint64_t weight, uint64_t *
 		scaled[i] = weight;
 }
 
+/*
+ * Samples from i on whose weight is that of the one before; returns the first with another.  From a power of two up to 1 below the next,
+ * sums with what was cut off are not rounded: all are multiples of the weight's last bit.  So whole numbers of such bits give the same, and
+ * a sample does not have to wait for two conversions of the one before.
+ */
+static uint32_t scale_alike(const uint64_t *weight, uint32_t i, uint32_t nr, double scaled_weight, double *cut_off, uint64_t *scaled)
+{
+	int exponent, bits;
+	uint64_t each, sum;
+
+	frexp(scaled_weight, &exponent);
+	bits = DBL_MANT_DIG - exponent; /* behind the point */
+	if (bits < 1 || bits >= DBL_MANT_DIG || scaled_weight + 1 > ldexp(1, exponent))
+		return i;
+	each = (uint64_t)ldexp(scaled_weight, bits);
+	sum = (uint64_t)ldexp(*cut_off, bits);
+	for (; i < nr && weight[i] == weight[i - 1]; i++) {
+		sum += each;
+		scaled[i] = sum >> bits;
+		sum &= (1ull << bits) - 1;
+	}
+	*cut_off = ldexp((double)sum, -bits);
+	return i;
+}
+
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b)
 {
 	const uint64_t *weight = b->column[SAMPLE_COLUMN_WEIGHT], *cpu = b->column[SAMPLE_COLUMN_CPU];
@@ -57,12 +84,15 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 		return 0;
 	}
 	cut_off = w->cut_off[b->event];
-	for (uint32_t i = 0; i < b->nr; i++) {
+	for (uint32_t i = 0; i < b->nr;) {
 		if (by_cpu && cpu && (i == 0 || cpu[i] != cpu[i - 1]))
 			scale = model_event_scale(m, b->event, (uint32_t)cpu[i]);
 		cut_off += (double)weight[i] * scale;
 		w->scaled[i] = model_whole(cut_off);
 		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* beyond, there is no fraction */
+		i++;
+		if (!by_cpu && i < b->nr && weight[i] == weight[i - 1])
+			i = scale_alike(weight, i, b->nr, (double)weight[i] * scale, &cut_off, w->scaled);
 	}
 	w->cut_off[b->event] = cut_off;
 	b->constant.mask[0] &= ~(1ull << SAMPLE_COLUMN_WEIGHT);
