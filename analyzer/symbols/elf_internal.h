@@ -13,7 +13,7 @@ struct section {
 	const char *name;
 	uint32_t type, link, info;
 	uint64_t flags, address, bytes, offset;
-	const unsigned char *data; /* NULL: not in the file, or out of it */
+	const unsigned char *data; /* NULL: not in the file, out of it, or in none of its parts */
 };
 
 #define ELF_KNOWN_MAX 64

@@ -135,6 +135,15 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 	return 0;
 }
 
+/* Are there bytes of a section among the parts?  The others are zeros, and many. */
+static bool has_bytes(const struct elf_object *o, uint64_t offset, uint64_t bytes)
+{
+	for (size_t i = 0; i < o->nr_known; i++)
+		if (offset < o->known[i].offset + o->known[i].bytes && o->known[i].offset < offset + bytes)
+			return true;
+	return o->nr_known == ELF_KNOWN_MAX;
+}
+
 static int read_sections(struct elf_object *o)
 {
 	size_t names, nr;
@@ -163,7 +172,8 @@ static int read_sections(struct elf_object *o)
 		s->offset = sh.sh_offset;
 		s->link = sh.sh_link;
 		s->info = sh.sh_info;
-		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset)
+		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset &&
+		    has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
 	}
 	return 0;

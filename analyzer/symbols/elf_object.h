@@ -35,7 +35,7 @@ struct elf_line {
 struct elf_section {
 	uint64_t address;
 	uint64_t bytes;
-	const void *data; /* NULL when the file does not hold it */
+	const void *data; /* NULL when the file does not hold it, or none of the parts that are known */
 	bool executable;
 };
 
