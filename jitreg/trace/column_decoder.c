@@ -202,15 +202,18 @@ static int decode_table(struct sample_block *b, const unsigned char *p, const un
 static int add_by_ip(struct sample_block *b, uint64_t *v)
 {
 	uint64_t before = 0, *last = b->room_[0];
+	const uint16_t *index = b->ip_index; /* here, because any of b's fields might change with a byte of seen */
+	unsigned char *seen = b->ip_seen_;
+	const uint32_t nr = b->nr;
 
 	if (!b->nr_ips)
 		return -EBADMSG;
-	memset(b->ip_seen_, 0, b->nr_ips);
-	for (uint32_t i = 0; i < b->nr; i++) {
-		uint32_t ip = b->ip_index[i];
+	memset(seen, 0, b->nr_ips);
+	for (uint32_t i = 0; i < nr; i++) {
+		const uint32_t ip = index[i];
 
-		before ^= (before ^ last[ip]) & -(uint64_t)b->ip_seen_[ip]; /* no jump that nobody could foresee */
-		b->ip_seen_[ip] = 1;
+		before ^= (before ^ last[ip]) & -(uint64_t)seen[ip]; /* no jump that nobody could foresee */
+		seen[ip] = 1;
 		v[i] = before = last[ip] = before + unzigzag(v[i]);
 	}
 	return 0;
