@@ -21,7 +21,9 @@ struct deciding {
 	const struct sample *sample;
 	const struct process *process;
 	bool by_register; /* the tag in force is in a register */
+	bool tag_counts;  /* its value at the place does, if the sample has it */
 	bool decided;
+	struct stretch alone; /* of unwind_frame */
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
 	enum reason work; /* of the first function that has one */
 	struct sample_answer *answer;
@@ -130,8 +132,10 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 	struct sample_answer *a = d->answer;
 	const struct location *l;
 
-	if (f->depth == 0)
-		return true; /* has been asked already */
+	if (f->depth == 0) { /* has been asked already */
+		d->alone = (struct stretch){ f->alone_from_ns, f->alone_until_ns };
+		return true;
+	}
 	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where)) &&
 	    take_tag(d, f->registers.value[a->tag->where])) {
 		a->method = METHOD_TAG_UNWOUND;
@@ -207,16 +211,16 @@ static bool decide_by_tag(struct deciding *d)
 	uint64_t from_ns, until_ns;
 
 	t = model_ask_tag(d->process, s->time_ns, &from_ns, &until_ns);
+	a->from_ns = from_ns > a->from_ns ? from_ns : a->from_ns;
+	a->until_ns = until_ns < a->until_ns ? until_ns : a->until_ns;
 	if (!t || d->world->stack_only)
 		return false;
 	a->tag = t;
-	a->from_ns = from_ns > a->from_ns ? from_ns : a->from_ns;
-	a->until_ns = until_ns < a->until_ns ? until_ns : a->until_ns;
-	if (t->where == JITREG_TAG_MEMORY && s->has_tag_word && take_tag(d, s->tag_word))
-		return true; /* no code that it passes through can change it */
 	d->by_register = t->where < UNWIND_REGISTERS;
-	return d->by_register && keeps_tag(t, s->user_ip) && (s->input.registers.known & (1u << t->where)) &&
-	       take_tag(d, s->input.registers.value[t->where]);
+	d->tag_counts = t->where == JITREG_TAG_MEMORY || (d->by_register && keeps_tag(t, s->user_ip));
+	if (t->where == JITREG_TAG_MEMORY)
+		return s->has_tag_word && take_tag(d, s->tag_word); /* no code that it passes through can change it */
+	return d->tag_counts && (s->input.registers.known & (1u << t->where)) && take_tag(d, s->input.registers.value[t->where]);
 }
 
 static void decide_by_dictionary(struct deciding *d, const struct sample_place *at)
@@ -242,6 +246,7 @@ static void decide_by_dictionary(struct deciding *d, const struct sample_place *
 	}
 	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* nothing to find on a stack */
 		a->reason = at->code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
+		d->alone = STRETCH_ALL;
 		return;
 	}
 	if (decide_by_tag(d)) {
@@ -280,6 +285,8 @@ static enum answer_scope scope_of(const struct deciding *d)
 		return ANSWER_OF_SAMPLE;
 	if (a->method == METHOD_TAG)
 		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;
+	if (a->method == METHOD_NONE && d->alone.until_ns && !d->tag_counts && !d->sample->input.stack_bytes)
+		return ANSWER_OF_PLACE_ALONE;
 	return a->method == METHOD_IP ? ANSWER_OF_PLACE : ANSWER_OF_SAMPLE;
 }
 
@@ -298,6 +305,10 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 	if (out->method == METHOD_NONE && d.work != REASON_NONE && sample_reason_is_of_host(out->reason))
 		out->reason = d.work;
 	out->scope = scope_of(&d);
+	if (out->scope == ANSWER_OF_PLACE_ALONE) {
+		out->from_ns = d.alone.from_ns > out->from_ns ? d.alone.from_ns : out->from_ns;
+		out->until_ns = d.alone.until_ns < out->until_ns ? d.alone.until_ns : out->until_ns;
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------------- whole samples */

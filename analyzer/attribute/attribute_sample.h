@@ -73,6 +73,7 @@ struct sample_place {
 enum answer_scope {
 	ANSWER_OF_SAMPLE, /* all of the sample */
 	ANSWER_OF_PLACE,  /* the place, for as long as the same code is there */
+	ANSWER_OF_PLACE_ALONE, /* the place: nothing decides about any sample there that has registers and neither stack nor chain */
 	ANSWER_OF_TAG,	  /* the place, and the value of the tag in force; ... and the same tag is in force */
 };
 

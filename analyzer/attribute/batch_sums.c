@@ -12,12 +12,15 @@
 #define AHEAD 32u /* samples */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
-#define OUTSIDE_MAX 256u /* samples behind the moment, until there is a new one */
+#define OUTSIDE_MAX 256u /* samples behind the moment, until it is over */
 #define SAMPLES_MAX (1u << 31)
 
-/* A key: the address in user space, the process's number, the mode. */
+/* A key: the address in user space, the process's number, whether there are registers, the mode. */
 #define ADDRESS_BITS 47
-#define PROCESS_BITS 16
+#define PROCESS_BITS 15
+#define REGISTERS_BIT (ADDRESS_BITS + PROCESS_BITS)
+#define MODE_BIT 63
+_Static_assert(REGISTERS_BIT + 1 == MODE_BIT, "a key has 64 bits");
 
 struct entry {
 	uint64_t key; /* of a place; of a tag: its value */
@@ -67,6 +70,7 @@ struct batch_sums {
 	/* the moment: until then nothing changes that decides about samples of the entries */
 	uint32_t moment;
 	bool under_way;
+	bool has_alone; /* entries of ANSWER_OF_PLACE_ALONE */
 	uint64_t until_ns, samples;
 	uint32_t outside;
 	const struct process *tag_process; /* whose tags those are, ... */
@@ -101,11 +105,16 @@ void batch_sums_destroy(struct batch_sums *t)
 		free(t->memory);
 }
 
+bool batch_sums_over(const struct batch_sums *t)
+{
+	return t->outside > OUTSIDE_MAX;
+}
+
 bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g)
 {
 	bool one = !g->weight.mask && t->one_weight && (!t->nr_used || g->weight.value[0] == t->weight);
 
-	if (t->nr_used && (one != t->one_weight || t->samples >= SAMPLES_MAX || t->outside > OUTSIDE_MAX))
+	if (t->nr_used && (one != t->one_weight || t->samples >= SAMPLES_MAX || batch_sums_over(t) || (t->has_alone && g->walks)))
 		return false;
 	t->one_weight = one;
 	t->weight = g->weight.value[0];
@@ -119,9 +128,9 @@ static uint64_t process_key(uint32_t process)
 	return (uint64_t)process << ADDRESS_BITS;
 }
 
-static uint64_t key_of(uint64_t address, uint64_t process, uint64_t mode)
+static uint64_t key_of(uint64_t address, uint64_t process, uint64_t has_registers, uint64_t mode)
 {
-	return address | process | mode << (ADDRESS_BITS + PROCESS_BITS);
+	return address | process | has_registers << REGISTERS_BIT | mode << MODE_BIT;
 }
 
 static uint64_t id_of(uint64_t pid, uint64_t tid)
@@ -145,8 +154,16 @@ static uint32_t tag_at(uint64_t value, uint64_t place, uint64_t mode)
 	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ place * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
-static void add_weight(struct weights *w, uint64_t weight)
+/* place and row are the same, or a tag's value decides. */
+static inline void count(struct batch_sums *t, struct entry *place, struct entry *row, uint64_t time_ns, bool one_weight, uint64_t weight)
 {
+	struct weights *w = &t->weights[row - t->entry];
+
+	place->samples += place->moment & 1;
+	row->samples++;
+	row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
+	if (one_weight)
+		return;
 	w->sum += (double)weight;
 	w->squares += (double)weight * (double)weight;
 }
@@ -172,7 +189,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 		const uint64_t id = id_of(uniform ? first_pid : fast_path_at(g->pid, i), fast_path_at(g->tid, i));
 		const struct who *who = who_at(t, id);
 		const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
-		const uint64_t key = key_of(address, who->process, mode);
+		const uint64_t key = key_of(address, who->process, has_registers, mode);
 
 		if (who->id != id || who->moment != moment || mode > (has_registers & kernel) || address >> ADDRESS_BITS)
 			break;
@@ -197,25 +214,20 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 		for (; i < t->ahead_to; i++) {
 			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
 			const uint64_t time_ns = time[i], key = ahead->key, value = tags[i & tag.mask];
-			const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
 			struct entry *place = ahead->place, *row;
 			bool by_tag;
 
 			place += place->key != key;
 			by_tag = place->moment & 1;
 			row = &t->entry[either((uint64_t)(place - t->entry),
-					       tag_at(value, by_place ? key : 0, key >> (ADDRESS_BITS + PROCESS_BITS)), by_tag)];
+					       tag_at(value, by_place ? key : 0, key >> MODE_BIT), by_tag)];
 			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
-			    by_tag > (has_tag & has_registers) || row->key != either(key, value, by_tag) ||
+			    by_tag > has_tag || row->key != either(key, value, by_tag) ||
 			    (row->moment | 1) != moment || time_ns < row->first_ns)
 				goto out;
 			if (by_place && by_tag && t->place_of[row - &t->entry[PLACES]] != key)
 				goto out;
-			place->samples += by_tag;
-			row->samples++;
-			row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
-			if (!one_weight)
-				add_weight(&t->weights[row - t->entry], fast_path_at(g->weight, i));
+			count(t, place, row, time_ns, one_weight, fast_path_at(g->weight, i));
 		}
 		if (i < t->ahead_from + AHEAD)
 			break;
@@ -236,8 +248,8 @@ uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 	return t->by_place ? take(t, i, false, true) : take(t, i, false, false);
 }
 
-/* The sample's entry among those from at on.  false: there is no room. */
-static bool put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
+/* The sample's entry among those from at on.  NULL: there is no room. */
+static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
 {
 	struct entry *e = &t->entry[at], *found = NULL;
 
@@ -248,7 +260,7 @@ static bool put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, 
 		if (e[n].moment / 2 != t->moment)
 			found = &e[n];
 	if (!found)
-		return false;
+		return NULL;
 	if (found->key != key || found->moment / 2 != t->moment) {
 		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
 		t->weights[found - t->entry] = (struct weights){ 0 };
@@ -256,18 +268,18 @@ static bool put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, 
 		t->about[t->nr_used++].entry = (uint32_t)(found - t->entry);
 	}
 	found->first_ns = sample->facts.time_ns < found->first_ns ? sample->facts.time_ns : found->first_ns;
-	return true;
+	return found;
 }
 
-static void put_tag(struct batch_sums *t, uint64_t value, uint64_t place, const struct about *sample)
+static struct entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t place, const struct about *sample)
 {
 	const uint32_t at = tag_at(value, t->by_place ? place : 0, sample->facts.mode);
 	uint64_t *place_of = &t->place_of[at - PLACES];
 
 	if (t->by_place && t->entry[at].moment / 2 == t->moment && *place_of != place)
-		return;
-	if (put(t, at, 1, value, sample, true))
-		*place_of = place;
+		return NULL;
+	*place_of = place;
+	return put(t, at, 1, value, sample, true);
 }
 
 /* Empty: what is known of this sample begins it. */
@@ -281,16 +293,16 @@ static void begin_moment(struct batch_sums *t, const struct process *process, ui
 	t->tag_process = process;
 	t->tag = tag;
 	t->under_way = true;
-	t->outside = 0;
 }
 
-void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t location, const struct lookup_cache_place *place,
-		 const struct lookup_cache_thread *who, unsigned code_facts)
+bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *f, uint32_t location,
+		      const struct lookup_cache_place *place, const struct lookup_cache_thread *who, unsigned code_facts)
 {
 	const struct process *process = who->process;
 	const bool by_tag = f->method == METHOD_TAG;
 	const struct about sample = { .location = location, .code_facts = code_facts, .facts = *f };
 	struct lookup_cache *r = t->recent;
+	struct entry *at, *row;
 	uint64_t key;
 
 	if (!t->under_way)
@@ -299,14 +311,20 @@ void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t 
 	lookup_cache_phase(r, process, who->tid, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
 	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
-		return;
+		return false;
 	if (by_tag && (process != t->tag_process || t->g->tag != t->tag || t->g->tag_until_ns < t->until_ns))
-		return;
+		return false;
 	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
-	key = key_of(place->address, process_key(process->number), f->mode);
-	put(t, place_at(key), 2, key, &sample, by_tag);
+	key = key_of(place->address, process_key(process->number), fast_path_at(t->g->abi, i) == WALK_ABI_64, f->mode);
+	row = at = put(t, place_at(key), 2, key, &sample, by_tag);
+	t->has_alone |= f->method == METHOD_NONE;
 	if (by_tag)
-		put_tag(t, t->g->tag_value, key, &sample);
+		row = put_tag(t, t->g->tag_value, key, &sample);
+	if (!at || !row)
+		return false;
+	count(t, at, row, f->time_ns, t->one_weight, f->weight);
+	t->samples++;
+	return true;
 }
 
 bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out)
@@ -329,7 +347,9 @@ bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *
 	}
 	t->nr_used = 0;
 	t->samples = 0;
-	t->under_way = false;
+	t->outside = 0;
+	t->ahead_from = t->ahead_to = 0;
+	t->under_way = t->has_alone = false;
 	t->moment++;
 	return false;
 }

@@ -21,9 +21,13 @@ void batch_sums_destroy(struct batch_sums *t);
 bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g);
 /* Count samples from i on; returns the first that is not known, or the number of samples. */
 uint32_t batch_sums_take(struct batch_sums *t, uint32_t i);
-/* That sample, after fast_path_take() knew it, and the location's index in the locator.  code_facts: of its place, 0 without one. */
-void batch_sums_learn(struct batch_sums *t, const struct row_facts *f, uint32_t location, const struct lookup_cache_place *place,
-		 const struct lookup_cache_thread *who, unsigned code_facts);
+/* That sample, i, after fast_path_take() knew it, and the location's index in the locator.  code_facts: of its place, 0 without one.
+ * true: it is counted, and so are those like it from now on. */
+bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *f, uint32_t location,
+		      const struct lookup_cache_place *place, const struct lookup_cache_thread *who, unsigned code_facts);
+
+/* The moment is over: hand over what there is. */
+bool batch_sums_over(const struct batch_sums *t);
 
 /* Everything that is alike, once: with facts of one sample whose location is to be set. */
 struct batch_sums_sum {

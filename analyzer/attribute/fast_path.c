@@ -24,7 +24,7 @@ void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct s
 		.tid = column_of(b, SAMPLE_COLUMN_TID), .ip = column_of(b, SAMPLE_COLUMN_IP), .mode = column_of(b, SAMPLE_COLUMN_MODE),
 		.weight = column_of(b, SAMPLE_COLUMN_WEIGHT), .cpu = column_of(b, SAMPLE_COLUMN_CPU),
 		.address = column_of(b, SAMPLE_COLUMN_ADDRESS), .abi = column_of(b, SAMPLE_COLUMN_REGISTERS_ABI),
-		.rip = register_of(b, walk_register(UNWIND_RIP)) };
+		.rip = register_of(b, walk_register(UNWIND_RIP)), .walks = b->has_stacks || b->chain_offset };
 }
 
 /* The tag's value as the sample has it.  false: it has none. */
@@ -62,6 +62,11 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 	if (place->paths) {
 		f->method = METHOD_IP;
 		f->paths = place->paths;
+	} else if (place->reason) {
+		if (g->walks || fast_path_at(g->abi, i) != WALK_ABI_64)
+			return false;
+		f->method = METHOD_NONE;
+		f->paths = 0;
 	} else {
 		const struct tag *t = place->by_tag ? lookup_cache_tag_in_force(g->recent, who->process, time_ns) : NULL;
 		const struct lookup_cache_tag *known;
@@ -85,7 +90,7 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 	f->cpu = (uint32_t)fast_path_at(g->cpu, i);
 	f->event = g->block->event;
 	f->mode = (uint32_t)mode;
-	f->reason = REASON_NONE;
+	f->reason = place->reason;
 	f->stack = f->memory = 0;
 	*out = place;
 	*out_who = who;

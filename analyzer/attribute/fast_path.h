@@ -20,6 +20,7 @@ struct fast_path {
 	struct lookup_cache *recent;
 	const struct sample_block *block;
 	struct fast_path_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
+	bool walks; /* its samples may have callers: a stack, or a chain */
 	struct fast_path_column tag_column; /* of the tag in force */
 	const struct tag *tag;
 	uint64_t tag_value, tag_until_ns; /* the last one that decided, and until when it means that */

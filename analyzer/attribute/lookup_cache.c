@@ -69,9 +69,12 @@ void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *pl
 {
 	struct stretch at = { place->from_ns, place->until_ns };
 
-	if (!paths || a->scope == ANSWER_OF_SAMPLE)
+	if (a->scope == ANSWER_OF_SAMPLE || (!paths && a->scope != ANSWER_OF_PLACE_ALONE))
 		return;
-	if (a->scope == ANSWER_OF_PLACE) {
+	if (a->scope == ANSWER_OF_PLACE_ALONE) {
+		place->reason = a->reason & 15;
+		at = (struct stretch){ a->from_ns, a->until_ns };
+	} else if (a->scope == ANSWER_OF_PLACE) {
 		place->paths = paths <= LOOKUP_CACHE_PATHS_MAX ? paths & LOOKUP_CACHE_PATHS_MAX : 0;
 		at = both(at, *holds);
 	} else {

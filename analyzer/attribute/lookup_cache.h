@@ -21,10 +21,12 @@ struct lookup_cache_place {
 	uint32_t process; /* 1 + number; 0: free */
 	uint32_t code_facts : 4;  /* of the location: enum lookup_cache_code_facts */
 	uint32_t by_tag : 1; /* ANSWER_OF_TAG: nothing but the value of the tag in force decides */
-	uint32_t paths : 27; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
+	uint32_t reason : 4; /* ANSWER_OF_PLACE_ALONE: why nothing decides; 0: it is none, or is not known */
+	uint32_t paths : 23; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
 };
+_Static_assert(NR_REASONS <= 16, "a place has 4 bits for the reason");
 _Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
-#define LOOKUP_CACHE_PATHS_MAX ((1u << 27) - 1)
+#define LOOKUP_CACHE_PATHS_MAX ((1u << 23) - 1)
 
 enum lookup_cache_code_facts {
 	LOOKUP_CACHE_JIT = 1,
@@ -88,8 +90,8 @@ void lookup_cache_destroy(struct lookup_cache *r);
 
 /* Never NULL; valid until the next call. */
 struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
-/* That was the answer at the place, and these are the caller's parent paths from what decided, for as long as they hold.  Keeps what other
- * samples may have again. */
+/* That was the answer at the place, and these are the caller's parent paths from what decided (0: nothing), for as long as they hold.
+ * Keeps what other samples may have again. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
 			   const struct sample_answer *a, uint32_t paths, const struct stretch *holds);
 /* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */

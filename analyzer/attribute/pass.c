@@ -123,7 +123,7 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 		  const struct sample_place *at, struct row_facts *f)
 {
 	struct sample_answer answer;
-	struct stretch holds;
+	struct stretch holds = STRETCH_ALL;
 
 	if (place && place->paths) {
 		f->method = METHOD_IP;
@@ -133,12 +133,14 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 	sample_decide(&run->world, s, p, at, &answer);
 	f->method = answer.method;
 	f->reason = answer.reason;
-	if (!answer.deciding.nr)
-		return 0;
-	f->paths = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns, &holds);
+	if (answer.deciding.nr) {
+		f->paths = rows_parent_paths(&run->rows, &answer.deciding, s->time_ns, &holds);
+		if (!f->paths)
+			return -ENOMEM;
+	}
 	if (place)
 		lookup_cache_remember(run->recent, place, p, &answer, f->paths, &holds);
-	return f->paths ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* All that no cache knows of. */
@@ -213,8 +215,8 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	}
 	f.location = &run->locator.location[location];
 	f.phase = lookup_cache_phase(run->recent, who->process, who->tid, f.time_ns);
-	if (sums)
-		batch_sums_learn(sums, &f, location, place, who, user ? place->code_facts : 0);
+	if (sums && batch_sums_learn(sums, i, &f, location, place, who, user ? place->code_facts : 0))
+		return true;
 	*ret = add_sample(run, &f, user ? place : NULL);
 	return true;
 }
@@ -275,9 +277,12 @@ int pass_block(struct pass *run, struct sample_block *b)
 		ret = hand_over(run, sums);
 		batch_sums_begin(sums, &g);
 	}
-	for (uint32_t i = 0; ret == 0 && (i = sums ? batch_sums_take(sums, i) : i) < b->nr; i++)
+	for (uint32_t i = 0; ret == 0 && (i = sums ? batch_sums_take(sums, i) : i) < b->nr; i++) {
 		if (!known || !take_known(run, &g, sums, i, &ret))
 			ret = on_sample(run, b, i);
+		if (ret == 0 && sums && batch_sums_over(sums))
+			ret = hand_over(run, sums);
+	}
 	return ret;
 }
 

@@ -289,6 +289,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 	f.ip = f.address = input->registers.value[UNWIND_RIP];
 	f.registers = input->registers;
 	f.found = UNWIND_BY_INFORMATION;
+	f.alone_from_ns = f.alone_until_ns = 0;
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
 		enum unwind_end end = UNWIND_STOPPED;
 		uint64_t sp = f.registers.value[UNWIND_RSP];
@@ -299,6 +300,10 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
 			return UNWIND_NO_INFO;
 		f.note = &e->note;
+		if (f.depth == 0 && (e->kind == RULE_PLAIN || e->kind == RULE_NO_INFO || e->kind == RULE_BOTTOM)) {
+			f.alone_from_ns = e->from_ns; /* by any of these only the stack leads to a caller */
+			f.alone_until_ns = e->until_ns;
+		}
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;
 		guess = FRAME_POINTER_NONE;

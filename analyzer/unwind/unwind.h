@@ -81,6 +81,9 @@ struct unwind_frame {
 	enum unwind_found found;
 	/* For the callback's own notes about the address: 0 at first, kept as long as the same code is there. */
 	uint32_t *note;
+	/* Of the sampled instruction: in [from, until) a walk without stack bytes ends here in the same way, whatever the registers.
+	 * 0, 0: that is not known. */
+	uint64_t alone_from_ns, alone_until_ns;
 };
 
 enum unwind_way { UNWIND_MEMO, UNWIND_LIBUNWIND };

@@ -163,13 +163,18 @@ static void expect(enum method method, const char *ir, const char *task, const c
 	assert_string_equal(level_of(0, OPERATOR), op);
 }
 
-static void expect_nobody(enum reason reason)
+static void expect_nothing(enum reason reason, enum answer_scope scope)
 {
 	assert_string_equal(method_names[x.answer.method], method_names[METHOD_NONE]);
 	assert_string_equal(reason_names[x.answer.reason], reason_names[reason]);
 	assert_int_equal(x.answer.deciding.nr, 0);
 	assert_int_equal(x.paths.nr, 1);
-	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+	assert_int_equal(x.answer.scope, scope);
+}
+
+static void expect_nobody(enum reason reason)
+{
+	expect_nothing(reason, ANSWER_OF_SAMPLE);
 }
 
 static void ask_user(uint64_t ip, uint64_t time_ns)
@@ -443,6 +448,12 @@ static void who_finds_nobody_says_why(void **state)
 	ASK_STACK(BAD_FRAMES + 5, 0, 0);
 	expect_nobody(REASON_BROKEN);
 	ask_stack(OTHER + 5, 0, NULL, 0);
+	expect_nothing(REASON_NO_STACK, ANSWER_OF_PLACE_ALONE);
+	ask_stack(NO_FRAMES + 5, 0, NULL, 0);
+	expect_nothing(REASON_NO_UNWIND_INFO, ANSWER_OF_PLACE_ALONE);
+	ask_stack(0x123456, 0, NULL, 0);
+	expect_nothing(REASON_NO_CODE_OBJECT, ANSWER_OF_PLACE_ALONE);
+	ask_stack(RUNTIME + 5, 0, NULL, 0); /* another tag would decide there */
 	expect_nobody(REASON_NO_STACK);
 	ASK_STACK(0x123456, 0, 0);
 	expect_nobody(REASON_NO_CODE_OBJECT);

@@ -18,7 +18,7 @@
 
 enum { OPERATOR = 1, PIPELINE, TASK, IR, NR_LEVELS = 4 };
 enum { PID = 1000, CODE_STEP = 256, SLOTS = 24, END_NS = 1000000, NR_THREADS = 5, HOT = 64 };
-enum { PLAIN, STACKS, CHAINS, BARE, NR_EVENTS };
+enum { PLAIN, STACKS, CHAINS, BARE, NR_EVENTS, MIXED = NR_EVENTS, NR_KINDS }; /* MIXED: blocks with stacks, of the first event */
 
 #define WORLDS 64u
 #define SAMPLES_WANTED 1000000u
@@ -300,7 +300,7 @@ static size_t make_sample(uint64_t *record, unsigned event, uint64_t time_ns)
 	*at++ = the.pid[tid % the.nr_pids] | tid << 32;
 	*at++ = time_ns;
 	*at++ = below(2); /* cpu */
-	*at++ = the.one_weight ? 1000 + event : 1 + below(3000);
+	*at++ = the.one_weight ? 1000 + event % NR_EVENTS : 1 + below(3000);
 	if (event == CHAINS) {
 		uint64_t nr = below(4);
 
@@ -321,7 +321,7 @@ static size_t make_sample(uint64_t *record, unsigned event, uint64_t time_ns)
 			*at++ = hot_tag();
 		}
 	}
-	if (event == STACKS) {
+	if (event == STACKS || event == MIXED) {
 		const unsigned nr = registers ? 16 : 0;
 
 		*at++ = nr * 8;
@@ -347,7 +347,7 @@ static struct perf_event_attr attr_of(unsigned event)
 	}
 	if (event == CHAINS)
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (event == STACKS) {
+	if (event == STACKS || event == MIXED) {
 		attr.sample_type |= PERF_SAMPLE_STACK_USER;
 		attr.sample_stack_user = 128;
 	}
@@ -356,18 +356,19 @@ static struct perf_event_attr attr_of(unsigned event)
 
 static void draw_samples(unsigned nr)
 {
-	struct samples *of[NR_EVENTS];
+	struct samples *of[NR_KINDS];
 	uint64_t record[64];
 	uint32_t written;
 
 	draw_hot();
-	for (uint32_t e = 0; e < NR_EVENTS; e++) {
+	for (uint32_t e = 0; e < NR_KINDS; e++) {
 		struct perf_event_attr attr = attr_of(e);
 
-		assert_int_equal(samples_create(e, &attr, &of[e]), 0);
+		assert_int_equal(samples_create(e % NR_EVENTS, &attr, &of[e]), 0);
 	}
 	for (unsigned i = 0; i < nr; i++) {
-		const unsigned kind = (unsigned)below(100), event = kind < 80 ? PLAIN : kind < 90 ? STACKS : kind < 96 ? CHAINS : BARE;
+		const unsigned kind = (unsigned)below(100);
+		const unsigned event = kind < 80 ? PLAIN : kind < 90 ? STACKS : kind < 96 ? CHAINS : kind < 98 ? BARE : MIXED;
 		const uint64_t late = chance(5) ? below(END_NS / 10) : 0, now = 10 + (uint64_t)i * END_NS / nr;
 		struct sample_seen seen;
 
@@ -376,7 +377,7 @@ static void draw_samples(unsigned nr)
 		if (samples_full(of[event]) || chance(event == PLAIN ? 0 : 1) || below(2000) == 0)
 			assert_int_equal(samples_flush(of[event], small, &written), 0);
 	}
-	for (unsigned e = 0; e < NR_EVENTS; e++) {
+	for (unsigned e = 0; e < NR_KINDS; e++) {
 		assert_int_equal(samples_flush(of[e], small, &written), 0);
 		samples_destroy(of[e]);
 	}
