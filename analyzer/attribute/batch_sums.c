@@ -12,13 +12,13 @@
 #define AHEAD 32u /* samples */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
-#define OUTSIDE_MAX 256u /* samples behind the moment, until it is over */
+#define OUTSIDE_MAX 64u /* samples behind the moment, until it is over */
 #define SAMPLES_MAX (1u << 31)
 
-/* A key: the address in user space, the process's number, whether there are registers, the mode. */
+/* A key: the address in user space, the number of the thread or of its process, whether there are registers, the mode. */
 #define ADDRESS_BITS 47
-#define PROCESS_BITS 15
-#define REGISTERS_BIT (ADDRESS_BITS + PROCESS_BITS)
+#define OWNER_BITS 15
+#define REGISTERS_BIT (ADDRESS_BITS + OWNER_BITS)
 #define MODE_BIT 63
 _Static_assert(REGISTERS_BIT + 1 == MODE_BIT, "a key has 64 bits");
 
@@ -30,10 +30,10 @@ struct entry {
 };
 _Static_assert(sizeof(struct entry) == 32, "two places are to fill a line of the cache");
 
-/* A thread, and the process that its pid stands for until the moment ends, as it is in a key. */
+/* A thread, and what stands in a key for it or for its process until the moment ends. */
 struct who {
 	uint64_t id; /* pid, tid << 32 */
-	uint64_t process;
+	uint64_t owner;
 	uint32_t moment;
 };
 
@@ -63,8 +63,9 @@ struct batch_sums {
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct lookup_cache *recent;
 	void *memory; /* that it is in */
-	bool by_place; /* rows differ by place: a tag's value makes one with its place */
-	uint64_t place_of[MODES * TAGS]; /* ... whose key this is */
+	bool by_thread;
+	uint64_t scope; /* rows differ by these bits of a place's key: a tag's value makes one with them; 0: not at all */
+	uint64_t scope_of[MODES * TAGS];
 	uint32_t nr_modes; /* samples of others are not counted here */
 	uint32_t nr_used;
 	/* the moment: until then nothing changes that decides about samples of the entries */
@@ -83,7 +84,7 @@ struct batch_sums {
 	uint32_t ahead_from, ahead_to;
 };
 
-struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool kernel_differs)
+struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread, bool kernel_differs)
 {
 	void *memory;
 	struct batch_sums *t = lookup_cache_lines(sizeof(*t), &memory);
@@ -92,7 +93,8 @@ struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool
 		return NULL;
 	t->memory = memory;
 	t->recent = r;
-	t->by_place = by_place;
+	t->by_thread = by_thread;
+	t->scope = by_place ? UINT64_MAX : by_thread ? UINT64_MAX << ADDRESS_BITS : 0;
 	t->nr_modes = kernel_differs ? SAMPLE_MODE_USER + 1 : MODES;
 	t->moment = 1;
 	t->one_weight = true;
@@ -123,14 +125,14 @@ bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g)
 	return true;
 }
 
-static uint64_t process_key(uint32_t process)
+static uint64_t owner_key(uint32_t owner)
 {
-	return (uint64_t)process << ADDRESS_BITS;
+	return (uint64_t)owner << ADDRESS_BITS;
 }
 
-static uint64_t key_of(uint64_t address, uint64_t process, uint64_t has_registers, uint64_t mode)
+static uint64_t key_of(uint64_t address, uint64_t owner, uint64_t has_registers, uint64_t mode)
 {
-	return address | process | has_registers << REGISTERS_BIT | mode << MODE_BIT;
+	return address | owner | has_registers << REGISTERS_BIT | mode << MODE_BIT;
 }
 
 static uint64_t id_of(uint64_t pid, uint64_t tid)
@@ -148,10 +150,9 @@ static uint32_t place_at(uint64_t key)
 	return lookup_cache_hash(key, PLACES / 2) * 2;
 }
 
-/* place: the key of the tag's place; 0: it does not matter. */
-static uint32_t tag_at(uint64_t value, uint64_t place, uint64_t mode)
+static uint32_t tag_at(uint64_t value, uint64_t scope, uint64_t mode)
 {
-	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ place * 0x9e3779b97f4a7c15ull, TAGS);
+	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ scope * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
 /* place and row are the same, or a tag's value decides. */
@@ -189,7 +190,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 		const uint64_t id = id_of(uniform ? first_pid : fast_path_at(g->pid, i), fast_path_at(g->tid, i));
 		const struct who *who = who_at(t, id);
 		const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
-		const uint64_t key = key_of(address, who->process, has_registers, mode);
+		const uint64_t key = key_of(address, who->owner, has_registers, mode);
 
 		if (who->id != id || who->moment != moment || mode > (has_registers & kernel) || address >> ADDRESS_BITS)
 			break;
@@ -200,13 +201,15 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 }
 
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
-static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t, uint32_t i, bool uniform, bool by_place)
+static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t, uint32_t i, bool uniform, bool scoped)
 {
 	const struct fast_path *g = t->g;
 	const struct fast_path_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct fast_path_column){ NULL, 0 };
 	const uint64_t until_ns = t->until_ns, *time = g->time.value, *tags = tag.value ? tag.value : time;
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? g->block->nr : i;
-	const bool has_tag = uniform || tag.value, one_weight = uniform || t->one_weight;
+	const bool has_tag = uniform || tag.value, one_weight = t->one_weight;
+	const struct fast_path_column weight = g->weight;
+	const uint64_t scope = scoped ? t->scope : 0;
 
 	while (i < nr) {
 		if (i >= t->ahead_to)
@@ -220,14 +223,14 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 			place += place->key != key;
 			by_tag = place->moment & 1;
 			row = &t->entry[either((uint64_t)(place - t->entry),
-					       tag_at(value, by_place ? key : 0, key >> MODE_BIT), by_tag)];
+					       tag_at(value, key & scope, key >> MODE_BIT), by_tag)];
 			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
 			    by_tag > has_tag || row->key != either(key, value, by_tag) ||
 			    (row->moment | 1) != moment || time_ns < row->first_ns)
 				goto out;
-			if (by_place && by_tag && t->place_of[row - &t->entry[PLACES]] != key)
+			if (scoped && by_tag && t->scope_of[row - &t->entry[PLACES]] != (key & scope))
 				goto out;
-			count(t, place, row, time_ns, one_weight, fast_path_at(g->weight, i));
+			count(t, place, row, time_ns, one_weight, fast_path_at(weight, i));
 		}
 		if (i < t->ahead_from + AHEAD)
 			break;
@@ -243,9 +246,9 @@ uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 
 	if (!g->time.mask || !g->ip.mask) /* one, or none */
 		return i;
-	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag && t->one_weight)
-		return t->by_place ? take(t, i, true, true) : take(t, i, true, false);
-	return t->by_place ? take(t, i, false, true) : take(t, i, false, false);
+	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag)
+		return t->scope ? take(t, i, true, true) : take(t, i, true, false);
+	return t->scope ? take(t, i, false, true) : take(t, i, false, false);
 }
 
 /* The sample's entry among those from at on.  NULL: there is no room. */
@@ -271,14 +274,14 @@ static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint6
 	return found;
 }
 
-static struct entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t place, const struct about *sample)
+static struct entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t scope, const struct about *sample)
 {
-	const uint32_t at = tag_at(value, t->by_place ? place : 0, sample->facts.mode);
-	uint64_t *place_of = &t->place_of[at - PLACES];
+	const uint32_t at = tag_at(value, scope, sample->facts.mode);
+	uint64_t *scope_of = &t->scope_of[at - PLACES];
 
-	if (t->by_place && t->entry[at].moment / 2 == t->moment && *place_of != place)
+	if (t->entry[at].moment / 2 == t->moment && *scope_of != scope)
 		return NULL;
-	*place_of = place;
+	*scope_of = scope;
 	return put(t, at, 1, value, sample, true);
 }
 
@@ -299,6 +302,7 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 		      const struct lookup_cache_place *place, const struct lookup_cache_thread *who, unsigned code_facts)
 {
 	const struct process *process = who->process;
+	const uint32_t owner = t->by_thread ? who->thread : process->number;
 	const bool by_tag = f->method == METHOD_TAG;
 	const struct about sample = { .location = location, .code_facts = code_facts, .facts = *f };
 	struct lookup_cache *r = t->recent;
@@ -310,16 +314,16 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 	t->outside += f->time_ns >= t->until_ns;
 	lookup_cache_phase(r, process, who->tid, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
-	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || process->number >> PROCESS_BITS)
+	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || owner >> OWNER_BITS)
 		return false;
 	if (by_tag && (process != t->tag_process || t->g->tag != t->tag || t->g->tag_until_ns < t->until_ns))
 		return false;
-	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), process_key(process->number), 2 * t->moment + 1 };
-	key = key_of(place->address, process_key(process->number), fast_path_at(t->g->abi, i) == WALK_ABI_64, f->mode);
+	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), owner_key(owner), 2 * t->moment + 1 };
+	key = key_of(place->address, owner_key(owner), fast_path_at(t->g->abi, i) == WALK_ABI_64, f->mode);
 	row = at = put(t, place_at(key), 2, key, &sample, by_tag);
 	t->has_alone |= f->method == METHOD_NONE;
 	if (by_tag)
-		row = put_tag(t, t->g->tag_value, key, &sample);
+		row = put_tag(t, t->g->tag_value, key & t->scope, &sample);
 	if (!at || !row)
 		return false;
 	count(t, at, row, f->time_ns, t->one_weight, f->weight);

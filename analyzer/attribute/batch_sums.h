@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts of samples that have one answer (CACHES.md): while nothing changes that it depends on, a sample of an event, process, instruction
- * and mode, or of a tag's value, is one more, and no row is looked for.  Only where rows are sums not split by thread or processor.
+ * and mode, or of a tag's value, is one more, and no row is looked for.  Only where rows are sums not split by processor.
  * What is not known here is asked of fast_path_take(), whose answers are learnt.
  * Context: thread.
  */
@@ -12,9 +12,9 @@
 
 struct batch_sums;
 
-/* NULL without memory.  One is for one event.  by_place: rows.by_place.  kernel_differs: the kernel's samples are not counted here,
- * because those of one caller are in several functions. */
-struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool kernel_differs);
+/* NULL without memory.  One is for one event.  by_place: rows.by_place.  by_thread: rows differ by thread.  kernel_differs: the
+ * kernel's samples are not counted here, because those of one caller are in several functions. */
+struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread, bool kernel_differs);
 void batch_sums_destroy(struct batch_sums *t);
 
 /* g's block is the next; false: first hand over what there is (batch_sums_fold()). */

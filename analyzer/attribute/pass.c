@@ -226,10 +226,10 @@ static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;
 
-	if (!by || run->a->model->nr_pieces || by >> TABLE_THREAD & 1 || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
+	if (!by || run->a->model->nr_pieces || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
 		return NULL;
 	if (!run->sums[event])
-		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place,
+		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place, by >> TABLE_THREAD & 1,
 						 run->rows.by_place && run->a->model->kernel_functions.nr);
 	return run->sums[event];
 }
