@@ -28,6 +28,7 @@ struct image_file {
 	char *key, *path;
 	char *reason; /* why parts are missing, or "" */
 	struct elf_object *elf; /* NULL: not in the trace, or broken */
+	bool generated;		/* a library that a JIT wrote */
 	uint32_t number;
 };
 

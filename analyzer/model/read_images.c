@@ -329,8 +329,14 @@ void model_settle_images(struct model *m)
 			use_file(c, find_file(m, c));
 			if (is_generated_into(c))
 				make_region(m, c);
+			if (c->file)
+				c->file->generated |= c->generated;
 		}
 	}
+	/* a recorder that comes late lists libraries that the guest knew before */
+	for (uint32_t i = 0; i < m->nr_code; i++)
+		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)
+			m->code[i]->generated |= m->code[i]->file->generated;
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_REGION && m->code[i]->mapper && *m->code[i]->mapper && m->code[i]->name)
 			name_mapper(m, m->code[i]);

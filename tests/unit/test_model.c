@@ -195,6 +195,32 @@ static void a_file_that_code_is_generated_into_is_a_region(void **state)
 	expect(PARENT, CODE + 0x2000, 9, "/lib/unread.so");
 }
 
+/* The guest says so when the library is loaded; a recorder that comes later lists what is mapped. */
+static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **state)
+{
+	(void)state;
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, 10, PARENT, PARENT, 7);
+	for (int i = 0; i < 3; i++) /* bias, flags, reserved */
+		trace_record_u64(w, 0);
+	trace_record_array(w, 1);
+	trace_record_array(w, 4);
+	trace_record_u64(w, CODE);
+	trace_record_u64(w, BYTES);
+	trace_record_u64(w, 0);
+	trace_record_u64(w, 5);
+	trace_record_bytes(w, "id", 2);
+	trace_record_text(w, "/tmp/query.so", strlen("/tmp/query.so"));
+	trace_record_bytes(w, "not an ELF", 10);
+	assert_int_equal(trace_record_end(w), 0);
+	mapped(20, PARENT, CODE, "/tmp/query.so");
+	mapped(20, PARENT, CODE + 0x1000, "/lib/other.so");
+	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "/lib/other.so", "/lib/other.so", none, "");
+	read_model();
+	assert_true(model_find_code(model_get_process(m, PARENT, 15), CODE, 15)->generated);
+	assert_true(model_find_code(model_get_process(m, PARENT, 25), CODE, 25)->generated);
+	assert_false(model_find_code(model_get_process(m, PARENT, 25), CODE + 0x1000, 25)->generated);
+}
+
 static void a_child_has_its_parents_code_as_it_was(void **state)
 {
 	(void)state;
@@ -331,6 +357,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),
 		cmocka_unit_test_setup_teardown(regions_answer_only_where_nobody_said_more, begin, forget),
 		cmocka_unit_test_setup_teardown(a_file_that_code_is_generated_into_is_a_region, begin, forget),
+		cmocka_unit_test_setup_teardown(a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again, begin, forget),
 		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
