@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define OPEN_MANY 3u /* marks of a thread and a name that began, where none ended: the name is never ended */
+/* Marks of a thread and a name that began, where none ended: the name is never ended.  Tasks and queries may be open many at a time. */
+#define OPEN_MANY 3u
 
 static uint64_t hash_text(const char *text)
 {
@@ -58,7 +59,9 @@ static int check_open(struct check *c)
 		const struct mark *k = &m->mark[i];
 		const struct name *n = &names[of[i]];
 
-		if (k->end_ns == UINT64_MAX && (ended_well(c, m->numbered[k->process]) || (!n->ended && n->begun >= OPEN_MANY)))
+		if (k->end_ns == UINT64_MAX &&
+		    (ended_well(c, m->numbered[k->process]) ||
+		     (k->covers == JITREG_COVERS_THREAD && !n->ended && n->begun >= OPEN_MANY)))
 			FOUND(c, FINDING_MARK_OPEN, 0, "'%.50s', instance %llu, thread %u", k->name ? k->name : "",
 			      (unsigned long long)k->instance, k->tid);
 	}

@@ -51,14 +51,20 @@ static void counter(uint64_t id, const char *name, int64_t value)
 	put_end();
 }
 
-static void mark(uint64_t time_ns, uint32_t tid, uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance)
+static void mark_that_covers(uint64_t time_ns, uint32_t tid, uint32_t action, const char *name, uint32_t level, uint64_t component,
+			     uint64_t instance, uint32_t covers)
 {
 	trace_record_begin(small, TRACE_CHUNK_RECORDS, JITREG_MARK, time_ns, HOST, tid, F_COUNT(mark));
 	PUT(action, level, component, instance, 0, 0);
 	put_text(name);
 	put_text("");
-	PUT(component ? 1000 + instance : 0, 0, component ? JITREG_COVERS_THREAD : JITREG_COVERS_PROCESS, 0);
+	PUT(component ? 1000 + instance : 0, 0, covers, 0);
 	put_end();
+}
+
+static void mark(uint64_t time_ns, uint32_t tid, uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance)
+{
+	mark_that_covers(time_ns, tid, action, name, level, component, instance, component ? JITREG_COVERS_THREAD : JITREG_COVERS_PROCESS);
 }
 
 static void line_table(uint64_t address, uint64_t row_address, uint32_t line, const char *file)
@@ -425,6 +431,14 @@ static void nameless_mark(void)
 	mark(70, HOST, JITREG_MARK_BEGIN, "", 0, 0, 7);
 	mark(71, HOST, JITREG_MARK_END, "", 0, 0, 7);
 }
+static void open_marks(uint32_t covers)
+{
+	for (uint64_t i = 1; i <= 5; i++)
+		mark_that_covers(70 + i, HOST, JITREG_MARK_BEGIN, "morsel", TASK, 1, 10 + i, covers);
+}
+static void open_marks_of_a_thread(void) { open_marks(JITREG_COVERS_THREAD); }
+/* Several at a time are as it should be, while the host runs on. */
+static void open_marks_of_tasks(void) { open_marks(JITREG_COVERS_TASK); }
 static void open_mark(void) { mark(70, HOST, JITREG_MARK_BEGIN, "run", 0, 0, 2); }
 static void ended_twice(void) { mark(70, HOST, JITREG_MARK_END, "run", 0, 0, 1); }
 static void handle_ended_twice(void) { mark(70, HOST, JITREG_MARK_END, "task", TASK, 2, 1); }
@@ -521,6 +535,8 @@ static const struct {
 	{ others_task_in_word, FINDING_TAG_TASK, 0 },
 	{ nameless_mark, FINDING_MARK_NAME, 0 },
 	{ open_mark, FINDING_MARK_OPEN, NEEDS_ALL | NEEDS_START },
+	{ open_marks_of_a_thread, FINDING_MARK_OPEN, NEEDS_ALL },
+	{ open_marks_of_tasks, FINDING_MARK_OPEN, NEEDS_ALL | NEEDS_START },
 	{ ended_twice, FINDING_MARK_UNBEGUN, NEEDS_ALL | NEEDS_START },
 	{ never_begun, FINDING_MARK_UNBEGUN, NEEDS_ALL | NEEDS_START },
 	{ handle_ended_twice, FINDING_MARK_UNBEGUN, NEEDS_ALL | NEEDS_START },
