@@ -4,12 +4,14 @@
 # that are coroutines.  Each has at most 60 lines for the profiler; without these it compiles, and has the same result, as it has with an
 # agent and without one.  `tailor check` finds nothing in what it announces; each operator's share is within 3 points of the planted work
 # (of the interpreter: of the processor time that it counts for itself), and the greatest share within the interval that the report gives.
+# `tailor check` finds nothing in a recording that began and ended while the example ran, either.
 set -u
 . tests/evidence.bash
 B=$(cd "$1" && pwd) || exit 1
 command -v g++ >/dev/null || skip "g++ is missing: other compilers cannot keep a register free"
 dir=$(mktemp -d -p /tmp) # the emitted library lies there: in other folders it would not be generated code
-trap 'rm -rf "$dir"' EXIT
+host=
+trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; rm -rf "$dir"' EXIT
 tests/examples/build.sh "$B" || exit 1
 EXAMPLES="emits_c llvm_orc libgccjit asmjit vectorized tasks"
 LINES=60
@@ -104,10 +106,41 @@ sys.exit(any(abs(got - own) > points for got, own in share.values()) or not low 
 PY
 }
 
+# late EXAMPLE SECONDS: $n samples in the run phase, $on_operator per cent of them, of a part of its time
+late() {
+	timeout 300 "$B/tailor" start -o "$dir/late.tlr" "$host" >"$dir/err" 2>&1 &&
+		sleep "$2" && timeout 300 "$B/tailor" stop "$host" >"$dir/err" 2>&1 ||
+		{ fail "$1: tailor start, stop: exit $?: $(cat "$dir/err")"; return 1; }
+	read -r n on_operator < <("$B/tailor" report --json "$dir/late.tlr" | /usr/bin/python3 -c 'import json, sys
+run = json.load(sys.stdin)["run"]
+print(run["samples"], round(100 * run["on_operator"]))')
+}
+
+child_of() { host=$(pgrep -P "$1" | head -n 1) && [ -n "$host" ]; }
+
+is_right_when_recorded_late() { # EXAMPLE
+	local run
+	command_of "$1" 1000000
+	"$B/tailor" run --dormant -- "${words[@]}" >"$dir/out" 2>&1 &
+	run=$!
+	wait_for child_of $run || return
+	if gather $WANTED late "$1"; then
+		# without words, which the kernel cannot read
+		[ ${#options[@]} -gt 0 ] || [ "$on_operator" -ge 95 ] ||
+			fail "$1, recorded late: expected 95 % on operators, got $on_operator %"
+		timeout 300 "$B/tailor" check "$dir/late.tlr" >"$dir/check" 2>&1 ||
+			fail "$1, recorded late: tailor check: expected exit 0, got $?: $(cat "$dir/check")"
+	fi
+	kill "$host"
+	host=
+	wait $run
+}
+
 missing=
 for example in $EXAMPLES; do
 	[ -x "$B/examples/$example" ] || { missing+=" $example"; continue; }
 	is_small_and_changes_nothing $example
+	is_right_when_recorded_late $example
 	seconds=1
 	gather $((3 * WANTED / 2)) record $example &&
 		decide "$example: shares are within $POINTS points of the work, and the greatest within its interval" block $example
