@@ -2,6 +2,7 @@
 #include "analyzer/cmd_trace.h"
 
 #include "jitreg/base/command.h"
+#include "jitreg/trace/budget.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
-       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE };
+       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Filters:", 10 },
@@ -31,6 +32,8 @@ static const struct argp_option options[] = {
 	{ "no-demangle", KEY_NO_DEMANGLE, NULL, 0, "show symbols of C++, Rust and D as they are in the symbol table", 11 },
 	{ "threads", KEY_THREADS, "N", 0, "threads that decode samples; the result does not depend on it (default: the number of "
 	  "processors, at most 8)", 11 },
+	{ "budget", KEY_BUDGET, "N", 0, "N times the default budget for reading the trace, or 0 for no limit; the default is 512 MiB of "
+	  "memory and 50 million steps, and for each byte of the file 200 bytes and 500 steps (environment: " BUDGET_ENV ")", 11 },
 	{ 0 },
 };
 
@@ -57,6 +60,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *a
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trace_arguments *a = state->input;
+	char *end;
 
 	switch (key) {
 	case KEY_EVENT:
@@ -102,6 +106,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NO_DEMANGLE:
 		a->no_demangle = true;
+		break;
+	case KEY_BUDGET:
+		if (!(strtod(arg, &end) >= 0) || end == arg || *end)
+			argp_error(state, "--budget must be a number, not '%s'", arg);
+		setenv(BUDGET_ENV, arg, 1);
 		break;
 	case KEY_THREADS:
 		a->threads = (unsigned)number(state, "threads", arg);

@@ -51,6 +51,21 @@ static bool is_declared(const struct model *m, uint32_t event)
 	return event < (m->nr_events ? m->nr_events : MODEL_EVENTS_MAX);
 }
 
+#define STEPS_EACH 16 /* of a sample where more than sums is wanted: a row of its own, a line of CSV */
+
+/* What a block costs by its samples: each, and what was recorded of their stacks. */
+static uint64_t steps_of(int got, const struct sample_block *b)
+{
+	const uint64_t *stack = b->column[SAMPLE_COLUMN_STACK_BYTES];
+	uint64_t steps = got < 0 ? 1 : b->nr;
+
+	if (got > 0 && b->chain_offset)
+		steps += b->chain_offset[b->nr] / 8;
+	for (uint32_t i = 0; got > 0 && stack && b->has_stacks && i < b->nr; i++)
+		steps += stack[i] / 4096;
+	return steps;
+}
+
 static int all_samples(struct pass *run, struct trace_reader *t)
 {
 	const struct sample_columns unwanted = unwanted_columns(run);
@@ -63,6 +78,14 @@ static int all_samples(struct pass *run, struct trace_reader *t)
 	while (ret == 0 && (got = sample_stream_next(s, &b)) != 0) {
 		uint64_t at, total;
 
+		if (got == -ENOMEM) {
+			ret = trace_has_room(t, UINT64_MAX / 2) ? got : -E2BIG;
+			continue;
+		}
+		if (!trace_spend(t, (run->options->sums_by ? 1 : STEPS_EACH) * steps_of(got, b))) {
+			ret = -E2BIG;
+			continue;
+		}
 		if (got < 0 || !is_declared(run->a->model, b->event)) {
 			run->a->bad_blocks++;
 			continue;
@@ -70,6 +93,9 @@ static int all_samples(struct pass *run, struct trace_reader *t)
 		if (b->event < run->a->model->nr_events && run->a->model->event[b->event].is_switch)
 			continue;
 		ret = pass_block(run, b);
+		if (ret == 0 && !trace_spend(t, run->frames))
+			ret = -E2BIG;
+		run->frames = 0;
 		trace_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);
@@ -93,7 +119,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 		if (o->each)
 			sample_lines_begin(&run.lines);
 		ret = all_samples(&run, t);
-		if (ret)
+		if (ret && trace_check_budget(t, d) == 0)
 			diag_fail(d, -ret, "out of memory for the samples of this trace");
 	}
 	pass_fini(&run);

@@ -28,15 +28,6 @@ static bool grow(void **array, uint32_t *capacity, size_t each)
 	return true;
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	while (*text)
-		h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
-	return h;
-}
-
 static uint32_t get_image(struct locator *l, const char *path)
 {
 	struct attribution *a = l->a;

@@ -171,9 +171,11 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 	if (f.method == METHOD_NONE && sample_reason_is_of_host(f.reason) && who->work != REASON_NONE)
 		f.reason = who->work;
 	location = sample_row_location(&run->world, &s, at.location);
-	if (o->stacks)
+	if (o->stacks) {
 		f.stack = sample_stack(&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location,
 				       &run->cut);
+		run->frames += run->a->stacks.node[f.stack].depth + s.kernel_nr;
+	}
 	f.location = &run->locator.location[location];
 	f.code = s.mode == SAMPLE_MODE_USER && at.code ? at.code->number + 1 : 0;
 	if (o->addresses && !f.address && place && s.mode == SAMPLE_MODE_USER && s.has_registers)

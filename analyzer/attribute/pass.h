@@ -28,6 +28,7 @@ struct pass {
 	struct sample_stacks_cut cut;
 	struct batch_sums *sums[PASS_SUMS_MAX]; /* of the first events */
 	struct scaled_weights weights;
+	uint64_t frames; /* of call stacks, since the caller last looked */
 	uint64_t code_facts[NR_LOOKUP_CACHE_CODE_FACTS]; /* samples by the facts of their code */
 };
 

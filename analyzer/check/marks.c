@@ -13,15 +13,6 @@
 /* Marks of a thread and a name that began, where none ended: the name is never ended.  Tasks and queries may be open many at a time. */
 #define OPEN_MANY 3u
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	while (text && *text)
-		h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
-	return h;
-}
-
 /* The command ran to its end, so what it began it had the time to end. */
 static bool ended_well(const struct check *c, const struct process *p)
 {

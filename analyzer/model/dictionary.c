@@ -43,6 +43,9 @@ void dictionary_fini(struct dictionary *d)
 	for (uint32_t i = 0; i < d->nr_edges; i++)
 		free(d->edges[i].label);
 	free(d->edges);
+	hash_map_fini(&d->link_of);
+	hash_map_fini(&d->counter_of);
+	free(d->counter_at);
 	free(d->component);
 	free(d->bucket);
 	memset(d, 0, sizeof(*d));
@@ -195,8 +198,9 @@ uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32
 	return at_time(d, dictionary_find(d, process, level, id), time_ns, holds);
 }
 
-static void end_component(struct component *c, uint64_t time_ns)
+static void end_component(struct dictionary *d, struct component *c, uint64_t time_ns)
 {
+	d->nr_ended++;
 	c->to_ns = time_ns > c->from_ns ? time_ns : c->from_ns;
 }
 
@@ -212,7 +216,7 @@ uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t le
 	struct component *c = &d->component[i];
 
 	if (i && c->announced && (!same_text(c->name, name) || (detail && *detail && !same_text(c->detail, detail)))) {
-		end_component(c, time_ns);
+		end_component(d, c, time_ns);
 		i = add_component(d, process, level, id, c->to_ns, i);
 		c = &d->component[i];
 	}
@@ -242,6 +246,7 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 {
 	uint64_t steps = nr < d->nr_components ? nr * d->nr_levels : d->nr_components;
 
+	d->steps += steps;
 	d->end_steps += steps;
 	if (d->end_steps > END_STEPS_MAX)
 		return;
@@ -251,7 +256,7 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 				uint32_t i = dictionary_find(d, process, level, first + n);
 
 				if (i && !is_over(&d->component[i]))
-					end_component(&d->component[i], time_ns);
+					end_component(d, &d->component[i], time_ns);
 			}
 		return;
 	}
@@ -259,7 +264,7 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 		struct component *c = &d->component[i];
 
 		if (c->process == process && c->id - first < nr && !is_over(c))
-			end_component(c, time_ns);
+			end_component(d, c, time_ns);
 	}
 }
 
@@ -281,50 +286,159 @@ static uint32_t upper_at(const struct dictionary *d, const struct link *l, uint6
 	return time_ns < c->to_ns ? l->upper : dictionary_find_at(d, c->process, c->level, c->id, time_ns, holds);
 }
 
+#define LINKS_FEW 16u /* are searched one by one */
+
+static bool has_ended(const struct link *l)
+{
+	return l->to_ns != UINT64_MAX;
+}
+
+static void end_link(struct link *l, uint64_t time_ns)
+{
+	l->to_ns = time_ns > l->from_ns ? time_ns : l->from_ns;
+}
+
+static uint64_t key_of(const struct component *upper)
+{
+	return upper->id * LEVELS_MAX + upper->level;
+}
+
+/* The latest link of a component to the level and id of another, among many.  Ended ones before it are left out from then on. */
+static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper)
+{
+	struct link *link = d->component[lower].links;
+	uint32_t i = hash_map_find(&d->link_of, lower, key_of(&d->component[upper]));
+
+	for (uint32_t at = i; at; at = link[at - 1].before)
+		while (link[at - 1].before && has_ended(&link[link[at - 1].before - 1])) {
+			link[at - 1].before = link[link[at - 1].before - 1].before;
+			d->steps++;
+		}
+	return i;
+}
+
+static void remember_link(struct dictionary *d, uint32_t lower, uint32_t i)
+{
+	struct component *c = &d->component[lower];
+	const struct component *upper = &d->component[c->links[i].upper];
+
+	c->links[i].before = hash_map_find(&d->link_of, lower, key_of(upper));
+	hash_map_set(&d->link_of, lower, key_of(upper), i + 1);
+}
+
+/* Most components have one or two. */
+static bool grow_links(struct component *c)
+{
+	uint32_t capacity = c->links_capacity ? 2 * c->links_capacity : 1;
+	struct link *bigger;
+
+	if (c->nr_links < c->links_capacity)
+		return true;
+	bigger = realloc(c->links, (size_t)capacity * sizeof(*bigger));
+	if (!bigger)
+		return false;
+	c->links = bigger;
+	c->links_capacity = capacity;
+	return true;
+}
+
+static bool add_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)
+{
+	struct component *c = &d->component[lower];
+
+	if (!grow_links(c))
+		return false;
+	c->links[c->nr_links++] = (struct link){ .upper = upper, .weight = weight, .from_ns = time_ns, .to_ns = UINT64_MAX };
+	if (c->nr_links == LINKS_FEW + 1)
+		for (uint32_t i = 0; i < c->nr_links; i++)
+			remember_link(d, lower, i);
+	else if (c->nr_links > LINKS_FEW)
+		remember_link(d, lower, c->nr_links - 1);
+	return true;
+}
+
+/* Links of a component to one level end where what they lead to is over; where nothing has ended since the last time, none does. */
+static void end_links_to_ended(struct dictionary *d, struct component *c, uint32_t level, uint64_t time_ns)
+{
+	if (c->ended_seen == d->nr_ended && c->nr_links > LINKS_FEW)
+		return;
+	d->steps += c->nr_links - c->first_open;
+	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
+		const struct component *other = &d->component[c->links[i].upper];
+
+		if (!has_ended(&c->links[i]) && other->level == level && is_over(other) && other->to_ns <= time_ns)
+			end_link(&c->links[i], time_ns);
+	}
+	c->ended_seen = d->nr_ended;
+}
+
 void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint32_t weight, uint64_t time_ns)
 {
 	struct component *c = &d->component[lower];
-	struct link *bigger;
+	uint32_t level;
 
 	if (!lower || !upper || lower == upper)
 		return;
-	for (uint32_t i = 0; i < c->nr_links; i++) {
-		struct link *l = &c->links[i];
-		const struct component *other = &d->component[l->upper];
+	level = d->component[upper].level;
+	if (c->nr_links > LINKS_FEW) {
+		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links[i - 1].before) {
+			struct link *l = &c->links[i - 1];
 
-		if (l->to_ns != UINT64_MAX || other->level != d->component[upper].level)
-			continue;
-		if (l->upper == upper && l->weight == weight)
-			return;
-		if (l->upper == upper || (is_over(other) && other->to_ns <= time_ns))
-			l->to_ns = time_ns > l->from_ns ? time_ns : l->from_ns;
+			if (l->upper != upper || has_ended(l))
+				continue;
+			if (l->weight == weight)
+				return;
+			end_link(l, time_ns);
+		}
+	} else {
+		for (uint32_t i = 0; i < c->nr_links; i++) {
+			struct link *l = &c->links[i];
+
+			if (l->upper != upper || has_ended(l))
+				continue;
+			if (l->weight == weight)
+				return;
+			end_link(l, time_ns);
+		}
 	}
-	bigger = realloc(c->links, (c->nr_links + 1) * sizeof(*bigger));
-	if (!bigger)
-		return;
-	c->links = bigger;
-	c->links[c->nr_links++] = (struct link){ upper, weight, time_ns, UINT64_MAX, false };
+	end_links_to_ended(d, c, level, time_ns);
+	add_link(d, lower, upper, weight, time_ns);
 }
 
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
+	const struct component *c = &d->component[lower];
+
 	dictionary_link(d, lower, upper, 1, 0);
-	for (uint32_t i = 0; i < d->component[lower].nr_links; i++)
-		if (d->component[lower].links[i].upper == upper)
-			d->component[lower].links[i].same = true;
+	for (uint32_t i = c->nr_links; i > 0; i--) /* it is the last one, or is there already */
+		if (c->links[i - 1].upper == upper) {
+			c->links[i - 1].same = true;
+			return;
+		}
 }
 
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns)
 {
 	struct component *c = &d->component[lower];
 
-	for (uint32_t i = 0; lower && i < c->nr_links; i++) {
+	if (!lower)
+		return;
+	if (upper && c->nr_links > LINKS_FEW) {
+		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links[i - 1].before)
+			if (!has_ended(&c->links[i - 1]))
+				end_link(&c->links[i - 1], time_ns);
+		return;
+	}
+	while (c->first_open < c->nr_links && has_ended(&c->links[c->first_open]))
+		c->first_open++;
+	d->steps += c->nr_links - c->first_open;
+	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
 		struct link *l = &c->links[i];
 		const struct component *other = &d->component[l->upper];
 
-		if (l->to_ns == UINT64_MAX && (upper ? other->level == d->component[upper].level && other->id == d->component[upper].id :
-						       other->level == upper_level))
-			l->to_ns = time_ns > l->from_ns ? time_ns : l->from_ns;
+		if (!has_ended(l) && (upper ? other->level == d->component[upper].level && other->id == d->component[upper].id :
+					      other->level == upper_level))
+			end_link(l, time_ns);
 	}
 }
 
@@ -337,38 +451,44 @@ void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t 
 	d->edges[d->nr_edges++] = (struct edge){ from, to, order, label };
 }
 
+static struct counter *find_counter(const struct dictionary *d, uint32_t component, const char *name)
+{
+	uint32_t i = hash_map_find(&d->counter_of, component, hash_text(name));
+
+	return i && strcmp(d->counter_at[i - 1]->name, name) == 0 ? d->counter_at[i - 1] : NULL;
+}
+
 void dictionary_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns)
 {
 	struct component *c = &d->component[component];
-	struct counter *n;
+	struct counter *n = find_counter(d, component, name);
 
-	for (n = c->counters; n; n = n->next)
-		if (strcmp(n->name, name) == 0) {
-			free(name);
-			if (time_ns >= n->time_ns) {
-				n->value = value;
-				n->time_ns = time_ns;
-			}
-			return;
+	if (n) {
+		free(name);
+		if (time_ns >= n->time_ns) {
+			n->value = value;
+			n->time_ns = time_ns;
 		}
-	n = malloc(sizeof(*n));
-	if (!n || !component) {
+		return;
+	}
+	n = component && GROW(d->counter_at, d->nr_counters, d->counters_capacity) ? malloc(sizeof(*n)) : NULL;
+	if (!n || !hash_map_set(&d->counter_of, component, hash_text(name), d->nr_counters + 1)) {
 		free(n);
 		free(name);
 		return;
 	}
 	*n = (struct counter){ name, value, time_ns, c->counters };
 	c->counters = n;
+	d->counter_at[d->nr_counters++] = n;
 }
 
 bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value)
 {
-	for (const struct counter *n = d->component[component].counters; n; n = n->next)
-		if (strcmp(n->name, name) == 0) {
-			*value = n->value;
-			return true;
-		}
-	return false;
+	const struct counter *n = find_counter(d, component, name);
+
+	if (n)
+		*value = n->value;
+	return n != NULL;
 }
 
 /* A level lies below all that it is linked to: the longest way up, at most LEVELS_MAX long (cycles end there). */

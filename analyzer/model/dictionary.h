@@ -9,6 +9,8 @@
 #ifndef TAILOR_DICTIONARY_H
 #define TAILOR_DICTIONARY_H
 
+#include "jitreg/base/hash_map.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +37,7 @@ struct link {
 	uint32_t upper; /* component index */
 	uint32_t weight;
 	uint64_t from_ns, to_ns;
+	uint32_t before; /* 1 + index of the one before it to that level and id that had not ended; 0: none, or there are few links */
 	bool same; /* the upper one is the lower one, seen otherwise: not worth saying */
 };
 
@@ -48,7 +51,9 @@ struct component {
 	uint64_t from_ns, to_ns; /* of this name; the first of an id is there before, too */
 	uint32_t announced_at; /* its process's nr_uses then */
 	struct link *links; /* upwards */
-	uint32_t nr_links;
+	uint32_t nr_links, links_capacity;
+	uint32_t first_open; /* links before it have ended */
+	uint32_t ended_seen; /* dictionary.nr_ended when all links were last compared with components that are over */
 	struct counter *counters;
 	uint32_t next_in_bucket;
 	/* of the same id: the one before it, and one so much earlier that the search for a time takes few steps (E. Myers, An applicative
@@ -73,6 +78,12 @@ struct dictionary {
 	struct edge *edges;
 	uint32_t nr_edges, edges_capacity;
 	uint64_t end_steps; /* of dictionary_end(), all together */
+	uint64_t steps; /* of searches that a host can make long, since the caller last looked */
+	uint32_t nr_ended; /* components that are over */
+	struct hash_map link_of; /* (lower, level and id of the upper one) -> 1 + the latest link, where a component has many */
+	struct hash_map counter_of; /* (component, hash of a counter's name) -> 1 + index in counter_at */
+	struct counter **counter_at;
+	uint32_t nr_counters, counters_capacity;
 };
 
 /* When the same question has the same answer: [from, until). */

@@ -183,6 +183,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		free(m);
 		return diag_fail(d, ENOMEM, "out of memory for the trace");
 	}
+	m->reader = t;
 	trace_keep(t);
 	trace_rewind(t);
 	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
@@ -197,12 +198,25 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	while (ret == 0 && trace_next(t, &r) == 1) {
 		m->place = trace_get_place(t);
 		read_record(m, &r);
+		if (m->dictionary.steps && !trace_spend(t, m->dictionary.steps))
+			break;
+		m->dictionary.steps = 0;
 		if (has_code(&r))
 			trace_hold(t);
 	}
 	model_free_waiting(m);
-	kernel_functions_settle(&m->kernel_functions);
-	ret = ret ? ret : settle(m);
+	ret = ret ? ret : trace_check_budget(t, d);
+	if (ret == 0) {
+		kernel_functions_settle(&m->kernel_functions);
+		ret = settle(m);
+	}
+	m->reader = NULL;
+	if (ret == 0)
+		ret = trace_check_budget(t, d);
+	if (ret == -E2BIG) {
+		model_destroy(m);
+		return ret;
+	}
 	if (ret) {
 		model_destroy(m);
 		return diag_fail(d, -ret, "out of memory for the trace's code objects");
@@ -317,6 +331,9 @@ void model_destroy(struct model *m)
 	free(m->process);
 	free(m->numbered);
 	free(m->thread);
+	hash_map_fini(&m->thread_of);
+	hash_map_fini(&m->loss_of);
+	marks_free_open(m);
 	free(m->file);
 	free(m->code);
 	free(m->copy);

@@ -232,8 +232,12 @@ struct model {
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
 	uint64_t read_ns; /* of the record read last: for those that say "before" */
 	struct trace_place place; /* ... and where it stands */
-	struct waiting *waiting; /* while records are read: records of code before its LOAD */
+	struct trace_reader *reader; /* while records are read: who pays for them */
+	struct waiting **waiting; /* while records are read: records of code before its LOAD */
+	uint32_t nr_waiting, waiting_capacity;
+	struct hash_map waiting_at; /* (process, address) -> 1 + index */
 	struct thread *thread;
+	struct hash_map thread_of; /* (process, tid) -> 1 + index */
 	uint32_t nr_threads, threads_capacity;
 	struct image_file **file;
 	uint32_t nr_files;
@@ -254,11 +258,13 @@ struct model {
 	struct mark_piece *piece; /* by process, thread and begin */
 	uint32_t nr_pieces, pieces_capacity;
 	struct hash_map mark_handles; /* (process, handle) -> 1 + index, while records are read */
+	struct open_marks *open_marks; /* without a handle, while records are read */
 	struct event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
 	struct notice *notice, *loss;
 	uint32_t nr_notices, nr_losses;
+	struct hash_map loss_of; /* (hash of its reason, 0) -> 1 + index */
 	struct kernel_functions kernel_functions;
 	struct dictionary dictionary;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */

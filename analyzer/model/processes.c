@@ -68,10 +68,11 @@ uint64_t model_process_until(const struct model *m, const struct process *p)
 
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid)
 {
-	for (uint32_t i = m->nr_threads; i > 0; i--) /* the last ones are asked for most */
-		if (m->thread[i - 1].tid == tid && m->thread[i - 1].process == p->number)
-			return i - 1;
-	if (!GROW(m->thread, m->nr_threads, m->threads_capacity))
+	uint32_t i = hash_map_find(&m->thread_of, p->number, tid);
+
+	if (i)
+		return i - 1;
+	if (!GROW(m->thread, m->nr_threads, m->threads_capacity) || !hash_map_set(&m->thread_of, p->number, tid, m->nr_threads + 1))
 		return 0;
 	m->thread[m->nr_threads] = (struct thread){ tid, p->number, strdup("") };
 	return m->nr_threads++;

@@ -40,6 +40,8 @@ uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, 
 model_read_record model_read_level, model_read_component, model_read_link, model_read_edge, model_read_counter, model_read_source,
 	model_read_tag, model_read_mark, model_read_scope;
 void model_settle_marks(struct model *m);
+/* What is kept of marks while records are read. */
+void marks_free_open(struct model *m);
 void model_settle_scopes(struct model *m);
 
 /* Arrays that stay short grow by one. */

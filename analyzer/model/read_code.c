@@ -42,26 +42,31 @@ struct waiting {
 	size_t unwinding_bytes, header_bytes;
 	struct process *process;
 	uint64_t time_ns; /* of the last record */
-	struct waiting *next;
 };
+
+static struct waiting *find_waiting(const struct model *m, const struct process *p, uint64_t address)
+{
+	uint32_t i = hash_map_find(&m->waiting_at, p->number, address);
+
+	return i ? m->waiting[i - 1] : NULL;
+}
 
 static struct waiting *get_waiting(struct model *m, struct process *p, uint64_t address)
 {
-	struct waiting *w;
+	struct waiting *w = find_waiting(m, p, address);
 
-	for (w = m->waiting; w; w = w->next)
-		if (w->process == p && w->address == address) {
-			w->time_ns = m->read_ns;
-			return w;
+	if (!w) {
+		w = calloc(1, sizeof(*w));
+		if (!w || !GROW(m->waiting, m->nr_waiting, m->waiting_capacity) ||
+		    !hash_map_set(&m->waiting_at, p->number, address, m->nr_waiting + 1)) {
+			free(w);
+			return NULL;
 		}
-	w = calloc(1, sizeof(*w));
-	if (w) {
-		w->time_ns = m->read_ns;
+		m->waiting[m->nr_waiting++] = w;
 		w->process = p;
 		w->address = address;
-		w->next = m->waiting;
-		m->waiting = w;
 	}
+	w->time_ns = m->read_ns;
 	return w;
 }
 
@@ -190,8 +195,9 @@ static void check_waiting(struct model *m, const struct waiting *w)
 
 void model_free_waiting(struct model *m)
 {
-	for (struct waiting *w = m->waiting, *next; w; w = next) {
-		next = w->next;
+	for (uint32_t i = m->nr_waiting; i > 0; i--) { /* the last one's mistake is the one that is told */
+		struct waiting *w = m->waiting[i - 1];
+
 		check_waiting(m, w);
 		code_lines_free(w->lines, w->nr_lines);
 		code_inlines_free(w->inlines, w->nr_inlines);
@@ -199,7 +205,10 @@ void model_free_waiting(struct model *m)
 		free(w->unwinding);
 		free(w);
 	}
+	free(m->waiting);
 	m->waiting = NULL;
+	m->nr_waiting = m->waiting_capacity = 0;
+	hash_map_fini(&m->waiting_at);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- functions */
@@ -219,7 +228,7 @@ static void add_unwinding(struct model *m, struct process *p, const struct waiti
 void model_read_load(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size)), from_ns;
-	struct waiting *w;
+	struct waiting *w, *by_tid[2];
 	struct code *c;
 	size_t nr_code;
 
@@ -243,31 +252,31 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	c->name = trace_text(r, F(load, name));
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
-	for (struct waiting **at = &m->waiting; *at; at = &(*at)->next)
-		if ((*at)->process == p && (*at)->address == address) {
-			w = *at;
-			c->lines = w->lines;
-			c->nr_lines = w->nr_lines;
-			if (c->nr_lines && c->lines[0].address > address && c->lines[0].address - address < bytes)
-				c->lines[0].address = address; /* V8 says lines of what comes behind a function's prologue */
-			c->inlines = w->inlines;
-			c->nr_inlines = w->nr_inlines;
-			c->entries = w->entries;
-			c->nr_entries = w->nr_entries;
-			*at = w->next;
-			free(w);
-			break;
-		}
+	w = find_waiting(m, p, address);
+	if (w) {
+		c->lines = w->lines;
+		c->nr_lines = w->nr_lines;
+		if (c->nr_lines && c->lines[0].address > address && c->lines[0].address - address < bytes)
+			c->lines[0].address = address; /* V8 says lines of what comes behind a function's prologue */
+		c->inlines = w->inlines;
+		c->nr_inlines = w->nr_inlines;
+		c->entries = w->entries;
+		c->nr_entries = w->nr_entries;
+		free(w->unwinding);
+		*w = (struct waiting){ .process = p, .address = address, .time_ns = w->time_ns }; /* for the next one there */
+	}
 	from_ns = r->time_ns == JITREG_TIME_BEFORE ? 0 : r->time_ns;
 	code_map_add(&p->code, address, address + bytes, from_ns, c);
 	if (!p->has_unwinding)
 		return;
 	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* what was said of other code here */
-	for (w = m->waiting; w; w = w->next)
-		if (w->process == p && (w->address == ~(uint64_t)r->tid || w->address == ~0ull) && w->unwinding) {
-			add_unwinding(m, p, w, address + bytes, from_ns);
-			free(w->unwinding);
-			w->unwinding = NULL;
+	by_tid[0] = find_waiting(m, p, ~(uint64_t)r->tid);
+	by_tid[1] = r->tid ? find_waiting(m, p, ~0ull) : NULL;
+	for (int i = 0; i < 2; i++)
+		if (by_tid[i] && by_tid[i]->unwinding) {
+			add_unwinding(m, p, by_tid[i], address + bytes, from_ns);
+			free(by_tid[i]->unwinding);
+			by_tid[i]->unwinding = NULL;
 		}
 }
 

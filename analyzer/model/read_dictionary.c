@@ -126,6 +126,11 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));
 	s->nr_components = m->dictionary.nr_components;
 	free(s->text);
+	s->nr_lines = 1; /* before memory is taken: an empty line is a byte there, and nine here */
+	for (size_t i = 0; i < s->text_bytes; i++)
+		s->nr_lines += text[i] == '\n';
+	if (!trace_has_room(m->reader, s->text_bytes + s->nr_lines * sizeof(*s->line_start)))
+		s->nr_lines = s->text_bytes = 0;
 	s->text = malloc(s->text_bytes + 1);
 	if (!s->text) {
 		s->text_bytes = 0;
@@ -133,9 +138,6 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	}
 	memcpy(s->text, text, s->text_bytes);
 	s->text[s->text_bytes] = 0;
-	s->nr_lines = 1;
-	for (size_t i = 0; i < s->text_bytes; i++)
-		s->nr_lines += s->text[i] == '\n';
 	s->line_start = calloc(s->nr_lines + 1, sizeof(*s->line_start));
 	for (size_t i = 0; s->line_start && i < s->text_bytes; i++)
 		if (s->text[i] == '\n')

@@ -12,6 +12,96 @@
 
 #define PARENTS_LOOKED 256u /* open marks among so many can be parents by their instance */
 
+/*
+ * Marks without a handle that have not ended, by what an END of them may say: three chains of each, from the latest back.  What has
+ * ended is left out when a search comes by.
+ */
+enum { BY_ALL, BY_INSTANCE, BY_TID, NR_BY };
+
+struct open_marks {
+	struct hash_map latest[NR_BY]; /* -> 1 + index of the mark */
+	struct mark_chain {
+		uint32_t before[NR_BY]; /* 1 + index */
+	} *chain; /* by mark */
+	uint32_t capacity;
+};
+
+void marks_free_open(struct model *m)
+{
+	for (int by = 0; m->open_marks && by < NR_BY; by++)
+		hash_map_fini(&m->open_marks->latest[by]);
+	if (m->open_marks)
+		free(m->open_marks->chain);
+	free(m->open_marks);
+	m->open_marks = NULL;
+}
+
+struct mark_key {
+	uint64_t a, b;
+};
+
+static struct mark_key key_of(int by, uint32_t process, uint32_t tid, uint32_t component, uint64_t instance, const char *name)
+{
+	uint64_t about = hash_text(name ? name : "") ^ ((uint64_t)process << 32 | component) * 0x9e3779b97f4a7c15ull;
+
+	return (struct mark_key){ about, by == BY_TID ? tid : by == BY_INSTANCE ? instance : instance ^ (uint64_t)tid << 32 };
+}
+
+/* Does a mark begin what that END ends?  Hashes alone may be equal by chance. */
+static bool is_begin(const struct mark *k, int by, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
+		     const char *name)
+{
+	return k->process == p->number && k->component == component && (by == BY_INSTANCE || k->tid == tid) &&
+	       (by == BY_TID || k->instance == instance) && strcmp(k->name ? k->name : "", name ? name : "") == 0;
+}
+
+/* mark: an index. */
+static void add_open(struct model *m, uint32_t mark)
+{
+	const struct mark *k = &m->mark[mark];
+	struct open_marks *o = m->open_marks ? m->open_marks : (m->open_marks = calloc(1, sizeof(*o)));
+
+	if (!o)
+		return;
+	if (mark >= o->capacity) {
+		struct mark_chain *bigger = realloc(o->chain, (size_t)m->marks_capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		memset(bigger + o->capacity, 0, (size_t)(m->marks_capacity - o->capacity) * sizeof(*bigger));
+		o->chain = bigger;
+		o->capacity = m->marks_capacity;
+	}
+	for (int by = 0; by < NR_BY; by++) {
+		struct mark_key key = key_of(by, k->process, k->tid, k->component, k->instance, k->name);
+
+		o->chain[mark].before[by] = hash_map_find(&o->latest[by], key.a, key.b);
+		hash_map_set(&o->latest[by], key.a, key.b, mark + 1);
+	}
+}
+
+/* Without a handle: the latest that it can end. */
+static struct mark *find_begin(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
+			       const char *name)
+{
+	struct open_marks *o = m->open_marks;
+
+	for (int by = 0; o && by < NR_BY; by++) {
+		struct mark_key key = key_of(by, p->number, tid, component, instance, name);
+		uint32_t i = hash_map_find(&o->latest[by], key.a, key.b), was = i;
+
+		while (i && (m->mark[i - 1].end_ns != UINT64_MAX || !is_begin(&m->mark[i - 1], by, p, tid, component, instance, name)))
+			i = o->chain[i - 1].before[by];
+		if (i && i != was)
+			hash_map_set(&o->latest[by], key.a, key.b, i);
+		else if (was && !i)
+			o->chain[was - 1].before[by] = 0; /* all have ended: no need to go further than the latest */
+		if (i)
+			return &m->mark[i - 1];
+	}
+	return NULL;
+}
+
 static void begin_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t time_ns)
 {
 	struct mark *k = &m->mark[mark];
@@ -54,30 +144,10 @@ static void begin_mark(struct model *m, const struct process *p, const struct tr
 			    (uint32_t)trace_u64(r, F(mark, covers)), parent, 0 };
 	if (handle)
 		hash_map_set(&m->mark_handles, p->number, handle, m->nr_marks);
+	else
+		add_open(m, m->nr_marks - 1);
 	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || (!k->covers && component && parent))
 		begin_piece(m, m->nr_marks - 1, r->tid, r->time_ns);
-}
-
-/* Without a handle: the latest that it can end. */
-static struct mark *find_begin(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
-			       const char *name)
-{
-	struct mark *elsewhere = NULL, *other = NULL;
-
-	for (uint32_t i = m->nr_marks; i > 0; i--) {
-		struct mark *k = &m->mark[i - 1];
-
-		if (k->end_ns != UINT64_MAX || k->handle || k->process != p->number || k->component != component ||
-		    strcmp(k->name ? k->name : "", name ? name : "") != 0)
-			continue;
-		if (k->tid == tid && k->instance == instance)
-			return k;
-		if (k->instance == instance && !elsewhere)
-			elsewhere = k;
-		if (k->tid == tid && !other)
-			other = k;
-	}
-	return elsewhere ? elsewhere : other;
 }
 
 void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
@@ -169,6 +239,7 @@ void model_settle_marks(struct model *m)
 	uint32_t *pieces = m->nr_pieces ? sort(m->piece, m->nr_pieces, sizeof(*m->piece), by_thread) : NULL;
 
 	hash_map_fini(&m->mark_handles);
+	marks_free_open(m);
 	for (uint32_t i = 0; marks && i < m->nr_marks; i++)
 		m->mark[i].parent = marks[m->mark[i].parent];
 	for (uint32_t i = 0; pieces && i < m->nr_marks; i++)

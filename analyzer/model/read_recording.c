@@ -3,6 +3,7 @@
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/counts.h"
+#include "jitreg/base/hash_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -75,18 +76,21 @@ void model_read_count(struct model *m, struct process *p, const struct trace_rec
 	counts_read(m, r);
 }
 
-static void read_notice(struct notice **list, uint32_t *nr, const struct trace_record *r, bool loss)
+static void read_notice(struct model *m, struct notice **list, uint32_t *nr, const struct trace_record *r, bool loss)
 {
 	char *kind = trace_text(r, loss ? F(loss, reason) : F(notice, kind));
 	struct notice *t;
 
-	for (uint32_t i = 0; loss && i < *nr; i++)
-		if (strcmp((*list)[i].kind, kind) == 0) { /* they come as they happen, and add up */
-			(*list)[i].count += trace_u64(r, F(loss, count));
-			free(kind);
-			return;
-		}
+	uint32_t before = loss ? hash_map_find(&m->loss_of, hash_text(kind), 0) : 0;
+
+	if (before && strcmp((*list)[before - 1].kind, kind) == 0) { /* they come as they happen, and add up */
+		(*list)[before - 1].count += trace_u64(r, F(loss, count));
+		free(kind);
+		return;
+	}
 	t = model_append((void **)list, nr, sizeof(**list));
+	if (t && loss)
+		hash_map_set(&m->loss_of, hash_text(kind), 0, *nr);
 	if (!t) {
 		free(kind);
 		return;
@@ -99,13 +103,13 @@ static void read_notice(struct notice **list, uint32_t *nr, const struct trace_r
 void model_read_notice(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	read_notice(&m->notice, &m->nr_notices, r, false);
+	read_notice(m, &m->notice, &m->nr_notices, r, false);
 }
 
 void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	read_notice(&m->loss, &m->nr_losses, r, true);
+	read_notice(m, &m->loss, &m->nr_losses, r, true);
 }
 
 /* Leaving a processor is two things, and how long it lasted is what matters of both. */

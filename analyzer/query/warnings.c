@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/warnings.h"
 
+#include "jitreg/base/hash_map.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,27 +14,32 @@ static const struct {
 #undef LOSS_
 };
 
-static void take(struct warnings *w, struct warning x)
+/* Each sentence once. */
+static void take(struct warnings *w, struct hash_map *seen, struct warning x)
 {
-	for (uint32_t i = 0; i < w->nr; i++)
-		if (strcmp(w->list[i].sentence, x.sentence) == 0)
-			return;
+	uint32_t i = hash_map_find(seen, hash_text(x.sentence), 0);
+
+	if (i && strcmp(w->list[i - 1].sentence, x.sentence) == 0)
+		return;
 	w->list[w->nr++] = x;
+	hash_map_set(seen, hash_text(x.sentence), 0, w->nr);
 }
 
 void warnings_make(const struct report *r, struct warnings *w)
 {
 	const struct model *m = r->model;
+	struct hash_map seen = { 0 };
 
 	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + m->nr_losses + 1, sizeof(*w->list)) };
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
-		take(w, (struct warning){ m->notice[i].kind, m->notice[i].sentence, 0 });
+		take(w, &seen, (struct warning){ m->notice[i].kind, m->notice[i].sentence, 0 });
 	for (size_t n = 0; w->list && n < sizeof(losses) / sizeof(losses[0]); n++)
 		for (uint32_t i = 0; i < m->nr_losses; i++)
 			if (strcmp(m->loss[i].kind, losses[n].kind) == 0)
-				take(w, (struct warning){ losses[n].kind, losses[n].sentence, m->loss[i].count });
+				take(w, &seen, (struct warning){ losses[n].kind, losses[n].sentence, m->loss[i].count });
 	if (w->list && r->a->bad_blocks)
-		take(w, (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks });
+		take(w, &seen, (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks });
+	hash_map_fini(&seen);
 }
 
 void warnings_fini(struct warnings *w)

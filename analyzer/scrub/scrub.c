@@ -11,6 +11,7 @@
 #include <string.h>
 
 struct scrubbing {
+	struct trace_reader *from;
 	struct model *model;
 	const struct scrub_options *options;
 	struct trace_writer *to;
@@ -356,7 +357,8 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 	struct chains c = { 0 };
 	size_t nr = 2;
 
-	if (sample_block_decode(r, b) || !unwind_block(s, b, &c)) {
+	if (sample_block_decode(r, b) || !trace_spend(s->from, b->nr + (b->chain_offset ? b->chain_offset[b->nr] : 0)) ||
+	    !unwind_block(s, b, &c) || !trace_spend(s->from, c.nr)) {
 		free(c.length);
 		free(c.address);
 		return;
@@ -391,7 +393,7 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
 	  struct diag *d)
 {
-	struct scrubbing s = { .model = m, .options = o, .to = c, .counts = counts };
+	struct scrubbing s = { .from = t, .model = m, .options = o, .to = c, .counts = counts };
 	struct sample_block b = { 0 };
 	struct trace_record r;
 	uint64_t offset;
@@ -413,6 +415,9 @@ int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o
 	sample_block_fini(&b);
 	unwinder_destroy(s.unwinder);
 	free(s.text);
+	ret = trace_check_budget(t, d);
+	if (ret)
+		return ret;
 	if (s.error == -ENOMEM)
 		return diag_fail(d, ENOMEM, "out of memory");
 	return s.error ? diag_fail(d, -s.error, "cannot write a record: %s", strerror(-s.error)) : 0;

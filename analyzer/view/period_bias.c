@@ -30,24 +30,27 @@ static int by_missing(const void *x, const void *y)
 	return l != r ? (l < r ? 1 : -1) : strcmp(a->comm, b->comm);
 }
 
-static struct program *program_of(struct program *list, uint32_t *nr, const char *comm)
+static struct program *program_of(struct program *list, uint32_t *nr, struct hash_map *by_name, const char *comm)
 {
-	for (uint32_t i = 0; i < *nr; i++)
-		if (strcmp(list[i].comm, comm) == 0)
-			return &list[i];
+	uint32_t i = hash_map_find(by_name, hash_text(comm), 0);
+
+	if (i && strcmp(list[i - 1].comm, comm) == 0)
+		return &list[i - 1];
 	list[*nr] = (struct program){ .comm = comm };
+	hash_map_set(by_name, hash_text(comm), 0, *nr + 1);
 	return &list[(*nr)++];
 }
 
 static void say_short(const struct report *r, const struct split *s, const struct split *by_thread, struct page *p)
 {
 	const struct model *m = r->model;
-	struct program *list = calloc((size_t)m->nr_processes + 1, sizeof(*list));
+	struct program *list = calloc((size_t)m->nr_processes + m->nr_threads + 1, sizeof(*list));
+	struct hash_map by_name = { 0 };
 	uint32_t nr = 0, carried = 0, said = 0;
 
 	for (uint32_t i = 0; list && i < m->nr_processes; i++) {
 		const struct process *q = m->process[i], *next = m->process[i + 1 < m->nr_processes ? i + 1 : i];
-		struct program *program = program_of(list, &nr, q->comm);
+		struct program *program = program_of(list, &nr, &by_name, q->comm);
 
 		/* a task that became another program is counted there */
 		carried += q->nr_tasks;
@@ -59,7 +62,8 @@ static void say_short(const struct report *r, const struct split *s, const struc
 	}
 	for (uint32_t t = 0; list && t < m->nr_threads && t < by_thread->nr; t++)
 		if (by_thread->sum[r->event][t].samples > 0)
-			program_of(list, &nr, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+			program_of(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+	hash_map_fini(&by_name);
 	if (list)
 		qsort(list, nr, sizeof(*list), by_missing);
 	for (uint32_t i = 0; i < nr && said < SENTENCES_MAX; i++) {

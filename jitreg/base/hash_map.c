@@ -54,6 +54,15 @@ bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value)
 	return true;
 }
 
+uint64_t hash_text(const char *text)
+{
+	uint64_t h = 14695981039346656037ull;
+
+	for (; text && *text; text++)
+		h = (h ^ (unsigned char)*text) * 1099511628211ull;
+	return h;
+}
+
 void hash_map_fini(struct hash_map *i)
 {
 	free(i->slot);

@@ -18,6 +18,8 @@ struct hash_map {
 uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b);
 /* value: not 0.  A pair that is there already gets the new value.  false without memory. */
 bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value);
+/* A text's number, for texts as keys: who finds it compares the texts (FNV-1a).  NULL: as of "". */
+uint64_t hash_text(const char *text);
 void hash_map_fini(struct hash_map *i);
 
 #endif

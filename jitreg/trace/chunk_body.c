@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DECOMPRESSED_STEP_BYTES 256u
+#define LARGE_BYTES (1u << 20)
+
 bool trace_chunk_is_known(const struct trace_chunk *c)
 {
 	return c->type >= TRACE_CHUNK_RECORDS && c->type <= TRACE_CHUNK_END;
@@ -53,7 +56,11 @@ static bool decompress(struct trace_reader *t, const struct trace_chunk *c, size
 			return false;
 		b->body = (const char *)stored;
 	} else {
+		if (!budget_spend(&t->budget, c->body_bytes / DECOMPRESSED_STEP_BYTES + 1))
+			return false;
 		if (c->body_bytes > b->capacity) {
+			if (c->body_bytes > LARGE_BYTES && !budget_has_room(&t->budget, c->body_bytes))
+				return false;
 			free(b->plain);
 			b->plain = malloc(c->body_bytes);
 			b->capacity = b->plain ? c->body_bytes : 0;

@@ -39,7 +39,15 @@ static size_t take(struct msgpack_tree *t, size_t nr)
 
 	if (nr > t->capacity - t->nr) {
 		size_t capacity = 2 * t->capacity + nr + 64;
-		struct msgpack_node *bigger = realloc(t->node, capacity * sizeof(*bigger));
+		struct msgpack_node *bigger;
+
+		if (t->most && nr > t->most - (t->nr < t->most ? t->nr : t->most)) {
+			t->refused = true;
+			return SIZE_MAX;
+		}
+		if (t->most && capacity > t->most)
+			capacity = t->most > t->nr + nr ? t->most : t->nr + nr;
+		bigger = realloc(t->node, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return SIZE_MAX;
@@ -186,6 +194,7 @@ bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, siz
 	struct cursor c = { (const unsigned char *)bytes + *at, (const unsigned char *)bytes + nr };
 
 	t->nr = 0;
+	t->refused = false;
 	if (take(t, 1) == SIZE_MAX || !read_node(t, &c, 0, 0))
 		return false;
 	*at = (size_t)(c.at - (const unsigned char *)bytes);

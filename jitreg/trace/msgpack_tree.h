@@ -24,6 +24,8 @@ struct msgpack_node {
 struct msgpack_tree {
 	struct msgpack_node *node; /* [0]: the object */
 	size_t nr, capacity;
+	size_t most;  /* nodes; 0: any number */
+	bool refused; /* the last object has more */
 };
 
 /* The object at bytes[*at], which then stands behind it.  false: there is none, or not all of it, or one of more than 32 levels, or

@@ -58,6 +58,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	t->file = p;
 	t->file_bytes = (size_t)st.st_size;
 	t->selected = ~0u;
+	budget_open(&t->budget, t->file_bytes);
 	t->name = strdup(path);
 	t->zstd = ZSTD_createDCtx();
 	ret = t->name && t->zstd ? check_first_chunk(t, path, d) : diag_fail(d, ENOMEM, "%s: no memory", path);
@@ -79,6 +80,7 @@ void trace_close(struct trace_reader *t)
 	if (t->file)
 		munmap((void *)(uintptr_t)t->file, t->file_bytes);
 	trace_free_bodies(t);
+	budget_close(&t->budget);
 	free(t->name);
 	free(t);
 }
@@ -263,10 +265,38 @@ static bool step_over(struct trace_reader *t)
 	       msgpack_skip(t->body, t->body_bytes, &t->body_at);
 }
 
+#define STEP_BYTES 64u
+
+/* A half of all memory is for what is made of the record. */
+static size_t budget_nodes(const struct trace_reader *t)
+{
+	return t->budget.factor > 0 ? t->budget.bytes_max / 2 / sizeof(struct msgpack_node) : SIZE_MAX;
+}
+
+bool trace_spend(struct trace_reader *t, uint64_t steps)
+{
+	return budget_spend(&t->budget, steps);
+}
+
+bool trace_has_room(struct trace_reader *t, uint64_t bytes)
+{
+	return budget_has_room(&t->budget, bytes);
+}
+
+int trace_check_budget(const struct trace_reader *t, struct diag *d)
+{
+	char text[sizeof(d->text)];
+
+	return budget_describe(&t->budget, t->name, text, sizeof(text)) ? diag_fail(d, E2BIG, "%s", text) : 0;
+}
+
 int trace_next(struct trace_reader *t, struct trace_record *r)
 {
 	for (;;) {
 		size_t start = t->body_at;
+
+		if (!budget_spend(&t->budget, 1))
+			return 0;
 
 		if (t->body_at == t->body_bytes) {
 			trace_leave_chunk(t);
@@ -278,7 +308,10 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		}
 		if (step_over(t))
 			continue;
+		t->tree.most = budget_nodes(t);
 		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
+			if (t->tree.refused && !budget_has_room(&t->budget, UINT64_MAX))
+				return 0;
 			/* the checksum fits, so a writer wrote nonsense: leave the rest of this chunk */
 			note_damage(t, t->chunk_at, t->body_bytes - start);
 			t->body_at = t->body_bytes;
@@ -286,6 +319,8 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		}
 		t->stats.records++;
 		t->record_at = start;
+		if (!budget_spend(&t->budget, t->tree.nr / 2 + (t->body_at - start) / STEP_BYTES))
+			return 0;
 		if (!trace_to_record(t->tree.node, t->body + start, t->body_at - start, r)) {
 			note_damage(t, t->chunk_at, t->body_at - start);
 			continue;
@@ -314,6 +349,8 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
 {
 	const struct trace_damage *d = &t->damage;
 
+	if (budget_describe(&t->budget, t->name, text, bytes))
+		return true;
 	if (!d->bad_chunks && !d->truncated)
 		return false;
 	if (d->bad_chunks)

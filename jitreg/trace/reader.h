@@ -89,6 +89,16 @@ const struct trace_stats *trace_get_stats(const struct trace_reader *t);
 const struct trace_damage *trace_get_damage(const struct trace_reader *t);
 /* One sentence about the damage for a person; false when there is none. */
 bool trace_describe_damage(const struct trace_reader *t, char *text, size_t bytes);
+/*
+ * The budget of reading this trace (budget.h).  trace_next() spends from it for what it reads, and returns 0 when it is exceeded; readers
+ * spend for what they do many times with one record.  false: it is exceeded.
+ */
+bool trace_spend(struct trace_reader *t, uint64_t steps);
+/* ... for memory that is taken at once. */
+bool trace_has_room(struct trace_reader *t, uint64_t bytes);
+/* 0, or -E2BIG with the sentence. */
+int trace_check_budget(const struct trace_reader *t, struct diag *d);
+
 /* The chunk that the last record came from, and where it stands in the file. */
 const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t *file_offset);
 /* Bytes read so far and in all, for progress. */

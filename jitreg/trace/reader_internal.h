@@ -3,6 +3,7 @@
 #ifndef TAILOR_READER_INTERNAL_H
 #define TAILOR_READER_INTERNAL_H
 
+#include "jitreg/trace/budget.h"
 #include "jitreg/trace/msgpack_tree.h"
 #include "jitreg/trace/reader.h"
 
@@ -41,6 +42,7 @@ struct trace_reader {
 	ZSTD_DCtx *zstd;
 	struct msgpack_tree tree, tree_at; /* the current record; trace_read_at()'s */
 	struct trace_stats stats;
+	struct budget budget; /* of a reader of single chunks: none */
 };
 
 /* The next chunk that may be wanted, by its head: at t->at, where t stays.  Damage on the way is noted.  false: end of file. */

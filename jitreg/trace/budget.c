@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/trace/budget.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define LOOK_STEPS 65536u
+
+/* Of all traces that are open: memory is the process's. */
+static uint64_t all_bytes_max;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED_
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED_
+#endif
+
+#ifdef SANITIZED_ /* whose own memory is several times ours */
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+static uint64_t used_bytes(void)
+{
+	return __sanitizer_get_current_allocated_bytes();
+}
+#else
+/* Resident and anonymous: the file's own mapping is not counted. */
+static uint64_t used_bytes(void)
+{
+	unsigned long long all, resident = 0, shared = 0;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	if (sscanf(text, "%llu %llu %llu", &all, &resident, &shared) != 3 || resident < shared)
+		return 0;
+	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
+static uint64_t times(double factor, uint64_t n)
+{
+	double product = factor * (double)n;
+
+	return product < 1e18 ? (uint64_t)product : (uint64_t)1e18;
+}
+
+void budget_open(struct budget *b, size_t file_bytes)
+{
+	const char *text = getenv(BUDGET_ENV);
+	struct rlimit limit;
+	char *end;
+
+	*b = (struct budget){ .factor = text ? strtod(text, &end) : 1 };
+	if (text && (end == text || *end || !(b->factor >= 0)))
+		b->factor = 1;
+	b->steps_max = times(b->factor, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes);
+	b->bytes_max = times(b->factor, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
+	/* under a limit of the address space a half is for what is not counted: code, libraries, what is mapped and not used */
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && b->bytes_max > limit.rlim_cur / 2)
+		b->bytes_max = limit.rlim_cur / 2;
+	all_bytes_max += b->bytes_max;
+}
+
+void budget_close(struct budget *b)
+{
+	all_bytes_max -= b->bytes_max;
+	b->bytes_max = 0;
+}
+
+bool budget_has_room(struct budget *b, uint64_t bytes)
+{
+	uint64_t used;
+
+	if (b->exceeded)
+		return false;
+	if (b->factor <= 0)
+		return true;
+	used = used_bytes();
+	if (used > all_bytes_max || bytes > all_bytes_max - used)
+		b->exceeded = "memory";
+	return !b->exceeded;
+}
+
+bool budget_spend(struct budget *b, uint64_t steps)
+{
+	if (b->exceeded)
+		return false;
+	b->steps = steps > UINT64_MAX - b->steps ? UINT64_MAX : b->steps + steps;
+	if (b->factor <= 0 || b->steps < b->look_at)
+		return true;
+	b->look_at = b->steps + LOOK_STEPS;
+	if (b->steps > b->steps_max)
+		b->exceeded = "work";
+	return !b->exceeded && budget_has_room(b, 0);
+}
+
+bool budget_describe(const struct budget *b, const char *name, char *text, size_t bytes)
+{
+	if (!b->exceeded)
+		return false;
+	snprintf(text, bytes, "%s: reading it takes more %s than a file of its size should; if you trust it, allow more (--budget 10, or "
+		 BUDGET_ENV "=10 for ten times as much)", name, b->exceeded);
+	return true;
+}

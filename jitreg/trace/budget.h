@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What reading a trace may take.  A trace of 400 bytes can hold 100 million samples, and one of 8 KB gigabytes of text, so what
+ * decompresses, multiplies or searches is paid for from a budget of memory and of steps (of 50 to 100 ns), which grows with the file.  All
+ * traces of recorders stay far below it.  TAILOR_BUDGET multiplies it; 0: there is no limit.
+ * Context: thread.
+ */
+#ifndef TAILOR_BUDGET_H
+#define TAILOR_BUDGET_H
+
+#include "jitreg/base/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUDGET_ENV "TAILOR_BUDGET"
+#define BUDGET_BYTES ((uint64_t)512 << 20) /* of the process, for each trace that it has open */
+#define BUDGET_BYTES_EACH 200u		   /* ... and for each byte of the file */
+#define BUDGET_STEPS 50000000ull
+#define BUDGET_STEPS_EACH 500u
+
+struct budget {
+	double factor; /* 0: no limit */
+	uint64_t steps, steps_max, bytes_max;
+	uint64_t look_at; /* steps, when the memory is looked at next */
+	const char *exceeded; /* what, or NULL */
+};
+
+void budget_open(struct budget *b, size_t file_bytes);
+void budget_close(struct budget *b);
+/* false: more than there is; from then on always. */
+bool budget_spend(struct budget *b, uint64_t steps);
+/* May so much memory be taken at once? */
+bool budget_has_room(struct budget *b, uint64_t bytes);
+/* false: nothing is exceeded.  The sentence, which begins with the name of the trace. */
+bool budget_describe(const struct budget *b, const char *name, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+# bombs.py FOLDER [NAME...]: small traces whose reports would take gigabytes or minutes, one for each way to make a reader expand or search.
+import os, sys
+import trace_file as t
+from trace_file import RECORDS, SAMPLES, FILES, deltas, leb, record, samples
+
+PID = 100
+MIB = 1 << 20
+PROCESS = record("PROCESS", PID, 1, "/bin/host", "host")
+NR = 65536  # samples of a record, at most
+PLAIN = [(1, 3, leb(2000)), (2, 3, leb(PID)), (3, 3, leb(PID)), (5, 3, leb(0x400010)), (7, 3, leb(1))]
+STACKED = PLAIN + [(9, 3, leb(2)), (64 + 7, 3, leb(0x7ffff0000000)), (64 + 8, 3, leb(0x400010))]
+VARIED = record("EVENT", 0, 0, "task-clock", "ns", 1, 1, 100000, 0, 0, 0, 0, 0, "cpu", 1000)
+LEVELS = b"".join(record("LEVEL", PID, n, 1, f"level {n}", []) for n in (1, 2, 3))
+
+
+def of(nr, make):
+    return b"".join(make(n) for n in range(nr))
+
+
+def load(n, address, size, name="f", code=b"", time_ns=1000):
+    return record("LOAD", PID, PID, PID, address, address, size, n, name, code, time_ns=time_ns)
+
+
+BOMBS = {
+    # bodies that are large only when decompressed
+    "zeros": lambda b: b.add(RECORDS, t.msgpack.packb([200, 1, PID, PID, bytes(60 * MIB)]), 12),
+    "machine code": lambda b: [b.add(RECORDS, load(n, n << 32, 60 * MIB, "f", bytes(60 * MIB))) for n in range(1, 5)],
+    "texts": lambda b: [b.add(RECORDS, record("SOURCE", PID, 2, 0, 1, f"s{n}", b"\n" * (60 * MIB))) for n in range(3)],
+    "long names": lambda b: [b.add(RECORDS, load(n, n << 20, 100, "N" * (60 * MIB))) for n in range(1, 5)],
+    "image files": lambda b: [b.add(FILES, record("IMAGE_FILE", 0, f"k{n}", "/bin/x", b"\1" * 20, 1 << 40, "",
+                                                   [[n << 30, b"\x7fELF" + bytes(60 * MIB)]])) for n in range(4)],
+    "large image file": lambda b: b.add(FILES, record("IMAGE_FILE", 0, "k", "/bin/x", b"\1" * 20, 1 << 63, "",
+                                                       [[n * 1000, b"\x7fELF" + bytes(100)] for n in range(10000)])),
+    "an array": lambda b: b.add(RECORDS, b"\x95\xcc\xc8\1\1\1\xdd\x03\xc0\0\0" + b"\xc0" * (63 * MIB), 4),
+    "nested arrays": lambda b: b.add(RECORDS, b"\x95\xcc\xc8\1\1\1" + b"\x91" * (60 * MIB), 4),
+    # many small records
+    "components": lambda b: b.add(RECORDS, LEVELS + of(100000, lambda n: record("COMPONENT", PID, 1, 0, n + 1, "c", ""))),
+    "links": lambda b: [b.add(RECORDS, LEVELS + of(250000, lambda n: record("LINK", PID, 1, 2, n + i, n + i + 1, 1, 0)))
+                        for i in (1, 250001, 500001)],
+    "processes": lambda b: b.add(RECORDS, of(250000, lambda n: record("FORK", n + 1000, PID, PID))),
+    "process names": lambda b: b.add(RECORDS, VARIED + of(100000, lambda n: record("PROCESS", n + 1000, 1, f"/bin/{n}",
+                                                                                                   f"program {n}"))),
+    "mappings": lambda b: b.add(RECORDS, of(60000, lambda n: record("MMAP", PID, 4096 * n, 1 << 36, 0, 5, f"/lib/{n}", b""))),
+    "notices": lambda b: b.add(RECORDS, of(60000, lambda n: record("NOTICE", PID, "host", f"sentence {n}") +
+                                            record("LOSS", PID, f"reason {n}", 1, 0))),
+    "kernel functions": lambda b: b.add(RECORDS, record("KERNEL_FUNCTIONS", 0, [[n << 4, 16, "k", ""] for n in range(1000000)])),
+    "memory": lambda b: b.add(RECORDS, of(60000, lambda n: record("MEMORY", PID, 4096 * n, 1 << 30, 0, 0, f"m{n}"))),
+    # what is searched for in what is there
+    "links of one component": lambda b: b.add(RECORDS, LEVELS + of(100000, lambda n: record("LINK", PID, 1, 2, 1, n + 1, 1, 0))),
+    "links of one component that change": lambda b: b.add(RECORDS, LEVELS + of(100000, lambda n: record("LINK", PID, 1, 2, 1, 1 + n % 2,
+                                                                                                         n + 1, 0))),
+    "unlinks": lambda b: b.add(RECORDS, LEVELS + of(60000, lambda n: record("LINK", PID, 1, 2, 1, n + 1, 1, 0) +
+                                                     record("UNLINK", PID, 1, 2, 1, n + 1, time_ns=1001))),
+    "counters of one component": lambda b: b.add(RECORDS, LEVELS + of(80000, lambda n: record("COUNTER", PID, 1, 1, n, f"counter {n}"))),
+    "lines before code": lambda b: b.add(RECORDS, of(100000, lambda n: record("DEBUG_INFO", PID, 16 * n, 1, [[16 * n, 1, 0, "f"]]))),
+    "marks without an end": lambda b: b.add(RECORDS, of(60000, lambda n: record("MARK", PID, 1, 0, 0, n, n + 1, 1, f"mark {n}", "") +
+                                                         record("MARK", PID, 2, 0, 0, n, n + 1, 1, f"other {n}", ""))),
+    "marks of one name": lambda b: b.add(RECORDS, of(80000, lambda n: record("MARK", PID, 1, 0, 0, n, 0, 1, "mark", "", tid=n)) +
+                                          of(80000, lambda n: record("MARK", PID, 2, 0, 0, n, 0, 1, "mark", "", tid=n, time_ns=1001))),
+    "nested marks": lambda b: [b.add(RECORDS, of(80000, lambda n: record("MARK", PID, 1, 0, 0, n, 0, 1, "m", "", n + 1, n, 1, 0,
+                                                                         time_ns=1000 + n))),
+                               b.add(SAMPLES, samples(NR, PLAIN), 20)],
+    "scopes": lambda b: b.add(RECORDS, LEVELS + of(50000, lambda n: record("COMPONENT", PID, 1, 0, n + 1, "c", "")) +
+                               of(50000, lambda n: record("SCOPE", PID, 1, 0, 1, 1 << 60, "s", "") +
+                                  record("SCOPE", PID, 2, 0, 1, 1 << 60, "", ""))),
+    "one id, many names": lambda b: [b.add(RECORDS, LEVELS + of(100000, lambda n: record("COMPONENT", PID, 1, 0, 1, f"c{n}", "",
+                                                                                         time_ns=1000 + n)))],
+    "code at one address": lambda b: [b.add(RECORDS, of(60000, lambda n: load(n, 0x400000 - n % 4096, 8192 + n % 5000, time_ns=1000 + n))),
+                                      b.add(SAMPLES, samples(NR, PLAIN), 20)],
+    "nested code": lambda b: b.add(RECORDS, of(100000, lambda n: load(n, 0x1000000 + n, 0x4000000 - 2 * n))),
+    "a plan": lambda b: b.add(RECORDS, LEVELS + of(600, lambda i: of(600, lambda j: record("EDGE", PID, 1, 0, i + 1, j + 1, 0, 0, "")))),
+    "a deep plan": lambda b: b.add(RECORDS, LEVELS + of(80000, lambda n: record("EDGE", PID, 1, n + 1, n + 2, 0, 0, ""))),
+    "tags": lambda b: [b.add(RECORDS, LEVELS + of(80000, lambda n: record("TAG", PID, 15, 0, 0, 0, 0, [[1, 0, 64]], [[0, 1 << 47]],
+                                                                           time_ns=1000 + n))),
+                       b.add(SAMPLES, samples(NR, PLAIN + [(64 + 23, 3, leb(1))]), 20)],
+    # samples
+    "samples": lambda b: b.add(SAMPLES, samples(NR, PLAIN) * 2000),
+    "stacks": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(10, 3, leb(65528)), (11, 7, leb(3 * NR) + (leb(8191) + leb(0)) * NR)]), 20),
+    "call chains": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(12, 3, leb(120)), (13, 3, leb(0x400100))]), 100),
+    "long call chains": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(12, 3, leb(900)), (13, 2, bytes(900 * NR))])),
+    "kernel chains": lambda b: b.add(SAMPLES, samples(NR, PLAIN + [(8, 3, leb(1)), (128, 8, (leb(900) + b"\2" * 900) * NR)])),
+    "threads": lambda b: [b.add(SAMPLES, samples(NR, PLAIN[:2] + [(3, 2, deltas(range(n * NR, n * NR + NR)))] + PLAIN[3:]))
+                          for n in range(6)],
+    "addresses": lambda b: [b.add(SAMPLES, samples(NR, PLAIN[:3] + [(5, 2, deltas(range(n * NR * 4096, (n + 1) * NR * 4096, 4096))),
+                                                                    PLAIN[4]])) for n in range(6)],
+}
+if __name__ == "__main__":
+    folder, *names = sys.argv[1:]
+    for name in names or BOMBS:
+        bomb = t.Trace()
+        bomb.add(RECORDS, PROCESS)
+        BOMBS[name](bomb)
+        bomb.write(os.path.join(folder, name.replace(" ", "_") + ".tlr"))
