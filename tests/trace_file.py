@@ -67,15 +67,16 @@ HEADER = (record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["
 
 
 class Trace:
-    def __init__(self):
+    def __init__(self, begin=HEADER):
         self.parts, self.sequence = [], 0
-        self.add(RECORDS, HEADER)
+        if begin:
+            self.add(RECORDS, begin)
 
     # A body of records; again: so many chunks of it.
-    def add(self, kind, body, again=1):
-        stored = compress(body)
+    def add(self, kind, body, again=1, plain=False):
+        stored = body if plain else compress(body)
         for _ in range(again):
-            head = struct.pack("<IHHIIQI", 0x43524c54, kind, 1, len(stored), len(body), self.sequence, 0)
+            head = struct.pack("<IHHIIQI", 0x43524c54, kind, 0 if plain else 1, len(stored), len(body), self.sequence, 0)
             self.parts.append(head + struct.pack("<I", crc32c(head + stored)) + stored)
             self.sequence += 1
 
