@@ -2,6 +2,8 @@
 /* What the agent calls of all this: guest.h's table. */
 #include "shim/shim.h"
 
+#include "shim/hosts/hosts.h"
+
 static void start(void)
 {
 	exec_memory_start();
@@ -14,4 +16,4 @@ static void in_child(void)
 	exec_memory_in_child();
 }
 
-const struct guest_listeners guest_listeners = { start, images_announce_all, in_child };
+const struct guest_listeners guest_listeners = { start, images_announce_all, hosts_injected, in_child };

@@ -23,6 +23,7 @@
 struct guest_listeners {
 	void (*start)(void);	    /* register what is loaded, and install the hooks.  Context: init. */
 	void (*announce_all)(void); /* ... all of it again, for a new recorder.  Context: any. */
+	void (*injected)(void);	    /* the calling thread was borrowed outside of all locks.  Context: thread. */
 	void (*in_child)(void);	    /* after fork: resets what another thread had begun.  Context: any. */
 };
 extern const struct guest_listeners guest_listeners;

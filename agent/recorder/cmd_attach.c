@@ -4,6 +4,7 @@
  * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  The process is neither changed nor
  * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map.
  */
+#include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/process/attach_target.h"
@@ -16,6 +17,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -131,6 +133,36 @@ static void ask_jvm(struct session *s, struct hotspot *h, bool again)
 			       "start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid, d.text);
 }
 
+/* JIT interfaces of the process that are not heard from outside. */
+struct sources {
+	bool v8, luajit, mono, pypy, files, memory;
+};
+
+static void on_source(void *context, const struct jit_source *c)
+{
+	struct sources *k = context;
+
+	k->v8 |= strcmp(c->name, "V8's code events") == 0;
+	k->luajit |= strcmp(c->name, "jit.attach") == 0;
+	k->mono |= strcmp(c->name, "Mono's profiler events") == 0;
+	k->pypy |= strcmp(c->name, "PyPy's loops") == 0;
+	k->files |= strcmp(c->name, "perf map") == 0 || strcmp(c->name, "jitdump") == 0;
+	k->memory |= strcmp(c->name, "executable memory") == 0;
+}
+
+static void note_unheard(struct session *s, const struct arguments *a)
+{
+	struct sources k = { 0 };
+	const char *who;
+
+	jit_sources_of_process(a->pid, on_source, &k);
+	who = k.v8 && !a->session.inject ? "JavaScript functions" : k.luajit ? "LuaJIT's traces" : k.mono ? "Mono's methods" :
+	      k.pypy ? "PyPy's loops" : NULL;
+	if (who && k.memory && !k.files)
+		session_notice(s, "host", "names of %s unavailable from outside; %sstart process %d under `tailor run`", who,
+			       k.v8 ? "use --inject, or " : "", (int)a->pid);
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
@@ -197,8 +229,12 @@ static int run(int argc, char **argv)
 		session_notice(s, "host", "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
 			       "under `tailor run` to record them", (int)a.pid);
 	session_poll_jit_lists(s, a.pid);
-	if (a.session.inject && inject(&target, library, socket, serve, s, &d))
+	if (a.session.inject && inject(&target, !a.session.no_adapt, library, socket, serve, s, &d))
 		return give_up(s, &d);
+	if (d.text[0])
+		session_notice(s, "host", "%s", d.text);
+	d.text[0] = 0;
+	note_unheard(s, &a);
 	is_jvm = !a.session.no_adapt && hotspot_find(&jvm, &target);
 	if (is_jvm)
 		ask_jvm(s, &jvm, false);

@@ -12,8 +12,8 @@ const struct jit_host jit_hosts[] = {
 	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers", "LLVM",
 	  "libLLVM", UNDER_RUN ", or let the program add JITEventListener::createGDBRegistrationListener()" },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
-	  "names and lines under `tailor run`; otherwise with --perf-prof or --perf-basic-prof", "Node", "node libnode nodejs",
-	  "Run node with --perf-basic-prof" },
+	  "names and lines under `tailor run` and by `tailor attach --inject`; otherwise with --perf-prof or --perf-basic-prof", "Node",
+	  "node libnode nodejs", "Run node with --perf-basic-prof" },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
 	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
 	  "-XX:+DumpPerfMapAtExit", "OpenJDK", "libjvm java", "Run java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },

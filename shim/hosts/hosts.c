@@ -32,6 +32,11 @@ void hosts_object(const struct object *o)
 	v8_object(o);
 }
 
+void hosts_injected(void)
+{
+	v8_injected();
+}
+
 void hosts_mapped(const void *address, size_t bytes, int fd)
 {
 	javascriptcore_mapped(fd);

@@ -18,6 +18,8 @@ void hosts_object(const struct object *o);
 void hosts_mapped(const void *address, size_t bytes, int fd);
 /* ... or made executable, for the first time, by code of mapper.  Context: any, also signal. */
 void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+/* The agent was loaded into a process that runs, and the calling thread may call the host.  Context: thread, outside the guard. */
+void hosts_injected(void);
 /* Mapped memory became executable, perhaps again.  Context: as above. */
 void hosts_executable(const void *address, size_t bytes);
 
@@ -47,5 +49,6 @@ void ruby_executable(const void *address, size_t bytes);
 void ruby_object(const struct object *o);
 void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 void v8_object(const struct object *o);
+void v8_injected(void);
 
 #endif

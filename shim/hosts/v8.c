@@ -70,6 +70,10 @@ static struct {
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
 static __thread unsigned nr_known_isolates TLS;
 static __thread bool was_outside TLS; /* it was seen in no isolate since */
+static __thread bool is_reporting TLS; /* ... and reports what exists */
+
+/* What exists when the agent is loaded later ran before, also in a recording that began a moment ago. */
+#define EXISTS_NS 1000000000
 
 /* Reporting all code again, for memory that may hold a new isolate: at most a twentieth of the time. */
 #define PART_OF_TIME 20
@@ -175,7 +179,7 @@ static void on_added(const struct event *e)
 	}
 	memcpy(name, e->name.text, bytes);
 	name[bytes] = 0;
-	jitreg_code_load(e->start, e->bytes, 0, name, (const void *)(uintptr_t)e->start);
+	announce_load(e->start, e->bytes, name, (const void *)(uintptr_t)e->start, is_reporting && guest_is_late() ? EXISTS_NS : 0);
 }
 
 /* Context: the isolate's thread, or one that compiles WebAssembly for it. */
@@ -229,7 +233,9 @@ static void on_interrupt(void *isolate, void *data)
 	(void)data;
 	if (!guest_is_on())
 		return;
+	is_reporting = true;
 	v8.set_handler(isolate, 1, on_event); /* and what exists */
+	is_reporting = false;
 	__atomic_fetch_add(&reporting_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, __ATOMIC_RELAXED);
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }
@@ -288,13 +294,14 @@ static int on_clock_gettime(clockid_t clock, struct timespec *now)
 	return v8.clock_gettime(clock, now);
 }
 
-void v8_object(const struct object *o)
+/* true: o has V8, and all of it that is needed. */
+static bool find_functions(const struct object *o)
 {
 	const char *(*version)(void) = (const char *(*)(void))object_find_symbol(o, "_ZN2v82V810GetVersionEv");
 	int major = 0;
 
-	if (!version || v8.recording)
-		return;
+	if (!version)
+		return false;
 	for (const char *c = version(); *c >= '0' && *c <= '9'; c++)
 		major = 10 * major + (*c - '0');
 	v8.current = (void *(*)(void))object_find_symbol(o, "_ZN2v87Isolate13TryGetCurrentEv");
@@ -304,11 +311,36 @@ void v8_object(const struct object *o)
 	v8.request_interrupt = (void (*)(void *, void (*)(void *, void *), void *))object_find_symbol(o,
 		"_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_");
 	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
+	v8.clock_gettime = clock_gettime;
 	if (major < 9 || major > 13 || !v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler ||
 	    !v8.line_number)
-		return;
+		return false;
 	v8.lines = map(LINES_BYTES);
 	v8.recording = v8.lines ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
-	if (v8.recording && slot_replace(o, "clock_gettime", (void *)on_clock_gettime, &v8.clock_gettime))
+	return v8.recording;
+}
+
+void v8_object(const struct object *o)
+{
+	if (!v8.recording && find_functions(o) &&
+	    slot_replace(o, "clock_gettime", (void *)on_clock_gettime, &v8.clock_gettime))
 		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
+}
+
+static int find_v8(void *context, const struct object *o)
+{
+	(void)context;
+	return find_functions(o);
+}
+
+/* Nothing is hooked: of this thread's isolate alone, and for each recorder anew. */
+void v8_injected(void)
+{
+	void *isolate;
+
+	if (!v8.recording && !objects_each(find_v8, NULL))
+		return;
+	isolate = v8.current();
+	if (isolate)
+		v8.request_interrupt(isolate, on_interrupt, NULL);
 }

@@ -38,7 +38,7 @@ static void every_step_says_that_it_ended(void **state)
 
 		end_and(waited, &t);
 		assert_int_equal(inject_check(&t, "/proc/self/exe", &looked), -ESRCH);
-		assert_int_equal(inject(&t, "/proc/self/exe", "socket", serve, NULL, &injected), -ESRCH);
+		assert_int_equal(inject(&t, true, "/proc/self/exe", "socket", serve, NULL, &injected), -ESRCH);
 		if (!waited)
 			waitpid(t.pid, NULL, 0);
 		assert_non_null(strstr(looked.text, "exited while tailor attached to it"));

@@ -19,6 +19,7 @@
 #define TRY_MS 2000	/* until some thread is at a safe point */
 #define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are ... */
 #define TIMEOUTS_MS 400 /* ... and these, before those who would sleep longer for it */
+#define V8_MS 1500	/* ... for V8, these are tried that may call it: mostly the first thread */
 #define NAP_US 1000
 
 /* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */
@@ -66,6 +67,7 @@ static int explain(const struct inject_process *p, int ret, int result, struct d
 /* The thread is stopped at a safe point; loads the agent in it, and resumes it. */
 static int load_agent(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
+	bool may_call_host = p->has_v8 && inject_may_call_host(t);
 	uint64_t entry, where;
 	int ret, result = 0;
 
@@ -78,17 +80,21 @@ static int load_agent(struct inject_process *p, struct inject_thread *t, const c
 	if (ret == 0) {
 		entry = inject_process_find_agent(p) ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
 		where = entry ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
-		ret = where ? inject_call_agent(t, entry, where, &result) : -ENOEXEC;
+		ret = where ? inject_call_agent(t, entry, may_call_host, where, &result) : -ENOEXEC;
 	}
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))
 		ret = -ESRCH;
 	if (ret != -ETIMEDOUT && ret != -ESRCH)
 		inject_thread_resume(t);
+	if (ret == 0 && result == 0 && p->has_v8 && !may_call_host)
+		diag_fail(d, EAGAIN, "names of JavaScript functions unavailable in process %d: its first thread was neither in generated "
+			  "code nor in its event loop within %d ms; attach again", (int)p->pid, V8_MS);
 	return ret == -EBUSY ? -EAGAIN : explain(p, ret, result, d);
 }
 
-/* -EAGAIN: not this one, not now. */
-static int try_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
+/* -EAGAIN: not this one, not now.  only_calm: only if it may call the host. */
+static int try_thread(struct inject_process *p, struct inject_thread *t, bool only_calm, const char *library, const char *socket,
+		      struct diag *d)
 {
 	int ret = inject_thread_stop(t);
 
@@ -100,14 +106,14 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, const c
 		return diag_fail(d, -ret, "cannot inject into process %d: a thread did not stop: %s", (int)p->pid, strerror(-ret));
 	if (ret)
 		return ret;
-	if (inject_is_safe(t))
+	if (inject_is_safe(t) && (!only_calm || inject_may_call_host(t)))
 		return load_agent(p, t, library, socket, d);
 	inject_thread_resume(t);
 	return -EAGAIN;
 }
 
-int inject(const struct attach_target *target, const char *library, const char *socket, void (*meanwhile)(void *context), void *context,
-	   struct diag *d)
+int inject(const struct attach_target *target, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
+	   void *context, struct diag *d)
 {
 	struct inject_process *p = malloc(sizeof(*p));
 	struct inject_thread *t = calloc(1, sizeof(*t));
@@ -116,6 +122,8 @@ int inject(const struct attach_target *target, const char *library, const char *
 	char path[64];
 	int ret = p && t ? inject_process_learn(p, target->living) : -ENOMEM;
 
+	if (ret == 0 && !adapt)
+		p->has_v8 = false;
 	ret = ret ? diag_fail(d, -ret, "cannot read process %d: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	while (p && t && ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && proc_mem_living_thread(pid)) {
@@ -130,13 +138,15 @@ int inject(const struct attach_target *target, const char *library, const char *
 		while (ret == -EAGAIN && (e = readdir(dir))) {
 			pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 
-			if (tid <= 0 || !may_be_tried(pid, tid, after_ms))
+			bool only_v8 = p->has_v8 && after_ms < V8_MS;
+
+			if (tid <= 0 || (only_v8 && tid != pid) || !may_be_tried(pid, tid, after_ms))
 				continue;
 			t->process = p;
 			t->tid = tid;
 			t->meanwhile = meanwhile;
 			t->context = context;
-			ret = try_thread(p, t, library, socket, d);
+			ret = try_thread(p, t, only_v8, library, socket, d);
 		}
 		closedir(dir);
 		meanwhile(context);

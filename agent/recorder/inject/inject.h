@@ -15,10 +15,10 @@ bool inject_find_library(char *path, size_t bytes);
 int inject_check(const struct attach_target *t, const char *library, struct diag *d);
 
 /*
- * The agent connects to socket, and meanwhile(context) must serve it, while the thread is waited for.  0, or -errno with a
- * sentence; the process runs on as before.
+ * The agent connects to socket, and meanwhile(context) must serve it, while the thread is waited for.  0 (a sentence in d is a notice), or
+ * -errno with a sentence; the process runs on as before.  adapt: V8 is asked for its code, where a thread may.
  */
-int inject(const struct attach_target *t, const char *library, const char *socket, void (*meanwhile)(void *context), void *context,
-	   struct diag *d);
+int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
+	   void *context, struct diag *d);
 
 #endif

@@ -38,6 +38,7 @@ struct inject_process {
 	uint64_t locks;		    /* ... and its mutexes, side by side */
 	int nr_locks;
 	uint64_t errno_at;	    /* from the thread pointer on; 0: not known */
+	bool has_v8;		    /* ... whose interface is exported */
 	uint64_t agent;		    /* the first page of libtailor.so, or 0 */
 };
 
@@ -77,6 +78,8 @@ int64_t inject_now_ms(void);
 
 /* ---- safe_point.c: is the thread at a safe point? */
 bool inject_is_safe(struct inject_thread *t);
+/* ... and does it hold no lock of a language's runtime either?  It waits for events, or runs generated code. */
+bool inject_may_call_host(const struct inject_thread *t);
 /* Does it sleep in a call that can be interrupted and restarted without effect on the program? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
 /* ... and without a longer timeout? */
@@ -97,7 +100,8 @@ void inject_frame_call_anew(struct user_regs_struct *r);
 int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
 /* From a frame to where inject_thread_resume() can be called.  0 or -errno. */
 int inject_call_end(struct inject_thread *t);
-/* The agent's tailor_injected(socket), from a frame to where inject_thread_resume() can be called.  Else as inject_call(). */
-int inject_call_agent(struct inject_thread *t, uint64_t function, uint64_t where, int *result);
+/* The agent's tailor_injected(socket, may_call_host), from a frame to where inject_thread_resume() can be called.  Else as
+ * inject_call(). */
+int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_host, uint64_t where, int *result);
 
 #endif

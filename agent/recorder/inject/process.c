@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define V8_INTERRUPT "_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_"
 #define DLOPEN_MODE_INTERNAL 0x80000000ull /* __libc_dlopen_mode's */
 #define TEXT_BYTES_MAX (64u << 20)
 #define LOADER_DATA_BYTES 4096 /* of struct rtld_global, which has 4,300 in glibc 2.36; the locks stand in its middle */
@@ -121,6 +122,7 @@ static void learn_object(struct learning *l, const struct proc_mapping *m)
 		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "__libc_dlopen_mode");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE | DLOPEN_MODE_INTERNAL;
 	}
+	p->has_v8 |= proc_mem_find_symbol(p->pid, m->start, V8_INTERRUPT) != 0;
 	if (starts(name, INJECT_LIBRARY))
 		p->agent = m->start;
 }

@@ -207,6 +207,22 @@ static bool is_in_sequence(const struct inject_thread *t)
 	       t->registers.rip - sequence.start < sequence.bytes;
 }
 
+static int is_generated(void *context, const struct proc_mapping *m)
+{
+	const struct inject_thread *t = context;
+
+	return t->registers.rip >= m->start && t->registers.rip < m->end ? (m->prot & PROT_EXEC && !*m->path ? 1 : -ENOENT) : 0;
+}
+
+bool inject_may_call_host(const struct inject_thread *t)
+{
+	const struct user_regs_struct *r = &t->registers;
+
+	if (sleeps_here(t))
+		return r->orig_rax == SYS_epoll_wait || r->orig_rax == SYS_epoll_pwait || r->orig_rax == SYS_epoll_pwait2;
+	return !is_in_call(t) && proc_each_mapping(t->process->pid, is_generated, (void *)(uintptr_t)t) == 1;
+}
+
 bool inject_is_safe(struct inject_thread *t)
 {
 	const struct user_regs_struct *r = &t->registers;

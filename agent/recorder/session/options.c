@@ -166,8 +166,9 @@ enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT };
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "SECONDS", 0, "stop recording after SECONDS (until the process exits, or Ctrl-C)", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
-	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again", 0 },
-	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "do not ask a JVM for a perf map of its compiled code", 0 },
+	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again, and "
+	  "so does V8 (Node)", 0 },
+	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "do not ask a JVM for a perf map, nor (with --inject) V8 for its code", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tailor attach --inject names the code of a Node that runs already, whether it computes or waits for work, and again for a second recorder;
+# it comes to the end that it comes to alone.  Without --inject a sentence says what is missing.
+. tests/live/begin.bash
+command -v node >/dev/null || skip "node is not installed"
+command -v curl >/dev/null || skip "curl is not installed"
+host=
+trap 'kill -9 $host 2>/dev/null; rm -rf "$dir"' EXIT
+plain=$(plain_event)
+cat >"$dir/host.mjs" <<'JS'
+import { createServer } from "node:http";
+import { existsSync, writeFileSync } from "node:fs";
+const [how, folder] = process.argv.slice(2);
+function fib(n) {
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+let rounds = 0, result = 0;
+function work() {
+	for (let i = 0; i < 200; i++)
+		result = fib(20);
+	if (++rounds === 10)
+		writeFileSync(folder + "/warm", "");
+}
+const done = () => existsSync(folder + "/enough");
+if (how === "computes") {
+	while (!done())
+		work();
+	console.log("result " + result);
+} else {
+	for (let i = 0; i < 10; i++)
+		work();
+	const server = createServer((request, response) => {
+		if (request.url === "/end")
+			server.close(() => console.log("result " + result)).closeAllConnections();
+		else
+			work();
+		response.end();
+	});
+	server.listen(0, "127.0.0.1", () => writeFileSync(folder + "/port", String(server.address().port)));
+}
+JS
+ended() { ! grep -qs 'State:.[^ZX]' "/proc/$host/status"; }
+has() { [ -s "$dir/folder/$1" ] || [ -e "$dir/folder/$1" -a "$1" = warm ] || ended; }
+start() { # HOW
+	rm -rf "$dir/folder"
+	mkdir "$dir/folder"
+	node "$dir/host.mjs" "$1" "$dir/folder" >"$dir/out" 2>"$dir/log" &
+	host=$!
+	wait_for has warm
+}
+end() { # NAME: as alone
+	wait_for ended
+	wait $host || fail "$1: exit $?: $(cat "$dir/log")"
+	[ "$(cat "$dir/out")" = "result 6765" ] && [ ! -s "$dir/log" ] || fail "$1: printed $(cat "$dir/out" "$dir/log")"
+}
+
+# A block: a recording of its own, of a host that does nothing but run two functions.  It agrees, since all of its code is announced
+# when it runs next; had its isolate not been found, none of it would have a name.
+seconds=0.5
+named() { # COMMAND...: loads the host meanwhile
+	"$B/tailor" attach --inject -q -e "$plain" -d $seconds -o "$dir/t.tlr" $host 2>"$dir/err" &
+	local recorder=$! status
+	while kill -0 $recorder 2>/dev/null; do "$@"; done
+	wait $recorder || { echo "attach --inject: exit $?: $(cat "$dir/err")"; return 2; }
+	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+n = r["jit"]["samples"] + sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
+named, fib = r["jit"]["named"], sum(f["samples"] for f in r["functions"] if "fib" in f["name"])
+print(f"FIGURE injected into node: {n} samples in generated code, {named} named, {fib} in fib()")
+sys.exit(77 if n < 200 else not (named >= 0.75 * n and 2 * fib >= n))'
+	status=$?
+	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
+	return $status
+}
+ask() { curl -s "http://127.0.0.1:$(cat "$dir/folder/port")/" >/dev/null; }
+
+start computes
+"$B/tailor" attach -e "$plain" -d 0.1 -o "$dir/t.tlr" $host 2>"$dir/err" || fail "attach: exit $?: $(cat "$dir/err")"
+grep -q "names of JavaScript functions unavailable from outside; use --inject" "$dir/err" || fail "no sentence: $(cat "$dir/err")"
+timeout 300 "$B/tailor" attach --inject --no-adapt -q -e "$plain" -d 0.1 -o "$dir/t.tlr" $host || fail "--no-adapt: exit $?"
+"$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*V8:' && fail "--no-adapt: V8 was asked"
+decide "a Node that computes: three of four samples in generated code have names" named sleep 0.05
+touch "$dir/folder/enough"
+end "a host that computes"
+
+start waits
+wait_for has port
+decide "a Node that waits for requests: three of four samples in generated code have names" named ask
+curl -s "http://127.0.0.1:$(cat "$dir/folder/port")/end"
+end "a host that waits"
+finish
