@@ -264,9 +264,24 @@ static void on_openlibs(void *state)
 	lua.settop(state, top);
 }
 
+static bool is_library(const struct object *o)
+{
+	return o->bias == library.bias && o->headers == library.headers;
+}
+
+struct definers {
+	int nr;
+	bool has_library;
+};
+
 static int count_definer(void *context, const struct object *o)
 {
-	*(int *)context += object_find_symbol(o, "luaL_openlibs") != NULL;
+	struct definers *d = context;
+
+	if (object_find_symbol(o, "luaL_openlibs")) {
+		d->nr++;
+		d->has_library |= is_library(o);
+	}
 	return 0;
 }
 
@@ -286,13 +301,13 @@ static bool hear_calls(const struct caller *c)
 static void hear_caller(const struct object *o)
 {
 	struct caller c = { *o, object_find_slot(o, "luaL_openlibs"), false };
-	int nr_definers = 0;
+	struct definers d = { 0, false };
 
 	if (!c.slot)
 		return;
-	objects_each(count_definer, &nr_definers);
-	c.one_lua = nr_definers == 1;
-	if (hear_calls(&c))
+	objects_each(count_definer, &d);
+	c.one_lua = d.nr == 1;
+	if (!d.has_library || hear_calls(&c)) /* (it may have been unloaded) */
 		return;
 	while (__atomic_exchange_n(&callers_taken, 1, __ATOMIC_ACQUIRE))
 		__builtin_ia32_pause();
@@ -355,7 +370,8 @@ static bool find_functions(const struct object *o)
 
 static void listen_to_callers(const struct object *o)
 {
-	if (!find_functions(o) || !make_script()) {
+	library = (struct object){ 0, NULL, 0, NULL };
+	if (!find_functions(o) || (!script && !make_script())) {
 		guest_debug("LuaJIT: adapter unavailable (a function of its library was not found)");
 		return;
 	}
@@ -364,11 +380,22 @@ static void listen_to_callers(const struct object *o)
 	objects_each(each_caller, NULL);
 }
 
-/* The command has LuaJIT in itself (Debian); other programs, and libraries that they load, call the library. */
+static int is_loaded(void *context, const struct object *o)
+{
+	(void)context;
+	return is_library(o);
+}
+
+/* The command has LuaJIT in itself (Debian); other programs, and libraries that they load, call the library, which may be unloaded with
+ * them, and loaded again. */
 void luajit_object(const struct object *o)
 {
-	if (library.headers)
-		hear_caller(o);
-	else if (!script && object_find_symbol(o, "luaJIT_setmode"))
+	bool is_luajit = (!script || library.headers) && object_find_symbol(o, "luaJIT_setmode");
+
+	if (is_luajit && !library.headers)
 		(*o->name ? listen_to_callers : listen_to)(o);
+	else if (is_luajit && (is_library(o) || !objects_each(is_loaded, NULL)))
+		listen_to_callers(o);
+	else if (library.headers)
+		hear_caller(o);
 }
