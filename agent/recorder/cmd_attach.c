@@ -8,6 +8,7 @@
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
@@ -128,7 +129,7 @@ static void ask_jvm(struct session *s, struct hotspot *h, bool again)
 			       "Compiler.perfmap)", (int)h->pid);
 	else if (ret == -EEXIST)
 		session_notice(s, "host", "JVM not asked for a perf map: %s", d.text);
-	else if (ret)
+	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
 		session_notice(s, "host", "names of compiled Java methods unavailable%s: the JVM of process %d writes no perf map (%s); "
 			       "start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid, d.text);
 }
@@ -239,7 +240,7 @@ static int run(int argc, char **argv)
 	if (is_jvm)
 		ask_jvm(s, &jvm, false);
 	session_run(s, a.pid, false, a.session.follow, &status);
-	if (is_jvm && jvm.has_map && kill(a.pid, 0) == 0)
+	if (is_jvm && jvm.has_map && proc_mem_living_thread(a.pid))
 		ask_jvm(s, &jvm, true);
 	ret = session_close(s, status, &d);
 	if (is_jvm)
