@@ -168,7 +168,7 @@ static int run(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { NULL, parse, "PID",
-		"Record a running process.  The process is not changed, unless --inject is given.\v"
+		"Record a running process.  The process is not changed, unless --inject is given or it is a JVM.\v"
 		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
 		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
 		"ends the recording, not the process.\n\n"
