@@ -53,10 +53,22 @@ static char *make_key(const struct grid *g, const char *key)
 	return clean;
 }
 
+/* Names of functions, files and the like end with what tells them apart; sentences and code begin with it. */
+static bool holds_names(const char *key)
+{
+	static const char *const keys[] = { "name", "function", "image", "path", "file", "executable", "parents", "mapper", "memory" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
 int grid_column(struct grid *g, const char *key, const char *heading, enum cell_kind kind, unsigned flags, int width)
 {
 	if (!g || g->nr_columns == COLUMNS_MAX)
 		return 0;
+	flags |= kind == CELL_TEXT && holds_names(key) ? GRID_NAME : 0;
 	g->column[g->nr_columns] = (struct column){ .key = make_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags,
 						    .width = width, .gap = 2 };
 	g->failed |= !g->column[g->nr_columns].key || !g->column[g->nr_columns].heading;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A grid for people: as wide as the terminal, no line ends in a blank, names are cut and never break it. */
+/* A grid for people: as wide as the terminal, no line ends in a blank, names lose their middle and never break it. */
 #include "analyzer/output/grid_internal.h"
 #include "jitreg/base/utf8.h"
 
@@ -337,7 +337,7 @@ static void put_line(const struct grid *g, const struct page *p, size_t row, int
 				put_pad(p, pending);
 				pending = 0;
 				used = page_put_branches(p, cell->prefix, c->width);
-				used += page_put(p, cell->set ? shown : "-", c->width - used);
+				used += (c->flags & GRID_NAME ? page_put_name : page_put)(p, cell->set ? shown : "-", c->width - used);
 			}
 			pending += c->width - used;
 			continue;

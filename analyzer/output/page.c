@@ -10,11 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_MIN 40
 
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* Of the terminal that fd is, or, where fd is a pipe (to a pager), that messages go to. */
 static int terminal_columns(int fd)
 {
 	const char *said = getenv("COLUMNS");
@@ -22,7 +31,7 @@ static int terminal_columns(int fd)
 	int n = said ? atoi(said) : 0;
 
 	if (n < COLUMNS_MIN)
-		n = isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+		n = ioctl(is_pipe(fd) ? 2 : fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 	return n < COLUMNS_MIN ? COLUMNS_DEFAULT : n;
 }
 
@@ -241,7 +250,61 @@ int page_put(const struct page *p, const char *text, int columns)
 	return used;
 }
 
-const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes)
+#define NAME_CUT_LEAST 5 /* columns: fewer have no room for both ends */
+
+/* "a::f(int, b<c>) const" as "a::f const".  NULL: it has none, or is no name of that kind. */
+static char *without_parameters(const char *text)
+{
+	const char *open = NULL, *close = NULL;
+	int depth = 0;
+	char *out;
+
+	for (const char *at = text; *at; at++) {
+		if (*at == '(' && depth++ == 0 && at > text && at[-1] != ' ' && at[-1] != ':') {
+			open = at;
+			close = NULL;
+		} else if (*at == ')' && depth && --depth == 0 && open && !close) {
+			close = at;
+		}
+	}
+	if (!open || !close || !memmem(text, (size_t)(open - text), "::", 2))
+		return NULL;
+	return asprintf(&out, "%.*s%s", (int)(open - text), text, close + 1) < 0 ? NULL : out;
+}
+
+/* From where on a text takes at most so many columns. */
+static const char *tail_of(const struct page *p, const char *text, int width, int columns)
+{
+	const char *shown;
+	size_t bytes;
+
+	while (*text && width > columns)
+		width -= piece(p, &text, &shown, &bytes);
+	return text;
+}
+
+int page_put_name(const struct page *p, const char *text, int columns)
+{
+	int width = page_width(p, text), head, used;
+	char *brief = width > columns ? without_parameters(text) : NULL;
+
+	text = brief ? brief : text;
+	width = brief ? page_width(p, brief) : width;
+	if (width <= columns || columns < NAME_CUT_LEAST) {
+		used = page_put(p, text, columns);
+	} else {
+		head = *text == '/' ? 0 : columns / 2;
+		used = head ? page_put(p, text, head + 1) : 0; /* with the mark */
+		if (!head)
+			used += fputs(p->utf8 ? "…" : "~", p->to) >= 0;
+		used += page_put(p, tail_of(p, text, width, columns - used), columns - used);
+	}
+	free(brief);
+	return used;
+}
+
+static const char *cut(const struct page *p, const char *text, int columns, char *to, size_t bytes,
+		       int (*put)(const struct page *p, const char *text, int columns))
 {
 	struct page into = *p;
 
@@ -249,9 +312,19 @@ const char *page_cut(const struct page *p, const char *text, int columns, char *
 	into.to = fmemopen(to, bytes - 1, "w"); /* what is too much is dropped */
 	if (!into.to)
 		return to;
-	page_put(&into, text, columns);
+	put(&into, text, columns);
 	fclose(into.to);
 	return to;
+}
+
+const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes)
+{
+	return cut(p, text, columns, to, bytes, page_put);
+}
+
+const char *page_cut_name(const struct page *p, const char *text, int columns, char *to, size_t bytes)
+{
+	return cut(p, text, columns, to, bytes, page_put_name);
 }
 
 #define NAME_WANTED 12 /* what branches leave to the name behind them when they are cut anyway */

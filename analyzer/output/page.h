@@ -50,7 +50,10 @@ int page_end(struct page *p);
 /* Text form only: at most columns characters of foreign text, no control characters, no half UTF-8; returns how many
  * columns it took. */
 int page_put(const struct page *p, const char *text, int columns);
-/* ... into to, as page_put() would put it; returns to. */
+/* Likewise a name: what does not fit loses its parameters, then its middle; of a path the front. */
+int page_put_name(const struct page *p, const char *text, int columns);
+/* ... into to, as page_put_name() and page_put() would put it; returns to. */
+const char *page_cut_name(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 /* A text whose lines break at blanks, from column used on; further lines begin at column indent.  Writes into text. */
 void page_put_words(const struct page *p, char *text, int used, int indent);
@@ -87,6 +90,8 @@ enum cell_kind {
 
 #define GRID_FIXED 32u	  /* of a text: never cut to make room */
 #define GRID_WRAP 64u	  /* of the last text, in a grid whose columns are placed: its lines break at blanks */
+
+#define GRID_NAME 128u	  /* of a text: page_put_name(); set by grid_column() for keys that names have */
 
 #define GRID_SMALL 10 /* fewer samples than this say little */
 

@@ -76,9 +76,9 @@ static void name_operator(const struct report *r, const struct report_group *g, 
 	const char *detail = r->model->dictionary.component[component].detail;
 	char spare[32], cut[VERDICT_TEXT / 2], more[VERDICT_TEXT / 3];
 
-	page_cut(p, report_component_name(r, component, spare), NAME_COLUMNS, cut, sizeof(cut));
+	page_cut_name(p, report_component_name(r, component, spare), NAME_COLUMNS, cut, sizeof(cut));
 	if (detail && *detail && is_ambiguous(r, g, component))
-		snprintf(name, VERDICT_TEXT, "%s (%s)", cut, page_cut(p, detail, DETAIL_COLUMNS, more, sizeof(more)));
+		snprintf(name, VERDICT_TEXT, "%s (%s)", cut, page_cut_name(p, detail, DETAIL_COLUMNS, more, sizeof(more)));
 	else
 		snprintf(name, VERDICT_TEXT, "%s", cut);
 }
@@ -89,8 +89,8 @@ static void name_function(const struct report *r, uint32_t function, const struc
 	const char *path = view_base_name(r->a->image[f->image].path);
 	char cut[VERDICT_TEXT / 2], image[VERDICT_TEXT / 3];
 
-	page_cut(p, f->name, NAME_COLUMNS, cut, sizeof(cut));
-	page_cut(p, path, DETAIL_COLUMNS, image, sizeof(image));
+	page_cut_name(p, f->name, NAME_COLUMNS, cut, sizeof(cut));
+	page_cut_name(p, path, DETAIL_COLUMNS, image, sizeof(image));
 	if (f->symbol)
 		snprintf(name, VERDICT_TEXT, *path == '(' || *path == '[' ? "%s %s" : "%s (%s)", cut, image);
 	else

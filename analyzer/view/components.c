@@ -40,12 +40,12 @@ static void put(const struct report *r, const struct page *p, uint32_t i, char *
 
 	for (uint32_t n = 0; n < c->nr_links; n++)
 		nr += !c->links[n].same;
-	page_cut(p, report_component_name(r, i, spare), nr > 1 ? 18 : nr ? 34 : 60, name, sizeof(name));
+	page_cut_name(p, report_component_name(r, i, spare), nr > 1 ? 18 : nr ? 34 : 60, name, sizeof(name));
 	at = (size_t)snprintf(text, bytes, "%s", name);
 	for (uint32_t n = 0; n < c->nr_links && shown < 2 && at < bytes; n++) {
 		if (c->links[n].same)
 			continue;
-		page_cut(p, report_component_name(r, c->links[n].upper, spare), shown ? 20 : nr > 1 ? 16 : 22, name, sizeof(name));
+		page_cut_name(p, report_component_name(r, c->links[n].upper, spare), shown ? 20 : nr > 1 ? 16 : 22, name, sizeof(name));
 		at += (size_t)snprintf(text + at, bytes - at, "%s%s", shown ? ", " : p->utf8 ? " → " : " -> ", name);
 		shown++;
 	}

@@ -30,9 +30,10 @@ static void functions_put(const struct report *r, const struct page *p, uint32_t
 	const struct function *f = &r->a->function[i];
 	char name[512], image[256];
 
-	page_cut(p, f->name, 40, name, sizeof(name));
+	page_cut_name(p, f->name, 40, name, sizeof(name));
 	if (f->symbol)
-		snprintf(text, bytes, "%s  %s", name, page_cut(p, view_base_name(r->a->image[f->image].path), 18, image, sizeof(image)));
+		snprintf(text, bytes, "%s  %s", name,
+			 page_cut_name(p, view_base_name(r->a->image[f->image].path), 18, image, sizeof(image)));
 	else
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
@@ -145,7 +146,7 @@ static void lines_put(const struct report *r, const struct page *p, uint32_t i, 
 	char file[512], number[40];
 
 	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
-	snprintf(text, bytes, "%s%s", page_cut(p, l->file, 60 - (int)strlen(number), file, sizeof(file)), number);
+	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, 60 - (int)strlen(number), file, sizeof(file)), number);
 }
 
 const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_put };
@@ -190,7 +191,7 @@ static void processes_put(const struct report *r, const struct page *page, uint3
 	const struct process *p = r->model->numbered[i];
 	char name[512];
 
-	snprintf(text, bytes, "%u %s", p->pid, page_cut(page, *p->comm ? p->comm : p->executable, 48, name, sizeof(name)));
+	snprintf(text, bytes, "%u %s", p->pid, page_cut_name(page, *p->comm ? p->comm : p->executable, 48, name, sizeof(name)));
 }
 
 const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_put };

@@ -125,6 +125,36 @@ static void wide_and_combining_characters_keep_columns_where_they_are(void **sta
 	free(text);
 }
 
+static void names_keep_their_ends_and_paths_their_files(void **state)
+{
+	static const struct {
+		const char *name, *cut; /* to 20 columns */
+	} cases[] = {
+		{ "short", "short" },
+		{ "exactly_20_columns_x", "exactly_20_columns_x" },
+		{ "a_name_that_is_too_long_for_20", "a_name_tha~ng_for_20" },
+		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", "~linux-gnu/libc.so.6" },
+		{ "a::f(int, double, long double)", "a::f" },
+		{ "a::f(int, double, long double) const", "a::f const" },
+		{ "ns::T<(x)1>::operator()(int, long) const", "ns::T<(x)1~r() const" },
+		{ "(anonymous namespace)::function(int)", "(anonymous~:function" },
+		{ "scan(lineitem, orders, customer)", "scan(linei~customer)" },
+		{ "::()()()()()()()()()()()()", "::()()()()~)()()()()" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct page p = make_page(PAGE_TEXT);
+		int used = page_put_name(&p, cases[i].name, 20);
+
+		end_page(&p);
+		assert_string_equal(text, cases[i].cut);
+		assert_int_equal(used, strlen(text));
+		assert_true(used <= 20);
+		free(text);
+	}
+}
+
 static void branches_stay_in_front_of_short_names(void **state)
 {
 	struct page p = make_page(PAGE_TEXT);
@@ -169,11 +199,11 @@ static void columns_that_do_not_fit_go_into_a_second_block(void **state)
 						 "10,11,12,13,14,\"one\"\n" :
 						 "\nThings\n"
 						 "12345678  12345678  thing\n"
-						 "       0         1  a name with its len~\n"
+						 "       0         1  a name wit~ts length\n"
 						 "      10        11  one\n"
 						 "\n"
 						 "12345678  12345678  thing\n"
-						 "       2         3  a name with its len~\n"
+						 "       2         3  a name wit~ts length\n"
 						 "      12        13  one\n"
 						 "\n"
 						 "12345678  thing\n"
@@ -340,6 +370,7 @@ int main(void)
 		cmocka_unit_test(a_line_is_never_wider_than_the_terminal),
 		cmocka_unit_test(names_cannot_break_the_terminal_or_the_table),
 		cmocka_unit_test(wide_and_combining_characters_keep_columns_where_they_are),
+		cmocka_unit_test(names_keep_their_ends_and_paths_their_files),
 		cmocka_unit_test(branches_stay_in_front_of_short_names),
 		cmocka_unit_test(columns_that_do_not_fit_go_into_a_second_block),
 		cmocka_unit_test(intervals_are_of_the_evidence_behind_a_share),
