@@ -70,7 +70,8 @@ static void write_name(const char *text, size_t bytes, void *context)
 
 	if (bytes > sizeof(w->name) - w->bytes)
 		longjmp(w->give_up, 1);
-	memcpy(w->name + w->bytes, text, bytes);
+	if (bytes) /* else text may be NULL */
+		memcpy(w->name + w->bytes, text, bytes);
 	w->bytes += bytes;
 }
 
