@@ -168,8 +168,8 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 		at = lookup_cache_at(run->recent, place);
 	}
 	ret = decide(run, &s, p, place, &at, &f);
-	if (f.method == METHOD_NONE && sample_reason_is_of_host(f.reason) && who->work != REASON_NONE)
-		f.reason = who->work;
+	if (f.method == METHOD_NONE && who->work != REASON_NONE && sample_reason_is_of_host(f.reason) && (s.input.stack_bytes || s.chain))
+		f.reason = who->work; /* (without a stack the answer may be the place's, whatever the thread) */
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks) {
 		f.stack = sample_stack(&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location,
