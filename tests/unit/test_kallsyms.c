@@ -173,6 +173,51 @@ static void a_file_is_read_whole(void **state)
 	kallsyms_fini(&k);
 }
 
+/* For each address the same as of all lines, whatever the order of the lines is. */
+static void near_lines_find_what_all_lines_find(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		char path[] = "/tmp/tailor-test-XXXXXX";
+		FILE *f = fdopen(mkstemp(path), "w");
+		struct kallsyms all = { 0 }, near = { 0 };
+		uint64_t wanted[20], address = 0xffffffff81000000;
+		size_t nr = 1 + next_random() % 20;
+
+		assert_non_null(f);
+		for (int i = 0; i < 3; i++)
+			fprintf(f, "%016x A own_variable_%d\n", i * 64, i);
+		for (int i = 0; i < 400; i++) {
+			address += next_random() % 3 * 16; /* often several of one address */
+			if (round % 10 == 9 && i == 300)
+				address -= 0x2000; /* not in order */
+			fprintf(f, "%llx %c function_%d\n", (unsigned long long)address, "TtWD"[next_random() % 4], i);
+		}
+		for (int i = 0; i < 50 && round % 2; i++)
+			fprintf(f, "%llx t of_module_%d\t[m]\n", 0xffffffffc0000000ull + next_random() % 4096 * 16, i);
+		fclose(f);
+		for (size_t i = 0; i < nr; i++)
+			wanted[i] = (next_random() % 4 ? 0xffffffff81000000 : 0xffffffffc0000000) + next_random() % (400 * 20);
+		if (round % 10 == 9)
+			wanted[0] = 0xffffffff81010000; /* behind all, so that all lines are read */
+		assert_int_equal(kallsyms_read(&all, path), 0);
+		assert_int_equal(kallsyms_read_near(&near, path, wanted, nr), 0);
+		assert_true(near.nr <= all.nr);
+		for (size_t i = 0; i < nr; i++) {
+			struct kallsyms_function a, b;
+
+			assert_int_equal(kallsyms_find(&all, wanted[i], &a), kallsyms_find(&near, wanted[i], &b));
+			if (!kallsyms_find(&all, wanted[i], &a))
+				continue;
+			assert_string_equal(a.name, b.name);
+			assert_true(a.address == b.address && a.bytes == b.bytes);
+		}
+		unlink(path);
+		kallsyms_fini(&all);
+		kallsyms_fini(&near);
+	}
+}
+
 /* Any bytes: nothing is read beyond them, and what is found is where it says. */
 static void noise_is_survived(void **state)
 {
@@ -238,6 +283,7 @@ int main(void)
 		cmocka_unit_test(lines_that_make_no_sense_are_passed_over),
 		cmocka_unit_test(hidden_addresses_are_counted_and_no_functions),
 		cmocka_unit_test(a_file_is_read_whole),
+		cmocka_unit_test(near_lines_find_what_all_lines_find),
 		cmocka_unit_test(noise_is_survived),
 		cmocka_unit_test(the_build_id_is_found_among_notes),
 	};

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,34 +120,91 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 	k->symbol[k->nr++].module = put_text(k, module, module_bytes);
 }
 
-int kallsyms_read(struct kallsyms *k, const char *path)
+#define DIGITS 16u /* of an address, in each line */
+#define GROUP_BYTES 16384u
+
+/*
+ * Which lines are needed: those of the last address at or before each wanted one, and the next, where that ends.  The kernel's own come in
+ * ascending order, before those of modules.
+ */
+struct near {
+	char (*wanted)[DIGITS + 1]; /* as lines begin */
+	size_t nr, at; /* those before are done */
+	char address[DIGITS]; /* of the group */
+	char *group; /* lines of one address, with their ends */
+	size_t group_bytes;
+	bool all; /* from here on: modules */
+};
+
+static void add_group(struct kallsyms *k, struct near *n)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	const char *at = n->group, *end = n->group + n->group_bytes, *line_end;
+
+	for (; at < end && (line_end = memchr(at, '\n', (size_t)(end - at))); at = line_end + 1)
+		kallsyms_add_line(k, at, (size_t)(line_end - at));
+	n->group_bytes = 0;
+}
+
+/* false: the lines are not as they should be, and all are needed. */
+static bool add_if_near(struct kallsyms *k, struct near *n, const char *line, size_t bytes)
+{
+	bool is_kernel = bytes > DIGITS && line[DIGITS] == ' ' && line[0] > '7' && line[bytes - 1] != ']';
+	int order;
+
+	if (!n->all && bytes > DIGITS && line[0] > '7' && line[bytes - 1] == ']') {
+		if (n->at < n->nr)
+			add_group(k, n);
+		n->all = true;
+	}
+	if (n->all || !is_kernel) {
+		kallsyms_add_line(k, line, bytes);
+		return true;
+	}
+	order = memcmp(line, n->address, DIGITS);
+	if (order < 0)
+		return false;
+	if (order > 0) {
+		if (n->at < n->nr && memcmp(n->wanted[n->at], line, DIGITS) < 0) {
+			add_group(k, n);
+			kallsyms_add_line(k, line, bytes);
+		}
+		while (n->at < n->nr && memcmp(n->wanted[n->at], line, DIGITS) < 0)
+			n->at++;
+		n->group_bytes = 0;
+		memcpy(n->address, line, DIGITS);
+	}
+	if (n->at == n->nr)
+		return true;
+	if (bytes + 1 > GROUP_BYTES - n->group_bytes)
+		return false;
+	memcpy(n->group + n->group_bytes, line, bytes);
+	n->group[n->group_bytes + bytes] = '\n';
+	n->group_bytes += bytes + 1;
+	return true;
+}
+
+/* near: or NULL.  1: all are needed. */
+static int read_lines(struct kallsyms *k, int fd, char *buffer, struct near *near)
+{
 	bool too_long = false; /* within a line that is passed over */
 	size_t nr = 0;
 	ssize_t got;
-	char *buffer;
 
-	if (fd < 0)
-		return -errno;
-	buffer = malloc(BUFFER_BYTES);
-	if (!buffer) {
-		close(fd);
-		return -ENOMEM;
-	}
 	while ((got = read(fd, buffer + nr, BUFFER_BYTES - nr)) != 0) {
 		const char *at = buffer, *end, *line_end;
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0) {
-			error = errno;
-			break;
-		}
+		if (got < 0)
+			return -errno;
 		end = buffer + nr + got;
 		for (; (line_end = memchr(at, '\n', (size_t)(end - at))); at = line_end + 1) {
-			if (!too_long)
+			if (!too_long && !near)
 				kallsyms_add_line(k, at, (size_t)(line_end - at));
+			else if (!too_long && !add_if_near(k, near, at, (size_t)(line_end - at)))
+				return 1;
+			if (near && !near->all && near->at == near->nr)
+				return 0; /* modules have none of them */
 			too_long = false;
 		}
 		nr = (size_t)(end - at);
@@ -156,11 +214,59 @@ int kallsyms_read(struct kallsyms *k, const char *path)
 		}
 		memmove(buffer, at, nr);
 	}
-	if (nr && !too_long && !error)
+	if (near && near->at < near->nr)
+		add_group(k, near);
+	if (nr && !too_long)
 		kallsyms_add_line(k, buffer, nr);
+	return 0;
+}
+
+static int by_number(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static bool begin_near(struct near *n, uint64_t *wanted, size_t nr)
+{
+	*n = (struct near){ .wanted = malloc((nr + 1) * sizeof(*n->wanted)), .group = malloc(GROUP_BYTES), .nr = nr };
+	if (!n->wanted || !n->group)
+		return false;
+	qsort(wanted, nr, sizeof(*wanted), by_number);
+	for (size_t i = 0; i < nr; i++)
+		snprintf(n->wanted[i], sizeof(n->wanted[i]), "%016llx", (unsigned long long)wanted[i]);
+	memset(n->address, '0', sizeof(n->address));
+	return true;
+}
+
+int kallsyms_read_near(struct kallsyms *k, const char *path, uint64_t *wanted, size_t nr)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	char *buffer;
+	struct near near = { 0 };
+
+	if (fd < 0)
+		return -errno;
+	buffer = malloc(BUFFER_BYTES);
+	if (!buffer || (wanted && !begin_near(&near, wanted, nr)))
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = read_lines(k, fd, buffer, wanted ? &near : NULL);
+	if (ret == 1) {
+		kallsyms_fini(k);
+		ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_lines(k, fd, buffer, NULL);
+	}
+	free(near.wanted);
+	free(near.group);
 	free(buffer);
 	close(fd);
-	return error ? -error : k->no_memory ? -ENOMEM : 0;
+	return ret ? ret : k->no_memory ? -ENOMEM : 0;
+}
+
+int kallsyms_read(struct kallsyms *k, const char *path)
+{
+	return kallsyms_read_near(k, path, NULL, 0);
 }
 
 static bool is_code(const struct kallsyms_symbol *s)

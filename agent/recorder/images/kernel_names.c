@@ -207,17 +207,32 @@ const char *kernel_names_refused(const char **remedy)
 	return shown ? NULL : why_hidden(remedy);
 }
 
+/* NULL without memory. */
+static uint64_t *list_addresses(const struct kernel_names *k)
+{
+	uint64_t *list = malloc(k->nr * sizeof(*list));
+	size_t nr = 0;
+
+	for (uint32_t i = 0; list && i < k->nr_slots; i++)
+		if (k->slot[i])
+			list[nr++] = k->slot[i];
+	return list;
+}
+
 const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
 {
 	struct kallsyms symbols = { 0 };
 	const char *why = NULL, *remedy;
 	struct kallsyms_function *f;
+	uint64_t *wanted;
 	uint32_t nr;
 	int ret;
 
 	if (!k->nr)
 		return NULL;
-	ret = kallsyms_read(&symbols, KALLSYMS_PATH);
+	wanted = origin ? NULL : list_addresses(k); /* which may ask for others, by name */
+	ret = kallsyms_read_near(&symbols, KALLSYMS_PATH, wanted, k->nr);
+	free(wanted);
 	if (ret) {
 		why = ret == -ENOMEM ? strerror(ENOMEM) : why_unreadable(-ret);
 	} else if (!symbols.nr) {
