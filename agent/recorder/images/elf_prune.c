@@ -19,7 +19,7 @@ struct ranges {
 	size_t nr;
 };
 
-static const struct elf_part *find_part(const struct elf_parts *p, uint64_t file_offset, uint64_t bytes)
+static struct elf_part *find_part(struct elf_parts *p, uint64_t file_offset, uint64_t bytes)
 {
 	for (uint32_t i = 0; bytes && i < p->nr; i++)
 		if (p->part[i].file_offset == file_offset && p->part[i].nr >= bytes)
@@ -40,7 +40,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Pages of executable segments. */
-static bool find_ranges(const struct elf_parts *p, const Elf64_Ehdr *h, const struct elf_seen *seen, struct ranges *out)
+static bool find_ranges(struct elf_parts *p, const Elf64_Ehdr *h, const struct elf_seen *seen, struct ranges *out)
 {
 	const struct elf_part *part = find_part(p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
 	size_t capacity = 0;
@@ -87,13 +87,6 @@ static bool reaches(const struct ranges *r, uint64_t start, uint64_t end)
 
 /* -------------------------------------------------------------------------------------------------------- symbols */
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The largest of nr ascending addresses that is not behind address; 0: there is none. */
 static uint64_t last_before(const uint64_t *addresses, size_t nr, uint64_t address)
 {
@@ -110,47 +103,59 @@ static uint64_t last_before(const uint64_t *addresses, size_t nr, uint64_t addre
 	return low ? addresses[low - 1] : 0;
 }
 
-/* Where the last symbols before each range begin: without a size of their own they may reach into it. */
-static size_t find_lasts(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *sorted, uint64_t *lasts)
+/* Where the last symbols before each range begin, ascending: without a size of their own they may reach into it. */
+static void find_lasts(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *lasts)
 {
-	size_t nr_sorted = 0;
+	memset(lasts, 0, r->nr * sizeof(*lasts));
+	for (size_t i = 0; i < nr; i++) {
+		size_t low = 0, high = r->nr;
 
-	for (size_t i = 0; i < nr; i++)
-		if (symbols[i].st_shndx != SHN_UNDEF)
-			sorted[nr_sorted++] = symbols[i].st_value;
-	qsort(sorted, nr_sorted, sizeof(*sorted), compare_addresses);
-	for (size_t i = 0; i < r->nr; i++)
-		lasts[i] = last_before(sorted, nr_sorted, r->range[i].start);
-	qsort(lasts, r->nr, sizeof(*lasts), compare_addresses);
-	return r->nr;
+		while (low < high) { /* the first range that does not begin before it */
+			size_t middle = (low + high) / 2;
+
+			if (r->range[middle].start >= symbols[i].st_value)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		if (low < r->nr && symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_value > lasts[low])
+			lasts[low] = symbols[i].st_value;
+	}
+	for (size_t i = 1; i < r->nr; i++)
+		if (lasts[i] < lasts[i - 1])
+			lasts[i] = lasts[i - 1];
 }
 
-static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, const struct elf_part *texts, uint64_t texts_bytes,
+static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, struct elf_part *texts, uint64_t texts_bytes,
 			 const struct ranges *r)
 {
-	size_t nr = table_bytes / sizeof(Elf64_Sym), nr_lasts = 0;
+	size_t nr = table_bytes / sizeof(Elf64_Sym);
 	Elf64_Sym *symbols = table->bytes;
-	char *text = texts->bytes, *kept = calloc(1, texts_bytes);
-	uint64_t *sorted = malloc((nr + 1) * sizeof(*sorted)), *lasts = malloc((r->nr + 1) * sizeof(*lasts));
+	char *text = texts->bytes, *kept = calloc(1, texts->nr);
+	uint64_t *lasts = malloc((r->nr + 1) * sizeof(*lasts));
 
-	if (kept && sorted && lasts)
-		nr_lasts = find_lasts(symbols, nr, r, sorted, lasts);
-	for (size_t i = 0; kept && sorted && lasts && i < nr; i++) {
+	if (!kept || !lasts) {
+		free(kept);
+		free(lasts);
+		return;
+	}
+	find_lasts(symbols, nr, r, lasts);
+	for (size_t i = 0; i < nr; i++) {
 		Elf64_Sym *s = &symbols[i];
 		uint64_t end = s->st_value + (s->st_size ? s->st_size : 1);
 
 		if (s->st_shndx == SHN_UNDEF || reaches(r, s->st_value, end < s->st_value ? UINT64_MAX : end) ||
-		    (s->st_value && s->st_value == last_before(lasts, nr_lasts, s->st_value))) {
+		    (s->st_value && s->st_value == last_before(lasts, r->nr, s->st_value))) {
 			if (s->st_name < texts_bytes)
 				memcpy(kept + s->st_name, text + s->st_name, strnlen(text + s->st_name, texts_bytes - s->st_name));
 		} else {
 			memset(s, 0, sizeof(*s));
 		}
 	}
-	if (kept && sorted && lasts)
-		memcpy(text, kept, texts_bytes);
-	free(kept);
-	free(sorted);
+	if (texts->nr > texts_bytes)
+		memcpy(kept + texts_bytes, text + texts_bytes, texts->nr - texts_bytes);
+	texts->bytes = kept; /* most of whose pages were never written */
+	free(text);
 	free(lasts);
 }
 
@@ -257,10 +262,10 @@ static bool has_own_names(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const
 	return users == 1 && table->sh_link < h->e_shnum && table->sh_link != h->e_shstrndx;
 }
 
-static void thin_section(const struct elf_parts *p, const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *s,
-			 const char *name, const struct ranges *r)
+static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *s,
+			 const struct elf_part *names, const char *name, const struct ranges *r)
 {
-	const struct elf_part *part = find_part(p, s->sh_offset, s->sh_size), *texts;
+	struct elf_part *part = find_part(p, s->sh_offset, s->sh_size), *texts;
 
 	if (!part || s->sh_type == SHT_NOBITS)
 		return;
@@ -268,7 +273,8 @@ static void thin_section(const struct elf_parts *p, const Elf64_Shdr *sections, 
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
 		texts = find_part(p, link->sh_offset, link->sh_size);
-		if (texts && texts != part)
+		/* not what is read here meanwhile: in a hostile file they are one */
+		if (texts && texts != part && texts != names && texts->bytes != (const void *)sections && texts->file_offset)
 			thin_symbols(part, s->sh_size, texts, link->sh_size, r);
 	} else if (strcmp(name, ".eh_frame") == 0) {
 		thin_frames(part->bytes, s->sh_size, s->sh_addr, r);
@@ -298,7 +304,7 @@ void elf_prune(struct elf_parts *p, const struct elf_seen *seen)
 			sections[h.e_shstrndx].sh_size - sections[i].sh_name : 0;
 
 		if (left && memchr(name, 0, left))
-			thin_section(p, sections, &h, &sections[i], name, &ranges);
+			thin_section(p, sections, &h, &sections[i], names, name, &ranges);
 	}
 	free(ranges.range);
 }
