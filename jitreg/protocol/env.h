@@ -11,7 +11,7 @@
 	X(COMMAND, "TAILOR_COMMAND", "program to start as recorder (default: tailor-record or tailor beside libtailor.so, then in $PATH)") \
 	X(OUTPUT, "TAILOR_OUTPUT", "trace to write (default: tailor.PID.tlr)") \
 	X(EVENT, "TAILOR_EVENT", "events to sample (default: auto)") \
-	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 10000)") \
+	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 4000)") \
 	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
 	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
 	X(STACK, "TAILOR_STACK", "stack bytes to copy with each sample (default: 16384)") \

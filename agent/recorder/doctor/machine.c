@@ -113,10 +113,11 @@ static void look_at_limits(struct doctor *d)
 		doctor_remedy(f, "ulimit -Hn %d (as root, or nofile in /etc/security/limits.conf)", NOFILE_WANTED);
 	}
 	if (proc_number(KERNEL "perf_event_max_sample_rate", &rate)) {
-		f = doctor_add(d, "limits", "samples per second", rate >= 10000 ? DOCTOR_YES : DOCTOR_LESS, "%lld per CPU%s", rate,
-			       rate >= 10000 ? "" : " (kernel.perf_event_max_sample_rate, which the kernel lowers after long interrupts "
-						    "and never raises)");
-		if (rate < 10000 && proc_number(KERNEL "perf_cpu_time_max_percent", &percent))
+		bool enough = rate >= EVENT_RATE_DEFAULT;
+
+		f = doctor_add(d, "limits", "samples per second", enough ? DOCTOR_YES : DOCTOR_LESS, "%lld per CPU%s", rate, enough ? "" :
+			       " (kernel.perf_event_max_sample_rate, which the kernel lowers after long interrupts and never raises)");
+		if (!enough && proc_number(KERNEL "perf_cpu_time_max_percent", &percent))
 			doctor_remedy(f, "sudo sysctl kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=100000");
 	}
 	if (proc_number(KERNEL "yama/ptrace_scope", &scope) && scope > 0 && !d->root) {

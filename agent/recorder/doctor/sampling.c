@@ -231,7 +231,7 @@ static void on_notice(void *context, const char *sentence)
 /* The events that a recording with default options samples. */
 static void try_auto(struct doctor *d)
 {
-	struct event_options o = { .name = "auto", .rate = 10000, .stack_bytes = 16384 };
+	struct event_options o = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = 16384 };
 	struct notices notices = { "", 0 };
 	struct events events;
 	struct diag diag = { "" };

@@ -40,6 +40,7 @@ struct event_options {
 #define EVENT_REGISTERS_NONE (1ull << 63) /* no register has this number */
 
 #define EVENT_STACK_AUTO UINT32_MAX
+#define EVENT_RATE_DEFAULT 4000 /* samples per second and CPU: perf record's */
 #define EVENT_PRECISE_BEST (-1)
 
 /* One item of a list, as it was written. */

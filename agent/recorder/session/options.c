@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
 	  "task-clock, page-faults, context-switches, any event of libpfm4 (MEM_LOAD_RETIRED:L3_MISS), a raw code (r01c2), or a "
 	  "PMU with fields (cpu/event=0xc2/).  MODIFIER: u or k (user or kernel code only), p, pp or ppp (exactly this precise level).  "
 	  "PERIOD: one sample every PERIOD events, with suffix k, M or G (auto)", 0 },
-	{ "rate", 'r', "N", 0, "samples per second and CPU, for events without a period (10000)", 0 },
+	{ "rate", 'r', "N", 0, "samples per second and CPU, for events without a period (4000)", 0 },
 	{ "period", KEY_PERIOD, "N", 0,
 	  "one sample every N events (clocks: ns) on average, instead of a rate; periods vary by up to 1/16", 0 },
 	{ "scope", KEY_SCOPE, "cpu|thread", 0, "one inherited counter per CPU, or one counter per thread, opened by the agent (cpu)", 0 },

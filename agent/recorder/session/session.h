@@ -37,7 +37,7 @@ struct session_options {
 };
 
 #define SESSION_OPTIONS_DEFAULT \
-	{ .event = { .name = "auto", .rate = 10000, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
+	{ .event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
 
 /* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */
 void session_raise_limits(void);
