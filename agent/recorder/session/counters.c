@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define CPU_RING_BYTES (4u << 20)
-#define THREAD_RING_BYTES (512u << 10)
+#define THREAD_RING_BYTES (256u << 10)
 #define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
 #define RING_BYTES_MIN (16u << 10)
 #define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
