@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define PAGE_BYTES 4096 /* what the kernel gives of such a file at a time; libc would ask for 1024 */
+
 /* /proc/PID/file, or of one of its threads. */
 static FILE *open_of(pid_t pid, pid_t tid, const char *file)
 {
@@ -100,12 +102,13 @@ int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context)
 {
 	FILE *f = open_of(pid, 0, "maps");
-	char *line = NULL;
+	char *line = NULL, buffer[PAGE_BYTES];
 	size_t capacity = 0;
 	int ret = 0;
 
 	if (!f)
 		return -errno;
+	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
 	while (ret == 0 && getline(&line, &capacity, f) > 0) {
 		unsigned long long start, end, offset, inode;
 		struct proc_mapping m;
