@@ -187,6 +187,7 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/bench.py $B
 	@$(PYTHON) tests/bench/stacks.py $B
 	@$(PYTHON) tests/bench/cost.py $B
+	@$(PYTHON) tests/bench/real_programs.py $B
 	@$(PYTHON) tests/bench/scopes.py $B
 	@$(PYTHON) tests/bench/size.py $B
 	@$(PYTHON) tests/bench/start.py $B

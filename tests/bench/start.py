@@ -5,10 +5,12 @@
 /bin/true alone; with the agent preloaded, which starts a recorder of its own; with a recorder that already runs (of a
 `tailor run`); and switched off.  Interleaved, each round in an order that rotates; medians of run time, the median of the
 differences to the same round's run alone, and its bootstrap's 95 % interval.  Between rounds the recorders of the last one end.
-Then: was each of those heard that a running recorder stood beside?  Nothing here fails a check.
+Then: was each of those heard that a running recorder stood beside?  And the processor time of a whole recording of it, with the recorder,
+beside perf record's with the same event, rate and stack bytes.  Nothing here fails a check.
 """
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -77,6 +79,27 @@ def measure(directory, beside):
         print(f"{way:16}{statistics.median(of) * 1e3:8.2f}{what}")
 
 
+def processor_ms(command):
+    """Of the whole tree."""
+    pid = os.posix_spawn(command[0], command, dict(os.environ))
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        sys.exit(f"start: {' '.join(command)}: status {status}")
+    return 1e3 * (usage.ru_utime + usage.ru_stime)
+
+
+def recordings(directory):
+    ways = {"alone": [TRUE], "tailor run": [f"{B}/tailor", "run", "-q", "-e", "task-clock", "-o", f"{directory}/t.tlr", "--", TRUE]}
+    if shutil.which("perf"):
+        ways["perf record"] = [shutil.which("perf"), "record", "-q", "-B", "-N", "-e", "task-clock", "-F", "4000",
+                               "--call-graph", "dwarf,16384", "-o", f"{directory}/p.data", "--", TRUE]
+    got = {way: [] for way in ways}
+    for _ in range(min(ROUNDS, 20)):
+        for way, command in ways.items():
+            got[way].append(processor_ms(command))
+    print("processor time with the recorder, ms: " + ", ".join(f"{way} {statistics.median(ms):.1f}" for way, ms in got.items()))
+
+
 def main():
     with tempfile.TemporaryDirectory() as d:
         # its child says what it has in its environment, and lives until its input ends
@@ -93,6 +116,7 @@ def main():
         dump = subprocess.run([f"{B}/tailor", "dump", f"{d}/outer.tlr"], capture_output=True, text=True).stdout
         heard = sum(" IMAGE " in line and "/true" in line for line in dump.splitlines())
         print(f"{heard} of {ROUNDS} were heard by the recorder that ran")
+        recordings(d)
 
 
 main()
