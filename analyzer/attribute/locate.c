@@ -318,7 +318,9 @@ static const char *file_of_code(struct locator *l, const struct code *c, uint64_
 
 static const char *name_of_inlined(struct locator *l, const struct location *in, const struct elf_inline *f)
 {
-	return l->a->function[get_function(l, strdup(f->name), in->image, true, in->jit, false)].name;
+	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* may move them all */
+
+	return l->a->function[i].name;
 }
 
 /* Of an ELF object: the innermost function by its DWARF, in the file of the line there; one that is not inlined in that of its own
