@@ -115,7 +115,8 @@ def hosts(build):
             Channel("perf map", PHP + " -d opcache.jit_debug=0x10 {jits}/fib.php {s} {r}"),
         ]),
         Host("luajit", "luajit", "luajit -v", None, [
-            Channel("adapter", "luajit {jits}/fib.lua {s} {r}", lines=95, planted=((3, 6), (7, 10)), within=12),
+            # its traces lead from one function into the other
+            Channel("adapter", "luajit {jits}/fib.lua {s} {r}", lines=95, planted=((3, 6), (7, 10)), within=24),
         ]),
         Host("luajit embedded", "libluajit-5.1-dev gcc", "luajit -v",
              "c='gcc -O1 -I/usr/include/luajit-2.1 {jits}/luajit_embedded.c -lluajit-5.1'; cd {dir} && "
@@ -207,10 +208,6 @@ def hosts(build):
         Host("clang-repl", "clang-14", "clang-repl-14 --version", None, [
             Channel("adapter", "env SECONDS={s} clang-repl-14 <{jits}/fib.repl", planted=(FIB, BIF)),
         ]),
-        Host("luajit library", "libluajit-5.1-dev", "luajit -v",
-             "gcc -O1 -I/usr/include/luajit-2.1 -o {dir}/luajit {jits}/luajit.c -lluajit-5.1", [
-            Channel("region", "{dir}/luajit {jits}/fib.lua {s} {r}", remedy="Record with `tailor run -- COMMAND`"),
-        ]),
         Host("moarvm", "raku", "raku --version", None, [
             Channel("adapter", "raku {jits}/fib.raku {s} {r}", planted=(FIB, BIF)),
         ]),
@@ -256,7 +253,7 @@ def hosts(build):
             Channel("gdb", "elixir {jits}/fib.exs {s} {r}", lines=80, planted=(r"'Elixir\.Fib':fib/", r"'Elixir\.Fib':bif/")),
         ]),
         Host("clojure", "clojure", "dpkg-query -W -f '${{Version}}' clojure", None, [
-            Channel("adapter", "clojure {jits}/Fib.clj {s} {r}", named=95, planted=(r"user\$fib", r"user\$bif")),
+            Channel("adapter", "clojure {jits}/Fib.clj {s} {r}", named=95, planted=(r"user\$fib", r"user\$bif"), within=12),
         ]),
         Host("groovy", "groovy", "dpkg-query -W -f '${{Version}}' groovy", None, [
             Channel("adapter", "groovy {jits}/Fib.groovy {s} {r}", named=95, planted=(FIB, BIF)),
