@@ -267,6 +267,8 @@ static bool is_generated_into(const struct code *c)
 	return c->writable && !elf_offset_to_address(c->file->elf, c->map_offset, &address);
 }
 
+#define IN_FILE UINT64_MAX /* mapper_offset: the code is in the file mapper */
+
 /* It gives its place to what a JIT says of its code.  Where the guest knows who mapped it, its region stands for it. */
 static void make_region(struct model *m, struct code *c)
 {
@@ -286,7 +288,9 @@ static void make_region(struct model *m, struct code *c)
 		return;
 	c->kind = CODE_REGION;
 	c->file = NULL;
-	model_set_text(&c->path, strdup("(generated)"));
+	c->mapper = c->path; /* whose code it is stands in the file's name, where no agent says more */
+	c->mapper_offset = IN_FILE;
+	c->path = strdup("(generated)");
 	code_map_add(&p->regions, c->address, c->address + c->bytes, c->from_ns, c);
 }
 
@@ -338,6 +342,7 @@ void model_settle_images(struct model *m)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)
 			m->code[i]->generated |= m->code[i]->file->generated;
 	for (uint32_t i = 0; i < m->nr_code; i++)
-		if (m->code[i]->kind == CODE_REGION && m->code[i]->mapper && *m->code[i]->mapper && m->code[i]->name)
+		if (m->code[i]->kind == CODE_REGION && m->code[i]->mapper && *m->code[i]->mapper && m->code[i]->name &&
+		    m->code[i]->mapper_offset != IN_FILE)
 			name_mapper(m, m->code[i]);
 }
