@@ -79,7 +79,8 @@ run=$!
 host=
 trap 'kill -9 $host $run 2>/dev/null; rm -rf "$dir"' EXIT
 child_of() { host=$(pgrep -P "$1" | head -n 1) && [ -n "$host" ]; }
-wait_for child_of $run
+has_dormant_child() { child_of "$1" && "$tailor" status "$host" 2>/dev/null | grep -q 'is dormant'; }
+wait_for has_dormant_child $run
 late() { # SECONDS: $n samples
 	timeout 300 "$tailor" start -o "$dir/t.tlr" "$host" >/dev/null 2>"$dir/err" ||
 		{ fail "tailor start: exit $?: $(cat "$dir/err")"; return 1; }
@@ -145,7 +146,7 @@ in_a_way() { # WAY KINDS MISTAKE SECONDS: $n samples of what was found
 	dormant)
 		"$tailor" run --dormant -- "$mistaken" 1000000 serve "$3" >/dev/null 2>"$dir/err" &
 		run=$!
-		wait_for child_of $run || return 1
+		wait_for has_dormant_child $run || return 1
 		late "$4" || return 1
 		kill "$host"
 		wait $run ;;

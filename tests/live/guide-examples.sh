@@ -116,14 +116,14 @@ run = json.load(sys.stdin)["run"]
 print(run["samples"], round(100 * run["on_operator"]))')
 }
 
-child_of() { host=$(pgrep -P "$1" | head -n 1) && [ -n "$host" ]; }
+has_dormant_child() { host=$(pgrep -P "$1" | head -n 1) && "$B/tailor" status "$host" 2>/dev/null | grep -q 'is dormant'; }
 
 is_right_when_recorded_late() { # EXAMPLE
 	local run
 	command_of "$1" 1000000
 	"$B/tailor" run --dormant -- "${words[@]}" >"$dir/out" 2>&1 &
 	run=$!
-	wait_for child_of $run || return
+	wait_for has_dormant_child $run || return
 	if gather $WANTED late "$1"; then
 		# without words, which the kernel cannot read
 		[ ${#options[@]} -gt 0 ] || [ "$on_operator" -ge 95 ] ||
