@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registers from many threads, and from children that it forks meanwhile, and keeps a ledger of what each call returned in a file, which
- * survives it: ledger FILE THREADS RECORDS CHILDREN [construct] [wait] [pause] [slot N].
+ * survives it: ledger FILE THREADS RECORDS CHILDREN [construct] [wait] [pause] [stay] [slot N].
  *
  * Slot 0 is the host, slots 1 to CHILDREN are its children: each THREADS times RECORDS bytes, a byte for each call (enum cell).  The record
- * of call n has the number n + 1, counted through the file.  construct: the first calls are made in a constructor; wait: until an agent is
- * there; pause: a millisecond each 200 calls, so that there is a middle; slot: this is a child that has replaced its program, and goes on.
+ * of call n has the number n + 1, counted through the file.
+ *	construct  the first calls are made in a constructor
+ *	wait       until an agent is there
+ *	pause      a millisecond each 200 calls, so that there is a middle
+ *	stay       until its input ends
+ *	slot       this is a child that has replaced its program, and goes on
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -173,5 +177,7 @@ int main(int argc, char **argv)
 	fork_children();
 	for (unsigned long i = 0; i < nr_threads; i++)
 		pthread_join(part[i].thread, NULL);
+	while (has(argc, argv, "stay") && read(STDIN_FILENO, part, 1) > 0)
+		;
 	return 0;
 }

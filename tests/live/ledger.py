@@ -38,7 +38,7 @@ KINDS = [
     ("injected, forks", "inject", {"children": 6}),
     ("a thread for each counter", "thread", {"children": 6}),
     ("one processor", "one", {"children": 6, "recorder": 0.05}),
-    ("a dormant agent", "dormant", {}),
+    ("a dormant agent", "dormant", {"stay": True}),
 ]
 LONG_STOP = ("a host that is stopped for long", "run", {"host_once": 11})
 
@@ -110,7 +110,7 @@ class Round:
     def start(self):
         """Starts host and recorder: self.top is what is waited for, self.recorder and self.host are their numbers."""
         host = [f"{B}/hosts/ledger", LEDGER, str(THREADS), str(RECORDS), str(self.children)]
-        host += [word for word in ("construct", "pause") if self.options.get(word)]
+        host += [word for word in ("construct", "pause", "stay") if self.options.get(word)]
         options = {"one": [], "thread": ["--scope", "thread"], "dormant": ["--dormant"]}.get(self.how, [])
         run = self.tailor("run", "-q", *options, "-o", TRACE, "--")
         env = dict(os.environ)
@@ -134,7 +134,7 @@ class Round:
             self.top = subprocess.Popen(run + ["sh", "-c", script, "sh"] + host)
             self.recorder = self.host = self.top.pid
         else:
-            self.top = subprocess.Popen((["taskset", "-c", "1"] if self.how == "one" else []) + run + host)
+            self.top = subprocess.Popen((["taskset", "-c", "1"] if self.how == "one" else []) + run + host, stdin=subprocess.PIPE)
             self.recorder = self.top.pid
             wait_for("a host", lambda: (child_of(self.recorder) and command_line(child_of(self.recorder))[:1] == [host[0].encode()])
                      or self.top.poll() is not None)
@@ -143,6 +143,7 @@ class Round:
             p = subprocess.run(self.tailor("start", "-o", TRACE, str(self.host)), capture_output=True, text=True)
             if p.returncode:
                 sys.exit(f"tailor start: exit {p.returncode}: {p.stderr}")
+            self.top.stdin.close()
 
     def disturb(self):
         """What happens until the host has ended."""
