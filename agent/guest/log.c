@@ -102,12 +102,19 @@ static void copy_in(const struct log *l, uint64_t position, const void *from, si
 static int reserve(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
-	uint64_t at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
+	uint64_t at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED), before;
 
-	do {
-		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) > l->bytes)
+	for (;;) {
+		if (at + bytes - __atomic_load_n(&head->consumed, __ATOMIC_ACQUIRE) <= l->bytes) {
+			if (__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+				break;
+			continue;
+		}
+		before = at;
+		at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
+		if (at == before) /* else the recorder let the log begin anew meanwhile */
 			return at >= LOG_CLOSED ? -ENOSYS : -ENOBUFS;
-	} while (!__atomic_compare_exchange_n(&head->reserved, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	}
 	*position = at;
 	return 0;
 }

@@ -15,6 +15,7 @@
  * over, and it is still waited for, because nothing is freed from it on (head.consumed), so nothing else is written there.  After 10 s, or
  * when its process has ended, it is given up: its words become LOG_PASSED, the space is freed, and its bytes are counted as a gap.  A
  * writer that was only slow then fails to publish, and its caller gets -ENOBUFS: a record whose call returned 0 is in the trace.
+ * An empty log begins anew: the recorder moves both positions to the next multiple of ring_bytes, by compare-and-swap on head.reserved.
  * A recording that ends beside a process that goes on closes its log: head.reserved becomes LOG_CLOSED, so nothing is appended any
  * more, and what is still unpublished is given up.
  * Where an unpublished record ends is not known: the next one begins at the next 8-byte boundary whose frame fits (position = its own,

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What log.c needs of the rest of the guest. */
@@ -321,6 +322,82 @@ static void what_was_accepted_before_a_log_was_closed_is_read(void **state)
 	}
 }
 
+/* Of all memory of a log, what is in use. */
+static uint64_t memory_of(int fd)
+{
+	struct stat s;
+
+	assert_int_equal(fstat(fd, &s), 0);
+	return (uint64_t)s.st_blocks * 512;
+}
+
+static void a_log_that_is_drained_in_time_uses_few_pages(void **state)
+{
+	uint64_t n = 0, first;
+	int fd;
+
+	(void)state;
+	log_detach();
+	log_drain_close(&drain);
+	assert_int_equal(log_drain_create(&drain, 1, 8u << 20, &fd), 0);
+	log_attach(drain.head, drain.ring_bytes);
+	for (int round = 0; round < 200; round++) { /* 20 MB */
+		for (int i = 0; i < 100; i++)
+			assert_int_equal(append(1, ++n, 1000), 0);
+		log_drain(&drain, false, 1, on_record, NULL);
+	}
+	assert_int_equal(nr_seen, n);
+	assert_int_equal(nr_torn, 0);
+	assert_in_range(memory_of(fd), 1, 1 << 20);
+	first = drain.head->consumed;
+	while (append(1, n + 1, 1000) == 0) /* all of it can be used */
+		n++;
+	assert_in_range(drain.head->reserved - first, (8u << 20) - 2000, 8u << 20);
+	log_drain(&drain, false, 1, on_record, NULL);
+	assert_int_equal(nr_seen, n);
+	assert_int_equal(nr_torn, 0);
+	close(fd);
+}
+
+/* Three threads that append as fast as they can, and a log that begins anew whenever it is empty. */
+static void a_log_that_begins_anew_loses_nothing(void **state)
+{
+	int fd;
+
+	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* as above */
+#endif
+	log_detach();
+	log_drain_close(&drain);
+	assert_int_equal(log_drain_create(&drain, 1, 8u << 20, &fd), 0);
+	close(fd);
+	log_attach(drain.head, drain.ring_bytes);
+	for (int round = 0; round < 20; round++) {
+		uint64_t accepted[3][2] = { { 1, 0 }, { 2, 0 }, { 3, 0 } };
+		pthread_t threads[3];
+
+		nr_seen = 0;
+		memset(last_of_writer, 0, sizeof(last_of_writer));
+		if (round) {
+			tear_down(state);
+			assert_int_equal(log_drain_create(&drain, 1, 8u << 20, &fd), 0);
+			close(fd);
+			log_attach(drain.head, drain.ring_bytes);
+		}
+		for (int i = 0; i < 3; i++)
+			pthread_create(&threads[i], NULL, writer_until_closed, accepted[i]);
+		for (int i = 0; i < 3000; i++)
+			log_drain(&drain, false, 1, on_record, NULL);
+		log_drain_refuse(&drain);
+		log_drain(&drain, true, 1, on_record, NULL);
+		for (int i = 0; i < 3; i++)
+			pthread_join(threads[i], NULL);
+		assert_int_equal(nr_seen, accepted[0][1] + accepted[1][1] + accepted[2][1]);
+		assert_int_equal(nr_torn, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +411,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_writer_that_was_given_up_is_told_and_harms_no_other_record, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_log_that_is_closed_takes_nothing_and_its_slow_writers_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_accepted_before_a_log_was_closed_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_log_that_is_drained_in_time_uses_few_pages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_log_that_begins_anew_loses_nothing, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

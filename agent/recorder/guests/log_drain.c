@@ -17,6 +17,7 @@
 #define PAST_NS 100000000ull
 #define GIVEN_UP_NS 10000000000ull
 #define RECORD_MIN 16u
+#define ANEW_BYTES (512u << 10)
 #define LATE_MAX 10000u /* records that are published while they are given up: a guest can go on with that for ever */
 
 /* The limit of file sizes is the host's, for its files and the trace.  The log is memory: it is made in spite of the limit where we may
@@ -141,6 +142,7 @@ static uint64_t hand_over(struct log_drain *l, uint64_t position, uint64_t end, 
 	}
 	copy_out(l, position + sizeof(*f), l->copy, f->record_bytes);
 	to->record(to->context, f->tid, l->copy, f->record_bytes);
+	l->nr_bytes += f->record_bytes;
 	return next < end ? next : end;
 }
 
@@ -235,6 +237,22 @@ static void look_into_holes(struct log_drain *l, bool finished, uint64_t now_ns,
 	}
 }
 
+/*
+ * An empty log begins anew where the ring begins, so that a host that is drained in time uses the same few pages again: a page that it
+ * touches first costs it 2 us, which is more than the records on it.  Not behind a writer that was given up: it may still write.
+ */
+static void begin_anew(struct log_drain *l)
+{
+	uint64_t read = l->read, start = (read / l->ring_bytes + 1) * l->ring_bytes;
+
+	if (l->end || l->nr_holes || l->gap_bytes || l->consumed != read || read % l->ring_bytes < ANEW_BYTES)
+		return;
+	if (!__atomic_compare_exchange_n(&l->head->reserved, &read, start, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return; /* it is not empty any more */
+	l->read = l->consumed = start;
+	__atomic_store_n(&l->head->consumed, start, __ATOMIC_RELEASE);
+}
+
 /* false: it is waited for. */
 static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t now_ns)
 {
@@ -308,4 +326,6 @@ void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	if (finished)
 		look_into_holes(l, true, now_ns, &to);
 	free_up(l);
+	if (!finished)
+		begin_anew(l);
 }

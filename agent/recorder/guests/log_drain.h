@@ -29,6 +29,7 @@ struct log_drain {
 	struct log_hole hole[LOG_HOLES_MAX]; /* in their order */
 	int nr_holes;
 	uint64_t stuck_since_ns; /* an unpublished frame is in the way since then; 0: none */
+	uint64_t nr_bytes;	 /* handed over */
 	uint64_t gap_bytes;	 /* given up */
 	uint32_t nr_late;	 /* ... or nearly: published just then, or hostile */
 	unsigned char *copy;

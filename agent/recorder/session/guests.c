@@ -130,12 +130,12 @@ static bool has_ended(struct guest *g)
 static void drain_guest(struct session *s, struct guest *g, bool last, uint64_t until_ns)
 {
 	struct log_context c = { s, g->pid, g->store };
-	uint64_t before = g->log.consumed;
+	uint64_t before = g->log.nr_bytes;
 
 	g->log.until_ns = until_ns;
 	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
 	s->guests.are_busy |= g->log.has_more;
-	s->guests.are_busy |= g->log.consumed - before > BUSY_BYTES;
+	s->guests.are_busy |= g->log.nr_bytes - before > BUSY_BYTES;
 	add_growth(&s->losses.total[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
 	add_growth(&s->losses.total[LOSS_SAMPLE_LOG_FULL], &g->samples,
 		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
