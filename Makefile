@@ -118,6 +118,14 @@ $B/table.wasm: $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch])
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) $(filter %.c,$^) -o $@
 
+# The engine without a word to the profiler.
+SILENT := $(ALL_CFLAGS) $(INCLUDES) -w -include tests/bench/silent.h -r -nostdlib
+$B/bench/engine-silent: $(engine_SRC) $(runtime_SRC) tests/bench/silent.h jitreg/jitreg.h
+	@mkdir -p $(@D)
+	$(CC) $(SILENT) $(LLVM_CFLAGS) $(engine_SRC) -o $(@D)/silent-engine.o
+	gcc $(SILENT) -ffixed-r13 -DJITREG_FIXED_R13 $(runtime_SRC) -o $(@D)/silent-runtime.o
+	$(CC) $(LDFLAGS) -rdynamic $(@D)/silent-engine.o $(@D)/silent-runtime.o -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
+
 # Programs that the benchmarks need.
 $B/bench/%: $B/tests/bench/%.o $B/parts.a $B/libtrace.a
 	@mkdir -p $(@D)
@@ -191,6 +199,8 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/scopes.py $B
 	@$(PYTHON) tests/bench/size.py $B
 	@$(PYTHON) tests/bench/start.py $B
+	@$(MAKE) --no-print-directory -s $B/bench/calls $B/bench/engine-silent
+	@$(PYTHON) tests/bench/calls.py $B
 	@$(PYTHON) tests/bench/diff.py $B
 	@$(MAKE) --no-print-directory -s $B/bench/synthetic
 	@$(PYTHON) tests/bench/analysis.py $B
