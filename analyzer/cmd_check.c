@@ -29,7 +29,7 @@ enum { KEY_PASSED = 0x100 };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "keep the trace of COMMAND there (it is removed)", 0 },
 	{ "event", 'e', "LIST", 0, "events to sample, as `tailor run` takes them (auto)", 0 },
-	{ "rate", 'r', "N", 0, "samples per second and CPU (10000)", 0 },
+	{ "rate", 'r', "N", 0, "samples per second and CPU, as `tailor run` takes it", 0 },
 	{ "period", KEY_PASSED, "N", 0, "one sample every N events, instead of a rate", 0 },
 	{ "sampler", KEY_PASSED + 1, "auto|signal|timer", 0,
 	  "how samples are taken; signal and timer can read tags in thread-local words (auto)", 0 },

@@ -95,7 +95,7 @@ struct jitreg_ref {
 static inline struct jitreg_ref jitreg_at(uint32_t level, uint64_t component);
 
 /* Tagging Dictionary: lower came from upper.  weight: the share of lower's samples that this upper one receives, relative to other links to
- * upper's level; 1 when there is only one. */
+ * upper's level; 1 when there is only one (0 counts as 1). */
 static inline int jitreg_link_to(struct jitreg_ref lower, struct jitreg_ref upper, uint32_t weight);
 /* The link ends.  upper.component 0: all links of lower to that level. */
 static inline int jitreg_unlink_from(struct jitreg_ref lower, struct jitreg_ref upper);
@@ -698,6 +698,18 @@ static inline struct iovec jitreg_part_(const void *base, size_t bytes)
 	return part;
 }
 
+/* The agent refuses such a record, too, and counts it, so that `tailor check` lists it. */
+JITREG_RARE_ static int jitreg_refuse_(jitreg_emit_function emit, uint32_t id)
+{
+	struct iovec nothing = jitreg_part_(NULL, 1);
+	struct jitreg_prefix r;
+
+	memset(&r, 0, sizeof(r));
+	if (emit)
+		(void)jitreg_emit_by_(emit, id, &r, sizeof(r), &nothing, 1);
+	return -EINVAL;
+}
+
 static inline uint32_t jitreg_text_bytes_(const char *text)
 {
 	size_t bytes = text ? strlen(text) : 0;
@@ -955,7 +967,7 @@ static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, 
 	__asm__("movq %%fs:0, %0" : "=r"(thread));
 	offset = JITREG_CAST_(int64_t, JITREG_ADDRESS_(word) - thread);
 	if (offset >= 0 || offset < -JITREG_STATIC_TLS_MAX_)
-		return -EINVAL;
+		return jitreg_refuse_(jitreg_agent_(), JITREG_TAG);
 	return jitreg_tag(JITREG_TAG_MEMORY, JITREG_CAST_(uint64_t, offset), check_mask, check_value, fields, nr_fields,
 			  JITREG_CAST_(const struct jitreg_range *, NULL), 0);
 }
@@ -1054,7 +1066,7 @@ static inline int jitreg_mark(uint32_t action, const char *name, uint32_t level,
 	JITREG_BEGIN_(mark, r);
 
 	if (action != JITREG_MARK_BEGIN && action != JITREG_MARK_END)
-		return -EINVAL;
+		return jitreg_refuse_(emit_, JITREG_MARK);
 	r.action = action;
 	r.level = level;
 	r.component = component;
@@ -1181,7 +1193,7 @@ static inline int jitreg_control(uint32_t action, const char *name)
 	JITREG_BEGIN_(control, r);
 
 	if (action != JITREG_CONTROL_START && action != JITREG_CONTROL_STOP && action != JITREG_CONTROL_NOTE)
-		return -EINVAL;
+		return jitreg_refuse_(emit_, JITREG_CONTROL);
 	r.action = action;
 	r.name_bytes = jitreg_text_bytes_(name);
 	parts[0] = jitreg_part_(name, r.name_bytes);
@@ -1194,7 +1206,7 @@ static inline int jitreg_source_text(const char *name, const char *text, size_t 
 	JITREG_BEGIN_(source, r);
 
 	if (bytes > UINT32_MAX)
-		return -EINVAL;
+		return jitreg_refuse_(emit_, JITREG_SOURCE);
 	r.level = level;
 	r.flags = flags;
 	r.first_component = first_line - 1;

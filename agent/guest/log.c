@@ -146,6 +146,12 @@ static int drop(struct log_head *head, size_t bytes, int error)
 	return -error;
 }
 
+static int refuse(struct log_head *head)
+{
+	__atomic_fetch_add(&head->refused_records, 1, __ATOMIC_RELAXED);
+	return -EINVAL;
+}
+
 static uint64_t frame_bytes(size_t record_bytes)
 {
 	return (sizeof(struct log_frame) + record_bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1);
@@ -199,14 +205,14 @@ int log_append(const struct iovec *parts, int nr_parts)
 		return -ENOSYS;
 	}
 	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
-		return -EINVAL;
+		return refuse(head);
 	if (__atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE)) {
 		guest_switch_off(0);
 		return -ENOSYS;
 	}
 	for (int i = 0; i < nr_parts; i++) {
 		if (parts[i].iov_len > UINT32_MAX - bytes || (parts[i].iov_len && !parts[i].iov_base))
-			return -EINVAL;
+			return refuse(head);
 		bytes += parts[i].iov_len;
 	}
 	if (bytes > l->bytes - sizeof(struct log_frame) - LOG_FRAME_ALIGN)

@@ -136,13 +136,18 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 		d->alone = (struct stretch){ f->alone_from_ns, f->alone_until_ns };
 		return true;
 	}
-	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where)) &&
-	    take_tag(d, f->registers.value[a->tag->where])) {
-		a->method = METHOD_TAG_UNWOUND;
-		d->decided = true;
-		return false;
-	}
 	l = sample_frame_location(d->world, d->process, d->sample->time_ns, f);
+	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
+		if (take_tag(d, f->registers.value[a->tag->where])) {
+			a->method = METHOD_TAG_UNWOUND;
+			d->decided = true;
+			return false;
+		}
+		if (!a->untagged) {
+			a->untagged = 1 + (uint32_t)(l - d->world->locator->location);
+			a->untagged_value = f->registers.value[a->tag->where];
+		}
+	}
 	if (take_location(d, l)) {
 		a->method = d->by_register ? METHOD_TAG_UNWOUND : METHOD_STACK;
 		d->decided = true;

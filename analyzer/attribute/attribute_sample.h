@@ -82,6 +82,8 @@ struct sample_answer {
 	enum reason reason;
 	struct deciding_components deciding;
 	uint32_t caller_function; /* the frame that decided */
+	uint32_t untagged;	  /* 1 + location of the first frame that keeps the tag's register, and holds no component in it; 0: none */
+	uint64_t untagged_value;  /* ... but this */
 	enum answer_scope scope;
 	const struct tag *tag; /* in force; of ANSWER_OF_TAG: */
 	uint64_t tag_value;

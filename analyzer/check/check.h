@@ -19,12 +19,18 @@
  */
 #define FINDINGS(X) \
 	X(RECORD_REFUSED, "record-refused", "records were malformed and left out", \
-	  "check sizes and ids of records that are not built by jitreg.h; jitreg_emit() returns -EINVAL") \
+	  "look at what calls return: -EINVAL is a count without elements, an unknown action, a tag's word that is not static") \
 	X(RECORD_DROPPED, "record-dropped", "records were dropped because the log was full", \
 	  "announce less at a time, or wait and repeat what returned -ENOBUFS") \
 	X(TIME_CLOCK, "time-other-clock", "records have a time stamp of another clock than CLOCK_MONOTONIC in ns", \
 	  "leave the time stamp 0: the agent stamps the record") \
 	X(LEVELS_FULL, "levels-full", "levels are beyond the 16 that a trace can have", "announce at most 16 levels") \
+	X(NUMBER_ZERO, "number-zero", "records name a level or a component by the number 0, which is none", \
+	  "number levels and components from 1") \
+	X(LEVEL_RENAMED, "level-renamed", "levels have the number of another one", "give each level of a process a number of its own") \
+	X(LEVEL_UPPER, "level-upper", "levels have themselves as their upper level, or one that was never announced", \
+	  "announce the upper level, or give 0 where there is none") \
+	X(LEVEL_PLANS, "level-plans", "levels are declared as the plan, beside another one", "set JITREG_LEVEL_PLAN on one level only") \
 	X(LEVEL_UNKNOWN, "level-unknown", "levels have components and were never announced", "announce each level: jitreg_level()") \
 	X(LEVEL_NAME, "level-name", "levels have a name that is empty or not UTF-8", "give each level a name in UTF-8") \
 	X(COMPONENT_NAME, "component-name", "components have a name that is empty or not UTF-8", "give each component a name in UTF-8") \
@@ -44,6 +50,8 @@
 	  "links lead upwards only: check the levels in jitreg_link()") \
 	X(LINK_MANY, "link-many", "components are linked to more than 16 others of one level", \
 	  "a sample is shared by 16 at most: link to those that it is really of, or unlink first") \
+	X(LINK_LATE, "link-late", "components are linked only after samples of them", \
+	  "a link holds from its call on: link components before their code runs") \
 	X(EDGE_UNKNOWN, "edge-unknown", "edges name a component that was never announced", \
 	  "check level and ids of the edge; announce the component: jitreg_component()") \
 	X(EDGE_SELF, "edge-self", "edges lead from a component to itself", "an edge leads from a producer to its consumer") \
@@ -105,7 +113,9 @@
 	X(MARK_OPEN, "mark-open", "marks begin and never end", "end a mark on every way out: jitreg_mark_end()") \
 	X(MARK_UNBEGUN, "mark-unbegun", "marks end that were not begun, or ended before", \
 	  "end each mark once: by its handle, or by name, component and instance as they were") \
-	X(MARK_REVERSED, "mark-reversed", "marks end before they begin", "leave time stamps 0, or take both of CLOCK_MONOTONIC")
+	X(MARK_REVERSED, "mark-reversed", "marks end before they begin", "leave time stamps 0, or take both of CLOCK_MONOTONIC") \
+	X(COST, "cost", "processes spend 5 % of their time or more in registering", \
+	  "announce what holds in the end, once; leave out what no report shows")
 
 #define FINDING_(NAME, id, sentence, remedy) FINDING_##NAME,
 enum finding_kind { FINDINGS(FINDING_) NR_FINDINGS };

@@ -120,6 +120,14 @@ static void check_levels(struct check *c)
 		} else if (!check_is_text(d->level[i].name)) {
 			FOUND(c, FINDING_LEVEL_NAME, 0, "level %u", d->level_id[i]);
 		}
+		for (uint32_t up = 0; c->complete && d->level[i].name && up < d->nr_levels; up++)
+			if (d->level[i].above >> up & 1 && !d->level[up].name)
+				FOUND(c, FINDING_LEVEL_UPPER, 0, "level %u and level %u", d->level_id[i], d->level_id[up]);
+		for (uint32_t n = 0; d->level[i].flags & JITREG_LEVEL_PLAN && n < i; n++)
+			if (d->level[n].flags & JITREG_LEVEL_PLAN && d->level[n].process == d->level[i].process) {
+				FOUND(c, FINDING_LEVEL_PLANS, 0, "level %u beside level %u", d->level_id[i], d->level_id[n]);
+				break;
+			}
 	}
 }
 

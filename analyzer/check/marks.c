@@ -104,7 +104,7 @@ void check_records(struct check *c)
 		const struct notice *t = &m->loss[i];
 
 		if (strcmp(t->kind, "log malformed") == 0 && check_count(c, FINDING_RECORD_REFUSED, t->count, 0))
-			check_example(c, FINDING_RECORD_REFUSED, "unknown id or a size that does not fit its parts");
+			check_example(c, FINDING_RECORD_REFUSED, "calls that returned -EINVAL, unknown ids, sizes that do not fit");
 		if (strcmp(t->kind, "log full") == 0 && check_count(c, FINDING_RECORD_DROPPED, t->count, 0))
 			check_example(c, FINDING_RECORD_DROPPED, "a log is 64 MiB, and drained every 10 ms");
 	}
@@ -117,6 +117,21 @@ void check_records(struct check *c)
 	f = &m->fault[FAULT_LEVELS_FULL];
 	if (f->count && check_count(c, FINDING_LEVELS_FULL, f->count, 0))
 		check_example(c, FINDING_LEVELS_FULL, "level %llu, process %u", (unsigned long long)f->value[0], check_pid(c, f->process));
+	f = &m->fault[FAULT_LEVEL_RENAMED];
+	if (f->count && check_count(c, FINDING_LEVEL_RENAMED, f->count, 0))
+		check_example(c, FINDING_LEVEL_RENAMED, "level %llu, '%.50s' before, process %u", (unsigned long long)f->value[0],
+			      f->text ? f->text : "", check_pid(c, f->process));
+	f = &m->fault[FAULT_LEVEL_SELF];
+	if (f->count && check_count(c, FINDING_LEVEL_UPPER, f->count, 0))
+		check_example(c, FINDING_LEVEL_UPPER, "level %llu and itself, process %u", (unsigned long long)f->value[0],
+			      check_pid(c, f->process));
+	f = &m->fault[FAULT_NUMBER_ZERO];
+	if (f->count && check_count(c, FINDING_NUMBER_ZERO, f->count, 0)) {
+		const struct schema_record *s = schema_find((uint32_t)f->value[0]);
+
+		check_example(c, FINDING_NUMBER_ZERO, "%s of level %llu, process %u", s ? s->name : "a record",
+			      (unsigned long long)f->value[1], check_pid(c, f->process));
+	}
 	f = &m->fault[FAULT_LINK_SAME_LEVEL];
 	if (f->count && check_count(c, FINDING_LINK_SAME_LEVEL, f->count, 0))
 		check_example(c, FINDING_LINK_SAME_LEVEL, "level %llu: %llu to %llu, process %u", (unsigned long long)f->value[0],

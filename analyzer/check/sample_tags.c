@@ -179,6 +179,35 @@ static bool get_value(const struct tag *tag, const struct sample *s, uint64_t *v
 	return true;
 }
 
+/*
+ * Generated code that keeps the tag's register calls code that does not: on the way up, its frame has no tag, or one of no component, and
+ * no other frame decides.
+ */
+static void take_frame(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at,
+		       const struct tag *tag)
+{
+	struct sample_answer by_tag;
+	const struct location *l;
+	struct tally_of *site;
+
+	sample_decide(&t->with_tags, s, p, at, &by_tag);
+	if (by_tag.method != METHOD_NONE || !by_tag.untagged)
+		return;
+	l = &t->with_tags.locator->location[by_tag.untagged - 1];
+	if (!l->jit)
+		return;
+	if ((by_tag.untagged_value & tag->check_mask) == tag->check_value && t->check->complete &&
+	    take_ids(t, tag, p, by_tag.untagged_value))
+		return;
+	site = tally_get(&t->calls, COMPONENT_NONE, l->function);
+	if (!site) {
+		t->failed = true;
+		return;
+	}
+	site->samples++;
+	site->wrong[MISSING]++;
+}
+
 void sample_tags_take(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at)
 {
 	const struct tag *tag = model_find_tag(p, s->time_ns);
@@ -186,8 +215,13 @@ void sample_tags_take(struct sample_tags *t, const struct sample *s, const struc
 	uint64_t value;
 	bool in_word;
 
-	if (!tag || !check_is_sound_tag(t->check, tag) || !get_value(tag, s, &value))
+	if (!tag || !check_is_sound_tag(t->check, tag))
 		return;
+	if (!get_value(tag, s, &value)) {
+		if (tag->where != JITREG_TAG_MEMORY)
+			take_frame(t, s, p, at, tag);
+		return;
+	}
 	in_word = tag->where == JITREG_TAG_MEMORY;
 	sample_decide(&t->by_stack, s, p, at, &by_stack);
 	if (by_stack.method == METHOD_IP) /* code of one component: no tag is asked */
@@ -219,8 +253,8 @@ static void settle_calls(struct sample_tags *t, double each)
 		if (site->samples < SITE_SAMPLES)
 			continue;
 		if (site->wrong[MISSING] * 10 >= site->samples * 9)
-			FOUND(c, FINDING_TAG_MISSING, (double)site->wrong[MISSING] * each, "%s, called in %.50s",
-			      check_name(c, (uint32_t)site->a, x), function);
+			FOUND(c, FINDING_TAG_MISSING, (double)site->wrong[MISSING] * each, "%s%scalled in %.50s",
+			      site->a ? check_name(c, (uint32_t)site->a, x) : "", site->a ? ", " : "", function);
 		else if (site->wrong[OTHER] * 10 >= site->samples * 9)
 			FOUND(c, FINDING_TAG_OTHER, (double)site->wrong[OTHER] * each, "%s in %.30s has the tag of %s",
 			      check_name(c, (uint32_t)site->a, x), function, check_name(c, (uint32_t)site->example, y));

@@ -3,6 +3,7 @@
 
 #include "jitreg/base/grow.h"
 #include "jitreg/trace/sample_stream.h"
+#include "jitreg/trace/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ struct samples {
 	struct sample_tags tags;
 	struct tally pages; /* (page, process): wrong[0] of no code, wrong[1] after an unload */
 	struct tally lines; /* (line, process): wrong[0] behind the text, wrong[1] of no text; its samples */
+	struct tally late;  /* (component): samples before it was linked */
+	struct tally costs; /* (process): its samples; wrong[0] in the agent */
 	unsigned char *about; /* of each process */
 	uint32_t nr_about;
 	bool failed;
@@ -119,6 +122,41 @@ static void take_line(struct samples *all, const struct process *p, uint32_t loc
 	}
 }
 
+/* The sample's instruction is of a component that was linked to a level above later, and for the first time. */
+static void take_link(struct samples *all, uint32_t location, uint64_t time_ns)
+{
+	const struct dictionary *d = &all->check->m->dictionary;
+	uint32_t component = all->locator.location[location].component;
+	const struct component *c = &d->component[component];
+	struct tally_of *late;
+
+	if (!component || !c->nr_links || c->older || !all->check->complete)
+		return;
+	for (uint32_t i = 0; i < c->nr_links; i++)
+		if (c->links[i].from_ns <= time_ns || c->links[i].same)
+			return;
+	late = tally_get(&all->late, component, 0);
+	if (late)
+		late->samples++;
+	all->failed |= !late;
+}
+
+static bool is_agent(const struct code *code)
+{
+	return code && code->kind == CODE_IMAGE && code->path && strcmp(view_base_name(code->path), "libtailor.so") == 0;
+}
+
+static void take_cost(struct samples *all, const struct process *p, const struct code *code)
+{
+	struct tally_of *cost = tally_get(&all->costs, p->number, 0);
+
+	if (cost) {
+		cost->samples++;
+		cost->wrong[0] += is_agent(code);
+	}
+	all->failed |= !cost;
+}
+
 static void take(struct samples *all, struct sample_block *b, uint32_t i)
 {
 	const struct process *p;
@@ -127,13 +165,18 @@ static void take(struct samples *all, struct sample_block *b, uint32_t i)
 	struct sample s;
 
 	sample_read(b, i, &s);
-	if (s.mode != SAMPLE_MODE_USER || !s.user_ip)
+	if (!s.user_ip)
 		return;
 	p = model_get_process(all->world.model, s.pid, s.time_ns);
 	known = p ? about(all, p) : 0;
 	if (!(known & SPEAKS))
 		return;
 	at = sample_find_place(&all->world, p, s.user_ip, s.time_ns);
+	take_cost(all, p, at.code);
+	if (s.mode != SAMPLE_MODE_USER)
+		return;
+	if (known & KNOWS_START)
+		take_link(all, at.location, s.time_ns);
 	take_place(all, &s, p, &at, known & KNOWS_START);
 	take_line(all, p, at.location, s.time_ns);
 	sample_tags_take(&all->tags, &s, p, &at);
@@ -199,6 +242,43 @@ static void settle_lines(struct samples *all, double each)
 	free(matches);
 }
 
+#define COST_SAMPLES 100u
+#define COST_SHARE 20u /* one in so many */
+
+/* Of the records that the hosts registered, the kind that is most frequent. */
+static void settle_costs(struct samples *all, double each)
+{
+	struct check *c = all->check;
+	uint64_t records = 0;
+	uint32_t most = 0;
+
+	for (uint32_t id = 0; id < MODEL_RECORD_IDS; id++) {
+		records += c->m->nr_records[id];
+		most = c->m->nr_records[id] > c->m->nr_records[most] ? id : most;
+	}
+	for (uint32_t i = 0; i < all->costs.nr; i++) {
+		const struct tally_of *cost = &all->costs.of[i];
+		const struct schema_record *s = schema_find(most);
+
+		if (cost->wrong[0] >= COST_SAMPLES && cost->wrong[0] * COST_SHARE >= cost->samples)
+			FOUND(c, FINDING_COST, (double)cost->wrong[0] * each,
+			      "process %u: %.0f %% in the agent; %llu records, %llu of them %s", check_pid(c, (uint32_t)cost->a),
+			      100 * (double)cost->wrong[0] / (double)cost->samples, (unsigned long long)records,
+			      (unsigned long long)c->m->nr_records[most], s ? s->name : "");
+	}
+}
+
+static void settle_late(struct samples *all, double each)
+{
+	struct check *c = all->check;
+	char name[CHECK_NAME];
+
+	for (uint32_t i = 0; i < all->late.nr; i++)
+		if (all->late.of[i].samples >= SITE_SAMPLES)
+			FOUND(c, FINDING_LINK_LATE, (double)all->late.of[i].samples * each, "%s",
+			      check_name(c, (uint32_t)all->late.of[i].a, name));
+}
+
 int check_samples(struct check *c, const struct report *r)
 {
 	uint64_t each = r->a->nr_samples / SAMPLES_MOST + 1;
@@ -220,6 +300,8 @@ int check_samples(struct check *c, const struct report *r)
 	if (ret == 0) {
 		settle_pages(all, (double)each);
 		settle_lines(all, (double)each);
+		settle_late(all, (double)each);
+		settle_costs(all, (double)each);
 		sample_tags_settle(&all->tags, (double)each);
 	}
 	sample_tags_fini(&all->tags);
@@ -229,6 +311,8 @@ int check_samples(struct check *c, const struct report *r)
 	attribution_fini(&all->a);
 	tally_fini(&all->pages);
 	tally_fini(&all->lines);
+	tally_fini(&all->late);
+	tally_fini(&all->costs);
 	free(all->about);
 	free(all);
 	return ret;

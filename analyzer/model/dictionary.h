@@ -22,6 +22,7 @@
 struct level {
 	char *name;
 	uint32_t flags; /* JITREG_LEVEL_* */
+	uint32_t process; /* index of the last one that announced it */
 	uint32_t above; /* bit per level that the host says is above it */
 	uint32_t rank;	/* 0: topmost; by the links between components, and by what the host says */
 };

@@ -11,6 +11,9 @@
 /* What value[] and text hold of the example. */
 enum model_fault {
 	FAULT_LEVELS_FULL,	 /* id: beyond LEVELS_MAX levels */
+	FAULT_LEVEL_RENAMED,	 /* id; text: the earlier name */
+	FAULT_LEVEL_SELF,	 /* id: its own upper level */
+	FAULT_NUMBER_ZERO,	 /* record id, level: it names a level or component 0 */
 	FAULT_LINK_SAME_LEVEL,	 /* level, lower, upper */
 	FAULT_COMPONENT_RENAMED, /* level, id; text: the earlier name */
 	FAULT_TAG_FIELD,	 /* level, shift, bits: outside of 64 bits */

@@ -138,6 +138,8 @@ static void read_record(struct model *m, const struct trace_record *r)
 	m->read_ns = time_ns;
 	if (p && r->id < TRACE_HEADER && is_of_other_clock(m, r->time_ns))
 		model_fault(m, FAULT_TIME_OTHER_CLOCK, p, r->time_ns, r->id, 0, NULL);
+	if (p && r->id < MODEL_RECORD_IDS)
+		m->nr_records[r->id]++;
 	if (r->id < IDS && kinds[r->id].read && (p || kinds[r->id].of_trace))
 		kinds[r->id].read(m, p, r);
 }
@@ -204,12 +206,12 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		if (has_code(&r))
 			trace_hold(t);
 	}
-	model_free_waiting(m);
 	ret = ret ? ret : trace_check_budget(t, d);
 	if (ret == 0) {
 		kernel_functions_settle(&m->kernel_functions);
 		ret = settle(m);
 	}
+	model_free_waiting(m); /* behind it: lifetimes are known then */
 	m->reader = NULL;
 	if (ret == 0)
 		ret = trace_check_budget(t, d);

@@ -226,7 +226,10 @@ struct notice { /* a NOTICE or a LOSS */
 	uint64_t count;
 };
 
+#define MODEL_RECORD_IDS 128u /* those of jitreg are smaller */
+
 struct model {
+	uint64_t nr_records[MODEL_RECORD_IDS]; /* of jitreg, by id */
 	struct process **process; /* by pid, then time */
 	struct process **numbered; /* in the order in which they were heard of: what indexes name */
 	uint32_t nr_processes, processes_capacity, numbered_capacity;

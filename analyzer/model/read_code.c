@@ -182,10 +182,17 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
 	p->has_unwinding = true;
 }
 
-/* What waited longer than until the next LOAD waited for code that was never announced. */
+#define WAITED_NS 100000000u /* between a code map and its LOAD: less is what a host was in the middle of when it ended */
+
+/*
+ * What waited longer than until the next LOAD waited for code that was never announced, and so did a code map behind which no LOAD came at
+ * all.
+ */
 static void check_waiting(struct model *m, const struct waiting *w)
 {
-	if (w->time_ns >= w->process->loaded_ns)
+	uint64_t end_ns = w->process->to_ns < m->end_ns ? w->process->to_ns : m->end_ns;
+
+	if (w->time_ns >= w->process->loaded_ns && (!w->nr_entries || end_ns < w->time_ns + WAITED_NS))
 		return;
 	if (w->nr_entries)
 		model_fault(m, FAULT_CODE_MAP_UNKNOWN, w->process, w->address, 0, 0, NULL);
@@ -236,6 +243,9 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	if (bytes == 0 || bytes > UINT64_MAX - address) {
 		char *name = trace_text(r, F(load, name));
 
+		w = find_waiting(m, p, address);
+		if (w) /* it has come, such as it is */
+			w->nr_entries = 0;
 		model_fault(m, FAULT_LOAD_EMPTY, p, address, bytes, 0, name);
 		free(name);
 		return;

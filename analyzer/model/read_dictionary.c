@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers begin at 1. */
+static void check_numbers(struct model *m, const struct process *p, uint32_t record, uint64_t level, uint64_t id)
+{
+	if (!level || !id)
+		model_fault(m, FAULT_NUMBER_ZERO, p, record, level, 0, NULL);
+}
+
 static uint32_t component_at(struct model *m, const struct process *p, uint64_t level_id, uint64_t id)
 {
 	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)level_id) : LEVELS_MAX;
@@ -21,21 +28,31 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 {
 	const struct trace_value none = { .kind = TRACE_OTHER };
 	const struct trace_value *upper = F(level, upper) < r->nr_values ? &r->values[F(level, upper)] : &none;
-	uint32_t i = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(level, level)));
+	uint64_t number = trace_u64(r, F(level, level));
+	uint32_t i = dictionary_level(&m->dictionary, (uint32_t)number);
+	struct level *level = &m->dictionary.level[i < LEVELS_MAX ? i : 0];
+	size_t bytes;
+	const char *name = trace_bytes(r, F(level, name), &bytes);
 
+	check_numbers(m, p, r->id, number, 1);
 	if (i == LEVELS_MAX) {
 		m->bad_records++;
 		model_fault(m, FAULT_LEVELS_FULL, p, trace_u64(r, F(level, level)), 0, 0, NULL);
 		return;
 	}
-	model_set_text(&m->dictionary.level[i].name, trace_text(r, F(level, name)));
-	m->dictionary.level[i].flags = (uint32_t)trace_u64(r, F(level, flags));
+	if (level->name && level->process == p->number && (strlen(level->name) != bytes || memcmp(level->name, name, bytes) != 0))
+		model_fault(m, FAULT_LEVEL_RENAMED, p, number, 0, 0, level->name);
+	model_set_text(&level->name, trace_text(r, F(level, name)));
+	level->flags = (uint32_t)trace_u64(r, F(level, flags));
+	level->process = p->number;
 	for (uint64_t n = 0; upper->kind == TRACE_LIST && n < upper->u; n++) {
 		uint64_t id = trace_element(upper, n, 0).u;
 		uint32_t to = id && id <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)id) : LEVELS_MAX;
 
-		if (to < LEVELS_MAX && to != i)
-			m->dictionary.level[i].above |= 1u << to;
+		if (to == i)
+			model_fault(m, FAULT_LEVEL_SELF, p, id, 0, 0, NULL);
+		else if (to < LEVELS_MAX)
+			level->above |= 1u << to;
 	}
 }
 
@@ -56,6 +73,7 @@ void model_read_component(struct model *m, struct process *p, const struct trace
 	uint64_t id = trace_u64(r, F(component, component));
 	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX, i;
 
+	check_numbers(m, p, r->id, trace_u64(r, F(component, level)), id);
 	if (level == LEVELS_MAX)
 		return;
 	check_name(m, p, level, id, r);
@@ -69,6 +87,8 @@ void model_read_link(struct model *m, struct process *p, const struct trace_reco
 	uint32_t lower, upper;
 
 	if (r->id == JITREG_LINK) {
+		check_numbers(m, p, r->id, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
+		check_numbers(m, p, r->id, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
 		if (trace_u64(r, F(link, lower_level)) == trace_u64(r, F(link, upper_level)))
 			model_fault(m, FAULT_LINK_SAME_LEVEL, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)),
 				    trace_u64(r, F(link, upper)), NULL);
@@ -88,6 +108,8 @@ void model_read_edge(struct model *m, struct process *p, const struct trace_reco
 	uint32_t from = component_at(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
 	uint32_t to = component_at(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
 
+	check_numbers(m, p, r->id, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
+	check_numbers(m, p, r->id, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
 	if (from && to)
 		dictionary_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
 }

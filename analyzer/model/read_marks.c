@@ -153,6 +153,7 @@ static void begin_mark(struct model *m, const struct process *p, const struct tr
 void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t action = trace_u64(r, F(mark, action)), handle = trace_u64(r, F(mark, mark)), id = trace_u64(r, F(mark, component));
+	uint64_t instance = trace_u64(r, F(mark, instance));
 	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(mark, level))) : LEVELS_MAX, of;
 	uint32_t component = level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
 	char *name = trace_text(r, F(mark, name));
@@ -166,7 +167,8 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	of = handle ? hash_map_find(&m->mark_handles, p->number, handle) : 0;
 	k = of ? &m->mark[of - 1] : handle ? NULL : find_begin(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
 	/* without an agent that listens a mark has neither handle nor name */
-	if (action == JITREG_MARK_END && (!k || k->end_ns != UINT64_MAX) && (handle || (name && *name)))
+	if (action == JITREG_MARK_END && (handle || (name && *name)) &&
+	    (!k || k->end_ns != UINT64_MAX || (!handle && instance && k->instance != instance)))
 		model_fault(m, FAULT_MARK_END_UNKNOWN, p, trace_u64(r, F(mark, instance)), r->tid, handle, name);
 	free(name);
 	if (!k || k->end_ns != UINT64_MAX)

@@ -49,6 +49,7 @@ struct log_head {
 	uint64_t guest_full; /* facts that the guest's own fixed tables had no room for */
 	uint64_t dropped_samples; /* of LOG_SAMPLE, for which no writer waits */
 	uint32_t switched_off; /* the guest gave up; errno-like reason */
+	uint64_t refused_records; /* malformed: their calls got -EINVAL */
 	/* written by the recorder */
 	uint64_t consumed __attribute__((aligned(64)));
 	uint32_t recorder_gone; /* 1: the log is drained no more; the guest switches itself off */

@@ -8,6 +8,7 @@
 #include "jitreg.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static int starts(const char *kind)
 #define TAG (0x7a11ull << 48)
 static __thread uint64_t word JITREG_STATIC_TLS;
 
+#define CALL_FROM_END 8
 /* Registers that it changes are those of a call. */
 __attribute__((noinline, section("shared_text"))) static long shared(long loops)
 {
@@ -57,8 +59,9 @@ static size_t write_call(unsigned char *to, uint64_t task)
 {
 	static const unsigned char begin[] = { 0x55, 0x48, 0x89, 0xe5, 0x41, 0x54, 0x41, 0x54 };
 	static const unsigned char end[] = { 0xff, 0xd6, 0x41, 0x5c, 0x41, 0x5c, 0x5d, 0xc3 };
-	const uint64_t tag = TAG | (is("register-other") ? 1 : is("register-shift") ? task << 8 : task);
-	const size_t set = starts("register") && !(is("register-missing") && task == 2) ? 10 : 0;
+	const uint64_t tag = TAG | (is("register-other") ? 1 : is("register-shift") || is("register-frame-shift") ? task << 8 : task);
+	const bool forgets = (is("register-missing") || is("register-frame-missing")) && task == 2;
+	const size_t set = starts("register") && !forgets ? 10 : 0;
 
 	memcpy(to, begin, sizeof(begin));
 	if (set) {
@@ -71,11 +74,13 @@ static size_t write_call(unsigned char *to, uint64_t task)
 
 static void declare_tag(void)
 {
-	const struct jitreg_range range = { (uintptr_t)__start_shared_text, (uintptr_t)__stop_shared_text };
+	const struct jitreg_range shared_code = { (uintptr_t)__start_shared_text, (uintptr_t)__stop_shared_text };
+	const struct jitreg_range own_code = { (uintptr_t)code, (uintptr_t)code + 4096 };
 	const struct jitreg_tag_field field = { TASK, 0, 20 };
 
 	if (starts("register"))
-		jitreg_tag_in_register(is("register-13") ? 13 : 12, 0xffffull << 48, TAG, &field, 1, &range, 1);
+		jitreg_tag_in_register(is("register-13") || is("register-frame-13") ? 13 : 12, 0xffffull << 48, TAG, &field, 1,
+				       starts("register-frame") ? &own_code : &shared_code, 1);
 	if (starts("word"))
 		jitreg_tag_in_word(&word, 0xffffull << 48, TAG, &field, 1);
 }
@@ -103,18 +108,19 @@ static void generate(unsigned at, uint64_t task, const char *name)
 	static const unsigned char loop[] = { 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3 };
 	const unsigned char nothing_yet[sizeof(loop)] = { 0 };
 	size_t bytes = sizeof(loop);
-	struct jitreg_code_map_entry entry = { is("map-outside") ? 640 : 0, TASK, is("map-of-nobody") ? 77 : task };
+	struct jitreg_code_map_entry entry[] = { { is("map-outside") ? 640 : 0, TASK, is("map-of-nobody") ? 77 : task }, { 0, TASK, 0 } };
 	uint64_t address = (uintptr_t)(code + 64 * at);
 
 	memcpy(code + 64 * at, loop, sizeof(loop));
 	if (starts("register") || starts("word"))
 		bytes = write_call(code + 64 * at, task);
+	entry[1].offset = bytes - CALL_FROM_END; /* from its call on: register-frame, where the tag alone tells whose it is */
 	if (is("unregistered"))
 		return;
 	if (has_text())
 		line_table(address);
 	else
-		jitreg_code_map(address + (is("map-elsewhere") ? 1024 : 0), &entry, 1);
+		jitreg_code_map(address + (is("map-elsewhere") ? 1024 : 0), entry, starts("register-frame") ? 2 : 1);
 	jitreg_code_load(address, is("empty") ? 0 : bytes, task, name, is("unwritten") ? nothing_yet : code + 64 * at);
 	if (is("overlap"))
 		jitreg_code_load(address + 4, sizeof(loop), task, "on it", NULL);
@@ -124,7 +130,12 @@ static void announce(void)
 {
 	jitreg_level(OPERATOR, "operator", 0, JITREG_LEVEL_PLAN);
 	if (!is("no-level"))
-		jitreg_level(TASK, "task", OPERATOR, 0);
+		jitreg_level(TASK, "task", is("upper-itself") ? TASK : is("upper-nobody") ? 9 : OPERATOR,
+			     is("two-plans") ? JITREG_LEVEL_PLAN : 0);
+	if (is("level-again"))
+		jitreg_level(OPERATOR, "pipeline", 0, JITREG_LEVEL_PLAN);
+	if (is("number-zero"))
+		jitreg_component(TASK, 0, "zero", "", 0);
 	jitreg_component(OPERATOR, 1, "output", "", 0);
 	jitreg_component(OPERATOR, 2, is("no-name") ? "" : "scan", "", 0);
 	jitreg_component(TASK, 1, "write", "", 0);
@@ -143,8 +154,12 @@ static void announce(void)
 	jitreg_link(TASK, 1, OPERATOR, is("link-to-nobody") ? 77 : 1, 1);
 	if (is("swapped"))
 		jitreg_link(OPERATOR, 2, TASK, 1, 1);
-	if (!is("unlinked"))
+	if (!is("unlinked") && !is("late-link"))
 		jitreg_link(TASK, 2, OPERATOR, 2, 1);
+	if (is("no-fields"))
+		jitreg_tag_in_register(12, 0, 0, NULL, 1, NULL, 0);
+	if (is("control"))
+		jitreg_control(99, "what may that be");
 	if (has_text()) {
 		jitreg_level(IR, "ir", TASK, 0);
 		jitreg_source(is("text-of-other-name") ? "module.ll" : "query.ll", "one\ntwo\n", IR, 0, 0);
@@ -172,7 +187,9 @@ static void run(unsigned at, uint64_t task, long loops)
 	}
 	word = 0;
 	if (!is("open-mark"))
-		jitreg_mark(JITREG_MARK_END, "task", TASK, task, instance, 0, 0, "");
+		jitreg_mark(JITREG_MARK_END, "task", TASK, task, instance + (is("ends-other") ? 1000 : 0), 0, 0, "");
+	for (long i = 0; is("talks") && i < loops / 200; i++)
+		jitreg_counter(OPERATOR, 1, "progress", i);
 	if (is("ends-twice"))
 		jitreg_mark(JITREG_MARK_END, "task", TASK, task, instance, 0, 0, "");
 }
@@ -214,6 +231,8 @@ int main(int argc, char **argv)
 		if (jitreg_replay_wanted())
 			jitreg_replay();
 	}
+	if (is("late-link"))
+		jitreg_link(TASK, 2, OPERATOR, 2, 1);
 	if (is("unload-elsewhere"))
 		jitreg_code_unload((uintptr_t)code + 2048, 64);
 	if (!is("unregistered") && !is("empty")) {

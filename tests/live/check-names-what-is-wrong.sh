@@ -26,6 +26,7 @@ expect 0 "" "$mistaken" 1000000
 expect 0 "" "$mistaken" 1000000 fork
 expect 0 "" "$mistaken" 1000000 text
 expect 0 "" "$mistaken" 100000000 register
+expect 0 "" "$mistaken" 100000000 register-frame
 options="--sampler signal" expect 0 "" "$mistaken" 100000000 word
 options="--sampler timer" expect 0 "" "$mistaken" 100000000 word
 while read -r mistake wanted; do
@@ -48,6 +49,14 @@ map-outside code-map-outside
 map-of-nobody code-map-component
 unload-elsewhere unload-unknown
 tag-in-sp tag-register
+level-again level-renamed
+upper-itself level-upper
+upper-nobody level-upper
+two-plans level-plans
+number-zero number-zero
+no-fields record-refused
+control record-refused
+ends-other mark-unbegun
 open-mark mark-open
 ends-twice mark-unbegun
 END
@@ -113,6 +122,11 @@ gather 10 sampled unregistered code-unregistered
 gather 10 sampled text-unlinked source-unlinked
 gather 10 sampled text-of-other-name source-unknown
 gather 10 sampled text-too-short line-beyond-text
+gather 10 sampled late-link link-late
+gather 100 sampled talks cost
+gather 10 sampled register-frame-missing tag-missing
+gather 10 sampled register-frame-13 tag-missing
+gather 10 sampled register-frame-shift tag-id
 gather 10 sampled register-missing tag-missing
 gather 10 sampled register-13 tag-missing
 gather 10 sampled register-other tag-other
@@ -123,7 +137,8 @@ gather 10 sampled word-id tag-id
 gather 10 sampled word-task tag-task
 
 # Hosts that are recorded late, dormant, or in a child: the same.
-knows_levels() { "$tailor" dump "$dir/t.tlr" 2>/dev/null | grep -q ' CODE_MAP '; }
+runs() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]; }
+knows_code() { ! kill -0 $run 2>/dev/null || "$tailor" dump "$dir/t.tlr" 2>/dev/null | grep -q ' LOAD '; }
 in_a_way() { # WAY KINDS MISTAKE SECONDS: $n samples of what was found
 	local way=$1 found
 	rm -f "$dir/t.tlr"
@@ -135,11 +150,12 @@ in_a_way() { # WAY KINDS MISTAKE SECONDS: $n samples of what was found
 	injected)
 		"$mistaken" 1000000 serve "$3" >/dev/null &
 		host=$!
+		wait_for runs $host mistaken || return 1
 		"$tailor" attach -q --inject -o "$dir/t.tlr" $host 2>"$dir/err" &
 		run=$!
-		wait_for knows_levels || return 1
+		wait_for knows_code || return 1
 		sleep "$4"
-		kill -INT $run
+		kill $run
 		wait $run || { fail "tailor attach: exit $?: $(cat "$dir/err")"; return 1; }
 		kill $host
 		wait $host ;;

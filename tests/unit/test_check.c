@@ -261,6 +261,25 @@ static void too_many_levels(void)
 		put_uppers(20 + i, "more", 0, 0);
 }
 
+static void component_zero(void) { put_component(HOST, TASK, 0, 0, "zero"); }
+static void level_again(void) { put_uppers(TASK, "pipeline", 0, OPERATOR); }
+static void upper_itself(void) { put_uppers(TASK, "task", 0, TASK); }
+static void upper_unknown(void) { put_uppers(TASK, "task", 0, 9); }
+static void two_plans(void) { put_uppers(TASK, "task", JITREG_LEVEL_PLAN, OPERATOR); }
+static void linked_late(void)
+{
+	put_load(HOST, 70, CODE + 0x4000, BYTES, "other");
+	put_code_map(HOST, 71, CODE + 0x4000, 1, (struct small_entry[]){ { 0, TASK, 5 } });
+	put_component(HOST, TASK, 5, 0, "sort");
+	put_samples_at(20, (struct at){ 80, CODE + 0x4004, 0, 0 });
+	put_link_at(HOST, 90, TASK, 5, OPERATOR, 1, 1);
+}
+static void talks(void)
+{
+	put_mmap(HOST, 70, 0x600000, 0x1000, "/usr/lib/libtailor.so");
+	for (int i = 0; i < 2; i++)
+		put_samples_at(60, (struct at){ 80, 0x600010, 0, 0 });
+}
 static void unknown_level(void) { put_component(HOST, 8, 1, 0, "of no level"); }
 static void nameless_level(void) { put_uppers(8, "", 0, 0); }
 static void nameless_component(void) { put_component(HOST, OPERATOR, 1, 0, ""); }
@@ -482,6 +501,13 @@ static const struct {
 	{ refused, FINDING_RECORD_REFUSED, 0 },
 	{ dropped, FINDING_RECORD_DROPPED, 0 },
 	{ too_many_levels, FINDING_LEVELS_FULL, 0 },
+	{ component_zero, FINDING_NUMBER_ZERO, 0 },
+	{ level_again, FINDING_LEVEL_RENAMED, 0 },
+	{ upper_itself, FINDING_LEVEL_UPPER, 0 },
+	{ upper_unknown, FINDING_LEVEL_UPPER, NEEDS_ALL },
+	{ two_plans, FINDING_LEVEL_PLANS, 0 },
+	{ linked_late, FINDING_LINK_LATE, NEEDS_ALL | NEEDS_START },
+	{ talks, FINDING_COST, 0 },
 	{ unknown_level, FINDING_LEVEL_UNKNOWN, NEEDS_ALL },
 	{ nameless_level, FINDING_LEVEL_NAME, 0 },
 	{ nameless_component, FINDING_COMPONENT_NAME, 0 },

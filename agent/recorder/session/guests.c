@@ -141,6 +141,7 @@ static void drain_guest(struct session *s, struct guest *g, bool last, uint64_t 
 		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
 	add_growth(&s->losses.total[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
 	add_growth(&s->losses.total[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
+	add_growth(&s->losses.total[LOSS_LOG_BAD], &g->refused, __atomic_load_n(&g->log.head->refused_records, __ATOMIC_RELAXED));
 	if (g->store)
 		s->losses.total[LOSS_STORE_FULL] += registration_cache_take_forgotten(g->store);
 }

@@ -34,7 +34,7 @@ struct guest {
 	uint32_t pid;
 	int pidfd; /* -1: the kernel has none */
 	uint64_t looked_ns; /* last check whether it is alive */
-	uint64_t dropped, samples, full, gap; /* of the log's counts, what is in the trace already */
+	uint64_t dropped, samples, full, gap, refused; /* of the log's counts, what is in the trace already */
 	struct registration_cache *store; /* dormant sessions: registrations for the next recording */
 	bool is_child; /* a forked child, which runs the program of its parent */
 	uint32_t tid;  /* of the thread that connected */
