@@ -249,6 +249,7 @@ static void begin_anew(struct log_drain *l)
 		return;
 	if (!__atomic_compare_exchange_n(&l->head->reserved, &read, start, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return; /* it is not empty any more */
+	l->unused_bytes += start - l->read;
 	l->read = l->consumed = start;
 	__atomic_store_n(&l->head->consumed, start, __ATOMIC_RELEASE);
 }

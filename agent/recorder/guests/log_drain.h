@@ -31,6 +31,7 @@ struct log_drain {
 	uint64_t stuck_since_ns; /* an unpublished frame is in the way since then; 0: none */
 	uint64_t nr_bytes;	 /* handed over */
 	uint64_t gap_bytes;	 /* given up */
+	uint64_t unused_bytes;	 /* passed over where it began anew */
 	uint32_t nr_late;	 /* ... or nearly: published just then, or hostile */
 	unsigned char *copy;
 	size_t copy_capacity;
