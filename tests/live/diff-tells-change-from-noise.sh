@@ -7,9 +7,10 @@
 judge /usr/bin/python3 - "$B" "$dir" <<'END'
 import json, subprocess, sys
 sys.path.insert(0, "tests")
-from evidence import decide, gather
+from evidence import allowed_rate, decide, gather
 
 B, DIR = sys.argv[1:]
+RATE = str(allowed_rate(10000))
 first_s, executions = {}, {}
 pairs = alarms = 0
 
@@ -21,7 +22,7 @@ def run(*command, expected=(0,)):
 
 def host(trace, *options):
     """By a clock, which takes turns with nobody: the engine's output, and samples of operators."""
-    engine = run(f"{B}/tailor", "run", "-q", "-e", "task-clock", "-o", trace, "--", f"{B}/engine", *options).stdout
+    engine = run(f"{B}/tailor", "run", "-q", "-e", "task-clock", "-r", RATE, "-o", trace, "--", f"{B}/engine", *options).stdout
     operators = run(f"{B}/tailor", "report", "--view", "components", "--level", "operator", "--json", "--top", "0", trace).stdout
     return engine, sum(r["samples"] for r in json.loads(operators)["tables"]["operator"])
 
