@@ -297,6 +297,24 @@ static void *writer_until_closed(void *p)
 	return NULL;
 }
 
+/* Three threads append until the log is closed, after so many drains. */
+static void assert_all_accepted_is_read(int nr_drains)
+{
+	uint64_t accepted[3][2] = { { 1, 0 }, { 2, 0 }, { 3, 0 } };
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, writer_until_closed, accepted[i]);
+	for (int i = 0; i < nr_drains; i++)
+		log_drain(&drain, false, 1, on_record, NULL);
+	log_drain_refuse(&drain);
+	log_drain(&drain, true, 1, on_record, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(nr_seen, accepted[0][1] + accepted[1][1] + accepted[2][1]);
+	assert_int_equal(nr_torn, 0);
+}
+
 static void what_was_accepted_before_a_log_was_closed_is_read(void **state)
 {
 	(void)state;
@@ -304,21 +322,9 @@ static void what_was_accepted_before_a_log_was_closed_is_read(void **state)
 	skip(); /* as above */
 #endif
 	for (int round = 0; round < 200; round++) {
-		uint64_t accepted[3][2] = { { 1, 0 }, { 2, 0 }, { 3, 0 } };
-		pthread_t threads[3];
-
 		tear_down(state);
 		set_up(state);
-		for (int i = 0; i < 3; i++)
-			pthread_create(&threads[i], NULL, writer_until_closed, accepted[i]);
-		for (int i = 0; i < round % 7; i++)
-			log_drain(&drain, false, 1, on_record, NULL);
-		log_drain_refuse(&drain);
-		log_drain(&drain, true, 1, on_record, NULL);
-		for (int i = 0; i < 3; i++)
-			pthread_join(threads[i], NULL);
-		assert_int_equal(nr_seen, accepted[0][1] + accepted[1][1] + accepted[2][1]);
-		assert_int_equal(nr_torn, 0);
+		assert_all_accepted_is_read(round % 7);
 	}
 }
 
@@ -374,9 +380,6 @@ static void a_log_that_begins_anew_loses_nothing(void **state)
 	close(fd);
 	log_attach(drain.head, drain.ring_bytes);
 	for (int round = 0; round < 20; round++) {
-		uint64_t accepted[3][2] = { { 1, 0 }, { 2, 0 }, { 3, 0 } };
-		pthread_t threads[3];
-
 		nr_seen = 0;
 		memset(last_of_writer, 0, sizeof(last_of_writer));
 		if (round) {
@@ -385,16 +388,7 @@ static void a_log_that_begins_anew_loses_nothing(void **state)
 			close(fd);
 			log_attach(drain.head, drain.ring_bytes);
 		}
-		for (int i = 0; i < 3; i++)
-			pthread_create(&threads[i], NULL, writer_until_closed, accepted[i]);
-		for (int i = 0; i < 3000; i++)
-			log_drain(&drain, false, 1, on_record, NULL);
-		log_drain_refuse(&drain);
-		log_drain(&drain, true, 1, on_record, NULL);
-		for (int i = 0; i < 3; i++)
-			pthread_join(threads[i], NULL);
-		assert_int_equal(nr_seen, accepted[0][1] + accepted[1][1] + accepted[2][1]);
-		assert_int_equal(nr_torn, 0);
+		assert_all_accepted_is_read(3000);
 	}
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/guests/log_drain.h"
 
+#include "jitreg/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -282,12 +283,7 @@ static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t
 
 static bool is_time_up(const struct log_drain *l, unsigned nr_read)
 {
-	struct timespec t;
-
-	if (!l->until_ns || nr_read % LOOK_RECORDS)
-		return false;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec >= l->until_ns;
+	return l->until_ns && nr_read % LOOK_RECORDS == 0 && clock_now_ns() >= l->until_ns;
 }
 
 void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/guests/visitors.h"
 
+#include "jitreg/base/clock.h"
+
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void remove_at(struct visitors *v, int i)
 {
@@ -25,7 +18,7 @@ void visitors_add(struct visitors *v, int fd, pid_t pid)
 		close(v->visitor[0].fd);
 		remove_at(v, 0);
 	}
-	v->visitor[v->nr++] = (struct visitor){ fd, pid, now_ns() + VISITORS_WAIT_MS * 1000000ull };
+	v->visitor[v->nr++] = (struct visitor){ fd, pid, clock_now_ns() + VISITORS_WAIT_MS * 1000000ull };
 }
 
 int visitors_take(struct visitors *v, pid_t *pid)
@@ -45,7 +38,7 @@ int visitors_take(struct visitors *v, pid_t *pid)
 				*pid = v->visitor[i].pid;
 				remove_at(v, i);
 			}
-	now = now_ns();
+	now = clock_now_ns();
 	while (fd < 0 && v->nr && now >= v->visitor[0].until_ns) {
 		close(v->visitor[0].fd);
 		remove_at(v, 0);

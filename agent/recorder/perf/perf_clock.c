@@ -2,9 +2,9 @@
 #include "agent/recorder/perf/perf_clock.h"
 
 #include "agent/recorder/perf/event.h"
+#include "jitreg/base/clock.h"
 
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TRIES 3
@@ -44,20 +44,12 @@ uint64_t perf_clock_ns(const struct perf_clock *c, uint64_t counter)
 	return c->zero_ns + (uint64_t)((unsigned __int128)counter * c->mult >> c->shift);
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void perf_clock_pair(const struct perf_clock *c, struct clock_pairs *to)
 {
 	uint64_t best_ns = UINT64_MAX, perf_ns = 0, mono_ns = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t begin_ns = monotonic_ns(), counter = __builtin_ia32_rdtsc(), spent_ns = monotonic_ns() - begin_ns;
+		uint64_t begin_ns = clock_now_ns(), counter = __builtin_ia32_rdtsc(), spent_ns = clock_now_ns() - begin_ns;
 
 		if (spent_ns >= best_ns)
 			continue;

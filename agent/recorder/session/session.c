@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "jitreg/base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DRAIN_MS 20 /* a ring that is half full comes earlier */
@@ -28,10 +29,7 @@
 
 uint64_t session_now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return clock_now_ns();
 }
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
