@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/trace/budget.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static uint64_t times(double factor, uint64_t n)
 	return product < 1e18 ? (uint64_t)product : (uint64_t)1e18;
 }
 
-void budget_open(struct budget *b, size_t file_bytes)
+int budget_open(struct budget *b, size_t file_bytes, struct diag *d)
 {
 	const char *text = getenv(BUDGET_ENV);
 	struct rlimit limit;
@@ -61,13 +62,14 @@ void budget_open(struct budget *b, size_t file_bytes)
 
 	*b = (struct budget){ .factor = text ? strtod(text, &end) : 1 };
 	if (text && (end == text || *end || !(b->factor >= 0)))
-		b->factor = 1;
+		return diag_fail(d, EINVAL, BUDGET_ENV " must be a number, not '%s'", text);
 	b->steps_max = times(b->factor, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes);
 	b->bytes_max = times(b->factor, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
 	/* under a limit of the address space a half is for what is not counted: code, libraries, what is mapped and not used */
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && b->bytes_max > limit.rlim_cur / 2)
 		b->bytes_max = limit.rlim_cur / 2;
 	all_bytes_max += b->bytes_max;
+	return 0;
 }
 
 void budget_close(struct budget *b)

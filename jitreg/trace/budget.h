@@ -27,7 +27,8 @@ struct budget {
 	const char *exceeded; /* what, or NULL */
 };
 
-void budget_open(struct budget *b, size_t file_bytes);
+/* 0, or -EINVAL with a sentence where the environment has no number. */
+int budget_open(struct budget *b, size_t file_bytes, struct diag *d);
 void budget_close(struct budget *b);
 /* false: more than there is; from then on always. */
 bool budget_spend(struct budget *b, uint64_t steps);

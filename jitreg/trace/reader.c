@@ -58,10 +58,11 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	t->file = p;
 	t->file_bytes = (size_t)st.st_size;
 	t->selected = ~0u;
-	budget_open(&t->budget, t->file_bytes);
 	t->name = strdup(path);
 	t->zstd = ZSTD_createDCtx();
-	ret = t->name && t->zstd ? check_first_chunk(t, path, d) : diag_fail(d, ENOMEM, "%s: no memory", path);
+	ret = budget_open(&t->budget, t->file_bytes, d);
+	if (ret == 0)
+		ret = t->name && t->zstd ? check_first_chunk(t, path, d) : diag_fail(d, ENOMEM, "%s: no memory", path);
 	if (ret == 0 && trace_next(t, &first) == 1 && first.id == TRACE_HEADER &&
 	    trace_u64(&first, F(header, version)) > TRACE_FORMAT_VERSION)
 		ret = diag_fail(d, EPROTO, "%s: the trace has format version %llu, this tailor reads up to %u", path,

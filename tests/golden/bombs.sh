@@ -72,9 +72,10 @@ bomb = trace_file.Trace()
 bomb.add(trace_file.SAMPLES, bombs.samples(bombs.NR, bombs.PLAIN) * 100)
 bomb.write(path)
 for command, env, expected in ((["report"], {}, 0), (["report", "--budget", "0.1"], {}, 1), (["report"], {"TAILOR_BUDGET": "0.1"}, 1),
-                               (["dump"], {"TAILOR_BUDGET": "0"}, 0), (["report", "--budget", "0"], {"TAILOR_BUDGET": "0.1"}, 0)):
+                               (["dump"], {"TAILOR_BUDGET": "0"}, 0), (["report", "--budget", "0"], {"TAILOR_BUDGET": "0.1"}, 0),
+                               (["report"], {"TAILOR_BUDGET": "x"}, 2)):
     words, status, err, _ = run(command, path, **env)
-    if status != expected or bool(re.search(SENTENCE, err)) != bool(expected):
+    if status != expected or bool(re.search(SENTENCE, err)) != (expected == 1):
         wrong(f"{words} {env}: expected exit {expected}, got {status}: {err[:400]}")
 for golden in [f"tests/golden/views/{t}" for t in sorted(os.listdir("tests/golden/views")) if t.endswith(".tlr")]:
     words, status, err, _ = run(["report", "--view", "tree", "--view", "asm"], golden, TAILOR_BUDGET="0.3")
