@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg 1.0: what a program that generates code says about it to a profiler that may or may not be in the process.
+ * jitreg 1.1: what a program that generates code says about it to a profiler that may or may not be in the process.
  *
  * A host (a database, a language runtime, any JIT) copies or installs this one header; C99 to C23, C++11 to C++23, nothing to link.
  *
@@ -31,9 +31,9 @@
  * as long as the major version is 1.  A version 1.x adds records, fields at the end of records, and functions; it changes no meaning and
  * takes nothing away.  Host and agent of different versions 1.x work together: what one of them does not know is skipped.
  *
- * Order of this file, from the simplest to the rarest: code; components; tags; marks; numbers and queries; facts, lines and memory; who
- * comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it is done.  README.md beside this
- * file specifies each record.
+ * Order of this file, from the simplest to the rarest: code; components; tags; objects; marks; numbers and queries; facts, lines and
+ * memory; who comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it is done.  README.md
+ * beside this file specifies each record.
  */
 #ifndef JITREG_H
 #define JITREG_H
@@ -48,7 +48,7 @@
 #include <time.h>
 
 #define JITREG_VERSION_MAJOR 1u
-#define JITREG_VERSION_MINOR 0u
+#define JITREG_VERSION_MINOR 1u
 #define JITREG_VERSION (JITREG_VERSION_MAJOR << 16 | JITREG_VERSION_MINOR)
 
 #ifdef __cplusplus
@@ -86,6 +86,7 @@ static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper,
 static inline int jitreg_component(uint32_t level, uint64_t component, const char *name, const char *detail, uint32_t flags);
 #define JITREG_COMPONENT_SHARED 1u  /* code used by several components: a tag or the call stack decides */
 #define JITREG_COMPONENT_RUNTIME 2u /* not generated: the engine's own machinery; said for the reader, decides nothing */
+#define JITREG_COMPONENT_COMMON 4u  /* its number means this component in all processes of the recording: servers of many processes */
 
 /* A component by its level and number, so that a call does not take four bare integers. */
 struct jitreg_ref {
@@ -167,6 +168,33 @@ static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, ui
  * jitreg_task_switch_r13(tag).  The compiler must leave the register alone in the whole file: gcc with -ffixed-r13 (clang cannot).  It does
  * not say whether it does, so the build says it: -ffixed-r13 -DJITREG_FIXED_R13.  Without that the macro does not compile.
  */
+
+/* ------------------------------------------------------------------------------------------------------------- objects */
+
+/*
+ * Engines that interpret a plan call the same functions for all of it; which node runs follows from the object (PostgreSQL's
+ * PlanState, an operator's `this`) that each function works on.  It is found on a sample's call stack: from the outermost frame inwards, a
+ * frame of an object's function moves to the nearest object with that function below the one found so far; of several, to the one whose
+ * address is in a callee-saved register of that frame.  The last one found decides, for all components that it is given.
+ *
+ * address: where it lives; a number that no other live object of the process has.  upper: the object that calls it, announced before;
+ * 0: none, and a frame of its functions begins anew, which is how a query inside of a function of another query is told from that.
+ * functions: where they begin; those of the object's own, as that which it jumps to at its end.  The same address again replaces it.
+ */
+struct jitreg_function {
+	uint64_t address;
+};
+struct jitreg_object_component {
+	uint64_t level;
+	uint64_t component;
+};
+static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags, const struct jitreg_function *functions,
+				uint32_t nr_functions, const struct jitreg_object_component *components, uint32_t nr_components);
+/* Work of a kind (compiling, sorting rows away): a frame of its functions decides wherever it stands, and no frame further in changes that
+ * but of an object without an upper one.  Components of levels that it does not have stay those of the object around it. */
+#define JITREG_OBJECT_CLASS 1u
+/* It is gone, and so are all objects below it. */
+static inline int jitreg_object_end(uint64_t address);
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
@@ -390,6 +418,11 @@ int jitreg_connect(struct jitreg_agent *agent);
 /* Ids [first_id, first_id + nr_ids) of all levels belong to what is called name (action 1), or are over (2). */
 #define JITREG_FIELDS_SCOPE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(action) U32(flags) U64(first_id) U64(nr_ids) NR(name_bytes) NR(text_bytes) STR(name) STR(text)
+/* An object and the functions that work on it; see jitreg_object(). */
+#define JITREG_FIELDS_OBJECT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(upper) U32(flags) NR(nr_functions) NR(nr_components) U32(reserved) \
+	ARR(functions, function) ARR(components, object_component)
+#define JITREG_FIELDS_OBJECT_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(address) U32(flags) U32(reserved)
 /* By which version of this header records come. */
 #define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
 
@@ -418,6 +451,8 @@ int jitreg_connect(struct jitreg_agent *agent);
 #define JITREG_TRAILING_INLINES(U32, U64)
 #define JITREG_TRAILING_SCOPE(U32, U64)
 #define JITREG_TRAILING_HELLO(U32, U64)
+#define JITREG_TRAILING_OBJECT(U32, U64)
+#define JITREG_TRAILING_OBJECT_END(U32, U64)
 
 /*      NAME, struct suffix, id; ids are never used again */
 #define JITREG_RECORDS(X) \
@@ -445,7 +480,9 @@ int jitreg_connect(struct jitreg_agent *agent);
 	X(MEMORY, memory, 80) \
 	X(INLINES, inlines, 81) \
 	X(SCOPE, scope, 82) \
-	X(HELLO, hello, 83)
+	X(HELLO, hello, 83) \
+	X(OBJECT, object, 84) \
+	X(OBJECT_END, object_end, 85)
 
 /* Elements of ARR parts; others are above. */
 struct jitreg_level_ref {
@@ -1185,6 +1222,30 @@ static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, co
 static inline int jitreg_scope_end(uint64_t first, uint64_t nr)
 {
 	return jitreg_scope_act_(JITREG_SCOPE_END, first, nr, NULL, NULL);
+}
+
+static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags, const struct jitreg_function *functions,
+				uint32_t nr_functions, const struct jitreg_object_component *components, uint32_t nr_components)
+{
+	struct iovec parts[2];
+	JITREG_BEGIN_(object, r);
+
+	r.address = address;
+	r.upper = upper;
+	r.flags = flags;
+	r.nr_functions = nr_functions;
+	r.nr_components = nr_components;
+	parts[0] = jitreg_part_(functions, nr_functions * sizeof(*functions));
+	parts[1] = jitreg_part_(components, nr_components * sizeof(*components));
+	return JITREG_SEND_(JITREG_OBJECT, r, parts);
+}
+
+static inline int jitreg_object_end(uint64_t address)
+{
+	JITREG_BEGIN_(object_end, r);
+
+	r.address = address;
+	return JITREG_SEND_FIXED_(JITREG_OBJECT_END, r);
 }
 
 static inline int jitreg_control(uint32_t action, const char *name)

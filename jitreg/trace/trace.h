@@ -161,6 +161,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(code_map_entry, "uuu", "offset level component") \
 	X(tag_field, "uuu", "level shift bits") \
 	X(range, "uu", "start end") \
+	X(function, "u", "address") \
+	X(object_component, "uu", "level component") \
 	X(text, "s", "text") \
 	X(file_part, "ub", "file_offset bytes") \
 	X(column, "uub", "column encoding bytes") \

@@ -144,6 +144,27 @@ static void the_rest_keeps_its_fields(void **state)
 	assert_int_equal(U(scope, first_id), 100);
 }
 
+static void objects_name_functions_and_components(void **state)
+{
+	const struct jitreg_function functions[] = { { 0x1000 }, { 0x2000 } };
+	const struct jitreg_object_component of = { 1, 7 };
+	uint64_t address[2];
+
+	(void)state;
+	assert_int_equal(jitreg_object(0x5000, 0x4000, JITREG_OBJECT_CLASS, functions, 2, &of, 1), 0);
+	assert_int_equal(U(object, address), 0x5000);
+	assert_int_equal(U(object, upper), 0x4000);
+	assert_int_equal(U(object, flags), JITREG_OBJECT_CLASS);
+	assert_int_equal(value[F(object, functions)].bytes, sizeof(address));
+	memcpy(address, value[F(object, functions)].p, sizeof(address));
+	assert_int_equal(address[1], 0x2000);
+	assert_memory_equal(value[F(object, components)].p, &of, sizeof(of));
+	assert_int_equal(jitreg_object(0x5000, 0, 0, NULL, 0, NULL, 0), 0);
+	assert_int_equal(U(object, functions), 0);
+	assert_int_equal(jitreg_object_end(0x5000), 0);
+	assert_int_equal(U(object_end, address), 0x5000);
+}
+
 static void marks_have_handles(void **state)
 {
 	uint64_t one = jitreg_mark_begin(JITREG_COVERS_PROCESS, "run", jitreg_at(0, 0), 5, 0, "select"), two;
@@ -263,6 +284,7 @@ int main(void)
 		cmocka_unit_test(lines_are_counted_and_checked),
 		cmocka_unit_test(the_dictionary_keeps_its_fields),
 		cmocka_unit_test(the_rest_keeps_its_fields),
+		cmocka_unit_test(objects_name_functions_and_components),
 		cmocka_unit_test(marks_have_handles),
 		cmocka_unit_test(a_word_that_is_not_static_tls_is_refused),
 		cmocka_unit_test(a_count_without_elements_is_malformed),

@@ -232,6 +232,27 @@ static void a_scope_takes_what_belongs_to_it_with_it(void **state)
 				JITREG_COUNTER, JITREG_MARK });
 }
 
+static void an_object_takes_those_below_it_with_it(void **state)
+{
+	const struct jitreg_function run = { 0x1000 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		jitreg_object(0x10, 0, 0, &run, 1, NULL, 0);
+		jitreg_object(0x20, 0x10, 0, &run, 1, NULL, 0);
+		jitreg_object(0x30, 0x20, 0, &run, 1, NULL, 0);
+		jitreg_object(0x40, 0, 0, &run, 1, NULL, 0); /* a query inside of that one's functions */
+		jitreg_object(0x50, 0x40, 0, &run, 1, NULL, 0);
+		if (i < 99) {
+			jitreg_object_end(0x40);
+			jitreg_object_end(0x10);
+		}
+	}
+	jitreg_object_end(0x10);
+	jitreg_object_end(0x77);
+	expect(2, (uint32_t[]){ JITREG_OBJECT, JITREG_OBJECT });
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -243,7 +264,8 @@ int main(void)
 		TEST(elf_objects_replace_each_other),
 		TEST(a_million_pairs_leave_nothing),
 		TEST(the_oldest_are_forgotten_and_counted),
-		cmocka_unit_test_setup_teardown(a_scope_takes_what_belongs_to_it_with_it, setup, teardown),
+		TEST(a_scope_takes_what_belongs_to_it_with_it),
+		TEST(an_object_takes_those_below_it_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -333,6 +333,28 @@ static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 	}
 }
 
+/* An object is gone with all below it, which were announced behind it. */
+static void end_object(struct registration_cache *s, uint64_t address)
+{
+	uint64_t subject[NR_SUBJECT] = { JITREG_OBJECT, address };
+	struct record *o = find(s, subject), *next;
+
+	for (struct record *r = o ? o->behind : NULL; r; r = next) {
+		struct jitreg_object_record object;
+		uint64_t upper[NR_SUBJECT] = { JITREG_OBJECT };
+
+		next = r->behind;
+		if (r->id != JITREG_OBJECT)
+			continue;
+		memcpy(&object, r->data, sizeof(object));
+		upper[1] = object.upper;
+		if (object.upper && (object.upper == address || !find(s, upper)))
+			forget(s, r);
+	}
+	if (o)
+		forget(s, o);
+}
+
 void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
 {
 	uint64_t subject[NR_SUBJECT] = { 0 }, address = PLACE_NONE;
@@ -426,6 +448,12 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 		subject[1] = v[F(scope, first_id)].u;
 		subject[2] = v[F(scope, nr_ids)].u;
 		break;
+	case JITREG_OBJECT:
+		subject[1] = v[F(object, address)].u;
+		break;
+	case JITREG_OBJECT_END:
+		end_object(s, v[F(object_end, address)].u);
+		return;
 	case JITREG_MARK: /* only what has begun and not ended */
 		if (v[F(mark, mark)].u) {
 			subject[1] = v[F(mark, mark)].u;
