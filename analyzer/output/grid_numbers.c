@@ -46,6 +46,17 @@ void grid_cell_interval(const struct grid *g, const struct cell *row, int column
 		grid_interval(row[g->samples].value, n, low, high);
 }
 
+double grid_percent(double share)
+{
+	double tenths = round(1000 * share);
+
+	if (tenths >= 1000 && share < 1 - 1e-9)
+		tenths = 999;
+	if (tenths <= 0 && share > 1e-9)
+		tenths = 1;
+	return tenths / 10;
+}
+
 const char *grid_short_number(double v, char text[16])
 {
 	static const char units[] = " kMGTPE";

@@ -134,6 +134,8 @@ void grid_show(struct grid *g, struct page *p);
 
 /* 95 % interval of a share (Wilson): k of n samples. */
 void grid_interval(double k, double n, double *low, double *high);
+/* A share as it is printed: in tenths of a percent; 100.0 only of all, 0.0 only of nothing. */
+double grid_percent(double share);
 /* 1234 -> "1234", 6001215 -> "6.00M". */
 const char *grid_short_number(double v, char text[16]);
 const char *grid_duration(double ns, char text[16]);

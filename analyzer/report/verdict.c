@@ -281,18 +281,6 @@ static void end(struct sentence *l, struct page *p)
 	*l = (struct sentence){ .text = "" };
 }
 
-/* 100.0 only of all, 0.0 only of nothing. */
-static double percent(double share)
-{
-	double tenths = round(1000 * share);
-
-	if (tenths >= 1000 && share < 1 - 1e-9)
-		tenths = 999;
-	if (tenths <= 0 && share > 1e-9)
-		tenths = 1;
-	return tenths / 10;
-}
-
 static void say_none(const struct verdict *v, struct page *p)
 {
 	if (v->recorded)
@@ -317,9 +305,9 @@ static void say_where(const struct verdict *v, struct page *p)
 	for (int i = 0; i < v->nr_parts; i++) {
 		const struct verdict_part *part = &v->part[i];
 
-		if (i && percent(part->share) < 0.1)
+		if (i && grid_percent(part->share) < 0.1)
 			break;
-		add(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, percent(part->share));
+		add(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, grid_percent(part->share));
 		if (i == 0)
 			add(&l, " of %s (95 %% interval: %.1f to %.1f %%)", of, 100 * part->low, 100 * part->high);
 	}
@@ -350,7 +338,7 @@ static void add_parts(struct sentence *l, const char *alone, struct part_of_all 
 		return;
 	}
 	for (size_t i = 0; i < nr && part[i].share > 1e-9; i++)
-		add(l, "%s %.1f %% %s", i ? "," : ":", percent(part[i].share), part[i].name);
+		add(l, "%s %.1f %% %s", i ? "," : ":", grid_percent(part[i].share), part[i].name);
 }
 
 static void say_split(const struct verdict *v, struct page *p)
@@ -364,7 +352,7 @@ static void say_split(const struct verdict *v, struct page *p)
 	add_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]));
 	if (v->has_run) {
 		if (v->run_share < 1 - 1e-9)
-			add(&l, "; %.1f %% of all samples are in it", percent(v->run_share));
+			add(&l, "; %.1f %% of all samples are in it", grid_percent(v->run_share));
 		else
 			add(&l, "; all samples are in it");
 		if (v->nr_runs > 0)
@@ -391,7 +379,7 @@ static void say_how_sure(const struct verdict *v, struct page *p)
 	struct sentence l = { .text = "" };
 
 	if (v->has_components) {
-		add(&l, "%.1f %% of %.0f sample%s%s %s attributed", percent(attributed), v->in_run, v->in_run > 1 ? "s" : "",
+		add(&l, "%.1f %% of %.0f sample%s%s %s attributed", grid_percent(attributed), v->in_run, v->in_run > 1 ? "s" : "",
 		    v->has_run ? " in the run phase" : "", v->in_run > 1 ? "are" : "is");
 		add_parts(&l, ", all", by, sizeof(by) / sizeof(by[0]));
 	} else {
@@ -415,7 +403,7 @@ static void say_unattributed(const struct verdict *v, struct page *p)
 			most = i;
 	if (!v->has_components || none < WORTH || !most)
 		return;
-	add(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", percent(none), v->reason[most] < none - 1e-9 ? "mainly" : "all",
+	add(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none), v->reason[most] < none - 1e-9 ? "mainly" : "all",
 	    reason_names[most], reason_sentences[most]);
 	if (most == REASON_TRUNCATED && v->stack_bytes && v->stack_bytes < STACK_MAX)
 		add(&l, " Record more of the stack (--stack %u).", 2 * v->stack_bytes < STACK_MAX ? 2 * v->stack_bytes : STACK_MAX);
@@ -432,10 +420,10 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 
 	page_cut(p, view_base_name(v->maker), NAME_COLUMNS, object, sizeof(object));
 	if (host && strcasecmp(host->name, object) != 0)
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name. %s.", percent(v->maker_share), of,
-			  host->name, object, host->remedy);
+		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name. %s.",
+			  grid_percent(v->maker_share), of, host->name, object, host->remedy);
 	else
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name. %s.", percent(v->maker_share), of,
+		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name. %s.", grid_percent(v->maker_share), of,
 			  *object ? object : "a JIT", host ? host->remedy : jit_host_other_remedy);
 }
 
@@ -445,7 +433,7 @@ static void say_missed(const struct verdict *v, struct page *p)
 
 	if (v->lost) {
 		add(&l, "Lost: %llu samples (%.1f %%)", (unsigned long long)v->lost,
-		    percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
+		    grid_percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
 		for (size_t n = 0; n < sizeof(losses) / sizeof(losses[0]); n++)
 			if (v->lost_kind && strcmp(losses[n].kind, v->lost_kind) == 0)
 				add(&l, ", %s. %s", v->lost_kind, losses[n].remedy);

@@ -188,9 +188,9 @@ static void show_cost(struct report *r, const struct report_group *by, const str
 	ROW_("bytes", bytes, grid_short_number(bytes, text), "bytes of generated code");
 	ROW_("objects", nr, grid_short_number(nr, text), "code objects");
 	ROW_("recompiled", again, grid_short_number(again, text), "of them recompiled (an earlier object has the same name)");
-	snprintf(text, sizeof(text), "%.1f %%", 100 * generated);
+	snprintf(text, sizeof(text), "%.1f %%", grid_percent(generated));
 	ROW_("generated_share", generated, text, "of all samples in generated code");
-	snprintf(text, sizeof(text), "%.1f %%", 100 * unregistered);
+	snprintf(text, sizeof(text), "%.1f %%", grid_percent(unregistered));
 	if (unregistered > 0)
 		ROW_("unregistered_share", unregistered, text, "... in executable memory that no JIT registered");
 	if (compiles > 0)

@@ -2,8 +2,10 @@
 #include "agent/recorder/images/images.h"
 
 #include "agent/recorder/images/elf_prune.h"
+#include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -281,6 +283,15 @@ static int open_file(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
+/* What cannot be opened any more is looked at where it is mapped, if that is its beginning. */
+static bool maps_no_elf(const struct mapping *at, uint32_t pid)
+{
+	char magic[SELFMAG];
+
+	return at->to_file + at->start == 0 && proc_mem_read((pid_t)pid, at->start, magic, sizeof(magic)) == 0 &&
+	       memcmp(magic, ELFMAG, SELFMAG) != 0;
+}
+
 /* While the process lives, its own view comes first: it may be in a container, or its file deleted. */
 static void need(struct images *i, const struct mapping *at, uint32_t pid)
 {
@@ -314,7 +325,7 @@ static void need(struct images *i, const struct mapping *at, uint32_t pid)
 		if (n == (ssize_t)bytes && memcmp(exe, m->path, bytes) == 0)
 			m->fd = open_file(path);
 		if (m->fd < 0)
-			m->error = ENOENT;
+			m->error = maps_no_elf(at, pid) ? ENOEXEC : ENOENT;
 	} else {
 		snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
 		m->fd = open_file(path);
