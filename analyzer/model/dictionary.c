@@ -81,9 +81,7 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name)
 
 static uint32_t hash(uint32_t process, uint32_t level, uint64_t id)
 {
-	uint64_t h = id * 0x9e3779b97f4a7c15ull ^ ((uint64_t)process << 32 | level) * 0xc2b2ae3d27d4eb4full;
-
-	return (uint32_t)(h >> 32) ^ (uint32_t)h;
+	return (uint32_t)hash_pair(id, (uint64_t)process << 32 | level);
 }
 
 uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)

@@ -9,6 +9,8 @@
  */
 #include "analyzer/unwind/unwind_internal.h"
 
+#include "jitreg/base/hash_map.h"
+
 #include <stdlib.h>
 
 #define ENTRIES_FIRST 4096u
@@ -196,7 +198,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 
 static uint32_t place(const struct memo *m, uint64_t address, uint32_t space)
 {
-	return (uint32_t)(((address ^ (uint64_t)space << 48) * 0x9e3779b97f4a7c15ull) >> 32) & (m->capacity - 1);
+	return (uint32_t)hash_pair(address, space) & (m->capacity - 1);
 }
 
 static void make_room(struct memo *m)

@@ -3,13 +3,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+
+uint64_t hash_secret[2];
+
+/* The kernel gives each program 16 random bytes. */
+__attribute__((constructor)) static void choose_secret(void)
+{
+	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+
+	if (random)
+		memcpy(hash_secret, random, sizeof(hash_secret));
+	hash_secret[1] |= 1; /* never 0 */
+}
 
 static uint32_t place(const struct hash_map *i, uint64_t a, uint64_t b)
 {
-	uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15ull;
-
-	h ^= h >> 32;
-	return (uint32_t)h & (i->capacity - 1);
+	return (uint32_t)hash_pair(a, b) & (i->capacity - 1);
 }
 
 /* The slot of a pair, or the free one where it belongs. */

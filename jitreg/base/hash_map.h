@@ -14,6 +14,16 @@ struct hash_map {
 	uint32_t nr, capacity;
 };
 
+/* A number of two, evenly spread whichever pairs a trace's author chooses: it depends on a secret of this process, so no output may depend
+ * on it.  (Wang Yi, wyhash: the halves of a product.) */
+extern uint64_t hash_secret[2];
+static inline uint64_t hash_pair(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)(a ^ hash_secret[0]) * (b ^ hash_secret[1]);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 /* 0 when it is not there. */
 uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b);
 /* value: not 0.  A pair that is there already gets the new value.  false without memory. */

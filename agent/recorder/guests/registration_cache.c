@@ -8,6 +8,8 @@
  */
 #include "agent/recorder/guests/registration_cache.h"
 
+#include "jitreg/base/hash_map.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -72,24 +74,18 @@ void registration_cache_destroy(struct registration_cache *s)
 
 /* --------------------------------------------------------------------------------------------------------- the tables */
 
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
-	return x ^ (x >> 33);
-}
-
 static struct record **subject_chain(const struct registration_cache *s, const uint64_t *subject)
 {
 	uint64_t hash = 0;
 
 	for (int i = 0; i < NR_SUBJECT; i++)
-		hash = mix(hash ^ subject[i]);
+		hash = hash_pair(subject[i], hash);
 	return &s->by_subject[hash & (s->capacity - 1)];
 }
 
 static struct record **page_chain(const struct registration_cache *s, uint64_t address)
 {
-	return &s->by_page[mix(address >> PAGE_SHIFT) & (s->capacity - 1)];
+	return &s->by_page[hash_pair(address >> PAGE_SHIFT, 0) & (s->capacity - 1)];
 }
 
 static void hang(struct registration_cache *s, struct record *r)
@@ -242,7 +238,7 @@ static uint64_t replace_by_elf(struct registration_cache *s, const unsigned char
 
 /* -------------------------------------------------------------------------------------------------------------- adding */
 
-static uint64_t hash_text(const struct schema_value *v)
+static uint64_t hash_value(const struct schema_value *v)
 {
 	uint64_t h = 14695981039346656037ull;
 
@@ -390,13 +386,13 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 			subject[3] = 1;
 		} else {
 			subject[1] = v[F(image, load_bias)].u;
-			subject[2] = hash_text(&v[F(image, path)]);
+			subject[2] = hash_value(&v[F(image, path)]);
 		}
 		break;
 	case JITREG_IMAGE_UNLOAD:
 		subject[0] = JITREG_IMAGE;
 		subject[1] = v[F(image_unload, load_bias)].u;
-		subject[2] = hash_text(&v[F(image_unload, path)]);
+		subject[2] = hash_value(&v[F(image_unload, path)]);
 		drop(s, subject);
 		return;
 	case JITREG_REGION:
@@ -438,7 +434,7 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 	case JITREG_COUNTER:
 		subject[1] = v[F(counter, level)].u;
 		subject[2] = v[F(counter, component)].u;
-		subject[3] = hash_text(&v[F(counter, name)]);
+		subject[3] = hash_value(&v[F(counter, name)]);
 		break;
 	case JITREG_SCOPE:
 		if (v[F(scope, action)].u != JITREG_SCOPE_BEGIN) {
@@ -464,7 +460,7 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 				return;
 			break;
 		}
-		subject[1] = v[F(mark, level)].u << 32 ^ hash_text(&v[F(mark, name)]);
+		subject[1] = v[F(mark, level)].u << 32 ^ hash_value(&v[F(mark, name)]);
 		subject[2] = v[F(mark, component)].u;
 		subject[3] = v[F(mark, instance)].u;
 		if (v[F(mark, action)].u != JITREG_MARK_BEGIN) {
@@ -474,7 +470,7 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 		break;
 	case JITREG_SOURCE:
 		subject[1] = v[F(source, level)].u;
-		subject[2] = hash_text(&v[F(source, name)]);
+		subject[2] = hash_value(&v[F(source, name)]);
 		break;
 	default: /* of the moment only, or unknown */
 		return;

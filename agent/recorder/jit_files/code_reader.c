@@ -7,6 +7,7 @@
 
 #include "agent/recorder/jit_files/jitdump.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ void code_reader_forget(struct code_reader *r, uint32_t pid)
 
 static uint32_t place_of(const struct space *s, uint64_t page)
 {
-	return (uint32_t)(page * 0x9e3779b97f4a7c15ull >> 32) & (s->nodes_capacity - 1);
+	return (uint32_t)hash_pair(page, 0) & (s->nodes_capacity - 1);
 }
 
 static bool grow(void **array, uint32_t *capacity, uint32_t first, size_t each)

@@ -5,6 +5,7 @@
 #include "agent/recorder/jit_files/jitdump.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static uint64_t key_of(uint32_t pid, uint64_t page)
 
 static uint64_t *place_of(const struct page_reader *r, uint64_t key)
 {
-	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (r->capacity - 1);
+	uint32_t at = (uint32_t)hash_pair(key, 0) & (r->capacity - 1);
 
 	while (r->known[at] && r->known[at] != key)
 		at = (at + 1) & (r->capacity - 1);

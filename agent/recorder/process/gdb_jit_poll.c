@@ -11,6 +11,7 @@
 #include "agent/recorder/process/gdb_jit_scan.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/hash_map.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -146,7 +147,7 @@ static void remove_watched(struct gdb_jit_poll *o, pid_t pid)
 
 static struct known_entry *known_slot(struct known_entry *known, size_t capacity, uint64_t entry)
 {
-	size_t i = (size_t)(entry * 0x9e3779b97f4a7c15ull >> 20) & (capacity - 1);
+	size_t i = (size_t)hash_pair(entry, 0) & (capacity - 1);
 
 	while (known[i].entry && known[i].entry != entry)
 		i = (i + 1) & (capacity - 1);
