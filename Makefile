@@ -22,6 +22,7 @@ LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
 trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/trace/*.c)
 protocol_SRC := $(wildcard jitreg/protocol/*.c)
+engines_SRC  := $(wildcard jitreg/engines/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/hosts/*.c shim/libraries/*.c)
 recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c agent/recorder/*/*.c))
 analyzer_SRC := $(filter-out analyzer/main.c,$(wildcard analyzer/*.c analyzer/*/*.c))
@@ -38,10 +39,11 @@ analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson 
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
-guest_OBJ   := $(call objects,guest)
+# Engines' memory is read by both halves: compiled for each.
+guest_OBJ   := $(call objects,guest) $(patsubst %.c,$B/in_guest/%.o,$(engines_SRC))
 engine_OBJ  := $(call objects,engine)
 runtime_OBJ := $(call objects,runtime)
-tailor_OBJ  := $(call objects,protocol) $(call objects,recorder) $(call objects,analyzer)
+tailor_OBJ  := $(call objects,protocol) $(call objects,engines) $(call objects,recorder) $(call objects,analyzer)
 unit_BIN    := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_SRC))
 fuzz_BIN    := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(fuzz_SRC))
 
@@ -55,9 +57,15 @@ all: $(PRODUCTS) ## build the command, the agent and the test engine
 FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(SAN_FLAGS)
 $(shell mkdir -p $B; echo '$(FLAGS_NOW)' | cmp -s - $B/flags || echo '$(FLAGS_NOW)' > $B/flags)
 
+define compile
+@mkdir -p $(@D)
+$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(INCLUDES) $(PART_FLAGS) -MMD -MP -c $< -o $@
+endef
+
 $B/%.o: %.c $B/flags
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(INCLUDES) $(PART_FLAGS) -MMD -MP -c $< -o $@
+	$(compile)
+$B/in_guest/%.o: %.c $B/flags
+	$(compile)
 
 # The guest runs in other people's processes: hidden symbols, initial-exec TLS, no sanitizer, no stack protector that
 # would need more than libc.

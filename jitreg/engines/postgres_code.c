@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/engines/postgres_code.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define SEGMENTS_MAX 32
+#define TABLE_MAX (1u << 20)	/* functions of a program */
+#define FUNCTION_BYTES_MAX 4096 /* of a scan's own function: those of 15 have at most 700 */
+#define ENCODED_PC_RELATIVE_SDATA4 0x1b
+#define ENCODED_UDATA4 0x03
+#define ENCODED_DATA_RELATIVE_SDATA4 0x3b
+
+static const char *const symbol_names[] = {
+#define NAME(NAME_, symbol) symbol,
+	POSTGRES_SYMBOLS(NAME)
+#undef NAME
+};
+
+const char *postgres_symbol_name(enum postgres_symbol symbol)
+{
+	return symbol_names[symbol];
+}
+
+static bool is_in(struct postgres_range r, uint64_t address)
+{
+	return address >= r.begin && address < r.end;
+}
+
+/* The header of .eh_frame_hdr: version, encodings of its parts, where .eh_frame is, number of entries. */
+static void find_table(const struct postgres_reader *r, uint64_t address)
+{
+	struct {
+		uint8_t version, frame_encoding, nr_encoding, table_encoding;
+		int32_t frame;
+		uint32_t nr;
+	} h;
+
+	if (r->read(r->context, address, &h, sizeof(h)) || h.version != 1 || h.frame_encoding != ENCODED_PC_RELATIVE_SDATA4 ||
+	    h.nr_encoding != ENCODED_UDATA4 || h.table_encoding != ENCODED_DATA_RELATIVE_SDATA4 || h.nr == 0 || h.nr > TABLE_MAX)
+		return;
+	r->code->table = address + sizeof(h);
+	r->code->table_base = address;
+	r->code->table_nr = h.nr;
+}
+
+bool postgres_code_init(const struct postgres_reader *r, uint64_t base)
+{
+	uint64_t bias = base, header = 0;
+	Elf64_Phdr segment[SEGMENTS_MAX];
+	struct postgres_range text = { 0, 0 };
+	bool has_first = false;
+	Elf64_Ehdr e;
+
+	if (r->read(r->context, base, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    e.e_machine != EM_X86_64 || e.e_phentsize != sizeof(segment[0]) || e.e_phnum == 0 || e.e_phnum > SEGMENTS_MAX ||
+	    r->read(r->context, base + e.e_phoff, segment, e.e_phnum * sizeof(segment[0])))
+		return false;
+	for (int i = 0; i < e.e_phnum; i++) {
+		const Elf64_Phdr *p = &segment[i];
+
+		if (p->p_type == PT_LOAD && !has_first) {
+			bias = base - (p->p_vaddr & ~(uint64_t)4095);
+			has_first = true;
+		}
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && text.end == 0)
+			text = (struct postgres_range){ p->p_vaddr, p->p_vaddr + p->p_memsz };
+		if (p->p_type == PT_GNU_EH_FRAME)
+			header = p->p_vaddr;
+	}
+	if (!has_first || text.end <= text.begin || text.end - text.begin > UINT32_MAX)
+		return false;
+	r->code->text = (struct postgres_range){ bias + text.begin, bias + text.end };
+	r->code->table = r->code->nr_entries = 0;
+	if (header)
+		find_table(r, bias + header);
+	return true;
+}
+
+/* Where the table's entry n says that a function begins.  0: it cannot be read. */
+static uint64_t begin_of(const struct postgres_reader *r, uint32_t n)
+{
+	int32_t offset;
+
+	if (r->read(r->context, r->code->table + 8 * (uint64_t)n, &offset, sizeof(offset)))
+		return 0;
+	return r->code->table_base + (uint64_t)(int64_t)offset;
+}
+
+bool postgres_code_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out)
+{
+	uint32_t low = 0, high = r->code->table_nr;
+	uint64_t begin;
+
+	if (!r->code->table || !is_in(r->code->text, address))
+		return false;
+	/* the last one that begins at address, or before it */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		begin = begin_of(r, middle);
+		if (!begin)
+			return false;
+		if (begin <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	begin = begin_of(r, low);
+	if (!is_in(r->code->text, begin) || begin > address)
+		return false;
+	*out = (struct postgres_range){ begin, r->code->text.end };
+	if (low + 1 < r->code->table_nr) {
+		uint64_t next = begin_of(r, low + 1);
+
+		if (next > address && next < out->end)
+			out->end = next;
+	}
+	return true;
+}
+
+bool postgres_code_begins(const struct postgres_reader *r, uint64_t address)
+{
+	struct postgres_range f;
+
+	if (!is_in(r->code->text, address))
+		return false;
+	return !r->code->table || (postgres_code_function(r, address, &f) && f.begin == address);
+}
+
+/* ------------------------------------------------------------------------------------------- what a scan jumps to */
+
+static void add(struct postgres_code_entry *e, uint64_t address)
+{
+	for (uint32_t i = 0; i < e->nr_targets; i++)
+		if (e->target[i] == address)
+			return;
+	if (address != e->function && e->nr_targets < sizeof(e->target) / sizeof(e->target[0]))
+		e->target[e->nr_targets++] = address;
+}
+
+/*
+ * Addresses that the instructions of [f.begin, f.end) pass as second or third argument (ExecScan's access and recheck methods), or jump
+ * to.  Instructions are not told apart from bytes inside them: the target has to be the beginning of a function.
+ */
+static void add_targets(const struct postgres_reader *r, struct postgres_range f, bool arguments, struct postgres_code_entry *e)
+{
+	unsigned char code[256 + 8];
+	uint64_t end = f.end - f.begin < FUNCTION_BYTES_MAX ? f.end : f.begin + FUNCTION_BYTES_MAX;
+
+	for (uint64_t at = f.begin; at < end; at += 256) {
+		size_t left = end - at < sizeof(code) ? (size_t)(end - at) : sizeof(code);
+
+		if (r->read(r->context, at, code, left))
+			return;
+		for (size_t i = 0; i < 256 && i + 5 <= left; i++) {
+			const unsigned char *c = code + i;
+			uint64_t target = 0;
+			int32_t distance;
+
+			if (arguments && i + 7 <= left && c[0] == 0x48 && c[1] == 0x8d && (c[2] == 0x35 || c[2] == 0x15)) {
+				memcpy(&distance, c + 3, sizeof(distance)); /* lea distance(%rip),%rsi or %rdx */
+				target = at + i + 7 + (uint64_t)(int64_t)distance;
+			} else if (arguments && (c[0] == 0xbe || c[0] == 0xba)) {
+				memcpy(&distance, c + 1, sizeof(distance)); /* mov $address,%esi or %edx: not position-independent */
+				target = (uint32_t)distance;
+			} else if (c[0] == 0xe9) {
+				memcpy(&distance, c + 1, sizeof(distance)); /* jmp */
+				target = at + i + 5 + (uint64_t)(int64_t)distance;
+			}
+			if (target && !is_in(f, target) && r->code->table && postgres_code_begins(r, target))
+				add(e, target);
+		}
+	}
+}
+
+static bool is_scan(enum postgres_node_type type)
+{
+	return type >= POSTGRES_SEQ_SCAN && type <= POSTGRES_CUSTOM_SCAN && type != POSTGRES_BITMAP_INDEX_SCAN;
+}
+
+static void learn(const struct postgres_reader *r, struct postgres_code_entry *e)
+{
+	uint64_t scan = r->code->symbol[POSTGRES_EXEC_SCAN];
+	struct postgres_range f;
+
+	if (!postgres_code_function(r, e->function, &f))
+		return;
+	add_targets(r, f, true, e);
+	if (scan && postgres_code_function(r, scan, &f)) {
+		add(e, scan);
+		add_targets(r, f, false, e);
+	}
+}
+
+static uint32_t append(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr, uint64_t address)
+{
+	if (address && nr < POSTGRES_FUNCTIONS_MAX)
+		to[nr++] = address;
+	return nr;
+}
+
+uint32_t postgres_code_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function,
+				 uint64_t to[POSTGRES_FUNCTIONS_MAX])
+{
+	struct postgres_code *c = r->code;
+	struct postgres_code_entry once, *e = NULL;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < c->nr_entries && !e; i++)
+		if (c->entry[i].function == function)
+			e = &c->entry[i];
+	if (!e) {
+		if (!postgres_code_begins(r, function))
+			return 0;
+		e = c->nr_entries < POSTGRES_CODE_ENTRIES ? &c->entry[c->nr_entries] : &once;
+		memset(e, 0, sizeof(*e));
+		e->function = function;
+		if (is_scan(type))
+			learn(r, e);
+		if (e != &once)
+			c->nr_entries++;
+	}
+	nr = append(to, nr, function);
+	for (uint32_t i = 0; i < e->nr_targets; i++)
+		nr = append(to, nr, e->target[i]);
+	switch (type) {
+	case POSTGRES_HASH:
+		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_HASH]);
+	case POSTGRES_BITMAP_INDEX_SCAN:
+		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_INDEX_SCAN]);
+	case POSTGRES_BITMAP_AND:
+		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_AND]);
+	case POSTGRES_BITMAP_OR:
+		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_OR]);
+	default:
+		return nr;
+	}
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/engines/postgres_plan.h"
+
+#include "jitreg/engines/postgres_names.h"
+
+#include <string.h>
+
+#define LIST_MAX 10000 /* elements of a list, or of an array of nodes */
+#define RANGE_MAX 256 /* tables of a query that count for its component's number */
+#define OPERATION_MAX 6
+#define TIDY_BYTES 64
+
+static const char *const end_texts[] = {
+#define TEXT(NAME, text) text,
+	POSTGRES_ENDS(TEXT)
+#undef TEXT
+};
+
+const char *postgres_end_text(enum postgres_end end)
+{
+	return end < POSTGRES_NR_ENDS ? end_texts[end] : "unknown";
+}
+
+/* ------------------------------------------------------------------------------------------------------- reading */
+
+static bool read_at(const struct postgres_reader *r, uint64_t address, uint16_t offset, void *to, size_t bytes)
+{
+	return address && offset != POSTGRES_ABSENT && address + offset >= address && r->read(r->context, address + offset, to, bytes) == 0;
+}
+
+/* Is there a node with this tag? */
+static bool has_tag(const struct postgres_reader *r, uint64_t address, uint16_t tag)
+{
+	uint32_t there;
+
+	return !(address & 7) && read_at(r, address, 0, &there, sizeof(there)) && there == tag;
+}
+
+/* A list's elements and number: 0 of them for the empty list, whose address is 0. */
+static bool read_list(const struct postgres_reader *r, uint64_t address, uint64_t *elements, uint32_t *nr)
+{
+	*elements = *nr = 0;
+	if (!address)
+		return true;
+	return has_tag(r, address, r->layout->tag_list) && read_at(r, address, r->layout->list_nr, nr, sizeof(*nr)) && *nr <= LIST_MAX &&
+	       read_at(r, address, r->layout->list_elements, elements, sizeof(*elements));
+}
+
+static bool read_element(const struct postgres_reader *r, uint64_t elements, uint32_t n, uint64_t *to)
+{
+	return elements && r->read(r->context, elements + 8 * (uint64_t)n, to, sizeof(*to)) == 0;
+}
+
+size_t postgres_read_text(const struct postgres_reader *r, uint64_t address, char *to, size_t room, bool *cut)
+{
+	size_t at = 0;
+
+	*cut = false;
+	while (address && at + 1 < room) {
+		size_t part = 4096 - (address & 4095); /* the next page may be none */
+		char *end;
+
+		if (part > 256 - (address & 255))
+			part = 256 - (address & 255);
+		if (part > room - 1 - at)
+			part = room - 1 - at;
+		if (r->read(r->context, address, to + at, part))
+			break;
+		end = memchr(to + at, 0, part);
+		if (end)
+			return (size_t)(end - to);
+		at += part;
+		address += part;
+	}
+	*cut = address && at + 1 >= room;
+	to[at] = 0;
+	return at;
+}
+
+/* --------------------------------------------------------------------------------------------------------- query */
+
+enum postgres_end postgres_query_read(const struct postgres_reader *r, uint64_t address, struct postgres_query *q)
+{
+	const struct postgres_layout *l = r->layout;
+	int32_t at, bytes;
+	uint8_t parallel;
+
+	*q = (struct postgres_query){ .address = address };
+	if (!address || address & 7)
+		return POSTGRES_NO_QUERY;
+	if (!read_at(r, address, l->query_operation, &q->operation, sizeof(q->operation)) ||
+	    !read_at(r, address, l->query_statement, &q->statement, sizeof(q->statement)) ||
+	    !read_at(r, address, l->query_text, &q->text, sizeof(q->text)) ||
+	    !read_at(r, address, l->query_state, &q->state, sizeof(q->state)) ||
+	    !read_at(r, address, l->query_root, &q->root, sizeof(q->root)))
+		return POSTGRES_UNREADABLE;
+	if (q->operation == 0 || q->operation > OPERATION_MAX || !has_tag(r, q->statement, l->tag_statement) || !q->text ||
+	    (q->state && !has_tag(r, q->state, l->tag_state)))
+		return POSTGRES_NO_QUERY;
+	if (!read_at(r, q->statement, l->statement_parallel, &parallel, sizeof(parallel)) ||
+	    !read_at(r, q->statement, l->statement_location, &at, sizeof(at)) ||
+	    !read_at(r, q->statement, l->statement_bytes, &bytes, sizeof(bytes)))
+		return POSTGRES_UNREADABLE;
+	q->parallel = parallel;
+	if (at > 0)
+		q->part_at = (uint32_t)at;
+	if (at >= 0 && bytes > 0)
+		q->part_bytes = (uint32_t)bytes;
+	return POSTGRES_OK;
+}
+
+size_t postgres_query_text(const struct postgres_reader *r, const struct postgres_query *q, char *to, size_t room)
+{
+	size_t bytes, want = q->part_bytes && q->part_bytes < room - 1 ? q->part_bytes : room - 1;
+	uint64_t from = q->text + q->part_at;
+	bool cut;
+
+	if (room < 8)
+		return 0;
+	bytes = postgres_read_text(r, from, to, want + 1, &cut);
+	if (cut && want == room - 1 && want != q->part_bytes) {
+		bytes = room - 4;
+		while (bytes && (to[bytes] & 0xc0) == 0x80) /* not within a character */
+			bytes--;
+		memcpy(to + bytes, "...", 4);
+		bytes += 3;
+	}
+	while (bytes && strchr(" \t\r\n;", to[bytes - 1]))
+		to[--bytes] = 0;
+	from = strspn(to, " \t\r\n");
+	memmove(to, to + from, bytes - from + 1);
+	return bytes - from;
+}
+
+uint64_t postgres_hash(uint64_t hash, const void *bytes, size_t nr)
+{
+	const unsigned char *b = bytes;
+
+	hash ^= 0xcbf29ce484222325;
+	for (size_t i = 0; i < nr; i++)
+		hash = (hash ^ b[i]) * 0x100000001b3;
+	hash ^= hash >> 32;
+	hash *= 0xd6e8feb86659fd93;
+	return hash ^ hash >> 32;
+}
+
+static uint64_t hash_text(const struct postgres_reader *r, uint64_t hash, uint64_t address, uint64_t most)
+{
+	char part[1024];
+	uint64_t at = 0;
+
+	while (at < most) {
+		bool cut;
+		size_t room = most - at < sizeof(part) - 1 ? (size_t)(most - at) + 1 : sizeof(part);
+		size_t bytes = postgres_read_text(r, address + at, part, room, &cut);
+
+		hash = postgres_hash(hash, part, bytes);
+		if (!cut)
+			break;
+		at += bytes;
+	}
+	return hash;
+}
+
+/* The tables of a query: workers have all of them, where they have a part of its plan only. */
+static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash, const struct postgres_query *q)
+{
+	const struct postgres_layout *l = r->layout;
+	uint64_t list, elements, entry, names;
+	uint32_t nr;
+
+	if (!read_at(r, q->statement, l->statement_range_table, &list, sizeof(list)) || !read_list(r, list, &elements, &nr))
+		return hash;
+	for (uint32_t i = 0; i < nr && i < RANGE_MAX; i++) {
+		uint32_t kind_and_relation[2] = { 0, 0 };
+
+		if (!read_element(r, elements, i, &entry) || !has_tag(r, entry, l->tag_range) ||
+		    !read_at(r, entry, l->range_kind, &kind_and_relation[0], 4) ||
+		    !read_at(r, entry, l->range_relation, &kind_and_relation[1], 4))
+			break;
+		hash = postgres_hash(hash, kind_and_relation, sizeof(kind_and_relation));
+		if (read_at(r, entry, l->range_names, &names, sizeof(names)) && has_tag(r, names, l->tag_alias) &&
+		    read_at(r, names, l->alias_name, &names, sizeof(names)))
+			hash = hash_text(r, hash, names, TIDY_BYTES);
+	}
+	return hash;
+}
+
+uint64_t postgres_query_id(const struct postgres_reader *r, const struct postgres_query *q, uint64_t salt, bool worker)
+{
+	uint64_t hash = postgres_hash(0, &salt, sizeof(salt));
+
+	if (worker || q->parallel)
+		hash = hash_range_table(r, hash_text(r, hash, q->text, POSTGRES_TEXT_BYTES), q);
+	else
+		hash = hash_text(r, hash, q->text + q->part_at, q->part_bytes ? q->part_bytes : POSTGRES_TEXT_BYTES);
+	return hash ? hash : 1;
+}
+
+uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)
+{
+	uint64_t hash = postgres_hash(query_id, &n->plan_node_id, sizeof(n->plan_node_id));
+
+	hash = postgres_hash(hash, n->name, strlen(n->name));
+	return hash ? hash : 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- walk */
+
+/* What calls others: its lists of them, one after another. */
+struct level {
+	uint64_t node;
+	uint32_t type;
+	uint32_t stage, next, nr, order;
+	uint64_t elements;
+};
+/* As EXPLAIN lists them.  SINGLE: one node; ARRAY: nr of them; LIST: of nodes; SUBPLANS: a list of SubPlanStates. */
+enum stage { INIT_PLANS, LEFT, RIGHT, MEMBERS, CHILDREN, SUBPLANS, NR_STAGES };
+
+struct walk {
+	const struct postgres_reader *r;
+	const struct postgres_query *q;
+	struct level level[POSTGRES_DEPTH_MAX];
+	uint32_t depth, nr_nodes;
+	struct postgres_node node;
+};
+
+static bool node_type_of(const struct postgres_layout *l, uint32_t tag, enum postgres_node_type *type)
+{
+	for (int i = 0; i < POSTGRES_NR_NODES; i++)
+		if (l->tag_of_state[i] == tag) {
+			*type = (enum postgres_node_type)i;
+			return true;
+		}
+	return false;
+}
+
+/* The node at w->node.address, with owner, role and order. */
+static enum postgres_end read_node(struct walk *w)
+{
+	const struct postgres_reader *r = w->r;
+	const struct postgres_layout *l = r->layout;
+	struct postgres_node *n = &w->node;
+	uint64_t function, state;
+	uint32_t tag;
+
+	if (n->address & 7)
+		return POSTGRES_NO_NODE;
+	if (!read_at(r, n->address, 0, &tag, sizeof(tag)) || !read_at(r, n->address, l->node_plan, &n->plan, sizeof(n->plan)) ||
+	    !read_at(r, n->address, l->node_state, &state, sizeof(state)) ||
+	    !read_at(r, n->address, l->node_function, &function, sizeof(function)))
+		return POSTGRES_UNREADABLE;
+	if (!node_type_of(l, tag, &n->type) || state != w->q->state || !has_tag(r, n->plan, l->tag_of_plan[n->type]))
+		return POSTGRES_NO_NODE;
+	if (!read_at(r, n->plan, l->plan_id, &n->plan_node_id, sizeof(n->plan_node_id)) ||
+	    !read_at(r, n->plan, l->plan_rows, &n->rows, sizeof(n->rows)) ||
+	    !read_at(r, n->plan, l->plan_width, &n->width, sizeof(n->width)) ||
+	    !read_at(r, n->plan, l->plan_startup_cost, &n->startup_cost, sizeof(n->startup_cost)) ||
+	    !read_at(r, n->plan, l->plan_total_cost, &n->total_cost, sizeof(n->total_cost)))
+		return POSTGRES_UNREADABLE;
+	n->nr_functions = postgres_code_functions(r, n->type, function, n->functions);
+	return n->nr_functions ? POSTGRES_OK : POSTGRES_NO_FUNCTION;
+}
+
+static bool open_list(const struct postgres_reader *r, struct level *at, uint16_t offset)
+{
+	uint64_t list;
+
+	return read_at(r, at->node, offset, &list, sizeof(list)) && read_list(r, list, &at->elements, &at->nr);
+}
+
+static bool open_array(const struct postgres_reader *r, struct level *at, uint16_t members, uint16_t nr)
+{
+	return read_at(r, at->node, nr, &at->nr, sizeof(at->nr)) && at->nr <= LIST_MAX &&
+	       read_at(r, at->node, members, &at->elements, sizeof(at->elements));
+}
+
+/* One node as a list of one: its address is in the node that calls it. */
+static bool open_single(const struct postgres_reader *r, struct level *at, uint16_t offset)
+{
+	uint64_t there;
+
+	if (!read_at(r, at->node, offset, &there, sizeof(there)))
+		return false;
+	at->elements = at->node + offset;
+	at->nr = there != 0;
+	return true;
+}
+
+static bool open_members(const struct postgres_reader *r, struct level *at)
+{
+	const struct postgres_layout *l = r->layout;
+
+	switch (at->type) {
+	case POSTGRES_APPEND:
+		return open_array(r, at, l->append_members, l->append_nr);
+	case POSTGRES_MERGE_APPEND:
+		return open_array(r, at, l->merge_append_members, l->merge_append_nr);
+	case POSTGRES_BITMAP_AND:
+		return open_array(r, at, l->bitmap_and_members, l->bitmap_and_nr);
+	case POSTGRES_BITMAP_OR:
+		return open_array(r, at, l->bitmap_or_members, l->bitmap_or_nr);
+	case POSTGRES_SUBQUERY_SCAN:
+		return open_single(r, at, l->subquery_plan);
+	default:
+		return true;
+	}
+}
+
+static bool open_stage(const struct postgres_reader *r, struct level *at)
+{
+	const struct postgres_layout *l = r->layout;
+
+	at->next = at->nr = 0;
+	at->elements = 0;
+	switch ((enum stage)at->stage) {
+	case INIT_PLANS:
+		return open_list(r, at, l->node_init_plans);
+	case LEFT:
+		return open_single(r, at, l->node_left);
+	case RIGHT:
+		return open_single(r, at, l->node_right);
+	case MEMBERS:
+		return open_members(r, at);
+	case CHILDREN:
+		return at->type != POSTGRES_CUSTOM_SCAN || open_list(r, at, l->custom_children);
+	case SUBPLANS:
+		return open_list(r, at, l->node_subplans);
+	default:
+		return true;
+	}
+}
+
+static const enum postgres_role role_of_stage[NR_STAGES] = {
+	[INIT_PLANS] = POSTGRES_INIT_PLAN, [LEFT] = POSTGRES_OUTER,    [RIGHT] = POSTGRES_INNER,
+	[MEMBERS] = POSTGRES_MEMBER,	   [CHILDREN] = POSTGRES_MEMBER, [SUBPLANS] = POSTGRES_SUBPLAN,
+};
+
+/* The next node that this one calls: *node, and the SubPlanState that names it, or 0.  *node 0: there is no more. */
+static enum postgres_end next_child(const struct postgres_reader *r, struct level *at, uint64_t *node, uint64_t *subplan)
+{
+	*node = *subplan = 0;
+	for (;;) {
+		while (at->next >= at->nr) {
+			if (++at->stage >= NR_STAGES)
+				return POSTGRES_OK;
+			if (!open_stage(r, at))
+				return POSTGRES_NO_LIST;
+		}
+		if (!read_element(r, at->elements, at->next++, node))
+			return POSTGRES_UNREADABLE;
+		if (at->stage == INIT_PLANS || at->stage == SUBPLANS) {
+			*subplan = *node;
+			if (!has_tag(r, *subplan, r->layout->tag_subplan_state))
+				return POSTGRES_NO_LIST;
+			if (!read_at(r, *subplan, r->layout->subplan_node, node, sizeof(*node)))
+				return POSTGRES_UNREADABLE;
+		}
+		if (*node) /* a subplan of a worker that has no part in it is none */
+			return POSTGRES_OK;
+	}
+}
+
+static enum postgres_end visit_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, const struct postgres_node *n),
+				    void *context, bool *stop)
+{
+	enum postgres_end end;
+
+	if (w->nr_nodes++ >= POSTGRES_NODES_MAX)
+		return POSTGRES_TOO_MANY;
+	if (w->depth >= POSTGRES_DEPTH_MAX)
+		return POSTGRES_TOO_DEEP;
+	w->node.depth = w->depth;
+	end = read_node(w);
+	if (end)
+		return end;
+	postgres_node_name(w->r, w->q, &w->node);
+	postgres_node_detail(w->r, &w->node, subplan);
+	*stop = visit(context, &w->node) != 0;
+	w->level[w->depth++] = (struct level){ .node = w->node.address, .type = w->node.type, .stage = UINT32_MAX };
+	return POSTGRES_OK;
+}
+
+enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
+				     int (*visit)(void *context, const struct postgres_node *n), void *context)
+{
+	struct walk w = { .r = r, .q = q };
+	enum postgres_end end;
+	bool stop = false;
+
+	if (!q->root)
+		return POSTGRES_NO_QUERY;
+	w.node = (struct postgres_node){ .address = q->root, .upper = q->address };
+	end = visit_node(&w, 0, visit, context, &stop);
+	while (end == POSTGRES_OK && !stop && w.depth) {
+		struct level *at = &w.level[w.depth - 1];
+		uint64_t node, subplan;
+
+		end = next_child(r, at, &node, &subplan);
+		if (end)
+			break;
+		if (!node) {
+			w.depth--;
+			continue;
+		}
+		w.node = (struct postgres_node){ .address = node, .owner = at->node, .upper = at->node, .order = at->order++,
+						 .role = role_of_stage[at->stage] };
+		end = visit_node(&w, subplan, visit, context, &stop);
+	}
+	return end;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans of a PostgreSQL that is not there: in memory that the test has laid out. */
+#include "tests/unit/unit.h"
+
+#include "jitreg/engines/postgres_plan.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEMORY_BYTES (8u << 20)
+#define TEXT 0x500000000000ull
+
+static _Alignas(16) unsigned char memory[MEMORY_BYTES];
+static size_t used;
+static uint64_t nr_reads;
+static struct postgres_code code;
+static struct postgres_reader reader;
+static const struct postgres_layout *l;
+static uint64_t query_address, state;
+
+static uint64_t address_of(const void *at)
+{
+	return (uint64_t)(uintptr_t)at;
+}
+
+static int read_memory(void *context, uint64_t address, void *to, size_t bytes)
+{
+	uint64_t begin = address_of(memory);
+
+	(void)context;
+	nr_reads++;
+	if (address < begin || address - begin > sizeof(memory) || bytes > sizeof(memory) - (address - begin))
+		return -1;
+	memcpy(to, memory + (address - begin), bytes);
+	return 0;
+}
+
+static uint64_t take(size_t bytes)
+{
+	uint64_t at = address_of(memory) + used;
+
+	assert_true(used + bytes + 16 < sizeof(memory));
+	used += (bytes + 15) & ~(size_t)15;
+	return at;
+}
+
+static void put(uint64_t address, uint16_t offset, const void *from, size_t bytes)
+{
+	memcpy(memory + (address - address_of(memory)) + offset, from, bytes);
+}
+
+static void put8(uint64_t address, uint16_t offset, uint64_t value)
+{
+	put(address, offset, &value, 8);
+}
+
+static void put4(uint64_t address, uint16_t offset, uint32_t value)
+{
+	put(address, offset, &value, 4);
+}
+
+static uint64_t new_text(const char *text)
+{
+	uint64_t at = take(strlen(text) + 1);
+
+	put(at, 0, text, strlen(text) + 1);
+	return at;
+}
+
+static uint64_t new_list(const uint64_t *element, uint32_t nr)
+{
+	uint64_t list = take(64), elements = take(8 * (size_t)nr + 8);
+
+	put4(list, 0, l->tag_list);
+	put4(list, l->list_nr, nr);
+	put8(list, l->list_elements, elements);
+	if (nr)
+		put(elements, 0, element, 8 * (size_t)nr);
+	return list;
+}
+
+static uint64_t new_node(enum postgres_node_type type, int id)
+{
+	uint64_t node = take(512), plan = take(256);
+	double rows = 42;
+
+	put4(node, 0, l->tag_of_state[type]);
+	put8(node, l->node_plan, plan);
+	put8(node, l->node_state, state);
+	put8(node, l->node_function, TEXT + 0x100 * (unsigned)type);
+	put4(plan, 0, l->tag_of_plan[type]);
+	put4(plan, l->plan_id, (uint32_t)id);
+	put(plan, l->plan_rows, &rows, 8);
+	return node;
+}
+
+static uint64_t plan_of(uint64_t node)
+{
+	uint64_t plan;
+
+	memcpy(&plan, memory + (node - address_of(memory)) + l->node_plan, 8);
+	return plan;
+}
+
+static uint64_t new_subplan(uint64_t node, const char *name)
+{
+	uint64_t subplan = take(64), expression = take(128);
+
+	put4(subplan, 0, l->tag_subplan_state);
+	put8(subplan, l->subplan_node, node);
+	put8(subplan, l->subplan_expression, expression);
+	put4(expression, 0, l->tag_subplan);
+	put8(expression, l->subplan_name, new_text(name));
+	return subplan;
+}
+
+static void set_members(uint64_t append, const uint64_t *member, uint32_t nr)
+{
+	uint64_t array = take(8 * (size_t)nr + 8);
+
+	put(array, 0, member, 8 * (size_t)nr);
+	put8(append, l->append_members, array);
+	put4(append, l->append_nr, nr);
+}
+
+static struct postgres_query query(uint64_t root)
+{
+	struct postgres_query q;
+
+	put8(query_address, l->query_root, root);
+	assert_int_equal(postgres_query_read(&reader, query_address, &q), POSTGRES_OK);
+	return q;
+}
+
+static int setup(void **unused)
+{
+	uint64_t statement;
+
+	(void)unused;
+	memset(memory, 0, sizeof(memory));
+	memset(&code, 0, sizeof(code));
+	used = 0;
+	l = postgres_layout_of(15);
+	assert_non_null(l);
+	code.text = (struct postgres_range){ TEXT, TEXT + 0x100000 };
+	reader = (struct postgres_reader){ read_memory, NULL, l, &code };
+	state = take(512);
+	put4(state, 0, l->tag_state);
+	statement = take(256);
+	put4(statement, 0, l->tag_statement);
+	query_address = take(256);
+	put4(query_address, l->query_operation, 1);
+	put8(query_address, l->query_statement, statement);
+	put8(query_address, l->query_state, state);
+	put8(query_address, l->query_text, new_text("select 1"));
+	return 0;
+}
+
+static struct postgres_node seen[8192];
+static uint32_t nr_seen;
+
+static int visit(void *context, const struct postgres_node *n)
+{
+	(void)context;
+	assert_true(nr_seen < 8192);
+	seen[nr_seen++] = *n;
+	return 0;
+}
+
+static enum postgres_end walk(uint64_t root)
+{
+	struct postgres_query q = query(root);
+
+	nr_seen = 0;
+	return postgres_plan_walk(&reader, &q, visit, NULL);
+}
+
+static void a_plan_is_visited_in_explains_order(void **unused)
+{
+	uint64_t aggregate = new_node(POSTGRES_AGGREGATE, 0), join = new_node(POSTGRES_HASH_JOIN, 1), scan = new_node(POSTGRES_SEQ_SCAN, 2);
+	uint64_t hash = new_node(POSTGRES_HASH, 3), append = new_node(POSTGRES_APPEND, 4), inner[3], init = new_node(POSTGRES_RESULT, 8);
+	uint64_t sub = new_node(POSTGRES_LIMIT, 9), one[1];
+
+	(void)unused;
+	put4(plan_of(aggregate), l->agg_strategy, 2);
+	put4(plan_of(aggregate), l->agg_split, 6);
+	put4(plan_of(join), l->join_type, 1);
+	put8(aggregate, l->node_left, join);
+	one[0] = new_subplan(init, "InitPlan 1 (returns $0)");
+	put8(aggregate, l->node_init_plans, new_list(one, 1));
+	one[0] = new_subplan(sub, "SubPlan 2");
+	put8(join, l->node_subplans, new_list(one, 1));
+	put8(join, l->node_left, scan);
+	put8(join, l->node_right, hash);
+	put8(hash, l->node_left, append);
+	for (int i = 0; i < 3; i++)
+		inner[i] = new_node(POSTGRES_INDEX_SCAN, 5 + i);
+	set_members(append, inner, 3);
+	assert_int_equal(walk(aggregate), POSTGRES_OK);
+	assert_int_equal(nr_seen, 10);
+	assert_string_equal(seen[0].name, "Partial HashAggregate");
+	assert_int_equal(seen[0].owner, 0);
+	assert_int_equal(seen[0].upper, query_address);
+	assert_string_equal(seen[1].name, "Result");
+	assert_int_equal(seen[1].role, POSTGRES_INIT_PLAN);
+	assert_string_equal(seen[1].detail, "InitPlan 1 (returns $0); cost=0.00..0.00 rows=42 width=0");
+	assert_string_equal(seen[2].name, "Hash Left Join");
+	assert_int_equal(seen[2].order, 1);
+	assert_int_equal(seen[3].address, scan);
+	assert_int_equal(seen[3].owner, join);
+	assert_int_equal(seen[4].role, POSTGRES_INNER);
+	assert_int_equal(seen[5].owner, hash);
+	assert_int_equal(seen[8].address, inner[2]);
+	assert_int_equal(seen[8].order, 2);
+	assert_int_equal(seen[8].plan_node_id, 7);
+	assert_true(seen[8].rows == 42);
+	assert_int_equal(seen[9].address, sub);
+	assert_int_equal(seen[9].role, POSTGRES_SUBPLAN);
+	assert_int_equal(seen[9].functions[0], TEXT + 0x100 * POSTGRES_LIMIT);
+}
+
+static void names_are_explains(void **unused)
+{
+	uint64_t scan = new_node(POSTGRES_INDEX_SCAN, 1), entry[2], index = take(128), relation = take(128), relations = take(16), alias = take(32);
+	uint64_t row = take(128), statement;
+
+	(void)unused;
+	put8(index, l->relation_class, row);
+	put(row, l->relation_name, "orders_pkey", 12);
+	put8(scan, l->index_scan_index, index);
+	put4(plan_of(scan), l->index_direction, UINT32_MAX);
+	put(plan_of(scan), l->plan_parallel_aware, "\1", 1);
+	put4(plan_of(scan), l->scan_relation_index, 2);
+	row = take(128);
+	put8(relation, l->relation_class, row);
+	put(row, l->relation_name, "Or\"ders", 8);
+	put8(relations, 8, relation);
+	put8(state, l->state_relations, relations);
+	put4(state, l->state_nr_relations, 2);
+	put4(alias, 0, l->tag_alias);
+	put8(alias, l->alias_name, new_text("o"));
+	entry[0] = entry[1] = take(256);
+	put4(entry[1], 0, l->tag_range);
+	put8(entry[1], l->range_names, alias);
+	memcpy(&statement, memory + (query_address - address_of(memory)) + l->query_statement, 8);
+	put8(statement, l->statement_range_table, new_list(entry, 2));
+	assert_int_equal(walk(scan), POSTGRES_OK);
+	assert_string_equal(seen[0].name, "Parallel Index Scan Backward using orders_pkey on \"Or\"\"ders\" o");
+	put4(plan_of(scan), l->scan_relation_index, 3); /* there is none */
+	assert_int_equal(walk(scan), POSTGRES_OK);
+	assert_string_equal(seen[0].name, "Parallel Index Scan Backward using orders_pkey");
+}
+
+static void a_cycle_ends(void **unused)
+{
+	uint64_t a = new_node(POSTGRES_SORT, 1), b = new_node(POSTGRES_LIMIT, 2), both[2] = { a, b };
+
+	(void)unused;
+	put8(a, l->node_left, b);
+	put8(b, l->node_left, a);
+	assert_int_equal(walk(a), POSTGRES_TOO_DEEP);
+	assert_true(nr_seen <= POSTGRES_DEPTH_MAX);
+	b = new_node(POSTGRES_APPEND, 3);
+	both[1] = both[0] = b;
+	set_members(b, both, 2);
+	assert_int_equal(walk(b), POSTGRES_TOO_DEEP);
+}
+
+static void ten_thousand_children_are_too_many(void **unused)
+{
+	static uint64_t member[10000];
+	uint64_t append = new_node(POSTGRES_APPEND, 0), leaf = new_node(POSTGRES_RESULT, 1);
+
+	(void)unused;
+	for (int i = 0; i < 10000; i++)
+		member[i] = leaf;
+	set_members(append, member, 10000);
+	assert_int_equal(walk(append), POSTGRES_TOO_MANY);
+	assert_int_equal(nr_seen, POSTGRES_NODES_MAX);
+	put4(append, l->append_nr, 10001);
+	assert_int_equal(walk(append), POSTGRES_NO_LIST);
+	put4(append, l->append_nr, 4000);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(nr_seen, 4001);
+}
+
+static void what_is_no_node_is_refused(void **unused)
+{
+	uint64_t root = new_node(POSTGRES_SORT, 1), bad = new_node(POSTGRES_SEQ_SCAN, 2), plan = plan_of(bad);
+
+	(void)unused;
+	put8(root, l->node_left, bad);
+	assert_int_equal(walk(root), POSTGRES_OK);
+	put4(bad, 0, 9999);
+	assert_int_equal(walk(root), POSTGRES_NO_NODE);
+	put4(bad, 0, l->tag_of_state[POSTGRES_LIMIT]); /* with the plan of a scan */
+	assert_int_equal(walk(root), POSTGRES_NO_NODE);
+	put4(bad, 0, l->tag_of_state[POSTGRES_SEQ_SCAN]);
+	put8(bad, l->node_plan, 0x1234567812345678);
+	assert_int_equal(walk(root), POSTGRES_NO_NODE);
+	put8(bad, l->node_plan, plan);
+	put8(bad, l->node_state, state + 8); /* another query's */
+	assert_int_equal(walk(root), POSTGRES_NO_NODE);
+	put8(bad, l->node_state, state);
+	put8(bad, l->node_function, TEXT - 1);
+	assert_int_equal(walk(root), POSTGRES_NO_FUNCTION);
+	put8(bad, l->node_function, TEXT);
+	assert_int_equal(walk(root), POSTGRES_OK);
+	put8(root, l->node_left, 0xffffffffffffffff);
+	assert_int_equal(walk(root), POSTGRES_NO_NODE);
+	put8(root, l->node_left, 0xfffffffffffffff8);
+	assert_int_equal(walk(root), POSTGRES_UNREADABLE);
+	put8(root, l->node_left, address_of(memory) + sizeof(memory) - 8);
+	assert_int_not_equal(walk(root), POSTGRES_OK);
+	put8(root, l->node_left, 0);
+	put8(root, l->node_subplans, root); /* a list that is none */
+	assert_int_equal(walk(root), POSTGRES_NO_LIST);
+}
+
+static void what_is_no_query_is_refused(void **unused)
+{
+	struct postgres_query q;
+
+	(void)unused;
+	assert_int_equal(postgres_query_read(&reader, 0, &q), POSTGRES_NO_QUERY);
+	assert_int_equal(postgres_query_read(&reader, query_address + 4, &q), POSTGRES_NO_QUERY);
+	assert_int_equal(postgres_query_read(&reader, 8, &q), POSTGRES_UNREADABLE);
+	assert_int_equal(postgres_query_read(&reader, state, &q), POSTGRES_NO_QUERY);
+	put4(query_address, l->query_operation, 7);
+	assert_int_equal(postgres_query_read(&reader, query_address, &q), POSTGRES_NO_QUERY);
+}
+
+/* Any byte of a plan changed to anything: the walk ends, within its bounds. */
+static void random_damage_is_survived(void **unused)
+{
+	uint64_t root = new_node(POSTGRES_APPEND, 0), member[4];
+	struct postgres_query q;
+
+	(void)unused;
+	for (int i = 0; i < 4; i++) {
+		member[i] = new_node(i & 1 ? POSTGRES_SEQ_SCAN : POSTGRES_AGGREGATE, i + 1);
+		put8(member[i], l->node_left, i & 1 ? 0 : new_node(POSTGRES_CTE_SCAN, i + 10));
+	}
+	set_members(root, member, 4);
+	q = query(root);
+	for (int i = 0; i < 20000; i++) {
+		unsigned char *at = memory + next_random() % used, old = *at;
+
+		*at = (unsigned char)next_random();
+		nr_seen = 0;
+		postgres_plan_walk(&reader, &q, visit, NULL);
+		postgres_query_id(&reader, &q, 1, true);
+		*at = old;
+	}
+	assert_int_equal(walk(root), POSTGRES_OK);
+}
+
+static void a_text_is_its_own_part_and_cut(void **unused)
+{
+	static char text[POSTGRES_TEXT_BYTES], long_text[70000];
+	struct postgres_query q = query(0);
+	uint64_t whole;
+
+	(void)unused;
+	assert_int_equal(postgres_query_text(&reader, &q, text, sizeof(text)), 8);
+	assert_string_equal(text, "select 1");
+	whole = postgres_query_id(&reader, &q, 1, false);
+	assert_int_not_equal(whole, 0);
+	assert_int_not_equal(whole, postgres_query_id(&reader, &q, 2, false));
+	q.text = new_text("set a=1; select 1 ; select 2");
+	q.part_at = 8;
+	q.part_bytes = 11;
+	postgres_query_text(&reader, &q, text, sizeof(text));
+	assert_string_equal(text, "select 1");
+	q.part_at = 9;
+	q.part_bytes = 8;
+	assert_int_equal(postgres_query_id(&reader, &q, 1, false), whole);
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	q.text = new_text(long_text);
+	q.part_at = q.part_bytes = 0;
+	assert_int_equal(postgres_query_text(&reader, &q, text, sizeof(text)), sizeof(text) - 1);
+	assert_string_equal(text + sizeof(text) - 4, "...");
+	q.text = address_of(memory) + sizeof(memory) - 20; /* it goes on where nothing can be read */
+	memset(memory + sizeof(memory) - 20, 'y', 20);
+	assert_in_range(postgres_query_text(&reader, &q, text, sizeof(text)), 0, 20);
+}
+
+/* What is shared by a query and its worker: the whole text and the tables, not the part and the rest of the plan. */
+static void a_workers_query_has_its_leaders_number(void **unused)
+{
+	struct postgres_query leader = query(0), worker = query(0);
+
+	(void)unused;
+	leader.text = worker.text = new_text("set x=1; select count(*) from t");
+	leader.part_at = 9;
+	leader.parallel = true;
+	assert_int_equal(postgres_query_id(&reader, &leader, 5, false), postgres_query_id(&reader, &worker, 5, true));
+}
+
+/* A program of three functions: a scan that passes the second one on and jumps to the third, ExecScan, which jumps to a fourth. */
+static void functions_of_a_scan_are_found_in_its_code(void **unused)
+{
+	struct {
+		Elf64_Ehdr e;
+		Elf64_Phdr p[2];
+		unsigned char header[12];
+		int32_t entry[8];
+		unsigned char text[0x400];
+	} *image;
+	uint64_t base = take(sizeof(*image) + 4096), to[POSTGRES_FUNCTIONS_MAX], text;
+	const uint32_t begins[] = { 0, 0x100, 0x200, 0x300 };
+	unsigned char *c;
+	struct postgres_range f;
+
+	(void)unused;
+	base = (base + 4095) & ~4095ull;
+	image = (void *)(memory + (base - address_of(memory)));
+	memcpy(image->e.e_ident, ELFMAG, SELFMAG);
+	image->e.e_ident[EI_CLASS] = ELFCLASS64;
+	image->e.e_machine = EM_X86_64;
+	image->e.e_phentsize = sizeof(image->p[0]);
+	image->e.e_phnum = 2;
+	image->e.e_phoff = offsetof(__typeof__(*image), p);
+	image->p[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = sizeof(*image) };
+	image->p[1] = (Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME, .p_vaddr = offsetof(__typeof__(*image), header) };
+	memcpy(image->header, (const unsigned char[]){ 1, 0x1b, 0x03, 0x3b, 0, 0, 0, 0, 4, 0, 0, 0 }, 12);
+	for (int i = 0; i < 4; i++)
+		image->entry[2 * i] = (int32_t)(offsetof(__typeof__(*image), text) - offsetof(__typeof__(*image), header) + begins[i]);
+	c = image->text;
+	memcpy(c + 16, (const unsigned char[]){ 0x48, 0x8d, 0x35 }, 3);
+	*(int32_t *)(void *)(c + 19) = 0x100 - 23;
+	memcpy(c + 23, (const unsigned char[]){ 0x48, 0x8d, 0x15 }, 3);
+	*(int32_t *)(void *)(c + 26) = 0x101 - 30; /* no beginning */
+	c[30] = 0xe9;
+	*(int32_t *)(void *)(c + 31) = 0x200 - 35;
+	c[0x210] = 0xe9;
+	*(int32_t *)(void *)(c + 0x211) = 0x300 - 0x215;
+	assert_true(postgres_code_init(&reader, base));
+	text = address_of(image->text);
+	assert_true(postgres_code_begins(&reader, text + 0x100));
+	assert_false(postgres_code_begins(&reader, text + 0x101));
+	assert_true(postgres_code_function(&reader, text + 0x1ff, &f));
+	assert_int_equal(f.begin, text + 0x100);
+	assert_int_equal(f.end, text + 0x200);
+	code.symbol[POSTGRES_EXEC_SCAN] = text + 0x200;
+	code.symbol[POSTGRES_MULTI_EXEC_HASH] = text + 0x300;
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, text, to), 4);
+		assert_int_equal(to[0], text);
+		assert_int_equal(to[1], text + 0x100);
+		assert_int_equal(to[2], text + 0x200);
+		assert_int_equal(to[3], text + 0x300);
+	}
+	assert_int_equal(code.nr_entries, 1);
+	assert_int_equal(postgres_code_functions(&reader, POSTGRES_HASH, text + 0x100, to), 2);
+	assert_int_equal(to[1], text + 0x300);
+	assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, text + 0x42, to), 0);
+	image->e.e_phnum = 200;
+	assert_false(postgres_code_init(&reader, base));
+}
+
+static void unknown_versions_have_no_table(void **unused)
+{
+	(void)unused;
+	assert_null(postgres_layout_of(9));
+	assert_non_null(strstr(postgres_layout_versions(), "15"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_plan_is_visited_in_explains_order, setup),
+		cmocka_unit_test_setup(names_are_explains, setup),
+		cmocka_unit_test_setup(a_cycle_ends, setup),
+		cmocka_unit_test_setup(ten_thousand_children_are_too_many, setup),
+		cmocka_unit_test_setup(what_is_no_node_is_refused, setup),
+		cmocka_unit_test_setup(what_is_no_query_is_refused, setup),
+		cmocka_unit_test_setup(random_damage_is_survived, setup),
+		cmocka_unit_test_setup(a_text_is_its_own_part_and_cut, setup),
+		cmocka_unit_test_setup(a_workers_query_has_its_leaders_number, setup),
+		cmocka_unit_test_setup(functions_of_a_scan_are_found_in_its_code, setup),
+		cmocka_unit_test_setup(unknown_versions_have_no_table, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
