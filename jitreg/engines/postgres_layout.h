@@ -17,6 +17,9 @@
 	X(query_text, QueryDesc, sourceText) \
 	X(query_state, QueryDesc, estate) \
 	X(query_root, QueryDesc, planstate) \
+	X(query_destination, QueryDesc, dest) \
+	X(destination_function, DestReceiver, receiveSlot) \
+	X(destination_kind, DestReceiver, mydest) \
 	X(statement_tree, PlannedStmt, planTree) \
 	X(statement_range_table, PlannedStmt, rtable) \
 	X(statement_parallel, PlannedStmt, parallelModeNeeded) \
@@ -81,6 +84,7 @@
 	X(backend_pid, PgBackendStatus, st_procpid) \
 	X(backend_type, PgBackendStatus, st_backendType) \
 	X(backend_query_start_us, PgBackendStatus, st_activity_start_timestamp) \
+	X(backend_state_start_us, PgBackendStatus, st_state_start_timestamp) \
 	X(backend_application, PgBackendStatus, st_appname) \
 	X(backend_state, PgBackendStatus, st_state) \
 	X(backend_text, PgBackendStatus, st_activity_raw)

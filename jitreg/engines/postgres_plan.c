@@ -2,13 +2,14 @@
 #include "jitreg/engines/postgres_plan.h"
 
 #include "jitreg/engines/postgres_names.h"
+#include "jitreg/engines/postgres_text.h"
 
 #include <string.h>
 
 #define LIST_MAX 10000 /* elements of a list, or of an array of nodes */
 #define RANGE_MAX 256 /* tables of a query that count for its component's number */
 #define OPERATION_MAX 6
-#define TIDY_BYTES 64
+#define IDENTIFIER_BYTES 64 /* NAMEDATALEN */
 
 static const char *const end_texts[] = {
 #define TEXT(NAME, text) text,
@@ -82,6 +83,7 @@ size_t postgres_read_text(const struct postgres_reader *r, uint64_t address, cha
 enum postgres_end postgres_query_read(const struct postgres_reader *r, uint64_t address, struct postgres_query *q)
 {
 	const struct postgres_layout *l = r->layout;
+	uint64_t destination;
 	int32_t at, bytes;
 	uint8_t parallel;
 
@@ -102,6 +104,11 @@ enum postgres_end postgres_query_read(const struct postgres_reader *r, uint64_t 
 	    !read_at(r, q->statement, l->statement_bytes, &bytes, sizeof(bytes)))
 		return POSTGRES_UNREADABLE;
 	q->parallel = parallel;
+	if (!read_at(r, address, l->query_destination, &destination, sizeof(destination)) ||
+	    !read_at(r, destination, l->destination_function, &q->receive, sizeof(q->receive)) ||
+	    !read_at(r, destination, l->destination_kind, &q->destination, sizeof(q->destination)) ||
+	    !postgres_code_begins(r, q->receive))
+		q->receive = q->destination = 0;
 	if (at > 0)
 		q->part_at = (uint32_t)at;
 	if (at >= 0 && bytes > 0)
@@ -144,30 +151,14 @@ uint64_t postgres_hash(uint64_t hash, const void *bytes, size_t nr)
 	return hash ^ hash >> 32;
 }
 
-static uint64_t hash_text(const struct postgres_reader *r, uint64_t hash, uint64_t address, uint64_t most)
-{
-	char part[1024];
-	uint64_t at = 0;
-
-	while (at < most) {
-		bool cut;
-		size_t room = most - at < sizeof(part) - 1 ? (size_t)(most - at) + 1 : sizeof(part);
-		size_t bytes = postgres_read_text(r, address + at, part, room, &cut);
-
-		hash = postgres_hash(hash, part, bytes);
-		if (!cut)
-			break;
-		at += bytes;
-	}
-	return hash;
-}
-
 /* The tables of a query: workers have all of them, where they have a part of its plan only. */
 static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash, const struct postgres_query *q)
 {
 	const struct postgres_layout *l = r->layout;
 	uint64_t list, elements, entry, names;
+	char name[IDENTIFIER_BYTES];
 	uint32_t nr;
+	bool cut;
 
 	if (!read_at(r, q->statement, l->statement_range_table, &list, sizeof(list)) || !read_list(r, list, &elements, &nr))
 		return hash;
@@ -181,19 +172,27 @@ static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash,
 		hash = postgres_hash(hash, kind_and_relation, sizeof(kind_and_relation));
 		if (read_at(r, entry, l->range_names, &names, sizeof(names)) && has_tag(r, names, l->tag_alias) &&
 		    read_at(r, names, l->alias_name, &names, sizeof(names)))
-			hash = hash_text(r, hash, names, TIDY_BYTES);
+			hash = postgres_hash(hash, name, postgres_read_text(r, names, name, sizeof(name), &cut));
 	}
 	return hash;
 }
 
-uint64_t postgres_query_id(const struct postgres_reader *r, const struct postgres_query *q, uint64_t salt, bool worker)
+uint64_t postgres_query_component(const struct postgres_reader *r, const struct postgres_query *q, uint64_t salt, bool worker,
+				  char text[POSTGRES_TEXT_BYTES], char work[POSTGRES_TEXT_BYTES], char name[POSTGRES_NAME_BYTES])
 {
+	struct postgres_query whole = *q;
 	uint64_t hash = postgres_hash(0, &salt, sizeof(salt));
+	size_t bytes = postgres_query_text(r, q, text, POSTGRES_TEXT_BYTES);
 
-	if (worker || q->parallel)
-		hash = hash_range_table(r, hash_text(r, hash, q->text, POSTGRES_TEXT_BYTES), q);
-	else
-		hash = hash_text(r, hash, q->text + q->part_at, q->part_bytes ? q->part_bytes : POSTGRES_TEXT_BYTES);
+	memcpy(work, text, bytes + 1);
+	bytes = postgres_text_normalise(work, bytes);
+	postgres_text_shorten(work, bytes, name, POSTGRES_NAME_BYTES);
+	if (worker || q->parallel) {
+		whole.part_at = whole.part_bytes = 0;
+		bytes = postgres_text_normalise(work, postgres_query_text(r, &whole, work, POSTGRES_TEXT_BYTES));
+		hash = hash_range_table(r, hash, q);
+	}
+	hash = postgres_hash(hash, work, bytes);
 	return hash ? hash : 1;
 }
 

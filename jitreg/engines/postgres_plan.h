@@ -41,6 +41,8 @@ struct postgres_query {
 	uint64_t address;
 	uint64_t statement, text, state; /* PlannedStmt, its source text, EState (0: not started) */
 	uint64_t root;			 /* PlanState; 0: not started, or a utility command */
+	uint64_t receive;		 /* the function that takes its rows; 0: there is none */
+	uint32_t destination;		 /* CommandDest: see postgres_class_of_destination() */
 	uint32_t operation;		 /* CmdType: 1 SELECT, 2 UPDATE, 3 INSERT, 4 DELETE, 5 MERGE (5: utility before 15) */
 	bool parallel;			 /* parts of it may be executed by workers */
 	uint32_t part_at, part_bytes;	 /* of a text with several statements: where its own begins; part_bytes 0: to the end */
@@ -52,10 +54,13 @@ enum postgres_end postgres_query_read(const struct postgres_reader *r, uint64_t 
 size_t postgres_query_text(const struct postgres_reader *r, const struct postgres_query *q, char *to, size_t room);
 
 /*
- * A query's component: the same number for the same text in all processes of one server (salt: of the server), also in parallel
- * workers (worker: this is one), which know the text as a whole and a part of the plan only.  Never 0.
+ * A query's component: a number that texts have in common which differ in literals only, in all processes of one server (salt: of the
+ * server).  Of a query that may have parallel workers it is of the whole text and the tables, because that is what a worker knows
+ * (worker: this is one); else of the query's own part.  Never 0.  text: its own part, as postgres_query_text() has it, and name: the same,
+ * normalised and shortened; of a worker both are its leader's to say.  work: what it holds is over.
  */
-uint64_t postgres_query_id(const struct postgres_reader *r, const struct postgres_query *q, uint64_t salt, bool worker);
+uint64_t postgres_query_component(const struct postgres_reader *r, const struct postgres_query *q, uint64_t salt, bool worker,
+				  char text[POSTGRES_TEXT_BYTES], char work[POSTGRES_TEXT_BYTES], char name[POSTGRES_NAME_BYTES]);
 
 /* How a node is called by the one above it. */
 enum postgres_role { POSTGRES_OUTER, POSTGRES_INNER, POSTGRES_MEMBER, POSTGRES_INIT_PLAN, POSTGRES_SUBPLAN };

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "jitreg/engines/postgres_plan.h"
+#include "jitreg/engines/postgres_text.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -159,6 +160,13 @@ static int setup(void **unused)
 
 static struct postgres_node seen[8192];
 static uint32_t nr_seen;
+
+static char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], name[POSTGRES_NAME_BYTES];
+
+static uint64_t id_of(const struct postgres_query *q, uint64_t salt, bool worker)
+{
+	return postgres_query_component(&reader, q, salt, worker, text, work, name);
+}
 
 static int visit(void *context, const struct postgres_node *n)
 {
@@ -350,7 +358,7 @@ static void random_damage_is_survived(void **unused)
 		*at = (unsigned char)next_random();
 		nr_seen = 0;
 		postgres_plan_walk(&reader, &q, visit, NULL);
-		postgres_query_id(&reader, &q, 1, true);
+		id_of(&q, 1, true);
 		*at = old;
 	}
 	assert_int_equal(walk(root), POSTGRES_OK);
@@ -358,16 +366,16 @@ static void random_damage_is_survived(void **unused)
 
 static void a_text_is_its_own_part_and_cut(void **unused)
 {
-	static char text[POSTGRES_TEXT_BYTES], long_text[70000];
+	static char long_text[70000];
 	struct postgres_query q = query(0);
 	uint64_t whole;
 
 	(void)unused;
 	assert_int_equal(postgres_query_text(&reader, &q, text, sizeof(text)), 8);
 	assert_string_equal(text, "select 1");
-	whole = postgres_query_id(&reader, &q, 1, false);
+	whole = id_of(&q, 1, false);
 	assert_int_not_equal(whole, 0);
-	assert_int_not_equal(whole, postgres_query_id(&reader, &q, 2, false));
+	assert_int_not_equal(whole, id_of(&q, 2, false));
 	q.text = new_text("set a=1; select 1 ; select 2");
 	q.part_at = 8;
 	q.part_bytes = 11;
@@ -375,7 +383,9 @@ static void a_text_is_its_own_part_and_cut(void **unused)
 	assert_string_equal(text, "select 1");
 	q.part_at = 9;
 	q.part_bytes = 8;
-	assert_int_equal(postgres_query_id(&reader, &q, 1, false), whole);
+	assert_int_equal(id_of(&q, 1, false), whole);
+	assert_string_equal(text, "select 1");
+	assert_string_equal(name, "select ?");
 	memset(long_text, 'x', sizeof(long_text) - 1);
 	q.text = new_text(long_text);
 	q.part_at = q.part_bytes = 0;
@@ -395,7 +405,7 @@ static void a_workers_query_has_its_leaders_number(void **unused)
 	leader.text = worker.text = new_text("set x=1; select count(*) from t");
 	leader.part_at = 9;
 	leader.parallel = true;
-	assert_int_equal(postgres_query_id(&reader, &leader, 5, false), postgres_query_id(&reader, &worker, 5, true));
+	assert_int_equal(id_of(&leader, 5, false), id_of(&worker, 5, true));
 }
 
 /* A program of three functions: a scan that passes the second one on and jumps to the third, ExecScan, which jumps to a fourth. */
@@ -408,7 +418,7 @@ static void functions_of_a_scan_are_found_in_its_code(void **unused)
 		int32_t entry[8];
 		unsigned char text[0x400];
 	} *image;
-	uint64_t base = take(sizeof(*image) + 4096), to[POSTGRES_FUNCTIONS_MAX], text;
+	uint64_t base = take(sizeof(*image) + 4096), to[POSTGRES_FUNCTIONS_MAX], first;
 	const uint32_t begins[] = { 0, 0x100, 0x200, 0x300 };
 	unsigned char *c;
 	struct postgres_range f;
@@ -437,27 +447,67 @@ static void functions_of_a_scan_are_found_in_its_code(void **unused)
 	c[0x210] = 0xe9;
 	*(int32_t *)(void *)(c + 0x211) = 0x300 - 0x215;
 	assert_true(postgres_code_init(&reader, base));
-	text = address_of(image->text);
-	assert_true(postgres_code_begins(&reader, text + 0x100));
-	assert_false(postgres_code_begins(&reader, text + 0x101));
-	assert_true(postgres_code_function(&reader, text + 0x1ff, &f));
-	assert_int_equal(f.begin, text + 0x100);
-	assert_int_equal(f.end, text + 0x200);
-	code.symbol[POSTGRES_EXEC_SCAN] = text + 0x200;
-	code.symbol[POSTGRES_MULTI_EXEC_HASH] = text + 0x300;
+	first = address_of(image->text);
+	assert_true(postgres_code_begins(&reader, first + 0x100));
+	assert_false(postgres_code_begins(&reader, first + 0x101));
+	assert_true(postgres_code_function(&reader, first + 0x1ff, &f));
+	assert_int_equal(f.begin, first + 0x100);
+	assert_int_equal(f.end, first + 0x200);
+	code.symbol[POSTGRES_EXEC_SCAN] = first + 0x200;
+	code.symbol[POSTGRES_MULTI_EXEC_HASH] = first + 0x300;
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, text, to), 4);
-		assert_int_equal(to[0], text);
-		assert_int_equal(to[1], text + 0x100);
-		assert_int_equal(to[2], text + 0x200);
-		assert_int_equal(to[3], text + 0x300);
+		assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, first, to), 4);
+		assert_int_equal(to[0], first);
+		assert_int_equal(to[1], first + 0x100);
+		assert_int_equal(to[2], first + 0x200);
+		assert_int_equal(to[3], first + 0x300);
 	}
 	assert_int_equal(code.nr_entries, 1);
-	assert_int_equal(postgres_code_functions(&reader, POSTGRES_HASH, text + 0x100, to), 2);
-	assert_int_equal(to[1], text + 0x300);
-	assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, text + 0x42, to), 0);
+	assert_int_equal(postgres_code_functions(&reader, POSTGRES_HASH, first + 0x100, to), 2);
+	assert_int_equal(to[1], first + 0x300);
+	assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, first + 0x42, to), 0);
 	image->e.e_phnum = 200;
 	assert_false(postgres_code_init(&reader, base));
+}
+
+static void texts_are_normalised(void **unused)
+{
+	static const struct {
+		const char *text, *normal;
+	} cases[] = {
+		{ "SELECT  1;\n", "SELECT ?" },
+		{ "select a1, b from t1 where x = -1.5e-3 and y='it''s' -- why\n and z = E'\\'' /* a /* b */ c */ or \"A\"\"1\" = $1",
+		  "select a1, b from t1 where x = -? and y=? and z = ? or \"A\"\"1\" = $1" },
+		{ "select * from t where k in (1,2, 3) and f(1, 2) and j IN ('a')", "select * from t where k in (?) and f(?, ?) and j IN (?)" },
+		{ "do $x$ begin $$ end $x$ ; ;", "do ?" },
+		{ "do $x$ begin", "do ?" },
+		{ "select 'open", "select ?" },
+		{ "select \"open", "select \"open" },
+		{ "/* open", "" },
+		{ "select U&'x', B'01', .5, 0x1F, 1_000, t.c1", "select ?, ?, ?, ?, ?, t.c1" },
+		{ "", "" },
+		{ ";", "" },
+	};
+	char shorter[12];
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		strcpy(text, cases[i].text);
+		assert_int_equal(postgres_text_normalise(text, strlen(text)), strlen(cases[i].normal));
+		assert_string_equal(text, cases[i].normal);
+	}
+	assert_int_equal(postgres_text_shorten("select \303\204\303\204", 11, shorter, sizeof(shorter)), 11);
+	assert_int_equal(postgres_text_shorten("select \303\204\303\204x", 12, shorter, sizeof(shorter)), 10);
+	assert_string_equal(shorter, "select ...");
+	for (int i = 0; i < 20000; i++) {
+		static const char some[] = "a1'\"$ -/*\n\\(),.eE;in\303";
+		size_t bytes = next_random() % 40;
+
+		for (size_t k = 0; k < bytes; k++)
+			text[k] = some[next_random() % (sizeof(some) - 1)];
+		text[bytes] = 0;
+		assert_true(postgres_text_normalise(text, bytes) <= bytes);
+	}
 }
 
 static void unknown_versions_have_no_table(void **unused)
@@ -480,6 +530,7 @@ int main(void)
 		cmocka_unit_test_setup(a_text_is_its_own_part_and_cut, setup),
 		cmocka_unit_test_setup(a_workers_query_has_its_leaders_number, setup),
 		cmocka_unit_test_setup(functions_of_a_scan_are_found_in_its_code, setup),
+		cmocka_unit_test_setup(texts_are_normalised, setup),
 		cmocka_unit_test_setup(unknown_versions_have_no_table, setup),
 	};
 

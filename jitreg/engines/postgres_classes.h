@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Work of a PostgreSQL server that is no node's, by the exported functions that do it.  Context: any. */
+#ifndef JITREG_POSTGRES_CLASSES_H
+#define JITREG_POSTGRES_CLASSES_H
+
+#include <stdint.h>
+
+/* The numbers of levels, of the classes' components (its index + 1), and of the classes' objects (likewise). */
+#define POSTGRES_LEVEL_SESSION 0x70670001u
+#define POSTGRES_LEVEL_QUERY 0x70670002u
+#define POSTGRES_LEVEL_NODE 0x70670003u
+
+#define POSTGRES_CLASSES(X) \
+	X(PARSING, "(parsing)") \
+	X(PLANNING, "(planning)") \
+	X(EXECUTOR, "(executor start and end)") \
+	X(TRANSACTION, "(transaction start)") \
+	X(COMMIT, "(commit)") \
+	X(TRIGGERS, "(triggers after the statement)") \
+	X(ROWS_TO_LEADER, "(rows to the leader)") \
+	X(ROWS_TO_CLIENT, "(rows to the client)") \
+	X(ROWS_TO_TABLE, "(rows to a table)") \
+	X(ROWS_TO_FUNCTION, "(rows to a function)") \
+	X(CLIENT, "(client communication)") \
+	X(CONNECTION, "(connection start)") \
+	X(LLVM, "(LLVM compiling)") \
+	X(COPY, "(copy)") \
+	X(INDEX, "(index build)") \
+	X(ALTER, "(alter table)") \
+	X(VACUUM, "(vacuum)") \
+	X(AUTOVACUUM, "(autovacuum launcher)") \
+	X(CHECKPOINT, "(checkpoint)") \
+	X(BACKGROUND_WRITER, "(background writer)") \
+	X(WAL, "(WAL writing)") \
+	X(ARCHIVER, "(archiver)") \
+	X(RECOVERY, "(recovery)") \
+	X(REPLICATION, "(replication)")
+#define POSTGRES_CLASS_INDEX_(NAME, text) POSTGRES_CLASS_##NAME,
+enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
+#undef POSTGRES_CLASS_INDEX_
+
+/* Exported by the server; LLVM's by llvmjit.so.  Not all versions have all of them. */
+#define POSTGRES_CLASS_SYMBOLS(X) \
+	X(PARSING, "raw_parser") \
+	X(PARSING, "parse_analyze") \
+	X(PARSING, "parse_analyze_fixedparams") \
+	X(PARSING, "parse_analyze_varparams") \
+	X(PARSING, "parse_analyze_withcb") \
+	X(PARSING, "QueryRewrite") \
+	X(PLANNING, "planner") \
+	X(PLANNING, "standard_planner") \
+	X(EXECUTOR, "standard_ExecutorStart") \
+	X(EXECUTOR, "standard_ExecutorEnd") \
+	X(TRANSACTION, "StartTransactionCommand") \
+	X(COMMIT, "CommitTransactionCommand") \
+	X(COMMIT, "AbortCurrentTransaction") \
+	X(TRIGGERS, "AfterTriggerEndQuery") \
+	X(CLIENT, "secure_read") \
+	X(CLIENT, "secure_write") \
+	X(CONNECTION, "InitPostgres") \
+	X(CONNECTION, "ClientAuthentication") \
+	X(COPY, "DoCopy") \
+	X(INDEX, "DefineIndex") \
+	X(INDEX, "ExecReindex") \
+	X(ALTER, "AlterTable") \
+	X(VACUUM, "ExecVacuum") \
+	X(VACUUM, "StartAutoVacWorker") \
+	X(VACUUM, "AutoVacWorkerMain") \
+	X(AUTOVACUUM, "StartAutoVacLauncher") \
+	X(AUTOVACUUM, "AutoVacLauncherMain") \
+	X(CHECKPOINT, "CheckpointerMain") \
+	X(CHECKPOINT, "CreateCheckPoint") \
+	X(BACKGROUND_WRITER, "BackgroundWriterMain") \
+	X(WAL, "WalWriterMain") \
+	X(ARCHIVER, "PgArchiverMain") \
+	X(RECOVERY, "StartupProcessMain") \
+	X(REPLICATION, "WalReceiverMain") \
+	X(REPLICATION, "exec_replication_command") \
+	X(REPLICATION, "ApplyLauncherMain") \
+	X(REPLICATION, "ApplyWorkerMain")
+#define POSTGRES_LLVM_SYMBOLS(X) \
+	X(LLVM, "llvm_compile_expr") \
+	X(LLVM, "llvm_get_function") \
+	X(LLVM, "llvm_create_context") \
+	X(LLVM, "slot_compile_deform")
+
+/* Rows that a query yields go to a struct DestReceiver of a kind (its mydest), whose receiveSlot is a function of this class; -1: of none. */
+static inline int postgres_class_of_destination(uint32_t kind)
+{
+	switch (kind) {
+	case 2: /* DestRemote */
+	case 3: /* DestRemoteExecute */
+	case 4: /* DestRemoteSimple */
+	case 8: /* DestCopyOut */
+		return POSTGRES_CLASS_ROWS_TO_CLIENT;
+	case 5: /* DestSPI */
+	case 6: /* DestTuplestore */
+	case 9: /* DestSQLFunction */
+		return POSTGRES_CLASS_ROWS_TO_FUNCTION;
+	case 7:	 /* DestIntoRel */
+	case 10: /* DestTransientRel */
+		return POSTGRES_CLASS_ROWS_TO_TABLE;
+	case 11: /* DestTupleQueue */
+		return POSTGRES_CLASS_ROWS_TO_LEADER;
+	default:
+		return -1;
+	}
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/engines/postgres_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define TAG_MAX 64 /* of a dollar-quoted string */
+
+struct text {
+	const char *at, *end;
+	char *begin, *to;
+	bool blank;   /* between what was put last and what comes now */
+	bool in_list; /* of an IN: its literals are one */
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool in_identifier(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || (c & 0x80);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool comes(const struct text *t, const char *what)
+{
+	size_t bytes = strlen(what);
+
+	return (size_t)(t->end - t->at) >= bytes && memcmp(t->at, what, bytes) == 0;
+}
+
+static void put(struct text *t, char c)
+{
+	if (t->blank && t->to > t->begin)
+		*t->to++ = ' ';
+	t->blank = false;
+	*t->to++ = c;
+}
+
+static bool ends_with(const struct text *t, const char *what)
+{
+	size_t bytes = strlen(what);
+
+	return (size_t)(t->to - t->begin) >= bytes && memcmp(t->to - bytes, what, bytes) == 0;
+}
+
+static void put_literal(struct text *t)
+{
+	if (t->in_list && ends_with(t, "?,")) {
+		t->to--;
+		t->blank = false;
+	} else {
+		put(t, '?');
+	}
+}
+
+/* Up to the quote that ends it; a doubled one does not, nor one behind a backslash where those escape. */
+static void skip_quoted(struct text *t, char quote, bool escapes)
+{
+	for (t->at++; t->at < t->end; t->at++) {
+		if (escapes && *t->at == '\\' && t->at + 1 < t->end) {
+			t->at++;
+		} else if (*t->at == quote) {
+			if (t->at + 1 >= t->end || t->at[1] != quote)
+				break;
+			t->at++;
+		}
+	}
+	if (t->at < t->end)
+		t->at++;
+}
+
+/* $tag$ ... $tag$; false: it is no such string, but a parameter. */
+static bool skip_dollar_quoted(struct text *t)
+{
+	const char *tag_end = t->at + 1;
+	size_t bytes;
+
+	while (tag_end < t->end && *tag_end != '$' && in_identifier(*tag_end) && tag_end - t->at < TAG_MAX)
+		tag_end++;
+	if (tag_end >= t->end || *tag_end != '$' || is_digit(t->at[1]))
+		return false;
+	bytes = (size_t)(tag_end + 1 - t->at);
+	for (const char *p = tag_end + 1; p + bytes <= t->end; p++)
+		if (memcmp(p, t->at, bytes) == 0) {
+			t->at = p + bytes;
+			return true;
+		}
+	t->at = t->end;
+	return true;
+}
+
+static void skip_comment(struct text *t)
+{
+	int depth = 0;
+
+	if (*t->at == '-') {
+		while (t->at < t->end && *t->at != '\n')
+			t->at++;
+		return;
+	}
+	do {
+		if (comes(t, "/*")) {
+			depth++;
+			t->at += 2;
+		} else if (comes(t, "*/")) {
+			depth--;
+			t->at += 2;
+		} else {
+			t->at++;
+		}
+	} while (depth && t->at < t->end);
+}
+
+static void skip_number(struct text *t)
+{
+	while (t->at < t->end && (in_identifier(*t->at) || *t->at == '.' ||
+				  ((*t->at == '+' || *t->at == '-') && (t->at[-1] == 'e' || t->at[-1] == 'E'))))
+		t->at++;
+}
+
+/* E'\n', U&'a', b'01': letters that belong to the string behind them. */
+static size_t string_prefix(const struct text *t, bool *escapes)
+{
+	*escapes = comes(t, "E'") || comes(t, "e'");
+	if (comes(t, "U&'") || comes(t, "u&'"))
+		return 2;
+	return *escapes || comes(t, "B'") || comes(t, "b'") || comes(t, "X'") || comes(t, "x'") || comes(t, "N'") || comes(t, "n'");
+}
+
+/* A word or a name in quotes, as it is. */
+static void copy_name(struct text *t)
+{
+	const char *from = t->at;
+
+	if (*t->at == '"')
+		skip_quoted(t, '"', false);
+	else
+		while (t->at < t->end && in_identifier(*t->at))
+			t->at++;
+	for (; from < t->at; from++)
+		put(t, *from);
+}
+
+static bool is_in(const struct text *t)
+{
+	return t->to - t->begin >= 3 && (t->to[-1] | 32) == 'n' && (t->to[-2] | 32) == 'i' && !in_identifier(t->to[-3]);
+}
+
+static void step(struct text *t)
+{
+	bool escapes;
+	size_t prefix = string_prefix(t, &escapes);
+
+	if (is_blank(*t->at)) {
+		t->blank = true;
+		t->at++;
+	} else if (comes(t, "--") || comes(t, "/*")) {
+		t->blank = true;
+		skip_comment(t);
+	} else if (*t->at == '\'' || prefix) {
+		t->at += prefix;
+		skip_quoted(t, '\'', escapes);
+		put_literal(t);
+	} else if (*t->at == '$' && skip_dollar_quoted(t)) {
+		put_literal(t);
+	} else if (is_digit(*t->at) || (*t->at == '.' && t->at + 1 < t->end && is_digit(t->at[1]))) {
+		skip_number(t);
+		put_literal(t);
+	} else if (*t->at == '"' || in_identifier(*t->at)) {
+		copy_name(t);
+	} else {
+		if (*t->at == '(')
+			t->in_list = is_in(t);
+		else if (*t->at == ')')
+			t->in_list = false;
+		put(t, *t->at++);
+	}
+}
+
+size_t postgres_text_normalise(char *text, size_t bytes)
+{
+	struct text t = { .at = text, .end = text + bytes, .begin = text, .to = text };
+
+	while (t.at < t.end)
+		step(&t);
+	while (t.to > t.begin && (t.to[-1] == ';' || is_blank(t.to[-1])))
+		t.to--;
+	*t.to = 0;
+	return (size_t)(t.to - t.begin);
+}
+
+size_t postgres_text_shorten(const char *text, size_t bytes, char *to, size_t room)
+{
+	if (bytes < room) {
+		memcpy(to, text, bytes);
+		to[bytes] = 0;
+		return bytes;
+	}
+	bytes = room - 4;
+	while (bytes && (text[bytes] & 0xc0) == 0x80)
+		bytes--;
+	memcpy(to, text, bytes);
+	memcpy(to + bytes, "...", 4);
+	return bytes + 3;
+}
