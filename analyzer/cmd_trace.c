@@ -2,6 +2,7 @@
 #include "analyzer/cmd_trace.h"
 
 #include "jitreg/base/command.h"
+#include "jitreg/base/large_pages.h"
 #include "jitreg/trace/budget.h"
 
 #include <errno.h>
@@ -277,6 +278,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		s->options.progress = show_progress;
 		s->options.progress_context = &shown;
 	}
+	large_pages_heap();
 	ret = trace_open(path, &s->reader, &d);
 	if (ret == 0) {
 		ret = model_create(s->reader, &s->model, &d);

@@ -2,9 +2,7 @@
 #include "analyzer/attribute/batch_sums.h"
 
 #include "analyzer/attribute/walk.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "jitreg/base/large_pages.h"
 
 #define PLACES 32768u  /* powers of two */
 #define TAGS 16384u
@@ -62,7 +60,6 @@ struct batch_sums {
 	struct weights weights[NR_ENTRIES];
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct lookup_cache *recent;
-	void *memory; /* that it is in */
 	bool by_thread;
 	uint64_t scope; /* rows differ by these bits of a place's key: a tag's value makes one with them; 0: not at all */
 	uint64_t scope_of[MODES * TAGS];
@@ -86,12 +83,10 @@ struct batch_sums {
 
 struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread, bool kernel_differs)
 {
-	void *memory;
-	struct batch_sums *t = lookup_cache_lines(sizeof(*t), &memory);
+	struct batch_sums *t = large_pages_map(sizeof(*t));
 
 	if (!t)
 		return NULL;
-	t->memory = memory;
 	t->recent = r;
 	t->by_thread = by_thread;
 	t->scope = by_place ? UINT64_MAX : by_thread ? UINT64_MAX << ADDRESS_BITS : 0;
@@ -103,8 +98,7 @@ struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool
 
 void batch_sums_destroy(struct batch_sums *t)
 {
-	if (t)
-		free(t->memory);
+	large_pages_unmap(t, sizeof(*t));
 }
 
 bool batch_sums_over(const struct batch_sums *t)

@@ -2,33 +2,21 @@
 #include "analyzer/attribute/lookup_cache.h"
 
 #include "analyzer/attribute/host_names.h"
-
-#include <stdlib.h>
-
-#define LINE_BYTES 64u /* of the cache */
-
-void *lookup_cache_lines(size_t bytes, void **memory)
-{
-	*memory = calloc(1, bytes + LINE_BYTES);
-	return *memory ? (void *)(((uintptr_t)*memory + LINE_BYTES) & ~(uintptr_t)(LINE_BYTES - 1)) : NULL;
-}
+#include "jitreg/base/large_pages.h"
 
 struct lookup_cache *lookup_cache_create(const struct sample_world *w)
 {
-	void *memory;
-	struct lookup_cache *r = lookup_cache_lines(sizeof(*r), &memory);
+	struct lookup_cache *r = large_pages_map(sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->memory = memory;
 	r->world = w;
 	return r;
 }
 
 void lookup_cache_destroy(struct lookup_cache *r)
 {
-	if (r)
-		free(r->memory);
+	large_pages_unmap(r, sizeof(*r));
 }
 
 static uint32_t code_facts_of(const struct locator *l, uint32_t location)

@@ -66,7 +66,6 @@ struct lookup_cache {
 	struct lookup_cache_thread thread[LOOKUP_CACHE_THREADS];
 	struct lookup_cache_tag tag[LOOKUP_CACHE_TAGS];
 	const struct sample_world *world;
-	void *memory; /* that it is in */
 	const struct process *phase_process;
 	uint64_t phase_from_ns, phase_until_ns;
 	uint32_t phase;
@@ -79,10 +78,6 @@ struct lookup_cache {
 	const struct tag *tag_in_force;
 	uint64_t tag_from_ns, tag_until_ns;
 };
-
-/* Zeros from the beginning of a line of the cache on, in pages that stay untouched until they are used.  *memory is to be
- * freed.  NULL without memory. */
-void *lookup_cache_lines(size_t bytes, void **memory);
 
 /* NULL without memory. */
 struct lookup_cache *lookup_cache_create(const struct sample_world *w);

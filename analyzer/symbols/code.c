@@ -37,7 +37,7 @@ static uint64_t next_function(const struct elf_object *o, size_t n)
 }
 
 /* The function around an address, of which labels (an assembler's, for its jumps) are parts; one without a size ends at the next. */
-static bool find_function(const struct elf_object *o, uint64_t address, struct elf_function *out)
+static bool find_function(struct elf_object *o, uint64_t address, struct elf_function *out)
 {
 	int functions = 0, labels = 0;
 

@@ -30,6 +30,7 @@ struct elf_object {
 	Elf *elf;
 	struct section *sections;
 	size_t nr_sections;
+	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;
 	bool plt_read;
@@ -51,7 +52,7 @@ struct elf_object {
 };
 
 /* How many of the functions begin at address or before. */
-size_t elf_functions_up_to(const struct elf_object *o, uint64_t address);
+size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
 void elf_lines_read(struct elf_object *o);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);

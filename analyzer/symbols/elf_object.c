@@ -5,6 +5,8 @@
  */
 #include "analyzer/symbols/elf_internal.h"
 
+#include "jitreg/base/large_pages.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,7 @@ int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *
 {
 	if (file_offset > o->bytes || nr > o->bytes - file_offset)
 		return -EBADMSG;
+	large_pages_hint(o->data, o->bytes, file_offset, nr);
 	memcpy(o->data + file_offset, bytes, nr);
 	if (o->nr_known < ELF_KNOWN_MAX) {
 		o->known[o->nr_known].offset = file_offset;
@@ -179,10 +182,14 @@ static int read_sections(struct elf_object *o)
 	return 0;
 }
 
+/* The functions, when they are asked for: views without names ask for those of few objects. */
 static int read_functions(struct elf_object *o)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
 
+	if (o->functions_read)
+		return 0;
+	o->functions_read = true;
 	for (size_t t = 0; t < 2 && !o->nr_functions; t++) {
 		Elf_Scn *scn = NULL;
 
@@ -218,8 +225,6 @@ static int begin(struct elf_object *o, struct diag *d)
 		return diag_fail(d, EBADMSG, "not an x86-64 ELF object");
 	o->relocatable = h->e_type == ET_REL;
 	ret = read_sections(o);
-	if (ret == 0)
-		ret = read_functions(o);
 	return ret ? diag_fail(d, -ret, "the ELF object's tables are invalid") : 0;
 }
 
@@ -300,6 +305,8 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 		return ret;
 	elf_object_add_part(o, 0, bytes, nr);
 	ret = begin(o, d);
+	if (ret == 0 && read_functions(o)) /* before anything is relocated over them */
+		ret = diag_fail(d, EBADMSG, "the ELF object's tables are invalid");
 	if (ret) {
 		elf_object_destroy(o);
 		return ret;
@@ -318,6 +325,7 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 
 size_t elf_nr_functions(struct elf_object *o)
 {
+	read_functions(o);
 	return o->nr_functions;
 }
 
@@ -338,9 +346,9 @@ static bool same_section(const struct elf_object *o, uint64_t a, uint64_t b)
 	return false;
 }
 
-size_t elf_functions_up_to(const struct elf_object *o, uint64_t address)
+size_t elf_functions_up_to(struct elf_object *o, uint64_t address)
 {
-	size_t low = 0, high = o->nr_functions;
+	size_t low = 0, high = elf_nr_functions(o);
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
