@@ -10,6 +10,7 @@
 #define AHEAD 32u /* samples */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
+#define BY_TAG_BIT 46 /* of the scope of a row of the kernel, with the owner above it and the location below */
 #define OUTSIDE_MAX 64u /* samples behind the moment, until it is over */
 #define SAMPLES_MAX (1u << 31)
 
@@ -21,9 +22,13 @@
 _Static_assert(REGISTERS_BIT + 1 == MODE_BIT, "a key has 64 bits");
 
 struct entry {
-	uint64_t key; /* of a place; of a tag: its value */
-	uint64_t first_ns, last_ns; /* known from the first on */
-	uint32_t moment; /* 2 * number + 1 if the tag decides; another number: free */
+	uint64_t key; /* of a place; of a tag: its value; of the kernel's functions: what decided */
+	uint64_t first_ns; /* known from then on */
+	union {
+		uint64_t last_ns;
+		uint64_t decided; /* where the kernel's functions make rows: decided_of(), or 0: the tag's value decides */
+	};
+	uint32_t moment; /* 2 * number + 1 if the row is another entry; another number: free */
 	uint32_t samples;
 };
 _Static_assert(sizeof(struct entry) == 32, "two places are to fill a line of the cache");
@@ -61,9 +66,9 @@ struct batch_sums {
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct lookup_cache *recent;
 	bool by_thread;
+	bool by_place; /* also by the kernel's functions: what decided makes a row with each of them */
 	uint64_t scope; /* rows differ by these bits of a place's key: a tag's value makes one with them; 0: not at all */
 	uint64_t scope_of[MODES * TAGS];
-	uint32_t nr_modes; /* samples of others are not counted here */
 	uint32_t nr_used;
 	/* the moment: until then nothing changes that decides about samples of the entries */
 	uint32_t moment;
@@ -81,7 +86,7 @@ struct batch_sums {
 	uint32_t ahead_from, ahead_to;
 };
 
-struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread, bool kernel_differs)
+struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread)
 {
 	struct batch_sums *t = large_pages_map(sizeof(*t));
 
@@ -89,8 +94,8 @@ struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool
 		return NULL;
 	t->recent = r;
 	t->by_thread = by_thread;
+	t->by_place = by_place;
 	t->scope = by_place ? UINT64_MAX : by_thread ? UINT64_MAX << ADDRESS_BITS : 0;
-	t->nr_modes = kernel_differs ? SAMPLE_MODE_USER + 1 : MODES;
 	t->moment = 1;
 	t->one_weight = true;
 	return t;
@@ -144,6 +149,18 @@ static uint32_t place_at(uint64_t key)
 	return lookup_cache_hash(key, PLACES / 2) * 2;
 }
 
+/* What decides at a place that needs no tag: never 0. */
+static uint64_t decided_of(const struct row_facts *f)
+{
+	return (uint64_t)f->paths << 8 | (uint64_t)f->method << 4 | (uint64_t)f->reason;
+}
+
+/* A row of the kernel: by what decided, in which function, of which owner. */
+static uint64_t kernel_scope(uint64_t key, bool by_tag, uint32_t location)
+{
+	return (key & ((1ull << OWNER_BITS) - 1) << ADDRESS_BITS) | (uint64_t)by_tag << BY_TAG_BIT | location;
+}
+
 static uint32_t tag_at(uint64_t value, uint64_t scope, uint64_t mode)
 {
 	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ scope * 0x9e3779b97f4a7c15ull, TAGS);
@@ -175,7 +192,6 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 	const struct fast_path *g = t->g;
 	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
 	const uint32_t moment = 2 * t->moment + 1;
-	const bool kernel = t->nr_modes > SAMPLE_MODE_KERNEL;
 	struct ahead *to = t->ahead;
 
 	t->ahead_from = i;
@@ -186,7 +202,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 		const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
 		const uint64_t key = key_of(address, who->owner, has_registers, mode);
 
-		if (who->id != id || who->moment != moment || mode > (has_registers & kernel) || address >> ADDRESS_BITS)
+		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS)
 			break;
 		*to = (struct ahead){ key, &t->entry[place_at(key)] };
 		__builtin_prefetch(to->place, 1);
@@ -195,7 +211,7 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 }
 
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
-static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t, uint32_t i, bool uniform, bool scoped)
+static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t, uint32_t i, bool uniform, bool scoped, bool by_place)
 {
 	const struct fast_path *g = t->g;
 	const struct fast_path_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct fast_path_column){ NULL, 0 };
@@ -210,19 +226,28 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 			look_ahead(t, i, uniform);
 		for (; i < t->ahead_to; i++) {
 			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
-			const uint64_t time_ns = time[i], key = ahead->key, value = tags[i & tag.mask];
+			const uint64_t time_ns = time[i], key = ahead->key;
+			uint64_t value = tags[i & tag.mask], row_scope = key & scope;
 			struct entry *place = ahead->place, *row;
-			bool by_tag;
+			bool by_tag, elsewhere;
 
 			place += place->key != key;
-			by_tag = place->moment & 1;
-			row = &t->entry[either((uint64_t)(place - t->entry),
-					       tag_at(value, key & scope, key >> MODE_BIT), by_tag)];
+			by_tag = elsewhere = place->moment & 1;
+			if (by_place && key >> MODE_BIT) {
+				const uint32_t location = locate_kernel_known(t->recent->world->locator, g->ip.value[i]);
+
+				by_tag = !place->decided;
+				value = by_tag ? value : place->decided;
+				row_scope = kernel_scope(key, by_tag, location);
+				if (!location)
+					goto out;
+			}
+			row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, row_scope, key >> MODE_BIT), elsewhere)];
 			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
-			    by_tag > has_tag || row->key != either(key, value, by_tag) ||
+			    by_tag > has_tag || row->key != either(key, value, elsewhere) ||
 			    (row->moment | 1) != moment || time_ns < row->first_ns)
 				goto out;
-			if (scoped && by_tag && t->scope_of[row - &t->entry[PLACES]] != (key & scope))
+			if (scoped && elsewhere && t->scope_of[row - &t->entry[PLACES]] != row_scope)
 				goto out;
 			count(t, place, row, time_ns, one_weight, fast_path_at(weight, i));
 		}
@@ -234,6 +259,13 @@ out:
 	return i;
 }
 
+static inline __attribute__((always_inline)) uint32_t take_by(struct batch_sums *t, uint32_t i, bool uniform)
+{
+	if (t->by_place)
+		return take(t, i, uniform, true, true);
+	return t->scope ? take(t, i, uniform, true, false) : take(t, i, uniform, false, false);
+}
+
 uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 {
 	const struct fast_path *g = t->g;
@@ -241,8 +273,8 @@ uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 	if (!g->time.mask || !g->ip.mask) /* one, or none */
 		return i;
 	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag)
-		return t->scope ? take(t, i, true, true) : take(t, i, true, false);
-	return t->scope ? take(t, i, false, true) : take(t, i, false, false);
+		return take_by(t, i, true);
+	return take_by(t, i, false);
 }
 
 /* The sample's entry among those from at on.  NULL: there is no room. */
@@ -298,6 +330,7 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 	const struct process *process = who->process;
 	const uint32_t owner = t->by_thread ? who->thread : process->number;
 	const bool by_tag = f->method == METHOD_TAG;
+	const bool of_kernel = t->by_place && f->mode == SAMPLE_MODE_KERNEL;
 	const struct about sample = { .location = location, .code_facts = code_facts, .facts = *f };
 	struct lookup_cache *r = t->recent;
 	struct entry *at, *row;
@@ -308,16 +341,20 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 	t->outside += f->time_ns >= t->until_ns;
 	lookup_cache_phase(r, process, who->tid, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
-	    f->mode >= t->nr_modes || place->address >> ADDRESS_BITS || owner >> OWNER_BITS)
+	    f->mode >= MODES || place->address >> ADDRESS_BITS || owner >> OWNER_BITS)
 		return false;
 	if (by_tag && (process != t->tag_process || t->g->tag != t->tag || t->g->tag_until_ns < t->until_ns))
 		return false;
 	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), owner_key(owner), 2 * t->moment + 1 };
 	key = key_of(place->address, owner_key(owner), fast_path_at(t->g->abi, i) == WALK_ABI_64, f->mode);
-	row = at = put(t, place_at(key), 2, key, &sample, by_tag);
+	row = at = put(t, place_at(key), 2, key, &sample, by_tag || of_kernel);
 	t->has_alone |= f->method == METHOD_NONE;
-	if (by_tag)
+	if (at && of_kernel) {
+		at->decided = by_tag ? 0 : decided_of(f);
+		row = put_tag(t, by_tag ? t->g->tag_value : at->decided, kernel_scope(key, by_tag, location), &sample);
+	} else if (by_tag) {
 		row = put_tag(t, t->g->tag_value, key & t->scope, &sample);
+	}
 	if (!at || !row)
 		return false;
 	count(t, at, row, f->time_ns, t->one_weight, f->weight);

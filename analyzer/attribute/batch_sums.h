@@ -12,9 +12,8 @@
 
 struct batch_sums;
 
-/* NULL without memory.  One is for one event.  by_place: rows.by_place.  by_thread: rows differ by thread.  kernel_differs: the
- * kernel's samples are not counted here, because those of one caller are in several functions. */
-struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread, bool kernel_differs);
+/* NULL without memory.  One is for one event.  by_place: rows.by_place.  by_thread: rows differ by thread. */
+struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread);
 void batch_sums_destroy(struct batch_sums *t);
 
 /* g's block is the next; false: first hand over what there is (batch_sums_fold()). */

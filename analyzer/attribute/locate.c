@@ -134,7 +134,8 @@ int locator_init(struct locator *l, struct attribution *a)
 	l->unknown = add_location(l, &none);
 	if (a->model->kernel_functions.nr) {
 		l->kernel_function = calloc(a->model->kernel_functions.nr, sizeof(*l->kernel_function));
-		if (!l->kernel_function)
+		l->kernel_address = calloc(1u << LOCATE_KERNEL_BITS, sizeof(*l->kernel_address));
+		if (!l->kernel_function || !l->kernel_address)
 			return -ENOMEM;
 	}
 	return l->unknown == 2 ? 0 : -ENOMEM;
@@ -159,21 +160,19 @@ static uint32_t locate_kernel_function(struct locator *l, uint32_t function)
 		new.function = get_function(l, strdup(f->name), new.image, true, false, false);
 		l->kernel_function[function] = add_location(l, &new);
 	}
-	l->kernel_last = function;
 	return l->kernel_function[function] ? l->kernel_function[function] : l->kernel;
 }
 
 uint32_t locate_kernel(struct locator *l, uint64_t address)
 {
-	const struct kernel_functions *k = &l->a->model->kernel_functions;
-	uint32_t function;
+	uint32_t location = locate_kernel_known(l, address), function;
 
-	if (!l->kernel_function)
-		return l->kernel;
-	if (address - k->function[l->kernel_last].address < k->function[l->kernel_last].bytes)
-		return locate_kernel_function(l, l->kernel_last);
-	function = kernel_functions_find(k, address);
-	return function ? locate_kernel_function(l, function - 1) : l->kernel;
+	if (location)
+		return location;
+	function = kernel_functions_find(&l->a->model->kernel_functions, address);
+	location = function ? locate_kernel_function(l, function - 1) : l->kernel;
+	*locate_kernel_slot(l, address) = (struct kernel_address){ address, location };
+	return location;
 }
 
 void locator_fini(struct locator *l)
@@ -186,6 +185,7 @@ void locator_fini(struct locator *l)
 	nameless_fini(&l->nameless);
 	free(l->location);
 	free(l->kernel_function);
+	free(l->kernel_address);
 }
 
 /* As of the code's beginning: what was compiled to it then. */

@@ -21,6 +21,13 @@ struct location {
 	uint32_t outer; /* of such: the location that it is inlined in */
 };
 
+/* The kernel's instructions that were asked for, by address: the functions are found once for each. */
+#define LOCATE_KERNEL_BITS 13
+struct kernel_address {
+	uint64_t address;
+	uint32_t location; /* 0: free */
+};
+
 struct locator {
 	struct attribution *a;
 	struct hash_map by_address, functions, lines, images;
@@ -31,9 +38,9 @@ struct locator {
 	uint32_t functions_capacity, lines_capacity, images_capacity;
 	uint32_t kernel, unknown; /* locations of these two */
 	uint32_t *kernel_function; /* locations of the model's, 0: not asked for yet; NULL: the trace has none */
+	struct kernel_address *kernel_address; /* NULL, likewise */
 	bool without_names; /* no view asks for functions and lines of code that is not generated: they are not looked for */
 	bool without_host_levels; /* no components of levels that the analyzer makes (host_levels.h) */
-	uint32_t kernel_last;	   /* the function that was asked for last: samples come in bursts */
 };
 
 int locator_init(struct locator *l, struct attribution *a);
@@ -42,6 +49,23 @@ void locator_fini(struct locator *l);
 uint32_t locate_nowhere(struct locator *l, const char *name);
 /* The kernel's function at an address; where it has no name, the kernel. */
 uint32_t locate_kernel(struct locator *l, uint64_t address);
+
+static inline struct kernel_address *locate_kernel_slot(const struct locator *l, uint64_t address)
+{
+	return &l->kernel_address[address * 0x9e3779b97f4a7c15ull >> (64 - LOCATE_KERNEL_BITS)];
+}
+
+/* locate_kernel()'s, if that was asked recently, else 0. */
+static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t address)
+{
+	const struct kernel_address *slot;
+
+	if (!l->kernel_address)
+		return l->kernel;
+	slot = locate_kernel_slot(l, address);
+	return slot->address == address ? slot->location : 0;
+}
+
 /* code NULL: unknown.  Never NULL; valid until the next call. */
 uint32_t locate_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);

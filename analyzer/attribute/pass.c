@@ -231,8 +231,7 @@ static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
 	if (!by || run->a->model->nr_pieces || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
 		return NULL;
 	if (!run->sums[event])
-		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place, by >> TABLE_THREAD & 1,
-						 run->rows.by_place && run->a->model->kernel_functions.nr);
+		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place, by >> TABLE_THREAD & 1);
 	return run->sums[event];
 }
 
