@@ -312,8 +312,11 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 
 int trace_session_close(struct trace_session *s, int status)
 {
-	if (s->attribution && s->damaged) {
-		trace_complain("%s", s->damage);
+	struct diag d;
+
+	/* what is made of the samples has the same budget */
+	if (s->attribution && ((!s->damaged && trace_check_budget(s->reader, &d)) || s->damaged)) {
+		trace_complain("%s", s->damaged ? s->damage : d.text);
 		status = status == CMD_DONE ? CMD_FAILED : status;
 	}
 	report_fini(&s->report);

@@ -40,7 +40,7 @@ struct text_line {
 struct listing {
 	const struct report *r;
 	const struct source *s;
-	struct split split;
+	const struct split *split;
 	bool by_line; /* the split is by TABLE_LINE */
 	struct text_line *line;
 	uint32_t nr;
@@ -76,7 +76,7 @@ static void fill_lines(struct listing *l)
 									     l->s->first_component + n + 1) : COMPONENT_NONE;
 		value = l->by_line ? l->line_index[n] : line->component;
 		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-			line->sum[e] = value && value < l->split.nr ? &l->split.sum[e][value] : &none;
+			line->sum[e] = value && value < l->split->nr ? &l->split->sum[e][value] : &none;
 		line->block = -1;
 		if (begins_block(line)) {
 			block = line;
@@ -91,9 +91,25 @@ static void fill_lines(struct listing *l)
 	}
 }
 
-static bool listing_make(struct report *r, const struct view_instance *v, const struct source *s, struct listing *l)
+#define LINES_A_STEP 8
+
+/* Of a group of the view: made when the first text needs it, for all that do. */
+struct splits {
+	struct split split[VIEW_GROUPS_MAX];
+	bool made[VIEW_GROUPS_MAX];
+};
+
+static const struct split *split_of(const struct report *r, const struct view_instance *v, struct splits *s, int group)
 {
-	const struct report_group *g = v->group[0];
+	bool ok = s->made[group] || split_make(r, v->group[group], &s->split[group]);
+
+	s->made[group] = true;
+	return ok && s->split[group].order ? &s->split[group] : NULL;
+}
+
+static bool listing_make(struct report *r, const struct view_instance *v, const struct source *s, struct splits *splits, struct listing *l)
+{
+	int g = 0;
 
 	memset(l, 0, sizeof(*l));
 	l->r = r;
@@ -101,11 +117,13 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	l->by_line = s->level == LEVELS_MAX;
 	for (int i = 1; i < VIEW_GROUPS_MAX && v->group[i]; i++)
 		if (!l->by_line && v->group[i]->g.key[0] == TABLE_LEVEL_0 + s->level)
-			g = v->group[i];
+			g = i;
 	l->nr = (uint32_t)s->nr_lines;
 	l->line = calloc((size_t)l->nr + 1, sizeof(*l->line));
 	l->line_index = calloc((size_t)l->nr + 1, sizeof(*l->line_index));
-	if (!l->line || !l->line_index || !s->line_start || !split_make(r, g, &l->split))
+	l->split = split_of(r, v, splits, g);
+	if (!l->line || !l->line_index || !s->line_start || !l->split ||
+	    !report_spend(r, (l->nr + (l->by_line ? r->a->nr_lines : 0)) / LINES_A_STEP + 1))
 		return false;
 	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++) {
 		const struct line *line = &r->a->line[i];
@@ -119,7 +137,6 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 
 static void listing_fini(struct listing *l)
 {
-	split_fini(&l->split);
 	free(l->line);
 	free(l->line_index);
 }
@@ -148,15 +165,15 @@ static void add_columns(struct grid *g, struct column_encoder *c, const struct l
 
 	memset(c, -1, sizeof(*c));
 	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
-	grid_set_total(g, c->share, report_measure(r, &l->split.total[r->event]));
+	grid_set_total(g, c->share, report_measure(r, &l->split->total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (e != r->event && e < r->model->nr_events && l->split.total[e].samples > 0) {
+		if (e != r->event && e < r->model->nr_events && l->split->total[e].samples > 0) {
 			view_event_heading(r, e, heading);
 			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
-			grid_set_total(g, c->event[e], report_measure(r, &l->split.total[e]));
+			grid_set_total(g, c->event[e], report_measure(r, &l->split->total[e]));
 		}
 	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES | GRID_REST, 0);
-	grid_set_total(g, c->samples, l->split.total[r->event].samples);
+	grid_set_total(g, c->samples, l->split->total[r->event].samples);
 	c->block = grid_column(g, "block", "block", CELL_PERCENT, 0, 0);
 	c->plan_level = l->s->level < LEVELS_MAX ? report_level(r, NULL) : LEVELS_MAX;
 	c->other_level = l->s->level < LEVELS_MAX ? report_level(r, "pipeline") : LEVELS_MAX;
@@ -203,7 +220,7 @@ static void add_line(struct grid *g, const struct column_encoder *c, const struc
 		else if (c->event[e] >= 0)
 			grid_set_blank(g, c->event[e]);
 	if (line->block > 0 && l->total > 0)
-		grid_set(g, c->block, line->block / report_measure(r, &l->split.total[r->event]));
+		grid_set(g, c->block, line->block / report_measure(r, &l->split->total[r->event]));
 	else
 		grid_set_blank(g, c->block);
 	if (c->plan >= 0)
@@ -217,7 +234,7 @@ static void add_line(struct grid *g, const struct column_encoder *c, const struc
 
 static void show_listing(struct report *r, struct listing *l, struct page *p)
 {
-	double all = report_measure(r, &l->split.total[r->event]);
+	double all = report_measure(r, &l->split->total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct column_encoder c;
@@ -236,12 +253,13 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
+	struct splits *splits = calloc(1, sizeof(*splits));
 	uint32_t shown = 0, quiet = 0;
 
-	for (uint32_t i = 0; i < r->model->nr_sources; i++) {
+	for (uint32_t i = 0; splits && i < r->model->nr_sources; i++) {
 		struct listing l;
 
-		if (listing_make(r, v, &r->model->source[i], &l)) {
+		if (listing_make(r, v, &r->model->source[i], splits, &l)) {
 			if (l.samples > 0) {
 				show_listing(r, &l, p);
 				shown++;
@@ -251,6 +269,9 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		}
 		listing_fini(&l);
 	}
+	for (int i = 0; splits && i < VIEW_GROUPS_MAX; i++)
+		split_fini(&splits->split[i]);
+	free(splits);
 	if (quiet)
 		page_sentence(p, "(%u text%s without samples omitted)", quiet, quiet == 1 ? "" : "s");
 	if (!shown)

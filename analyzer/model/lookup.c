@@ -114,16 +114,24 @@ const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint6
 {
 	*from_ns = 0;
 	*until_ns = UINT64_MAX;
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
-		for (uint32_t n = p->nr_tags; n > 0; n--) {
-			const struct tag *t = &p->tags[n - 1];
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
+		uint32_t low = 0, high = p->nr_tags;
 
-			if (t->from_ns <= time_ns) {
-				*from_ns = t->from_ns;
-				return t;
-			}
-			*until_ns = t->from_ns < *until_ns ? t->from_ns : *until_ns;
+		while (low < high) { /* the first that began later */
+			uint32_t middle = low + (high - low) / 2;
+
+			if (p->tags[middle].from_ns <= time_ns)
+				low = middle + 1;
+			else
+				high = middle;
 		}
+		if (low < p->nr_tags && p->tags[low].from_ns < *until_ns)
+			*until_ns = p->tags[low].from_ns;
+		if (low > 0) {
+			*from_ns = p->tags[low - 1].from_ns;
+			return &p->tags[low - 1];
+		}
+	}
 	return NULL;
 }
 
@@ -134,23 +142,51 @@ const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
 	return model_ask_tag(p, time_ns, &from_ns, &until_ns);
 }
 
+static bool is_key(const struct model *m, uint32_t i, const struct process *p, uint64_t name)
+{
+	return i < m->nr_sources && m->source_key[i].process == p->number && m->source_key[i].name == name;
+}
+
+/* The text that a key leads to, where it is of that file: hashes alone may be equal by chance. */
+static const struct source *source_of(const struct model *m, uint32_t i, const char *base)
+{
+	const struct source *s = &m->source[m->source_key[i].source];
+
+	return s->name && strcmp(model_base_name(s->name), base) == 0 ? s : NULL;
+}
+
+/* A process's own; a compiler may have put its directory in front. */
+static const struct source *find_source(const struct model *m, const struct process *p, const char *base, uint64_t name, uint64_t time_ns)
+{
+	const struct source *s = NULL;
+	uint32_t low = 0, high = m->nr_sources;
+
+	while (low < high) { /* the first that began later */
+		uint32_t middle = low + (high - low) / 2;
+		const struct source_key *k = &m->source_key[middle];
+
+		if (k->process < p->number ||
+		    (k->process == p->number && (k->name < name || (k->name == name && k->from_ns <= time_ns))))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t i = low; !s && i > 0 && is_key(m, i - 1, p, name); i--)
+		s = source_of(m, i - 1, base);
+	for (uint32_t i = low; !s && is_key(m, i, p, name); i++)
+		s = source_of(m, i, base);
+	return s;
+}
+
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns)
 {
-	const struct source *later = NULL;
+	const char *base = model_base_name(file);
+	const uint64_t name = hash_text(base);
+	const struct source *s = NULL;
 
-	for (int i = 0; p && !later && i < ANCESTORS_MAX; i++, p = p->parent)
-		for (uint32_t n = m->nr_sources; n > 0; n--) {
-			const struct source *s = &m->source[n - 1];
-
-			/* a compiler may have put its directory in front */
-			if (s->process != p->number || !s->name || (strcmp(s->name, file) != 0 &&
-								    strcmp(model_base_name(s->name), model_base_name(file)) != 0))
-				continue;
-			if (s->from_ns <= time_ns)
-				return s;
-			later = s;
-		}
-	return later;
+	for (int i = 0; p && !s && i < ANCESTORS_MAX && m->nr_sources; i++, p = p->parent)
+		s = find_source(m, p, base, name, time_ns);
+	return s;
 }
 
 #define SCOPES_LOOKED 64u /* that begin at a number or before it */

@@ -160,6 +160,10 @@ static int settle(struct model *m)
 		return -ENOMEM;
 	model_settle_images(m);
 	model_settle_code_bytes(m);
+	if (model_settle_sources(m))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		model_settle_tags(m->process[i]);
 	host_levels_settle(m);
 	dictionary_settle(&m->dictionary);
 	model_settle_marks(m);
@@ -305,6 +309,7 @@ void model_destroy(struct model *m)
 		free(m->source[i].text);
 		free(m->source[i].line_start);
 	}
+	free(m->source_key);
 	for (uint32_t i = 0; i < m->nr_scopes; i++) {
 		free(m->scope[i].name);
 		free(m->scope[i].text);

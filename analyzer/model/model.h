@@ -132,7 +132,7 @@ struct scope {
 };
 
 struct tag {
-	uint32_t where;
+	uint32_t where, number; /* number: in the trace's order */
 	uint64_t check_mask, check_value, from_ns;
 	uint32_t nr_fields, nr_preserving_ranges;
 	struct {
@@ -250,6 +250,11 @@ struct model {
 	uint32_t nr_copies, copies_capacity;
 	struct source *source;
 	uint32_t nr_sources;
+	struct source_key {
+		uint64_t name; /* the file name's hash, without its directories */
+		uint64_t from_ns;
+		uint32_t process, source; /* indexes */
+	} *source_key; /* nr_sources, in this order of fields but by process first; NULL until all are read */
 	struct scope *scope;
 	uint32_t nr_scopes, scopes_capacity; /* by process, number and time */
 	struct frames **frames;

@@ -43,6 +43,8 @@ void model_settle_marks(struct model *m);
 /* What is kept of marks while records are read. */
 void marks_free_open(struct model *m);
 void model_settle_scopes(struct model *m);
+int model_settle_sources(struct model *m);
+void model_settle_tags(struct process *p);
 
 /* Arrays that stay short grow by one. */
 #define APPEND(array, nr) model_append((void **)&(array), &(nr), sizeof(*(array)))

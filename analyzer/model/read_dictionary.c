@@ -168,6 +168,34 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 		s->line_start[s->nr_lines] = s->text_bytes + 1;
 }
 
+static int source_by_name(const void *a, const void *b)
+{
+	const struct source_key *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->source < y->source ? -1 : x->source > y->source;
+}
+
+int model_settle_sources(struct model *m)
+{
+	m->source_key = malloc(((size_t)m->nr_sources + 1) * sizeof(*m->source_key));
+	if (!m->source_key)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nr_sources; i++) {
+		const struct source *s = &m->source[i];
+
+		m->source_key[i] = (struct source_key){ hash_text(s->name ? model_base_name(s->name) : ""), s->from_ns, s->process, i };
+	}
+	if (m->nr_sources)
+		qsort(m->source_key, m->nr_sources, sizeof(*m->source_key), source_by_name);
+	return 0;
+}
+
 void model_read_tag(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value none = { .kind = TRACE_OTHER };
@@ -177,6 +205,7 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 
 	if (!t)
 		return;
+	t->number = p->nr_tags;
 	t->where = (uint32_t)trace_u64(r, F(tag, where));
 	t->check_mask = trace_u64(r, F(tag, check_mask));
 	t->check_value = trace_u64(r, F(tag, check_value));
@@ -198,6 +227,21 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 	for (uint64_t i = 0; ranges->kind == TRACE_LIST && t->preserving_range && i < ranges->u; i++)
 		t->preserving_range[t->nr_preserving_ranges++] =
 			(struct jitreg_range){ trace_element(ranges, i, 0).u, trace_element(ranges, i, 1).u };
+}
+
+static int tag_by_time(const void *a, const void *b)
+{
+	const struct tag *x = a, *y = b;
+
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void model_settle_tags(struct process *p)
+{
+	if (p->nr_tags)
+		qsort(p->tags, p->nr_tags, sizeof(*p->tags), tag_by_time);
 }
 
 void model_read_scope(struct model *m, struct process *p, const struct trace_record *r)

@@ -195,6 +195,7 @@ int page_end(struct page *p)
 }
 
 #define COMBINING_MAX 4 /* on one character: more are dropped, so that a name cannot grow out of its line */
+#define DROPPED_MAX 64	/* ... and more than that are no text */
 
 /* The next piece of a text as the page shows it: from *shown, bytes of them; returns its columns, and moves the text on. */
 static int piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
@@ -207,7 +208,7 @@ static int piece(const struct page *p, const char **text, const char **shown, si
 	*text += c.bytes;
 	if (!as_it_is)
 		return 1;
-	for (int n = 0; p->utf8 && **text; n++) {
+	for (int n = 0; p->utf8 && **text && n < DROPPED_MAX; n++) {
 		struct utf8_character mark = utf8_next(*text);
 
 		if (!mark.printable || mark.columns > 0)
@@ -219,15 +220,22 @@ static int piece(const struct page *p, const char **text, const char **shown, si
 	return c.columns;
 }
 
+#define BYTES_A_COLUMN 64 /* a text with more than so many for each of the page's columns is cut unseen: names may have megabytes */
+
+static size_t looked_at(const struct page *p)
+{
+	return (size_t)p->columns * BYTES_A_COLUMN;
+}
+
 int page_width(const struct page *p, const char *text)
 {
-	const char *shown;
+	const char *shown, *end = text ? text + strnlen(text, looked_at(p)) : NULL;
 	size_t bytes;
 	int n = 0;
 
-	for (text = text ? text : ""; *text;)
+	while (text < end)
 		n += piece(p, &text, &shown, &bytes);
-	return n;
+	return end && *end && n <= p->columns ? p->columns + 1 : n;
 }
 
 int page_put(const struct page *p, const char *text, int columns)
@@ -273,12 +281,18 @@ static char *without_parameters(const char *text)
 }
 
 /* From where on a text takes at most so many columns. */
-static const char *tail_of(const struct page *p, const char *text, int width, int columns)
+static const char *tail_of(const struct page *p, const char *text, int columns)
 {
+	size_t most = looked_at(p), all = strlen(text);
 	const char *shown;
 	size_t bytes;
+	int width;
 
-	while (*text && width > columns)
+	if (all >= most)
+		text += all - most + 1;
+	for (int n = 0; n < 3 && all >= most && (*text & 0xc0) == 0x80; n++) /* the rest of a character */
+		text++;
+	for (width = page_width(p, text); *text && width > columns;)
 		width -= piece(p, &text, &shown, &bytes);
 	return text;
 }
@@ -297,7 +311,7 @@ int page_put_name(const struct page *p, const char *text, int columns)
 		used = head ? page_put(p, text, head + 1) : 0; /* with the mark */
 		if (!head)
 			used += fputs(p->utf8 ? "…" : "~", p->to) >= 0;
-		used += page_put(p, tail_of(p, text, width, columns - used), columns - used);
+		used += page_put(p, tail_of(p, text, columns - used), columns - used);
 	}
 	free(brief);
 	return used;
@@ -345,9 +359,7 @@ int page_put_branches(const struct page *p, const char *branches, int columns)
 	if (!width || width == page_width(p, branches))
 		return page_put(p, branches, width);
 	fputs(p->utf8 ? "…" : "~", p->to);
-	while (*branches && page_width(p, branches) > width - 1)
-		branches += utf8_next(branches).bytes;
-	return 1 + page_put(p, branches, width - 1);
+	return 1 + page_put(p, tail_of(p, branches, width - 1), width - 1);
 }
 
 void page_style(const struct page *p, const char *sgr)

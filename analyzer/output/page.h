@@ -63,7 +63,7 @@ void page_put_wrapped(const struct page *p, char *text);
 /* A tree's branches in front of a name that has so many columns with them; where that is not enough, the ones next to the name. */
 int page_put_branches(const struct page *p, const char *branches, int columns);
 int page_branches_width(const struct page *p, const char *branches, int columns);
-/* How many columns a text takes. */
+/* How many columns a text takes; of one that is far too long for the page, only that it does not fit. */
 int page_width(const struct page *p, const char *text);
 void page_style(const struct page *p, const char *sgr); /* "1", "2", "36", "0"; nothing without colour */
 

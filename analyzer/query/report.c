@@ -235,6 +235,11 @@ bool report_shows(void *context, const struct attribution *a, const struct table
 	return false;
 }
 
+bool report_spend(const struct report *r, uint64_t steps)
+{
+	return trace_spend(r->reader, steps);
+}
+
 void report_fini(struct report *r)
 {
 	for (uint32_t i = 0; i < r->nr_groups; i++) {

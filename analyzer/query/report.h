@@ -83,6 +83,8 @@ uint64_t report_sums_by(const struct report *r);
 int report_rows(void *context, const struct attribution *a, const struct table *t);
 /* Does one of the rows from first on pass the filter?  attribute()'s callback, too. */
 bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first);
+/* Steps of the budget for reading the trace.  false: it is exceeded.  The view ends with what it has; the command fails with a sentence. */
+bool report_spend(const struct report *r, uint64_t steps);
 void report_fini(struct report *r);
 
 /* What shares are made of: periods where samples have them, else their number. */

@@ -104,6 +104,7 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 #define QUERY_CHARACTERS 700 /* in the view; below they are fewer */
 #define QUERIES_BRIEF 3
 #define QUERY_BRIEF_CHARACTERS 135
+#define SOURCES_A_STEP 8
 
 /* Blanks, tabs and ends of lines are one blank each. */
 static void join_words(const char *text, char *to, size_t bytes)
@@ -144,6 +145,8 @@ static void show_queries(const struct report *r, const struct plan *plan, uint32
 		all = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
 	}
 	for (uint32_t i = 0; i < plan->tree.nr; i++) {
+		if (!plan->tree.line[i].parent && !report_spend(r, r->model->nr_sources / SOURCES_A_STEP))
+			break;
 		text = plan->tree.line[i].parent ? NULL : model_find_query(r->model, plan->tree.line[i].component, &name);
 		if (!text || text == before)
 			continue;

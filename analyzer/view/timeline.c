@@ -29,7 +29,16 @@ struct phase {
 	const char *name;
 	uint32_t process, nr;
 	uint64_t total_ns;
+	bool open[LANE_CELLS_MAX];
 };
+
+static void open_cells(struct phase *phase, const struct lanes *l, const struct mark *k)
+{
+	int c = k->begin_ns > l->begin_ns && l->cell_ns ? (int)fmin((double)((k->begin_ns - l->begin_ns) / l->cell_ns), l->cells) : 0;
+
+	for (; c < l->cells && k->end_ns > l->begin_ns + (uint64_t)c * l->cell_ns; c++)
+		phase->open[c] = true;
+}
 
 /* When marks of a name were open: one lane a name, filled where any of them was. */
 static void show_phases(const struct report *r, const struct lanes *l, struct page *p)
@@ -48,28 +57,21 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 
 		if (k->component) /* executions of components are what the lanes below show */
 			continue;
-		while (n < nr_phases && (strcmp(phase[n].name, k->name) != 0 || phase[n].process != k->process))
+		while (n < nr_phases && (phase[n].process != k->process || strcmp(phase[n].name, k->name ? k->name : "") != 0))
 			n++;
 		if (n == PHASES_MAX)
 			continue;
 		if (n == nr_phases)
-			phase[nr_phases++] = (struct phase){ k->name, k->process, 0, 0 };
+			phase[nr_phases++] = (struct phase){ .name = k->name ? k->name : "", .process = k->process };
+		open_cells(&phase[n], l, k);
 		phase[n].nr++;
 		phase[n].total_ns += (k->end_ns == UINT64_MAX ? r->a->last_ns : k->end_ns) - k->begin_ns;
 	}
 	for (uint32_t n = 0; n < nr_phases; n++) {
 		char text[4 * LANE_CELLS_MAX] = "", *at = text;
 
-		for (int c = 0; c < l->cells; c++) {
-			uint64_t begin = l->begin_ns + (uint64_t)c * l->cell_ns, end = begin + l->cell_ns;
-			bool open = false;
-
-			for (uint32_t i = 0; i < m->nr_marks && !open; i++)
-				open = !m->mark[i].component && m->mark[i].process == phase[n].process &&
-				       strcmp(m->mark[i].name, phase[n].name) == 0 && m->mark[i].begin_ns < end &&
-				       m->mark[i].end_ns > begin;
-			at = stpcpy(at, open ? p->utf8 ? "━" : "=" : " ");
-		}
+		for (int c = 0; c < l->cells; c++)
+			at = stpcpy(at, phase[n].open[c] ? p->utf8 ? "━" : "=" : " ");
 		while (at > text && at[-1] == ' ')
 			*--at = 0;
 		grid_row(g);

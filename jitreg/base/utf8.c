@@ -26,6 +26,8 @@ struct utf8_character utf8_next(const char *text)
 	uint32_t code = bytes < 2 ? *c : *c & (0x7fu >> bytes);
 	int width;
 
+	if (*c >= 0x20 && *c < 0x7f)
+		return (struct utf8_character){ 1, true, true, 1 };
 	for (; n < bytes && (c[n] & 0xc0) == 0x80; n++)
 		code = code << 6 | (c[n] & 0x3f);
 	if (!bytes || n < bytes || code < least[bytes] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)

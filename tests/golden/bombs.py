@@ -22,12 +22,18 @@ def load(n, address, size, name="f", code=b"", time_ns=1000):
     return record("LOAD", PID, PID, PID, address, address, size, n, name, code, time_ns=time_ns)
 
 
+def of_threads(b):
+    for n in range(6):
+        b.add(SAMPLES, samples(NR, PLAIN[:2] + [(3, 2, deltas(range(n * NR, n * NR + NR)))] + PLAIN[3:]))
+
+
 BOMBS = {
     # bodies that are large only when decompressed
     "zeros": lambda b: b.add(RECORDS, t.msgpack.packb([200, 1, PID, PID, bytes(60 * MIB)]), 12),
     "machine code": lambda b: [b.add(RECORDS, load(n, n << 32, 60 * MIB, "f", bytes(60 * MIB))) for n in range(1, 5)],
     "texts": lambda b: [b.add(RECORDS, record("SOURCE", PID, 2, 0, 1, f"s{n}", b"\n" * (60 * MIB))) for n in range(3)],
     "long names": lambda b: [b.add(RECORDS, load(n, n << 20, 100, "N" * (60 * MIB))) for n in range(1, 5)],
+    "names of accents": lambda b: [b.add(RECORDS, load(n, n << 20, 100, "\u0301" * (30 * MIB))) for n in range(1, 5)],
     "image files": lambda b: [b.add(FILES, record("IMAGE_FILE", 0, f"k{n}", "/bin/x", b"\1" * 20, 1 << 40, "",
                                                    [[n << 30, b"\x7fELF" + bytes(60 * MIB)]])) for n in range(4)],
     "large image file": lambda b: b.add(FILES, record("IMAGE_FILE", 0, "k", "/bin/x", b"\1" * 20, 1 << 63, "",
@@ -54,6 +60,12 @@ BOMBS = {
                                                      record("UNLINK", PID, 1, 2, 1, n + 1, time_ns=1001))),
     "counters of one component": lambda b: b.add(RECORDS, LEVELS + of(80000, lambda n: record("COUNTER", PID, 1, 1, n, f"counter {n}"))),
     "lines before code": lambda b: b.add(RECORDS, of(100000, lambda n: record("DEBUG_INFO", PID, 16 * n, 1, [[16 * n, 1, 0, "f"]]))),
+    "sources and code": lambda b: [b.add(RECORDS, LEVELS + of(60000, lambda n: record("SOURCE", PID, 2, 0, 1000 * n, f"s{n}", b"text")) +
+                                                  of(60000, lambda n: record("DEBUG_INFO", PID, (1 << 22) + 16 * n, 1,
+                                                                             [[(1 << 22) + 16 * n, 1, 0, f"/src/s{n}"]]) +
+                                                     load(n, (1 << 22) + 16 * n, 16))),
+                                   b.add(SAMPLES, samples(60000, PLAIN[:3] + [(5, 2, deltas(range(1 << 22, (1 << 22) + 960000, 16))),
+                                                                              PLAIN[4]]))],
     "marks without an end": lambda b: b.add(RECORDS, of(60000, lambda n: record("MARK", PID, 1, 0, 0, n, n + 1, 1, f"mark {n}", "") +
                                                          record("MARK", PID, 2, 0, 0, n, n + 1, 1, f"other {n}", ""))),
     "marks of one name": lambda b: b.add(RECORDS, of(80000, lambda n: record("MARK", PID, 1, 0, 0, n, 0, 1, "mark", "", tid=n)) +
@@ -61,6 +73,9 @@ BOMBS = {
     "nested marks": lambda b: [b.add(RECORDS, of(80000, lambda n: record("MARK", PID, 1, 0, 0, n, 0, 1, "m", "", n + 1, n, 1, 0,
                                                                          time_ns=1000 + n))),
                                b.add(SAMPLES, samples(NR, PLAIN), 20)],
+    "marks over threads": lambda b: [b.add(RECORDS, of(80000, lambda n: record("MARK", PID, 1, 0, 0, n, 0, 1, f"m{n % 12}", "", n + 1, 0, 0, 1,
+                                                                               time_ns=1000 + n))),
+                                     of_threads(b)],
     "scopes": lambda b: b.add(RECORDS, LEVELS + of(50000, lambda n: record("COMPONENT", PID, 1, 0, n + 1, "c", "")) +
                                of(50000, lambda n: record("SCOPE", PID, 1, 0, 1, 1 << 60, "s", "") +
                                   record("SCOPE", PID, 2, 0, 1, 1 << 60, "", ""))),
@@ -80,8 +95,7 @@ BOMBS = {
     "call chains": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(12, 3, leb(120)), (13, 3, leb(0x400100))]), 100),
     "long call chains": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(12, 3, leb(900)), (13, 2, bytes(900 * NR))])),
     "kernel chains": lambda b: b.add(SAMPLES, samples(NR, PLAIN + [(8, 3, leb(1)), (128, 8, (leb(900) + b"\2" * 900) * NR)])),
-    "threads": lambda b: [b.add(SAMPLES, samples(NR, PLAIN[:2] + [(3, 2, deltas(range(n * NR, n * NR + NR)))] + PLAIN[3:]))
-                          for n in range(6)],
+    "threads": lambda b: of_threads(b),
     "addresses": lambda b: [b.add(SAMPLES, samples(NR, PLAIN[:3] + [(5, 2, deltas(range(n * NR * 4096, (n + 1) * NR * 4096, 4096))),
                                                                     PLAIN[4]])) for n in range(6)],
 }

@@ -15,16 +15,17 @@ import bombs, trace_file
 
 tailor, folder, long = sys.argv[1:]
 MEMORY = 1 << 30
-CPU_S = 30  # of a processor that may be slow; what was quadratic or multiplied took minutes
+CPU_S = 15  # 5 s are wanted, and the slowest takes less than 3 s of a processor of 2020; others may be slow
 SENTENCE = "reading it takes more (memory|work) than a file of its size should"
 COMMANDS = [["report"]] + [["report", "--json"], ["report", "--view", "components", "--view", "marks", "--view", "threads"],
                            ["report", "--view", "timeline", "--view", "processes", "--view", "events", "--csv"],
                            ["report", "--view", "tree", "--view", "code", "--view", "plan"], ["export", "-f", "folded"],
                            ["export", "-f", "firefox"], ["export", "-f", "pprof"], ["export", "-f", "csv"], ["export", "-f", "perfetto"],
-                           ["export", "-f", "speedscope"], ["scrub", "-o", f"{folder}/scrubbed"], ["diff", "TRACE"]]
+                           ["export", "-f", "speedscope"], ["scrub", "-o", f"{folder}/scrubbed"], ["diff", "TRACE"],
+                           ["report", "--view", "ir", "--view", "asm", "--view", "lines"], ["check"]]
 # What must be refused, whatever else is done with it.
 REFUSED = {"texts", "samples", "scopes"}
-bad = highest = 0
+bad, highest = 0, (0, "")
 
 
 def limit():
@@ -59,13 +60,15 @@ for n, name in enumerate(bombs.BOMBS):
     for command in COMMANDS if long else [COMMANDS[0], COMMANDS[1 + n % (len(COMMANDS) - 1)]]:
         words, status, err, used = run(command, path)
         cpu = used.ru_utime + used.ru_stime
-        highest = max(highest, cpu)
-        if (status, err.count("\n")) not in ((0, 0), (1, 1)):
+        highest = max(highest, (cpu, name))
+        damaged = ["diff", "TRACE"] == command and status == 0 # a sentence for each of its traces
+        if (status, err.count("\n")) not in ((0, 0), (1, 1)) and not (damaged and err.count("damaged") == 2) and \
+           (command, status, err) != (["check"], 3, ""):
             wrong(f"{name} ({size} bytes): {words}: expected exit 0, or 1 and one sentence, got exit {status} after {cpu:.1f} s: "
                   f"{err[:400]}")
         if name in REFUSED and command == ["report"] and not re.search(SENTENCE, err):
             wrong(f"{name} ({size} bytes): {words}: expected '{SENTENCE}', got exit {status}: {err[:400]}")
-print(f"FIGURE {len(bombs.BOMBS)} bombs: at most {highest:.1f} s of processor time each")
+print(f"FIGURE {len(bombs.BOMBS)} bombs: at most {highest[0]:.1f} s of processor time each ({highest[1]})")
 
 # One budget, by option and by environment; and what recorders write stays far below it.
 bomb = trace_file.Trace()

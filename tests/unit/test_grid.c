@@ -83,6 +83,29 @@ static void a_line_is_never_wider_than_the_terminal(void **state)
 	free(text);
 }
 
+static void long_names_are_looked_at_from_both_ends_only(void **state)
+{
+	struct page p = make_page(PAGE_TEXT);
+	const size_t length = 100000;
+	char *name = malloc(length + 1);
+
+	(void)state;
+	memset(name, 'x', length);
+	memcpy(name, "begin", 5);
+	strcpy(name + length - 3, "end");
+	assert_int_equal(page_width(&p, name), 64 * 40); /* it does not fit: that is all that is asked */
+	assert_int_equal(page_put_name(&p, name, 20), 20);
+	memset(name, '\x80', length); /* no UTF-8 */
+	assert_int_equal(page_put_name(&p, name, 20), 20);
+	for (size_t i = 0; i + 1 < length; i += 2)
+		memcpy(name + i, "\xcc\x81", 2); /* an accent upon an accent */
+	assert_in_range(page_put_name(&p, name, 20), 1, 20);
+	free(name);
+	end_page(&p);
+	assert_true(strncmp(text, "beginxxxxx~xxxxxxend", 20) == 0);
+	free(text);
+}
+
 static void names_cannot_break_the_terminal_or_the_table(void **state)
 {
 	struct page p = make_page(PAGE_TEXT);
@@ -368,6 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_that_are_not_shown_are_summed_up),
 		cmocka_unit_test(a_line_is_never_wider_than_the_terminal),
+		cmocka_unit_test(long_names_are_looked_at_from_both_ends_only),
 		cmocka_unit_test(names_cannot_break_the_terminal_or_the_table),
 		cmocka_unit_test(wide_and_combining_characters_keep_columns_where_they_are),
 		cmocka_unit_test(names_keep_their_ends_and_paths_their_files),
