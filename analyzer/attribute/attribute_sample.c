@@ -159,13 +159,15 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 
 enum reason sample_end_reason(enum unwind_end end, const struct sample *s)
 {
+	if (!s->input.stack_bytes && (end == UNWIND_TRUNCATED || end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
+		return REASON_NO_STACK; /* which is the cause, whatever is known of the code */
 	switch (end) {
 	case UNWIND_TRUNCATED:
-		return s->input.stack_bytes ? REASON_TRUNCATED : REASON_NO_STACK;
+		return REASON_TRUNCATED;
 	case UNWIND_NO_INFO:
 		return REASON_NO_UNWIND_INFO;
 	case UNWIND_BROKEN:
-		return s->input.stack_bytes ? REASON_BROKEN : REASON_NO_STACK;
+		return REASON_BROKEN;
 	default:
 		return REASON_HOST;
 	}
@@ -264,7 +266,7 @@ static void decide_by_dictionary(struct deciding *d, const struct sample_place *
 		return;
 	}
 	walk_stack(d);
-	if (a->method == METHOD_NONE && a->reason == REASON_NO_UNWIND_INFO && !at->code)
+	if (a->method == METHOD_NONE && (a->reason == REASON_NO_UNWIND_INFO || a->reason == REASON_NO_STACK) && !at->code)
 		a->reason = REASON_NO_CODE_OBJECT;
 }
 

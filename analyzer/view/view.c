@@ -252,8 +252,11 @@ static void put_stack_ends(const struct report *r, struct page *p)
 		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are truncated: longer than the %u recorded bytes "
 			       "(run --stack BYTES)", 100 * (double)n[REASON_TRUNCATED] / (double)all, e ? e->stack_bytes : 0);
 	if (n[REASON_NO_UNWIND_INFO] > all / 1000)
-		snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% end at code without unwind information",
-			 100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% end at code without unwind information",
+			       100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
+	if (n[REASON_NO_STACK] > all / 1000)
+		snprintf(line + at, sizeof(line) - (size_t)at, "; of %.1f %% no stack was recorded (run --stack BYTES)",
+			 100 * (double)n[REASON_NO_STACK] / (double)all);
 	page_sentence(p, "%s)", line);
 }
 
