@@ -235,14 +235,57 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->elf = elf;
 }
 
-static struct image_file *find_file(const struct model *m, const struct code *c)
+#define FILES_LOOKED 64u /* of one path */
+
+/* Files of the trace by what images say of them: lists, the first of each in a map. */
+struct file_index {
+	struct hash_map key, path; /* hash -> 1 + index */
+	uint32_t *next_key, *next_path; /* by file; 1 + index */
+};
+
+static bool index_files(const struct model *m, struct file_index *x)
 {
-	for (uint32_t i = 0; i < m->nr_files; i++)
-		if (*c->build_id && strcmp(m->file[i]->key, c->build_id) == 0)
-			return m->file[i];
-	for (uint32_t i = 0; i < m->nr_files; i++)
-		if (strcmp(m->file[i]->path, c->path) == 0)
-			return m->file[i];
+	*x = (struct file_index){ .next_key = calloc((size_t)m->nr_files + 1, sizeof(*x->next_key)),
+				  .next_path = calloc((size_t)m->nr_files + 1, sizeof(*x->next_path)) };
+	for (uint32_t i = m->nr_files; i > 0 && x->next_key && x->next_path; i--) {
+		uint64_t key = hash_text(m->file[i - 1]->key), path = hash_text(m->file[i - 1]->path);
+
+		x->next_key[i - 1] = hash_map_find(&x->key, key, 0);
+		x->next_path[i - 1] = hash_map_find(&x->path, path, 0);
+		if (!hash_map_set(&x->key, key, 0, i) || !hash_map_set(&x->path, path, 0, i))
+			return false;
+	}
+	return x->next_key && x->next_path;
+}
+
+static void free_index(struct file_index *x)
+{
+	hash_map_fini(&x->key);
+	hash_map_fini(&x->path);
+	free(x->next_key);
+	free(x->next_path);
+}
+
+/* A file of another build id is another file, which came to this path earlier or later.  One may be padded with zeros, or cut. */
+static bool may_be_of(const struct image_file *f, const struct code *c)
+{
+	size_t a = strlen(f->key), b = strlen(c->build_id);
+
+	return !b || strcmp(f->key, f->path) == 0 || strncmp(f->key, c->build_id, a < b ? a : b) == 0;
+}
+
+static struct image_file *find_file(const struct model *m, const struct file_index *x, const struct code *c)
+{
+	uint32_t looked = 0;
+
+	for (uint32_t i = *c->build_id ? hash_map_find(&x->key, hash_text(c->build_id), 0) : 0; i && looked++ < FILES_LOOKED;
+	     i = x->next_key[i - 1])
+		if (strcmp(m->file[i - 1]->key, c->build_id) == 0)
+			return m->file[i - 1];
+	looked = 0;
+	for (uint32_t i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1])
+		if (strcmp(m->file[i - 1]->path, c->path) == 0 && may_be_of(m->file[i - 1], c))
+			return m->file[i - 1];
 	return NULL;
 }
 
@@ -326,17 +369,21 @@ static void name_mapper(const struct model *m, struct code *c)
 
 void model_settle_images(struct model *m)
 {
-	for (uint32_t i = 0; i < m->nr_code; i++) {
+	struct file_index index;
+	bool ok = index_files(m, &index);
+
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];
 
 		if (c->kind == CODE_IMAGE && c->path && c->build_id) {
-			use_file(c, find_file(m, c));
+			use_file(c, find_file(m, &index, c));
 			if (is_generated_into(c))
 				make_region(m, c);
 			if (c->file)
 				c->file->generated |= c->generated;
 		}
 	}
+	free_index(&index);
 	/* a recorder that comes late lists libraries that the guest knew before */
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)

@@ -305,6 +305,34 @@ static void expect_query(uint64_t id, const char *name, const char *text)
 	assert_string_equal(its_name, name);
 }
 
+static const char *key_at(uint64_t address)
+{
+	const struct code *c = model_find_code(model_get_process(m, PARENT, 20), address, 20);
+
+	return c && c->file ? c->file->key : "";
+}
+
+/* A library that was replaced at its path: what the trace has of one is not of the other. */
+static void files_of_one_path_are_told_apart_by_their_build_ids(void **state)
+{
+	static const char *const ids[] = { "AA", "BB", "CC", "AA\1", "" };
+
+	(void)state;
+	for (uint64_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		put(TRACE_MMAP, 10, PARENT, "nnnnss", CODE + i * BYTES, BYTES, none, (uint64_t)5, "/lib/a.so", ids[i]);
+	put(TRACE_MMAP, 10, PARENT, "nnnnss", CODE + 5 * BYTES, BYTES, none, (uint64_t)5, "/lib/plain.so", "DD");
+	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "4141", "/lib/a.so", none, "");
+	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "4242", "/lib/a.so", none, "");
+	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "/lib/plain.so", "/lib/plain.so", none, "");
+	read_model();
+	assert_string_equal(key_at(CODE), "4141");
+	assert_string_equal(key_at(CODE + BYTES), "4242");
+	assert_string_equal(key_at(CODE + 2 * BYTES), "");
+	assert_string_equal(key_at(CODE + 3 * BYTES), "4141"); /* cut, or padded */
+	assert_string_equal(key_at(CODE + 4 * BYTES), "4141"); /* that of the mapping is not known */
+	assert_string_equal(key_at(CODE + 5 * BYTES), "/lib/plain.so");
+}
+
 static void a_component_is_of_the_query_before_it_or_of_its_scope(void **state)
 {
 	(void)state;
@@ -361,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
+		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_build_ids, begin, forget),
 		cmocka_unit_test_setup_teardown(a_component_is_of_the_query_before_it_or_of_its_scope, begin, forget),
 		cmocka_unit_test_setup_teardown(a_query_that_is_announced_last_is_that_of_the_components_before_it, begin, forget),
 		cmocka_unit_test_setup_teardown(a_process_has_the_version_of_its_header, begin, forget),
