@@ -4,10 +4,13 @@
 #include "analyzer/attribute/walk.h"
 #include "jitreg/base/large_pages.h"
 
+#include <string.h>
+
 #define PLACES 32768u  /* powers of two */
 #define TAGS 16384u
 #define THREADS 256u
 #define AHEAD 32u /* samples */
+#define TABLE_WORTH 2u /* samples of an instruction in a block: of fewer, looking ahead takes less time */
 #define MODES 2u /* user and kernel */
 #define NR_ENTRIES (PLACES + MODES * TAGS)
 #define BY_TAG_BIT 46 /* of the scope of a row of the kernel, with the owner above it and the location below */
@@ -30,19 +33,17 @@ struct entry {
 	};
 	uint32_t moment; /* 2 * number + 1 if the row is another entry; another number: free */
 	uint32_t samples;
+	double weight, weight_squares; /* where samples differ in them */
+	uint64_t scope; /* of a tag or what decided: with which of them it makes a row */
+	uint64_t unused;
 };
-_Static_assert(sizeof(struct entry) == 32, "two places are to fill a line of the cache");
+_Static_assert(sizeof(struct entry) == 64, "an entry is to fill a line of the cache");
 
 /* A thread, and what stands in a key for it or for its process until the moment ends. */
 struct who {
 	uint64_t id; /* pid, tid << 32 */
 	uint64_t owner;
 	uint32_t moment;
-};
-
-/* Where samples differ in their weights. */
-struct weights {
-	double sum, squares;
 };
 
 /* What only the hand-over asks of an entry. */
@@ -62,13 +63,11 @@ struct ahead {
 struct batch_sums {
 	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
 	struct who who[THREADS];
-	struct weights weights[NR_ENTRIES];
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
 	struct lookup_cache *recent;
 	bool by_thread;
 	bool by_place; /* also by the kernel's functions: what decided makes a row with each of them */
 	uint64_t scope; /* rows differ by these bits of a place's key: a tag's value makes one with them; 0: not at all */
-	uint64_t scope_of[MODES * TAGS];
 	uint32_t nr_used;
 	/* the moment: until then nothing changes that decides about samples of the entries */
 	uint32_t moment;
@@ -84,6 +83,11 @@ struct batch_sums {
 	const struct fast_path *g;
 	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
 	uint32_t ahead_from, ahead_to;
+	/* where it has a table of instructions: what is known of each of them in the one process, while the moment lasts */
+	uint32_t of_ip[SAMPLE_NR_MAX]; /* find_user()'s, find_kernel()'s; 0: not asked for */
+	uint32_t of_ip_moment;
+	bool has_table; /* worth it, and rows do not differ by thread */
+	uint64_t zeros[SAMPLE_NR_MAX]; /* a column that is not there */
 };
 
 struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool by_thread)
@@ -121,6 +125,8 @@ bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g)
 	t->weight = g->weight.value[0];
 	t->g = g;
 	t->ahead_from = t->ahead_to = 0;
+	t->of_ip_moment = 0;
+	t->has_table = g->block->nr_ips && !t->by_thread && g->block->nr_ips < g->block->nr / TABLE_WORTH;
 	return true;
 }
 
@@ -166,24 +172,25 @@ static uint32_t tag_at(uint64_t value, uint64_t scope, uint64_t mode)
 	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ scope * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
-/* place and row are the same, or a tag's value decides. */
-static inline void count(struct batch_sums *t, struct entry *place, struct entry *row, uint64_t time_ns, bool one_weight, uint64_t weight)
+static inline void count(struct entry *row, uint64_t time_ns, bool one_weight, double weight)
 {
-	struct weights *w = &t->weights[row - t->entry];
-
-	place->samples += place->moment & 1;
 	row->samples++;
 	row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
 	if (one_weight)
 		return;
-	w->sum += (double)weight;
-	w->squares += (double)weight * (double)weight;
+	row->weight += weight;
+	row->weight_squares += weight * weight;
 }
 
 /* b if it is, else a: without a jump, because samples come in no order that a processor could learn. */
 static uint64_t either(uint64_t a, uint64_t b, bool is_b)
 {
 	return a ^ ((a ^ b) & -(uint64_t)is_b);
+}
+
+static const uint64_t *column_or_zeros(const struct batch_sums *t, const uint64_t *column)
+{
+	return column ? column : t->zeros;
 }
 
 /* Keys of samples from i on, up to the first that has none; their places are on their way from the memory when they are needed. */
@@ -247,14 +254,117 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 			    by_tag > has_tag || row->key != either(key, value, elsewhere) ||
 			    (row->moment | 1) != moment || time_ns < row->first_ns)
 				goto out;
-			if (scoped && elsewhere && t->scope_of[row - &t->entry[PLACES]] != row_scope)
+			if (scoped && elsewhere && row->scope != row_scope)
 				goto out;
-			count(t, place, row, time_ns, one_weight, fast_path_at(weight, i));
+			place->samples += elsewhere;
+			count(row, time_ns, one_weight, (double)fast_path_at(weight, i));
 		}
 		if (i < t->ahead_from + AHEAD)
 			break;
 	}
 out:
+	t->samples += i - begun_at;
+	return i;
+}
+
+#define OF_USER 1u /* of_ip: an entry's index << 2, if that is not a location << 1 */
+#define OF_ELSEWHERE 2u
+
+/* of_ip of an instruction in user space; 0: nothing is known of it. */
+static __attribute__((noinline)) uint32_t find_user(struct batch_sums *t, uint32_t ip, uint64_t owner)
+{
+	const uint64_t address = t->g->block->ips[ip], key = key_of(address, owner, true, SAMPLE_MODE_USER);
+	struct entry *place = &t->entry[place_at(key)];
+
+	place += place->key != key;
+	if (address >> ADDRESS_BITS || place->key != key || place->moment / 2 != t->moment)
+		return 0;
+	return t->of_ip[ip] = (uint32_t)(place - t->entry) << 2 | OF_USER | (place->moment & 1 ? OF_ELSEWHERE : 0);
+}
+
+/* Likewise of one in the kernel; 0: its function was not asked for recently. */
+static __attribute__((noinline)) uint32_t find_kernel(struct batch_sums *t, uint32_t ip)
+{
+	const uint32_t location = locate_kernel_known(t->recent->world->locator, t->g->block->ips[ip]);
+
+	return location <= INT32_MAX ? t->of_ip[ip] = location << 1 : 0;
+}
+
+static bool is_row(const struct entry *row, uint64_t key, uint32_t moment, uint64_t time_ns)
+{
+	return row->key == key && (row->moment | 1) == moment && time_ns >= row->first_ns;
+}
+
+/* take(), where all samples are of one process, with registers and tags: what is known of an instruction in the table is looked up once. */
+static inline __attribute__((always_inline)) uint32_t take_table(struct batch_sums *t, uint32_t i, bool by_place)
+{
+	const struct sample_block *b = t->g->block;
+	const uint64_t *tids = column_or_zeros(t, b->column[SAMPLE_COLUMN_TID]), *modes = column_or_zeros(t, b->column[SAMPLE_COLUMN_MODE]);
+	const uint64_t *rip = column_or_zeros(t, b->registers[walk_register(UNWIND_RIP)]);
+	const uint64_t *weights = column_or_zeros(t, b->column[SAMPLE_COLUMN_WEIGHT]), *tags = t->g->tag_column.value;
+	const uint64_t until_ns = t->until_ns, *time = t->g->time.value, pid = t->g->pid.value[0];
+	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? b->nr : i;
+	const uint16_t *ips = b->ip_index;
+	const bool one_weight = t->one_weight;
+	uint64_t owner = 0, tid = i < nr ? ~tids[i] : 0; /* another one */
+
+	for (; i < nr; i++) {
+		const uint64_t time_ns = time[i];
+		struct entry *place, *row;
+
+		if (tids[i] != tid) {
+			const struct who *who = who_at(t, id_of(pid, tids[i]));
+
+			if (who->id != id_of(pid, tids[i]) || who->moment != moment)
+				break;
+			tid = tids[i];
+			owner = who->owner;
+			if (t->of_ip_moment != moment)
+				memset(t->of_ip, 0, b->nr_ips * sizeof(t->of_ip[0]));
+			t->of_ip_moment = moment;
+		}
+		if (time_ns >= until_ns || (int64_t)weights[i] < 0)
+			break;
+		if (modes[i] == SAMPLE_MODE_USER) {
+			uint32_t known = t->of_ip[ips[i]];
+
+			if (!(known & OF_USER) && !(known = find_user(t, ips[i], owner)))
+				break;
+			row = place = &t->entry[known >> 2];
+			if (time_ns < place->first_ns)
+				break;
+			if (known & OF_ELSEWHERE) {
+				const uint64_t scope = by_place ? place->key : 0;
+
+				row = &t->entry[tag_at(tags[i], scope, SAMPLE_MODE_USER)];
+				if (!is_row(row, tags[i], moment, time_ns) || (by_place && row->scope != scope))
+					break;
+				place->samples++;
+			}
+		} else {
+			const uint64_t key = key_of(rip[i], owner, true, SAMPLE_MODE_KERNEL);
+
+			row = place = &t->entry[place_at(key)];
+			row = place += place->key != key;
+			if (modes[i] != SAMPLE_MODE_KERNEL || rip[i] >> ADDRESS_BITS || !is_row(place, key, moment, time_ns))
+				break;
+			if (by_place || place->moment & 1) {
+				const bool by_tag = !by_place || !place->decided;
+				const uint64_t value = by_tag ? tags[i] : place->decided;
+				uint32_t location = by_place ? t->of_ip[ips[i]] : 0;
+				uint64_t scope;
+
+				if (by_place && (!location || location & OF_USER) && !(location = find_kernel(t, ips[i])))
+					break;
+				scope = by_place ? kernel_scope(key, by_tag, location >> 1) : 0;
+				row = &t->entry[tag_at(value, scope, SAMPLE_MODE_KERNEL)];
+				if (!is_row(row, value, moment, time_ns) || (by_place && row->scope != scope))
+					break;
+				place->samples++;
+			}
+		}
+		count(row, time_ns, one_weight, (double)(int64_t)weights[i]);
+	}
 	t->samples += i - begun_at;
 	return i;
 }
@@ -273,7 +383,7 @@ uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 	if (!g->time.mask || !g->ip.mask) /* one, or none */
 		return i;
 	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag)
-		return take_by(t, i, true);
+		return !t->has_table ? take_by(t, i, true) : t->by_place ? take_table(t, i, true) : take_table(t, i, false);
 	return take_by(t, i, false);
 }
 
@@ -292,7 +402,6 @@ static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint6
 		return NULL;
 	if (found->key != key || found->moment / 2 != t->moment) {
 		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
-		t->weights[found - t->entry] = (struct weights){ 0 };
 		t->about[t->nr_used] = *sample;
 		t->about[t->nr_used++].entry = (uint32_t)(found - t->entry);
 	}
@@ -303,12 +412,14 @@ static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint6
 static struct entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t scope, const struct about *sample)
 {
 	const uint32_t at = tag_at(value, scope, sample->facts.mode);
-	uint64_t *scope_of = &t->scope_of[at - PLACES];
+	struct entry *e;
 
-	if (t->entry[at].moment / 2 == t->moment && *scope_of != scope)
+	if (t->entry[at].moment / 2 == t->moment && t->entry[at].scope != scope)
 		return NULL;
-	*scope_of = scope;
-	return put(t, at, 1, value, sample, true);
+	e = put(t, at, 1, value, sample, true);
+	if (e)
+		e->scope = scope;
+	return e;
 }
 
 /* Empty: what is known of this sample begins it. */
@@ -357,7 +468,8 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 	}
 	if (!at || !row)
 		return false;
-	count(t, at, row, f->time_ns, t->one_weight, f->weight);
+	at->samples += at != row;
+	count(row, f->time_ns, t->one_weight, (double)f->weight);
 	t->samples++;
 	return true;
 }
@@ -376,8 +488,8 @@ bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *
 					   .is_row = n >= PLACES || !(e->moment & 1), .code_facts = about->code_facts,
 					   .samples = e->samples,
 					   .first_ns = e->first_ns, .last_ns = e->last_ns,
-					   .weight = t->one_weight ? samples * weight : t->weights[n].sum,
-					   .weight_squares = t->one_weight ? samples * weight * weight : t->weights[n].squares };
+					   .weight = t->one_weight ? samples * weight : e->weight,
+					   .weight_squares = t->one_weight ? samples * weight * weight : e->weight_squares };
 		return true;
 	}
 	t->nr_used = 0;

@@ -59,6 +59,7 @@ static struct {
 	uint32_t pid[3];
 	unsigned nr_pids, nr_tags;
 	bool has_dictionary, stack_only, one_weight;
+	bool alike; /* of one process, and all that may have registers do */
 	uint64_t check[4]; /* of the tags that there were */
 } the;
 
@@ -219,7 +220,8 @@ static void draw_world(void)
 	the.has_dictionary = chance(85);
 	the.stack_only = chance(5);
 	the.one_weight = chance(60);
-	the.nr_pids = 1 + (unsigned)below(3);
+	the.alike = chance(50);
+	the.nr_pids = the.alike ? 1 : 1 + (unsigned)below(3);
 	for (unsigned i = 0; i < 3; i++)
 		the.pid[i] = PID + i;
 	for (uint64_t e = 0; e < NR_EVENTS; e++)
@@ -293,7 +295,7 @@ static size_t make_sample(uint64_t *record, unsigned event, uint64_t time_ns)
 	struct perf_event_header *h = (void *)record;
 	const unsigned mode = chance(75) ? 0 : chance(90) ? 1 : 2;
 	const uint64_t ip = hot_address(), tid = PID + below(NR_THREADS), sp = STACK + below(4) * 4096;
-	const bool registers = event != BARE && chance(95), unknown = mode && chance(10);
+	const bool registers = event != BARE && (the.alike || chance(95)), unknown = mode && chance(10);
 	uint64_t *at = record + 1;
 
 	*at++ = mode == 1 ? the.kernel[below(16)] : ip;
