@@ -11,11 +11,13 @@
 #include <string.h>
 
 #define STRIP 512u /* numbers */
+#define STRIP_OF_DELTAS 128u
 
 /* BMI2's instruction for it, which is worth it on all processors but AMD's first that had it. */
 static bool has_pext(void)
 {
-	return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
+	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
+	       !__builtin_cpu_is("znver2");
 }
 
 /* The number that the lowest 1 to 8 bytes of word are: their groups of 7 bits pushed together, two, four and eight at a time. */
@@ -23,11 +25,12 @@ static inline __attribute__((always_inline)) uint64_t push_together(uint64_t wor
 {
 	uint64_t number;
 
-	word &= ~0ull >> (64 - 8 * bytes);
 	if (pext) {
+		__asm__("bzhi %2, %1, %0" : "=r"(word) : "r"(word), "r"((uint64_t)(8 * bytes)) : "cc");
 		__asm__("pext %2, %1, %0" : "=r"(number) : "r"(word), "r"(0x7f7f7f7f7f7f7f7full));
 		return number;
 	}
+	word &= ~0ull >> (64 - 8 * bytes);
 	word = (word & 0x007f007f007f007full) | (word & 0x7f007f007f007f00ull) >> 1;
 	word = (word & 0x00003fff00003fffull) | (word & 0x3fff00003fff0000ull) >> 2;
 	return (word & 0x000000000fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
@@ -64,35 +67,51 @@ static void widen(const unsigned char *at, uint64_t *to)
 	}
 }
 
+/* At most the lowest nr < 64 of the bits that are set. */
+static inline __attribute__((always_inline)) uint64_t first_bits(uint64_t bits, unsigned nr, bool pext)
+{
+	uint64_t first = 0;
+
+	if (pext) {
+		__asm__("pdep %2, %1, %0" : "=r"(first) : "r"((1ull << nr) - 1), "r"(bits));
+		return first;
+	}
+	for (; bits && nr; nr--, bits &= bits - 1)
+		first |= bits & -bits;
+	return first;
+}
+
 static inline __attribute__((always_inline)) const unsigned char *get_numbers_by(const unsigned char *at, const unsigned char *end,
 										uint64_t *to, uint64_t nr, bool pext)
 {
 	uint64_t i = 0;
 
 	/* where numbers end is known of 64 bytes at once, so none has to wait for the one before it */
-	while (nr - i >= 64 && end - at >= 64 + 8) {
+	while (i < nr && end - at >= 64 + 8) {
 		uint64_t ends = ends_of_numbers(at);
 		unsigned begin = 0;
 
-		if (!~ends) { /* 64 of one byte each */
+		if (nr - i < 64) {
+			ends = first_bits(ends, (unsigned)(nr - i), pext);
+		} else if (!~ends) { /* 64 of one byte each */
 			widen(at, to + i);
 			i += 64;
 			at += 64;
 			continue;
 		}
 		for (; ends; ends &= ends - 1) {
-			unsigned bytes = (unsigned)__builtin_ctzll(ends) + 1 - begin;
+			const unsigned next = (unsigned)__builtin_ctzll(ends) + 1, bytes = next - begin;
 			uint64_t word;
 
 			memcpy(&word, at + begin, 8);
-			if (bytes > LEB128_MAX)
-				return NULL;
 			if (bytes <= 8)
 				to[i++] = push_together(word, bytes, pext);
-			else
+			else if (bytes <= LEB128_MAX)
 				to[i++] = push_together(word, 8, pext) | (uint64_t)(at[begin + 8] & 0x7f) << 56 |
 					  (bytes == 10 ? (uint64_t)at[begin + 9] << 63 : 0);
-			begin += bytes;
+			else
+				return NULL;
+			begin = next;
 		}
 		if (!begin)
 			return NULL; /* 64 bytes and no end */
@@ -106,10 +125,16 @@ static inline __attribute__((always_inline)) const unsigned char *get_numbers_by
 	return at;
 }
 
+__attribute__((target("bmi,bmi2"))) static const unsigned char *get_numbers_by_pext(const unsigned char *at, const unsigned char *end,
+										    uint64_t *to, uint64_t nr)
+{
+	return get_numbers_by(at, end, to, nr, true);
+}
+
 /* nr numbers; returns what follows them, NULL when the bytes do not hold them. */
 static const unsigned char *get_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
-	return has_pext() ? get_numbers_by(at, end, to, nr, true) : get_numbers_by(at, end, to, nr, false);
+	return has_pext() ? get_numbers_by_pext(at, end, to, nr) : get_numbers_by(at, end, to, nr, false);
 }
 
 /* Two numbers. */
@@ -149,22 +174,53 @@ static void from_differences(uint64_t *v, const uint64_t *other, uint64_t nr)
 		v[i] = unzigzag(v[i]) + other[i];
 }
 
-/* nr numbers that are differences to those of other, or, with NULL, to the one before each.  A strip at a time, which stays where the
- * processor has it at hand. */
+/* How many of the next nr numbers are known to be 0, as long as there are 64 of them at a time. */
+static uint64_t count_zeros(const unsigned char *at, const unsigned char *end, uint64_t nr)
+{
+	uint64_t n = 0;
+
+	for (; nr - n >= 64 && end - at >= 64; n += 64, at += 64) {
+		__m128i any = _mm_setzero_si128();
+
+		for (int i = 0; i < 64; i += 16)
+			any = _mm_or_si128(any, _mm_loadu_si128((const __m128i *)(const void *)(at + i)));
+		if (_mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) != 0xffff)
+			break;
+	}
+	return n;
+}
+
+/* nr numbers that are differences to those of other.  A strip at a time, which stays where the processor has it at hand. */
 static int get_differences(const unsigned char *at, const unsigned char *end, uint64_t *to, const uint64_t *other, uint64_t nr)
 {
-	uint64_t before = 0;
-
 	for (uint64_t i = 0; i < nr; i += STRIP) {
 		uint64_t strip = nr - i < STRIP ? nr - i : STRIP;
 
 		at = get_numbers(at, end, to + i, strip);
 		if (!at)
 			return -EBADMSG;
-		if (other)
-			from_differences(to + i, other + i, strip);
-		else
-			before = from_deltas(to + i, strip, before);
+		from_differences(to + i, other + i, strip);
+	}
+	return 0;
+}
+
+/* nr numbers that are differences to the one before each, most of which are 0 where a thread or a weight stays the same. */
+static int get_deltas(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
+{
+	uint64_t before = 0, some;
+
+	for (uint64_t i = 0; i < nr; i += some) {
+		some = count_zeros(at, end, nr - i);
+		at += some;
+		for (uint64_t n = 0; n < some; n++)
+			to[i + n] = before;
+		if (some)
+			continue;
+		some = nr - i < STRIP_OF_DELTAS ? nr - i : STRIP_OF_DELTAS;
+		at = get_numbers(at, end, to + i, some);
+		if (!at)
+			return -EBADMSG;
+		before = from_deltas(to + i, some, before);
 	}
 	return 0;
 }
@@ -212,7 +268,9 @@ static int add_by_ip(struct sample_block *b, uint64_t *v)
 	for (uint32_t i = 0; i < nr; i++) {
 		const uint32_t ip = index[i];
 
-		before ^= (before ^ last[ip]) & -(uint64_t)seen[ip]; /* no jump that nobody could foresee */
+		const uint64_t there = last[ip];
+
+		before = __builtin_expect_with_probability(seen[ip], 1, 0.5) ? there : before; /* without a jump */
 		seen[ip] = 1;
 		v[i] = before = last[ip] = before + unzigzag(v[i]);
 	}
@@ -234,7 +292,7 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 	case SAMPLE_ENCODING_TABLE:
 		return decode_table(b, p, end, to);
 	case SAMPLE_ENCODING_DELTA:
-		return get_differences(p, end, to, NULL, b->nr);
+		return get_deltas(p, end, to, b->nr);
 	case SAMPLE_ENCODING_BY_IP:
 		return get_numbers(p, end, to, b->nr) ? add_by_ip(b, to) : -EBADMSG;
 	case SAMPLE_ENCODING_AGAINST:
@@ -277,5 +335,5 @@ int column_decode_list(uint64_t encoding, const struct trace_value *v, uint64_t 
 {
 	const unsigned char *p = (const unsigned char *)v->p;
 
-	return encoding == SAMPLE_ENCODING_DELTA ? get_differences(p, p + v->bytes, to, NULL, nr) : -EBADMSG;
+	return encoding == SAMPLE_ENCODING_DELTA ? get_deltas(p, p + v->bytes, to, nr) : -EBADMSG;
 }
