@@ -6,7 +6,7 @@
 
 #include "jitreg/base/leb128.h"
 
-#include <emmintrin.h>
+#include <immintrin.h>
 #include <errno.h>
 #include <string.h>
 
@@ -81,9 +81,60 @@ static inline __attribute__((always_inline)) uint64_t first_bits(uint64_t bits, 
 	return first;
 }
 
-static inline __attribute__((always_inline)) const unsigned char *get_numbers_by(const unsigned char *at, const unsigned char *end,
-										uint64_t *to, uint64_t nr, bool pext)
+#define LONG_BYTES 5 /* numbers that are not put together 16 at a time */
+
+static bool has_long_numbers(uint64_t ends)
 {
+	uint64_t in = ~ends & ~0ull >> __builtin_clzll(ends); /* bytes behind which a number goes on, before the last end */
+
+	for (int i = 1; i < LONG_BYTES - 1; i++)
+		in &= in >> 1;
+	return in != 0;
+}
+
+/* The numbers that end at these of 64 bytes, at each 16 of which those that begin there are put together side by side and moved up.  Writes
+ * to[0] to to[63] where all, else only as many as there are. */
+__attribute__((target("avx512f,popcnt"))) static inline unsigned get_wide(const unsigned char *at, uint64_t ends, uint64_t *to, bool all)
+{
+	const unsigned bytes = 64 - (unsigned)__builtin_clzll(ends);
+	const uint64_t more = ~ends, begins = (ends << 1 | 1) & ~0ull >> (64 - bytes);
+	const __m512i low = _mm512_set1_epi32(0x7f);
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < 64; i += 16) {
+		const __mmask16 begin = (__mmask16)(begins >> i), second = (__mmask16)(more >> i);
+		const __mmask16 third = second & (__mmask16)(more >> i >> 1), fourth = third & (__mmask16)(more >> i >> 2);
+		const unsigned some = (unsigned)__builtin_popcount(begin);
+		__m512i v, part;
+
+#define BYTES_FROM(n) _mm512_and_si512(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(at + i + (n)))), low)
+		v = BYTES_FROM(0);
+		part = _mm512_maskz_slli_epi32(second, BYTES_FROM(1), 7);
+		v = _mm512_or_si512(v, part);
+		part = _mm512_maskz_slli_epi32(third, BYTES_FROM(2), 14);
+		v = _mm512_or_si512(v, part);
+		part = _mm512_maskz_slli_epi32(fourth, BYTES_FROM(3), 21);
+		v = _mm512_maskz_compress_epi32(begin, _mm512_or_si512(v, part));
+#undef BYTES_FROM
+		if (all) {
+			_mm512_storeu_si512(to + nr, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(v)));
+			_mm512_storeu_si512(to + nr + 8, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(v, 1)));
+		} else {
+			const __mmask16 these = (__mmask16)((1u << some) - 1);
+
+			_mm512_mask_storeu_epi64(to + nr, (__mmask8)these, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(v)));
+			_mm512_mask_storeu_epi64(to + nr + 8, (__mmask8)(these >> 8),
+						 _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(v, 1)));
+		}
+		nr += some;
+	}
+	return nr;
+}
+
+static inline __attribute__((always_inline)) const unsigned char *get_numbers_by(const unsigned char *at, const unsigned char *end,
+										uint64_t *to, uint64_t nr, enum column_decoder_way way)
+{
+	const bool pext = way != COLUMN_DECODER_SHIFTS;
 	uint64_t i = 0;
 
 	/* where numbers end is known of 64 bytes at once, so none has to wait for the one before it */
@@ -97,6 +148,11 @@ static inline __attribute__((always_inline)) const unsigned char *get_numbers_by
 			widen(at, to + i);
 			i += 64;
 			at += 64;
+			continue;
+		}
+		if (way == COLUMN_DECODER_LANES && ends && !has_long_numbers(ends)) {
+			i += nr - i < 64 ? get_wide(at, ends, to + i, false) : get_wide(at, ends, to + i, true);
+			at += 64 - __builtin_clzll(ends);
 			continue;
 		}
 		for (; ends; ends &= ends - 1) {
@@ -128,13 +184,44 @@ static inline __attribute__((always_inline)) const unsigned char *get_numbers_by
 __attribute__((target("bmi,bmi2"))) static const unsigned char *get_numbers_by_pext(const unsigned char *at, const unsigned char *end,
 										    uint64_t *to, uint64_t nr)
 {
-	return get_numbers_by(at, end, to, nr, true);
+	return get_numbers_by(at, end, to, nr, COLUMN_DECODER_PEXT);
+}
+
+__attribute__((target("avx512f,bmi,bmi2,popcnt"))) static const unsigned char *get_numbers_by_lanes(const unsigned char *at,
+												  const unsigned char *end, uint64_t *to,
+												  uint64_t nr)
+{
+	return get_numbers_by(at, end, to, nr, COLUMN_DECODER_LANES);
+}
+
+static enum column_decoder_way most_allowed = COLUMN_DECODER_LANES;
+
+static enum column_decoder_way way_of_processor(void)
+{
+	enum column_decoder_way way = COLUMN_DECODER_SHIFTS;
+
+	if (has_pext())
+		way = __builtin_cpu_supports("avx512f") ? COLUMN_DECODER_LANES : COLUMN_DECODER_PEXT;
+	return way < most_allowed ? way : most_allowed;
+}
+
+enum column_decoder_way column_decoder_limit(enum column_decoder_way most)
+{
+	most_allowed = most;
+	return way_of_processor();
 }
 
 /* nr numbers; returns what follows them, NULL when the bytes do not hold them. */
 static const unsigned char *get_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
-	return has_pext() ? get_numbers_by_pext(at, end, to, nr) : get_numbers_by(at, end, to, nr, false);
+	switch (way_of_processor()) {
+	case COLUMN_DECODER_LANES:
+		return get_numbers_by_lanes(at, end, to, nr);
+	case COLUMN_DECODER_PEXT:
+		return get_numbers_by_pext(at, end, to, nr);
+	default:
+		return get_numbers_by(at, end, to, nr, COLUMN_DECODER_SHIFTS);
+	}
 }
 
 /* Two numbers. */
