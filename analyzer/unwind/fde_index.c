@@ -133,6 +133,16 @@ bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_p
 	       eh_frame_program(k->frames, k->frames_bytes, k->frames_address, k->fde[n - 1].offset, out);
 }
 
+uint64_t knowledge_function(struct knowledge *all, const struct unwind_object *o, uint64_t address)
+{
+	struct fde_index *k = knowledge_get(all, o);
+	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
+
+	if (n > 0 && address - o->bias - k->fde[n - 1].start < k->fde[n - 1].bytes)
+		return k->fde[n - 1].start + o->bias;
+	return o->function ? o->function_start : 0;
+}
+
 #define GAP_WIDE 65536u
 
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address)

@@ -354,12 +354,13 @@ enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *s
 }
 
 /* Was the frame at this address made by a signal?  Then its caller was interrupted, and has not called. */
-static bool is_signal_frame(struct libunwind *l, uint64_t address)
+static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *function)
 {
 	struct cfi_program program;
 	struct unwind_object o;
 	struct fde_index *k = find_known(l, address, &o);
 
+	*function = knowledge_function(l->all, &o, address);
 	return k && fde_index_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
@@ -442,10 +443,10 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 
 		note = 0;
 		f.note = &note;
+		signal_frame = is_signal_frame(l, f.address, &f.function);
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;
 		f.found = UNWIND_BY_INFORMATION;
-		signal_frame = is_signal_frame(l, f.address);
 		end = step(l, &cursor, &f.registers);
 		if (end == UNWIND_NO_INFO) {
 			end = unwind_step_without_information(l, any_guessed, &f);

@@ -46,7 +46,10 @@ struct entry {
 	bool by_code; /* the rule was read from the instructions */
 	bool unregistered;
 	bool no_call; /* no call ends behind the address */
+	uint32_t into; /* the function, from its start; UINT32_MAX: not known */
 };
+
+_Static_assert(sizeof(struct entry) == 64, "an entry is a cache line");
 
 struct memo {
 	struct knowledge *all;
@@ -155,6 +158,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	struct cfi_program program;
 	struct cfi_row row;
 	struct fde_index *k;
+	uint64_t function;
 
 	memset(&o, 0, sizeof(o));
 	memset(e, 0, sizeof(*e));
@@ -172,6 +176,8 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	e->unregistered = o.unregistered;
 	e->no_call = is_behind_no_call(&o, address);
 	e->kind = RULE_NO_INFO;
+	function = knowledge_function(m->all, &o, address);
+	e->into = function && address - function < UINT32_MAX ? (uint32_t)(address - function) : UINT32_MAX;
 	m->counts.rules++;
 	k = knowledge_get(m->all, &o);
 	if (!k || !fde_index_program(k, address - o.bias, &program)) {
@@ -280,6 +286,16 @@ static inline enum unwind_end unwind_step_plain(const struct entry *e, const str
 	return UNWIND_STOPPED;
 }
 
+static inline uint64_t function_of(const struct entry *e)
+{
+	return e->into == UINT32_MAX ? 0 : e->address - e->into;
+}
+
+uint64_t memo_function(struct memo *m, const struct unwind_space *space, uint64_t address)
+{
+	return function_of(get_entry(m, space, address));
+}
+
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
@@ -302,6 +318,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
 			return UNWIND_NO_INFO;
 		f.note = &e->note;
+		f.function = function_of(e);
 		if (f.depth == 0 && (e->kind == RULE_PLAIN || e->kind == RULE_NO_INFO || e->kind == RULE_BOTTOM)) {
 			f.alone_from_ns = e->from_ns; /* by any of these only the stack leads to a caller */
 			f.alone_until_ns = e->until_ns;

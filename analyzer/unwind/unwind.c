@@ -47,6 +47,11 @@ struct unwind_counts unwinder_counts(const struct unwinder *u)
 	return memo_counts(u->memo);
 }
 
+uint64_t unwind_function(struct unwinder *u, const struct unwind_space *space, uint64_t address)
+{
+	return memo_function(u->memo, space, address);
+}
+
 enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space, const struct unwind_input *input,
 			    bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {

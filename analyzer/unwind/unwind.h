@@ -77,6 +77,7 @@ struct unwind_frame {
 	int depth;	  /* 0: the sampled instruction */
 	uint64_t ip;	  /* of depth > 0: the return address, or where a signal came */
 	uint64_t address; /* what to look up: ip, or ip - 1 for return addresses */
+	uint64_t function; /* where the code around address begins, by its FDE, else its symbol; 0: not known */
 	struct unwind_registers registers;
 	enum unwind_found found;
 	/* For the callback's own notes about the address: 0 at first, kept as long as the same code is there. */
@@ -106,5 +107,8 @@ struct unwind_counts unwinder_counts(const struct unwinder *u);
 #define UNWIND_FRAMES_MAX 512
 enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space, const struct unwind_input *input,
 			    bool (*frame)(void *context, const struct unwind_frame *f), void *context);
+
+/* unwind_frame.function of an address of which no frame is at hand. */
+uint64_t unwind_function(struct unwinder *u, const struct unwind_space *space, uint64_t address);
 
 #endif

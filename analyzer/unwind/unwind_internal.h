@@ -45,6 +45,8 @@ struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_objec
 void knowledge_fini(struct knowledge *all);
 /* The program of the code at an address of the object's own; false: there is none. */
 bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
+/* Where the code around an address begins, as the process has it: by its FDE, else by its symbol; 0: that is not known. */
+uint64_t knowledge_function(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 /* May code without information be left by its frame pointer?  What a JIT made, and what another compiler put into an image that is
  * described elsewhere (V8's builtins, 1.5 MB of them): single functions without information are assembler's, which keeps to nothing. */
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
@@ -110,6 +112,7 @@ struct memo;
 struct memo *memo_create(struct knowledge *all, struct libunwind *l);
 void memo_destroy(struct memo *m);
 struct unwind_counts memo_counts(const struct memo *m);
+uint64_t memo_function(struct memo *m, const struct unwind_space *space, uint64_t address);
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context);
 
