@@ -2,6 +2,7 @@
 #include "analyzer/model/dictionary.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/trace/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -84,13 +85,30 @@ static uint32_t hash(uint32_t process, uint32_t level, uint64_t id)
 	return (uint32_t)hash_pair(id, (uint64_t)process << 32 | level);
 }
 
-uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
-{
-	uint32_t i = d->bucket[hash(process, level, id) % d->nr_buckets];
+#define COMMON UINT32_MAX /* in place of a process: common components are found by it */
 
-	while (i && (d->component[i].process != process || d->component[i].level != level || d->component[i].id != id))
+static uint32_t owner_of(const struct component *c)
+{
+	return c->common ? COMMON : c->process;
+}
+
+static uint32_t find_of(const struct dictionary *d, uint32_t owner, uint32_t level, uint64_t id)
+{
+	uint32_t i = d->bucket[hash(owner, level, id) % d->nr_buckets];
+
+	while (i && (owner_of(&d->component[i]) != owner || d->component[i].level != level || d->component[i].id != id))
 		i = d->component[i].next_in_bucket;
 	return i;
+}
+
+uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+{
+	uint32_t own = find_of(d, process, level, id), common;
+
+	if (!d->nr_common || (own && d->component[own].announced))
+		return own;
+	common = find_of(d, COMMON, level, id);
+	return common ? common : own;
 }
 
 static void rehash(struct dictionary *d)
@@ -101,7 +119,7 @@ static void rehash(struct dictionary *d)
 		return; /* slower, not wrong */
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		struct component *c = &d->component[i];
-		uint32_t *slot = &bigger[hash(c->process, c->level, c->id) % nr];
+		uint32_t *slot = &bigger[hash(owner_of(c), c->level, c->id) % nr];
 
 		c->next_in_bucket = *slot;
 		*slot = i;
@@ -112,7 +130,8 @@ static void rehash(struct dictionary *d)
 }
 
 /* older: the one before it of the same id, or COMPONENT_NONE. */
-static uint32_t add_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t from_ns, uint32_t older)
+static uint32_t add_component(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id, uint64_t from_ns,
+			      uint32_t older)
 {
 	uint32_t i, *slot, far;
 	struct component *c;
@@ -129,10 +148,11 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, uint32_t l
 	if (d->nr_components > d->nr_buckets)
 		rehash(d);
 	i = d->nr_components++;
-	slot = &d->bucket[hash(process, level, id) % d->nr_buckets];
+	slot = &d->bucket[hash(common ? COMMON : process, level, id) % d->nr_buckets];
 	c = &d->component[i];
-	*c = (struct component){ .process = process, .level = level, .id = id, .from_ns = from_ns, .to_ns = UINT64_MAX,
-				 .next_in_bucket = *slot, .older = older };
+	*c = (struct component){ .process = process, .common = common, .level = level, .id = id, .from_ns = from_ns,
+				 .to_ns = UINT64_MAX, .next_in_bucket = *slot, .older = older };
+	d->nr_common += common;
 	if (older) {
 		const struct component *before = &d->component[older], *jump = &d->component[before->much_older];
 
@@ -155,7 +175,17 @@ uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, 
 
 	if (level >= LEVELS_MAX || (i && !is_over(&d->component[i])))
 		return i;
-	return add_component(d, process, level, id, i ? d->component[i].to_ns : 0, i);
+	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
+}
+
+/* The one that a process announces: its own, or the common one, whoever else has an own one under that id. */
+static uint32_t get_announced(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
+{
+	uint32_t i = find_of(d, common ? COMMON : process, level, id);
+
+	if (level >= LEVELS_MAX || (i && !is_over(&d->component[i])))
+		return i;
+	return add_component(d, process, common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
 static void narrow(struct stretch *s, uint64_t change_ns, uint64_t time_ns)
@@ -210,12 +240,13 @@ static bool same_text(const char *a, const char *b)
 uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
 			     uint32_t flags, uint64_t time_ns)
 {
-	uint32_t i = dictionary_get(d, process, level, id);
+	const bool common = flags & JITREG_COMPONENT_COMMON;
+	uint32_t i = get_announced(d, process, common, level, id);
 	struct component *c = &d->component[i];
 
 	if (i && c->announced && (!same_text(c->name, name) || (detail && *detail && !same_text(c->detail, detail)))) {
 		end_component(d, c, time_ns);
-		i = add_component(d, process, level, id, c->to_ns, i);
+		i = add_component(d, process, common, level, id, c->to_ns, i);
 		c = &d->component[i];
 	}
 	if (!i) {
@@ -251,7 +282,7 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 	if (nr < d->nr_components) { /* number by number */
 		for (uint64_t n = 0; n < nr; n++)
 			for (uint32_t level = 0; level < d->nr_levels; level++) {
-				uint32_t i = dictionary_find(d, process, level, first + n);
+				uint32_t i = find_of(d, process, level, first + n);
 
 				if (i && !is_over(&d->component[i]))
 					end_component(d, &d->component[i], time_ns);
@@ -261,7 +292,7 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		struct component *c = &d->component[i];
 
-		if (c->process == process && c->id - first < nr && !is_over(c))
+		if (!c->common && c->process == process && c->id - first < nr && !is_over(c))
 			end_component(d, c, time_ns);
 	}
 }
@@ -281,7 +312,7 @@ static uint32_t upper_at(const struct dictionary *d, const struct link *l, uint6
 	if (!is_over(c))
 		return l->upper;
 	narrow(holds, c->to_ns, time_ns);
-	return time_ns < c->to_ns ? l->upper : dictionary_find_at(d, c->process, c->level, c->id, time_ns, holds);
+	return time_ns < c->to_ns ? l->upper : at_time(d, find_of(d, owner_of(c), c->level, c->id), time_ns, holds);
 }
 
 #define LINKS_FEW 16u /* are searched one by one */

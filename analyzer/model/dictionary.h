@@ -45,10 +45,12 @@ struct link {
 struct component {
 	uint32_t process, level; /* indexes */
 	uint64_t id;
+	bool common; /* to all processes (JITREG_COMPONENT_COMMON); process is the one that announced it first */
 	char *name, *detail; /* "" when unknown */
 	uint32_t flags;	     /* JITREG_COMPONENT_* */
 	uint32_t source;     /* 1 + index of the SOURCE that it is a line of; name is that line */
 	bool announced;
+	bool of_objects; /* objects name it, and with it those above */
 	uint64_t from_ns, to_ns; /* of this name; the first of an id is there before, too */
 	uint32_t announced_at; /* its process's nr_uses then */
 	struct link *links; /* upwards */
@@ -81,6 +83,7 @@ struct dictionary {
 	uint64_t end_steps; /* of dictionary_end(), all together */
 	uint64_t steps; /* of searches that a host can make long, since the caller last looked */
 	uint32_t nr_ended; /* components that are over */
+	uint32_t nr_common; /* components */
 	struct hash_map link_of; /* (lower, level and id of the upper one) -> 1 + the latest link, where a component has many */
 	struct hash_map counter_of; /* (component, hash of a counter's name) -> 1 + index in counter_at */
 	struct counter **counter_at;
@@ -115,6 +118,7 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name);
 /*
  * An id may be used again: what was announced under another name, or after its end, is another component.  Index of the latest one, made
  * when the id is new or its component is over; COMPONENT_NONE without memory.  process: index.
+ * Here and below an id that the process has not announced itself is that of a common component, where there is one.
  */
 uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* ... whether it is over or not; COMPONENT_NONE: it was never named. */
@@ -122,7 +126,8 @@ uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t 
 /* Whom the id named at a time, or COMPONENT_NONE; *holds is narrowed to when that is the answer. */
 uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
 			    struct stretch *holds);
-/* Announced: another component from then on where the name or the detail differ.  Takes the texts.  Index, or COMPONENT_NONE. */
+/* Announced: another component from then on where the name or the detail differ; flags: JITREG_COMPONENT_*.  Takes the texts.  Index, or
+ * COMPONENT_NONE. */
 uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
 			     uint32_t flags, uint64_t time_ns);
 /* Components with ids [first, first + nr) of all levels are over. */
