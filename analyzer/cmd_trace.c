@@ -253,7 +253,8 @@ static int prepare(struct trace_session *s, const struct trace_arguments *a, str
 	for (uint32_t i = 0; a->filter.event && i < m->nr_events; i++)
 		if (m->event[i].name && strcmp(m->event[i].name, a->filter.event) == 0)
 			r->event = i;
-	for (uint32_t i = 0; i < m->nr_marks && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
+	/* where objects tell what runs, workers of a query are in no mark of it */
+	for (uint32_t i = 0; i < m->nr_marks && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
 		r->has_run |= m->mark[i].name && strcmp(m->mark[i].name, s->options.run_mark) == 0;
 	if (a->level && report_level(r, a->level) == LEVELS_MAX)
 		return diag_fail(d, EINVAL, "the trace has no level '%s'", a->level);

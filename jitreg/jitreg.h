@@ -193,6 +193,9 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
 /* Work of a kind (compiling, sorting rows away): a frame of its functions decides wherever it stands, and no frame further in changes that
  * but of an object without an upper one.  Components of levels that it does not have stay those of the object around it. */
 #define JITREG_OBJECT_CLASS 1u
+/* Of objects without an upper one: there is one at a time, so a frame of its functions is its own whatever the registers hold.  Without
+ * this, a frame in which no register holds such an object is taken for one of an object that was not announced. */
+#define JITREG_OBJECT_ALONE 2u
 /* It is gone, and so are all objects below it. */
 static inline int jitreg_object_end(uint64_t address);
 

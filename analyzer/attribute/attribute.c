@@ -35,6 +35,8 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 
 		for (uint32_t n = 0; n < p->nr_tags; n++)
 			wanted |= p->tags[n].where < UNWIND_REGISTERS ? 1u << p->tags[n].where : 0;
+		if (p->has_objects) /* any register can hold one */
+			return unwanted;
 	}
 	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_witnesses(wanted));
 	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
@@ -93,9 +95,9 @@ static int all_samples(struct pass *run, struct trace_reader *t)
 		if (b->event < run->a->model->nr_events && run->a->model->event[b->event].is_switch)
 			continue;
 		ret = pass_block(run, b);
-		if (ret == 0 && !trace_spend(t, run->frames))
+		if (ret == 0 && !trace_spend(t, run->frames + run->a->model->objects.steps))
 			ret = -E2BIG;
-		run->frames = 0;
+		run->frames = run->a->model->objects.steps = 0;
 		trace_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);

@@ -22,7 +22,8 @@
 	X(IP, "ip", "the instruction, by the dictionary alone") \
 	X(TAG, "tag", "the tag register, in code that preserves it") \
 	X(TAG_UNWOUND, "tag-unwound", "the first stack frame with a tag or component") \
-	X(STACK, "stack", "the first caller with a component")
+	X(STACK, "stack", "the first caller with a component") \
+	X(PLAN_WALK, "plan-walk", "the call stack along the plan's nodes")
 
 #define METHOD_INDEX_(NAME, text, sentence) METHOD_##NAME,
 enum method { METHODS(METHOD_INDEX_) NR_METHODS };
@@ -42,7 +43,9 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 	X(NO_FRAME_POINTERS, "no frame pointers", "no caller in the frame-pointer chain has a component") \
 	X(NO_REGISTERS, "no registers", "no user registers (not recorded, kernel thread, or exiting process)") \
 	X(COMPILER, "JIT compiler", "the host's compiler, which no component called") \
-	X(COLLECTOR, "garbage collector", "the host's garbage collector, which no component called")
+	X(COLLECTOR, "garbage collector", "the host's garbage collector, which no component called") \
+	X(QUERY_UNREAD, "query not read", "a query whose plan is not in the trace, or not at that time") \
+	X(SEVERAL_NODES, "several nodes", "several nodes of plans run that function, and no register tells which")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,
 enum reason { REASONS(REASON_INDEX_) NR_REASONS };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/attribute_sample.h"
 
+#include "analyzer/attribute/plan_walk.h"
 #include "analyzer/attribute/walk.h"
 
 #include <string.h>
 
-#define ANCESTORS_MAX 64
 #define MARKS_MAX 4096u /* that are looked at for one that has not ended */
 
 /* A question on its way to its answer. */
@@ -24,22 +24,14 @@ struct deciding {
 	bool tag_counts;  /* its value at the place does, if the sample has it */
 	bool decided;
 	struct stretch alone; /* of unwind_frame */
+	struct plan_frames *plan; /* NULL: its process has no objects */
+	uint32_t function; /* at the instruction */
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
 	enum reason work; /* of the first function that has one */
 	struct sample_answer *answer;
 };
 
 /* ------------------------------------------------------------------------------------------------------ components */
-
-static uint32_t find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
-			       struct stretch *holds)
-{
-	uint32_t i = COMPONENT_NONE;
-
-	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++, p = p->parent)
-		i = dictionary_find_at(&m->dictionary, p->number, level, id, time_ns, holds);
-	return i;
-}
 
 static bool take_tag(struct deciding *d, uint64_t value)
 {
@@ -57,7 +49,7 @@ static bool take_tag(struct deciding *d, uint64_t value)
 
 		if (t->field[i].bits < 64)
 			id &= (1ull << t->field[i].bits) - 1;
-		component = id ? find_component(d->world->model, d->process, t->field[i].level, id,
+		component = id ? model_find_component(d->world->model, d->process, t->field[i].level, id,
 						d->sample->time_ns, &holds) : COMPONENT_NONE;
 		if (component)
 			to->component[to->nr++] = component;
@@ -134,9 +126,13 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 
 	if (f->depth == 0) { /* has been asked already */
 		d->alone = (struct stretch){ f->alone_from_ns, f->alone_until_ns };
+		if (d->plan)
+			plan_frames_add(d->plan, &d->world->model->objects, f, d->function);
 		return true;
 	}
 	l = sample_frame_location(d->world, d->process, d->sample->time_ns, f);
+	if (d->plan)
+		plan_frames_add(d->plan, &d->world->model->objects, f, l->function);
 	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
 		if (take_tag(d, f->registers.value[a->tag->where])) {
 			a->method = METHOD_TAG_UNWOUND;
@@ -173,6 +169,31 @@ enum reason sample_end_reason(enum unwind_end end, const struct sample *s)
 	}
 }
 
+/* Where no frame has decided, the nodes of plans do that these frames work on. */
+static void decide_by_plan(struct deciding *d)
+{
+	struct sample_answer *a = d->answer;
+	struct plan_walk w;
+
+	plan_walk_begin(&w, d->world->model, d->process, d->sample->time_ns);
+	for (uint32_t i = d->plan->nr; i > 0; i--) {
+		const uint32_t object = w.object, class = w.class;
+
+		plan_walk_frame(&w, &d->plan->frame[i - 1]);
+		if (w.object != object || w.class != class)
+			a->caller_function = d->plan->frame[i - 1].note;
+	}
+	a->deciding.nr = plan_walk_components(&w, d->world->model, a->deciding.component, DECIDING_MAX);
+	if (a->deciding.nr) {
+		a->method = METHOD_PLAN_WALK;
+		a->reason = REASON_NONE;
+	} else if (w.state == PLAN_UNREAD) {
+		a->reason = REASON_QUERY_UNREAD;
+	} else if (w.state == PLAN_LOST && a->reason != REASON_TRUNCATED && a->reason != REASON_NO_STACK) {
+		a->reason = REASON_SEVERAL_NODES;
+	}
+}
+
 static void walk_stack(struct deciding *d)
 {
 	struct walk_place place = { d->process, d->sample->time_ns };
@@ -183,14 +204,30 @@ static void walk_stack(struct deciding *d)
 		return;
 	d->answer->method = METHOD_NONE;
 	d->answer->reason = sample_end_reason(end, d->sample);
+	if (d->plan)
+		decide_by_plan(d);
 }
 
-/* The same by return addresses alone, which restore no register: a frame of generated code decides. */
+static void add_return_address(struct deciding *d, int depth, uint64_t address, uint32_t function)
+{
+	struct walk_place place = { d->process, d->sample->time_ns };
+	struct unwind_space space = walk_space(&place, false);
+	struct unwind_frame f = { .depth = depth, .address = address };
+
+	f.function = unwind_function(d->world->unwinder, &space, address);
+	if (!depth && d->sample->has_registers)
+		f.registers = d->sample->input.registers;
+	plan_frames_add(d->plan, &d->world->model->objects, &f, function);
+}
+
+/* The same by return addresses alone, which restore no register: a frame of generated code decides, or the path along a plan. */
 static void walk_chain(struct deciding *d)
 {
 	const struct sample *s = d->sample;
 
 	d->answer->reason = REASON_NO_FRAME_POINTERS;
+	if (d->plan)
+		add_return_address(d, 0, s->user_ip, d->function);
 	for (uint32_t i = 0; i < s->chain_nr; i++) {
 		uint64_t address = s->chain[i] - 1;
 		const struct location *l;
@@ -204,7 +241,11 @@ static void walk_chain(struct deciding *d)
 		if (take_host_levels(d, l))
 			return;
 		note_work(d, l);
+		if (d->plan && i < UNWIND_FRAMES_MAX)
+			add_return_address(d, (int)i + 1, address, l->function);
 	}
+	if (d->plan)
+		decide_by_plan(d);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- deciding */
@@ -261,13 +302,24 @@ static void decide_by_dictionary(struct deciding *d, const struct sample_place *
 		return;
 	}
 	note_work(d, l);
-	if (s->chain && !s->input.stack_bytes) {
+	d->function = l->function;
+	if (s->chain && !s->input.stack_bytes)
 		walk_chain(d);
-		return;
-	}
-	walk_stack(d);
+	else
+		walk_stack(d);
 	if (a->method == METHOD_NONE && (a->reason == REASON_NO_UNWIND_INFO || a->reason == REASON_NO_STACK) && !at->code)
 		a->reason = REASON_NO_CODE_OBJECT;
+}
+
+/* ... of a process that has objects. */
+__attribute__((noinline)) static void decide_with_plan(struct deciding *d, const struct sample_place *at)
+{
+	struct plan_frames plan; /* 40 KB, which are not cleared */
+
+	plan.nr = 0;
+	d->plan = &plan;
+	decide_by_dictionary(d, at);
+	d->plan = NULL;
 }
 
 static void add_host_levels(struct deciding *d, uint32_t low_at_place)
@@ -292,7 +344,7 @@ static enum answer_scope scope_of(const struct deciding *d)
 		return ANSWER_OF_SAMPLE;
 	if (a->method == METHOD_TAG)
 		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;
-	if (a->method == METHOD_NONE && d->alone.until_ns && !d->tag_counts && !d->sample->input.stack_bytes)
+	if (a->method == METHOD_NONE && !d->process->has_objects && d->alone.until_ns && !d->tag_counts && !d->sample->input.stack_bytes)
 		return ANSWER_OF_PLACE_ALONE;
 	return a->method == METHOD_IP ? ANSWER_OF_PLACE : ANSWER_OF_SAMPLE;
 }
@@ -306,7 +358,10 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 	clear(out, sizeof(*out));
 	out->from_ns = at->from_ns;
 	out->until_ns = at->until_ns;
-	decide_by_dictionary(&d, at);
+	if (p->has_objects)
+		decide_with_plan(&d, at);
+	else
+		decide_by_dictionary(&d, at);
 	if (d.low)
 		add_host_levels(&d, low_at_place);
 	if (out->method == METHOD_NONE && d.work != REASON_NONE && sample_reason_is_of_host(out->reason))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/sample_stack.h"
 
+#include "analyzer/attribute/plan_walk.h"
 #include "analyzer/attribute/walk.h"
 
 #define KERNEL_FRAMES_MAX 128u
@@ -12,6 +13,7 @@ struct collect {
 	const struct process *process;
 	uint32_t nr;
 	struct stack_node frame[FRAMES_MAX + 2]; /* innermost first */
+	struct plan_frames plan; /* of a process that has objects; note: which of these frames it is */
 };
 
 static struct stack_node frame_at(const struct location *l, unsigned flags)
@@ -35,18 +37,41 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 		if (!l->outer)
 			break;
 	}
+	if (c->process->has_objects && c->nr)
+		plan_frames_add(&c->plan, &c->world->model->objects, f, c->nr - 1);
 	return true;
+}
+
+/* Frames that work on nodes of plans belong to these. */
+static void add_nodes(struct collect *c)
+{
+	const struct model *m = c->world->model;
+	struct plan_walk w;
+	uint32_t component;
+
+	plan_walk_begin(&w, c->world->model, c->process, c->sample->time_ns);
+	for (uint32_t i = c->plan.nr; i > 0; i--) {
+		struct stack_node *frame = &c->frame[c->plan.frame[i - 1].note];
+
+		plan_walk_frame(&w, &c->plan.frame[i - 1]);
+		if (!frame->component && plan_walk_components(&w, m, &component, 1))
+			frame->component = component;
+	}
 }
 
 /* The kernel's frames: whether they are complete is unknown. */
 static enum reason collect_chain(struct collect *c)
 {
 	const struct sample *s = c->sample;
+	struct walk_place place = { c->process, s->time_ns };
+	const struct unwind_space space = walk_space(&place, false);
 
 	for (uint32_t i = 0; i <= s->chain_nr && i < UNWIND_FRAMES_MAX; i++) {
 		uint32_t note = 0;
 		struct unwind_frame f = { .depth = (int)i, .address = i ? s->chain[i - 1] - 1 : s->user_ip, .note = &note };
 
+		if (c->process->has_objects)
+			f.function = unwind_function(c->world->unwinder, &space, f.address);
 		collect_frame(c, &f);
 	}
 	return REASON_HOST;
@@ -96,10 +121,12 @@ uint32_t sample_stack(const struct sample_world *w, const struct sample *s, cons
 	c.world = w;
 	c.sample = s;
 	c.process = p;
-	c.nr = 0;
+	c.nr = c.plan.nr = 0;
 	if (s->mode != SAMPLE_MODE_USER)
 		collect_kernel(&c, kernel);
 	why = collect_user(&c);
+	if (c.plan.nr)
+		add_nodes(&c);
 	if (names[why]) {
 		if (!cut->location[why])
 			cut->location[why] = locate_nowhere(w->locator, names[why]);

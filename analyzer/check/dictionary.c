@@ -299,7 +299,7 @@ static void check_unlinked(struct check *c, const struct ups *u)
 		const struct component *k = &d->component[i];
 		double samples;
 
-		if (!k->announced || k->nr_links || k->flags & (JITREG_COMPONENT_SHARED | JITREG_COMPONENT_RUNTIME) ||
+		if (!k->announced || k->nr_links || k->of_objects || k->flags & (JITREG_COMPONENT_SHARED | JITREG_COMPONENT_RUNTIME) ||
 		    host_levels_have(c->m, k->level) || !leads_up(c, u, k->level))
 			continue;
 		samples = samples_of(c, i);

@@ -27,6 +27,8 @@ static void find_dictionaries(struct model *m)
 			p->has_line_components |= up->has_line_components;
 		}
 	}
+	for (uint32_t i = 0; i < m->nr_processes; i++) /* a child has none of its parent's objects */
+		m->numbered[i]->has_dictionary |= m->numbered[i]->has_objects;
 }
 
 static bool has_own_levels(const struct model *m, const struct code *c)

@@ -178,6 +178,16 @@ static const struct source *find_source(const struct model *m, const struct proc
 	return s;
 }
 
+uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
+			      struct stretch *holds)
+{
+	uint32_t i = COMPONENT_NONE;
+
+	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++, p = p->parent)
+		i = dictionary_find_at(&m->dictionary, p->number, level, id, time_ns, holds);
+	return i;
+}
+
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns)
 {
 	const char *base = model_base_name(file);

@@ -114,6 +114,8 @@ static const struct {
 	[JITREG_SOURCE] = { model_read_source, false },
 	[JITREG_MEMORY] = { memory_read_named, false },
 	[JITREG_MARK] = { model_read_mark, false },
+	[JITREG_OBJECT] = { model_read_object, false },
+	[JITREG_OBJECT_END] = { model_read_object_end, false },
 	[JITREG_SCOPE] = { model_read_scope, false },
 	[JITREG_HELLO] = { read_hello, false },
 };
@@ -164,6 +166,8 @@ static int settle(struct model *m)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		model_settle_tags(m->process[i]);
+	if (model_settle_objects(m))
+		return -ENOMEM;
 	host_levels_settle(m);
 	dictionary_settle(&m->dictionary);
 	model_settle_marks(m);
@@ -335,6 +339,7 @@ void model_destroy(struct model *m)
 	free_notices(m->loss, m->nr_losses);
 	kernel_functions_fini(&m->kernel_functions);
 	dictionary_fini(&m->dictionary);
+	objects_fini(&m->objects);
 	free(m->process);
 	free(m->numbered);
 	free(m->thread);

@@ -16,6 +16,7 @@
 #include "analyzer/model/faults.h"
 #include "analyzer/model/host_levels.h"
 #include "analyzer/model/kernel_functions.h"
+#include "analyzer/model/objects.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/base/hash_map.h"
@@ -183,6 +184,7 @@ struct process {
 	uint32_t header_version; /* of jitreg.h, the latest that said so: major << 16 | minor; 0: none did, or one before 1.0 */
 	bool has_guest, exec_seen;
 	bool has_dictionary, has_line_components; /* it, or one that it was forked from, declared components; as lines of a SOURCE */
+	bool has_objects;
 	bool has_unwinding; /* its code comes with unwind information, so code without has none */
 };
 
@@ -275,6 +277,7 @@ struct model {
 	struct hash_map loss_of; /* (hash of its reason, 0) -> 1 + index */
 	struct kernel_functions kernel_functions;
 	struct dictionary dictionary;
+	struct objects objects;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;
 	/* HEADER and END */
@@ -325,6 +328,9 @@ const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint6
 /* The innermost piece that a thread is in at a time, or NULL; *until_ns is narrowed to when that may change. */
 const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns,
 					  uint64_t *until_ns);
+/* Whom a component's id named at a time in a process, one that it was forked from, or all; *holds is narrowed to when that is so. */
+uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
+			      struct stretch *holds);
 /* The source that a line table's file name meant at a time, or means later where it meant none; or NULL. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
 /* What a component belongs to, or NULL. */

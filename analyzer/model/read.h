@@ -46,6 +46,11 @@ void model_settle_scopes(struct model *m);
 int model_settle_sources(struct model *m);
 void model_settle_tags(struct process *p);
 
+/* read_objects.c */
+model_read_record model_read_object, model_read_object_end;
+/* 0 or -ENOMEM. */
+int model_settle_objects(struct model *m);
+
 /* Arrays that stay short grow by one. */
 #define APPEND(array, nr) model_append((void **)&(array), &(nr), sizeof(*(array)))
 void *model_append(void **array, uint32_t *nr, size_t each);

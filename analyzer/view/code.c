@@ -14,7 +14,7 @@ static void prepare(struct report *r, struct view_instance *v)
 	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, -1);
 }
 
-struct object {
+struct code_cost {
 	const struct code *code;
 	const char *name;
 	double measure, samples;
@@ -25,7 +25,7 @@ struct object {
 
 static int by_name(const void *a, const void *b)
 {
-	const struct object *x = a, *y = b;
+	const struct code_cost *x = a, *y = b;
 	int c = strcmp(x->name, y->name);
 
 	if (x->code->process != y->code->process)
@@ -35,7 +35,7 @@ static int by_name(const void *a, const void *b)
 
 static int by_measure(const void *a, const void *b)
 {
-	const struct object *x = a, *y = b;
+	const struct code_cost *x = a, *y = b;
 
 	if (x->measure < y->measure || x->measure > y->measure)
 		return x->measure > y->measure ? -1 : 1;
@@ -45,7 +45,7 @@ static int by_measure(const void *a, const void *b)
 }
 
 /* An object of several functions goes by its first one. */
-static void describe(struct object *o)
+static void describe(struct code_cost *o)
 {
 	struct elf_section text;
 
@@ -62,10 +62,10 @@ static void describe(struct object *o)
 		o->name = elf_get_function(o->code->elf, 0).name;
 }
 
-static struct object *make_objects(const struct report *r, const struct split *s, uint32_t *nr)
+static struct code_cost *make_objects(const struct report *r, const struct split *s, uint32_t *nr)
 {
 	const struct model *m = r->model;
-	struct object *o = calloc((size_t)m->nr_code + 1, sizeof(*o));
+	struct code_cost *o = calloc((size_t)m->nr_code + 1, sizeof(*o));
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; o && i < m->nr_code; i++) {
@@ -90,7 +90,7 @@ static struct object *make_objects(const struct report *r, const struct split *s
 	return o;
 }
 
-static void show_objects(struct report *r, const struct split *s, struct object *o, uint32_t nr, struct page *p)
+static void show_objects(struct report *r, const struct split *s, struct code_cost *o, uint32_t nr, struct page *p)
 {
 	struct grid *g = grid_create("objects", "Code objects: %u", nr);
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
@@ -148,7 +148,7 @@ static void add_generated(const struct report *r, const struct report_group *by,
 }
 
 /* Compilation and execution, by the host's marks. */
-static void show_cost(struct report *r, const struct report_group *by, const struct object *o, uint32_t nr, struct page *p)
+static void show_cost(struct report *r, const struct report_group *by, const struct code_cost *o, uint32_t nr, struct page *p)
 {
 	const struct model *m = r->model;
 	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated, unregistered, again = 0;
@@ -257,7 +257,7 @@ static void show_unregistered(struct report *r, const struct report_group *by, s
 
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	struct object *o = NULL;
+	struct code_cost *o = NULL;
 	struct split s;
 	uint32_t nr = 0;
 

@@ -346,7 +346,9 @@ static struct besides find_besides(const struct report *r, const struct report_g
 
 static void besides_text(const struct report *r, int which, uint32_t level, char *text, size_t bytes)
 {
-	if (which == NO_LINK)
+	if (which == NO_LINK && r->model->objects.nr)
+		snprintf(text, bytes, "of no %s alone: what is above it is known", report_level_name(r, level));
+	else if (which == NO_LINK)
 		snprintf(text, bytes, "no link: the component has no link to the level %s", report_level_name(r, level));
 	else
 		snprintf(text, bytes, "not announced: the component of the level %s was never announced", report_level_name(r, level));

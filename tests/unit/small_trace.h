@@ -164,6 +164,31 @@ static inline void put_unlink(uint32_t pid, uint64_t time_ns, uint32_t lower_lev
 	put_end();
 }
 
+static inline void put_object(uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t upper, uint32_t flags, size_t nr_functions,
+			      const uint64_t *function, size_t nr_components, const uint64_t (*component)[2])
+{
+	put_record(pid, time_ns, JITREG_OBJECT, F_COUNT(object));
+	PUT(address, upper, flags, 0);
+	trace_record_array(small, nr_functions);
+	for (size_t i = 0; i < nr_functions; i++) {
+		trace_record_array(small, 1);
+		PUT(function[i]);
+	}
+	trace_record_array(small, nr_components);
+	for (size_t i = 0; i < nr_components; i++) {
+		trace_record_array(small, 2);
+		PUT(component[i][0], component[i][1]);
+	}
+	put_end();
+}
+
+static inline void put_object_end(uint32_t pid, uint64_t time_ns, uint64_t address)
+{
+	put_record(pid, time_ns, JITREG_OBJECT_END, F_COUNT(object_end));
+	PUT(address, 0, 0);
+	put_end();
+}
+
 struct small_entry {
 	uint64_t offset, level, component;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random worlds (dictionaries, code that comes and goes, tags, marks, processes), a million samples in them, and every way from samples to
- * rows against attribute_sample()'s answers, one by one or added up.  The worlds are the same each time; one that fails prints its seed:
+ * Random worlds (dictionaries, code that comes and goes, tags, marks, objects, processes), a million samples in them, and every way from
+ * samples to rows against attribute_sample()'s answers, one by one or added up.  The worlds are the same each time; one that fails prints its seed:
  *	test_attribution_property SEED [WORLDS]
  */
 #include "tests/unit/small_trace.h"
@@ -18,6 +18,7 @@
 
 enum { OPERATOR = 1, PIPELINE, TASK, IR, NR_LEVELS = 4 };
 enum { PID = 1000, CODE_STEP = 256, SLOTS = 24, END_NS = 1000000, NR_THREADS = 5, HOT = 64 };
+enum { OBJECTS = 12, FUNCTIONS = 12, FUNCTION_BYTES = 256 }; /* of the runtime */
 enum { PLAIN, STACKS, CHAINS, BARE, NR_EVENTS, MIXED = NR_EVENTS, NR_KINDS }; /* MIXED: blocks with stacks, of the first event */
 
 #define WORLDS 64u
@@ -58,7 +59,7 @@ static struct {
 	uint64_t address[HOT], kernel[16], tag[24];
 	uint32_t pid[3];
 	unsigned nr_pids, nr_tags;
-	bool has_dictionary, stack_only, one_weight;
+	bool has_dictionary, has_objects, stack_only, one_weight;
 	bool alike; /* of one process, and all that may have registers do */
 	uint64_t check[4]; /* of the tags that there were */
 } the;
@@ -171,6 +172,48 @@ static void draw_mark_of_thread(uint64_t time_ns)
 	put_mark_of(PID, tid, time_ns, 1 + (uint32_t)below(4), chance(50) ? "run" : "morsel", 1 + below(12), below(12), covers[below(3)]);
 }
 
+static uint64_t object_address(void)
+{
+	return 0x10000 + 64 * below(OBJECTS);
+}
+
+/* Some below others, some that replace others, some classes. */
+static void draw_object(uint64_t time_ns)
+{
+	const uint32_t pid = the.pid[below(the.nr_pids)];
+	const uint64_t early_ns = chance(70) ? time_ns : time_ns / 2;
+	uint64_t function[3], component[2][2];
+	const size_t nr = 1 + below(3), of = below(3);
+
+	if (chance(25)) {
+		put_object_end(pid, time_ns, object_address());
+		return;
+	}
+	for (size_t i = 0; i < nr; i++)
+		function[i] = RUNTIME + below(FUNCTIONS) * FUNCTION_BYTES;
+	for (size_t i = 0; i < of; i++) {
+		component[i][0] = chance(80) ? (i ? OPERATOR : TASK) : PIPELINE;
+		component[i][1] = below(the.nr_of[component[i][0]] + 2);
+	}
+	put_object(pid, early_ns, object_address(), chance(60) ? object_address() : 0,
+		   chance(10) ? JITREG_OBJECT_CLASS : chance(30) ? JITREG_OBJECT_ALONE : 0, nr, function, of,
+		   (const uint64_t(*)[2])component);
+}
+
+/* A process, and objects in all of its time. */
+static void draw_objects(void)
+{
+	the.has_objects = true;
+	for (uint64_t i = 0; i < FUNCTIONS; i++)
+		put_eh_frame(PID, 3, 0x610000 + i * 4096, RUNTIME + i * FUNCTION_BYTES, FUNCTION_BYTES, UNWIND_RSP);
+	for (uint64_t i = 0; i < 2 * OBJECTS; i++)
+		draw_object(3);
+	if (chance(50))
+		put_component(PID, TASK, 1, JITREG_COMPONENT_COMMON, "common");
+	if (chance(30))
+		put_component(PID + 1, OPERATOR, 2, JITREG_COMPONENT_COMMON, "common too");
+}
+
 static void draw_process(uint64_t time_ns)
 {
 	uint32_t pid = the.pid[below(the.nr_pids)];
@@ -187,6 +230,7 @@ static void draw_history(void)
 	const unsigned changes = 10 + (unsigned)below(150), processes = chance(40) ? 4 : 0, marks = chance(80) ? 15 : 0;
 	const unsigned of_threads = chance(30) ? 20 : 0;
 	const unsigned later = the.has_dictionary && chance(50) ? 12 : 0;
+	const unsigned objects = the.has_objects && chance(80) ? 20 : 0;
 
 	for (uint64_t slot = 0; slot < SLOTS; slot++)
 		if (chance(85))
@@ -208,6 +252,8 @@ static void draw_history(void)
 			draw_mark_of_thread(time_ns);
 		else if (what >= 100 - later)
 			draw_dictionary_later(time_ns);
+		else if (chance(objects))
+			draw_object(time_ns);
 		else
 			draw_code(the.pid[below(the.nr_pids)], time_ns, below(SLOTS));
 	}
@@ -239,6 +285,8 @@ static void draw_world(void)
 	if (chance(50))
 		put_eh_frame(PID, chance(50) ? 3 : END_NS / 3, 0x600000, chance(50) ? CODE + 2 * CODE_STEP : RUNTIME, 4 * CODE_STEP,
 			     UNWIND_RSP);
+	if (the.seed % 3 == 0)
+		draw_objects();
 	draw_history();
 }
 
@@ -276,6 +324,8 @@ static uint64_t hot_address(void)
 
 static uint64_t hot_tag(void)
 {
+	if (the.has_objects && chance(40))
+		return object_address();
 	return the.tag[chance(70) ? below(6) : below(24)];
 }
 

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/attribute/plan_walk.h"
+
+#define NR_PRESERVED 6u
+#define RDI 5
+#define ROOTS_MAX 8 /* trees of a process at a time that are looked through */
+
+void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, uint32_t note)
+{
+	static const unsigned char preserved[NR_PRESERVED] = { UNWIND_RBX, UNWIND_RBP, 12, 13, 14, 15 };
+	struct plan_frame *p = &to->frame[to->nr];
+
+	if (to->nr == UNWIND_FRAMES_MAX || !f->function || !objects_has_function(o, f->function))
+		return;
+	to->nr++;
+	p->function = f->function;
+	p->note = note;
+	p->nr_held = 0;
+	for (unsigned i = 0; i < NR_PRESERVED; i++)
+		if (f->registers.known >> preserved[i] & 1)
+			p->held[p->nr_held++] = f->registers.value[preserved[i]];
+	p->all_known = p->nr_held == NR_PRESERVED;
+	if (f->depth == 0 && f->registers.known >> RDI & 1)
+		p->held[p->nr_held++] = f->registers.value[RDI];
+}
+
+static uint32_t held(const struct plan_walk *w, const struct plan_frame *f, uint32_t i)
+{
+	return objects_find(w->objects, w->process->number, f->held[i], w->time_ns);
+}
+
+static void found(struct plan_walk *w, uint32_t object)
+{
+	w->state = PLAN_FOUND;
+	w->object = object;
+}
+
+/* Rule 2.  false: no tree begins there. */
+static bool take_outermost(struct plan_walk *w, const struct plan_frame *f)
+{
+	const struct objects *o = w->objects;
+	uint32_t root[2], nr = objects_find_outermost(o, w->process->number, f->function, false, w->time_ns, root, 2);
+
+	if (!nr)
+		return false;
+	w->class = w->object = OBJECT_NONE;
+	for (uint32_t i = 0; i < f->nr_held; i++) {
+		uint32_t x = held(w, f, i);
+
+		if (x && object_is_outermost(o, x) && object_has_function(o, x, f->function)) {
+			found(w, x);
+			return true;
+		}
+	}
+	if (o->object[root[0]].flags & JITREG_OBJECT_ALONE || (nr == 1 && !f->all_known))
+		found(w, root[0]);
+	else
+		w->state = f->all_known ? PLAN_UNREAD : PLAN_LOST;
+	return true;
+}
+
+/* One of those that an answer is about; OBJECT_NONE: several could be it. */
+static uint32_t choose(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
+{
+	if (!a->several)
+		return a->first;
+	for (uint32_t i = 0; i < f->nr_held; i++) {
+		uint32_t x = held(w, f, i);
+
+		if (x && objects_is_one_of(w->objects, a, x))
+			return x;
+	}
+	return OBJECT_NONE;
+}
+
+/* Rule 3. */
+static void take_below(struct plan_walk *w, const struct plan_frame *f)
+{
+	struct objects *o = w->objects;
+	const enum objects_below which = w->state == PLAN_FOUND ? OBJECTS_NEAREST : OBJECTS_ALL;
+	struct object_answer a = objects_find_below(o, w->object, which, f->function, w->time_ns);
+	uint32_t x;
+
+	if (!a.first && w->state == PLAN_FOUND && object_has_function(o, w->object, f->function))
+		return;
+	if (!a.first)
+		a = objects_find_below(o, o->object[w->object].root, OBJECTS_ALL, f->function, w->time_ns);
+	x = choose(w, f, &a);
+	if (x)
+		found(w, x);
+	else if (a.several)
+		w->state = PLAN_LOST;
+}
+
+/* Rule 4. */
+static void take_any(struct plan_walk *w, const struct plan_frame *f)
+{
+	struct objects *o = w->objects;
+	uint32_t root[ROOTS_MAX], nr = objects_find_outermost(o, w->process->number, 0, false, w->time_ns, root, ROOTS_MAX);
+	uint32_t only = OBJECT_NONE;
+	bool several = nr == ROOTS_MAX;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct object_answer a = objects_find_below(o, root[i], OBJECTS_ALL, f->function, w->time_ns);
+		const uint32_t x = choose(w, f, &a);
+
+		several |= a.several || (only && a.first);
+		if (x && a.several) { /* a register holds it */
+			found(w, x);
+			return;
+		}
+		only = a.first ? a.first : only;
+	}
+	for (uint32_t i = 0; several && i < f->nr_held; i++) {
+		uint32_t x = held(w, f, i);
+
+		if (x && object_is_node(o, x) && object_has_function(o, x, f->function)) {
+			found(w, x);
+			return;
+		}
+	}
+	if (several)
+		w->state = PLAN_LOST;
+	else if (only)
+		found(w, only);
+}
+
+void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
+{
+	uint32_t class;
+
+	if (objects_find_outermost(w->objects, w->process->number, f->function, true, w->time_ns, &class, 1)) {
+		w->class = w->class ? w->class : class;
+		return;
+	}
+	if (take_outermost(w, f) || w->class || w->state == PLAN_UNREAD)
+		return;
+	if (w->object)
+		take_below(w, f);
+	else
+		take_any(w, f);
+}
+
+static uint32_t add_components(const struct plan_walk *w, const struct model *m, uint32_t object, uint32_t *component, uint32_t nr,
+			       uint32_t max)
+{
+	struct stretch holds = STRETCH_ALL;
+	uint32_t of;
+	const struct object_component *c = object_components(w->objects, object, &of);
+
+	for (uint32_t i = 0; i < of && nr < max; i++) {
+		const uint32_t x = model_find_component(m, w->process, (uint32_t)c[i].level, c[i].id, w->time_ns, &holds);
+		bool known = !x;
+
+		for (uint32_t n = 0; n < nr; n++)
+			known |= m->dictionary.component[component[n]].level == c[i].level;
+		if (!known)
+			component[nr++] = x;
+	}
+	return nr;
+}
+
+uint32_t plan_walk_components(const struct plan_walk *w, const struct model *m, uint32_t *component, uint32_t max)
+{
+	uint32_t nr = w->class ? add_components(w, m, w->class, component, 0, max) : 0;
+
+	if (w->state == PLAN_FOUND)
+		return add_components(w, m, w->object, component, nr, max);
+	/* in which tree is known */
+	return w->state == PLAN_LOST && w->object ? add_components(w, m, w->objects->object[w->object].root, component, nr, max) : nr;
+}

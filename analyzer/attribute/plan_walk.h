@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which node of a plan a call stack is in, where an engine interprets plans (jitreg_object()): from the outermost frame inwards, along the
+ * tree of the objects that live at the time of the sample.  A frame counts by the function that it is in, which is known by its FDE, so
+ * that no symbols are needed.
+ *
+ *  1. A function of a class of work: the class decides from there inwards, until a frame of rule 2.
+ *  2. A function of objects without an upper one: one of them begins anew, the one whose address is in a register that calls preserve, as
+ *     the unwinder restored it at that frame.  Where all these registers are known and none holds one, it is an object that was not
+ *     announced (a query that was not read), and nothing below it is known; unless the host says that there is one at a time
+ *     (JITREG_OBJECT_ALONE), or, by a call chain, which restores no registers, there is only one.
+ *  3. The nearest objects with the function below the one found so far; else that one itself; else any in its tree (a subplan is called
+ *     from where its result is needed).  One: it.  Several: the one that a register holds, at the sampled instruction also rdi.
+ *     No register holds one: some node below the one found so far, until a frame that only one of these has.
+ *  4. Nothing found so far (the stack is truncated): the only object with the function, or the one that a register holds.
+ *
+ * Measured against a witness in PostgreSQL 15 (223,243 samples of ten queries): 97.1 % of samples on a node, 99.9 % of these right; the path
+ * alone decides 91 %.  To take an address from any register of any frame was wrong in 6 %.
+ * Context: thread.
+ */
+#ifndef TAILOR_PLAN_WALK_H
+#define TAILOR_PLAN_WALK_H
+
+#include "analyzer/model/model.h"
+#include "analyzer/unwind/unwind.h"
+
+#define PLAN_REGISTERS 7
+
+/* A frame of a function that some object has. */
+struct plan_frame {
+	uint64_t function;
+	uint64_t held[PLAN_REGISTERS]; /* by registers that calls preserve, in the order of their numbers; then rdi */
+	uint32_t nr_held;
+	bool all_known; /* of those that calls preserve */
+	uint32_t note; /* the caller's */
+};
+
+/* ... of a stack, innermost first.  Large: not to be cleared for each sample. */
+struct plan_frames {
+	uint32_t nr;
+	struct plan_frame frame[UNWIND_FRAMES_MAX];
+};
+
+/* Takes a frame if it can count. */
+void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, uint32_t note);
+
+enum plan_state {
+	PLAN_NOTHING, /* yet */
+	PLAN_FOUND,
+	PLAN_LOST,   /* in a node below object (OBJECT_NONE: any) */
+	PLAN_UNREAD, /* in a tree that was not announced */
+};
+
+struct plan_walk {
+	struct objects *objects;
+	const struct process *process;
+	uint64_t time_ns;
+	enum plan_state state;
+	uint32_t object, class; /* or OBJECT_NONE */
+};
+
+static inline void plan_walk_begin(struct plan_walk *w, struct model *m, const struct process *p, uint64_t time_ns)
+{
+	*w = (struct plan_walk){ .objects = &m->objects, .process = p, .time_ns = time_ns };
+}
+/* The next frame inwards. */
+void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f);
+/* What is known by now: components of different levels, at most max; returns how many. */
+uint32_t plan_walk_components(const struct plan_walk *w, const struct model *m, uint32_t *component, uint32_t max);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/model/objects.h"
+
+#include "jitreg/base/grow.h"
+#include "jitreg/trace/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KNOWN 8192u /* answers, a power of two */
+
+struct object_entry {
+	uint64_t function, from_ns;
+	uint32_t process, object;
+	bool is_class;
+};
+
+/* ----------------------------------------------------------------------------------------------------------- records */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static bool is_set(const struct objects *o, uint32_t set, const uint64_t *numbers, size_t nr)
+{
+	return o->set[set].nr == nr && memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0;
+}
+
+/* The set of these numbers, new or not; UINT32_MAX without memory. */
+static uint32_t get_set(struct objects *o, const uint64_t *numbers, size_t nr)
+{
+	uint64_t h = nr;
+	uint32_t i;
+
+	for (size_t n = 0; n < nr; n++)
+		h = mix(h, numbers[n]);
+	i = hash_map_find(&o->set_of, h, 0);
+	if (i && is_set(o, i, numbers, nr))
+		return i;
+	if (nr > UINT32_MAX / 2 - o->nr_numbers || !GROW(o->set, o->nr_sets, o->sets_capacity))
+		return UINT32_MAX;
+	if (o->nr_numbers + nr > o->numbers_capacity) {
+		uint32_t capacity = 2 * o->numbers_capacity + (uint32_t)nr + 64;
+		uint64_t *bigger = realloc(o->number, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return UINT32_MAX;
+		o->number = bigger;
+		o->numbers_capacity = capacity;
+	}
+	if (nr)
+		memcpy(o->number + o->nr_numbers, numbers, nr * sizeof(*numbers));
+	o->set[o->nr_sets] = (struct object_set){ o->nr_numbers, (uint32_t)nr };
+	o->nr_numbers += (uint32_t)nr;
+	hash_map_set(&o->set_of, h, 0, o->nr_sets);
+	return o->nr_sets++;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Sorted, each once. */
+static size_t tidy(uint64_t *numbers, size_t nr)
+{
+	size_t kept = 0;
+
+	if (nr)
+		qsort(numbers, nr, sizeof(*numbers), by_number);
+	for (size_t i = 0; i < nr; i++)
+		if (numbers[i] && (!kept || numbers[kept - 1] != numbers[i]))
+			numbers[kept++] = numbers[i];
+	return kept;
+}
+
+/* Neither it nor one around it has ended, as far as records were read. */
+static bool is_there(const struct objects *o, uint32_t i)
+{
+	for (; i; i = o->object[i].upper)
+		if (o->object[i].over)
+			return false;
+	return true;
+}
+
+static void end_at(struct object *x, uint64_t time_ns)
+{
+	time_ns = time_ns > x->from_ns ? time_ns : x->from_ns;
+	x->to_ns = time_ns < x->to_ns ? time_ns : x->to_ns;
+	x->over = true;
+}
+
+static bool begin(struct objects *o)
+{
+	if (o->nr)
+		return true;
+	if (!GROW(o->object, o->nr, o->capacity) || get_set(o, NULL, 0) == UINT32_MAX)
+		return false;
+	o->object[o->nr++] = (struct object){ 0 };
+	return true;
+}
+
+uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address, uint64_t upper_address, uint32_t flags,
+		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components)
+{
+	struct object new = { .address = address, .from_ns = time_ns, .to_ns = UINT64_MAX, .process = process, .flags = flags };
+	uint32_t before;
+	struct object *old;
+
+	if (!address || !begin(o))
+		return OBJECT_NONE;
+	before = hash_map_find(&o->latest, process, address);
+	if (upper_address) {
+		new.upper = hash_map_find(&o->latest, process, upper_address);
+		if (!new.upper || new.upper == before || !is_there(o, new.upper) || o->object[new.upper].depth == OBJECT_DEPTH_MAX) {
+			o->lost++;
+			return OBJECT_NONE;
+		}
+		new.depth = o->object[new.upper].depth + 1;
+		new.root = o->object[new.upper].root;
+	}
+	new.functions = get_set(o, functions, tidy(functions, nr_functions));
+	new.components = get_set(o, (const uint64_t *)components, 2 * nr_components);
+	if (new.functions == UINT32_MAX || new.components == UINT32_MAX)
+		return OBJECT_NONE;
+	old = &o->object[before];
+	if (before && is_there(o, before) && old->upper == new.upper && old->flags == flags && old->functions == new.functions &&
+	    old->components == new.components) /* announced again: to another recorder, or by a host that does not remember */
+		return before;
+	if (!GROW(o->object, o->nr, o->capacity) || !hash_map_set(&o->latest, process, address, o->nr))
+		return OBJECT_NONE;
+	if (before)
+		end_at(&o->object[before], time_ns);
+	if (!new.root)
+		new.root = o->nr;
+	o->object[o->nr] = new;
+	return o->nr++;
+}
+
+void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address)
+{
+	uint32_t i = hash_map_find(&o->latest, process, address);
+
+	if (i && !o->object[i].over)
+		end_at(&o->object[i], time_ns);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ indexes */
+
+/* How many entries it has: one for each function, and objects without an upper one another that is of none. */
+static uint32_t nr_entries_of(const struct objects *o, const struct object *x)
+{
+	if (x->flags & JITREG_OBJECT_CLASS)
+		return o->set[x->functions].nr;
+	return x->upper ? 0 : o->set[x->functions].nr + 1;
+}
+
+/* Upper ones come before those below them. */
+static bool make_trees(struct objects *o)
+{
+	uint32_t *next = calloc(o->nr, sizeof(*next)), at = 1;
+
+	o->tree = calloc(o->nr, sizeof(*o->tree));
+	for (uint32_t i = o->nr - 1; next && o->tree && i > 0; i--)
+		if (o->object[i].upper)
+			o->object[o->object[i].upper].nr_below += o->object[i].nr_below + 1;
+	for (uint32_t i = 1; next && o->tree && i < o->nr; i++) {
+		struct object *x = &o->object[i], *upper = &o->object[x->upper];
+
+		x->place = x->upper ? next[x->upper] : at;
+		*(x->upper ? &next[x->upper] : &at) += x->nr_below + 1;
+		next[i] = x->place + 1;
+		o->tree[x->place] = i;
+		if (x->upper) {
+			x->from_ns = x->from_ns > upper->from_ns ? x->from_ns : upper->from_ns;
+			x->to_ns = x->to_ns < upper->to_ns ? x->to_ns : upper->to_ns;
+		}
+		if (x->to_ns < x->from_ns)
+			x->to_ns = x->from_ns;
+	}
+	free(next);
+	return next && o->tree;
+}
+
+static int by_address(const void *a, const void *b, void *objects)
+{
+	const struct object *x = &((const struct object *)objects)[*(const uint32_t *)a];
+	const struct object *y = &((const struct object *)objects)[*(const uint32_t *)b];
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct object_entry *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	if (x->is_class != y->is_class)
+		return x->is_class ? 1 : -1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static bool make_entries(struct objects *o)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 1; i < o->nr; i++)
+		nr += nr_entries_of(o, &o->object[i]);
+	if (nr > UINT32_MAX / 4)
+		return false;
+	for (o->nr_leaves = 1; o->nr_leaves < nr; o->nr_leaves *= 2)
+		;
+	o->entry = calloc(nr + 1, sizeof(*o->entry));
+	o->last = calloc(2 * (size_t)o->nr_leaves, sizeof(*o->last));
+	if (!o->entry || !o->last)
+		return false;
+	for (uint32_t i = 1; i < o->nr; i++) {
+		const struct object *x = &o->object[i];
+		const struct object_set *s = &o->set[x->functions];
+
+		for (uint32_t n = 0, of = nr_entries_of(o, x); n < of; n++)
+			o->entry[o->nr_entries++] = (struct object_entry){ n < s->nr ? o->number[s->first + n] : 0, x->from_ns,
+									   x->process, i, (x->flags & JITREG_OBJECT_CLASS) != 0 };
+	}
+	if (nr)
+		qsort(o->entry, nr, sizeof(*o->entry), by_function);
+	for (uint32_t i = 0; i < nr; i++)
+		o->last[o->nr_leaves + i] = o->object[o->entry[i].object].to_ns;
+	for (uint32_t i = o->nr_leaves - 1; i > 0; i--)
+		o->last[i] = o->last[2 * i] > o->last[2 * i + 1] ? o->last[2 * i] : o->last[2 * i + 1];
+	return true;
+}
+
+int objects_settle(struct objects *o)
+{
+	hash_map_fini(&o->latest);
+	if (o->nr < 2)
+		return 0;
+	o->by_address = malloc(o->nr * sizeof(*o->by_address));
+	o->known = calloc(KNOWN, sizeof(*o->known));
+	if (!o->by_address || !o->known || !make_trees(o) || !make_entries(o))
+		return -ENOMEM;
+	for (uint32_t i = 1; i < o->nr; i++) {
+		const struct object_set *s = &o->set[o->object[i].functions];
+
+		for (uint32_t n = 0; n < s->nr; n++)
+			if (!hash_map_set(&o->functions, o->number[s->first + n], 0, 1))
+				return -ENOMEM;
+		o->by_address[i - 1] = i;
+	}
+	qsort_r(o->by_address, o->nr - 1, sizeof(*o->by_address), by_address, o->object);
+	return 0;
+}
+
+void objects_fini(struct objects *o)
+{
+	free(o->object);
+	free(o->number);
+	free(o->set);
+	hash_map_fini(&o->set_of);
+	hash_map_fini(&o->latest);
+	hash_map_fini(&o->functions);
+	free(o->tree);
+	free(o->by_address);
+	free(o->entry);
+	free(o->last);
+	free(o->known);
+	memset(o, 0, sizeof(*o));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- questions */
+
+bool object_has_function(const struct objects *o, uint32_t object, uint64_t function)
+{
+	const struct object_set *s = &o->set[o->object[object].functions];
+	uint32_t low = 0, high = s->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->number[s->first + middle] < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->nr && o->number[s->first + low] == function;
+}
+
+static bool lives(const struct object *x, uint64_t time_ns)
+{
+	return x->from_ns <= time_ns && time_ns < x->to_ns;
+}
+
+uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns)
+{
+	uint32_t low = 0, high = o->nr ? o->nr - 1 : 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct object *x = &o->object[o->by_address[middle]];
+
+		if (x->process != process ? x->process < process : x->address != address ? x->address < address : x->from_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return OBJECT_NONE;
+	low = o->by_address[low - 1];
+	return o->object[low].process == process && o->object[low].address == address && lives(&o->object[low], time_ns) ? low :
+														      OBJECT_NONE;
+}
+
+/* Entries of that process, function and kind that begin at the time or before: up to the index that is returned. */
+static uint32_t entries_up_to(const struct objects *o, const struct object_entry *key)
+{
+	uint32_t low = 0, high = o->nr_entries;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (by_function(&o->entry[middle], key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* 1 + the last entry before end that ends after the time; 0: there is none.  node holds entries [first, first + nr). */
+static uint32_t last_alive(const struct objects *o, uint32_t end, uint64_t time_ns, uint32_t node, uint32_t first, uint32_t nr)
+{
+	uint32_t found;
+
+	if (first >= end || o->last[node] <= time_ns)
+		return 0;
+	if (nr == 1)
+		return first + 1;
+	found = last_alive(o, end, time_ns, 2 * node + 1, first + nr / 2, nr / 2);
+	return found ? found : last_alive(o, end, time_ns, 2 * node, first, nr / 2);
+}
+
+uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint64_t function, bool is_class, uint64_t time_ns,
+				uint32_t *object, uint32_t max)
+{
+	const struct object_entry key = { function, time_ns, process, UINT32_MAX, is_class };
+	uint32_t end = entries_up_to(o, &key), nr = 0;
+
+	while (nr < max && end && (end = last_alive(o, end, time_ns, 1, 0, o->nr_leaves))) {
+		const struct object_entry *e = &o->entry[--end];
+
+		if (e->process != process || e->function != function || e->is_class != is_class)
+			break;
+		object[nr++] = e->object;
+	}
+	return nr;
+}
+
+bool object_is_node(const struct objects *o, uint32_t object)
+{
+	return !(o->object[object].flags & JITREG_OBJECT_CLASS);
+}
+
+bool object_is_outermost(const struct objects *o, uint32_t object)
+{
+	return object_is_node(o, object) && !o->object[object].upper;
+}
+
+static void narrow(struct object_answer *a, uint64_t change_ns, uint64_t time_ns)
+{
+	if (change_ns <= time_ns)
+		a->from_ns = change_ns > a->from_ns ? change_ns : a->from_ns;
+	else
+		a->until_ns = change_ns < a->until_ns ? change_ns : a->until_ns;
+}
+
+struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns)
+{
+	struct object_answer *known = &o->known[mix(mix(function, object), which) & (KNOWN - 1)];
+	struct object_answer a = { function, 0, UINT64_MAX, object, which, OBJECT_NONE, UINT32_MAX, false };
+	const struct object *of = &o->object[object];
+
+	if (known->of == object && known->function == function && known->which == which && known->from_ns <= time_ns &&
+	    time_ns < known->until_ns)
+		return *known;
+	o->steps += of->nr_below / 4;
+	for (uint32_t n = which == OBJECTS_NEAREST; n <= of->nr_below; n++) {
+		const uint32_t i = o->tree[of->place + n];
+		const struct object *x = &o->object[i];
+
+		if (!object_is_node(o, i) || !object_has_function(o, i, function))
+			continue;
+		narrow(&a, x->from_ns, time_ns);
+		narrow(&a, x->to_ns, time_ns);
+		if (!lives(x, time_ns) || (which == OBJECTS_NEAREST && x->depth > a.depth))
+			continue;
+		if (x->depth < a.depth && which == OBJECTS_NEAREST)
+			a.first = OBJECT_NONE;
+		a.several = a.first != OBJECT_NONE;
+		a.first = a.first ? a.first : i;
+		a.depth = x->depth;
+	}
+	*known = a;
+	return a;
+}
+
+bool objects_is_one_of(const struct objects *o, const struct object_answer *a, uint32_t object)
+{
+	const struct object *of = &o->object[a->of], *x = &o->object[object];
+
+	if (!object || x->place - of->place > of->nr_below || !object_is_node(o, object) ||
+	    !object_has_function(o, object, a->function))
+		return false;
+	return a->which == OBJECTS_ALL || (object != a->of && x->depth == a->depth);
+}
+
+const struct object_component *object_components(const struct objects *o, uint32_t object, uint32_t *nr)
+{
+	const struct object_set *s = &o->set[o->object[object].components];
+
+	*nr = s->nr / 2;
+	return (const struct object_component *)(const void *)(o->number + s->first);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What functions work on (jitreg_object()): the nodes of plans that engines interpret, by process and time.  An object holds from when it
+ * was announced until its end, that of one around it, or until another one has its address.  Records of a process count in their order in
+ * the trace; the times they carry may lie before (a plan that was read while its query ran).  A forked child has none of its parent's.
+ *
+ * Indexes are made once, by objects_settle(), and no question looks at all objects: 200,000 of them, and 1,000 trees that
+ * replace one another each second, are ordinary.  Objects of a tree stand side by side, each before those below it.
+ * Context: thread.
+ */
+#ifndef TAILOR_OBJECTS_H
+#define TAILOR_OBJECTS_H
+
+#include "jitreg/base/hash_map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OBJECT_NONE 0u /* index 0: no object */
+#define OBJECT_DEPTH_MAX 1024u
+
+struct object {
+	uint64_t address, from_ns, to_ns; /* [from, to) */
+	uint32_t process;		  /* index */
+	uint32_t flags;			  /* JITREG_OBJECT_* */
+	uint32_t upper, root;		  /* indexes; the outermost one is its own root, and has no upper one */
+	uint32_t depth;
+	uint32_t functions, components; /* sets */
+	uint32_t place, nr_below; /* tree[place] is the object, tree[place + 1] to tree[place + nr_below] are those below it */
+	bool over;		  /* while records are read: its end was announced, or another one has its address */
+};
+
+struct object_component {
+	uint64_t level, id; /* level: index */
+};
+
+/* Numbers that many objects have in common: sorted addresses of functions, or components, two numbers each. */
+struct object_set {
+	uint32_t first, nr; /* in numbers */
+};
+
+struct objects {
+	struct object *object; /* [0]: none */
+	uint32_t nr, capacity;
+	uint64_t *number; /* of sets */
+	uint32_t nr_numbers, numbers_capacity;
+	struct object_set *set; /* [0]: empty */
+	uint32_t nr_sets, sets_capacity;
+	struct hash_map set_of;	   /* hash of its numbers -> index */
+	struct hash_map latest;	   /* (process, address) -> index, while records are read */
+	struct hash_map functions; /* (address, 0) -> 1, of all objects */
+	uint64_t steps;		   /* of searches that a host can make long, since the caller last looked */
+	uint64_t lost;		   /* whose upper one was unknown, and those that were too deep */
+	/* indexes */
+	uint32_t *tree, *by_address; /* objects; by process, address and time */
+	struct object_entry *entry;  /* of classes and roots, by process, function and time */
+	uint32_t nr_entries;
+	uint64_t *last; /* when the last of entries ends: node 1 is of all, node nr_leaves + i is entry i */
+	uint32_t nr_leaves;
+	struct object_answer *known; /* what objects_below() was asked before */
+};
+
+/* components: nr pairs.  Index, or OBJECT_NONE: without memory, or because upper_address is no object's.  Takes nothing. */
+uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address, uint64_t upper_address, uint32_t flags,
+		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components);
+void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address);
+/* After the last record.  0 or -ENOMEM. */
+int objects_settle(struct objects *o);
+void objects_fini(struct objects *o);
+
+/* Questions.  Where nothing was announced each is one comparison. */
+
+/* Does any object have a function that begins there? */
+static inline bool objects_has_function(const struct objects *o, uint64_t function)
+{
+	return o->nr > 1 && hash_map_find(&o->functions, function, 0);
+}
+bool object_has_function(const struct objects *o, uint32_t object, uint64_t function);
+/* The object at an address at a time, or OBJECT_NONE. */
+uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns);
+/* Classes, or objects without an upper one, that have the function (0: any) and live at the time: the latest, at most max; how many. */
+uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint64_t function, bool is_class, uint64_t time_ns,
+				uint32_t *object, uint32_t max);
+/* Not a class; ... and without an upper one. */
+bool object_is_node(const struct objects *o, uint32_t object);
+bool object_is_outermost(const struct objects *o, uint32_t object);
+
+/* Below an object: those nearest to it, or it and all below. */
+enum objects_below { OBJECTS_NEAREST, OBJECTS_ALL };
+struct object_answer {
+	uint64_t function, from_ns, until_ns; /* the same question has the same answer in [from, until) */
+	uint32_t of;
+	enum objects_below which;
+	uint32_t first; /* OBJECT_NONE: there is none */
+	uint32_t depth; /* of the nearest ones */
+	bool several;
+};
+struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns);
+/* Is an object one of those that the answer is about? */
+bool objects_is_one_of(const struct objects *o, const struct object_answer *a, uint32_t object);
+
+const struct object_component *object_components(const struct objects *o, uint32_t object, uint32_t *nr);
+
+#endif

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of interpreted plans, found along call stacks, in models that are made by hand. */
+#include "tests/unit/small_trace.h"
+
+enum { PID = 1000, CHILD = 1001, NODE = 1, QUERY, SESSION };
+/* components of nodes, and of queries */
+enum { JOIN_1 = 1, JOIN_2, SCAN_A, SCAN_B, HASH, INNER_SCAN, SORTING, LATER, INIT };
+enum { OUTER = 1, INNER, NEXT };
+
+#define TEXT 0x555500000000ull
+#define FUNCTION(n) (TEXT + (n) * 0x100ull)
+#define RUN FUNCTION(1)
+#define JOIN FUNCTION(2)
+#define SCAN FUNCTION(3)
+#define FETCH FUNCTION(4)
+#define BUILD FUNCTION(5)
+#define SORT FUNCTION(6)
+#define OTHER FUNCTION(7) /* no object's */
+#define SUBPLAN FUNCTION(8)
+#define JITTED 0x7f1000000000ull
+#define STACK 0x7ffc00000000ull
+
+#define AT(component) (0x9000ull + (component) * 0x100) /* where objects lie */
+#define AT_QUERY(query) (0x8000ull + (query) * 0x100)
+
+static struct trace_reader *trace;
+static struct model *model;
+static struct small_world world;
+static struct sample_attribution x; /* the last answer */
+
+/* Each saves rbx, so a frame is two words: its caller's rbx, and where it returns to. */
+static void put_function(uint64_t start, uint64_t bytes)
+{
+	static const unsigned char cie[] = { 16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 16, 0x80 | 16, 1, 0x80 | 3, 2 };
+	unsigned char frames[sizeof(cie) + 24 + 4] = { 0 };
+	const uint32_t fde[2] = { 20, sizeof(cie) + 4 };
+
+	memcpy(frames, cie, sizeof(cie));
+	memcpy(frames + sizeof(cie), fde, 8);
+	memcpy(frames + sizeof(cie) + 8, &start, 8);
+	memcpy(frames + sizeof(cie) + 16, &bytes, 8);
+	put_record(PID, 2, JITREG_EH_FRAME, F_COUNT(eh_frame));
+	PUT(start - 0x40000000, 0);
+	trace_record_bytes(small, frames, sizeof(frames));
+	put_end();
+}
+
+static void put_node_at(uint64_t time_ns, uint64_t component, uint64_t upper, uint64_t query, size_t nr, const uint64_t *function)
+{
+	const uint64_t of[][2] = { { NODE, component }, { QUERY, query }, { SESSION, 7 } };
+
+	put_object(PID, time_ns, AT(component), upper, 0, nr, function, 3, of);
+}
+
+static void put_query(uint64_t time_ns, uint64_t query, uint32_t flags)
+{
+	const uint64_t of[][2] = { { QUERY, query }, { SESSION, 7 } }, function = RUN;
+
+	put_object(PID, time_ns, AT_QUERY(query), 0, flags, 1, &function, 2, of);
+}
+
+static void put_outer(uint64_t time_ns)
+{
+	static const uint64_t join = JOIN, scan[] = { SCAN, FETCH }, hash = BUILD, subplan = SUBPLAN;
+
+	put_query(time_ns, OUTER, 0);
+	put_node_at(time_ns, JOIN_1, AT_QUERY(OUTER), OUTER, 1, &join);
+	put_node_at(time_ns, JOIN_2, AT(JOIN_1), OUTER, 1, &join);
+	put_node_at(time_ns, SCAN_A, AT(JOIN_2), OUTER, 2, scan);
+	put_node_at(time_ns, SCAN_B, AT(JOIN_2), OUTER, 2, scan);
+	put_node_at(time_ns, HASH, AT(JOIN_1), OUTER, 1, &hash);
+	put_node_at(time_ns, INIT, AT(JOIN_1), OUTER, 1, &subplan);
+}
+
+static void put_inner(uint64_t time_ns)
+{
+	static const uint64_t scan[] = { SCAN, FETCH };
+
+	put_query(time_ns, INNER, 0);
+	put_node_at(time_ns, INNER_SCAN, AT_QUERY(INNER), INNER, 2, scan);
+}
+
+static int begin(void **state)
+{
+	static const char *const names[] = { "", "join 1", "join 2", "scan a", "scan b", "hash", "inner scan", "(sorting)", "later", "init" };
+	static const uint64_t sort = SORT, of_sorting[][2] = { { NODE, SORTING } };
+
+	(void)state;
+	small_begin();
+	put_process(PID, 1, "server");
+	put_mmap(PID, 1, TEXT, 0x1000, "/server");
+	for (unsigned i = 1; i <= 8; i++)
+		put_function(FUNCTION(i), 0x80);
+	put_level(PID, NODE, "node");
+	put_level(PID, QUERY, "query");
+	put_level(PID, SESSION, "session");
+	for (uint64_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+		put_component(PID, NODE, i, 0, names[i]);
+	put_component(PID, QUERY, OUTER, 0, "outer");
+	put_component(PID, QUERY, INNER, 0, "inner");
+	put_component(PID, QUERY, NEXT, 0, "next");
+	put_component(PID, SESSION, 7, 0, "session");
+	put_object(PID, 3, 1, 0, JITREG_OBJECT_CLASS, 1, &sort, 1, of_sorting);
+	return 0;
+}
+
+static void finish(void)
+{
+	trace = small_end();
+	model = small_model(trace);
+	small_world_init(&world, model);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	small_world_fini(&world);
+	model_destroy(model);
+	trace_close(trace);
+	return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- asking it */
+
+struct frame {
+	uint64_t function, rbx;
+};
+
+#define FRAMES_MAX 16
+#define TRUNCATED { 0, 0 }
+
+/* A stack, innermost frame first, that ends behind the last one, or is truncated there. */
+static void ask_at(uint64_t time_ns, const struct frame *f, size_t nr)
+{
+	struct sample s = { .time_ns = time_ns, .pid = PID, .tid = PID, .mode = SAMPLE_MODE_USER, .has_registers = true };
+	const bool truncated = !f[nr - 1].function;
+	uint64_t word[2 * FRAMES_MAX] = { 0 };
+	const unsigned others[] = { UNWIND_RBP, 12, 13, 14, 15 };
+
+	nr -= truncated;
+	s.ip = s.user_ip = f[0].function + 4;
+	for (size_t i = 1; i < nr; i++) {
+		word[2 * (i - 1)] = f[i].rbx;
+		word[2 * (i - 1) + 1] = f[i].function + 4;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		s.input.registers.value[others[i]] = 0x1000 + i;
+	s.input.registers.value[UNWIND_RIP] = s.ip;
+	s.input.registers.value[UNWIND_RSP] = STACK;
+	s.input.registers.value[UNWIND_RBX] = f[0].rbx;
+	s.input.registers.known = 1u << UNWIND_RIP | 1u << UNWIND_RSP | 1u << UNWIND_RBX | 1u << UNWIND_RBP | 0xf000;
+	s.input.stack = (const unsigned char *)word;
+	s.input.stack_bytes = 16 * (truncated ? nr - 1 : nr);
+	assert_true(attribute_sample(&world.world, &s, &x));
+}
+#define ASK(...) ASK_AT(50, __VA_ARGS__)
+#define ASK_AT(time_ns, ...) \
+	ask_at(time_ns, (const struct frame[]){ __VA_ARGS__ }, sizeof((const struct frame[]){ __VA_ARGS__ }) / sizeof(struct frame))
+
+static const char *name_at(uint32_t level)
+{
+	const uint32_t component = x.paths.row[0].component[dictionary_level(&model->dictionary, level)];
+
+	return component && model->dictionary.component[component].name ? model->dictionary.component[component].name : "";
+}
+
+static void expect(const char *node, const char *query)
+{
+	assert_int_equal(x.answer.method, METHOD_PLAN_WALK);
+	assert_string_equal(name_at(NODE), node);
+	assert_string_equal(name_at(QUERY), query);
+}
+
+static void expect_none(enum reason why)
+{
+	assert_int_equal(x.answer.method, METHOD_NONE);
+	assert_string_equal(reason_names[x.answer.reason], reason_names[why]);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the rule */
+
+#define Q(query) { RUN, AT_QUERY(query) }
+
+static void a_path_with_one_node_needs_no_register(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER), { OTHER, 0 });
+	expect("hash", "outer");
+	assert_string_equal(name_at(SESSION), "session");
+	ASK({ BUILD, 0 }, { OTHER, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
+	ASK({ OTHER, 0 }, Q(OUTER));
+	expect("", "outer"); /* the query's own work */
+}
+
+static void a_function_that_calls_itself_goes_down_the_tree(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("join 1", "outer");
+	ASK({ OTHER, 0 }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("join 2", "outer");
+	/* deeper than the tree: the innermost one itself */
+	ASK({ OTHER, 0 }, { JOIN, 0 }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("join 2", "outer");
+	/* a register that still holds another node decides nothing where the path does */
+	ASK({ OTHER, 0 }, { JOIN, AT(JOIN_2) }, Q(OUTER));
+	expect("join 1", "outer");
+}
+
+static void of_several_nodes_the_one_in_a_register_runs(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_B) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("scan b", "outer");
+	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("scan a", "outer");
+	/* another function of the node that was found */
+	ASK({ FETCH, 0 }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("scan a", "outer");
+	/* the register is that of the frame, and not of one further in */
+	ASK({ OTHER, AT(SCAN_A) }, { SCAN, AT(SCAN_B) }, { JOIN, AT(SCAN_A) }, { JOIN, 0 }, Q(OUTER));
+	expect("scan b", "outer");
+	/* a function further in, that only these two have, and a register there */
+	ASK({ OTHER, 0 }, { FETCH, AT(SCAN_B) }, { SCAN, 0 }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("scan b", "outer");
+}
+
+static void where_no_register_tells_the_query_is_known(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("", "outer");
+	assert_string_equal(name_at(SESSION), "session");
+	/* a node of another tree is none of them */
+	ASK({ OTHER, 0 }, { SCAN, AT(HASH) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("", "outer");
+}
+
+static void a_subplan_is_called_from_anywhere_in_its_tree(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { SUBPLAN, 0 }, { OTHER, 0 }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("init", "outer");
+}
+
+static void a_query_inside_of_another_begins_anew(void **state)
+{
+	(void)state;
+	put_outer(10);
+	put_inner(10);
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, 0 }, Q(INNER), { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("inner scan", "inner");
+	ASK({ OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	ASK({ OTHER, 0 }, { JOIN, 0 }, Q(INNER)); /* that has no such node */
+	expect("", "inner");
+}
+
+static void a_query_that_was_not_read_has_no_nodes(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, { RUN, 0x7777 });
+	expect_none(REASON_QUERY_UNREAD);
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { RUN, 0x7777 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect_none(REASON_QUERY_UNREAD);
+}
+
+static void an_object_that_is_alone_needs_no_register(void **state)
+{
+	static const uint64_t join = JOIN;
+
+	(void)state;
+	put_query(10, OUTER, JITREG_OBJECT_ALONE);
+	put_node_at(10, JOIN_1, AT_QUERY(OUTER), OUTER, 1, &join);
+	finish();
+	ASK({ OTHER, 0 }, { JOIN, 0 }, { RUN, 0 });
+	expect("join 1", "outer");
+}
+
+static void a_class_of_work_decides_wherever_it_is(void **state)
+{
+	(void)state;
+	put_outer(10);
+	put_inner(10);
+	finish();
+	ASK({ OTHER, 0 }, { SORT, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("(sorting)", "outer");
+	ASK({ BUILD, 0 }, { SORT, 0 }, { JOIN, 0 }, Q(OUTER)); /* nothing further in changes that ... */
+	expect("(sorting)", "outer");
+	ASK({ SCAN, 0 }, Q(INNER), { SORT, 0 }, { JOIN, 0 }, Q(OUTER)); /* ... but a query */
+	expect("inner scan", "inner");
+	ASK({ OTHER, 0 }, { SORT, 0 }, { OTHER, 0 });
+	expect("(sorting)", "");
+	ASK({ OTHER, 0 }, { SORT, 0 }, { RUN, 0x7777 });
+	expect("(sorting)", "");
+}
+
+static void a_truncated_stack_needs_a_function_of_one_node_or_a_register(void **state)
+{
+	(void)state;
+	put_outer(10);
+	put_inner(10);
+	finish();
+	ASK({ OTHER, 0 }, { BUILD, 0 }, TRUNCATED);
+	expect("hash", "outer");
+	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_A) }, { OTHER, 0 }, TRUNCATED);
+	expect("scan a", "outer");
+	ASK({ OTHER, 0 }, { SCAN, AT(INNER_SCAN) }, { OTHER, 0 }, TRUNCATED);
+	expect("inner scan", "inner");
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { OTHER, 0 }, TRUNCATED);
+	expect_none(REASON_TRUNCATED);
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { OTHER, 0 });
+	expect_none(REASON_SEVERAL_NODES);
+	ASK({ OTHER, 0 }, { OTHER, 0 });
+	expect_none(REASON_HOST);
+}
+
+static void at_the_instruction_the_first_argument_counts(void **state)
+{
+	struct sample s = { .time_ns = 50, .pid = PID, .tid = PID, .mode = SAMPLE_MODE_USER, .has_registers = true, .ip = SCAN, .user_ip = SCAN };
+
+	(void)state;
+	put_outer(10);
+	finish();
+	s.input.registers = (struct unwind_registers){ .value = { [5] = AT(SCAN_B), [UNWIND_RSP] = STACK, [UNWIND_RIP] = SCAN },
+						       .known = 1u << 5 | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
+	assert_true(attribute_sample(&world.world, &s, &x)); /* and there is no stack */
+	expect("scan b", "outer");
+	s.input.registers.known &= ~(1u << 5);
+	assert_true(attribute_sample(&world.world, &s, &x));
+	expect_none(REASON_NO_STACK);
+}
+
+static void a_call_chain_has_a_path_and_no_registers(void **state)
+{
+	const uint64_t chain[] = { BUILD + 5, JOIN + 5, RUN + 5 }, scans[] = { SCAN + 5, JOIN + 5, JOIN + 5, RUN + 5 };
+	struct sample s = { .time_ns = 50, .pid = PID, .tid = PID, .mode = SAMPLE_MODE_USER, .ip = OTHER, .user_ip = OTHER };
+
+	(void)state;
+	put_outer(10);
+	finish();
+	s.chain = chain;
+	s.chain_nr = 3;
+	assert_true(attribute_sample(&world.world, &s, &x));
+	expect("hash", "outer");
+	s.chain = scans;
+	s.chain_nr = 4;
+	assert_true(attribute_sample(&world.world, &s, &x));
+	expect("", "outer");
+}
+
+static void generated_code_comes_along_with_its_node(void **state)
+{
+	(void)state;
+	put_outer(10);
+	put_load(PID, 3, JITTED, 0x80, "evaluate");
+	put_function(JITTED, 0x80);
+	finish();
+	ASK({ JITTED, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	assert_int_not_equal(model->host_level[HOST_LEVEL_FUNCTION], LEVELS_MAX);
+	assert_string_equal(model->dictionary.component[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].name, "evaluate");
+	ASK({ OTHER, 0 }, { JITTED, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	assert_string_equal(model->dictionary.component[x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]]].name, "evaluate");
+}
+
+/* ------------------------------------------------------------------------------------------------------- times of objects */
+
+static void objects_end_with_all_below_them(void **state)
+{
+	(void)state;
+	put_outer(10);
+	put_object_end(PID, 100, AT_QUERY(OUTER));
+	put_object_end(PID, 90, AT_QUERY(OUTER)); /* it is over */
+	put_object_end(PID, 100, 0x123456);
+	finish();
+	ASK_AT(99, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	ASK_AT(100, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect_none(REASON_HOST);
+	ASK_AT(9, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect_none(REASON_HOST);
+}
+
+static void an_address_is_used_again(void **state)
+{
+	static const uint64_t join = JOIN;
+	const uint64_t of[][2] = { { QUERY, NEXT } }, run = RUN;
+
+	(void)state;
+	put_outer(10);
+	/* it was read at 300, and runs since 200; there is no end of the one before */
+	put_object(PID, 200, AT_QUERY(OUTER), 0, 0, 1, &run, 1, of);
+	put_node_at(200, LATER, AT_QUERY(OUTER), NEXT, 1, &join);
+	put_node_at(200, SCAN_A, AT(JOIN_1), NEXT, 1, &join); /* that upper one is gone */
+	finish();
+	ASK_AT(199, { OTHER, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("join 1", "outer");
+	ASK_AT(200, { OTHER, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("later", "next");
+	ASK_AT(200, { OTHER, 0 }, { BUILD, 0 }, Q(OUTER));
+	expect("", "next");
+	assert_int_equal(model->objects.lost, 1);
+}
+
+static void what_is_announced_again_stays(void **state)
+{
+	(void)state;
+	put_outer(10);
+	put_outer(20);
+	finish();
+	assert_int_equal(model->objects.nr, 1 + 1 + 7);
+	ASK_AT(15, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	ASK_AT(25, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+}
+
+static void a_child_has_none_of_its_parent(void **state)
+{
+	struct sample s = { .time_ns = 50, .pid = CHILD, .tid = CHILD, .mode = SAMPLE_MODE_USER, .ip = BUILD, .user_ip = BUILD };
+	const uint64_t chain[] = { JOIN + 5, RUN + 5 };
+
+	(void)state;
+	put_outer(10);
+	put_fork(CHILD, 40, PID);
+	finish();
+	s.chain = chain;
+	s.chain_nr = 2;
+	assert_true(attribute_sample(&world.world, &s, &x));
+	assert_int_equal(x.answer.method, METHOD_NONE);
+	s.pid = s.tid = PID;
+	assert_true(attribute_sample(&world.world, &s, &x));
+	expect("hash", "outer");
+}
+
+static void a_long_query_is_found_among_many_short_ones(void **state)
+{
+	(void)state;
+	put_outer(10);
+	for (uint64_t i = 0; i < 20000; i++) {
+		put_inner(20 + 10 * i);
+		put_object_end(PID, 25 + 10 * i, AT_QUERY(INNER));
+	}
+	finish();
+	ASK_AT(100023, { OTHER, 0 }, { SCAN, 0 }, Q(INNER), { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("inner scan", "inner");
+	ASK_AT(100028, { OTHER, 0 }, { SCAN, 0 }, Q(INNER), { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect_none(REASON_QUERY_UNREAD);
+	ASK_AT(100028, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	/* the only one that lives */
+	ASK_AT(100028, { OTHER, 0 }, { BUILD, 0 }, TRUNCATED);
+	expect("hash", "outer");
+}
+
+static void a_plan_of_thousands_of_nodes_is_searched_once(void **state)
+{
+	static const uint64_t scan = SCAN;
+	uint64_t steps;
+
+	(void)state;
+	put_query(10, OUTER, 0);
+	for (uint64_t i = 0; i < 4000; i++)
+		put_node_at(10, 100 + i, AT_QUERY(OUTER), OUTER, 1, &scan);
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, AT(100 + 3999) }, Q(OUTER));
+	expect("", "outer"); /* (an announced object, and a component that was not: it has a number only) */
+	assert_int_not_equal(x.paths.row[0].component[0], COMPONENT_NONE);
+	steps = model->objects.steps;
+	assert_in_range(steps, 1, 4000);
+	for (uint64_t i = 0; i < 1000; i++)
+		ASK_AT(50 + i, { OTHER, 0 }, { SCAN, AT(100 + 4 * i) }, Q(OUTER));
+	assert_int_equal(model->objects.steps, steps);
+}
+
+/* ------------------------------------------------------------------------------------- components of several processes */
+
+static void a_common_component_is_one_for_all_processes(void **state)
+{
+	struct dictionary *d;
+	struct stretch holds = STRETCH_ALL;
+	uint32_t plan, own;
+	int64_t rows;
+
+	(void)state;
+	put_fork(CHILD, 5, 1);
+	put_component(PID, NODE, 77, JITREG_COMPONENT_COMMON, "common");
+	put_component(CHILD, NODE, 77, JITREG_COMPONENT_COMMON, "common"); /* each process says so before it uses it */
+	put_component(PID, NODE, 78, JITREG_COMPONENT_COMMON, "common too");
+	put_component(CHILD, NODE, 78, 0, "the child's");
+	put_link(CHILD, NODE, 77, QUERY, OUTER, 1);
+	put_record(CHILD, 6, JITREG_COUNTER, F_COUNT(counter));
+	PUT(NODE, 77);
+	trace_record_s64(small, 5);
+	put_text("rows");
+	put_end();
+	finish();
+	d = &model->dictionary;
+	plan = dictionary_find_at(d, model_get_process(model, PID, 50)->number, 0, 77, 50, &holds);
+	own = model_get_process(model, CHILD, 50)->number;
+	assert_string_equal(d->component[plan].name, "common");
+	assert_int_equal(dictionary_find_at(d, own, 0, 77, 50, &holds), plan);
+	assert_int_equal(dictionary_find_at(d, 12345, 0, 77, 50, &holds), plan); /* also of one that announced nothing */
+	assert_int_equal(d->component[plan].nr_links, 1);
+	assert_true(dictionary_find_counter(d, plan, "rows", &rows));
+	assert_string_equal(d->component[dictionary_find_at(d, own, 0, 78, 50, &holds)].name, "the child's");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	static const struct CMUnitTest tests[] = {
+		CASE(a_path_with_one_node_needs_no_register),
+		CASE(a_function_that_calls_itself_goes_down_the_tree),
+		CASE(of_several_nodes_the_one_in_a_register_runs),
+		CASE(where_no_register_tells_the_query_is_known),
+		CASE(a_subplan_is_called_from_anywhere_in_its_tree),
+		CASE(a_query_inside_of_another_begins_anew),
+		CASE(a_query_that_was_not_read_has_no_nodes),
+		CASE(an_object_that_is_alone_needs_no_register),
+		CASE(a_class_of_work_decides_wherever_it_is),
+		CASE(a_truncated_stack_needs_a_function_of_one_node_or_a_register),
+		CASE(at_the_instruction_the_first_argument_counts),
+		CASE(a_call_chain_has_a_path_and_no_registers),
+		CASE(generated_code_comes_along_with_its_node),
+		CASE(objects_end_with_all_below_them),
+		CASE(an_address_is_used_again),
+		CASE(what_is_announced_again_stays),
+		CASE(a_child_has_none_of_its_parent),
+		CASE(a_long_query_is_found_among_many_short_ones),
+		CASE(a_plan_of_thousands_of_nodes_is_searched_once),
+		CASE(a_common_component_is_one_for_all_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
