@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random worlds (dictionaries, code that comes and goes, tags, marks, objects, processes), a million samples in them, and every way from
- * samples to rows against attribute_sample()'s answers, one by one or added up.  The worlds are the same each time; one that fails prints its seed:
+ * samples to rows against attribute_sample()'s answers, one by one or added up.  The worlds are the same each time; one that fails prints
+ * its seed:
  *	test_attribution_property SEED [WORLDS]
  */
 #include "tests/unit/small_trace.h"

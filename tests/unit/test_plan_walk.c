@@ -82,7 +82,8 @@ static void put_inner(uint64_t time_ns)
 
 static int begin(void **state)
 {
-	static const char *const names[] = { "", "join 1", "join 2", "scan a", "scan b", "hash", "inner scan", "(sorting)", "later", "init" };
+	static const char *const names[] = { "", "join 1", "join 2", "scan a", "scan b", "hash", "inner scan", "(sorting)", "later",
+					     "init" };
 	static const uint64_t sort = SORT, of_sorting[][2] = { { NODE, SORTING } };
 
 	(void)state;
@@ -332,7 +333,8 @@ static void a_truncated_stack_needs_a_function_of_one_node_or_a_register(void **
 
 static void at_the_instruction_the_first_argument_counts(void **state)
 {
-	struct sample s = { .time_ns = 50, .pid = PID, .tid = PID, .mode = SAMPLE_MODE_USER, .has_registers = true, .ip = SCAN, .user_ip = SCAN };
+	struct sample s = { .time_ns = 50, .pid = PID, .tid = PID, .mode = SAMPLE_MODE_USER, .has_registers = true, .ip = SCAN,
+			    .user_ip = SCAN };
 
 	(void)state;
 	put_outer(10);
