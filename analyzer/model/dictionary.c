@@ -45,6 +45,7 @@ void dictionary_fini(struct dictionary *d)
 		free(d->edges[i].label);
 	free(d->edges);
 	hash_map_fini(&d->link_of);
+	hash_map_fini(&d->edge_of);
 	hash_map_fini(&d->counter_of);
 	free(d->counter_at);
 	free(d->component);
@@ -473,11 +474,13 @@ void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_leve
 
 void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
 {
-	if (!GROW(d->edges, d->nr_edges, d->edges_capacity)) {
+	if ((d->component[from].common && hash_map_find(&d->edge_of, from, to)) || !GROW(d->edges, d->nr_edges, d->edges_capacity)) {
 		free(label);
 		return;
 	}
 	d->edges[d->nr_edges++] = (struct edge){ from, to, order, label };
+	if (d->component[from].common)
+		hash_map_set(&d->edge_of, from, to, 1);
 }
 
 static struct counter *find_counter(const struct dictionary *d, uint32_t component, const char *name)

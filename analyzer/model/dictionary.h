@@ -85,6 +85,7 @@ struct dictionary {
 	uint32_t nr_ended; /* components that are over */
 	uint32_t nr_common; /* components */
 	struct hash_map link_of; /* (lower, level and id of the upper one) -> 1 + the latest link, where a component has many */
+	struct hash_map edge_of; /* (from, to) -> 1, of common components: each process may say the same */
 	struct hash_map counter_of; /* (component, hash of a counter's name) -> 1 + index in counter_at */
 	struct counter **counter_at;
 	uint32_t nr_counters, counters_capacity;

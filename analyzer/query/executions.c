@@ -39,18 +39,19 @@ static uint32_t number_roots(const struct plan_tree *t, uint32_t *root_of)
 
 bool executions_need_sums(const struct report *r, uint32_t level)
 {
-	for (uint32_t n = 0; n < r->model->nr_processes; n++) {
-		struct plan_tree t;
-		uint32_t nr = 0;
+	uint32_t *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->nr_processes, &owner), roots = 0;
 
-		if (plan_tree_make(&r->model->dictionary, level, n, false, &t))
+	for (uint32_t n = 0; roots < 2 && n < nr && owner[n] != PLAN_COMMON; n++) {
+		struct plan_tree t;
+
+		roots = 0;
+		if (plan_tree_make(&r->model->dictionary, level, owner[n], false, &t))
 			for (uint32_t i = 0; i < t.nr; i++)
-				nr += !t.line[i].parent;
+				roots += !t.line[i].parent;
 		plan_tree_fini(&t);
-		if (nr > 1)
-			return true;
 	}
-	return false;
+	free(owner);
+	return roots > 1;
 }
 
 /* A mark is of the plan whose component has most samples in it. */

@@ -10,22 +10,45 @@ struct making {
 	struct plan_tree *t;
 	char *seen;
 	bool utf8;
+	/* edges by consumer: of component i, edge[first[i]] to edge[first[i + 1]], in their order */
+	const struct edge **edge;
+	uint32_t *first;
 };
 
 static int by_order(const void *a, const void *b)
 {
 	const struct edge *const *x = a, *const *y = b;
 
-	return (*x)->order < (*y)->order ? -1 : (*x)->order > (*y)->order;
+	if ((*x)->order != (*y)->order)
+		return (*x)->order < (*y)->order ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool index_edges(struct making *m)
+{
+	const struct dictionary *d = m->d;
+	uint32_t *next;
+
+	m->first = calloc((size_t)d->nr_components + 2, sizeof(*m->first));
+	m->edge = malloc(((size_t)d->nr_edges + 1) * sizeof(*m->edge));
+	if (!m->first || !m->edge)
+		return false;
+	next = m->first + 1;
+	for (uint32_t i = 0; i < d->nr_edges; i++)
+		next[d->edges[i].to + 1]++;
+	for (uint32_t i = 0; i < d->nr_components; i++)
+		next[i + 1] += next[i];
+	for (uint32_t i = 0; i < d->nr_edges; i++)
+		m->edge[next[d->edges[i].to]++] = &d->edges[i]; /* next[i] ends as first[i + 1] */
+	return true;
 }
 
 static void add(struct making *m, uint32_t component, uint32_t parent, const char *prefix, bool last, int depth)
 {
-	const struct dictionary *d = m->d;
 	struct plan_line *line = &m->t->line[m->t->nr];
-	const struct edge **below;
+	const uint32_t first = m->first[component], nr = m->first[component + 1] - first;
 	char next[PLAN_DEPTH_MAX * 4];
-	uint32_t nr = 0, own;
+	uint32_t own;
 
 	if (m->seen[component] || depth >= PLAN_DEPTH_MAX - 2)
 		return;
@@ -36,36 +59,37 @@ static void add(struct making *m, uint32_t component, uint32_t parent, const cha
 	line->depth = depth;
 	snprintf(line->prefix, sizeof(line->prefix), "%s%s", prefix,
 		 depth == 0 ? "" : m->utf8 ? (last ? "└─ " : "├─ ") : (last ? "`- " : "|- "));
-	below = malloc((d->nr_edges + 1) * sizeof(*below));
-	for (uint32_t i = 0; below && i < d->nr_edges; i++)
-		if (d->edges[i].to == component)
-			below[nr++] = &d->edges[i];
-	if (nr)
-		qsort(below, nr, sizeof(*below), by_order);
+	if (nr > 1)
+		qsort(m->edge + first, nr, sizeof(*m->edge), by_order);
 	snprintf(next, sizeof(next), "%s%s", prefix, depth == 0 ? "" : last ? "   " : m->utf8 ? "│  " : "|  ");
 	for (uint32_t i = 0; i < nr; i++)
-		add(m, below[i]->from, own, next, i + 1 == nr, depth + 1);
-	free(below);
+		add(m, m->edge[first + i]->from, own, next, i + 1 == nr, depth + 1);
+}
+
+static bool is_of(const struct component *c, uint32_t level, uint32_t process)
+{
+	return c->level == level && c->announced && (c->common ? process == PLAN_COMMON : c->process == process);
 }
 
 bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process, bool utf8, struct plan_tree *t)
 {
-	struct making m = { d, t, calloc(d->nr_components, 1), utf8 };
+	struct making m = { d, t, calloc(d->nr_components, 1), utf8, NULL, NULL };
 	char *consumed = calloc(d->nr_components, 1);
 
 	memset(t, 0, sizeof(*t));
 	t->line = calloc(d->nr_components, sizeof(*t->line));
-	if (m.seen && consumed && t->line && level < LEVELS_MAX) {
+	if (m.seen && consumed && t->line && level < LEVELS_MAX && index_edges(&m)) {
 		for (uint32_t e = 0; e < d->nr_edges; e++)
 			consumed[d->edges[e].from] = 1;
 		/* roots first, then what no edge reaches (a cycle) */
 		for (int round = 0; round < 2; round++)
 			for (uint32_t i = 1; i < d->nr_components; i++)
-				if (d->component[i].level == level && d->component[i].process == process && d->component[i].announced &&
-				    (round || !consumed[i]))
+				if (is_of(&d->component[i], level, process) && (round || !consumed[i]))
 					add(&m, i, 0, "", true, 0);
 	}
 	free(m.seen);
+	free(m.first);
+	free(m.edge);
 	free(consumed);
 	return t->line != NULL;
 }
@@ -74,4 +98,48 @@ void plan_tree_fini(struct plan_tree *t)
 {
 	free(t->line);
 	memset(t, 0, sizeof(*t));
+}
+
+uint32_t plan_tree_owners(const struct dictionary *d, uint32_t level, uint32_t nr_processes, uint32_t **list)
+{
+	char *owns = calloc((size_t)nr_processes + 1, 1);
+	uint32_t nr = 0;
+
+	*list = malloc(((size_t)nr_processes + 1) * sizeof(**list));
+	for (uint32_t i = 1; owns && i < d->nr_components; i++)
+		if (d->component[i].level == level && d->component[i].announced)
+			owns[d->component[i].common ? nr_processes : d->component[i].process] = 1;
+	for (uint32_t i = 0; owns && *list && i <= nr_processes; i++)
+		if (owns[i])
+			(*list)[nr++] = i < nr_processes ? i : PLAN_COMMON;
+	free(owns);
+	return nr;
+}
+
+uint32_t plan_query_of(const struct dictionary *d, uint32_t component, uint32_t query_level)
+{
+	const struct component *c = &d->component[component];
+
+	for (uint32_t i = 0; i < c->nr_links; i++)
+		if (d->component[c->links[i].upper].level == query_level)
+			return c->links[i].upper;
+	return COMPONENT_NONE;
+}
+
+uint32_t plan_query_level(const struct dictionary *d, uint32_t level)
+{
+	uint32_t best = LEVELS_MAX;
+
+	for (uint32_t i = 1; i < d->nr_components && level < LEVELS_MAX && d->nr_common; i++) {
+		const struct component *c = &d->component[i];
+
+		for (uint32_t n = 0; c->common && c->level == level && n < c->nr_links; n++) {
+			uint32_t upper = d->component[c->links[n].upper].level;
+
+			/* the lowest of those above it */
+			if (best == LEVELS_MAX || d->level[upper].rank > d->level[best].rank)
+				best = upper;
+		}
+	}
+	return best;
 }

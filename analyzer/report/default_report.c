@@ -26,6 +26,7 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 	d->image = report_group(r, 0, TABLE_IMAGE, -1);
 	if (!for_programs) {
 		d->mode = report_group(r, REPORT_RUN, TABLE_MODE, -1);
+		d->by_query = d->plan_level < LEVELS_MAX ? plan_queries_ask(r, d->plan_level, REPORT_RUN) : NULL;
 		d->run_function = r->has_run ? report_group(r, REPORT_RUN, TABLE_FUNCTION, -1) : d->function;
 		return;
 	}

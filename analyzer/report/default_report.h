@@ -6,6 +6,7 @@
 #ifndef TAILOR_DEFAULT_REPORT_H
 #define TAILOR_DEFAULT_REPORT_H
 
+#include "analyzer/query/plan_queries.h"
 #include "analyzer/query/report.h"
 #include "analyzer/view/view.h"
 
@@ -18,6 +19,7 @@ struct report_sums {
 struct default_report {
 	struct report_group *event, *function, *line, *image;
 	struct report_group *mode, *run_function; /* only for people; of the run phase */
+	struct report_group *by_query; /* likewise: plan_queries_ask() */
 	struct report_group *phase, *thread; /* only for programs */
 	/* in_run: equal to all where there are no run marks; for programs also where these have no samples */
 	struct report_sums all, in_run;

@@ -226,7 +226,7 @@ static void show_undeclared(const struct default_report *d, struct report *r, st
 /* The plan, and why samples are on no line of it that have a component: the attribution methods' table has all other reasons. */
 static uint32_t show_plan(const struct default_report *d, struct report *r, struct page *p)
 {
-	uint32_t nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->plan_level, d->has_run, p);
+	uint32_t nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, d->has_run, p);
 
 	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
 	return nr;

@@ -71,7 +71,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 
 	if (split_make(r, group, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
-		int id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
+		int id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
 		int name = grid_column(g, "name", report_level_name(r, level), CELL_TEXT, 0, 0), above = -1;
 
 		for (uint32_t i = 1; i < d->nr_components && above < 0; i++)
@@ -82,7 +82,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (s.order[i])
-				grid_set(g, id, (double)d->component[s.order[i]].id);
+				grid_set_address(g, id, d->component[s.order[i]].id);
 			parents(r, s.order[i], text, sizeof(text));
 			if (above >= 0)
 				grid_set_text(g, above, text);

@@ -4,6 +4,7 @@
  * first and last sample.
  */
 #include "analyzer/query/executions.h"
+#include "analyzer/query/plan_queries.h"
 #include "analyzer/query/plan_tree.h"
 #include "analyzer/view/level_tree.h"
 #include "analyzer/view/view.h"
@@ -23,14 +24,20 @@ static void prepare(struct report *r, struct view_instance *v)
 	}
 	v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_PROCESS, -1);
+	v->group[4] = plan_queries_ask(r, level, REPORT_RUN);
 	if (executions_need_sums(r, level))
 		v->group[3] = report_group(r, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + (int)level, -1);
 }
 
-/* The plan of a process, with its samples in the run phase: children that worked for its plan count with it. */
+/* The plan of a process, with its samples in the run phase: children that worked for its plan count with it.  Or that of a query, in all
+ * processes. */
 struct plan {
-	const struct process *process;
+	const struct process *process; /* NULL: */
+	const struct plan_query *query;
+	uint32_t number; /* of the query, from 1 */
+	double of_all;	 /* its share */
 	struct plan_tree tree;
+	struct group_sum *of_line; /* of a query's lines; else by component: */
 	struct split *sums;
 	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
@@ -43,6 +50,8 @@ static const struct group_sum *sum_of(const struct report *r, const struct plan 
 	static const struct group_sum none;
 	uint32_t component = p->tree.line[line].component;
 
+	if (p->of_line)
+		return &p->of_line[line];
 	return component < p->sums->nr ? &p->sums->sum[r->event][component] : &none;
 }
 
@@ -65,15 +74,15 @@ static void settle(const struct report *r, const struct report_group *by_process
 static uint32_t each_plan(struct report *r, struct report_group *const *group, uint32_t level, bool in_run, struct page *to,
 			  uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
 {
-	uint32_t shown = 0;
+	uint32_t shown = 0, *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->nr_processes, &owner);
 	struct split sums;
 
 	if (split_make(r, group[0], &sums))
-		for (uint32_t n = 0; n < r->model->nr_processes; n++) {
-			struct plan p = { .process = r->model->numbered[n], .sums = &sums, .by_phase = group[3],
+		for (uint32_t n = 0; n < nr && owner[n] != PLAN_COMMON; n++) {
+			struct plan p = { .process = r->model->numbered[owner[n]], .sums = &sums, .by_phase = group[3],
 					  .lines_left = lines_left };
 
-			if (plan_tree_make(&r->model->dictionary, level, n, to->utf8, &p.tree) && p.tree.nr) {
+			if (plan_tree_make(&r->model->dictionary, level, owner[n], to->utf8, &p.tree) && p.tree.nr) {
 				settle(r, group[1], &p);
 				show(r, &p, in_run, to);
 				shown++;
@@ -81,7 +90,49 @@ static uint32_t each_plan(struct report *r, struct report_group *const *group, u
 			plan_tree_fini(&p.tree);
 		}
 	split_fini(&sums);
+	free(owner);
 	return shown;
+}
+
+static void say_more_queries(const struct report *r, const struct plan_queries *q, uint32_t most, const char *where, struct page *p)
+{
+	double all = report_measure(r, &q->total), more = 0;
+
+	for (uint32_t i = most; i < q->nr_sampled; i++)
+		more += report_measure(r, &q->query[i].sum);
+	if (q->nr_sampled > most)
+		page_sentence(p, "(%u more quer%s with %.1f %% of the time: --view queries; %s)", q->nr_sampled - most,
+			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, where);
+}
+
+/* The plans of the most expensive queries, at most so many, and what is of no query; where: how to see the others. */
+static void each_query(struct report *r, const struct plan_queries *q, uint32_t most, bool in_run, struct page *to,
+		       uint32_t *lines_left, const char *where,
+		       void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+{
+	const double all = report_measure(r, &q->total);
+
+	for (uint32_t i = 0; i < q->nr; i++) {
+		struct plan p = { .query = &q->query[i], .number = i + 1, .lines_left = lines_left,
+				  .measure = report_measure(r, &q->query[i].sum), .samples = q->query[i].sum.samples };
+
+		if (i == q->nr_sampled)
+			say_more_queries(r, q, most, where, to);
+		if (p.samples <= 0 || (p.query->query && i >= most))
+			continue;
+		p.of_all = all > 0 ? p.measure / all : 0;
+		if (plan_queries_tree(q, i, &p.tree, &p.of_line)) {
+			p.rest = p.measure;
+			p.rest_samples = p.samples;
+			for (uint32_t n = 0; n < p.tree.nr; n++) {
+				p.rest -= report_measure(r, &p.of_line[n]);
+				p.rest_samples -= p.of_line[n].samples;
+			}
+			show(r, &p, in_run, to);
+		}
+		plan_tree_fini(&p.tree);
+		free(p.of_line);
+	}
 }
 
 static void set_name(const struct report *r, struct grid *g, int name, const struct plan_line *line, bool with_detail)
@@ -92,6 +143,8 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 	char spare[32], text[256];
 
 	grid_set_prefix(g, name, line->prefix);
+	if (query && r->model->dictionary.component[line->component].common)
+		query = NULL; /* of a process */
 	own = report_component_name(r, line->component, spare);
 	if (query && query->name && *query->name)
 		snprintf(text, sizeof(text), "%.80s: %.160s", query->name, own);
@@ -171,17 +224,66 @@ static void show_queries(const struct report *r, const struct plan *plan, uint32
 		grid_show(g, p);
 }
 
+static const char *query_label(const struct plan *plan, char label[32])
+{
+	snprintf(label, 32, plan->query->query ? "Plan of query %u" : "Outside of queries", plan->number);
+	return label;
+}
+
+/* Of a query's plan: what it has of one event. */
+static struct sum_columns query_columns_add(struct grid *g)
+{
+	struct sum_columns c = { .share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0),
+				 .samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0),
+				 .kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0),
+				 .weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0) };
+
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		c.event[e] = -1;
+	return c;
+}
+
+static void set_sums(struct grid *g, const struct sum_columns *c, const struct report *r, const struct plan *plan, uint32_t line)
+{
+	const struct group_sum *sum = sum_of(r, plan, line);
+
+	if (plan->process) {
+		sum_columns_set(g, c, r, plan->sums, plan->tree.line[line].component);
+		return;
+	}
+	grid_set(g, c->share, report_measure(r, sum));
+	grid_set_evidence(g, c->share, view_evidence(sum, &plan->query->sum));
+	grid_set(g, c->samples, sum->samples);
+	if (sum->samples > 0)
+		grid_set(g, c->kernel, sum->kernel / sum->samples);
+	grid_set(g, c->weight, sum->weight);
+}
+
+static void set_query(const struct report *r, struct grid *g, int query, int of_all, const struct plan *plan, double measure)
+{
+	char spare[32];
+
+	if (plan->query->query)
+		grid_set_text(g, query, report_component_name(r, plan->query->query, spare));
+	if (plan->measure > 0)
+		grid_set(g, of_all, measure / plan->measure * plan->of_all);
+}
+
 static void show_tree(struct report *r, const struct plan *plan, bool in_run, struct page *p)
 {
-	struct grid *g = grid_create("plan", "Plan of process %u%s", plan->process->pid, in_run ? ", in its run phase" : "");
+	char label[32];
+	struct grid *g = plan->process ?
+		grid_create("plan", "Plan of process %u%s", plan->process->pid, in_run ? ", in its run phase" : "") :
+		grid_create("plan", "%s: %.1f %% of the time", query_label(plan, label), 100 * plan->of_all);
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
-	struct sum_columns sums = sum_columns_add(g, r, plan->sums);
+	struct sum_columns sums = plan->process ? sum_columns_add(g, r, plan->sums) : query_columns_add(g);
 	int total = grid_column(g, "total", "total", CELL_PERCENT, 0, 0);
-	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
-	int above = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
+	int above = grid_column(g, "parent", "", CELL_HEX, GRID_HIDDEN, 0);
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
-	int query = r->model->nr_scopes ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
+	int of_all = plan->query ? grid_column(g, "of_all", "", CELL_NUMBER, GRID_HIDDEN, 0) : -1;
+	int query = r->model->nr_scopes || plan->query ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
 	int name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
 	double *total_of = calloc(t->nr + 1, sizeof(*total_of));
 
@@ -197,22 +299,28 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 		const struct plan_line *line = &t->line[i];
 
 		grid_row(g);
-		sum_columns_set(g, &sums, r, plan->sums, line->component);
+		set_sums(g, &sums, r, plan, i);
 		grid_set(g, total, plan->measure > 0 ? total_of[i] / plan->measure : 0);
-		grid_set(g, pid, plan->process->pid);
-		grid_set(g, id, (double)d->component[line->component].id);
+		if (plan->process)
+			grid_set(g, pid, plan->process->pid);
+		else
+			set_query(r, g, query, of_all, plan, report_measure(r, sum_of(r, plan, i)));
+		grid_set_address(g, id, d->component[line->component].id);
 		if (line->parent)
-			grid_set(g, above, (double)d->component[t->line[line->parent - 1].component].id);
+			grid_set_address(g, above, d->component[t->line[line->parent - 1].component].id);
 		grid_set(g, depth, line->depth);
-		if (query >= 0 && model_find_scope(r->model, line->component))
+		if (query >= 0 && plan->process && model_find_scope(r->model, line->component))
 			grid_set_text(g, query, model_find_scope(r->model, line->component)->name);
 		set_name(r, g, name, line, true);
 	}
 	grid_row(g);
 	grid_set(g, sums.share, plan->rest);
 	grid_set(g, sums.samples, plan->rest_samples);
-	grid_set(g, pid, plan->process->pid);
-	grid_set_text(g, name, "(unattributed)");
+	if (plan->process)
+		grid_set(g, pid, plan->process->pid);
+	else
+		set_query(r, g, query, of_all, plan, plan->rest);
+	grid_set_text(g, name, plan->query && plan->query->query ? "(no node)" : "(unattributed)");
 	free(total_of);
 	grid_show(g, p);
 }
@@ -227,12 +335,17 @@ static void set_error(struct grid *g, int shown, int factor, int64_t rows, int64
 	grid_set(g, factor, times);
 }
 
-static void say_executions(const struct plan_tree *t, const uint32_t *runs, struct page *p)
+static void say_executions(const struct plan *plan, const uint32_t *runs, struct page *p)
 {
+	const struct plan_tree *t = &plan->tree;
 	char text[200] = "";
 	size_t at = 0;
 	bool several = false;
 
+	if (plan->query) { /* show_query() has said how many */
+		page_sentence(p, "(error: actual over estimated rows; first and last: times since the first sample)");
+		return;
+	}
 	for (uint32_t i = 0; runs && i < t->nr; i++) {
 		if (t->line[i].parent)
 			continue;
@@ -265,10 +378,12 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	samples_per_row = grid_column(g, "samples_per_row", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	first = grid_column(g, "first_ns", "first", CELL_DURATION, 0, 0);
 	last = grid_column(g, "last_ns", "last", CELL_DURATION, 0, 0);
-	id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
+	id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
 	name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
-	if (runs)
+	if (runs && plan->process)
 		executions_count(r, t, plan->process->number, plan->by_phase, runs);
+	for (uint32_t i = 0; runs && !plan->process && i < t->nr; i++)
+		runs[i] = plan->query->executions ? plan->query->executions : 1;
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		uint32_t c = t->line[i].component;
@@ -292,11 +407,11 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 			grid_set(g, first, (double)(sum->first_ns - r->a->first_ns));
 			grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));
 		}
-		grid_set(g, id, (double)d->component[c].id);
+		grid_set_address(g, id, d->component[c].id);
 		set_name(r, g, name, &t->line[i], false);
 	}
 	grid_show(g, p);
-	say_executions(t, runs, p);
+	say_executions(plan, runs, p);
 	free(runs);
 }
 
@@ -322,6 +437,41 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 	}
 }
 
+/* The text of a plan's query, and how often it ran. */
+static void show_query(const struct report *r, const struct plan *plan, int characters, struct page *p)
+{
+	char words[4 * QUERY_CHARACTERS], cut[4 * QUERY_CHARACTERS], ms[16], spare[32];
+	const struct plan_query *q = plan->query;
+
+	if (!q->query || p->form != PAGE_TEXT)
+		return;
+	join_words(report_component_name(r, q->query, spare), words, sizeof(words));
+	page_text(p, "query     ", QUERY_LABEL, "%s", page_cut(p, words, characters, cut, sizeof(cut)));
+	if (q->executions)
+		page_text(p, "          ", QUERY_LABEL, "(%u execution%s, %s each)", q->executions, q->executions > 1 ? "s" : "",
+			  grid_duration(q->executed_ns / q->executions, ms));
+}
+
+static bool has_rows(const struct report *r, const struct plan_tree *t)
+{
+	int64_t n;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n) ||
+		    dictionary_find_counter(&r->model->dictionary, t->line[i].component, "estimated rows", &n))
+			return true;
+	return false;
+}
+
+static void show_plan_of_query(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+{
+	show_tree(r, plan, in_run, p);
+	show_query(r, plan, QUERY_CHARACTERS, p);
+	if (plan->query->query && has_rows(r, &plan->tree))
+		show_rows(r, plan, p);
+	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
+}
+
 static void show_plan(struct report *r, const struct plan *plan, bool in_run, struct page *p)
 {
 	show_tree(r, plan, in_run, p);
@@ -332,7 +482,18 @@ static void show_plan(struct report *r, const struct plan *plan, bool in_run, st
 
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	if (!v->group[0] || !each_plan(r, v->group, report_level(r, r->level), r->has_run, p, NULL, show_plan))
+	const uint32_t most = p->form != PAGE_TEXT ? UINT32_MAX : p->top > 0 ? (uint32_t)p->top : UINT32_MAX;
+	uint32_t level = report_level(r, r->level), shown;
+	struct plan_queries q;
+
+	shown = v->group[0] ? each_plan(r, v->group, level, r->has_run, p, NULL, show_plan) : 0;
+	if (v->group[4]) {
+		if (plan_queries_make(r, v->group[4], level, p->utf8, &q))
+			each_query(r, &q, most, r->has_run, p, NULL, "all plans: --top 0", show_plan_of_query);
+		plan_queries_fini(&q);
+		shown++;
+	}
+	if (!shown)
 		page_sentence(p, "No plan: the host declared no level as its plan, and no edges between components.");
 	if (v->group[2])
 		level_tree_show(r, v->group[2], p);
@@ -416,8 +577,10 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
 		return;
 	least = least_of(r, plan, *plan->lines_left);
-	b.g = grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid, plan->samples,
-			  plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "");
+	b.g = plan->process ? grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid,
+					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
+			      grid_create(NULL, "%s: %.1f %% of the time%s", query_label(plan, text), 100 * plan->of_all,
+					  plan->query->query ? " (share: of this query's)" : "");
 	brief_columns(&b, r, all);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct group_sum *sum = sum_of(r, plan, i);
@@ -445,19 +608,28 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 		brief_row(&b, more, more_samples, text);
 	}
 	*plan->lines_left -= shown;
-	brief_row(&b, plan->rest, plan->rest_samples, "(unattributed)");
+	brief_row(&b, plan->rest, plan->rest_samples, plan->query && plan->query->query ? "(no node)" : "(unattributed)");
 	grid_row_is_rest(b.g);
 	grid_show(b.g, p);
 	say_wrong_estimates(r, t, "  ", WRONG_ESTIMATES_MAX, p);
-	show_queries(r, plan, QUERIES_BRIEF, QUERY_BRIEF_CHARACTERS, p);
+	if (plan->query)
+		show_query(r, plan, QUERY_BRIEF_CHARACTERS, p);
+	else
+		show_queries(r, plan, QUERIES_BRIEF, QUERY_BRIEF_CHARACTERS, p);
 }
 
-uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
-		     struct page *p)
+uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
+			 const struct report_group *by_query, uint32_t level, bool in_run, struct page *p)
 {
 	uint32_t left = PLAN_BRIEF_LINES;
+	struct plan_queries q;
 
 	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief);
+	if (by_query) {
+		if (plan_queries_make(r, by_query, level, p->utf8, &q))
+			each_query(r, &q, QUERIES_BRIEF, in_run, p, &left, "plans: --view plan", show_brief);
+		plan_queries_fini(&q);
+	}
 	if (!left)
 		page_sentence(p, "(at most %u operators are shown here; --view plan shows all)", PLAN_BRIEF_LINES);
 	return PLAN_BRIEF_LINES - left;

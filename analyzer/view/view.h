@@ -41,6 +41,7 @@ struct view {
 /* In the order of help: from what most people want to what few do. */
 #define VIEWS(X) \
 	X(plan) \
+	X(queries) \
 	X(components) \
 	X(pipelines) \
 	X(functions) \
@@ -122,11 +123,11 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 			    struct page *p);
 /* ... the recorder's warnings, at most so many, without one that has been said (NULL: none). */
 void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
-/* ... and the plans of all processes, of sums by level and by process; at most PLAN_BRIEF_LINES operators.
- * Returns how many. */
+/* ... and the plans of all processes, of sums by level and by process, and those of queries (plan_queries_ask(), or NULL); at most
+ * PLAN_BRIEF_LINES operators.  Returns how many. */
 #define PLAN_BRIEF_LINES 40
-uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process, uint32_t level, bool in_run,
-		     struct page *p);
+uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
+			 const struct report_group *by_query, uint32_t level, bool in_run, struct page *p);
 
 /* ... samples that are unattributed at a level alone: their component has no link to it, or was never announced.  false: there are none. */
 bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,

@@ -7,6 +7,7 @@
 # memory.tlr: ... 1500 5 memory.tlr memory; code.tlr: ... 400 5 code.tlr marks.
 # check.tlr: tailor run -r 500 --stack 512 -- BUILD/hosts/mistaken 40000000 unlinked two-roots negative ends-twice tag-in-sp same-id;
 # scrubbed.
+# queries.tlr: BUILD/bench/synthetic_plans 1000 12 queries.tlr.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
@@ -86,6 +87,26 @@ if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/host.out" "$dir/host.txt"
 elif ! diff -u "$dir/host.txt" "$out/host.out"; then
 	echo "reports of functions and lines as levels: expected what $dir/host.txt has (-), got the other (+)"
+	bad=1
+fi
+
+# A server that interprets plans: nodes by query, in all processes or in one, as frames of call stacks, compared by name.
+server=$dir/queries.tlr
+{
+	for command in "report --top 4" "report --view plan --top 2" "report --view plan --csv --top 2" \
+		"report --view plan --process 1001 --component node:Hash --top 1" "report --view tree --level node --top 12" \
+		"diff --level node --top 3 $server"; do
+		echo "\$ tailor $command"
+		# shellcheck disable=SC2086
+		LC_ALL=C.UTF-8 "$B/tailor" $command "$server"
+	done
+	echo "\$ tailor export --format folded --level node"
+	"$B/tailor" export --format folded --level node -o "$out/queries.folded" "$server" && sort "$out/queries.folded" | head -n 12
+} >"$out/server.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/server.out" "$dir/server.txt"
+elif ! diff -u "$dir/server.txt" "$out/server.out"; then
+	echo "reports of a server that interprets plans: expected what $dir/server.txt has (-), got the other (+)"
 	bad=1
 fi
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/query/plan_queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The key of the queries: without a level of queries, the nodes' own, which says the same twice. */
+static bool has_queries(const struct report_group *by)
+{
+	return by->g.key[0] != by->g.key[1];
+}
+
+static uint32_t query_of_group(const struct report_group *by, uint32_t i)
+{
+	return has_queries(by) ? report_value(by, i, 0) : COMPONENT_NONE;
+}
+
+struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned flags)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	uint32_t query = plan_query_level(d, level);
+	bool any = false;
+
+	for (uint32_t i = 1; d->nr_common && i < d->nr_components && !any; i++)
+		any = d->component[i].common && d->component[i].level == level;
+	if (!any || level >= LEVELS_MAX)
+		return NULL;
+	return report_group(r, flags, TABLE_LEVEL_0 + (int)(query < LEVELS_MAX ? query : level), TABLE_LEVEL_0 + (int)level, -1);
+}
+
+struct by_query {
+	const struct report *r;
+	const struct report_group *by;
+};
+
+static int compare_groups(const void *a, const void *b, void *context)
+{
+	const struct by_query *c = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b, x = query_of_group(c->by, i), y = query_of_group(c->by, j);
+	double of_x = report_measure(c->r, &c->by->g.sum[i]), of_y = report_measure(c->r, &c->by->g.sum[j]);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (of_x < of_y || of_x > of_y)
+		return of_x > of_y ? -1 : 1;
+	return report_value(c->by, i, 1) < report_value(c->by, j, 1) ? -1 : 1;
+}
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct plan_root *x = a, *y = b;
+
+	if (x->query != y->query)
+		return x->query < y->query ? -1 : 1;
+	return x->line < y->line ? -1 : 1;
+}
+
+static int compare_queries(const void *a, const void *b, void *context)
+{
+	const struct plan_query *x = a, *y = b;
+	double of_x = report_measure(context, &x->sum), of_y = report_measure(context, &y->sum);
+
+	if (!x->query != !y->query) /* what is of none comes last */
+		return x->query ? -1 : 1;
+	if (of_x < of_y || of_x > of_y)
+		return of_x > of_y ? -1 : 1;
+	return x->query < y->query ? -1 : x->query > y->query;
+}
+
+/* Those of plans, those that only have samples, and none: each once, by number; with_query[component] becomes 1 + index. */
+static void list_queries(struct plan_queries *q, const uint32_t *order, uint32_t nr_roots, uint32_t *with_query)
+{
+	q->query[q->nr++] = (struct plan_query){ .query = COMPONENT_NONE };
+	with_query[COMPONENT_NONE] = 1;
+	for (uint32_t i = 0; i < nr_roots; i++) {
+		uint32_t query = q->roots[i].query;
+
+		if (!with_query[query]) {
+			q->query[q->nr] = (struct plan_query){ .query = query };
+			with_query[query] = ++q->nr;
+		}
+		if (!q->query[with_query[query] - 1].nr_roots++)
+			q->query[with_query[query] - 1].root = i;
+	}
+	for (uint32_t i = 0; i < q->by->g.nr; i++) {
+		uint32_t query = query_of_group(q->by, order[i]);
+		struct plan_query *of;
+
+		if (!with_query[query]) {
+			q->query[q->nr] = (struct plan_query){ .query = query };
+			with_query[query] = ++q->nr;
+		}
+		of = &q->query[with_query[query] - 1];
+		if (!of->nr++)
+			of->first = i;
+		group_sum_add(&of->sum, &q->by->g.sum[order[i]]);
+		group_sum_add(&q->total, &q->by->g.sum[order[i]]);
+	}
+}
+
+static void count_executions(const struct report *r, struct plan_queries *q, const uint32_t *with_query)
+{
+	const struct filter *f = &r->filter;
+
+	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
+		const struct mark *k = &r->model->mark[i];
+		uint32_t at = k->component < r->model->dictionary.nr_components ? with_query[k->component] : 0;
+
+		if (!at || !k->component || !k->name || strcmp(k->name, *f->mark_name ? f->mark_name : "run") != 0 ||
+		    k->end_ns == UINT64_MAX)
+			continue;
+		q->query[at - 1].executions++;
+		q->query[at - 1].executed_ns += (double)(k->end_ns - k->begin_ns);
+	}
+}
+
+bool plan_queries_make(const struct report *r, const struct report_group *by, uint32_t level, bool utf8, struct plan_queries *q)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	const uint32_t query_level = plan_query_level(d, level);
+	uint32_t *with_query = calloc((size_t)d->nr_components + 1, sizeof(*with_query)), nr_roots = 0;
+	bool ok;
+
+	*q = (struct plan_queries){ .by = by };
+	ok = with_query && plan_tree_make(d, level, PLAN_COMMON, utf8, &q->all);
+	q->order = malloc(((size_t)by->g.nr + 1) * sizeof(*q->order));
+	q->roots = malloc(((size_t)q->all.nr + 1) * sizeof(*q->roots));
+	q->query = malloc(((size_t)q->all.nr + by->g.nr + 1) * sizeof(*q->query));
+	q->scratch = calloc((size_t)d->nr_components + 1, sizeof(*q->scratch));
+	ok = ok && q->order && q->roots && q->query && q->scratch;
+	for (uint32_t i = 0; ok && i < q->all.nr; i++)
+		if (!q->all.line[i].parent) {
+			uint32_t component = q->all.line[i].component, query = plan_query_of(d, component, query_level);
+
+			if (!query && !d->component[component].of_objects)
+				continue; /* not of a plan, and no sample is ever its */
+			q->roots[nr_roots++] = (struct plan_root){ query, i, 1 };
+		} else if (nr_roots && i == q->roots[nr_roots - 1].line + q->roots[nr_roots - 1].nr_lines) {
+			q->roots[nr_roots - 1].nr_lines++;
+		}
+	for (uint32_t i = 0; ok && i < by->g.nr; i++)
+		q->order[i] = i;
+	if (ok) {
+		qsort(q->roots, nr_roots, sizeof(*q->roots), compare_roots);
+		qsort_r(q->order, by->g.nr, sizeof(*q->order), compare_groups, &(struct by_query){ r, by });
+		list_queries(q, q->order, nr_roots, with_query);
+		count_executions(r, q, with_query);
+		qsort_r(q->query, q->nr, sizeof(*q->query), compare_queries, (void *)(uintptr_t)r);
+	}
+	while (ok && q->nr_sampled < q->nr && q->query[q->nr_sampled].query && q->query[q->nr_sampled].sum.samples > 0)
+		q->nr_sampled++;
+	free(with_query);
+	return ok;
+}
+
+void plan_queries_fini(struct plan_queries *q)
+{
+	plan_tree_fini(&q->all);
+	free(q->query);
+	free(q->order);
+	free(q->roots);
+	free(q->scratch);
+	memset(q, 0, sizeof(*q));
+}
+
+/* In the plans of a query: lines of trees; then components that its samples are of besides. */
+static void copy_trees(const struct plan_queries *q, const struct plan_query *of, struct plan_tree *t, struct group_sum *sum)
+{
+	for (uint32_t i = of->root; i < of->root + of->nr_roots; i++)
+		for (uint32_t n = 0; n < q->roots[i].nr_lines; n++) {
+			struct plan_line *line = &t->line[t->nr];
+
+			/* work of a class stands alone: a line only where it has samples */
+			if (q->roots[i].nr_lines == 1 && !of->query && q->scratch[q->all.line[q->roots[i].line].component].samples <= 0)
+				continue;
+			*line = q->all.line[q->roots[i].line + n];
+			if (line->parent)
+				line->parent += t->nr - n - q->roots[i].line;
+			sum[t->nr++] = q->scratch[line->component];
+			q->scratch[line->component] = (struct group_sum){ 0 };
+		}
+}
+
+bool plan_queries_tree(const struct plan_queries *q, uint32_t i, struct plan_tree *t, struct group_sum **sum)
+{
+	const struct plan_query *of = &q->query[i];
+	size_t most = of->nr;
+
+	for (uint32_t n = of->root; n < of->root + of->nr_roots; n++)
+		most += q->roots[n].nr_lines;
+	*t = (struct plan_tree){ .line = calloc(most + 1, sizeof(*t->line)) };
+	*sum = calloc(most + 1, sizeof(**sum));
+	if (!t->line || !*sum)
+		return false;
+	for (uint32_t n = of->first; n < of->first + of->nr; n++)
+		q->scratch[report_value(q->by, q->order[n], 1)] = q->by->g.sum[q->order[n]];
+	copy_trees(q, of, t, *sum);
+	for (uint32_t n = of->first; n < of->first + of->nr; n++) {
+		uint32_t component = report_value(q->by, q->order[n], 1);
+
+		if (component && q->scratch[component].samples > 0) {
+			t->line[t->nr].component = component;
+			(*sum)[t->nr++] = q->scratch[component];
+		}
+		q->scratch[component] = (struct group_sum){ 0 };
+	}
+	return true;
+}

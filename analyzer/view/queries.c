@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queries: the queries of a server, the most expensive first: their share of the time, how often they ran and how long that took (by the
+ * host's marks of them), and which part of it they waited.
+ */
+#include "analyzer/query/plan_queries.h"
+#include "analyzer/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void prepare(struct report *r, struct view_instance *v)
+{
+	uint32_t plan = report_level(r, NULL), level = r->level ? report_level(r, r->level) : plan_query_level(&r->model->dictionary, plan);
+
+	if (level != LEVELS_MAX)
+		v->group[0] = report_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+}
+
+/* Executions of one query, by its marks: durations[first] to durations[first + nr - 1]. */
+struct runs {
+	uint32_t nr, first;
+	double sum_ns;
+};
+
+static bool is_run(const struct report *r, const struct mark *k)
+{
+	const struct filter *f = &r->filter;
+
+	return k->component && k->name && strcmp(k->name, *f->mark_name ? f->mark_name : "run") == 0 && k->end_ns != UINT64_MAX &&
+	       k->end_ns >= k->begin_ns && (!f->arguments->has_pid || r->model->numbered[k->process]->pid == f->arguments->pid) &&
+	       k->end_ns >= f->table.from_ns && (!f->table.to_ns || k->begin_ns < f->table.to_ns);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By component; *durations are sorted for each. */
+static struct runs *count_runs(const struct report *r, double **durations)
+{
+	const struct model *m = r->model;
+	struct runs *runs = calloc((size_t)m->dictionary.nr_components + 1, sizeof(*runs));
+	uint32_t at = 0;
+
+	*durations = malloc(((size_t)m->nr_marks + 1) * sizeof(**durations));
+	if (!runs || !*durations) {
+		free(runs);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < m->nr_marks; i++)
+		if (is_run(r, &m->mark[i]))
+			runs[m->mark[i].component].nr++;
+	for (uint32_t i = 0; i < m->dictionary.nr_components; i++) {
+		runs[i].first = at;
+		at += runs[i].nr;
+		runs[i].nr = 0;
+	}
+	for (uint32_t i = 0; i < m->nr_marks; i++)
+		if (is_run(r, &m->mark[i])) {
+			struct runs *of = &runs[m->mark[i].component];
+
+			(*durations)[of->first + of->nr++] = (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
+			of->sum_ns += (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
+		}
+	for (uint32_t i = 0; i < m->dictionary.nr_components; i++)
+		if (runs[i].nr)
+			qsort(*durations + runs[i].first, runs[i].nr, sizeof(**durations), by_number);
+	return runs;
+}
+
+/* The least duration that 95 % of executions do not exceed. */
+static double p95_of(const struct runs *of, const double *durations)
+{
+	return durations[of->first + (uint64_t)of->nr * 95 / 100 - (of->nr * 95ull % 100 == 0)];
+}
+
+struct columns {
+	int share, samples, weight, calls, mean, p95, waiting, waiting_ns, id, name, text;
+};
+
+static void put_row(struct report *r, struct grid *g, const struct columns *c, const struct split *s, uint32_t query,
+		    const struct runs *runs, const double *durations)
+{
+	const struct component *of = &r->model->dictionary.component[query];
+	const struct group_sum *sum = &s->sum[r->event][query];
+	char spare[32];
+
+	grid_row(g);
+	grid_set(g, c->share, report_measure(r, sum));
+	grid_set_evidence(g, c->share, view_evidence(sum, &s->total[r->event]));
+	grid_set(g, c->samples, sum->samples);
+	grid_set(g, c->weight, sum->weight);
+	if (query && runs[query].nr) {
+		grid_set(g, c->calls, runs[query].nr);
+		grid_set(g, c->mean, runs[query].sum_ns / runs[query].nr);
+		grid_set(g, c->p95, p95_of(&runs[query], durations));
+	}
+	if (r->model->leaving < VIEW_EVENTS_MAX) {
+		double waited = s->sum[r->model->leaving][query].weight, ran = strcmp(report_unit(r), "ns") == 0 ? sum->weight : 0;
+
+		if (ran > 0)
+			grid_set(g, c->waiting, waited / (waited + ran));
+		grid_set(g, c->waiting_ns, waited);
+	}
+	if (query)
+		grid_set_address(g, c->id, of->id);
+	grid_set_text(g, c->name, query ? report_component_name(r, query, spare) : "(no query)");
+	if (query && of->detail && *of->detail)
+		grid_set_text(g, c->text, of->detail);
+}
+
+static void show(struct report *r, const struct view_instance *v, struct page *p)
+{
+	struct grid *g;
+	struct columns c;
+	double *durations = NULL;
+	struct runs *runs;
+	struct split s;
+
+	if (!v->group[0]) {
+		page_sentence(p, "No queries: the host declared none above plans that are common to its processes (--level NAME takes "
+			      "components of another level).");
+		return;
+	}
+	g = grid_create("queries", "Queries by time");
+	c.share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
+	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	c.weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	c.calls = grid_column(g, "calls", "calls", CELL_COUNT, 0, 0);
+	c.mean = grid_column(g, "mean_ns", "mean", CELL_DURATION, 0, 0);
+	c.p95 = grid_column(g, "p95_ns", "p95", CELL_DURATION, 0, 0);
+	c.waiting = grid_column(g, "waiting", "waiting", CELL_PERCENT, 0, 0);
+	c.waiting_ns = grid_column(g, "waiting_ns", "", CELL_DURATION, GRID_HIDDEN, 0);
+	c.id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
+	c.name = grid_column(g, "query", "query", CELL_TEXT, 0, 0);
+	c.text = grid_column(g, "text", "", CELL_TEXT, GRID_HIDDEN, 0);
+	runs = count_runs(r, &durations);
+	if (split_make(r, v->group[0], &s) && runs) {
+		grid_set_total(g, c.share, report_measure(r, &s.total[r->event]));
+		grid_set_total(g, c.samples, s.total[r->event].samples);
+		for (uint32_t i = 0; i < s.nr_order; i++)
+			put_row(r, g, &c, &s, s.order[i], runs, durations);
+	}
+	split_fini(&s);
+	grid_show(g, p);
+	if (r->model->leaving >= VIEW_EVENTS_MAX)
+		page_sentence(p, "(waiting: record with `-e auto,context-switches`)");
+	free(runs);
+	free(durations);
+}
+
+const struct view view_queries = { "queries", "a server's queries by time: calls, mean and 95th percentile, share waiting", prepare, show };
