@@ -84,7 +84,7 @@ enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSE
 	X(LLVM, "llvm_create_context") \
 	X(LLVM, "slot_compile_deform")
 
-/* Rows that a query yields go to a struct DestReceiver of a kind (its mydest), whose receiveSlot is a function of this class; -1: of none. */
+/* Rows that a query yields go to a struct DestReceiver of a kind (its mydest), whose receiveSlot is of this class; -1: of none. */
 static inline int postgres_class_of_destination(uint32_t kind)
 {
 	switch (kind) {

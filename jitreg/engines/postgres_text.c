@@ -50,8 +50,27 @@ static bool ends_with(const struct text *t, const char *what)
 	return (size_t)(t->to - t->begin) >= bytes && memcmp(t->to - bytes, what, bytes) == 0;
 }
 
+/* Is the minus that was put last a sign: behind an operator, a bracket, a comma or a keyword that a value follows? */
+static bool is_sign(const struct text *t)
+{
+	const char *c = t->to - 1;
+
+	if (t->blank || c <= t->begin || *c != '-')
+		return false;
+	for (c--; c > t->begin && *c == ' '; c--)
+		;
+	return strchr("+-*/%<>=(,[|", *c) != NULL;
+}
+
 static void put_literal(struct text *t)
 {
+	if (is_sign(t)) {
+		t->to--;
+		if (t->to > t->begin && t->to[-1] == ' ') {
+			t->to--;
+			t->blank = true;
+		}
+	}
 	if (t->in_list && ends_with(t, "?,")) {
 		t->to--;
 		t->blank = false;

@@ -230,8 +230,8 @@ static void a_plan_is_visited_in_explains_order(void **unused)
 
 static void names_are_explains(void **unused)
 {
-	uint64_t scan = new_node(POSTGRES_INDEX_SCAN, 1), entry[2], index = take(128), relation = take(128), relations = take(16), alias = take(32);
-	uint64_t row = take(128), statement;
+	uint64_t scan = new_node(POSTGRES_INDEX_SCAN, 1), entry[2], index = take(128), relation = take(128), relations = take(16);
+	uint64_t alias = take(32), row = take(128), statement;
 
 	(void)unused;
 	put8(index, l->relation_class, row);
@@ -477,8 +477,10 @@ static void texts_are_normalised(void **unused)
 	} cases[] = {
 		{ "SELECT  1;\n", "SELECT ?" },
 		{ "select a1, b from t1 where x = -1.5e-3 and y='it''s' -- why\n and z = E'\\'' /* a /* b */ c */ or \"A\"\"1\" = $1",
-		  "select a1, b from t1 where x = -? and y=? and z = ? or \"A\"\"1\" = $1" },
-		{ "select * from t where k in (1,2, 3) and f(1, 2) and j IN ('a')", "select * from t where k in (?) and f(?, ?) and j IN (?)" },
+		  "select a1, b from t1 where x = ? and y=? and z = ? or \"A\"\"1\" = $1" },
+		{ "select * from t where k in (1,2, 3) and f(1, 2) and j IN ('a')",
+		  "select * from t where k in (?) and f(?, ?) and j IN (?)" },
+		{ "select 1 - 2, a -1, b + -3, (-4), -5", "select ? - ?, a -?, b + ?, (?), ?" },
 		{ "do $x$ begin $$ end $x$ ; ;", "do ?" },
 		{ "do $x$ begin", "do ?" },
 		{ "select 'open", "select ?" },

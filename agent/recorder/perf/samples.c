@@ -152,6 +152,9 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
 	seen->user_ip = seen->user ? r.ip : s->registers >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
 	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
+	seen->stack_pointer = s->registers >> SAMPLE_STACK_POINTER & 1 ? s->reg[SAMPLE_STACK_POINTER][i] : 0;
+	seen->stack = r.stack;
+	seen->stack_bytes = r.stack_bytes;
 	if (s->with_stack && r.stack_bytes)
 		seen->nr_words = stack_delta_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
 						   &seen->words);

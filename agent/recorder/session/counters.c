@@ -244,23 +244,29 @@ static int count_from_exec(struct session *s, pid_t pid)
 int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 {
 	uint64_t begin_ns = session_now_ns();
+	bool whole_tree;
 	int ret = 0;
 
 	s->root = pid;
 	if (s->options.dormant)
 		return 0; /* until a recording is requested */
-	session_write_process(s, pid, on_exec);
-	s->nr_processes++; /* further ones as the kernel reports their fork */
+	if (!on_exec)
+		engines_add(s->engines, pid);
+	whole_tree = !on_exec && s->sampler == WIRE_SAMPLER_NONE && engines_is_parent(s->engines, pid);
+	if (!whole_tree) {
+		session_write_process(s, pid, on_exec);
+		s->nr_processes++; /* further ones as the kernel reports their fork */
+	}
 	if (s->sampler != WIRE_SAMPLER_NONE)
 		s->rings.budget = rings_budget(); /* the guest's threads come with their own */
 	else
-		ret = on_exec ? count_from_exec(s, pid) : session_attach(s, pid);
+		ret = on_exec ? count_from_exec(s, pid) : whole_tree ? session_attach_tree(s, pid) : session_attach(s, pid);
 	if (ret)
 		return diag_fail(d, -ret, "cannot count %s for process %d: %s%s", s->events.event[0].name, (int)pid, strerror(-ret),
 				 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
 				 ret == -EPERM ? " (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)" : "");
 	/* after the counters, which tell of later mappings, and as of before them */
-	if (!on_exec) {
+	if (!on_exec && !whole_tree) {
 		session_write_maps(s, pid, begin_ns);
 		session_write_threads(s, pid, begin_ns);
 	}

@@ -149,6 +149,8 @@ static int wake_process(struct session *s, struct tree *t, struct relation *r)
 	if (ret || known)
 		return ret;
 	write_relation(s, t, r);
+	if (!is_guest(s, r->pid))
+		engines_add(s->engines, r->pid);
 	session_write_maps(s, r->pid, begin_ns);
 	session_write_threads(s, r->pid, begin_ns);
 	return 0;
@@ -181,6 +183,16 @@ static int wake_tree(struct session *s, pid_t root)
 	return ret;
 }
 
+int session_attach_tree(struct session *s, pid_t root)
+{
+	int ret = session_attach_begin(s);
+
+	if (ret == 0)
+		ret = wake_tree(s, root);
+	session_attach_end(s);
+	return ret == 0 && s->rings.nr == 0 ? -ESRCH : ret;
+}
+
 int session_start_dormant(struct session *s, struct diag *d)
 {
 	int ret;
@@ -189,12 +201,7 @@ int session_start_dormant(struct session *s, struct diag *d)
 	ret = session_begin_recording(s, d);
 	if (ret)
 		return ret;
-	ret = session_attach_begin(s);
-	if (ret == 0)
-		ret = wake_tree(s, s->root);
-	session_attach_end(s);
-	if (ret == 0 && s->rings.nr == 0)
-		ret = -ESRCH;
+	ret = session_attach_tree(s, s->root);
 	if (ret) {
 		session_drop_recording(s);
 		return diag_fail(d, -ret, "cannot count %s: %s", s->events.event[0].name, strerror(-ret));

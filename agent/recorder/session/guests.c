@@ -286,8 +286,10 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 			session_write_exec(s, h->pid);
 		session_write_maps(s, h->pid, session_now_ns());
 	}
-	if (s->writer)
+	if (s->writer) {
+		engines_has_agent(s->engines, h->pid);
 		write_guest(s, g);
+	}
 	handshake_answer(h, answer, fd);
 	close(fd);
 }

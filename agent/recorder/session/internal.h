@@ -6,6 +6,7 @@
 #ifndef TAILOR_SESSION_INTERNAL_H
 #define TAILOR_SESSION_INTERNAL_H
 
+#include "agent/recorder/engines/engines.h"
 #include "agent/recorder/guests/handshake.h"
 #include "agent/recorder/guests/log_drain.h"
 #include "agent/recorder/guests/registration_cache.h"
@@ -171,6 +172,7 @@ struct session {
 	struct images *images;
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
+	struct engines *engines;
 	struct gdb_jit_poll *gdb_jit; /* NULL: all processes have an agent */
 	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct rings rings;
@@ -306,6 +308,8 @@ int session_attach(struct session *s, pid_t pid);
 int session_attach_begin(struct session *s);
 int session_attach_process(struct session *s, pid_t pid);
 void session_attach_end(struct session *s);
+/* The whole tree of this process, begin and end included. */
+int session_attach_tree(struct session *s, pid_t root);
 /* Between them: has it inherited all events from another one? */
 bool session_attach_knows(const struct session *s, pid_t pid);
 void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid);

@@ -18,6 +18,8 @@ static void release(struct session *s)
 	session_release_signal_events(s);
 	gdb_jit_poll_destroy(s->gdb_jit);
 	s->gdb_jit = NULL;
+	engines_destroy(s->engines);
+	s->engines = NULL;
 	if (s->images)
 		images_destroy(s->images);
 	s->images = NULL;
@@ -34,6 +36,11 @@ static void release(struct session *s)
 	s->rings.ring = NULL;
 	s->rings.capacity = 0;
 	s->paused = s->noticed.uncounted = s->noticed.descriptors = s->noticed.version = s->noticed.rate = s->noticed.log = false;
+}
+
+static void on_notice(void *session, const char *sentence)
+{
+	session_notice(session, "host", "%s", sentence);
 }
 
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
@@ -70,8 +77,13 @@ int session_begin_recording(struct session *s, struct diag *d)
 	/* last, because it replaces an older trace */
 	if (ret == 0)
 		ret = trace_writer_open(o->output, !o->uncompressed, &s->writer, d);
+	if (ret == 0) {
+		s->engines = engines_create(s->writer, on_notice, s, wanted.stack_bytes);
+		if (!s->engines)
+			ret = diag_fail(d, ENOMEM, "out of memory for samples");
+	}
 	if (ret) {
-		release(s);
+		session_drop_recording(s);
 		return ret;
 	}
 	session_write_header(s);
@@ -102,6 +114,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	if (s->gdb_jit && gdb_jit_poll_bad(s->gdb_jit))
 		session_notice(s, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->gdb_jit));
+	engines_end(s->engines, session_now_ns());
 	session_unheard_write(s);
 	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());
 	if (nameless)

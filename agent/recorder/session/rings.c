@@ -39,6 +39,7 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 		seen.weight = v->period;
 		samples_weigh(s->samples[event], seen.weight);
 	}
+	engines_sample(s->engines, &seen);
 	images_sample(s->images, &seen);
 	kernel_names_sample(s->kernel_names, &seen);
 	jit_files_sample(s->jit_files, seen.pid, seen.user_ip);
@@ -68,6 +69,7 @@ static void on_mapping(struct session *s, const struct mapping *m, uint64_t time
 {
 	if (s->gdb_jit && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/' && m->path[1] != '/')
 		gdb_jit_poll_mapped(s->gdb_jit, (pid_t)m->pid);
+	engines_mapped(s->engines, (pid_t)m->pid, m->path, m->path_bytes);
 	task_events_mapping(session_task_events(s), m, time_ns);
 }
 
@@ -78,10 +80,12 @@ static void on_task(struct session *s, const struct kernel_task *t)
 		if (t->pid != t->ppid) {
 			if (s->gdb_jit)
 				gdb_jit_poll_fork(s->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
+			engines_fork(s->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
 			s->nr_processes++;
 		}
 	} else if (t->pid == t->tid) {
 		session_unheard_end(s, t->pid);
+		engines_exit(s->engines, (pid_t)t->pid, t->time_ns);
 	}
 	task_events_task(session_task_events(s), t);
 }
@@ -90,8 +94,10 @@ static void on_comm(struct session *s, const struct kernel_comm *c, uint64_t tim
 {
 	if (c->exec && s->gdb_jit)
 		gdb_jit_poll_exec(s->gdb_jit, (pid_t)c->pid);
-	if (c->exec)
+	if (c->exec) {
 		session_unheard_exec(s, c, time_ns);
+		engines_exec(s->engines, (pid_t)c->pid, c->name, c->bytes);
+	}
 	task_events_comm(session_task_events(s), c, time_ns);
 }
 

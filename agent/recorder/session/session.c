@@ -189,6 +189,7 @@ void session_drain(struct session *s, bool last)
 		gdb_jit_poll_look(s->gdb_jit, now);
 	for (size_t i = 0; i < s->rings.nr; i++)
 		session_drain_ring(s, &s->rings.ring[i]);
+	engines_look(s->engines, now);
 	session_heartbeat(s);
 	jit_files_drain(s->jit_files, s->writer, last, &s->losses.total[LOSS_FILES_BAD]);
 	images_settle(s->images);
@@ -233,7 +234,7 @@ static void drop_ended_rings(struct session *s)
 /* Is code looked for from outside, that may go again soon? */
 static bool is_polling(const struct session *s)
 {
-	return s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit);
+	return (s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit)) || (s->engines && engines_is_polling(s->engines));
 }
 
 static int wait_ms(const struct session *s)

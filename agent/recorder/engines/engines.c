@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes of servers, and what samples have shown of them. */
+#include "agent/recorder/engines/engines.h"
+
+#include "agent/recorder/engines/postgres.h"
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX /* in by_pid: it was one, and is gone */
+#define FRAMES_MAX 8	/* of standard_ExecutorRun on one stack */
+#define PROGRAM "post"	/* postgres, postmaster: how the names of such programs begin */
+
+struct engines *engines_create(struct trace_writer *w, void (*notice)(void *context, const char *sentence), void *context,
+			       uint32_t stack_bytes)
+{
+	struct engines *e = calloc(1, sizeof(*e));
+	struct timespec real;
+
+	if (!e)
+		return NULL;
+	e->sighting = malloc(POSTGRES_SIGHTINGS * sizeof(*e->sighting));
+	if (!e->sighting) {
+		free(e);
+		return NULL;
+	}
+	e->writer = w;
+	e->notice = notice;
+	e->context = context;
+	e->stack_bytes = stack_bytes;
+	e->begin_ns = clock_now_ns();
+	clock_gettime(CLOCK_REALTIME, &real);
+	e->to_monotonic_ns = (int64_t)e->begin_ns - ((int64_t)real.tv_sec * 1000000000 + real.tv_nsec);
+	return e;
+}
+
+void engines_notice(struct engines *e, const char *format, ...)
+{
+	char text[512];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	e->notice(e->context, text);
+}
+
+struct postgres_backend *engines_find(const struct engines *e, pid_t pid)
+{
+	uint32_t i = e->nr_backends ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
+
+	return i && i != NONE ? e->backend[i - 1] : NULL;
+}
+
+struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid)
+{
+	for (uint32_t i = 0; i < e->nr_backends; i++)
+		if (e->backend[i]->own_pid == own_pid && e->backend[i]->server == s)
+			return e->backend[i];
+	return NULL;
+}
+
+static void add(struct engines *e, struct postgres_server *server, pid_t pid, uint64_t born_ns)
+{
+	struct postgres_backend *b;
+	struct proc_status status;
+
+	if (engines_find(e, pid) || !GROW(e->backend, e->nr_backends, e->backends_capacity))
+		return;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return;
+	b->pid = b->own_pid = pid;
+	b->server = server;
+	b->born_ns = born_ns;
+	b->llvm_mapped = true;
+	if (proc_status(pid, 0, &status) == 0)
+		b->own_pid = status.own_pid;
+	if (!hash_map_set(&e->by_pid, (uint64_t)pid, 0, e->nr_backends + 1)) {
+		free(b);
+		return;
+	}
+	e->backend[e->nr_backends++] = b;
+}
+
+static void remove_backend(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+{
+	uint32_t nr = 0;
+
+	postgres_backend_end(e, b, time_ns);
+	for (uint32_t i = 0; i < e->nr_sightings; i++)
+		if (e->sighting[i].backend != b)
+			e->sighting[nr++] = e->sighting[i];
+	e->nr_sightings = nr;
+	for (uint32_t i = 0; i < e->nr_backends; i++)
+		if (e->backend[i] == b) {
+			e->backend[i] = e->backend[--e->nr_backends];
+			if (i < e->nr_backends)
+				hash_map_set(&e->by_pid, (uint64_t)e->backend[i]->pid, 0, i + 1);
+			break;
+		}
+	hash_map_set(&e->by_pid, (uint64_t)b->pid, 0, NONE);
+	free(b);
+}
+
+void engines_destroy(struct engines *e)
+{
+	if (!e)
+		return;
+	while (e->nr_backends) {
+		struct postgres_backend *b = e->backend[--e->nr_backends];
+
+		for (uint32_t i = 0; i < b->nr_plans; i++) {
+			free(b->plan[i].node);
+			free(b->plan[i].function);
+		}
+		free(b);
+	}
+	for (uint32_t i = 0; i < e->nr_servers; i++)
+		free(e->server[i]);
+	hash_map_fini(&e->by_pid);
+	hash_map_fini(&e->said);
+	free(e->backend);
+	free(e->server);
+	free(e->sighting);
+	free(e);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- processes */
+
+void engines_add(struct engines *e, pid_t pid)
+{
+	const struct postgres_backend *parent = NULL;
+	struct postgres_server *server;
+	struct proc_stat stat;
+
+	if (engines_find(e, pid))
+		return;
+	if (e->nr_backends && proc_stat(pid, 0, &stat))
+		parent = engines_find(e, stat.parent);
+	server = parent ? parent->server : postgres_server_find(e, pid);
+	if (server)
+		add(e, server, pid, e->begin_ns);
+	if (server && engines_is_parent(e, pid))
+		engines_find(e, pid)->is_parent = true;
+}
+
+bool engines_is_parent(const struct engines *e, pid_t pid)
+{
+	const struct postgres_backend *b = engines_find(e, pid);
+	uint32_t postmaster = 0;
+
+	return b && proc_mem_read(pid, b->server->postmaster_pid, &postmaster, sizeof(postmaster)) == 0 && (pid_t)postmaster == b->own_pid;
+}
+
+void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns)
+{
+	const struct postgres_backend *parent = engines_find(e, ppid);
+
+	if (parent)
+		add(e, parent->server, pid, time_ns);
+}
+
+void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes)
+{
+	struct postgres_backend *b = engines_find(e, pid);
+
+	if (b)
+		remove_backend(e, b, clock_now_ns());
+	if (bytes >= sizeof(PROGRAM) - 1 && memcmp(name, PROGRAM, sizeof(PROGRAM) - 1) == 0)
+		engines_add(e, pid);
+}
+
+void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns)
+{
+	struct postgres_backend *b = engines_find(e, pid);
+
+	if (b)
+		remove_backend(e, b, time_ns);
+}
+
+void engines_has_agent(struct engines *e, pid_t pid)
+{
+	engines_exit(e, pid, clock_now_ns());
+}
+
+void engines_mapped(struct engines *e, pid_t pid, const char *path, size_t bytes)
+{
+	static const char library[] = "/llvmjit.so";
+	struct postgres_backend *b = engines_find(e, pid);
+
+	if (b && bytes >= sizeof(library) - 1 && memcmp(path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
+		b->llvm_mapped = true;
+}
+
+bool engines_is_polling(const struct engines *e)
+{
+	return e->nr_backends > 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ samples */
+
+static void keep(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word, uint32_t nr_words, bool outermost)
+{
+	struct postgres_sighting *s = &e->sighting[e->nr_sightings];
+	uint32_t before = word < POSTGRES_WORDS_BELOW ? word : POSTGRES_WORDS_BELOW, after = nr_words - word;
+	uint32_t gap = POSTGRES_WORDS_BELOW - before;
+
+	if (e->nr_sightings == POSTGRES_SIGHTINGS)
+		return;
+	if (after > POSTGRES_WORDS - POSTGRES_WORDS_BELOW)
+		after = POSTGRES_WORDS - POSTGRES_WORDS_BELOW;
+	memset(s->word, 0, sizeof(s->word));
+	memcpy(s->word + gap, seen->stack + 8 * (size_t)(word - before), 8 * (size_t)(before + after));
+	s->backend = b;
+	s->time_ns = seen->time_ns;
+	s->at = seen->stack_pointer + 8 * (uint64_t)word;
+	s->top = outermost && seen->stack_bytes < e->stack_bytes;
+	s->cut = outermost && !s->top;
+	e->nr_sightings++;
+}
+
+void engines_sample(struct engines *e, const struct sample_seen *seen)
+{
+	struct postgres_backend *b = engines_find(e, (pid_t)seen->pid);
+	uint32_t frame[FRAMES_MAX], nr = 0, nr_words = seen->stack_bytes / 8;
+	uint64_t begin, bytes;
+
+	if (!b)
+		return;
+	b->has_samples = b->sampled = true;
+	if (b->lost || !b->server->layout)
+		return;
+	begin = b->server->run.begin;
+	bytes = b->server->run.end - begin;
+	for (uint32_t i = 0; i < nr_words; i++) {
+		uint64_t word;
+
+		memcpy(&word, seen->stack + 8 * (size_t)i, 8);
+		if (word - begin - 1 >= bytes)
+			continue;
+		if (nr == FRAMES_MAX) /* those further out count for more */
+			memmove(frame, frame + 1, (--nr) * sizeof(frame[0]));
+		frame[nr++] = i;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		keep(e, b, seen, frame[i], nr_words, i + 1 == nr);
+}
+
+static const struct postgres_sighting *compared;
+
+static int compare(const void *a, const void *b)
+{
+	const struct postgres_sighting *x = &compared[*(const uint32_t *)a], *y = &compared[*(const uint32_t *)b];
+
+	if (x->backend != y->backend)
+		return x->backend->pid < y->backend->pid ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->at > y->at ? -1 : x->at < y->at; /* of one stack those further out first */
+}
+
+void engines_look(struct engines *e, uint64_t now_ns)
+{
+	uint32_t nr = e->nr_sightings;
+
+	if (!e->nr_backends)
+		return;
+	for (uint32_t i = 0; i < nr; i++)
+		e->sorted[i] = i;
+	compared = e->sighting;
+	qsort(e->sorted, nr, sizeof(e->sorted[0]), compare);
+	for (uint32_t i = 0, end; i < nr; i = end) {
+		struct postgres_backend *b = e->sighting[e->sorted[i]].backend;
+
+		for (end = i + 1; end < nr && e->sighting[e->sorted[end]].backend == b;)
+			end++;
+		postgres_backend_look(e, b, e->sorted + i, end - i, now_ns);
+	}
+	e->nr_sightings = 0;
+	for (uint32_t i = 0; i < e->nr_backends; i++)
+		if (e->backend[i]->looked_ns != now_ns)
+			postgres_backend_look(e, e->backend[i], NULL, 0, now_ns);
+}
+
+void engines_end(struct engines *e, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < e->nr_backends; i++)
+		postgres_backend_end(e, e->backend[i], now_ns);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Servers of databases that run without an agent of theirs: what they execute is read from their memory, and goes to the trace as records of
+ * jitreg.  Nothing in them is changed, stopped or waited for.  Context: thread.
+ */
+#ifndef TAILOR_ENGINES_H
+#define TAILOR_ENGINES_H
+
+#include "agent/recorder/perf/samples.h"
+#include "jitreg/trace/writer.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct engines;
+
+/* notice: a sentence for the user and the trace.  stack_bytes: that are copied with a sample at most.  NULL: no memory. */
+struct engines *engines_create(struct trace_writer *w, void (*notice)(void *context, const char *sentence), void *context,
+			       uint32_t stack_bytes);
+void engines_destroy(struct engines *e);
+
+/* A process is recorded, that runs already. */
+void engines_add(struct engines *e, pid_t pid);
+/* ... and is it the parent of a server's processes, so that all of them are meant? */
+bool engines_is_parent(const struct engines *e, pid_t pid);
+/* What the kernel says of processes; name: of the program. */
+void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
+void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes);
+void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns);
+/* An object was mapped. */
+void engines_mapped(struct engines *e, pid_t pid, const char *path, size_t bytes);
+/* It has an agent, which says more. */
+void engines_has_agent(struct engines *e, pid_t pid);
+
+/* A sample was taken.  No system call. */
+void engines_sample(struct engines *e, const struct sample_seen *seen);
+/* After rings were drained: reads what the samples since the last call have shown. */
+void engines_look(struct engines *e, uint64_t now_ns);
+/* At the end of a recording. */
+void engines_end(struct engines *e, uint64_t now_ns);
+/* Is there a server, so that looks are to be frequent? */
+bool engines_is_polling(const struct engines *e);
+
+#endif

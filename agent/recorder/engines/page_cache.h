@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many small reads of another process's memory, by few system calls: whole pages, kept until the next page_cache_begin().
+ * Context: thread.
+ */
+#ifndef TAILOR_PAGE_CACHE_H
+#define TAILOR_PAGE_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PAGE_CACHE_PAGES 128 /* a power of two */
+
+struct page_cache {
+	pid_t pid;
+	uint64_t page[PAGE_CACHE_PAGES]; /* address; 0: free */
+	unsigned char bytes[PAGE_CACHE_PAGES][4096];
+	uint64_t nr_reads; /* system calls */
+};
+
+/* Forget what was read, and read from this process. */
+void page_cache_begin(struct page_cache *c, pid_t pid);
+/* All of the bytes and 0, or -EFAULT; as struct postgres_reader wants it.  context: the cache. */
+int page_cache_read(void *context, uint64_t address, void *to, size_t bytes);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a backend executes, from two sources:
+ *  - its entry in the server's table of backends says when the present statement and state began, its variable ActivePortal which query
+ *    that is: read now and then, it shows statements that last;
+ *  - frames of standard_ExecutorRun on sampled stacks have the query's address in a register that the function further in has saved: they
+ *    show queries inside of functions, cursors, parallel workers, and statements too short for the first source.
+ *
+ * A frame was sampled before it is looked at, and memory is used again.  What is read is believed to be the sampled query
+ *  - only with a second word of it beside the first one (its state, or the root of its plan),
+ *  - and for a backend's own statement, only if that began before the sample; for a query inside of it, only with its statement or text
+ *    further out on the stack.
+ * Others are left out: their samples have no node, and the report says so.
+ */
+#include "agent/recorder/engines/postgres.h"
+
+#include "agent/recorder/process/proc_mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ENTRY_BYTES 512
+#define US_TO_2000 946684800000000ull /* from 1970 to the server's epoch */
+#define LASTING_NS 5000000ull	      /* a statement that was there before this is read without a sample */
+#define BUSY_NS 100000000ull	      /* between two looks without samples */
+#define TITLE_NS 50000000ull	      /* until a new process has its title */
+#define UNSEEN_NS 100000000ull	      /* until a query inside of another is taken to be over */
+#define CLOCKS_NS 1000000	      /* by which clocks of server and kernel may differ */
+#define STACK_BYTES (64u << 20)	      /* words that point into the stack itself are no query */
+
+/* A server's time.  Never before the process, or the recording. */
+static uint64_t time_of(const struct engines *e, const struct postgres_backend *b, uint64_t us)
+{
+	int64_t ns = (int64_t)((us + US_TO_2000) * 1000) + e->to_monotonic_ns;
+
+	return ns > (int64_t)b->born_ns ? (uint64_t)ns : b->born_ns;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- its entry */
+
+static uint64_t load_u64(const unsigned char *entry, uint16_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset <= ENTRY_BYTES - sizeof(value))
+		memcpy(&value, entry + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t load_u32(const unsigned char *entry, uint16_t offset)
+{
+	uint32_t value = 0;
+
+	if (offset <= ENTRY_BYTES - sizeof(value))
+		memcpy(&value, entry + offset, sizeof(value));
+	return value;
+}
+
+static void read_application(struct postgres_backend *b, const unsigned char *entry)
+{
+	uint64_t at = load_u64(entry, b->server->layout->backend_application);
+
+	b->application[0] = 0;
+	if (b->leader || !at || proc_mem_read(b->pid, at, b->application, sizeof(b->application) - 1))
+		b->application[0] = 0;
+	b->application[sizeof(b->application) - 1] = 0;
+}
+
+/* In one piece.  *changed: another statement or state began.  false: there is none, or it is being written. */
+static bool read_entry(struct engines *e, struct postgres_backend *b, uint64_t now_ns, bool *changed)
+{
+	const struct postgres_layout *l = b->server->layout;
+	unsigned char entry[ENTRY_BYTES];
+	uint64_t start_us, state_us;
+	int ret;
+
+	if (!b->entry) {
+		ret = proc_mem_read(b->pid, b->server->my_entry, &b->entry, sizeof(b->entry));
+		if (ret == -EPERM && !e->noticed_memory) {
+			e->noticed_memory = true;
+			engines_notice(e, "plan nodes of process %d unavailable (its memory cannot be read: kernel.yama.ptrace_scope, or another "
+				       "user); run as root, or as the server's user", (int)b->pid);
+		}
+		b->lost |= ret == -EPERM || ret == -ESRCH;
+		if (ret || !b->entry)
+			return false;
+	}
+	ret = proc_mem_read(b->pid, b->entry, entry, sizeof(entry));
+	if (ret || load_u32(entry, l->backend_pid) != (uint32_t)b->own_pid) {
+		b->lost |= ret == -ESRCH;
+		b->entry = 0;
+		return false;
+	}
+	if (load_u32(entry, l->backend_change_count) & 1)
+		return false;
+	start_us = load_u64(entry, l->backend_query_start_us);
+	state_us = load_u64(entry, l->backend_state_start_us);
+	if (start_us != b->start_us || state_us != b->state_us || !b->changed_ns) {
+		char before[sizeof(b->application)];
+
+		b->start_us = start_us;
+		b->state_us = state_us;
+		b->changed_ns = now_ns;
+		*changed = true;
+		memcpy(before, b->application, sizeof(before));
+		read_application(b, entry);
+		if (b->announced && strcmp(before, b->application) != 0)
+			postgres_say_session(e, b, now_ns);
+	}
+	return true;
+}
+
+/* The statement that these were read of is over: by the time at which the next state began. */
+static void end_statement(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+{
+	uint64_t end_ns = at_most(time_of(e, b, b->state_us), now_ns);
+
+	b->had_top = false;
+	for (uint32_t i = b->nr_plans; i > 0; i--) {
+		struct postgres_plan *p = &b->plan[i - 1];
+
+		if (p->start_us != b->start_us || p->state_us != b->state_us)
+			postgres_plan_forget(e, b, p, end_ns > p->seen_ns ? end_ns : p->seen_ns + 1);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ on the stack */
+
+static bool has_word(const struct postgres_sighting *s, uint32_t from, uint32_t to, uint64_t word)
+{
+	for (uint32_t i = from; i < to; i++)
+		if (s->word[i] == word)
+			return word != 0;
+	return false;
+}
+
+/* What of a query is on the stack beside its address; more is surer. */
+enum { NOTHING = 0, BY_STATE = 1, BY_ROOT = 2, BY_PORTAL = 4, BY_TEXT = 8, BY_STATEMENT = 16 };
+#define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* what a query inside of another one needs */
+
+static unsigned evidence(const struct postgres_sighting *s, const struct postgres_query *q, uint64_t portal)
+{
+	unsigned found = (has_word(s, 0, POSTGRES_WORDS_NEAR, q->root) ? BY_ROOT : 0) |
+			 (has_word(s, 0, POSTGRES_WORDS_NEAR, q->state) ? BY_STATE : 0);
+
+	if (!found)
+		return NOTHING;
+	return found | (has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->statement) ? BY_STATEMENT : 0) |
+	       (has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, portal) ? BY_PORTAL : 0) |
+	       (has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->text) ? BY_TEXT : 0);
+}
+
+/* The known plan that fits this frame best. */
+static struct postgres_plan *find_plan(struct postgres_backend *b, const struct postgres_sighting *s, unsigned *found)
+{
+	struct postgres_plan *best = NULL;
+
+	*found = NOTHING;
+	for (uint32_t i = 0; i < b->nr_plans; i++) {
+		struct postgres_plan *p = &b->plan[i];
+		unsigned e;
+
+		if (!has_word(s, 0, POSTGRES_WORDS_NEAR, p->query.address))
+			continue;
+		e = evidence(s, &p->query, p->portal);
+		/* inside of another query the same memory is used by one after another */
+		if (!p->top && !(e & (p->evidence & BY_STATEMENT ? BY_STATEMENT : INSIDE)))
+			continue;
+		if (e > *found) {
+			*found = e;
+			best = p;
+		}
+	}
+	return best;
+}
+
+/* Is what was read of a plan still so, or may this frame be of what is there now?  Read once a look. */
+static bool is_still(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, unsigned found, uint64_t now_ns)
+{
+	struct postgres_reader r = postgres_server_reader(e, b);
+	struct postgres_query q;
+
+	if (found & BY_STATEMENT && !p->top)
+		return true;
+	if (p->checked_ns != now_ns) {
+		p->checked_ns = now_ns;
+		p->changed = postgres_query_read(&r, p->query.address, &q) != POSTGRES_OK || q.statement != p->query.statement ||
+			     q.root != p->query.root || q.state != p->query.state || q.text != p->query.text;
+		p->same_root = p->changed && q.root == p->query.root;
+	}
+	return !p->changed || (found & BY_ROOT && !p->same_root);
+}
+
+static bool may_be_address(const struct postgres_sighting *s, uint64_t word)
+{
+	return word > 65535 && word < 1ull << 47 && !(word & 7) && (word < s->at - STACK_BYTES || word > s->at + STACK_BYTES);
+}
+
+/* The query of a frame that no known plan fits.  The nearest words first. */
+static bool find_query(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, struct postgres_query *q)
+{
+	struct postgres_reader r = postgres_server_reader(e, b);
+
+	for (uint32_t n = 0; n < POSTGRES_WORDS_NEAR; n++) {
+		uint32_t i = n < POSTGRES_WORDS_BELOW ? POSTGRES_WORDS_BELOW - 1 - n : n;
+
+		if (may_be_address(s, s->word[i]) && postgres_query_read(&r, s->word[i], q) == POSTGRES_OK && q->root &&
+		    evidence(s, q, 0))
+			return true;
+	}
+	return false;
+}
+
+/* The query of the statement that the client has sent, or of the cursor that it reads; 0: none. */
+static uint64_t portal_query(struct engines *e, const struct postgres_backend *b)
+{
+	uint64_t portal, query;
+
+	if (proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)) || !portal ||
+	    page_cache_read(&e->pages, portal + b->server->layout->portal_query, &query, sizeof(query)))
+		return 0;
+	return query;
+}
+
+/* A cursor's struct Portal further out on the stack, whose query this is. */
+static uint64_t find_portal(struct engines *e, const struct postgres_backend *b, const struct postgres_sighting *s, uint64_t query)
+{
+	for (uint32_t i = POSTGRES_WORDS_BELOW; i < POSTGRES_WORDS_PORTAL; i++) {
+		uint64_t there;
+
+		if (may_be_address(s, s->word[i]) &&
+		    page_cache_read(&e->pages, s->word[i] + b->server->layout->portal_query, &there, sizeof(there)) == 0 && there == query)
+			return s->word[i];
+	}
+	return 0;
+}
+
+/* Queries inside of others may be over, if no stack shows them any more.  They are shown again if one does. */
+static void end_unseen(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < b->nr_plans; i++) {
+		struct postgres_plan *p = &b->plan[i];
+
+		if (p->live && !p->top && now_ns > p->seen_ns + UNSEEN_NS)
+			postgres_say_end(e, b, p, p->seen_ns + 1);
+	}
+}
+
+static struct postgres_plan *top_plan(struct postgres_backend *b)
+{
+	for (uint32_t i = 0; i < b->nr_plans; i++)
+		if (b->plan[i].top)
+			return &b->plan[i];
+	return NULL;
+}
+
+/* A statement's text is its leader's to say. */
+static void ask_leader(struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
+{
+	struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
+
+	if (!leader || leader == b || leader->leader || leader->lost || top_plan(leader) || leader->looked_ns == now_ns)
+		return;
+	leader->changed_ns = now_ns > 2 * LASTING_NS ? now_ns - 2 * LASTING_NS : 1;
+	postgres_backend_look(e, leader, NULL, 0, now_ns);
+	page_cache_begin(&e->pages, b->pid);
+}
+
+static void take_new(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before, uint64_t now_ns)
+{
+	struct postgres_plan *p, *before;
+	struct postgres_query q;
+	unsigned found;
+	uint64_t begin_ns, portal = 0;
+	bool top;
+
+	ask_leader(e, b, now_ns);
+	if (!find_query(e, b, s, &q))
+		return;
+	top = s->top || (s->cut && q.address == portal_query(e, b));
+	if (!top && !(evidence(s, &q, 0) & INSIDE))
+		portal = find_portal(e, b, s, q.address);
+	found = evidence(s, &q, portal);
+	if (!top && !(found & INSIDE))
+		return;
+	before = top ? top_plan(b) : NULL;
+	if (before) {
+		b->top_end_ns = before->seen_ns + 1;
+		postgres_plan_forget(e, b, before, b->top_end_ns);
+	}
+	begin_ns = !top ? s->time_ns : at_most(b->had_top ? b->top_end_ns : time_of(e, b, b->start_us), s->time_ns);
+	p = postgres_plan_read(e, b, &q, top, begin_ns);
+	if (!p)
+		return;
+	p->evidence = found;
+	p->portal = portal;
+	p->seen_ns = s->time_ns;
+	p->checked_ns = now_ns;
+	if (is_before) /* the state has changed since */
+		p->state_us = UINT64_MAX;
+	b->had_top |= top;
+	postgres_plan_show(e, b, p, begin_ns);
+}
+
+/* is_before: the present state began after it. */
+static void see(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before, uint64_t now_ns)
+{
+	unsigned found;
+	struct postgres_plan *p = find_plan(b, s, &found);
+
+	if (p && (is_before || is_still(e, b, p, found, now_ns))) {
+		if (!p->live)
+			postgres_plan_show(e, b, p, s->time_ns);
+		p->seen_ns = s->time_ns;
+		return;
+	}
+	if (p && p->top)
+		b->top_end_ns = p->seen_ns + 1;
+	if (p)
+		postgres_plan_forget(e, b, p, p->seen_ns + 1);
+	/* of a statement before this one the memory may hold anything now */
+	if (!b->start_us || s->time_ns + CLOCKS_NS >= time_of(e, b, b->start_us))
+		take_new(e, b, s, is_before, now_ns);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- looking */
+
+/* A statement that lasts, also without a frame of it on a sampled stack. */
+static void look_at_portal(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+{
+	struct postgres_reader r = postgres_server_reader(e, b);
+	struct postgres_plan *p;
+	struct postgres_query q;
+	uint64_t query;
+
+	if (b->had_top || now_ns - b->changed_ns < LASTING_NS || b->leader)
+		return;
+	query = portal_query(e, b);
+	if (!query || postgres_query_read(&r, query, &q) || !q.root)
+		return;
+	p = postgres_plan_read(e, b, &q, true, b->start_us ? at_most(time_of(e, b, b->start_us), now_ns) : now_ns);
+	if (!p)
+		return;
+	p->seen_ns = p->begin_ns;
+	p->evidence = BY_STATE;
+	b->had_top = true;
+	postgres_plan_show(e, b, p, p->begin_ns);
+}
+
+/* It works for its leader's session. */
+static void name_worker(const struct engines *e, struct postgres_backend *b)
+{
+	const struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
+
+	if (b->leader)
+		b->application[0] = 0;
+	if (leader && leader->announced)
+		snprintf(b->name, sizeof(b->name), "%.120s%s%s (parallel worker)", leader->name, *leader->application ? " " : "",
+			 leader->application);
+}
+
+static void announce(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+{
+	if (!b->titled && (b->entry || !b->announced) && (b->start_us || now_ns - b->born_ns >= TITLE_NS)) {
+		postgres_title_read(b);
+		name_worker(e, b);
+		if (b->titled || b->is_parent)
+			postgres_say_session(e, b, b->born_ns);
+	}
+	if (b->llvm_mapped)
+		postgres_server_find_llvm(e, b);
+	if (b->announced && b->sampled)
+		postgres_say_classes(e, b, b->born_ns);
+}
+
+void postgres_backend_look(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns)
+{
+	bool changed = false, is_known;
+	uint64_t state_ns = 0;
+	uint32_t i = 0;
+
+	if (b->lost || !b->server->layout || (!b->has_samples && !nr && now_ns - b->looked_ns < BUSY_NS))
+		return;
+	b->looked_ns = now_ns;
+	b->has_samples = false;
+	page_cache_begin(&e->pages, b->pid);
+	is_known = read_entry(e, b, now_ns, &changed);
+	announce(e, b, now_ns);
+	if (!b->announced || !is_known)
+		return;
+	if (changed)
+		state_ns = time_of(e, b, b->state_us);
+	for (; i < nr && e->sighting[sighting[i]].time_ns < state_ns; i++)
+		see(e, b, &e->sighting[sighting[i]], true, now_ns);
+	if (changed)
+		end_statement(e, b, now_ns);
+	for (; i < nr; i++)
+		see(e, b, &e->sighting[sighting[i]], false, now_ns);
+	if (nr)
+		end_unseen(e, b, now_ns);
+	look_at_portal(e, b, now_ns);
+}
+
+void postgres_backend_end(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+{
+	while (b->nr_plans)
+		postgres_plan_forget(e, b, &b->plan[b->nr_plans - 1], time_ns);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that is a PostgreSQL server: its version, variables and functions, from its exported symbols and its memory. */
+#include "agent/recorder/engines/postgres.h"
+
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/grow.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define VERSION "postgres (PostgreSQL) " /* what `postgres --version` prints */
+#define CONSTANTS_MAX (64u << 20)
+#define AT_A_TIME (256u << 10)
+
+/* The program's mappings. */
+struct image {
+	pid_t pid;
+	uint64_t base, constants, constants_end; /* constants: the first one that is only read, behind the code */
+	bool has_code;
+	uint64_t inode, llvm; /* llvm: where llvmjit.so begins */
+};
+
+static int on_mapping(void *context, const struct proc_mapping *m)
+{
+	struct image *i = context;
+	const char *name = strrchr(m->path, '/');
+	unsigned char magic[SELFMAG];
+
+	if (m->path[0] != '/' || m->inode == 0)
+		return 0;
+	if (m->offset == 0 && strncmp(name, "/llvmjit.so", 11) == 0 && !i->llvm)
+		i->llvm = m->start;
+	if (!i->base) {
+		if (m->offset || proc_mem_read(i->pid, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
+			return 0;
+		i->base = m->start;
+		i->inode = m->inode;
+	}
+	if (m->inode != i->inode)
+		return 0;
+	i->has_code |= (m->prot & PROT_EXEC) != 0;
+	if (i->has_code && !i->constants && m->prot == PROT_READ) {
+		i->constants = m->start;
+		i->constants_end = m->end;
+	}
+	return 0;
+}
+
+/* The number behind VERSION, or 0. */
+static unsigned find_version(const struct image *i)
+{
+	const size_t overlap = sizeof(VERSION) + 8;
+	char *part = malloc(AT_A_TIME + 1);
+	unsigned major = 0;
+
+	for (uint64_t at = i->constants; part && !major && at < i->constants_end && at - i->constants < CONSTANTS_MAX;
+	     at += AT_A_TIME - overlap) {
+		size_t bytes = i->constants_end - at < AT_A_TIME ? (size_t)(i->constants_end - at) : AT_A_TIME;
+		const char *found;
+
+		if (proc_mem_read(i->pid, at, part, bytes))
+			break;
+		part[bytes] = 0;
+		found = memmem(part, bytes, VERSION, sizeof(VERSION) - 1);
+		if (found)
+			major = (unsigned)strtoul(found + sizeof(VERSION) - 1, NULL, 10);
+	}
+	free(part);
+	return major;
+}
+
+void postgres_server_add_class(struct postgres_server *s, enum postgres_class class, uint64_t function)
+{
+	for (uint32_t i = 0; i < s->class_nr[class]; i++)
+		if (s->class_function[class][i] == function)
+			return;
+	if (function && s->class_nr[class] < POSTGRES_CLASS_FUNCTIONS)
+		s->class_function[class][s->class_nr[class]++] = function;
+}
+
+static void find_symbols(struct postgres_server *s, pid_t pid)
+{
+	static const struct {
+		enum postgres_class class;
+		const char *name;
+	} class_symbols[] = {
+#define SYMBOL(NAME, symbol) { POSTGRES_CLASS_##NAME, symbol },
+		POSTGRES_CLASS_SYMBOLS(SYMBOL)
+#undef SYMBOL
+	};
+
+	for (int i = 0; i < POSTGRES_NR_SYMBOLS; i++)
+		s->code.symbol[i] = proc_mem_find_symbol(pid, s->base, postgres_symbol_name((enum postgres_symbol)i));
+	for (size_t i = 0; i < sizeof(class_symbols) / sizeof(class_symbols[0]); i++)
+		postgres_server_add_class(s, class_symbols[i].class, proc_mem_find_symbol(pid, s->base, class_symbols[i].name));
+}
+
+/* One postmaster, from its start on: components have the same numbers in all recordings of it. */
+static uint64_t salt_of(const struct postgres_server *s, pid_t pid)
+{
+	uint64_t start = proc_mem_find_symbol(pid, s->base, "PgStartTime"), salt[2] = { 0, 0 };
+	uint32_t postmaster = 0;
+
+	proc_mem_read(pid, s->postmaster_pid, &postmaster, sizeof(postmaster));
+	salt[0] = postmaster;
+	if (start)
+		proc_mem_read(pid, start, &salt[1], sizeof(salt[1]));
+	return postgres_hash(0, salt, sizeof(salt));
+}
+
+static bool is_server(struct postgres_server *s, pid_t pid)
+{
+	s->active_portal = proc_mem_find_symbol(pid, s->base, "ActivePortal");
+	s->my_entry = proc_mem_find_symbol(pid, s->base, "MyBEEntry");
+	s->my_pid = proc_mem_find_symbol(pid, s->base, "MyProcPid");
+	s->postmaster_pid = proc_mem_find_symbol(pid, s->base, "PostmasterPid");
+	return s->active_portal && s->my_entry && s->my_pid && s->postmaster_pid;
+}
+
+struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
+{
+	struct image i = { .pid = pid };
+	struct postgres_server *s;
+	struct postgres_reader r = { page_cache_read, &e->pages, NULL, NULL };
+	unsigned major;
+
+	proc_each_mapping(pid, on_mapping, &i);
+	if (!i.base || !GROW(e->server, e->nr_servers, e->servers_capacity))
+		return NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->base = i.base;
+	r.code = &s->code;
+	page_cache_begin(&e->pages, pid);
+	if (!is_server(s, pid) || !postgres_code_init(&r, s->base)) {
+		free(s);
+		return NULL;
+	}
+	find_symbols(s, pid);
+	s->salt = salt_of(s, pid);
+	major = find_version(&i);
+	s->layout = postgres_layout_of(major);
+	if (!s->layout && !e->noticed_version) {
+		e->noticed_version = true;
+		engines_notice(e, "plan nodes of PostgreSQL %u unavailable (process %d): tailor has the layout of version %s only; samples "
+			       "go on without nodes", major, (int)pid, postgres_layout_versions());
+	}
+	if (s->layout && !postgres_code_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
+		s->layout = NULL;
+		if (!e->noticed_layout)
+			engines_notice(e, "plan nodes of process %d unavailable: the server exports no standard_ExecutorRun, or has no unwind "
+				       "information; samples go on without nodes", (int)pid);
+		e->noticed_layout = true;
+	}
+	return e->server[e->nr_servers++] = s;
+}
+
+struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b)
+{
+	return (struct postgres_reader){ page_cache_read, &e->pages, b->server->layout, &b->server->code };
+}
+
+void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b)
+{
+	static const char *const names[] = {
+#define SYMBOL(NAME, symbol) symbol,
+		POSTGRES_LLVM_SYMBOLS(SYMBOL)
+#undef SYMBOL
+	};
+	struct image i = { .pid = b->pid };
+
+	(void)e;
+	b->llvm_mapped = false;
+	b->llvm_nr = 0;
+	proc_each_mapping(b->pid, on_mapping, &i);
+	for (size_t n = 0; i.llvm && n < sizeof(names) / sizeof(names[0]); n++) {
+		uint64_t found = proc_mem_find_symbol(b->pid, i.llvm, names[n]);
+
+		if (found && b->llvm_nr < sizeof(b->llvm_function) / sizeof(b->llvm_function[0]))
+			b->llvm_function[b->llvm_nr++] = found;
+	}
+}

@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: MIT
+"""Records of PostgreSQL's plans, read from outside, against EXPLAIN.  postgres_plans.py BUILD
+
+A cluster of its own is made, and removed.  One recording of the postmaster goes on while a client executes one statement after another, each
+until the trace has its plan.
+"""
+import glob
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PATIENCE_S = 300
+B = os.path.abspath(sys.argv[1])
+SESSION, QUERY, NODE = 0x70670001, 0x70670002, 0x70670003
+COMMON, CLASS = 4, 1
+
+SETUP = """
+create table t(k int, v int, w text);
+insert into t select i, i % 100, 'text ' || i from generate_series(1, 60000) i;
+create index t_v on t(v);
+create table u(k int primary key, v int);
+insert into u select i, i % 7 from generate_series(1, 3000) i;
+create function inner_queries(n int) returns bigint language plpgsql as $$
+declare r bigint := 0; x bigint;
+begin
+	for i in 1..n loop
+		select count(*) /* inside_one */ into x from t where v > i % 10; r := r + x;
+		select sum(t.v) /* inside_two */ into x from t join u on t.k = u.k + i % 2; r := r + x;
+	end loop;
+	return r;
+end $$;
+vacuum analyze;
+"""
+MANY = " union all ".join(f"select count(*) from u where v = {i}" for i in range(520))
+# name, what is set before, the statement, how it is executed (%s: the statement)
+PLAIN = "set max_parallel_workers_per_gather=0;"
+CASES = [
+    ("join", PLAIN, "select u.v, count(*), sum(t.v) from t join u on t.k = u.k or t.v = u.k where t.w <> 'x' group by 1 order by 2 desc "
+     "limit 3", "%s"),
+    ("hash", PLAIN, "select a.v, sum(b.v) from t a left join t b on a.k = b.v group by a.v", "%s"),
+    ("bitmap", PLAIN + "set enable_seqscan=off;set enable_indexscan=off;", "select count(*), max(w) from t where v < 30 or v > 60", "%s"),
+    ("index", PLAIN + "set enable_seqscan=off;set enable_bitmapscan=off;", "select count(w), max(k) from t where v between 3 and 80",
+     "%s"),
+    ("subplans", PLAIN, "with c as materialized (select v, count(*) n from t group by v) select count(*), "
+     "sum((select count(*) from u where u.v = x.v)) from c x, c y where x.n > (select avg(n) from c) - 1", "%s"),
+    ("window", PLAIN, "select max(r) from (select rank() over (partition by v order by w) r from t) x", "%s"),
+    ("write", PLAIN, "update u set v = v + 1 where k in (select k from t where v < 50)", "begin; %s; rollback"),
+    ("prepared", PLAIN + "prepare p(int) as select /* prepared */ count(distinct w) from t where v > $1;", None, "execute p(3)"),
+    ("cursor", PLAIN, "select t.k, t.w, u.v from t, u where t.k % 3000 = u.k order by t.w",
+     "begin; declare c cursor for %s; fetch 1 from c; fetch 100000 from c; commit"),
+    ("workers", "set max_parallel_workers_per_gather=2;set parallel_setup_cost=0;set parallel_tuple_cost=0;"
+     "set min_parallel_table_scan_size=0;", "select count(*), sum(length(a.w)) from t a join t b on a.v = b.v where b.k % 10 = 0", "%s"),
+    ("many", PLAIN, MANY, "%s"),
+]
+
+
+def skip(reason):
+    print("skipped, because " + reason)
+    sys.exit(77)
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+class Cluster:
+    """A server as an unprivileged user, with nothing but a socket in its own folder."""
+
+    def __init__(self, bin_folder):
+        self.bin = bin_folder
+        self.dir = tempfile.mkdtemp(prefix="tailor-postgres-")
+        self.user = []
+        if os.getuid() == 0:
+            name = next((n for n in ("postgres", "nobody") if n in {p.pw_name for p in pwd.getpwall()}), None)
+            self.user = ["setpriv", f"--reuid={name}", "--clear-groups", f"--regid={pwd.getpwnam(name).pw_gid}"]
+            os.chown(self.dir, pwd.getpwnam(name).pw_uid, -1)
+        self.server = None
+        self.run("initdb", "-D", "data", "-A", "trust", "-U", "postgres", "--locale=C", "-E", "UTF8")
+
+    def run(self, program, *arguments):
+        p = subprocess.run(self.user + [f"{self.bin}/{program}", *arguments], cwd=self.dir, capture_output=True, text=True)
+        if p.returncode:
+            fail(f"{program}: {p.stdout}{p.stderr}")
+
+    def start(self, program=None):
+        log = open(f"{self.dir}/log", "a", encoding="utf-8")
+        self.server = subprocess.Popen(
+            self.user + [program or f"{self.bin}/postgres", "-D", "data", "-k", self.dir, "-c", "listen_addresses=", "-c", "fsync=off",
+                         "-c", "autovacuum=off", "-c", "jit=off", "-c", "max_worker_processes=8"],
+            cwd=self.dir, stdout=log, stderr=log)
+        self.wait(lambda: self.try_sql("select 1").returncode == 0, "the server starts")
+
+    def psql(self):
+        return [f"{self.bin}/psql", "-h", self.dir, "-U", "postgres", "-d", "postgres", "-qAtX", "-v", "ON_ERROR_STOP=1"]
+
+    def try_sql(self, sql):
+        return subprocess.run(self.psql() + ["-f", "-"], input=sql, capture_output=True, text=True)
+
+    def sql(self, sql):
+        p = self.try_sql(sql)
+        if p.returncode:
+            fail(f"psql: {p.stderr}\n{sql[:1000]}")
+        return p.stdout
+
+    @staticmethod
+    def wait(condition, what, meanwhile=None):
+        end = time.time() + PATIENCE_S
+        while not condition():
+            if time.time() > end:
+                fail(f"not within {PATIENCE_S} s: {what}")
+            if meanwhile:
+                meanwhile()
+            time.sleep(0.1)
+
+    def stop(self):
+        if self.server and self.server.poll() is None:
+            self.server.send_signal(signal.SIGQUIT)
+            self.server.wait()
+        self.server = None
+
+    def remove(self):
+        self.stop()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class Client:
+    """Executes statements again and again, until it is stopped."""
+
+    def __init__(self, cluster, before, again):
+        self.p = subprocess.Popen(cluster.psql(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.p.stdin.write(before + "\n\\echo @@ begin\nselect pg_backend_pid();\n\\echo @@ again\n")
+        self.p.stdin.flush()
+        self.go_on = True
+        self.error = ""
+        self.pid = 0
+        self.again = again
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
+
+    def work(self):
+        for line in self.p.stdout:
+            if line.strip().isdigit() and not self.pid:
+                self.pid = int(line)
+            if not line.startswith("@@ again"):
+                continue
+            if not self.go_on:
+                break
+            try:
+                self.p.stdin.write(self.again + ";\n\\echo @@ again\n")
+                self.p.stdin.flush()
+            except BrokenPipeError:
+                break
+        self.error = self.p.stderr.read() if self.p.poll() else ""
+
+    def stop(self):
+        self.go_on = False
+        self.thread.join()
+        try:
+            self.p.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.p.wait()
+
+
+def text_of(value):
+    return value["text"] if isinstance(value, dict) else value
+
+
+class Trace:
+    def __init__(self, path):
+        self.names, self.details, self.roots, self.nodes, self.edges, self.links = {}, {}, [], {}, {}, {}
+        self.notices, self.sessions, self.samples, self.classes = [], {}, 0, {}
+        dump = subprocess.run([f"{B}/tailor", "dump", "--json", path], capture_output=True, text=True).stdout
+        for line in dump.splitlines():
+            try:
+                r = json.loads(line)
+            except ValueError:
+                continue
+            self.take(r["record"], r["pid"], r["fields"])
+
+    def take(self, kind, pid, f):
+        if kind == "COMPONENT":
+            self.names[f["level"], f["component"]] = text_of(f["name"])
+            self.details[f["level"], f["component"]] = text_of(f["detail"])
+            if f["level"] == SESSION:
+                self.sessions[pid] = text_of(f["name"])
+        elif kind == "EDGE":
+            self.edges[f["from"], f["to"]] = f["order"]
+        elif kind == "LINK":
+            self.links[f["lower"]] = f["upper"]
+        elif kind == "NOTICE":
+            self.notices.append(text_of(f["sentence"]))
+        elif kind == "SAMPLES":
+            self.samples += f["nr"]
+        elif kind == "OBJECT":
+            levels = {c["level"]: c["component"] for c in f["components"]}
+            if f["flags"] & CLASS:
+                self.classes.setdefault(pid, set()).add(levels[NODE])
+            elif f["upper"] == 0:
+                self.roots.append({"pid": pid, "address": f["address"], "query": levels[QUERY], "children": []})
+                self.nodes = {k: v for k, v in self.nodes.items() if k[0] != pid}
+                self.nodes[pid, f["address"]] = self.roots[-1]
+            else:
+                node = {"id": levels[NODE], "functions": f["functions"], "children": []}
+                if (pid, f["upper"]) not in self.nodes:
+                    fail(f"an object of process {pid} has an upper one that was not announced: {f}")
+                self.nodes[pid, f["upper"]]["children"].append(node)
+                self.nodes[pid, f["address"]] = node
+                if levels[QUERY] != self.links.get(levels[NODE]):
+                    fail(f"a node of another query: {f}")
+
+    def queries(self, tag):
+        """Executions whose text has this."""
+        return [r for r in self.roots if tag in self.details.get((QUERY, r["query"]), "")]
+
+    def lines(self, root):
+        out = []
+
+        def walk(n, depth):
+            out.append((depth, self.names[NODE, n["id"]]))
+            for c in n["children"]:
+                if (c["id"], n["id"]) not in self.edges:
+                    fail(f"no edge from {self.names[NODE, c['id']]} to {self.names[NODE, n['id']]}")
+                walk(c, depth + 1)
+
+        for c in root["children"]:
+            walk(c, 0)
+        return out
+
+
+def plain(name):
+    """Aliases that EXPLAIN numbers, and functions that it names, are not read from outside."""
+    name = re.sub(r"_\d+$", "", name)
+    name = re.sub(r"^((?:Parallel )?\S.* Scan.* on )(\S+) \2$", r"\1\2", name)
+    return re.sub(r"^Function Scan on \S+ ", "Function Scan on ", name)
+
+
+def explained(cluster, before, statement):
+    """(depth, name) of each node, in the order in which EXPLAIN prints them."""
+    out, indents = [], []
+    for line in cluster.sql(f"{before} explain (costs off) {statement}").splitlines():
+        m = re.match(r"( *)->  (.*)", line)
+        header = re.match(r"( *)(SubPlan|InitPlan|CTE) ", line)
+        while header and indents and indents[-1] >= len(header[1]):
+            indents.pop()
+        if not m and (out or line.startswith(" ")):
+            continue
+        indent, name = (len(m[1]), m[2]) if m else (-1, line)
+        while indents and indents[-1] >= indent:
+            indents.pop()
+        indents.append(indent)
+        out.append((len(indents) - 1, plain(name)))
+    return out
+
+
+def compare(name, wanted, found):
+    found = [(d, plain(n)) for d, n in found]
+    if found != wanted:
+        fail(f"{name}: EXPLAIN has\n  " + "\n  ".join(map(str, wanted)) + "\nand the trace\n  " + "\n  ".join(map(str, found)))
+
+
+def attach(pid, trace):
+    return subprocess.Popen([f"{B}/tailor", "attach", "-o", trace, str(pid)], stderr=subprocess.PIPE, text=True)
+
+
+def end(recorder):
+    recorder.send_signal(signal.SIGINT)
+    message = recorder.communicate()[1]
+    if recorder.returncode:
+        fail(f"tailor attach: exit {recorder.returncode}\n{message}")
+    return message
+
+
+def wait_for(trace, client, condition, what):
+    """Until the growing trace fulfils it."""
+    found = []
+
+    def look():
+        if os.path.exists(trace):
+            found[:] = [Trace(trace)]
+        return found and condition(found[0])
+
+    def alive():
+        if client and client.p.poll() is not None:
+            client.stop()
+            fail(f"{what}: the client ended: {client.error}")
+
+    Cluster.wait(look, what, alive)
+    return found[0]
+
+
+def case_of(cluster, trace, name, before, statement, how):
+    tagged = statement and statement.replace("select", f"select /* case_{name} */", 1)
+    tag = f"case_{name}" if statement else name
+    client = Client(cluster, before, how.replace("%s", tagged) if statement else how)
+    try:
+        wanted = explained(cluster, before, tagged if statement else how)
+        if name == "workers" and not any(n == "Gather" for _, n in wanted):
+            skip(f"this server plans no workers: {wanted}")
+
+        def seen(t):
+            workers = {r["pid"] for r in t.queries(tag)} - {client.pid}
+            return any(r["pid"] == client.pid and r["children"] for r in t.queries(tag)) and (name != "workers" or workers)
+
+        t = wait_for(trace, client, seen, f"{name}: its plan is in the trace")
+    finally:
+        client.stop()
+    own = [r for r in t.queries(tag) if r["pid"] == client.pid]
+    compare(name, wanted, t.lines(own[0]))
+    if t.sessions.get(client.pid) != "postgres@postgres [local] psql":
+        fail(f"{name}: its session is called {t.sessions.get(client.pid)}")
+    if name == "many" and len(wanted) < 1000:
+        fail(f"many: {len(wanted)} nodes")
+    for r in t.queries(tag):
+        if r["pid"] == client.pid:
+            continue
+        if r["query"] != own[0]["query"] or not t.sessions[r["pid"]].endswith("(parallel worker)"):
+            fail(f"{name}: a worker has another query or session: {t.sessions[r['pid']]}")
+        if not {i for i, _ in ids(r)} <= {i for i, _ in ids(own[0])}:
+            fail(f"{name}: a worker's nodes are not its leader's")
+    print(f"{name}: {len(wanted)} nodes as in EXPLAIN, seen {len(own)} times")
+
+
+def ids(root):
+    stack, out = list(root["children"]), []
+    while stack:
+        n = stack.pop()
+        out.append((n["id"], len(n["functions"])))
+        stack += n["children"]
+    return out
+
+
+def inside(cluster, trace):
+    client = Client(cluster, PLAIN, "select inner_queries(20)")
+    try:
+        def seen(t):
+            return all(any(r["pid"] == client.pid and r["children"] for r in t.queries(tag))
+                       for tag in ("inner_queries", "inside_one", "inside_two"))
+
+        t = wait_for(trace, client, seen, "queries inside of a function are in the trace")
+    finally:
+        client.stop()
+    compare("inside_one", [(0, "Aggregate"), (1, "Seq Scan on t")], t.lines(t.queries("inside_one")[0]))
+    compare("outside", [(0, "Result")], t.lines(t.queries("inner_queries")[0]))
+    print("queries inside of a function: as in EXPLAIN")
+
+
+def one_backend(cluster, trace):
+    """Inside of a query already, and alone."""
+    client = Client(cluster, PLAIN, "select /* lasting */ count(*) from t a, t b where a.v + b.v < 0")
+    recorder = None
+    try:
+        Cluster.wait(lambda: client.pid and cluster.sql(f"select state from pg_stat_activity where pid = {client.pid}").strip() == "active",
+                     "the query runs")
+        maps = open(f"/proc/{client.pid}/maps", encoding="utf-8").read()
+        recorder = attach(client.pid, trace)
+        t = wait_for(trace, client, lambda t: t.queries("lasting"), "a query that ran before is in the trace")
+        end(recorder)
+        if open(f"/proc/{client.pid}/maps", encoding="utf-8").read() != maps:
+            fail("the recording left something in the backend")
+        if {r["pid"] for r in t.roots} != {client.pid}:
+            fail("other backends were recorded")
+    finally:
+        cluster.sql("select pg_terminate_backend(pid) from pg_stat_activity where query like '%lasting%' and pid <> pg_backend_pid()")
+        client.stop()
+    print("one backend inside of a query: read")
+
+
+def killed(cluster, trace):
+    """The server starts anew, with other processes, and the recording goes on."""
+    recorder = attach(cluster.server.pid, trace)
+    client = Client(cluster, PLAIN, "select /* before */ count(*) from t where v % 3 = 1")
+    wait_for(trace, client, lambda t: t.queries("before"), "the query before the kill is in the trace")
+    os.kill(client.pid, signal.SIGKILL)
+    client.stop()
+    Cluster.wait(lambda: cluster.try_sql("select 1").returncode == 0, "the server recovers")
+    client = Client(cluster, PLAIN, "select /* behind */ sum(k) from t where v % 3 = 1")
+    wait_for(trace, client, lambda t: t.queries("behind"), "the query behind the kill is in the trace")
+    client.stop()
+    end(recorder)
+    print("a killed backend: the recording went on")
+
+
+def unknown_version(cluster, trace):
+    program = f"{cluster.dir}/postgres"
+    data = open(f"{cluster.bin}/postgres", "rb").read()
+    number = re.search(rb"postgres \(PostgreSQL\) (\d\d)", data)[1]
+    with open(program, "wb") as f:
+        f.write(data.replace(b"postgres (PostgreSQL) " + number, b"postgres (PostgreSQL) 99"))
+    os.chmod(program, 0o755)
+    cluster.stop()
+    cluster.start(program)
+    recorder = attach(cluster.server.pid, trace)
+    client = Client(cluster, PLAIN, "select count(*) from t where v % 3 = 1")
+    wait_for(trace, client, lambda t: t.samples > 0, "samples of an unknown version are in the trace")
+    client.stop()
+    message = end(recorder)
+    t = Trace(trace)
+    if t.roots or "plan nodes of PostgreSQL 99 unavailable" not in message:
+        fail(f"an unknown version: {len(t.roots)} queries, and\n{message}")
+    print("an unknown version: a sentence, and samples")
+
+
+def main():
+    folders = [f for f in glob.glob("/usr/lib/postgresql/*/bin") if os.path.exists(f"{f}/initdb") and os.path.exists(f"{f}/psql")]
+    layouts = open("jitreg/engines/postgres_layout.c", encoding="utf-8").read()
+    folders = [f for f in folders if f".major = {f.split('/')[-2]}," in layouts]
+    if not folders:
+        skip("PostgreSQL of a known version is not installed")
+    if os.getuid() and int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) > 2:
+        skip("this user may not take samples")
+    cluster = Cluster(folders[-1])
+    recorder = None
+    try:
+        cluster.start()
+        cluster.sql(SETUP)
+        trace = f"{cluster.dir}/t.tlr"
+        recorder = attach(cluster.server.pid, trace)
+        for case in CASES:
+            case_of(cluster, trace, *case)
+        inside(cluster, trace)
+        end(recorder)
+        one_backend(cluster, f"{cluster.dir}/one.tlr")
+        killed(cluster, f"{cluster.dir}/killed.tlr")
+        unknown_version(cluster, f"{cluster.dir}/unknown.tlr")
+    finally:
+        if recorder and recorder.poll() is None:
+            recorder.kill()
+            recorder.communicate()
+        cluster.remove()
+
+
+main()
