@@ -156,6 +156,7 @@ PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-j
 PACKAGES_CHECK += libgccjit-12-dev libasmjit-dev
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit libluajit-5.1-dev php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
+PACKAGES_POSTGRES := postgresql postgresql-server-dev-15
 PACKAGES_LONG := postgresql tcl8.6 chromium-headless-shell golang-1.19-go
 
 .PHONY: deps deps-check
@@ -197,6 +198,12 @@ check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s ea
 check-hardware: deps-check ## what only this machine's own counters can show: every rung, where samples point, how far apart
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/run.sh $B hardware
+
+.PHONY: check-postgres
+check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside other means (QUERIES="q01 q18", WAYS=agent, ...: tests/postgres/README.md)
+	@tests/deps.sh $(PACKAGES_POSTGRES)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/postgres/check.py $B
 
 bench: deps-check ## measure speed and size beside perf
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
