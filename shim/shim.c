@@ -14,6 +14,7 @@ static void in_child(void)
 {
 	images_in_child();
 	exec_memory_in_child();
+	hosts_in_child();
 }
 
 const struct guest_listeners guest_listeners = { start, images_announce_all, hosts_injected, in_child };

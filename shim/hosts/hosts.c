@@ -2,6 +2,7 @@
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/environ.h"
+#include "shim/engines/engines.h"
 #include "shim/libraries/libraries.h"
 
 int hosts_waiting;
@@ -35,6 +36,11 @@ void hosts_object(const struct object *o)
 void hosts_injected(void)
 {
 	v8_injected();
+}
+
+void hosts_in_child(void)
+{
+	postgres_in_child();
 }
 
 void hosts_mapped(const void *address, size_t bytes, int fd)

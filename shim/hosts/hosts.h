@@ -20,6 +20,8 @@ void hosts_mapped(const void *address, size_t bytes, int fd);
 void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 /* The agent was loaded into a process that runs, and the calling thread may call the host.  Context: thread, outside the guard. */
 void hosts_injected(void);
+/* After fork.  Context: any. */
+void hosts_in_child(void);
 /* Mapped memory became executable, perhaps again.  Context: as above. */
 void hosts_executable(const void *address, size_t bytes);
 

@@ -5,6 +5,8 @@
  */
 #include "shim/hosts/hosts.h"
 
+#include "shim/engines/engines.h"
+
 struct program {
 	bool *debugging_support;
 };
@@ -21,8 +23,10 @@ void postgres_object(const struct object *o)
 {
 	struct program p = { NULL };
 
+	postgres_plans_object(o);
 	if (!object_find_symbol(o, "_PG_jit_provider_init"))
 		return;
+	postgres_llvm_object(o);
 	objects_each(find_setting, &p);
 	if (!p.debugging_support || *p.debugging_support)
 		return;

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PostgreSQL's plans, in a server that has the agent preloaded: its hooks at the begin of an executor's run and at its end say which nodes
+ * there are, and which query and session they belong to (jitreg/engines).  A node's calls are not touched.
+ *
+ * The hooks are set before main(); libraries of the server that set theirs later call ours.  An error leaves the executor by longjmp, past
+ * our hook: a run whose frame lies below that of a hook that is called now has gone that way.
+ *
+ * Backends have one thread that executes, so nothing here is locked.
+ */
+#include "shim/engines/postgres.h"
+
+#include "agent/guest/sys.h"
+#include "jitreg/engines/postgres_classes.h"
+
+#include <elf.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_IN_MARK 256 /* the component has all of it */
+#define COMPONENTS 3
+
+struct postgres pg;
+
+static struct postgres_execution *find_execution(uint64_t query)
+{
+	for (uint32_t i = pg.nr_open; i-- > 0;)
+		if (pg.open[i].query == query)
+			return &pg.open[i];
+	return NULL;
+}
+
+static void end_execution(struct postgres_execution *e)
+{
+	if (e->mark)
+		jitreg_mark_end(e->mark, 0);
+	jitreg_object_end(e->query);
+	memmove(e, e + 1, (size_t)(pg.open + pg.nr_open - e - 1) * sizeof(*e));
+	pg.nr_open--;
+}
+
+/* Runs that an error has left. */
+static void end_left(uintptr_t frame)
+{
+	for (uint32_t i = pg.nr_open; i-- > 0;)
+		if (pg.open[i].frame && pg.open[i].frame <= frame)
+			end_execution(&pg.open[i]);
+}
+
+/* Room for one more: of a cursor that was left the longest, since one that an error closed is not seen to end. */
+static struct postgres_execution *add_execution(uint64_t query)
+{
+	struct postgres_execution *oldest = NULL;
+
+	if (pg.nr_open == POSTGRES_EXECUTIONS) {
+		for (uint32_t i = 0; i < pg.nr_open; i++)
+			if (!pg.open[i].frame && (!oldest || pg.open[i].age < oldest->age))
+				oldest = &pg.open[i];
+		if (!oldest)
+			return NULL;
+		end_execution(oldest);
+	}
+	pg.open[pg.nr_open] = (struct postgres_execution){ .query = query };
+	return &pg.open[pg.nr_open++];
+}
+
+struct visit {
+	uint64_t query_id;
+};
+
+static const char *edge_label(enum postgres_role role)
+{
+	return role == POSTGRES_INIT_PLAN ? "InitPlan" : role == POSTGRES_SUBPLAN ? "SubPlan" : "";
+}
+
+/* The owner's number, for the edge: nodes come in the order of a tree's walk, so it is on the way from the root. */
+static struct {
+	uint64_t address[POSTGRES_DEPTH_MAX], id[POSTGRES_DEPTH_MAX];
+} way;
+
+static int say_node(void *context, const struct postgres_node *n)
+{
+	const struct visit *v = context;
+	struct jitreg_object_component components[COMPONENTS];
+	struct jitreg_function functions[POSTGRES_FUNCTIONS_MAX];
+	uint64_t id = postgres_node_id(v->query_id, n);
+
+	way.address[n->depth] = n->address;
+	way.id[n->depth] = id;
+	if (!postgres_is_said(id)) {
+		jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, n->detail, JITREG_COMPONENT_COMMON);
+		jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, v->query_id), 1);
+		jitreg_counter(POSTGRES_LEVEL_NODE, id, "estimated rows", n->rows < 9e18 && n->rows >= 0 ? (int64_t)n->rows : 0);
+		if (n->owner && n->depth && way.address[n->depth - 1] == n->owner)
+			jitreg_edge(POSTGRES_LEVEL_NODE, id, way.id[n->depth - 1], n->order, edge_label(n->role));
+	}
+	for (uint32_t i = 0; i < n->nr_functions; i++)
+		functions[i].address = n->functions[i];
+	components[0] = (struct jitreg_object_component){ POSTGRES_LEVEL_NODE, id };
+	components[1] = (struct jitreg_object_component){ POSTGRES_LEVEL_QUERY, v->query_id };
+	components[2] = (struct jitreg_object_component){ POSTGRES_LEVEL_SESSION, pg.session };
+	jitreg_object(n->address, n->upper, 0, functions, n->nr_functions, components, COMPONENTS);
+	return 0;
+}
+
+static void say_query(const struct postgres_reader *r, const struct postgres_query *q, uint64_t id)
+{
+	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.session } };
+	struct jitreg_function functions[2];
+	struct visit v = { id };
+	uint32_t nr = 0;
+
+	/* a worker may have several statements for its own part: its leader has said it */
+	if (!postgres_is_worker() && !postgres_is_said(id))
+		jitreg_component(POSTGRES_LEVEL_QUERY, id, pg.name, pg.text, JITREG_COMPONENT_COMMON);
+	if (pg.symbol[POSTGRES_EXECUTOR_RUN])
+		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_RUN];
+	if (pg.symbol[POSTGRES_EXECUTOR_FINISH])
+		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_FINISH];
+	jitreg_object(q->address, 0, 0, functions, nr, components, 2);
+	postgres_plan_walk(r, q, say_node, &v);
+}
+
+/* The execution that a run is of, said if it is new; NULL: nothing is known of it. */
+static struct postgres_execution *execution_of(uint64_t query)
+{
+	struct postgres_execution *e = find_execution(query);
+	struct postgres_reader r = postgres_memory_reader();
+	struct postgres_query q;
+
+	if (e)
+		return e;
+	if (postgres_query_read(&r, query, &q) != POSTGRES_OK)
+		return NULL;
+	e = add_execution(query);
+	if (!e)
+		return NULL;
+	e->id = postgres_query_component(&r, &q, pg.salt, postgres_is_worker(), pg.text, pg.work, pg.name);
+	e->age = ++pg.age;
+	say_query(&r, &q, e->id);
+	return e;
+}
+
+static void begin_run(uint64_t query, uintptr_t frame)
+{
+	struct postgres_reader r = postgres_memory_reader();
+	struct postgres_execution *e, *outer = NULL;
+	char text[TEXT_IN_MARK];
+	struct postgres_query q;
+
+	end_left(frame);
+	e = execution_of(query);
+	if (!e)
+		return;
+	e->frame = frame;
+	if (postgres_is_worker())
+		return; /* the leader's run is the query's */
+	for (struct postgres_execution *other = pg.open; other < pg.open + pg.nr_open; other++)
+		if (other != e && other->frame && (!outer || other->frame < outer->frame))
+			outer = other;
+	*text = 0;
+	if (postgres_query_read(&r, query, &q) == POSTGRES_OK)
+		postgres_query_text(&r, &q, text, sizeof(text));
+	e->mark = jitreg_mark_begin(JITREG_COVERS_THREAD, "run", jitreg_at(POSTGRES_LEVEL_QUERY, e->id), ++pg.nr_runs,
+				    outer ? outer->mark : 0, text);
+}
+
+static void end_run(uint64_t query, uintptr_t frame)
+{
+	struct postgres_execution *e = find_execution(query);
+
+	if (!e || e->frame != frame)
+		return;
+	if (e->mark)
+		jitreg_mark_end(e->mark, 0);
+	e->mark = 0;
+	e->frame = 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- hooks */
+
+/* A query's memory may have been that of another one, which an error has ended. */
+static void on_start(void *query, int flags)
+{
+	if (guest_is_on() && pg.nr_open) {
+		struct postgres_execution *e;
+
+		end_left((uintptr_t)__builtin_frame_address(0));
+		e = find_execution((uint64_t)(uintptr_t)query);
+		if (e)
+			end_execution(e);
+	}
+	(pg.start_before ? pg.start_before : pg.start)(query, flags);
+}
+
+static void on_run(void *query, int direction, uint64_t count, bool once)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	bool is_on = guest_is_on() && postgres_session_begin();
+
+	if (is_on)
+		begin_run((uint64_t)(uintptr_t)query, frame);
+	(pg.run_before ? pg.run_before : pg.run)(query, direction, count, once);
+	if (is_on)
+		end_run((uint64_t)(uintptr_t)query, frame);
+}
+
+static void on_end(void *query)
+{
+	if (guest_is_on() && pg.nr_open) {
+		struct postgres_execution *e = find_execution((uint64_t)(uintptr_t)query);
+
+		if (e)
+			end_execution(e);
+	}
+	(pg.end_before ? pg.end_before : pg.end)(query);
+}
+
+void postgres_in_child(void)
+{
+	if (!pg.program)
+		return;
+	pg.pid = 0;
+	if (!guest_is_on())
+		return;
+	objects_alone(true);
+	postgres_process_begin(); /* now: planning comes before the first run, and processes in the background have none */
+	objects_alone(false);
+}
+
+/* Its library for LLVM is loaded when a query is compiled first. */
+void postgres_llvm_object(const struct object *o)
+{
+	if (!pg.program)
+		return;
+	pg.llvm = *o;
+	pg.llvm.name = "llvmjit";
+	if (guest_is_on() && pg.pid)
+		postgres_classes_again();
+}
+
+void postgres_plans_object(const struct object *o)
+{
+	uint64_t base = UINT64_MAX;
+	const Elf64_Phdr *segment = o->headers;
+	struct postgres_reader r;
+
+	if (pg.program || !object_find_symbol(o, "ExecutorRun_hook") || !object_find_symbol(o, "standard_ExecutorRun"))
+		return;
+	pg.program_kept = *o;
+	pg.heap_begin = (uintptr_t)sbrk(0);
+	pg.start_hook = object_find_symbol(o, "ExecutorStart_hook");
+	pg.run_hook = object_find_symbol(o, "ExecutorRun_hook");
+	pg.end_hook = object_find_symbol(o, "ExecutorEnd_hook");
+	pg.start = (start_function)object_find_symbol(o, "standard_ExecutorStart");
+	pg.run = (run_function)object_find_symbol(o, "standard_ExecutorRun");
+	pg.end = (end_function)object_find_symbol(o, "standard_ExecutorEnd");
+	*(void **)&pg.setting = object_find_symbol(o, "GetConfigOption");
+	pg.postmaster_pid = object_find_symbol(o, "PostmasterPid");
+	pg.worker_number = object_find_symbol(o, "ParallelWorkerNumber");
+	pg.start_time = object_find_symbol(o, "PgStartTime");
+	if (!pg.start_hook || !pg.end_hook || !pg.start || !pg.end || !pg.setting || !pg.postmaster_pid)
+		return;
+	for (int i = 0; i < POSTGRES_NR_SYMBOLS; i++)
+		pg.code.symbol[i] = pg.symbol[i] = (uint64_t)(uintptr_t)object_find_symbol(o, postgres_symbol_name((enum postgres_symbol)i));
+	for (int i = 0; i < o->nr_headers; i++)
+		if (segment[i].p_type == PT_LOAD && segment[i].p_vaddr < base)
+			base = segment[i].p_vaddr & ~(uint64_t)(SYS_PAGE_BYTES - 1);
+	r = postgres_memory_reader();
+	if (base == UINT64_MAX || !postgres_code_init(&r, o->bias + base))
+		return;
+	pg.program = &pg.program_kept;
+	pg.start_before = *pg.start_hook;
+	pg.run_before = *pg.run_hook;
+	pg.end_before = *pg.end_hook;
+	*pg.start_hook = on_start;
+	*pg.run_hook = on_run;
+	*pg.end_hook = on_end;
+	postgres_process_begin(); /* children need not say what is common to all */
+}

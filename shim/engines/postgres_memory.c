@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/engines/postgres.h"
+
+#include "agent/guest/sys.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Pages do not go while a hook runs: it is the thread that would unmap them.  Those between the first break that was seen and the break
+ * are the heap's, where nearly all is that is read here, and need no system call.
+ */
+static bool is_readable(uintptr_t address)
+{
+	uintptr_t page = address / SYS_PAGE_BYTES, *known = &pg.page[page % POSTGRES_PAGES];
+
+	if (*known == page || (address >= pg.heap_begin && address < pg.heap_end))
+		return true;
+	if (!sys_readable((const void *)address))
+		return false;
+	*known = page;
+	return true;
+}
+
+static int read_own(void *context, uint64_t address, void *to, size_t bytes)
+{
+	uint64_t end;
+
+	(void)context;
+	if (__builtin_add_overflow(address, bytes, &end))
+		return -1;
+	for (uint64_t at = address; at < end; at = (at | (SYS_PAGE_BYTES - 1)) + 1)
+		if (!is_readable((uintptr_t)at))
+			return -1;
+	memcpy(to, (const void *)(uintptr_t)address, bytes);
+	return 0;
+}
+
+void postgres_memory_begin(void)
+{
+	memset(pg.page, 0, sizeof(pg.page));
+	pg.heap_end = (uintptr_t)sbrk(0); /* no system call */
+}
+
+struct postgres_reader postgres_memory_reader(void)
+{
+	return (struct postgres_reader){ .read = read_own, .layout = pg.layout, .code = &pg.code };
+}

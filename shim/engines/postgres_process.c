@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* What a backend says once: levels, classes of work, its session. */
+#include "shim/engines/postgres.h"
+
+#include "agent/guest/sys.h"
+#include "jitreg/engines/postgres_classes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TITLE_BYTES 512
+#define CLASS_FUNCTIONS 24
+#define MAKER_BYTES 512
+
+bool postgres_is_worker(void)
+{
+	return pg.worker_number && *pg.worker_number >= 0;
+}
+
+bool postgres_is_said(uint64_t id)
+{
+	uint64_t *slot = &pg.said[id % POSTGRES_SAID];
+
+	if (*slot == id)
+		return true;
+	*slot = id;
+	return false;
+}
+
+static uint32_t add_function(struct jitreg_function *to, uint32_t nr, uint64_t address)
+{
+	if (address && nr < CLASS_FUNCTIONS)
+		to[nr++].address = address;
+	return nr;
+}
+
+static uint64_t address_of(const struct object *o, const char *name)
+{
+	return name ? (uint64_t)(uintptr_t)object_find_symbol(o, name) : 0;
+}
+
+/* Static functions that receive a query's rows, by the exported ones that pass their addresses on. */
+#define RECEIVERS(X) \
+	X(ROWS_TO_LEADER, "CreateTupleQueueDestReceiver") \
+	X(ROWS_TO_CLIENT, "printtup_create_DR") \
+	X(ROWS_TO_TABLE, "CreateIntoRelDestReceiver") \
+	X(ROWS_TO_TABLE, "CreateTransientRelDestReceiver") \
+	X(ROWS_TO_FUNCTION, "CreateTuplestoreDestReceiver") \
+	X(ROWS_TO_FUNCTION, "CreateSQLFunctionDestReceiver")
+struct class_symbol {
+	enum postgres_class class;
+	const char *name;
+};
+#define ENTRY(NAME, symbol) { POSTGRES_CLASS_##NAME, symbol },
+static const struct class_symbol class_symbols[] = { POSTGRES_CLASS_SYMBOLS(ENTRY) }, llvm_symbols[] = { POSTGRES_LLVM_SYMBOLS(ENTRY) },
+				 receivers[] = { RECEIVERS(ENTRY) };
+#undef ENTRY
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+/* Functions whose address the one at maker passes on. */
+static uint32_t add_received(const struct postgres_reader *r, uint64_t maker, struct jitreg_function *to, uint32_t nr)
+{
+	unsigned char code[MAKER_BYTES];
+	struct postgres_range f;
+	size_t bytes;
+
+	if (!postgres_code_function(r, maker, &f))
+		return nr;
+	bytes = f.end - f.begin < sizeof(code) ? (size_t)(f.end - f.begin) : sizeof(code);
+	if (r->read(r->context, f.begin, code, bytes))
+		return nr;
+	for (size_t i = 0; i + 7 <= bytes; i++) {
+		int32_t distance;
+		uint64_t target;
+
+		/* lea distance(%rip),%register */
+		if ((code[i] != 0x48 && code[i] != 0x4c) || code[i + 1] != 0x8d || (code[i + 2] & 0xc7) != 0x05)
+			continue;
+		memcpy(&distance, code + i + 3, sizeof(distance));
+		target = f.begin + i + 7 + (uint64_t)(int64_t)distance;
+		if (postgres_code_begins(r, target))
+			nr = add_function(to, nr, target);
+	}
+	return nr;
+}
+
+static void say_class(const struct postgres_reader *r, enum postgres_class class)
+{
+	static const char *const names[] = {
+#define NAME(NAME_, text) text,
+		POSTGRES_CLASSES(NAME)
+#undef NAME
+	};
+	struct jitreg_object_component component = { POSTGRES_LEVEL_NODE, class + 1 };
+	struct jitreg_function functions[CLASS_FUNCTIONS];
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < COUNT(class_symbols); i++)
+		if (class_symbols[i].class == class)
+			nr = add_function(functions, nr, address_of(pg.program, class_symbols[i].name));
+	for (size_t i = 0; i < COUNT(llvm_symbols) && pg.llvm.name; i++)
+		if (llvm_symbols[i].class == class)
+			nr = add_function(functions, nr, address_of(&pg.llvm, llvm_symbols[i].name));
+	for (size_t i = 0; i < COUNT(receivers); i++)
+		if (receivers[i].class == class)
+			nr = add_received(r, address_of(pg.program, receivers[i].name), functions, nr);
+	if (class == POSTGRES_CLASS_ROWS_TO_FUNCTION)
+		nr = add_function(functions, nr, address_of(pg.program, "spi_printtup"));
+	if (!nr)
+		return;
+	if (!postgres_is_said(component.component))
+		jitreg_component(POSTGRES_LEVEL_NODE, component.component, names[class], NULL, JITREG_COMPONENT_COMMON);
+	jitreg_object(component.component, 0, JITREG_OBJECT_CLASS, functions, nr, &component, 1);
+}
+
+void postgres_classes_again(void)
+{
+	struct postgres_reader r = postgres_memory_reader();
+
+	postgres_memory_begin();
+	jitreg_level(POSTGRES_LEVEL_SESSION, "session", 0, 0);
+	jitreg_level(POSTGRES_LEVEL_QUERY, "query", 0, 0);
+	jitreg_level(POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
+	for (int class = 0; class < POSTGRES_NR_CLASSES; class++)
+		say_class(&r, (enum postgres_class)class);
+}
+
+/* "postgres: 15/main: alice shop [local] SELECT": what the server has put there for ps. */
+static void read_title(char *to, size_t room)
+{
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	long nr = fd >= 0 ? sys_call(SYS_read, fd, (long)to, (long)room - 1, 0, 0, 0) : 0;
+
+	if (fd >= 0)
+		sys_close(fd);
+	to[nr > 0 ? nr : 0] = 0;
+}
+
+static size_t word_bytes(const char *at)
+{
+	return strcspn(at, " ");
+}
+
+/* user@database application [client] */
+static void name_session(char *to, size_t room)
+{
+	const char *user = pg.setting("session_authorization", true, false), *application = pg.setting("application_name", true, false);
+	char title[TITLE_BYTES], quoted[128];
+	const char *at = NULL, *client;
+
+	read_title(title, sizeof(title));
+	if (postgres_is_worker()) {
+		at = strstr(title, "parallel worker");
+		snprintf(to, room, "%s", at ? at : "parallel worker");
+		to[strcspn(to, "\n")] = 0;
+		for (size_t n = strlen(to); n && to[n - 1] == ' ';)
+			to[--n] = 0;
+		return;
+	}
+	if (user && *user && snprintf(quoted, sizeof(quoted), ": %s ", user) < (int)sizeof(quoted))
+		at = strstr(title, quoted);
+	if (!at) {
+		snprintf(to, room, "%s%spid %u", user ? user : "", user && *user ? " " : "", pg.pid);
+		return;
+	}
+	at += strlen(quoted);
+	client = at + word_bytes(at);
+	client += *client == ' ';
+	snprintf(to, room, "%s@%.*s%s%s %.*s", user, (int)word_bytes(at), at, application && *application ? " " : "",
+		 application ? application : "", (int)word_bytes(client), client);
+}
+
+static void say_session(void)
+{
+	char name[256];
+
+	if (pg.session)
+		return;
+	pg.session = pg.pid;
+	name_session(name, sizeof(name));
+	jitreg_component(POSTGRES_LEVEL_SESSION, pg.session, name, NULL, 0);
+}
+
+/* Versions that are not known are left alone. */
+static bool knows_version(void)
+{
+	const char *version;
+	unsigned number = 0;
+
+	if (pg.looked)
+		return pg.layout;
+	pg.looked = true;
+	version = pg.setting("server_version_num", true, false);
+	for (; version && *version >= '0' && *version <= '9'; version++)
+		number = number * 10 + (unsigned)(*version - '0');
+	pg.layout = postgres_layout_of(number / 10000);
+	if (!pg.layout) {
+		char sentence[160];
+
+		snprintf(sentence, sizeof(sentence), "PostgreSQL %u: plan nodes unavailable (known versions: %s)", number / 10000,
+			 postgres_layout_versions());
+		jitreg_control(JITREG_CONTROL_NOTE, sentence);
+		return false;
+	}
+	ANNOUNCE_ONCE("PostgreSQL: plans of queries registered through its executor hooks");
+	return true;
+}
+
+/* What a recorder has to know before all else: once in each process, and again for a recorder that is new. */
+void postgres_process_begin(void)
+{
+	uint32_t recorder = __atomic_load_n(&jitreg_recorders, __ATOMIC_RELAXED);
+
+	if (pg.pid && pg.recorder == recorder)
+		return;
+	if (pg.recorder != recorder)
+		memset(pg.said, 0, sizeof(pg.said));
+	pg.recorder = recorder;
+	pg.pid = sys_getpid();
+	pg.session = 0;
+	pg.nr_open = 0;
+	postgres_classes_again();
+}
+
+bool postgres_session_begin(void)
+{
+	postgres_process_begin();
+	if (!knows_version())
+		return false;
+	postgres_memory_begin();
+	if (!pg.salt) {
+		pg.salt = postgres_hash(0, pg.postmaster_pid, sizeof(*pg.postmaster_pid));
+		pg.salt = pg.start_time ? postgres_hash(pg.salt, pg.start_time, sizeof(*pg.start_time)) : pg.salt;
+	}
+	say_session();
+	return true;
+}
