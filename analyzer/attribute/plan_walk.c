@@ -29,10 +29,23 @@ static uint32_t held(const struct plan_walk *w, const struct plan_frame *f, uint
 	return objects_find(w->objects, w->process->number, f->held[i], w->time_ns);
 }
 
-static void found(struct plan_walk *w, uint32_t object)
+static bool is_used(const struct plan_walk *w, uint64_t function)
 {
+	for (uint32_t i = 0; i < w->nr_used && i < PLAN_FUNCTIONS; i++)
+		if (w->used[i] == function)
+			return true;
+	return false;
+}
+
+/* By a frame of this function. */
+static void found(struct plan_walk *w, uint32_t object, uint64_t function)
+{
+	if (w->state != PLAN_FOUND || w->object != object)
+		w->nr_used = 0;
 	w->state = PLAN_FOUND;
 	w->object = object;
+	if (!is_used(w, function))
+		w->used[w->nr_used++ % PLAN_FUNCTIONS] = function;
 }
 
 /* Rule 2.  false: no tree begins there. */
@@ -48,12 +61,12 @@ static bool take_outermost(struct plan_walk *w, const struct plan_frame *f)
 		uint32_t x = held(w, f, i);
 
 		if (x && object_is_outermost(o, x) && object_has_function(o, x, f->function)) {
-			found(w, x);
+			found(w, x, f->function);
 			return true;
 		}
 	}
 	if (o->object[root[0]].flags & JITREG_OBJECT_ALONE || (nr == 1 && !f->all_known))
-		found(w, root[0]);
+		found(w, root[0], f->function);
 	else
 		w->state = f->all_known ? PLAN_UNREAD : PLAN_LOST;
 	return true;
@@ -73,22 +86,47 @@ static uint32_t choose(const struct plan_walk *w, const struct plan_frame *f, co
 	return OBJECT_NONE;
 }
 
+/* Is it the object found so far, rather than one of those below it? */
+static bool is_itself(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
+{
+	if (!object_has_function(w->objects, w->object, f->function) || is_used(w, f->function))
+		return false;
+	for (uint32_t i = 0; i < f->nr_held && below->first; i++) {
+		uint32_t x = held(w, f, i);
+
+		if (x == w->object)
+			return true;
+		if (x && objects_is_one_of(w->objects, below, x))
+			return false;
+	}
+	return true;
+}
+
+static bool is_around(const struct objects *o, uint32_t object, uint32_t other)
+{
+	const struct object *x = &o->object[object];
+
+	return o->object[other].place >= x->place && o->object[other].place - x->place <= x->nr_below;
+}
+
 /* Rule 3. */
 static void take_below(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
-	const enum objects_below which = w->state == PLAN_FOUND ? OBJECTS_NEAREST : OBJECTS_ALL;
-	struct object_answer a = objects_find_below(o, w->object, which, f->function, w->time_ns);
+	const bool is_known = w->state == PLAN_FOUND;
+	struct object_answer a = objects_find_below(o, w->object, is_known ? OBJECTS_NEAREST : OBJECTS_ALL, f->function, w->time_ns);
 	uint32_t x;
 
-	if (!a.first && w->state == PLAN_FOUND && object_has_function(o, w->object, f->function))
+	if (is_known && is_itself(w, f, &a)) {
+		found(w, w->object, f->function);
 		return;
+	}
 	if (!a.first)
 		a = objects_find_below(o, o->object[w->object].root, OBJECTS_ALL, f->function, w->time_ns);
 	x = choose(w, f, &a);
-	if (x)
-		found(w, x);
-	else if (a.several)
+	if (x && !(is_known && is_around(o, x, w->object)))
+		found(w, x, f->function);
+	else if (a.several && !(is_known && object_has_function(o, w->object, f->function)))
 		w->state = PLAN_LOST;
 }
 
@@ -106,7 +144,7 @@ static void take_any(struct plan_walk *w, const struct plan_frame *f)
 
 		several |= a.several || (only && a.first);
 		if (x && a.several) { /* a register holds it */
-			found(w, x);
+			found(w, x, f->function);
 			return;
 		}
 		only = a.first ? a.first : only;
@@ -115,14 +153,14 @@ static void take_any(struct plan_walk *w, const struct plan_frame *f)
 		uint32_t x = held(w, f, i);
 
 		if (x && object_is_node(o, x) && object_has_function(o, x, f->function)) {
-			found(w, x);
+			found(w, x, f->function);
 			return;
 		}
 	}
 	if (several)
 		w->state = PLAN_LOST;
 	else if (only)
-		found(w, only);
+		found(w, only, f->function);
 }
 
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)

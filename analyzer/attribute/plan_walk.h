@@ -9,9 +9,10 @@
  *     the unwinder restored it at that frame.  Where all these registers are known and none holds one, it is an object that was not
  *     announced (a query that was not read), and nothing below it is known; unless the host says that there is one at a time
  *     (JITREG_OBJECT_ALONE), or, by a call chain, which restores no registers, there is only one.
- *  3. The nearest objects with the function below the one found so far; else that one itself; else any in its tree (a subplan is called
- *     from where its result is needed).  One: it.  Several: the one that a register holds, at the sampled instruction also rdi.
- *     No register holds one: some node below the one found so far, until a frame that only one of these has.
+ *  3. The nearest objects with the function below the one found so far; and that one itself, if none of its frames was of this function yet
+ *     (a scan that calls its access method is that, one in whose filter another scan runs is not; no register: the one itself).  Else any
+ *     in its tree (a subplan is called from where its result is needed).  One: it.  Several: the one that a register holds, at the
+ *     sampled instruction also rdi.  No register holds one: some node below the one found so far, until a frame that only one of these has.
  *  4. Nothing found so far (the stack is truncated): the only object with the function, or the one that a register holds.
  *
  * Measured against a witness in PostgreSQL 15 (223,243 samples of ten queries): 97.1 % of samples on a node, 99.9 % of these right; the
@@ -25,6 +26,7 @@
 #include "analyzer/unwind/unwind.h"
 
 #define PLAN_REGISTERS 7
+#define PLAN_FUNCTIONS 4
 
 /* A frame of a function that some object has. */
 struct plan_frame {
@@ -57,6 +59,8 @@ struct plan_walk {
 	uint64_t time_ns;
 	enum plan_state state;
 	uint32_t object, class; /* or OBJECT_NONE */
+	uint64_t used[PLAN_FUNCTIONS]; /* of the object, by frames so far: the last ones */
+	uint32_t nr_used;
 };
 
 static inline void plan_walk_begin(struct plan_walk *w, struct model *m, const struct process *p, uint64_t time_ns)

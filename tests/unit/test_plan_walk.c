@@ -256,6 +256,40 @@ static void a_subplan_is_called_from_anywhere_in_its_tree(void **state)
 	expect("init", "outer");
 }
 
+static void a_subplan_of_a_join_is_no_part_of_the_join_that_calls_it(void **state)
+{
+	static const uint64_t join = JOIN;
+
+	(void)state;
+	put_outer(10);
+	put_node_at(10, LATER, AT(JOIN_1), OUTER, 1, &join);
+	finish();
+	ASK({ OTHER, 0 }, { JOIN, AT(LATER) }, { JOIN, AT(JOIN_2) }, { JOIN, 0 }, Q(OUTER));
+	expect("later", "outer");
+	/* what a register still holds of a node around it is none */
+	ASK({ OTHER, 0 }, { JOIN, AT(JOIN_1) }, { JOIN, AT(JOIN_2) }, { JOIN, 0 }, Q(OUTER));
+	expect("join 2", "outer");
+}
+
+static void a_scan_in_the_filter_of_a_scan_is_another_one(void **state)
+{
+	static const uint64_t scan[] = { SCAN, FETCH };
+
+	(void)state;
+	put_outer(10);
+	put_node_at(10, LATER, AT(SCAN_A), OUTER, 2, scan);
+	finish();
+	ASK({ FETCH, AT(SCAN_A) }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("scan a", "outer");
+	ASK({ FETCH, 0 }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("scan a", "outer");
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("later", "outer");
+	/* the filter's scan jumped to its access method */
+	ASK({ FETCH, AT(LATER) }, { SCAN, AT(SCAN_A) }, { JOIN, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("later", "outer");
+}
+
 static void a_query_inside_of_another_begins_anew(void **state)
 {
 	(void)state;
@@ -534,6 +568,8 @@ int main(void)
 		CASE(of_several_nodes_the_one_in_a_register_runs),
 		CASE(where_no_register_tells_the_query_is_known),
 		CASE(a_subplan_is_called_from_anywhere_in_its_tree),
+		CASE(a_subplan_of_a_join_is_no_part_of_the_join_that_calls_it),
+		CASE(a_scan_in_the_filter_of_a_scan_is_another_one),
 		CASE(a_query_inside_of_another_begins_anew),
 		CASE(a_query_that_was_not_read_has_no_nodes),
 		CASE(an_object_that_is_alone_needs_no_register),
