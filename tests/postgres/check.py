@@ -4,9 +4,10 @@
 
 check.py BUILD, and in the environment, where not all is wanted:
     PARTS="nodes truth rank"   QUERIES="q01 q18"   WAYS="agent attach"   JIT="off on"   WORKERS="0 2"
-    SCALE=0.2   SECONDS=2 (of each query in each way)   RATE=4000 (samples a second)
+    SCALE=0.2   SECONDS=2 (of each query in each way)   RATE=4000 (samples a second)   KEEP=FOLDER (for the traces)
 """
 import os
+import shutil
 import sys
 
 import cluster
@@ -51,6 +52,8 @@ def main():
             short += truth.check(b, modes)
         if "rank" in parts:
             short += rank.check(b)
+        if os.environ.get("KEEP"):
+            shutil.copytree(b.traces, os.environ["KEEP"], dirs_exist_ok=True)
     for sentence in short:
         print(sentence)
     return 1 if short else 0

@@ -6,6 +6,7 @@ import struct
 import subprocess
 
 MAGIC = struct.pack("<Q", 0x7E57C0DEDEADBEA7)
+ID = (1 << 64) - 1  # JSON's numbers are signed
 ELSEWHERE = re.compile(r"^\(.*\)$")  # the name of a class of work
 
 

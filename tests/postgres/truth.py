@@ -34,7 +34,7 @@ class Trees:
         for r in profile.objects(tailor, trace):
             f = r["fields"]
             if r["record"] == "OBJECT":
-                self.at[r["pid"], f["address"]].append((r["time_ns"], f.get("upper", 0), [c[1] for c in f.get("components", [])]))
+                self.at[r["pid"], f["address"]].append((r["time_ns"], f["upper"], [c["component"] & profile.ID for c in f["components"]]))
         for lives in self.at.values():
             lives.sort(key=lambda x: x[0])
 
@@ -74,13 +74,15 @@ def logged(folder):
 def compare(tailor, trace, windows, folder):
     trees = Trees(tailor, trace)
     above, _ = logged(folder)
-    name_of = {}
+    name_of = {c["id"] & profile.ID: c["name"] for c in profile.report(tailor, trace)["components"] if c["level"] == "node"}
     said = {}
     for s in profile.samples(tailor, trace):
         said[s.time_ns, s.tid] = s
-        if s.node_id:
-            name_of[s.node_id] = s.node
-    is_wrapped = lambda ids: not any(name_of.get(i, "") == u or name_of.get(i, "").startswith(u + " on") for i in ids for u in UNWRAPPED)
+
+    def is_wrapped(ids):
+        names = [name_of.get(i, "").removeprefix("Parallel ") for i in ids]
+        return not any(n == u or n.startswith(u + " on") for n in names for u in UNWRAPPED)
+
     tally = collections.defaultdict(collections.Counter)
     wrong = collections.Counter()
     for time_ns, pid, tid, node in profile.witnesses(tailor, trace):
