@@ -340,7 +340,7 @@ def ids(root):
 
 
 def inside(cluster, trace):
-    client = Client(cluster, PLAIN, "select inner_queries(20)")
+    client = Client(cluster, PLAIN + "set plan_cache_mode=force_custom_plan;", "select inner_queries(20)")
     try:
         def seen(t):
             return all(any(r["pid"] == client.pid and r["children"] for r in t.queries(tag))
