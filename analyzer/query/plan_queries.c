@@ -181,6 +181,32 @@ static void copy_trees(const struct plan_queries *q, const struct plan_query *of
 		}
 }
 
+#define DEPTH_NARROW 5 /* deeper trees have branches of one column a level, or names would have no room */
+
+/* "|  |- " becomes "||"; in UTF-8 a line is three bytes. */
+static void narrow_branches(char *prefix)
+{
+	char *to = prefix;
+
+	for (const char *from = prefix; *from;) {
+		const size_t line = *from == ' ' || *from == '|' || *from == '`' ? 1 : 3;
+
+		memmove(to, from, line);
+		to += line;
+		from += line;
+		from += strlen(from) >= 3 && (from[0] & 0x80) ? 4 : strlen(from) >= 2 ? 2 : strlen(from);
+	}
+	*to = 0;
+}
+
+static bool is_deep(const struct plan_tree *t)
+{
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->line[i].depth > DEPTH_NARROW)
+			return true;
+	return false;
+}
+
 bool plan_queries_tree(const struct plan_queries *q, uint32_t i, struct plan_tree *t, struct group_sum **sum)
 {
 	const struct plan_query *of = &q->query[i];
@@ -204,5 +230,7 @@ bool plan_queries_tree(const struct plan_queries *q, uint32_t i, struct plan_tre
 		}
 		q->scratch[component] = (struct group_sum){ 0 };
 	}
+	for (uint32_t n = 0, nr = is_deep(t) ? t->nr : 0; n < nr; n++)
+		narrow_branches(t->line[n].prefix);
 	return true;
 }

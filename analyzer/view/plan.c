@@ -153,6 +153,7 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 		grid_set_detail(g, name, detail);
 }
 
+#define DETAIL_FROM 0.01 /* share of an operator that has its detail below it */
 #define QUERY_LABEL 10
 #define QUERY_CHARACTERS 700 /* in the view; below they are fewer */
 #define QUERIES_BRIEF 3
@@ -311,7 +312,7 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 		grid_set(g, depth, line->depth);
 		if (query >= 0 && plan->process && model_find_scope(r->model, line->component))
 			grid_set_text(g, query, model_find_scope(r->model, line->component)->name);
-		set_name(r, g, name, line, true);
+		set_name(r, g, name, line, plan->process || report_measure(r, sum_of(r, plan, i)) >= DETAIL_FROM * plan->measure);
 	}
 	grid_row(g);
 	grid_set(g, sums.share, plan->rest);
@@ -452,13 +453,12 @@ static void show_query(const struct report *r, const struct plan *plan, int char
 			  grid_duration(q->executed_ns / q->executions, ms));
 }
 
-static bool has_rows(const struct report *r, const struct plan_tree *t)
+static bool has_counter(const struct report *r, const struct plan_tree *t, const char *name)
 {
 	int64_t n;
 
 	for (uint32_t i = 0; i < t->nr; i++)
-		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n) ||
-		    dictionary_find_counter(&r->model->dictionary, t->line[i].component, "estimated rows", &n))
+		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, name, &n))
 			return true;
 	return false;
 }
@@ -467,7 +467,7 @@ static void show_plan_of_query(struct report *r, const struct plan *plan, bool i
 {
 	show_tree(r, plan, in_run, p);
 	show_query(r, plan, QUERY_CHARACTERS, p);
-	if (plan->query->query && has_rows(r, &plan->tree))
+	if (plan->query->query && (has_counter(r, &plan->tree, "rows") || has_counter(r, &plan->tree, "estimated rows")))
 		show_rows(r, plan, p);
 	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
 }
@@ -503,8 +503,7 @@ const struct view view_plan = { "plan", "operator tree: self and total shares, e
 
 /* --------------------------------------------------------------------------------- of the report without --view */
 
-#define DETAILS_MAX 2	 /* operators that have their detail below them: the largest, */
-#define DETAIL_FROM 0.01 /* ... of at least this share */
+#define DETAILS_MAX 2 /* operators that have their detail below them: the largest, if they have DETAIL_FROM */
 #define WRONG_ESTIMATES_MAX 3
 
 static int largest_first(const void *a, const void *b)
@@ -534,21 +533,25 @@ struct brief {
 	int share, samples, kernel, estimate, rows, name;
 };
 
-static void brief_columns(struct brief *b, const struct report *r, double all)
+static void brief_columns(struct brief *b, const struct report *r, const struct plan *plan, double all)
 {
+	const bool rows = plan->process || has_counter(r, &plan->tree, "rows"); /* else names have their room */
+
+
 	b->share = grid_column(b->g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
 	b->samples = grid_column(b->g, "samples", "samples ", CELL_COUNT, 0, 0);
 	b->kernel = grid_column(b->g, "kernel", "kernel", CELL_PERCENT, 0, 0);
 	b->estimate = grid_column(b->g, "estimated_rows", "est. rows", CELL_NUMBER, 0, 0);
-	b->rows = grid_column(b->g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0);
+	b->rows = rows ? grid_column(b->g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0) : -1;
 	b->name = grid_column(b->g, "name", report_level_name(r, report_level(r, NULL)), CELL_TEXT, 0, 0);
 	grid_place(b->g, b->share, 0, 8);
 	grid_set_bar(b->g, 6);
 	grid_place(b->g, b->samples, 0, 8);
 	grid_place(b->g, b->kernel, 0, 6);
 	grid_place(b->g, b->estimate, 0, 10);
-	grid_place(b->g, b->rows, 0, 10);
-	grid_place(b->g, b->name, 2, 29);
+	if (rows)
+		grid_place(b->g, b->rows, 0, 10);
+	grid_place(b->g, b->name, 2, rows ? 29 : 39);
 	grid_set_total(b->g, b->share, all);
 	grid_show_all_rows(b->g);
 }
@@ -561,7 +564,8 @@ static void brief_row(const struct brief *b, double measure, double samples, con
 	grid_set(b->g, b->samples, samples);
 	grid_set_blank(b->g, b->kernel);
 	grid_set_blank(b->g, b->estimate);
-	grid_set_blank(b->g, b->rows);
+	if (b->rows >= 0)
+		grid_set_blank(b->g, b->rows);
 	grid_set_text(b->g, b->name, name);
 }
 
@@ -581,7 +585,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
 			      grid_create(NULL, "%s: %.1f %% of the time%s", query_label(plan, text), 100 * plan->of_all,
 					  plan->query->query ? " (share: of this query's)" : "");
-	brief_columns(&b, r, all);
+	brief_columns(&b, r, plan, all);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct group_sum *sum = sum_of(r, plan, i);
 		int64_t n;
@@ -599,7 +603,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 			grid_set(b.g, b.kernel, sum->kernel / sum->samples);
 		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "estimated rows", &n))
 			grid_set(b.g, b.estimate, (double)n);
-		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
+		if (b.rows >= 0 && dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
 			grid_set(b.g, b.rows, (double)n);
 		set_name(r, b.g, b.name, &t->line[i], report_measure(r, sum) >= detailed);
 	}
