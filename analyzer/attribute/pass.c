@@ -13,6 +13,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	memset(run, 0, sizeof(*run));
 	run->a = a;
 	run->options = o;
+	run->trace = t;
 	ret = locator_init(&run->locator, a);
 	if (ret == 0)
 		ret = rows_init(&run->rows, a, o);
@@ -143,6 +144,20 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 	return 0;
 }
 
+#define STEPS_AT_ONCE 1000000u
+
+/* Searches among objects, of which a block of samples can make very many. */
+static int spend_steps(struct pass *run)
+{
+	struct objects *o = &run->a->model->objects;
+	uint64_t steps = o->steps;
+
+	if (steps < STEPS_AT_ONCE)
+		return 0;
+	o->steps = 0;
+	return trace_spend(run->trace, steps) ? 0 : -E2BIG;
+}
+
 /* All that no cache knows of. */
 static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 {
@@ -183,6 +198,8 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 	if (o->addresses && f.address)
 		f.memory = memory_of(run, &s, p, f.address);
 	f.phase = lookup_cache_phase(run->recent, p, s.tid, s.time_ns);
+	if (ret == 0)
+		ret = spend_steps(run);
 	if (ret == 0)
 		ret = add_sample(run, &f, s.mode == SAMPLE_MODE_USER || s.leaves ? place : NULL);
 	if (o->each && ret == 0 && is_shown(run))

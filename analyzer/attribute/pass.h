@@ -19,6 +19,7 @@
 struct pass {
 	struct attribution *a;
 	const struct attribute_options *options;
+	struct trace_reader *trace; /* whose budget is spent */
 	struct locator locator;
 	struct sample_world world; /* all that attribute_sample() is asked of */
 	struct lookup_cache *recent;

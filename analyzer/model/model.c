@@ -208,9 +208,9 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	while (ret == 0 && trace_next(t, &r) == 1) {
 		m->place = trace_get_place(t);
 		read_record(m, &r);
-		if (m->dictionary.steps && !trace_spend(t, m->dictionary.steps))
+		if ((m->dictionary.steps || m->objects.steps) && !trace_spend(t, m->dictionary.steps + m->objects.steps))
 			break;
-		m->dictionary.steps = 0;
+		m->dictionary.steps = m->objects.steps = 0;
 		if (has_code(&r))
 			trace_hold(t);
 	}

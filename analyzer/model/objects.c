@@ -80,8 +80,9 @@ static size_t tidy(uint64_t *numbers, size_t nr)
 }
 
 /* Neither it nor one around it has ended, as far as records were read. */
-static bool is_there(const struct objects *o, uint32_t i)
+static bool is_there(struct objects *o, uint32_t i)
 {
+	o->steps += o->object[i].depth / 16;
 	for (; i; i = o->object[i].upper)
 		if (o->object[i].over)
 			return false;
@@ -399,7 +400,7 @@ struct object_answer objects_find_below(struct objects *o, uint32_t object, enum
 	if (known->of == object && known->function == function && known->which == which && known->from_ns <= time_ns &&
 	    time_ns < known->until_ns)
 		return *known;
-	o->steps += of->nr_below / 4;
+	o->steps += 1 + of->nr_below / 4;
 	for (uint32_t n = which == OBJECTS_NEAREST; n <= of->nr_below; n++) {
 		const uint32_t i = o->tree[of->place + n];
 		const struct object *x = &o->object[i];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # bombs.py FOLDER [NAME...]: small traces whose reports would take gigabytes or minutes, one for each way to make a reader expand or search.
-import os, sys
+import os, struct, sys
 import trace_file as t
 from trace_file import RECORDS, SAMPLES, FILES, deltas, leb, record, samples
 
@@ -20,6 +20,16 @@ def of(nr, make):
 
 def load(n, address, size, name="f", code=b"", time_ns=1000):
     return record("LOAD", PID, PID, PID, address, address, size, n, name, code, time_ns=time_ns)
+
+
+def object(n, upper, time_ns=1000, end_ns=None, function=0x400000):
+    end = record("OBJECT_END", PID, n, 0, 0, time_ns=end_ns) if end_ns else b""
+    return record("OBJECT", PID, n, upper, 0, 0, [[function]], [[1, n]], time_ns=time_ns) + end
+
+
+# Of [0x400000, 0x401000): CFA = rsp + 8.
+FRAMES = (bytes([16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x80 | 16, 1, 0, 0]) + struct.pack("<IIQQ", 20, 24, 0x400000, 0x1000) +
+          bytes(4))
 
 
 def of_threads(b):
@@ -76,6 +86,13 @@ BOMBS = {
     "marks over threads": lambda b: [b.add(RECORDS, of(80000, lambda n: record("MARK", PID, 1, 0, 0, n, 0, 1, f"m{n % 12}", "", n + 1, 0, 0, 1,
                                                                                time_ns=1000 + n))),
                                      of_threads(b)],
+    "nested objects": lambda b: b.add(RECORDS, LEVELS + of(1000, lambda n: object(n + 1, n)) + of(60000, lambda n: object(2000 + n, 1000))),
+    "objects of one function": lambda b: [b.add(RECORDS, LEVELS + record("EH_FRAME", PID, 0x500000, 0, FRAMES) + object(1, 0, function=1) +
+                                                of(60000, lambda n: object(n + 2, 1, 2000 + n, 3000 + n))),
+                                          b.add(SAMPLES, samples(NR, [(1, 2, deltas(range(2000, 2000 + NR)))] + STACKED[1:]) * 4)],
+    "outermost objects": lambda b: [b.add(RECORDS, LEVELS + record("EH_FRAME", PID, 0x500000, 0, FRAMES) +
+                                          of(60000, lambda n: object(n + 1, 0, 2000 + n, 1 << 60))),
+                                    b.add(SAMPLES, samples(NR, [(1, 2, deltas(range(2000, 2000 + NR)))] + STACKED[1:]) * 4)],
     "scopes": lambda b: b.add(RECORDS, LEVELS + of(50000, lambda n: record("COMPONENT", PID, 1, 0, n + 1, "c", "")) +
                                of(50000, lambda n: record("SCOPE", PID, 1, 0, 1, 1 << 60, "s", "") +
                                   record("SCOPE", PID, 2, 0, 1, 1 << 60, "", ""))),
