@@ -157,6 +157,9 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 #define QUERY_LABEL 10
 #define QUERY_CHARACTERS 700 /* in the view; below they are fewer */
 #define QUERIES_BRIEF 3
+#define QUERY_LINES_BRIEF 12u /* of each: the largest */
+#define OUTSIDE_LINES_BRIEF 5u /* ... and of what is of no query */
+#define QUERY_PLANS_BRIEF 2 /* plans of queries: the report stays a screen and a half */
 #define QUERY_BRIEF_CHARACTERS 135
 #define SOURCES_A_STEP 8
 
@@ -575,12 +578,14 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	const struct plan_tree *t = &plan->tree;
 	double all = plan->measure > 0 ? plan->measure : 1, more = 0, more_samples = 0, least;
 	double detailed = fmax(DETAIL_FROM * all, least_of(r, plan, DETAILS_MAX));
+	const uint32_t most = !plan->query ? UINT32_MAX : plan->query->query ? QUERY_LINES_BRIEF : OUTSIDE_LINES_BRIEF;
+	const uint32_t room = *plan->lines_left < most ? *plan->lines_left : most;
 	uint32_t shown = 0;
 	char text[48];
 
 	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
 		return;
-	least = least_of(r, plan, *plan->lines_left);
+	least = least_of(r, plan, room);
 	b.g = plan->process ? grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid,
 					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
 			      grid_create(NULL, "%s: %.1f %% of the time%s", query_label(plan, text), 100 * plan->of_all,
@@ -590,7 +595,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 		const struct group_sum *sum = sum_of(r, plan, i);
 		int64_t n;
 
-		if (report_measure(r, sum) < least || shown == *plan->lines_left) {
+		if (report_measure(r, sum) < least || shown == room) {
 			more += report_measure(r, sum);
 			more_samples += sum->samples;
 			continue;
@@ -631,7 +636,7 @@ uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct
 	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief);
 	if (by_query) {
 		if (plan_queries_make(r, by_query, level, p->utf8, &q))
-			each_query(r, &q, QUERIES_BRIEF, in_run, p, &left, "plans: --view plan", show_brief);
+			each_query(r, &q, QUERY_PLANS_BRIEF, in_run, p, &left, "plans: --view plan", show_brief);
 		plan_queries_fini(&q);
 	}
 	if (!left)
