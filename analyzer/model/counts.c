@@ -5,6 +5,9 @@
  * enabled for twice as long as it could count.  Traces that do not know the time on the processor still know the time on all of them,
  * which is that of any counter, and how long counters ran on all of them together: the part that is missing is taken to be missing
  * everywhere alike.
+ *
+ * A clock counts the time that it runs.  What the kernel adds to its value while it throttles the clock's samples is more than that, up to
+ * three times as much (Linux 6.18, perf_event_max_sample_rate of 1,000), so of clocks the running time counts.
  */
 #include "analyzer/model/counts.h"
 
@@ -22,7 +25,7 @@
 
 void counts_read(struct model *m, const struct trace_record *r)
 {
-	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu));
+	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu)), running_ns;
 	struct event_count *c;
 	struct event *e;
 
@@ -39,9 +42,10 @@ void counts_read(struct model *m, const struct trace_record *r)
 		e->nr_counts = (uint32_t)cpu + 1;
 	}
 	c = cpu < CPUS_MAX ? &e->count[cpu] : &e->of_threads;
-	c->value += trace_u64(r, F(count, value));
+	running_ns = trace_u64(r, F(count, running_ns));
+	c->value += e->is_clock && running_ns ? running_ns : trace_u64(r, F(count, value));
 	c->enabled_ns += trace_u64(r, F(count, enabled_ns));
-	c->running_ns += trace_u64(r, F(count, running_ns));
+	c->running_ns += running_ns;
 	c->on_cpu_ns += trace_u64(r, F(count, on_cpu_ns));
 	c->samples += trace_u64(r, F(count, samples));
 	c->lost += trace_u64(r, F(count, lost));

@@ -211,6 +211,7 @@ struct event {
 	char *name, *unit, *scope; /* "" for an event that the trace leaves out */
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
+	bool is_clock;	/* it counts the time that it runs: task-clock, cpu-clock */
 	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
 	/* the counters' values at their ends, of all processors or threads together; 0: none in the trace */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */

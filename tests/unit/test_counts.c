@@ -12,6 +12,8 @@
 #define THREAD UINT32_MAX
 #define WITHOUT_ON_CPU (F_COUNT(count) - 2) /* as traces once were */
 
+static bool is_clock;
+
 struct word {
 	uint32_t cpu;
 	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight;
@@ -21,6 +23,7 @@ struct word {
 static void read_all(struct model *m, const struct word *t, int nr, int nr_values)
 {
 	*m = (struct model){ .nr_events = 1 };
+	m->event[0].is_clock = is_clock;
 	for (int i = 0; i < nr; i++) {
 		const uint64_t v[] = { 0, t[i].cpu, t[i].value, t[i].enabled_ns, t[i].running_ns, t[i].samples, t[i].lost, t[i].on_cpu_ns,
 					t[i].weight };
@@ -143,6 +146,24 @@ static void turns_and_late_interrupts_are_both_made_up_for(void **state)
 	counts_free(&m.event[0]);
 }
 
+/* The kernel throttled its samples, and counted 1932 ms of the 604 that it ran. */
+static void a_clock_counts_the_time_that_it_runs(void **state)
+{
+	static const struct word said[] = { { 0, 1932, 604, 604, 580, 0, 0, 580 } };
+	struct model m;
+
+	(void)state;
+	is_clock = true;
+	read_all(&m, said, 1, F_COUNT(count));
+	is_clock = false;
+	assert_int_equal(m.event[0].counted, 604);
+	near(model_event_scale(&m, 0, 0), 604 / 580.);
+	counts_free(&m.event[0]);
+	read_all(&m, said, 1, F_COUNT(count)); /* page faults, say, are what was counted */
+	assert_int_equal(m.event[0].counted, 1932);
+	counts_free(&m.event[0]);
+}
+
 /* A file says what it likes. */
 static void numbers_that_make_no_sense_stay_bounded(void **state)
 {
@@ -178,6 +199,7 @@ int main(void)
 		cmocka_unit_test(what_was_lost_is_stood_for_where_it_was_lost),
 		cmocka_unit_test(samples_stand_for_what_was_counted),
 		cmocka_unit_test(turns_and_late_interrupts_are_both_made_up_for),
+		cmocka_unit_test(a_clock_counts_the_time_that_it_runs),
 		cmocka_unit_test(numbers_that_make_no_sense_stay_bounded),
 	};
 
