@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/attribute_sample.h"
 
-#include "analyzer/attribute/plan_walk.h"
+#include "analyzer/objects/plan_walk.h"
 #include "analyzer/attribute/walk.h"
 
 #include <string.h>
@@ -169,13 +169,27 @@ enum reason sample_end_reason(enum unwind_end end, const struct sample *s)
 	}
 }
 
+uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
+				uint32_t max)
+{
+	struct object_component of[DECIDING_MAX];
+	struct stretch holds = STRETCH_ALL;
+	uint32_t nr = plan_walk_components(w, of, max < DECIDING_MAX ? max : DECIDING_MAX), known = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		component[known] = model_find_component(m, p, (uint32_t)of[i].level, of[i].id, w->time_ns, &holds);
+		known += component[known] != COMPONENT_NONE;
+	}
+	return known;
+}
+
 /* Where no frame has decided, the nodes of plans do that these frames work on. */
 static void decide_by_plan(struct deciding *d)
 {
 	struct sample_answer *a = d->answer;
 	struct plan_walk w;
 
-	plan_walk_begin(&w, d->world->model, d->process, d->sample->time_ns);
+	plan_walk_begin(&w, &d->world->model->objects, d->process->number, d->sample->time_ns);
 	for (uint32_t i = d->plan->nr; i > 0; i--) {
 		const uint32_t object = w.object, class = w.class;
 
@@ -183,7 +197,7 @@ static void decide_by_plan(struct deciding *d)
 		if (w.object != object || w.class != class)
 			a->caller_function = d->plan->frame[i - 1].note;
 	}
-	a->deciding.nr = plan_walk_components(&w, d->world->model, a->deciding.component, DECIDING_MAX);
+	a->deciding.nr = sample_plan_components(d->world->model, &w, d->process, a->deciding.component, DECIDING_MAX);
 	if (a->deciding.nr) {
 		a->method = METHOD_PLAN_WALK;
 		a->reason = REASON_NONE;

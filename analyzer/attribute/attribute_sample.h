@@ -123,6 +123,10 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 /* The location of a frame; the unwinder keeps it beside the frame's rule. */
 const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, uint64_t time_ns,
 					     const struct unwind_frame *f);
+/* What a walk along a plan has found by now: components, at most max; returns how many. */
+struct plan_walk;
+uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
+				uint32_t max);
 /* The reason when a walk ended without a frame that decides. */
 enum reason sample_end_reason(enum unwind_end end, const struct sample *s);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/sample_stack.h"
 
-#include "analyzer/attribute/plan_walk.h"
+#include "analyzer/objects/plan_walk.h"
 #include "analyzer/attribute/walk.h"
 
 #define KERNEL_FRAMES_MAX 128u
@@ -49,12 +49,12 @@ static void add_nodes(struct collect *c)
 	struct plan_walk w;
 	uint32_t component;
 
-	plan_walk_begin(&w, c->world->model, c->process, c->sample->time_ns);
+	plan_walk_begin(&w, &c->world->model->objects, c->process->number, c->sample->time_ns);
 	for (uint32_t i = c->plan.nr; i > 0; i--) {
 		struct stack_node *frame = &c->frame[c->plan.frame[i - 1].note];
 
 		plan_walk_frame(&w, &c->plan.frame[i - 1]);
-		if (!frame->component && plan_walk_components(&w, m, &component, 1))
+		if (!frame->component && sample_plan_components(m, &w, c->process, &component, 1))
 			frame->component = component;
 	}
 }

@@ -16,7 +16,7 @@
 #include "analyzer/model/faults.h"
 #include "analyzer/model/host_levels.h"
 #include "analyzer/model/kernel_functions.h"
-#include "analyzer/model/objects.h"
+#include "analyzer/objects/objects.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/base/hash_map.h"

@@ -43,13 +43,11 @@ void model_settle_marks(struct model *m);
 /* What is kept of marks while records are read. */
 void marks_free_open(struct model *m);
 void model_settle_scopes(struct model *m);
-int model_settle_sources(struct model *m);
-void model_settle_tags(struct process *p);
-
-/* read_objects.c */
 model_read_record model_read_object, model_read_object_end;
 /* 0 or -ENOMEM. */
 int model_settle_objects(struct model *m);
+int model_settle_sources(struct model *m);
+void model_settle_tags(struct process *p);
 
 /* Arrays that stay short grow by one. */
 #define APPEND(array, nr) model_append((void **)&(array), &(nr), sizeof(*(array)))

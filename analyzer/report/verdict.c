@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/report/verdict.h"
 
-#include "analyzer/view/code_queries.h"
+#include "analyzer/listing/code_queries.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <math.h>

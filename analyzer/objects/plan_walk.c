@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/attribute/plan_walk.h"
+#include "analyzer/objects/plan_walk.h"
+
+#include "jitreg/trace/trace.h"
 
 #define NR_PRESERVED 6u
 #define RDI 5
@@ -26,7 +28,7 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 
 static uint32_t held(const struct plan_walk *w, const struct plan_frame *f, uint32_t i)
 {
-	return objects_find(w->objects, w->process->number, f->held[i], w->time_ns);
+	return objects_find(w->objects, w->process, f->held[i], w->time_ns);
 }
 
 static bool is_used(const struct plan_walk *w, uint64_t function)
@@ -52,7 +54,7 @@ static void found(struct plan_walk *w, uint32_t object, uint64_t function)
 static bool take_outermost(struct plan_walk *w, const struct plan_frame *f)
 {
 	const struct objects *o = w->objects;
-	uint32_t root[2], nr = objects_find_outermost(o, w->process->number, f->function, false, w->time_ns, root, 2);
+	uint32_t root[2], nr = objects_find_outermost(o, w->process, f->function, false, w->time_ns, root, 2);
 
 	if (!nr)
 		return false;
@@ -134,7 +136,7 @@ static void take_below(struct plan_walk *w, const struct plan_frame *f)
 static void take_any(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
-	uint32_t root[ROOTS_MAX], nr = objects_find_outermost(o, w->process->number, 0, false, w->time_ns, root, ROOTS_MAX);
+	uint32_t root[ROOTS_MAX], nr = objects_find_outermost(o, w->process, 0, false, w->time_ns, root, ROOTS_MAX);
 	uint32_t only = OBJECT_NONE;
 	bool several = nr == ROOTS_MAX;
 
@@ -167,7 +169,7 @@ void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	uint32_t class;
 
-	if (objects_find_outermost(w->objects, w->process->number, f->function, true, w->time_ns, &class, 1)) {
+	if (objects_find_outermost(w->objects, w->process, f->function, true, w->time_ns, &class, 1)) {
 		w->class = w->class ? w->class : class;
 		return;
 	}
@@ -179,31 +181,28 @@ void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
 		take_any(w, f);
 }
 
-static uint32_t add_components(const struct plan_walk *w, const struct model *m, uint32_t object, uint32_t *component, uint32_t nr,
-			       uint32_t max)
+static uint32_t add_components(const struct plan_walk *w, uint32_t object, struct object_component *component, uint32_t nr, uint32_t max)
 {
-	struct stretch holds = STRETCH_ALL;
 	uint32_t of;
 	const struct object_component *c = object_components(w->objects, object, &of);
 
 	for (uint32_t i = 0; i < of && nr < max; i++) {
-		const uint32_t x = model_find_component(m, w->process, (uint32_t)c[i].level, c[i].id, w->time_ns, &holds);
-		bool known = !x;
+		bool known = false;
 
 		for (uint32_t n = 0; n < nr; n++)
-			known |= m->dictionary.component[component[n]].level == c[i].level;
+			known |= component[n].level == c[i].level;
 		if (!known)
-			component[nr++] = x;
+			component[nr++] = c[i];
 	}
 	return nr;
 }
 
-uint32_t plan_walk_components(const struct plan_walk *w, const struct model *m, uint32_t *component, uint32_t max)
+uint32_t plan_walk_components(const struct plan_walk *w, struct object_component *component, uint32_t max)
 {
-	uint32_t nr = w->class ? add_components(w, m, w->class, component, 0, max) : 0;
+	uint32_t nr = w->class ? add_components(w, w->class, component, 0, max) : 0;
 
 	if (w->state == PLAN_FOUND)
-		return add_components(w, m, w->object, component, nr, max);
+		return add_components(w, w->object, component, nr, max);
 	/* in which tree is known */
-	return w->state == PLAN_LOST && w->object ? add_components(w, m, w->objects->object[w->object].root, component, nr, max) : nr;
+	return w->state == PLAN_LOST && w->object ? add_components(w, w->objects->object[w->object].root, component, nr, max) : nr;
 }

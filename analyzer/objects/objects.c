@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/model/objects.h"
+#include "analyzer/objects/objects.h"
 
 #include "jitreg/base/grow.h"
 #include "jitreg/trace/trace.h"

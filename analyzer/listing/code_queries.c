@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/view/code_queries.h"
+#include "analyzer/listing/code_queries.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #ifndef TAILOR_PLAN_WALK_H
 #define TAILOR_PLAN_WALK_H
 
-#include "analyzer/model/model.h"
+#include "analyzer/objects/objects.h"
 #include "analyzer/unwind/unwind.h"
 
 #define PLAN_REGISTERS 7
@@ -55,7 +55,7 @@ enum plan_state {
 
 struct plan_walk {
 	struct objects *objects;
-	const struct process *process;
+	uint32_t process; /* index */
 	uint64_t time_ns;
 	enum plan_state state;
 	uint32_t object, class; /* or OBJECT_NONE */
@@ -63,13 +63,13 @@ struct plan_walk {
 	uint32_t nr_used;
 };
 
-static inline void plan_walk_begin(struct plan_walk *w, struct model *m, const struct process *p, uint64_t time_ns)
+static inline void plan_walk_begin(struct plan_walk *w, struct objects *o, uint32_t process, uint64_t time_ns)
 {
-	*w = (struct plan_walk){ .objects = &m->objects, .process = p, .time_ns = time_ns };
+	*w = (struct plan_walk){ .objects = o, .process = process, .time_ns = time_ns };
 }
 /* The next frame inwards. */
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f);
-/* What is known by now: components of different levels, at most max; returns how many. */
-uint32_t plan_walk_components(const struct plan_walk *w, const struct model *m, uint32_t *component, uint32_t max);
+/* What is known by now: components of different levels, at most max, the lowest first; returns how many. */
+uint32_t plan_walk_components(const struct plan_walk *w, struct object_component *component, uint32_t max);
 
 #endif

@@ -3,7 +3,7 @@
  * code: the cost of code generation beside that of execution: code objects with their bytes and samples, recompilation, compile time
  * from the host's marks, and unregistered executable memory with the code that mapped it.
  */
-#include "analyzer/view/code_queries.h"
+#include "analyzer/listing/code_queries.h"
 
 #include <stdlib.h>
 #include <string.h>
