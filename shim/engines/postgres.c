@@ -78,6 +78,19 @@ static struct {
 	uint64_t address[POSTGRES_DEPTH_MAX], id[POSTGRES_DEPTH_MAX];
 } way;
 
+/* 0, or what a call of jitreg's returned. */
+static int say_component(uint64_t query_id, uint64_t id, const struct postgres_node *n)
+{
+	int ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, n->detail, JITREG_COMPONENT_COMMON);
+
+	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, query_id), 1);
+	if (!ret && n->rows >= 0 && n->rows < 9e18)
+		ret = jitreg_counter(POSTGRES_LEVEL_NODE, id, "estimated rows", (int64_t)n->rows);
+	if (!ret && n->owner && n->depth && way.address[n->depth - 1] == n->owner)
+		ret = jitreg_edge(POSTGRES_LEVEL_NODE, id, way.id[n->depth - 1], n->order, edge_label(n->role));
+	return ret;
+}
+
 static int say_node(void *context, const struct postgres_node *n)
 {
 	const struct visit *v = context;
@@ -87,32 +100,28 @@ static int say_node(void *context, const struct postgres_node *n)
 
 	way.address[n->depth] = n->address;
 	way.id[n->depth] = id;
-	if (!postgres_is_said(id)) {
-		jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, n->detail, JITREG_COMPONENT_COMMON);
-		jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, v->query_id), 1);
-		jitreg_counter(POSTGRES_LEVEL_NODE, id, "estimated rows", n->rows < 9e18 && n->rows >= 0 ? (int64_t)n->rows : 0);
-		if (n->owner && n->depth && way.address[n->depth - 1] == n->owner)
-			jitreg_edge(POSTGRES_LEVEL_NODE, id, way.id[n->depth - 1], n->order, edge_label(n->role));
-	}
+	if (!postgres_is_said(id) && say_component(v->query_id, id, n) == 0)
+		postgres_said(id);
 	for (uint32_t i = 0; i < n->nr_functions; i++)
 		functions[i].address = n->functions[i];
 	components[0] = (struct jitreg_object_component){ POSTGRES_LEVEL_NODE, id };
 	components[1] = (struct jitreg_object_component){ POSTGRES_LEVEL_QUERY, v->query_id };
-	components[2] = (struct jitreg_object_component){ POSTGRES_LEVEL_SESSION, pg.session };
+	components[2] = (struct jitreg_object_component){ POSTGRES_LEVEL_SESSION, pg.pid };
 	jitreg_object(n->address, n->upper, 0, functions, n->nr_functions, components, COMPONENTS);
 	return 0;
 }
 
 static void say_query(const struct postgres_reader *r, const struct postgres_query *q, uint64_t id)
 {
-	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.session } };
+	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.pid } };
 	struct jitreg_function functions[2];
 	struct visit v = { id };
 	uint32_t nr = 0;
 
 	/* a worker may have several statements for its own part: its leader has said it */
-	if (!postgres_is_worker() && !postgres_is_said(id))
-		jitreg_component(POSTGRES_LEVEL_QUERY, id, pg.name, pg.text, JITREG_COMPONENT_COMMON);
+	if (!postgres_is_worker() && !postgres_is_said(id) &&
+	    jitreg_component(POSTGRES_LEVEL_QUERY, id, pg.name, pg.text, JITREG_COMPONENT_COMMON) == 0)
+		postgres_said(id);
 	if (pg.symbol[POSTGRES_EXECUTOR_RUN])
 		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_RUN];
 	if (pg.symbol[POSTGRES_EXECUTOR_FINISH])

@@ -56,13 +56,14 @@ void postgres_memory_begin(void);
 struct postgres_reader postgres_memory_reader(void);
 
 /* ---- postgres_process.c */
-/* Was this number said before?  It counts as said now. */
+/* Numbers of components that are in the trace: what was dropped is said again. */
 bool postgres_is_said(uint64_t id);
+void postgres_said(uint64_t id);
 bool postgres_is_worker(void);
 /* Levels and classes of work: once in each process, and again for a recorder that is new.  Context: any. */
 void postgres_process_begin(void);
-/* Classes of work have got functions: a library was loaded.  Context: any. */
-void postgres_classes_again(void);
+/* Classes of work have got functions: a library was loaded.  0, or what a call of jitreg's returned.  Context: any. */
+int postgres_classes_again(void);
 /* ... and who the backend works for.  false: nothing is known of this version. */
 bool postgres_session_begin(void);
 

@@ -19,12 +19,12 @@ bool postgres_is_worker(void)
 
 bool postgres_is_said(uint64_t id)
 {
-	uint64_t *slot = &pg.said[id % POSTGRES_SAID];
+	return pg.said[id % POSTGRES_SAID] == id;
+}
 
-	if (*slot == id)
-		return true;
-	*slot = id;
-	return false;
+void postgres_said(uint64_t id)
+{
+	pg.said[id % POSTGRES_SAID] = id;
 }
 
 static uint32_t add_function(struct jitreg_function *to, uint32_t nr, uint64_t address)
@@ -84,7 +84,8 @@ static uint32_t add_received(const struct postgres_reader *r, uint64_t maker, st
 	return nr;
 }
 
-static void say_class(const struct postgres_reader *r, enum postgres_class class)
+/* 0, or what a call of jitreg's returned. */
+static int say_class(const struct postgres_reader *r, enum postgres_class class)
 {
 	static const char *const names[] = {
 #define NAME(NAME_, text) text,
@@ -107,22 +108,29 @@ static void say_class(const struct postgres_reader *r, enum postgres_class class
 	if (class == POSTGRES_CLASS_ROWS_TO_FUNCTION)
 		nr = add_function(functions, nr, address_of(pg.program, "spi_printtup"));
 	if (!nr)
-		return;
-	if (!postgres_is_said(component.component))
-		jitreg_component(POSTGRES_LEVEL_NODE, component.component, names[class], NULL, JITREG_COMPONENT_COMMON);
-	jitreg_object(component.component, 0, JITREG_OBJECT_CLASS, functions, nr, &component, 1);
+		return 0;
+	if (!postgres_is_said(component.component)) {
+		int ret = jitreg_component(POSTGRES_LEVEL_NODE, component.component, names[class], NULL, JITREG_COMPONENT_COMMON);
+
+		if (ret)
+			return ret;
+		postgres_said(component.component);
+	}
+	return jitreg_object(component.component, 0, JITREG_OBJECT_CLASS, functions, nr, &component, 1);
 }
 
-void postgres_classes_again(void)
+int postgres_classes_again(void)
 {
 	struct postgres_reader r = postgres_memory_reader();
+	int ret;
 
 	postgres_memory_begin();
-	jitreg_level(POSTGRES_LEVEL_SESSION, "session", 0, 0);
-	jitreg_level(POSTGRES_LEVEL_QUERY, "query", 0, 0);
-	jitreg_level(POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
-	for (int class = 0; class < POSTGRES_NR_CLASSES; class++)
-		say_class(&r, (enum postgres_class)class);
+	ret = jitreg_level(POSTGRES_LEVEL_SESSION, "session", 0, 0);
+	ret = ret ? ret : jitreg_level(POSTGRES_LEVEL_QUERY, "query", 0, 0);
+	ret = ret ? ret : jitreg_level(POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
+	for (int class = 0; class < POSTGRES_NR_CLASSES && !ret; class++)
+		ret = say_class(&r, (enum postgres_class)class);
+	return ret;
 }
 
 /* "postgres: 15/main: alice shop [local] SELECT": what the server has put there for ps. */
@@ -176,9 +184,9 @@ static void say_session(void)
 
 	if (pg.session)
 		return;
-	pg.session = pg.pid;
 	name_session(name, sizeof(name));
-	jitreg_component(POSTGRES_LEVEL_SESSION, pg.session, name, NULL, 0);
+	if (jitreg_component(POSTGRES_LEVEL_SESSION, pg.pid, name, NULL, 0) == 0)
+		pg.session = pg.pid;
 }
 
 /* Versions that are not known are left alone. */
@@ -219,7 +227,8 @@ void postgres_process_begin(void)
 	pg.pid = sys_getpid();
 	pg.session = 0;
 	pg.nr_open = 0;
-	postgres_classes_again();
+	if (postgres_classes_again())
+		pg.pid = 0; /* dropped, because the recorder has no time: at the next run */
 }
 
 bool postgres_session_begin(void)
