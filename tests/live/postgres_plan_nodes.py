@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """See postgres-plan-nodes.sh.  postgres_plan_nodes.py BUILD"""
 import os
+import re
+import signal
+import subprocess
 import sys
 
 sys.path[:0] = ["tests", "tests/postgres"]
@@ -8,6 +11,7 @@ import cluster
 import evidence
 import nodes
 import profile
+import rank
 
 QUERIES = "q01 q03 q18"
 # Of a query's executor samples.  A node that is not found costs far more than what the machine's load can take from this.
@@ -23,9 +27,9 @@ def fail(sentence):
 def check_names(b):
     """Nodes of the trace beside those of EXPLAIN."""
     with b.c.server(), b.c.session("names", nodes.options("off", 0)) as s:
-        lines = [line.split("  (")[0].split("->")[-1].strip() for q in b.texts.values() for line in s.run("explain " + q).splitlines()
+        lines = [rank.plain(line.split("  (")[0].split("->")[-1].strip()) for q in b.texts.values() for line in s.run("explain " + q).splitlines()
                  if "(cost=" in line]
-    named = {c["name"] for c in profile.report(b.tailor, b.traces + "/agent-off-0.tlr")["components"] if c["level"] == "node"}
+    named = {rank.plain(c["name"]) for c in profile.report(b.tailor, b.traces + "/agent-off-0.tlr")["components"] if c["level"] == "node"}
     for line in lines:
         if line not in named:
             fail(f"EXPLAIN has the node `{line}`, the trace has not: {sorted(n for n in named if not n.startswith('('))}")
@@ -72,6 +76,30 @@ def check_errors(b):
         fail(f"expected an OBJECT_END for each of more than 25 queries, got {ended}")
 
 
+def check_page(b):
+    """The commands of docs/postgresql.md, as on a machine with Debian's own cluster."""
+    folder = b.c.folder + "/page"
+    os.mkdir(folder)
+    os.symlink(os.path.dirname(b.tailor), folder + "/build")
+    os.symlink(os.path.abspath("tests"), folder + "/tests")
+    commands = [line for block in re.findall(r"```sh\n(.*?)```", open("docs/postgresql.md").read(), re.S) for line in block.splitlines()]
+    with b.c.server() as server, b.c.session("slow") as s:
+        env = dict(os.environ, PGHOST=b.c.socket, PGPORT=str(b.c.port), PGUSER="postgres", PATH=b.c.bin + ":" + os.environ["PATH"])
+        s.send("select count(*) from generate_series(1, 1000000000) i;")  # until the session ends
+        for line in commands:
+            if "/bin/postgres" in line:  # the preloaded server is what `agent` starts
+                continue
+            told = re.sub(r"sudo (-u \w+ )?", "", line.replace("/var/lib/postgresql/15/main", b.c.data))
+            done = subprocess.run(["bash", "-c", told], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                fail(f"docs/postgresql.md: `{line}`: exit {done.returncode}: {done.stdout[-500:]}")
+        os.kill(s.pid, signal.SIGTERM)
+        got = profile.report(b.tailor, folder + "/slow.tlr")
+    if not any(c["level"] == "node" and c["name"].startswith("Function Scan") and c["samples"] for c in got["components"]):
+        fail("slow.tlr: expected samples on the Function Scan, got " + str([c["name"] for c in got["components"] if c["samples"]]))
+
+
 def main():
     try:
         c = cluster.Cluster()
@@ -87,6 +115,7 @@ def main():
             check(b, way)
         check_names(b)
         check_errors(b)
+        check_page(b)
     if faults:
         print("\n".join(faults))
         sys.exit(1)
