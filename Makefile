@@ -205,6 +205,13 @@ check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/postgres/check.py $B
 
+.PHONY: bench-postgres
+bench-postgres: deps-check ## what profiling costs a PostgreSQL server, beside perf, EXPLAIN (ANALYZE) and auto_explain (ROUNDS=7)
+	@tests/deps.sh postgresql
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/bench/postgres.py $B $(or $(ROUNDS),7)
+	@$(PYTHON) tests/bench/postgres.py $B $(or $(ROUNDS),7) pgbench
+
 bench: deps-check ## measure speed and size beside perf
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/bench.py $B
