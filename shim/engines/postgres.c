@@ -271,7 +271,8 @@ void postgres_plans_object(const struct object *o)
 	if (!pg.start_hook || !pg.end_hook || !pg.start || !pg.end || !pg.setting || !pg.postmaster_pid)
 		return;
 	for (int i = 0; i < POSTGRES_NR_SYMBOLS; i++)
-		pg.code.symbol[i] = pg.symbol[i] = (uint64_t)(uintptr_t)object_find_symbol(o, postgres_symbol_name((enum postgres_symbol)i));
+		pg.symbol[i] = (uint64_t)(uintptr_t)object_find_symbol(o, postgres_symbol_name((enum postgres_symbol)i));
+	memcpy(pg.code.symbol, pg.symbol, sizeof(pg.symbol));
 	for (int i = 0; i < o->nr_headers; i++)
 		if (segment[i].p_type == PT_LOAD && segment[i].p_vaddr < base)
 			base = segment[i].p_vaddr & ~(uint64_t)(SYS_PAGE_BYTES - 1);
