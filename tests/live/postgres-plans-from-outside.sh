@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a stock PostgreSQL executes is read from outside: plans as EXPLAIN has them, queries inside of functions, cursors, prepared statements,
-# parallel workers, a plan of a thousand nodes; killed backends and unknown versions do not disturb the recording, or the server.
-exec python3 tests/live/postgres_plans.py "$1"
+# What a stock PostgreSQL executes is read from outside: plans as EXPLAIN has them, queries inside of functions, cursors, prepared
+# statements, parallel workers, a plan of a thousand nodes; killed backends and unknown versions do not disturb recording or server.
+exec python3 -u tests/live/postgres_plans.py "$1"

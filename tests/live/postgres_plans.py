@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Records of PostgreSQL's plans, read from outside, against EXPLAIN.  postgres_plans.py BUILD
 
-A cluster of its own is made, and removed.  One recording of the postmaster goes on while a client executes one statement after another, each
+A cluster of its own is made, and removed; of the server whose programs are in POSTGRES_BIN, or else of the newest one that is installed.  One recording of the postmaster goes on while a client executes one statement after another, each
 until the trace has its plan.
 """
 import glob
@@ -97,10 +97,15 @@ class Cluster:
             self.user + [program or f"{self.bin}/postgres", "-D", "data", "-k", self.dir, "-c", "listen_addresses=", "-c", "fsync=off",
                          "-c", "autovacuum=off", "-c", "jit=off", "-c", "max_worker_processes=8"],
             cwd=self.dir, stdout=log, stderr=log)
-        self.wait(lambda: self.try_sql("select 1").returncode == 0, "the server starts")
+        self.wait(lambda: self.try_sql("select 1").returncode == 0, "the server starts", self.check)
+
+    def check(self):
+        if self.server.poll() is not None:
+            fail("the server ended: " + open(f"{self.dir}/log", encoding="utf-8").read()[-2000:])
 
     def psql(self):
-        return [f"{self.bin}/psql", "-h", self.dir, "-U", "postgres", "-d", "postgres", "-qAtX", "-v", "ON_ERROR_STOP=1"]
+        own = f"{self.bin}/psql"
+        return [own if os.path.exists(own) else "psql", "-h", self.dir, "-U", "postgres", "-d", "postgres", "-qAtX", "-v", "ON_ERROR_STOP=1"]
 
     def try_sql(self, sql):
         return subprocess.run(self.psql() + ["-f", "-"], input=sql, capture_output=True, text=True)
@@ -411,9 +416,10 @@ def unknown_version(cluster, trace):
 
 
 def main():
-    folders = [f for f in glob.glob("/usr/lib/postgresql/*/bin") if os.path.exists(f"{f}/initdb") and os.path.exists(f"{f}/psql")]
+    folders = [os.environ["POSTGRES_BIN"]] if "POSTGRES_BIN" in os.environ else [
+        f for f in glob.glob("/usr/lib/postgresql/*/bin") if os.path.exists(f"{f}/initdb") and os.path.exists(f"{f}/psql")]
     layouts = open("jitreg/engines/postgres_layout.c", encoding="utf-8").read()
-    folders = [f for f in folders if f".major = {f.split('/')[-2]}," in layouts]
+    folders = [f for f in folders if "POSTGRES_BIN" in os.environ or f".major = {f.split('/')[-2]}," in layouts]
     if not folders:
         skip("PostgreSQL of a known version is not installed")
     if os.getuid() and int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) > 2:
@@ -431,7 +437,8 @@ def main():
         end(recorder)
         one_backend(cluster, f"{cluster.dir}/one.tlr")
         killed(cluster, f"{cluster.dir}/killed.tlr")
-        unknown_version(cluster, f"{cluster.dir}/unknown.tlr")
+        if "POSTGRES_BIN" not in os.environ:  # a copy of such a server may not find its libraries
+            unknown_version(cluster, f"{cluster.dir}/unknown.tlr")
     finally:
         if recorder and recorder.poll() is None:
             recorder.kill()

@@ -206,7 +206,8 @@ bool engines_is_polling(const struct engines *e)
 
 /* ------------------------------------------------------------------------------------------------------------ samples */
 
-static void keep(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word, uint32_t nr_words, bool outermost)
+static void keep(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word, uint32_t nr_words,
+		 bool outermost)
 {
 	struct postgres_sighting *s = &e->sighting[e->nr_sightings];
 	uint32_t before = word < POSTGRES_WORDS_BELOW ? word : POSTGRES_WORDS_BELOW, after = nr_words - word;

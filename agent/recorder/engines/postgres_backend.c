@@ -84,8 +84,8 @@ static bool read_entry(struct engines *e, struct postgres_backend *b, uint64_t n
 		ret = proc_mem_read(b->pid, b->server->my_entry, &b->entry, sizeof(b->entry));
 		if (ret == -EPERM && !e->noticed_memory) {
 			e->noticed_memory = true;
-			engines_notice(e, "plan nodes of process %d unavailable (its memory cannot be read: kernel.yama.ptrace_scope, or another "
-				       "user); run as root, or as the server's user", (int)b->pid);
+			engines_notice(e, "plan nodes of process %d unavailable (its memory cannot be read: kernel.yama.ptrace_scope, or "
+				       "another user); run as root, or as the server's user", (int)b->pid);
 		}
 		b->lost |= ret == -EPERM || ret == -ESRCH;
 		if (ret || !b->entry)

@@ -15,8 +15,8 @@ static void text(struct engines *e, const char *t)
 	trace_record_text(e->writer, t, strlen(t));
 }
 
-static void say_component(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint32_t level, uint32_t flags, uint64_t id,
-			  const char *name, const char *detail)
+static void say_component(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint32_t level, uint32_t flags,
+			  uint64_t id, const char *name, const char *detail)
 {
 	begin(e, JITREG_COMPONENT, time_ns, b, F_COUNT(component));
 	trace_record_u64(e->writer, level);
@@ -35,8 +35,8 @@ static bool is_new(struct engines *e, uint32_t level, uint64_t id)
 	return hash_map_set(&e->said, id, level, 1);
 }
 
-static void say_level(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint32_t level, const char *name, uint32_t upper,
-		      uint32_t flags)
+static void say_level(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint32_t level, const char *name,
+		      uint32_t upper, uint32_t flags)
 {
 	begin(e, JITREG_LEVEL, time_ns, b, F_COUNT(level));
 	trace_record_u64(e->writer, level);
@@ -64,8 +64,8 @@ void postgres_say_session(struct engines *e, struct postgres_backend *b, uint64_
 	say_component(e, b, time_ns, POSTGRES_LEVEL_SESSION, 0, (uint64_t)b->own_pid, name, "");
 }
 
-static void say_object(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint64_t address, uint64_t upper, uint32_t flags,
-		       const uint64_t *function, uint32_t nr_functions, uint64_t node, uint64_t query)
+static void say_object(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint64_t address, uint64_t upper,
+		       uint32_t flags, const uint64_t *function, uint32_t nr_functions, uint64_t node, uint64_t query)
 {
 	struct trace_writer *w = e->writer;
 
@@ -106,7 +106,8 @@ static void say_class(struct engines *e, struct postgres_backend *b, uint64_t ti
 	uint64_t number = (uint64_t)class + 1;
 
 	if (is_new(e, POSTGRES_LEVEL_NODE, number))
-		say_component(e, b, time_ns, POSTGRES_LEVEL_NODE, JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME, number, names[class], "");
+		say_component(e, b, time_ns, POSTGRES_LEVEL_NODE, JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME, number,
+			      names[class], "");
 	say_object(e, b, time_ns, number, 0, JITREG_OBJECT_CLASS, function, nr, number, 0);
 	b->class_said[class] = nr;
 }

@@ -12,14 +12,16 @@
 #include <sys/mman.h>
 
 #define VERSION "postgres (PostgreSQL) " /* what `postgres --version` prints */
+#define CONSTANTS 8
 #define CONSTANTS_MAX (64u << 20)
 #define AT_A_TIME (256u << 10)
 
 /* The program's mappings. */
 struct image {
 	pid_t pid;
-	uint64_t base, constants, constants_end; /* constants: the first one that is only read, behind the code */
-	bool has_code;
+	uint64_t base;
+	struct postgres_range constants[CONSTANTS]; /* what is not written to; older linkers put them beside the code */
+	uint32_t nr_constants;
 	uint64_t inode, llvm; /* llvm: where llvmjit.so begins */
 };
 
@@ -41,24 +43,21 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	}
 	if (m->inode != i->inode)
 		return 0;
-	i->has_code |= (m->prot & PROT_EXEC) != 0;
-	if (i->has_code && !i->constants && m->prot == PROT_READ) {
-		i->constants = m->start;
-		i->constants_end = m->end;
-	}
+	if (!(m->prot & PROT_WRITE) && i->nr_constants < CONSTANTS)
+		i->constants[i->nr_constants++] = (struct postgres_range){ m->start, m->end };
 	return 0;
 }
 
 /* The number behind VERSION, or 0. */
-static unsigned find_version(const struct image *i)
+static unsigned find_version(const struct image *i, struct postgres_range in)
 {
 	const size_t overlap = sizeof(VERSION) + 8;
 	char *part = malloc(AT_A_TIME + 1);
 	unsigned major = 0;
 
-	for (uint64_t at = i->constants; part && !major && at < i->constants_end && at - i->constants < CONSTANTS_MAX;
+	for (uint64_t at = in.begin; part && !major && at < in.end && at - in.begin < CONSTANTS_MAX;
 	     at += AT_A_TIME - overlap) {
-		size_t bytes = i->constants_end - at < AT_A_TIME ? (size_t)(i->constants_end - at) : AT_A_TIME;
+		size_t bytes = in.end - at < AT_A_TIME ? (size_t)(in.end - at) : AT_A_TIME;
 		const char *found;
 
 		if (proc_mem_read(i->pid, at, part, bytes))
@@ -125,7 +124,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	struct image i = { .pid = pid };
 	struct postgres_server *s;
 	struct postgres_reader r = { page_cache_read, &e->pages, NULL, NULL };
-	unsigned major;
+	unsigned major = 0;
 
 	proc_each_mapping(pid, on_mapping, &i);
 	if (!i.base || !GROW(e->server, e->nr_servers, e->servers_capacity))
@@ -142,18 +141,19 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	}
 	find_symbols(s, pid);
 	s->salt = salt_of(s, pid);
-	major = find_version(&i);
+	for (uint32_t n = i.nr_constants; n > 0 && !major; n--)
+		major = find_version(&i, i.constants[n - 1]);
 	s->layout = postgres_layout_of(major);
 	if (!s->layout && !e->noticed_version) {
 		e->noticed_version = true;
-		engines_notice(e, "plan nodes of PostgreSQL %u unavailable (process %d): tailor has the layout of version %s only; samples "
+		engines_notice(e, "plan nodes of PostgreSQL %u unavailable (process %d): tailor has the layouts of versions %s; samples "
 			       "go on without nodes", major, (int)pid, postgres_layout_versions());
 	}
 	if (s->layout && !postgres_code_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
 		s->layout = NULL;
 		if (!e->noticed_layout)
-			engines_notice(e, "plan nodes of process %d unavailable: the server exports no standard_ExecutorRun, or has no unwind "
-				       "information; samples go on without nodes", (int)pid);
+			engines_notice(e, "plan nodes of process %d unavailable: the server exports no standard_ExecutorRun, or has no "
+				       "unwind information; samples go on without nodes", (int)pid);
 		e->noticed_layout = true;
 	}
 	return e->server[e->nr_servers++] = s;
