@@ -25,11 +25,6 @@ struct engines *engines_create(struct trace_writer *w, void (*notice)(void *cont
 
 	if (!e)
 		return NULL;
-	e->sighting = malloc(POSTGRES_SIGHTINGS * sizeof(*e->sighting));
-	if (!e->sighting) {
-		free(e);
-		return NULL;
-	}
 	e->writer = w;
 	e->notice = notice;
 	e->context = context;
@@ -53,7 +48,7 @@ void engines_notice(struct engines *e, const char *format, ...)
 
 struct postgres_backend *engines_find(const struct engines *e, pid_t pid)
 {
-	uint32_t i = e->nr_backends ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
+	uint32_t i = e && e->nr_backends ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
 
 	return i && i != NONE ? e->backend[i - 1] : NULL;
 }
@@ -95,8 +90,8 @@ static void remove_backend(struct engines *e, struct postgres_backend *b, uint64
 
 	postgres_backend_end(e, b, time_ns);
 	for (uint32_t i = 0; i < e->nr_sightings; i++)
-		if (e->sighting[i].backend != b)
-			e->sighting[nr++] = e->sighting[i];
+		if (e->memory->sighting[i].backend != b)
+			e->memory->sighting[nr++] = e->memory->sighting[i];
 	e->nr_sightings = nr;
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		if (e->backend[i] == b) {
@@ -128,7 +123,7 @@ void engines_destroy(struct engines *e)
 	hash_map_fini(&e->said);
 	free(e->backend);
 	free(e->server);
-	free(e->sighting);
+	free(e->memory);
 	free(e);
 }
 
@@ -140,7 +135,11 @@ void engines_add(struct engines *e, pid_t pid)
 	struct postgres_server *server;
 	struct proc_stat stat;
 
-	if (engines_find(e, pid))
+	if (!e || engines_find(e, pid))
+		return;
+	if (!e->memory)
+		e->memory = calloc(1, sizeof(*e->memory));
+	if (!e->memory)
 		return;
 	if (e->nr_backends && proc_stat(pid, 0, &stat))
 		parent = engines_find(e, stat.parent);
@@ -201,7 +200,7 @@ void engines_mapped(struct engines *e, pid_t pid, const char *path, size_t bytes
 
 bool engines_is_polling(const struct engines *e)
 {
-	return e->nr_backends > 0;
+	return e && e->nr_backends > 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ samples */
@@ -209,7 +208,7 @@ bool engines_is_polling(const struct engines *e)
 static void keep(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word, uint32_t nr_words,
 		 bool outermost)
 {
-	struct postgres_sighting *s = &e->sighting[e->nr_sightings];
+	struct postgres_sighting *s = &e->memory->sighting[e->nr_sightings];
 	uint32_t before = word < POSTGRES_WORDS_BELOW ? word : POSTGRES_WORDS_BELOW, after = nr_words - word;
 	uint32_t gap = POSTGRES_WORDS_BELOW - before;
 
@@ -269,20 +268,21 @@ static int compare(const void *a, const void *b)
 
 void engines_look(struct engines *e, uint64_t now_ns)
 {
-	uint32_t nr = e->nr_sightings;
+	uint32_t nr;
 
-	if (!e->nr_backends)
+	if (!engines_is_polling(e))
 		return;
+	nr = e->nr_sightings;
 	for (uint32_t i = 0; i < nr; i++)
-		e->sorted[i] = i;
-	compared = e->sighting;
-	qsort(e->sorted, nr, sizeof(e->sorted[0]), compare);
+		e->memory->sorted[i] = i;
+	compared = e->memory->sighting;
+	qsort(e->memory->sorted, nr, sizeof(e->memory->sorted[0]), compare);
 	for (uint32_t i = 0, end; i < nr; i = end) {
-		struct postgres_backend *b = e->sighting[e->sorted[i]].backend;
+		struct postgres_backend *b = e->memory->sighting[e->memory->sorted[i]].backend;
 
-		for (end = i + 1; end < nr && e->sighting[e->sorted[end]].backend == b;)
+		for (end = i + 1; end < nr && e->memory->sighting[e->memory->sorted[end]].backend == b;)
 			end++;
-		postgres_backend_look(e, b, e->sorted + i, end - i, now_ns);
+		postgres_backend_look(e, b, e->memory->sorted + i, end - i, now_ns);
 	}
 	e->nr_sightings = 0;
 	for (uint32_t i = 0; i < e->nr_backends; i++)
@@ -292,6 +292,6 @@ void engines_look(struct engines *e, uint64_t now_ns)
 
 void engines_end(struct engines *e, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < e->nr_backends; i++)
+	for (uint32_t i = 0; e && i < e->nr_backends; i++)
 		postgres_backend_end(e, e->backend[i], now_ns);
 }

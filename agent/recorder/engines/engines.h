@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Servers of databases that run without an agent: what they execute is read from their memory, and goes to the trace as records of jitreg.
- * Nothing in them is changed, stopped or waited for.  Context: thread.
+ * Nothing in them is changed, stopped or waited for.  All functions take NULL: there is no recording.  Context: thread.
  */
 #ifndef TAILOR_ENGINES_H
 #define TAILOR_ENGINES_H

@@ -81,6 +81,14 @@ struct postgres_sighting {
 	uint64_t word[POSTGRES_WORDS];
 };
 
+/* What reading takes; there once a server may be there. */
+struct postgres_memory {
+	struct page_cache pages;
+	struct postgres_sighting sighting[POSTGRES_SIGHTINGS];
+	uint32_t sorted[POSTGRES_SIGHTINGS];
+	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], query_name[POSTGRES_NAME_BYTES];
+};
+
 struct engines {
 	struct trace_writer *writer;
 	void (*notice)(void *context, const char *sentence);
@@ -90,15 +98,12 @@ struct engines {
 	uint32_t nr_servers, servers_capacity, nr_backends, backends_capacity;
 	struct hash_map by_pid; /* index + 1 of a backend */
 	struct hash_map said;	/* components that all processes have in common */
-	struct page_cache pages;
-	struct postgres_sighting *sighting;
+	struct postgres_memory *memory;
 	uint32_t nr_sightings;
-	uint32_t sorted[POSTGRES_SIGHTINGS];
 	uint32_t stack_bytes;	 /* of each sample at most */
 	uint64_t begin_ns;	 /* of the recording */
 	int64_t to_monotonic_ns; /* what is added to a time since 1970 */
 	bool noticed_version, noticed_memory, noticed_plan, noticed_layout, noticed_size;
-	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], query_name[POSTGRES_NAME_BYTES];
 };
 
 /* ---- postgres_server.c */

@@ -223,7 +223,7 @@ static uint64_t portal_query(struct engines *e, const struct postgres_backend *b
 	uint64_t portal, query;
 
 	if (proc_mem_read(b->pid, b->server->active_portal, &portal, sizeof(portal)) || !portal ||
-	    page_cache_read(&e->pages, portal + b->server->layout->portal_query, &query, sizeof(query)))
+	    page_cache_read(&e->memory->pages, portal + b->server->layout->portal_query, &query, sizeof(query)))
 		return 0;
 	return query;
 }
@@ -235,7 +235,7 @@ static uint64_t find_portal(struct engines *e, const struct postgres_backend *b,
 		uint64_t there;
 
 		if (may_be_address(s, s->word[i]) &&
-		    page_cache_read(&e->pages, s->word[i] + b->server->layout->portal_query, &there, sizeof(there)) == 0 && there == query)
+		    page_cache_read(&e->memory->pages, s->word[i] + b->server->layout->portal_query, &there, sizeof(there)) == 0 && there == query)
 			return s->word[i];
 	}
 	return 0;
@@ -269,7 +269,7 @@ static void ask_leader(struct engines *e, const struct postgres_backend *b, uint
 		return;
 	leader->changed_ns = now_ns > 2 * LASTING_NS ? now_ns - 2 * LASTING_NS : 1;
 	postgres_backend_look(e, leader, NULL, 0, now_ns);
-	page_cache_begin(&e->pages, b->pid);
+	page_cache_begin(&e->memory->pages, b->pid);
 }
 
 static void take_new(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before, uint64_t now_ns)
@@ -389,19 +389,19 @@ void postgres_backend_look(struct engines *e, struct postgres_backend *b, const 
 		return;
 	b->looked_ns = now_ns;
 	b->has_samples = false;
-	page_cache_begin(&e->pages, b->pid);
+	page_cache_begin(&e->memory->pages, b->pid);
 	is_known = read_entry(e, b, now_ns, &changed);
 	announce(e, b, now_ns);
 	if (!b->announced || !is_known)
 		return;
 	if (changed)
 		state_ns = time_of(e, b, b->state_us);
-	for (; i < nr && e->sighting[sighting[i]].time_ns < state_ns; i++)
-		see(e, b, &e->sighting[sighting[i]], true, now_ns);
+	for (; i < nr && e->memory->sighting[sighting[i]].time_ns < state_ns; i++)
+		see(e, b, &e->memory->sighting[sighting[i]], true, now_ns);
 	if (changed)
 		end_statement(e, b, now_ns);
 	for (; i < nr; i++)
-		see(e, b, &e->sighting[sighting[i]], false, now_ns);
+		see(e, b, &e->memory->sighting[sighting[i]], false, now_ns);
 	if (nr)
 		end_unseen(e, b, now_ns);
 	look_at_portal(e, b, now_ns);

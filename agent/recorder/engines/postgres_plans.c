@@ -122,7 +122,7 @@ static uint64_t component_of(struct engines *e, const struct postgres_backend *b
 	uint64_t id;
 
 	own.parallel = false;
-	id = postgres_query_component(&r, &own, b->server->salt, b->leader != 0, e->text, e->work, e->query_name);
+	id = postgres_query_component(&r, &own, b->server->salt, b->leader != 0, e->memory->text, e->memory->work, e->memory->query_name);
 	for (uint32_t i = 0; leader && i < leader->nr_plans; i++)
 		if (leader->plan[i].query.parallel && (!of || leader->plan[i].seen_ns > of->seen_ns))
 			of = &leader->plan[i];
@@ -142,7 +142,7 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	int class;
 
 	plan.id = component_of(e, b, q);
-	memcpy(plan.name, e->query_name, sizeof(plan.name));
+	memcpy(plan.name, e->memory->query_name, sizeof(plan.name));
 	end = postgres_plan_walk(&r, q, count_node, &nr);
 	if (end && end != POSTGRES_TOO_MANY && end != POSTGRES_TOO_DEEP)
 		return NULL;
@@ -154,7 +154,7 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	postgres_say_query(e, b, &plan);
 	postgres_plan_walk(&r, q, on_node, &g);
 	/* pages were kept meanwhile: is it still the same? */
-	page_cache_begin(&e->pages, b->pid);
+	page_cache_begin(&e->memory->pages, b->pid);
 	if (g.no_memory || postgres_query_read(&r, q->address, &again) || again.statement != q->statement || again.root != q->root ||
 	    again.state != q->state || again.text != q->text) {
 		drop(&plan);

@@ -128,7 +128,7 @@ void postgres_say_classes(struct engines *e, struct postgres_backend *b, uint64_
 void postgres_say_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p)
 {
 	if (is_new(e, POSTGRES_LEVEL_QUERY, p->id))
-		say_component(e, b, p->begin_ns, POSTGRES_LEVEL_QUERY, JITREG_COMPONENT_COMMON, p->id, p->name, e->text);
+		say_component(e, b, p->begin_ns, POSTGRES_LEVEL_QUERY, JITREG_COMPONENT_COMMON, p->id, p->name, e->memory->text);
 }
 
 void postgres_say_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,

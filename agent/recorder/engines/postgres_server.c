@@ -123,7 +123,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 {
 	struct image i = { .pid = pid };
 	struct postgres_server *s;
-	struct postgres_reader r = { page_cache_read, &e->pages, NULL, NULL };
+	struct postgres_reader r = { page_cache_read, &e->memory->pages, NULL, NULL };
 	unsigned major = 0;
 
 	proc_each_mapping(pid, on_mapping, &i);
@@ -134,7 +134,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 		return NULL;
 	s->base = i.base;
 	r.code = &s->code;
-	page_cache_begin(&e->pages, pid);
+	page_cache_begin(&e->memory->pages, pid);
 	if (!is_server(s, pid) || !postgres_code_init(&r, s->base)) {
 		free(s);
 		return NULL;
@@ -161,7 +161,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 
 struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b)
 {
-	return (struct postgres_reader){ page_cache_read, &e->pages, b->server->layout, &b->server->code };
+	return (struct postgres_reader){ page_cache_read, &e->memory->pages, b->server->layout, &b->server->code };
 }
 
 void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b)

@@ -234,7 +234,7 @@ static void drop_ended_rings(struct session *s)
 /* Is code looked for from outside, that may go again soon? */
 static bool is_polling(const struct session *s)
 {
-	return (s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit)) || (s->engines && engines_is_polling(s->engines));
+	return (s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit)) || engines_is_polling(s->engines);
 }
 
 static int wait_ms(const struct session *s)
