@@ -232,10 +232,9 @@ static uint64_t portal_query(struct engines *e, const struct postgres_backend *b
 static uint64_t find_portal(struct engines *e, const struct postgres_backend *b, const struct postgres_sighting *s, uint64_t query)
 {
 	for (uint32_t i = POSTGRES_WORDS_BELOW; i < POSTGRES_WORDS_PORTAL; i++) {
-		uint64_t there;
+		uint64_t at = s->word[i] + b->server->layout->portal_query, there;
 
-		if (may_be_address(s, s->word[i]) &&
-		    page_cache_read(&e->memory->pages, s->word[i] + b->server->layout->portal_query, &there, sizeof(there)) == 0 && there == query)
+		if (may_be_address(s, s->word[i]) && page_cache_read(&e->memory->pages, at, &there, sizeof(there)) == 0 && there == query)
 			return s->word[i];
 	}
 	return 0;
