@@ -49,7 +49,7 @@ void model_read_end(struct model *m, struct process *p, const struct trace_recor
 
 void model_read_event(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint64_t i = trace_u64(r, F(event, event));
+	uint64_t i = trace_u64(r, F(event, event)), config;
 	struct event *e;
 
 	(void)p;
@@ -59,8 +59,9 @@ void model_read_event(struct model *m, struct process *p, const struct trace_rec
 	model_set_text(&e->name, trace_text(r, F(event, name)));
 	model_set_text(&e->unit, trace_text(r, F(event, unit)));
 	model_set_text(&e->scope, trace_text(r, F(event, scope)));
+	config = trace_u64(r, F(event, config));
 	e->is_clock = trace_u64(r, F(event, type)) == PERF_TYPE_SOFTWARE &&
-		      (trace_u64(r, F(event, config)) == PERF_COUNT_SW_CPU_CLOCK || trace_u64(r, F(event, config)) == PERF_COUNT_SW_TASK_CLOCK);
+		      (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0;
 	e->period = trace_u64(r, F(event, period));
 	e->rate = trace_u64(r, F(event, rate));
