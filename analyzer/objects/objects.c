@@ -26,7 +26,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static bool is_set(const struct objects *o, uint32_t set, const uint64_t *numbers, size_t nr)
 {
-	return o->set[set].nr == nr && memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0;
+	return o->set[set].nr == nr && (!nr || memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0);
 }
 
 /* The set of these numbers, new or not; UINT32_MAX without memory. */
@@ -42,7 +42,7 @@ static uint32_t get_set(struct objects *o, const uint64_t *numbers, size_t nr)
 		return i;
 	if (nr > UINT32_MAX / 2 - o->nr_numbers || !GROW(o->set, o->nr_sets, o->sets_capacity))
 		return UINT32_MAX;
-	if (o->nr_numbers + nr > o->numbers_capacity) {
+	if (!o->number || o->nr_numbers + nr > o->numbers_capacity) { /* the empty set, too, points to something */
 		uint32_t capacity = 2 * o->numbers_capacity + (uint32_t)nr + 64;
 		uint64_t *bigger = realloc(o->number, capacity * sizeof(*bigger));
 
