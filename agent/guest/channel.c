@@ -41,12 +41,13 @@ static bool is_trusted(int fd)
 struct patience {
 	int64_t until_ms;
 	uint64_t heartbeats;
+	bool is_stopped; /* it did not work while it was waited for, whether it does now or not */
 };
 static uint64_t stopped_at; /* beats of a recorder that was waited for in vain */
 
 static struct patience patience(void)
 {
-	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_heartbeats() };
+	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_heartbeats(), false };
 }
 
 bool channel_is_stopped(void)
@@ -65,6 +66,7 @@ static bool wait_on(struct patience *p)
 		return false;
 	if (p->heartbeats && beats == p->heartbeats) {
 		__atomic_store_n(&stopped_at, beats, __ATOMIC_RELAXED);
+		p->is_stopped = true;
 		return false;
 	}
 	p->heartbeats = beats;
@@ -80,7 +82,7 @@ static int wait_for(int fd)
 	do {
 		ret = sys_poll(&wait, 1, channel_is_stopped() ? 0 : SLICE_MS);
 	} while (ret == -EINTR || (ret == 0 && !channel_is_stopped() && wait_on(&p)));
-	return ret > 0 ? 0 : ret < 0 ? ret : -ETIMEDOUT;
+	return ret > 0 ? 0 : ret < 0 ? ret : p.is_stopped || channel_is_stopped() ? -EAGAIN : -ETIMEDOUT;
 }
 
 static int connect_to(const char *name)
@@ -102,6 +104,8 @@ static int connect_to(const char *name)
 			break;
 		sys_sleep_ns(1000000);
 	}
+	if (ret == -EAGAIN && !p.is_stopped && !channel_is_stopped())
+		ret = -ETIMEDOUT;
 	if (ret == 0 && !is_trusted(fd))
 		ret = -EPERM;
 	if (ret) {

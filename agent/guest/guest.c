@@ -149,7 +149,7 @@ static void adopt(void)
 	ret = channel_is_stopped() ? -EAGAIN : say_hello(true);
 	if (ret == 0)
 		guest_listeners.announce_all();
-	else if (channel_is_stopped()) /* another time: it may go on */
+	else if (ret == -EAGAIN || channel_is_stopped()) /* another time: it may go on, or does so since */
 		__atomic_store_n(state.log_is, OF_PARENT, __ATOMIC_RELEASE);
 	else
 		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */

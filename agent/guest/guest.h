@@ -51,7 +51,8 @@ void guard_leave(void);
 void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool guest_debugging(void);
 
-/* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS.  Context: any. */
+/* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS; -EAGAIN: the recorder did not get to run, and may be
+ * asked another time.  Context: any. */
 /* Connect to the recorder; on success the log is mapped.  0 or -errno (-ECONNREFUSED: no listener). */
 int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
