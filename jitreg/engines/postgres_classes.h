@@ -38,6 +38,9 @@
 #define POSTGRES_CLASS_INDEX_(NAME, text) POSTGRES_CLASS_##NAME,
 enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
 #undef POSTGRES_CLASS_INDEX_
+const char *postgres_class_name(enum postgres_class class);
+/* Of its component: one for all processes, and the server's own machinery. */
+#define POSTGRES_CLASS_FLAGS (JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME)
 
 /* Exported by the server; LLVM's by llvmjit.so.  Not all versions have all of them. */
 #define POSTGRES_CLASS_SYMBOLS(X) \

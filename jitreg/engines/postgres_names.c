@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/engines/postgres_names.h"
 
+#include "jitreg/engines/postgres_classes.h"
+
 #include <string.h>
 
 #define IDENTIFIER_BYTES 64 /* NAMEDATALEN */
@@ -317,4 +319,15 @@ void postgres_node_detail(const struct postgres_reader *r, struct postgres_node 
 	put_decimal(&o, " rows=", n->rows, 0);
 	put(&o, " width=");
 	put_number(&o, n->width > 0 ? (uint64_t)n->width : 0, 1);
+}
+
+const char *postgres_class_name(enum postgres_class class)
+{
+	static const char *const names[] = {
+#define NAME(NAME_, text) text,
+		POSTGRES_CLASSES(NAME)
+#undef NAME
+	};
+
+	return names[class];
 }

@@ -151,6 +151,13 @@ uint64_t postgres_hash(uint64_t hash, const void *bytes, size_t nr)
 	return hash ^ hash >> 32;
 }
 
+uint64_t postgres_salt(uint32_t postmaster_pid, uint64_t start_time)
+{
+	const uint64_t salt[2] = { postmaster_pid, start_time };
+
+	return postgres_hash(0, salt, sizeof(salt));
+}
+
 /* The tables of a query: workers have all of them, where they have a part of its plan only. */
 static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash, const struct postgres_query *q)
 {
@@ -194,6 +201,16 @@ uint64_t postgres_query_component(const struct postgres_reader *r, const struct 
 	}
 	hash = postgres_hash(hash, work, bytes);
 	return hash ? hash : 1;
+}
+
+const char *postgres_role_label(enum postgres_role role)
+{
+	return role == POSTGRES_INIT_PLAN ? "InitPlan" : role == POSTGRES_SUBPLAN ? "SubPlan" : "";
+}
+
+int64_t postgres_node_rows(const struct postgres_node *n)
+{
+	return n->rows >= 0 && n->rows < 9e18 ? (int64_t)(n->rows + 0.5) : -1;
 }
 
 uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)

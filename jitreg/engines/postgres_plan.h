@@ -62,8 +62,13 @@ size_t postgres_query_text(const struct postgres_reader *r, const struct postgre
 uint64_t postgres_query_component(const struct postgres_reader *r, const struct postgres_query *q, uint64_t salt, bool worker,
 				  char text[POSTGRES_TEXT_BYTES], char work[POSTGRES_TEXT_BYTES], char name[POSTGRES_NAME_BYTES]);
 
+/* What keeps the numbers of one server's components from another's: by its postmaster, and when that was started (PgStartTime, or 0). */
+uint64_t postgres_salt(uint32_t postmaster_pid, uint64_t start_time);
+
 /* How a node is called by the one above it. */
 enum postgres_role { POSTGRES_OUTER, POSTGRES_INNER, POSTGRES_MEMBER, POSTGRES_INIT_PLAN, POSTGRES_SUBPLAN };
+/* The label of the edge between them. */
+const char *postgres_role_label(enum postgres_role role);
 
 struct postgres_node {
 	uint64_t address; /* PlanState */
@@ -81,6 +86,9 @@ struct postgres_node {
 	uint64_t functions[POSTGRES_FUNCTIONS_MAX]; /* that work on it; the first one is ExecProcNodeReal */
 	uint32_t nr_functions;
 };
+
+/* What the planner estimates, as EXPLAIN rounds it; -1: no number of rows. */
+int64_t postgres_node_rows(const struct postgres_node *n);
 
 /*
  * Calls visit for each node, its owner before it.  A subplan that two nodes call is visited twice, at one address; the first owner counts.

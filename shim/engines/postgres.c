@@ -68,11 +68,6 @@ struct visit {
 	uint64_t query_id;
 };
 
-static const char *edge_label(enum postgres_role role)
-{
-	return role == POSTGRES_INIT_PLAN ? "InitPlan" : role == POSTGRES_SUBPLAN ? "SubPlan" : "";
-}
-
 /* The owner's number, for the edge: nodes come in the order of a tree's walk, so it is on the way from the root. */
 static struct {
 	uint64_t address[POSTGRES_DEPTH_MAX], id[POSTGRES_DEPTH_MAX];
@@ -84,10 +79,10 @@ static int say_component(uint64_t query_id, uint64_t id, const struct postgres_n
 	int ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, n->detail, JITREG_COMPONENT_COMMON);
 
 	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, query_id), 1);
-	if (!ret && n->rows >= 0 && n->rows < 9e18)
-		ret = jitreg_counter(POSTGRES_LEVEL_NODE, id, "estimated rows", (int64_t)n->rows);
+	if (!ret && postgres_node_rows(n) >= 0)
+		ret = jitreg_counter(POSTGRES_LEVEL_NODE, id, "estimated rows", postgres_node_rows(n));
 	if (!ret && n->owner && n->depth && way.address[n->depth - 1] == n->owner)
-		ret = jitreg_edge(POSTGRES_LEVEL_NODE, id, way.id[n->depth - 1], n->order, edge_label(n->role));
+		ret = jitreg_edge(POSTGRES_LEVEL_NODE, id, way.id[n->depth - 1], n->order, postgres_role_label(n->role));
 	return ret;
 }
 

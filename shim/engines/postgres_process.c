@@ -87,11 +87,6 @@ static uint32_t add_received(const struct postgres_reader *r, uint64_t maker, st
 /* 0, or what a call of jitreg's returned. */
 static int say_class(const struct postgres_reader *r, enum postgres_class class)
 {
-	static const char *const names[] = {
-#define NAME(NAME_, text) text,
-		POSTGRES_CLASSES(NAME)
-#undef NAME
-	};
 	struct jitreg_object_component component = { POSTGRES_LEVEL_NODE, class + 1 };
 	struct jitreg_function functions[CLASS_FUNCTIONS];
 	uint32_t nr = 0;
@@ -110,7 +105,8 @@ static int say_class(const struct postgres_reader *r, enum postgres_class class)
 	if (!nr)
 		return 0;
 	if (!postgres_is_said(component.component)) {
-		int ret = jitreg_component(POSTGRES_LEVEL_NODE, component.component, names[class], NULL, JITREG_COMPONENT_COMMON);
+		int ret = jitreg_component(POSTGRES_LEVEL_NODE, component.component, postgres_class_name(class), NULL,
+					   POSTGRES_CLASS_FLAGS);
 
 		if (ret)
 			return ret;
@@ -237,10 +233,8 @@ bool postgres_session_begin(void)
 	if (!knows_version())
 		return false;
 	postgres_memory_begin();
-	if (!pg.salt) {
-		pg.salt = postgres_hash(0, pg.postmaster_pid, sizeof(*pg.postmaster_pid));
-		pg.salt = pg.start_time ? postgres_hash(pg.salt, pg.start_time, sizeof(*pg.start_time)) : pg.salt;
-	}
+	if (!pg.salt)
+		pg.salt = postgres_salt((uint32_t)*pg.postmaster_pid, pg.start_time ? (uint64_t)*pg.start_time : 0);
 	say_session();
 	return true;
 }

@@ -98,16 +98,11 @@ static void say_object(struct engines *e, const struct postgres_backend *b, uint
 
 static void say_class(struct engines *e, struct postgres_backend *b, uint64_t time_ns, int class, const uint64_t *function, uint32_t nr)
 {
-	static const char *const names[] = {
-#define TEXT(NAME, class_name) class_name,
-		POSTGRES_CLASSES(TEXT)
-#undef TEXT
-	};
 	uint64_t number = (uint64_t)class + 1;
 
 	if (is_new(e, POSTGRES_LEVEL_NODE, number))
-		say_component(e, b, time_ns, POSTGRES_LEVEL_NODE, JITREG_COMPONENT_COMMON | JITREG_COMPONENT_RUNTIME, number,
-			      names[class], "");
+		say_component(e, b, time_ns, POSTGRES_LEVEL_NODE, POSTGRES_CLASS_FLAGS, number,
+			      postgres_class_name((enum postgres_class)class), "");
 	say_object(e, b, time_ns, number, 0, JITREG_OBJECT_CLASS, function, nr, number, 0);
 	b->class_said[class] = nr;
 }
@@ -154,14 +149,14 @@ void postgres_say_node(struct engines *e, const struct postgres_backend *b, cons
 		trace_record_u64(w, consumer);
 		trace_record_u64(w, n->order);
 		trace_record_u64(w, 0);
-		text(e, n->role == POSTGRES_INIT_PLAN ? "InitPlan" : n->role == POSTGRES_SUBPLAN ? "SubPlan" : "");
+		text(e, postgres_role_label(n->role));
 		trace_record_end(w);
 	}
-	if (n->rows >= 0 && n->rows < 9e18) {
+	if (postgres_node_rows(n) >= 0) {
 		begin(e, JITREG_COUNTER, p->begin_ns, b, F_COUNT(counter));
 		trace_record_u64(w, POSTGRES_LEVEL_NODE);
 		trace_record_u64(w, id);
-		trace_record_s64(w, (int64_t)(n->rows + 0.5));
+		trace_record_s64(w, postgres_node_rows(n));
 		text(e, "estimated rows");
 		trace_record_end(w);
 	}

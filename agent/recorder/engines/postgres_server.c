@@ -100,14 +100,13 @@ static void find_symbols(struct postgres_server *s, pid_t pid)
 /* One postmaster, from its start on: components have the same numbers in all recordings of it. */
 static uint64_t salt_of(const struct postgres_server *s, pid_t pid)
 {
-	uint64_t start = proc_mem_find_symbol(pid, s->base, "PgStartTime"), salt[2] = { 0, 0 };
+	uint64_t start = proc_mem_find_symbol(pid, s->base, "PgStartTime"), start_time = 0;
 	uint32_t postmaster = 0;
 
 	proc_mem_read(pid, s->postmaster_pid, &postmaster, sizeof(postmaster));
-	salt[0] = postmaster;
 	if (start)
-		proc_mem_read(pid, start, &salt[1], sizeof(salt[1]));
-	return postgres_hash(0, salt, sizeof(salt));
+		proc_mem_read(pid, start, &start_time, sizeof(start_time));
+	return postgres_salt(postmaster, start_time);
 }
 
 static bool is_server(struct postgres_server *s, pid_t pid)
