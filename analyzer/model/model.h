@@ -25,9 +25,15 @@
 #include <stdbool.h>
 
 /* An ELF file of which the trace has parts. */
+/* Which file a path meant, as the kernel says it of a file without a build id; inode 0: it did not.  /proc knows no generation (0). */
+struct file_identity {
+	uint64_t device, inode, generation;
+};
+
 struct image_file {
 	char *key, *path;
 	char *reason; /* why parts are missing, or "" */
+	struct file_identity identity;
 	struct elf_object *elf; /* NULL: not in the trace, or broken */
 	bool generated;		/* a library that a JIT wrote */
 	uint32_t number;
@@ -53,6 +59,7 @@ struct code {
 	/* CODE_IMAGE */
 	char *path;
 	char *build_id; /* hex, or "" */
+	struct file_identity identity;
 	bool bias_known;
 	uint64_t bias, map_start, map_offset;
 	bool generated; /* a library that a JIT wrote: its bytes came along */

@@ -78,6 +78,8 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	}
 	c->path = path;
 	c->build_id = hex_of(r, F(mmap, build_id));
+	c->identity = (struct file_identity){ trace_u64(r, F(mmap, device)), trace_u64(r, F(mmap, inode)),
+					      trace_u64(r, F(mmap, generation)) };
 	c->map_start = c->address = start;
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
@@ -136,31 +138,33 @@ static struct image_file *add_file(struct model *m)
 	return f;
 }
 
-/* A library whose file may be gone by now. */
-static void read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
+/* A library whose file may be gone by now.  NULL without memory. */
+static struct image_file *read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
 {
 	struct image_file *f = add_file(m);
 	struct elf_object *elf;
 
 	if (!f)
-		return;
+		return NULL;
 	f->key = hex_of(r, F(image, build_id));
 	f->path = trace_text(r, F(image, path));
 	f->reason = strdup("");
 	if (f->key && f->path && !*f->key)
 		model_set_text(&f->key, strdup(f->path));
 	if (elf_object_create(nr, &elf, NULL))
-		return;
+		return f;
 	if (elf_object_add_part(elf, 0, bytes, nr) || elf_object_open(elf, NULL))
 		elf_object_destroy(elf);
 	else
 		f->elf = elf;
+	return f;
 }
 
 void model_read_image(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *segments = F(image, segments) < r->nr_values ? &r->values[F(image, segments)] : NULL;
 	uint64_t flags = trace_u64(r, F(image, flags));
+	struct image_file *file = NULL;
 	const char *bytes_of_file;
 	size_t nr_bytes;
 
@@ -170,7 +174,7 @@ void model_read_image(struct model *m, struct process *p, const struct trace_rec
 	}
 	bytes_of_file = trace_bytes(r, F(image, bytes), &nr_bytes);
 	if (nr_bytes)
-		read_bytes_of_image(m, r, bytes_of_file, nr_bytes);
+		file = read_bytes_of_image(m, r, bytes_of_file, nr_bytes);
 	for (uint64_t i = 0; segments && segments->kind == TRACE_LIST && i < segments->u; i++) {
 		uint64_t start = trace_element(segments, i, 0).u, bytes = trace_element(segments, i, 1).u;
 		struct code *c;
@@ -185,6 +189,7 @@ void model_read_image(struct model *m, struct process *p, const struct trace_rec
 		c->bias = trace_u64(r, F(image, load_bias));
 		c->bias_known = true;
 		c->generated = nr_bytes > 0;
+		c->file = file;
 		c->map_start = c->address = start;
 		c->bytes = bytes;
 		c->map_offset = trace_element(segments, i, 2).u;
@@ -218,6 +223,8 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->key = trace_text(r, F(image_file, key));
 	f->path = trace_text(r, F(image_file, path));
 	f->reason = trace_text(r, F(image_file, reason));
+	f->identity = (struct file_identity){ trace_u64(r, F(image_file, device)), trace_u64(r, F(image_file, inode)),
+					      trace_u64(r, F(image_file, generation)) };
 	if (!parts || parts->kind != TRACE_LIST || parts->u == 0 ||
 	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), &elf, NULL))
 		return;
@@ -266,12 +273,60 @@ static void free_index(struct file_index *x)
 	free(x->next_path);
 }
 
-/* A file of another build id is another file, which came to this path earlier or later.  One may be padded with zeros, or cut. */
+static bool may_be_same(const struct file_identity *a, const struct file_identity *b)
+{
+	return !a->inode || !b->inode ||
+	       (a->device == b->device && a->inode == b->inode && (!a->generation || !b->generation || a->generation == b->generation));
+}
+
+/* A file of another build id, or without one and another in its folder, is another file, which came to this path earlier or later.  A
+ * build id may be padded with zeros, or cut. */
 static bool may_be_of(const struct image_file *f, const struct code *c)
 {
 	size_t a = strlen(f->key), b = strlen(c->build_id);
 
-	return !b || strcmp(f->key, f->path) == 0 || strncmp(f->key, c->build_id, a < b ? a : b) == 0;
+	if (!b || strcmp(f->key, f->path) == 0)
+		return may_be_same(&f->identity, &c->identity);
+	return strncmp(f->key, c->build_id, a < b ? a : b) == 0;
+}
+
+/* Of images without a build id the guest knows the path only, and the kernel which file that was: what it had mapped there last. */
+static bool identify_images(struct model *m)
+{
+	struct hash_map mapped = { 0 }; /* process and address -> 1 + index */
+	uint32_t *before = calloc((size_t)m->nr_code + 1, sizeof(*before));
+	bool ok = before != NULL;
+
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		const struct code *c = m->code[i];
+
+		if (c->kind != CODE_IMAGE || !c->identity.inode)
+			continue;
+		before[i] = hash_map_find(&mapped, c->process, c->map_start);
+		ok = hash_map_set(&mapped, c->process, c->map_start, i + 1);
+	}
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		struct code *c = m->code[i];
+		const struct code *best = NULL;
+		uint32_t looked = 0;
+
+		if (c->kind != CODE_IMAGE || c->identity.inode || !c->build_id || *c->build_id)
+			continue;
+		for (uint32_t n = hash_map_find(&mapped, c->process, c->map_start); n && looked++ < FILES_LOOKED; n = before[n - 1]) {
+			const struct code *k = m->code[n - 1];
+
+			if (k->path && c->path && strcmp(k->path, c->path) == 0 && k->from_ns <= c->from_ns &&
+			    (!best || k->from_ns > best->from_ns))
+				best = k;
+		}
+		if (best)
+			c->identity = best->identity;
+		if (best && c->file)
+			c->file->identity = best->identity;
+	}
+	hash_map_fini(&mapped);
+	free(before);
+	return ok;
 }
 
 static struct image_file *find_file(const struct model *m, const struct file_index *x, const struct code *c)
@@ -370,13 +425,13 @@ static void name_mapper(const struct model *m, struct code *c)
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
-	bool ok = index_files(m, &index);
+	bool ok = index_files(m, &index) && identify_images(m);
 
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];
 
 		if (c->kind == CODE_IMAGE && c->path && c->build_id) {
-			use_file(c, find_file(m, &index, c));
+			use_file(c, c->file ? c->file : find_file(m, &index, c));
 			if (is_generated_into(c))
 				make_region(m, c);
 			if (c->file)

@@ -92,7 +92,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	U32(ppid) U32(ptid)
 /* A mapping of a file (or [vdso], //anon), as the kernel reports it: executable, or, where addresses are recorded, of data. */
 #define TRACE_FIELDS_MMAP(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
-	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id)
+	U64(address) U64(bytes) U64(file_offset) U32(prot) STR(path) BIN(build_id) U64(device) U64(inode) U64(generation)
 /* The guest in this process said hello (again after fork and exec). */
 #define TRACE_FIELDS_GUEST(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(version) U64(log_bytes)
@@ -105,7 +105,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * TRACE_NOT_ELF: the mapping is memory that code was generated into. */
 #define TRACE_NOT_ELF "not an ELF file"
 #define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
-	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part)
+	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part) U64(device) U64(inode) U64(generation)
 /* nr samples of one event; columns: [[column, encoding, bytes]...], see SAMPLE_COLUMNS. */
 #define TRACE_FIELDS_SAMPLES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(nr) ARR(columns, column)

@@ -148,6 +148,7 @@ static void head(bool others)
 	NUMBERS(RUNTIME, RUNTIME_BYTES, 0, 5);
 	text("/synthetic/engine");
 	trace_record_bytes(w, "", 0);
+	NUMBERS(0, 0, 0);
 	trace_record_end(w);
 }
 
@@ -402,6 +403,7 @@ static void all_memory(void)
 	NUMBERS(STACK, 1u << 16, 0, 3);
 	text("[stack]");
 	trace_record_bytes(w, "", 0);
+	NUMBERS(0, 0, 0);
 	trace_record_end(w);
 }
 

@@ -192,6 +192,7 @@ static void process(uint32_t pid)
 	NUMBERS(SERVER, 256 * NR_FUNCTIONS, 0, 5);
 	text("/server");
 	trace_record_bytes(w, "", 0);
+	NUMBERS(0, 0, 0);
 	trace_record_end(w);
 	for (uint64_t i = 0; i < NR_FUNCTIONS; i++)
 		function(pid, FUNCTION(i));

@@ -4,11 +4,13 @@
 
 #include "jitreg/trace/reader.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -61,7 +63,8 @@ static int teardown(void **state)
 
 static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path)
 {
-	images_map(f->images, pid, start, end - start, 0, path, strlen(path), NULL, 0);
+	images_map(f->images, &(struct mapping){ .pid = pid, .address = start, .bytes = end - start, .path = path,
+						 .path_bytes = strlen(path) });
 }
 
 static void sample(struct fixture *f, uint32_t pid, uint64_t ip)
@@ -205,7 +208,8 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	static const unsigned char other[20] = { 1, 2, 3 };
 	struct fixture *f = *state;
 
-	images_map(f->images, 1, 0x1000, 0x1000, 0, f->a, strlen(f->a), other, sizeof(other));
+	images_map(f->images, &(struct mapping){ .pid = 1, .address = 0x1000, .bytes = 0x1000, .path = f->a, .path_bytes = strlen(f->a),
+						 .build_id = other, .build_id_bytes = sizeof(other) });
 	map(f, 1, 0x3000, 0x4000, "/nonexistent/lib.so");
 	map(f, 1, 0x5000, 0x6000, "/etc/passwd");
 	map(f, 1, 0x7000, 0x8000, "/etc/passwd (deleted)");
@@ -216,6 +220,46 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	assert_non_null(strstr(f->listed, "/nonexistent/lib.so (No such file or directory)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (not an ELF file)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (deleted) (No such file or directory)"));
+}
+
+static void map_file(struct fixture *f, uint64_t address, const char *path, uint64_t inode)
+{
+	images_map(f->images, &(struct mapping){ .pid = (uint32_t)getpid(), .address = address, .bytes = 0x1000, .path = path,
+						 .path_bytes = strlen(path), .file = { 1, inode, 1 } });
+}
+
+/* Without a build id: the path's file now is not the one whose code this process has there. */
+static void a_file_that_replaced_the_mapped_one_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	int fd = open(f->a, O_RDONLY);
+	char *code = mmap(NULL, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	char command[256];
+
+	assert_ptr_not_equal(code, MAP_FAILED);
+	close(fd);
+	snprintf(command, sizeof(command), "head -c 20000 /dev/urandom >%s.new && mv %s.new %s", f->a, f->a, f->a);
+	assert_int_equal(system(command), 0);
+	map_file(f, (uintptr_t)code, f->a, 7);
+	sample(f, (uint32_t)getpid(), (uintptr_t)code);
+	assert_non_null(strstr(list(f), "(the file was replaced after it was mapped)"));
+	munmap(code, 0x1000);
+}
+
+static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
+{
+	struct fixture *f = *state;
+	const char *first;
+
+	map_file(f, 0x10000, f->c, 7);
+	sample(f, (uint32_t)getpid(), 0x10000);
+	map_file(f, 0x10000, f->c, 8);
+	map_file(f, 0x10000, f->c, 0); /* the guest's: it knows the path only */
+	sample(f, (uint32_t)getpid(), 0x10000);
+	first = strstr(list(f), f->c);
+	assert_non_null(first);
+	/* a build id says that they are the same file: it is written once */
+	assert_null(strstr(first + 1, f->c));
 }
 
 static void memory_without_a_file_is_no_image(void **state)
@@ -242,6 +286,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_child_inherits_and_exec_forgets, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_number_used_again_is_another_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_were_replaced_or_cannot_be_read_have_a_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_without_a_file_is_no_image, setup, teardown),
 	};
 

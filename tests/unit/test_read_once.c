@@ -130,6 +130,8 @@ static int write_trace(void **state)
 	trace_record_u64(w, 5);
 	put_text(w, "//anon");
 	trace_record_bytes(w, "", 0);
+	for (int i = 0; i < 3; i++)
+		trace_record_u64(w, 0);
 	trace_record_end(w);
 	for (uint32_t n = 0; n < NR_FUNCTIONS; n++) {
 		if (n % 10 == 0) {

@@ -23,7 +23,9 @@
 #define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
 #define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones are written at the end, without unused parts */
 #define BUILD_ID_MAX 20
+#define COMPARED_BYTES 16384u
 #define DELETED " (deleted)"
+#define REPLACED "the file was replaced after it was mapped"
 
 struct image {
 	struct image *next;
@@ -36,10 +38,11 @@ struct image {
 	int error;
 	uint32_t build_id_bytes;
 	unsigned char build_id[BUILD_ID_MAX]; /* of the file that was mapped, as the kernel or the guest said */
+	struct file_identity identity;	      /* where it has no build id */
 	char path[]; /* as the mapping has it */
 };
 
-struct mapping {
+struct range {
 	uint64_t start, end;
 	uint64_t to_file; /* from an address to the file's offset */
 	struct image *image;
@@ -54,7 +57,7 @@ struct process {
 	struct process *next;
 	uint32_t pid;
 	uint32_t nr, capacity;
-	struct mapping *mapping; /* sorted by start, disjoint */
+	struct range *mapping; /* sorted by start, disjoint */
 	uint64_t seen[SEEN_PAGES];
 	uint32_t nr_pending;
 	unsigned ended; /* 0: alive; else drains since its end */
@@ -155,38 +158,53 @@ void images_exit(struct images *i, uint32_t pid)
 	i->unsettled = true;
 }
 
-static bool is_image(const struct image *m, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
+static bool is_known(const struct file_identity *f)
 {
-	if (strncmp(m->path, path, bytes) || m->path[bytes])
-		return false;
-	/* another file under the same name is another image */
-	return !build_id_bytes || !m->build_id_bytes ||
-	       (m->build_id_bytes == build_id_bytes && memcmp(m->build_id, build_id, build_id_bytes) == 0);
+	return f->inode != 0;
 }
 
-static struct image *get_image(struct images *i, const char *path, size_t bytes, const void *build_id, size_t build_id_bytes)
+static bool may_be_same(const struct file_identity *a, const struct file_identity *b)
+{
+	return !is_known(a) || !is_known(b) ||
+	       (a->device == b->device && a->inode == b->inode && (!a->generation || !b->generation || a->generation == b->generation));
+}
+
+/* Another file under the same name is another image. */
+static bool is_image(const struct image *i, const struct mapping *m)
+{
+	if (strncmp(i->path, m->path, m->path_bytes) || i->path[m->path_bytes])
+		return false;
+	if (!m->build_id_bytes || !i->build_id_bytes)
+		return may_be_same(&i->identity, &m->file);
+	return i->build_id_bytes == m->build_id_bytes && memcmp(i->build_id, m->build_id, m->build_id_bytes) == 0;
+}
+
+static struct image *get_image(struct images *i, const struct mapping *m)
 {
 	uint32_t hash = 2166136261u;
-	struct image **slot;
+	struct image **slot, *image;
 
-	for (size_t n = 0; n < bytes; n++)
-		hash = (hash ^ (unsigned char)path[n]) * 16777619u;
+	for (size_t n = 0; n < m->path_bytes; n++)
+		hash = (hash ^ (unsigned char)m->path[n]) * 16777619u;
 	slot = &i->image[hash % BUCKETS];
-	while (*slot && !is_image(*slot, path, bytes, build_id, build_id_bytes))
+	while (*slot && !is_image(*slot, m))
 		slot = &(*slot)->next;
 	if (!*slot) {
-		*slot = calloc(1, sizeof(**slot) + bytes + 1);
+		*slot = calloc(1, sizeof(**slot) + m->path_bytes + 1);
 		if (!*slot)
 			return NULL;
-		memcpy((*slot)->path, path, bytes);
+		memcpy((*slot)->path, m->path, m->path_bytes);
 		(*slot)->fd = -1;
 		(*slot)->vdso = strcmp((*slot)->path, "[vdso]") == 0;
 	}
-	if (build_id_bytes && !(*slot)->build_id_bytes) {
-		memcpy((*slot)->build_id, build_id, build_id_bytes);
-		(*slot)->build_id_bytes = (uint32_t)build_id_bytes;
+	image = *slot;
+	if (m->build_id_bytes && !image->build_id_bytes) {
+		memcpy(image->build_id, m->build_id, m->build_id_bytes);
+		image->build_id_bytes = (uint32_t)m->build_id_bytes;
 	}
-	return *slot;
+	if (!is_known(&image->identity))
+		image->identity = m->file;
+	return image;
 }
 
 /* First mapping that ends behind address. */
@@ -212,23 +230,35 @@ static bool is_file(const char *path, size_t bytes)
 	       !(bytes > 5 && memcmp(path, "/SYSV", 5) == 0) && !(bytes > 5 && memcmp(path, "/dev/", 5) == 0);
 }
 
-void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t file_offset, const char *path,
-		size_t path_bytes, const void *build_id, size_t build_id_bytes)
+/* The guest knows no more of a file than its path: is it the one that the kernel mapped there? */
+static bool says_no_more(const struct process *p, const struct mapping *m)
 {
-	struct process *p = get_process(i, pid);
-	struct mapping new = { address, address + bytes, file_offset - address, NULL };
+	uint32_t at = lower_bound(p, m->address);
+
+	return !m->build_id_bytes && !is_known(&m->file) && at < p->nr && p->mapping[at].start == m->address &&
+	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && is_image(p->mapping[at].image, m);
+}
+
+void images_map(struct images *i, const struct mapping *m)
+{
+	struct process *p = get_process(i, m->pid);
+	struct mapping of = *m;
+	struct range new = { m->address, m->address + m->bytes, m->offset - m->address, NULL };
+	uint64_t address = m->address;
 	uint32_t from, to;
 
-	path_bytes = strnlen(path, path_bytes);
-	if (!p || new.end < address || bytes == 0)
+	of.path_bytes = strnlen(m->path, m->path_bytes);
+	if (of.build_id_bytes > BUILD_ID_MAX)
+		of.build_id_bytes = 0;
+	if (!p || new.end < address || m->bytes == 0 || says_no_more(p, &of))
 		return;
-	if (is_file(path, path_bytes) || (path_bytes == 6 && memcmp(path, "[vdso]", 6) == 0))
-		new.image = get_image(i, path, path_bytes, build_id, build_id_bytes <= BUILD_ID_MAX ? build_id_bytes : 0);
+	if (is_file(of.path, of.path_bytes) || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
+		new.image = get_image(i, &of);
 	if (p->nr >= MAPPINGS_MAX)
 		return;
 	if (p->nr + 2 > p->capacity) {
 		uint32_t capacity = p->capacity ? 2 * p->capacity : 64;
-		struct mapping *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
+		struct range *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return;
@@ -238,7 +268,7 @@ void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes
 	from = lower_bound(p, address);
 	/* what it overlaps keeps its ends */
 	if (from < p->nr && p->mapping[from].start < address) {
-		struct mapping behind = p->mapping[from];
+		struct range behind = p->mapping[from];
 
 		p->mapping[from].end = address;
 		from++;
@@ -270,10 +300,10 @@ void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
-	child->mapping = malloc((parent->nr + 2) * sizeof(struct mapping));
+	child->mapping = malloc((parent->nr + 2) * sizeof(*child->mapping));
 	if (!child->mapping)
 		return;
-	memcpy(child->mapping, parent->mapping, parent->nr * sizeof(struct mapping));
+	memcpy(child->mapping, parent->mapping, parent->nr * sizeof(*child->mapping));
 	child->nr = parent->nr;
 	child->capacity = parent->nr + 2;
 }
@@ -284,7 +314,7 @@ static int open_file(const char *path)
 }
 
 /* What cannot be opened any more is looked at where it is mapped, if that is its beginning. */
-static bool maps_no_elf(const struct mapping *at, uint32_t pid)
+static bool maps_no_elf(const struct range *at, uint32_t pid)
 {
 	char magic[SELFMAG];
 
@@ -292,8 +322,23 @@ static bool maps_no_elf(const struct mapping *at, uint32_t pid)
 	       memcmp(magic, ELFMAG, SELFMAG) != 0;
 }
 
+/* A file without a build id that came to the path after another one had been mapped from it has other code than the process.  A few
+ * bytes differ where a debugger or the host itself changed an instruction. */
+static bool is_another(const struct range *at, uint32_t pid)
+{
+	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
+	size_t bytes = at->end - at->start < COMPARED_BYTES ? at->end - at->start : COMPARED_BYTES, different = 0;
+	ssize_t n = pread(at->image->fd, file, bytes, (off_t)(at->start + at->to_file));
+
+	if (n <= 0 || proc_mem_read((pid_t)pid, at->start, memory, (size_t)n))
+		return false;
+	for (ssize_t i = 0; i < n; i++)
+		different += file[i] != memory[i];
+	return different > (size_t)n / 64;
+}
+
 /* While the process lives, its own view comes first: it may be in a container, or its file deleted. */
-static void need(struct images *i, const struct mapping *at, uint32_t pid)
+static void need(struct images *i, const struct range *at, uint32_t pid)
 {
 	struct image *m = at->image;
 	size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
@@ -338,6 +383,8 @@ static void need(struct images *i, const struct mapping *at, uint32_t pid)
 		m->bytes = (uint64_t)st.st_size;
 		m->device = st.st_dev;
 		m->inode = st.st_ino;
+		if (!m->build_id_bytes && is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) && is_another(at, pid))
+			m->error = ESTALE;
 	}
 	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
 }
@@ -439,12 +486,15 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
-		reason = ret == -ENOEXEC ? TRACE_NOT_ELF : ret == -EBADMSG ? "not a supported ELF file" : strerror(-ret);
+		reason = ret == -ENOEXEC ? TRACE_NOT_ELF :
+			 ret == -ESTALE	 ? REPLACED :
+			 ret == -EBADMSG ? "not a supported ELF file" :
+					   strerror(-ret);
 		ret = -1;
 	} else if (m->build_id_bytes && (parts.build_id_bytes != m->build_id_bytes ||
 					 memcmp(parts.build_id, m->build_id, m->build_id_bytes))) {
 		elf_parts_free(&parts);
-		reason = "the file was replaced after it was mapped";
+		reason = REPLACED;
 		ret = -1;
 	} else if (parts.left_out) {
 		reason = parts.left_out;
@@ -476,6 +526,9 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		trace_record_u64(w, parts.part[n].file_offset);
 		trace_record_bytes(w, parts.part[n].bytes, parts.part[n].nr);
 	}
+	trace_record_u64(w, m->identity.device);
+	trace_record_u64(w, m->identity.inode);
+	trace_record_u64(w, m->identity.generation);
 	trace_record_end(w);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);

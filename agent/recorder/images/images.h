@@ -8,6 +8,7 @@
 #ifndef TAILOR_IMAGES_H
 #define TAILOR_IMAGES_H
 
+#include "agent/recorder/perf/kernel_record.h"
 #include "agent/recorder/perf/samples.h"
 #include "jitreg/trace/writer.h"
 
@@ -20,9 +21,8 @@ void images_destroy(struct images *i);
  * running kernel was the sampled one, so [vdso] is the same. */
 void images_of_the_past(struct images *i, bool same_kernel);
 
-/* pid has a new executable mapping, which replaces what it overlaps.  build_id: of the file, if it is known. */
-void images_map(struct images *i, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t file_offset, const char *path,
-		size_t path_bytes, const void *build_id, size_t build_id_bytes);
+/* A process has a new executable mapping, which replaces what it overlaps.  Nothing of m is kept. */
+void images_map(struct images *i, const struct mapping *m);
 /* pid now has a copy of ppid's mappings / has ended, but samples of it may still come / has no mappings any more. */
 void images_fork(struct images *i, uint32_t ppid, uint32_t pid);
 void images_exit(struct images *i, uint32_t pid);

@@ -8,8 +8,7 @@ void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t
 	bool executable = m->prot & PROT_EXEC;
 
 	if (executable) {
-		images_map(f.images, m->pid, m->address, m->bytes, m->offset, m->path, m->path_bytes, m->build_id,
-			   m->build_id_bytes);
+		images_map(f.images, m);
 		jit_files_map(f.jit_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 	}
 	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, m->pid, m->tid, F_COUNT(mmap));
@@ -19,6 +18,9 @@ void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t
 	trace_record_u64(f.writer, m->prot);
 	trace_record_text(f.writer, m->path, m->path_bytes);
 	trace_record_bytes(f.writer, m->build_id ? (const void *)m->build_id : "", executable ? m->build_id_bytes : 0);
+	trace_record_u64(f.writer, m->file.device);
+	trace_record_u64(f.writer, m->file.inode);
+	trace_record_u64(f.writer, m->file.generation);
 	trace_record_end(f.writer);
 }
 

@@ -27,7 +27,7 @@ static struct mapping mapping(const struct perf_event_header *h, size_t end)
 		uint64_t address, bytes, offset;
 	} r;
 	struct {
-		unsigned char who[24]; /* device and inode, or size and build id */
+		unsigned char who[24]; /* device, inode and its generation, or size and build id */
 		uint32_t prot, flags;
 	} r2 = { .prot = h->misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC };
 	bool second = h->type == PERF_RECORD_MMAP2;
@@ -37,11 +37,18 @@ static struct mapping mapping(const struct perf_event_header *h, size_t end)
 	memcpy(&r, h, sizeof(r));
 	if (second)
 		memcpy(&r2, (const char *)h + sizeof(r), sizeof(r2));
-	m = (struct mapping){ r.pid, r.tid, r2.prot, r.address, r.bytes, r.offset, (const char *)h + at, 0, NULL, 0 };
+	m = (struct mapping){ r.pid, r.tid, r2.prot, r.address, r.bytes, r.offset, (const char *)h + at, 0, NULL, 0, { 0 } };
 	m.path_bytes = strnlen(m.path, end - at);
 	if (second && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r2.who[0] <= BUILD_ID_BYTES) {
 		m.build_id = (const unsigned char *)h + sizeof(r) + 4;
 		m.build_id_bytes = r2.who[0];
+	} else if (second) {
+		uint32_t device[2];
+
+		memcpy(device, r2.who, sizeof(device));
+		memcpy(&m.file.inode, r2.who + 8, 8);
+		memcpy(&m.file.generation, r2.who + 16, 8);
+		m.file.device = m.file.inode ? (uint64_t)device[0] << 32 | device[1] : 0;
 	}
 	return m;
 }

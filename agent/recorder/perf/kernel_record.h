@@ -10,6 +10,11 @@
 
 #include <stddef.h>
 
+/* Which file a path meant, where its build id does not say it; all 0: not known.  /proc knows no generation. */
+struct file_identity {
+	uint64_t device, inode, generation; /* device: major << 32 | minor */
+};
+
 struct mapping {
 	uint32_t pid, tid, prot;
 	uint64_t address, bytes, offset;
@@ -17,6 +22,7 @@ struct mapping {
 	size_t path_bytes;
 	const unsigned char *build_id; /* NULL: not told */
 	size_t build_id_bytes;	       /* at most 20 */
+	struct file_identity file;
 };
 
 struct kernel_comm {

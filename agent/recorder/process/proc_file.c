@@ -111,14 +111,16 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
 	while (ret == 0 && getline(&line, &capacity, f) > 0) {
 		unsigned long long start, end, offset, inode;
+		unsigned major, minor;
 		struct proc_mapping m;
 		char prot[8];
 		int at = 0;
 
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %n", &start, &end, prot, &offset, &inode, &at) < 5 || end <= start)
+		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, prot, &offset, &major, &minor, &inode, &at) < 7 ||
+		    end <= start)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		m = (struct proc_mapping){ start, end, offset, inode, 0, at > 0 ? line + at : "" };
+		m = (struct proc_mapping){ start, end, offset, inode, (uint64_t)major << 32 | minor, 0, at > 0 ? line + at : "" };
 		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
 		ret = each(context, &m);
 	}

@@ -36,6 +36,7 @@ int proc_status(pid_t pid, pid_t tid, struct proc_status *out);
 /* A line of /proc/PID/maps.  path: "" for anonymous memory; lives until the callback returns. */
 struct proc_mapping {
 	uint64_t start, end, offset, inode;
+	uint64_t device; /* major << 32 | minor */
 	uint32_t prot; /* PROT_* */
 	const char *path;
 };

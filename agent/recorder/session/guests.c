@@ -37,8 +37,9 @@ static void learn_image(struct session *s, uint32_t pid, const struct schema_val
 
 		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
 		if (g.prot & PROT_EXEC)
-			images_map(s->images, pid, g.address, g.bytes, g.file_offset, vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes,
-				   id->p, vdso ? 0 : id->bytes);
+			images_map(s->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
+								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
+								 vdso ? 0 : id->bytes, { 0 } });
 	}
 }
 

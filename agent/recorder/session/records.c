@@ -176,7 +176,8 @@ static int write_mapping(void *context, const struct proc_mapping *p)
 	if (p->prot & PROT_EXEC || t->session->events.event[0].attr.mmap_data)
 		task_events_mapping(session_task_events(t->session),
 				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
-						       p->path, strlen(p->path), NULL, 0 }, t->time_ns);
+						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 } },
+				    t->time_ns);
 	return 0;
 }
 
