@@ -9,7 +9,8 @@ time of the program, its children and its recorder (wait4's rusage of the whole 
 machine prove nothing.  Printed are medians of what was added in the same round, with the bootstrap's 95 % interval.  Programs that are
 not installed are skipped; TSC names TypeScript's tsc.js if `tsc` is not in PATH.
 
---rate N and --stack BYTES are for both, instead of tailor's defaults.  Nothing here fails a check.
+--rate N and --stack BYTES are for both, instead of tailor's defaults.  --source FOLDER is made instead of this project's part, a copy of it
+each time; --target WORDS are make's.  Nothing here fails a check.
 """
 import argparse
 import glob
@@ -37,6 +38,8 @@ arguments.add_argument("rounds", nargs="?", type=int, default=10)
 arguments.add_argument("programs", nargs="*", help="tsc redis nginx make preloaded")
 arguments.add_argument("--rate", type=int)
 arguments.add_argument("--stack", type=int)
+arguments.add_argument("--source")
+arguments.add_argument("--target", default="")
 arguments.add_argument("--requests", type=int, default=40000)
 A = arguments.parse_args()
 B = os.path.abspath(A.build)
@@ -176,6 +179,9 @@ class Make:
         path = ":".join(p for p in os.environ["PATH"].split(":") if "ccache" not in p)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
         command = ["make", "-s", "-j2", f"B={out}", f"{out}/libtrace.a"]
+        if A.source:
+            shutil.copytree(A.source, out, symlinks=True)
+            command = ["make", "-s", "-j2", "-C", out, *A.target.split()]
         seconds = processor_seconds(quietly(prefix + command, cwd=ROOT, env=dict(environment, PATH=path)), "make")
         digests = {}
         for name in sorted(glob.glob(f"{out}/**/*.o", recursive=True)):

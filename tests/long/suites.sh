@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Real programs pass and fail the same tests of their own: alone, under tailor run, and with the agent preloaded alone; recorded each
-# time.  CPython's tests of signals, processes, threads and memory come as a package; Tcl's, Perl's and PHP's with their Debian
-# sources, and run in the installed programs.  What a suite fails alone counts as well: it is to fail the same way.
+# time.  CPython's tests of signals, processes, threads and memory come as a package; Tcl's, Perl's, PHP's and PostgreSQL's with their
+# Debian sources, and run in the installed programs.  What a suite fails alone counts as well: it is to fail the same way.
 # What ends otherwise with the agent is tried again, until it is decided whether it is the agent, or ends now so and now so.
-# SUITES="python tcl perl php python_short", WAYS="run preloaded" for some.
+# SUITES="python tcl perl php postgres python_short", WAYS="run preloaded" for some.
 set -u
 B=$(cd "$1" && pwd)
 dir=$(mktemp -d)
@@ -24,7 +24,7 @@ fetched() { # PACKAGE: its source, unpacked
 		-o Dir::State::lists="$cache/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root)
 	(cd "$cache" && timeout 120 "${apt[@]}" update && timeout 200 "${apt[@]}" source --download-only "$1") >"$dir/fetch" 2>&1
 	mkdir -p "$cache/$1.part"
-	tar -xf "$(find "$cache" -name "$1_*.orig.tar.[gx]z" | head -n 1)" --strip-components=1 -C "$cache/$1.part" 2>>"$dir/fetch" &&
+	tar -xf "$(find "$cache" -name "$1_*.orig.tar.[gxb]z*" | head -n 1)" --strip-components=1 -C "$cache/$1.part" 2>>"$dir/fetch" &&
 		mv "$cache/$1.part" "$cache/$1"
 }
 
@@ -98,6 +98,32 @@ php_run() {
 	tr '\r' '\n' <"$dir/php.out" | sed -n 's/^\(PASS\|FAIL\|SKIP\|XFAIL\|BORK\) .*\[\([^]]*phpt\)\].*/\2\t\1/p' >"$1"
 }
 
+# The server is what is recorded; clients are not.  Privileged users it refuses.
+PG=/usr/lib/postgresql/15
+postgres_missing() {
+	[ -x $PG/bin/postgres ] || { echo "postgresql-15 is not installed"; return; }
+	[ -x $PG/lib/pgxs/src/test/regress/pg_regress ] && [ -d /usr/include/postgresql/15/server ] ||
+		{ echo "postgresql-server-dev-15 is not installed"; return; }
+	fetched postgresql-15 || echo "the source of postgresql-15 cannot be had"
+}
+postgres_run() {
+	local user=() here=$1.d pid port=$((20000 + RANDOM % 10000))
+	rm -rf "$here" && mkdir "$here" && cp -r "$cache/postgresql-15/src/test/regress" "$here/regress" || return
+	gcc -O1 -fPIC -shared -I/usr/include/postgresql/15/server -o "$here/regress/regress.so" "$here/regress/regress.c" || return
+	chmod 711 "$dir"
+	[ "$(id -u)" != 0 ] || { user=(runuser -u postgres --) && chown -R postgres "$here"; }
+	"${user[@]}" $PG/bin/initdb -D "$here/data" --no-locale -E UTF8 -A trust -U postgres >"$here/initdb" || return
+	"${how[@]}" "${user[@]}" $PG/bin/postgres -D "$here/data" -p $port -k "$here" -c listen_addresses= -c fsync=off \
+		-c max_prepared_transactions=2 >"$here/log" 2>&1 &
+	pid=$!
+	wait_for $PG/bin/pg_isready -q -h "$here" -p $port
+	(cd "$here/regress" && PATH=$PG/bin:$PATH "${user[@]}" $PG/lib/pgxs/src/test/regress/pg_regress --bindir=$PG/bin --inputdir=. \
+		--outputdir=. --dlpath=. --host="$here" --port=$port --user=postgres --schedule=parallel_schedule --dbname=regression)
+	kill -INT "$(head -n 1 "$here/data/postmaster.pid")"
+	wait $pid
+	sed -n 's/^\(test\|  *\) *\([a-z_0-9]*\)  *\.\.\. \(ok\|FAILED\|failed (ignored)\).*/\2\t\3/p' "$here/regress/regression.out" >"$1"
+}
+
 one() { # SUITE WAY [MODULE...]: its verdicts, sorted, in $dir/WAY
 	local way=$2
 	case $way in
@@ -121,7 +147,7 @@ verdicts() { test=$2 awk -F '\t' '$1 == ENVIRON["test"] { print $2 }' "$dir/$1" 
 ended() { "$B/tailor" dump "$dir/$suite.tlr" >"$dir/dump" 2>/dev/null && grep -q ' END ' "$dir/dump"; }
 
 worse() { # WAY: how many more of the tests fail, or do not end, than alone
-	awk -F '\t' '{ seen[$1]; if ($2 ~ /^(passed|PASS|skipped|SKIP|XFAIL|exit 0)$/) well[side, $1] }
+	awk -F '\t' '{ seen[$1]; if ($2 ~ /^(passed|PASS|ok|skipped|SKIP|XFAIL|exit 0)$/) well[side, $1] }
 		END { for (t in seen) n += ((1, t) in well) - ((2, t) in well); print n + 0 }' side=1 "$dir/alone" side=2 "$dir/$1"
 }
 
@@ -189,7 +215,7 @@ settle() { # SUITE WAY: of what is in $dir/first
 	done
 }
 
-for suite in ${SUITES:-python tcl perl php}; do
+for suite in ${SUITES:-python tcl perl php postgres}; do
 	why=$(${suite}_missing)
 	if [ -n "$why" ]; then
 		echo "FIGURE $suite: not run, because $why"
