@@ -43,6 +43,8 @@ static inline uint64_t dump_chain_start(const struct sample_block *b, uint32_t i
 {
 	return b->chain_offset ? b->chain_offset[i] : 0;
 }
+/* Two digits a byte. */
+void dump_hex(FILE *to, const void *bytes, size_t nr);
 const char *dump_mode_name(uint64_t mode);
 const char *dump_chunk_name(uint16_t type);
 

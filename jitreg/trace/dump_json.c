@@ -32,8 +32,7 @@ static void print_bytes(const struct dump_options *o, const char *p, size_t byte
 	size_t most = o->full || bytes < BYTES_MAX ? bytes : BYTES_MAX;
 
 	fprintf(o->to, "{\"bytes\": %zu, \"hex\": \"", bytes);
-	for (size_t i = 0; i < most; i++)
-		fprintf(o->to, "%02x", (unsigned char)p[i]);
+	dump_hex(o->to, p, most);
 	fputs("\"}", o->to);
 }
 
@@ -137,8 +136,7 @@ static void print_stack(FILE *to, struct sample_block *b, uint32_t i)
 	const unsigned char *p = sample_block_stack(b, i, &bytes);
 
 	fputs(", \"stack\": \"", to);
-	for (size_t n = 0; n < bytes; n++)
-		fprintf(to, "%02x", p[n]);
+	dump_hex(to, p, bytes);
 	putc('"', to);
 }
 

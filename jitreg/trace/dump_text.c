@@ -37,6 +37,17 @@ bool dump_is_control(int32_t c)
 	       (c >= 0x2066 && c <= 0x2069);
 }
 
+void dump_hex(FILE *to, const void *bytes, size_t nr)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < nr; i++) {
+		putc_unlocked(digits[p[i] >> 4], to);
+		putc_unlocked(digits[p[i] & 15], to);
+	}
+}
+
 const char *dump_mode_name(uint64_t mode)
 {
 	static const char *const names[] = { "user", "kernel", "other" };
@@ -82,8 +93,7 @@ static void print_bytes(const struct dump_options *o, const char *p, size_t byte
 	size_t most = o->full || bytes < BYTES_MAX ? bytes : BYTES_MAX;
 
 	putc('<', o->to);
-	for (size_t i = 0; i < most; i++)
-		fprintf(o->to, "%02x", (unsigned char)p[i]);
+	dump_hex(o->to, p, most);
 	putc('>', o->to);
 	if (most < bytes)
 		fprintf(o->to, "... (%zu bytes)", bytes);

@@ -11,23 +11,44 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PAGE_WORDS 512u
 #define PAGES (SAMPLE_STACK_WORDS / PAGE_WORDS) /* of a memory */
 #define RUNS_MAX (2u << 20)
 #define NEW_MAX (16u << 20)
 
+/* Which pages of a memory may not be all 0. */
+typedef uint16_t touched_pages;
+_Static_assert(PAGES <= 8 * sizeof(touched_pages), "a bit each");
+
+/* nr words from the memory's word first on are written. */
+static void touch(touched_pages *touched, uint32_t first, uint32_t nr)
+{
+	for (uint32_t n = first / PAGE_WORDS; nr && n <= (first + nr - 1) / PAGE_WORDS; n++)
+		*touched |= (touched_pages)(1u << n % PAGES);
+}
+
+static void clear(uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS], touched_pages touched[SAMPLE_STACK_MEMORIES])
+{
+	for (uint32_t m = 0; m < SAMPLE_STACK_MEMORIES; m++) {
+		for (uint32_t n = 0; touched[m] && n < PAGES; n++)
+			if (touched[m] & 1u << n)
+				memset(memory[m] + n * PAGE_WORDS, 0, PAGE_WORDS * sizeof(uint64_t));
+		touched[m] = 0;
+	}
+}
+
 /* ----------------------------------------------------------------------------------------------------------- writing */
 
 struct stack_delta {
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
-	uint16_t touched[SAMPLE_STACK_MEMORIES]; /* which pages are not all 0 */
+	touched_pages touched[SAMPLE_STACK_MEMORIES];
 	size_t runs_used, new_used;
 	/* how many bytes the runs have stands before them, so there is room for it */
 	unsigned char out[LEB128_MAX + RUNS_MAX + NEW_MAX];
 	unsigned char new_bytes[NEW_MAX];
 };
-_Static_assert(PAGES <= 16, "a bit each");
 
 int stack_delta_create(struct stack_delta **out)
 {
@@ -91,8 +112,7 @@ uint32_t stack_delta_add(struct stack_delta *s, uint32_t tid, uint64_t sp, const
 	compare(s, memory + first, stack, before_end);
 	if (words > before_end)
 		compare(s, memory, (const unsigned char *)stack + 8 * (size_t)before_end, words - before_end);
-	for (uint32_t n = first / PAGE_WORDS; words && n <= (first + words - 1) / PAGE_WORDS; n++)
-		s->touched[tid % SAMPLE_STACK_MEMORIES] |= (uint16_t)(1u << n % PAGES);
+	touch(&s->touched[tid % SAMPLE_STACK_MEMORIES], first, words);
 	nr_new = (uint32_t)((s->new_used - used) / 8);
 	memcpy(s->new_bytes + s->new_used, (const unsigned char *)stack + 8 * (size_t)words, bytes % 8);
 	s->new_used += bytes % 8;
@@ -112,12 +132,7 @@ void stack_delta_write(struct stack_delta *s, struct trace_writer *w)
 	trace_record_u64(w, SAMPLE_ENCODING_CHANGES);
 	trace_record_bytes(w, start, head_bytes + s->runs_used + s->new_used);
 	s->runs_used = s->new_used = 0;
-	for (uint32_t m = 0; m < SAMPLE_STACK_MEMORIES; m++) {
-		for (uint32_t n = 0; s->touched[m] && n < PAGES; n++)
-			if (s->touched[m] & 1u << n)
-				memset(s->memory[m] + n * PAGE_WORDS, 0, PAGE_WORDS * sizeof(uint64_t));
-		s->touched[m] = 0;
-	}
+	clear(s->memory, s->touched);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- reading */
@@ -130,7 +145,7 @@ struct stack_decoder {
 	const unsigned char *runs, *new; /* next's */
 	const unsigned char *current; /* the last one, */
 	size_t current_bytes;
-	bool used[SAMPLE_STACK_MEMORIES];
+	touched_pages touched[SAMPLE_STACK_MEMORIES];
 	unsigned char whole[SAMPLE_STACK_MAX + 1]; /* of one that goes round the end of its memory, or is no whole words */
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 };
@@ -179,17 +194,25 @@ static void start_over(struct stack_decoder *s)
 	s->runs = s->runs_start;
 	s->new = s->new_start;
 	s->current_bytes = 0;
-	for (uint32_t m = 0; m < SAMPLE_STACK_MEMORIES; m++) {
-		if (s->used[m])
-			memset(s->memory[m], 0, sizeof(s->memory[m]));
-		s->used[m] = false;
-	}
+	clear(s->memory, s->touched);
+}
+
+/* From the kernel: calloc() would clear all memories where it has their bytes at hand.  Pages of threads that are not there stay
+ * untouched, and are small. */
+static struct stack_decoder *create_decoder(void)
+{
+	struct stack_decoder *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (s == MAP_FAILED)
+		return NULL;
+	madvise(s, sizeof(*s), MADV_NOHUGEPAGE);
+	return s;
 }
 
 int stack_decoder_begin(struct stack_decoder **out, uint64_t encoding, const unsigned char *p, size_t bytes, uint32_t nr,
 			const uint64_t *lengths, const uint64_t *sps, const uint64_t *tids)
 {
-	struct stack_decoder *s = *out ? *out : calloc(1, sizeof(*s)); /* pages of threads that are not there stay untouched */
+	struct stack_decoder *s = *out ? *out : create_decoder();
 	const unsigned char *end = p + bytes;
 	uint64_t runs_bytes = 0;
 
@@ -219,7 +242,8 @@ int stack_decoder_begin(struct stack_decoder **out, uint64_t encoding, const uns
 
 void stack_decoder_destroy(struct stack_decoder *s)
 {
-	free(s);
+	if (s)
+		munmap(s, sizeof(*s));
 }
 
 /* nr words of the ring that a memory is, from first on. */
@@ -243,7 +267,7 @@ static void apply_changes(struct stack_decoder *s, uint32_t i)
 	uint64_t begin = first % SAMPLE_STACK_WORDS, before_end = SAMPLE_STACK_WORDS - begin;
 	uint64_t *memory = s->memory[m];
 
-	s->used[m] = true;
+	touch(&s->touched[m], (uint32_t)begin, (uint32_t)words);
 	for (uint64_t n = 0, same = 0, new = 0; n < words; n += same + new) {
 		s->runs = leb128_get(s->runs, s->new_start, &same);
 		s->runs = leb128_get(s->runs, s->new_start, &new);
