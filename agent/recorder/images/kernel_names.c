@@ -219,7 +219,8 @@ static uint64_t *list_addresses(const struct kernel_names *k)
 	return list;
 }
 
-const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
+/* NULL, or why there are none. */
+static const char *write_names(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
 {
 	struct kallsyms symbols = { 0 };
 	const char *why = NULL, *remedy;
@@ -228,8 +229,6 @@ const char *kernel_names_write(struct kernel_names *k, const struct kernel_names
 	uint32_t nr;
 	int ret;
 
-	if (!k->nr)
-		return NULL;
 	wanted = origin ? NULL : list_addresses(k); /* which may ask for others, by name */
 	ret = kallsyms_read_near(&symbols, KALLSYMS_PATH, wanted, k->nr);
 	free(wanted);
@@ -237,15 +236,26 @@ const char *kernel_names_write(struct kernel_names *k, const struct kernel_names
 		why = ret == -ENOMEM ? strerror(ENOMEM) : why_unreadable(-ret);
 	} else if (!symbols.nr) {
 		why = why_hidden(&remedy);
-	} else if (!origin || origin->is_it(origin->context, &symbols, &why)) {
+	} else if (!origin || origin->is_there(origin->context, &symbols, &why)) {
 		f = find_functions(k, &symbols, origin, &nr);
 		if (f && nr)
 			write_functions(f, nr, w, time_ns);
 		why = f ? NULL : strerror(ENOMEM);
 		free(f);
 	}
+	kallsyms_fini(&symbols);
+	return why;
+}
+
+const char *kernel_names_write(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
+{
+	const char *why = NULL;
+
+	if (!k->nr)
+		return NULL;
+	if (!origin || origin->is_it(origin->context, &why))
+		why = write_names(k, origin, w, time_ns);
 	if (why)
 		snprintf(k->why, sizeof(k->why), "names of kernel functions unavailable (%s); using [kernel]", why);
-	kallsyms_fini(&symbols);
 	return why ? k->why : NULL;
 }

@@ -20,10 +20,11 @@ void kernel_names_destroy(struct kernel_names *k);
 /* A sample was taken.  Hot: called for each. */
 void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen);
 
-/* For an import: is_it: is the running kernel the sampled one, at the same addresses (else *why)?  was_there: was this function
- * loaded then? */
+/* For an import: is_it: is the running kernel the sampled one, is_there: is it at the same addresses (else *why)?  was_there: was this
+ * function loaded then? */
 struct kernel_names_origin {
-	bool (*is_it)(void *context, const struct kallsyms *symbols, const char **why);
+	bool (*is_it)(void *context, const char **why);
+	bool (*is_there)(void *context, const struct kallsyms *symbols, const char **why);
 	bool (*was_there)(void *context, const struct kallsyms_function *f);
 	void *context;
 };

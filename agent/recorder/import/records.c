@@ -418,7 +418,7 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	const struct perf_data *p = m->data;
 	struct utsname u = { .release = "" };
 	struct perf_data_cursor c = { 0 };
-	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_was_there, &m->kernel };
+	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_is_there, sampled_kernel_was_there, &m->kernel };
 	const char *nameless;
 	uint64_t files_bad = 0;
 	int ret, more;

@@ -54,7 +54,7 @@ void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol 
 		add_mapping(k, s->address, s->bytes, "bpf", 3);
 }
 
-bool sampled_kernel_is_ours(void *context, const struct kallsyms *symbols, const char **why)
+bool sampled_kernel_is_ours(void *context, const char **why)
 {
 	struct sampled_kernel *k = context;
 	const struct perf_data_build_id *known = perf_data_find_build_id(k->data, "[kernel.kallsyms]", 17);
@@ -70,10 +70,18 @@ bool sampled_kernel_is_ours(void *context, const struct kallsyms *symbols, const
 		*why = "the file has no build id of the kernel (perf record -B, or through a pipe)";
 	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
 		*why = "the running kernel is not the one that was sampled: import on the machine where it was recorded";
-	else if (kallsyms_address(symbols, k->text_name) != k->text)
-		*why = "the machine was rebooted, and the kernel has other addresses now: import before a reboot";
 	else
 		return true;
+	return false;
+}
+
+bool sampled_kernel_is_there(void *context, const struct kallsyms *symbols, const char **why)
+{
+	const struct sampled_kernel *k = context;
+
+	if (kallsyms_address(symbols, k->text_name) == k->text)
+		return true;
+	*why = "the machine was rebooted, and the kernel has other addresses now: import before a reboot";
 	return false;
 }
 

@@ -35,7 +35,8 @@ void sampled_kernel_mapping(struct sampled_kernel *k, const struct mapping *m);
 void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
 
 /* kernel_names_origin's questions; context is the sampled_kernel. */
-bool sampled_kernel_is_ours(void *context, const struct kallsyms *symbols, const char **why);
+bool sampled_kernel_is_ours(void *context, const char **why);
+bool sampled_kernel_is_there(void *context, const struct kallsyms *symbols, const char **why);
 bool sampled_kernel_was_there(void *context, const struct kallsyms_function *f);
 
 #endif
