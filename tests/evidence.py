@@ -12,9 +12,11 @@ it, and writes beside it, that
     it agrees with a probability of WRONG or less if what the test guards against has happened.
 The rule is the sequential probability ratio test (A. Wald, Annals of Mathematical Statistics 16, 1945, 117-186).  A true claim is refuted
 with a probability of at most ALPHA, whenever one stops (Ville's inequality); a fault passes with one of at most BETA.  With the numbers
-below, three blocks that agree are enough, as are seven that do not; of others, three and seven more.
+below, three blocks that agree are enough, as are seven that do not; of others, three and seven more.  An author who knows more of a block
+says so, and needs fewer: where a fault leaves no block that agrees (wrong=SURE) one is enough; where nearly every block agrees
+(**NEARLY, and the fault is found as often as with the numbers below) two are.
 
-    python3 tests/evidence.py 1101   prints "holds", "refuted" or "more" for blocks that agree (1) and do not (0)
+    python3 tests/evidence.py 1101 [RIGHT WRONG]   prints "holds", "refuted" or "more" for blocks that agree (1) and do not (0)
 """
 import math
 import os
@@ -22,6 +24,8 @@ import sys
 import time
 
 RIGHT, WRONG = 0.9, 0.1
+SURE = 0.001
+NEARLY = {"right": 0.98, "wrong": 0.097}
 ALPHA, BETA = 1e-6, 1e-2
 ENOUGH_S = float(os.environ.get("ENOUGH_S", 240))  # for one claim, by the clock: then the machine gives no more
 

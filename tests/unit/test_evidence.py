@@ -11,6 +11,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import evidence  # noqa: E402
 
+NUMBERS = ((0.9, 0.1), (0.95, 0.5), (0.9, 0.3), (0.9, evidence.SURE), tuple(evidence.NEARLY.values()))
+
 
 def probabilities(p, right=evidence.RIGHT, wrong=evidence.WRONG, most=200):
     """Of a coin that agrees with probability p: (holds, refuted, neither after so many throws), exactly: over all ways to go."""
@@ -30,12 +32,12 @@ def probabilities(p, right=evidence.RIGHT, wrong=evidence.WRONG, most=200):
 
 class Evidence(unittest.TestCase):
     def test_a_true_claim_is_refuted_once_in_a_million_at_most(self):
-        for right, wrong in ((0.9, 0.1), (0.95, 0.5), (0.9, 0.3)):
+        for right, wrong in NUMBERS:
             for p in (right, (1 + right) / 2, 0.999, 1.0):
                 self.assertLessEqual(probabilities(p, right, wrong)[1], evidence.ALPHA, (right, wrong, p))
 
     def test_a_fault_passes_once_in_a_hundred_at_most(self):
-        for right, wrong in ((0.9, 0.1), (0.95, 0.5), (0.9, 0.3)):
+        for right, wrong in NUMBERS:
             for p in (wrong, wrong / 2, 0.0):
                 self.assertLessEqual(probabilities(p, right, wrong)[0], evidence.BETA, (right, wrong, p))
 
@@ -62,6 +64,14 @@ class Evidence(unittest.TestCase):
         self.assertIs(evidence.verdict([False] * 7), False)
         self.assertIs(evidence.verdict([True, False, True, True, True]), True)
 
+    def test_fewer_are_enough_where_more_is_known(self):
+        self.assertIs(evidence.verdict([True], wrong=evidence.SURE), True)
+        self.assertIsNone(evidence.verdict([False] * 5, wrong=evidence.SURE))
+        self.assertIsNone(evidence.verdict([True], **evidence.NEARLY))
+        self.assertIs(evidence.verdict([True] * 2, **evidence.NEARLY), True)
+        self.assertIsNone(evidence.verdict([False] * 3, **evidence.NEARLY))
+        self.assertIs(evidence.verdict([False] * 4, **evidence.NEARLY), False)
+
     def python(self, program, **environment):
         return subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, 'tests'); from evidence import *\n" + program],
                               cwd=os.path.join(HERE, "../.."), env=dict(os.environ, **environment), capture_output=True, text=True)
@@ -87,6 +97,8 @@ class Evidence(unittest.TestCase):
             p = self.shell(f"exit_with() {{ return $1; }}\ndecide 'a claim' {block}\nfinish")
             self.assertEqual(p.returncode, status, p)
             self.assertRegex(p.stdout, said)
+        for option, least in ("--sure", "holds.*: 1: a claim"), ("--nearly", "holds.*: 11: a claim"):
+            self.assertRegex(self.shell(f"decide {option} 'a claim' true\nfinish").stdout, least)
         p = self.shell("none() { return 77; }\ndecide 'a claim' none\nfinish", ENOUGH_S="0")
         self.assertEqual(p.returncode, 77)
         self.assertRegex(p.stdout.splitlines()[-1], "^skipped, because this machine gave only 0 blocks of evidence")
