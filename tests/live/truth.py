@@ -147,8 +147,11 @@ def calibrated(nr):
     weights, seen, begin, seconds = {name: [] for name in UNITS}, 0, time.monotonic(), 1
     with tempfile.TemporaryDirectory() as directory:
         while (n := sum(map(len, weights.values()))) < BLOCK:
-            if time.monotonic() - begin > (20 if n >= BLOCK_FLOOR else 80):
+            spent = time.monotonic() - begin
+            if spent > (20 if n >= BLOCK_FLOOR else 80):
                 break
+            if n:  # as long as the others will take
+                seconds = min(max(0.5, (BLOCK - n) / n * spent), 2 * seconds, 8)
             trace = record(directory, ["--query", "calibrate", "--scale", "0.02"], seconds)
             if nr == 0:
                 no_clock_takes_turns(trace)
@@ -157,7 +160,6 @@ def calibrated(nr):
                 name = s["operator"].rsplit("#", 1)[0]
                 if s["function"] == "rt_work" and name in UNITS:
                     weights[name].append(int(s["weight"]))
-            seconds = min(2 * seconds, 8)
     if seen >= BLOCK_FLOOR and n < seen / 4:
         sys.exit(f"calibrate, scope {SCOPE}: expected that a quarter of the samples are the four operators', got {n} of {seen}")
     # With a frequency each sample stands for another number of cycles: of uneven ones, so many are as good as so many even ones.
