@@ -431,6 +431,31 @@ bool objects_is_one_of(const struct objects *o, const struct object_answer *a, u
 	return a->which == OBJECTS_ALL || (object != a->of && x->depth == a->depth);
 }
 
+static bool is_alike(const struct objects *o, uint32_t a, uint32_t b)
+{
+	const struct object_set *x = &o->set[o->object[a].components], *y = &o->set[o->object[b].components];
+
+	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
+}
+
+uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, uint32_t object, uint64_t time_ns)
+{
+	const struct object *of = &o->object[a->of];
+	uint32_t found = OBJECT_NONE;
+
+	o->steps += 1 + of->nr_below / 4;
+	for (uint32_t n = 0; n <= of->nr_below; n++) {
+		const uint32_t i = o->tree[of->place + n];
+
+		if (!objects_is_one_of(o, a, i) || !lives(&o->object[i], time_ns) || !is_alike(o, i, object))
+			continue;
+		if (found)
+			return OBJECT_NONE;
+		found = i;
+	}
+	return found;
+}
+
 const struct object_component *object_components(const struct objects *o, uint32_t object, uint32_t *nr)
 {
 	const struct object_set *s = &o->set[o->object[object].components];

@@ -100,6 +100,9 @@ struct object_answer objects_find_below(struct objects *o, uint32_t object, enum
 /* Is an object one of those that the answer is about? */
 bool objects_is_one_of(const struct objects *o, const struct object_answer *a, uint32_t object);
 
+/* The only one of them whose first component is that of another object: what this is within one pipeline; OBJECT_NONE: none, or several. */
+uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, uint32_t object, uint64_t time_ns);
+
 const struct object_component *object_components(const struct objects *o, uint32_t object, uint32_t *nr);
 
 #endif

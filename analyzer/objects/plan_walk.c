@@ -84,6 +84,11 @@ static uint32_t choose(const struct plan_walk *w, const struct plan_frame *f, co
 
 		if (x && objects_is_one_of(w->objects, a, x))
 			return x;
+		if (x && object_is_node(w->objects, x)) {
+			x = objects_find_alike(w->objects, a, x, w->time_ns);
+			if (x)
+				return x;
+		}
 	}
 	return OBJECT_NONE;
 }

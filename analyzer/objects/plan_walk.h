@@ -12,7 +12,9 @@
  *  3. The nearest objects with the function below the one found so far; and that one itself, if none of its frames was of this function yet
  *     (a scan that calls its access method is that, one in whose filter another scan runs is not; no register: the one itself).  Else any
  *     in its tree (a subplan is called from where its result is needed).  One: it.  Several: the one that a register holds, at the
- *     sampled instruction also rdi.  No register holds one: some node below the one found so far, until a frame that only one of these has.
+ *     sampled instruction also rdi; or that has the component of the one that a register holds (an operator, and its part in the pipeline
+ *     that runs, which is an object of its own).  No register holds one: some node below the one found so far, until a frame that only one
+ *     of these has.
  *  4. Nothing found so far (the stack is truncated): the only object with the function, or the one that a register holds.
  *
  * Measured against a witness in PostgreSQL 15 (223,243 samples of ten queries): 97.1 % of samples on a node, 99.9 % of these right; the

@@ -234,6 +234,37 @@ static void of_several_nodes_the_one_in_a_register_runs(void **state)
 	expect("scan b", "outer");
 }
 
+/* One operator, and its parts in pipelines that are objects of their own: executors of pipelines, by a register of their frames. */
+static void a_part_of_a_node_is_known_by_the_register_with_the_node(void **state)
+{
+	static const uint64_t scan = SCAN, build = BUILD, executor = SUBPLAN;
+	static const uint64_t of[][2][2] = { { { NODE, SCAN_A }, { QUERY, OUTER } }, { { NODE, SCAN_B }, { QUERY, OUTER } },
+					     { { NODE, HASH }, { QUERY, OUTER } } };
+	const uint64_t query[][2] = { { QUERY, OUTER } };
+
+	(void)state;
+	put_object(PID, 10, 0x100, 0, 0, 0, NULL, 1, query);
+	put_object(PID, 10, AT(SCAN_A), 0x100, 0, 1, &scan, 2, of[0]);
+	put_object(PID, 10, AT(SCAN_B), 0x100, 0, 1, &scan, 2, of[1]);
+	for (uint64_t e = 0x200; e <= 0x300; e += 0x100) { /* both threads execute the same pipeline */
+		put_object(PID, 11, e, 0x100, 0, 1, &executor, 1, query);
+		put_object(PID, 11, e + 1, e, 0, 1, &scan, 2, of[0]);
+		put_object(PID, 11, e + 2, e, 0, 1, &scan, 2, of[1]);
+		put_object(PID, 11, e + 3, e, 0, 1, &build, 2, of[2]);
+	}
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_A) }, { SUBPLAN, 0x200 });
+	expect("scan a", "outer");
+	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_B) }, { SUBPLAN, 0x300 });
+	expect("scan b", "outer");
+	/* its only part with this function needs no register */
+	ASK({ OTHER, 0 }, { BUILD, 0 }, { SUBPLAN, 0x300 });
+	expect("hash", "outer");
+	/* no register holds either scan */
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { SUBPLAN, 0x300 });
+	expect("", "outer");
+}
+
 static void where_no_register_tells_the_query_is_known(void **state)
 {
 	(void)state;
@@ -566,6 +597,7 @@ int main(void)
 		CASE(a_path_with_one_node_needs_no_register),
 		CASE(a_function_that_calls_itself_goes_down_the_tree),
 		CASE(of_several_nodes_the_one_in_a_register_runs),
+		CASE(a_part_of_a_node_is_known_by_the_register_with_the_node),
 		CASE(where_no_register_tells_the_query_is_known),
 		CASE(a_subplan_is_called_from_anywhere_in_its_tree),
 		CASE(a_subplan_of_a_join_is_no_part_of_the_join_that_calls_it),
