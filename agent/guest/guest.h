@@ -137,6 +137,19 @@ void **object_find_slot(const struct object *o, const char *name);
 /* Calls of o to name go to `to`; *before (a function pointer): where they went.  0, -ENOENT or -errno.  Context: any. */
 int slot_replace(const struct object *o, const char *name, void *to, void *before);
 
+/*
+ * Is o relocated: are its own addresses in its memory?  slot: of a function that o itself defines.  Objects that dlopen brings are
+ * announced before they are.  Context: any.
+ */
+static inline bool object_is_relocated(const struct object *o, void *const *slot)
+{
+	return object_contains(o, *slot, 1);
+}
+/* init is called when o was relocated, before its constructors, and calls *before, which was to be called then.  0, or -errno (-ENOENT: it
+ * has no such function).  Context: the loader's signal. */
+typedef void object_init_function(int argc, char **argv, char **env);
+int object_replace_init(const struct object *o, object_init_function *init, object_init_function **before);
+
 /* Is libc before us in the order of lookup?  Context: init. */
 bool objects_are_late(void);
 

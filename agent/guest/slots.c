@@ -105,3 +105,25 @@ int slot_replace(const struct object *o, const char *name, void *to, void *befor
 	}
 	return ret;
 }
+
+/* The loader adds the bias to what its dynamic section has, and calls that. */
+int object_replace_init(const struct object *o, object_init_function *init, object_init_function **before)
+{
+	const Elf64_Phdr *ph = o->headers;
+	Elf64_Dyn *dyn = NULL;
+	uint64_t value;
+
+	for (int i = 0; i < o->nr_headers; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			dyn = (Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
+	for (; dyn && dyn->d_tag != DT_NULL; dyn++)
+		if (dyn->d_tag == DT_INIT) {
+			value = o->bias + dyn->d_un.d_ptr;
+			if (!object_contains(o, (const void *)value, 1))
+				return -ENOENT;
+			*(uint64_t *)before = value;
+			value = (uint64_t)(uintptr_t)init - o->bias;
+			return patch_write(&dyn->d_un.d_ptr, &value, sizeof(value));
+		}
+	return -ENOENT;
+}
