@@ -15,6 +15,8 @@
 void postgres_plans_object(const struct object *o);
 /* ... or its library for LLVM. */
 void postgres_llvm_object(const struct object *o);
+/* ... or DuckDB's library, ... */
+void duckdb_object(const struct object *o);
 /* After fork, in the child. */
 void postgres_in_child(void);
 

@@ -17,6 +17,7 @@ void hosts_object(const struct object *o)
 	if (environ_get(ENVIRON_NO_ADAPT))
 		return;
 	deno_object(o);
+	duckdb_object(o);
 	erlang_object(o);
 	java_object(o);
 	javascriptcore_object(o);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "jitreg/engines/duckdb_plan.h"
+
+#define BETWEEN_MAX 512u
+
+uint64_t duckdb_hash(uint64_t hash, const void *bytes, size_t nr)
+{
+	const unsigned char *b = bytes;
+
+	for (size_t i = 0; i < nr; i++)
+		hash = (hash ^ b[i]) * 1099511628211ull;
+	hash ^= hash >> 29; /* texts that differ at their end differ in all bits */
+	hash *= 0xbf58476d1ce4e5b9ull;
+	hash ^= hash >> 32;
+	return hash ? hash : 1;
+}
+
+/* A std::vector of pointers: begin, end, and the end of its memory. */
+static bool is_vector(const uint64_t *word)
+{
+	return word[0] % 8 == 0 && word[0] <= word[1] && word[1] <= word[2] && (word[1] - word[0]) % 8 == 0 &&
+	       (word[1] - word[0]) / 8 <= BETWEEN_MAX && (word[0] || !word[2]);
+}
+
+bool duckdb_pipeline_find(const uint64_t *word, uint32_t nr, bool (*is_operator)(void *context, uint64_t address), void *context,
+			  struct duckdb_pipeline *to)
+{
+	for (uint32_t i = 0; i + 4 < nr; i++) {
+		if (!is_vector(word + i + 1) || !word[i] || !is_operator(context, word[i]))
+			continue;
+		if (word[i + 4] && !is_operator(context, word[i + 4]))
+			continue;
+		*to = (struct duckdb_pipeline){ i, word[i + 1], word[i + 2], word[i + 4] };
+		return true;
+	}
+	return false;
+}

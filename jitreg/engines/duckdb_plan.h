@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What DuckDB's library executes: the functions by which it is recognised, what they do with an operator, and where a pipeline has its
+ * operators.  No offsets of members: operators are asked by functions that the library exports, and a pipeline's members are found
+ * by the operators that they point to.  Context: any; nothing is allocated.
+ */
+#ifndef JITREG_DUCKDB_PLAN_H
+#define JITREG_DUCKDB_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DUCKDB_LEVEL_QUERY 0x64750001u
+#define DUCKDB_LEVEL_PIPELINE 0x64750002u
+#define DUCKDB_LEVEL_OPERATOR 0x64750003u
+
+/* In a pipeline an operator gives rows, passes them on or takes them; the same one has another part in another pipeline. */
+enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
+
+#define DUCKDB_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define DUCKDB_OPERATOR_TABLE "_ZTVN6duckdb16PhysicalOperatorE"
+#define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
+#define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")
+#define DUCKDB_TO_STRING DUCKDB_OPERATOR_("8ToStringB5cxx11ENS_13ExplainFormatE")
+#define DUCKDB_FORMAT_JSON 2 /* enum class ExplainFormat */
+
+/* Virtual functions that are called while a query runs. */
+#define DUCKDB_ROLES(X) \
+	X(SOURCE, DUCKDB_OPERATOR_("7GetDataERNS_16ExecutionContextERNS_9DataChunkERNS_19OperatorSourceInputE")) \
+	X(SOURCE, DUCKDB_OPERATOR_("15GetDataInternalERNS_16ExecutionContextERNS_9DataChunkERNS_19OperatorSourceInputE")) \
+	X(SOURCE, DUCKDB_OPERATOR_("19GetLocalSourceStateERNS_16ExecutionContextERNS_17GlobalSourceStateE")) \
+	X(SOURCE, DUCKDB_OPERATOR_("20GetGlobalSourceStateERNS_13ClientContextE")) \
+	X(SOURCE, DUCKDB_OPERATOR_("16GetPartitionDataERNS_16ExecutionContextERNS_9DataChunkERNS_17GlobalSourceStateERNS_16LocalSource" \
+				   "StateERKNS_21OperatorPartitionInfoE")) \
+	X(MIDDLE, DUCKDB_OPERATOR_("7ExecuteERNS_16ExecutionContextERNS_9DataChunkES4_RNS_19GlobalOperatorStateERNS_13OperatorStateE")) \
+	X(MIDDLE, DUCKDB_OPERATOR_("12FinalExecuteERNS_16ExecutionContextERNS_9DataChunkERNS_19GlobalOperatorStateERNS_13Operator" \
+				   "StateE")) \
+	X(MIDDLE, DUCKDB_OPERATOR_("16GetOperatorStateERNS_16ExecutionContextE")) \
+	X(MIDDLE, DUCKDB_OPERATOR_("22GetGlobalOperatorStateERNS_13ClientContextE")) \
+	X(MIDDLE, DUCKDB_OPERATOR_("16OperatorFinalizeERNS_8PipelineERNS_5EventERNS_13ClientContextERNS_21OperatorFinalizeInputE")) \
+	X(SINK, DUCKDB_OPERATOR_("4SinkERNS_16ExecutionContextERNS_9DataChunkERNS_17OperatorSinkInputE")) \
+	X(SINK, DUCKDB_OPERATOR_("7CombineERNS_16ExecutionContextERNS_24OperatorSinkCombineInputE")) \
+	X(SINK, DUCKDB_OPERATOR_("9NextBatchERNS_16ExecutionContextERNS_26OperatorSinkNextBatchInputE")) \
+	X(SINK, DUCKDB_OPERATOR_("15PrepareFinalizeERNS_13ClientContextERNS_15GlobalSinkStateE")) \
+	X(SINK, DUCKDB_OPERATOR_("8FinalizeERNS_8PipelineERNS_5EventERNS_13ClientContextERNS_25OperatorSinkFinalizeInputE")) \
+	X(SINK, DUCKDB_OPERATOR_("17GetLocalSinkStateERNS_16ExecutionContextE")) \
+	X(SINK, DUCKDB_OPERATOR_("18GetGlobalSinkStateERNS_13ClientContextE"))
+
+/* Functions of one pipeline that a thread executes. */
+#define DUCKDB_PIPELINE_FUNCTIONS(X) \
+	X("_ZN6duckdb16PipelineExecutor7ExecuteEm") \
+	X("_ZN6duckdb16PipelineExecutor7ExecuteERNS_9DataChunkES2_m") \
+	X("_ZN6duckdb16PipelineExecutor19ExecutePushInternalERNS_9DataChunkERNS_15ExecutionBudgetEm") \
+	X("_ZN6duckdb16PipelineExecutor24TryFlushCachingOperatorsERNS_15ExecutionBudgetE") \
+	X("_ZN6duckdb16PipelineExecutor15FetchFromSourceERNS_9DataChunkE") \
+	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkEb") \
+	X("_ZN6duckdb16PipelineExecutor12PushFinalizeEv")
+#define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
+
+/* The thread that asked for the query looks for tasks, and executes them: what it does between them is waiting.  The first function is
+ * the executor's, the second the connection's. */
+#define DUCKDB_WAITING "(waiting for tasks)"
+/* What a task or a pipeline does between two operators. */
+#define DUCKDB_BETWEEN "(between operators)"
+#define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskEb"
+#define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultEb"
+
+/* Work that is no operator's: X(name, function). */
+#define DUCKDB_PLAN_ "ENS_10unique_ptrINS_15LogicalOperatorESt14default_deleteIS2_ELb1EEE"
+#define DUCKDB_CLASSES(X) \
+	X("(parsing)", "_ZN6duckdb6Parser10ParseQueryERK" DUCKDB_STRING) \
+	X("(binding)", "_ZN6duckdb7Planner10CreatePlanENS_10unique_ptrINS_12SQLStatementESt14default_deleteIS2_ELb1EEE") \
+	X("(optimizing)", "_ZN6duckdb9Optimizer8Optimize" DUCKDB_PLAN_) \
+	X("(physical planning)", "_ZN6duckdb21PhysicalPlanGenerator4Plan" DUCKDB_PLAN_) \
+	X("(commit)", "_ZN6duckdb18TransactionContext6CommitEv") \
+	X("(checkpoint)", "_ZN6duckdb26SingleFileCheckpointWriter16CreateCheckpointEv")
+
+/* Numbers of components: the same in all processes.  Never 0. */
+uint64_t duckdb_hash(uint64_t hash, const void *bytes, size_t nr);
+#define DUCKDB_HASH_BEGIN 14695981039346656037ull
+
+/* A pipeline's members: the operator that gives rows, those that pass them on, the one that takes them. */
+struct duckdb_pipeline {
+	uint32_t source;	 /* which of the words */
+	uint64_t first, end;	 /* [first, end): pointers to the operators between */
+	uint64_t sink;		 /* 0: none */
+};
+/* words: of its memory; is_operator: of the query that runs.  false: it has no such members. */
+bool duckdb_pipeline_find(const uint64_t *word, uint32_t nr, bool (*is_operator)(void *context, uint64_t address), void *context,
+			  struct duckdb_pipeline *to);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cxx_call_() is a frame with a personality of ours: the unwinder asks that whether the exception is caught there, and goes on where it
+ * says.  Knows x86-64, and the C++ ABI's two-phase unwinding.
+ */
+#include "shim/engines/cxx_call.h"
+
+#include "agent/guest/guest.h"
+
+#define SEARCH_PHASE 1
+#define HANDLER_FRAME 4
+#define FORCED 8 /* the thread ends: pthread_exit, pthread_cancel */
+#define HANDLER_FOUND 6
+#define INSTALL_CONTEXT 7
+#define CONTINUE 8
+#define RAX 0
+
+static void (*set_register)(void *context, int number, uintptr_t value);
+static void (*set_address)(void *context, uintptr_t value);
+static void *(*begin_catch)(void *exception);
+static void (*end_catch)(void);
+static void (*delete)(void *p);
+
+int cxx_call_(uint64_t function, uint64_t a, uint64_t b, uint64_t c);
+extern const char cxx_call_landing[] __attribute__((visibility("hidden")));
+int cxx_personality(int version, int actions, uint64_t class, void *exception, void *context);
+void cxx_caught(void *exception);
+
+__asm__(".text\n"
+	".type cxx_call_, @function\n"
+	".p2align 4\n"
+	"cxx_call_:\n"
+	"	.cfi_startproc\n"
+	"	.cfi_personality 0x1b, cxx_personality\n"
+	"	pushq %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset rbx, 0\n"
+	"	movq %rdi, %rax\n"
+	"	movq %rsi, %rdi\n"
+	"	movq %rdx, %rsi\n"
+	"	movq %rcx, %rdx\n"
+	"	call *%rax\n"
+	"	movl $1, %eax\n"
+	"1:	popq %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_restore rbx\n"
+	"	ret\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset rbx, 0\n"
+	".globl cxx_call_landing\n"
+	".hidden cxx_call_landing\n"
+	"cxx_call_landing:\n"
+	"	movq %rax, %rdi\n"
+	"	call cxx_caught\n"
+	"	xorl %eax, %eax\n"
+	"	jmp 1b\n"
+	"	.cfi_endproc\n"
+	".size cxx_call_, .-cxx_call_\n");
+
+__attribute__((used, visibility("hidden"))) int cxx_personality(int version, int actions, uint64_t class, void *exception, void *context)
+{
+	(void)version;
+	(void)class;
+	if (actions & FORCED)
+		return CONTINUE;
+	if (actions & SEARCH_PHASE)
+		return HANDLER_FOUND;
+	if (!(actions & HANDLER_FRAME))
+		return CONTINUE;
+	set_register(context, RAX, (uintptr_t)exception);
+	set_address(context, (uintptr_t)cxx_call_landing);
+	return INSTALL_CONTEXT;
+}
+
+__attribute__((used, visibility("hidden"))) void cxx_caught(void *exception)
+{
+	begin_catch(exception);
+	end_catch();
+}
+
+bool cxx_start(void)
+{
+	*(void **)&set_register = objects_find_next("_Unwind_SetGR");
+	*(void **)&set_address = objects_find_next("_Unwind_SetIP");
+	*(void **)&begin_catch = objects_find_next("__cxa_begin_catch");
+	*(void **)&end_catch = objects_find_next("__cxa_end_catch");
+	*(void **)&delete = objects_find_next("_ZdlPv");
+	return set_register && set_address && begin_catch && end_catch && delete;
+}
+
+bool cxx_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+{
+	return cxx_call_(function, a, b, c);
+}
+
+void cxx_string_free(struct cxx_string *s)
+{
+	if (s->text && s->text != s->own)
+		delete((void *)(uintptr_t)s->text);
+}
+
+void cxx_vector_free(struct cxx_vector *v)
+{
+	if (v->begin)
+		delete((void *)(uintptr_t)v->begin);
+}

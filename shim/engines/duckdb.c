@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DuckDB's queries, in any program that uses its shared library: calls of the library to six functions of its own, which go through slots
+ * because it exports all of them, come by here.  Each is called once for a query, a pipeline or a task, none for a chunk of rows.
+ *
+ * A library that dlopen brings is not relocated yet when it is announced: its slots are replaced from its init function.
+ */
+#include "shim/engines/duckdb.h"
+
+#include "agent/guest/sys.h"
+#include "shim/engines/cxx_call.h"
+
+#include "jitreg/engines/postgres_text.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_IN_MARK 256 /* the component has all of it */
+
+struct duckdb duckdb;
+
+static struct duckdb_connection *find_connection(uint64_t context)
+{
+	for (size_t i = 0; context && i < DUCKDB_CONNECTIONS; i++)
+		if (__atomic_load_n(&duckdb.connection[i].context, __ATOMIC_ACQUIRE) == context)
+			return &duckdb.connection[i];
+	return NULL;
+}
+
+static struct duckdb_connection *find_executor(uint64_t executor)
+{
+	for (size_t i = 0; executor && i < DUCKDB_CONNECTIONS; i++)
+		if (__atomic_load_n(&duckdb.connection[i].executor, __ATOMIC_ACQUIRE) == executor)
+			return &duckdb.connection[i];
+	return NULL;
+}
+
+static struct duckdb_connection *add_connection(uint64_t context)
+{
+	for (size_t i = 0; i < DUCKDB_CONNECTIONS; i++) {
+		uint64_t none = 0;
+
+		if (__atomic_compare_exchange_n(&duckdb.connection[i].context, &none, context, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return &duckdb.connection[i];
+	}
+	return NULL;
+}
+
+static void end_query(struct duckdb_connection *c)
+{
+	if (c->mark)
+		jitreg_mark_end(c->mark, 0);
+	if (c->plan || c->nr)
+		jitreg_object_end((uint64_t)(uintptr_t)c);
+	c->mark = c->plan = 0;
+	c->nr = 0;
+	__atomic_store_n(&c->executor, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->context, 0, __ATOMIC_RELEASE);
+}
+
+/* What a recorder has to know before all else: levels and classes of work. */
+static bool tell_recorder(void)
+{
+	static const struct {
+		const char *name, *function;
+	} classes[] = {
+#define ENTRY(name, function) { name, function },
+		DUCKDB_CLASSES(ENTRY)
+#undef ENTRY
+	};
+	uint32_t recorder = __atomic_load_n(&jitreg_recorders, __ATOMIC_RELAXED);
+	int ret;
+
+	if (__atomic_load_n(&duckdb.recorder, __ATOMIC_ACQUIRE) == recorder)
+		return true;
+	if (__atomic_exchange_n(&duckdb.telling, 1, __ATOMIC_ACQUIRE))
+		return false;
+	for (size_t i = 0; i < DUCKDB_SAID; i++)
+		__atomic_store_n(&duckdb.said[i], 0, __ATOMIC_RELAXED);
+	ret = jitreg_level(DUCKDB_LEVEL_QUERY, "query", 0, 0);
+	ret = ret ? ret : jitreg_level(DUCKDB_LEVEL_PIPELINE, "pipeline", DUCKDB_LEVEL_QUERY, 0);
+	ret = ret ? ret : jitreg_level(DUCKDB_LEVEL_OPERATOR, "operator", DUCKDB_LEVEL_QUERY, JITREG_LEVEL_PLAN);
+	ret = ret ? ret : jitreg_component(DUCKDB_LEVEL_OPERATOR, DUCKDB_WAITING_ID, DUCKDB_WAITING, NULL, JITREG_COMPONENT_COMMON);
+	ret = ret ? ret : jitreg_component(DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID, DUCKDB_BETWEEN, NULL, JITREG_COMPONENT_COMMON);
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !ret; i++) {
+		struct jitreg_object_component of = { DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID + 1 + i };
+		struct jitreg_function function = { (uint64_t)(uintptr_t)object_find_symbol(&duckdb.library, classes[i].function) };
+
+		if (!function.address)
+			continue;
+		ret = jitreg_component(of.level, of.component, classes[i].name, NULL, JITREG_COMPONENT_COMMON);
+		ret = ret ? ret : jitreg_object((uint64_t)(uintptr_t)&classes[i], 0, JITREG_OBJECT_CLASS, &function, 1, &of, 1);
+	}
+	if (!ret)
+		__atomic_store_n(&duckdb.recorder, recorder, __ATOMIC_RELEASE);
+	__atomic_store_n(&duckdb.telling, 0, __ATOMIC_RELEASE);
+	return !ret;
+}
+
+/* c->query, by the text without its literals; its component is in the trace. */
+static bool say_query(struct duckdb_connection *c, const struct cxx_string *text, struct duckdb_room *r)
+{
+	size_t n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
+	char *copy = r->text + 1;
+
+	if (!sys_readable_range(text->text, n))
+		return false;
+	memcpy(copy, text->text, n);
+	r->text[0] = copy[n] = 0;
+	n = postgres_text_normalise(copy, strlen(copy));
+	c->query = duckdb_hash(DUCKDB_HASH_BEGIN, copy, n);
+	if (!duckdb_is_said(c->query)) {
+		postgres_text_shorten(copy, n, r->name, sizeof(r->name));
+		n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
+		memcpy(copy, text->text, n);
+		copy[n] = 0;
+		if (jitreg_component(DUCKDB_LEVEL_QUERY, c->query, r->name, copy, JITREG_COMPONENT_COMMON) == 0)
+			duckdb_said(c->query);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- functions */
+
+static void begin_query(uint64_t context, uint64_t string)
+{
+	struct duckdb_connection *c = find_connection(context);
+	struct cxx_string text;
+	struct duckdb_room *r;
+
+	if (c)
+		end_query(c);
+	if (!tell_recorder() || !sys_readable_range((const void *)string, sizeof(text)))
+		return;
+	memcpy(&text, (const void *)string, sizeof(text));
+	r = duckdb_room_take();
+	c = r ? add_connection(context) : NULL;
+	if (c && !say_query(c, &text, r))
+		end_query(c);
+	if (r)
+		duckdb_room_leave(r);
+}
+
+static void begin_plan(uint64_t executor, uint64_t outermost)
+{
+	struct duckdb_connection *c = find_executor(executor);
+
+	if (!c)
+		return;
+	if (c->mark)
+		jitreg_mark_end(c->mark, 0);
+	duckdb_plan_say(c, outermost);
+	c->mark = jitreg_mark_begin(JITREG_COVERS_PROCESS, "run", jitreg_at(DUCKDB_LEVEL_QUERY, c->query),
+				    __atomic_add_fetch(&duckdb.nr_runs, 1, __ATOMIC_RELAXED), 0, NULL);
+}
+
+#define PARAMETERS uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
+typedef uint64_t any_function(PARAMETERS);
+
+/* Each: what it is called, and what is done before it. */
+#define CONTEXT "_ZN6duckdb13ClientContext"
+#define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
+#define HOOKS(X) \
+	X(on_begin, CONTEXT "18BeginQueryInternalERNS_17ClientContextLockERK" DUCKDB_STRING, begin_query(a, c)) \
+	X(on_executor, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE", set_executor(b, a)) \
+	X(on_plan, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE", begin_plan(a, b)) \
+	X(on_pipeline, "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE", begin_pipeline(b, a, c)) \
+	X(on_operator_task, TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE", \
+	  begin_task(find_connection(b), a, d)) \
+	X(on_pipeline_task, TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE", begin_task(find_executor(b), a, 0)) \
+	X(on_end, CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE", \
+	  end_context(a, b)) /* its result may be returned in memory, whose address comes first then */
+
+static void set_executor(uint64_t context, uint64_t executor)
+{
+	struct duckdb_connection *c = find_connection(context);
+
+	if (c)
+		__atomic_store_n(&c->executor, executor, __ATOMIC_RELEASE);
+}
+
+static void begin_pipeline(uint64_t context, uint64_t executor, uint64_t pipeline)
+{
+	struct duckdb_connection *c = find_connection(context);
+
+	if (c)
+		duckdb_pipeline_say(c, executor, pipeline);
+}
+
+static void begin_task(struct duckdb_connection *c, uint64_t task, uint64_t operator)
+{
+	if (c)
+		duckdb_task_say(c, task, operator);
+}
+
+static void end_context(uint64_t context, uint64_t or_context)
+{
+	struct duckdb_connection *c = find_connection(context);
+
+	c = c ? c : find_connection(or_context);
+	if (c)
+		end_query(c);
+}
+
+#define HOOK(name, function, action) \
+	static any_function *name##_real; \
+	static uint64_t name(PARAMETERS) \
+	{ \
+		if (guest_is_on()) { \
+			action; \
+		} \
+		return name##_real(a, b, c, d, e, f); \
+	}
+HOOKS(HOOK)
+
+/* ------------------------------------------------------------------------------------------------------------ the library */
+
+static bool find_slots(const struct object *o)
+{
+	static const struct {
+		enum duckdb_role role;
+		const char *function;
+	} roles[] = {
+#define ENTRY(NAME, function) { DUCKDB_##NAME, function },
+		DUCKDB_ROLES(ENTRY)
+#undef ENTRY
+	};
+	uint64_t children = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_GET_CHILDREN);
+	uint64_t *table = object_find_symbol(o, DUCKDB_OPERATOR_TABLE);
+	bool found = false;
+
+	if (!table || !children)
+		return false;
+	table += 2; /* offset to top, type information */
+	duckdb.operator_table = table;
+	memset(duckdb.role, DUCKDB_NO_ROLE, sizeof(duckdb.role));
+	for (uint32_t i = 0; i < DUCKDB_SLOTS && object_contains(o, table + i, 8); i++) {
+		if (table[i] < duckdb.text_begin || table[i] >= duckdb.text_end)
+			break;
+		duckdb.nr_slots = i + 1;
+		if (table[i] == children) {
+			duckdb.children_slot = i;
+			found = true;
+		}
+		for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++)
+			if (table[i] == (uint64_t)(uintptr_t)object_find_symbol(o, roles[r].function))
+				duckdb.role[i] = (unsigned char)roles[r].role;
+	}
+	return found;
+}
+
+static void find_functions(const struct object *o)
+{
+	static const char *const names[] = {
+#define ENTRY(function) function,
+		DUCKDB_PIPELINE_FUNCTIONS(ENTRY)
+#undef ENTRY
+	};
+	const Elf64_Phdr *segment = o->headers;
+
+	for (int i = 0; i < o->nr_headers; i++)
+		if (segment[i].p_type == PT_LOAD && segment[i].p_flags & PF_X) {
+			duckdb.text_begin = o->bias + segment[i].p_vaddr;
+			duckdb.text_end = duckdb.text_begin + segment[i].p_memsz;
+		}
+	duckdb.to_string = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_TO_STRING);
+	duckdb.task_execute = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_TASK_EXECUTE);
+	duckdb.executor_waits.address = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_EXECUTOR_WAITS);
+	duckdb.context_waits.address = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_CONTEXT_WAITS);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t address = (uint64_t)(uintptr_t)object_find_symbol(o, names[i]);
+
+		if (address)
+			duckdb.pipeline[duckdb.nr_pipeline++].address = address;
+	}
+}
+
+struct hook {
+	const char *name;
+	any_function *to, **real;
+};
+#define ENTRY(name, function, action) { function, name, &name##_real },
+static const struct hook hooks[] = { HOOKS(ENTRY) };
+#undef ENTRY
+#define NR_HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+
+/* All or none.  NULL, or what is missing. */
+static const char *install(const struct object *o)
+{
+	void **slot[NR_HOOKS];
+
+	find_functions(o);
+	if (!duckdb.to_string || !duckdb.task_execute || !duckdb.nr_pipeline || !find_slots(o))
+		return "PhysicalOperator";
+	if (!cxx_start())
+		return "a C++ runtime";
+	for (size_t i = 0; i < NR_HOOKS; i++) {
+		*(void **)hooks[i].real = object_find_symbol(o, hooks[i].name);
+		slot[i] = object_find_slot(o, hooks[i].name);
+		if (!*hooks[i].real || !slot[i] || !object_is_relocated(o, slot[i]))
+			return hooks[i].name;
+	}
+	for (size_t i = 0; i < NR_HOOKS; i++) {
+		void *to = (void *)hooks[i].to;
+
+		if (patch_write(slot[i], &to, sizeof(to)))
+			return "memory that can be written";
+	}
+	return NULL;
+}
+
+static void adapt(void)
+{
+	const char *(*version)(void), *missing = install(&duckdb.library);
+	char sentence[256];
+
+	*(void **)&version = object_find_symbol(&duckdb.library, "duckdb_library_version");
+	if (missing)
+		snprintf(sentence, sizeof(sentence), "DuckDB %s: operators unavailable (its library lacks %.150s)", version(), missing);
+	else
+		snprintf(sentence, sizeof(sentence), "DuckDB %s: queries, pipelines and operators registered as they begin", version());
+	jitreg_control(JITREG_CONTROL_NOTE, sentence);
+}
+
+static object_init_function *init_before;
+
+/* In the place of the library's own init function: it is relocated now. */
+static void on_init(int argc, char **argv, char **env)
+{
+	init_before(argc, argv, env);
+	if (guard_enter()) {
+		adapt();
+		guard_leave();
+	}
+}
+
+void duckdb_object(const struct object *o)
+{
+	void **slot;
+
+	if (duckdb.library.headers || !object_find_symbol(o, "duckdb_open") || !object_find_symbol(o, "duckdb_library_version"))
+		return;
+	slot = object_find_slot(o, hooks[0].name);
+	duckdb.library = *o;
+	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, on_init, &init_before))
+		adapt();
+}

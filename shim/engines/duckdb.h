@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files about DuckDB share.  Context: thread, outside the guard, except where something else stands. */
+#ifndef TAILOR_SHIM_DUCKDB_H
+#define TAILOR_SHIM_DUCKDB_H
+
+#include "shim/engines/engines.h"
+
+#include "jitreg/engines/duckdb_explain.h"
+#include "jitreg/engines/duckdb_plan.h"
+
+#define DUCKDB_CONNECTIONS 64	   /* that execute a query at a time */
+#define DUCKDB_SLOTS 64		   /* of a class's table of virtual functions that are looked at */
+#define DUCKDB_FUNCTIONS 32	   /* of an operator */
+#define DUCKDB_PIPELINE_FUNCTIONS_MAX 8
+#define DUCKDB_PLANS 1024	   /* whose names are remembered */
+#define DUCKDB_SAID 8192	   /* numbers of components; what was forgotten is said again */
+#define DUCKDB_WAITING_ID 1	   /* components ... */
+#define DUCKDB_BETWEEN_ID 2	   /* ... before those of classes of work */
+#define DUCKDB_TEXT_BYTES 61440	   /* of a query: what is longer is cut */
+
+struct duckdb_operator {
+	uint64_t address, table; /* of its class's virtual functions */
+	uint32_t upper;		 /* index + 1; 0: the outermost one */
+	uint32_t order;		 /* among those below it */
+	char name[DUCKDB_NAME_BYTES];
+};
+
+/* A connection that executes a query.  Its fields are written by the thread that holds the connection's lock, before tasks of the query are
+ * given to other threads, which read them. */
+struct duckdb_connection {
+	uint64_t context;  /* 0: free */
+	uint64_t executor; /* 0: none yet */
+	uint64_t query;	   /* its component */
+	uint64_t plan;	   /* number of the plan; 0: none was said */
+	uint64_t mark;
+	uint32_t nr;
+	struct duckdb_operator operator[DUCKDB_OPERATORS_MAX];
+};
+
+/* Room for a text or a plan that is read. */
+struct duckdb_room {
+	uint32_t is_taken;
+	struct duckdb_explanation explained;
+	char text[DUCKDB_TEXT_BYTES + 2], name[256];
+};
+
+/* A plan whose names were asked. */
+struct duckdb_known {
+	uint64_t plan, time_ns, check;
+};
+
+struct duckdb {
+	struct object library; /* .headers NULL: none */
+	uint64_t text_begin, text_end;
+	uint64_t to_string, task_execute;
+	uint64_t *operator_table; /* the base class's virtual functions */
+	uint32_t nr_slots, children_slot;
+	unsigned char role[DUCKDB_SLOTS];
+	struct jitreg_function executor_waits, context_waits;
+	struct jitreg_function pipeline[DUCKDB_PIPELINE_FUNCTIONS_MAX];
+	uint32_t nr_pipeline;
+	uint32_t recorder, telling; /* that was told what is below; a thread tells it */
+	uint64_t nr_runs;
+	uint64_t said[DUCKDB_SAID];
+	struct duckdb_known known[DUCKDB_PLANS];
+	struct duckdb_connection connection[DUCKDB_CONNECTIONS];
+	struct duckdb_room room[4];
+};
+extern struct duckdb duckdb;
+
+/* ---- duckdb_plan.c */
+/* The functions of one of its operators that play a role (DUCKDB_NO_ROLE: all). */
+uint32_t duckdb_functions(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
+/* Reads the plan whose outermost operator is there, and says it. */
+void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost);
+uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator);
+uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* index + 1, or 0 */
+struct duckdb_room *duckdb_room_take(void); /* NULL: all are taken */
+void duckdb_room_leave(struct duckdb_room *r);
+bool duckdb_is_said(uint64_t id);
+void duckdb_said(uint64_t id);
+
+/* ---- duckdb_pipeline.c */
+/* A thread is to execute a pipeline, with what is at executor. */
+void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline);
+/* A task; operator 0: of a pipeline. */
+void duckdb_task_say(struct duckdb_connection *c, uint64_t task, uint64_t operator);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a thread of DuckDB works on: a pipeline, in which each operator has one part, or a task of one operator.  In a pipeline's frames a
+ * register holds its executor, so that an operator is known by its part also where no register holds it.
+ */
+#include "shim/engines/duckdb.h"
+
+#include "agent/guest/sys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PIPELINE_WORDS 48u /* of a pipeline that are looked at */
+#define PARTS_MAX 64u
+#define NAME_BYTES 160
+
+static bool is_operator(void *context, uint64_t address)
+{
+	return duckdb_find_operator(context, address) != 0;
+}
+
+static void add_name(char *to, const struct duckdb_operator *o, bool is_first)
+{
+	size_t n = strlen(to);
+
+	if (n + 5 < NAME_BYTES)
+		snprintf(to + n, NAME_BYTES - n, "%s%s", is_first ? "" : " > ", o->name);
+}
+
+struct part {
+	uint32_t operator; /* index */
+	enum duckdb_role role;
+};
+
+/* Names are known where the plan's were just asked for; else the pipeline's was said before. */
+static void say_component(const struct duckdb_connection *c, uint64_t id, const struct part *part, uint32_t nr)
+{
+	char name[NAME_BYTES] = "";
+
+	if (duckdb_is_said(id) || !*c->operator[0].name)
+		return;
+	for (uint32_t i = 0; i < nr; i++)
+		add_name(name, &c->operator[part[i].operator], !i);
+	if (jitreg_component(DUCKDB_LEVEL_PIPELINE, id, name, NULL, JITREG_COMPONENT_COMMON) == 0 &&
+	    jitreg_link_to(jitreg_at(DUCKDB_LEVEL_PIPELINE, id), jitreg_at(DUCKDB_LEVEL_QUERY, c->query), 1) == 0)
+		duckdb_said(id);
+}
+
+void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline)
+{
+	struct jitreg_object_component of[3];
+	struct jitreg_function functions[DUCKDB_FUNCTIONS];
+	uint64_t word[PIPELINE_WORDS], id = c->plan;
+	struct part part[PARTS_MAX];
+	struct duckdb_pipeline p;
+	uint32_t nr = 0;
+
+	if (!c->plan || !sys_readable_range((const void *)pipeline, sizeof(word)))
+		return;
+	memcpy(word, (const void *)pipeline, sizeof(word));
+	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_operator, c, &p) || !sys_readable_range((const void *)p.first, p.end - p.first))
+		return;
+	part[nr++] = (struct part){ duckdb_find_operator(c, word[p.source]) - 1, DUCKDB_SOURCE };
+	for (uint64_t at = p.first; at < p.end && nr + 1 < PARTS_MAX; at += 8) {
+		uint32_t found = duckdb_find_operator(c, *(const uint64_t *)at);
+
+		if (!found)
+			return;
+		part[nr++] = (struct part){ found - 1, DUCKDB_MIDDLE };
+	}
+	if (p.sink)
+		part[nr++] = (struct part){ duckdb_find_operator(c, p.sink) - 1, DUCKDB_SINK };
+	for (uint32_t i = 0; i < nr; i++)
+		id = duckdb_hash(id, &part[i], sizeof(part[i]));
+	say_component(c, id, part, nr);
+	of[1] = (struct jitreg_object_component){ DUCKDB_LEVEL_PIPELINE, id };
+	of[2] = (struct jitreg_object_component){ DUCKDB_LEVEL_QUERY, c->query };
+	of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID };
+	jitreg_object(executor, (uint64_t)(uintptr_t)c, 0, duckdb.pipeline, duckdb.nr_pipeline, of, 3);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct duckdb_operator *o = &c->operator[part[i].operator];
+
+		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, part[i].operator) };
+		jitreg_object(executor + 1 + i, executor, 0, functions, duckdb_functions(o, part[i].role, functions), of, 3);
+	}
+}
+
+void duckdb_task_say(struct duckdb_connection *c, uint64_t task, uint64_t operator)
+{
+	struct jitreg_object_component of[2] = { { DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID }, { DUCKDB_LEVEL_QUERY, c->query } };
+	struct jitreg_function execute = { duckdb.task_execute };
+	uint32_t i = c->plan && operator ? duckdb_find_operator(c, operator) : 0;
+
+	if (i)
+		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, i - 1) };
+	if (c->plan)
+		jitreg_object(task, i ? operator : (uint64_t)(uintptr_t)c, 0, &execute, 1, of, 2);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* A plan of DuckDB: its operators are asked for those below them, and the library's EXPLAIN for their names. */
+#include "shim/engines/duckdb.h"
+
+#include "agent/guest/sys.h"
+#include "shim/engines/cxx_call.h"
+
+#include <string.h>
+#include <time.h>
+
+#define RENEW_NS 1000000000ull /* a plan's names are asked again after so long: the next plan of a query may join other tables */
+
+bool duckdb_is_said(uint64_t id)
+{
+	return __atomic_load_n(&duckdb.said[id % DUCKDB_SAID], __ATOMIC_RELAXED) == id;
+}
+
+void duckdb_said(uint64_t id)
+{
+	__atomic_store_n(&duckdb.said[id % DUCKDB_SAID], id, __ATOMIC_RELAXED);
+}
+
+struct duckdb_room *duckdb_room_take(void)
+{
+	for (size_t i = 0; i < sizeof(duckdb.room) / sizeof(duckdb.room[0]); i++)
+		if (!__atomic_exchange_n(&duckdb.room[i].is_taken, 1, __ATOMIC_ACQUIRE))
+			return &duckdb.room[i];
+	return NULL;
+}
+
+void duckdb_room_leave(struct duckdb_room *r)
+{
+	__atomic_store_n(&r->is_taken, 0, __ATOMIC_RELEASE);
+}
+
+uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->operator[i].address == address)
+			return i + 1;
+	return 0;
+}
+
+uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator)
+{
+	return duckdb_hash(c->plan, &operator, sizeof(operator));
+}
+
+/* Classes may have virtual functions behind those of the base class: they are called by the middle one. */
+uint32_t duckdb_functions(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to)
+{
+	const uint64_t *table = (const uint64_t *)o->table;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < DUCKDB_SLOTS && nr < DUCKDB_FUNCTIONS; i++) {
+		enum duckdb_role of = i < duckdb.nr_slots ? (enum duckdb_role)duckdb.role[i] : DUCKDB_MIDDLE;
+
+		if (i >= duckdb.nr_slots && (!object_contains(&duckdb.library, table + i, 8) || table[i] < duckdb.text_begin ||
+					     table[i] >= duckdb.text_end))
+			break;
+		if (of == DUCKDB_NO_ROLE || (role != DUCKDB_NO_ROLE && role != of))
+			continue;
+		if (i < duckdb.nr_slots && table[i] == duckdb.operator_table[i])
+			continue; /* the base class's, which all have in common */
+		to[nr++].address = table[i];
+	}
+	return nr;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ reading */
+
+static bool read_operators(struct duckdb_connection *c, uint64_t address, uint32_t upper, uint32_t order, int depth)
+{
+	struct cxx_vector below = { 0, 0, 0 };
+	struct duckdb_operator *o = &c->operator[c->nr];
+	uint32_t own;
+	bool ok = true;
+
+	if (c->nr == DUCKDB_OPERATORS_MAX || depth == DUCKDB_DEPTH_MAX || !sys_readable_range((const void *)address, 8))
+		return false;
+	*o = (struct duckdb_operator){ .address = address, .upper = upper, .order = order };
+	memcpy(&o->table, (const void *)address, 8);
+	if (o->table % 8 || !sys_readable_range((const void *)o->table, (size_t)duckdb.nr_slots * 8))
+		return false;
+	own = ++c->nr;
+	if (!cxx_call(((const uint64_t *)o->table)[duckdb.children_slot], (uint64_t)(uintptr_t)&below, address, 0))
+		return false;
+	if (below.begin > below.end || (below.end - below.begin) % 8 || (below.end - below.begin) / 8 > DUCKDB_OPERATORS_MAX)
+		return false; /* nothing that could be freed */
+	for (uint64_t at = below.begin; ok && at < below.end; at += 8)
+		ok = read_operators(c, *(const uint64_t *)at, own, (uint32_t)((at - below.begin) / 8), depth + 1);
+	cxx_vector_free(&below);
+	return ok;
+}
+
+/* The operators' classes and tree, whatever they work on. */
+static uint64_t shape_of(const struct duckdb_connection *c)
+{
+	uint64_t hash = c->query;
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const uint64_t part[2] = { c->operator[i].table - duckdb.library.bias, c->operator[i].upper };
+
+		hash = duckdb_hash(hash, part, sizeof(part));
+	}
+	return hash;
+}
+
+static bool read_names(struct duckdb_connection *c, struct duckdb_room *r)
+{
+	struct cxx_string s = { NULL, 0, "" };
+	bool ok;
+
+	if (!cxx_call(duckdb.to_string, (uint64_t)(uintptr_t)&s, c->operator[0].address, DUCKDB_FORMAT_JSON))
+		return false;
+	ok = duckdb_explain_read(s.text, s.bytes, &r->explained) && r->explained.nr == c->nr;
+	cxx_string_free(&s);
+	return ok;
+}
+
+static int say_component(const struct duckdb_connection *c, uint32_t i, struct duckdb_explanation *all)
+{
+	const struct duckdb_explained *e = &all->operator[i];
+	uint64_t id = duckdb_operator_id(c, i);
+	char detail[512];
+	size_t n = e->detail_bytes < sizeof(detail) ? e->detail_bytes : sizeof(detail) - 1;
+	int ret;
+
+	if (duckdb_is_said(id))
+		return 0;
+	memcpy(detail, all->text + e->detail, n);
+	detail[n] = 0;
+	ret = jitreg_component(DUCKDB_LEVEL_OPERATOR, id, e->name, n ? detail : NULL, JITREG_COMPONENT_COMMON);
+	ret = ret ? ret : jitreg_link_to(jitreg_at(DUCKDB_LEVEL_OPERATOR, id), jitreg_at(DUCKDB_LEVEL_QUERY, c->query), 1);
+	if (!ret && e->rows >= 0)
+		ret = jitreg_counter(DUCKDB_LEVEL_OPERATOR, id, "estimated rows", e->rows);
+	if (!ret && c->operator[i].upper)
+		ret = jitreg_edge(DUCKDB_LEVEL_OPERATOR, id, duckdb_operator_id(c, c->operator[i].upper - 1), c->operator[i].order, NULL);
+	if (!ret)
+		duckdb_said(id);
+	return ret;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* An entry that another thread is writing fits nothing. */
+static uint64_t check_of(uint64_t shape, uint64_t plan)
+{
+	return duckdb_hash(shape, &plan, sizeof(plan));
+}
+
+/* c->plan, if the names of a plan of this shape were asked not long ago. */
+static bool find_known(struct duckdb_connection *c, uint64_t shape, uint64_t time_ns)
+{
+	const struct duckdb_known *k = &duckdb.known[shape % DUCKDB_PLANS];
+	uint64_t known_ns = __atomic_load_n(&k->time_ns, __ATOMIC_RELAXED);
+
+	c->plan = __atomic_load_n(&k->plan, __ATOMIC_RELAXED);
+	if (!c->plan || __atomic_load_n(&k->check, __ATOMIC_RELAXED) != check_of(shape, c->plan) || time_ns - known_ns >= RENEW_NS)
+		c->plan = 0;
+	for (uint32_t i = 0; i < c->nr && c->plan; i++)
+		if (!duckdb_is_said(duckdb_operator_id(c, i)))
+			c->plan = 0;
+	return c->plan;
+}
+
+/* c->plan, by the operators' names, whose components are in the trace then. */
+static void name_plan(struct duckdb_connection *c)
+{
+	uint64_t shape = shape_of(c), time_ns = now_ns(), plan = c->query;
+	struct duckdb_known *k = &duckdb.known[shape % DUCKDB_PLANS];
+	struct duckdb_room *r;
+
+	if (find_known(c, shape, time_ns))
+		return;
+	r = duckdb_room_take();
+	if (!r)
+		return;
+	if (read_names(c, r)) {
+		for (uint32_t i = 0; i < c->nr; i++) {
+			plan = duckdb_hash(plan, r->explained.operator[i].name, strlen(r->explained.operator[i].name));
+			memcpy(c->operator[i].name, r->explained.operator[i].name, DUCKDB_NAME_BYTES);
+		}
+		c->plan = duckdb_hash(plan, &shape, sizeof(shape));
+		for (uint32_t i = 0; i < c->nr; i++)
+			say_component(c, i, &r->explained);
+		__atomic_store_n(&k->plan, c->plan, __ATOMIC_RELAXED);
+		__atomic_store_n(&k->time_ns, time_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&k->check, check_of(shape, c->plan), __ATOMIC_RELAXED);
+	}
+	duckdb_room_leave(r);
+}
+
+void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost)
+{
+	struct jitreg_object_component of[2];
+	struct jitreg_function functions[DUCKDB_FUNCTIONS];
+	uint64_t self = (uint64_t)(uintptr_t)c;
+
+	c->nr = 0;
+	c->plan = 0;
+	if (read_operators(c, outermost, 0, 0, 0))
+		name_plan(c);
+	if (!c->plan) {
+		c->nr = 0;
+		ANNOUNCE_ONCE("DuckDB: operators of a plan unavailable (more than 512 operators, or they have other names than their EXPLAIN); "
+			      "its samples belong to its query");
+	}
+	of[0] = of[1] = (struct jitreg_object_component){ DUCKDB_LEVEL_QUERY, c->query };
+	jitreg_object(self, 0, 0, NULL, 0, of, 1);
+	of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, DUCKDB_WAITING_ID };
+	jitreg_object(c->executor, self, 0, &duckdb.executor_waits, duckdb.executor_waits.address != 0, of, 2);
+	jitreg_object(c->context, self, 0, &duckdb.context_waits, duckdb.context_waits.address != 0, of, 2);
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct duckdb_operator *o = &c->operator[i];
+
+		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, i) };
+		jitreg_object(o->address, o->upper ? c->operator[o->upper - 1].address : self, 0, functions,
+			      duckdb_functions(o, DUCKDB_NO_ROLE, functions), of, 2);
+	}
+}
