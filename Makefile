@@ -205,6 +205,11 @@ check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/postgres/check.py $B
 
+.PHONY: check-duckdb
+check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in TPC-H (QUERIES=all, THREADS=4, ...: tests/duckdb/README.md)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/duckdb/check.py $(abspath $B)
+
 .PHONY: bench-postgres
 bench-postgres: deps-check ## what profiling costs a PostgreSQL server, beside perf, EXPLAIN (ANALYZE) and auto_explain (ROUNDS=7)
 	@tests/deps.sh postgresql

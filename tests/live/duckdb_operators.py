@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""See duckdb-operators.sh.  duckdb_operators.py BUILD FOLDER"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path[:0] = ["tests", "tests/duckdb", "tests/postgres"]
+import duck
+import evidence
+import profile
+
+SAMPLES = 150
+WANTED = 85  # of a query's samples in tasks; its small data have more work between operators than large ones
+faults = []
+
+
+def fail(sentence):
+    faults.append(sentence)
+
+
+def named(d, trace):
+    return {c["name"] for c in profile.report(d.tailor, trace)["components"] if c["level"] == "operator"}
+
+
+def check_operators(d, texts):
+    rows = []
+
+    def record(seconds):
+        rows[:] = d.operators(texts, 2, seconds, d.folder + "/queries.tlr")
+        return min(r.tasks for r in rows)
+
+    evidence.gather(SAMPLES, record)
+    for r in rows:
+        if not r.same:
+            fail(f"{r.query}: its rows are not those of a program that nothing profiles")
+        if 100 * r.found < WANTED * r.tasks:
+            fail(f"{r.query}: expected {WANTED} % of {r.tasks} samples of tasks on an operator, got {r.found}: {r.reasons.most_common(5)}")
+        print(f"{r.query}: {r.found} of {r.tasks} samples of tasks on an operator")
+    names = named(d, d.folder + "/queries.tlr")
+    for q, text in texts.items():
+        for path in d.explained(text, 2, 1):
+            if path[-1] not in names:
+                fail(f"{q}: EXPLAIN has the operator `{path[-1]}`, the trace has not: {sorted(names)}")
+
+
+def check_statements(d):
+    """Of many kinds; some fail."""
+    script = open(duck.HERE + "/statements.sql").read().replace("FOLDER", d.folder)
+    bare, recorded = (re.sub(r"repeated \S+ \S+ \S+", "repeated", out) for out in (d.run(script), d.run(script, d.folder + "/statements.tlr")))
+    if bare != recorded:
+        fail(f"statements: expected\n{bare}\ngot\n{recorded}")
+    said = subprocess.run([d.tailor, "report", d.folder + "/statements.tlr"], capture_output=True, text=True).stdout
+    if "queries, pipelines and operators registered" not in said or "operators of a plan unavailable" in said:
+        fail(f"statements: expected the notice that DuckDB is adapted, and no other:\n{said}")
+
+
+def check_node(d, texts):
+    binding, trace = os.path.dirname(d.library) + "/duckdb.node", d.folder + "/node.tlr"
+    command = ["node", duck.HERE + "/node.js", binding, d.database, "0.2"]
+    text = "\n;;\n".join(texts.values())
+    try:
+        bare = subprocess.run(command, input=text, capture_output=True, text=True)
+    except OSError:
+        bare = None
+    if not bare or bare.returncode:
+        print("Node is not here, or its version cannot load the binding")
+        return
+    p = subprocess.run([d.tailor, "run", "-q", "-o", trace, "--", *command], input=text, capture_output=True, text=True)
+    if p.returncode or p.stderr:
+        fail(f"Node: exit {p.returncode}: {p.stderr}")
+    elif "SEQ_SCAN tpch.main.lineitem" not in named(d, trace):
+        fail(f"Node: no operators: {sorted(named(d, trace))}")
+
+
+def main():
+    build, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
+    d = duck.Duck(build, folder, 0.05, evidence.allowed_rate(4000))
+    texts = duck.queries("q01 q03 q18")
+    check_statements(d)
+    check_node(d, texts)
+    check_operators(d, texts)
+    for sentence in faults:
+        print(sentence)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
