@@ -118,6 +118,7 @@ static inline void put_mmap(uint32_t pid, uint64_t time_ns, uint64_t address, ui
 	PUT(address, bytes, 0, 5);
 	put_text(path);
 	trace_record_bytes(small, "", 0);
+	PUT(0, 0, 0); /* its identity */
 	put_end();
 }
 
