@@ -4,9 +4,11 @@
 #
 # A test is an executable: a cmocka binary in BUILD/unit, or a script in tests/LAYER that is called with BUILD from the
 # top folder.  Exit 0: passed; 77: skipped, its last line says why; else: failed, and its output is shown.  Tests share the processors;
-# one that needs the machine to itself has a line "# Alone: why" and runs after the others.  LONG=1 runs tests/long too.
+# one that needs the machine to itself has a line "# Alone: why" and runs after the others.  LONG=1 runs tests/long too.  Short tests come
+# first, in the order of their layers, and then those of tests/longest, so that none of these is left at the end.  BUILD/check-times has
+# each test's seconds, by the clock and of processor time.
 #
-# Environment: JOBS (at a time; default: one more than there are processors, since many tests wait), TEST_SECONDS (limit of one test,
+# Environment: JOBS (at a time; default: two more than there are processors, since many tests wait), TEST_SECONDS (limit of one test,
 # default 3600: for what hangs, not for what is slow), SAN (as given to make).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -35,12 +37,14 @@ run_one() { # LAYER/PATH
 	name=$(basename "$path")
 	name=$layer/${name%.*}
 	log=$LOG/${name//\//.}.log
-	begin=$(date +%s%N)
 	arguments=("$B")
 	[ "$layer" != unit ] || arguments=() # cmocka's binaries take none
-	timeout -k 10 "${TEST_SECONDS:-3600}" "$path" "${arguments[@]}" >"$log" 2>&1 </dev/null
+	TIMEFORMAT='%1R %1U %1S'
+	{ time timeout -k 10 "${TEST_SECONDS:-3600}" "$path" "${arguments[@]}" >"$log" 2>&1 </dev/null; } 2>"$LOG/time.$$"
 	status=$?
-	took=$(printf '%d.%01d s' $((($(date +%s%N) - begin) / 1000000000)) $((($(date +%s%N) - begin) / 100000000 % 10)))
+	read -r took user system < <(tail -n 1 "$LOG/time.$$") # (before it: what a shell says of who was killed)
+	rm -f "$LOG/time.$$"
+	echo "$name $took $user $system" >"${log%.log}.time"
 	case $status in
 	0) verdict=passed ;;
 	77) verdict=skipped ;;
@@ -49,9 +53,9 @@ run_one() { # LAYER/PATH
 	esac
 	{
 		case $verdict in
-		passed) printf 'ok      %-44s %s\n' "$name" "$took" ;;
+		passed) printf 'ok      %-44s %s s\n' "$name" "$took" ;;
 		skipped) printf 'SKIPPED %-44s %s\n' "$name" "$(tail -n 1 "$log")" ;;
-		failed) printf 'FAILED  %-44s exit %d after %s\n' "$name" "$status" "$took"; tail -n 60 "$log" | sed 's/^/    | /' ;;
+		failed) printf 'FAILED  %-44s exit %d after %s s\n' "$name" "$status" "$took"; tail -n 60 "$log" | sed 's/^/    | /' ;;
 		esac
 		# Figures that a test wants seen stand behind "FIGURE ".
 		sed -n 's/^FIGURE /        /p' "$log"
@@ -62,8 +66,12 @@ run_one() { # LAYER/PATH
 }
 export -f run_one
 
-# LAYER/PATH of each test that is wanted, in three groups: those that say soonest what is wrong, the others, and those that run alone
-soon=() later=() alone=()
+# LAYER/PATH of each test that is wanted, in four groups: those that say soonest what is wrong, the long ones, the others, and those that
+# run alone
+soon=() long=() others=() alone=()
+declare -A place=()
+nr=0
+while read -r name; do place[$name]=$((nr++)); done < <(grep -v '^#' tests/longest)
 for w in ${*:-unit lint fuzz golden live ${LONG:+long}}; do
 	layer=${w%%/*}
 	mapfile -t paths < <(tests_of "$layer" 2>/dev/null)
@@ -77,10 +85,16 @@ for w in ${*:-unit lint fuzz golden live ${LONG:+long}}; do
 	for path in "${paths[@]}"; do
 		if [ "$layer" = long ] || grep -qs '^# Alone: ' "$path"; then
 			alone+=("$layer/$path")
+			continue
+		fi
+		name=${path##*/}
+		nr=${place[$layer/${name%.*}]:-}
+		if [ "$nr" ]; then
+			long[nr]=$layer/$path
 		elif [ "$layer" = unit ] || [ "$layer" = lint ]; then
 			soon+=("$layer/$path")
 		else
-			later+=("$layer/$path")
+			others+=("$layer/$path")
 		fi
 	done
 done
@@ -89,9 +103,10 @@ run_group() { # JOBS LAYER/PATH...
 	shift
 	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" bash -c 'run_one "$0"' 9>&-
 }
-run_group "${JOBS:-$(nproc)}" "${soon[@]}"
-run_group "${JOBS:-$(($(nproc) + 1))}" "${later[@]}"
+begin_s=$SECONDS
+run_group "${JOBS:-$(($(nproc) + 2))}" "${soon[@]}" "${long[@]}" "${others[@]}"
 run_group 1 "${alone[@]}"
+took_s=$((SECONDS - begin_s))
 
 # ------------------------------------------------------------------------------------------- what came of it, and where
 count() { find "$LOG" -name '*.verdict' -exec cat {} + | grep -c "^$1$"; }
@@ -102,12 +117,15 @@ for log in "$LOG"/*.log; do ! says_why "$log" || unable+=("$(basename "$log" .lo
 hardware=without
 ! ls /sys/bus/event_source/devices/cpu*/type >/dev/null 2>&1 || hardware=with
 failed=$(count failed)
+find "$LOG" -name '*.time' -exec cat {} + | awk '{ printf "%-50s %8.1f %8.1f\n", $1, $2, $3 + $4 }' | sort -k 3 -rn >"$LOG/times"
+[ "$LOG" != "$B/test-log" ] || cp "$LOG/times" "$B/check-times"
 echo
 [ "${#unable[@]}" = 0 ] || echo "skipped, because this machine gave too few samples (${#unable[@]}): ${unable[*]}"
 echo "processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) of $(grep -c ^processor /proc/cpuinfo)" \
 	"for the tests, $hardware hardware counters"
 echo "kernel:    Linux $(uname -r), as $(id -un), perf_event_paranoid $(kernel perf_event_paranoid)," \
 	"at most $(kernel perf_event_max_sample_rate) samples a second"
+echo "time:      $took_s s, $(awk '{ n += $3 } END { printf "%d", n }' "$LOG/times") s of processor time"
 echo "$(count passed) passed, $failed failed, $(count skipped) skipped"
 [ "$failed" -eq 0 ] || exit 1
 [ "$LOG" = "$B/test-log" ] || rm -rf "$LOG"
