@@ -133,8 +133,15 @@ int main()
 }
 END
 # every compiler of the kind, and those of its standards that it knows
-compilers() { for c in "$@"; do command -v "$c" >/dev/null && echo "$c"; done; }
-works() { echo 'int main(void) { return 0; }' | "$@" -x "$LANGUAGE" - -o "$dir/works" 2>/dev/null; }
+compilers() { # once each, whatever its names
+	local c version seen=
+	for c in "$@"; do
+		version=$("$c" -v 2>&1 | grep ' version ') && [[ $seen != *"$version;"* ]] || continue
+		seen+="$version;"
+		echo "$c"
+	done
+}
+works() { echo 'int main(void) { return 0; }' | "$@" -x "$LANGUAGE" -fsyntax-only - 2>/dev/null; }
 nr=0
 for cc in $(compilers gcc gcc-{10..16} clang clang-{12..21}); do
 	for std in c99 gnu99 c11 gnu11 c17 c2x c23; do

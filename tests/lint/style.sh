@@ -7,15 +7,23 @@ bad=0
 say() { echo "$1"; bad=1; }
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
-for f in $(git ls-files '*.c' '*.h' '*.sh' '*.bash' '*.py' Makefile .ci/run); do
-	head -n 3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || say "$f: no SPDX line"
-done
-for f in $(git ls-files '*.c' '*.h' '*.sh' '*.bash' '*.py' '*.md' Makefile); do
-	out=$(grep -nE -m 3 '[[:blank:]]+$' "$f") && say "$f: trailing blanks: $out"
-done
-for f in $(git ls-files '*.c' '*.h' '*.sh' '*.bash'); do
-	out=$(expand -t 8 "$f" | LC_ALL=C.UTF-8 grep -nE -m 3 '^.{141,}') && say "$f: more than 140 columns: $out"
-done
+git ls-files -z '*.c' '*.h' '*.sh' '*.bash' '*.py' '*.md' Makefile .ci/run | xargs -0 /usr/bin/python3 -c '
+import re, sys
+bad = 0
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8", newline="\n") as f:
+        lines = f.read().split("\n")
+    found = []
+    if not path.endswith(".md"):
+        found += ["no SPDX line"] * (not any("SPDX-License-Identifier: MIT" in l for l in lines[:3]))
+    if path != ".ci/run":
+        found += [f"{n}: trailing blanks: {l}" for n, l in enumerate(lines, 1) if l.endswith((" ", "\t"))]
+    if path.endswith((".c", ".h", ".sh", ".bash")):
+        found += [f"{n}: more than 140 columns: {l}" for n, l in enumerate(lines, 1) if len(l.expandtabs(8)) > 140]
+    for what in found[:3]:
+        print(f"{path}: {what}")
+    bad |= bool(found)
+sys.exit(bad)' || bad=1
 for f in $(git ls-files '*.sh' .ci/run); do
 	bash -n "$f" || say "$f does not parse"
 	[ -x "$f" ] || say "$f is not executable"
