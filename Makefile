@@ -188,8 +188,8 @@ check: $(if $(T),,deps-check) ## run all tests (T="unit live/attach ..." for som
 
 check-long: deps-check ## ... and those that take long
 	@tests/deps.sh $(PACKAGES_LONG)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(needs)
-	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))" LONG=1 TEST_SECONDS=10800 tests/run.sh $B
+	@$(MAKE) --no-print-directory -s -j$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" $(needs)
+	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" LONG=1 TEST_SECONDS=10800 tests/run.sh $B
 
 check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
@@ -243,14 +243,17 @@ tune: ## let the kernel allow 100,000 samples a second on this machine until it 
 table: $B/table.wasm $B/bench/columns $B/bench/synthetic ## the sample table as wasm32, and what compares it with this build's
 unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
-# The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.
+# The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.  FUZZ_TARGETS: those that
+# tests/fuzz/search.sh searches in a check (each takes seconds to link); in check-long it is all.
+FUZZ_TARGETS ?= trace perf_data jitdump perf_map unwind cfi code
+all_FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))
 .PHONY: fuzz libfuzzer hosts
 hosts:
 	@tests/hosts/build.sh $B
 libfuzzer:
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c -fsanitize=fuzzer,address - -o $B/libfuzzer-works 2>/dev/null; \
-	then $(MAKE) --no-print-directory -s CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -g' \
-		SAN=fuzzer-no-link,address,undefined fuzz; fi
+	then $(MAKE) --no-print-directory -s CC=clang FUZZER=1 B=$B/libfuzzer CFLAGS='-O1 -gline-tables-only' \
+		SAN=fuzzer-no-link,address,undefined $(foreach t,$(FUZZ_TARGETS),$B/libfuzzer/fuzz/fuzz_$(firstword $(subst =, ,$t))); fi
 # ----------------------------------------------------------------------------------------------------------- tools
 # What finds faults without running a test takes minutes, so no check waits for it.
 PACKAGES_TOOLS := clang clang-tidy clang-tools clang-format

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # libFuzzer, with the address and undefined-behaviour sanitizers, looks for inputs that break what reads others' bytes.
-# FUZZ_SECONDS: for each (30, or what stands behind it).  FUZZ_TARGETS: others of tests/fuzz.  FUZZ_JOBS: at a time (2).
+# FUZZ_SECONDS: for each (what stands behind it: until it reaches nothing new; or 30).  FUZZ_TARGETS: others of tests/fuzz.
+# FUZZ_JOBS: at a time (2).
 # What it learns stays in BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into
 # tests/fuzz/corpus.
 set -u
@@ -36,6 +37,6 @@ export B
 export -f search
 rm -f "$B/undecided"
 # shellcheck disable=SC2086
-printf '%s\n' ${FUZZ_TARGETS:-trace perf_data jitdump perf_map unwind cfi code=10} |
+printf '%s\n' ${FUZZ_TARGETS:-trace unwind cfi=20 perf_data=10 perf_map=10 code=10 jitdump=5} |
 	xargs -n 1 -P "${FUZZ_JOBS:-2}" bash -c 'search "$0"' || exit 1
 [ ! -e "$B/undecided" ] || { tail -n 1 "$B/undecided"; exit 77; }
