@@ -61,14 +61,15 @@ gather() {
 	return 1
 }
 
-# decide [--sure | --nearly] CLAIM BLOCK...: calls BLOCK... NUMBER until its exit statuses decide the claim: 0 agrees, 1 contradicts, 77 is
-# no evidence, any other fails at once.  tests/evidence.py has the rule, what a block must be, and when one or two are enough (SURE,
-# NEARLY).
+# decide [--sure | --nearly | --wrong WRONG] CLAIM BLOCK...: calls BLOCK... NUMBER until its exit statuses decide the claim: 0 agrees,
+# 1 contradicts, 77 is no evidence, any other fails at once.  tests/evidence.py has the rule, what a block must be, and when one or two are
+# enough (SURE, NEARLY).
 decide() {
 	local claim outcomes='' nr=0 begin=$SECONDS said=more numbers=()
 	case $1 in
 	--sure) numbers=(0.9 0.001) ;;
 	--nearly) numbers=(0.98 0.097) ;;
+	--wrong) numbers=(0.9 "$2"); shift ;;
 	esac
 	[ ${#numbers[@]} = 0 ] || shift
 	claim=$1

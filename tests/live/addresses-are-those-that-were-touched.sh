@@ -9,7 +9,7 @@ for query in q6 q3; do
 	judge /usr/bin/python3 - "$B" "$dir" $query "$(allowed_rate 40000)" <<'PYTHON'
 import collections, csv, os, subprocess, sys
 sys.path.insert(0, "tests")
-from evidence import decide
+from evidence import SURE, decide
 B, directory, query, rate = sys.argv[1:]
 SAMPLES = 60
 trace, witness, table = (f"{directory}/{name}" for name in ("t.tlr", "witness", "samples"))
@@ -24,7 +24,7 @@ def run(*command):
 
 # A block is a recording.  It agrees if the claim is true: an instruction whose first execution missed some of the memory that later ones
 # touch (the ends of memory that are no whole page are not protected) is one in thousands.  If addresses are computed wrongly, most are in
-# other memory or in none, and each block contradicts.
+# other memory or in none, and each block contradicts: one that agrees is enough.
 def block(nr):
     global executions
     if os.path.exists(witness):
@@ -60,7 +60,8 @@ def block(nr):
         return False
     return True
 
-sys.exit(not decide(f"{query}: 99 % of the computed addresses are in memory that their instruction touches", block))
+sys.exit(not decide(f"{query}: 99 % of the computed addresses are in memory that their instruction touches", block,
+                    wrong=SURE))
 PYTHON
 done
 finish

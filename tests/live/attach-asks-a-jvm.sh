@@ -49,7 +49,8 @@ finish_host() { # NAME: it ends as it does alone, and what was asked for is gone
 user=()
 
 # A block: a recording of its own, of a JVM that compiles late() while it is recorded.  It agrees, since one method or the other takes all
-# of the time, and each is in the perf map that is written when it runs; had the second not been asked for, late() would have no name.
+# of the time, and each is in the perf map that is written when it runs; had the second not been asked for, late() would have no name,
+# in any block.
 seconds=0.5
 asked() { grep -q "compiled methods named by a perf map" "$dir/err"; }
 recorded() { asked || ! kill -0 $recorder 2>/dev/null; }
@@ -74,7 +75,7 @@ sys.exit(77 if n < 200 else 1 if named < 0.98 * n else 77 if late < 100 else 0)'
 	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
 	return $status
 }
-decide "98 % of the samples in a JVM's compiled code have names" names
+decide --sure "98 % of the samples in a JVM's compiled code have names" names
 
 attach() { # NAME [OPTION...]
 	timeout 300 "$B/tailor" attach -e "$plain" -d 0.1 -o "$dir/t.tlr" "${@:2}" $host 2>"$dir/err" ||

@@ -99,7 +99,8 @@ if [ -x "$B/engine" ]; then
 	wait_for burns "$host" 150
 	seconds=0.3
 	# Agrees: of the run phase 95 % and more are attributed, since its kernel's samples are few and what else it runs has tags; whatever
-	# the engine does between runs does not count.  Had the recording not got the dictionary, hardly any sample would be.
+	# the engine does between runs does not count.  Had the recording not got the dictionary, hardly any sample would be, in any
+	# block.
 	in_the_middle() {
 		between "$dir/engine.tlr" 'samples of' $seconds
 		/usr/bin/python3 - "$dir/json" <<'PYTHON'
@@ -114,7 +115,7 @@ PYTHON
 		[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
 		return $status
 	}
-	decide "recorded in the middle of a query, 85 % of the samples are attributed" in_the_middle
+	decide --sure "recorded in the middle of a query, 85 % of the samples are attributed" in_the_middle
 	kill "$host"
 	wait $run 2>/dev/null
 fi

@@ -56,7 +56,7 @@ end() { # NAME: as alone
 }
 
 # A block: a recording of its own, of a host that does nothing but run two functions.  It agrees, since all of its code is announced
-# when it runs next; had its isolate not been found, none of it would have a name.
+# when it runs next; had its isolate not been found, none of it would have a name, in any block.
 seconds=0.5
 named() { # COMMAND...: loads the host meanwhile
 	"$B/tailor" attach --inject -q -e "$plain" -d $seconds -o "$dir/t.tlr" $host 2>"$dir/err" &
@@ -81,13 +81,13 @@ start computes
 grep -q "names of JavaScript functions unavailable from outside; use --inject" "$dir/err" || fail "no sentence: $(cat "$dir/err")"
 timeout 300 "$B/tailor" attach --inject --no-adapt -q -e "$plain" -d 0.1 -o "$dir/t.tlr" $host || fail "--no-adapt: exit $?"
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*V8:' && fail "--no-adapt: V8 was asked"
-decide "a Node that computes: three of four samples in generated code have names" named sleep 0.05
+decide --sure "a Node that computes: three of four samples in generated code have names" named sleep 0.05
 touch "$dir/folder/enough"
 end "a host that computes"
 
 start waits
 wait_for has port
-decide "a Node that waits for requests: three of four samples in generated code have names" named ask
+decide --sure "a Node that waits for requests: three of four samples in generated code have names" named ask
 curl -s "http://127.0.0.1:$(cat "$dir/folder/port")/end"
 end "a host that waits"
 finish

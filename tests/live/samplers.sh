@@ -36,7 +36,8 @@ unprivileged() {
 # One recording: 0 and 1 as `decide` wants them, 77 for too few samples, 2 for what needs no more evidence.
 # A block agrees with near certainty if the claim is true: 99.5 % or more are on an operator and 90 % by the method, in recordings of any
 # length and under any load, for load delays the threads but does not change what they do; of 50 samples two or more would have to be
-# elsewhere.  If a rung loses its tag, the called runtime (two thirds of the samples) is on no operator, and each block contradicts.
+# elsewhere.  If a rung loses its tag, the called runtime (two thirds of the samples) is on no operator, and each block contradicts: one
+# that agrees is enough.
 block() { # WAY METHOD WORDS NR
 	"$1" "$1" $executions || return 2
 	"$B/tailor" report --json "$dir/t.tlr" >"$dir/json" || return 2
@@ -66,7 +67,7 @@ PYTHON
 
 check() { # WAY METHOD WORDS-OF-A-NOTICE
 	executions=15
-	decide "$1: 98 % of the run phase's samples are on an operator, a quarter of them by $2" block "$1" "$2" "$3"
+	decide --sure "$1: 98 % of the run phase's samples are on an operator, a quarter of them by $2" block "$1" "$2" "$3"
 }
 
 check memory tag ""

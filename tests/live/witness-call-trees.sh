@@ -7,7 +7,7 @@ command -v perf >/dev/null || skip "there is no perf to compare with"
 cat >"$dir/test.py" <<'END'
 import bisect, collections, json, os, re, subprocess, sys, xml.etree.ElementTree as ET
 sys.path.insert(0, "tests")
-from evidence import allowed_rate, decide, gather
+from evidence import NEARLY, allowed_rate, decide, gather
 
 B, DIR, EVENT = sys.argv[1:]
 TRACE, PERF = f"{DIR}/t.tlr", f"{DIR}/perf.data"
@@ -122,7 +122,8 @@ def block(_):
 
 gather(WANTED + WANTED // 8, lambda s: globals().update(seconds=s) or record(s))
 seen = []
-if not decide("inclusive shares in five outputs, and those of functions without symbols, are perf's within two points", block):
+if not decide("inclusive shares in five outputs, and those of functions without symbols, are perf's within two points", block,
+              **NEARLY):
     print("\n".join(f"{what}: {shares}" for what, shares in seen[-1][2].items()))
     bad = 1
 theirs, ours, _ = seen[0]
