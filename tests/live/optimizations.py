@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "tests")
-from evidence import decide, gather  # noqa: E402
+from evidence import WRONG, decide, gather  # noqa: E402
 
 B = sys.argv[1]
 MODEL = sys.argv[2] if len(sys.argv) > 2 else None  # that all code is for, as LLVM calls it; else this machine's, and of vectors several
@@ -302,8 +302,9 @@ def together(nr):
 # A block is a recording with an optimization and one without.  What does not depend on chance is checked in each, and a single failure is one;
 # the block agrees if samples are where they are expected, and shares are what they were.  Shares of two recordings on a busy machine, with page
 # faults in half of them, differ by 7 points (one standard error): the bounds are 8 points for arithmetic and 12 for hash tables, and eight of ten
-# blocks agree at least.  If lines were linked to other operators, or to nobody, shares would move by as much as these lines have: in each block.
-RIGHT = 0.8
+# blocks agree at least.  If lines were linked to other operators, or to nobody, shares would move by as much as these lines have: in each block.  (What says so
+# exactly does in each, too.)  One of 20 blocks at most would not show it: two that agree are enough.  Of vectors each block is for another model.
+RIGHT, FEW = 0.8, 0.05
 CLAIMS = {fold: "a constant is nobody's, and work stays 1 : 2 : 4", eliminate: "what nobody needs is nobody's, and shares stay",
           cse: "a hash that two share is half each one's, and shares stay", fuse: "two words' update is half each one's, and together they have what "
           "they had", vector: "a vector instruction is its scalar one's", unroll: "copies are whose the loop is, and work stays 1 : 2 : 4",
@@ -311,7 +312,7 @@ CLAIMS = {fold: "a constant is nobody's, and work stays 1 : 2 : 4", eliminate: "
 DIR = tempfile.mkdtemp()
 try:
     for row, claim in CLAIMS.items():
-        check(decide(f"{row.__name__}: {claim}", row, RIGHT), f"{row.__name__}: {claim}", "other blocks (above)")
+        check(decide(f"{row.__name__}: {claim}", row, RIGHT, WRONG if row is vector else FEW), f"{row.__name__}: {claim}", "other blocks (above)")
         if failures:
             break
 except SystemExit:  # too few blocks: what is wrong for certain counts all the same
