@@ -198,6 +198,14 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
 #define JITREG_OBJECT_ALONE 2u
 /* It is gone, and so are all objects below it. */
 static inline int jitreg_object_end(uint64_t address);
+/*
+ * An interpreter's program: the object executes steps, such as instructions of bytecode, of which the nth lies at first + n * stride and is
+ * component + n.  Which one runs follows from a word in the interpreter's frame, its instruction pointer; that decides, before any
+ * register.  An object may have several such programs; they end with it.
+ */
+static inline int jitreg_object_steps(uint64_t address, uint64_t first, uint32_t stride, uint32_t nr, uint32_t level, uint64_t component);
+/* Frames of the function that begins there have this word so many bytes above their stack pointer. */
+static inline int jitreg_step_word(uint64_t function, uint32_t offset);
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
@@ -425,6 +433,10 @@ int jitreg_connect(struct jitreg_agent *agent);
 #define JITREG_FIELDS_OBJECT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(upper) U32(flags) NR(nr_functions) NR(nr_components) U32(reserved) \
 	ARR(functions, function) ARR(components, object_component)
+/* What an object executes; see jitreg_object_steps(). */
+#define JITREG_FIELDS_OBJECT_STEPS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(first) U64(component) U32(level) U32(stride) U32(nr_steps) U32(reserved)
+#define JITREG_FIELDS_STEP_WORD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(function) U32(offset) U32(reserved)
 #define JITREG_FIELDS_OBJECT_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(address) U32(flags) U32(reserved)
 /* By which version of this header records come. */
 #define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
@@ -456,6 +468,8 @@ int jitreg_connect(struct jitreg_agent *agent);
 #define JITREG_TRAILING_HELLO(U32, U64)
 #define JITREG_TRAILING_OBJECT(U32, U64)
 #define JITREG_TRAILING_OBJECT_END(U32, U64)
+#define JITREG_TRAILING_OBJECT_STEPS(U32, U64)
+#define JITREG_TRAILING_STEP_WORD(U32, U64)
 
 /*      NAME, struct suffix, id; ids are never used again */
 #define JITREG_RECORDS(X) \
@@ -485,7 +499,9 @@ int jitreg_connect(struct jitreg_agent *agent);
 	X(SCOPE, scope, 82) \
 	X(HELLO, hello, 83) \
 	X(OBJECT, object, 84) \
-	X(OBJECT_END, object_end, 85)
+	X(OBJECT_END, object_end, 85) \
+	X(OBJECT_STEPS, object_steps, 86) \
+	X(STEP_WORD, step_word, 87)
 
 /* Elements of ARR parts; others are above. */
 struct jitreg_level_ref {
@@ -1249,6 +1265,28 @@ static inline int jitreg_object_end(uint64_t address)
 
 	r.address = address;
 	return JITREG_SEND_FIXED_(JITREG_OBJECT_END, r);
+}
+
+static inline int jitreg_object_steps(uint64_t address, uint64_t first, uint32_t stride, uint32_t nr, uint32_t level, uint64_t component)
+{
+	JITREG_BEGIN_(object_steps, r);
+
+	r.address = address;
+	r.first = first;
+	r.component = component;
+	r.level = level;
+	r.stride = stride;
+	r.nr_steps = nr;
+	return JITREG_SEND_FIXED_(JITREG_OBJECT_STEPS, r);
+}
+
+static inline int jitreg_step_word(uint64_t function, uint32_t offset)
+{
+	JITREG_BEGIN_(step_word, r);
+
+	r.function = function;
+	r.offset = offset;
+	return JITREG_SEND_FIXED_(JITREG_STEP_WORD, r);
 }
 
 static inline int jitreg_control(uint32_t action, const char *name)

@@ -127,12 +127,12 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 	if (f->depth == 0) { /* has been asked already */
 		d->alone = (struct stretch){ f->alone_from_ns, f->alone_until_ns };
 		if (d->plan)
-			plan_frames_add(d->plan, &d->world->model->objects, f, d->function);
+			plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, d->function);
 		return true;
 	}
 	l = sample_frame_location(d->world, d->process, d->sample->time_ns, f);
 	if (d->plan)
-		plan_frames_add(d->plan, &d->world->model->objects, f, l->function);
+		plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, l->function);
 	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
 		if (take_tag(d, f->registers.value[a->tag->where])) {
 			a->method = METHOD_TAG_UNWOUND;
@@ -231,7 +231,7 @@ static void add_return_address(struct deciding *d, int depth, uint64_t address, 
 	f.function = unwind_function(d->world->unwinder, &space, address);
 	if (!depth && d->sample->has_registers)
 		f.registers = d->sample->input.registers;
-	plan_frames_add(d->plan, &d->world->model->objects, &f, function);
+	plan_frames_add(d->plan, &d->world->model->objects, &f, NULL, function);
 }
 
 /* The same by return addresses alone, which restore no register: a frame of generated code decides, or the path along a plan. */

@@ -38,7 +38,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 			break;
 	}
 	if (c->process->has_objects && c->nr)
-		plan_frames_add(&c->plan, &c->world->model->objects, f, c->nr - 1);
+		plan_frames_add(&c->plan, &c->world->model->objects, f, &c->sample->input, c->nr - 1);
 	return true;
 }
 

@@ -116,6 +116,8 @@ static const struct {
 	[JITREG_MARK] = { model_read_mark, false },
 	[JITREG_OBJECT] = { model_read_object, false },
 	[JITREG_OBJECT_END] = { model_read_object_end, false },
+	[JITREG_OBJECT_STEPS] = { model_read_object_steps, false },
+	[JITREG_STEP_WORD] = { model_read_step_word, false },
 	[JITREG_SCOPE] = { model_read_scope, false },
 	[JITREG_HELLO] = { read_hello, false },
 };

@@ -317,6 +317,25 @@ void model_read_object_end(struct model *m, struct process *p, const struct trac
 	objects_end(&m->objects, p->number, r->time_ns, trace_u64(r, F(object_end, address)));
 }
 
+void model_read_object_steps(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(object_steps, level)));
+
+	if (level < LEVELS_MAX)
+		objects_add_steps(&m->objects, p->number, trace_u64(r, F(object_steps, address)),
+				  &(struct object_steps){ .first = trace_u64(r, F(object_steps, first)),
+							  .component = trace_u64(r, F(object_steps, component)),
+							  .stride = (uint32_t)trace_u64(r, F(object_steps, stride)),
+							  .nr = (uint32_t)trace_u64(r, F(object_steps, nr_steps)),
+							  .level = level });
+}
+
+void model_read_step_word(struct model *m, struct process *p, const struct trace_record *r)
+{
+	p->has_objects = true;
+	objects_add_step_word(&m->objects, trace_u64(r, F(step_word, function)), (uint32_t)trace_u64(r, F(step_word, offset)));
+}
+
 /* Components that were never announced have a number only, as everywhere. */
 static void name_components(struct model *m, const struct object *x)
 {

@@ -266,7 +266,7 @@ int objects_settle(struct objects *o)
 		o->by_address[i - 1] = i;
 	}
 	qsort_r(o->by_address, o->nr - 1, sizeof(*o->by_address), by_address, o->object);
-	return 0;
+	return objects_settle_steps(o) ? 0 : -ENOMEM;
 }
 
 void objects_fini(struct objects *o)
@@ -282,6 +282,8 @@ void objects_fini(struct objects *o)
 	free(o->entry);
 	free(o->last);
 	free(o->known);
+	free(o->step);
+	hash_map_fini(&o->step_words);
 	memset(o, 0, sizeof(*o));
 }
 

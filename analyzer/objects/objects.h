@@ -40,8 +40,19 @@ struct object_set {
 	uint32_t first, nr; /* in numbers */
 };
 
+/* Steps that an object executes, side by side; see steps.c. */
+struct object_steps {
+	uint64_t first, component;
+	uint32_t stride, nr, level; /* level: index */
+	uint32_t object;
+};
+
 struct objects {
 	struct object *object; /* [0]: none */
+	struct object_steps *step; /* in the end by process, first and time */
+	uint32_t nr_steps, steps_capacity;
+	uint64_t longest_steps; /* bytes */
+	struct hash_map step_words; /* (function, 0) -> offset + 1 */
 	uint32_t nr, capacity;
 	uint64_t *number; /* of sets */
 	uint32_t nr_numbers, numbers_capacity;
@@ -65,6 +76,12 @@ struct objects {
 uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address, uint64_t upper_address, uint32_t flags,
 		     uint64_t *functions, size_t nr_functions, const struct object_component *components, size_t nr_components);
 void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t address);
+/* ---- steps.c.  Of the object that is at the address now; s->object is not needed. */
+void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s);
+void objects_add_step_word(struct objects *o, uint64_t function, uint32_t offset);
+/* ... by objects_settle(). */
+bool objects_settle_steps(struct objects *o);
+/* ---- objects.c */
 /* After the last record.  0 or -ENOMEM. */
 int objects_settle(struct objects *o);
 void objects_fini(struct objects *o);
@@ -103,6 +120,13 @@ bool objects_is_one_of(const struct objects *o, const struct object_answer *a, u
 /* The only one of them whose first component is that of another object: what this is within one pipeline; OBJECT_NONE: none, or several. */
 uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, uint32_t object, uint64_t time_ns);
 
+/* ---- steps.c */
+/* How far above its stack pointer a frame of the function has the address of its step; false: it has none. */
+bool objects_step_word(const struct objects *o, uint64_t function, uint32_t *offset);
+/* The object whose step is at an address at a time, and the step; OBJECT_NONE: none. */
+uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns, struct object_component *step);
+
+/* ---- objects.c */
 const struct object_component *object_components(const struct objects *o, uint32_t object, uint32_t *nr);
 
 #endif

@@ -3,11 +3,29 @@
 
 #include "jitreg/trace/trace.h"
 
+#include <string.h>
+
 #define NR_PRESERVED 6u
 #define RDI 5
 #define ROOTS_MAX 8 /* trees of a process at a time that are looked through */
 
-void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, uint32_t note)
+static uint64_t read_step(const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input)
+{
+	uint64_t at, step;
+	uint32_t offset;
+
+	if (!input || !input->stack || !(input->registers.known >> UNWIND_RSP & 1) || !(f->registers.known >> UNWIND_RSP & 1) ||
+	    !objects_step_word(o, f->function, &offset))
+		return 0;
+	at = f->registers.value[UNWIND_RSP] - input->registers.value[UNWIND_RSP];
+	if (at > input->stack_bytes || input->stack_bytes - at < (uint64_t)offset + sizeof(step))
+		return 0;
+	memcpy(&step, input->stack + at + offset, sizeof(step));
+	return step;
+}
+
+void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input,
+		     uint32_t note)
 {
 	static const unsigned char preserved[NR_PRESERVED] = { UNWIND_RBX, UNWIND_RBP, 12, 13, 14, 15 };
 	struct plan_frame *p = &to->frame[to->nr];
@@ -17,6 +35,7 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 	to->nr++;
 	p->function = f->function;
 	p->note = note;
+	p->step = read_step(o, f, input);
 	p->nr_held = 0;
 	for (unsigned i = 0; i < NR_PRESERVED; i++)
 		if (f->registers.known >> preserved[i] & 1)
@@ -172,8 +191,14 @@ static void take_any(struct plan_walk *w, const struct plan_frame *f)
 
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
 {
-	uint32_t class;
+	uint32_t class, x = f->step ? objects_find_step(w->objects, w->process, f->step, w->time_ns, &w->step) : OBJECT_NONE;
 
+	if (x) {
+		w->class = OBJECT_NONE;
+		w->step_of = x;
+		found(w, x, f->function);
+		return;
+	}
 	if (objects_find_outermost(w->objects, w->process, f->function, true, w->time_ns, &class, 1)) {
 		w->class = w->class ? w->class : class;
 		return;
@@ -206,6 +231,8 @@ uint32_t plan_walk_components(const struct plan_walk *w, struct object_component
 {
 	uint32_t nr = w->class ? add_components(w, w->class, component, 0, max) : 0;
 
+	if (w->state == PLAN_FOUND && w->step_of == w->object && w->object && !nr && max)
+		component[nr++] = w->step;
 	if (w->state == PLAN_FOUND)
 		return add_components(w, w->object, component, nr, max);
 	/* in which tree is known */

@@ -4,6 +4,8 @@
  * tree of the objects that live at the time of the sample.  A frame counts by the function that it is in, which is known by its FDE, so
  * that no symbols are needed.
  *
+ *  0. A function with a step word (jitreg_step_word()): the step whose address is there, and the object that executes it, whatever was
+ *     found before.
  *  1. A function of a class of work: the class decides from there inwards, until a frame of rule 2.
  *  2. A function of objects without an upper one: one of them begins anew, the one whose address is in a register that calls preserve, as
  *     the unwinder restored it at that frame.  Where all these registers are known and none holds one, it is an object that was not
@@ -36,6 +38,7 @@ struct plan_frame {
 	uint64_t held[PLAN_REGISTERS]; /* by registers that calls preserve, in the order of their numbers; then rdi */
 	uint32_t nr_held;
 	bool all_known; /* of those that calls preserve */
+	uint64_t step;	/* address of the step that it executes, if it has such a word; else 0 */
 	uint32_t note; /* the caller's */
 };
 
@@ -45,8 +48,9 @@ struct plan_frames {
 	struct plan_frame frame[UNWIND_FRAMES_MAX];
 };
 
-/* Takes a frame if it can count. */
-void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, uint32_t note);
+/* Takes a frame if it can count.  input: the stack that it is on; NULL: there is none. */
+void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input,
+		     uint32_t note);
 
 enum plan_state {
 	PLAN_NOTHING, /* yet */
@@ -61,6 +65,8 @@ struct plan_walk {
 	uint64_t time_ns;
 	enum plan_state state;
 	uint32_t object, class; /* or OBJECT_NONE */
+	struct object_component step; /* of the object that is step_of, while that is object */
+	uint32_t step_of;
 	uint64_t used[PLAN_FUNCTIONS]; /* of the object, by frames so far: the last ones */
 	uint32_t nr_used;
 };

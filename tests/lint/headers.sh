@@ -65,6 +65,7 @@ int main(void)
 	other += jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, 1, 0, 0, NULL) != -ENOSYS;
 	other += jitreg_scope(ids, 10, "query 1", "select 1") != -ENOSYS || jitreg_scope_end(ids, 10) != -ENOSYS;
 	other += jitreg_object(0x5000, 0, 0, NULL, 0, NULL, 0) != -ENOSYS || jitreg_object_end(0x5000) != -ENOSYS;
+	other += jitreg_object_steps(0x5000, 0x6000, 24, 1, 1, 1) != -ENOSYS || jitreg_step_word(0x1000, 8) != -ENOSYS;
 	other += jitreg_counter(1, 7, "rows", 1) != -ENOSYS;
 	other += jitreg_control(JITREG_CONTROL_NOTE, "note") != -ENOSYS;
 	other += jitreg_source("q.sql", "text", 4, 99, JITREG_SOURCE_QUERY) != -ENOSYS;

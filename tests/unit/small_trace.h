@@ -190,6 +190,21 @@ static inline void put_object_end(uint32_t pid, uint64_t time_ns, uint64_t addre
 	put_end();
 }
 
+static inline void put_steps(uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t first, uint32_t stride, uint32_t nr, uint32_t level,
+			     uint64_t component)
+{
+	put_record(pid, time_ns, JITREG_OBJECT_STEPS, F_COUNT(object_steps));
+	PUT(address, first, component, level, stride, nr, 0);
+	put_end();
+}
+
+static inline void put_step_word(uint32_t pid, uint64_t time_ns, uint64_t function, uint32_t offset)
+{
+	put_record(pid, time_ns, JITREG_STEP_WORD, F_COUNT(step_word));
+	PUT(function, offset, 0);
+	put_end();
+}
+
 struct small_entry {
 	uint64_t offset, level, component;
 };

@@ -163,6 +163,14 @@ static void objects_name_functions_and_components(void **state)
 	assert_int_equal(U(object, functions), 0);
 	assert_int_equal(jitreg_object_end(0x5000), 0);
 	assert_int_equal(U(object_end, address), 0x5000);
+	assert_int_equal(jitreg_object_steps(0x5000, 0x6000, 24, 9, 1, 70), 0);
+	assert_int_equal(U(object_steps, first), 0x6000);
+	assert_int_equal(U(object_steps, stride), 24);
+	assert_int_equal(U(object_steps, nr_steps), 9);
+	assert_int_equal(U(object_steps, component), 70);
+	assert_int_equal(jitreg_step_word(0x1000, 8), 0);
+	assert_int_equal(U(step_word, function), 0x1000);
+	assert_int_equal(U(step_word, offset), 8);
 }
 
 static void marks_have_handles(void **state)

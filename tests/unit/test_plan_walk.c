@@ -265,6 +265,92 @@ static void a_part_of_a_node_is_known_by_the_register_with_the_node(void **state
 	expect("", "outer");
 }
 
+/* An interpreter whose frame has the address of its step: the test's frames have their caller's rbx at their stack pointer. */
+#define STEPS 0x60000ull
+enum { STEP_1 = 200 };
+
+static void put_program(uint64_t time_ns, uint64_t query, uint64_t first)
+{
+	put_query(time_ns, query, 0);
+	put_steps(PID, time_ns, AT_QUERY(query), first, 24, 3, NODE, STEP_1);
+}
+
+static void begin_steps(void)
+{
+	put_component(PID, NODE, STEP_1, 0, "step 1");
+	put_component(PID, NODE, STEP_1 + 1, 0, "step 2");
+	put_component(PID, NODE, STEP_1 + 2, 0, "step 3");
+	put_step_word(PID, 4, SUBPLAN, 0);
+}
+
+static void a_word_of_the_frame_tells_the_step(void **state)
+{
+	(void)state;
+	begin_steps();
+	put_program(10, OUTER, STEPS);
+	put_program(10, INNER, STEPS + 72);
+	finish();
+	/* the frame's word is its caller's rbx */
+	ASK({ OTHER, 0 }, { SUBPLAN, 0 }, { OTHER, STEPS + 24 });
+	expect("step 2", "outer");
+	ASK({ SUBPLAN, 0 }, { OTHER, STEPS + 72 }, { RUN, 0 });
+	expect("step 1", "inner");
+	/* the last one, and what lies behind it or between two */
+	ASK({ OTHER, 0 }, { SUBPLAN, 0 }, { OTHER, STEPS + 48 }, Q(INNER));
+	expect("step 3", "outer");
+	ASK({ OTHER, 0 }, { SUBPLAN, 0 }, { OTHER, STEPS + 144 }, Q(OUTER));
+	expect("", "outer");
+	ASK({ OTHER, 0 }, { SUBPLAN, 0 }, { OTHER, STEPS + 25 }, Q(OUTER));
+	expect("", "outer");
+	/* a statement inside of another one */
+	ASK({ SUBPLAN, 0 }, { OTHER, STEPS + 72 }, { RUN, AT_QUERY(INNER) }, { SUBPLAN, 0 }, { OTHER, STEPS }, { RUN, AT_QUERY(OUTER) });
+	expect("step 1", "inner");
+	/* and one that it calls and that was not read: no step of the one around it */
+	ASK({ OTHER, 0 }, { RUN, 7 }, { SUBPLAN, 0 }, { OTHER, STEPS }, { RUN, AT_QUERY(OUTER) });
+	expect_none(REASON_QUERY_UNREAD);
+}
+
+static void steps_end_with_their_object(void **state)
+{
+	(void)state;
+	begin_steps();
+	put_program(10, OUTER, STEPS);
+	put_object_end(PID, 20, AT_QUERY(OUTER));
+	put_program(30, INNER, STEPS + 24); /* over the middle of it */
+	put_object_end(PID, 40, AT_QUERY(INNER));
+	put_program(50, NEXT, STEPS);
+	finish();
+	ASK_AT(15, { SUBPLAN, 0 }, { OTHER, STEPS + 24 });
+	expect("step 2", "outer");
+	ASK_AT(25, { SUBPLAN, 0 }, { OTHER, STEPS + 24 });
+	expect_none(REASON_HOST);
+	ASK_AT(35, { SUBPLAN, 0 }, { OTHER, STEPS + 24 });
+	expect("step 1", "inner");
+	ASK_AT(35, { SUBPLAN, 0 }, { OTHER, STEPS });
+	expect_none(REASON_HOST);
+	ASK_AT(60, { SUBPLAN, 0 }, { OTHER, STEPS + 24 });
+	expect("step 2", "next");
+}
+
+static void steps_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	begin_steps();
+	put_query(10, OUTER, 0);
+	put_steps(PID, 10, AT_QUERY(OUTER), STEPS, 0, 3, NODE, STEP_1);
+	put_steps(PID, 10, AT_QUERY(OUTER), STEPS, 24, 0, NODE, STEP_1);
+	put_steps(PID, 10, AT_QUERY(OUTER), UINT64_MAX - 24, 24, 3, NODE, STEP_1);
+	put_steps(PID, 10, AT_QUERY(OUTER), STEPS, 24, UINT32_MAX, NODE, STEP_1);
+	put_steps(PID, 10, AT_QUERY(INNER), STEPS, 24, 3, NODE, STEP_1); /* no object there */
+	put_steps(PID, 10, AT_QUERY(OUTER), STEPS + 240, 24, 3, NODE, STEP_1);
+	put_step_word(PID, 10, RUN, UINT32_MAX); /* beyond every stack */
+	finish();
+	ASK({ SUBPLAN, 0 }, { OTHER, STEPS }, Q(OUTER));
+	expect("", "outer");
+	ASK({ SUBPLAN, 0 }, { OTHER, STEPS + 240 }, Q(OUTER));
+	expect("step 1", "outer");
+}
+
 static void where_no_register_tells_the_query_is_known(void **state)
 {
 	(void)state;
@@ -598,6 +684,9 @@ int main(void)
 		CASE(a_function_that_calls_itself_goes_down_the_tree),
 		CASE(of_several_nodes_the_one_in_a_register_runs),
 		CASE(a_part_of_a_node_is_known_by_the_register_with_the_node),
+		CASE(a_word_of_the_frame_tells_the_step),
+		CASE(steps_end_with_their_object),
+		CASE(steps_that_cannot_be_are_refused),
 		CASE(where_no_register_tells_the_query_is_known),
 		CASE(a_subplan_is_called_from_anywhere_in_its_tree),
 		CASE(a_subplan_of_a_join_is_no_part_of_the_join_that_calls_it),

@@ -243,6 +243,10 @@ static void an_object_takes_those_below_it_with_it(void **state)
 		jitreg_object(0x30, 0x20, 0, &run, 1, NULL, 0);
 		jitreg_object(0x40, 0, 0, &run, 1, NULL, 0); /* a query inside of that one's functions */
 		jitreg_object(0x50, 0x40, 0, &run, 1, NULL, 0);
+		jitreg_object_steps(0x50, 0x1000, 24, 9, 1, 1); /* what they execute */
+		jitreg_object_steps(0x50, 0x2000, 24, 9, 1, 10);
+		jitreg_object_steps(0x30, 0x3000, 24, 9, 1, 20);
+		jitreg_step_word(0x1000, 8);
 		if (i < 99) {
 			jitreg_object_end(0x40);
 			jitreg_object_end(0x10);
@@ -250,7 +254,7 @@ static void an_object_takes_those_below_it_with_it(void **state)
 	}
 	jitreg_object_end(0x10);
 	jitreg_object_end(0x77);
-	expect(2, (uint32_t[]){ JITREG_OBJECT, JITREG_OBJECT });
+	expect(5, (uint32_t[]){ JITREG_OBJECT, JITREG_OBJECT, JITREG_OBJECT_STEPS, JITREG_OBJECT_STEPS, JITREG_STEP_WORD });
 }
 
 int main(void)

@@ -340,6 +340,15 @@ static void end_object(struct registration_cache *s, uint64_t address)
 		uint64_t upper[NR_SUBJECT] = { JITREG_OBJECT };
 
 		next = r->behind;
+		if (r->id == JITREG_OBJECT_STEPS) {
+			struct jitreg_object_steps_record steps;
+
+			memcpy(&steps, r->data, sizeof(steps));
+			upper[1] = steps.address;
+			if (steps.address == address || !find(s, upper))
+				forget(s, r);
+			continue;
+		}
 		if (r->id != JITREG_OBJECT)
 			continue;
 		memcpy(&object, r->data, sizeof(object));
@@ -446,6 +455,13 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 		break;
 	case JITREG_OBJECT:
 		subject[1] = v[F(object, address)].u;
+		break;
+	case JITREG_OBJECT_STEPS:
+		subject[1] = v[F(object_steps, address)].u;
+		subject[2] = v[F(object_steps, first)].u;
+		break;
+	case JITREG_STEP_WORD:
+		subject[1] = v[F(step_word, function)].u;
 		break;
 	case JITREG_OBJECT_END:
 		end_object(s, v[F(object_end, address)].u);

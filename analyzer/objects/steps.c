@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps of interpreters' programs: an address lies in one of those that live at a time, since memory has one use at a time.  Programs that
+ * lived at other times lie at the same places: those with one beginning stand side by side by time, and few beginnings are near enough.
+ */
+#include "analyzer/objects/objects.h"
+
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+
+#define STEPS_MAX (1u << 20)	   /* of one program */
+#define BEGINNINGS_MAX 256	   /* that are looked at for an address */
+
+void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s)
+{
+	uint32_t object = hash_map_find(&o->latest, process, address);
+	uint64_t bytes = (uint64_t)s->stride * s->nr;
+
+	if (!object || o->object[object].over || !s->stride || !s->nr || s->nr > STEPS_MAX || s->first > UINT64_MAX - bytes)
+		return;
+	if (!GROW(o->step, o->nr_steps, o->steps_capacity))
+		return;
+	o->step[o->nr_steps] = *s;
+	o->step[o->nr_steps++].object = object;
+	o->longest_steps = bytes > o->longest_steps ? bytes : o->longest_steps;
+}
+
+void objects_add_step_word(struct objects *o, uint64_t function, uint32_t offset)
+{
+	if (function && offset < UINT32_MAX)
+		hash_map_set(&o->step_words, function, 0, offset + 1);
+}
+
+static int by_place(const void *a, const void *b, void *objects)
+{
+	const struct object_steps *x = a, *y = b;
+	const struct object *of = objects, *p = &of[x->object], *q = &of[y->object];
+
+	if (p->process != q->process)
+		return p->process < q->process ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	if (p->from_ns != q->from_ns)
+		return p->from_ns < q->from_ns ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+bool objects_settle_steps(struct objects *o)
+{
+	if (o->nr_steps)
+		qsort_r(o->step, o->nr_steps, sizeof(*o->step), by_place, o->object);
+	for (uint32_t i = 0; i < o->step_words.capacity; i++)
+		if (o->step_words.slot[i].value && !hash_map_set(&o->functions, o->step_words.slot[i].a, 0, 1))
+			return false;
+	return true;
+}
+
+bool objects_step_word(const struct objects *o, uint64_t function, uint32_t *offset)
+{
+	uint32_t found = o->nr_steps ? hash_map_find(&o->step_words, function, 0) : 0;
+
+	*offset = found - 1;
+	return found;
+}
+
+/* The number of those that begin at first or before it, and then not later than time_ns. */
+static uint32_t up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
+{
+	uint32_t low = 0, high = o->nr_steps;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		const struct object_steps *s = &o->step[middle];
+		const struct object *x = &o->object[s->object];
+		const bool before = x->process != process ? x->process < process :
+				    s->first != first	  ? s->first < first :
+							    x->from_ns <= time_ns;
+
+		if (before)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns, struct object_component *step)
+{
+	uint64_t first = address;
+
+	for (int nr = 0; nr < BEGINNINGS_MAX; nr++) {
+		uint32_t i = up_to(o, process, first, UINT64_MAX);
+		const struct object_steps *s;
+
+		if (!i || o->object[o->step[i - 1].object].process != process || address - o->step[i - 1].first >= o->longest_steps)
+			return OBJECT_NONE;
+		first = o->step[i - 1].first;
+		i = up_to(o, process, first, time_ns);
+		s = i ? &o->step[i - 1] : NULL;
+		if (s && o->object[s->object].process == process && s->first == first && time_ns < o->object[s->object].to_ns &&
+		    (address - first) / s->stride < s->nr) {
+			if ((address - first) % s->stride)
+				return OBJECT_NONE;
+			*step = (struct object_component){ s->level, s->component + (address - first) / s->stride };
+			return s->object;
+		}
+		if (!first)
+			return OBJECT_NONE;
+		first--;
+	}
+	return OBJECT_NONE;
+}
