@@ -3,18 +3,6 @@
 
 #define BETWEEN_MAX 512u
 
-uint64_t duckdb_hash(uint64_t hash, const void *bytes, size_t nr)
-{
-	const unsigned char *b = bytes;
-
-	for (size_t i = 0; i < nr; i++)
-		hash = (hash ^ b[i]) * 1099511628211ull;
-	hash ^= hash >> 29; /* texts that differ at their end differ in all bits */
-	hash *= 0xbf58476d1ce4e5b9ull;
-	hash ^= hash >> 32;
-	return hash ? hash : 1;
-}
-
 /* A std::vector of pointers: begin, end, and the end of its memory. */
 static bool is_vector(const uint64_t *word)
 {

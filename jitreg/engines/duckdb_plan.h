@@ -76,10 +76,6 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 	X("(commit)", "_ZN6duckdb18TransactionContext6CommitEv") \
 	X("(checkpoint)", "_ZN6duckdb26SingleFileCheckpointWriter16CreateCheckpointEv")
 
-/* Numbers of components: the same in all processes.  Never 0. */
-uint64_t duckdb_hash(uint64_t hash, const void *bytes, size_t nr);
-#define DUCKDB_HASH_BEGIN 14695981039346656037ull
-
 /* A pipeline's members: the operator that gives rows, those that pass them on, the one that takes them. */
 struct duckdb_pipeline {
 	uint32_t source;	 /* which of the words */

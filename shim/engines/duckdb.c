@@ -109,7 +109,7 @@ static bool say_query(struct duckdb_connection *c, const struct cxx_string *text
 	memcpy(copy, text->text, n);
 	r->text[0] = copy[n] = 0;
 	n = postgres_text_normalise(copy, strlen(copy));
-	c->query = duckdb_hash(DUCKDB_HASH_BEGIN, copy, n);
+	c->query = engine_hash(ENGINE_HASH_BEGIN, copy, n);
 	if (!duckdb_is_said(c->query)) {
 		postgres_text_shorten(copy, n, r->name, sizeof(r->name));
 		n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;

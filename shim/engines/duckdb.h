@@ -7,6 +7,7 @@
 
 #include "jitreg/engines/duckdb_explain.h"
 #include "jitreg/engines/duckdb_plan.h"
+#include "jitreg/engines/hash.h"
 
 #define DUCKDB_CONNECTIONS 64	   /* that execute a query at a time */
 #define DUCKDB_SLOTS 64		   /* of a class's table of virtual functions that are looked at */

@@ -71,7 +71,7 @@ void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_
 	if (p.sink)
 		part[nr++] = (struct part){ duckdb_find_operator(c, p.sink) - 1, DUCKDB_SINK };
 	for (uint32_t i = 0; i < nr; i++)
-		id = duckdb_hash(id, &part[i], sizeof(part[i]));
+		id = engine_hash(id, &part[i], sizeof(part[i]));
 	say_component(c, id, part, nr);
 	of[1] = (struct jitreg_object_component){ DUCKDB_LEVEL_PIPELINE, id };
 	of[2] = (struct jitreg_object_component){ DUCKDB_LEVEL_QUERY, c->query };

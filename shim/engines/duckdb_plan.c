@@ -43,7 +43,7 @@ uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t addres
 
 uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator)
 {
-	return duckdb_hash(c->plan, &operator, sizeof(operator));
+	return engine_hash(c->plan, &operator, sizeof(operator));
 }
 
 /* Classes may have virtual functions behind those of the base class: they are called by the middle one. */
@@ -101,7 +101,7 @@ static uint64_t shape_of(const struct duckdb_connection *c)
 	for (uint32_t i = 0; i < c->nr; i++) {
 		const uint64_t part[2] = { c->operator[i].table - duckdb.library.bias, c->operator[i].upper };
 
-		hash = duckdb_hash(hash, part, sizeof(part));
+		hash = engine_hash(hash, part, sizeof(part));
 	}
 	return hash;
 }
@@ -152,7 +152,7 @@ static uint64_t now_ns(void)
 /* An entry that another thread is writing fits nothing. */
 static uint64_t check_of(uint64_t shape, uint64_t plan)
 {
-	return duckdb_hash(shape, &plan, sizeof(plan));
+	return engine_hash(shape, &plan, sizeof(plan));
 }
 
 /* c->plan, if the names of a plan of this shape were asked not long ago. */
@@ -184,10 +184,10 @@ static void name_plan(struct duckdb_connection *c)
 		return;
 	if (read_names(c, r)) {
 		for (uint32_t i = 0; i < c->nr; i++) {
-			plan = duckdb_hash(plan, r->explained.operator[i].name, strlen(r->explained.operator[i].name));
+			plan = engine_hash(plan, r->explained.operator[i].name, strlen(r->explained.operator[i].name));
 			memcpy(c->operator[i].name, r->explained.operator[i].name, DUCKDB_NAME_BYTES);
 		}
-		c->plan = duckdb_hash(plan, &shape, sizeof(shape));
+		c->plan = engine_hash(plan, &shape, sizeof(shape));
 		for (uint32_t i = 0; i < c->nr; i++)
 			say_component(c, i, &r->explained);
 		__atomic_store_n(&k->plan, c->plan, __ATOMIC_RELAXED);
@@ -209,8 +209,8 @@ void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost)
 		name_plan(c);
 	if (!c->plan) {
 		c->nr = 0;
-		ANNOUNCE_ONCE("DuckDB: operators of a plan unavailable (more than 512 operators, or they have other names than their EXPLAIN); "
-			      "its samples belong to its query");
+		ANNOUNCE_ONCE("DuckDB: operators of a plan unavailable (more than 512 operators, or they have other names than their "
+			      "EXPLAIN); its samples belong to its query");
 	}
 	of[0] = of[1] = (struct jitreg_object_component){ DUCKDB_LEVEL_QUERY, c->query };
 	jitreg_object(self, 0, 0, NULL, 0, of, 1);

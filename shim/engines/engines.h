@@ -17,6 +17,8 @@ void postgres_plans_object(const struct object *o);
 void postgres_llvm_object(const struct object *o);
 /* ... or DuckDB's library, ... */
 void duckdb_object(const struct object *o);
+/* ... or SQLite's. */
+void sqlite_object(const struct object *o);
 /* After fork, in the child. */
 void postgres_in_child(void);
 

@@ -31,6 +31,7 @@ void hosts_object(const struct object *o)
 	postgres_object(o);
 	pypy_object(o);
 	ruby_object(o);
+	sqlite_object(o);
 	v8_object(o);
 }
 

@@ -2,6 +2,7 @@
 /* DuckDB's plans from the text of its EXPLAIN, and its pipelines from their memory. */
 #include "jitreg/engines/duckdb_explain.h"
 #include "jitreg/engines/duckdb_plan.h"
+#include "jitreg/engines/hash.h"
 
 #include "tests/unit/unit.h"
 
@@ -33,11 +34,13 @@ static void operators_stand_before_those_below_them(void **state)
 {
 	(void)state;
 	assert_true(explain("[\n {\"name\": \"HASH_JOIN\", \"children\": [\n"
-			    "  {\"name\": \"SEQ_SCAN \", \"children\": [], \"extra_info\": {\"Table\": \"orders\", \"Type\": \"Sequential Scan\","
+			    "  {\"name\": \"SEQ_SCAN \", \"children\": [], \"extra_info\": {\"Table\": \"orders\","
+			    " \"Type\": \"Sequential Scan\","
 			    " \"Projections\": [\"o_orderkey\", \"o_custkey\"], \"Estimated Cardinality\": \"300000\"}},\n"
 			    "  {\"name\": \"FILTER\", \"children\": [{\"name\": \"DUMMY_SCAN\", \"children\": [], \"extra_info\": {}}],"
 			    " \"extra_info\": {\"Expression\": \"(x > '\\\"')\"}}],\n"
-			    " \"extra_info\": {\"Join Type\": \"INNER\", \"Conditions\": \"a = b\", \"Estimated Cardinality\": \"0\"}}\n]\n"));
+			    " \"extra_info\": {\"Join Type\": \"INNER\", \"Conditions\": \"a = b\","
+			    " \"Estimated Cardinality\": \"0\"}}\n]\n"));
 	assert_int_equal(e.nr, 4);
 	assert_string_equal(e.operator[0].name, "HASH_JOIN");
 	assert_string_equal(e.operator[1].name, "SEQ_SCAN orders");
@@ -55,14 +58,16 @@ static void operators_stand_before_those_below_them(void **state)
 static void unknown_members_are_skipped(void **state)
 {
 	(void)state;
-	assert_true(explain("[{\"timing\": 0.25, \"name\": \"LIMIT\", \"more\": {\"a\": [1, null, {\"b\": []}], \"c\": {}}, \"children\": []}]"));
+	assert_true(explain("[{\"timing\": 0.25, \"name\": \"LIMIT\","
+			    " \"more\": {\"a\": [1, null, {\"b\": []}], \"c\": {}}, \"children\": []}]"));
 	assert_int_equal(e.nr, 1);
 	assert_string_equal(e.operator[0].name, "LIMIT");
 }
 
 static void what_is_no_plan_is_refused(void **state)
 {
-	static const char whole[] = "[{\"name\": \"A\", \"children\": [{\"name\": \"B\"}], \"extra_info\": {\"k\": [\"v\", \"w\"], \"n\": {\"m\": 1}}}]";
+	static const char whole[] = "[{\"name\": \"A\", \"children\": [{\"name\": \"B\"}],"
+				    " \"extra_info\": {\"k\": [\"v\", \"w\"], \"n\": {\"m\": 1}}}]";
 	char text[sizeof(whole)];
 
 	(void)state;
@@ -156,11 +161,11 @@ static void memory_without_such_members_is_no_pipeline(void **state)
 
 static void hashes_are_no_zero_and_differ(void **state)
 {
-	uint64_t a = duckdb_hash(DUCKDB_HASH_BEGIN, "a", 1), b = duckdb_hash(DUCKDB_HASH_BEGIN, "b", 1);
+	uint64_t a = engine_hash(ENGINE_HASH_BEGIN, "a", 1), b = engine_hash(ENGINE_HASH_BEGIN, "b", 1);
 
 	(void)state;
 	assert_true(a && b && a != b);
-	assert_int_equal(a, duckdb_hash(DUCKDB_HASH_BEGIN, "a", 1));
+	assert_int_equal(a, engine_hash(ENGINE_HASH_BEGIN, "a", 1));
 }
 
 int main(void)

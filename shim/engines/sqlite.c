@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SQLite's statements, in any program that uses its shared library as Debian builds it: calls of the library to six functions of its own,
+ * which go through slots because it exports them all, come by here, when a statement is prepared, changed, ended or freed.  None is made
+ * for a row.
+ *
+ * Which instruction runs is in the frame of sqlite3VdbeExec; where depends on the build.  It is learnt when statements end: that function
+ * then executes "Halt", whose address is in its frame.
+ */
+#include "shim/engines/sqlite.h"
+
+#include "agent/guest/sys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FRAME_WORDS 64u /* that are looked at, of sqlite3VdbeExec's */
+#define HALTS_WANTED 3
+#define HALTS_MAX 64
+
+struct sqlite sqlite;
+
+/* Where the instruction's address is. */
+static struct {
+	uint32_t is_on; /* a thread is learning */
+	uint32_t nr_halts, nr_matches;
+	uint64_t candidates; /* a bit for each word */
+} learning;
+
+/* ---------------------------------------------------------------------------------------------------------- learning */
+
+static void learnt(uint32_t word)
+{
+	__atomic_store_n(&sqlite.offset, word * 8 + 1, __ATOMIC_RELEASE);
+	if (jitreg_step_word(sqlite.exec, word * 8))
+		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* all of it again */
+}
+
+/* sqlite3VdbeExec's frame begins at frame; it executes "Halt" of this statement, or something else has called. */
+static void learn(uint64_t vdbe, const uint64_t *frame)
+{
+	struct sqlite_ops ops;
+	uint64_t found = 0;
+
+	if (!sqlite_ops_of(vdbe, &ops))
+		return;
+	for (uint32_t i = 0; i < FRAME_WORDS; i++) {
+		uint64_t at = frame[i] - ops.first;
+
+		if (at < (uint64_t)ops.nr * ops.stride && at % ops.stride == 0 &&
+		    strcmp(sqlite_opcode_name(((const struct sqlite_op *)frame[i])->opcode), "Halt") == 0)
+			found |= 1ull << i;
+	}
+	learning.nr_halts++;
+	if (!found)
+		return;
+	learning.candidates = learning.nr_matches++ ? learning.candidates & found : found;
+	if (learning.nr_matches >= HALTS_WANTED && learning.candidates && !(learning.candidates & (learning.candidates - 1)))
+		learnt((uint32_t)__builtin_ctzll(learning.candidates));
+	else if (learning.nr_halts == HALTS_MAX || (learning.nr_matches && !learning.candidates)) {
+		learning.nr_halts = HALTS_MAX;
+		jitreg_control(JITREG_CONTROL_NOTE, "SQLite: instructions unavailable (the one that runs was not found in "
+						    "sqlite3VdbeExec's frame); samples belong to statements");
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------- hooks */
+
+#define PARAMETERS uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
+#define ARGUMENTS a, b, c, d, e, f
+typedef uint64_t any_function(PARAMETERS);
+
+static any_function *set_sql, *swap, *delete, *halt, *open_table, *set_key;
+
+/* (statement, text, ...): it is prepared.  Text without a statement (a comment) has none. */
+static uint64_t on_set_sql(PARAMETERS)
+{
+	uint64_t result = set_sql(ARGUMENTS);
+
+	if (a && guest_is_on())
+		sqlite_statement_say(a, (uint64_t)(uintptr_t)sqlite.parser((void *)a));
+	return result;
+}
+
+/* (new, old): it is prepared again; the new statement's program is the old one's now. */
+static uint64_t on_swap(PARAMETERS)
+{
+	uint64_t result = swap(ARGUMENTS);
+
+	if (guest_is_on()) {
+		jitreg_object_end(a);
+		jitreg_object_end(b);
+		sqlite_statement_say(b, (uint64_t)(uintptr_t)sqlite.parser((void *)b));
+	}
+	return result;
+}
+
+static uint64_t on_delete(PARAMETERS)
+{
+	if (a && guest_is_on())
+		jitreg_object_end(a);
+	return delete(ARGUMENTS);
+}
+
+static uint64_t on_halt(PARAMETERS)
+{
+	const uint64_t *frame = __builtin_frame_address(0);
+
+	if (__builtin_expect(!__atomic_load_n(&sqlite.offset, __ATOMIC_RELAXED), 0) && guest_is_on() && learning.nr_halts < HALTS_MAX &&
+	    frame[1] - sqlite.exec < 65536 && !__atomic_exchange_n(&learning.is_on, 1, __ATOMIC_ACQUIRE)) {
+		if (sys_readable_range(frame, (FRAME_WORDS + 2) * sizeof(*frame)) && !sqlite.offset)
+			learn(a, frame + 2);
+		__atomic_store_n(&learning.is_on, 0, __ATOMIC_RELEASE);
+	}
+	return halt(ARGUMENTS);
+}
+
+/* (parse, cursor, database, table, ...): the table's name is its first member. */
+static uint64_t on_open_table(PARAMETERS)
+{
+	uint64_t name;
+
+	if (guest_is_on() && sys_readable_range((const void *)d, sizeof(name))) {
+		memcpy(&name, (const void *)d, sizeof(name));
+		sqlite_table_remember(a, (int32_t)b, "", name);
+	}
+	return open_table(ARGUMENTS);
+}
+
+/* (parse, index): of the cursor that was just opened; likewise. */
+static uint64_t on_set_key(PARAMETERS)
+{
+	if (guest_is_on() && sys_readable_range((const void *)b, sizeof(uint64_t))) {
+		void *vdbe = sqlite.vdbe_of((void *)a);
+		const struct sqlite_op *op = vdbe && sqlite.nr_ops(vdbe) > 0 ? sqlite.last_op(vdbe) : NULL;
+		uint64_t name;
+
+		memcpy(&name, (const void *)b, sizeof(name));
+		if (op && sqlite.kind[op->opcode] == SQLITE_OPENS)
+			sqlite_table_remember(a, op->p1, "index ", name);
+	}
+	return set_key(ARGUMENTS);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the library */
+
+static const struct hook {
+	const char *name;
+	any_function *to, **real;
+} hooks[] = {
+	{ "sqlite3VdbeSetSql", on_set_sql, &set_sql }, { "sqlite3VdbeSwap", on_swap, &swap },
+	{ "sqlite3VdbeDelete", on_delete, &delete },   { "sqlite3VdbeHalt", on_halt, &halt },
+	{ "sqlite3OpenTable", on_open_table, &open_table }, { "sqlite3VdbeSetP4KeyInfo", on_set_key, &set_key },
+};
+#define NR_HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+
+/* The library has a table of names without an end; the last one is "Explain", or comes behind that. */
+static void find_kinds(void)
+{
+	bool last = false;
+
+	for (int i = 0; i < 256; i++) {
+		const char *name = sqlite.opcode_name(i);
+
+		if (!object_contains(&sqlite.library, name, 16) || (last && strcmp(name, "Abortable") != 0))
+			return;
+		sqlite.nr_opcodes = i + 1;
+		sqlite.kind[i] = (unsigned char)sqlite_kind_of(name);
+		last |= strcmp(name, "Explain") == 0;
+	}
+}
+
+/* All or none.  NULL, or what is missing. */
+static const char *install(const struct object *o)
+{
+	static const struct {
+		const char *name;
+		void *to;
+	} functions[] = {
+		{ "sqlite3_step", &sqlite.step },
+		{ "sqlite3VdbeExec", &sqlite.exec },
+		{ "sqlite3OpcodeName", &sqlite.opcode_name },
+		{ "sqlite3VdbeGetOp", &sqlite.get_op },
+		{ "sqlite3VdbeCurrentAddr", &sqlite.nr_ops },
+		{ "sqlite3_sql", &sqlite.sql },
+		{ "sqlite3VdbeParser", &sqlite.parser },
+		{ "sqlite3GetVdbe", &sqlite.vdbe_of },
+		{ "sqlite3VdbeGetLastOp", &sqlite.last_op },
+	};
+	void **slot[NR_HOOKS];
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *found = object_find_symbol(o, functions[i].name);
+
+		if (!found)
+			return functions[i].name;
+		memcpy(functions[i].to, &found, sizeof(found));
+	}
+	for (size_t i = 0; i < NR_HOOKS; i++) {
+		*(void **)hooks[i].real = object_find_symbol(o, hooks[i].name);
+		slot[i] = object_find_slot(o, hooks[i].name);
+		if (!*hooks[i].real || !slot[i] || !object_is_relocated(o, slot[i]))
+			return hooks[i].name;
+	}
+	find_kinds();
+	for (size_t i = 0; i < NR_HOOKS; i++) {
+		void *to = (void *)hooks[i].to;
+
+		if (patch_write(slot[i], &to, sizeof(to)))
+			return "memory that can be written";
+	}
+	return NULL;
+}
+
+static void adapt(void)
+{
+	const char *(*version)(void), *missing = install(&sqlite.library);
+	char sentence[160];
+
+	*(void **)&version = object_find_symbol(&sqlite.library, "sqlite3_libversion");
+	if (missing)
+		snprintf(sentence, sizeof(sentence), "SQLite %s: statements unavailable (its library lacks %s)", version(), missing);
+	else
+		snprintf(sentence, sizeof(sentence), "SQLite %s: statements and their instructions registered as they are prepared",
+			 version());
+	jitreg_control(JITREG_CONTROL_NOTE, sentence);
+}
+
+static object_init_function *init_before;
+
+/* In the place of the library's own init function: it is relocated now. */
+static void on_init(int argc, char **argv, char **env)
+{
+	init_before(argc, argv, env);
+	if (guard_enter()) {
+		adapt();
+		guard_leave();
+	}
+}
+
+void sqlite_object(const struct object *o)
+{
+	void **slot;
+
+	if (sqlite.library.headers || !object_find_symbol(o, "sqlite3_libversion") || !object_find_symbol(o, "sqlite3_step"))
+		return;
+	slot = object_find_slot(o, hooks[0].name);
+	sqlite.library = *o;
+	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, on_init, &init_before))
+		adapt();
+}
