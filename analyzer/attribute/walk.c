@@ -80,7 +80,13 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	out->until_ns = frames.until_ns < code.until_ns ? frames.until_ns : code.until_ns;
 	out->code = c != NULL;
 	out->unregistered = c && c->kind == CODE_REGION;
-	out->frame_pointers = out->unregistered || (c && c->kind == CODE_LOAD);
+	if (out->unregistered && c->region) {
+		out->region = c->region->bytes;
+		out->region_start = c->address;
+		out->region_bytes = c->region->nr;
+		out->region_key = c->region->number;
+	}
+	out->frame_pointers = (out->unregistered && !at->process->regions_were_read) || (c && c->kind == CODE_LOAD);
 	if (f) {
 		out->start = f->address;
 		out->end = f->address + f->nr;

@@ -179,6 +179,7 @@ static int settle(struct model *m)
 		    code_map_index(&m->process[i]->guest_regions) || code_map_index(&m->process[i]->regions) ||
 		    code_map_index(&m->process[i]->memory) || code_map_index(&m->process[i]->mapped))
 			return -ENOMEM;
+	model_settle_regions(m);
 	return 0;
 }
 
@@ -350,6 +351,8 @@ void model_destroy(struct model *m)
 	marks_free_open(m);
 	free(m->file);
 	free(m->code);
+	for (uint32_t i = 0; i < m->nr_copies; i++)
+		free(m->copy[i].region);
 	free(m->copy);
 	free(m->source);
 	free(m->frames);

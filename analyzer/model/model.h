@@ -73,6 +73,7 @@ struct code {
 	/* CODE_REGION */
 	char *mapper; /* path of the image that mapped it, or NULL */
 	uint64_t mapper_offset;
+	const struct region_bytes *region; /* what the recorder read there as a whole, or NULL */
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;
@@ -92,11 +93,21 @@ struct code_entry {
 	uint32_t component; /* index, or COMPONENT_NONE */
 };
 
-/* Code that the recorder read from a process's memory (CODE_BYTES): that of a LOAD which came without, or a page of a region. */
+/* Code that the recorder read from a process's memory (CODE_BYTES): that of a LOAD which came without, a page of a region, or a
+ * whole one. */
 struct code_copy {
 	uint32_t pid;
 	uint64_t address, loaded_ns, bytes, read_ns; /* loaded_ns: TRACE_NOT_LOADED for a page */
 	struct trace_place place;
+	struct process *process;
+	struct region_bytes *region; /* of memory without a registration */
+};
+
+/* Bytes of a region. */
+struct region_bytes {
+	uint32_t number;
+	uint64_t nr;
+	unsigned char bytes[];
 };
 
 /* .eh_frame bytes as a JIT registered them. */
@@ -183,6 +194,7 @@ struct process {
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
 	struct code_map guest_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
+	bool regions_were_read; /* as wholes, when they were mapped: others were gone too soon */
 	struct tag *tags;
 	uint32_t nr_tags;
 	uint32_t nr_uses; /* records so far of work done: code, marks */

@@ -27,6 +27,7 @@ model_read_record model_read_load, model_read_move, model_read_code_unload, mode
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
 /* Functions find their bytes. */
 void model_settle_code_bytes(struct model *m);
+void model_settle_regions(struct model *m); /* behind code_map_index() */
 /* What waits for code that never came. */
 void model_free_waiting(struct model *m);
 void code_lines_free(struct code_line *lines, size_t nr);

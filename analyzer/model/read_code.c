@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGE_BYTES 4096u /* sampled pages of any region are read, too */
+
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns)
 {
 	struct code *c = calloc(1, sizeof(*c));
@@ -325,14 +327,24 @@ void model_read_code_unload(struct model *m, struct process *p, const struct tra
 
 void model_read_code_bytes(struct model *m, struct process *p, const struct trace_record *r)
 {
+	struct code_copy *c;
+	const char *bytes;
 	size_t nr;
 
-	(void)p;
-	trace_bytes(r, F(code_bytes, code), &nr);
+	bytes = trace_bytes(r, F(code_bytes, code), &nr);
 	if (!GROW(m->copy, m->nr_copies, m->copies_capacity))
 		return;
-	m->copy[m->nr_copies++] = (struct code_copy){ r->pid, trace_u64(r, F(code_bytes, address)), trace_u64(r, F(code_bytes, loaded_ns)),
-						      nr, r->time_ns, m->place };
+	c = &m->copy[m->nr_copies++];
+	*c = (struct code_copy){ r->pid, trace_u64(r, F(code_bytes, address)), trace_u64(r, F(code_bytes, loaded_ns)),
+				 nr, r->time_ns, m->place, p, NULL };
+	if (c->loaded_ns != TRACE_NOT_LOADED || !nr)
+		return;
+	c->region = malloc(sizeof(*c->region) + nr);
+	if (!c->region)
+		return;
+	c->region->number = m->nr_copies;
+	c->region->nr = nr;
+	memcpy(c->region->bytes, bytes, nr);
 }
 
 void model_settle_code_bytes(struct model *m)
@@ -355,4 +367,18 @@ void model_settle_code_bytes(struct model *m)
 		c->bytes_read_ns = copy->read_ns;
 	}
 	hash_map_fini(&by_place);
+}
+
+void model_settle_regions(struct model *m)
+{
+	for (uint32_t n = 0; n < m->nr_copies; n++) {
+		const struct code_copy *copy = &m->copy[n];
+		struct code *c = copy->region && copy->process ?
+			code_map_find(&copy->process->regions, copy->address, copy->read_ns) : NULL;
+
+		if (c && c->kind == CODE_REGION && c->address == copy->address && c->bytes == copy->region->nr && !c->region) {
+			c->region = copy->region;
+			copy->process->regions_were_read |= c->bytes > PAGE_BYTES;
+		}
+	}
 }

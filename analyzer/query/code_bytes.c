@@ -48,6 +48,8 @@ static void take_from_page(const struct report *r, struct code_bytes *w)
 {
 	const struct model *m = r->model;
 
+	if (w->code->region)
+		take(w, w->code->address, w->code->region->bytes, w->code->region->nr);
 	for (uint32_t i = 0; i < m->nr_copies && !w->bytes; i++) {
 		const struct code_copy *page = &m->copy[i];
 		const char *bytes;

@@ -2,6 +2,7 @@
 /* Functions without unwind information whose instructions were read, each once. */
 #include "analyzer/unwind/unwind_internal.h"
 
+#include "analyzer/unwind/epilogue_analysis.h"
 #include "analyzer/unwind/prologue_analysis.h"
 
 #include <stdlib.h>
@@ -15,8 +16,22 @@ struct known_code {
 	struct prologue_rows *rows;
 };
 
+/* An instruction of a region. */
+struct known_place {
+	struct known_place *next;
+	uint64_t key, offset;
+	bool has_row;
+	struct cfi_row row;
+};
+
 void knowledge_forget_code(struct knowledge *all)
 {
+	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
+		for (struct known_place *next, *p = all->place[b]; p; p = next) {
+			next = p->next;
+			free(p);
+		}
+	memset(all->place, 0, sizeof(all->place));
 	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
 		for (struct known_code *next, *c = all->code[b]; c; c = next) {
 			next = c->next;
@@ -54,10 +69,39 @@ static struct known_code *get_code(struct knowledge *all, const struct unwind_ob
 	return c;
 }
 
+static bool read_region(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out)
+{
+	uint64_t offset = address - o->region_start;
+	const unsigned char *code = o->region;
+	struct known_place **slot = &all->place[(o->region_key * 31 ^ offset) % KNOWN_BUCKETS], *p;
+	bool calls;
+
+	for (p = *slot; p; p = p->next)
+		if (p->key == o->region_key && p->offset == offset)
+			break;
+	if (!p) {
+		if (all->code_bytes > BYTES_MAX)
+			knowledge_forget_code(all);
+		p = malloc(sizeof(*p));
+		if (!p)
+			return false;
+		*p = (struct known_place){ .next = *slot, .key = o->region_key, .offset = offset };
+		/* of a caller it is the call's last byte: it goes on behind that */
+		calls = offset < o->region_bytes && code_ends_with_call(code, offset + 1);
+		p->has_row = offset < o->region_bytes && epilogue_analysis_row(code, o->region_bytes, offset + calls, calls, &p->row);
+		*slot = p;
+		all->code_bytes += sizeof(*p);
+	}
+	*out = p->row;
+	return p->has_row;
+}
+
 bool knowledge_read_code(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out)
 {
 	const struct known_code *c = o->function && address - o->function_start < o->function_bytes ? get_code(all, o) : NULL;
 
+	if (o->region && !o->function)
+		return read_region(all, o, address, out);
 	return c && prologue_rows_find(c->rows, address - o->function_start, out);
 }
 
@@ -65,5 +109,7 @@ bool is_behind_no_call(const struct unwind_object *o, uint64_t address)
 {
 	uint64_t nr = address - o->function_start + 1;
 
+	if (o->region && !o->function && address - o->region_start < o->region_bytes)
+		return !code_ends_with_call(o->region, address - o->region_start + 1);
 	return o->function && nr - 1 < o->function_bytes && !code_ends_with_call(o->function, nr);
 }

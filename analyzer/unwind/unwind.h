@@ -39,6 +39,8 @@ struct unwind_object {
 	bool unregistered;   /* ... but it is not known to be a function: has_return_address() is asked */
 	const unsigned char *function; /* that the address is in, as bytes; NULL: not known */
 	uint64_t function_start, function_bytes;
+	const unsigned char *region; /* code around the address, in which no function's beginning is known; NULL: not known either */
+	uint64_t region_start, region_bytes, region_key; /* key: of the bytes: same key, same bytes */
 	uint64_t from_ns, until_ns; /* how long all this holds for the address */
 };
 

@@ -33,10 +33,12 @@ struct fde_index {
 #define KNOWN_BUCKETS 1024u
 
 struct known_code;
+struct known_place;
 
 struct knowledge {
 	struct fde_index *bucket[KNOWN_BUCKETS];
 	struct known_code *code[KNOWN_BUCKETS];
+	struct known_place *place[KNOWN_BUCKETS]; /* in regions */
 	uint64_t code_bytes, code_read; /* of memory that they take; of code, in all */
 };
 

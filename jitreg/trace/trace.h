@@ -122,7 +122,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 
 /* Bytes of a code object that came without, as they were at the record's time in the process's memory; the first record of an object is
  * the one that counts.  loaded_ns: of its LOAD, which ends with it;
- * TRACE_NOT_LOADED: a page of a region without a registration. */
+ * TRACE_NOT_LOADED: a page of a region without a registration, or all of the region. */
 #define TRACE_NOT_LOADED UINT64_MAX
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)

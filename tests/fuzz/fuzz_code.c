@@ -2,6 +2,7 @@
 /* A function's bytes, hostile: what is read of its frame must be of the function, and be the same twice. */
 #include "tests/fuzz/fuzz.h"
 
+#include "analyzer/unwind/epilogue_analysis.h"
 #include "analyzer/unwind/prologue_analysis.h"
 
 #include <stdlib.h>
@@ -23,6 +24,19 @@ static void check(const struct prologue_rows *rows, uint64_t offset, size_t size
 		abort();
 }
 
+static void check_forwards(const uint8_t *data, size_t size, uint64_t offset)
+{
+	struct cfi_row row, again;
+
+	if (!epilogue_analysis_row(data, size, offset, offset & 1, &row))
+		return;
+	if (offset >= size || row.cfa.where != CFI_REGISTER || row.cfa.value < (row.cfa.reg == CFI_RSP ? 8 : INT32_MIN) ||
+	    row.reg[CFI_RETURN].where != CFI_AT || row.reg[CFI_RETURN].value != -8)
+		abort();
+	if (!epilogue_analysis_row(data, size, offset, offset & 1, &again) || memcmp(&row, &again, sizeof(row)) != 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct prologue_rows *rows = prologue_rows_create(data, size);
@@ -33,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(rows, offset, size);
 	check(rows, UINT64_MAX, size);
 	prologue_rows_destroy(rows);
+	for (uint64_t offset = 0; offset <= size && offset < 16; offset++)
+		check_forwards(data, size, offset);
 	code_ends_with_call(data, size);
 	return 0;
 }

@@ -49,7 +49,7 @@ def main():
             nodes.print_total(rows)
             short += nodes.verdict(rows, 98)
         if "truth" in parts:
-            short += truth.check(b, modes)
+            short += truth.check(b, modes, ways)
         if "rank" in parts:
             short += rank.check(b)
         if os.environ.get("KEEP"):

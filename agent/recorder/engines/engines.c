@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define NONE UINT32_MAX /* in by_pid: it was one, and is gone */
 #define FRAMES_MAX 8	/* of standard_ExecutorRun on one stack */
@@ -133,6 +134,7 @@ void engines_add(struct engines *e, pid_t pid)
 {
 	const struct postgres_backend *parent = NULL;
 	struct postgres_server *server;
+	struct postgres_backend *b;
 	struct proc_stat stat;
 
 	if (!e || engines_find(e, pid))
@@ -146,8 +148,11 @@ void engines_add(struct engines *e, pid_t pid)
 	server = parent ? parent->server : postgres_server_find(e, pid);
 	if (server)
 		add(e, server, pid, e->begin_ns);
-	if (server && engines_is_parent(e, pid))
-		engines_find(e, pid)->is_parent = true;
+	b = server ? engines_find(e, pid) : NULL;
+	if (!b)
+		return;
+	generated_code_find(&b->code, pid);
+	b->is_parent = engines_is_parent(e, pid);
 }
 
 bool engines_is_parent(const struct engines *e, pid_t pid)
@@ -189,13 +194,18 @@ void engines_has_agent(struct engines *e, pid_t pid)
 	engines_exit(e, pid, clock_now_ns());
 }
 
-void engines_mapped(struct engines *e, pid_t pid, const char *path, size_t bytes)
+void engines_mapped(struct engines *e, const struct mapping *m)
 {
-	static const char library[] = "/llvmjit.so";
-	struct postgres_backend *b = engines_find(e, pid);
+	static const char library[] = "/llvmjit.so", anonymous[] = "//anon";
+	struct postgres_backend *b = engines_find(e, (pid_t)m->pid);
+	const size_t bytes = m->path_bytes;
 
-	if (b && bytes >= sizeof(library) - 1 && memcmp(path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
+	if (!b || !(m->prot & PROT_EXEC))
+		return;
+	if (bytes >= sizeof(library) - 1 && memcmp(m->path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
 		b->llvm_mapped = true;
+	else if (bytes >= sizeof(anonymous) - 1 && memcmp(m->path, anonymous, sizeof(anonymous) - 1) == 0)
+		generated_code_mapped(&b->code, m->address, m->bytes);
 }
 
 bool engines_is_polling(const struct engines *e)
@@ -285,6 +295,8 @@ void engines_look(struct engines *e, uint64_t now_ns)
 		postgres_backend_look(e, b, e->memory->sorted + i, end - i, now_ns);
 	}
 	e->nr_sightings = 0;
+	for (uint32_t i = 0; i < e->nr_backends; i++)
+		generated_code_read(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		if (e->backend[i]->looked_ns != now_ns)
 			postgres_backend_look(e, e->backend[i], NULL, 0, now_ns);

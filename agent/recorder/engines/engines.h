@@ -6,6 +6,7 @@
 #ifndef TAILOR_ENGINES_H
 #define TAILOR_ENGINES_H
 
+#include "agent/recorder/perf/kernel_record.h"
 #include "agent/recorder/perf/samples.h"
 #include "jitreg/trace/writer.h"
 
@@ -28,7 +29,7 @@ void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
 void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes);
 void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns);
 /* An object was mapped. */
-void engines_mapped(struct engines *e, pid_t pid, const char *path, size_t bytes);
+void engines_mapped(struct engines *e, const struct mapping *m);
 /* It has an agent, which says more. */
 void engines_has_agent(struct engines *e, pid_t pid);
 

@@ -4,6 +4,7 @@
 #define TAILOR_ENGINES_POSTGRES_H
 
 #include "agent/recorder/engines/engines.h"
+#include "agent/recorder/engines/generated_code.h"
 #include "agent/recorder/engines/page_cache.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/engines/postgres_classes.h"
@@ -67,6 +68,7 @@ struct postgres_backend {
 	uint32_t llvm_nr;
 	uint64_t llvm_function[8];
 	bool llvm_mapped;
+	struct generated_code code;
 	struct postgres_plan plan[POSTGRES_PLANS];
 	uint32_t nr_plans;
 };
@@ -102,6 +104,7 @@ struct engines {
 	uint32_t nr_sightings;
 	uint32_t stack_bytes;	 /* of each sample at most */
 	uint64_t begin_ns;	 /* of the recording */
+	uint64_t code_bytes;	 /* of generated code that were written */
 	int64_t to_monotonic_ns; /* what is added to a time since 1970 */
 	bool noticed_version, noticed_memory, noticed_plan, noticed_layout, noticed_size;
 };

@@ -69,7 +69,7 @@ static void on_mapping(struct session *s, const struct mapping *m, uint64_t time
 {
 	if (s->gdb_jit && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/' && m->path[1] != '/')
 		gdb_jit_poll_mapped(s->gdb_jit, (pid_t)m->pid);
-	engines_mapped(s->engines, (pid_t)m->pid, m->path, m->path_bytes);
+	engines_mapped(s->engines, m);
 	task_events_mapping(session_task_events(s), m, time_ns);
 }
 

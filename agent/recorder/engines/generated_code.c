@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/engines/generated_code.h"
+
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/clock.h"
+#include "jitreg/trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define REGION_MAX (1u << 20)
+#define WRITTEN_MAX (128ull << 20) /* in one recording */
+
+void generated_code_mapped(struct generated_code *g, uint64_t address, uint64_t bytes)
+{
+	struct generated_region *r = NULL;
+
+	if (!bytes || bytes > REGION_MAX)
+		return;
+	for (uint32_t i = 0; i < GENERATED_REGIONS && !r; i++)
+		if (g->region[i].address == address && g->region[i].bytes == bytes)
+			r = &g->region[i];
+	if (!r) {
+		r = &g->region[g->next++ % GENERATED_REGIONS];
+		*r = (struct generated_region){ .address = address, .bytes = bytes };
+	}
+	r->wanted = g->any_wanted = true;
+}
+
+static bool is_generated(const struct proc_mapping *m)
+{
+	return m->prot & PROT_EXEC && (m->path[0] == 0 || strncmp(m->path, "[anon:", 6) == 0);
+}
+
+static int on_mapping(void *context, const struct proc_mapping *m)
+{
+	if (is_generated(m))
+		generated_code_mapped(context, m->start, m->end - m->start);
+	return 0;
+}
+
+void generated_code_find(struct generated_code *g, pid_t pid)
+{
+	proc_each_mapping(pid, on_mapping, g);
+}
+
+static int on_check(void *context, const struct proc_mapping *m)
+{
+	const struct generated_region *r = context;
+
+	return is_generated(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
+}
+
+static void read_region(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
+{
+	unsigned char *bytes = *written < WRITTEN_MAX ? malloc(r->bytes) : NULL;
+	uint64_t now_ns;
+
+	if (!bytes || proc_mem_read(pid, r->address, bytes, r->bytes)) {
+		free(bytes);
+		return;
+	}
+	now_ns = clock_now_ns();
+	/* the memory may be another object's by now, that is being made */
+	if (proc_each_mapping(pid, on_check, r) == 1) {
+		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, now_ns, (uint32_t)pid, 0, F_COUNT(code_bytes));
+		trace_record_u64(w, r->address);
+		trace_record_u64(w, TRACE_NOT_LOADED);
+		trace_record_bytes(w, bytes, r->bytes);
+		trace_record_end(w);
+		*written += r->bytes;
+	}
+	free(bytes);
+}
+
+void generated_code_read(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written)
+{
+	if (!g->any_wanted)
+		return;
+	for (uint32_t i = 0; i < GENERATED_REGIONS; i++)
+		if (g->region[i].wanted) {
+			g->region[i].wanted = false;
+			read_region(&g->region[i], pid, w, written);
+		}
+	g->any_wanted = false;
+}

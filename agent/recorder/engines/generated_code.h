@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that a server generates and registers nowhere: its bytes go to the trace (CODE_BYTES, whole regions), from which the analyzer reads
+ * where its functions keep their frames.  Context: thread.
+ */
+#ifndef TAILOR_GENERATED_CODE_H
+#define TAILOR_GENERATED_CODE_H
+
+#include "jitreg/trace/writer.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define GENERATED_REGIONS 32 /* of a process; of more the oldest are read again */
+
+struct generated_code {
+	struct generated_region {
+		uint64_t address, bytes;
+		bool wanted;
+	} region[GENERATED_REGIONS];
+	uint32_t next;
+	bool any_wanted;
+};
+
+/* Executable memory without a file was mapped, or found. */
+void generated_code_mapped(struct generated_code *g, uint64_t address, uint64_t bytes);
+/* ... of a process that was there before. */
+void generated_code_find(struct generated_code *g, pid_t pid);
+/* Reads what was mapped since the last call.  *written: bytes, of all processes together. */
+void generated_code_read(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/unwind/epilogue_analysis.h"
+
+#include "analyzer/symbols/insn.h"
+
+#include <string.h>
+
+#define RSP 7u
+#define RBP 6u
+#define UNKNOWN INT32_MIN
+#define SAME (INT32_MIN + 1) /* as it was at the first instruction */
+#define FARTHEST (1 << 20) /* of a frame */
+#define BY_RBP (1 << 24)   /* what rbp held at first counts from there */
+#define NR_SAVED 6u
+#define STEPS_MAX 4096u
+#define STEPS_MORE 256u /* once a return was found */
+#define WAYS_MAX 64u
+#define SEEN_BITS 13u
+#define RESTARTS_MAX 8u
+
+static const uint8_t saved_register[NR_SAVED] = { 3, RBP, 12, 13, 14, 15 };
+
+/* Numbers count from the stack pointer at the first instruction. */
+struct way {
+	uint32_t offset;
+	uint32_t caller; /* 1 + the call that this is behind; 0: it is behind none, or behind a jump */
+	int32_t rsp;
+	int32_t rsp_at_call;	/* the highest; UNKNOWN: there was none */
+	int32_t at[16];		/* a register's value, if it is an address in the frame */
+	int32_t from[NR_SAVED]; /* SAME, UNKNOWN, or where on the stack the value was taken from */
+	int32_t slot[NR_SAVED]; /* where it was stored, and what from was then */
+	int32_t stored[NR_SAVED];
+};
+
+struct reading {
+	const unsigned char *code;
+	uint64_t bytes;
+	struct seen {
+		uint32_t offset; /* 1 + */
+		uint32_t caller;
+		int32_t rsp;
+	} seen[1u << SEEN_BITS];
+	struct way way[WAYS_MAX];
+	uint32_t nr_ways, steps, nr_no_return;
+	uint32_t no_return[RESTARTS_MAX];
+	struct way exit; /* the row, when found */
+	bool found, disagree, restart;
+};
+
+static int saved_index(uint8_t reg)
+{
+	for (unsigned i = 0; i < NR_SAVED; i++)
+		if (saved_register[i] == reg)
+			return (int)i;
+	return -1;
+}
+
+static int32_t sum(int32_t a, int32_t b)
+{
+	int64_t v = (int64_t)a + b, far = a >= BY_RBP - FARTHEST ? v - BY_RBP : v;
+
+	return a != UNKNOWN && far < FARTHEST && far > -FARTHEST ? (int32_t)v : UNKNOWN;
+}
+
+static bool is_by_rbp(int32_t v)
+{
+	return v >= BY_RBP - FARTHEST;
+}
+
+/* ------------------------------------------------------------------------------------------------------- instructions */
+
+static int32_t value_of(const struct way *w, uint8_t reg)
+{
+	return reg == RSP ? w->rsp : reg < 16 ? w->at[reg] : UNKNOWN;
+}
+
+static void store(struct way *w, int32_t at, uint8_t reg)
+{
+	int saved = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
+
+	for (unsigned i = 0; at != UNKNOWN && i < NR_SAVED; i++)
+		if (w->slot[i] != UNKNOWN && w->slot[i] < at + 8 && at < w->slot[i] + 8)
+			w->slot[i] = UNKNOWN;
+	if (saved >= 0 && w->from[saved] != UNKNOWN && at != UNKNOWN) {
+		w->slot[saved] = at;
+		w->stored[saved] = w->from[saved];
+	}
+}
+
+static void load(struct way *w, int32_t at, uint8_t reg)
+{
+	int saved = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
+	int32_t from = at != UNKNOWN && at >= 0 ? at : UNKNOWN;
+
+	for (unsigned i = 0; at != UNKNOWN && i < NR_SAVED; i++)
+		if (w->slot[i] == at)
+			from = (int)i == saved ? w->stored[i] : UNKNOWN;
+	/* stored at a place that the stack pointer leads to, loaded by rbp: it may be the same place */
+	if (saved >= 0 && w->slot[saved] != UNKNOWN && is_by_rbp(w->slot[saved]) != is_by_rbp(at))
+		from = UNKNOWN;
+	if (reg < 16)
+		w->at[reg] = UNKNOWN;
+	if (saved >= 0)
+		w->from[saved] = from;
+}
+
+static void set(struct way *w, uint8_t reg, int32_t value)
+{
+	int saved = saved_index(reg);
+
+	if (reg == RSP)
+		w->rsp = value;
+	else
+		w->at[reg] = value;
+	if (saved >= 0)
+		w->from[saved] = UNKNOWN;
+}
+
+static void run(const struct insn_step *i, struct way *w)
+{
+	int32_t at = i->from == INSN_NO_REGISTER ? UNKNOWN : sum(value_of(w, i->from), i->value);
+
+	switch (i->effect) {
+	case INSN_PUSH:
+		w->rsp = sum(w->rsp, -8);
+		store(w, w->rsp, i->to);
+		break;
+	case INSN_POP:
+		at = w->rsp;
+		w->rsp = sum(at, 8);
+		if (i->to == RSP)
+			w->rsp = UNKNOWN;
+		else
+			load(w, at, i->to);
+		break;
+	case INSN_LEAVE:
+		at = w->at[RBP];
+		w->rsp = sum(at, 8);
+		load(w, at, RBP);
+		break;
+	case INSN_ADD:
+		if (i->to != i->from || i->value != 0)
+			set(w, i->to, at);
+		break;
+	case INSN_STORE:
+		store(w, at, i->to);
+		break;
+	case INSN_LOAD:
+		if (i->to == RSP)
+			w->rsp = UNKNOWN;
+		else
+			load(w, at, i->to);
+		break;
+	case INSN_WRITE:
+		store(w, at, INSN_NO_REGISTER);
+		break;
+	default:
+		break;
+	}
+	for (uint8_t n = 0; i->effect != INSN_LEAVE && n < 16; n++)
+		if (i->writes & 1u << n)
+			set(w, n, UNKNOWN);
+	for (uint8_t n = 0; i->kind == INSN_CALL && n < 16; n++)
+		if (saved_index(n) < 0 && n != RSP)
+			w->at[n] = UNKNOWN;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- ways */
+
+static bool returns(const struct reading *r, uint32_t offset)
+{
+	for (uint32_t i = 0; i < r->nr_no_return; i++)
+		if (r->no_return[i] == offset)
+			return false;
+	return true;
+}
+
+static void call_does_not_return(struct reading *r, uint32_t caller)
+{
+	if (!caller || r->nr_no_return == RESTARTS_MAX) {
+		r->disagree = true;
+		return;
+	}
+	r->no_return[r->nr_no_return++] = caller - 1;
+	r->restart = true;
+}
+
+/* Was nothing there yet?  Two heights: one of them comes from a call that does not return. */
+static bool is_new(struct reading *r, const struct way *w)
+{
+	uint32_t at = w->offset * 2654435761u >> (32 - SEEN_BITS);
+	struct seen *s = &r->seen[at];
+
+	for (; s->offset && s->offset != w->offset + 1; s = &r->seen[at = (at + 1) & ((1u << SEEN_BITS) - 1)])
+		;
+	if (!s->offset) {
+		*s = (struct seen){ w->offset + 1, w->caller, w->rsp };
+		return true;
+	}
+	if (s->rsp != w->rsp && is_by_rbp(s->rsp) == is_by_rbp(w->rsp))
+		call_does_not_return(r, w->caller ? w->caller : s->caller);
+	else if (s->caller != w->caller)
+		s->caller = 0;
+	return false;
+}
+
+/* At a call the stack pointer is a multiple of 16, and the return address of the function that calls lies above it at no such place.  Where
+ * that does not fit, a call before does not return, and the function behind it was followed. */
+static bool is_of_another(const struct way *w, int32_t above)
+{
+	int32_t distance = w->rsp - w->rsp_at_call;
+
+	return w->rsp_at_call != UNKNOWN && w->rsp != UNKNOWN && is_by_rbp(w->rsp) == is_by_rbp(w->rsp_at_call) &&
+		((distance - above) % 16 || (above && distance <= 0));
+}
+
+static void leave(struct reading *r, const struct way *w)
+{
+	if (w->rsp == UNKNOWN || w->rsp < 0 || is_of_another(w, 8))
+		return;
+	if (r->found && (r->exit.rsp >= w->rsp || is_by_rbp(w->rsp))) {
+		for (unsigned i = 0; r->exit.rsp == w->rsp && i < NR_SAVED; i++)
+			if (r->exit.from[i] != w->from[i])
+				r->exit.from[i] = UNKNOWN;
+		return;
+	}
+	if (!r->found)
+		r->steps = r->steps > STEPS_MAX - STEPS_MORE ? r->steps : STEPS_MAX - STEPS_MORE;
+	r->exit = *w;
+	r->found = true;
+}
+
+static void add_way(struct reading *r, const struct way *w, uint64_t offset, uint32_t caller)
+{
+	struct way *to;
+
+	if (r->nr_ways == WAYS_MAX)
+		return;
+	to = &r->way[r->nr_ways++];
+	*to = *w;
+	to->offset = (uint32_t)offset;
+	to->caller = caller;
+}
+
+/* Until it ends or was seen. */
+static void follow(struct reading *r, struct way w)
+{
+	struct insn_step i;
+
+	while (!r->restart && !r->disagree && ++r->steps < STEPS_MAX && w.rsp != UNKNOWN && is_new(r, &w) &&
+	       insn_read_step(r->code + w.offset, r->bytes - w.offset, w.offset, &i) && !i.stops) {
+		uint64_t next = (uint64_t)w.offset + i.bytes;
+		uint32_t at = w.offset;
+
+		run(&i, &w);
+		w.caller = 0;
+		switch (i.kind) {
+		case INSN_RETURN:
+			leave(r, &w);
+			return;
+		case INSN_JUMP:
+			/* to another function, whose caller is this one's: with the frame gone */
+			if (i.target ? i.target >= r->bytes : w.rsp > 0 && !is_by_rbp(w.rsp)) {
+				leave(r, &w);
+				return;
+			}
+			/* by a table: behind it stands what that leads to, or else a function, which returns to this height */
+			next = i.target ? i.target : next;
+			break;
+		case INSN_BRANCH:
+			if (i.target && i.target < r->bytes)
+				add_way(r, &w, i.target, 0);
+			break;
+		case INSN_CALL:
+			if (!returns(r, at) || is_of_another(&w, 0))
+				return;
+			w.caller = at + 1;
+			if (w.rsp_at_call == UNKNOWN || w.rsp > w.rsp_at_call)
+				w.rsp_at_call = w.rsp;
+			break;
+		default:
+			break;
+		}
+		if (next >= r->bytes)
+			return;
+		w.offset = (uint32_t)next;
+	}
+}
+
+static void make_row(const struct way *w, struct cfi_row *out)
+{
+	int32_t cfa = w->rsp + 8, by = is_by_rbp(w->rsp) ? BY_RBP : 0;
+
+	memset(out, 0, sizeof(*out));
+	out->cfa = (struct cfi_place){ .where = CFI_REGISTER, .reg = by ? RBP : CFI_RSP, .value = cfa - by };
+	for (unsigned n = 0; n < CFI_REGISTERS; n++)
+		out->reg[n].where = CFI_UNDEFINED;
+	for (unsigned i = 0; i < NR_SAVED; i++) {
+		struct cfi_place *p = &out->reg[saved_register[i]];
+
+		if (w->from[i] == SAME)
+			p->where = CFI_SAME;
+		else if (w->from[i] != UNKNOWN && is_by_rbp(w->from[i]) == (by != 0))
+			*p = (struct cfi_place){ .where = CFI_AT, .value = w->from[i] - cfa };
+	}
+	out->reg[CFI_RETURN] = (struct cfi_place){ .where = CFI_AT, .value = -8 };
+}
+
+bool epilogue_analysis_row(const void *code, size_t bytes, uint64_t offset, bool is_behind_call, struct cfi_row *out)
+{
+	struct reading r;
+	struct way first = { .offset = (uint32_t)offset, .rsp_at_call = is_behind_call ? 0 : UNKNOWN };
+
+	if (offset >= bytes || bytes > 1u << 30)
+		return false;
+	for (unsigned n = 0; n < 16; n++)
+		first.at[n] = UNKNOWN;
+	first.at[RBP] = BY_RBP;
+	for (unsigned i = 0; i < NR_SAVED; i++) {
+		first.from[i] = SAME;
+		first.slot[i] = UNKNOWN;
+	}
+	r.code = code;
+	r.bytes = bytes;
+	r.nr_no_return = 0;
+	do {
+		memset(r.seen, 0, sizeof(r.seen));
+		r.nr_ways = r.steps = 0;
+		r.found = r.disagree = r.restart = false;
+		add_way(&r, &first, offset, 0);
+		while (r.nr_ways && !r.restart && !r.disagree)
+			follow(&r, r.way[--r.nr_ways]);
+	} while (r.restart);
+	if (!r.found || r.disagree)
+		return false;
+	make_row(&r.exit, out);
+	return true;
+}
