@@ -72,6 +72,7 @@ bool postgres_code_init(const struct postgres_reader *r, uint64_t base)
 		return false;
 	r->code->text = (struct postgres_range){ bias + text.begin, bias + text.end };
 	r->code->table = r->code->nr_entries = 0;
+	memset(r->code->begins, 0, sizeof(r->code->begins));
 	if (header)
 		find_table(r, bias + header);
 	return true;
@@ -121,11 +122,17 @@ bool postgres_code_function(const struct postgres_reader *r, uint64_t address, s
 
 bool postgres_code_begins(const struct postgres_reader *r, uint64_t address)
 {
+	uint64_t *known = &r->code->begins[address / 16 % POSTGRES_CODE_BEGINS];
 	struct postgres_range f;
 
 	if (!is_in(r->code->text, address))
 		return false;
-	return !r->code->table || (postgres_code_function(r, address, &f) && f.begin == address);
+	if (!r->code->table || *known == address)
+		return true;
+	if (!postgres_code_function(r, address, &f) || f.begin != address)
+		return false;
+	*known = address; /* the code stays as it is */
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------- what a scan jumps to */

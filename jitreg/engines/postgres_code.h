@@ -15,6 +15,7 @@
 
 #define POSTGRES_FUNCTIONS_MAX 16
 #define POSTGRES_CODE_ENTRIES 96
+#define POSTGRES_CODE_BEGINS 64
 
 /* Exported functions of the server that have a part in it. */
 #define POSTGRES_SYMBOLS(X) \
@@ -46,6 +47,7 @@ struct postgres_code {
 		uint32_t nr_targets;
 	} entry[POSTGRES_CODE_ENTRIES]; /* of the functions met so far */
 	uint32_t nr_entries;
+	uint64_t begins[POSTGRES_CODE_BEGINS]; /* addresses where a function is known to begin */
 };
 
 /* How memory is read.  read: all of the bytes, or nothing and nonzero. */

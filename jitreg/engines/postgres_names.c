@@ -48,9 +48,13 @@ static void put_number(struct out *o, uint64_t value, int min_digits)
 
 static bool is_plain(const char *name)
 {
-	if (!(*name >= 'a' && *name <= 'z') && *name != '_')
+	const char *c = name;
+
+	if ((*c >= '0' && *c <= '9') || *c == '$')
 		return false;
-	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_$")] == 0;
+	while ((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_' || *c == '$')
+		c++;
+	return *c == 0 && c != name;
 }
 
 /* A name as SQL has it: in quotes where it needs them. */
@@ -300,15 +304,16 @@ static void put_decimal(struct out *o, const char *before, double value, int dec
 	put_number(o, (uint64_t)(value * 100 + 0.5) % 100, 2);
 }
 
-void postgres_node_detail(const struct postgres_reader *r, struct postgres_node *n, uint64_t subplan)
+void postgres_node_detail(const struct postgres_reader *r, const struct postgres_node *n, char detail[POSTGRES_DETAIL_BYTES])
 {
 	const struct postgres_layout *l = r->layout;
-	struct out o = { n->detail, 0, sizeof(n->detail) };
+	struct out o = { detail, 0, POSTGRES_DETAIL_BYTES };
+	uint64_t subplan;
 	char name[IDENTIFIER_BYTES];
 	bool cut;
 
-	n->detail[0] = 0;
-	subplan = subplan ? word_at(r, subplan, l->subplan_expression) : 0;
+	detail[0] = 0;
+	subplan = n->subplan ? word_at(r, n->subplan, l->subplan_expression) : 0;
 	if (subplan && number_at(r, subplan, 0) == l->tag_subplan &&
 	    postgres_read_text(r, word_at(r, subplan, l->subplan_name), name, sizeof(name), &cut)) {
 		put(&o, name);

@@ -391,7 +391,7 @@ static enum postgres_end visit_node(struct walk *w, uint64_t subplan, int (*visi
 	if (end)
 		return end;
 	postgres_node_name(w->r, w->q, &w->node);
-	postgres_node_detail(w->r, &w->node, subplan);
+	w->node.subplan = subplan;
 	*stop = visit(context, &w->node) != 0;
 	w->level[w->depth++] = (struct level){ .node = w->node.address, .type = w->node.type, .stage = UINT32_MAX };
 	return POSTGRES_OK;
@@ -400,12 +400,15 @@ static enum postgres_end visit_node(struct walk *w, uint64_t subplan, int (*visi
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
 				     int (*visit)(void *context, const struct postgres_node *n), void *context)
 {
-	struct walk w = { .r = r, .q = q };
+	struct walk w; /* 10 KB, which are not cleared */
 	enum postgres_end end;
 	bool stop = false;
 
 	if (!q->root)
 		return POSTGRES_NO_QUERY;
+	w.r = r;
+	w.q = q;
+	w.depth = w.nr_nodes = 0;
 	w.node = (struct postgres_node){ .address = q->root, .upper = q->address };
 	end = visit_node(&w, 0, visit, context, &stop);
 	while (end == POSTGRES_OK && !stop && w.depth) {

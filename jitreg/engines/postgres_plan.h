@@ -82,7 +82,7 @@ struct postgres_node {
 	double rows, startup_cost, total_cost; /* as the planner estimates; rows: for each time that it is begun */
 	int32_t width;
 	char name[POSTGRES_NAME_BYTES];	    /* as EXPLAIN prints it: "Seq Scan on lineitem" */
-	char detail[POSTGRES_DETAIL_BYTES]; /* "InitPlan 1 (returns $0); cost=0.00..1.00 rows=1 width=4" */
+	uint64_t subplan; /* the SubPlanState by which it is called, or 0 */
 	uint64_t functions[POSTGRES_FUNCTIONS_MAX]; /* that work on it; the first one is ExecProcNodeReal */
 	uint32_t nr_functions;
 };

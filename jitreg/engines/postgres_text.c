@@ -18,9 +18,12 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* By a table: every statement of a server comes through here. */
+static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1, ['$'] = 1, ['a' ... 'z'] = 1, [128 ... 255] = 1 };
+
 static bool in_identifier(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || (c & 0x80);
+	return identifier[(unsigned char)c];
 }
 
 static bool is_blank(char c)
@@ -147,6 +150,9 @@ static void skip_number(struct text *t)
 /* E'\n', U&'a', b'01': letters that belong to the string behind them. */
 static size_t string_prefix(const struct text *t, bool *escapes)
 {
+	*escapes = false;
+	if (t->end - t->at < 2 || (t->at[1] != '\'' && t->at[1] != '&'))
+		return 0;
 	*escapes = comes(t, "E'") || comes(t, "e'");
 	if (comes(t, "U&'") || comes(t, "u&'"))
 		return 2;
@@ -163,8 +169,9 @@ static void copy_name(struct text *t)
 	else
 		while (t->at < t->end && in_identifier(*t->at))
 			t->at++;
-	for (; from < t->at; from++)
-		put(t, *from);
+	put(t, *from++);
+	memmove(t->to, from, (size_t)(t->at - from));
+	t->to += t->at - from;
 }
 
 static bool is_in(const struct text *t)
@@ -175,8 +182,13 @@ static bool is_in(const struct text *t)
 static void step(struct text *t)
 {
 	bool escapes;
-	size_t prefix = string_prefix(t, &escapes);
+	size_t prefix;
 
+	if (*t->at >= 'a' && *t->at <= 'z' && !(t->end - t->at > 1 && (t->at[1] == '\'' || t->at[1] == '&'))) {
+		copy_name(t); /* most of it */
+		return;
+	}
+	prefix = string_prefix(t, &escapes);
 	if (is_blank(*t->at)) {
 		t->blank = true;
 		t->at++;

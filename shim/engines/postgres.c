@@ -12,6 +12,7 @@
 
 #include "agent/guest/sys.h"
 #include "jitreg/engines/postgres_classes.h"
+#include "jitreg/engines/postgres_names.h"
 
 #include <elf.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static struct postgres_execution *add_execution(uint64_t query)
 }
 
 struct visit {
+	const struct postgres_reader *r;
 	uint64_t query_id;
 };
 
@@ -74,11 +76,15 @@ static struct {
 } way;
 
 /* 0, or what a call of jitreg's returned. */
-static int say_component(uint64_t query_id, uint64_t id, const struct postgres_node *n)
+static int say_component(const struct visit *v, uint64_t id, const struct postgres_node *n)
 {
-	int ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, n->detail, JITREG_COMPONENT_COMMON);
+	char detail[POSTGRES_DETAIL_BYTES];
+	int ret;
 
-	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, query_id), 1);
+	postgres_node_detail(v->r, n, detail);
+	ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, detail, JITREG_COMPONENT_COMMON);
+
+	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, v->query_id), 1);
 	if (!ret && postgres_node_rows(n) >= 0)
 		ret = jitreg_counter(POSTGRES_LEVEL_NODE, id, "estimated rows", postgres_node_rows(n));
 	if (!ret && n->owner && n->depth && way.address[n->depth - 1] == n->owner)
@@ -95,7 +101,7 @@ static int say_node(void *context, const struct postgres_node *n)
 
 	way.address[n->depth] = n->address;
 	way.id[n->depth] = id;
-	if (!postgres_is_said(id) && say_component(v->query_id, id, n) == 0)
+	if (!postgres_is_said(id) && say_component(v, id, n) == 0)
 		postgres_said(id);
 	for (uint32_t i = 0; i < n->nr_functions; i++)
 		functions[i].address = n->functions[i];
@@ -110,7 +116,7 @@ static void say_query(const struct postgres_reader *r, const struct postgres_que
 {
 	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.pid } };
 	struct jitreg_function functions[2];
-	struct visit v = { id };
+	struct visit v = { r, id };
 	uint32_t nr = 0;
 
 	/* a worker may have several statements for its own part: its leader has said it */
@@ -125,35 +131,52 @@ static void say_query(const struct postgres_reader *r, const struct postgres_que
 	postgres_plan_walk(r, q, say_node, &v);
 }
 
-/* The execution that a run is of, said if it is new; NULL: nothing is known of it. */
-static struct postgres_execution *execution_of(uint64_t query)
+/* The beginning of what postgres_query_text() has put there; not within a character. */
+static void shorten(const char *from, char *to, size_t room)
+{
+	size_t bytes = strnlen(from, room);
+
+	if (bytes < room) {
+		memcpy(to, from, bytes + 1);
+		return;
+	}
+	for (bytes = room - 4; bytes && (from[bytes] & 0xc0) == 0x80; bytes--)
+		;
+	memcpy(to, from, bytes);
+	memcpy(to + bytes, "...", 4);
+}
+
+/* The execution that a run is of, said if it is new; NULL: nothing is known of it.  text: the beginning of its statement's. */
+static struct postgres_execution *execution_of(uint64_t query, char *text, size_t room)
 {
 	struct postgres_execution *e = find_execution(query);
 	struct postgres_reader r = postgres_memory_reader();
 	struct postgres_query q;
 
-	if (e)
-		return e;
+	*text = 0;
 	if (postgres_query_read(&r, query, &q) != POSTGRES_OK)
-		return NULL;
+		return e;
+	if (e) {
+		postgres_query_text(&r, &q, text, room);
+		return e;
+	}
 	e = add_execution(query);
 	if (!e)
 		return NULL;
 	e->id = postgres_query_component(&r, &q, pg.salt, postgres_is_worker(), pg.text, pg.work, pg.name);
 	e->age = ++pg.age;
+	shorten(pg.text, text, room);
 	say_query(&r, &q, e->id);
 	return e;
 }
 
 static void begin_run(uint64_t query, uintptr_t frame)
 {
-	struct postgres_reader r = postgres_memory_reader();
 	struct postgres_execution *e, *outer = NULL;
 	char text[TEXT_IN_MARK];
-	struct postgres_query q;
 
 	end_left(frame);
-	e = execution_of(query);
+	e = execution_of(query, text, sizeof(text));
 	if (!e)
 		return;
 	e->frame = frame;
@@ -162,9 +185,6 @@ static void begin_run(uint64_t query, uintptr_t frame)
 	for (struct postgres_execution *other = pg.open; other < pg.open + pg.nr_open; other++)
 		if (other != e && other->frame && (!outer || other->frame < outer->frame))
 			outer = other;
-	*text = 0;
-	if (postgres_query_read(&r, query, &q) == POSTGRES_OK)
-		postgres_query_text(&r, &q, text, sizeof(text));
 	e->mark = jitreg_mark_begin(JITREG_COVERS_THREAD, "run", jitreg_at(POSTGRES_LEVEL_QUERY, e->id), ++pg.nr_runs,
 				    outer ? outer->mark : 0, text);
 }
@@ -243,6 +263,28 @@ void postgres_llvm_object(const struct object *o)
 		postgres_classes_again();
 }
 
+/* The program's readable pages from its first segment on, as far as there is no gap. */
+static void find_image(const struct object *o)
+{
+	const Elf64_Phdr *s = o->headers;
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (int i = 0; i < o->nr_headers; i++) { /* by address */
+		uint64_t from = s[i].p_vaddr & ~(uint64_t)(SYS_PAGE_BYTES - 1);
+
+		if (s[i].p_type != PT_LOAD)
+			continue;
+		if (!(s[i].p_flags & PF_R) || (end && from != end))
+			break;
+		begin = from < begin ? from : begin;
+		end = (s[i].p_vaddr + s[i].p_memsz + SYS_PAGE_BYTES - 1) & ~(uint64_t)(SYS_PAGE_BYTES - 1);
+	}
+	if (begin < end) {
+		pg.image_begin = o->bias + begin;
+		pg.image_end = o->bias + end;
+	}
+}
+
 void postgres_plans_object(const struct object *o)
 {
 	uint64_t base = UINT64_MAX;
@@ -253,6 +295,7 @@ void postgres_plans_object(const struct object *o)
 		return;
 	pg.program_kept = *o;
 	pg.heap_begin = (uintptr_t)sbrk(0);
+	find_image(o);
 	pg.start_hook = object_find_symbol(o, "ExecutorStart_hook");
 	pg.run_hook = object_find_symbol(o, "ExecutorRun_hook");
 	pg.end_hook = object_find_symbol(o, "ExecutorEnd_hook");

@@ -44,7 +44,7 @@ struct postgres {
 	struct postgres_execution open[POSTGRES_EXECUTIONS];
 	uint32_t nr_open;
 	uint64_t said[POSTGRES_SAID];
-	uintptr_t page[POSTGRES_PAGES], heap_begin, heap_end;
+	uintptr_t page[POSTGRES_PAGES], heap_begin, heap_end, image_begin, image_end; /* image: the program's first segment */
 	struct postgres_code code;
 	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], name[POSTGRES_NAME_BYTES];
 };

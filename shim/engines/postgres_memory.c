@@ -8,13 +8,14 @@
 
 /*
  * Pages do not go while a hook runs: it is the thread that would unmap them.  Those between the first break that was seen and the break
- * are the heap's, where nearly all is that is read here, and need no system call.
+ * are the heap's, where nearly all is that is read here; those and the program's own need no system call.
  */
 static bool is_readable(uintptr_t address)
 {
 	uintptr_t page = address / SYS_PAGE_BYTES, *known = &pg.page[page % POSTGRES_PAGES];
 
-	if (*known == page || (address >= pg.heap_begin && address < pg.heap_end))
+	if (*known == page || (address >= pg.heap_begin && address < pg.heap_end) ||
+	    (address >= pg.image_begin && address < pg.image_end))
 		return true;
 	if (!sys_readable((const void *)address))
 		return false;
@@ -27,6 +28,16 @@ static int read_own(void *context, uint64_t address, void *to, size_t bytes)
 	uint64_t end;
 
 	(void)context;
+	/* nearly all: a word of the heap */
+	if (address >= pg.heap_begin && address < pg.heap_end && bytes <= pg.heap_end - address) {
+		if (bytes == 8)
+			memcpy(to, (const void *)(uintptr_t)address, 8);
+		else if (bytes == 4)
+			memcpy(to, (const void *)(uintptr_t)address, 4);
+		else
+			memcpy(to, (const void *)(uintptr_t)address, bytes);
+		return 0;
+	}
 	if (__builtin_add_overflow(address, bytes, &end))
 		return -1;
 	for (uint64_t at = address; at < end; at = (at | (SYS_PAGE_BYTES - 1)) + 1)

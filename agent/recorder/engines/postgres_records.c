@@ -2,6 +2,8 @@
 /* What is known of a backend, as records of jitreg. */
 #include "agent/recorder/engines/postgres.h"
 
+#include "jitreg/engines/postgres_names.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -129,11 +131,14 @@ void postgres_say_query(struct engines *e, const struct postgres_backend *b, con
 void postgres_say_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
 		       uint64_t id, uint64_t consumer)
 {
+	struct postgres_reader r = postgres_server_reader(e, b);
 	struct trace_writer *w = e->writer;
+	char detail[POSTGRES_DETAIL_BYTES];
 
 	if (!is_new(e, POSTGRES_LEVEL_NODE, id))
 		return;
-	say_component(e, b, p->begin_ns, POSTGRES_LEVEL_NODE, JITREG_COMPONENT_COMMON, id, n->name, n->detail);
+	postgres_node_detail(&r, n, detail);
+	say_component(e, b, p->begin_ns, POSTGRES_LEVEL_NODE, JITREG_COMPONENT_COMMON, id, n->name, detail);
 	begin(e, JITREG_LINK, p->begin_ns, b, F_COUNT(link));
 	trace_record_u64(w, POSTGRES_LEVEL_NODE);
 	trace_record_u64(w, POSTGRES_LEVEL_QUERY);
