@@ -57,6 +57,13 @@ bool channel_is_stopped(void)
 	return at && at == log_heartbeats();
 }
 
+/* Once it did not work, that is why the wait ended, also if it goes on right behind. */
+static bool is_stopped(struct patience *p)
+{
+	p->is_stopped |= channel_is_stopped();
+	return p->is_stopped;
+}
+
 /* After each slice: wait on? */
 static bool wait_on(struct patience *p)
 {
@@ -80,9 +87,9 @@ static int wait_for(int fd)
 	int ret;
 
 	do {
-		ret = sys_poll(&wait, 1, channel_is_stopped() ? 0 : SLICE_MS);
-	} while (ret == -EINTR || (ret == 0 && !channel_is_stopped() && wait_on(&p)));
-	return ret > 0 ? 0 : ret < 0 ? ret : p.is_stopped || channel_is_stopped() ? -EAGAIN : -ETIMEDOUT;
+		ret = sys_poll(&wait, 1, is_stopped(&p) ? 0 : SLICE_MS);
+	} while (ret == -EINTR || (ret == 0 && !is_stopped(&p) && wait_on(&p)));
+	return ret > 0 ? 0 : ret < 0 ? ret : p.is_stopped ? -EAGAIN : -ETIMEDOUT;
 }
 
 static int connect_to(const char *name)
@@ -100,11 +107,11 @@ static int connect_to(const char *name)
 	for (;;) {
 		ret = sys_connect(fd, &a, offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
 		/* -EAGAIN: there is no place in the queue now */
-		if (ret != -EAGAIN || channel_is_stopped() || (++naps % SLICE_MS == 0 && !wait_on(&p)))
+		if (ret != -EAGAIN || is_stopped(&p) || (++naps % SLICE_MS == 0 && !wait_on(&p)))
 			break;
 		sys_sleep_ns(1000000);
 	}
-	if (ret == -EAGAIN && !p.is_stopped && !channel_is_stopped())
+	if (ret == -EAGAIN && !p.is_stopped)
 		ret = -ETIMEDOUT;
 	if (ret == 0 && !is_trusted(fd))
 		ret = -EPERM;
