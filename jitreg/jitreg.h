@@ -80,6 +80,7 @@ static inline int jitreg_code_map(uint64_t address, const struct jitreg_code_map
 /* An abstraction level.  level: any number but 0; upper: the level above it, 0 for none. */
 static inline int jitreg_level(uint32_t level, const char *name, uint32_t upper, uint32_t flags);
 #define JITREG_LEVEL_PLAN 1u /* its components and edges are the plan that reports show first */
+#define JITREG_LEVEL_WAITS 2u /* its components are what threads wait for */
 
 /* component: any number but 0, unique in its level and process while it lasts.  A component that is announced again with another name or
  * detail is another component from then on. */
@@ -196,6 +197,9 @@ static inline int jitreg_object(uint64_t address, uint64_t upper, uint32_t flags
 /* Of objects without an upper one: there is one at a time, so a frame of its functions is its own whatever the registers hold.  Without
  * this, a frame in which no register holds such an object is taken for one of an object that was not announced. */
 #define JITREG_OBJECT_ALONE 2u
+/* Of classes: while it lives, all that the process does belongs to its components, of levels on which nothing else decides (who the process
+ * works for). */
+#define JITREG_OBJECT_EVERYWHERE 4u
 /* It is gone, and so are all objects below it. */
 static inline int jitreg_object_end(uint64_t address);
 /*

@@ -348,6 +348,32 @@ static void add_host_levels(struct deciding *d, uint32_t low_at_place)
 		a->deciding.component[a->deciding.nr++] = i ? d->object : d->low;
 }
 
+#define EVERYWHERE_MAX 4
+
+/* What all belongs to that the process does at the time.  How the sample was attributed stays what it is. */
+static void add_everywhere(const struct deciding *d)
+{
+	const struct model *m = d->world->model;
+	struct deciding_components *to = &d->answer->deciding;
+	uint32_t object[EVERYWHERE_MAX], of;
+	uint32_t nr = objects_find_outermost(&m->objects, d->process->number, 0, true, d->sample->time_ns, object, EVERYWHERE_MAX);
+	struct stretch holds = STRETCH_ALL;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct object_component *c = object_components(&m->objects, object[i], &of);
+
+		for (uint32_t n = 0; n < of && to->nr < DECIDING_MAX; n++) {
+			uint32_t found = model_find_component(m, d->process, (uint32_t)c[n].level, c[n].id, d->sample->time_ns, &holds);
+			bool known = found == COMPONENT_NONE;
+
+			for (uint32_t k = 0; k < to->nr; k++)
+				known |= m->dictionary.component[to->component[k]].level == c[n].level;
+			if (!known)
+				to->component[to->nr++] = found;
+		}
+	}
+}
+
 /* What two things at a time decided, or what lies on a stack, is the sample's alone.  So is a tag of ones only: that is what Linux says of
  * registers that it does not know (walk_input()). */
 static enum answer_scope scope_of(const struct deciding *d)
@@ -376,6 +402,8 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 		decide_with_plan(&d, at);
 	else
 		decide_by_dictionary(&d, at);
+	if (p->has_objects)
+		add_everywhere(&d);
 	if (d.low)
 		add_host_levels(&d, low_at_place);
 	if (out->method == METHOD_NONE && d.work != REASON_NONE && sample_reason_is_of_host(out->reason))

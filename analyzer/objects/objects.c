@@ -153,11 +153,11 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 
 /* ------------------------------------------------------------------------------------------------------------ indexes */
 
-/* How many entries it has: one for each function, and objects without an upper one another that is of none. */
+/* How many entries it has: one for each function, and another that is of none: objects without an upper one, and classes everywhere. */
 static uint32_t nr_entries_of(const struct objects *o, const struct object *x)
 {
 	if (x->flags & JITREG_OBJECT_CLASS)
-		return o->set[x->functions].nr;
+		return o->set[x->functions].nr + ((x->flags & JITREG_OBJECT_EVERYWHERE) != 0);
 	return x->upper ? 0 : o->set[x->functions].nr + 1;
 }
 

@@ -96,7 +96,8 @@ static inline bool objects_has_function(const struct objects *o, uint64_t functi
 bool object_has_function(const struct objects *o, uint32_t object, uint64_t function);
 /* The object at an address at a time, or OBJECT_NONE. */
 uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns);
-/* Classes, or objects without an upper one, that have the function (0: any) and live at the time: the latest, at most max; how many. */
+/* Classes, or objects without an upper one, that have the function and live at the time: the latest, at most max; how many.  Function 0:
+ * any without an upper one; classes everywhere. */
 uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint64_t function, bool is_class, uint64_t time_ns,
 				uint32_t *object, uint32_t max);
 /* Not a class; ... and without an upper one. */

@@ -14,12 +14,25 @@ static bool has_switches(const struct model *m)
 	return m->leaving < VIEW_EVENTS_MAX && m->preempted < VIEW_EVENTS_MAX;
 }
 
+/* What the host says that its threads wait for. */
+static uint32_t waits_level(const struct report *r)
+{
+	const struct dictionary *d = &r->model->dictionary;
+
+	for (uint32_t i = 0; i < d->nr_levels; i++)
+		if (d->level[i].flags & JITREG_LEVEL_WAITS)
+			return i;
+	return LEVELS_MAX;
+}
+
 static void prepare(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_level(r, r->level), waits = waits_level(r);
 
 	if (level != LEVELS_MAX)
 		v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	if (waits != LEVELS_MAX)
+		v->group[3] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)waits, TABLE_EVENT, -1);
 	v->group[1] = report_group(r, REPORT_RUN, TABLE_FUNCTION, TABLE_EVENT, -1);
 	v->group[2] = report_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 }
@@ -40,11 +53,12 @@ static int by_time(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
+/* preempted: also those that were. */
 static void show_group(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
-		       const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
+		       bool preempted, const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
 {
 	struct grid *g = grid_create(name, "%s", heading);
-	uint32_t waits = r->model->leaving, preempted = r->model->preempted;
+	uint32_t waits = r->model->leaving, gone = r->model->preempted;
 	char spare[32];
 	struct split s;
 
@@ -53,17 +67,17 @@ static void show_group(struct report *r, const struct report_group *group, struc
 		int time = grid_column(g, "waiting_ns", "time", CELL_DURATION, 0, 0);
 		int times = grid_column(g, "waits", "waits", CELL_COUNT, GRID_SAMPLES, 0);
 		int mean = grid_column(g, "mean_ns", "mean", CELL_DURATION, 0, 0);
-		int others = grid_column(g, "preempted_ns", "preempted", CELL_DURATION, 0, 0);
-		int others_times = grid_column(g, "preemptions", "count", CELL_COUNT, 0, 0);
+		int others = preempted ? grid_column(g, "preempted_ns", "preempted", CELL_DURATION, 0, 0) : -1;
+		int others_times = preempted ? grid_column(g, "preemptions", "count", CELL_COUNT, 0, 0) : -1;
 		int of = grid_column(g, "name", name, CELL_TEXT, 0, 0);
-		struct order order = { s.sum[waits], s.sum[preempted] };
+		struct order order = { s.sum[waits], s.sum[preempted ? gone : waits] };
 
 		grid_set_total(g, share, s.total[waits].weight);
 		qsort_r(s.order, s.nr_order, sizeof(*s.order), by_time, &order);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
-			const struct group_sum *w = &s.sum[waits][s.order[i]], *o = &s.sum[preempted][s.order[i]];
+			const struct group_sum *w = &s.sum[waits][s.order[i]], *o = &s.sum[gone][s.order[i]];
 
-			if (w->samples <= 0 && o->samples <= 0)
+			if (w->samples <= 0 && (!preempted || o->samples <= 0))
 				continue;
 			grid_row(g);
 			grid_set(g, share, w->weight);
@@ -71,8 +85,10 @@ static void show_group(struct report *r, const struct report_group *group, struc
 			grid_set(g, times, w->samples);
 			if (w->samples > 0)
 				grid_set(g, mean, w->weight / w->samples);
-			grid_set(g, others, o->weight);
-			grid_set(g, others_times, o->samples);
+			if (preempted) {
+				grid_set(g, others, o->weight);
+				grid_set(g, others_times, o->samples);
+			}
 			grid_set_text(g, of, text(r, s.order[i], spare));
 		}
 	}
@@ -113,10 +129,12 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		const char *level = report_level_name(r, report_level(r, r->level));
 
 		snprintf(heading, sizeof(heading), "Off-CPU time by %s%s", level, r->has_run ? ", in the run phase" : "");
-		show_group(r, v->group[0], p, level, heading, component_text);
+		show_group(r, v->group[0], p, level, heading, true, component_text);
 	}
-	show_group(r, v->group[1], p, "function", "Off-CPU time by function", function_text);
-	show_group(r, v->group[2], p, "thread", "Off-CPU time by thread", thread_text);
+	if (v->group[3])
+		show_group(r, v->group[3], p, "wait", "Off-CPU time by wait event", false, component_text);
+	show_group(r, v->group[1], p, "function", "Off-CPU time by function", true, function_text);
+	show_group(r, v->group[2], p, "thread", "Off-CPU time by thread", true, thread_text);
 }
 
 const struct view view_offcpu = { "offcpu", "off-CPU time (waiting, preempted) by component, function and thread", prepare, show };

@@ -9,6 +9,10 @@
 #define POSTGRES_LEVEL_SESSION 0x70670001u
 #define POSTGRES_LEVEL_QUERY 0x70670002u
 #define POSTGRES_LEVEL_NODE 0x70670003u
+#define POSTGRES_LEVEL_WAIT 0x70670004u /* its components: wait_event_info */
+/* Objects of all that a process does: its session; what it waits for, while it waits. */
+#define POSTGRES_OBJECT_SESSION 1001u
+#define POSTGRES_OBJECT_WAIT 1002u
 
 #define POSTGRES_CLASSES(X) \
 	X(PARSING, "(parsing)") \

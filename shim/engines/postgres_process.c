@@ -176,12 +176,14 @@ static void name_session(char *to, size_t room)
 
 static void say_session(void)
 {
+	const struct jitreg_object_component session = { POSTGRES_LEVEL_SESSION, pg.pid };
 	char name[256];
 
 	if (pg.session)
 		return;
 	name_session(name, sizeof(name));
-	if (jitreg_component(POSTGRES_LEVEL_SESSION, pg.pid, name, NULL, 0) == 0)
+	if (jitreg_component(POSTGRES_LEVEL_SESSION, pg.pid, name, NULL, 0) == 0 &&
+	    jitreg_object(POSTGRES_OBJECT_SESSION, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, NULL, 0, &session, 1) == 0)
 		pg.session = pg.pid;
 }
 

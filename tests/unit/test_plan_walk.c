@@ -2,7 +2,7 @@
 /* Nodes of interpreted plans, found along call stacks, in models that are made by hand. */
 #include "tests/unit/small_trace.h"
 
-enum { PID = 1000, CHILD = 1001, NODE = 1, QUERY, SESSION };
+enum { PID = 1000, CHILD = 1001, NODE = 1, QUERY, SESSION, WAIT };
 /* components of nodes, and of queries */
 enum { JOIN_1 = 1, JOIN_2, SCAN_A, SCAN_B, HASH, INNER_SCAN, SORTING, LATER, INIT };
 enum { OUTER = 1, INNER, NEXT };
@@ -462,6 +462,35 @@ static void a_class_of_work_decides_wherever_it_is(void **state)
 	expect("(sorting)", "");
 }
 
+static void what_is_everywhere_belongs_to_all_that_is_not_said_otherwise(void **state)
+{
+	static const uint64_t of_session[][2] = { { SESSION, 8 } }, of_wait[][2] = { { WAIT, 3 } };
+	const uint32_t everywhere = JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE;
+
+	(void)state;
+	put_level(PID, WAIT, "wait");
+	put_component(PID, SESSION, 8, 0, "everybody");
+	put_component(PID, WAIT, 3, 0, "a lock");
+	put_object(PID, 5, 2, 0, everywhere, 0, NULL, 1, of_session);
+	put_outer(10);
+	put_object(PID, 40, 3, 0, everywhere, 0, NULL, 1, of_wait);
+	put_object_end(PID, 60, 3);
+	finish();
+	ASK({ OTHER, 0 }, { SORT, 0 }, { OTHER, 0 });
+	expect("(sorting)", "");
+	assert_string_equal(name_at(SESSION), "everybody");
+	assert_string_equal(name_at(WAIT), "a lock");
+	ASK_AT(60, { OTHER, 0 }, { BUILD, 0 }, { JOIN, 0 }, Q(OUTER));
+	expect("hash", "outer");
+	assert_string_equal(name_at(SESSION), "session"); /* its query's */
+	assert_string_equal(name_at(WAIT), "");
+	ASK_AT(39, { OTHER, 0 }, { OTHER, 0 });
+	expect_none(REASON_HOST);
+	assert_string_equal(name_at(SESSION), "everybody");
+	ASK_AT(4, { OTHER, 0 }, { OTHER, 0 });
+	assert_string_equal(name_at(SESSION), "");
+}
+
 static void a_truncated_stack_needs_a_function_of_one_node_or_a_register(void **state)
 {
 	(void)state;
@@ -695,6 +724,7 @@ int main(void)
 		CASE(a_query_that_was_not_read_has_no_nodes),
 		CASE(an_object_that_is_alone_needs_no_register),
 		CASE(a_class_of_work_decides_wherever_it_is),
+		CASE(what_is_everywhere_belongs_to_all_that_is_not_said_otherwise),
 		CASE(a_truncated_stack_needs_a_function_of_one_node_or_a_register),
 		CASE(at_the_instruction_the_first_argument_counts),
 		CASE(a_call_chain_has_a_path_and_no_registers),

@@ -85,10 +85,33 @@ static void add(struct engines *e, struct postgres_server *server, pid_t pid, ui
 	e->backend[e->nr_backends++] = b;
 }
 
+/* ------------------------------------------------------------------------------------------------------------- waits */
+
+/* What the server says of a wait is read while it lasts, by the next look; once. */
+static void read_wait(struct postgres_backend *b)
+{
+	uint64_t at;
+
+	if (!b->wait.begin_ns || b->wait.read_ns || !b->server->my_wait)
+		return;
+	if (proc_mem_read(b->pid, b->server->my_wait, &at, sizeof(at)) || !at || proc_mem_read(b->pid, at, &b->wait.info, sizeof(b->wait.info)))
+		b->wait.info = 0;
+	b->wait.read_ns = clock_now_ns();
+}
+
+static void end_wait(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+{
+	/* it may have been another one's that was read behind the end */
+	if (b->wait.begin_ns && b->wait.info && b->wait.read_ns < time_ns && b->wait.begin_ns < time_ns)
+		postgres_say_wait(e, b, b->wait.info, b->wait.begin_ns, time_ns);
+	b->wait = (struct postgres_wait){ 0 };
+}
+
 static void remove_backend(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
 	uint32_t nr = 0;
 
+	end_wait(e, b, time_ns);
 	postgres_backend_end(e, b, time_ns);
 	for (uint32_t i = 0; i < e->nr_sightings; i++)
 		if (e->memory->sighting[i].backend != b)
@@ -166,9 +189,15 @@ bool engines_is_parent(const struct engines *e, pid_t pid)
 void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns)
 {
 	const struct postgres_backend *parent = engines_find(e, ppid);
+	struct postgres_backend *b;
 
-	if (parent)
-		add(e, parent->server, pid, time_ns);
+	if (!parent)
+		return;
+	add(e, parent->server, pid, time_ns);
+	b = engines_find(e, pid);
+	parent = engines_find(e, ppid);
+	if (b && parent && parent->has_agent)
+		b->has_agent = b->lost = true;
 }
 
 void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes)
@@ -191,7 +220,13 @@ void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns)
 
 void engines_has_agent(struct engines *e, pid_t pid)
 {
-	engines_exit(e, pid, clock_now_ns());
+	struct postgres_backend *b = engines_find(e, pid);
+
+	if (!b)
+		return;
+	/* but for what it waits for, which is read from outside while it does */
+	postgres_backend_end(e, b, clock_now_ns());
+	b->has_agent = b->lost = true;
 }
 
 void engines_mapped(struct engines *e, const struct mapping *m)
@@ -200,7 +235,7 @@ void engines_mapped(struct engines *e, const struct mapping *m)
 	struct postgres_backend *b = engines_find(e, (pid_t)m->pid);
 	const size_t bytes = m->path_bytes;
 
-	if (!b || !(m->prot & PROT_EXEC))
+	if (!b || b->has_agent || !(m->prot & PROT_EXEC))
 		return;
 	if (bytes >= sizeof(library) - 1 && memcmp(m->path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
 		b->llvm_mapped = true;
@@ -210,7 +245,10 @@ void engines_mapped(struct engines *e, const struct mapping *m)
 
 bool engines_is_polling(const struct engines *e)
 {
-	return e && e->nr_backends > 0;
+	for (uint32_t i = 0; e && i < e->nr_backends; i++)
+		if (!e->backend[i]->has_agent || e->has_switches)
+			return true;
+	return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ samples */
@@ -236,7 +274,26 @@ static void keep(struct engines *e, struct postgres_backend *b, const struct sam
 	e->nr_sightings++;
 }
 
-void engines_sample(struct engines *e, const struct sample_seen *seen)
+void engines_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes)
+{
+	struct postgres_backend *b = engines_find(e, pid);
+
+	if (!b || pid != tid || !comes)
+		return;
+	b->came_ns = time_ns > b->came_ns ? time_ns : b->came_ns;
+	if (time_ns > b->wait.begin_ns)
+		end_wait(e, b, time_ns);
+}
+
+static void begin_wait(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen)
+{
+	e->has_switches = true;
+	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns) /* rings of processors are drained one after the other: it is over */
+		return;
+	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };
+}
+
+void engines_sample(struct engines *e, const struct sample_seen *seen, bool leaves)
 {
 	struct postgres_backend *b = engines_find(e, (pid_t)seen->pid);
 	uint32_t frame[FRAMES_MAX], nr = 0, nr_words = seen->stack_bytes / 8;
@@ -244,6 +301,8 @@ void engines_sample(struct engines *e, const struct sample_seen *seen)
 
 	if (!b)
 		return;
+	if (leaves)
+		begin_wait(e, b, seen);
 	b->has_samples = b->sampled = true;
 	if (b->lost || !b->server->layout)
 		return;
@@ -296,6 +355,8 @@ void engines_look(struct engines *e, uint64_t now_ns)
 	}
 	e->nr_sightings = 0;
 	for (uint32_t i = 0; i < e->nr_backends; i++)
+		read_wait(e->backend[i]);
+	for (uint32_t i = 0; i < e->nr_backends; i++)
 		generated_code_read(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		if (e->backend[i]->looked_ns != now_ns)
@@ -304,6 +365,8 @@ void engines_look(struct engines *e, uint64_t now_ns)
 
 void engines_end(struct engines *e, uint64_t now_ns)
 {
-	for (uint32_t i = 0; e && i < e->nr_backends; i++)
+	for (uint32_t i = 0; e && i < e->nr_backends; i++) {
+		end_wait(e, e->backend[i], now_ns);
 		postgres_backend_end(e, e->backend[i], now_ns);
+	}
 }

@@ -33,8 +33,10 @@ void engines_mapped(struct engines *e, const struct mapping *m);
 /* It has an agent, which says more. */
 void engines_has_agent(struct engines *e, pid_t pid);
 
-/* A sample was taken.  No system call. */
-void engines_sample(struct engines *e, const struct sample_seen *seen);
+/* A sample was taken; leaves: because the thread leaves its processor.  No system call. */
+void engines_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
+/* A thread leaves its processor, or comes to one.  No system call. */
+void engines_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
 /* After rings were drained: reads what the samples since the last call have shown. */
 void engines_look(struct engines *e, uint64_t now_ns);
 /* At the end of a recording. */

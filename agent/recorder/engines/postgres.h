@@ -24,7 +24,7 @@ struct postgres_server {
 	const struct postgres_layout *layout; /* NULL: unknown version; nothing is read */
 	struct postgres_code code;
 	struct postgres_range run; /* standard_ExecutorRun, with all of its unwind range */
-	uint64_t active_portal, my_entry, my_pid, postmaster_pid; /* variables */
+	uint64_t active_portal, my_entry, my_pid, postmaster_pid, my_wait; /* variables; my_wait: 0 before 14 */
 	uint64_t salt;
 	uint32_t class_nr[POSTGRES_NR_CLASSES];
 	uint64_t class_function[POSTGRES_NR_CLASSES][POSTGRES_CLASS_FUNCTIONS];
@@ -69,6 +69,12 @@ struct postgres_backend {
 	uint64_t llvm_function[8];
 	bool llvm_mapped;
 	struct generated_code code;
+	struct postgres_wait {
+		uint64_t begin_ns, read_ns; /* 0: it does not wait; it was not read */
+		uint32_t info;		    /* what the server says of it */
+	} wait;
+	uint64_t came_ns; /* to a processor, the last time */
+	bool has_agent; /* which says all else */
 	struct postgres_plan plan[POSTGRES_PLANS];
 	uint32_t nr_plans;
 };
@@ -106,6 +112,7 @@ struct engines {
 	uint64_t begin_ns;	 /* of the recording */
 	uint64_t code_bytes;	 /* of generated code that were written */
 	int64_t to_monotonic_ns; /* what is added to a time since 1970 */
+	bool has_switches; /* contexts' are recorded, so that waits are of use */
 	bool noticed_version, noticed_memory, noticed_plan, noticed_layout, noticed_size;
 };
 
@@ -121,6 +128,8 @@ void postgres_server_add_class(struct postgres_server *s, enum postgres_class cl
 /* ---- postgres_records.c */
 void postgres_say_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 void postgres_say_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
+/* A wait that is over. */
+void postgres_say_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
 /* The components of a query: once. */
 void postgres_say_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p);
 void postgres_say_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,

@@ -2,6 +2,7 @@
 /* What is known of a backend, as records of jitreg. */
 #include "agent/recorder/engines/postgres.h"
 
+#include "agent/recorder/engines/postgres_waits.h"
 #include "jitreg/engines/postgres_names.h"
 
 #include <stdio.h>
@@ -52,20 +53,6 @@ static void say_level(struct engines *e, const struct postgres_backend *b, uint6
 	trace_record_end(e->writer);
 }
 
-void postgres_say_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
-{
-	char name[sizeof(b->name) + sizeof(b->application) + 4];
-
-	if (!b->announced) {
-		say_level(e, b, time_ns, POSTGRES_LEVEL_SESSION, "session", 0, 0);
-		say_level(e, b, time_ns, POSTGRES_LEVEL_QUERY, "query", 0, 0);
-		say_level(e, b, time_ns, POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
-	}
-	b->announced = true;
-	snprintf(name, sizeof(name), "%s%s%s", b->name, *b->application ? " " : "", b->application);
-	say_component(e, b, time_ns, POSTGRES_LEVEL_SESSION, 0, (uint64_t)b->own_pid, name, "");
-}
-
 static void say_object(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint64_t address, uint64_t upper,
 		       uint32_t flags, const uint64_t *function, uint32_t nr_functions, uint64_t node, uint64_t query)
 {
@@ -95,6 +82,50 @@ static void say_object(struct engines *e, const struct postgres_backend *b, uint
 	trace_record_array(w, 2);
 	trace_record_u64(w, POSTGRES_LEVEL_SESSION);
 	trace_record_u64(w, (uint64_t)b->own_pid);
+	trace_record_end(w);
+}
+
+void postgres_say_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+{
+	char name[sizeof(b->name) + sizeof(b->application) + 4];
+
+	if (!b->announced) {
+		say_level(e, b, time_ns, POSTGRES_LEVEL_SESSION, "session", 0, 0);
+		say_level(e, b, time_ns, POSTGRES_LEVEL_QUERY, "query", 0, 0);
+		say_level(e, b, time_ns, POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
+	}
+	if (!b->announced)
+		say_object(e, b, time_ns, POSTGRES_OBJECT_SESSION, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, NULL, 0, 0, 0);
+	b->announced = true;
+	snprintf(name, sizeof(name), "%s%s%s", b->name, *b->application ? " " : "", b->application);
+	say_component(e, b, time_ns, POSTGRES_LEVEL_SESSION, 0, (uint64_t)b->own_pid, name, "");
+}
+
+void postgres_say_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct trace_writer *w = e->writer;
+	char name[64];
+
+	postgres_wait_text(b->server->layout ? b->server->layout->major : 0, info, name, sizeof(name));
+	if (is_new(e, POSTGRES_LEVEL_WAIT, info)) {
+		say_level(e, b, begin_ns, POSTGRES_LEVEL_WAIT, "wait", 0, JITREG_LEVEL_WAITS);
+		say_component(e, b, begin_ns, POSTGRES_LEVEL_WAIT, JITREG_COMPONENT_COMMON, info, name, "");
+	}
+	begin(e, JITREG_OBJECT, begin_ns, b, F_COUNT(object));
+	trace_record_u64(w, POSTGRES_OBJECT_WAIT);
+	trace_record_u64(w, 0);
+	trace_record_u64(w, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE);
+	trace_record_u64(w, 0);
+	trace_record_array(w, 0);
+	trace_record_array(w, 1);
+	trace_record_array(w, 2);
+	trace_record_u64(w, POSTGRES_LEVEL_WAIT);
+	trace_record_u64(w, info);
+	trace_record_end(w);
+	begin(e, JITREG_OBJECT_END, end_ns, b, F_COUNT(object_end));
+	trace_record_u64(w, POSTGRES_OBJECT_WAIT);
+	trace_record_u64(w, 0);
+	trace_record_u64(w, 0);
 	trace_record_end(w);
 }
 

@@ -115,6 +115,7 @@ static bool is_server(struct postgres_server *s, pid_t pid)
 	s->my_entry = proc_mem_find_symbol(pid, s->base, "MyBEEntry");
 	s->my_pid = proc_mem_find_symbol(pid, s->base, "MyProcPid");
 	s->postmaster_pid = proc_mem_find_symbol(pid, s->base, "PostmasterPid");
+	s->my_wait = proc_mem_find_symbol(pid, s->base, "my_wait_event_info");
 	return s->active_portal && s->my_entry && s->my_pid && s->postmaster_pid;
 }
 

@@ -79,7 +79,7 @@ size_t session_ring_bytes(bool of_thread)
 	return of_thread ? at_most(THREAD_RING_BYTES, rings_budget() / THREADS_SHARE) : cpu_ring_bytes(rings_budget());
 }
 
-static bool is_switches(const struct perf_event_attr *a)
+bool session_is_switches(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
@@ -96,7 +96,7 @@ void session_prepare_events(struct session *s)
 
 	s->nr_columns = s->events.nr;
 	for (int i = 0; i < s->events.nr && s->nr_columns == s->events.nr; i++)
-		if (is_switches(&s->events.event[i].attr) && s->sampler < WIRE_SAMPLER_SIGNAL) {
+		if (session_is_switches(&s->events.event[i].attr) && s->sampler < WIRE_SAMPLER_SIGNAL) {
 			struct event *e = &s->events.event[s->nr_columns++];
 
 			memset(e, 0, sizeof(*e));

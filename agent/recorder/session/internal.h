@@ -275,6 +275,8 @@ void session_progress_show(struct session *s, uint64_t now_ns);
 void session_progress_clear(struct session *s);
 
 /* ---- counters.c */
+/* Context switches? */
+bool session_is_switches(const struct perf_event_attr *a);
 /* Together in one ring, and each with an id in its samples, where there are several. */
 void session_prepare_events(struct session *s);
 /* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */

@@ -39,7 +39,7 @@ uint64_t session_take_sample(struct session *s, uint32_t event, const struct per
 		seen.weight = v->period;
 		samples_weigh(s->samples[event], seen.weight);
 	}
-	engines_sample(s->engines, &seen);
+	engines_sample(s->engines, &seen, event < (uint32_t)s->events.nr && session_is_switches(&s->events.event[event].attr));
 	images_sample(s->images, &seen);
 	kernel_names_sample(s->kernel_names, &seen);
 	jit_files_sample(s->jit_files, seen.pid, seen.user_ip);
@@ -111,6 +111,8 @@ static void on_lost(struct ring_context *c, const struct kernel_record *r)
 static void on_switch(struct session *s, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct switch_sample sample = task_events_switch(h, id);
+
+	engines_switch(s->engines, (pid_t)id->pid, (pid_t)id->tid, id->time_ns, sample.kind == TRACE_SWITCH_IN);
 
 	if (s->nr_columns > s->events.nr)
 		session_take_sample(s, (uint32_t)s->events.nr, &sample.header, NULL);

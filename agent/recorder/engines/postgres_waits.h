@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of PostgreSQL's wait events, as pg_stat_activity has them.  Context: any. */
+#ifndef TAILOR_POSTGRES_WAITS_H
+#define TAILOR_POSTGRES_WAITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "Timeout:PgSleep"; info: a backend's wait_event_info.  Of versions and events without a name: "IO:event 7". */
+void postgres_wait_text(unsigned major, uint32_t info, char *to, size_t room);
+
+#endif
