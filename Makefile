@@ -312,14 +312,14 @@ install: product man completion ## into prefix=/usr/local (and DESTDIR)
 		$(DESTDIR)$(bash_completions) $(DESTDIR)$(zsh_completions)
 	install $B/tailor $(DESTDIR)$(prefix)/bin/
 	install $B/libtailor.so $B/libtailor-intel.so $B/tailor-record $(DESTDIR)$(prefix)/lib/tailor/
-	install -m 644 jitreg/jitreg.h jitreg/jitreg.hpp $(DESTDIR)$(prefix)/include/
+	install -m 644 jitreg/jitreg.h jitreg/jitreg.hpp jitreg/jitreg_place.h $(DESTDIR)$(prefix)/include/
 	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' dist/jitreg.pc.in >$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc
 	install -m 644 $B/man/*.1 $(DESTDIR)$(prefix)/share/man/man1/
 	install -m 644 $B/completion/tailor $(DESTDIR)$(bash_completions)/
 	install -m 644 $B/completion/_tailor $(DESTDIR)$(zsh_completions)/
 uninstall: ## and out of it again
 	rm -rf $(DESTDIR)$(prefix)/bin/tailor $(DESTDIR)$(prefix)/lib/tailor $(DESTDIR)$(prefix)/include/jitreg.h \
-		$(DESTDIR)$(prefix)/include/jitreg.hpp \
+		$(DESTDIR)$(prefix)/include/jitreg.hpp $(DESTDIR)$(prefix)/include/jitreg_place.h \
 		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1 \
 		$(DESTDIR)$(bash_completions)/tailor $(DESTDIR)$(zsh_completions)/_tailor
 

@@ -9,7 +9,7 @@ mkdir -p "$folder/lib"
 cp "$tailor" "$folder/tailor"
 cp "$library" "$folder/libtailor.so"
 cp "$(dirname "$library")/tailor-record" "$folder/"
-cp jitreg/jitreg.h jitreg/jitreg.hpp LICENSE "$folder/"
+cp jitreg/jitreg.h jitreg/jitreg.hpp jitreg/jitreg_place.h LICENSE "$folder/"
 # glibc must be that of the machine: it depends on its loader
 ldd "$tailor" | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do
 	case $name in

@@ -7,7 +7,7 @@ unset MAKEFLAGS MAKELEVEL
 # with the flags that it was built with, so that nothing is built anew
 make -s -o "$B/tailor" -o "$B/tailor-record" -o "$B/libtailor.so" B="$B" prefix=/opt/t DESTDIR="$dir/root" install >"$dir/log" 2>&1 ||
 	{ cat "$dir/log"; exit 1; }
-for f in bin/tailor lib/tailor/libtailor.so lib/tailor/tailor-record include/jitreg.h include/jitreg.hpp \
+for f in bin/tailor lib/tailor/libtailor.so lib/tailor/tailor-record include/jitreg.h include/jitreg.hpp include/jitreg_place.h \
 	share/pkgconfig/jitreg.pc share/man/man1/tailor.1 share/bash-completion/completions/tailor share/zsh/site-functions/_tailor; do
 	[ -f "$dir/root/opt/t/$f" ] || fail "not installed: $f"
 done

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which arcs of a control-flow graph to count, so that all others follow: the complement of a maximum spanning tree (D. Knuth and
+ * F. Stevenson, Optimal measurement points for program frequency counts, BIT 13, 1973; T. Ball and J. Larus, Optimally profiling and
+ * tracing programs, TOPLAS 16, 1994).  Everything here works on the caller's memory; nothing allocates or recurses.  C99 to C23, C++11 to
+ * C++23, alone.
+ *
+ *	struct jitreg_place_arc arcs[] = { { JITREG_PLACE_OUTSIDE, 0, 1 }, { 0, 1, 7 }, { 0, 2, 3 }, ... };
+ *	uint32_t scratch[JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs)];
+ *
+ *	jitreg_place_estimate(arcs, nr_arcs, nr_blocks, scratch);      where the host knows no frequencies
+ *	jitreg_place(arcs, nr_arcs, nr_blocks, counted, scratch);      counted[i]: arc i needs a counter
+ *
+ * Context of all: any.
+ */
+#ifndef JITREG_PLACE_H
+#define JITREG_PLACE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define JITREG_PLACE_CAST_(type, v) static_cast<type>(v)
+#else
+#define JITREG_PLACE_CAST_(type, v) ((type)(v))
+#endif
+
+/* Blocks are numbered from 0.  What comes from outside begins the function, what goes there ends it; both are one node, so as many come
+ * in as go out. */
+#define JITREG_PLACE_OUTSIDE 0xffffffffu
+struct jitreg_place_arc {
+	uint32_t from;
+	uint32_t to;
+	uint64_t estimate; /* how often, relative to others */
+};
+
+/* Words of scratch memory that each function needs. */
+#define JITREG_PLACE_SCRATCH(nr_blocks, nr_arcs) (6u * (nr_blocks) + 2u + (nr_arcs))
+
+/*
+ * counted[i] = 1: arc i is to be counted, 0: it follows from others.  Where all blocks can be reached, nr_arcs - nr_blocks are counted,
+ * and the sum of their estimates is the least that there is.  Returns how many are counted.  O(nr_arcs log nr_arcs).  Arcs that name no
+ * block are not counted.
+ */
+static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, unsigned char *counted,
+				    uint32_t *scratch);
+
+/*
+ * Estimates of all arcs from the graph alone: 8 times for each loop that both ends are in, and in equal parts where a block has several
+ * such arcs.  Loops and their nesting are found in one depth-first search (T. Wei et al., A new algorithm for identifying loops in
+ * decompilation, SAS 2007), also those with several entries.  O(nr_arcs + nr_blocks * JITREG_PLACE_DEPTH_MAX).
+ */
+static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch);
+#define JITREG_PLACE_DEPTH_MAX 16u
+
+/* =========================================================================================================== how it is done */
+
+static inline int jitreg_place_is_arc_(const struct jitreg_place_arc *a, uint32_t nr_blocks)
+{
+	return (a->from < nr_blocks || a->from == JITREG_PLACE_OUTSIDE) && (a->to < nr_blocks || a->to == JITREG_PLACE_OUTSIDE);
+}
+
+/* Union-find with path halving; outside is node nr_blocks. */
+static inline uint32_t jitreg_place_root_(uint32_t *tree, uint32_t node)
+{
+	while (tree[node] != node)
+		node = tree[node] = tree[tree[node]];
+	return node;
+}
+
+/* Does arc x stand before y?  The larger estimate, then the lower number. */
+static inline int jitreg_place_before_(const struct jitreg_place_arc *arcs, uint32_t x, uint32_t y)
+{
+	return arcs[x].estimate != arcs[y].estimate ? arcs[x].estimate > arcs[y].estimate : x < y;
+}
+
+/* A heap whose top stands last in order. */
+static inline void jitreg_place_sift_(const struct jitreg_place_arc *arcs, uint32_t *order, uint32_t at, uint32_t nr)
+{
+	for (;;) {
+		uint32_t child = 2 * at + 1, moved = order[at];
+
+		if (child >= nr)
+			return;
+		if (child + 1 < nr && jitreg_place_before_(arcs, order[child], order[child + 1]))
+			child++;
+		if (!jitreg_place_before_(arcs, moved, order[child]))
+			return;
+		order[at] = order[child];
+		order[child] = moved;
+		at = child;
+	}
+}
+
+static inline uint32_t jitreg_place(const struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, unsigned char *counted,
+				    uint32_t *scratch)
+{
+	uint32_t *tree = scratch, *order = scratch + nr_blocks + 1, nr_counted = 0, i;
+
+	for (i = 0; i <= nr_blocks; i++)
+		tree[i] = i;
+	for (i = 0; i < nr_arcs; i++)
+		order[i] = i;
+	for (i = nr_arcs / 2; i > 0; i--)
+		jitreg_place_sift_(arcs, order, i - 1, nr_arcs);
+	for (i = nr_arcs; i > 1; i--) {
+		uint32_t last = order[0];
+
+		order[0] = order[i - 1];
+		order[i - 1] = last;
+		jitreg_place_sift_(arcs, order, 0, i - 1);
+	}
+	for (i = 0; i < nr_arcs; i++) {
+		const struct jitreg_place_arc *a = &arcs[order[i]];
+		uint32_t from, to;
+
+		counted[order[i]] = 0;
+		if (!jitreg_place_is_arc_(a, nr_blocks))
+			continue;
+		from = jitreg_place_root_(tree, a->from == JITREG_PLACE_OUTSIDE ? nr_blocks : a->from);
+		to = jitreg_place_root_(tree, a->to == JITREG_PLACE_OUTSIDE ? nr_blocks : a->to);
+		if (from != to) {
+			tree[from] = to;
+			continue;
+		}
+		counted[order[i]] = 1;
+		nr_counted++;
+	}
+	return nr_counted;
+}
+
+/* The search.  A block's position on the path is 0 when it is not there; header: of the innermost loop that it is in, but is not the header
+ * of; blocks count from 1 in it, so 0 is none. */
+struct jitreg_place_search_ {
+	uint32_t *position, *header, *stack, *next, *is_header;
+};
+
+static inline void jitreg_place_tag_(const struct jitreg_place_search_ *s, uint32_t block, uint32_t header)
+{
+	if (header == 0 || block + 1 == header)
+		return;
+	while (s->header[block]) {
+		uint32_t around = s->header[block];
+
+		if (around == header)
+			return;
+		if (s->position[around - 1] < s->position[header - 1]) {
+			s->header[block] = header;
+			block = header - 1;
+			header = around;
+		} else {
+			block = around - 1;
+		}
+	}
+	s->header[block] = header;
+}
+
+/* An arc to a block that was visited before. */
+static inline void jitreg_place_meet_(const struct jitreg_place_search_ *s, uint32_t block, uint32_t to)
+{
+	uint32_t header;
+
+	if (s->position[to]) {
+		s->is_header[to] |= 1;
+		jitreg_place_tag_(s, block, to + 1);
+		return;
+	}
+	for (header = s->header[to]; header; header = s->header[header - 1])
+		if (s->position[header - 1]) {
+			jitreg_place_tag_(s, block, header);
+			return;
+		}
+}
+
+static inline uint32_t jitreg_place_depth_(const struct jitreg_place_search_ *s, uint32_t block)
+{
+	uint32_t depth = s->is_header[block] & 1, header;
+
+	for (header = s->header[block]; header && depth < JITREG_PLACE_DEPTH_MAX; header = s->header[header - 1])
+		depth++;
+	return depth;
+}
+
+static inline void jitreg_place_estimate(struct jitreg_place_arc *arcs, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *scratch)
+{
+	struct jitreg_place_search_ s;
+	uint32_t *first = scratch + 5 * nr_blocks, *arc_of = first + nr_blocks + 2, i, root, depth;
+
+	s.position = scratch;
+	s.header = scratch + nr_blocks;
+	s.stack = s.header + nr_blocks;
+	s.next = s.stack + nr_blocks;
+	s.is_header = s.next + nr_blocks; /* 2: visited */
+	for (i = 0; i < 6 * nr_blocks + 2; i++)
+		scratch[i] = 0;
+	/* arcs by the block that they come from: counted, summed up, put in place */
+	for (i = 0; i < nr_arcs; i++)
+		if (jitreg_place_is_arc_(&arcs[i], nr_blocks) && arcs[i].from < nr_blocks)
+			first[arcs[i].from + 2]++;
+	for (i = 2; i < nr_blocks + 2; i++)
+		first[i] += first[i - 1];
+	for (i = 0; i < nr_arcs; i++)
+		if (jitreg_place_is_arc_(&arcs[i], nr_blocks) && arcs[i].from < nr_blocks)
+			arc_of[first[arcs[i].from + 1]++] = i;
+	for (root = 0; root < nr_blocks; root++) {
+		uint32_t nr = 0;
+
+		if (s.is_header[root])
+			continue;
+		s.is_header[root] = 2;
+		s.stack[nr++] = root;
+		s.position[root] = nr;
+		s.next[root] = first[root];
+		while (nr) {
+			uint32_t block = s.stack[nr - 1], to;
+
+			if (s.next[block] == first[block + 1]) {
+				s.position[block] = 0;
+				if (--nr)
+					jitreg_place_tag_(&s, s.stack[nr - 1], s.header[block]);
+				continue;
+			}
+			to = arcs[arc_of[s.next[block]++]].to;
+			if (to == JITREG_PLACE_OUTSIDE)
+				continue;
+			if (s.is_header[to]) {
+				jitreg_place_meet_(&s, block, to);
+				continue;
+			}
+			s.is_header[to] = 2;
+			s.stack[nr++] = to;
+			s.position[to] = nr;
+			s.next[to] = first[to];
+		}
+	}
+	for (i = 0; i < nr_blocks; i++)
+		s.position[i] = jitreg_place_depth_(&s, i);
+	for (i = 0; i < nr_arcs; i++) {
+		uint32_t from = arcs[i].from, to = arcs[i].to, nr = 0, other;
+
+		arcs[i].estimate = 0;
+		if (!jitreg_place_is_arc_(&arcs[i], nr_blocks))
+			continue;
+		depth = from < nr_blocks && to < nr_blocks ? s.position[from] < s.position[to] ? s.position[from] : s.position[to] : 0;
+		/* depth of this arc; how many of the same block have it */
+		for (other = from < nr_blocks ? first[from] : 0; from < nr_blocks && other < first[from + 1] && nr < 16; other++) {
+			uint32_t end = arcs[arc_of[other]].to, its = end < nr_blocks ? s.position[end] : 0;
+
+			nr += (its < s.position[from] ? its : s.position[from]) == depth;
+		}
+		arcs[i].estimate = (JITREG_PLACE_CAST_(uint64_t, 16) << (3 * depth)) / (nr ? nr : 1);
+	}
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
