@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitreg 1.1: what a program that generates code says about it to a profiler that may or may not be in the process.
+ * jitreg 1.2: what a program that generates code says about it to a profiler that may or may not be in the process.
  *
  * A host (a database, a language runtime, any JIT) copies or installs this one header; C99 to C23, C++11 to C++23, nothing to link.
  *
@@ -31,9 +31,9 @@
  * as long as the major version is 1.  A version 1.x adds records, fields at the end of records, and functions; it changes no meaning and
  * takes nothing away.  Host and agent of different versions 1.x work together: what one of them does not know is skipped.
  *
- * Order of this file, from the simplest to the rarest: code; components; tags; objects; marks; numbers and queries; facts, lines and
- * memory; who comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it is done.  README.md
- * beside this file specifies each record.
+ * Order of this file, from the simplest to the rarest: code; components; tags; objects; marks; numbers and queries; execution counts;
+ * facts, lines and memory; who comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it
+ * is done. README.md beside this file specifies each record.
  */
 #ifndef JITREG_H
 #define JITREG_H
@@ -48,7 +48,7 @@
 #include <time.h>
 
 #define JITREG_VERSION_MAJOR 1u
-#define JITREG_VERSION_MINOR 1u
+#define JITREG_VERSION_MINOR 2u
 #define JITREG_VERSION (JITREG_VERSION_MAJOR << 16 | JITREG_VERSION_MINOR)
 
 #ifdef __cplusplus
@@ -241,6 +241,85 @@ static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, co
 /* ... and are over: the numbers may be used again, for other components under whatever names. */
 static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
 
+/* ---------------------------------------------------------------------------------------------------- execution counts */
+
+/*
+ * How often code ran, exactly: generated code adds 1 to a counter in memory.  jitreg_counter_block() hands out nr_copies times nr_entries
+ * counters of 64 bits, all 0, in memory that the recorder shares, so a process that is killed loses no count.  Counter i of copy c is
+ * counters[c * JITREG_COUNTER_STRIDE(nr_entries) + i]; copies are added up, so each thread can have one of its own and needs no atomics.
+ * *block names it for jitreg_counter_block_end(); 0: without an agent.
+ *
+ * Returns the counters.  Without an agent: memory of this object that takes the additions of all blocks and is read by nothing, or NULL
+ * where that is too small (more than JITREG_COUNTERS_WITHOUT_AGENT).  A forked child counts into memory of its own, which is not
+ * recorded.
+ */
+struct jitreg_counter_entry {
+	uint64_t kind;	/* JITREG_COUNTS_* */
+	uint64_t level; /* with component: what is executed, or whose flow (jitreg_flow()) it is */
+	uint64_t component;
+	uint64_t at;
+};
+#define JITREG_COUNTS_ENTRY 1u	/* executions of the component itself; at 0 */
+#define JITREG_COUNTS_BLOCK 2u	/* of block at of its flow */
+#define JITREG_COUNTS_EDGE 3u	/* of arc at of its flow */
+#define JITREG_COUNTS_CALL 4u	/* of call at of its flow */
+#define JITREG_COUNTS_OFFSET 5u /* of the instruction at bytes behind address component; level 0 */
+#define JITREG_COUNTER_STRIDE(nr_entries) ((JITREG_CAST_(size_t, nr_entries) + 7u) / 8u * 8u)
+#define JITREG_COUNTERS_WITHOUT_AGENT 4096u
+#define JITREG_COUNTERS_MAX (1u << 20) /* of a block, all copies together */
+static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *entries, uint32_t nr_entries, uint32_t nr_copies,
+					     uint64_t *block);
+/* Nothing counts into it any more: its last values are recorded, and its memory is given to other blocks.  block 0: nothing happens. */
+static inline int jitreg_counter_block_end(uint64_t block);
+/* For hosts that keep counts in memory of their own: what all counters of the block say now, in the order of its entries.  block: a number
+ * that no other block of this process has, from jitreg_new_ids(); announced once by jitreg_counter_entries(). */
+static inline int jitreg_counter_entries(uint64_t block, const struct jitreg_counter_entry *entries, uint32_t nr_entries);
+struct jitreg_count {
+	uint64_t count;
+};
+static inline int jitreg_counter_values(uint64_t block, const struct jitreg_count *values, uint32_t nr_values);
+
+/*
+ * The flow of a function, the component (level, component): its basic blocks, the arcs between them, and who may be called where. A
+ * function whose arcs are counted in part needs no more: what goes into a block comes out of it, so the others follow.  jitreg_place.h
+ * says which arcs to count.  Numbers of blocks, arcs and calls are places in these arrays, beginning with 0.  The same component again
+ * replaces it.
+ */
+struct jitreg_flow_block {
+	uint64_t level; /* what the block executes: components [first, first + nr) of this level; nr 0: not said */
+	uint64_t first;
+	uint64_t nr;
+};
+struct jitreg_flow_arc {
+	uint64_t from; /* blocks, or JITREG_FLOW_OUTSIDE: where the function begins (from), returns or is left otherwise (to) */
+	uint64_t to;
+	uint64_t estimate; /* how often, relative to others, as far as the host can tell; 0: it cannot */
+};
+#define JITREG_FLOW_OUTSIDE 0xffffffffffffffffu
+struct jitreg_flow_call {
+	uint64_t block; /* each execution of it makes this call once */
+	uint64_t site;	/* call sites of a block are told apart by a number; several elements with one are its possible callees */
+	uint64_t level; /* the callee's; component 0: one that is not known */
+	uint64_t component;
+};
+struct jitreg_flow_execution { /* this component's executions are those of the block: an operator's, a source line's */
+	uint64_t level;
+	uint64_t component;
+	uint64_t block;
+};
+struct jitreg_flow_parts {
+	const struct jitreg_flow_block *blocks;
+	const struct jitreg_flow_arc *arcs;
+	const struct jitreg_flow_call *calls;
+	const struct jitreg_flow_execution *executions;
+	uint32_t nr_blocks;
+	uint32_t nr_arcs;
+	uint32_t nr_calls;
+	uint32_t nr_executions;
+};
+static inline int jitreg_flow(uint32_t level, uint64_t component, uint32_t flags, const struct jitreg_flow_parts *parts);
+#define JITREG_FLOW_ESCAPES 1u /* it may also be called from where no flow says so */
+
 /* ---------------------------------------------------------------------------------------------- facts, lines, memory */
 
 /* A fact about a component: "rows", "estimated rows", block counts.  The last value of a name holds. */
@@ -335,6 +414,17 @@ struct jitreg_agent {
 	uint64_t (*new_ids)(uint64_t nr);
 };
 int jitreg_connect(struct jitreg_agent *agent);
+/* Memory for nr counters, all 0 (block 0: a new one), or memory that is given back (block: its number).  -ENOBUFS: there is no more. */
+struct jitreg_counter_memory {
+	uint32_t bytes; /* of this structure that the caller has */
+	uint32_t nr_copies;
+	uint32_t nr_entries;
+	uint32_t reserved;
+	uint64_t block; /* out: its number */
+	uint64_t place; /* out: for the record */
+	uint64_t *counters; /* out */
+};
+int jitreg_counters(struct jitreg_counter_memory *memory);
 
 /* ========================================================================================================= the records */
 
@@ -442,6 +532,17 @@ int jitreg_connect(struct jitreg_agent *agent);
 	U64(address) U64(first) U64(component) U32(level) U32(stride) U32(nr_steps) U32(reserved)
 #define JITREG_FIELDS_STEP_WORD(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(function) U32(offset) U32(reserved)
 #define JITREG_FIELDS_OBJECT_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U64(address) U32(flags) U32(reserved)
+/* What a block of counters counts.  place: where they are in the memory that the agent shares with the recorder, by the agent's own
+ * numbering; nr_copies 0: they are not there, and COUNTER_VALUES say what they are. */
+#define JITREG_FIELDS_COUNTER_BLOCK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(block) U64(place) U32(flags) U32(nr_copies) NR(nr_entries) U32(reserved) ARR(entries, counter_entry)
+/* What its counters are: one value for each entry, or all copies one behind another as they are in memory.  The latest record holds. */
+#define JITREG_FIELDS_COUNTER_VALUES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(block) U32(flags) NR(nr_values) ARR(values, count)
+/* A function's flow; see jitreg_flow(). */
+#define JITREG_FIELDS_FLOW(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(level) U32(flags) U64(component) NR(nr_blocks) NR(nr_arcs) NR(nr_calls) NR(nr_executions) \
+	ARR(blocks, flow_block) ARR(arcs, flow_arc) ARR(calls, flow_call) ARR(executions, flow_execution)
 /* By which version of this header records come. */
 #define JITREG_FIELDS_HELLO(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) U32(version) U32(flags)
 
@@ -474,6 +575,9 @@ int jitreg_connect(struct jitreg_agent *agent);
 #define JITREG_TRAILING_OBJECT_END(U32, U64)
 #define JITREG_TRAILING_OBJECT_STEPS(U32, U64)
 #define JITREG_TRAILING_STEP_WORD(U32, U64)
+#define JITREG_TRAILING_COUNTER_BLOCK(U32, U64)
+#define JITREG_TRAILING_COUNTER_VALUES(U32, U64)
+#define JITREG_TRAILING_FLOW(U32, U64)
 
 /*      NAME, struct suffix, id; ids are never used again */
 #define JITREG_RECORDS(X) \
@@ -504,8 +608,11 @@ int jitreg_connect(struct jitreg_agent *agent);
 	X(HELLO, hello, 83) \
 	X(OBJECT, object, 84) \
 	X(OBJECT_END, object_end, 85) \
-	X(OBJECT_STEPS, object_steps, 86) \
-	X(STEP_WORD, step_word, 87)
+	X(COUNTER_BLOCK, counter_block, 86) \
+	X(COUNTER_VALUES, counter_values, 87) \
+	X(FLOW, flow, 88) \
+	X(OBJECT_STEPS, object_steps, 89) \
+	X(STEP_WORD, step_word, 90)
 
 /* Elements of ARR parts; others are above. */
 struct jitreg_level_ref {
@@ -552,6 +659,10 @@ struct jitreg_mark_trailing {
 #define JITREG_MARK_ENTER 4u
 #define JITREG_SCOPE_BEGIN 1u
 #define JITREG_SCOPE_END 2u
+
+/* COUNTER_VALUES flags */
+#define JITREG_VALUES_LAST 1u /* the block has ended */
+#define JITREG_VALUES_BASE 2u /* counted before the recording, which counts from there */
 
 /* =========================================================================================================== how it is done */
 
@@ -1291,6 +1402,125 @@ static inline int jitreg_step_word(uint64_t function, uint32_t offset)
 	r.function = function;
 	r.offset = offset;
 	return JITREG_SEND_FIXED_(JITREG_STEP_WORD, r);
+}
+
+/* An agent before 1.2 has no such memory.  Looked for at each call: blocks come with code that is generated, which takes longer. */
+static inline int jitreg_counter_memory_by_(struct jitreg_counter_memory *m)
+{
+#ifdef JITREG_AGENT
+	return jitreg_counters(m);
+#else
+	int (*call)(struct jitreg_counter_memory *);
+	int saved = errno;
+	void *symbol = dlsym(NULL, "jitreg_counters");
+
+	if (!symbol)
+		(void)dlerror();
+	errno = saved;
+	if (!symbol)
+		return -ENOSYS;
+	memcpy(&call, &symbol, sizeof(call));
+	return call(m);
+#endif
+}
+
+static inline int jitreg_counter_announce_(jitreg_emit_function emit_, const struct jitreg_counter_memory *m,
+					   const struct jitreg_counter_entry *entries)
+{
+	struct jitreg_counter_block_record r;
+	struct iovec parts[1];
+
+	memset(&r, 0, sizeof(r));
+	r.block = m->block;
+	r.place = m->place;
+	r.nr_copies = m->nr_copies;
+	r.nr_entries = m->nr_entries;
+	parts[0] = jitreg_part_(entries, m->nr_entries * sizeof(*entries));
+	return JITREG_SEND_(JITREG_COUNTER_BLOCK, r, parts);
+}
+
+#ifndef JITREG_AGENT
+__attribute__((weak, visibility("hidden"))) uint64_t jitreg_no_counters_[JITREG_COUNTERS_WITHOUT_AGENT];
+#endif
+
+static inline uint64_t *jitreg_counter_block(const struct jitreg_counter_entry *entries, uint32_t nr_entries, uint32_t nr_copies,
+					     uint64_t *block)
+{
+	const uint64_t nr = JITREG_COUNTER_STRIDE(nr_entries) * JITREG_CAST_(uint64_t, nr_copies);
+	jitreg_emit_function emit_ = jitreg_agent_();
+	struct jitreg_counter_memory m;
+
+	*block = 0;
+	memset(&m, 0, sizeof(m));
+	m.bytes = sizeof(m);
+	m.nr_copies = nr_copies;
+	m.nr_entries = nr_entries;
+	if (emit_ && nr && nr <= JITREG_COUNTERS_MAX && jitreg_counter_memory_by_(&m) == 0) {
+		if (jitreg_counter_announce_(emit_, &m, entries) == 0) {
+			*block = m.block;
+			return m.counters;
+		}
+		jitreg_counter_memory_by_(&m);
+	}
+#ifdef JITREG_AGENT
+	return NULL;
+#else
+	return nr <= JITREG_COUNTERS_WITHOUT_AGENT ? jitreg_no_counters_ : NULL;
+#endif
+}
+
+/* The agent knows where its counters are, and records them first. */
+static inline int jitreg_counter_block_end(uint64_t block)
+{
+	struct jitreg_counter_memory m;
+
+	if (!block || !jitreg_agent_())
+		return block ? -ENOSYS : 0;
+	memset(&m, 0, sizeof(m));
+	m.bytes = sizeof(m);
+	m.block = block;
+	return jitreg_counter_memory_by_(&m);
+}
+
+static inline int jitreg_counter_entries(uint64_t block, const struct jitreg_counter_entry *entries, uint32_t nr_entries)
+{
+	jitreg_emit_function emit_ = jitreg_agent_();
+	struct jitreg_counter_memory m;
+
+	memset(&m, 0, sizeof(m));
+	m.block = block;
+	m.nr_entries = nr_entries;
+	return emit_ ? jitreg_counter_announce_(emit_, &m, entries) : -ENOSYS;
+}
+
+static inline int jitreg_counter_values(uint64_t block, const struct jitreg_count *values, uint32_t nr_values)
+{
+	struct iovec parts[1];
+	JITREG_BEGIN_(counter_values, r);
+
+	r.block = block;
+	r.nr_values = nr_values;
+	parts[0] = jitreg_part_(values, nr_values * sizeof(*values));
+	return JITREG_SEND_(JITREG_COUNTER_VALUES, r, parts);
+}
+
+static inline int jitreg_flow(uint32_t level, uint64_t component, uint32_t flags, const struct jitreg_flow_parts *p)
+{
+	struct iovec parts[4];
+	JITREG_BEGIN_(flow, r);
+
+	r.level = level;
+	r.flags = flags;
+	r.component = component;
+	r.nr_blocks = p->nr_blocks;
+	r.nr_arcs = p->nr_arcs;
+	r.nr_calls = p->nr_calls;
+	r.nr_executions = p->nr_executions;
+	parts[0] = jitreg_part_(p->blocks, p->nr_blocks * sizeof(*p->blocks));
+	parts[1] = jitreg_part_(p->arcs, p->nr_arcs * sizeof(*p->arcs));
+	parts[2] = jitreg_part_(p->calls, p->nr_calls * sizeof(*p->calls));
+	parts[3] = jitreg_part_(p->executions, p->nr_executions * sizeof(*p->executions));
+	return JITREG_SEND_(JITREG_FLOW, r, parts);
 }
 
 static inline int jitreg_control(uint32_t action, const char *name)

@@ -214,10 +214,9 @@ static uint64_t wanted_log_bytes(void)
 	return r.rlim_cur / 64 > LOG_RING_BYTES_MIN ? r.rlim_cur / 64 : LOG_RING_BYTES_MIN;
 }
 
-/* A log that somebody could cut would kill the host by SIGBUS. */
-static int map_log(int fd, uint64_t ring_bytes, struct log_head **log)
+/* Memory that somebody could cut would kill the host by SIGBUS. */
+static int map_shared(int fd, size_t bytes, void **memory)
 {
-	size_t bytes = LOG_HEAD_BYTES + ring_bytes;
 	int seals = sys_fcntl(fd, F_GET_SEALS, 0);
 	long p;
 
@@ -227,13 +226,14 @@ static int map_log(int fd, uint64_t ring_bytes, struct log_head **log)
 	if (p < 0 && p > -4096)
 		return (int)p;
 	sys_madvise((void *)p, bytes, MADV_DONTDUMP);
-	*log = (struct log_head *)p;
+	*memory = (void *)p;
 	return 0;
 }
 
 int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes)
 {
 	struct wire_message m = { .request = WIRE_HELLO, .flags = child ? WIRE_FLAG_CHILD : 0 };
+	void *memory = NULL;
 	int fd, ret;
 
 	m.log_bytes = wanted_log_bytes();
@@ -245,12 +245,13 @@ int channel_hello(const char *socket, bool child, struct wire_answer *answer, st
 	if (answer->ring_bytes < LOG_RING_BYTES_MIN || answer->ring_bytes > 1ull << 40 || answer->ring_bytes % 4096 != 0)
 		ret = -EPROTO;
 	else
-		ret = map_log(fd, answer->ring_bytes, log);
+		ret = map_shared(fd, LOG_HEAD_BYTES + answer->ring_bytes, &memory);
 	sys_close(fd);
 	if (ret) {
 		channel_stop(socket, -ret);
 		return ret;
 	}
+	*log = memory;
 	*log_bytes = answer->ring_bytes;
 	return 0;
 }
@@ -262,6 +263,24 @@ int channel_counters(const char *socket, const int *fds, int nr, int error)
 	int passed;
 
 	return exchange(socket, &m, fds, nr, &a, &passed);
+}
+
+int channel_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number)
+{
+	struct wire_message m = { .request = WIRE_COUNTER_MEMORY, .log_bytes = bytes };
+	struct wire_answer a;
+	void *memory = NULL;
+	int fd, ret = exchange(socket, &m, NULL, 0, &a, &fd);
+
+	if (ret)
+		return ret;
+	if (fd < 0)
+		return -EPROTO;
+	ret = a.ring_bytes == bytes ? map_shared(fd, bytes, &memory) : -EPROTO;
+	sys_close(fd);
+	*base = memory;
+	*number = a.reserved;
+	return ret;
 }
 
 void channel_stop(const char *socket, int error)

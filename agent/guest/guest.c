@@ -161,6 +161,7 @@ static void in_child(void)
 {
 	int saved = errno;
 
+	counter_memory_in_child();
 	if (!guest_is_on())
 		return;
 	guest_listeners.in_child();
@@ -186,14 +187,26 @@ static int map_owner(void)
 
 static bool is_started(void);
 
+bool guest_is_ready(void)
+{
+	if (guest_is_confined() || (!guest_is_on() && !is_started()))
+		return false;
+	if (log_owner() != OURS)
+		adopt();
+	return true;
+}
+
+const char *guest_socket(void)
+{
+	return state.socket;
+}
+
 API int jitreg_emit(const struct iovec *parts, int nr_parts)
 {
 	int saved = errno, ret;
 
-	if (guest_is_confined() || (!guest_is_on() && !is_started()))
+	if (!guest_is_ready())
 		return -ENOSYS;
-	if (log_owner() != OURS)
-		adopt();
 	if (overflow_is_on())
 		overflow_hear_tag(parts, nr_parts);
 	ret = log_append(parts, nr_parts);

@@ -37,6 +37,10 @@ bool guest_owns_log(void);
 bool guest_is_late(void);
 /* May the calling thread make no system calls any more (confine.c)?  Context: any, also signal. */
 bool guest_is_confined(void);
+/* ... and a log of this process's own?  One that is started, or taken from a parent, if need be.  Context: any. */
+bool guest_is_ready(void);
+/* The recorder's socket. */
+const char *guest_socket(void);
 /* Disable the agent for good; error is sent to the recorder.  Context: any. */
 void guest_switch_off(int error);
 
@@ -58,6 +62,8 @@ int channel_hello(const char *socket, bool child, struct wire_answer *answer, st
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
 int channel_counters(const char *socket, const int *fds, int nr, int error);
 void channel_stop(const char *socket, int error);
+/* bytes of memory that the recorder reads, mapped, and its number there.  0 or -errno. */
+int channel_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number);
 /* Did a wait for the recorder time out, with no heartbeat since? */
 bool channel_is_stopped(void);
 
@@ -93,6 +99,9 @@ void overflow_hear_tag(const struct iovec *parts, int nr_parts);
 
 /* ---- confine.c: look up libc's functions that ours stand before.  Context: init. */
 void confine_start(void);
+
+/* ---- counter_memory.c: what a child counts from now on is not its parent's.  Context: in a child, before fork returns. */
+void counter_memory_in_child(void);
 
 /* ---- spawn.c: start a recorder beside us, and wait until it listens.  Writes the socket's name.  0 or -errno.
  * Context: init. */

@@ -99,6 +99,7 @@ enum wire_request {
 	WIRE_HELLO = 1,	  /* a process starts (after exec, after fork): answer carries the log's descriptor */
 	WIRE_COUNTER = 2, /* carries descriptors of one thread's events; the answer means "they count" */
 	WIRE_STOP = 3,	  /* the guest gives up (reason in .error): drain what there is */
+	WIRE_COUNTER_MEMORY = 4, /* memory for execution counts, .log_bytes of it: answer carries its descriptor, .reserved its number */
 };
 
 #define WIRE_MAGIC 0x57524c54u /* "TLRW" */
@@ -114,7 +115,7 @@ struct wire_message {
 	int32_t error;	   /* WIRE_COUNTER: why there is no descriptor (errno), else 0 */
 	uint32_t nr_fds;   /* of the descriptors that travel along (SCM_RIGHTS), in the order of the events */
 	uint32_t flags;	   /* WIRE_FLAG_* */
-	uint64_t log_bytes; /* WIRE_HELLO: the most that this process can map; 0: no opinion */
+	uint64_t log_bytes; /* WIRE_HELLO: the most that this process can map; 0: no opinion.  WIRE_COUNTER_MEMORY: wanted */
 	char guest_version[32];
 };
 #define WIRE_FLAG_CHILD 1u /* hello after fork, not after exec */
@@ -124,10 +125,10 @@ struct wire_answer {
 	uint32_t version;
 	int32_t status; /* 0, or -errno: -EPROTO version mismatch, -EPERM not ours, -ENOMEM ... */
 	uint32_t sampler; /* enum wire_sampler; RING, SIGNAL: open these events on each thread, disabled, and hand them over */
-	uint64_t ring_bytes;	 /* WIRE_HELLO: of the log whose descriptor comes along */
+	uint64_t ring_bytes;	 /* WIRE_HELLO: of the log whose descriptor comes along; WIRE_COUNTER_MEMORY: of the memory */
 	uint64_t interval_ns;	 /* SIGNAL: a sample's weight, in the event's unit; TIMER: of processor time between two samples */
 	uint32_t stack_bytes;	 /* SIGNAL, TIMER: to take with each sample */
-	uint32_t reserved;
+	uint32_t reserved; /* WIRE_COUNTER_MEMORY: which of the process's memories it is */
 	uint32_t nr_events;
 	uint32_t attr_bytes;
 	unsigned char attr[WIRE_EVENTS_MAX][WIRE_ATTR_BYTES]; /* struct perf_event_attr */

@@ -51,8 +51,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * is no record of munmap(2): what is mapped there next ends what was.
  *
  * What a host declares.  LEVEL and COMPONENT (the last of each is the one), EDGE and SOURCE hold for all time; LINK until an UNLINK of
- * it; of a COUNTER's values the latest is the one; a TAG until the process's next; a MARK's begin until the end of the same thread, name,
- * component and instance.
+ * it; the latest of a COUNTER's values, a block's COUNTER_VALUES and a component's FLOWs is the one; a TAG until the process's next; a
+ * MARK's begin until the end of the same thread, name, component and instance.
  */
 
 /* jitreg's records keep their ids; these are the recorder's own.  Kinds as in jitreg.h, of which only U32 U64 S64 STR BIN
@@ -163,6 +163,12 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(range, "uu", "start end") \
 	X(function, "u", "address") \
 	X(object_component, "uu", "level component") \
+	X(counter_entry, "uuuu", "kind level component at") \
+	X(count, "u", "count") \
+	X(flow_block, "uuu", "level first nr") \
+	X(flow_arc, "uuu", "from to estimate") \
+	X(flow_call, "uuuu", "block site level component") \
+	X(flow_execution, "uuu", "level component block") \
 	X(text, "s", "text") \
 	X(file_part, "ub", "file_offset bytes") \
 	X(column, "uub", "column encoding bytes") \

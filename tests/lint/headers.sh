@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# jitreg.h, and jitreg.hpp where there is C++, compile alone and without a warning, as C99 to C23 and C++11 to C++23, with every gcc
-# and clang that is installed; they need no library, and the register macros compile only where the build says that the register is fixed.
+# jitreg.h and jitreg_place.h, and jitreg.hpp where there is C++, compile alone and without a warning, as C99 to C23 and C++11 to C++23,
+# with every gcc and clang that is installed; they need no library, and the register macros compile only where the build says that the
+# register is fixed.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -9,6 +10,7 @@ WARNINGS="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Werror"
 fail() { echo "$*"; exit 1; }
 cat >"$dir/use.c" <<'END'
 #include "jitreg.h"
+#include "jitreg_place.h"
 static __thread uint64_t tag JITREG_STATIC_TLS;
 static void replay(void *host)
 {
@@ -20,7 +22,14 @@ int main(void)
 	const struct jitreg_tag_field field = { 2, 0, 32 };
 	const struct jitreg_range range = { 0, 1 };
 	const struct jitreg_segment segment = { 0, 1, 0, 5 };
+	const struct jitreg_counter_entry counts = { JITREG_COUNTS_ENTRY, 1, 7, 0 };
+	const struct jitreg_count value = { 1 };
+	const struct jitreg_flow_parts flow = { NULL, NULL, NULL, NULL, 0, 0, 0, 0 };
+	struct jitreg_place_arc arcs[2] = { { JITREG_PLACE_OUTSIDE, 0, 1 }, { 0, JITREG_PLACE_OUTSIDE, 1 } };
+	uint32_t scratch[JITREG_PLACE_SCRATCH(1, 2)];
+	unsigned char counted[2];
 	struct jitreg_tracker t;
+	uint64_t *counters, block;
 	uint64_t ids = jitreg_new_ids(10), mark;
 	int other = 0;
 
@@ -66,6 +75,15 @@ int main(void)
 	other += jitreg_scope(ids, 10, "query 1", "select 1") != -ENOSYS || jitreg_scope_end(ids, 10) != -ENOSYS;
 	other += jitreg_object(0x5000, 0, 0, NULL, 0, NULL, 0) != -ENOSYS || jitreg_object_end(0x5000) != -ENOSYS;
 	other += jitreg_object_steps(0x5000, 0x6000, 24, 1, 1, 1) != -ENOSYS || jitreg_step_word(0x1000, 8) != -ENOSYS;
+	counters = jitreg_counter_block(&counts, 1, 2, &block);
+	other += !counters || block != 0 || jitreg_counter_block_end(block) != 0 || jitreg_counter_block_end(5) != -ENOSYS;
+	other += jitreg_counter_block(&counts, 1, JITREG_COUNTERS_WITHOUT_AGENT, &block) != NULL;
+	other += jitreg_counter_entries(ids, &counts, 1) != -ENOSYS || jitreg_counter_values(ids, &value, 1) != -ENOSYS;
+	other += jitreg_flow(1, 7, JITREG_FLOW_ESCAPES, &flow) != -ENOSYS;
+	if (counters)
+		counters[JITREG_COUNTER_STRIDE(1)]++;
+	jitreg_place_estimate(arcs, 2, 1, scratch);
+	other += jitreg_place(arcs, 2, 1, counted, scratch) != 1;
 	other += jitreg_counter(1, 7, "rows", 1) != -ENOSYS;
 	other += jitreg_control(JITREG_CONTROL_NOTE, "note") != -ENOSYS;
 	other += jitreg_source("q.sql", "text", 4, 99, JITREG_SOURCE_QUERY) != -ENOSYS;
@@ -184,4 +202,4 @@ for reg in rbx r12 r13 r14 r15; do
 	done
 	gcc -ffixed-$reg -DJITREG_FIXED_$REG $WARNINGS -Ijitreg -c "$dir/tag.c" -o "$dir/tag.o" || fail "gcc -ffixed-$reg"
 done
-echo "jitreg.h compiles alone, in $nr standards of the compilers that are here"
+echo "jitreg.h and jitreg_place.h compile alone, in $nr standards of the compilers that are here"

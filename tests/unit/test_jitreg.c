@@ -173,6 +173,69 @@ static void objects_name_functions_and_components(void **state)
 	assert_int_equal(U(step_word, offset), 8);
 }
 
+static uint64_t handed_out[64];
+static struct jitreg_counter_memory asked;
+
+/* The agent's memory, for this program. */
+int jitreg_counters(struct jitreg_counter_memory *m)
+{
+	asked = *m;
+	if (m->block)
+		return 0;
+	if (m->nr_entries > 32)
+		return -ENOBUFS;
+	m->block = 5;
+	m->place = 64;
+	m->counters = handed_out;
+	return 0;
+}
+
+static void counters_are_handed_out_and_announced(void **state)
+{
+	const struct jitreg_counter_entry entries[2] = { { JITREG_COUNTS_ENTRY, 1, 7, 0 }, { JITREG_COUNTS_EDGE, 2, 8, 9 } };
+	const struct jitreg_count values[2] = { { 11 }, { 1ull << 63 } };
+	uint64_t block;
+
+	(void)state;
+	assert_int_equal(JITREG_COUNTER_STRIDE(2), 8);
+	assert_ptr_equal(jitreg_counter_block(entries, 2, 4, &block), handed_out);
+	assert_int_equal(block, 5);
+	assert_int_equal(id(), JITREG_COUNTER_BLOCK);
+	assert_int_equal(U(counter_block, block), 5);
+	assert_int_equal(U(counter_block, place), 64);
+	assert_int_equal(U(counter_block, nr_copies), 4);
+	assert_memory_equal(value[F(counter_block, entries)].p, entries, sizeof(entries));
+	assert_int_equal(jitreg_counter_block_end(block), 0);
+	assert_int_equal(asked.block, 5);
+	assert_int_equal(jitreg_counter_block_end(0), 0);
+	assert_null(jitreg_counter_block(entries, 40, 1, &block)); /* this agent has no more */
+	assert_int_equal(block, 0);
+	assert_null(jitreg_counter_block(entries, 2, UINT32_MAX, &block)); /* more than any has */
+	assert_int_equal(jitreg_counter_entries(6, entries, 2), 0);
+	assert_int_equal(U(counter_block, nr_copies), 0);
+	assert_int_equal(jitreg_counter_values(6, values, 2), 0);
+	assert_int_equal(U(counter_values, block), 6);
+	assert_memory_equal(value[F(counter_values, values)].p, values, sizeof(values));
+}
+
+static void flows_keep_their_parts(void **state)
+{
+	const struct jitreg_flow_block blocks[2] = { { 3, 100, 4 }, { 3, 104, 1 } };
+	const struct jitreg_flow_arc arcs[3] = { { JITREG_FLOW_OUTSIDE, 0, 1 }, { 0, 1, 1 }, { 1, JITREG_FLOW_OUTSIDE, 1 } };
+	const struct jitreg_flow_call call = { 1, 1, 2, 9 };
+	const struct jitreg_flow_execution execution = { 1, 7, 1 };
+	const struct jitreg_flow_parts parts = { blocks, arcs, &call, &execution, 2, 3, 1, 1 };
+
+	(void)state;
+	assert_int_equal(jitreg_flow(2, 8, JITREG_FLOW_ESCAPES, &parts), 0);
+	assert_int_equal(U(flow, component), 8);
+	assert_int_equal(U(flow, flags), JITREG_FLOW_ESCAPES);
+	assert_memory_equal(value[F(flow, blocks)].p, blocks, sizeof(blocks));
+	assert_memory_equal(value[F(flow, arcs)].p, arcs, sizeof(arcs));
+	assert_memory_equal(value[F(flow, calls)].p, &call, sizeof(call));
+	assert_memory_equal(value[F(flow, executions)].p, &execution, sizeof(execution));
+}
+
 static void marks_have_handles(void **state)
 {
 	uint64_t one = jitreg_mark_begin(JITREG_COVERS_PROCESS, "run", jitreg_at(0, 0), 5, 0, "select"), two;
@@ -293,6 +356,8 @@ int main(void)
 		cmocka_unit_test(the_dictionary_keeps_its_fields),
 		cmocka_unit_test(the_rest_keeps_its_fields),
 		cmocka_unit_test(objects_name_functions_and_components),
+		cmocka_unit_test(counters_are_handed_out_and_announced),
+		cmocka_unit_test(flows_keep_their_parts),
 		cmocka_unit_test(marks_have_handles),
 		cmocka_unit_test(a_word_that_is_not_static_tls_is_refused),
 		cmocka_unit_test(a_count_without_elements_is_malformed),

@@ -232,6 +232,28 @@ static void a_scope_takes_what_belongs_to_it_with_it(void **state)
 				JITREG_COUNTER, JITREG_MARK });
 }
 
+static void counter_blocks_go_with_their_last_values(void **state)
+{
+	const struct jitreg_counter_entry entry = { JITREG_COUNTS_ENTRY, 1, 7, 0 };
+	const struct jitreg_count one = { 1 };
+	const struct jitreg_flow_parts nothing = { 0 };
+	struct jitreg_counter_values_record last = { .prefix.id = JITREG_COUNTER_VALUES, .flags = JITREG_VALUES_LAST };
+
+	(void)state;
+	for (uint64_t block = 1; block <= 100; block++) {
+		jitreg_counter_entries(block, &entry, 1);
+		jitreg_counter_values(block, &one, 1);
+		jitreg_counter_values(block, &one, 1);
+		jitreg_flow(1, 7, 0, &nothing);
+		last.block = block;
+		if (block < 100)
+			emit(&(struct iovec){ &last, sizeof(last) }, 1);
+	}
+	expect(3, (uint32_t[]){ JITREG_COUNTER_BLOCK, JITREG_COUNTER_VALUES, JITREG_FLOW });
+	jitreg_scope_end(7, 1);
+	expect(2, (uint32_t[]){ JITREG_COUNTER_BLOCK, JITREG_COUNTER_VALUES });
+}
+
 static void an_object_takes_those_below_it_with_it(void **state)
 {
 	const struct jitreg_function run = { 0x1000 };
@@ -269,6 +291,7 @@ int main(void)
 		TEST(a_million_pairs_leave_nothing),
 		TEST(the_oldest_are_forgotten_and_counted),
 		TEST(a_scope_takes_what_belongs_to_it_with_it),
+		TEST(counter_blocks_go_with_their_last_values),
 		TEST(an_object_takes_those_below_it_with_it),
 	};
 

@@ -312,6 +312,7 @@ static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 		switch (r->id) {
 		case JITREG_COMPONENT:
 		case JITREG_COUNTER:
+		case JITREG_FLOW:
 			ends = r->subject[2] - first < nr;
 			break;
 		case JITREG_LINK:
@@ -462,6 +463,22 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 		break;
 	case JITREG_STEP_WORD:
 		subject[1] = v[F(step_word, function)].u;
+		break;
+	case JITREG_COUNTER_BLOCK:
+		subject[1] = v[F(counter_block, block)].u;
+		break;
+	case JITREG_COUNTER_VALUES:
+		subject[1] = v[F(counter_values, block)].u;
+		if (v[F(counter_values, flags)].u & JITREG_VALUES_LAST) {
+			drop(s, subject);
+			subject[0] = JITREG_COUNTER_BLOCK;
+			drop(s, subject);
+			return;
+		}
+		break;
+	case JITREG_FLOW:
+		subject[1] = v[F(flow, level)].u;
+		subject[2] = v[F(flow, component)].u;
 		break;
 	case JITREG_OBJECT_END:
 		end_object(s, v[F(object_end, address)].u);

@@ -19,10 +19,13 @@
 #define BUSY_BYTES (1u << 20)
 #define LOOK_NS 50000000ull /* how often a guest is asked whether it lives */
 
+#define COUNTERS_NS 1000000000ull /* execution counts are written after this time, and then after twice the time before */
+
 struct log_context {
 	struct session *session;
 	uint32_t pid;
 	struct registration_cache *store; /* or NULL */
+	struct guest *guest; /* NULL: its records are replayed */
 };
 
 static void learn_image(struct session *s, uint32_t pid, const struct schema_value *v)
@@ -70,6 +73,72 @@ static void learn_tag(struct session *s, const struct schema_value *v)
 	}
 }
 
+/* ------------------------------------------------------------------------------------------------- execution counts */
+
+struct counts_context {
+	struct session *session;
+	uint32_t pid, flags;
+};
+
+static void write_counts(void *context, uint64_t block, const uint64_t *values, uint32_t nr)
+{
+	const struct counts_context *c = context;
+	struct schema_value v[F_COUNT(counter_values)] = {
+		[F(counter_values, block)] = { .kind = SCHEMA_U64, .u = block },
+		[F(counter_values, flags)] = { .kind = SCHEMA_U32, .u = c->flags },
+		[F(counter_values, values)] = { .kind = SCHEMA_ARR, .u = nr, .p = values, .bytes = nr * sizeof(*values) },
+	};
+
+	trace_record_values(c->session->writer, JITREG_COUNTER_VALUES, session_now_ns(), c->pid, 0, v, F_COUNT(counter_values));
+}
+
+/* all: also of counters that have not changed. */
+static void write_guest_counters(struct session *s, struct guest *g, uint32_t flags, bool all)
+{
+	struct counts_context c = { s, g->pid, flags };
+
+	if (s->writer)
+		counter_memory_read(g->counters, all, write_counts, &c);
+}
+
+/* Now and then, should this process be killed as well: after 1 s, 2 s, 4 s, ... */
+static void write_counters_at_times(struct session *s, struct guest *g, uint64_t now_ns)
+{
+	if (!g->counters || !s->writer || now_ns - g->counters_ns < g->counters_interval_ns)
+		return;
+	write_guest_counters(s, g, 0, false);
+	g->counters_ns = now_ns;
+	g->counters_interval_ns *= 2;
+}
+
+void session_write_counters(struct session *s, uint32_t flags)
+{
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head)
+			write_guest_counters(s, &s->guests.guest[i], flags, true);
+}
+
+static void give_counter_memory(struct session *s, struct handshake *h, struct wire_answer *answer)
+{
+	struct guest *g = NULL;
+	int fd = -1;
+
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid)
+			g = &s->guests.guest[i];
+	answer->status = g ? counter_memory_add(&g->counters, h->message.log_bytes, &answer->reserved, &fd) : -ESRCH;
+	answer->ring_bytes = h->message.log_bytes;
+	if (g && !g->counters_interval_ns) {
+		g->counters_ns = session_now_ns();
+		g->counters_interval_ns = COUNTERS_NS;
+	}
+	handshake_answer(h, answer, answer->status ? -1 : fd);
+	if (answer->status == 0)
+		close(fd);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the log */
+
 static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
 {
 	struct schema_value values[SCHEMA_FIELDS_MAX];
@@ -94,6 +163,12 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 		s->losses.total[LOSS_LOG_BAD]++;
 		return;
 	}
+	if (prefix.id == JITREG_COUNTER_BLOCK && c->guest && counter_memory_announce(c->guest->counters, values)) {
+		s->losses.total[LOSS_LOG_BAD]++;
+		return;
+	}
+	if (prefix.id == JITREG_COUNTER_VALUES && c->guest && values[F(counter_values, flags)].u & JITREG_VALUES_LAST)
+		counter_memory_forget(c->guest->counters, values[F(counter_values, block)].u);
 	if (c->store)
 		registration_cache_add(c->store, tid, bytes, size, values);
 	if (!s->writer)
@@ -130,7 +205,7 @@ static bool has_ended(struct guest *g)
 /* until_ns: it may leave the rest for the next time; 0: it may not. */
 static void drain_guest(struct session *s, struct guest *g, bool last, uint64_t until_ns)
 {
-	struct log_context c = { s, g->pid, g->store };
+	struct log_context c = { s, g->pid, g->store, g };
 	uint64_t before = g->log.nr_bytes;
 
 	g->log.until_ns = until_ns;
@@ -155,6 +230,8 @@ static void close_guest(struct guest *g)
 	g->pidfd = -1;
 	registration_cache_destroy(g->store);
 	g->store = NULL;
+	counter_memory_destroy(g->counters);
+	g->counters = NULL;
 }
 
 void session_drain_guests(struct session *s, bool last)
@@ -176,6 +253,10 @@ void session_drain_guests(struct session *s, bool last)
 		if (last) /* what it says from now on is in no trace */
 			log_drain_refuse(&g->log);
 		drain_guest(s, g, last || ended, last ? 0 : now + AT_A_TIME_NS);
+		if (last || (ended && !g->log.has_more))
+			write_guest_counters(s, g, 0, true);
+		else
+			write_counters_at_times(s, g, now);
 		if (ended && !g->log.has_more)
 			close_guest(g);
 		if (g->log.has_more) /* the others come first then */
@@ -244,6 +325,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid) {
 			drain_guest(s, &s->guests.guest[i], true, 0);
+			write_guest_counters(s, &s->guests.guest[i], 0, true);
 			close_guest(&s->guests.guest[i]);
 		}
 	g = new_guest(s);
@@ -299,13 +381,14 @@ void session_replay_guests(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++) {
 		const struct guest *g = &s->guests.guest[i];
-		struct log_context c = { s, g->pid, NULL };
+		struct log_context c = { s, g->pid, NULL, NULL };
 
 		if (!g->log.head)
 			continue;
 		write_guest(s, g);
 		registration_cache_each(g->store, on_log_record, &c);
 	}
+	session_write_counters(s, JITREG_VALUES_BASE);
 }
 
 /* A stranger's file must not become a ring: it could be cut under us. */
@@ -398,6 +481,9 @@ void session_serve_guests(struct session *s)
 			break;
 		case WIRE_COUNTER:
 			take_counters(s, &h, &answer);
+			break;
+		case WIRE_COUNTER_MEMORY:
+			give_counter_memory(s, &h, &answer);
 			break;
 		case WIRE_STOP:
 			session_notice(s, "host", "agent in process %d disabled: %s", (int)h.pid,

@@ -7,6 +7,7 @@
 #define TAILOR_SESSION_INTERNAL_H
 
 #include "agent/recorder/engines/engines.h"
+#include "agent/recorder/guests/counter_memory.h"
 #include "agent/recorder/guests/handshake.h"
 #include "agent/recorder/guests/log_drain.h"
 #include "agent/recorder/guests/registration_cache.h"
@@ -37,6 +38,8 @@ struct guest {
 	uint64_t looked_ns; /* last check whether it is alive */
 	uint64_t dropped, samples, full, gap, refused; /* of the log's counts, what is in the trace already */
 	struct registration_cache *store; /* dormant sessions: registrations for the next recording */
+	struct counter_memory *counters; /* execution counts; NULL: it has none */
+	uint64_t counters_ns, counters_interval_ns; /* when they were written last, and when again */
 	bool is_child; /* a forked child, which runs the program of its parent */
 	uint32_t tid;  /* of the thread that connected */
 	char version[32];
@@ -351,6 +354,8 @@ void session_serve_guests(struct session *s);
 void session_replay_guests(struct session *s);
 /* last: the last drain. */
 void session_drain_guests(struct session *s, bool last);
+/* Writes what execution counters say at the begin of a recording beside guests that count already (JITREG_VALUES_BASE), and at its end. */
+void session_write_counters(struct session *s, uint32_t flags);
 bool session_guest_lives(const struct session *s);
 /* Increments the heartbeat in all logs, for threads that wait for the recorder; at least every few milliseconds. */
 void session_heartbeat(struct session *s);

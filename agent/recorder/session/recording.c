@@ -111,6 +111,8 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_end_ring(s, &s->rings.ring[i]);
 	s->rings.nr = 0;
 	session_drain(s, true);
+	if (s->options.dormant) /* its guests go on */
+		session_write_counters(s, 0);
 	if (s->gdb_jit && gdb_jit_poll_bad(s->gdb_jit))
 		session_notice(s, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->gdb_jit));
