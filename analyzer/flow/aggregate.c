@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The call graph's circles (strongly connected parts) are found by R. Tarjan's algorithm, without recursion; they are left in an order in
+ * which callees come first, so each part's total is known when a caller asks for its share.
+ */
+#include "analyzer/flow/program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct circles {
+	uint32_t *index, *low, *stack, *path, *next, *circle;
+	uint32_t *first, *call_of; /* calls by their caller */
+	uint32_t nr_seen, nr_stacked, nr_circles;
+	double *total, *entries; /* of a circle: its time, and how often it is entered from outside */
+};
+
+static bool is_executed(const struct flow_program *p, const struct flow_call *c)
+{
+	return c->callee != FLOW_NO_FUNCTION && flow_count(p, c->variable)->count > 0;
+}
+
+static void close_circle(struct circles *s, uint32_t f)
+{
+	uint32_t member;
+
+	do {
+		member = s->stack[--s->nr_stacked];
+		s->circle[member] = s->nr_circles;
+	} while (member != f);
+	s->nr_circles++;
+}
+
+static void find_circles(const struct flow_program *p, struct circles *s)
+{
+	for (uint32_t root = 0; root < p->nr_functions; root++) {
+		uint32_t depth = 0;
+
+		if (s->index[root])
+			continue;
+		s->path[depth++] = root;
+		while (depth) {
+			uint32_t f = s->path[depth - 1], end = s->first[f + 1];
+			bool entered = false;
+
+			if (!s->index[f]) {
+				s->index[f] = s->low[f] = ++s->nr_seen;
+				s->stack[s->nr_stacked++] = f;
+				s->next[f] = s->first[f];
+			}
+			while (s->next[f] < end && !entered) {
+				const struct flow_call *c = &p->call[s->call_of[s->next[f]]];
+
+				if (!is_executed(p, c)) {
+					s->next[f]++;
+				} else if (!s->index[c->callee]) {
+					s->path[depth++] = c->callee;
+					entered = true;
+				} else {
+					if (s->circle[c->callee] == UINT32_MAX && s->low[c->callee] < s->low[f])
+						s->low[f] = s->low[c->callee];
+					s->next[f]++;
+				}
+			}
+			if (entered)
+				continue;
+			if (s->low[f] == s->index[f])
+				close_circle(s, f);
+			depth--;
+		}
+	}
+}
+
+static int list_calls(const struct flow_program *p, struct circles *s)
+{
+	size_t nr = (size_t)p->nr_functions + 2;
+
+	s->index = calloc(nr, sizeof(uint32_t));
+	s->low = calloc(nr, sizeof(uint32_t));
+	s->stack = calloc(nr, sizeof(uint32_t));
+	s->path = calloc(nr, sizeof(uint32_t));
+	s->next = calloc(nr, sizeof(uint32_t));
+	s->circle = calloc(nr, sizeof(uint32_t));
+	s->first = calloc(nr, sizeof(uint32_t));
+	s->total = calloc(nr, sizeof(double));
+	s->entries = calloc(nr, sizeof(double));
+	s->call_of = calloc((size_t)p->nr_calls + 1, sizeof(uint32_t));
+	if (!s->index || !s->low || !s->stack || !s->path || !s->next || !s->circle || !s->first || !s->total || !s->entries || !s->call_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nr_functions; i++)
+		s->circle[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < p->nr_calls; i++)
+		if (p->call[i].caller != FLOW_NO_FUNCTION)
+			s->first[p->call[i].caller + 2]++;
+	for (uint32_t i = 2; i < nr; i++)
+		s->first[i] += s->first[i - 1];
+	for (uint32_t i = 0; i < p->nr_calls; i++)
+		if (p->call[i].caller != FLOW_NO_FUNCTION)
+			s->call_of[s->first[p->call[i].caller + 1]++] = i;
+	return 0;
+}
+
+/* Is it a call into another circle, or from outside? */
+static bool crosses(const struct circles *s, const struct flow_call *c)
+{
+	return c->caller == FLOW_NO_FUNCTION || s->circle[c->caller] != s->circle[c->callee];
+}
+
+static double share(const struct flow_program *p, const struct circles *s, const struct flow_call *c)
+{
+	uint32_t circle = s->circle[c->callee];
+
+	return crosses(s, c) && s->entries[circle] > 0 ?
+		       s->total[circle] * (double)flow_count(p, c->variable)->count / s->entries[circle] : 0;
+}
+
+/* Functions by circle, callees' circles first. */
+static int add_up(const struct flow_program *p, struct circles *s, const double *own)
+{
+	uint32_t *first = calloc((size_t)s->nr_circles + 2, sizeof(*first)), *member = s->path;
+
+	if (!first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nr_calls; i++)
+		if (is_executed(p, &p->call[i]) && crosses(s, &p->call[i]))
+			s->entries[s->circle[p->call[i].callee]] += (double)flow_count(p, p->call[i].variable)->count;
+	for (uint32_t i = 0; i < p->nr_functions; i++)
+		first[s->circle[i] + 2]++;
+	for (uint32_t i = 2; i < s->nr_circles + 2; i++)
+		first[i] += first[i - 1];
+	for (uint32_t i = 0; i < p->nr_functions; i++)
+		member[first[s->circle[i] + 1]++] = i;
+	for (uint32_t i = 0; i < p->nr_functions; i++) {
+		uint32_t f = member[i];
+
+		s->total[s->circle[f]] += own[f];
+		for (uint32_t n = s->first[f]; n < s->first[f + 1]; n++)
+			if (is_executed(p, &p->call[s->call_of[n]]))
+				s->total[s->circle[f]] += share(p, s, &p->call[s->call_of[n]]);
+	}
+	free(first);
+	return 0;
+}
+
+int flow_aggregate(const struct flow_program *p, const double *own, double *total, double *of_call)
+{
+	struct circles s = { 0 };
+	int ret = list_calls(p, &s);
+
+	if (ret == 0) {
+		find_circles(p, &s);
+		ret = add_up(p, &s, own);
+	}
+	for (uint32_t i = 0; ret == 0 && i < p->nr_functions; i++)
+		total[i] = s.total[s.circle[i]];
+	for (uint32_t i = 0; ret == 0 && of_call && i < p->nr_calls; i++)
+		of_call[i] = is_executed(p, &p->call[i]) ? share(p, &s, &p->call[i]) : 0;
+	free(s.index);
+	free(s.low);
+	free(s.stack);
+	free(s.path);
+	free(s.next);
+	free(s.circle);
+	free(s.first);
+	free(s.total);
+	free(s.entries);
+	free(s.call_of);
+	return ret;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * First each equation with one unknown gives it, and one whose unknowns can only be 0 gives them; in a function whose counters were
+ * placed by jitreg_place() that is all.  What is left falls into parts that share no unknown; in a small one, elimination finds those
+ * that have one value. The others are estimated (estimate.c).
+ */
+#include "analyzer/flow/equations.h"
+#include "analyzer/flow/internal.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct equations *equations_create(void)
+{
+	return calloc(1, sizeof(struct equations));
+}
+
+void equations_destroy(struct equations *e)
+{
+	if (!e)
+		return;
+	free(e->variable);
+	free(e->equation);
+	free(e->term);
+	free(e->first);
+	free(e->use);
+	free(e->first_use);
+	free(e->violated);
+	free(e);
+}
+
+uint32_t equations_variable(struct equations *e)
+{
+	if (!GROW(e->variable, e->nr_variables, e->variables_capacity))
+		return UINT32_MAX;
+	e->variable[e->nr_variables] = (struct flow_variable){ FLOW_UNKNOWN, 0, UINT64_MAX };
+	return e->nr_variables++;
+}
+
+uint32_t equations_add(struct equations *e, uint32_t owner)
+{
+	if (!GROW(e->equation, e->nr_equations, e->equations_capacity))
+		return UINT32_MAX;
+	e->equation[e->nr_equations] = (struct flow_equation){ owner, 0 };
+	return e->nr_equations++;
+}
+
+int equations_term(struct equations *e, uint32_t equation, uint32_t variable, int sign)
+{
+	if (equation >= e->nr_equations || variable >= e->nr_variables || !GROW(e->term, e->nr_terms, e->terms_capacity))
+		return -ENOMEM;
+	e->term[e->nr_terms++] = (struct term){ equation, variable, sign };
+	return 0;
+}
+
+static bool is_known(const struct flow_variable *v)
+{
+	return v->state == FLOW_COUNTED || v->state == FLOW_ASSUMED || v->state == FLOW_SOLVED;
+}
+
+int equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
+{
+	struct flow_variable *v = &e->variable[variable];
+
+	if (is_known(v))
+		return v->count == (int64_t)count;
+	*v = (struct flow_variable){ state, count > INT64_MAX ? INT64_MAX : (int64_t)count, count };
+	return 1;
+}
+
+/* Terms by equation; and of each variable, in which terms it is. */
+static int index_terms(struct equations *e)
+{
+	struct term *sorted = calloc((size_t)e->nr_terms + 1, sizeof(*sorted));
+
+	e->first = calloc((size_t)e->nr_equations + 2, sizeof(*e->first));
+	e->first_use = calloc((size_t)e->nr_variables + 2, sizeof(*e->first_use));
+	e->use = calloc((size_t)e->nr_terms + 1, sizeof(*e->use));
+	if (!sorted || !e->first || !e->first_use || !e->use) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < e->nr_terms; i++)
+		e->first[e->term[i].equation + 2]++;
+	for (uint32_t i = 2; i < e->nr_equations + 2; i++)
+		e->first[i] += e->first[i - 1];
+	for (uint32_t i = 0; i < e->nr_terms; i++)
+		sorted[e->first[e->term[i].equation + 1]++] = e->term[i];
+	free(e->term);
+	e->term = sorted;
+	e->terms_capacity = e->nr_terms;
+	for (uint32_t i = 0; i < e->nr_terms; i++)
+		e->first_use[e->term[i].variable + 2]++;
+	for (uint32_t i = 2; i < e->nr_variables + 2; i++)
+		e->first_use[i] += e->first_use[i - 1];
+	for (uint32_t i = 0; i < e->nr_terms; i++)
+		e->use[e->first_use[e->term[i].variable + 1]++] = i;
+	return 0;
+}
+
+__int128 equations_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown)
+{
+	__int128 sum = 0;
+
+	*nr_unknown = 0;
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
+		const struct flow_variable *v = &e->variable[e->term[i].variable];
+
+		if (is_known(v))
+			sum += (__int128)e->term[i].sign * v->count;
+		else
+			++*nr_unknown;
+	}
+	return sum;
+}
+
+static int64_t fit(__int128 v)
+{
+	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
+}
+
+/* Equations that are to be looked at (again): each is in the list at most once at a time. */
+struct worklist {
+	uint32_t *equation, nr;
+	bool *listed;
+};
+
+static void solve_variable(struct equations *e, uint32_t variable, __int128 count, struct worklist *w)
+{
+	e->variable[variable].state = FLOW_SOLVED;
+	e->variable[variable].count = fit(count);
+	for (uint32_t i = e->first_use[variable]; w && i < e->first_use[variable + 1]; i++) {
+		uint32_t equation = e->term[e->use[i]].equation;
+
+		if (!w->listed[equation])
+			w->equation[w->nr++] = equation;
+		w->listed[equation] = true;
+	}
+}
+
+/* An unknown that stands in an equation twice is found by elimination only. */
+static void look_at(struct equations *e, uint32_t equation, struct worklist *w)
+{
+	bool positive = false, negative = false;
+	uint32_t nr_unknown;
+	__int128 sum = equations_sum(e, equation, &nr_unknown);
+
+	if (nr_unknown == 0)
+		return;
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
+		const struct term *t = &e->term[i];
+
+		if (is_known(&e->variable[t->variable]))
+			continue;
+		positive |= t->sign > 0;
+		negative |= t->sign < 0;
+		if (nr_unknown == 1) {
+			solve_variable(e, t->variable, -sum * t->sign, w);
+			return;
+		}
+	}
+	if (sum != 0 || (positive && negative))
+		return;
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
+		if (!is_known(&e->variable[e->term[i].variable]))
+			solve_variable(e, e->term[i].variable, 0, w);
+}
+
+static int propagate(struct equations *e)
+{
+	struct worklist w = { calloc((size_t)e->nr_equations + 1, sizeof(uint32_t)), 0, calloc((size_t)e->nr_equations + 1, sizeof(bool)) };
+
+	for (uint32_t i = e->nr_equations; w.equation && w.listed && i > 0; i--) {
+		w.equation[w.nr++] = i - 1;
+		w.listed[i - 1] = true;
+	}
+	while (w.nr) {
+		uint32_t equation = w.equation[--w.nr];
+
+		w.listed[equation] = false;
+		look_at(e, equation, &w);
+	}
+	free(w.equation);
+	free(w.listed);
+	return w.equation && w.listed ? 0 : -ENOMEM;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- parts */
+
+static uint32_t root_of(uint32_t *tree, uint32_t i)
+{
+	while (tree[i] != i)
+		i = tree[i] = tree[tree[i]];
+	return i;
+}
+
+/*
+ * Row by row: all coefficients of such graphs stay -1, 0 or 1 (a network's matrix is totally unimodular); where they do not, because a host
+ * says nonsense, nothing is solved.
+ */
+static bool eliminate(int8_t *matrix, __int128 *right, uint32_t nr_rows, uint32_t nr_columns)
+{
+	uint32_t rank = 0;
+
+	for (uint32_t c = 0; c < nr_columns && rank < nr_rows; c++) {
+		uint32_t pivot = rank;
+
+		while (pivot < nr_rows && matrix[(size_t)pivot * nr_columns + c] == 0)
+			pivot++;
+		if (pivot == nr_rows)
+			continue;
+		for (uint32_t i = 0; i < nr_columns; i++) {
+			int8_t v = matrix[(size_t)pivot * nr_columns + i];
+
+			matrix[(size_t)pivot * nr_columns + i] = matrix[(size_t)rank * nr_columns + i];
+			matrix[(size_t)rank * nr_columns + i] = v;
+		}
+		__int128 v = right[pivot];
+
+		right[pivot] = right[rank];
+		right[rank] = v;
+		if (matrix[(size_t)rank * nr_columns + c] != 1 && matrix[(size_t)rank * nr_columns + c] != -1)
+			return false;
+		for (uint32_t r = 0; r < nr_rows; r++) {
+			int factor = matrix[(size_t)r * nr_columns + c] * matrix[(size_t)rank * nr_columns + c];
+
+			if (r == rank || factor == 0)
+				continue;
+			for (uint32_t i = 0; i < nr_columns; i++) {
+				int sum = matrix[(size_t)r * nr_columns + i] - factor * matrix[(size_t)rank * nr_columns + i];
+
+				if (sum < -1 || sum > 1)
+					return false;
+				matrix[(size_t)r * nr_columns + i] = (int8_t)sum;
+			}
+			right[r] -= factor * right[rank];
+		}
+		rank++;
+	}
+	return true;
+}
+
+/* Unknowns of a part that have one value. */
+static int solve_part(struct equations *e, const struct part *p)
+{
+	int8_t *matrix = calloc((size_t)p->nr_equations * p->nr_variables + 1, sizeof(*matrix));
+	__int128 *right = calloc((size_t)p->nr_equations + 1, sizeof(*right));
+	int ret = matrix && right ? 0 : -ENOMEM;
+
+	for (uint32_t r = 0; ret == 0 && r < p->nr_equations; r++) {
+		uint32_t nr_unknown;
+
+		right[r] = -equations_sum(e, p->equation[r], &nr_unknown);
+		for (uint32_t i = e->first[p->equation[r]]; i < e->first[p->equation[r] + 1]; i++)
+			if (!is_known(&e->variable[e->term[i].variable]))
+				matrix[(size_t)r * p->nr_variables + p->column_of[e->term[i].variable]] += (int8_t)e->term[i].sign;
+	}
+	if (ret == 0 && eliminate(matrix, right, p->nr_equations, p->nr_variables))
+		for (uint32_t r = 0; r < p->nr_equations; r++) {
+			uint32_t nr = 0, which = 0;
+
+			for (uint32_t c = 0; c < p->nr_variables; c++)
+				if (matrix[(size_t)r * p->nr_variables + c]) {
+					nr++;
+					which = c;
+				}
+			if (nr == 1)
+				solve_variable(e, p->variable[which], right[r] * matrix[(size_t)r * p->nr_variables + which], NULL);
+		}
+	free(matrix);
+	free(right);
+	return ret;
+}
+
+struct parts {
+	uint32_t *tree;	    /* of variables */
+	uint32_t *order;    /* unknowns, those of a part side by side */
+	uint32_t *equation; /* of each part's unknowns, by their roots */
+	uint32_t nr, nr_listed;
+	uint32_t *column_of;
+};
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The part that an equation belongs to, as a variable's root; UINT32_MAX: it has no unknown. */
+static uint32_t part_of(const struct equations *e, uint32_t *tree, uint32_t equation)
+{
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
+		if (!is_known(&e->variable[e->term[i].variable]))
+			return root_of(tree, e->term[i].variable);
+	return UINT32_MAX;
+}
+
+/* Calls each() for all parts; both lists are sorted by part, so they are walked together. */
+static int each_part(struct equations *e, int (*each)(struct equations *e, const struct part *p))
+{
+	uint32_t *tree = calloc((size_t)e->nr_variables + 1, sizeof(*tree)), *column = calloc((size_t)e->nr_variables + 1, sizeof(*column));
+	uint64_t *unknown = calloc((size_t)e->nr_variables + 1, sizeof(*unknown));
+	uint64_t *touched = calloc((size_t)e->nr_equations + 1, sizeof(*touched));
+	struct part p = { .variable = calloc((size_t)e->nr_variables + 1, sizeof(uint32_t)),
+			  .equation = calloc((size_t)e->nr_equations + 1, sizeof(uint32_t)), .column_of = column };
+	uint32_t nr_unknown = 0, nr_touched = 0;
+	int ret = tree && column && unknown && touched && p.variable && p.equation ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; ret == 0 && i < e->nr_variables; i++)
+		tree[i] = i;
+	for (uint32_t q = 0; ret == 0 && q < e->nr_equations; q++) {
+		uint32_t root = part_of(e, tree, q);
+
+		for (uint32_t i = e->first[q]; root != UINT32_MAX && i < e->first[q + 1]; i++)
+			if (!is_known(&e->variable[e->term[i].variable]))
+				tree[root_of(tree, e->term[i].variable)] = root = root_of(tree, root);
+	}
+	for (uint32_t i = 0; ret == 0 && i < e->nr_variables; i++)
+		if (!is_known(&e->variable[i]))
+			unknown[nr_unknown++] = (uint64_t)root_of(tree, i) << 32 | i;
+	for (uint32_t q = 0; ret == 0 && q < e->nr_equations; q++) {
+		uint32_t root = part_of(e, tree, q);
+
+		if (root != UINT32_MAX)
+			touched[nr_touched++] = (uint64_t)root << 32 | q;
+	}
+	if (nr_unknown)
+		qsort(unknown, nr_unknown, sizeof(*unknown), compare_u64);
+	if (nr_touched)
+		qsort(touched, nr_touched, sizeof(*touched), compare_u64);
+	for (uint32_t i = 0, t = 0; ret == 0 && i < nr_unknown;) {
+		uint64_t root = unknown[i] >> 32;
+
+		p.nr_variables = p.nr_equations = 0;
+		for (; i < nr_unknown && unknown[i] >> 32 == root; i++) {
+			column[(uint32_t)unknown[i]] = p.nr_variables;
+			p.variable[p.nr_variables++] = (uint32_t)unknown[i];
+		}
+		while (t < nr_touched && touched[t] >> 32 < root)
+			t++;
+		for (; t < nr_touched && touched[t] >> 32 == root; t++)
+			p.equation[p.nr_equations++] = (uint32_t)touched[t];
+		ret = each(e, &p);
+	}
+	free(tree);
+	free(column);
+	free(unknown);
+	free(touched);
+	free(p.variable);
+	free(p.equation);
+	return ret;
+}
+
+static int solve_if_small(struct equations *e, const struct part *p)
+{
+	return p->nr_variables <= EQUATIONS_DENSE_MAX && p->nr_equations <= EQUATIONS_DENSE_MAX ? solve_part(e, p) : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- all */
+
+/* Does it hold?  Where an estimate takes part there is nothing to say. */
+static int check(struct equations *e)
+{
+	for (uint32_t q = 0; q < e->nr_equations; q++) {
+		uint32_t nr_unknown;
+		__int128 sum = equations_sum(e, q, &nr_unknown);
+
+		e->equation[q].difference = nr_unknown ? 0 : fit(sum);
+		if (!e->equation[q].difference)
+			continue;
+		if (!GROW(e->violated, e->nr_violated, e->violated_capacity))
+			return -ENOMEM;
+		e->violated[e->nr_violated++] = q;
+	}
+	return 0;
+}
+
+int equations_solve(struct equations *e)
+{
+	int ret = index_terms(e);
+
+	if (ret == 0)
+		ret = propagate(e);
+	if (ret == 0)
+		ret = each_part(e, solve_if_small);
+	if (ret == 0)
+		ret = propagate(e);
+	if (ret == 0)
+		ret = check(e);
+	return ret ? ret : each_part(e, equations_estimate);
+}
+
+const struct flow_variable *equations_get(const struct equations *e, uint32_t variable)
+{
+	return &e->variable[variable];
+}
+
+const struct flow_equation *equations_violated(const struct equations *e, uint32_t n)
+{
+	return n < e->nr_violated ? &e->equation[e->violated[n]] : NULL;
+}

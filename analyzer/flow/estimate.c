@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of all solutions within bounds, the one that is nearest to equal parts: what is left in an equation is divided among its unknowns, and an
+ * unknown of several equations gets the least of its parts (O. Waddell and J. Ashley, Visualizing the performance of higher-order programs,
+ * PASTE 1998, section 4, which takes them as they are).  Nearest by least squares: projections on each equation and on the bounds in
+ * turn, with Dykstra's corrections for the bounds (R. Dykstra, An algorithm for restricted least squares regression, JASA 78, 1983).
+ */
+#include "analyzer/flow/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define ROUNDS_MAX 2000
+#define PARTS_ROUNDS_MAX 100
+#define YIELDS 64 /* what is no part of a count yields first: it was only said to make the rest fit */
+#define WORK_MAX 50000000.0 /* terms looked at, all rounds together */
+#define CLOSE 1e-3	    /* of an execution */
+
+struct unknown {
+	double value, correction, most;
+	double yields; /* to corrections, in proportion to this */
+};
+
+/* Of an equation: the sum of what is known, counted or by an equal part that was found before; how many terms are not, and of which
+ * signs. */
+struct rest {
+	double sum;
+	uint32_t nr_unknown, nr_terms;
+	int sign; /* of all unknowns; 0: both */
+};
+
+static struct rest rest_of(const struct equations *e, const struct part *p, uint32_t equation, const struct unknown *x, bool by_parts)
+{
+	struct rest r = { 0, 0, e->first[equation + 1] - e->first[equation], 0 };
+
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
+		const struct flow_variable *v = &e->variable[e->term[i].variable];
+		double value = (double)v->count;
+
+		if (v->state == FLOW_UNKNOWN)
+			value = by_parts ? x[p->column_of[e->term[i].variable]].value : INFINITY;
+		if (!isinf(value)) {
+			r.sum += e->term[i].sign * value;
+			continue;
+		}
+		r.sign = !r.nr_unknown++ || r.sign == e->term[i].sign ? e->term[i].sign : 0;
+	}
+	return r;
+}
+
+/* Unknowns of an equation get equal parts of what is left; those that have one keep the least. */
+static void divide(const struct equations *e, const struct part *p, uint32_t equation, const struct rest *r, bool by_parts,
+		   struct unknown *x)
+{
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
+		struct unknown *u = &x[p->column_of[e->term[i].variable]];
+
+		if (e->variable[e->term[i].variable].state != FLOW_UNKNOWN || (by_parts && !isinf(u->value)))
+			continue;
+		u->value = fmin(u->value, fabs(r->sum) / r->nr_unknown);
+		if (!by_parts)
+			u->yields = 1;
+		if (r->sign && !by_parts)
+			u->most = fmin(u->most, fmax(-r->sum * r->sign, 0));
+	}
+}
+
+/*
+ * Where least squares begin: equal parts of what is counted, and from there on of what these leave, equation by equation.  Also what an
+ * unknown can be at most.  false: nothing of the part is known.
+ */
+static bool begin(const struct equations *e, const struct part *p, struct unknown *x)
+{
+	bool any = false, more = true;
+
+	for (uint32_t i = 0; i < p->nr_variables; i++)
+		x[i] = (struct unknown){ INFINITY, 0, INFINITY, YIELDS };
+	for (uint32_t q = 0; q < p->nr_equations; q++) {
+		struct rest r = rest_of(e, p, p->equation[q], x, false);
+
+		if (r.nr_unknown == r.nr_terms)
+			continue;
+		any = true;
+		divide(e, p, p->equation[q], &r, false, x);
+	}
+	for (int round = 0; any && more && round < PARTS_ROUNDS_MAX; round++) {
+		more = false;
+		for (uint32_t q = 0; q < p->nr_equations; q++) {
+			struct rest r = rest_of(e, p, p->equation[q], x, true);
+
+			if (!r.nr_unknown || r.nr_unknown == r.nr_terms)
+				continue;
+			more = true;
+			divide(e, p, p->equation[q], &r, true, x);
+		}
+	}
+	for (uint32_t i = 0; i < p->nr_variables; i++)
+		if (isinf(x[i].value))
+			x[i].value = 0;
+	return any;
+}
+
+/* On the plane of one equation; returns how far it was from that. */
+static double project(const struct equations *e, const struct part *p, uint32_t equation, struct unknown *x)
+{
+	struct rest r = rest_of(e, p, equation, x, true);
+	double yields = 0;
+
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
+		if (e->variable[e->term[i].variable].state == FLOW_UNKNOWN)
+			yields += x[p->column_of[e->term[i].variable]].yields;
+	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
+		struct unknown *u = &x[p->column_of[e->term[i].variable]];
+
+		if (e->variable[e->term[i].variable].state == FLOW_UNKNOWN)
+			u->value -= e->term[i].sign * r.sum * u->yields / yields;
+	}
+	return fabs(r.sum);
+}
+
+int equations_estimate(struct equations *e, const struct part *p)
+{
+	struct unknown *x = calloc((size_t)p->nr_variables + 1, sizeof(*x));
+	double work = 0, terms = 1;
+
+	if (!x)
+		return -ENOMEM;
+	if (!begin(e, p, x)) {
+		free(x);
+		return 0;
+	}
+	for (uint32_t q = 0; q < p->nr_equations; q++)
+		terms += e->first[p->equation[q] + 1] - e->first[p->equation[q]];
+	for (int round = 0; round < ROUNDS_MAX && work < WORK_MAX; round++, work += terms) {
+		double worst = 0;
+
+		for (uint32_t q = 0; q < p->nr_equations; q++)
+			worst = fmax(worst, project(e, p, p->equation[q], x));
+		for (uint32_t i = 0; i < p->nr_variables; i++) {
+			double v = x[i].value + x[i].correction, inside = fmin(fmax(v, 0), x[i].most);
+
+			x[i].correction = v - inside;
+			worst = fmax(worst, fabs(inside - x[i].value));
+			x[i].value = inside;
+		}
+		if (worst < CLOSE)
+			break;
+	}
+	for (uint32_t i = 0; i < p->nr_variables; i++) {
+		struct flow_variable *v = &e->variable[p->variable[i]];
+
+		v->state = FLOW_ESTIMATED;
+		v->count = x[i].value < 9e18 ? llround(x[i].value) : INT64_MAX;
+		v->most = x[i].most < 9e18 ? (uint64_t)x[i].most : UINT64_MAX;
+	}
+	free(x);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What equations.c and estimate.c share. */
+#ifndef TAILOR_FLOW_INTERNAL_H
+#define TAILOR_FLOW_INTERNAL_H
+
+#include "analyzer/flow/equations.h"
+
+#include <stdbool.h>
+
+struct term {
+	uint32_t equation, variable;
+	int sign;
+};
+
+struct equations {
+	struct flow_variable *variable;
+	struct flow_equation *equation;
+	struct term *term; /* by equation, once they are solved */
+	uint32_t *first;   /* of an equation's terms; the next one's is the end */
+	uint32_t *use;	   /* terms by variable */
+	uint32_t *first_use;
+	uint32_t *violated;
+	uint32_t nr_variables, variables_capacity, nr_equations, equations_capacity, nr_terms, terms_capacity;
+	uint32_t nr_violated, violated_capacity;
+};
+
+/* Unknowns, and the equations that have them and no others. */
+struct part {
+	uint32_t *variable, *equation;
+	uint32_t nr_variables, nr_equations;
+	uint32_t *column_of; /* of an unknown: its place among them */
+};
+
+/* Sum of what is known in an equation. */
+__int128 equations_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown);
+/* Unknowns that have several values.  0 or -ENOMEM. */
+int equations_estimate(struct equations *e, const struct part *p);
+
+#endif
