@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor report: the profile of a trace, level by level. */
 #include "analyzer/cmd_trace.h"
+#include "analyzer/query/frequencies.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
@@ -15,7 +16,9 @@
 #define VIEWS_SHOWN_MAX 8
 #define VIEW_ROWS 10 /* of each table, where --top does not say */
 
-enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG };
+#define ASSUMED_MAX 64
+
+enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_ASSUME };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -24,7 +27,10 @@ struct arguments {
 	const struct view *view[VIEWS_SHOWN_MAX];
 	int nr_views;
 	bool each, compare_stack, intervals, hottest;
-	const char *svg;
+	const char *svg, *sort;
+	const char *assumed[ASSUMED_MAX];
+	bool is_assumed[ASSUMED_MAX];
+	int nr_assumed;
 };
 
 static const struct argp_option options[] = {
@@ -32,6 +38,9 @@ static const struct argp_option options[] = {
 	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory)", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
+	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (with --view)", 0 },
+	{ "assume", KEY_ASSUME, "ARC=N", 0, "what counts leave open: CALLER.SITE->CALLEE=N (see --view calls) or FUNCTION:BLOCK->BLOCK=N; "
+	  "repeatable", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "print one line per sample, tab-separated, instead of a report", 0 },
 	{ "compare-stack", KEY_COMPARE_STACK, NULL, 0, "with --samples: also print the attribution by call stack alone", 0 },
 	{ "witness", KEY_COMPARE_STACK, NULL, OPTION_HIDDEN, NULL, 0 }, /* its name in 0.1 */
@@ -63,6 +72,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_HOTTEST:
 		a->hottest = true;
 		break;
+	case KEY_SORT:
+		a->sort = arg;
+		break;
+	case KEY_ASSUME:
+		if (a->nr_assumed == ASSUMED_MAX)
+			argp_error(state, "at most %d assumptions can be given", ASSUMED_MAX);
+		if (!frequencies_is_assumption(arg))
+			argp_error(state, "--assume must be CALLER.SITE->CALLEE=N or FUNCTION:BLOCK->BLOCK=N, not '%s'", arg);
+		a->assumed[a->nr_assumed++] = arg;
+		break;
 	case KEY_SAMPLES:
 		a->each = true;
 		break;
@@ -76,6 +95,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace_need_path(state, a->path);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
 			argp_error(state, "--csv requires --view");
+		if (a->sort && !a->nr_views)
+			argp_error(state, "--sort requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
 				argp_error(state, "--svg requires --view memory");
@@ -107,7 +128,7 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 struct ask {
-	const struct arguments *arguments;
+	struct arguments *arguments;
 	struct view_instance shown[VIEWS_SHOWN_MAX];
 	struct default_report report; /* without views */
 };
@@ -119,6 +140,9 @@ static void ask(void *context, struct report *r)
 	if (!a->arguments->nr_views && !a->arguments->each)
 		default_report_ask(&a->report, r, a->arguments->page.form == PAGE_JSON);
 	r->hottest = a->arguments->hottest;
+	r->assumed = a->arguments->assumed;
+	r->is_assumed = a->arguments->is_assumed;
+	r->nr_assumed = a->arguments->nr_assumed;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
 		a->shown[i].view->prepare(r, &a->shown[i]);
@@ -142,10 +166,13 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	}
 	page.top = args->page.top < 0 ? VIEW_ROWS : args->page.top;
 	page.intervals = args->intervals;
+	page.sort = args->sort;
 	page_fact(&page, "view", args->view[0]->name);
 	view_header(r, &page);
 	for (int i = 0; i < args->nr_views; i++)
 		a->shown[i].view->show(r, &a->shown[i], &page);
+	if (args->sort && !page.sorted)
+		page_sentence(&page, "Not sorted: no table here has a column '%s' (headings in text, keys in JSON).", args->sort);
 	if (r->svg) {
 		ret = ferror(r->svg);
 		ret = fclose(r->svg) || ret ? -EIO : 0;

@@ -62,14 +62,14 @@ static bool is_known(const struct flow_variable *v)
 	return v->state == FLOW_COUNTED || v->state == FLOW_ASSUMED || v->state == FLOW_SOLVED;
 }
 
-int equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
+bool equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
 {
 	struct flow_variable *v = &e->variable[variable];
 
 	if (is_known(v))
 		return v->count == (int64_t)count;
 	*v = (struct flow_variable){ state, count > INT64_MAX ? INT64_MAX : (int64_t)count, count };
-	return 1;
+	return true;
 }
 
 /* Terms by equation; and of each variable, in which terms it is. */
@@ -393,6 +393,11 @@ int equations_solve(struct equations *e)
 	if (ret == 0)
 		ret = check(e);
 	return ret ? ret : each_part(e, equations_estimate);
+}
+
+uint32_t equations_nr_variables(const struct equations *e)
+{
+	return e->nr_variables;
 }
 
 const struct flow_variable *equations_get(const struct equations *e, uint32_t variable)

@@ -7,6 +7,7 @@
 #ifndef TAILOR_EQUATIONS_H
 #define TAILOR_EQUATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum flow_state {
@@ -40,12 +41,13 @@ uint32_t equations_add(struct equations *e, uint32_t owner);
 /* sign: 1 or -1.  0 or -ENOMEM. */
 int equations_term(struct equations *e, uint32_t equation, uint32_t variable, int sign);
 /* One that is known already stays as it is (false, if by another count). */
-int equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count);
+bool equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count);
 
 /* 0 or -ENOMEM.  Time: linear in terms, but for parts of at most EQUATIONS_DENSE_MAX unknowns that need elimination: cubic in those. */
 int equations_solve(struct equations *e);
 #define EQUATIONS_DENSE_MAX 400
 
+uint32_t equations_nr_variables(const struct equations *e);
 const struct flow_variable *equations_get(const struct equations *e, uint32_t variable);
 /* Equations that do not hold: the n-th of them, or NULL. */
 const struct flow_equation *equations_violated(const struct equations *e, uint32_t n);

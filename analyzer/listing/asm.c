@@ -5,6 +5,7 @@
  */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/query/code_bytes.h"
+#include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
@@ -32,9 +33,10 @@ static int by_address(const void *a, const void *b)
 struct column_encoder {
 	int share, samples, address, offset, arrows, text, function, file, line, target;
 	int event[VIEW_EVENTS_MAX];
+	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct column_encoder *c, const struct report *r, const struct report_group *by)
+static void add_columns(struct grid *g, struct column_encoder *c, struct report *r, const struct report_group *by)
 {
 	char heading[12];
 	struct group_sum total[VIEW_EVENTS_MAX];
@@ -56,6 +58,7 @@ static void add_columns(struct grid *g, struct column_encoder *c, const struct r
 		}
 	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES, 0);
 	grid_set_total(g, c->samples, total[r->event].samples);
+	c->counts = frequency_columns_add(g, r, false);
 	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
 	c->offset = grid_column(g, "offset", "offset", CELL_HEX, 0, 0);
@@ -72,6 +75,7 @@ static void blank_row(struct grid *g, const struct column_encoder *c)
 	grid_set_blank(g, c->share);
 	grid_set_blank(g, c->samples);
 	grid_set_blank(g, c->offset);
+	frequency_columns_blank(g, &c->counts);
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (c->event[e] >= 0)
 			grid_set_blank(g, c->event[e]);
@@ -99,6 +103,31 @@ static void add_source_line(struct grid *g, const struct column_encoder *c, cons
 	grid_row_is_text(g);
 }
 
+/* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself. */
+static void set_executions(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h,
+			   const struct step *s)
+{
+	const struct code *code = h->place.code;
+	const struct source *source;
+	uint32_t component = COMPONENT_NONE;
+	const uint64_t *counted;
+
+	if (c->counts.executions < 0)
+		return;
+	counted = frequencies_at(c->counts.of, code->process, s->address);
+	if (counted) {
+		grid_set(g, c->counts.executions, (double)*counted);
+		if (*counted && s->sum[r->event]->weight > 0)
+			grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)*counted);
+		return;
+	}
+	source = s->file && s->line ? model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns) : NULL;
+	if (source && source->level < LEVELS_MAX)
+		component = dictionary_find(&r->model->dictionary, source->process, source->level, source->first_component + s->line);
+	if (frequency_of(c->counts.of, component))
+		frequency_columns_set(g, &c->counts, component, s->sum[r->event]);
+}
+
 static void add_step(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h, const struct step *s,
 		     const char *arrows, bool indent)
 {
@@ -110,6 +139,7 @@ static void add_step(struct grid *g, const struct column_encoder *c, const struc
 		grid_set(g, c->share, report_measure(r, s->sum[r->event]));
 		grid_set(g, c->samples, s->sum[r->event]->samples);
 	}
+	set_executions(g, c, r, h, s);
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (c->event[e] >= 0 && s->sum[e]->samples > 0)
 			grid_set(g, c->event[e], report_measure(r, s->sum[e]));

@@ -4,6 +4,7 @@
  * the sum of each basic block beside its label.  With --hottest the hottest lines.
  * (A. Beischl et al., EuroSys 2021, figure 6b.)
  */
+#include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
 
 #include <ctype.h>
@@ -41,10 +42,12 @@ struct listing {
 	const struct report *r;
 	const struct source *s;
 	const struct split *split;
+	const struct frequencies *counts; /* or NULL */
 	bool by_line; /* the split is by TABLE_LINE */
 	struct text_line *line;
 	uint32_t nr;
 	double total, samples;
+	bool executed; /* the host counts how often */
 	uint32_t *line_index; /* of by_line: number -> value */
 };
 
@@ -88,6 +91,7 @@ static void fill_lines(struct listing *l)
 			block = NULL;
 		l->total += report_measure(r, line->sum[r->event]);
 		l->samples += line->sum[r->event]->samples;
+		l->executed |= frequency_of(l->counts, line->component) != NULL;
 	}
 }
 
@@ -114,6 +118,7 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	memset(l, 0, sizeof(*l));
 	l->r = r;
 	l->s = s;
+	l->counts = frequencies_of(r);
 	l->by_line = s->level == LEVELS_MAX;
 	for (int i = 1; i < VIEW_GROUPS_MAX && v->group[i]; i++)
 		if (!l->by_line && v->group[i]->g.key[0] == TABLE_LEVEL_0 + s->level)
@@ -156,12 +161,12 @@ struct column_encoder {
 	int share, samples, block, plan, other, number, text, source;
 	int event[VIEW_EVENTS_MAX];
 	uint32_t plan_level, other_level;
+	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct column_encoder *c, const struct listing *l, const struct page *p)
+static void add_columns(struct grid *g, struct column_encoder *c, struct report *r, const struct listing *l, const struct page *p)
 {
 	char heading[12];
-	const struct report *r = l->r;
 
 	memset(c, -1, sizeof(*c));
 	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
@@ -174,6 +179,7 @@ static void add_columns(struct grid *g, struct column_encoder *c, const struct l
 		}
 	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES | GRID_REST, 0);
 	grid_set_total(g, c->samples, l->split->total[r->event].samples);
+	c->counts = frequency_columns_add(g, r, false);
 	c->block = grid_column(g, "block", "block", CELL_PERCENT, 0, 0);
 	c->plan_level = l->s->level < LEVELS_MAX ? report_level(r, NULL) : LEVELS_MAX;
 	c->other_level = l->s->level < LEVELS_MAX ? report_level(r, "pipeline") : LEVELS_MAX;
@@ -219,6 +225,10 @@ static void add_line(struct grid *g, const struct column_encoder *c, const struc
 			grid_set(g, c->event[e], report_measure(r, line->sum[e]));
 		else if (c->event[e] >= 0)
 			grid_set_blank(g, c->event[e]);
+	if (line->component && frequency_of(c->counts.of, line->component))
+		frequency_columns_set(g, &c->counts, line->component, line->sum[r->event]);
+	else
+		frequency_columns_blank(g, &c->counts);
 	if (line->block > 0 && l->total > 0)
 		grid_set(g, c->block, line->block / report_measure(r, &l->split->total[r->event]));
 	else
@@ -239,7 +249,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct column_encoder c;
 
-	add_columns(g, &c, l, p);
+	add_columns(g, &c, r, l, p);
 	grid_is_tree(g, c.share); /* a listing is a part of all: what is beside it counts too */
 	if (r->hottest)
 		qsort_r(l->line, l->nr, sizeof(*l->line), by_cost, l);
@@ -260,7 +270,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		struct listing l;
 
 		if (listing_make(r, v, &r->model->source[i], splits, &l)) {
-			if (l.samples > 0) {
+			if (l.samples > 0 || l.executed) {
 				show_listing(r, &l, p);
 				shown++;
 			} else {

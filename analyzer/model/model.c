@@ -118,6 +118,9 @@ static const struct {
 	[JITREG_OBJECT_END] = { model_read_object_end, false },
 	[JITREG_OBJECT_STEPS] = { model_read_object_steps, false },
 	[JITREG_STEP_WORD] = { model_read_step_word, false },
+	[JITREG_COUNTER_BLOCK] = { model_read_counter_block, false },
+	[JITREG_COUNTER_VALUES] = { model_read_counter_values, false },
+	[JITREG_FLOW] = { model_read_flow, false },
 	[JITREG_SCOPE] = { model_read_scope, false },
 	[JITREG_HELLO] = { read_hello, false },
 };
@@ -343,6 +346,7 @@ void model_destroy(struct model *m)
 	kernel_functions_fini(&m->kernel_functions);
 	dictionary_fini(&m->dictionary);
 	objects_fini(&m->objects);
+	flow_records_fini(&m->flows);
 	free(m->process);
 	free(m->numbered);
 	free(m->thread);

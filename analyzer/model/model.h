@@ -10,6 +10,7 @@
 #ifndef TAILOR_MODEL_H
 #define TAILOR_MODEL_H
 
+#include "analyzer/flow/records.h"
 #include "analyzer/model/code_inlines.h"
 #include "analyzer/model/code_map.h"
 #include "analyzer/model/dictionary.h"
@@ -298,6 +299,7 @@ struct model {
 	struct kernel_functions kernel_functions;
 	struct dictionary dictionary;
 	struct objects objects;
+	struct flow_records flows;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;
 	/* HEADER and END */

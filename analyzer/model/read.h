@@ -45,6 +45,7 @@ void model_settle_marks(struct model *m);
 void marks_free_open(struct model *m);
 void model_settle_scopes(struct model *m);
 model_read_record model_read_object, model_read_object_end, model_read_object_steps, model_read_step_word;
+model_read_record model_read_counter_block, model_read_counter_values, model_read_flow;
 /* 0 or -ENOMEM. */
 int model_settle_objects(struct model *m);
 int model_settle_sources(struct model *m);

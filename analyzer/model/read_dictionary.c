@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the host declares: levels, their components and how these belong together (LEVEL, COMPONENT, LINK, UNLINK, EDGE, COUNTER), texts
- * that code comes from (SOURCE), where a sample's tag stands (TAG), which numbers belong to what (SCOPE), and what functions work on
- * (OBJECT).
+ * that code comes from (SOURCE), where a sample's tag stands (TAG), which numbers belong to what (SCOPE), what functions work on (OBJECT),
+ * and how they flow and what is counted (FLOW, COUNTER_BLOCK, COUNTER_VALUES).
  */
 #include "analyzer/model/read.h"
 
@@ -362,4 +362,79 @@ int model_settle_objects(struct model *m)
 	for (uint32_t i = 1; ret == 0 && i < o->nr; i++)
 		name_components(m, &o->object[i]);
 	return ret;
+}
+
+/* -------------------------------------------------------------------------------------------------- flows and counters */
+
+/* All members of a list's elements are numbers: as the host said them, one element behind another.  NULL: nothing, or no room. */
+static uint64_t *numbers_of(struct model *m, const struct trace_value *list, uint64_t members)
+{
+	uint64_t *all, n = list->u;
+
+	if (n > UINT32_MAX || !trace_has_room(m->reader, (n + 1) * members * sizeof(*all)))
+		return NULL;
+	all = calloc((size_t)(n * members) + 1, sizeof(*all));
+	for (uint64_t i = 0; all && i < n; i++)
+		for (uint64_t k = 0; k < members; k++)
+			all[i * members + k] = trace_element(list, i, k).u;
+	return all;
+}
+
+#define NUMBERS(m, r, field, element) numbers_of(m, list_of(r, field), sizeof(struct element) / sizeof(uint64_t))
+
+void model_read_flow(struct model *m, struct process *p, const struct trace_record *r)
+{
+	uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(flow, level)));
+	struct flow_record f = { p->number, level, trace_u64(r, F(flow, component)), r->time_ns,
+				 trace_u64(r, F(flow, flags)) & JITREG_FLOW_ESCAPES, { 0 } };
+
+	check_numbers(m, p, r->id, trace_u64(r, F(flow, level)), f.component);
+	if (level == LEVELS_MAX)
+		return;
+	f.parts.blocks = (void *)NUMBERS(m, r, F(flow, blocks), jitreg_flow_block);
+	f.parts.arcs = (void *)NUMBERS(m, r, F(flow, arcs), jitreg_flow_arc);
+	f.parts.calls = (void *)NUMBERS(m, r, F(flow, calls), jitreg_flow_call);
+	f.parts.executions = (void *)NUMBERS(m, r, F(flow, executions), jitreg_flow_execution);
+	f.parts.nr_blocks = f.parts.blocks ? (uint32_t)list_of(r, F(flow, blocks))->u : 0;
+	f.parts.nr_arcs = f.parts.arcs ? (uint32_t)list_of(r, F(flow, arcs))->u : 0;
+	f.parts.nr_calls = f.parts.calls ? (uint32_t)list_of(r, F(flow, calls))->u : 0;
+	f.parts.nr_executions = f.parts.executions ? (uint32_t)list_of(r, F(flow, executions))->u : 0;
+	flow_records_add(&m->flows, &f);
+}
+
+/* A number may name another flow later: an entry is of the one that it named when the counter came. */
+void model_read_counter_block(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct counters_record c = { .process = p->number, .block = trace_u64(r, F(counter_block, block)), .time_ns = r->time_ns };
+	struct counters_record *added;
+
+	c.entry = (void *)NUMBERS(m, r, F(counter_block, entries), jitreg_counter_entry);
+	c.nr = c.entry ? (uint32_t)list_of(r, F(counter_block, entries))->u : 0;
+	if (!c.nr || !flow_records_add_counters(&m->flows, &c)) {
+		if (!c.nr)
+			free(c.entry);
+		return;
+	}
+	added = &m->flows.counters[m->flows.nr_counters - 1];
+	for (uint32_t i = 0; i < c.nr; i++) {
+		uint64_t level = c.entry[i].level;
+		uint32_t index = level && level <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
+
+		if (index < LEVELS_MAX)
+			added->flow[i] = flow_records_find(&m->flows, p->number, index, c.entry[i].component);
+		added->entry[i].level = index;
+	}
+}
+
+static uint64_t count_at(const void *list, uint64_t i)
+{
+	return trace_element(list, i, 0).u;
+}
+
+void model_read_counter_values(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *values = list_of(r, F(counter_values, values));
+
+	flow_records_set_values(&m->flows, p->number, trace_u64(r, F(counter_values, block)), r->time_ns,
+				(uint32_t)trace_u64(r, F(counter_values, flags)), values->u, count_at, values);
 }

@@ -118,7 +118,7 @@ void grid_row(struct grid *g)
 		g->failed = true;
 		return;
 	}
-	g->row[g->nr_rows] = (struct row){ calloc((size_t)g->nr_columns + 1, sizeof(struct cell)), false, false };
+	g->row[g->nr_rows] = (struct row){ .cell = calloc((size_t)g->nr_columns + 1, sizeof(struct cell)) };
 	if (g->row[g->nr_rows].cell)
 		g->nr_rows++;
 	else
@@ -214,12 +214,64 @@ void grid_discard(struct grid *g)
 		destroy(g);
 }
 
+struct sorting {
+	int column;
+	enum cell_kind kind;
+};
+
+/* Rows that are remarks come last, and before them those without a value. */
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct row *x = a, *y = b;
+	const struct sorting *s = context;
+	const struct cell *i = &x->cell[s->column], *j = &y->cell[s->column];
+	int differ;
+
+	if (x->text_only != y->text_only)
+		return x->text_only ? 1 : -1;
+	if (i->set != j->set)
+		return i->set ? -1 : 1;
+	if (s->kind == CELL_TEXT) {
+		differ = strcmp(i->text ? i->text : "", j->text ? j->text : "");
+		if (differ)
+			return differ;
+	} else if (s->kind == CELL_HEX && i->address != j->address) {
+		return i->address < j->address ? -1 : 1;
+	} else if (i->value < j->value || i->value > j->value) {
+		return i->value > j->value ? -1 : 1;
+	}
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort_rows(struct grid *g, struct page *p)
+{
+	struct sorting s = { -1, CELL_TEXT };
+
+	for (int c = 0; c < g->nr_columns && s.column < 0; c++)
+		if (strcmp(g->column[c].key, p->sort) == 0 || strcmp(g->column[c].heading, p->sort) == 0)
+			s = (struct sorting){ c, g->column[c].kind };
+	if (s.column < 0)
+		return;
+	p->sorted = true;
+	for (size_t i = 0; i < g->nr_rows; i++) {
+		g->row[i].number = i;
+		for (int c = 0; c < g->nr_columns; c++) {
+			free(g->row[i].cell[c].prefix);
+			g->row[i].cell[c].prefix = NULL;
+		}
+	}
+	if (g->nr_rows)
+		qsort_r(g->row, g->nr_rows, sizeof(*g->row), compare_rows, &s);
+}
+
 void grid_show(struct grid *g, struct page *p)
 {
 	if (!g || g->failed)
 		page_sentence(p, "Out of memory: a part of this table is missing.");
 	if (!g)
 		return;
+	if (p->sort && !g->failed)
+		sort_rows(g, p);
 	if (p->form == PAGE_JSON)
 		grid_show_json(g, p);
 	else if (p->form == PAGE_CSV)

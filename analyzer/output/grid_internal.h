@@ -35,6 +35,7 @@ struct column {
 struct row {
 	struct cell *cell;
 	bool text_only, no_bar;
+	size_t number; /* while rows are sorted: where it was */
 };
 
 struct grid {

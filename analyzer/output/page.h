@@ -27,6 +27,8 @@ struct page {
 	int columns; /* of the terminal */
 	int top;     /* rows of each table in text; 0: all */
 	bool begun;  /* CSV: a table has been written */
+	const char *sort; /* the column that rows are sorted by: its key, or its heading in text; NULL: as they come */
+	bool sorted; /* ... and a table has it */
 	void *json;  /* json_t of the page */
 };
 
@@ -129,7 +131,7 @@ void grid_row_is_text(struct grid *g);
 void grid_row_is_rest(struct grid *g);
 /* Free without showing. */
 void grid_discard(struct grid *g);
-/* Show and free. */
+/* Show and free.  Where the page says so, sorted by a column: numbers from the largest, texts from the first; a tree becomes a list. */
 void grid_show(struct grid *g, struct page *p);
 
 /* 95 % interval of a share (Wilson): k of n samples. */

@@ -63,6 +63,10 @@ struct report {
 	uint32_t nr_each;
 	struct report_state state[REPORT_EACH_MAX];
 	uint32_t nr_states;
+	void *frequencies; /* frequencies.c's */
+	const char *const *assumed; /* what the reader says of calls and arcs: --assume */
+	bool *is_assumed; /* ... and whether there is such a one */
+	int nr_assumed;
 	uint32_t *selected, *rows; /* scratch of a block */
 	uint32_t scratch;
 	int error;

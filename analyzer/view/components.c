@@ -71,6 +71,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 
 	if (split_make(r, group, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
+		struct frequency_columns counts = frequency_columns_add(g, r, true);
 		int id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
 		int name = grid_column(g, "name", report_level_name(r, level), CELL_TEXT, 0, 0), above = -1;
 
@@ -80,6 +81,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			frequency_columns_set(g, &counts, s.order[i], &s.sum[r->event][s.order[i]]);
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (s.order[i])
 				grid_set_address(g, id, d->component[s.order[i]].id);

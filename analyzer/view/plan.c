@@ -283,6 +283,7 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	const struct plan_tree *t = &plan->tree;
 	struct sum_columns sums = plan->process ? sum_columns_add(g, r, plan->sums) : query_columns_add(g);
 	int total = grid_column(g, "total", "total", CELL_PERCENT, 0, 0);
+	struct frequency_columns counts = frequency_columns_add(g, r, false);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0), id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
 	int above = grid_column(g, "parent", "", CELL_HEX, GRID_HIDDEN, 0);
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
@@ -305,6 +306,7 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 		grid_row(g);
 		set_sums(g, &sums, r, plan, i);
 		grid_set(g, total, plan->measure > 0 ? total_of[i] / plan->measure : 0);
+		frequency_columns_set(g, &counts, line->component, sum_of(r, plan, i));
 		if (plan->process)
 			grid_set(g, pid, plan->process->pid);
 		else
@@ -320,6 +322,7 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	grid_row(g);
 	grid_set(g, sums.share, plan->rest);
 	grid_set(g, sums.samples, plan->rest_samples);
+	frequency_columns_blank(g, &counts);
 	if (plan->process)
 		grid_set(g, pid, plan->process->pid);
 	else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Views that are one table: functions, images, lines, processes, methods, reasons, warnings. */
+#include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/view/period_bias.h"
 #include "analyzer/view/view.h"
@@ -48,6 +49,7 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 	if (split_make(r, v->group[0], &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		double total = report_measure(r, &s.total[r->event]), before = 0;
+		struct frequency_columns counts = frequency_columns_add(g, r, true);
 		int cumulative = grid_column(g, "cumulative", "sum", CELL_PERCENT, 0, 0);
 		int name = grid_column(g, "name", "function", CELL_TEXT, 0, 0);
 		int image = grid_column(g, "image", "image", CELL_TEXT, 0, 20);
@@ -62,6 +64,8 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
 			before += report_measure(r, &s.sum[r->event][s.order[i]]);
+			frequency_columns_set(g, &counts, f->jit ? frequencies_find(r, counts.of, f->name) : COMPONENT_NONE,
+					      &s.sum[r->event][s.order[i]]);
 			grid_set(g, cumulative, total > 0 ? before / total : 0);
 			grid_set_text(g, name, name_of(f));
 			grid_set_text(g, image, view_base_name(r->a->image[f->image].path));

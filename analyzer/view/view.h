@@ -55,6 +55,7 @@ struct view {
 	X(marks) \
 	X(timeline) \
 	X(offcpu) \
+	X(calls) \
 	X(tree) \
 	X(callers) \
 	X(callees) \
@@ -109,6 +110,17 @@ struct sum_columns {
 };
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s);
 void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct report *r, const struct split *s, uint32_t value);
+
+/* Columns of executions, cost per execution and calls, where the trace has counts; else none: -1. */
+struct frequencies;
+struct frequency_columns {
+	const struct frequencies *of;
+	int executions, state, per, in, out;
+};
+struct frequency_columns frequency_columns_add(struct grid *g, struct report *r, bool calls);
+void frequency_columns_set(struct grid *g, const struct frequency_columns *c, uint32_t component, const struct group_sum *sum);
+/* Of a row that has none of them to say. */
+void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
 /* A grid of all values with samples, the largest first. */
 void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,

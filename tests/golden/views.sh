@@ -7,6 +7,7 @@
 # memory.tlr: ... 1500 5 memory.tlr memory; code.tlr: ... 400 5 code.tlr marks.
 # check.tlr: tailor run -r 500 --stack 512 -- BUILD/hosts/mistaken 40000000 unlinked two-roots negative ends-twice tag-in-sp same-id;
 # scrubbed.
+# calls.tlr: tests/golden/calls.py calls.tlr.
 # queries.tlr: BUILD/bench/synthetic_plans 1000 12 queries.tlr.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
@@ -107,6 +108,27 @@ if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/server.out" "$dir/server.txt"
 elif ! diff -u "$dir/server.txt" "$out/server.out"; then
 	echo "reports of a server that interprets plans: expected what $dir/server.txt has (-), got the other (+)"
+	bad=1
+fi
+
+# Counts: columns where there are some, what is assumed, and tables sorted by a column.
+counts=$dir/calls.tlr
+{
+	for command in "report --view components --top 4" "report --view functions --sort calls_out --top 3" \
+		"report --view asm --hottest --top 3" "report --view components --csv --top 3 --sort executions" \
+		"report --view calls --top 4 --assume exists?.8->on-diag?=866" \
+		"report --view calls --top 2 --assume exists?.8->on-diag?=5000" \
+		"report --view calls --top 1 --assume exists?.9->b=1 --assume on-diag-loop:0->1=866" \
+		"report --view calls --sort callee --top 3" "report --view components --sort nothing --top 1"; do
+		echo "\$ tailor $command"
+		# shellcheck disable=SC2086
+		LC_ALL=C.UTF-8 "$B/tailor" $command "$counts"
+	done
+} >"$out/counts.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/counts.out" "$dir/counts.txt"
+elif ! diff -u "$dir/counts.txt" "$out/counts.out"; then
+	echo "reports of execution counts: expected what $dir/counts.txt has (-), got the other (+)"
 	bad=1
 fi
 

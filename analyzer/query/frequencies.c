@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/query/frequencies.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct state {
+	struct frequencies f;
+	bool made, has;
+};
+
+/* Sums of counters, before they are told to the solver: several blocks may count one arc. */
+struct sums {
+	uint64_t *sum;
+	bool *counted;
+	uint32_t nr;
+};
+
+static uint32_t block_of(uint64_t block)
+{
+	return block < FLOW_OUTSIDE ? (uint32_t)block : FLOW_OUTSIDE;
+}
+
+/* The function that a call names, which need not have a flow. */
+static uint32_t callee_of(struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
+{
+	bool is_named = c->component && c->level && c->level <= UINT32_MAX;
+	uint32_t level = is_named ? dictionary_level(&m->dictionary, (uint32_t)c->level) : LEVELS_MAX;
+	uint32_t found = level < LEVELS_MAX ? flow_records_find(&m->flows, from->process, level, c->component) : 0;
+
+	return found ? found - 1 : FLOW_NO_FUNCTION;
+}
+
+/* Arcs and calls that name no block would shift the numbers of those behind them: they become arcs from outside to outside. */
+static int add_functions(struct report *r, struct frequencies *f)
+{
+	struct flow_records *records = &r->model->flows;
+
+	for (uint32_t i = 0; i < records->nr_flows; i++) {
+		const struct flow_record *flow = &records->flow[i];
+		const struct jitreg_flow_parts *p = &flow->parts;
+
+		if (flow_add_function(&f->program, p->nr_blocks, flow->escapes) != i)
+			return -ENOMEM;
+		for (uint32_t n = 0; n < p->nr_arcs; n++)
+			if (!flow_add_arc(&f->program, i, block_of(p->arcs[n].from), block_of(p->arcs[n].to)) &&
+			    !flow_add_arc(&f->program, i, FLOW_OUTSIDE, FLOW_OUTSIDE))
+				return -ENOMEM;
+		for (uint32_t n = 0; n < p->nr_calls && p->nr_blocks; n++) {
+			const struct jitreg_flow_call *c = &p->calls[n];
+
+			if (!flow_add_call(&f->program, i, block_of(c->block), c->site, callee_of(r->model, flow, c)) &&
+			    !flow_add_call(&f->program, i, 0, UINT64_MAX - n, FLOW_NO_FUNCTION))
+				return -ENOMEM;
+		}
+	}
+	return flow_connect(&f->program);
+}
+
+static uint32_t component_at(struct report *r, uint32_t process, uint64_t level, uint64_t id, uint64_t time_ns)
+{
+	struct stretch holds = STRETCH_ALL;
+
+	if (level >= LEVELS_MAX || !id)
+		return COMPONENT_NONE;
+	return model_find_component(r->model, r->model->numbered[process], (uint32_t)level, id, time_ns, &holds);
+}
+
+static void add_to(struct frequency *f, uint64_t count, enum flow_state state)
+{
+	/* of several counts the least certain one says what their sum is */
+	if (f->state == FLOW_UNKNOWN || state > f->state)
+		f->state = state;
+	if (__builtin_add_overflow(f->count, count, &f->count))
+		f->count = UINT64_MAX;
+}
+
+static uint32_t variable_of(const struct frequencies *f, uint32_t function, uint64_t kind, uint64_t at)
+{
+	const struct flow_function *x = &f->program.function[function];
+
+	switch (kind) {
+	case JITREG_COUNTS_ENTRY:
+		return x->entries;
+	case JITREG_COUNTS_BLOCK:
+		return at < x->nr_blocks ? x->block[at].variable : UINT32_MAX;
+	case JITREG_COUNTS_EDGE:
+		return at < x->nr_arcs ? x->arc[at].variable : UINT32_MAX;
+	case JITREG_COUNTS_CALL:
+		return at < x->nr_calls ? f->program.call[x->first_call + at].variable : UINT32_MAX;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static void add_address(struct frequencies *f, uint64_t process, uint64_t address, uint64_t count)
+{
+	f->at[f->nr_at++] = (struct address_frequency){ process, address, count };
+}
+
+static void take_counter(struct report *r, struct frequencies *f, const struct counters_record *c, uint32_t i, struct sums *s)
+{
+	const struct jitreg_counter_entry *e = &c->entry[i];
+	uint64_t count = c->value[i] >= c->base[i] ? c->value[i] - c->base[i] : c->value[i];
+	uint32_t variable = c->flow[i] ? variable_of(f, c->flow[i] - 1, e->kind, e->at) : UINT32_MAX, component;
+
+	if (e->kind == JITREG_COUNTS_OFFSET) {
+		add_address(f, c->process, e->component + e->at, count);
+	} else if (variable < s->nr) {
+		s->counted[variable] = true;
+		if (__builtin_add_overflow(s->sum[variable], count, &s->sum[variable]))
+			s->sum[variable] = UINT64_MAX;
+	}
+	if (e->kind != JITREG_COUNTS_ENTRY)
+		return;
+	component = component_at(r, c->process, e->level, e->component, c->time_ns);
+	if (component && component < f->nr_components)
+		add_to(&f->executions[component], count, FLOW_COUNTED);
+}
+
+static int take_counters(struct report *r, struct frequencies *f)
+{
+	const struct flow_records *records = &r->model->flows;
+	struct sums s = { .nr = equations_nr_variables(f->program.equations) };
+	uint64_t nr = 0;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < records->nr_counters; i++)
+		nr += records->counters[i].nr;
+	s.sum = calloc((size_t)s.nr + 1, sizeof(*s.sum));
+	s.counted = calloc((size_t)s.nr + 1, sizeof(*s.counted));
+	f->at = calloc((size_t)nr + 1, sizeof(*f->at));
+	if (!s.sum || !s.counted || !f->at)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; ret == 0 && i < records->nr_counters; i++)
+		for (uint32_t n = 0; records->counters[i].read_ns && n < records->counters[i].nr; n++)
+			take_counter(r, f, &records->counters[i], n, &s);
+	for (uint32_t i = 0; ret == 0 && i < s.nr; i++)
+		if (s.counted[i])
+			equations_know(f->program.equations, i, FLOW_COUNTED, s.sum[i]);
+	free(s.sum);
+	free(s.counted);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------- what the reader assumes */
+
+struct assumption {
+	const char *function, *to;
+	size_t function_bytes, to_bytes;
+	uint64_t site, count;
+	bool is_arc; /* site: the block that it comes from */
+};
+
+static bool parse_number(const char *text, const char *end, uint64_t *v)
+{
+	char *stop;
+
+	if (text == end || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*v = strtoull(text, &stop, 10);
+	return stop == end && !errno;
+}
+
+/* A function's name may have dots, colons and arrows of its own: the last ones count. */
+static bool parse_assumption(const char *text, struct assumption *a)
+{
+	const char *equals = strrchr(text, '='), *arrow = NULL, *mark;
+
+	if (!equals || !parse_number(equals + 1, equals + strlen(equals), &a->count))
+		return false;
+	for (const char *c = text; c + 1 < equals; c++)
+		if (c[0] == '-' && c[1] == '>')
+			arrow = c;
+	for (mark = arrow; mark && mark > text && *mark != '.' && *mark != ':'; mark--)
+		;
+	if (!arrow || mark == text || arrow + 2 == equals)
+		return false;
+	a->function = text;
+	a->function_bytes = (size_t)(mark - text);
+	a->is_arc = *mark == ':';
+	a->to = arrow + 2;
+	a->to_bytes = (size_t)(equals - a->to);
+	if (a->is_arc && strncmp(mark + 1, "out", (size_t)(arrow - mark) - 1) == 0 && arrow - mark == 4)
+		a->site = FLOW_OUTSIDE;
+	else if (!parse_number(mark + 1, arrow, &a->site))
+		return false;
+	return true;
+}
+
+bool frequencies_is_assumption(const char *text)
+{
+	struct assumption a;
+
+	return parse_assumption(text, &a);
+}
+
+static bool is_named(const struct report *r, const struct frequencies *f, uint32_t function, const char *name, size_t bytes)
+{
+	char spare[32];
+	const char *own = function < f->program.nr_functions ? report_component_name(r, f->component[function], spare) : "(unknown)";
+
+	return strlen(own) == bytes && memcmp(own, name, bytes) == 0;
+}
+
+static bool is_block(const struct assumption *a, uint32_t block)
+{
+	uint64_t number;
+
+	if (block == FLOW_OUTSIDE)
+		return a->to_bytes == 3 && memcmp(a->to, "out", 3) == 0;
+	return parse_number(a->to, a->to + a->to_bytes, &number) && number == block;
+}
+
+/* Is there such an arc or call, and is it not counted by another number? */
+static bool assume(const struct report *r, struct frequencies *f, const struct assumption *a)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; a->is_arc && i < f->program.nr_functions; i++)
+		for (uint32_t n = 0; is_named(r, f, i, a->function, a->function_bytes) && n < f->program.function[i].nr_arcs; n++) {
+			const struct flow_arc *arc = &f->program.function[i].arc[n];
+
+			if (arc->from == a->site && is_block(a, arc->to))
+				found |= equations_know(f->program.equations, arc->variable, FLOW_ASSUMED, a->count);
+		}
+	for (uint32_t i = 0; !a->is_arc && i < f->program.nr_calls; i++) {
+		const struct flow_call *c = &f->program.call[i];
+
+		if (c->caller != FLOW_NO_FUNCTION && c->site == a->site && is_named(r, f, c->caller, a->function, a->function_bytes) &&
+		    is_named(r, f, c->callee, a->to, a->to_bytes))
+			found |= equations_know(f->program.equations, c->variable, FLOW_ASSUMED, a->count);
+	}
+	return found;
+}
+
+static void take_assumptions(struct report *r, struct frequencies *f)
+{
+	struct assumption a;
+
+	for (int i = 0; i < r->nr_assumed; i++)
+		if (parse_assumption(r->assumed[i], &a))
+			r->is_assumed[i] = assume(r, f, &a);
+}
+
+const char *frequencies_unused(const struct report *r, int n)
+{
+	for (int i = 0; i < r->nr_assumed; i++)
+		if (!r->is_assumed[i] && n-- == 0)
+			return r->assumed[i];
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------- by component */
+
+static void add_variable(const struct frequencies *f, struct frequency *to, uint32_t variable)
+{
+	const struct flow_variable *v = flow_count(&f->program, variable);
+
+	if (v->state != FLOW_UNKNOWN)
+		add_to(to, v->count > 0 ? (uint64_t)v->count : 0, v->state);
+}
+
+#define STEPS_A_COMPONENT 4
+
+static void tell_components(struct report *r, struct frequencies *f, uint32_t function)
+{
+	const struct flow_record *flow = &r->model->flows.flow[function];
+	const struct flow_function *x = &f->program.function[function];
+	struct dictionary *d = &r->model->dictionary;
+
+	for (uint32_t i = 0; i < x->nr_blocks; i++) {
+		const struct jitreg_flow_block *b = &flow->parts.blocks[i];
+		uint32_t level = b->level && b->level <= UINT32_MAX && b->nr ? dictionary_level(d, (uint32_t)b->level) : LEVELS_MAX;
+
+		for (uint64_t n = 0; level < LEVELS_MAX && n < b->nr && n < f->nr_components && report_spend(r, STEPS_A_COMPONENT); n++) {
+			uint32_t c = component_at(r, flow->process, level, b->first + n, flow->time_ns);
+
+			if (c && c < f->nr_components)
+				add_variable(f, &f->executions[c], x->block[i].variable);
+		}
+	}
+	for (uint32_t i = 0; i < flow->parts.nr_executions; i++) {
+		const struct jitreg_flow_execution *e = &flow->parts.executions[i];
+		uint32_t level = e->level && e->level <= UINT32_MAX ? dictionary_level(d, (uint32_t)e->level) : LEVELS_MAX;
+		uint32_t c = component_at(r, flow->process, level, e->component, flow->time_ns);
+
+		if (e->block < x->nr_blocks && c && c < f->nr_components)
+			add_variable(f, &f->executions[c], x->block[e->block].variable);
+	}
+	if (f->component[function])
+		add_variable(f, &f->calls_in[f->component[function]], x->entries);
+	for (uint32_t i = x->first_call; f->component[function] && i < x->first_call + x->nr_calls; i++)
+		add_variable(f, &f->calls_out[f->component[function]], f->program.call[i].variable);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct address_frequency *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int make(struct report *r, struct frequencies *f)
+{
+	const struct flow_records *records = &r->model->flows;
+	int ret = flow_program_init(&f->program);
+
+	f->nr_components = r->model->dictionary.nr_components;
+	f->component = calloc((size_t)records->nr_flows + 1, sizeof(*f->component));
+	f->executions = calloc((size_t)f->nr_components + 1, sizeof(*f->executions));
+	f->calls_in = calloc((size_t)f->nr_components + 1, sizeof(*f->calls_in));
+	f->calls_out = calloc((size_t)f->nr_components + 1, sizeof(*f->calls_out));
+	if (ret || !f->component || !f->executions || !f->calls_in || !f->calls_out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < records->nr_flows; i++) {
+		const struct flow_record *flow = &records->flow[i];
+
+		f->component[i] = component_at(r, flow->process, flow->level, flow->component, flow->time_ns);
+		if (f->component[i] >= f->nr_components)
+			f->component[i] = COMPONENT_NONE;
+	}
+	ret = add_functions(r, f);
+	if (ret == 0)
+		ret = take_counters(r, f);
+	if (ret)
+		return ret;
+	take_assumptions(r, f);
+	ret = flow_solve(&f->program);
+	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
+		tell_components(r, f, i);
+		f->has_calls |= f->program.function[i].nr_calls > 0;
+		f->nr_contradictions += f->program.function[i].contradicts;
+	}
+	/* a function of which nothing else was said is executed when it is entered */
+	for (uint32_t i = 0; ret == 0 && i < f->nr_components; i++)
+		if (f->executions[i].state == FLOW_UNKNOWN)
+			f->executions[i] = f->calls_in[i];
+	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
+		char spare[32];
+
+		if (f->component[i])
+			hash_map_set(&f->named, hash_text(report_component_name(r, f->component[i], spare)), 0, i + 1);
+	}
+	for (uint32_t i = 0; i < f->nr_components; i++)
+		f->nr_known += f->executions[i].state != FLOW_UNKNOWN;
+	f->nr_known += f->nr_at;
+	if (f->nr_at)
+		qsort(f->at, f->nr_at, sizeof(*f->at), compare_addresses);
+	return ret;
+}
+
+static void fini(void *p)
+{
+	struct frequencies *f = &((struct state *)p)->f;
+
+	flow_program_fini(&f->program);
+	free(f->component);
+	free(f->executions);
+	free(f->calls_in);
+	free(f->calls_out);
+	free(f->at);
+	hash_map_fini(&f->named);
+}
+
+const struct frequencies *frequencies_of(struct report *r)
+{
+	struct state *s = r->frequencies;
+
+	if (!s && (r->model->flows.nr_counters || r->model->flows.nr_flows))
+		s = r->frequencies = report_state(r, sizeof(*s), fini);
+	if (!s)
+		return NULL;
+	if (!s->made) {
+		s->made = true;
+		s->has = make(r, &s->f) == 0;
+	}
+	return s->has ? &s->f : NULL;
+}
+
+const struct frequency *frequency_of(const struct frequencies *f, uint32_t component)
+{
+	return f && component && component < f->nr_components && f->executions[component].state != FLOW_UNKNOWN ?
+		       &f->executions[component] : NULL;
+}
+
+uint32_t frequencies_find(const struct report *r, const struct frequencies *f, const char *name)
+{
+	uint32_t found = f && name ? hash_map_find(&f->named, hash_text(name), 0) : 0;
+	char spare[32];
+
+	if (!found || strcmp(report_component_name(r, f->component[found - 1], spare), name) != 0)
+		return COMPONENT_NONE;
+	return f->component[found - 1];
+}
+
+const uint64_t *frequencies_at(const struct frequencies *f, uint32_t process, uint64_t address)
+{
+	const struct address_frequency wanted = { process, address, 0 };
+	const struct address_frequency *found = f->nr_at ? bsearch(&wanted, f->at, f->nr_at, sizeof(*f->at), compare_addresses) : NULL;
+
+	return found ? &found->count : NULL;
+}
+
+const char *frequency_state_name(enum flow_state state)
+{
+	static const char *const names[] = {
+		[FLOW_UNKNOWN] = "", [FLOW_COUNTED] = "counted", [FLOW_ASSUMED] = "assumed", [FLOW_SOLVED] = "solved",
+		[FLOW_ESTIMATED] = "estimated",
+	};
+
+	return (unsigned)state < sizeof(names) / sizeof(names[0]) ? names[state] : "";
+}
