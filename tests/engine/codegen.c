@@ -5,6 +5,7 @@
  * the pipeline that the tuple comes from.
  */
 #include "compare.h"
+#include "count.h"
 #include "gen.h"
 #include "jit.h"
 #include "optimize.h"
@@ -156,7 +157,6 @@ int codegen(struct plan *plan, const struct data *d, const struct options *o, st
 	codegen_announce_plan(plan, o);
 	make_states(plan, o);
 	produce(&g, plan->root);
-	LLVMDisposeBuilder(g.builder);
 	debug_info_complete(g.debug);
 	if (!verified(&g))
 		return -1;
@@ -169,6 +169,9 @@ int codegen(struct plan *plan, const struct data *d, const struct options *o, st
 		out->optimized = print_module(g.module);
 	}
 	optimizer_end(optimizer);
+	if (o->count && (!count_module(&g, out) || !verified(&g)))
+		return -1;
+	LLVMDisposeBuilder(g.builder);
 	out->optimizer = optimizer; /* replay */
 	jitreg_source(file_name, out->ir, IR, 0, 0);
 	debug_info_end(g.debug);

@@ -145,8 +145,12 @@ enum { OPTIMIZATIONS(OPTIMIZATION_BIT_) };
 /* How calls of the runtime say whom they serve: compare.h */
 enum compare_mode { COMPARE_REGISTER, COMPARE_MEMORY, COMPARE_NONE };
 
+/* Which executions of the generated code are counted: count.h */
+enum count_mode { COUNT_NONE, COUNT_MINIMAL, COUNT_ALL };
+
 struct options {
 	enum compare_mode compare;
+	enum count_mode count;
 	bool outline; /* each task in a function of its own */
 	bool pack;    /* operator and pipeline in one register */
 	bool explain;
@@ -179,6 +183,8 @@ struct program {
 	char *ir;	 /* as generated; behind it what the optimizer made */
 	char *optimized; /* NULL: nothing but LLVM changed it */
 	const struct optimizer *optimizer; /* what it knows of the lines */
+	uint64_t *counters; /* of each worker, one behind another; NULL: nothing is counted */
+	uint32_t nr_counters, *entered; /* entered: which of them says how often something was added to each */
 };
 
 int codegen(struct plan *plan, const struct data *d, const struct options *o, struct program *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Morsel-driven execution (V. Leis et al., SIGMOD 2014): workers take morsels of a pipeline until none is left. */
 #include "compare.h"
+#include "count.h"
 #include "engine.h"
 #include "jitreg/jitreg.h"
 
@@ -231,6 +232,8 @@ double execute(struct plan *plan, struct program *program, const struct options 
 
 	compare_in_memory = o->compare == COMPARE_MEMORY;
 	start_workers(o->nr_threads);
+	for (int i = 0; i < nr_workers; i++)
+		workers[i].counters = count_of_worker(program, i);
 	clean_up(plan);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	jitreg_mark(JITREG_MARK_BEGIN, "run", 0, 0, ++instance, 0, 0, plan->name);

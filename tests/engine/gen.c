@@ -87,6 +87,7 @@ void gen_add_to(struct gen *g, LLVMValueRef v, LLVMValueRef base, size_t offset)
 void gen_count_row(struct gen *g, const struct operator *o)
 {
 	gen_add_to(g, gen_number(g, 1), g->worker, offsetof(struct worker, rows) + 8 * (o->id - 1));
+	g->row_block[o->id - 1] = LLVMGetInsertBlock(g->builder);
 }
 
 static void add_attribute(struct gen *g, LLVMValueRef function, const char *name)

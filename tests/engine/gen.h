@@ -26,6 +26,7 @@ struct gen {
 	struct jitreg_tracker tracker;
 	enum column_id saved[OPERATORS_MAX + 1][VALUES_MAX]; /* what a join's entries keep */
 	int nr_saved[OPERATORS_MAX + 1];
+	LLVMBasicBlockRef row_block[OPERATORS_MAX]; /* of an operator by id - 1: where it has one row more */
 };
 
 /* ---- gen.c: small LLVM parts */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "count.h"
 #include "engine.h"
 #include "jitreg/jitreg.h"
 
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 enum { KEY_QUERY = 0x100, KEY_SCALE, KEY_THREADS, KEY_REPEAT, KEY_SECONDS, KEY_COMPARE, KEY_OUTLINE, KEY_PACK,
-       KEY_OPTIMIZE, KEY_CPU, KEY_SLOW, KEY_EXPLAIN, KEY_CHECK };
+       KEY_OPTIMIZE, KEY_CPU, KEY_SLOW, KEY_EXPLAIN, KEY_CHECK, KEY_COUNT };
 
 struct arguments {
 	const char *query, *slow;
@@ -29,6 +30,7 @@ static const struct argp_option options[] = {
 	{ "seconds", KEY_SECONDS, "S", 0, "... or as many as fit into this time", 0 },
 	{ "tag", KEY_COMPARE, "HOW", 0, "register, memory or none: how calls into the runtime are tagged (register)", 0 },
 	{ "pack", KEY_PACK, NULL, 0, "tags name operator and pipeline, packed, instead of the task", 0 },
+	{ "count", KEY_COUNT, "HOW", 0, "none, minimal or all: which executions of the generated code are counted (none)", 0 },
 	{ "outline", KEY_OUTLINE, NULL, 0, "a function of its own for each task, named after it", 0 },
 	{ "optimize", KEY_OPTIMIZE, "LIST", 0, "what is done to the generated code, behind commas, or none (llvm):", 0 },
 	{ "cpu", KEY_CPU, "MODEL", 0, "processor that code is generated for, as LLVM calls it (this machine's)", 0 },
@@ -78,6 +80,7 @@ static unsigned optimizations_of(struct argp_state *state, const char *list)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const modes[] = { "register", "memory", "none" };
+	static const char *const counts[] = { "none", "minimal", "all" };
 	struct arguments *a = state->input;
 	int i;
 
@@ -103,6 +106,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (i == 3)
 			argp_error(state, "--tag is register, memory or none, not '%s'", arg);
 		a->options.compare = (enum compare_mode)i;
+		break;
+	case KEY_COUNT:
+		for (i = 0; i < 3 && strcmp(arg, counts[i]) != 0; i++)
+			;
+		if (i == 3)
+			argp_error(state, "--count is none, minimal or all, not '%s'", arg);
+		a->options.count = (enum count_mode)i;
 		break;
 	case KEY_OUTLINE:
 		a->options.outline = true;
@@ -203,6 +213,8 @@ int main(int argc, char **argv)
 	result = execute_result();
 	printf("%s: %llu rows, checksum %016llx\n", a.query, (unsigned long long)result.nr_rows, (unsigned long long)result.checksum);
 	execute_print(plan, 3);
+	if (a.options.count)
+		count_print(&program, a.options.nr_threads);
 	execute_stop();
 	if (a.check) {
 		expected = naive(a.query, &data);

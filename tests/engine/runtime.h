@@ -72,6 +72,7 @@ struct worker {
 	uint64_t rows[RUNTIME_OPERATORS_MAX];
 	int64_t scalar[RUNTIME_VALUES_MAX];
 	uint64_t *compare_word;
+	uint64_t *counters;
 	/* the rest */
 	int number, nr_threads;
 	struct arena arena;

@@ -5,7 +5,7 @@
 # count.  Debug information does not (an engine has it for its debugger too), nor what only tests need: the modes that the tag
 # register is compared with (their lines say "compare"), --outline, and names of memory.  At most 60.  The optimizer has its
 # own, counted apart: most engines have fewer transformations; and so has what an agent that comes late is told (replay.c, lines
-# that say "replay").
+# that say "replay"), and counting executions (count.c).
 set -u
 code() {
 	grep -vE '/\* (compare|replay) \*/' "$1" | sed -E 's|/\*.*\*/|/**/|; /^[[:space:]]*\/\*[^*]*$/,/\*\//d' |
@@ -16,7 +16,7 @@ words=$words'|__runtime_text|0x7A6|DebugLocation2|MetadataRef task'
 total=0 optimizer=0
 for f in tests/engine/*.c tests/engine/*.h; do
 	case $f in
-	*/compare.[ch] | */replay.c) continue ;;
+	*/compare.[ch] | */count.[ch] | */replay.c) continue ;;
 	*/optimize*.[ch] | */loops.[ch]) optimizer=$((optimizer + $(code "$f" | grep -cE "$words"))) && continue ;;
 	esac
 	n=$(code "$f" | grep -viE 'compare|argp_error|jitreg_memory' | grep -cE "$words")
@@ -26,5 +26,7 @@ done
 # in announce_plan: the loop over operators
 total=$((total + 3))
 late=$(code tests/engine/replay.c | grep -c .)
-echo "FIGURE the engine's lines for a profiler: $total of at most 60; the optimizer's: $optimizer; for an agent that comes late: $late"
+counts=$(cat tests/engine/count.[ch] | code /dev/stdin | grep -c .)
+echo "FIGURE the engine's lines for a profiler: $total of at most 60; the optimizer's: $optimizer; for an agent that comes late: $late;" \
+	"for execution counts: $counts"
 [ $total -le 60 ]
