@@ -5,29 +5,16 @@
  */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/query/code_bytes.h"
-#include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTIONS_MAX 64
 #define SHOWN_PART 0.01 /* of all: colder functions are left out, unless --top 0 */
 
 static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct hit *x = a, *y = b;
-
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	if (x->ip != y->ip)
-		return x->ip < y->ip ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
 }
 
 struct column_encoder {
@@ -103,29 +90,17 @@ static void add_source_line(struct grid *g, const struct column_encoder *c, cons
 	grid_row_is_text(g);
 }
 
-/* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself. */
 static void set_executions(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h,
 			   const struct step *s)
 {
-	const struct code *code = h->place.code;
-	const struct source *source;
-	uint32_t component = COMPONENT_NONE;
-	const uint64_t *counted;
+	struct frequency f;
 
-	if (c->counts.executions < 0)
+	if (c->counts.executions < 0 || !step_executions(r, c->counts.of, h, s, &f))
 		return;
-	counted = frequencies_at(c->counts.of, code->process, s->address);
-	if (counted) {
-		grid_set(g, c->counts.executions, (double)*counted);
-		if (*counted && s->sum[r->event]->weight > 0)
-			grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)*counted);
-		return;
-	}
-	source = s->file && s->line ? model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns) : NULL;
-	if (source && source->level < LEVELS_MAX)
-		component = dictionary_find(&r->model->dictionary, source->process, source->level, source->first_component + s->line);
-	if (frequency_of(c->counts.of, component))
-		frequency_columns_set(g, &c->counts, component, s->sum[r->event]);
+	grid_set(g, c->counts.executions, (double)f.count);
+	grid_set_text(g, c->counts.state, frequency_state_name(f.state));
+	if (f.count && s->sum[r->event]->weight > 0)
+		grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)f.count);
 }
 
 static void add_step(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h, const struct step *s,
@@ -214,17 +189,6 @@ static void show_function(struct report *r, const struct view_instance *v, const
 	grid_show(g, p);
 }
 
-static void read_all(struct report *r, struct hot *hot, uint32_t nr)
-{
-	struct code_bytes places[FUNCTIONS_MAX];
-
-	for (uint32_t i = 0; i < nr; i++)
-		places[i] = hot[i].place;
-	code_bytes_read(r, places, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		hot[i].place = places[i];
-}
-
 /* Bytes that were read from memory may be younger than samples. */
 static void say_when_read(const struct report *r, const struct hot *h, const struct hit *hit, struct page *p)
 {
@@ -243,25 +207,18 @@ static void say_when_read(const struct report *r, const struct hot *h, const str
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
-	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit));
 	double all = 0, of_images = 0, cold = 0;
+	struct hit *hit = hits_make(r, by, &all);
 	uint32_t nr_hot, shown = 0;
 	struct hot *hot = NULL;
 
-	for (uint32_t i = 0; hit && i < by->g.nr; i++) {
-		hit[i] = (struct hit){ report_value(by, i, 0), report_value(by, i, 3),
-				       (uint64_t)report_value(by, i, 1) << 32 | report_value(by, i, 2), &by->g.sum[i] };
-		all += hit[i].event == r->event ? report_measure(r, hit[i].sum) : 0;
-	}
-	if (hit && by->g.nr)
-		qsort(hit, by->g.nr, sizeof(*hit), by_address);
 	nr_hot = hit && by->g.nr ? hot_find(r, hit, by->g.nr, &hot) : 0;
 	for (uint32_t i = 0; i < nr_hot; i++)
 		of_images += hot[i].measure;
-	for (; shown < nr_hot && shown < FUNCTIONS_MAX; shown++)
+	for (; shown < nr_hot && shown < DISASSEMBLY_FUNCTIONS_MAX; shown++)
 		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
 			break;
-	read_all(r, hot, shown);
+	hot_read(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
 			show_function(r, v, &hot[i], hit, p);

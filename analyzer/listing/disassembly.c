@@ -15,6 +15,65 @@ static int by_measure(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+struct hit *hits_make(const struct report *r, const struct report_group *by, double *all)
+{
+	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit));
+
+	*all = 0;
+	for (uint32_t i = 0; hit && i < by->g.nr; i++) {
+		hit[i] = (struct hit){ report_value(by, i, 0), report_value(by, i, 3),
+				       (uint64_t)report_value(by, i, 1) << 32 | report_value(by, i, 2), &by->g.sum[i] };
+		*all += hit[i].event == r->event ? report_measure(r, hit[i].sum) : 0;
+	}
+	if (hit && by->g.nr)
+		qsort(hit, by->g.nr, sizeof(*hit), by_address);
+	return hit;
+}
+
+void hot_read(struct report *r, struct hot *hot, uint32_t nr)
+{
+	struct code_bytes places[DISASSEMBLY_FUNCTIONS_MAX];
+
+	for (uint32_t i = 0; i < nr; i++)
+		places[i] = hot[i].place;
+	code_bytes_read(r, places, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		hot[i].place = places[i];
+}
+
+bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
+		     struct frequency *out)
+{
+	const struct code *code = h->place.code;
+	const uint64_t *counted = counts ? frequencies_at(counts, code->process, s->address) : NULL;
+	const struct source *source = NULL;
+	const struct frequency *f = NULL;
+
+	if (counted) {
+		*out = (struct frequency){ *counted, FLOW_COUNTED };
+		return true;
+	}
+	if (counts && s->file && s->line)
+		source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
+	if (source && source->level < LEVELS_MAX)
+		f = frequency_of(counts, dictionary_find(&r->model->dictionary, source->process, source->level,
+							 source->first_component + s->line));
+	if (f)
+		*out = *f;
+	return f != NULL;
+}
+
 #define PAGE_BYTES 4096u
 #define REGION_REST 16u
 

@@ -4,10 +4,12 @@
 #define TAILOR_DISASSEMBLY_H
 
 #include "analyzer/query/code_bytes.h"
+#include "analyzer/query/frequencies.h"
 #include "analyzer/symbols/insn.h"
 #include "analyzer/view/view.h"
 
 #define DISASSEMBLY_LANES 4
+#define DISASSEMBLY_FUNCTIONS_MAX 64 /* that a view shows */
 
 struct hit { /* one address, one event */
 	uint32_t code, event; /* code: 1 + number */
@@ -22,9 +24,15 @@ struct hot { /* one function */
 	uint32_t first, nr; /* hits */
 };
 
+/* Sums by TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW and TABLE_EVENT, in the order of addresses; *all: of the event shown.  malloc()ed, the
+ * caller's; NULL without memory. */
+struct hit *hits_make(const struct report *r, const struct report_group *by, double *all);
 /* Functions around hits, which are in the order of addresses: the hottest first.  Returns how many; *out is the caller's, or NULL without
  * memory. */
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
+
+/* The bytes of the first nr of them, at most DISASSEMBLY_FUNCTIONS_MAX; the caller frees place.bytes. */
+void hot_read(struct report *r, struct hot *hot, uint32_t nr);
 
 struct step { /* an instruction */
 	uint64_t address;
@@ -39,6 +47,9 @@ struct step { /* an instruction */
 
 /* malloc()ed, the caller's; NULL without memory.  The function's bytes have been read. */
 struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps);
+/* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself.  false: not known. */
+bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
+		     struct frequency *out);
 /* The gutter of row i; between: the row of a source line in front of it. */
 void disassembly_arrows(const struct step *s, int nr, int i, bool between, bool utf8, char text[4 * (DISASSEMBLY_LANES + 2)]);
 

@@ -47,6 +47,7 @@ struct view {
 	X(functions) \
 	X(ir) \
 	X(asm) \
+	X(cpi) \
 	X(code) \
 	X(lines) \
 	X(images) \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# tests/golden/calls.py OUT: a trace of the n-queens program (tests/queens.h) for six queens, whose counters leave open what site h calls, and
-# of which one counter contradicts another; with samples in each procedure, and one instruction that is counted.
+# tests/golden/calls.py OUT: a trace of the n-queens program (tests/queens.h) for six queens, whose counters leave open what site h calls,
+# and of which one counter contradicts another; with samples in each procedure, and one instruction that is counted.
 import sys
 sys.path.insert(0, "tests")
 from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples

@@ -7,7 +7,7 @@
 # memory.tlr: ... 1500 5 memory.tlr memory; code.tlr: ... 400 5 code.tlr marks.
 # check.tlr: tailor run -r 500 --stack 512 -- BUILD/hosts/mistaken 40000000 unlinked two-roots negative ends-twice tag-in-sp same-id;
 # scrubbed.
-# calls.tlr: tests/golden/calls.py calls.tlr.
+# calls.tlr: tests/golden/calls.py calls.tlr; cpi.tlr: tests/golden/cpi.py cpi.tlr.
 # queries.tlr: BUILD/bench/synthetic_plans 1000 12 queries.tlr.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #

@@ -2,6 +2,7 @@
 /* analyzer/flow: what counters say of a program, number by number, and what they do not say. */
 #include "tests/unit/unit.h"
 
+#include "analyzer/flow/classes.h"
 #include "analyzer/flow/program.h"
 #include "jitreg/jitreg_place.h"
 #include "tests/queens.h"
@@ -270,6 +271,60 @@ static void estimates_stay_within_what_is_possible(void **state)
 	assert_int_equal(flow_count(&program, program.function[2].entries)->state, FLOW_ESTIMATED);
 }
 
+/* entry, a loop of head, body with an if, latch, and the end; and a self loop behind it. */
+static void blocks_that_always_run_together_are_one_class(void **state)
+{
+	const uint32_t o = UINT32_MAX;
+	const struct class_arc arcs[] = { { o, 0 }, { 0, 1 }, { 1, 2 }, { 2, 3 }, { 2, 4 }, { 3, 4 },
+					  { 4, 1 }, { 1, 5 }, { 5, 5 }, { 5, 6 }, { 6, o } };
+	uint32_t class_of[7];
+
+	(void)state;
+	assert_int_equal(flow_classes(arcs, 11, 7, class_of), 5);
+	assert_int_equal(class_of[0], 0);
+	assert_int_equal(class_of[6], 0); /* entered and left once */
+	assert_int_equal(class_of[1], 1); /* the head once more than the body */
+	assert_int_equal(class_of[2], 2);
+	assert_int_equal(class_of[4], 2); /* each round */
+	assert_int_equal(class_of[3], 3);
+	assert_int_equal(class_of[5], 4);
+}
+
+/* Whatever a random walk does, blocks of a class have run equally often; and without arcs nothing breaks. */
+static void classes_hold_on_random_walks(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		uint32_t nr_blocks = 1 + next_random() % 20, nr_arcs = 0, class_of[20], at;
+		struct class_arc arcs[100];
+		uint64_t executed[20] = { 0 };
+
+		arcs[nr_arcs++] = (struct class_arc){ UINT32_MAX, 0 };
+		for (uint32_t b = 0; b < nr_blocks; b++) {
+			arcs[nr_arcs++] = (struct class_arc){ b, b + 1 < nr_blocks ? b + 1 : UINT32_MAX };
+			for (uint32_t n = next_random() % 3; n > 0; n--)
+				arcs[nr_arcs++] = (struct class_arc){ b, (uint32_t)(next_random() % nr_blocks) };
+		}
+		for (int runs = 0; runs < 30; runs++)
+			for (at = 0; at != UINT32_MAX;) {
+				uint32_t first = 0, nr = 0;
+
+				executed[at]++;
+				for (uint32_t i = 0; i < nr_arcs; i++)
+					if (arcs[i].from == at)
+						first = nr++ ? first : i;
+				at = arcs[first + (next_random() % 3 ? 0 : next_random() % nr)].to;
+			}
+		assert_true(flow_classes(arcs, nr_arcs, nr_blocks, class_of) >= 1);
+		for (uint32_t b = 1; b < nr_blocks; b++)
+			for (uint32_t a = 0; a < b; a++)
+				if (class_of[a] == class_of[b])
+					assert_int_equal(executed[a], executed[b]);
+		assert_int_not_equal(flow_classes(arcs, 0, nr_blocks, class_of), 0);
+	}
+	assert_int_equal(flow_classes(NULL, 0, 0, NULL), 0);
+}
+
 /* a calls b 9 times and c once; c calls b once; b calls itself and d; d calls b: b and d are a circle. */
 static void time_of_a_circle_counts_once(void **state)
 {
@@ -342,6 +397,8 @@ int main(void)
 		TEST(counts_that_contradict_each_other_are_found),
 		TEST(a_torn_counter_is_found),
 		TEST(estimates_stay_within_what_is_possible),
+		cmocka_unit_test(blocks_that_always_run_together_are_one_class),
+		cmocka_unit_test(classes_hold_on_random_walks),
 		TEST(time_of_a_circle_counts_once),
 		TEST(numbers_of_any_size_do_no_harm),
 	};
