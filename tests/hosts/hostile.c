@@ -120,7 +120,7 @@ static void forge_frame(struct log_head *log, uint64_t ring_bytes)
 {
 	unsigned char *ring = (unsigned char *)log + LOG_HEAD_BYTES;
 	uint64_t at = log->consumed & ~7ull, place = at % (ring_bytes - 4096);
-	uint32_t size = (uint32_t)(dice() % 3 ? dice() % 4096 : dice()), id = (uint32_t)(dice() % 3 ? 64 + dice() % 20 : dice() % 5);
+	uint32_t size = (uint32_t)(dice() % 3 ? dice() % 4096 : dice()), id = (uint32_t)(dice() % 3 ? 64 + dice() % 26 : dice() % 5);
 
 	for (unsigned i = 0; i < 512; i++)
 		((uint64_t *)(void *)(ring + place))[i] = dice() % 3 ? dice() % 256 : dice();
@@ -129,6 +129,39 @@ static void forge_frame(struct log_head *log, uint64_t ring_bytes)
 	memcpy(ring + place + 20, &size, 4);
 	memcpy(ring + place, &at, 8);
 	log->reserved = at + ((size + 16 + 7) & ~7u);
+}
+
+/* Memory for execution counts, of any size, and blocks in it that lie about where they are, and how many. */
+static void forge_counters(struct log_head *log, uint64_t ring_bytes)
+{
+	struct wire_message m = { .magic = WIRE_MAGIC, .version = LOG_VERSION, .request = WIRE_COUNTER_MEMORY, .pid = (uint32_t)getpid() };
+	unsigned char *ring = (unsigned char *)log + LOG_HEAD_BYTES;
+	const uint32_t entries = dice() % 4 ? dice() % 64 : (uint32_t)dice(), bytes = 16 + 32 + 32 * (entries % 64);
+	uint64_t at = log->consumed & ~7ull, place = at % (ring_bytes - 4096), block[6] = { dice() % 8, dice() % 4 ? dice() % 70000 : dice() };
+	struct wire_answer a = { 0 };
+	uint32_t head[4] = { bytes, 0, 86, bytes };
+	int fd;
+
+	m.log_bytes = dice() % 4 ? 4096 * (dice() % 20000) : dice();
+	fd = dice() % 8 ? -1 : talk(&m, sizeof(m), NULL, 0, &a);
+	if (fd >= 0) {
+		uint64_t *counters = mmap(NULL, a.ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (ftruncate(fd, 0) == 0)
+			puts("counters can be cut");
+		if (counters != MAP_FAILED) {
+			for (int i = 0; i < 1000; i++)
+				counters[dice() % (a.ring_bytes / 8)] = dice();
+			munmap(counters, a.ring_bytes);
+		}
+		close(fd);
+	}
+	block[2] = dice() % 2 ? (dice() % 5) << 32 : dice(); /* flags, copies */
+	block[3] = entries;
+	memcpy(ring + place + 8, head, sizeof(head));
+	memcpy(ring + place + 32, block, sizeof(block));
+	memcpy(ring + place, &at, 8);
+	log->reserved = at + ((bytes + 16 + 7) & ~7u);
 }
 
 int main(int argc, char **argv)
@@ -159,6 +192,8 @@ int main(int argc, char **argv)
 			forge_head(log);
 		else if (strcmp(what, "frames") == 0)
 			forge_frame(log, bytes);
+		else if (strcmp(what, "counters") == 0)
+			forge_counters(log, bytes);
 		else if (strcmp(what, "bytes") == 0)
 			for (int i = 0; i < 4096; i++)
 				((unsigned char *)log)[dice() % (LOG_HEAD_BYTES + bytes)] = (unsigned char)dice();

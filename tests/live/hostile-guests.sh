@@ -18,7 +18,7 @@ cat >"$dir/pair" <<'END'
 	cat "$3/hostile"
 	rm "$3/hold"
 END
-for what in shrink head frames bytes messages; do
+for what in shrink head frames counters bytes messages; do
 	for scope in cpu thread; do
 		timeout 300 "$B/tailor" run --follow --scope $scope -r "$rate" -o "$dir/t.tlr" -- \
 			bash "$dir/pair" "$B" $what "$dir" >"$dir/out" 2>"$dir/err"
@@ -28,6 +28,7 @@ for what in shrink head frames bytes messages; do
 		[ $what = shrink ] && { grep -q 'shrunk 0 grown 0' "$dir/out" || fail "the log is not sealed: $(cat "$dir/out")"; }
 		"$B/tailor" dump "$dir/t.tlr" >"$dir/dump" 2>"$dir/dump.err" || fail "$what, scope $scope: dump: $(cat "$dir/dump.err")"
 		grep -q ' END ' "$dir/dump" || fail "$what, scope $scope: the trace has no END"
+		grep -q 'can be cut' "$dir/out" && fail "memory for execution counts is not sealed"
 		n=$(grep -c ' LOAD .*kept_' "$dir/dump")
 		[ "$n" = 1000 ] ||
 			fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n: $(cat "$dir/out" "$dir/err")"
