@@ -35,7 +35,7 @@ INCLUDES = -I.
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
 record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a)
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lZydis -l:libiberty.a -lm
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
@@ -95,6 +95,13 @@ $B/libtailor.so: $(guest_OBJ) agent/guest/exports.map
 # Its script is a file of its own, taken in as it is (.incbin).
 $B/analyzer/export/flamegraph.o: analyzer/export/flamegraph.js
 
+# What `tailor html` writes around its data: built by esbuild out of web/, and empty (with a sentence) where that cannot be.
+PAGE_WEB := $(wildcard analyzer/page/web/*.js analyzer/page/web/views/*.js analyzer/page/web/*.css analyzer/page/web/*.html)
+$B/page/head.html: analyzer/page/build.sh $(PAGE_WEB) $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch])
+	@analyzer/page/build.sh $B/page $(if $(WERROR),-Werror)
+$B/analyzer/page/html_page.o: PART_FLAGS = -DPAGE_FOLDER='"$B/page"'
+$B/analyzer/page/html_page.o: $B/page/head.html
+
 # Likewise.
 $B/analyzer/completion.o: analyzer/completion.bash analyzer/completion.zsh
 
@@ -149,7 +156,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
-	libjansson-dev libzydis-dev libiberty-dev llvm-14-dev
+	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev llvm-14-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
 # libraries that the examples of jitreg/GUIDE.md generate code with

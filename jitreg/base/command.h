@@ -29,6 +29,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(report, listed) \
 	X(diff, listed) \
 	X(stat, listed) \
+	X(html, listed) \
 	X(export, listed) \
 	X(import, listed) \
 	X(scrub, listed) \

@@ -103,6 +103,7 @@ door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
+door 'zlib\.h' '^analyzer/page/html_block' zlib
 door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor html: a trace, or two, as one interactive page. */
+#include "analyzer/cmd_trace.h"
+#include "analyzer/page/html_page.h"
+#include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_NO_STACKS = 0x400, KEY_NO_ADDRESSES };
+
+struct arguments {
+	struct trace_arguments trace;
+	const char *path[2], *output, *title;
+	bool no_stacks, no_addresses;
+};
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "the page (required)", 0 },
+	{ "title", 't', "TEXT", 0, "title of the page (default: the command that was recorded)", 0 },
+	{ "no-stacks", KEY_NO_STACKS, NULL, 0, "leave out call stacks: a smaller page without flame graph", 0 },
+	{ "no-addresses", KEY_NO_ADDRESSES, NULL, 0, "leave out memory addresses: a smaller page without the view of memory", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->trace;
+		break;
+	case 'o':
+		a->output = arg;
+		break;
+	case 't':
+		a->title = arg;
+		break;
+	case KEY_NO_STACKS:
+		a->no_stacks = true;
+		break;
+	case KEY_NO_ADDRESSES:
+		a->no_addresses = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->path[1])
+			argp_error(state, "more than two traces given");
+		a->path[a->path[0] != NULL] = arg;
+		break;
+	case ARGP_KEY_END:
+		trace_need_path(state, a->path[0]);
+		if (!a->output)
+			argp_error(state, "no --output given; see `tailor help html`");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void ask(void *context, struct report *r)
+{
+	html_trace_ask(context, r);
+}
+
+/* One trace's data; the first one begins the page, whose title is known then.  *written: also where a part of the trace is damaged. */
+static int put_trace(const struct arguments *a, uint32_t number, FILE *to, bool *written)
+{
+	struct html_trace t = { .path = a->path[number], .number = number, .stacks = !a->no_stacks, .addresses = !a->no_addresses };
+	struct trace_session session = { 0 };
+	int status = trace_session_read(&session, t.path, &a->trace, ask, &t), ret;
+
+	*written = false;
+	if (status == CMD_DONE) {
+		if (!number)
+			html_put_head(to, a->title ? a->title : *session.model->command ? session.model->command : t.path);
+		ret = html_trace_write(&t, to);
+		if (ret) {
+			trace_complain("%s: %s", t.path, strerror(-ret));
+			status = CMD_FAILED;
+		}
+		*written = ret == 0;
+		status = trace_session_close(&session, status);
+	}
+	html_trace_fini(&t);
+	return status;
+}
+
+/* A page with the data of another one: 0, or -EINVAL where path is no page. */
+static int put_old(const struct arguments *a, FILE *to, int *status)
+{
+	char *data, title[256];
+	size_t nr;
+	int ret = html_read_data(a->path[0], &data, &nr, title);
+
+	if (ret == -EINVAL)
+		return ret;
+	if (ret) {
+		trace_complain("%s: %s", a->path[0], ret == -EBADMSG ? "not a page of `tailor html`" : strerror(-ret));
+		*status = CMD_FAILED;
+		return 0;
+	}
+	if (a->path[1]) {
+		trace_complain("%s is a page and is rebuilt alone; %s is not read", a->path[0], a->path[1]);
+		*status = CMD_MISUSED;
+	} else {
+		html_put_head(to, a->title ? a->title : title);
+		fwrite(data, 1, nr, to);
+		html_put_tail(to);
+	}
+	free(data);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp argp = { options, parse, "TRACE [TRACE2]\nPAGE",
+		"Write a trace as one interactive page.\v"
+		"The page is one file: it opens in any current browser from disk, without a network, and fetches nothing. Its views "
+		"(overview, threads, events, memory, code, stacks, quality) share one set of filters; with TRACE2 it compares two "
+		"traces. Filters given here limit what the page has.\n\n"
+		"An older PAGE as input becomes a page with the viewer of this version.\n\n"
+		"Example: tailor html -o t.html t.tlr", children, NULL, NULL };
+	struct arguments args = { 0 };
+	struct diag d = { "" };
+	int status = CMD_DONE, one;
+	bool written = true;
+	FILE *to;
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (!html_is_built()) {
+		trace_complain("this build has no page: esbuild was missing (on Debian: apt install esbuild clang lld, then make again)");
+		return CMD_FAILED;
+	}
+	for (int i = 0; i < 2 && args.path[i]; i++)
+		if (output_file_is(args.output, args.path[i])) {
+			trace_complain("%s: input and output are the same file", args.output);
+			return CMD_FAILED;
+		}
+	to = output_file_stream(args.output, &d);
+	if (!to) {
+		trace_complain("%s", d.text);
+		return CMD_FAILED;
+	}
+	if (put_old(&args, to, &status) == -EINVAL) {
+		for (uint32_t i = 0; i < 2 && args.path[i] && written; i++) {
+			one = put_trace(&args, i, to, &written);
+			status = status == CMD_DONE ? one : status;
+		}
+		html_put_tail(to);
+	} else {
+		written = status == CMD_DONE;
+	}
+	if (ferror(to) | fclose(to)) {
+		trace_complain("cannot write %s", args.output);
+		written = false;
+		status = CMD_FAILED;
+	}
+	if (!written)
+		unlink(args.output);
+	return status;
+}
+
+const struct cmd cmd_html = { "html", "write a trace as one interactive page", run };

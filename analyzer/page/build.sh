@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The viewer of `tailor html` out of web/: what stands in front of a page's data (head.html) and behind it (tail.html), with the
+# sample table as WebAssembly inside.  build.sh FOLDER [FLAG]...      (FLAGs: of clang).  Both files are empty where esbuild or clang is missing.
+set -eu
+to=$1
+shift
+here=analyzer/page
+mkdir -p "$to"
+missing() {
+	echo "tailor is built without its page (\`tailor html\`): $1 is missing (Debian: apt install esbuild clang lld)" >&2
+	: >"$to/tail.html"
+	: >"$to/head.html"
+	exit 0
+}
+command -v esbuild >/dev/null || missing esbuild
+clang --target=wasm32 -O3 -std=gnu11 -Wall -Wextra -Wshadow "$@" -ffreestanding -fno-builtin -nostdlib -isystem analyzer/table/wasm -I. \
+	-Wl,--no-entry -Wl,--strip-all analyzer/table/*.c analyzer/table/wasm/*.c -o "$to/table.wasm" || missing "clang for wasm32, or lld,"
+esbuild "$here/web/main.js" --bundle --minify --format=iife --target=es2022 --charset=utf8 --loader:.wasm=binary \
+	--alias:table.wasm="$(realpath "$to")/table.wasm" --log-level=warning --outfile="$to/page.js"
+esbuild "$here/web/page.css" --minify --charset=utf8 --log-level=warning --outfile="$to/page.css"
+hash_of() { sha256sum <"$1" | cut -d' ' -f1 | tr a-f A-F | basenc --base16 -d | base64; }
+# as they stand in the page: without the line feed at the end
+for f in page.js page.css; do
+	printf %s "$(cat "$to/$f")" >"$to/$f.text"
+done
+csp="default-src 'none'; script-src 'sha256-$(hash_of "$to/page.js.text")' 'wasm-unsafe-eval';"
+csp+=" style-src 'sha256-$(hash_of "$to/page.css.text")'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+{
+	printf '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+	printf '<meta http-equiv="Content-Security-Policy" content="%s">\n' "$csp"
+	printf '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="generator" content="tailor">\n<style>'
+	cat "$to/page.css.text"
+	printf '</style>\n'
+} >"$to/head.new"
+{
+	printf '%s' "$(cat "$here/web/page.html")"
+	printf '\n<script>'
+	cat "$to/page.js.text"
+	printf '</script>\n</body>\n</html>\n'
+} >"$to/tail.html"
+mv "$to/head.new" "$to/head.html"

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The table's columns as data blocks: byte planes of numbers, or of differences where these are smaller. */
+#include "analyzer/page/html_block.h"
+#include "analyzer/page/html_page.h"
+#include "analyzer/table/planes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WEIGHTS_MAX 65536u /* different ones that a page numbers */
+
+static uint32_t width_of(uint64_t most)
+{
+	return most < 1u << 8 ? 1 : most < 1u << 16 ? 2 : most <= UINT32_MAX ? 4 : 8;
+}
+
+/* c->number holds nr numbers. */
+static void write_column(struct html_columns *c, const char *name, const char *key_name, struct planes p)
+{
+	static const char *const kinds[] = { "plain", "delta", "keyed" };
+	unsigned char *plane = malloc((size_t)p.nr + 1);
+	struct html_column *column = &c->column[c->nr];
+	struct html_block *b;
+	uint64_t most = 0;
+	char id[64];
+
+	if (!plane || c->error || c->nr == HTML_COLUMNS_MAX) {
+		c->error = c->error ? c->error : -ENOMEM;
+		free(plane);
+		return;
+	}
+	for (uint32_t i = 0; i < p.nr; i++)
+		most = c->number[i] > most ? c->number[i] : most;
+	*column = (struct html_column){ .name = name, .kind = kinds[p.kind], .key = key_name, .width = width_of(most) };
+	column->planes = planes_transform(&p, c->number);
+	c->nr++;
+	snprintf(id, sizeof(id), "tailor-%u-%s", c->trace->number, name);
+	b = column->planes ? html_block_begin(c->to, id) : NULL;
+	if (column->planes && !b)
+		c->error = -ENOMEM;
+	for (uint32_t i = 0; b && i < column->planes; i++) {
+		planes_put(c->number, p.nr, i, plane);
+		html_block_add(b, plane, p.nr);
+	}
+	if (b && html_block_end(b))
+		c->error = -EIO;
+	free(plane);
+}
+
+static void write_narrow(struct html_columns *c, const char *name, const uint32_t *numbers, uint32_t nr, enum planes_kind kind)
+{
+	for (uint32_t i = 0; i < nr && !c->error; i++)
+		c->number[i] = numbers[i];
+	write_column(c, name, "", (struct planes){ .kind = kind, .nr = nr });
+}
+
+/* What one place touches is mostly near to what it touched before. */
+static void write_addresses(struct html_columns *c, const struct html_rows *r)
+{
+	uint64_t *last = malloc(((size_t)r->nr_places + 1) * sizeof(*last));
+	bool any = false;
+
+	for (size_t i = 0; i < r->nr && last; i++) {
+		c->number[i] = r->address[i];
+		any |= r->address[i] != 0;
+	}
+	if (!last)
+		c->error = -ENOMEM;
+	else if (any)
+		write_column(c, "address", "place",
+			     (struct planes){ PLANES_KEYED, (uint32_t)r->nr, r->place, r->nr_places, last });
+	free(last);
+}
+
+static bool any_stack(const struct stacks *s)
+{
+	for (uint32_t i = 1; i < s->nr; i++)
+		if (s->node[i].caller && !(s->node[s->node[i].caller].flags & STACK_CUT))
+			return true;
+	return false;
+}
+
+/* The tree of calls: a column per field. */
+static void write_stacks(struct html_columns *c, const struct html_rows *r, const struct stacks *s)
+{
+#define FIELD_(name, field) \
+	do { \
+		for (uint32_t i = 0; i < s->nr; i++) \
+			c->number[i] = s->node[i].field; \
+		write_column(c, name, "", (struct planes){ .kind = PLANES_PLAIN, .nr = s->nr }); \
+	} while (0)
+	write_narrow(c, "stack", r->stack, (uint32_t)r->nr, PLANES_PLAIN);
+	FIELD_("node-caller", caller);
+	FIELD_("node-function", function);
+	FIELD_("node-line", line);
+	FIELD_("node-component", component);
+	FIELD_("node-flags", flags);
+#undef FIELD_
+}
+
+int html_columns_write(struct html_columns *c, const struct html_trace *t, FILE *to)
+{
+	const struct html_rows *r = &t->rows;
+	const struct stacks *s = &t->report->a->stacks;
+	const uint64_t first_ns = t->report->a->first_ns;
+	const uint32_t nr = (uint32_t)r->nr;
+	const bool stacks = t->stacks && any_stack(s);
+	const size_t most = stacks && s->nr > nr ? s->nr : nr;
+
+	*c = (struct html_columns){ .trace = t, .to = to, .number = malloc((most + 1) * sizeof(*c->number)) };
+	if (!c->number)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		c->number[i] = r->time_ns[i] > first_ns ? (r->time_ns[i] - first_ns) / HTML_TIME_NS : 0;
+	write_column(c, "time", "", (struct planes){ .kind = PLANES_DELTA, .nr = nr });
+	write_narrow(c, "thread", r->thread, nr, PLANES_PLAIN);
+	write_narrow(c, "cpu", r->cpu, nr, PLANES_PLAIN);
+	write_narrow(c, "event", r->event, nr, PLANES_PLAIN);
+	write_narrow(c, "way", r->way, nr, PLANES_PLAIN);
+	write_narrow(c, "place", r->place, nr, PLANES_PLAIN);
+	write_narrow(c, "phase", r->phase, nr, PLANES_PLAIN);
+	for (uint32_t i = 0; i < nr; i++)
+		c->number[i] = r->nr_weights > WEIGHTS_MAX ? r->weights[r->weight[i]] : r->weight[i];
+	write_column(c, "weight", "", (struct planes){ .kind = PLANES_PLAIN, .nr = nr });
+	if (c->nr)
+		c->column[c->nr - 1].numbers = r->nr_weights > WEIGHTS_MAX;
+	if (t->addresses) {
+		write_narrow(c, "memory", r->memory, nr, PLANES_PLAIN);
+		write_addresses(c, r);
+	}
+	if (stacks)
+		write_stacks(c, r, s);
+	free(c->number);
+	c->number = NULL;
+	return c->error;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The dictionary as a page's facts: levels, components with their links and counters, and marks. */
+#include "analyzer/page/html_page.h"
+
+#include <string.h>
+
+#define LIST_(key, nr, ...) \
+	do { \
+		fprintf(to, "\"%s\":[", key); \
+		for (uint32_t i = 0; i < (nr); i++) { \
+			if (i) \
+				fputc(',', to); \
+			__VA_ARGS__; \
+		} \
+		fputc(']', to); \
+	} while (0)
+
+static void put_levels(const struct report *r, FILE *to)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	uint32_t plan = report_level(r, NULL);
+
+	LIST_("levels", d->nr_levels, fputs("{\"name\":", to); html_put_text(to, report_level_name(r, i));
+	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
+	fputs(",\n", to);
+}
+
+static void put_counters(const struct component *c, FILE *to)
+{
+	fputc('{', to);
+	for (const struct counter *n = c->counters; n; n = n->next) {
+		html_put_text(to, n->name);
+		fprintf(to, ":%lld%s", (long long)n->value, n->next ? "," : "");
+	}
+	fputc('}', to);
+}
+
+static void put_links(const struct component *c, FILE *to)
+{
+	fputc('[', to);
+	for (uint32_t i = 0; i < c->nr_links; i++)
+		fprintf(to, "%s%u", i ? "," : "", c->links[i].upper);
+	fputc(']', to);
+}
+
+/* "key":{"12":value,...} of the components that have one. */
+#define SOME_(key, condition, ...) \
+	do { \
+		const char *comma = ""; \
+		fprintf(to, ",\"%s\":{", key); \
+		for (uint32_t i = 1; i < d->nr_components; i++) { \
+			const struct component *c = &d->component[i]; \
+			if (!(condition)) \
+				continue; \
+			fprintf(to, "%s\"%u\":", comma, i); \
+			comma = ","; \
+			__VA_ARGS__; \
+		} \
+		fputc('}', to); \
+	} while (0)
+
+void html_put_dictionary(const struct html_trace *t, FILE *to)
+{
+	const struct model *m = t->report->model;
+	const struct dictionary *d = &m->dictionary;
+
+	put_levels(t->report, to);
+	fputs("\"components\":{", to);
+	LIST_("level", d->nr_components, fprintf(to, "%u", d->component[i].level));
+	fputc(',', to);
+	LIST_("process", d->nr_components, fprintf(to, "%u", d->component[i].process));
+	fputc(',', to);
+	LIST_("name", d->nr_components, html_put_text(to, d->component[i].name));
+	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
+	SOME_("detail", c->detail && *c->detail, html_put_text(to, c->detail));
+	SOME_("counters", c->counters, put_counters(c, to));
+	SOME_("links", c->nr_links, put_links(c, to));
+	SOME_("query", c->announced && model_find_scope(m, i), html_put_text(to, model_find_scope(m, i)->name));
+	fputs("},\n\"edges\":[", to);
+	for (uint32_t i = 0; i < d->nr_edges; i++) {
+		fprintf(to, "%s[%u,%u,", i ? "," : "", d->edges[i].from, d->edges[i].to);
+		html_put_text(to, d->edges[i].label);
+		fputc(']', to);
+	}
+	fputs("],\n\"marks\":{", to);
+	LIST_("name", m->nr_marks, html_put_text(to, m->mark[i].name));
+	fputc(',', to);
+	LIST_("text", m->nr_marks, html_put_text(to, m->mark[i].text));
+	fputc(',', to);
+	LIST_("begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
+	fputc(',', to);
+	LIST_("end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
+	      else fprintf(to, "%.3f", ((double)m->mark[i].end_ns - (double)t->report->a->first_ns) / 1e3));
+	fputc(',', to);
+	LIST_("tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
+	fputc(',', to);
+	LIST_("process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
+	fputc(',', to);
+	LIST_("instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
+	fputc(',', to);
+	LIST_("component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
+	fputs("},\n", to);
+}

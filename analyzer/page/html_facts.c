@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* What a page's numbers stand for, as one JSON object; lists of many are an array per field. */
+#include "analyzer/output/escape.h"
+#include "analyzer/page/html_page.h"
+#include "analyzer/query/warnings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void html_put_text(FILE *to, const char *text)
+{
+	fputc('"', to);
+	escape_json(to, text);
+	fputc('"', to);
+}
+
+/* "key":[...] of nr values that one() prints. */
+#define LIST_(key, nr, ...) \
+	do { \
+		fprintf(to, "\"%s\":[", key); \
+		for (uint32_t i = 0; i < (nr); i++) { \
+			if (i) \
+				fputc(',', to); \
+			__VA_ARGS__; \
+		} \
+		fputc(']', to); \
+	} while (0)
+
+static void put_columns(const struct html_columns *c, FILE *to)
+{
+	fputs("\"columns\":{", to);
+	for (uint32_t i = 0; i < c->nr; i++)
+		fprintf(to, "%s\"%s\":{\"kind\":\"%s\",\"key\":\"%s\",\"planes\":%u,\"width\":%u,\"numbers\":%s}", i ? "," : "",
+			c->column[i].name, c->column[i].kind, c->column[i].key, c->column[i].planes, c->column[i].width,
+			c->column[i].numbers ? "true" : "false");
+	fputs("},\n", to);
+}
+
+static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
+{
+	fputs("\"ways\":{", to);
+	LIST_("mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
+	fputc(',', to);
+	LIST_("method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
+	fputc(',', to);
+	LIST_("reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
+	fputc(',', to);
+	LIST_("share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
+	fputs(",\"level\":[", to);
+	for (uint32_t l = 0; l < nr_levels; l++) {
+		fputs(l ? ",[" : "[", to);
+		for (uint32_t i = 0; i < r->nr_ways; i++)
+			fprintf(to, "%s%u", i ? "," : "", r->ways[i].component[l]);
+		fputc(']', to);
+	}
+	fputs("]},\n", to);
+}
+
+static void put_places(const struct html_rows *r, FILE *to)
+{
+	fputs("\"places\":{", to);
+	LIST_("ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
+	fputc(',', to);
+	LIST_("code", r->nr_places, fprintf(to, "%u", r->places[i].code));
+	fputc(',', to);
+	LIST_("function", r->nr_places, fprintf(to, "%u", r->places[i].function));
+	fputc(',', to);
+	LIST_("line", r->nr_places, fprintf(to, "%u", r->places[i].line));
+	fputc(',', to);
+	LIST_("image", r->nr_places, fprintf(to, "%u", r->places[i].image));
+	fputs("},\n", to);
+}
+
+static void put_names(const struct attribution *a, FILE *to)
+{
+	fputs("\"functions\":{", to);
+	LIST_("name", a->nr_functions, html_put_text(to, a->function[i].name));
+	fputc(',', to);
+	LIST_("image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
+	fputc(',', to);
+	LIST_("generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
+	fputs("},\n\"lines\":{", to);
+	LIST_("file", a->nr_lines, html_put_text(to, a->line[i].file));
+	fputc(',', to);
+	LIST_("number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
+	fputc(',', to);
+	LIST_("generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
+	fputs("},\n", to);
+	LIST_("images", a->nr_images, html_put_text(to, a->image[i].path));
+	fputs(",\n", to);
+}
+
+static void put_events(const struct model *m, FILE *to)
+{
+	LIST_("events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to); html_put_text(to, e->name);
+	      fputs(",\"unit\":", to); html_put_text(to, e->unit); fputs(",\"scope\":", to); html_put_text(to, e->scope);
+	      fprintf(to, ",\"rate\":%llu,\"period\":%llu,\"stack_bytes\":%u,\"counted\":%llu,\"lost\":%llu,\"sampled\":%.6g,"
+			  "\"running\":%.6g}",
+		      (unsigned long long)e->rate, (unsigned long long)e->period, e->stack_bytes, (unsigned long long)e->counted,
+		      (unsigned long long)e->count_lost, e->sampled,
+		      e->on_cpu_ns ? (double)e->running_ns / (double)e->on_cpu_ns : 0.0));
+	fputs(",\n", to);
+}
+
+static void put_processes(const struct model *m, FILE *to)
+{
+	fputs("\"processes\":{", to);
+	LIST_("pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
+	fputc(',', to);
+	LIST_("comm", m->nr_processes, html_put_text(to, m->numbered[i]->comm));
+	fputc(',', to);
+	LIST_("agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
+	fputs("},\n\"threads\":{", to);
+	LIST_("tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
+	fputc(',', to);
+	LIST_("process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
+	fputc(',', to);
+	LIST_("comm", m->nr_threads, html_put_text(to, m->thread[i].comm));
+	fputs("},\n", to);
+}
+
+static void put_memory(const struct model *m, FILE *to)
+{
+	static const char *const kinds[] = { "named", "heap", "stack", "anonymous", "file" };
+
+	LIST_("memory", m->nr_memory, const struct memory *r = m->memory[i];
+	      if (!r) { fputs("null", to); continue; }
+	      fprintf(to, "{\"kind\":\"%s\",\"name\":", kinds[r->kind]); html_put_text(to, r->name);
+	      fprintf(to, ",\"address\":%llu,\"bytes\":%llu,\"component\":%u,\"process\":%u}", (unsigned long long)r->address,
+		      (unsigned long long)r->bytes, r->component, r->process));
+	fputs(",\n", to);
+}
+
+static void put_code(const struct model *m, FILE *to)
+{
+	static const char *const kinds[] = { "image", "elf", "function", "region" };
+
+	fputs("\"code\":{", to);
+	LIST_("kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
+	fputc(',', to);
+	LIST_("name", m->nr_code, html_put_text(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
+	fputc(',', to);
+	LIST_("bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
+	fputs("},\n", to);
+}
+
+static void put_recorder(const struct report *r, FILE *to)
+{
+	struct warnings w;
+	const struct model *m = r->model;
+
+	warnings_make(r, &w);
+	LIST_("warnings", w.nr, fputs("{\"kind\":", to); html_put_text(to, w.list[i].kind); fputs(",\"sentence\":", to);
+	      html_put_text(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
+	warnings_fini(&w);
+	fputs(",\n", to);
+	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)report_lost(m),
+		(unsigned long long)m->recorder_cpu_ns, m->has_end ? "true" : "false");
+}
+
+static void put_recording(const struct html_trace *t, FILE *to)
+{
+	const struct report *r = t->report;
+	const struct model *m = r->model;
+	const struct attribution *a = r->a;
+
+	fputs("\"trace\":", to);
+	html_put_text(to, t->path);
+	fputs(",\"version\":\"" TAILOR_VERSION "\",\"command\":", to);
+	html_put_text(to, m->command);
+	fputs(",\"host\":", to);
+	html_put_text(to, m->host_name);
+	fputs(",\"kernel\":", to);
+	html_put_text(to, m->kernel);
+	fprintf(to, ",\"cpus\":%u,\"exit_status\":%u,\"real_ms\":%.0f,\"begin_ns\":%llu,\"end_ns\":%llu,\"first_ns\":%llu,"
+		"\"last_ns\":%llu,\n",
+		m->nr_cpus, m->exit_status, (double)m->real_ns / 1e6, (unsigned long long)m->begin_ns, (unsigned long long)m->end_ns,
+		(unsigned long long)a->first_ns, (unsigned long long)a->last_ns);
+	fprintf(to, "\"rows\":%zu,\"time_ns\":%u,\"samples\":%llu,\"event\":%u,\"nodes\":%u,\n", t->rows.nr, HTML_TIME_NS,
+		(unsigned long long)a->nr_samples, r->event, a->stacks.nr);
+	fprintf(to, "\"jit\":{\"samples\":%llu,\"named\":%llu,\"lines\":%llu,\"line_0\":%llu},\n", (unsigned long long)a->jit_samples,
+		(unsigned long long)a->jit_named, (unsigned long long)a->jit_lines, (unsigned long long)a->line0_samples);
+	LIST_("stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));
+	fputs(",\n", to);
+}
+
+static void put_lists(FILE *to)
+{
+#define PAIR_(names, sentences) \
+	fputc('[', to); \
+	html_put_text(to, names[i]); \
+	fputc(',', to); \
+	html_put_text(to, sentences[i]); \
+	fputc(']', to)
+	LIST_("methods", NR_METHODS, PAIR_(method_names, method_sentences));
+	fputc(',', to);
+	LIST_("reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
+#undef PAIR_
+	fputs(",\n", to);
+}
+
+/* The column holds the weights themselves. */
+static bool has_weights(const struct html_columns *c)
+{
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->column[i].numbers)
+			return true;
+	return false;
+}
+
+void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to)
+{
+	const struct model *m = t->report->model;
+	const struct html_rows *rows = &t->rows;
+
+	fputs("{\"format\":1,\n", to);
+	put_recording(t, to);
+	put_columns(c, to);
+	put_lists(to);
+	put_events(m, to);
+	put_processes(m, to);
+	put_names(t->report->a, to);
+	put_memory(m, to);
+	put_code(m, to);
+	put_recorder(t->report, to);
+	put_ways(rows, m->dictionary.nr_levels, to);
+	put_places(rows, to);
+	LIST_("weights", has_weights(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
+	fputs(",\n", to);
+	html_put_dictionary(t, to);
+	html_put_plans(t, to);
+	html_put_sources(t, to);
+	html_put_listings(t, to);
+	fputs("\"end\":true}\n", to);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/page/html_page.h"
+
+#include "analyzer/output/escape.h"
+#include "analyzer/page/html_block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What analyzer/page/build.sh made of web/: empty where it could not. */
+__asm__(".pushsection .rodata\n"
+	"html_head: .incbin \"" PAGE_FOLDER "/head.html\"\n"
+	"html_tail: .incbin \"" PAGE_FOLDER "/tail.html\"\n"
+	"html_end: .popsection\n");
+extern const char html_head[] __attribute__((visibility("hidden")));
+extern const char html_tail[] __attribute__((visibility("hidden")));
+extern const char html_end[] __attribute__((visibility("hidden")));
+
+static const char data_begins[] = "\n<!--tailor data 1-->\n", data_ends[] = "<!--/tailor data-->\n";
+static const char title_begins[] = "<title>", title_ends[] = "</title>";
+
+bool html_is_built(void)
+{
+	return &html_tail[0] > &html_head[0];
+}
+
+void html_put_head(FILE *to, const char *title)
+{
+	fwrite(html_head, 1, (size_t)(&html_tail[0] - &html_head[0]), to);
+	fputs(title_begins, to);
+	escape_xml(to, title);
+	fprintf(to, "%s%s", title_ends, data_begins);
+}
+
+void html_put_tail(FILE *to)
+{
+	fputs(data_ends, to);
+	fwrite(html_tail, 1, (size_t)(&html_end[0] - &html_tail[0]), to);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- a trace */
+
+int html_trace_ask(struct html_trace *t, struct report *r)
+{
+	t->report = r;
+	r->stacks = t->stacks;
+	r->addresses = t->addresses;
+	report_each(r, html_rows_take, &t->rows);
+	t->by_place = report_group(r, REPORT_ALL_EVENTS, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+	return r->error;
+}
+
+static int put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to)
+{
+	struct html_block *b;
+	char *text = NULL, id[32];
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	int ret = 0;
+
+	if (!f)
+		return -ENOMEM;
+	html_put_facts(t, c, f);
+	ret = ferror(f) ? -ENOMEM : 0;
+	if (fclose(f))
+		ret = -ENOMEM;
+	snprintf(id, sizeof(id), "tailor-%u-facts", t->number);
+	b = ret ? NULL : html_block_begin(to, id);
+	if (!b) {
+		free(text);
+		return -ENOMEM;
+	}
+	html_block_add(b, text, bytes);
+	free(text);
+	return html_block_end(b);
+}
+
+int html_trace_write(struct html_trace *t, FILE *to)
+{
+	struct html_columns columns;
+	int ret = html_rows_settle(&t->rows);
+
+	if (ret)
+		return ret;
+	fputs("<section class=\"plain\">\n", to);
+	html_put_plain(t, to);
+	fputs("</section>\n", to);
+	ret = html_columns_write(&columns, t, to);
+	return ret ? ret : put_facts(t, &columns, to);
+}
+
+void html_trace_fini(struct html_trace *t)
+{
+	html_rows_fini(&t->rows);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- an old page */
+
+static char *read_whole(const char *path, size_t *nr)
+{
+	FILE *f = fopen(path, "re");
+	size_t capacity = 1u << 16, got;
+	char *text = f ? malloc(capacity) : NULL;
+
+	*nr = 0;
+	while (text && (got = fread(text + *nr, 1, capacity - 1 - *nr, f)) > 0) {
+		*nr += got;
+		if (*nr == capacity - 1) {
+			char *bigger = capacity < SIZE_MAX / 2 ? realloc(text, 2 * capacity) : NULL;
+
+			if (!bigger) {
+				free(text);
+				text = NULL;
+				errno = ENOMEM;
+				break;
+			}
+			text = bigger;
+			capacity *= 2;
+		}
+	}
+	if (f)
+		fclose(f);
+	if (text)
+		text[*nr] = 0;
+	return text;
+}
+
+static bool is_page(const char *path)
+{
+	char start[16] = "";
+	FILE *f = fopen(path, "re");
+	size_t nr = f ? fread(start, 1, sizeof(start) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	return nr == sizeof(start) - 1 && strncasecmp(start, "<!doctype html>", 15) == 0;
+}
+
+/* Titles are short, and were escaped when they were written. */
+static void take_title(const char *text, const char *end, char title[256])
+{
+	static const struct {
+		const char *entity;
+		char c;
+	} entities[] = { { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&#39;", '\'' } };
+	const char *at = memmem(text, (size_t)(end - text), title_begins, sizeof(title_begins) - 1), *stop;
+	size_t n = 0;
+
+	title[0] = 0;
+	if (!at)
+		return;
+	at += sizeof(title_begins) - 1;
+	stop = memmem(at, (size_t)(end - at), title_ends, sizeof(title_ends) - 1);
+	while (stop && at < stop && n < 255) {
+		char c = *at++;
+
+		for (size_t e = 0; c == '&' && e < sizeof(entities) / sizeof(entities[0]); e++)
+			if (strncmp(at - 1, entities[e].entity, strlen(entities[e].entity)) == 0) {
+				at += strlen(entities[e].entity) - 1;
+				c = entities[e].c;
+				break;
+			}
+		title[n++] = c;
+	}
+	title[n] = 0;
+}
+
+int html_read_data(const char *path, char **data, size_t *nr, char title[256])
+{
+	char *text, *from, *end;
+	size_t bytes;
+
+	if (!is_page(path))
+		return -EINVAL;
+	text = read_whole(path, &bytes);
+	if (!text)
+		return -errno;
+	from = memmem(text, bytes, data_begins, sizeof(data_begins) - 1);
+	end = from ? memmem(from, bytes - (size_t)(from - text), data_ends, sizeof(data_ends) - 1) : NULL;
+	if (!end) {
+		free(text);
+		return -EBADMSG;
+	}
+	take_title(text, from, title);
+	from += sizeof(data_begins) - 1;
+	*nr = (size_t)(end - from);
+	memmove(text, from, *nr);
+	*data = text;
+	return 0;
+}

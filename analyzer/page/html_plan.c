@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans with a place for each operator: consumers on top, producers below them, a column per leaf, in linear time.  A plan that is a graph
+ * is laid out as the tree that plan_tree_make() finds in it; its other edges are drawn between those places.
+ */
+#include "analyzer/page/html_page.h"
+#include "analyzer/query/plan_tree.h"
+
+#include <stdlib.h>
+
+struct spot {
+	double x; /* in columns */
+	double first, last; /* of its children */
+	uint32_t nr; /* ... how many */
+};
+
+/* Lines come before those below them: leaves take columns in order, others stand over the middle of their children. */
+static double lay_out(const struct plan_tree *t, struct spot *spot)
+{
+	double columns = 0;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->line[i].parent)
+			spot[t->line[i].parent - 1].nr++;
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (!spot[i].nr)
+			spot[i].x = columns++;
+	for (uint32_t i = t->nr; i-- > 0;) {
+		struct spot *s = &spot[i], *parent = t->line[i].parent ? &spot[t->line[i].parent - 1] : NULL;
+
+		if (s->nr)
+			s->x = (s->first + s->last) / 2;
+		if (!parent)
+			continue;
+		if (parent->last <= 0 && parent->first <= 0)
+			parent->last = s->x; /* from the last child on */
+		parent->first = s->x;
+	}
+	return columns;
+}
+
+static void put_query(const struct model *m, uint32_t component, FILE *to)
+{
+	const char *name = NULL, *text = model_find_query(m, component, &name);
+	const struct scope *scope = model_find_scope(m, component);
+
+	fputs("\"query\":", to);
+	html_put_text(to, name && *name ? name : scope && scope->name ? scope->name : "");
+	fputs(",\"text\":", to);
+	html_put_text(to, text ? text : "");
+}
+
+static void put_plan(const struct html_trace *t, uint32_t owner, const struct plan_tree *tree, uint32_t level, const char *comma, FILE *to)
+{
+	const struct model *m = t->report->model;
+	struct spot *spot = calloc((size_t)tree->nr + 1, sizeof(*spot));
+	double columns = spot ? lay_out(tree, spot) : 0;
+	uint32_t query_level = owner == PLAN_COMMON ? plan_query_level(&m->dictionary, level) : LEVELS_MAX;
+
+	fprintf(to, "%s{\"process\":%d,\"columns\":%g,\"nodes\":[", comma, owner == PLAN_COMMON ? -1 : (int)owner, columns);
+	for (uint32_t i = 0; spot && i < tree->nr; i++)
+		fprintf(to, "%s[%u,%u,%d,%g]", i ? "," : "", tree->line[i].component, tree->line[i].parent, tree->line[i].depth, spot[i].x);
+	fputs("],\"roots\":[", to);
+	for (uint32_t i = 0, n = 0; i < tree->nr; i++) {
+		if (tree->line[i].parent)
+			continue;
+		fprintf(to, "%s{\"node\":%u,\"of\":%u,", n++ ? "," : "", i,
+			query_level != LEVELS_MAX ? plan_query_of(&m->dictionary, tree->line[i].component, query_level) : COMPONENT_NONE);
+		put_query(m, tree->line[i].component, to);
+		fputc('}', to);
+	}
+	fputs("]}", to);
+	free(spot);
+}
+
+void html_put_plans(const struct html_trace *t, FILE *to)
+{
+	const struct model *m = t->report->model;
+	uint32_t level = report_level(t->report, t->report->level), nr, *owner;
+	const char *comma = "";
+
+	fprintf(to, "\"plan_level\":%d,\"plans\":[", level == LEVELS_MAX ? -1 : (int)level);
+	nr = level == LEVELS_MAX ? 0 : plan_tree_owners(&m->dictionary, level, m->nr_processes, &owner);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct plan_tree tree;
+
+		if (plan_tree_make(&m->dictionary, level, owner[i], true, &tree) && tree.nr) {
+			put_plan(t, owner[i], &tree, level, comma, to);
+			comma = ",";
+		}
+		plan_tree_fini(&tree);
+	}
+	if (level != LEVELS_MAX)
+		free(owner);
+	fputs("],\n", to);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/page/html_rows.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t pair(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
+/* Two independent numbers of nr words: what has both is the same. */
+static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
+{
+	out[0] = nr;
+	out[1] = ~(uint64_t)nr;
+	for (uint32_t i = 0; i < nr; i++) {
+		out[0] = hash_pair(out[0], word[i]);
+		out[1] = hash_pair(word[i] + 1, out[1]);
+	}
+}
+
+static uint32_t find_way(struct html_rows *r, const struct table *t, uint32_t row)
+{
+	struct html_way way = { t->column[TABLE_MODE][row], t->column[TABLE_METHOD][row], t->column[TABLE_REASON][row],
+				t->share[row], { 0 } };
+	uint64_t word[3 + LEVELS_MAX], key[2];
+	uint32_t i;
+
+	for (uint32_t l = 0; l < t->nr_levels && l < LEVELS_MAX; l++)
+		way.component[l] = t->column[TABLE_LEVEL_0 + l][row];
+	word[0] = pair(way.mode, way.method);
+	word[1] = way.reason;
+	memcpy(&word[2], &way.share, sizeof(way.share));
+	for (uint32_t l = 0; l < LEVELS_MAX; l++)
+		word[3 + l] = way.component[l];
+	fingerprint(word, 3 + LEVELS_MAX, key);
+	i = hash_map_find(&r->way_of, key[0], key[1]);
+	if (i)
+		return i;
+	if (!GROW(r->ways, r->nr_ways, r->ways_capacity))
+		return 0;
+	r->ways[r->nr_ways++] = way;
+	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
+}
+
+static uint32_t find_place(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
+{
+	const uint32_t number = t->column[TABLE_CODE][row];
+	const struct code *code = number && number <= m->nr_code ? m->code[number - 1] : NULL;
+	const bool generated = code && code->kind != CODE_IMAGE;
+	const struct html_place place = { generated ? t->ip[row] : 0, number, t->column[TABLE_FUNCTION][row], t->column[TABLE_LINE][row],
+					  t->column[TABLE_IMAGE][row] };
+	const uint64_t word[3] = { place.ip, pair(place.code, place.function), pair(place.line, place.image) };
+	uint64_t key[2];
+	uint32_t i;
+
+	fingerprint(word, 3, key);
+	i = hash_map_find(&r->place_of, key[0], key[1]);
+	if (i)
+		return i;
+	if (!GROW(r->places, r->nr_places, r->places_capacity))
+		return 0;
+	r->places[r->nr_places++] = place;
+	return hash_map_set(&r->place_of, key[0], key[1], r->nr_places) ? r->nr_places : 0;
+}
+
+static uint32_t find_weight(struct html_rows *r, uint64_t weight)
+{
+	uint32_t i = hash_map_find(&r->weight_of, weight, 0);
+
+	if (i)
+		return i;
+	if (!GROW(r->weights, r->nr_weights, r->weights_capacity))
+		return 0;
+	r->weights[r->nr_weights++] = weight;
+	return hash_map_set(&r->weight_of, weight, 0, r->nr_weights) ? r->nr_weights : 0;
+}
+
+static bool resize(void **column, size_t capacity, size_t each)
+{
+	void *bigger = realloc(*column, capacity * each);
+
+	if (bigger)
+		*column = bigger;
+	return bigger != NULL;
+}
+
+static bool reserve(struct html_rows *r, size_t nr)
+{
+	size_t capacity = 2 * r->capacity + nr;
+	bool ok = true;
+
+	if (r->nr + nr <= r->capacity)
+		return true;
+	ok &= resize((void **)&r->time_ns, capacity, sizeof(*r->time_ns));
+	ok &= resize((void **)&r->address, capacity, sizeof(*r->address));
+#define HTML_COLUMN_(name) ok &= resize((void **)&r->name, capacity, sizeof(*r->name));
+	HTML_COLUMNS(HTML_COLUMN_)
+#undef HTML_COLUMN_
+	if (ok)
+		r->capacity = capacity;
+	return ok;
+}
+
+int html_rows_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+{
+	struct html_rows *r = context;
+
+	if (r->nr + nr > UINT32_MAX / 2 || !reserve(r, nr))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		const uint32_t row = rows[i];
+		const size_t at = r->nr++;
+
+		r->time_ns[at] = t->time_ns[row];
+		r->address[at] = t->address[row];
+		r->thread[at] = t->column[TABLE_THREAD][row];
+		r->cpu[at] = t->column[TABLE_CPU][row];
+		r->event[at] = t->column[TABLE_EVENT][row];
+		r->phase[at] = t->column[TABLE_PHASE][row];
+		r->stack[at] = t->column[TABLE_STACK][row];
+		r->memory[at] = t->column[TABLE_MEMORY][row];
+		r->way[at] = find_way(r, t, row);
+		r->place[at] = find_place(r, a->model, t, row);
+		r->weight[at] = find_weight(r, t->weight[row]);
+		if (!r->way[at]-- || !r->place[at]-- || !r->weight[at]--)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- order */
+
+#define DIGIT 65536u
+
+/* Sort row numbers by the 16 bits from shift on, keeping the order of equal ones. */
+static void sort_by_digit(const uint64_t *time, const uint32_t *from, uint32_t *to, size_t nr, unsigned shift, size_t *place)
+{
+	memset(place, 0, (DIGIT + 1) * sizeof(*place));
+	for (size_t i = 0; i < nr; i++)
+		place[(time[from[i]] >> shift & (DIGIT - 1)) + 1]++;
+	for (uint32_t d = 0; d < DIGIT; d++)
+		place[d + 1] += place[d];
+	for (size_t i = 0; i < nr; i++)
+		to[place[time[from[i]] >> shift & (DIGIT - 1)]++] = from[i];
+}
+
+static void permute_narrow(uint32_t **column, uint32_t **spare, const uint32_t *order, size_t nr)
+{
+	uint32_t *to = *spare;
+
+	for (size_t i = 0; i < nr; i++)
+		to[i] = (*column)[order[i]];
+	*spare = *column;
+	*column = to;
+}
+
+static int sort_by_time(struct html_rows *r)
+{
+	uint32_t *order = malloc(r->capacity * sizeof(*order) + 1), *other = malloc(r->capacity * sizeof(*other) + 1);
+	size_t *place = malloc((DIGIT + 1) * sizeof(*place));
+	uint64_t *wide = malloc(r->capacity * sizeof(*wide) + 1), all = 0;
+
+	if (!order || !other || !place || !wide) {
+		free(order);
+		free(other);
+		free(place);
+		free(wide);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->nr; i++) {
+		order[i] = (uint32_t)i;
+		all |= r->time_ns[i] ^ r->time_ns[0];
+	}
+	for (unsigned shift = 0; shift < 64; shift += 16) {
+		uint32_t *swap = order;
+
+		if (!(all >> shift & (DIGIT - 1)))
+			continue;
+		sort_by_digit(r->time_ns, order, other, r->nr, shift, place);
+		order = other;
+		other = swap;
+	}
+	for (int i = 0; i < 2; i++) {
+		uint64_t **column = i ? &r->address : &r->time_ns, *swap = *column;
+
+		for (size_t n = 0; n < r->nr; n++)
+			wide[n] = swap[order[n]];
+		*column = wide;
+		wide = swap;
+	}
+#define HTML_COLUMN_(name) permute_narrow(&r->name, &other, order, r->nr);
+	HTML_COLUMNS(HTML_COLUMN_)
+#undef HTML_COLUMN_
+	free(order);
+	free(other);
+	free(place);
+	free(wide);
+	return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- numbers */
+
+struct used {
+	uint32_t number;
+	size_t rows;
+};
+
+static int by_rows(const void *a, const void *b)
+{
+	const struct used *x = a, *y = b;
+
+	if (x->rows != y->rows)
+		return x->rows > y->rows ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+/* The most frequent one becomes 0, so that most rows have small numbers. */
+static int renumber(uint32_t *column, size_t nr_rows, void *list, uint32_t nr, size_t each)
+{
+	struct used *used = calloc((size_t)nr + 1, sizeof(*used));
+	uint32_t *number = malloc(((size_t)nr + 1) * sizeof(*number));
+	char *sorted = malloc((size_t)nr * each + 1);
+	int ret = used && number && sorted ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; ret == 0 && i < nr; i++)
+		used[i].number = i;
+	for (size_t i = 0; ret == 0 && i < nr_rows; i++)
+		used[column[i]].rows++;
+	if (ret == 0 && nr) {
+		qsort(used, nr, sizeof(*used), by_rows);
+		for (uint32_t i = 0; i < nr; i++) {
+			number[used[i].number] = i;
+			memcpy(sorted + (size_t)i * each, (char *)list + (size_t)used[i].number * each, each);
+		}
+		memcpy(list, sorted, (size_t)nr * each);
+		for (size_t i = 0; i < nr_rows; i++)
+			column[i] = number[column[i]];
+	}
+	free(used);
+	free(number);
+	free(sorted);
+	return ret;
+}
+
+int html_rows_settle(struct html_rows *r)
+{
+	int ret = r->nr ? sort_by_time(r) : 0;
+
+	hash_map_fini(&r->way_of);
+	hash_map_fini(&r->place_of);
+	hash_map_fini(&r->weight_of);
+	if (ret == 0)
+		ret = renumber(r->way, r->nr, r->ways, r->nr_ways, sizeof(*r->ways));
+	if (ret == 0)
+		ret = renumber(r->place, r->nr, r->places, r->nr_places, sizeof(*r->places));
+	if (ret == 0)
+		ret = renumber(r->weight, r->nr, r->weights, r->nr_weights, sizeof(*r->weights));
+	return ret;
+}
+
+void html_rows_fini(struct html_rows *r)
+{
+	free(r->time_ns);
+	free(r->address);
+#define HTML_COLUMN_(name) free(r->name);
+	HTML_COLUMNS(HTML_COLUMN_)
+#undef HTML_COLUMN_
+	free(r->ways);
+	free(r->places);
+	free(r->weights);
+	hash_map_fini(&r->way_of);
+	hash_map_fini(&r->place_of);
+	hash_map_fini(&r->weight_of);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,37 @@
+// Sums by any dimension, the largest first: a table with bars, each row a filter.
+import { h } from "./dom.js";
+import { tablebox } from "./tablebox.js";
+import { interval } from "./format.js";
+
+export function bars(page, { title = "Cost by", option = "by", first, ids } = {}) {
+	const { state, dimensions, colours, facts } = page;
+	const choices = (ids ?? [...facts.levels.map((_, i) => `level:${i}`), "function", "line", "image", "thread", "process", "mode", "method", "reason"])
+		.filter(id => dimensions.get(id));
+	const select = h("select", { "aria-label": "Sum by", onchange: () => state.option(option, select.value) },
+		choices.map(id => h("option", { value: id }, dimensions.get(id).title)));
+	const box = h("div"), el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, h("span", { class: "spring" })), box);
+	let rows = [];
+
+	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
+	function list() {
+		const id = chosen(), dimension = dimensions.get(id), sums = state.sums(id, null, [id]), all = sums.totalMeasure || 1;
+		return sums.order().map(k => {
+			const share = sums.measure(k) / all, [low, high] = interval(share, sums.evidence(k));
+			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), half: (high - low) / 2 };
+		});
+	}
+	function draw() {
+		const id = chosen();
+		select.value = id;
+		rows = list();
+		box.replaceChildren(tablebox({ name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: "share",
+			chosen: row => state.filters[id]?.values.includes(row.value), click: (row, e) => state.toggle(id, row.value, e.shiftKey),
+			columns: [
+				{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
+				{ key: "half", title: "± 95 %", type: "share", value: r => r.half },
+				{ key: "samples", title: "samples", type: "count", value: r => r.samples },
+				{ key: "name", title: dimensions.get(id).title, type: "text", value: r => r.name, colour: r => colours.of(id, r.value) },
+			] }).el);
+	}
+	return { el, draw, drawn: () => rows.map(({ name, share, samples }) => ({ name, share, samples })) };
+}

@@ -1,0 +1,173 @@
+// A picture: drawn once with a pen, on a canvas for the screen or as SVG for a file, with a tooltip, and the table that it shows.
+import { h, svg, shown } from "./dom.js";
+import { theme } from "./colours.js";
+import { tablebox } from "./tablebox.js";
+import { save, csv } from "./files.js";
+
+class CanvasPen {
+	constructor(context, t) {
+		this.c = context;
+		this.theme = t;
+	}
+	rect(x, y, w, height, fill, { stroke, opacity = 1 } = {}) {
+		this.c.globalAlpha = opacity;
+		if (fill) {
+			this.c.fillStyle = fill;
+			this.c.fillRect(x, y, w, height);
+		}
+		if (stroke) {
+			this.c.strokeStyle = stroke;
+			this.c.lineWidth = 1;
+			this.c.strokeRect(x + 0.5, y + 0.5, w - 1, height - 1);
+		}
+		this.c.globalAlpha = 1;
+	}
+	line(x1, y1, x2, y2, stroke, width = 1, dash = []) {
+		this.c.strokeStyle = stroke;
+		this.c.lineWidth = width;
+		this.c.setLineDash(dash);
+		this.c.beginPath();
+		this.c.moveTo(x1, y1);
+		this.c.lineTo(x2, y2);
+		this.c.stroke();
+		this.c.setLineDash([]);
+	}
+	path(d, { fill, stroke, width = 1, opacity = 1 } = {}) {
+		const p = new Path2D(d);
+		this.c.globalAlpha = opacity;
+		if (fill) {
+			this.c.fillStyle = fill;
+			this.c.fill(p);
+		}
+		if (stroke) {
+			this.c.strokeStyle = stroke;
+			this.c.lineWidth = width;
+			this.c.stroke(p);
+		}
+		this.c.globalAlpha = 1;
+	}
+	text(x, y, text, { size = 12, fill, align = "left", bold = false, most } = {}) {
+		this.c.font = `${bold ? 600 : 400} ${size}px ${this.theme.font}`;
+		this.c.fillStyle = fill ?? this.theme.ink;
+		this.c.textAlign = align;
+		this.c.textBaseline = "middle";
+		this.c.fillText(most ? fit(this, text, most, size) : text, x, y);
+	}
+	width(text, size = 12) {
+		this.c.font = `400 ${size}px ${this.theme.font}`;
+		return this.c.measureText(text).width;
+	}
+}
+
+class SvgPen {
+	constructor(width, height, t, measure) {
+		this.el = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": t.font });
+		this.theme = t;
+		this.measure = measure;
+		this.rect(0, 0, width, height, t.card);
+	}
+	rect(x, y, width, height, fill, { stroke, opacity } = {}) {
+		this.el.append(svg("rect", { x, y, width, height, fill: fill ?? "none", stroke, opacity }));
+	}
+	line(x1, y1, x2, y2, stroke, width = 1, dash = []) {
+		this.el.append(svg("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-dasharray": dash.join(" ") || null }));
+	}
+	path(d, { fill, stroke, width = 1, opacity } = {}) {
+		this.el.append(svg("path", { d, fill: fill ?? "none", stroke, "stroke-width": width, opacity }));
+	}
+	text(x, y, text, { size = 12, fill, align = "left", bold = false, most } = {}) {
+		this.el.append(svg("text", { x, y, "font-size": size, fill: fill ?? this.theme.ink, "dominant-baseline": "central",
+					     "font-weight": bold ? 600 : 400,
+					     "text-anchor": { left: "start", right: "end", center: "middle" }[align] },
+				   most ? fit(this, text, most, size) : text));
+	}
+	width(text, size = 12) {
+		return this.measure.width(text, size);
+	}
+}
+
+// As much of a text as there is room for.
+export function fit(pen, text, most, size = 12) {
+	if (pen.width(text, size) <= most) return text;
+	let low = 0, high = text.length;
+	while (low < high) {
+		const middle = (low + high + 1) >> 1;
+		if (pen.width(text.slice(0, middle) + "…", size) <= most) low = middle;
+		else high = middle - 1;
+	}
+	return low ? text.slice(0, low) + "…" : "";
+}
+
+const tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+export function tooltip(lines, event) {
+	tip.hidden = !lines;
+	if (!lines) return;
+	if (!tip.isConnected) document.body.append(tip);
+	tip.replaceChildren(...lines.map((line, i) => h("div", { class: i ? null : "tip-head" }, typeof line === "string" ? shown(line, 160) : line)));
+	const box = tip.getBoundingClientRect(), room = 14;
+	const x = event.clientX + room + box.width > innerWidth ? event.clientX - room - box.width : event.clientX + room;
+	const y = event.clientY + room + box.height > innerHeight ? event.clientY - room - box.height : event.clientY + room;
+	Object.assign(tip.style, { left: `${Math.max(4, x)}px`, top: `${Math.max(4, y)}px` });
+}
+
+/*
+ * spec: {title, name (of files), height | height(width), draw(pen, width, height), tip(x, y) -> lines or null, click(x, y, event), table() ->
+ * {columns, rows} (see tablebox), key(event) -> true if it was one of the chart's, controls: elements beside the title}.
+ * Returns {el, draw(), canvas}.
+ */
+export function chart(spec) {
+	const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": `${spec.title}; the table below has the same figures` });
+	const context = canvas.getContext("2d");
+	const behind = h("div", { class: "behind", hidden: true });
+	const button = (label, title, fn) => h("button", { class: "small", title, onclick: fn }, label);
+	const tableButton = button("Table", "The figures of this picture as a table", () => {
+		behind.hidden = !behind.hidden;
+		tableButton.setAttribute("aria-expanded", String(!behind.hidden));
+		fill();
+	});
+	tableButton.setAttribute("aria-expanded", "false");
+	const el = h("section", { class: "card" },
+		h("header", {}, h("h2", {}, spec.title), spec.controls, h("span", { class: "spring" }),
+		  h("span", { class: "tools" }, tableButton,
+		    button("SVG", "Save this picture as SVG", () => save(`${spec.name}.svg`, "image/svg+xml", asSvg())),
+		    button("PNG", "Save this picture as PNG", () => canvas.toBlob(blob => save(`${spec.name}.png`, "image/png", blob))),
+		    button("CSV", "Save this picture's figures as CSV", () => save(`${spec.name}.csv`, "text/csv", csv(spec.table()))))),
+		h("div", { class: "picture" }, canvas), behind);
+	let size = [0, 0];
+
+	function fill() {
+		if (!behind.hidden) behind.replaceChildren(tablebox({ name: spec.name, ...spec.table() }).el);
+	}
+	function draw() {
+		const width = Math.max(120, canvas.parentElement.clientWidth || 640), height = typeof spec.height === "function" ? spec.height(width) : spec.height;
+		const ratio = Math.min(3, devicePixelRatio || 1);
+		if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+			canvas.width = Math.round(width * ratio);
+			canvas.height = Math.round(height * ratio);
+			canvas.style.height = `${height}px`;
+		}
+		size = [width, height];
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		context.clearRect(0, 0, width, height);
+		spec.draw(new CanvasPen(context, theme()), width, height);
+		fill();
+	}
+	function asSvg() {
+		const pen = new SvgPen(...size, theme(), new CanvasPen(context, theme()));
+		spec.draw(pen, ...size);
+		return new XMLSerializer().serializeToString(pen.el);
+	}
+	const at = e => {
+		const box = canvas.getBoundingClientRect();
+		return [e.clientX - box.left, e.clientY - box.top];
+	};
+	canvas.addEventListener("pointermove", e => {
+		const lines = spec.tip?.(...at(e), e);
+		tooltip(lines, e);
+		canvas.style.cursor = spec.cursor?.(...at(e)) ?? (lines && spec.click ? "pointer" : "default");
+	});
+	canvas.addEventListener("pointerleave", () => tooltip(null));
+	if (spec.click) canvas.addEventListener("click", e => spec.click(...at(e), e));
+	if (spec.key) canvas.addEventListener("keydown", e => spec.key(e) && (e.preventDefault(), e.stopPropagation()));
+	return { el, draw, canvas, at };
+}

@@ -1,0 +1,63 @@
+// What samples can be grouped and filtered by: a dimension is a column's numbers, or what they stand for.  Values that no sample has are left
+// out: a dimension's keys are 0, 1, 2, ..., and values[key] is what the trace calls it.
+function compact(map) {
+	const values = [...new Set(map)].sort((x, y) => x - y), at = new Map(values.map((v, i) => [v, i]));
+	return { values, at, map: Uint32Array.from(map, v => at.get(v)) };
+}
+
+const plain = nr => ({ values: Array.from({ length: nr }, (_, i) => i), at: { get: v => v < nr ? v : undefined }, map: null });
+const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
+
+export class Dimensions {
+	constructor(facts) {
+		this.facts = facts;
+		this.list = new Map();
+		const { ways, places, threads, processes, components, functions, lines, images, marks } = facts;
+		const add = (id, title, column, keys, label) => this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label });
+
+		add("event", "event", "event", plain(facts.events.length), v => facts.events[v].name);
+		add("thread", "thread", "thread", plain(threads.tid.length),
+		    v => `${threads.comm[v] || processes.comm[threads.process[v]]} ${threads.tid[v]}`);
+		add("process", "process", "thread", compact(threads.process), v => `${processes.comm[v]} ${processes.pid[v]}`);
+		add("way", "", "way", plain(ways.mode.length), v => String(v));
+		add("mode", "mode", "way", compact(ways.mode), v => ["user", "kernel", "hypervisor", "guest kernel", "guest user"][v] ?? `mode ${v}`);
+		add("method", "method", "way", compact(ways.method), v => facts.methods[v][0]);
+		add("reason", "reason", "way", compact(ways.reason), v => v ? facts.reasons[v][0] : "(attributed)");
+		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v)));
+		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));
+		add("function", "function", "place", compact(places.function), v => v ? functions.name[v] : "(none)");
+		add("line", "source line", "place", compact(places.line), v => v ? `${base(lines.file[v])}:${lines.number[v]}` : "(no line)");
+		add("image", "image", "place", compact(places.image), v => v ? images[v] : "(generated)");
+		add("code", "code object", "place", compact(places.code), v => v ? facts.code.name[v - 1] || `code ${v}` : "(none)");
+		add("phase", "run", "phase", plain(marks.name.length + 1),
+		    v => v ? `${marks.name[v - 1]} #${marks.instance[v - 1]}` : "(outside of runs)");
+		add("run", "phase", "phase", { values: [0, 1], at: new Map([[0, 0], [1, 1]]),
+					       map: Uint32Array.from({ length: marks.name.length + 1 }, (_, i) => i ? 1 : 0) },
+		    v => v ? "run phase" : "outside of the run phase");
+		if (facts.columns.memory)
+			add("memory", "memory", "memory", plain(facts.memory.length), v => facts.memory[v]?.name || "(unknown)");
+		if (facts.columns.stack) add("stack", "stack", "stack", plain(facts.nodes), v => `node ${v}`);
+		this.functionNames = functions.name;
+		this.componentNames = components.name;
+	}
+
+	get(id) {
+		return this.list.get(id);
+	}
+
+	component(v) {
+		const c = this.facts.components;
+		return v ? c.name[v] || `component ${c.id[v] ?? v}` : "(unattributed)";
+	}
+
+	// The plan's level, or the topmost one there is; -1: the trace has no levels.
+	get mainLevel() {
+		const { plan_level: plan, levels } = this.facts;
+		return plan >= 0 ? plan : levels.length ? levels.findIndex(l => l.rank === Math.min(...levels.map(x => x.rank))) : -1;
+	}
+
+	// What charts are coloured by: the plan's level, or functions.
+	get main() {
+		return this.mainLevel >= 0 ? `level:${this.mainLevel}` : "function";
+	}
+}

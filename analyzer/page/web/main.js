@@ -1,0 +1,127 @@
+// The page: reads its data, shows a view, draws anew when a filter changes.  Whatever goes wrong becomes a sentence above the plain tables.
+import { h, shown } from "./dom.js";
+import { facts } from "./data.js";
+import { Table } from "./table.js";
+import { Dimensions } from "./dimensions.js";
+import { State } from "./state.js";
+import { Colours } from "./colours.js";
+import { chips } from "./chips.js";
+import { keys } from "./keys.js";
+import { overview } from "./views/overview.js";
+import { code } from "./views/code.js";
+import { quality } from "./views/quality.js";
+
+const VIEWS = [overview, code, quality];
+
+function complain(sentence) {
+	document.documentElement.classList.remove("running");
+	document.getElementById("tailor").hidden = true;
+	document.body.prepend(h("p", { class: "say", role: "alert" }, shown(sentence, 400)));
+}
+
+async function load() {
+	const data = [];
+	for (let trace = 0; trace < 2; trace++) {
+		const f = await facts(trace);
+		if (!f) break;
+		if (f.format !== 1) throw new Error("These data are of a newer version of tailor: rebuild the page with its `tailor html`.");
+		data.push({ facts: f, table: await Table.create(trace, f), dimensions: new Dimensions(f) });
+	}
+	if (!data.length) throw new Error("The page has no data.");
+	return data;
+}
+
+function eventSelect(state) {
+	const { events } = state.data[0].facts;
+	const select = h("select", { "aria-label": "Event", onchange: () => state.set("event", { values: [Number(select.value)] }) },
+		events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))));
+	return { el: h("label", { hidden: events.length < 2 }, "event ", select), draw: () => select.value = String(state.filters.event?.values[0] ?? 0) };
+}
+
+function phaseSelect(state) {
+	const { marks } = state.data[0].facts;
+	const select = h("select", { "aria-label": "Phase", onchange: () =>
+		state.set("run", select.value === "" ? null : { values: [Number(select.value)] }) },
+		[["", "whole recording"], ["1", "run phase"], ["0", "outside of it"]].map(([value, text]) => h("option", { value }, text)));
+	return { el: h("label", { hidden: !marks.name.includes("run") }, "phase ", select), draw: () => select.value = String(state.filters.run?.values[0] ?? "") };
+}
+
+function searchBox(state) {
+	const input = h("input", { type: "search", placeholder: "Search names ( / )", "aria-label": "Search in names of functions, lines and components",
+				   oninput: () => state.set("search", input.value.trim() ? { text: input.value.trim() } : null, { remember: false }),
+				   onchange: () => state.changed() });
+	return { el: input, draw: () => document.activeElement !== input && (input.value = state.filters.search?.text ?? "") };
+}
+
+function start(data) {
+	const root = document.getElementById("tailor"), state = new State(data), first = data[0];
+	const page = { state, data, colours: new Colours(first.dimensions), facts: first.facts, dimensions: first.dimensions };
+	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
+	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
+	const controls = [eventSelect(state), phaseSelect(state), searchBox(state)], chipRow = chips(state);
+	page.views = views;
+	page.search = controls[2].el;
+	page.escape = () => document.activeElement === page.search ? page.search.blur() : state.clear();
+	page.nextEvent = by => {
+		const nr = first.facts.events.length;
+		state.set("event", { values: [((state.filters.event?.values[0] ?? 0) + by + nr) % nr] });
+	};
+	page.switchTheme = () => {
+		const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+		document.documentElement.dataset.theme = dark ? "light" : "dark";
+		draw();
+	};
+	const help = keys(page);
+	nav.append(...views.map((v, i) => h("button", { "data-view": v.id, title: `${v.title} (${i + 1})`, onclick: () => state.show(v.id) }, v.title)));
+	root.append(h("div", { class: "top" },
+		h("div", { class: "bar1" }, h("h1", { title: shown(first.facts.command, 1000) }, h("bdi", {}, shown(document.title, 120))), nav,
+		  h("span", { class: "spring" }), h("div", { class: "controls" }, controls.map(c => c.el),
+		  h("button", { title: "Light or dark (t)", "aria-label": "Light or dark", onclick: page.switchTheme }, "◐"),
+		  h("button", { title: "Keyboard (?)", "aria-label": "Keyboard shortcuts", onclick: () => help.showModal() }, "?"))),
+		h("div", { class: "bar2" }, chipRow.el)), main, help);
+
+	function draw() {
+		const view = views.find(v => v.id === state.view) ?? views[0];
+		const from = performance.now();
+		for (const c of [...controls, chipRow]) c.draw();
+		for (const b of nav.children) b.dataset.view === view.id ? b.setAttribute("aria-current", "page") : b.removeAttribute("aria-current");
+		if (!mounted.has(view.id)) {
+			const el = h("div", { class: "view" });
+			el.style.display = "contents";
+			mounted.set(view.id, el);
+			main.append(el);
+			view.mount(el, page);
+		}
+		for (const [id, el] of mounted) el.style.display = id === view.id ? "contents" : "none";
+		try {
+			view.draw();
+		} catch (error) {
+			complain(`The view could not be drawn: ${error.message}. The figures of the whole recording follow.`);
+			throw error;
+		}
+		page.drawn = { view: view.id, ms: performance.now() - from };
+	}
+	window.tailor = { state, views, page, sums: (...a) => state.sums(...a) };
+	document.documentElement.classList.add("running");
+	root.hidden = false;
+	state.filters = {};
+	if (location.hash.length > 1) state.read(location.hash);
+	if (!state.filters.event) {
+		state.filters.event = { values: [first.facts.event] };
+		state.apply("event");
+	}
+	state.done = [];
+	state.onChange(draw);
+	draw();
+	let wait;
+	new ResizeObserver(() => (clearTimeout(wait), wait = setTimeout(draw, 60))).observe(main);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+	performance.mark("tailor-drawn");
+	page.ready = performance.now();
+}
+
+addEventListener("error", e => complain(`The page failed: ${e.message}. The figures of the whole recording follow.`));
+addEventListener("unhandledrejection", e => complain(`The page failed: ${e.reason?.message ?? e.reason}. The figures of the whole recording follow.`));
+if (typeof WebAssembly !== "object" || typeof DecompressionStream !== "function")
+	complain("This browser cannot run the page: it lacks WebAssembly or DecompressionStream. The figures of the whole recording follow.");
+else load().then(start);

@@ -1,0 +1,114 @@
+// The plan as a graph: operators as boxes coloured by cost, rows on the edges, estimated against actual.  Places are the trace writer's.
+import { chart } from "./chart.js";
+import { count, percent, short, interval } from "./format.js";
+import { heat } from "./colours.js";
+import { shown } from "./dom.js";
+
+const BOX_W = 168, BOX_H = 46, GAP_X = 14, GAP_Y = 34, MARGIN = 8, PLANS_SHOWN = 6;
+
+export function planChart(page) {
+	const { state, facts, dimensions, colours } = page, id = dimensions.main, level = dimensions.get(id), c = facts.components;
+	const counters = v => c.counters[v] ?? {};
+	let boxes = [], edges = [], sums, all = 1, scale = 1, height = 120;
+
+	// Plans side by side, those with the largest sums first.
+	function place() {
+		sums = state.sums(id, null, [id]);
+		all = sums.totalMeasure || 1;
+		boxes = [];
+		edges = [];
+		const key = v => level.at.get(v), of = v => key(v) === undefined ? 0 : sums.measure(key(v));
+		const trees = facts.plans.flatMap(plan => {
+			const list = [];
+			plan.nodes.forEach(([component, parent, depth, x], i) => {
+				if (!parent) list.push({ nodes: [], first: Infinity, last: 0, measure: 0, root: plan.roots.find(r => r.node === i) });
+				const tree = list[list.length - 1];
+				tree.nodes.push({ component, parent: parent ? i : -1, depth, x, up: parent - 1, at: i });
+				tree.first = Math.min(tree.first, x);
+				tree.last = Math.max(tree.last, x);
+				tree.measure += of(component);
+			});
+			return list;
+		});
+		let left = MARGIN;
+		height = 80;
+		for (const tree of trees.sort((a, b) => b.measure - a.measure).slice(0, PLANS_SHOWN)) {
+			const by = new Map();
+			for (const n of tree.nodes) {
+				const box = { component: n.component, x: left + (n.x - tree.first) * (BOX_W + GAP_X), y: MARGIN + n.depth * (BOX_H + GAP_Y), measure: of(n.component),
+					      samples: key(n.component) === undefined ? 0 : sums.samples(key(n.component)), key: key(n.component) };
+				boxes.push(box);
+				by.set(n.component, box);
+				height = Math.max(height, box.y + BOX_H + MARGIN);
+			}
+			for (const n of tree.nodes) if (n.up >= 0) edges.push({ from: by.get(n.component), to: by.get(tree.nodes.find(p => p.at === n.up).component) });
+			for (const [from, to] of facts.edges)
+				if (by.has(from) && by.has(to) && !edges.some(e => e.from === by.get(from) && e.to === by.get(to))) edges.push({ from: by.get(from), to: by.get(to), extra: true });
+			left += (tree.last - tree.first + 1) * (BOX_W + GAP_X) + GAP_X;
+		}
+		return left;
+	}
+	const factor = v => {
+		const { rows, "estimated rows": estimate } = counters(v);
+		return rows === undefined || estimate === undefined ? null : Math.max(rows, 1) / Math.max(estimate, 1);
+	};
+	const rowsText = v => {
+		const { rows, "estimated rows": estimate } = counters(v);
+		if (rows === undefined && estimate === undefined) return "";
+		return rows === undefined ? `est. ${short(estimate)}` : estimate === undefined ? short(rows) : `${short(rows)} (est. ${short(estimate)})`;
+	};
+
+	function draw(pen, w) {
+		const wide = place();
+		scale = Math.min(1, w / wide);
+		const chosen = state.filters[id]?.values, X = v => v * scale, most = Math.max(1e-9, ...boxes.map(b => b.measure)), size = Math.max(8, 12 * Math.min(1, scale * 1.15));
+		const shift = Math.max(0, (w - wide * scale) / 2);
+		for (const b of boxes) {
+			b.px = shift + X(b.x);
+			b.pw = X(BOX_W);
+		}
+		for (const e of edges) {
+			const x1 = e.from.px + e.from.pw / 2, y1 = e.from.y, x2 = e.to.px + e.to.pw / 2, y2 = e.to.y + BOX_H, middle = (y1 + y2) / 2;
+			const wrong = factor(e.from.component), off = wrong !== null && (wrong >= 10 || wrong <= 0.1);
+			const thick = 1 + 3 * Math.min(1, Math.log10(1 + (counters(e.from.component).rows ?? 0)) / 8);
+			pen.path(`M${x1},${y1}C${x1},${middle} ${x2},${middle} ${x2},${y2}`, { stroke: off ? pen.theme.hot : pen.theme.quiet, width: thick, opacity: e.extra ? 0.35 : 0.6 });
+			const text = rowsText(e.from.component), room = (e.from.pw + X(GAP_X)) - 6;
+			if (text && size > 8) {
+				const fitting = pen.width(text, 10.5) < room ? text : short(counters(e.from.component).rows ?? NaN);
+				pen.rect(x1 - pen.width(fitting, 10.5) / 2 - 3, y1 - 17, pen.width(fitting, 10.5) + 6, 13, pen.theme.card, { opacity: 0.9 });
+				pen.text(x1, y1 - 10.5, fitting + (off ? " !" : ""), { size: 10.5, align: "center", fill: off ? pen.theme.hot : pen.theme.quiet });
+			}
+		}
+		for (const b of boxes) {
+			const share = b.measure / all;
+			pen.rect(b.px, b.y, b.pw, BOX_H, pen.theme.card, { stroke: chosen?.includes(b.component) ? pen.theme.accent : pen.theme.line });
+			pen.rect(b.px, b.y, b.pw, BOX_H, heat(b.measure / most));
+			pen.rect(b.px, b.y, 4, BOX_H, colours.of(id, b.component));
+			pen.rect(b.px + 4, b.y + BOX_H - 3, (b.pw - 4) * share, 3, colours.of(id, b.component));
+			if (chosen?.includes(b.component)) pen.rect(b.px - 1, b.y - 1, b.pw + 2, BOX_H + 2, null, { stroke: pen.theme.accent });
+			if (b.pw > 40) {
+				pen.text(b.px + 10, b.y + 15, shown(level.label(b.component), 60), { size, bold: true, most: b.pw - 16 });
+				pen.text(b.px + 10, b.y + 32, `${percent(share)}` + (b.pw > 110 && c.detail[b.component] ? `  ${shown(c.detail[b.component], 60)}` : ""),
+					 { size: size - 0.5, fill: pen.theme.quiet, most: b.pw - 16 });
+			}
+		}
+		if (!boxes.length) pen.text(w / 2, 40, "The host declared no plan: no level with edges between components.", { align: "center", fill: pen.theme.quiet });
+	}
+	const hit = (x, y) => boxes.find(b => x >= b.px && x <= b.px + b.pw && y >= b.y && y <= b.y + BOX_H);
+	function tip(x, y) {
+		const b = hit(x, y);
+		if (!b) return null;
+		const share = b.measure / all, [low, high] = b.key === undefined ? [0, 0] : interval(share, sums.evidence(b.key)), wrong = factor(b.component);
+		return [level.label(b.component), c.detail[b.component], `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(b.samples)} samples`,
+			rowsText(b.component) && `rows: ${rowsText(b.component)}` + (wrong !== null && (wrong >= 2 || wrong <= 0.5) ? `, ${wrong >= 1 ? "×" + short(wrong) : "÷" + short(1 / wrong)} of the estimate` : ""),
+			...Object.entries(counters(b.component)).filter(([k]) => k !== "rows" && k !== "estimated rows").slice(0, 6).map(([k, v]) => `${k}: ${short(v)}`)].filter(Boolean);
+	}
+	const table = () => ({ sort: "share", columns: [
+		{ key: "name", title: level.title, type: "text", value: b => level.label(b.component) }, { key: "share", title: "share", type: "share", value: b => b.measure / all },
+		{ key: "samples", title: "samples", type: "count", value: b => b.samples }, { key: "rows", title: "rows", type: "count", value: b => counters(b.component).rows ?? null },
+		{ key: "estimated", title: "estimated", type: "count", value: b => counters(b.component)["estimated rows"] ?? null },
+		{ key: "error", title: "actual / estimated", type: "number", value: b => factor(b.component) }], rows: boxes });
+	const view = chart({ title: "Plan", name: "plan", height: w => (place(), Math.max(90, height)), draw, tip,
+		click: (x, y, e) => hit(x, y) && state.toggle(id, hit(x, y).component, e.shiftKey), table });
+	return { ...view, drawn: () => boxes.map(b => ({ name: level.label(b.component), component: b.component, samples: b.samples, share: b.measure / all, rows: counters(b.component).rows ?? null })) };
+}

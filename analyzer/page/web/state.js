@@ -1,0 +1,214 @@
+// All filters, in one place: what changes them, what undoes it, and how they stand in the page's address.
+// A filter is {values: [...], not?: true} of a dimension, {from, to} of a range (time in microseconds, addresses as texts), or {text}.
+export class State {
+	constructor(data) {
+		this.data = data; // {table, dimensions}, or a list of both traces'
+		this.filters = {};
+		this.view = "overview";
+		this.options = {}; // of views: which event a chart shows, which level is in front
+		this.undone = [];
+		this.done = [];
+		this.listeners = new Set();
+		this.memo = new Map();
+		addEventListener("hashchange", () => location.hash !== this.hash && this.read(location.hash));
+	}
+
+	onChange(listener) {
+		this.listeners.add(listener);
+	}
+
+	// ------------------------------------------------------------------------------------------------------ changes
+
+	get snapshot() {
+		return JSON.stringify(this.filters);
+	}
+
+	set(dimension, filter, { remember = true } = {}) {
+		const before = this.snapshot;
+		if (filter) this.filters[dimension] = filter;
+		else delete this.filters[dimension];
+		if (this.snapshot === before) return;
+		if (remember) {
+			this.done.push(this.pending ?? before);
+			this.pending = undefined;
+			this.undone = [];
+		} else {
+			this.pending ??= before;
+		}
+		this.apply(dimension);
+		this.changed(remember);
+	}
+
+	// Only this value; the same one again: no filter.  more: beside those that there are.
+	toggle(dimension, value, more = false) {
+		const old = this.filters[dimension]?.values ?? [];
+		const values = more ? old.includes(value) ? old.filter(v => v !== value) : [...old, value] :
+			old.length === 1 && old[0] === value ? [] : [value];
+		this.set(dimension, values.length ? { values } : null);
+	}
+
+	clear() {
+		this.replace({ ...(this.filters.event ? { event: this.filters.event } : {}) });
+	}
+
+	undo() {
+		if (!this.done.length) return;
+		this.undone.push(this.snapshot);
+		this.replace(JSON.parse(this.done.pop()), false);
+	}
+
+	redo() {
+		if (!this.undone.length) return;
+		this.done.push(this.snapshot);
+		this.replace(JSON.parse(this.undone.pop()), false);
+	}
+
+	replace(filters, remember = true) {
+		if (remember) {
+			this.done.push(this.snapshot);
+			this.undone = [];
+		}
+		const all = new Set([...Object.keys(this.filters), ...Object.keys(filters)]);
+		this.filters = filters;
+		for (const d of all) this.apply(d);
+		this.changed();
+	}
+
+	show(view) {
+		if (this.view === view) return;
+		this.view = view;
+		this.changed();
+	}
+
+	option(key, value) {
+		if (value === undefined) return this.options[key];
+		if (this.options[key] === value) return value;
+		this.options[key] = value;
+		this.changed();
+		return value;
+	}
+
+	changed(write = true) {
+		this.memo.clear();
+		if (write) this.write();
+		for (const listener of this.listeners) listener();
+	}
+
+	// ------------------------------------------------------------------------------------------------- the table's bits
+
+	apply(id) {
+		for (const { table, dimensions } of this.data) this.applyTo(table, dimensions, id);
+	}
+
+	applyTo(table, dimensions, id) {
+		const filter = this.filters[id], dimension = dimensions.get(id);
+		if (!filter) table.clear(id);
+		else if (id === "time") table.filterRange(id, "time", Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
+		else if (id === "address" && table.columns.address) table.filterRange(id, "address", filter.from, filter.to);
+		else if (id === "search") table.filterSets(id, search(dimensions, filter.text));
+		else if (dimension && table.columns[dimension.column]) table.filterSets(id, [allowed(dimension, filter, table)]);
+	}
+
+	// -------------------------------------------------------------------------------------------------- the page's address
+
+	get hash() {
+		const parts = new URLSearchParams({ view: this.view });
+		for (const [id, f] of Object.entries(this.filters))
+			parts.set(id, f.values ? (f.not ? "!" : "") + f.values.join(".") : f.text ?? `${f.from}-${f.to}`);
+		for (const [key, value] of Object.entries(this.options)) parts.set("_" + key, value);
+		return "#" + parts;
+	}
+
+	write() {
+		if (location.hash !== this.hash) history.pushState(null, "", this.hash);
+	}
+
+	read(hash) {
+		const filters = {}, dimensions = this.data[0].dimensions;
+		for (const [id, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
+			const range = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text), set = /^(!?)(\d+(?:\.\d+)*)$/.exec(text);
+			if (id === "view") this.view = text;
+			else if (id.startsWith("_")) this.options[id.slice(1)] = text;
+			else if (id === "search" && text) filters.search = { text };
+			else if (id === "time" && range) filters.time = { from: Number(range[1]), to: Number(range[2]) };
+			else if (id === "address" && range) filters.address = { from: range[1], to: range[2] };
+			else if (dimensions.get(id) && set)
+				filters[id] = { values: set[2].split(".").map(Number), ...(set[1] ? { not: true } : {}) };
+		}
+		this.replace(filters);
+	}
+
+	// ------------------------------------------------------------------------------------------------------------- sums
+
+	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace: 0, or 1 of two.
+	sums(a, b = null, except = [], trace = 0) {
+		const id = JSON.stringify([a, b, except, trace]);
+		if (!this.memo.has(id)) {
+			const { table, dimensions } = this.data[trace];
+			const key = k => typeof k === "string" ? dimensions.get(k) : k;
+			this.memo.set(id, new Sums(table.sums(key(a), key(b), except), key(a), key(b)));
+		}
+		return this.memo.get(id);
+	}
+}
+
+// Three numbers per pair of keys.
+export class Sums {
+	constructor(numbers, a, b) {
+		Object.assign(this, { numbers, a, b, nr: a ? a.bins ?? a.nr : 1, nrB: b ? b.bins ?? b.nr : 1 });
+	}
+	samples(i, j = 0) {
+		return this.numbers[3 * (i * this.nrB + j)];
+	}
+	weight(i, j = 0) {
+		return this.numbers[3 * (i * this.nrB + j) + 1];
+	}
+	squares(i, j = 0) {
+		return this.numbers[3 * (i * this.nrB + j) + 2];
+	}
+	// What shares are made of: periods where samples have them, else their number.
+	measure(i, j = 0) {
+		return this.weight(i, j) > 0 ? this.weight(i, j) : this.samples(i, j);
+	}
+	get total() {
+		return this.all ??= this.numbers.reduce((all, n, i) => (all[i % 3] += n, all), [0, 0, 0]);
+	}
+	get totalMeasure() {
+		return this.total[1] > 0 ? this.total[1] : this.total[0];
+	}
+	// Keys of the first dimension with samples, the largest first.
+	order() {
+		const keys = [];
+		for (let i = 0; i < this.nr; i++) if (this.samples(i) > 0) keys.push(i);
+		return keys.sort((x, y) => this.measure(y) - this.measure(x) || x - y);
+	}
+	// As many samples of equal weight would say as much of the share.  (W. G. Cochran, Sampling Techniques, 1977, 6.4)
+	evidence(i, j = 0) {
+		const [, w, q] = this.total, part = this.weight(i, j), squares = this.squares(i, j), p = part / w;
+		if (!(w > 0) || !(part > 0) || p >= 1) return this.total[0];
+		const variance = (squares * (1 - 2 * p) + p * p * q) / (w * w);
+		return variance > 0 ? p * (1 - p) / variance : this.total[0];
+	}
+}
+
+function allowed(dimension, filter, table) {
+	const wanted = new Set(filter.values), keys = new Uint8Array(dimension.nr);
+	dimension.values.forEach((v, key) => keys[key] = wanted.has(v) !== Boolean(filter.not) ? 1 : 0);
+	return { column: dimension.column, allowed: dimension.map ? Uint8Array.from(dimension.map, key => keys[key]) : keys, table };
+}
+
+// Samples with the text in the name of their function, source line, or of a component.
+function search(dimensions, text) {
+	const wanted = text.toLowerCase(), hit = label => String(label).toLowerCase().includes(wanted);
+	const { facts } = dimensions, names = id => dimensions.get(id).values.map(v => v && hit(dimensions.get(id).label(v)));
+	const marked = (column, nr, ids) => {
+		const out = new Uint8Array(nr);
+		for (const id of ids) {
+			const found = names(id), { map } = dimensions.get(id);
+			for (let i = 0; i < nr; i++) out[i] |= found[map[i]] ? 1 : 0;
+		}
+		return { column, allowed: out };
+	};
+	return [marked("place", facts.places.ip.length, ["function", "line"]),
+		marked("way", facts.ways.mode.length, facts.levels.map((_, i) => `level:${i}`))];
+}

@@ -1,0 +1,143 @@
+// The sample table: columns in WebAssembly's memory, filters as a bit per row, sums in one walk.  (analyzer/table/crossfilter.h)
+import wasm from "table.wasm";
+import { block } from "./data.js";
+
+const KINDS = { plain: 0, delta: 1, keyed: 2 };
+const ALWAYS = ["time", "thread", "event", "way", "place", "phase", "weight"];
+const BITS = 16;
+let compiled;
+
+export class Table {
+	static async create(trace, facts) {
+		compiled ??= await WebAssembly.compile(wasm);
+		const table = new Table(trace, facts, (await WebAssembly.instantiate(compiled)).exports);
+		for (const name of ALWAYS) await table.load(name);
+		table.ready();
+		return table;
+	}
+
+	constructor(trace, facts, calls) {
+		Object.assign(this, { trace, facts, calls, rows: facts.rows, columns: {}, maps: new Map(), bits: new Map() });
+	}
+
+	take(bytes) {
+		const at = this.calls.memory_take(bytes);
+		if (!at) throw new Error("The browser has not enough memory for the samples of this page.");
+		return at >>> 0;
+	}
+
+	// Memory for as long as fn runs.
+	scratch(fn) {
+		const mark = this.calls.memory_mark();
+		try {
+			return fn();
+		} finally {
+			this.calls.memory_release(mark);
+		}
+	}
+
+	put(array) {
+		const at = this.take(Math.max(8, array.byteLength));
+		new Uint8Array(this.calls.memory.buffer).set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at);
+		return at;
+	}
+
+	// A column of the table, or of the tree of stacks (nr numbers).  Columns that are 0 everywhere have no block.
+	async load(name, nr = this.rows) {
+		const about = this.facts.columns[name];
+		if (this.columns[name] || !about) return this.columns[name] ?? null;
+		const bytes = about.planes ? await block(this.trace, name) : new Uint8Array(0);
+		if (!bytes || bytes.length !== about.planes * nr) throw new Error(`The page's column "${name}" is damaged.`);
+		if (this.columns[name]) return this.columns[name];
+		const data = this.take(nr * about.width + 8);
+		this.scratch(() => {
+			const key = about.key ? this.columns[about.key] : null, keys = about.key ? this.facts.places.ip.length : 0;
+			const last = this.take(8 * keys + 8), wide = key ? this.take(4 * nr + 8) : 0;
+			if (key) this.calls.column_widen(key.data, key.width, nr, wide);
+			this.calls.column_read(KINDS[about.kind], nr, this.put(bytes), about.planes, data, about.width, wide, keys, last);
+		});
+		return this.columns[name] = { data, width: about.width, nr };
+	}
+
+	// The numbers of a column as they lie in memory: valid until the next call of anything here.
+	numbers(name) {
+		const c = this.columns[name];
+		if (!c) return null;
+		const type = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array }[c.width];
+		return new type(this.calls.memory.buffer, c.data, c.nr);
+	}
+
+	ready() {
+		const { facts, columns } = this;
+		this.fails = this.take(2 * this.rows + 8);
+		new Uint16Array(this.calls.memory.buffer, this.fails, this.rows).fill(0);
+		const share = this.put(Float64Array.from(facts.ways.share));
+		const weights = facts.columns.weight.numbers ? 0 : this.put(Float64Array.from(facts.weights));
+		this.cross = this.calls.cross_create(this.rows, this.fails, columns.way.data, columns.way.width, share, columns.weight.data,
+						     columns.weight.width, weights);
+	}
+
+	// ------------------------------------------------------------------------------------------------------ filters
+
+	bit(filter) {
+		if (!this.bits.has(filter)) {
+			const used = new Set(this.bits.values());
+			let i = 0;
+			while (used.has(1 << i)) i++;
+			if (i === BITS) throw new Error(`At most ${BITS} filters can be in force at once.`);
+			this.bits.set(filter, 1 << i);
+		}
+		return this.bits.get(filter);
+	}
+
+	clear(filter) {
+		if (!this.bits.has(filter)) return;
+		this.calls.cross_clear(this.fails, this.rows, this.bits.get(filter));
+		this.bits.delete(filter);
+	}
+
+	// allowed: a byte per number of the column; a row passes if one of at most two sets has its number.
+	filterSets(filter, sets) {
+		const bit = this.bit(filter);
+		this.scratch(() => {
+			const args = sets.flatMap(s => [this.columns[s.column].data, this.columns[s.column].width, this.put(s.allowed), s.allowed.length]);
+			if (sets.length === 1) this.calls.cross_set(this.fails, this.rows, bit, ...args);
+			else this.calls.cross_sets(this.fails, this.rows, bit, ...args);
+		});
+	}
+
+	filterRange(filter, column, from, to) {
+		const c = this.columns[column];
+		this.calls.cross_range(this.fails, this.rows, this.bit(filter), c.data, c.width, BigInt(from), BigInt(to));
+	}
+
+	// --------------------------------------------------------------------------------------------------------- sums
+
+	map(array) {
+		if (!this.maps.has(array)) this.maps.set(array, this.put(array));
+		return this.maps.get(array);
+	}
+
+	// key: {column, map?, nr} or {column, from, to, bins}; null: all rows are one.
+	key(key) {
+		if (!key) return this.calls.key_create(0, 4, 0, 0, 1, 0n, 0);
+		const c = this.columns[key.column];
+		if (key.bins) {
+			const width = Number(BigInt(key.to) - BigInt(key.from)) / key.bins;
+			return this.calls.key_create(c.data, c.width, 0, 0, key.bins, BigInt(key.from), 1 / width);
+		}
+		return this.calls.key_create(c.data, c.width, key.map ? this.map(key.map) : 0, key.map?.length ?? 0, key.nr, 0n, 0);
+	}
+
+	// Samples, weight and squared weights of the rows that pass all filters but those named: three numbers for each pair of keys.
+	sums(a, b, except = []) {
+		const nr = (a ? a.bins ?? a.nr : 1) * (b ? b.bins ?? b.nr : 1);
+		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);
+		for (const k of [a, b]) if (k?.map) this.map(k.map);
+		return this.scratch(() => {
+			const sum = this.take(24 * nr + 8);
+			this.calls.cross_sums(this.cross, open, this.key(a), this.key(b), sum);
+			return new Float64Array(this.calls.memory.buffer, sum, 3 * nr).slice();
+		});
+	}
+}

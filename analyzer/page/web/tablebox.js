@@ -1,0 +1,78 @@
+// A table that sorts by any column, colours by one, and can be saved.
+import { h, name as nameOf } from "./dom.js";
+import { count, percent, duration, short, bytes } from "./format.js";
+import { heat } from "./colours.js";
+import { save, csv } from "./files.js";
+
+const FORMATS = { share: v => percent(v), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
+const FIRST_ROWS = 100;
+
+/*
+ * columns: [{key, title, type: "text" | "share" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row)}]
+ * rows: any; click(row, event): what choosing a row does; sort: key of the column that it is sorted by at first, largest first.
+ */
+export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRST_ROWS, tools = false }) {
+	let by = columns.find(c => c.key === sort) ?? null, down = true, shownRows = most, coloured = columns.find(c => c.heat) ?? null;
+	const body = h("tbody"), head = h("tr"), more = h("button", { class: "small", onclick: () => (shownRows = Infinity, fill()) });
+	const el = h("div", { class: "tablebox" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
+		h("table", {}, h("thead", {}, head), body)),
+		h("footer", {}, more, tools ? h("button", { class: "small", title: "Save this table as CSV",
+							   onclick: () => save(`${name}.csv`, "text/csv", csv({ columns, rows: sorted() })) }, "CSV") : null));
+
+	function sorted() {
+		if (!by) return rows;
+		const sign = down ? -1 : 1, get = by.value;
+		return [...rows].sort((x, y) => {
+			const a = get(x), b = get(y);
+			if (typeof a === "string" || typeof b === "string") return -sign * String(a).localeCompare(String(b));
+			return sign * ((Number.isFinite(a) ? a : -Infinity) - (Number.isFinite(b) ? b : -Infinity));
+		});
+	}
+	function heading(c) {
+		const order = by === c ? (down ? "descending" : "ascending") : "none";
+		return h("th", { class: c.type === "text" ? null : "n", "aria-sort": order, scope: "col" },
+			h("button", { title: "Sort by this column; shift: colour by it", onclick: e => {
+				if (e.shiftKey && c.type !== "text") coloured = coloured === c ? null : c;
+				else {
+					down = by === c ? !down : c.type !== "text" || true;
+					by = c;
+				}
+				fill();
+			} }, c.title, h("span", { class: "arrow", "aria-hidden": "true" }, by === c ? (down ? " ▾" : " ▴") : "")));
+	}
+	function cell(c, row, top) {
+		const value = c.value(row);
+		if (c.type === "text") {
+			const text = h("td", { class: "t" }, c.colour ? h("i", { class: "dot", style: { background: c.colour(row) } }) : null,
+				       c.prefix ? h("span", { class: "branch", "aria-hidden": "true" }, c.prefix(row)) : null, nameOf(value, 160));
+			return text;
+		}
+		const td = h("td", { class: "n" }, value === null || value === undefined ? "" : FORMATS[c.type](value));
+		if (c.bar && value > 0) {
+			const bar = h("span", { class: "bar" });
+			bar.style.width = `${Math.min(100, 100 * value / (top || 1))}%`;
+			td.append(bar);
+		}
+		if (c === coloured && value > 0) td.style.background = heat(value / (top || 1));
+		return td;
+	}
+	function fill() {
+		const list = sorted(), top = new Map(columns.filter(c => c.bar || c === coloured).map(c => [c, Math.max(0, ...list.slice(0, 5000).map(r => +c.value(r) || 0))]));
+		head.replaceChildren(...columns.map(heading));
+		body.replaceChildren(...list.slice(0, shownRows).map(row => {
+			const tr = h("tr", { class: [click ? "choose" : "", chosen?.(row) ? "chosen" : ""].join(" ").trim() || null, tabindex: click ? 0 : null,
+					     "aria-selected": click && chosen ? String(Boolean(chosen(row))) : null },
+				     columns.map(c => cell(c, row, top.get(c))));
+			if (click) {
+				tr.addEventListener("click", e => click(row, e));
+				tr.addEventListener("keydown", e => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), click(row, e)));
+			}
+			return tr;
+		}));
+		if (!list.length) body.append(h("tr", {}, h("td", { colSpan: columns.length, class: "empty" }, "No samples pass the filters.")));
+		more.hidden = list.length <= shownRows;
+		more.textContent = `Show all ${count(list.length)} rows`;
+	}
+	fill();
+	return { el, fill };
+}

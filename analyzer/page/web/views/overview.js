@@ -1,0 +1,57 @@
+// Where the time goes: figures, time line, plan, and costs by any dimension.
+import { h } from "../dom.js";
+import { count, duration, percent, measure } from "../format.js";
+import { timeline } from "../timeline.js";
+import { planChart } from "../plan.js";
+import { bars } from "../bars.js";
+
+let page, parts = [], figures;
+
+function keyFigures() {
+	const { state, facts } = page, sums = state.sums("mode"), methods = state.sums("method"), { dimensions } = page;
+	const [samples, weight] = sums.total, at = (id, s, v) => dimensions.get(id).at.get(v) === undefined ? 0 : s.measure(dimensions.get(id).at.get(v));
+	const event = facts.events[state.filters.event?.values[0] ?? 0], range = state.filters.time;
+	const all = sums.totalMeasure || 1, wide = range ? (range.to - range.from) * facts.time_ns : facts.last_ns - facts.first_ns;
+	return [
+		["samples", count(samples)],
+		[event?.unit === "ns" ? "time on processors" : event?.name ?? "weight", weight > 0 ? measure(weight, event.unit) : "–"],
+		["time range", duration(wide)],
+		["attributed", samples > 0 ? percent(1 - at("method", methods, 0) / all) : "–"],
+		["in the kernel", samples > 0 ? percent(at("mode", sums, 1) / all) : "–"],
+		["in generated code", samples > 0 ? percent(generated() / all) : "–"],
+		["lost", count(facts.lost)],
+	];
+}
+
+function generated() {
+	const { state, facts, dimensions } = page, code = dimensions.get("code"), sums = state.sums("code", "mode"), user = dimensions.get("mode").at.get(0);
+	let all = 0;
+	code.values.forEach((v, i) => all += user !== undefined && v && facts.code.kind[v - 1] !== "image" ? sums.measure(i, user) : 0);
+	return all;
+}
+
+export const overview = {
+	id: "overview",
+	title: "Overview",
+	mount(el, p) {
+		page = p;
+		figures = h("dl", { class: "figures" });
+		const time = timeline(page), plan = page.facts.plans.length ? planChart(page) : null, cost = bars(page);
+		parts = [time, plan, cost].filter(Boolean);
+		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures), time.el);
+		if (plan) {
+			plan.el.classList.add("two-thirds");
+			cost.el.classList.add("third");
+			el.append(plan.el);
+		}
+		el.append(cost.el);
+		this.parts = { time, plan, cost };
+	},
+	draw() {
+		figures.replaceChildren(...keyFigures().map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+		for (const part of parts) part.draw();
+	},
+	drawn() {
+		return { figures: Object.fromEntries(keyFigures()), ...Object.fromEntries(Object.entries(this.parts).filter(([, p]) => p).map(([k, p]) => [k, p.drawn()])) };
+	},
+};

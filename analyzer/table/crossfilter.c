@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/table/crossfilter.h"
+
+#include <string.h>
+
+#define BLOCK 1024u /* rows at a time: what is known of them stays in the processor's cache */
+
+/* The numbers of rows from first on. */
+static void read_numbers(struct crossfilter_column c, uint32_t first, uint32_t nr, uint32_t *to)
+{
+	if (!c.data) {
+		memset(to, 0, nr * sizeof(*to));
+	} else if (c.width == 1) {
+		for (uint32_t i = 0; i < nr; i++)
+			to[i] = ((const uint8_t *)c.data)[first + i];
+	} else if (c.width == 2) {
+		for (uint32_t i = 0; i < nr; i++)
+			to[i] = ((const uint16_t *)c.data)[first + i];
+	} else {
+		for (uint32_t i = 0; i < nr; i++)
+			to[i] = ((const uint32_t *)c.data)[first + i];
+	}
+}
+
+static uint64_t wide_number(struct crossfilter_column c, uint32_t row)
+{
+	switch (c.width) {
+	case 1:
+		return ((const uint8_t *)c.data)[row];
+	case 2:
+		return ((const uint16_t *)c.data)[row];
+	case 4:
+		return ((const uint32_t *)c.data)[row];
+	default:
+		return ((const uint64_t *)c.data)[row];
+	}
+}
+
+void crossfilter_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets)
+{
+	uint32_t number[BLOCK];
+	unsigned char passes[BLOCK];
+
+	for (uint32_t first = 0; first < nr; first += BLOCK) {
+		uint32_t rows = nr - first < BLOCK ? nr - first : BLOCK;
+
+		memset(passes, 0, rows);
+		for (uint32_t s = 0; s < nr_sets; s++) {
+			read_numbers(sets[s].column, first, rows, number);
+			for (uint32_t i = 0; i < rows; i++)
+				passes[i] |= number[i] < sets[s].nr_allowed && sets[s].allowed[number[i]];
+		}
+		for (uint32_t i = 0; i < rows; i++)
+			fails[first + i] = (uint16_t)((fails[first + i] & ~bit) | (passes[i] ? 0 : bit));
+	}
+}
+
+void crossfilter_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low, uint64_t high)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t number = wide_number(column, i);
+
+		fails[i] = (uint16_t)((fails[i] & ~bit) | (number >= low && number < high ? 0 : bit));
+	}
+}
+
+void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		fails[i] &= (uint16_t)~bit;
+}
+
+/* Keys of rows from first on; k->nr or more: none. */
+static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
+{
+	if (k->per_bin > 0) {
+		for (uint32_t i = 0; i < nr; i++) {
+			uint64_t number = wide_number(k->column, first + i);
+			double bin = (double)(number - k->origin) * k->per_bin;
+
+			to[i] = number >= k->origin && bin < k->nr ? (uint32_t)bin : CROSSFILTER_NO_KEY;
+		}
+		return;
+	}
+	read_numbers(k->column, first, nr, to);
+	for (uint32_t i = 0; k->map && i < nr; i++)
+		to[i] = to[i] < k->nr_map ? k->map[to[i]] : CROSSFILTER_NO_KEY;
+}
+
+static double weight_of(const struct crossfilter *c, uint32_t row)
+{
+	uint64_t number = wide_number(c->weight, row);
+
+	return c->weight_of ? c->weight_of[number] : (double)number;
+}
+
+void crossfilter_sums(const struct crossfilter *c, uint16_t except, const struct crossfilter_key *a, const struct crossfilter_key *b,
+		      struct crossfilter_sum *sum)
+{
+	uint32_t key_a[BLOCK], key_b[BLOCK], way[BLOCK];
+
+	memset(sum, 0, (size_t)a->nr * b->nr * sizeof(*sum));
+	for (uint32_t first = 0; first < c->nr; first += BLOCK) {
+		uint32_t rows = c->nr - first < BLOCK ? c->nr - first : BLOCK;
+
+		read_keys(a, first, rows, key_a);
+		read_keys(b, first, rows, key_b);
+		read_numbers(c->way, first, rows, way);
+		for (uint32_t i = 0; i < rows; i++) {
+			struct crossfilter_sum *s;
+			double share, weight;
+
+			if ((c->fails[first + i] & ~except) || key_a[i] >= a->nr || key_b[i] >= b->nr)
+				continue;
+			s = &sum[(size_t)key_a[i] * b->nr + key_b[i]];
+			share = c->share[way[i]];
+			weight = share * weight_of(c, first + i);
+			s->samples += share;
+			s->weight += weight;
+			s->weight_squares += weight * weight;
+		}
+	}
+}

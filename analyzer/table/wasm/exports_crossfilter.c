@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The crossfilter and the columns of a page: what its JavaScript calls.  Columns come as byte planes and stay in memory where the
+ * page asked for them.  Keys are made by key_create() and given back with the rest of memory.  Context: the page's one thread.
+ */
+#include "analyzer/table/crossfilter.h"
+#include "analyzer/table/planes.h"
+#include "analyzer/table/wasm/memory.h"
+
+_Static_assert(sizeof(struct crossfilter_sum) == 24, "JavaScript reads sums by their places");
+
+#define SETS_MAX 4
+
+/* The planes' numbers at to.  last: room for nr_keys 64-bit numbers. */
+EXPORT(column_read)
+void column_read(uint32_t kind, uint32_t nr, const unsigned char *bytes, uint32_t nr_planes, void *to, uint32_t width, const uint32_t *key,
+		 uint32_t nr_keys, uint64_t *last)
+{
+	planes_read(&(struct planes){ (enum planes_kind)kind, nr, key, nr_keys, last }, bytes, nr_planes, to, width);
+}
+
+/* The widths of a page's keys are its own; PLANES_KEYED wants 32 bits. */
+EXPORT(column_widen) void column_widen(const void *from, uint32_t width, uint32_t nr, uint32_t *to)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		to[i] = width == 1 ? ((const uint8_t *)from)[i] : width == 2 ? ((const uint16_t *)from)[i] : ((const uint32_t *)from)[i];
+}
+
+EXPORT(cross_set)
+void cross_set(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, const unsigned char *allowed,
+	       uint32_t nr_allowed)
+{
+	crossfilter_sets(fails, nr, (uint16_t)bit, &(struct crossfilter_set){ { data, width }, allowed, nr_allowed }, 1);
+}
+
+/* Rows that pass one of two sets. */
+EXPORT(cross_sets)
+void cross_sets(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, const unsigned char *allowed,
+		uint32_t nr_allowed, const void *data_2, uint32_t width_2, const unsigned char *allowed_2, uint32_t nr_allowed_2)
+{
+	const struct crossfilter_set sets[2] = { { { data, width }, allowed, nr_allowed },
+						 { { data_2, width_2 }, allowed_2, nr_allowed_2 } };
+
+	crossfilter_sets(fails, nr, (uint16_t)bit, sets, 2);
+}
+
+EXPORT(cross_range)
+void cross_range(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, uint64_t low, uint64_t high)
+{
+	crossfilter_range(fails, nr, (uint16_t)bit, (struct crossfilter_column){ data, width }, low, high);
+}
+
+EXPORT(cross_clear) void cross_clear(uint16_t *fails, uint32_t nr, uint32_t bit)
+{
+	crossfilter_clear(fails, nr, (uint16_t)bit);
+}
+
+EXPORT(cross_create)
+struct crossfilter *cross_create(uint32_t nr, const uint16_t *fails, const void *way, uint32_t way_width, const double *share,
+				 const void *weight, uint32_t weight_width, const double *weight_of)
+{
+	struct crossfilter *c = memory_take(sizeof(*c));
+
+	if (c)
+		*c = (struct crossfilter){ nr, fails, { way, way_width }, share, { weight, weight_width }, weight_of };
+	return c;
+}
+
+/* Keys by a column's numbers, by what a map makes of them, or (per_bin > 0) by bins of it. */
+EXPORT(key_create)
+struct crossfilter_key *key_create(const void *data, uint32_t width, const uint32_t *map, uint32_t nr_map, uint32_t nr, uint64_t origin,
+				   double per_bin)
+{
+	struct crossfilter_key *k = memory_take(sizeof(*k));
+
+	if (k)
+		*k = (struct crossfilter_key){ { data, width }, map, nr_map, nr, origin, per_bin };
+	return k;
+}
+
+/* sum: room for the product of both keys' numbers. */
+EXPORT(cross_sums)
+void cross_sums(const struct crossfilter *c, uint32_t except, const struct crossfilter_key *a, const struct crossfilter_key *b,
+		struct crossfilter_sum *sum)
+{
+	crossfilter_sums(c, (uint16_t)except, a, b, sum);
+}
