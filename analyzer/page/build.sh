@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The viewer of `tailor html` out of web/: what stands in front of a page's data (head.html) and behind it (tail.html), with the
-# sample table as WebAssembly inside.  build.sh FOLDER [FLAG]...      (FLAGs: of clang).  Both files are empty where esbuild or clang is missing.
+# sample table as WebAssembly inside.  build.sh FOLDER [FLAG]...      (FLAGs: of clang).
+# Both files are empty where esbuild or clang is missing.
 set -eu
 to=$1
 shift
