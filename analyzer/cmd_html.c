@@ -143,6 +143,9 @@ static int run(int argc, char **argv)
 		if (output_file_is(args.output, args.path[i])) {
 			trace_complain("%s: input and output are the same file", args.output);
 			return CMD_FAILED;
+		} else if (access(args.path[i], R_OK)) { /* before the output is replaced */
+			trace_complain("%s: %s", args.path[i], strerror(errno));
+			return CMD_FAILED;
 		}
 	to = output_file_stream(args.output, &d);
 	if (!to) {

@@ -15,7 +15,7 @@ const VIEWS = [overview, code, quality];
 
 function complain(sentence) {
 	document.documentElement.classList.remove("running");
-	document.getElementById("tailor").hidden = true;
+	document.getElementById("app").hidden = true;
 	document.body.prepend(h("p", { class: "say", role: "alert" }, shown(sentence, 400)));
 }
 
@@ -54,7 +54,7 @@ function searchBox(state) {
 }
 
 function start(data) {
-	const root = document.getElementById("tailor"), state = new State(data), first = data[0];
+	const root = document.getElementById("app"), state = new State(data), first = data[0];
 	const page = { state, data, colours: new Colours(first.dimensions), facts: first.facts, dimensions: first.dimensions };
 	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });

@@ -142,14 +142,31 @@ export class State {
 
 	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace: 0, or 1 of two.
 	sums(a, b = null, except = [], trace = 0) {
-		const id = JSON.stringify([a, b, except, trace]);
+		const open = except.filter(id => this.filters[id]).sort(), id = JSON.stringify([a, b, open, trace]);
 		if (!this.memo.has(id)) {
-			const { table, dimensions } = this.data[trace];
-			const key = k => typeof k === "string" ? dimensions.get(k) : k;
-			this.memo.set(id, new Sums(table.sums(key(a), key(b), except), key(a), key(b)));
+			const { table, dimensions } = this.data[trace], key = k => typeof k === "string" ? dimensions.get(k) : k, first = key(a);
+			// dimensions of the same column are sums of its sums
+			const second = key(b), same = first?.map && !first.bins && (!second || second.map && second.column === first.column);
+			const numbers = same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open);
+			this.memo.set(id, new Sums(numbers, first, second));
 		}
 		return this.memo.get(id);
 	}
+
+	columnSums(column, open, trace) {
+		const id = JSON.stringify([column, open, trace]), { table, dimensions } = this.data[trace];
+		if (!this.memo.has(id)) this.memo.set(id, table.sums([...dimensions.list.values()].find(d => d.column === column && !d.map), null, open));
+		return this.memo.get(id);
+	}
+}
+
+function fold(numbers, a, b) {
+	const to = new Float64Array(3 * a.nr * (b?.nr ?? 1));
+	for (let i = 0; i < a.map.length; i++) {
+		const at = 3 * (b ? a.map[i] * b.nr + b.map[i] : a.map[i]);
+		for (let n = 0; n < 3; n++) to[at + n] += numbers[3 * i + n];
+	}
+	return to;
 }
 
 // Three numbers per pair of keys.

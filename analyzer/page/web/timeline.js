@@ -16,7 +16,12 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 	function sum() {
 		bins = Math.max(10, Math.min(400, Math.floor((width - 2 * LEFT) / 3)));
 		sums = state.sums(page.dimensions.main, { column: "time", from: 0, to: end, bins }, ["time"]);
-		const all = state.sums(page.dimensions.main, null, ["time"]), order = all.order();
+		const of = Array.from({ length: sums.nr }, (_, k) => {
+			let all = 0;
+			for (let b = 0; b < bins; b++) all += sums.measure(k, b);
+			return all;
+		});
+		const order = [...of.keys()].filter(k => of[k] > 0).sort((x, y) => of[y] - of[x]);
 		parts = order.slice(0, PARTS).map(k => [k]);
 		if (order.length > PARTS) parts.push(order.slice(PARTS));
 	}

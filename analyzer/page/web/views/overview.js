@@ -4,6 +4,8 @@ import { count, duration, percent, measure } from "../format.js";
 import { timeline } from "../timeline.js";
 import { planChart } from "../plan.js";
 import { bars } from "../bars.js";
+import { lanes } from "../lanes.js";
+import { sunburst } from "../sunburst.js";
 
 let page, parts = [], figures;
 
@@ -37,15 +39,14 @@ export const overview = {
 		page = p;
 		figures = h("dl", { class: "figures" });
 		const time = timeline(page), plan = page.facts.plans.length ? planChart(page) : null, cost = bars(page);
-		parts = [time, plan, cost].filter(Boolean);
-		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures), time.el);
-		if (plan) {
-			plan.el.classList.add("two-thirds");
-			cost.el.classList.add("third");
-			el.append(plan.el);
-		}
-		el.append(cost.el);
-		this.parts = { time, plan, cost };
+		const lane = lanes(page), levels = page.facts.levels.length ? sunburst(page) : null;
+		this.parts = { time, plan, cost, lanes: lane, levels };
+		parts = Object.values(this.parts).filter(Boolean);
+		if (plan) plan.el.classList.add("two-thirds");
+		if (plan) cost.el.classList.add("third");
+		lane.el.classList.add(levels ? "two-thirds" : "all");
+		levels?.el.classList.add("third");
+		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures), ...parts.map(p => p.el));
 	},
 	draw() {
 		figures.replaceChildren(...keyFigures().map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

@@ -1,0 +1,94 @@
+// Two levels as rings: the inner one's parts, and what each of them is made of at the outer one.  Hovering shows a part's hottest lines.
+import { h, shown } from "./dom.js";
+import { chart } from "./chart.js";
+import { count, percent, interval } from "./format.js";
+
+const LEAST = 0.002; // of the circle: smaller parts are one
+
+const arc = (x, y, r0, r1, from, to) => {
+	const a = Math.min(to, from + 2 * Math.PI - 1e-4), large = a - from > Math.PI ? 1 : 0;
+	const p = (r, t) => `${(x + r * Math.sin(t)).toFixed(2)},${(y - r * Math.cos(t)).toFixed(2)}`;
+	return `M${p(r1, from)}A${r1},${r1} 0 ${large} 1 ${p(r1, a)}L${p(r0, a)}A${r0},${r0} 0 ${large} 0 ${p(r0, from)}Z`;
+};
+
+export function sunburst(page) {
+	const { state, dimensions, colours, facts } = page, ids = [...facts.levels.map((_, i) => `level:${i}`), "mode", "method"];
+	const byRank = facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => `level:${i}`);
+	const other = byRank.find(id => id !== dimensions.main && dimensions.get(id).nr > 1 && dimensions.get(id).nr <= 60) ?? "mode";
+	const defaults = byRank.indexOf(other) >= 0 && byRank.indexOf(other) < byRank.indexOf(dimensions.main) ? [other, dimensions.main] : [dimensions.main, other];
+	const select = which => h("select", { "aria-label": which ? "Outer ring" : "Inner ring", onchange: e => state.option(which ? "outer" : "inner", e.target.value) },
+		ids.map(id => h("option", { value: id }, shown(dimensions.get(id).title, 24))));
+	const selects = [select(0), select(1)];
+	const lineLevel = facts.sources.find(s => s.level >= 0)?.level, lineId = lineLevel !== undefined ? `level:${lineLevel}` : facts.lines.file.length > 1 ? "line" : "function";
+	const chosen = i => ids.includes(state.option(i ? "outer" : "inner")) ? state.option(i ? "outer" : "inner") : defaults[i];
+	let parts = [], total = 1, centre = [0, 0], radius = 100, sums;
+
+	function place(w) {
+		const [a, b] = [chosen(0), chosen(1)];
+		selects.forEach((s, i) => s.value = chosen(i));
+		sums = state.sums(a, b);
+		total = sums.totalMeasure || 1;
+		parts = [];
+		let at = 0;
+		const inner = Array.from({ length: sums.nr }, (_, i) => [i, Array.from({ length: sums.nrB }, (_, j) => sums.measure(i, j)).reduce((x, y) => x + y, 0)])
+			.filter(([, v]) => v > 0).sort((x, y) => y[1] - x[1]);
+		for (const [i, value] of inner) {
+			const from = at, dimension = dimensions.get(a);
+			parts.push({ ring: 0, i, id: a, value: dimension.values[i], name: dimension.label(dimension.values[i]), measure: value,
+				     samples: Array.from({ length: sums.nrB }, (_, j) => sums.samples(i, j)).reduce((x, y) => x + y, 0), from, to: from + value / total * 2 * Math.PI });
+			at = parts[parts.length - 1].to;
+			let outer = from, rest = 0;
+			const kids = Array.from({ length: sums.nrB }, (_, j) => [j, sums.measure(i, j)]).filter(([, v]) => v > 0).sort((x, y) => y[1] - x[1]);
+			for (const [j, v] of kids) {
+				if (v / total < LEAST && kids.length > 1) {
+					rest += v;
+					continue;
+				}
+				const d = dimensions.get(b);
+				parts.push({ ring: 1, i, j, id: b, value: d.values[j], name: d.label(d.values[j]), measure: v, samples: sums.samples(i, j), from: outer, to: outer += v / total * 2 * Math.PI });
+			}
+			if (rest > 0) parts.push({ ring: 1, i, name: "smaller parts", measure: rest, samples: NaN, from: outer, to: outer + rest / total * 2 * Math.PI });
+		}
+		centre = [w / 2, w < 360 ? w / 2 : 150];
+		radius = Math.min(centre[1], w / 2) - 6;
+	}
+	const rings = ring => ring ? [radius * 0.68, radius] : [radius * 0.34, radius * 0.67];
+	function draw(pen, w) {
+		place(w);
+		for (const p of parts) {
+			const [r0, r1] = rings(p.ring), filter = p.id && state.filters[p.id]?.values;
+			pen.path(arc(...centre, r0, r1, p.from, p.to), { fill: colours.of(p.id ?? dimensions.main, p.value ?? 0), stroke: pen.theme.card, width: 1,
+									  opacity: filter && !filter.includes(p.value) ? 0.35 : p.ring ? 0.8 : 1 });
+			const middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, room = Math.min((p.to - p.from) * r, r1 - r0) - 6;
+			if (room > 26 && (p.to - p.from) * r > 15) {
+				const size = 11, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(pen.width(shown(p.name, 40), size), room);
+				pen.rect(x - wide / 2 - 2, y - 7, wide + 4, 14, pen.theme.card, { opacity: 0.82 });
+				pen.text(x, y, shown(p.name, 40), { size, align: "center", most: room });
+			}
+		}
+		pen.text(centre[0], centre[1] - 7, parts.length ? count(sums.total[0]) : "no", { align: "center", size: 15, bold: true });
+		pen.text(centre[0], centre[1] + 10, "samples", { align: "center", size: 11, fill: pen.theme.quiet });
+	}
+	const hit = (x, y) => {
+		const dx = x - centre[0], dy = y - centre[1], r = Math.hypot(dx, dy), angle = (Math.atan2(dx, -dy) + 2 * Math.PI) % (2 * Math.PI);
+		return parts.find(p => r >= rings(p.ring)[0] && r < rings(p.ring)[1] && angle >= p.from && angle < p.to);
+	};
+	// Lines of a part of the inner ring, or of one of the outer ring as such.
+	function hottest(p) {
+		if (!p.id || dimensions.get(p.id).nr * dimensions.get(lineId).nr > 4e6) return [];
+		const by = state.sums(p.id, lineId), lines = dimensions.get(lineId), key = dimensions.get(p.id).at.get(p.value), found = [];
+		for (let j = 0; j < by.nrB; j++) if (lines.values[j] && by.measure(key, j) > 0) found.push([by.measure(key, j), j]);
+		return found.sort((x, y) => y[0] - x[0]).slice(0, 5).map(([m, j]) => `${percent(m / total)}  ${shown(lines.label(lines.values[j]), 70)}`);
+	}
+	function tip(x, y) {
+		const p = hit(x, y);
+		if (!p) return null;
+		const [low, high] = interval(p.measure / total, p.j === undefined ? p.samples : sums.evidence(p.i, p.j));
+		return [p.name, `${percent(p.measure / total)} (95 % interval ${percent(low)} – ${percent(high)})${Number.isFinite(p.samples) ? `, ${count(p.samples)} samples` : ""}`, ...hottest(p)];
+	}
+	const view = chart({ title: "Levels", name: "levels", controls: selects, height: w => w < 360 ? w : 300, draw, tip,
+		click: (x, y, e) => { const p = hit(x, y); if (p?.id) state.toggle(p.id, p.value, e.shiftKey); },
+		table: () => ({ columns: [{ key: "ring", title: "ring", type: "text", value: p => p.ring ? "outer" : "inner" }, { key: "name", title: "name", type: "text", value: p => p.name },
+					  { key: "share", title: "share", type: "share", value: p => p.measure / total }, { key: "samples", title: "samples", type: "count", value: p => p.samples }], rows: parts }) });
+	return { ...view, drawn: () => parts.map(({ ring, name, samples, measure }) => ({ ring, name, samples, share: measure / total })) };
+}
