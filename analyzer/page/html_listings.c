@@ -8,6 +8,7 @@
 
 #define FUNCTIONS_MAX 400u
 #define STEPS_MAX 200000 /* instructions of all */
+#define ARROWS_MAX 3000 /* of a function with arrows for its jumps: what they take grows with the square */
 
 static int by_address(const void *a, const void *b)
 {
@@ -68,6 +69,14 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 		if (i)
 			fputc(',', to);
 		put_instruction(r, &s[i], h, to);
+	}
+	fputs("],\"arrows\":[", to);
+	for (int i = 0; i < nr && nr <= ARROWS_MAX; i++) {
+		char arrows[4 * (DISASSEMBLY_LANES + 2)];
+
+		disassembly_arrows(s, nr, i, false, true, arrows);
+		fputs(i ? "," : "", to);
+		html_put_text(to, arrows);
 	}
 	fputs("],\"to\":[", to);
 	for (int i = 0; i < nr; i++)

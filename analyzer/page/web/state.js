@@ -100,8 +100,16 @@ export class State {
 		for (const { table, dimensions } of this.data) this.applyTo(table, dimensions, id);
 	}
 
+	// Values are those of the first trace; in the second one they are what has the same names.
+	filterOf(dimensions, id) {
+		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.get(id);
+		if (!filter?.values || dimensions === first || !dimension) return filter;
+		const wanted = new Set(filter.values.map(v => first.get(id).label(v)));
+		return { ...filter, values: dimension.values.filter(v => wanted.has(dimension.label(v))) };
+	}
+
 	applyTo(table, dimensions, id) {
-		const filter = this.filters[id], dimension = dimensions.get(id);
+		const filter = this.filterOf(dimensions, id), dimension = dimensions.get(id);
 		if (!filter) table.clear(id);
 		else if (id === "time") table.filterRange(id, "time", Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
 		else if (id === "address" && table.columns.address) table.filterRange(id, "address", filter.from, filter.to);

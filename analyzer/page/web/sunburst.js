@@ -59,8 +59,8 @@ export function sunburst(page) {
 			const [r0, r1] = rings(p.ring), filter = p.id && state.filters[p.id]?.values;
 			pen.path(arc(...centre, r0, r1, p.from, p.to), { fill: colours.of(p.id ?? dimensions.main, p.value ?? 0), stroke: pen.theme.card, width: 1,
 									  opacity: filter && !filter.includes(p.value) ? 0.35 : p.ring ? 0.8 : 1 });
-			const middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, room = Math.min((p.to - p.from) * r, r1 - r0) - 6;
-			if (room > 26 && (p.to - p.from) * r > 15) {
+			const middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, long = (p.to - p.from) * r, room = Math.min(long, long > 70 ? 82 : r1 - r0) - 6;
+			if (room > 26 && long > 15) {
 				const size = 11, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(pen.width(shown(p.name, 40), size), room);
 				pen.rect(x - wide / 2 - 2, y - 7, wide + 4, 14, pen.theme.card, { opacity: 0.82 });
 				pen.text(x, y, shown(p.name, 40), { size, align: "center", most: room });

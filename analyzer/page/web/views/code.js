@@ -1,2 +1,189 @@
-import { h } from "../dom.js";
-export const code = { id: "code", title: "Code", mount(el) { el.append(h("p", { class: "note" }, "…")); }, draw() {}, drawn: () => ({}) };
+// Code side by side: the text that it was generated from, and the machine code, with heat by any event; pointing at a line shows what it became.
+import { h, shown } from "../dom.js";
+import { percent } from "../format.js";
+import { listing } from "../listing.js";
+import { tablebox } from "../tablebox.js";
+
+const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
+let page, panes = [], eventSelect, hottestBox, rows = [];
+
+// ---------------------------------------------------------------------------------------------------------------- sums
+
+const heatEvent = () => Number(page.state.option("heat") ?? page.state.filters.event?.values[0] ?? 0);
+const lineId = source => source.level >= 0 ? `level:${source.level}` : "line";
+
+// Of a dimension's values under all filters but its own: [measure, samples], and the total.
+function sumsBy(id, except = [id]) {
+	const { state } = page, sums = state.sums("event", id, ["event", ...except]), e = heatEvent(), dimension = page.dimensions.get(id);
+	let total = 0;
+	for (let j = 0; j < sums.nrB; j++) total += sums.measure(e, j);
+	return { total, of(value) {
+		const j = dimension.at.get(value);
+		return j === undefined ? [0, 0] : [sums.measure(e, j), sums.samples(e, j)];
+	} };
+}
+
+// The component of the plan that a line's component leads to: by its links upwards.
+const owners = new Map();
+function owner(component) {
+	if (owners.has(component)) return owners.get(component);
+	owners.set(component, 0);
+	const { components } = page.facts, level = page.dimensions.mainLevel;
+	let found = components.level[component] === level ? component : 0;
+	for (const up of components.links[component] ?? []) found ||= owner(up);
+	owners.set(component, found);
+	return found;
+}
+
+// -------------------------------------------------------------------------------------------------------------- panes
+
+function sourcePane(nr) {
+	const { facts, state, colours, dimensions } = page, list = listing(nr ? "Second text" : "Text that code was generated from");
+	const option = nr ? "text2" : "text", order = facts.sources.map((s, i) => i);
+	const select = h("select", { "aria-label": "Text", onchange: () => state.option(option, select.value) });
+	const note = h("p", { class: "note" });
+	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
+	let lines = [], source, before;
+
+	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[order[nr]] ?? facts.sources[0];
+	function compute(s) {
+		const id = lineId(s), sums = sumsBy(id), top = Math.max(1e-9, ...s.of.map(v => v ? sums.of(v)[0] : 0));
+		let hottest = 0;
+		s.of.forEach((v, i) => hottest = v && sums.of(v)[0] >= top ? i : hottest);
+		return { sums, top, hottest, share: i => s.of[i] ? sums.of(s.of[i])[0] / (sums.total || 1) : 0, all: s.of.reduce((a, v) => a + (v ? sums.of(v)[0] : 0), 0) };
+	}
+	function draw() {
+		order.splice(0, order.length, ...facts.sources.map((s, i) => [i, compute(s).all]).sort((a, b) => b[1] - a[1]).map(([i]) => i));
+		source = chosen();
+		const now = compute(source), id = lineId(source);
+		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
+		select.value = String(facts.sources.indexOf(source));
+		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.`;
+		list.set({ nr: source.lines.length,
+			row: i => ({ number: String(i + 1), text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
+				     title: source.level >= 0 && owner(source.of[i]) ? shown(dimensions.component(owner(source.of[i]))) : null }),
+			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point({ file: base(source.name), line: i + 1, source }) }, before === source, now.hottest);
+		before = source;
+	}
+	return { el, draw, list, kind: "text", get source() { return source; },
+		 mark: at => list.mark(new Set(at.line && (at.source === source || at.file === base(source?.name)) ? [at.line - 1] : at.lines?.filter(l => at.file === base(source?.name)).map(l => l - 1) ?? [])) };
+}
+
+function machinePane() {
+	const { facts, state, dimensions } = page, list = listing("Machine code");
+	const select = h("select", { "aria-label": "Function", onchange: () => state.option("machine", select.value) }), note = h("p", { class: "note" });
+	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, "Machine code"), select), note, list.el);
+	const places = facts.places.ip.map((ip, place) => ({ ip, place, code: facts.places.code[place] })).filter(p => p.ip);
+	const steps = new Map(); // listing -> [[place, row]]
+	let shownListing, before;
+
+	// The rows that places are in.
+	function rowsOf(l) {
+		if (!steps.has(l)) {
+			const end = l.start + (l.offset[l.offset.length - 1] ?? 0) + 16;
+			steps.set(l, places.filter(p => p.code === l.code && p.ip >= l.start && p.ip < end).map(p => {
+				let low = 0, high = l.offset.length;
+				while (low + 1 < high) {
+					const middle = (low + high) >> 1;
+					if (l.offset[middle] <= p.ip - l.start) low = middle;
+					else high = middle;
+				}
+				return [p.place, low];
+			}));
+		}
+		return steps.get(l);
+	}
+	function draw() {
+		const sums = sumsBy("place"), costs = facts.listings.map(l => rowsOf(l).reduce((a, [place]) => a + sums.of(place)[0], 0));
+		const order = costs.map((c, i) => [c, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i), total = sums.total || 1;
+		const index = facts.listings[Number(state.option("machine") ?? -1)] ? Number(state.option("machine")) : order[0];
+		const l = shownListing = facts.listings[index], cost = new Float64Array(l.offset.length);
+		for (const [place, row] of rowsOf(l)) cost[row] += sums.of(place)[0];
+		const top = Math.max(1e-9, ...cost);
+		select.replaceChildren(...order.slice(0, 200).map(i => h("option", { value: String(i) }, shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70))));
+		select.value = String(index);
+		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "");
+		list.set({ nr: l.offset.length, row: i => ({ number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
+							      title: l.line[i] ? `${base(l.file)}:${l.line[i]}` : null }),
+			hover: i => point(i >= 0 && l.line[i] ? { file: base(l.file), line: l.line[i] } : {}),
+			choose: (i, e) => {
+				if (l.to[i] >= 0) return list.see(l.to[i]);
+				const at = rowsOf(l).filter(([, row]) => row === i).map(([place]) => place);
+				if (at.length) state.set("place", { values: at });
+			} }, before === l, cost.indexOf(top));
+		before = l;
+	}
+	return { el, draw, list, kind: "machine", mark(at) {
+		const set = new Set();
+		if (at.line && base(shownListing?.file) === at.file) shownListing.line.forEach((n, i) => n === at.line && set.add(i));
+		list.mark(set);
+	} };
+}
+
+// What the pointer is at, in the other panes.
+function point(at) {
+	for (const p of panes) p.mark(at);
+}
+
+// ------------------------------------------------------------------------------------------------------- hottest lines
+
+function hottest() {
+	const { facts, dimensions } = page, list = [];
+	for (const source of facts.sources) {
+		const sums = sumsBy(lineId(source));
+		source.of.forEach((v, i) => {
+			const [measure, samples] = v ? sums.of(v) : [0, 0];
+			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
+		});
+	}
+	if (!list.length) { // no text: lines and functions by name
+		const id = facts.lines.file.length > 1 ? "line" : "function", sums = sumsBy(id), dimension = dimensions.get(id);
+		for (const v of dimension.values) {
+			const [measure, samples] = sums.of(v);
+			if (v && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
+		}
+	}
+	return list.sort((a, b) => b.share - a.share).slice(0, 200);
+}
+
+function go(row, event) {
+	const { state, facts } = page;
+	if (row.id) return state.toggle(row.id, row.v, event.shiftKey);
+	const pane = panes.find(p => p.source === row.source) ?? panes[0];
+	if (pane.source !== row.source) state.option("text", String(facts.sources.indexOf(row.source)));
+	panes[0].list.see(row.i);
+	point({ file: base(row.source.name), line: row.i + 1, source: row.source });
+}
+
+export const code = {
+	id: "code",
+	title: "Code",
+	mount(el, p) {
+		page = p;
+		const { facts, state } = page;
+		eventSelect = h("select", { "aria-label": "Heat by event", onchange: () => state.option("heat", eventSelect.value) },
+			facts.events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))));
+		panes = [];
+		if (facts.sources.length) panes.push(sourcePane(0));
+		if (facts.listings.length) panes.push(machinePane());
+		if (facts.sources.length > 1 && facts.sources.some(s => s.level !== facts.sources[0].level)) panes.push(sourcePane(1));
+		for (const pane of panes) pane.el.classList.add(panes.length === 3 ? "third" : panes.length === 2 ? "half" : "all");
+		hottestBox = h("div");
+		if (!panes.length) el.append(h("section", { class: "card" }, h("p", { class: "note" }, "The trace has no text of generated code and no code bytes: " +
+			"the host registered none, or no sample is in generated code.")));
+		el.append(...panes.map(x => x.el), h("section", { class: "card" }, h("header", {}, h("h2", {}, "Hottest lines"),
+			h("label", { class: "note", hidden: facts.events.length < 2 }, "heat by ", eventSelect)), hottestBox));
+	},
+	draw() {
+		const { colours, dimensions } = page;
+		eventSelect.value = String(heatEvent());
+		for (const pane of panes) pane.draw();
+		rows = hottest();
+		hottestBox.replaceChildren(tablebox({ name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
+			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
+			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
+			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${r.i + 1}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
+	},
+	drawn: () => ({ panes: panes.map(p => p.kind), hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
+};

@@ -1,0 +1,68 @@
+// Lines of text with a share each: as many rows as there are on the screen, whatever the text's length.
+import { h, shown } from "./dom.js";
+import { percent } from "./format.js";
+import { heat } from "./colours.js";
+
+const ROW = 19, AROUND = 20;
+
+/*
+ * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?}, choose(i, event),
+ * hover(i or -1)}.  set(spec) shows another text; marks: a Set of rows that are pointed at.
+ */
+export function listing(label) {
+	const all = h("div", { class: "all" }), el = h("div", { class: "listing", tabindex: 0, role: "listbox", "aria-label": label }, all);
+	let spec = { nr: 0 }, pick = -1, marks = new Set(), rows = [];
+
+	function draw() {
+		const first = Math.max(0, Math.floor(el.scrollTop / ROW) - AROUND), last = Math.min(spec.nr, first + Math.ceil((el.clientHeight || 600) / ROW) + 2 * AROUND);
+		all.style.height = `${spec.nr * ROW}px`;
+		rows = [];
+		for (let i = first; i < last; i++) rows.push(make(i));
+		all.replaceChildren(...rows);
+	}
+	function make(i) {
+		const r = spec.row(i), share = h("span", { class: "share" }, r.share > 0 ? r.share < 0.0005 ? "<0.1 %" : percent(r.share) : "");
+		if (r.part > 0) share.style.background = heat(r.part);
+		const tag = h("span", { class: "tag" });
+		if (r.tag) tag.style.background = r.tag;
+		const el = h("div", { class: "row" + (marks.has(i) ? " mark" : "") + (i === pick ? " pick" : ""), role: "option", "aria-selected": String(i === pick), "data-i": String(i), title: r.title },
+			share, tag, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)));
+		el.style.top = `${i * ROW}px`;
+		return el;
+	}
+	const of = e => Number(e.target.closest?.(".row")?.dataset.i ?? -1);
+	function move(to, e) {
+		pick = Math.max(0, Math.min(spec.nr - 1, to));
+		see(pick);
+		spec.hover?.(pick, e);
+	}
+	function see(i) {
+		if (i * ROW < el.scrollTop || (i + 1) * ROW > el.scrollTop + el.clientHeight) el.scrollTop = Math.max(0, i * ROW - el.clientHeight / 2);
+		draw();
+	}
+	el.addEventListener("scroll", () => draw(), { passive: true });
+	el.addEventListener("click", e => { const i = of(e); if (i >= 0) { pick = i; spec.choose?.(i, e); draw(); } });
+	el.addEventListener("pointerover", e => of(e) >= 0 && spec.hover?.(of(e)));
+	el.addEventListener("pointerleave", () => spec.hover?.(-1));
+	el.addEventListener("keydown", e => {
+		const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[e.key];
+		if (by) move(pick + by, e);
+		else if (e.key === "Home") move(0, e);
+		else if (e.key === "End") move(spec.nr - 1, e);
+		else if ((e.key === "Enter" || e.key === " ") && pick >= 0) spec.choose?.(pick, e);
+		else return;
+		e.preventDefault();
+	});
+	return { el, draw, see, set(next, keep, at = 0) {
+			spec = next;
+			draw();
+			if (keep) return;
+			pick = -1;
+			el.scrollTop = Math.max(0, at * ROW - 120);
+			draw();
+		 },
+		 mark(set) {
+			marks = set;
+			for (const r of rows) r.classList.toggle("mark", marks.has(Number(r.dataset.i)));
+		 } };
+}
