@@ -157,6 +157,8 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
 	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev llvm-14-dev
+# What `tailor html` is built with; without them the build leaves it out, and says so.
+PACKAGES_PAGE := esbuild clang lld
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
 # libraries that the examples of jitreg/GUIDE.md generate code with
@@ -169,8 +171,9 @@ PACKAGES_LONG := postgresql tcl8.6 chromium-headless-shell golang-1.19-go
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
 	@tests/deps.sh $(PACKAGES_BUILD)
-deps-check: ## ... and those that the checks need
-	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_CHECK)
+	@tests/deps.sh $(PACKAGES_PAGE) || echo "make: tailor is built without its page (tailor html)" >&2
+deps-check: deps ## ... and those that the checks need
+	@tests/deps.sh $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
 .PHONY: demo check check-long check-hosts check-hardware bench tune table clean help
@@ -337,7 +340,7 @@ portable: $B/portable $B/tailor-record $B/libtailor.so ## one folder that runs o
 	@dist/portable.sh $B/portable $B/libtailor.so $(PORTABLE)
 
 deb: ## Debian packages, source included, in build/deb
-	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_DEB)
+	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_PAGE) $(PACKAGES_DEB)
 	@dist/deb.sh $(abspath $B) $(VERSION)
 
 clean: ## remove everything that was built

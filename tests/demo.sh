@@ -19,3 +19,6 @@ echo
 "$B/tailor" report "$trace"
 echo
 echo "The trace is $trace; look again with: $B/tailor report $trace"
+if "$B/tailor" html -o "$B/fig9.html" "$trace"; then
+	echo "The same as an interactive page: $B/fig9.html"
+fi
