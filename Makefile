@@ -161,12 +161,14 @@ PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4
 PACKAGES_PAGE := esbuild clang lld
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
+# the page's tests: a browser, and what drives it (tests/page/fetch.py)
+PACKAGES_CHECK += nodejs chromium-headless-shell curl
 # libraries that the examples of jitreg/GUIDE.md generate code with
 PACKAGES_CHECK += libgccjit-12-dev libasmjit-dev
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
-PACKAGES_CHECK += luajit libluajit-5.1-dev php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin nodejs pypy3
+PACKAGES_CHECK += luajit libluajit-5.1-dev php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin pypy3
 PACKAGES_POSTGRES := postgresql postgresql-server-dev-15
-PACKAGES_LONG := postgresql tcl8.6 chromium-headless-shell golang-1.19-go
+PACKAGES_LONG := postgresql tcl8.6 golang-1.19-go
 
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
@@ -187,6 +189,7 @@ needs_unit = $(foreach u,$(unit_BIN),$(if $(findstring $(notdir $1),$u),$u))
 needs_fuzz = $(fuzz_BIN) $(if $(findstring replay,$1),,libfuzzer)
 needs_lint = all
 needs_golden = all table
+needs_page = all table
 needs_live = all hosts
 needs_long = all hosts
 needs_hardware = all

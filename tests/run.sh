@@ -72,7 +72,7 @@ soon=() long=() others=() alone=()
 declare -A place=()
 nr=0
 while read -r name; do place[$name]=$((nr++)); done < <(grep -v '^#' tests/longest)
-for w in ${*:-unit lint fuzz golden live ${LONG:+long}}; do
+for w in ${*:-unit lint fuzz golden page live ${LONG:+long}}; do
 	layer=${w%%/*}
 	mapfile -t paths < <(tests_of "$layer" 2>/dev/null)
 	if [ "$w" != "$layer" ]; then
