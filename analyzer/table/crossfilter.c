@@ -71,7 +71,7 @@ void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit)
 }
 
 /* Keys of rows from first on; k->nr or more: none. */
-static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
+static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (k->per_bin > 0) {
 		for (uint32_t i = 0; i < nr; i++) {
@@ -85,6 +85,19 @@ static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t 
 	read_numbers(k->column, first, nr, to);
 	for (uint32_t i = 0; k->map && i < nr; i++)
 		to[i] = to[i] < k->nr_map ? k->map[to[i]] : CROSSFILTER_NO_KEY;
+}
+
+/* ... of both, where there is an inner one. */
+static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
+{
+	uint32_t inner[BLOCK], nr_inner = k->inner ? k->inner->nr : 1;
+
+	read_own_keys(k, first, nr, to);
+	if (!k->inner)
+		return;
+	read_own_keys(k->inner, first, nr, inner);
+	for (uint32_t i = 0; i < nr; i++)
+		to[i] = inner[i] < nr_inner && to[i] < k->nr / nr_inner ? to[i] * nr_inner + inner[i] : CROSSFILTER_NO_KEY;
 }
 
 static double weight_of(const struct crossfilter *c, uint32_t row)

@@ -44,6 +44,7 @@ struct crossfilter_key {
 	uint32_t nr;	 /* keys; rows with others are in no sum */
 	uint64_t origin; /* of bins */
 	double per_bin;	 /* 1 / width of a bin; 0: no bins */
+	const struct crossfilter_key *inner; /* the key is this one's * inner->nr + inner's; nr: of both; NULL: there is none */
 };
 
 struct crossfilter_sum {

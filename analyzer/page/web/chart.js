@@ -53,10 +53,21 @@ class CanvasPen {
 		this.c.textBaseline = "middle";
 		this.c.fillText(most ? fit(this, text, most, size) : text, x, y);
 	}
+	image(x, y, width, height, columns, rows, rgba) {
+		this.c.imageSmoothingEnabled = false;
+		this.c.drawImage(bitmap(columns, rows, rgba), x, y, width, height);
+	}
 	width(text, size = 12) {
 		this.c.font = `400 ${size}px ${this.theme.font}`;
 		return this.c.measureText(text).width;
 	}
+}
+
+// Pixels (RGBA) as a canvas of their own.
+function bitmap(columns, rows, rgba) {
+	const el = h("canvas", { width: columns, height: rows });
+	el.getContext("2d").putImageData(new ImageData(rgba, columns, rows), 0, 0);
+	return el;
 }
 
 class SvgPen {
@@ -80,6 +91,9 @@ class SvgPen {
 					     "font-weight": bold ? 600 : 400,
 					     "text-anchor": { left: "start", right: "end", center: "middle" }[align] },
 				   most ? fit(this, text, most, size) : text));
+	}
+	image(x, y, width, height, columns, rows, rgba) {
+		this.el.append(svg("image", { x, y, width, height, href: bitmap(columns, rows, rgba).toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" }));
 	}
 	width(text, size = 12) {
 		return this.measure.width(text, size);

@@ -45,6 +45,13 @@ export class Dimensions {
 		return this.list.get(id);
 	}
 
+	// What another trace calls by that id: levels go by their names.
+	like(other, id) {
+		if (other === this || !id.startsWith("level:")) return this.get(id);
+		const name = other.facts.levels[Number(id.slice(6))]?.name;
+		return this.get(`level:${this.facts.levels.findIndex(l => l.name === name)}`);
+	}
+
 	component(v) {
 		const c = this.facts.components;
 		return v ? c.name[v] || `component ${c.id[v] ?? v}` : "(unattributed)";

@@ -102,14 +102,14 @@ export class State {
 
 	// Values are those of the first trace; in the second one they are what has the same names.
 	filterOf(dimensions, id) {
-		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.get(id);
-		if (!filter?.values || dimensions === first || !dimension) return filter;
+		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.like(first, id);
+		if (!filter?.values || dimensions === first) return filter;
 		const wanted = new Set(filter.values.map(v => first.get(id).label(v)));
-		return { ...filter, values: dimension.values.filter(v => wanted.has(dimension.label(v))) };
+		return { ...filter, values: (dimension?.values ?? []).filter(v => wanted.has(dimension.label(v))) };
 	}
 
 	applyTo(table, dimensions, id) {
-		const filter = this.filterOf(dimensions, id), dimension = dimensions.get(id);
+		const filter = this.filterOf(dimensions, id), dimension = dimensions.like(this.data[0].dimensions, id);
 		if (!filter) table.clear(id);
 		else if (id === "time") table.filterRange(id, "time", Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
 		else if (id === "address" && table.columns.address) table.filterRange(id, "address", filter.from, filter.to);
@@ -150,12 +150,13 @@ export class State {
 
 	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace: 0, or 1 of two.
 	sums(a, b = null, except = [], trace = 0) {
-		const open = except.filter(id => this.filters[id]).sort(), id = JSON.stringify([a, b, open, trace]);
-		if (!this.memo.has(id)) {
+		const open = except.filter(id => this.filters[id]).sort(), once = a?.once || b?.once, id = once ? null : JSON.stringify([a, b, open, trace]);
+		if (once || !this.memo.has(id)) {
 			const { table, dimensions } = this.data[trace], key = k => typeof k === "string" ? dimensions.get(k) : k, first = key(a);
 			// dimensions of the same column are sums of its sums
-			const second = key(b), same = first?.map && !first.bins && (!second || second.map && second.column === first.column);
+			const second = key(b), same = !once && first?.map && !first.bins && (!second || second.map && second.column === first.column);
 			const numbers = same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open);
+			if (once) return new Sums(numbers, first, second);
 			this.memo.set(id, new Sums(numbers, first, second));
 		}
 		return this.memo.get(id);
@@ -165,6 +166,12 @@ export class State {
 		const id = JSON.stringify([column, open, trace]), { table, dimensions } = this.data[trace];
 		if (!this.memo.has(id)) this.memo.set(id, table.sums([...dimensions.list.values()].find(d => d.column === column && !d.map), null, open));
 		return this.memo.get(id);
+	}
+
+	// Sums by three.
+	cube(a, b, c, except = [], trace = 0) {
+		const { table, dimensions } = this.data[trace], [x, y, z] = [a, b, c].map(k => (typeof k === "string" ? dimensions.get(k) : k));
+		return new Cube(table.sums([x, y], z, except), x, y, z);
 	}
 }
 
@@ -213,6 +220,20 @@ export class Sums {
 		if (!(w > 0) || !(part > 0) || p >= 1) return this.total[0];
 		const variance = (squares * (1 - 2 * p) + p * p * q) / (w * w);
 		return variance > 0 ? p * (1 - p) / variance : this.total[0];
+	}
+}
+
+const sizeOf = key => key.bins ?? key.nr;
+
+class Cube {
+	constructor(numbers, a, b, c) {
+		Object.assign(this, { sums: new Sums(numbers, { nr: sizeOf(a) * sizeOf(b) }, c), nrB: sizeOf(b) });
+	}
+	samples(i, j, k) {
+		return this.sums.samples(i * this.nrB + j, k);
+	}
+	measure(i, j, k) {
+		return this.sums.measure(i * this.nrB + j, k);
 	}
 }
 

@@ -118,22 +118,23 @@ export class Table {
 		return this.maps.get(array);
 	}
 
-	// key: {column, map?, nr} or {column, from, to, bins}; null: all rows are one.
+	// key: {column, map?, nr} or {column, from, to, bins}; null: all rows are one; [outer, inner]: both of these.  once: a map of this call alone.
 	key(key) {
+		if (Array.isArray(key)) return this.calls.key_pair(this.key(key[0]), this.key(key[1]));
 		if (!key) return this.calls.key_create(0, 4, 0, 0, 1, 0n, 0);
 		const c = this.columns[key.column];
 		if (key.bins) {
 			const width = Number(BigInt(key.to) - BigInt(key.from)) / key.bins;
 			return this.calls.key_create(c.data, c.width, 0, 0, key.bins, BigInt(key.from), 1 / width);
 		}
-		return this.calls.key_create(c.data, c.width, key.map ? this.map(key.map) : 0, key.map?.length ?? 0, key.nr, 0n, 0);
+		return this.calls.key_create(c.data, c.width, key.map ? (key.once ? this.put(key.map) : this.map(key.map)) : 0, key.map?.length ?? 0, key.nr, 0n, 0);
 	}
 
 	// Samples, weight and squared weights of the rows that pass all filters but those named: three numbers for each pair of keys.
 	sums(a, b, except = []) {
-		const nr = (a ? a.bins ?? a.nr : 1) * (b ? b.bins ?? b.nr : 1);
+		const keys = [a, b].flat(), nr = keys.reduce((all, k) => all * (k ? k.bins ?? k.nr : 1), 1);
 		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);
-		for (const k of [a, b]) if (k?.map) this.map(k.map);
+		for (const k of keys) if (k?.map && !k.once) this.map(k.map);
 		return this.scratch(() => {
 			const sum = this.take(24 * nr + 8);
 			this.calls.cross_sums(this.cross, open, this.key(a), this.key(b), sum);

@@ -8,7 +8,8 @@ const FORMATS = { share: v => percent(v), count, duration, short, bytes, number:
 const FIRST_ROWS = 100;
 
 /*
- * columns: [{key, title, type: "text" | "share" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row)}]
+ * columns: [{key, title, type: "text" | "share" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
+ * narrow?: true of a text that is short}]
  * rows: any; click(row, event): what choosing a row does; sort: key of the column that it is sorted by at first, largest first.
  */
 export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRST_ROWS, tools = false }) {
@@ -43,7 +44,7 @@ export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRS
 	function cell(c, row, top) {
 		const value = c.value(row);
 		if (c.type === "text") {
-			const text = h("td", { class: "t" }, c.colour ? h("i", { class: "dot", style: { background: c.colour(row) } }) : null,
+			const text = h("td", { class: c.narrow ? "s" : "t" }, c.colour ? h("i", { class: "dot", style: { background: c.colour(row) } }) : null,
 				       c.prefix ? h("span", { class: "branch", "aria-hidden": "true" }, c.prefix(row)) : null, nameOf(value, 160));
 			return text;
 		}

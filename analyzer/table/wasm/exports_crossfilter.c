@@ -74,7 +74,20 @@ struct crossfilter_key *key_create(const void *data, uint32_t width, const uint3
 	struct crossfilter_key *k = memory_take(sizeof(*k));
 
 	if (k)
-		*k = (struct crossfilter_key){ { data, width }, map, nr_map, nr, origin, per_bin };
+		*k = (struct crossfilter_key){ { data, width }, map, nr_map, nr, origin, per_bin, NULL };
+	return k;
+}
+
+/* A key of two: outer's number times the inner ones, plus inner's. */
+EXPORT(key_pair) struct crossfilter_key *key_pair(const struct crossfilter_key *outer, const struct crossfilter_key *inner)
+{
+	struct crossfilter_key *k = memory_take(sizeof(*k));
+
+	if (k) {
+		*k = *outer;
+		k->inner = inner;
+		k->nr = outer->nr * inner->nr;
+	}
 	return k;
 }
 
