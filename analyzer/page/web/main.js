@@ -8,10 +8,15 @@ import { Colours } from "./colours.js";
 import { chips } from "./chips.js";
 import { keys } from "./keys.js";
 import { overview } from "./views/overview.js";
+import { threads } from "./views/threads.js";
+import { events } from "./views/events.js";
+import { memory } from "./views/memory.js";
 import { code } from "./views/code.js";
+import { stacks } from "./views/stacks.js";
+import { compareView } from "./views/compare.js";
 import { quality } from "./views/quality.js";
 
-const VIEWS = [overview, code, quality];
+const VIEWS = [overview, threads, events, memory, code, stacks, compareView, quality];
 
 function complain(sentence) {
 	document.documentElement.classList.remove("running");

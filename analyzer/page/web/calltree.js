@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls as a tree whose shape filters do not change: made once for a way of looking at the stacks, then filled with sums.
+ *
+ * Frames come as a tree, too: caller (0: none; frame 0 is no frame, and callers have smaller numbers), key (what the frame is of: a small
+ * number) and kind.  A stack is its innermost frame.  A frame with the key of the one around it is part of that one.  Inverted, the root's
+ * children are innermost frames, and callers are below.
+ */
+export const FUNCTION = 0, COMPONENT = 1, LINE = 2;
+
+class Shape {
+	constructor() {
+		this.parent = [-1];
+		this.key = [-1];
+		this.kind = [-1];
+		this.depth = [0];
+		this.known = new Map();
+	}
+	// Children of a call by their key; kinds are fewer than 8.
+	go(call, key, kind) {
+		if (call && this.key[call] === key && this.kind[call] === kind)
+			return call;
+		const name = `${call} ${key * 8 + kind}`;
+		let next = this.known.get(name);
+		if (next === undefined) {
+			next = this.parent.push(call) - 1;
+			this.key.push(key);
+			this.kind.push(kind);
+			this.depth.push(this.depth[call] + 1);
+			this.known.set(name, next);
+		}
+		return next;
+	}
+}
+
+// stacks: the innermost frame of each (0: it has none).
+export function shape(frames, stacks, inverted) {
+	const made = new Shape(), end = new Int32Array(stacks.length);
+	if (inverted) {
+		stacks.forEach((frame, stack) => {
+			for (let at = frame; at; at = frames.caller[at])
+				end[stack] = made.go(end[stack], frames.key[at], frames.kind[at]);
+		});
+	} else {
+		const call = new Int32Array(frames.caller.length);
+		for (let at = 1; at < call.length; at++)
+			call[at] = made.go(call[frames.caller[at]], frames.key[at], frames.kind[at]);
+		stacks.forEach((frame, stack) => { end[stack] = call[frame] });
+	}
+	const children = made.parent.map(() => []);
+	for (let call = 1; call < children.length; call++)
+		children[made.parent[call]].push(call);
+	return { nr: children.length, parent: made.parent, key: made.key, kind: made.kind, depth: made.depth, end, children };
+}
+
+// sums: of each stack.  self: of stacks that end in the call; total: with all below.
+export function fill(tree, sums) {
+	const self = new Float64Array(tree.nr);
+	for (let stack = 0; stack < tree.end.length; stack++)
+		self[tree.end[stack]] += sums[stack];
+	const total = Float64Array.from(self);
+	for (let call = tree.nr - 1; call > 0; call--)
+		total[tree.parent[call]] += total[call];
+	return { self, total };
+}
+
+// The largest come first, by these totals: those of everything, so that boxes keep their order under all filters.
+export function order(tree, total) {
+	for (const list of tree.children)
+		list.sort((a, b) => total[b] - total[a] || a - b);
+}
+
+// Boxes of at least that width: of a call that is as wide as everything, of those around it, and of those in it.
+export function layout(tree, total, top, width, least) {
+	const boxes = [];
+	for (let call = tree.parent[top]; call >= 0; call = tree.parent[call])
+		boxes.unshift({ call, x: 0, width, depth: tree.depth[call], around: true });
+	const waiting = total[top] > 0 ? [{ call: top, x: 0, width }] : [];
+	while (waiting.length) {
+		const { call, x, width: w } = waiting.pop();
+		boxes.push({ call, x, width: w, depth: tree.depth[call], around: false });
+		let at = x;
+		for (const child of tree.children[call]) {
+			const part = w * total[child] / total[call];
+			if (part >= least)
+				waiting.push({ call: child, x: at, width: part });
+			at += part;
+		}
+	}
+	return boxes;
+}
+
+/*
+ * Frames of a trace's tree of calls (node => caller, function, component): functions, and where a function is the first of another component
+ * than the one around it, that component as a frame of its own.  componentAt: a component, as one of the level that is shown (0: none).
+ * of: each node's innermost frame.
+ */
+export function framesOf(nodes, componentAt, show) {
+	const nr = nodes.caller.length, frames = { caller: [0], key: [0], kind: [0] }, of = new Int32Array(nr), around = new Int32Array(nr);
+	const add = (caller, key, kind) => {
+		frames.key.push(key);
+		frames.kind.push(kind);
+		return frames.caller.push(caller) - 1;
+	}
+	for (let node = 1; node < nr; node++) {
+		const caller = nodes.caller[node], component = show.components ? componentAt(nodes.component[node]) : 0;
+		of[node] = of[caller];
+		around[node] = component || around[caller];
+		if (component && component !== around[caller])
+			of[node] = add(of[node], component, COMPONENT);
+		if (show.functions)
+			of[node] = add(of[node], nodes.function[node], FUNCTION);
+	}
+	return { frames, of };
+}

@@ -1,0 +1,152 @@
+// Two traces: what changed, with the interval in which each difference is; lanes and plans of both.
+import { h, shown } from "../dom.js";
+import { chart } from "../chart.js";
+import { Colours } from "../colours.js";
+import { differences, side } from "../difference.js";
+import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack } from "../activity.js";
+import { planChart } from "../plan.js";
+import { tablebox } from "../tablebox.js";
+import { count, measure, percent, seconds, short } from "../format.js";
+
+const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210;
+
+let page, sides, by, mode, figures, bars, mirror, plans = [], table;
+let rows = [], lanes = [], parts = [], both = [null, null], bins = 100, end = 1;
+
+const absolute = () => page.state.option("difference") === "sums";
+const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.unit;
+const value = v => (absolute() ? measure(v, unit()) : percent(v, 2));
+const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
+const signed = v => (v > 0 ? "+" : v < 0 ? "−" : "±") + value(Math.abs(v));
+const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line", "image"].filter(id => sides.every(s => same(s, id)));
+
+// Levels of both go by their names.
+function same(other, id) {
+	if (!id.startsWith("level:")) return other.dimensions.get(id) ? id : null;
+	const at = other.facts.levels.findIndex(l => l.name === page.facts.levels[Number(id.slice(6))].name);
+	return at < 0 ? null : `level:${at}`;
+}
+
+const chosen = () => (choices().includes(page.state.option("compare")) ? page.state.option("compare") : choices().includes(page.dimensions.main) ? page.dimensions.main : choices()[0]);
+
+function compare() {
+	const id = chosen();
+	both = sides.map((s, trace) => {
+		const own = same(s, id), dimension = s.dimensions.get(own);
+		return side(page.state.sums(own, null, [], trace), key => String(dimension.label(dimension.values[key])));
+	});
+	rows = differences(both[0], both[1], absolute());
+}
+
+// Colours of the first trace, by name; of what only the second has, by its own numbers.
+function colourOf(row) {
+	const id = chosen(), trace = row.a.key === undefined ? 1 : 0, own = same(sides[trace], id);
+	return page.colours.of(id, sides[trace].dimensions.get(own).values[trace ? row.b.key : row.a.key] ?? 0);
+}
+
+function drawBars(pen, w) {
+	const list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = 150, middle = left + (w - left - right) / 2, room = (w - left - right) / 2 - 8;
+	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.change) + r.half)), x = v => middle + v / most * room;
+	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
+	list.forEach((r, i) => {
+		const y = i * ROW, from = Math.min(x(0), x(r.change)), wide = Math.abs(x(r.change) - x(0));
+		pen.rect(0, y + 6, 9, 9, colourOf(r));
+		pen.text(15, y + ROW / 2, shown(r.name, 80), { size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet });
+		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.change > 0 ? pen.theme.hot : pen.theme.accent, { opacity: r.certain ? 0.85 : 0.25 });
+		pen.line(x(r.change - r.half), y + ROW / 2, x(r.change + r.half), y + ROW / 2, pen.theme.ink, 1.2);
+		for (const v of [r.change - r.half, r.change + r.half]) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3, pen.theme.ink, 1.2);
+		pen.text(w, y + ROW / 2, `${signed(r.change)} ± ${value(r.half)}`, { size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
+	});
+	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
+}
+
+const tipBar = (x, y) => {
+	const r = rows.slice(0, ROWS)[Math.floor(y / ROW)];
+	return r && [r.name, `first: ${percent(r.a.share, 2)}, ${measure(r.a.measure, unit())}, ${count(r.a.samples)} samples`,
+		`second: ${percent(r.b.share, 2)}, ${measure(r.b.measure, unit())}, ${count(r.b.samples)} samples`,
+		`${signed(r.change)} ± ${value(r.half)}: ${r.certain ? "significant (95 %)" : "not significant (95 %)"}`];
+};
+
+function drawMirror(pen, w) {
+	bins = Math.max(10, Math.min(400, Math.floor(w / 3)));
+	parts = [0, 1].map(trace => partsOf(page, trace));
+	for (const part of parts[1]) { // named alike: coloured alike
+		const like = parts[0].find(p => p.label === part.label);
+		if (like) part.colour = like.colour;
+	}
+	lanes = parts.map((list, trace) => {
+		const cube = page.state.sums(partKey(page, list, trace), { column: "time", from: 0, to: end, bins }, ["time"], trace);
+		return stack(list, bins, (p, b) => cube.measure(p, b));
+	});
+	const most = Math.max(lanes[0].most, lanes[1].most);
+	drawLegend(pen, parts[0], { x: 0, y: LEGEND / 2, width: w });
+	lanes.forEach((lane, i) => {
+		drawLane(pen, lane, parts[i], { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE, most, down: i === 1 });
+		pen.text(w - 4, i ? LEGEND + 2 * LANE + BOTTOM - 8 : LEGEND + 8, i ? "second" : "first", { align: "right", bold: true });
+	});
+	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
+}
+
+const COLUMNS = () => [
+	{ key: "change", title: absolute() ? "difference" : "difference of shares", type: absolute() ? "short" : "share", value: r => r.change },
+	{ key: "half", title: "± 95 %", type: absolute() ? "short" : "share", value: r => r.half },
+	{ key: "certain", title: "significant", type: "text", narrow: true, value: r => (r.certain ? "yes" : "no") },
+	{ key: "a", title: "first", type: "share", value: r => r.a.share, bar: true }, { key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
+	{ key: "na", title: "samples", type: "count", value: r => r.a.samples }, { key: "nb", title: "samples", type: "count", value: r => r.b.samples },
+	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
+	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: colourOf }];
+
+// planChart() of the second trace: a page in which that one is the first.
+function second() {
+	const { state } = page, own = Object.create(state), other = sides[1], colours = new Colours(other.dimensions);
+	own.sums = (a, b, except) => state.sums(a, b, except, 1);
+	own.toggle = () => {};
+	Object.defineProperty(own, "filters", { value: {} });
+	const like = new Map(page.dimensions.get(page.dimensions.main).values.map(v => [page.dimensions.get(page.dimensions.main).label(v), v]));
+	return { ...page, state: own, facts: other.facts, dimensions: other.dimensions,
+		colours: { of: (id, v) => (like.has(other.dimensions.get(id)?.label(v)) ? page.colours.of(page.dimensions.main, like.get(other.dimensions.get(id).label(v))) : colours.of(id, v)) } };
+}
+
+export const compareView = {
+	id: "compare",
+	title: "Compare",
+	when: p => p.data.length > 1,
+	mount(el, p) {
+		page = p;
+		sides = page.data;
+		end = Math.max(...sides.map(s => endOf(s.facts)));
+		by = h("select", { "aria-label": "Compare by", onchange: () => page.state.option("compare", by.value) },
+			choices().map(id => h("option", { value: id }, page.dimensions.get(id).title)));
+		mode = h("select", { "aria-label": "Compare shares or sums", onchange: () => page.state.option("difference", mode.value) },
+			h("option", { value: "shares" }, "shares"), h("option", { value: "sums" }, "sums"));
+		figures = h("dl", { class: "figures" });
+		table = h("div");
+		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by, mode], height: () => Math.max(2, Math.min(ROWS, rows.length)) * ROW, draw: drawBars, tip: tipBar,
+			table: () => ({ columns: COLUMNS(), rows }) });
+		mirror = chart({ title: "Both over time", name: "both-over-time", height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror,
+			tip: x => [seconds(x / mirror.canvas.clientWidth * end, end / 1000)], table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
+				columns: [{ key: "t", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 }, { key: "a", title: "first", type: "short", value: b => lanes[0].all[b] },
+					{ key: "b", title: "second", type: "short", value: b => lanes[1].all[b] }] }) });
+		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : page) : null));
+		plans.forEach((plan, i) => {
+			plan?.el.classList.add("half");
+			plan?.el.querySelector("h2").replaceChildren(i ? "Plan of the second" : "Plan of the first");
+		});
+		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures), bars.el, mirror.el, ...plans.filter(Boolean).map(plan => plan.el),
+			h("section", { class: "card" }, h("header", {}, h("h2", {}, "All differences")), table));
+	},
+	draw() {
+		compare();
+		by.value = chosen();
+		mode.value = absolute() ? "sums" : "shares";
+		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
+		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)], ["samples", `${short(both[0].samples)} → ${short(both[1].samples)}`],
+			[event?.name ?? "weight", `${short(both[0].all)} → ${short(both[1].all)}`], ["second / first", (both[1].all / both[0].all).toFixed(3)],
+			["significant", `${rows.filter(r => r.certain).length} of ${rows.length}`]].map(([name, text]) => h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
+		for (const part of [bars, mirror, ...plans]) part?.draw();
+		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true }).el);
+	},
+	drawn() {
+		return { by: page.dimensions.get(chosen()).title, mode: absolute() ? "sums" : "shares", rows: rows.map(({ name, a, b, change, half, certain }) => ({ name, first: a.share, second: b.share, change, half, certain })) };
+	},
+};

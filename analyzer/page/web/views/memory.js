@@ -1,0 +1,255 @@
+// Addresses over time: a raster of one region at the resolution of the screen, down to single bytes; the regions, and strides.
+import { h, shown } from "../dom.js";
+import { chart } from "../chart.js";
+import { brush } from "../brush.js";
+import { BOTTOM, drawTime, endOf } from "../activity.js";
+import { pixels } from "../shade.js";
+import { halvesOf, rasterize } from "../raster.js";
+import { hex, regions as findRegions, strides } from "../regions.js";
+import { tablebox } from "../tablebox.js";
+import { bytes, count, percent, seconds } from "../format.js";
+
+const HEIGHT = 380, TOP = 6, PAGE = 4096, STRIDES = 40, LINE = 64;
+
+let page, note, hint, select, out, picture, tables, strideTable, box;
+let regions = [], regionOf = null, grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null, colour = new Map(), strideRows = [];
+
+const low = text => (text === undefined ? 0n : BigInt(text));
+
+function columns() {
+	const { table, facts } = page.data[0], about = table.columns.address, fails = new Uint16Array(table.calls.memory.buffer, table.fails, table.rows);
+	const address = table.numbers("address");
+	let halves = null;
+	if (about.width === 8) halves = new Uint32Array(table.calls.memory.buffer, about.data, 2 * about.nr);
+	else halves = Uint32Array.from({ length: 2 * about.nr }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
+	const way = table.numbers("way"), main = page.dimensions.get(page.dimensions.main), number = table.numbers(main.column);
+	return { nr: table.rows, halves, fails, time: table.numbers("time"), place: table.numbers("place"), memory: table.numbers("memory"),
+		share: i => facts.ways.share[way[i]], part: main.map ? i => main.map[number[i]] : i => number[i] };
+}
+
+// Rows under all filters, or all but one.
+function rowsUnder(except) {
+	const c = columns(), open = ~(page.data[0].table.bits.get(except) ?? 0);
+	return { ...c, passes: i => !(c.fails[i] & open) };
+}
+
+// Events differ in whether they have addresses: which has the most, and how many samples of each have one.
+function offer() {
+	const { state, facts } = page, now = state.filters.event?.values[0], counts = facts.events.map(() => 0), c = columns(), event = page.data[0].table.numbers("event");
+	for (let i = 0; i < c.nr; i++) if (regionOf[i] !== 0xffff) counts[event[i]]++;
+	const best = counts.indexOf(Math.max(...counts));
+	hint.hidden = now === undefined || best === now || counts[now] * 10 > counts[best];
+	if (hint.hidden) return;
+	hint.replaceChildren(`${count(counts[now])} samples of ${shown(facts.events[now].name, 60)} have an address; ${count(counts[best])} of ${shown(facts.events[best].name, 60)} have one. `,
+		h("button", { onclick: () => state.set("event", { values: [best] }) }, `Show ${shown(facts.events[best].name, 60)}`));
+}
+
+function find() {
+	const c = columns(), { facts } = page;
+	regions = findRegions(c.halves, c.nr, i => (c.memory ? c.memory[i] : 0), facts.memory);
+	regionOf = new Uint16Array(c.nr).fill(0xffff);
+	const by = new Map();
+	regions.forEach((r, k) => by.set(r.memory, [...(by.get(r.memory) ?? []), [k, halvesOf(r.begin), halvesOf(r.end)]]));
+	for (let i = 0; i < c.nr; i++) {
+		const lo = c.halves[2 * i], hi = c.halves[2 * i + 1];
+		if (!lo && !hi) continue;
+		for (const [k, begin, last] of by.get(c.memory ? c.memory[i] : 0))
+			if ((hi > begin.high || hi === begin.high && lo >= begin.low) && (hi < last.high || hi === last.high && lo < last.low)) {
+				regionOf[i] = k;
+				break;
+			}
+	}
+}
+
+// The one that is chosen; else that in which the chosen addresses lie; else the one with the most samples.
+function region() {
+	const { state } = page, filter = state.filters.address, chosen = regions[Number(state.option("region"))];
+	const inside = r => !filter || low(filter.from) < r.end && low(filter.to) > r.begin;
+	return chosen && inside(chosen) ? chosen : regions.find(inside) ?? chosen ?? regions[0];
+}
+
+function extent() {
+	const { time, address } = page.state.filters, r = region();
+	let begin = r.begin, last = r.end;
+	if (address) [begin, last] = [low(address.from) > begin ? low(address.from) : begin, low(address.to) < last ? low(address.to) : last];
+	if (last <= begin) [begin, last] = [r.begin, r.end];
+	return { from: time?.from ?? 0, to: Math.min(end, time?.to ?? end), begin, bytes: Number(last - begin) };
+}
+
+function colourOf(part) {
+	const { dimensions, colours } = page, dimension = dimensions.get(dimensions.main);
+	if (!colour.has(part)) {
+		const hexes = colours.of(dimensions.main, dimension.values[part]);
+		colour.set(part, [1, 3, 5].map(i => parseInt(hexes.slice(i, i + 2), 16)));
+	}
+	return colour.get(part);
+}
+
+function draw(pen, w) {
+	width = w;
+	left = w < 600 ? 84 : 132;
+	const e = extent(), wide = Math.max(10, Math.floor(w - left)), rows = rowsUnder("");
+	colour = new Map();
+	cell = 1;
+	grid = rasterize(rows, e, wide, HEIGHT);
+	if (grid.cells < 20000) { // few: larger points
+		cell = grid.cells < 2000 ? 3 : 2;
+		grid = rasterize(rows, e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
+	}
+	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height, pixels(grid.counts, grid.width, grid.height, i => colourOf(grid.part[i])));
+	pen.line(left - 0.5, TOP, left - 0.5, TOP + HEIGHT, pen.theme.line);
+	for (let i = 0; i <= 4; i++) {
+		const y = TOP + HEIGHT - i * HEIGHT / 4, address = e.begin + BigInt(Math.floor(e.bytes * i / 4));
+		pen.line(left - 5, y, left, y, pen.theme.line);
+		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)), w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address), { size: 11, align: "right", fill: pen.theme.quiet });
+	}
+	drawTime(pen, { x: left, y: TOP + HEIGHT, width: wide, from: e.from, end: e.to });
+	if (rubber) pen.rect(rubber[0], rubber[1], rubber[2] - rubber[0], rubber[3] - rubber[1], pen.theme.accent, { opacity: 0.2, stroke: pen.theme.accent });
+	if (!grid.cells) pen.text(left + wide / 2, TOP + HEIGHT / 2, "No samples with addresses here pass the filters.", { align: "center", fill: pen.theme.quiet });
+}
+
+const timeAt = (x, e) => e.from + Math.max(0, Math.min(1, (x - left) / (width - left))) * (e.to - e.from);
+const byteAt = (y, e) => Math.max(0, Math.min(1, (TOP + HEIGHT - y) / HEIGHT)) * e.bytes;
+
+function tip(x, y) {
+	const e = extent(), gx = Math.floor((x - left) / cell), gy = Math.floor((TOP + HEIGHT - y) / cell), { dimensions } = page, dimension = dimensions.get(dimensions.main);
+	if (!grid || gx < 0 || gy < 0 || gx >= grid.width || gy >= grid.height) return null;
+	const at = gx * grid.height + gy, begin = e.begin + BigInt(Math.floor(gy / grid.height * e.bytes)), per = e.bytes / grid.height;
+	return [per <= 1 ? hex(begin) : `${hex(begin)}, ${bytes(Math.ceil(per))} a row`, seconds(timeAt(x, e), (e.to - e.from) / width), `${count(grid.counts[at])} samples`,
+		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
+}
+
+// Both ranges at once, so that one step back undoes both.
+function zoom(from, to, begin, size) {
+	const { state } = page, r = region(), filters = { ...state.filters };
+	from = Math.max(0, Math.floor(from));
+	to = Math.min(end, Math.max(from + 1, Math.ceil(to)));
+	begin = begin < r.begin ? r.begin : begin;
+	const last = begin + BigInt(Math.max(1, Math.ceil(size))) > r.end ? r.end : begin + BigInt(Math.max(1, Math.ceil(size)));
+	if (from <= 0 && to >= end) delete filters.time;
+	else filters.time = { from, to };
+	if (begin <= r.begin && last >= r.end) delete filters.address;
+	else filters.address = { from: String(begin), to: String(last) };
+	state.options.region = String(regions.indexOf(r));
+	state.replace(filters);
+}
+
+function drag(from, to, e, done) {
+	const x = [from[0], to[0]].sort((a, b) => a - b), y = [from[1], to[1]].sort((a, b) => a - b), at = extent();
+	rubber = [Math.max(left, x[0]), Math.max(TOP, y[0]), x[1], Math.min(TOP + HEIGHT, y[1])];
+	if (!done) return picture.draw();
+	rubber = null;
+	const below = byteAt(y[1], at);
+	zoom(timeAt(x[0], at), timeAt(x[1], at), at.begin + BigInt(Math.floor(below)), byteAt(y[0], at) - below);
+}
+
+function key(e) {
+	const at = extent(), wide = at.to - at.from, high = at.bytes, move = (x, y, by) => {
+		const size = high * by, span = wide * by;
+		zoom(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2, at.begin + BigInt(Math.round(y * high + (high - size) / 2)), size);
+		return true;
+	};
+	if (e.key === "ArrowLeft") return move(-0.1, 0, 1);
+	if (e.key === "ArrowRight") return move(0.1, 0, 1);
+	if (e.key === "ArrowUp") return move(0, 0.1, 1);
+	if (e.key === "ArrowDown") return move(0, -0.1, 1);
+	if (e.key === "+") return move(0, 0, 0.5);
+	if (e.key === "-") return move(0, 0, 2);
+	return false;
+}
+
+function regionRows() {
+	const rows = rowsUnder("address"), counts = new Float64Array(regions.length), pages = regions.map(() => new Set());
+	let all = 0;
+	for (let i = 0; i < rows.nr; i++) {
+		const k = regionOf[i];
+		if (k === 0xffff || !rows.passes(i)) continue;
+		counts[k] += rows.share(i);
+		all += rows.share(i);
+		pages[k].add(rows.halves[2 * i + 1] * (4294967296 / PAGE) + (rows.halves[2 * i] >>> 12));
+	}
+	return regions.map((r, k) => ({ k, name: r.name, range: r.range, kind: r.kind || "unnamed", samples: counts[k], share: all > 0 ? counts[k] / all : 0,
+		span: Number(r.end - r.begin), pages: pages[k].size })).filter(r => r.samples > 0);
+}
+
+function strideList() {
+	const rows = rowsUnder(""), k = regions.indexOf(region());
+	const { nr, list: found } = strides(take => {
+		for (let i = 0; i < rows.nr; i++) if (regionOf[i] === k && rows.passes(i)) take(rows.place[i], rows.halves[2 * i], rows.halves[2 * i + 1]);
+	});
+	const near = found.filter(([by]) => Math.abs(by) <= LINE).reduce((sum, [, n]) => sum + n, 0);
+	return { nr, near, rows: found.slice(0, STRIDES).map(([by, n]) => ({ by, n, share: n / nr })) };
+}
+
+const REGIONS = [
+	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
+	{ key: "span", title: "from first to last", type: "bytes", value: r => r.span }, { key: "pages", title: "pages", type: "count", value: r => r.pages },
+	{ key: "kind", title: "kind", type: "text", narrow: true, value: r => r.kind }, { key: "name", title: "region", type: "text", value: r => r.name }];
+const STRIDE = [
+	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "n", title: "samples", type: "count", value: r => r.n },
+	{ key: "by", title: "bytes from the sample before", type: "text", value: r => `${r.by > 0 ? "+" : r.by < 0 ? "−" : ""}${Math.abs(r.by).toLocaleString("en-US")}` }];
+
+async function load() {
+	const { table } = page.data[0];
+	await table.load("memory");
+	await table.load("address");
+	find();
+	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, `${shown(r.name, 60)} (${count(r.samples)})`)));
+	memory.draw();
+}
+
+export const memory = {
+	id: "memory",
+	title: "Memory",
+	when: p => Boolean(p.facts.columns.address),
+	mount(el, p) {
+		page = p;
+		box = el;
+		end = endOf(page.facts);
+		select = h("select", { "aria-label": "Region", onchange: () => {
+			const { address, ...filters } = page.state.filters;
+			page.state.options.region = select.value;
+			page.state.replace(filters);
+		} });
+		out = h("button", { class: "small", onclick: () => zoom(0, end, region().begin, Number(region().end - region().begin)) }, "Whole region");
+		hint = h("p", { class: "note", hidden: true });
+		note = h("p", { class: "note" }, "Reading the addresses…");
+		tables = h("div");
+		strideTable = h("div");
+		picture = chart({ title: "Addresses over time", name: "memory", controls: [select, out], height: TOP + HEIGHT + BOTTOM, draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
+			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
+		brush(picture, { starts: x => x >= left, drag });
+		el.append(note);
+		this.ready = load();
+	},
+	draw() {
+		if (!regionOf) return;
+		if (!regions.length) return void (note.textContent = "No sample of this trace has an address.");
+		if (!picture.el.isConnected) {
+			box.replaceChildren(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")), tables),
+				h("section", { class: "card five" }, h("header", {}, h("h2", {}, "Strides")), strideTable));
+			picture.el.querySelector("header").after(hint);
+			picture.el.append(note);
+		}
+		const { state } = page;
+		offer();
+		list = regionRows();
+		select.value = String(regions.indexOf(region()));
+		out.hidden = !state.filters.address && !state.filters.time;
+		picture.draw();
+		const found = strideList(), e = extent();
+		strideRows = found.rows;
+		note.textContent = `${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
+		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true, chosen: r => regions[r.k] === region(),
+			click: r => {
+				select.value = String(r.k);
+				select.dispatchEvent(new Event("change"));
+			} }).el);
+		strideTable.replaceChildren(h("p", { class: "note" }, found.nr ? `Between samples of one instruction, one after the other: ${percent(found.near / found.nr)} are at most ${LINE} bytes apart.` :
+			"Too few samples for strides."), tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el);
+	},
+	drawn() {
+		return { region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell, regions: list.map(({ name, samples, span, pages }) => ({ name, samples, span, pages })),
+			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n]) };
+	},
+};
