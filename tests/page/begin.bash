@@ -14,6 +14,12 @@ flock 8
 /usr/bin/python3 tests/page/fetch.py "$B/page-deps" || exit
 exec 8>&-
 
+# The trace of a recording that never was.
+recording() { # TRACE
+	node tests/page/generate.mjs "$B/page-deps" "$dir/made.umbraperf" 20000 &&
+		node tests/page/umbraperf.mjs "$dir/made.umbraperf" -o "$1" --packages "$B/page-deps" 2>/dev/null
+}
+
 need_page() {
 	command -v chromium-headless-shell >/dev/null || { echo "skipped, because there is no chromium-headless-shell"; exit 77; }
 	"$B/tailor" html --help >/dev/null 2>&1 || { echo "skipped, because this build has no page (esbuild was missing)"; exit 77; }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A recording as UmbraPerf writes it, of a query that never ran: a join of two scans under an aggregation, in two pipelines, on two processors.
+ * generate.mjs PACKAGES FILE.umbraperf SAMPLES: a recording as UmbraPerf writes it, of a query that never ran: a join of two scans under an aggregation, in two pipelines, on two processors.
  * The same bytes for the same number of samples.  Lines 1 to 40 are the IR; half of the samples are by line, the others by tag, in a library;
  * every 16th has nothing that leads to a line.
  */
+import fs from 'node:fs'
+import { load } from './packages.mjs'
 import { zip } from './zip.mjs'
 
 const OPERATORS = ['Kernel', 'No Operator', 'scan1', 'scan2', 'join1', 'groupby1']
@@ -59,3 +61,6 @@ export async function generate({ parquetWriteBuffer }, nr) {
 		['dictionary_compression.json', json({ operators: numbered(OPERATORS), pipelines: numbered(PIPELINES), events: numbered(EVENTS),
 			srclines: numbered(lines), dso: numbered(IMAGES), mapping: numbered(METHODS) })]]))
 }
+
+if (process.argv[1]?.endsWith('generate.mjs'))
+	fs.writeFileSync(process.argv[3], await generate(await load(process.argv[2], 'hyparquet-writer'), Number(process.argv[4])))

@@ -27,7 +27,7 @@ export class State {
 		const before = this.snapshot;
 		if (filter) this.filters[dimension] = filter;
 		else delete this.filters[dimension];
-		if (this.snapshot === before) return;
+		if (this.snapshot === before && !(remember && this.pending)) return; // the end of a drag is what it was last
 		if (remember) {
 			this.done.push(this.pending ?? before);
 			this.pending = undefined;

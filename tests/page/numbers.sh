@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Under 200 random combinations of filters the page's sums are those of `tailor report --json`: by thread, by function, and by the
+# components of each level.
+. tests/page/begin.bash
+need_page
+"$B/bench/synthetic" 20000 50 "$dir/synthetic.tlr" events memory marks changes || exit 1
+recording "$dir/recording.tlr" || exit 1
+timeout 900 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-200}" "$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/v2.tlr \
+	tests/golden/views/queries.tlr tests/golden/views/host.tlr
