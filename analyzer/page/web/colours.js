@@ -36,5 +36,5 @@ export function theme() {
 // From the paper's colour to hot: how strong a part is.  0 to 1.
 export function heat(part) {
 	const strength = part <= 0 ? 0 : 0.08 + 0.92 * Math.sqrt(Math.min(1, part));
-	return dark() ? `hsla(14, 85%, 58%, ${(0.7 * strength).toFixed(3)})` : `hsla(14, 90%, 55%, ${(0.75 * strength).toFixed(3)})`;
+	return dark() ? `hsla(14, 85%, 58%, ${(0.6 * strength).toFixed(3)})` : `hsla(14, 90%, 55%, ${(0.75 * strength).toFixed(3)})`;
 }

@@ -5,6 +5,7 @@ import { Table } from "./table.js";
 import { Dimensions } from "./dimensions.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
+import { keepingFocus } from "./focus.js";
 import { chips } from "./chips.js";
 import { keys } from "./keys.js";
 import { overview } from "./views/overview.js";
@@ -99,7 +100,7 @@ function start(data) {
 		}
 		for (const [id, el] of mounted) el.style.display = id === view.id ? "contents" : "none";
 		try {
-			view.draw();
+			keepingFocus(main, () => view.draw());
 		} catch (error) {
 			complain(`The view could not be drawn: ${error.message}. The figures of the whole recording follow.`);
 			throw error;
@@ -118,8 +119,13 @@ function start(data) {
 	state.done = [];
 	state.onChange(draw);
 	draw();
-	let wait;
-	new ResizeObserver(() => (clearTimeout(wait), wait = setTimeout(draw, 60))).observe(main);
+	let wait, width = main.clientWidth;
+	new ResizeObserver(() => {
+		if (main.clientWidth === width) return;
+		width = main.clientWidth;
+		clearTimeout(wait);
+		wait = setTimeout(draw, 60);
+	}).observe(main);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 	performance.mark("tailor-drawn");
 	page.ready = performance.now();
