@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// manners.mjs BUILD FOLDER FILE.html...: every control of every view can be reached and used by keyboard; axe-core finds nothing serious.
+import fs from 'node:fs'
+import path from 'node:path'
+import { Checks, SIZES, launch, open, show } from './browser.mjs'
+
+const [build, ...files] = process.argv.slice(2)
+const checks = new Checks(), axe = fs.readFileSync(path.join(build, 'page-deps/node_modules/axe-core/axe.min.js'), 'utf8')
+const browser = await launch(build)
+const TABS_MAX = 600
+
+// Elements that a mouse can use: all of them should get the focus, one after the other, by Tab.
+async function walk(page, view) {
+	await page.evaluate(() => {
+		document.activeElement?.blur?.()
+		const usable = 'button, select, input, a[href], canvas, tr.choose, [role=button], [tabindex="0"]'
+		window.wanted = new Set([...document.querySelectorAll(usable)].filter((el) => el.checkVisibility({ visibilityProperty: true }) && !el.disabled))
+		window.asked = window.wanted.size
+	})
+	for (let i = 0; i < TABS_MAX; i++) {
+		await page.keyboard.press('Tab')
+		const left = await page.evaluate(() => {
+			const at = document.activeElement
+			window.invisible ??= []
+			if (at && at !== document.body && !window.seen?.has(at)) {
+				const style = getComputedStyle(at)
+				if (style.outlineStyle === 'none' && !at.matches('canvas') && style.boxShadow === 'none')
+					window.invisible.push(at.outerHTML.slice(0, 120))
+			}
+			window.wanted.delete(at)
+			return window.wanted.size
+		})
+		if (!left)
+			break
+	}
+	const left = await page.evaluate(() => [...window.wanted].map((el) => el.outerHTML.slice(0, 160)))
+	checks.same(`${view}: controls that Tab does not reach`, [], left)
+	checks.same(`${view}: controls whose focus cannot be seen`, [], await page.evaluate(() => window.invisible))
+}
+
+async function accessible(page, what) {
+	if (!await page.evaluate(() => 'axe' in window))
+		await page.evaluate(axe)
+	const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations)
+	for (const { id, impact, help, nodes } of found.filter(({ impact }) => impact === 'serious' || impact === 'critical'))
+		checks.that(`${what}: ${impact}: ${id}: ${help}`, false, nodes.slice(0, 3).map((node) => `${node.html.slice(0, 140)}: ${node.any[0]?.message ?? ''}`).join('\n   '))
+	checks.that(`${what}: axe-core ran`, true)
+}
+
+// What a mouse does, without one.
+async function use(page) {
+	const filters = () => page.evaluate(() => window.tailor.state.filters), view = () => page.evaluate(() => window.tailor.state.view)
+	await page.keyboard.press('2')
+	checks.that('2: the second view', await view() !== 'overview', await view())
+	await page.keyboard.press('1')
+	checks.same('1: the first view', 'overview', await view())
+	await page.locator('#view canvas').first().focus()
+	await page.keyboard.press('+')
+	const { time } = await filters()
+	checks.that('+ on the time line: a range', Boolean(time), time)
+	await page.keyboard.press('ArrowRight')
+	checks.that('arrow: another range', (await filters()).time.from > time.from, (await filters()).time)
+	await page.locator('#view tr.choose').first().focus()
+	await page.keyboard.press('Enter')
+	checks.same('Enter on a row: a filter more', 3, Object.keys(await filters()).length)
+	await page.keyboard.press('Control+z')
+	checks.same('undo', 2, Object.keys(await filters()).length)
+	await page.keyboard.press('Escape')
+	checks.same('Escape: no filter but the event', ['event'], Object.keys(await filters()))
+	await page.keyboard.press('/')
+	await page.keyboard.type('scan')
+	checks.same('search', { text: 'scan' }, (await filters()).search)
+	await page.keyboard.press('Escape')
+	await page.keyboard.press('Escape')
+	checks.same('Escape: no search', ['event'], Object.keys(await filters()))
+	await page.keyboard.press('?')
+	checks.that('?: the list of keys', await page.locator('dialog[open]').count() === 1)
+	await accessible(page, 'list of keys')
+	await page.keyboard.press('Escape')
+	checks.that('Escape: it is closed', await page.locator('dialog[open]').count() === 0)
+	const before = await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
+	await page.keyboard.press('t')
+	checks.that('t: the other theme', await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme) !== before)
+	await page.keyboard.press('t')
+}
+
+for (const [i, file] of files.entries()) {
+	for (const scheme of ['light', 'dark']) {
+		const page = await open(browser, file, { scheme, size: SIZES.desk, context: { bypassCSP: true } })
+		for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
+			await show(page, view)
+			if (scheme === 'light')
+				await walk(page, `${path.basename(file)}: ${view}`)
+			await accessible(page, `${path.basename(file)}: ${view}, ${scheme}`)
+		}
+		if (scheme === 'light' && i === 0)
+			await use(page)
+		checks.same(`${file}: faults`, [], page.faults)
+		await page.context().close()
+	}
+}
+await browser.close()
+checks.finish('keyboard and accessibility')
