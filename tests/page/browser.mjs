@@ -42,6 +42,14 @@ export async function show(page, view) {
 	}, view)
 }
 
+// ... and where the event has hardly any addresses, of the one that has them.
+export async function show_addresses(page, view) {
+	await show(page, view)
+	const offer = page.locator('.note button')
+	if (view === 'memory' && await offer.isVisible())
+		await offer.click()
+}
+
 // Checks that are wrong, counted; what was expected and what came, in a line each.
 export class Checks {
 	constructor() {

@@ -2,7 +2,7 @@
 // shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes: FOLDER/PAGE-VIEW-SCHEME-SIZE.png, for eyes.
 import fs from 'node:fs'
 import path from 'node:path'
-import { SIZES, launch, open, show } from './browser.mjs'
+import { SIZES, launch, open, show_addresses } from './browser.mjs'
 
 const [build, folder, ...files] = process.argv.slice(2)
 fs.mkdirSync(folder, { recursive: true })
@@ -12,9 +12,7 @@ for (const file of files)
 		for (const scheme of ['light', 'dark']) {
 			const page = await open(browser, file, { size: viewport, scheme })
 			for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
-				await show(page, view)
-				if (view === 'memory' && await page.locator('.note button').isVisible())
-					await page.locator('.note button').click()
+				await show_addresses(page, view)
 				await page.screenshot({ path: path.join(folder, `${path.basename(file, '.html')}-${view}-${scheme}-${size}.png`), fullPage: true })
 			}
 			for (const fault of page.faults)
