@@ -45,6 +45,8 @@ static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 	fputc(',', to);
 	LIST_("reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
 	fputc(',', to);
+	LIST_("generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
+	fputc(',', to);
 	LIST_("share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
 	fputs(",\"level\":[", to);
 	for (uint32_t l = 0; l < nr_levels; l++) {

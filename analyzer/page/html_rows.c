@@ -23,9 +23,18 @@ static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 	}
 }
 
-static uint32_t find_way(struct html_rows *r, const struct table *t, uint32_t row)
+/* As the report's first sentences and `--view code` count it. */
+static bool is_generated(const struct model *m, uint32_t number)
+{
+	const struct code *c = number && number <= m->nr_code ? m->code[number - 1] : NULL;
+
+	return c && (c->kind != CODE_IMAGE || c->generated);
+}
+
+static uint32_t find_way(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
 {
 	struct html_way way = { t->column[TABLE_MODE][row], t->column[TABLE_METHOD][row], t->column[TABLE_REASON][row],
+				t->column[TABLE_MODE][row] == SAMPLE_MODE_USER && is_generated(m, t->column[TABLE_CODE][row]),
 				t->share[row], { 0 } };
 	uint64_t word[3 + LEVELS_MAX], key[2];
 	uint32_t i;
@@ -33,7 +42,7 @@ static uint32_t find_way(struct html_rows *r, const struct table *t, uint32_t ro
 	for (uint32_t l = 0; l < t->nr_levels && l < LEVELS_MAX; l++)
 		way.component[l] = t->column[TABLE_LEVEL_0 + l][row];
 	word[0] = pair(way.mode, way.method);
-	word[1] = way.reason;
+	word[1] = pair(way.generated, way.reason);
 	memcpy(&word[2], &way.share, sizeof(way.share));
 	for (uint32_t l = 0; l < LEVELS_MAX; l++)
 		word[3 + l] = way.component[l];
@@ -124,7 +133,7 @@ int html_rows_take(void *context, const struct attribution *a, const struct tabl
 		r->phase[at] = t->column[TABLE_PHASE][row];
 		r->stack[at] = t->column[TABLE_STACK][row];
 		r->memory[at] = t->column[TABLE_MEMORY][row];
-		r->way[at] = find_way(r, t, row);
+		r->way[at] = find_way(r, a->model, t, row);
 		r->place[at] = find_place(r, a->model, t, row);
 		r->weight[at] = find_weight(r, t->weight[row]);
 		if (!r->way[at]-- || !r->place[at]-- || !r->weight[at]--)

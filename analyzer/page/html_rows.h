@@ -14,6 +14,7 @@
 
 struct html_way {
 	uint32_t mode, method, reason;
+	bool generated; /* in generated code, in user mode */
 	double share;
 	uint32_t component[LEVELS_MAX];
 };

@@ -70,16 +70,24 @@ void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit)
 		fails[i] &= (uint16_t)~bit;
 }
 
+/* The bin of a row; CROSSFILTER_NO_KEY: before the first one, or behind the last. */
+static uint32_t bin_of(const struct crossfilter_key *k, uint32_t row)
+{
+	uint64_t number = wide_number(k->column, row);
+	double bin = (double)(number - k->origin) * k->per_bin;
+
+	return number >= k->origin && bin < k->nr ? (uint32_t)bin : CROSSFILTER_NO_KEY;
+}
+
 /* Keys of rows from first on; k->nr or more: none. */
 static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	if (k->per_bin > 0) {
-		for (uint32_t i = 0; i < nr; i++) {
-			uint64_t number = wide_number(k->column, first + i);
-			double bin = (double)(number - k->origin) * k->per_bin;
+		uint32_t bin = bin_of(k, first);
+		bool same = k->grows && bin == bin_of(k, first + nr - 1); /* in order: so are all between them */
 
-			to[i] = number >= k->origin && bin < k->nr ? (uint32_t)bin : CROSSFILTER_NO_KEY;
-		}
+		for (uint32_t i = 0; i < nr; i++)
+			to[i] = same ? bin : bin_of(k, first + i);
 		return;
 	}
 	read_numbers(k->column, first, nr, to);
@@ -107,30 +115,73 @@ static double weight_of(const struct crossfilter *c, uint32_t row)
 	return c->weight_of ? c->weight_of[number] : (double)number;
 }
 
-void crossfilter_sums(const struct crossfilter *c, uint16_t except, const struct crossfilter_key *a, const struct crossfilter_key *b,
-		      struct crossfilter_sum *sum)
+static void add_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell, uint32_t nr_cells,
+		     struct crossfilter_sum *sum)
 {
-	uint32_t key_a[BLOCK], key_b[BLOCK], way[BLOCK];
+	uint32_t way[BLOCK];
 
-	memset(sum, 0, (size_t)a->nr * b->nr * sizeof(*sum));
-	for (uint32_t first = 0; first < c->nr; first += BLOCK) {
-		uint32_t rows = c->nr - first < BLOCK ? c->nr - first : BLOCK;
+	read_numbers(c->way, first, rows, way);
+	for (uint32_t i = 0; i < rows; i++) {
+		struct crossfilter_sum *s;
+		double share, weight;
 
-		read_keys(a, first, rows, key_a);
-		read_keys(b, first, rows, key_b);
-		read_numbers(c->way, first, rows, way);
-		for (uint32_t i = 0; i < rows; i++) {
-			struct crossfilter_sum *s;
-			double share, weight;
-
-			if ((c->fails[first + i] & ~except) || key_a[i] >= a->nr || key_b[i] >= b->nr)
-				continue;
-			s = &sum[(size_t)key_a[i] * b->nr + key_b[i]];
-			share = c->share[way[i]];
-			weight = share * weight_of(c, first + i);
-			s->samples += share;
-			s->weight += weight;
-			s->weight_squares += weight * weight;
-		}
+		if ((c->fails[first + i] & ~except) || cell[i] >= nr_cells)
+			continue;
+		s = &sum[cell[i]];
+		share = c->share ? c->share[way[i]] : 1;
+		weight = share * weight_of(c, first + i);
+		s->samples += share;
+		s->weight += weight;
+		s->weight_squares += weight * weight;
 	}
+}
+
+/* Of samples that are all alike only their number. */
+static void count_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell, uint32_t nr_cells,
+		       struct crossfilter_sum *sum)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		if (!(c->fails[first + i] & ~except) && cell[i] < nr_cells)
+			sum[cell[i]].samples += 1;
+}
+
+void crossfilter_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except, const struct crossfilter_key *a,
+		      const struct crossfilter_key *b, struct crossfilter_sum *sum)
+{
+	const uint32_t nr_cells = a->nr * b->nr;
+	const bool alike = !c->share && !c->weight.data;
+	uint32_t cell[BLOCK], key_b[BLOCK];
+
+	memset(sum, 0, (size_t)nr_cells * sizeof(*sum));
+	end = end < c->nr ? end : c->nr;
+	for (; first < end; first += BLOCK) {
+		uint32_t rows = end - first < BLOCK ? end - first : BLOCK;
+
+		read_keys(a, first, rows, cell);
+		if (b->nr > 1 || b->column.data) {
+			read_keys(b, first, rows, key_b);
+			for (uint32_t i = 0; i < rows; i++)
+				cell[i] = cell[i] < a->nr && key_b[i] < b->nr ? cell[i] * b->nr + key_b[i] : CROSSFILTER_NO_KEY;
+		}
+		(alike ? count_rows : add_rows)(c, first, rows, except, cell, nr_cells, sum);
+	}
+	for (uint32_t i = 0; alike && i < nr_cells; i++) {
+		sum[i].weight = sum[i].samples * c->weight_of[0];
+		sum[i].weight_squares = sum[i].weight * c->weight_of[0];
+	}
+}
+
+uint32_t crossfilter_find(struct crossfilter_column column, uint32_t nr, uint64_t value)
+{
+	uint32_t low = 0, high = nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (wide_number(column, middle) < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }

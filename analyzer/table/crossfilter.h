@@ -44,6 +44,7 @@ struct crossfilter_key {
 	uint32_t nr;	 /* keys; rows with others are in no sum */
 	uint64_t origin; /* of bins */
 	double per_bin;	 /* 1 / width of a bin; 0: no bins */
+	bool grows;	 /* the column's numbers never get smaller from row to row */
 	const struct crossfilter_key *inner; /* the key is this one's * inner->nr + inner's; nr: of both; NULL: there is none */
 };
 
@@ -54,16 +55,18 @@ struct crossfilter_sum {
 struct crossfilter {
 	uint32_t nr;
 	const uint16_t *fails;
-	/* a row's share of its sample: share[way] */
+	/* a row's share of its sample: share[way]; NULL: all of it */
 	struct crossfilter_column way;
 	const double *share;
-	/* a sample's weight: of[number], or where there is no such table the number */
+	/* a sample's weight: of[number], or where there is no such table the number; data NULL: of[0] for all */
 	struct crossfilter_column weight;
 	const double *weight_of;
 };
 
-/* Sums of the rows that fail no filter, bits of except aside, into sum[a * b.nr + b], which is zeroed before. */
-void crossfilter_sums(const struct crossfilter *c, uint16_t except, const struct crossfilter_key *a, const struct crossfilter_key *b,
-		      struct crossfilter_sum *sum);
+/* Sums of the rows from first to end - 1 that fail no filter, bits of except aside, into sum[a * b.nr + b], which is zeroed before. */
+void crossfilter_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except, const struct crossfilter_key *a,
+		      const struct crossfilter_key *b, struct crossfilter_sum *sum);
+/* The first row whose number is not below the value, of a column that only grows. */
+uint32_t crossfilter_find(struct crossfilter_column column, uint32_t nr, uint64_t value);
 
 #endif

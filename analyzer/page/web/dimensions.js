@@ -20,8 +20,9 @@ export class Dimensions {
 		    v => `${threads.comm[v] || processes.comm[threads.process[v]]} ${threads.tid[v]}`);
 		add("process", "process", "thread", compact(threads.process), v => `${processes.comm[v]} ${processes.pid[v]}`);
 		add("way", "", "way", plain(ways.mode.length), v => String(v));
-		add("mode", "mode", "way", compact(ways.mode), v => ["user", "kernel", "hypervisor", "guest kernel", "guest user"][v] ?? `mode ${v}`);
+		add("mode", "mode", "way", compact(ways.mode), v => ["user", "kernel", "other"][v] ?? `mode ${v}`);
 		add("method", "method", "way", compact(ways.method), v => facts.methods[v][0]);
+		add("generated", "code", "way", compact(ways.generated), v => v ? "generated code" : "other code");
 		add("reason", "reason", "way", compact(ways.reason), v => v ? facts.reasons[v][0] : "(attributed)");
 		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v)));
 		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));

@@ -9,7 +9,8 @@ export class State {
 		this.undone = [];
 		this.done = [];
 		this.listeners = new Set();
-		this.memo = new Map();
+		this.memo = new Map(); // sums, by what they depend on; those that the last drawing had no use for go
+		this.round = 0;
 		addEventListener("hashchange", () => location.hash !== this.hash && this.read(location.hash));
 	}
 
@@ -89,7 +90,8 @@ export class State {
 	}
 
 	changed(write = true) {
-		this.memo.clear();
+		for (const [id, entry] of this.memo) if (entry.used < this.round) this.memo.delete(id);
+		this.round++;
 		if (write) this.write();
 		for (const listener of this.listeners) listener();
 	}
@@ -111,7 +113,7 @@ export class State {
 	applyTo(table, dimensions, id) {
 		const filter = this.filterOf(dimensions, id), dimension = dimensions.like(this.data[0].dimensions, id);
 		if (!filter) table.clear(id);
-		else if (id === "time") table.filterRange(id, "time", Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
+		else if (id === "time") table.filterTime(Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
 		else if (id === "address" && table.columns.address) table.filterRange(id, "address", filter.from, filter.to);
 		else if (id === "search") table.filterSets(id, search(dimensions, filter.text));
 		else if (dimension && table.columns[dimension.column]) table.filterSets(id, [allowed(dimension, filter, table)]);
@@ -150,22 +152,29 @@ export class State {
 
 	// Sums by a dimension or two (or bins: {column, from, to, bins}) under all filters but those of `except`.  trace: 0, or 1 of two.
 	sums(a, b = null, except = [], trace = 0) {
-		const open = except.filter(id => this.filters[id]).sort(), once = a?.once || b?.once, id = once ? null : JSON.stringify([a, b, open, trace]);
-		if (once || !this.memo.has(id)) {
-			const { table, dimensions } = this.data[trace], key = k => typeof k === "string" ? dimensions.get(k) : k, first = key(a);
+		const open = except.filter(id => this.filters[id]), key = k => typeof k === "string" ? this.data[trace].dimensions.get(k) : k;
+		const first = key(a), second = key(b), { table } = this.data[trace];
+		if (first?.once || second?.once) return new Sums(table.sums(first, second, open), first, second);
+		return this.remember(["sums", a, b, trace], open, () => {
 			// dimensions of the same column are sums of its sums
-			const second = key(b), same = !once && first?.map && !first.bins && (!second || second.map && second.column === first.column);
-			const numbers = same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open);
-			if (once) return new Sums(numbers, first, second);
-			this.memo.set(id, new Sums(numbers, first, second));
-		}
-		return this.memo.get(id);
+			const same = first?.map && !first.bins && first.column !== "phase" && (!second || second.map && second.column === first.column);
+			return new Sums(same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open), first, second);
+		});
 	}
 
 	columnSums(column, open, trace) {
-		const id = JSON.stringify([column, open, trace]), { table, dimensions } = this.data[trace];
-		if (!this.memo.has(id)) this.memo.set(id, table.sums([...dimensions.list.values()].find(d => d.column === column && !d.map), null, open));
-		return this.memo.get(id);
+		return this.remember(["column", column, trace], open, () => {
+			const { table, dimensions } = this.data[trace];
+			return table.sums([...dimensions.list.values()].find(d => d.column === column && !d.map), null, open);
+		});
+	}
+
+	remember(what, open, make) {
+		const id = JSON.stringify([what, Object.entries(this.filters).filter(([d]) => !open.includes(d)), open.length > 0]);
+		let entry = this.memo.get(id);
+		if (!entry) this.memo.set(id, entry = { value: make() });
+		entry.used = this.round;
+		return entry.value;
 	}
 
 	// Sums by three.

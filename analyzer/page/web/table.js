@@ -71,13 +71,21 @@ export class Table {
 		const { facts, columns } = this;
 		this.fails = this.take(2 * this.rows + 8);
 		new Uint16Array(this.calls.memory.buffer, this.fails, this.rows).fill(0);
-		const share = this.put(Float64Array.from(facts.ways.share));
+		const share = facts.ways.share.every(s => s === 1) ? 0 : this.put(Float64Array.from(facts.ways.share));
 		const weights = facts.columns.weight.numbers ? 0 : this.put(Float64Array.from(facts.weights));
-		this.cross = this.calls.cross_create(this.rows, this.fails, columns.way.data, columns.way.width, share, columns.weight.data,
-						     columns.weight.width, weights);
+		const alike = weights && facts.weights.length === 1;
+		this.cross = this.calls.cross_create(this.rows, this.fails, columns.way.data, columns.way.width, share,
+						     alike ? 0 : columns.weight.data, columns.weight.width, weights);
+		this.range = [0, this.rows];
 	}
 
 	// ------------------------------------------------------------------------------------------------------ filters
+
+	// Rows are in the order of time, so a range of it is a range of rows.
+	filterTime(from, to) {
+		const { data, width } = this.columns.time;
+		this.range = [from, to].map(t => this.calls.cross_find(data, width, this.rows, BigInt(t)) >>> 0);
+	}
 
 	bit(filter) {
 		if (!this.bits.has(filter)) {
@@ -91,6 +99,7 @@ export class Table {
 	}
 
 	clear(filter) {
+		if (filter === "time") this.range = [0, this.rows];
 		if (!this.bits.has(filter)) return;
 		this.calls.cross_clear(this.fails, this.rows, this.bits.get(filter));
 		this.bits.delete(filter);
@@ -121,13 +130,13 @@ export class Table {
 	// key: {column, map?, nr} or {column, from, to, bins}; null: all rows are one; [outer, inner]: both of these.  once: a map of this call alone.
 	key(key) {
 		if (Array.isArray(key)) return this.calls.key_pair(this.key(key[0]), this.key(key[1]));
-		if (!key) return this.calls.key_create(0, 4, 0, 0, 1, 0n, 0);
+		if (!key) return this.calls.key_create(0, 4, 0, 0, 1, 0n, 0, 0);
 		const c = this.columns[key.column];
 		if (key.bins) {
 			const width = Number(BigInt(key.to) - BigInt(key.from)) / key.bins;
-			return this.calls.key_create(c.data, c.width, 0, 0, key.bins, BigInt(key.from), 1 / width);
+			return this.calls.key_create(c.data, c.width, 0, 0, key.bins, BigInt(key.from), 1 / width, key.column === "time");
 		}
-		return this.calls.key_create(c.data, c.width, key.map ? (key.once ? this.put(key.map) : this.map(key.map)) : 0, key.map?.length ?? 0, key.nr, 0n, 0);
+		return this.calls.key_create(c.data, c.width, key.map ? (key.once ? this.put(key.map) : this.map(key.map)) : 0, key.map?.length ?? 0, key.nr, 0n, 0, 0);
 	}
 
 	// Samples, weight and squared weights of the rows that pass all filters but those named: three numbers for each pair of keys.
@@ -137,7 +146,8 @@ export class Table {
 		for (const k of keys) if (k?.map && !k.once) this.map(k.map);
 		return this.scratch(() => {
 			const sum = this.take(24 * nr + 8);
-			this.calls.cross_sums(this.cross, open, this.key(a), this.key(b), sum);
+			const [first, end] = except.includes("time") ? [0, this.rows] : this.range;
+			this.calls.cross_sums(this.cross, first, end, open, this.key(a), this.key(b), sum);
 			return new Float64Array(this.calls.memory.buffer, sum, 3 * nr).slice();
 		});
 	}

@@ -69,12 +69,12 @@ struct crossfilter *cross_create(uint32_t nr, const uint16_t *fails, const void 
 /* Keys by a column's numbers, by what a map makes of them, or (per_bin > 0) by bins of it. */
 EXPORT(key_create)
 struct crossfilter_key *key_create(const void *data, uint32_t width, const uint32_t *map, uint32_t nr_map, uint32_t nr, uint64_t origin,
-				   double per_bin)
+				   double per_bin, bool grows)
 {
 	struct crossfilter_key *k = memory_take(sizeof(*k));
 
 	if (k)
-		*k = (struct crossfilter_key){ { data, width }, map, nr_map, nr, origin, per_bin, NULL };
+		*k = (struct crossfilter_key){ { data, width }, map, nr_map, nr, origin, per_bin, grows, NULL };
 	return k;
 }
 
@@ -93,8 +93,13 @@ EXPORT(key_pair) struct crossfilter_key *key_pair(const struct crossfilter_key *
 
 /* sum: room for the product of both keys' numbers. */
 EXPORT(cross_sums)
-void cross_sums(const struct crossfilter *c, uint32_t except, const struct crossfilter_key *a, const struct crossfilter_key *b,
-		struct crossfilter_sum *sum)
+void cross_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint32_t except, const struct crossfilter_key *a,
+		const struct crossfilter_key *b, struct crossfilter_sum *sum)
 {
-	crossfilter_sums(c, (uint16_t)except, a, b, sum);
+	crossfilter_sums(c, first, end, (uint16_t)except, a, b, sum);
+}
+
+EXPORT(cross_find) uint32_t cross_find(const void *data, uint32_t width, uint32_t nr, uint64_t value)
+{
+	return crossfilter_find((struct crossfilter_column){ data, width }, nr, value);
 }

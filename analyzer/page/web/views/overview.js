@@ -20,16 +20,9 @@ function keyFigures() {
 		["time range", duration(wide)],
 		["attributed", samples > 0 ? percent(1 - at("method", methods, 0) / all) : "–"],
 		["in the kernel", samples > 0 ? percent(at("mode", sums, 1) / all) : "–"],
-		["in generated code", samples > 0 ? percent(generated() / all) : "–"],
+		["in generated code", samples > 0 ? percent(at("generated", state.sums("generated"), 1) / all) : "–"],
 		["lost", count(facts.lost)],
 	];
-}
-
-function generated() {
-	const { state, facts, dimensions } = page, code = dimensions.get("code"), sums = state.sums("code", "mode"), user = dimensions.get("mode").at.get(0);
-	let all = 0;
-	code.values.forEach((v, i) => all += user !== undefined && v && facts.code.kind[v - 1] !== "image" ? sums.measure(i, user) : 0);
-	return all;
 }
 
 export const overview = {
