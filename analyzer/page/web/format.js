@@ -8,17 +8,19 @@ export function count(n) {
 	return Math.abs(n - Math.round(n)) < 0.05 || n >= 1000 ? group.format(n) : n.toFixed(1);
 }
 
+const three = n => Math.abs(n) >= 99.95 ? n.toFixed(0) : Math.abs(n) >= 9.995 ? n.toFixed(1) : n.toFixed(2);
+
 export function short(n) {
 	if (!Number.isFinite(n)) return "–";
 	for (const [of, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]])
-		if (Math.abs(n) >= of) return (n / of).toPrecision(3) + " " + unit;
+		if (Math.abs(n) >= of) return three(n / of) + " " + unit;
 	return Number.isInteger(n) ? String(n) : n.toPrecision(3);
 }
 
 export function duration(ns) {
 	if (!Number.isFinite(ns)) return "–";
 	for (const [of, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]])
-		if (Math.abs(ns) >= of) return (ns / of).toPrecision(3) + " " + unit;
+		if (Math.abs(ns) >= of) return three(ns / of) + " " + unit;
 	return ns.toFixed(0) + " ns";
 }
 
@@ -43,7 +45,7 @@ export const measure = (value, unit) => unit === "ns" ? duration(value) : short(
 
 export const bytes = n => {
 	for (const [of, unit] of [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
-		if (n >= of) return (n / of).toPrecision(3) + " " + unit;
+		if (n >= of) return three(n / of) + " " + unit;
 	return n + " B";
 };
 

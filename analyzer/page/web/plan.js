@@ -2,14 +2,24 @@
 import { chart } from "./chart.js";
 import { count, percent, short, interval } from "./format.js";
 import { heat } from "./colours.js";
-import { shown } from "./dom.js";
+import { h, shown } from "./dom.js";
 
-const BOX_W = 168, BOX_H = 46, GAP_X = 14, GAP_Y = 34, MARGIN = 8, PLANS_SHOWN = 6;
+const BOX_W = 168, BOX_H = 46, GAP_X = 14, GAP_Y = 34, MARGIN = 8, PLANS_SHOWN = 6, ALONE_SHOWN = 12;
 
 export function planChart(page) {
 	const { state, facts, dimensions, colours } = page, id = dimensions.main, level = dimensions.get(id), c = facts.components;
 	const counters = v => c.counters[v] ?? {};
-	let boxes = [], edges = [], sums, all = 1, scale = 1, height = 120;
+	let boxes = [], edges = [], sums, all = 1, scale = 1, height = 120, zoom = 1, left0 = 0, wide = 1, room = 1;
+	const small = (text, title, fn) => h("button", { class: "small", title, "aria-label": title, onclick: fn }, text);
+	const more = h("span", { class: "hint" }), controls = h("span", { hidden: true }, small("−", "Zoom out", () => zoomBy(1 / 1.5)), small("+", "Zoom in", () => zoomBy(1.5)), small("Fit", "The whole plan", () => zoomBy(0)));
+
+	// Larger or smaller around a place of the picture; 0: all of it.
+	function zoomBy(by, x = room / 2) {
+		const before = scale;
+		zoom = by ? Math.max(1, Math.min(by * zoom, 1.2 / Math.min(1, room / wide))) : 1;
+		left0 = (left0 + x) * (Math.min(1, room / wide) * zoom) / before - x;
+		view.draw();
+	}
 
 	// Plans side by side, those with the largest sums first.
 	function place() {
@@ -32,21 +42,36 @@ export function planChart(page) {
 		});
 		let left = MARGIN;
 		height = 80;
-		for (const tree of trees.sort((a, b) => b.measure - a.measure).slice(0, PLANS_SHOWN)) {
+		trees.sort((a, b) => b.measure - a.measure);
+		const plans = trees.filter(t => t.nodes.length > 1), alone = trees.filter(t => t.nodes.length === 1), shownPlans = plans.slice(0, PLANS_SHOWN);
+		more.textContent = plans.length > PLANS_SHOWN ? `the ${PLANS_SHOWN} most expensive of ${plans.length} plans` : "";
+		// operators of no plan (a server's parsing, sorting) stand below each other
+		alone.slice(0, ALONE_SHOWN).forEach((t, i) => {
+			t.x = plans.length ? 0 : i % 4;
+			t.y = plans.length ? i : Math.floor(i / 4);
+		});
+		for (const tree of [...shownPlans, ...alone.slice(0, ALONE_SHOWN)]) {
+			const single = tree.y !== undefined;
 			const by = new Map();
 			for (const n of tree.nodes) {
-				const box = { component: n.component, x: left + (n.x - tree.first) * (BOX_W + GAP_X), y: MARGIN + n.depth * (BOX_H + GAP_Y), measure: of(n.component),
+				const box = { component: n.component, x: left + (single ? tree.x : n.x - tree.first) * (BOX_W + GAP_X),
+					      y: MARGIN + (single ? tree.y * (BOX_H + 8) : n.depth * (BOX_H + GAP_Y)), measure: of(n.component),
 					      samples: key(n.component) === undefined ? 0 : sums.samples(key(n.component)), key: key(n.component) };
 				boxes.push(box);
 				by.set(n.component, box);
 				height = Math.max(height, box.y + BOX_H + MARGIN);
 			}
-			for (const n of tree.nodes) if (n.up >= 0) edges.push({ from: by.get(n.component), to: by.get(tree.nodes.find(p => p.at === n.up).component) });
+			const at = new Map(tree.nodes.map(n => [n.at, n])), drawn = new Set();
+			for (const n of tree.nodes) {
+				if (n.up < 0) continue;
+				edges.push({ from: by.get(n.component), to: by.get(at.get(n.up).component) });
+				drawn.add(`${n.component} ${at.get(n.up).component}`);
+			}
 			for (const [from, to] of facts.edges)
-				if (by.has(from) && by.has(to) && !edges.some(e => e.from === by.get(from) && e.to === by.get(to))) edges.push({ from: by.get(from), to: by.get(to), extra: true });
-			left += (tree.last - tree.first + 1) * (BOX_W + GAP_X) + GAP_X;
+				if (by.has(from) && by.has(to) && !drawn.has(`${from} ${to}`)) edges.push({ from: by.get(from), to: by.get(to), extra: true });
+			if (!single) left += (tree.last - tree.first + 1) * (BOX_W + GAP_X) + GAP_X;
 		}
-		return left;
+		return left + (alone.length ? (1 + Math.max(0, ...alone.map(t => t.x ?? 0))) * (BOX_W + GAP_X) : 0);
 	}
 	const factor = v => {
 		const { rows, "estimated rows": estimate } = counters(v);
@@ -59,15 +84,19 @@ export function planChart(page) {
 	};
 
 	function draw(pen, w) {
-		const wide = place();
-		scale = Math.min(1, w / wide);
+		wide = place();
+		room = w;
+		scale = Math.min(1, w / wide) * zoom;
+		controls.hidden = wide * 0.8 <= w;
+		left0 = Math.max(0, Math.min(left0, wide * scale - w));
 		const chosen = state.filters[id]?.values, X = v => v * scale, most = Math.max(1e-9, ...boxes.map(b => b.measure)), size = Math.max(8, 12 * Math.min(1, scale * 1.15));
-		const shift = Math.max(0, (w - wide * scale) / 2);
+		const shift = Math.max(0, (w - wide * scale) / 2) - left0;
 		for (const b of boxes) {
 			b.px = shift + X(b.x);
 			b.pw = X(BOX_W);
 		}
 		for (const e of edges) {
+			if (Math.max(e.from.px, e.to.px) + e.from.pw < 0 || Math.min(e.from.px, e.to.px) > w) continue;
 			const x1 = e.from.px + e.from.pw / 2, y1 = e.from.y, x2 = e.to.px + e.to.pw / 2, y2 = e.to.y + BOX_H, middle = (y1 + y2) / 2;
 			const wrong = factor(e.from.component), off = wrong !== null && (wrong >= 10 || wrong <= 0.1);
 			const thick = 1 + 3 * Math.min(1, Math.log10(1 + (counters(e.from.component).rows ?? 0)) / 8);
@@ -81,6 +110,7 @@ export function planChart(page) {
 		}
 		for (const b of boxes) {
 			const share = b.measure / all;
+			if (b.px + b.pw < 0 || b.px > w) continue;
 			pen.rect(b.px, b.y, b.pw, BOX_H, pen.theme.card, { stroke: chosen?.includes(b.component) ? pen.theme.accent : pen.theme.line });
 			pen.rect(b.px, b.y, b.pw, BOX_H, heat(b.measure / most));
 			pen.rect(b.px, b.y, 4, BOX_H, colours.of(id, b.component));
@@ -108,7 +138,29 @@ export function planChart(page) {
 		{ key: "samples", title: "samples", type: "count", value: b => b.samples }, { key: "rows", title: "rows", type: "count", value: b => counters(b.component).rows ?? null },
 		{ key: "estimated", title: "estimated", type: "count", value: b => counters(b.component)["estimated rows"] ?? null },
 		{ key: "error", title: "actual / estimated", type: "number", value: b => factor(b.component) }], rows: boxes });
-	const view = chart({ title: "Plan", name: "plan", height: w => (place(), Math.max(90, height)), draw, tip,
-		click: (x, y, e) => hit(x, y) && state.toggle(id, hit(x, y).component, e.shiftKey), table });
+	const view = chart({ title: "Plan", name: "plan", controls: [controls, more], height: w => (place(), Math.max(90, height)), draw, tip,
+		click: (x, y, e) => hit(x, y) && state.toggle(id, hit(x, y).component, e.shiftKey), table,
+		key: e => {
+			if (e.key === "+") zoomBy(1.5);
+			else if (e.key === "-") zoomBy(1 / 1.5);
+			else if (e.key === "ArrowLeft" || e.key === "ArrowRight") left0 += e.key === "ArrowLeft" ? -80 : 80, view.draw();
+			else return false;
+			return true;
+		} });
+	let drag = null;
+	view.canvas.addEventListener("pointerdown", e => drag = { x: e.clientX, left: left0, moved: false });
+	view.canvas.addEventListener("pointermove", e => {
+		if (!drag || !(e.buttons & 1)) return void (drag = null);
+		if (wide * scale <= room || Math.abs(e.clientX - drag.x) < 4 && !drag.moved) return;
+		drag.moved = true;
+		left0 = drag.left - (e.clientX - drag.x);
+		view.draw();
+	});
+	view.canvas.addEventListener("click", e => drag?.moved && e.stopImmediatePropagation(), { capture: true });
+	view.canvas.addEventListener("wheel", e => {
+		if (wide <= room || !(e.ctrlKey || e.shiftKey)) return;
+		e.preventDefault();
+		zoomBy(e.deltaY < 0 ? 1.2 : 1 / 1.2, view.at(e)[0]);
+	}, { passive: false });
 	return { ...view, drawn: () => boxes.map(b => ({ name: level.label(b.component), component: b.component, samples: b.samples, share: b.measure / all, rows: counters(b.component).rows ?? null })) };
 }

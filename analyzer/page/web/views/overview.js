@@ -8,6 +8,7 @@ import { lanes } from "../lanes.js";
 import { sunburst } from "../sunburst.js";
 
 let page, parts = [], figures;
+const note = h("p", { class: "note" });
 
 function keyFigures() {
 	const { state, facts } = page, sums = state.sums("mode"), methods = state.sums("method"), { dimensions } = page;
@@ -39,9 +40,11 @@ export const overview = {
 		if (plan) cost.el.classList.add("third");
 		lane.el.classList.add(levels ? "two-thirds" : "all");
 		levels?.el.classList.add("third");
-		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures), ...parts.map(p => p.el));
+		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures, note), ...parts.map(p => p.el));
 	},
 	draw() {
+		note.textContent = page.facts.rows ? "" : "The trace has no samples: nothing was recorded, or the filters that the page was written with pass nothing.";
+		note.hidden = Boolean(page.facts.rows);
 		figures.replaceChildren(...keyFigures().map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 		for (const part of parts) part.draw();
 	},
