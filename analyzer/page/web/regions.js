@@ -1,94 +1,95 @@
-// SPDX-License-Identifier: MIT
-/*
- * Memory that samples touched, as regions: what has a name, and for the rest runs of addresses no further apart than 64 MiB.  Addresses are pairs of
- * 32-bit halves (low, high), as they lie in a column of 64-bit numbers.
- */
-const PAGE_BITS = 20; // of a run's ends, before they are narrowed to its addresses
-const GAP_PAGES = 64;
+// Memory that samples touched, as regions: what the host named, and of the rest runs of addresses no further apart than 64 MiB.  Addresses are
+// pairs of 32-bit halves (low, high), as they lie in a column of 64-bit numbers.
+const RUN_BITS = 20; // of an address that tell runs apart
+const GAP = 64; // runs of 1 MiB
+const PAGE = 4096;
+const HALF = 4294967296;
 
 const whole = (low, high) => BigInt(high) << 32n | BigInt(low);
-export const hex = (address) => `0x${address.toString(16)}`;
+const offset = (low, high, base) => (high - base.high) * HALF + (low - base.low);
+export const hex = address => `0x${address.toString(16)}`;
 
-// halves: Uint32Array of 2 * nr; memory: number => which named memory (0: none); named: [{name, kind, address, bytes} or null].
-export function regions(halves, nr, memory, named) {
-	const runs = new Map(); // memory => page => samples
+function findRuns(halves, nr, memory, named) {
+	const runs = new Map(), list = []; // which memory => megabyte => samples
 	for (let i = 0; i < nr; i++) {
 		const low = halves[2 * i], high = halves[2 * i + 1];
-		if (!low && !high)
-			continue;
-		const of = memory(i), page = high * (1 << 32 - PAGE_BITS) + (low >>> PAGE_BITS);
-		let pages = runs.get(of);
-		if (!pages)
-			runs.set(of, pages = new Map());
-		pages.set(page, (pages.get(page) ?? 0) + 1);
+		if (!low && !high) continue;
+		const of = memory(i), at = high * (1 << 32 - RUN_BITS) + (low >>> RUN_BITS);
+		let own = runs.get(of);
+		if (!own) runs.set(of, own = new Map());
+		own.set(at, (own.get(at) ?? 0) + 1);
 	}
-	const list = [];
-	for (const [of, pages] of runs) {
+	for (const [of, own] of runs) {
 		let run = null;
-		for (const page of [...pages.keys()].sort((a, b) => a - b)) {
-			if (!run || (!named[of] && page - run.last > GAP_PAGES))
-				list.push(run = { memory: of, first: page, samples: 0 });
-			run.last = page;
-			run.samples += pages.get(page);
+		for (const at of [...own.keys()].sort((a, b) => a - b)) {
+			if (!run || named[of]?.kind !== "named" && at - run.last > GAP) list.push(run = { memory: of, first: at, samples: 0 });
+			run.last = at;
+			run.samples += own.get(at);
 		}
 	}
-	narrow(list, halves, nr, memory);
-	for (const region of list) {
-		const name = named[region.memory]?.name;
-		region.range = `${hex(region.begin)} to ${hex(region.end - 1n)}`;
-		region.name = name || region.range;
-		region.kind = named[region.memory]?.kind ?? "";
-	}
-	return list.sort((a, b) => b.samples - a.samples || (a.begin < b.begin ? -1 : 1));
-}
-
-// From pages to the addresses themselves.
-function narrow(list, halves, nr, memory) {
-	const ofPage = new Map();
-	for (const region of list) {
-		region.begin = whole(0xffffffff, 0xffffffff);
-		region.end = 0n;
-		if (!ofPage.has(region.memory))
-			ofPage.set(region.memory, []);
-		ofPage.get(region.memory).push(region);
-	}
-	// Ends are in the first and the last page of a run: only there are exact numbers needed.
-	for (let i = 0; i < nr; i++) {
-		const low = halves[2 * i], high = halves[2 * i + 1];
-		if (!low && !high)
-			continue;
-		const page = high * (1 << 32 - PAGE_BITS) + (low >>> PAGE_BITS);
-		for (const region of ofPage.get(memory(i))) {
-			if (page !== region.first && page !== region.last)
-				continue;
-			const address = whole(low, high);
-			if (address < region.begin)
-				region.begin = address;
-			if (address >= region.end)
-				region.end = address + 1n;
-			break;
-		}
-	}
+	return list.sort((a, b) => b.samples - a.samples || a.first - b.first).slice(0, 0xffff);
 }
 
 /*
- * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  next(take): calls
- * take(key, low, high) in the order of time.  The most frequent differences first, as [bytes, count]; sequential: at most that many bytes.
+ * halves: Uint32Array of 2 * nr; memory(i): number of the named memory that row i touched (0: none); named: [{name, kind} or null].
+ * Returns the regions, the busiest first, and the rows with an address: their numbers, the region of each, its offset in it, and the page (dense numbers).
  */
-export function strides(each) {
-	const last = new Map(), counts = new Map();
+export function regions(halves, nr, memory, named) {
+	const list = findRuns(halves, nr, memory, named), nrRows = list.reduce((sum, r) => sum + r.samples, 0);
+	const rows = { row: new Uint32Array(nrRows), region: new Uint16Array(nrRows), offset: new Float64Array(nrRows), page: new Uint32Array(nrRows), nrPages: 0 };
+	const of = new Map();
+	list.forEach((r, k) => {
+		r.base = { low: r.first % (1 << 32 - RUN_BITS) * (1 << RUN_BITS), high: Math.floor(r.first / (1 << 32 - RUN_BITS)) };
+		Object.assign(r, { least: Infinity, most: 0 });
+		of.set(r.memory, [...(of.get(r.memory) ?? []), k]);
+	});
+	let n = 0;
+	for (let i = 0; i < nr; i++) {
+		const low = halves[2 * i], high = halves[2 * i + 1];
+		if (!low && !high) continue;
+		const at = high * (1 << 32 - RUN_BITS) + (low >>> RUN_BITS), k = of.get(memory(i))?.find(k => at >= list[k].first && at <= list[k].last);
+		if (k === undefined) continue;
+		const r = list[k], from = offset(low, high, r.base);
+		r.least = Math.min(r.least, from);
+		r.most = Math.max(r.most, from);
+		rows.row[n] = i;
+		rows.region[n] = k;
+		rows.offset[n++] = from;
+	}
+	const pages = new Map();
+	for (let i = 0; i < n; i++) {
+		const r = list[rows.region[i]], id = rows.region[i] * 2 ** 36 + Math.floor(rows.offset[i] / PAGE);
+		let page = pages.get(id);
+		if (page === undefined) pages.set(id, page = pages.size);
+		rows.page[i] = page;
+		rows.offset[i] -= r.least;
+	}
+	rows.nr = n;
+	rows.nrPages = pages.size;
+	for (const r of list) {
+		r.begin = whole(r.base.low, r.base.high) + BigInt(r.least);
+		r.bytes = r.most - r.least + 1;
+		r.end = r.begin + BigInt(r.bytes);
+		const name = named[r.memory]?.name;
+		r.name = !name ? `${hex(r.begin)} to ${hex(r.end - 1n)}` : of.get(r.memory).length > 1 ? `${name}, ${hex(r.begin)}` : name;
+		r.kind = named[r.memory]?.kind ?? "";
+	}
+	return { list, rows };
+}
+
+/*
+ * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  each(take): calls take(key, offset) in the
+ * order of time.  The most frequent differences first, as [bytes, count].
+ */
+export function strides(nrKeys, each) {
+	const last = new Float64Array(nrKeys).fill(NaN), counts = new Map();
 	let nr = 0;
-	each((key, low, high) => {
-		const before = last.get(key);
-		if (before) {
-			const bytes = (high - before[1]) * 4294967296 + (low - before[0]);
-			counts.set(bytes, (counts.get(bytes) ?? 0) + 1);
-			nr++
-			before[0] = low;
-			before[1] = high;
-		} else {
-			last.set(key, [low, high]);
-		}
+	each((key, at) => {
+		const by = at - last[key];
+		last[key] = at;
+		if (by !== by) return; // the first one
+		counts.set(by, (counts.get(by) ?? 0) + 1);
+		nr++;
 	});
 	return { nr, list: [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]) };
 }

@@ -5,7 +5,7 @@ import { heat } from "./colours.js";
 import { save, csv } from "./files.js";
 
 const FORMATS = { share: v => percent(v), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
-const FIRST_ROWS = 100;
+const FIRST_ROWS = 100, NARROW = 700;
 
 /*
  * columns: [{key, title, type: "text" | "share" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
@@ -20,6 +20,11 @@ export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRS
 		h("footer", {}, more, tools ? h("button", { class: "small", title: "Save this table as CSV",
 							   onclick: () => save(`${name}.csv`, "text/csv", csv({ columns, rows: sorted() })) }, "CSV") : null));
 
+	// On narrow screens what a row is of comes first: the rest scrolls beside it.
+	const inOrder = () => {
+		const main = columns.findLast(c => c.type === "text" && !c.narrow);
+		return innerWidth < NARROW && main ? [main, ...columns.filter(c => c !== main)] : columns;
+	};
 	function sorted() {
 		if (!by) return rows;
 		const sign = down ? -1 : 1, get = by.value;
@@ -59,11 +64,11 @@ export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRS
 	}
 	function fill() {
 		const list = sorted(), top = new Map(columns.filter(c => c.bar || c === coloured).map(c => [c, Math.max(0, ...list.slice(0, 5000).map(r => +c.value(r) || 0))]));
-		head.replaceChildren(...columns.map(heading));
+		head.replaceChildren(...inOrder().map(heading));
 		body.replaceChildren(...list.slice(0, shownRows).map(row => {
 			const tr = h("tr", { class: [click ? "choose" : "", chosen?.(row) ? "chosen" : ""].join(" ").trim() || null, tabindex: click ? 0 : null,
 					     "aria-selected": click && chosen ? String(Boolean(chosen(row))) : null },
-				     columns.map(c => cell(c, row, top.get(c))));
+				     inOrder().map(c => cell(c, row, top.get(c))));
 			if (click) {
 				tr.addEventListener("click", e => click(row, e));
 				tr.addEventListener("keydown", e => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), click(row, e)));

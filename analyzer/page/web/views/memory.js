@@ -4,61 +4,47 @@ import { chart } from "../chart.js";
 import { brush } from "../brush.js";
 import { BOTTOM, drawTime, endOf } from "../activity.js";
 import { pixels } from "../shade.js";
-import { halvesOf, rasterize } from "../raster.js";
+import { rasterize } from "../raster.js";
 import { hex, regions as findRegions, strides } from "../regions.js";
 import { tablebox } from "../tablebox.js";
 import { bytes, count, percent, seconds } from "../format.js";
 
-const HEIGHT = 380, TOP = 6, PAGE = 4096, STRIDES = 40, LINE = 64;
+const HEIGHT = 380, TOP = 6, STRIDES = 40, LINE = 64;
 
 let page, note, hint, select, out, picture, tables, strideTable, box;
-let regions = [], regionOf = null, grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null, colour = new Map(), strideRows = [];
+let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null, colour = new Map(), strideRows = [];
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
-function columns() {
-	const { table, facts } = page.data[0], about = table.columns.address, fails = new Uint16Array(table.calls.memory.buffer, table.fails, table.rows);
-	const address = table.numbers("address");
-	let halves = null;
-	if (about.width === 8) halves = new Uint32Array(table.calls.memory.buffer, about.data, 2 * about.nr);
-	else halves = Uint32Array.from({ length: 2 * about.nr }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
-	const way = table.numbers("way"), main = page.dimensions.get(page.dimensions.main), number = table.numbers(main.column);
-	return { nr: table.rows, halves, fails, time: table.numbers("time"), place: table.numbers("place"), memory: table.numbers("memory"),
-		share: i => facts.ways.share[way[i]], part: main.map ? i => main.map[number[i]] : i => number[i] };
+// Rows with an address that pass all filters, or all but one: each(take) calls take(n of them, row).
+function passing(except = "") {
+	const { table } = page.data[0], fails = new Uint16Array(table.calls.memory.buffer, table.fails, table.rows), open = ~(table.bits.get(except) ?? 0);
+	return take => {
+		for (let n = 0; n < rows.nr; n++) if (!(fails[rows.row[n]] & open)) take(n, rows.row[n]);
+	};
 }
 
-// Rows under all filters, or all but one.
-function rowsUnder(except) {
-	const c = columns(), open = ~(page.data[0].table.bits.get(except) ?? 0);
-	return { ...c, passes: i => !(c.fails[i] & open) };
+function shares() {
+	const { table, facts } = page.data[0], way = table.numbers("way");
+	return facts.ways.share.every(share => share === 1) ? () => 1 : i => facts.ways.share[way[i]];
 }
 
 // Events differ in whether they have addresses: which has the most, and how many samples of each have one.
 function offer() {
-	const { state, facts } = page, now = state.filters.event?.values[0], counts = facts.events.map(() => 0), c = columns(), event = page.data[0].table.numbers("event");
-	for (let i = 0; i < c.nr; i++) if (regionOf[i] !== 0xffff) counts[event[i]]++;
-	const best = counts.indexOf(Math.max(...counts));
-	hint.hidden = now === undefined || best === now || counts[now] * 10 > counts[best];
+	const { state, facts } = page, now = state.filters.event?.values[0], best = withAddress.indexOf(Math.max(...withAddress));
+	hint.hidden = now === undefined || best === now || withAddress[now] * 10 > withAddress[best];
 	if (hint.hidden) return;
-	hint.replaceChildren(`${count(counts[now])} samples of ${shown(facts.events[now].name, 60)} have an address; ${count(counts[best])} of ${shown(facts.events[best].name, 60)} have one. `,
+	hint.replaceChildren(`${count(withAddress[now])} samples of ${shown(facts.events[now].name, 60)} have an address; ${count(withAddress[best])} of ${shown(facts.events[best].name, 60)} have one. `,
 		h("button", { onclick: () => state.set("event", { values: [best] }) }, `Show ${shown(facts.events[best].name, 60)}`));
 }
 
 function find() {
-	const c = columns(), { facts } = page;
-	regions = findRegions(c.halves, c.nr, i => (c.memory ? c.memory[i] : 0), facts.memory);
-	regionOf = new Uint16Array(c.nr).fill(0xffff);
-	const by = new Map();
-	regions.forEach((r, k) => by.set(r.memory, [...(by.get(r.memory) ?? []), [k, halvesOf(r.begin), halvesOf(r.end)]]));
-	for (let i = 0; i < c.nr; i++) {
-		const lo = c.halves[2 * i], hi = c.halves[2 * i + 1];
-		if (!lo && !hi) continue;
-		for (const [k, begin, last] of by.get(c.memory ? c.memory[i] : 0))
-			if ((hi > begin.high || hi === begin.high && lo >= begin.low) && (hi < last.high || hi === last.high && lo < last.low)) {
-				regionOf[i] = k;
-				break;
-			}
-	}
+	const { table, facts } = page.data[0], about = table.columns.address, address = table.numbers("address"), memory = table.numbers("memory"), event = table.numbers("event");
+	const halves = about.width === 8 ? new Uint32Array(table.calls.memory.buffer, about.data, 2 * about.nr) :
+		Uint32Array.from({ length: 2 * about.nr }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
+	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
+	withAddress = facts.events.map(() => 0);
+	for (let n = 0; n < rows.nr; n++) withAddress[event[rows.row[n]]]++;
 }
 
 // The one that is chosen; else that in which the chosen addresses lie; else the one with the most samples.
@@ -73,7 +59,7 @@ function extent() {
 	let begin = r.begin, last = r.end;
 	if (address) [begin, last] = [low(address.from) > begin ? low(address.from) : begin, low(address.to) < last ? low(address.to) : last];
 	if (last <= begin) [begin, last] = [r.begin, r.end];
-	return { from: time?.from ?? 0, to: Math.min(end, time?.to ?? end), begin, bytes: Number(last - begin) };
+	return { from: time?.from ?? 0, to: Math.min(end, time?.to ?? end), begin, low: Number(begin - r.begin), bytes: Number(last - begin) };
 }
 
 function colourOf(part) {
@@ -88,14 +74,14 @@ function colourOf(part) {
 function draw(pen, w) {
 	width = w;
 	left = w < 600 ? 84 : 132;
-	const e = extent(), wide = Math.max(10, Math.floor(w - left)), rows = rowsUnder("");
+	const e = extent(), wide = Math.max(10, Math.floor(w - left)), k = regions.indexOf(region()), { table } = page.data[0];
+	const main = page.dimensions.get(page.dimensions.main), each = passing(), share = shares(), time = table.numbers("time"), number = table.numbers(main.column);
+	let nr = 0;
+	each((n, i) => { nr += rows.region[n] === k && time[i] >= e.from && time[i] < e.to && rows.offset[n] >= e.low && rows.offset[n] < e.low + e.bytes ? 1 : 0; });
+	cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // few: larger points
 	colour = new Map();
-	cell = 1;
-	grid = rasterize(rows, e, wide, HEIGHT);
-	if (grid.cells < 20000) { // few: larger points
-		cell = grid.cells < 2000 ? 3 : 2;
-		grid = rasterize(rows, e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
-	}
+	grid = rasterize(take => each((n, i) => { if (rows.region[n] === k) take(time[i], rows.offset[n], share(i), main.map ? main.map[number[i]] : number[i]); }),
+			 e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
 	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height, pixels(grid.counts, grid.width, grid.height, i => colourOf(grid.part[i])));
 	pen.line(left - 0.5, TOP, left - 0.5, TOP + HEIGHT, pen.theme.line);
 	for (let i = 0; i <= 4; i++) {
@@ -159,25 +145,24 @@ function key(e) {
 }
 
 function regionRows() {
-	const rows = rowsUnder("address"), counts = new Float64Array(regions.length), pages = regions.map(() => new Set());
+	const counts = new Float64Array(regions.length), pages = new Uint32Array(regions.length), seen = new Uint8Array(rows.nrPages), share = shares();
 	let all = 0;
-	for (let i = 0; i < rows.nr; i++) {
-		const k = regionOf[i];
-		if (k === 0xffff || !rows.passes(i)) continue;
-		counts[k] += rows.share(i);
-		all += rows.share(i);
-		pages[k].add(rows.halves[2 * i + 1] * (4294967296 / PAGE) + (rows.halves[2 * i] >>> 12));
-	}
-	return regions.map((r, k) => ({ k, name: r.name, range: r.range, kind: r.kind || "unnamed", samples: counts[k], share: all > 0 ? counts[k] / all : 0,
-		span: Number(r.end - r.begin), pages: pages[k].size })).filter(r => r.samples > 0);
+	passing("address")((n, i) => {
+		const k = rows.region[n], of = share(i);
+		counts[k] += of;
+		all += of;
+		if (seen[rows.page[n]]) return;
+		seen[rows.page[n]] = 1;
+		pages[k]++;
+	});
+	return regions.map((r, k) => ({ k, name: r.name, kind: r.kind || "unnamed", samples: counts[k], share: all > 0 ? counts[k] / all : 0, span: r.bytes, pages: pages[k] }))
+		.filter(r => r.samples > 0);
 }
 
 function strideList() {
-	const rows = rowsUnder(""), k = regions.indexOf(region());
-	const { nr, list: found } = strides(take => {
-		for (let i = 0; i < rows.nr; i++) if (regionOf[i] === k && rows.passes(i)) take(rows.place[i], rows.halves[2 * i], rows.halves[2 * i + 1]);
-	});
-	const near = found.filter(([by]) => Math.abs(by) <= LINE).reduce((sum, [, n]) => sum + n, 0);
+	const k = regions.indexOf(region()), { table, facts } = page.data[0], place = table.numbers("place"), each = passing();
+	const { nr, list: found } = strides(facts.places.ip.length, take => each((n, i) => { if (rows.region[n] === k) take(place[i], rows.offset[n]); }));
+	const near = found.reduce((sum, [by, n]) => sum + (Math.abs(by) <= LINE ? n : 0), 0);
 	return { nr, near, rows: found.slice(0, STRIDES).map(([by, n]) => ({ by, n, share: n / nr })) };
 }
 
@@ -223,7 +208,7 @@ export const memory = {
 		this.ready = load();
 	},
 	draw() {
-		if (!regionOf) return;
+		if (!rows) return;
 		if (!regions.length) return void (note.textContent = "No sample of this trace has an address.");
 		if (!picture.el.isConnected) {
 			box.replaceChildren(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")), tables),
