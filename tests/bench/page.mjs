@@ -46,7 +46,7 @@ async function filters(page, view, nr) {
 
 async function measure(browser, name, trace) {
 	const file = path.join(folder, `${name}.html`), begin = performance.now()
-	execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file])
+	execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file, ...(name === '10M' ? ['--no-stacks'] : [])])
 	const row = { name, write: performance.now() - begin, file: fs.statSync(file).size / 1e6, filters: {}, opened: [] }
 	for (let i = 0; i < OPENINGS; i++) {
 		const page = await open(browser, file)

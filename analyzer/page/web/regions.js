@@ -79,9 +79,9 @@ export function regions(halves, nr, memory, named) {
 
 /*
  * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  each(take): calls take(key, offset) in the
- * order of time.  The most frequent differences first, as [bytes, count].
+ * order of time.  near: how many differences are at most that; the most frequent ones first, as [bytes, count]; single ones only where there are few others.
  */
-export function strides(nrKeys, each) {
+export function strides(nrKeys, each, line, most) {
 	const last = new Float64Array(nrKeys).fill(NaN), counts = new Map();
 	let nr = 0;
 	each((key, at) => {
@@ -91,5 +91,12 @@ export function strides(nrKeys, each) {
 		counts.set(by, (counts.get(by) ?? 0) + 1);
 		nr++;
 	});
-	return { nr, list: [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]) };
+	let near = 0;
+	const often = [], once = [];
+	for (const pair of counts) {
+		if (Math.abs(pair[0]) <= line) near += pair[1];
+		if (pair[1] > 1) often.push(pair);
+		else if (once.length < most) once.push(pair);
+	}
+	return { nr, near, list: [...often.sort((a, b) => b[1] - a[1] || a[0] - b[0]), ...once].slice(0, most) };
 }

@@ -139,6 +139,13 @@ export class Table {
 		return this.calls.key_create(c.data, c.width, key.map ? (key.once ? this.put(key.map) : this.map(key.map)) : 0, key.map?.length ?? 0, key.nr, 0n, 0, 0);
 	}
 
+	// For walks over rows: those in [first, end) with no bit of the mask pass all filters but `except`.  Valid until the next call of anything here.
+	passing(except = []) {
+		const [first, end] = except.includes("time") ? [0, this.rows] : this.range;
+		const open = except.reduce((bits, f) => bits | (this.bits.get(f) ?? 0), 0);
+		return { fails: new Uint16Array(this.calls.memory.buffer, this.fails, this.rows), mask: ~open & 0xffff, first, end };
+	}
+
 	// Samples, weight and squared weights of the rows that pass all filters but those named: three numbers for each pair of keys.
 	sums(a, b, except = []) {
 		const keys = [a, b].flat(), nr = keys.reduce((all, k) => all * (k ? k.bins ?? k.nr : 1), 1);

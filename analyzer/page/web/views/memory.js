@@ -17,10 +17,13 @@ let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1
 const low = text => (text === undefined ? 0n : BigInt(text));
 
 // Rows with an address that pass all filters, or all but one: each(take) calls take(n of them, row).
-function passing(except = "") {
-	const { table } = page.data[0], fails = new Uint16Array(table.calls.memory.buffer, table.fails, table.rows), open = ~(table.bits.get(except) ?? 0);
+function passing(...except) {
+	const { fails, mask, first, end: last } = page.data[0].table.passing(except);
 	return take => {
-		for (let n = 0; n < rows.nr; n++) if (!(fails[rows.row[n]] & open)) take(n, rows.row[n]);
+		for (let n = 0; n < rows.nr; n++) {
+			const row = rows.row[n];
+			if (row >= first && row < last && !(fails[row] & mask)) take(n, row);
+		}
 	};
 }
 
@@ -161,9 +164,8 @@ function regionRows() {
 
 function strideList() {
 	const k = regions.indexOf(region()), { table, facts } = page.data[0], place = table.numbers("place"), each = passing();
-	const { nr, list: found } = strides(facts.places.ip.length, take => each((n, i) => { if (rows.region[n] === k) take(place[i], rows.offset[n]); }));
-	const near = found.reduce((sum, [by, n]) => sum + (Math.abs(by) <= LINE ? n : 0), 0);
-	return { nr, near, rows: found.slice(0, STRIDES).map(([by, n]) => ({ by, n, share: n / nr })) };
+	const { nr, near, list: found } = strides(facts.places.ip.length, take => each((n, i) => { if (rows.region[n] === k) take(place[i], rows.offset[n]); }), LINE, STRIDES);
+	return { nr, near, rows: found.map(([by, n]) => ({ by, n, share: n / nr })) };
 }
 
 const REGIONS = [

@@ -6,25 +6,32 @@ import { BOTTOM, chooseTime, drawLane, drawLegend, drawRange, drawTime, endOf, p
 import { tablebox } from "../tablebox.js";
 import { count, percent, seconds } from "../format.js";
 
-const LEGEND = 20, LANES_MAX = 64, GAP = 3, PAIRS_MAX = 1 << 20, SPANS = 200;
+const LEGEND = 20, LANES_MAX = 64, GAP = 3, bins = 240, KEYS_MAX = 256;
 
 let page, mode, picture, table, skews, note;
-let lanes = [], parts = [], all, end = 1, bins = 100, left = 120, width = 640, laneHeight = 20, hidden = 0, last = [];
+let lanes = [], parts = [], all, end = 1, left = 120, width = 640, laneHeight = 20, hidden = 0, last = [], now = null;
 
 const relative = () => page.state.option("lanes") === "relative";
 const name = key => page.dimensions.get("thread").label(page.dimensions.get("thread").values[key]);
 
-function sum() {
-	const { state, dimensions } = page, without = ["time", "thread"];
-	all = state.sums("thread", null, ["thread"]);
-	const order = state.sums("thread", null, without).order(), shownKeys = order.slice(0, LANES_MAX);
-	hidden = order.length - shownKeys.length;
-	bins = Math.max(10, Math.min(300, Math.floor((width - left) / 3)));
-	parts = partsOf(page, 0, without);
-	const wanted = new Map(shownKeys.map((key, i) => [key, i])), thread = dimensions.get("thread");
-	const lane = { column: "thread", map: Uint32Array.from({ length: thread.nr }, (_, key) => wanted.get(key) ?? shownKeys.length), nr: shownKeys.length, once: true };
+// Threads, parts and spans of time in one walk: of everything that passes the other filters, and of the range of time that is chosen.
+function cubeOf(without) {
+	const { state, dimensions } = page, thread = dimensions.get("thread");
+	const known = state.sums("thread", null, without).order(), place = new Uint32Array(thread.nr).fill(known.length);
+	known.forEach((key, i) => { place[key] = i; });
+	const nr = Math.min(known.length, KEYS_MAX), lane = { column: "thread", map: place, nr, once: true };
 	const cube = state.cube(lane, partKey(page, parts), { column: "time", from: 0, to: end, bins }, without);
-	lanes = shownKeys.map((key, i) => ({ key, ...stack(parts, bins, (p, b) => cube.measure(i, p, b)) }));
+	return { keys: known.slice(0, nr), measure: cube.measure.bind(cube) };
+}
+
+function sum() {
+	const { state } = page, { time } = state.filters;
+	parts = partsOf(page, 0, ["time", "thread"]);
+	all = state.sums("thread", null, ["thread"]);
+	now = cubeOf(["thread"]);
+	const always = time ? cubeOf(["time", "thread"]) : now;
+	hidden = Math.max(0, state.sums("thread", null, ["time", "thread"]).order().length - LANES_MAX);
+	lanes = always.keys.slice(0, LANES_MAX).map((key, i) => ({ key, ...stack(parts, bins, (p, b) => always.measure(i, p, b)) }));
 	laneHeight = Math.max(12, Math.min(44, Math.floor(520 / Math.max(1, lanes.length))));
 }
 
@@ -35,7 +42,6 @@ const time = x => Math.max(0, Math.min(end, (x - left) / (width - left) * end));
 function draw(pen, w) {
 	width = w;
 	left = w < 600 ? 78 : 150;
-	sum();
 	const chosen = page.state.filters.thread?.values, most = lanes.reduce((a, l) => Math.max(a, l.most), 0);
 	drawLegend(pen, parts, { x: left, y: LEGEND / 2, width: w - left });
 	lanes.forEach((lane, i) => {
@@ -72,34 +78,30 @@ function skewOf(measures) {
 }
 
 function threadRows() {
-	const { state, dimensions, facts } = page, thread = dimensions.get("thread");
-	const by = state.sums("thread", partKey(page, parts), ["thread"]), when = state.sums("thread", { column: "time", from: 0, to: end, bins: SPANS }, ["thread"]);
-	const mean = all.totalMeasure / Math.max(1, all.order().length), at = b => b / SPANS * end / 1e6;
+	const { dimensions, facts } = page, thread = dimensions.get("thread"), at = b => b / bins * end / 1e6;
+	const mean = all.totalMeasure / Math.max(1, all.order().length), lane = new Map(now.keys.map((key, i) => [key, i]));
 	return all.order().map(key => {
-		let busiest = 0, first = SPANS, until = 0;
-		for (let p = 0; p < parts.length; p++) if (by.measure(key, p) > by.measure(key, busiest)) busiest = p;
-		for (let b = 0; b < SPANS; b++) if (when.samples(key, b) > 0) [first, until] = [Math.min(first, b), b + 1];
-		return { value: thread.values[key], name: name(key), process: facts.processes.pid[facts.threads.process[thread.values[key]]],
-			share: all.measure(key) / all.totalMeasure, samples: all.samples(key), mean: all.measure(key) / mean, first: at(first), last: at(until),
-			busiest: parts[busiest]?.label ?? "", colour: () => parts[busiest]?.colour() };
+		const i = lane.get(key), value = thread.values[key], row = { value, name: name(key), process: facts.processes.pid[facts.threads.process[value]],
+			share: all.measure(key) / all.totalMeasure, samples: all.samples(key), mean: all.measure(key) / mean, busiest: "", first: NaN, last: NaN };
+		if (i === undefined) return { ...row, colour: () => "transparent" };
+		const sums = parts.map((_, p) => { let sum = 0; for (let b = 0; b < bins; b++) sum += now.measure(i, p, b); return sum; });
+		const any = b => parts.some((_, p) => now.measure(i, p, b) > 0), busiest = sums.indexOf(Math.max(...sums));
+		let first = 0, last = bins;
+		while (first < bins && !any(first)) first++;
+		while (last > first && !any(last - 1)) last--;
+		return { ...row, first: at(first), last: at(last), sums, busiest: parts[busiest].label, colour: () => parts[busiest].colour() };
 	});
 }
 
 function skewRows() {
-	const { state, dimensions, facts } = page, { main } = dimensions, level = dimensions.get(main), thread = dimensions.get("thread"), rows = [];
-	const total = all.totalMeasure || 1, own = new Map();
-	thread.values.forEach((t, key) => own.set(facts.threads.process[t], [...(own.get(facts.threads.process[t]) ?? []), key]));
-	for (const [process, keys] of own) {
-		const measures = keys.map(t => all.measure(t)), sum = measures.reduce((a, b) => a + b, 0);
-		if (sum > 0) rows.push({ name: `process ${facts.processes.pid[process]}`, share: sum / total, ...skewOf(measures) });
-	}
-	if (level.nr * thread.nr > PAIRS_MAX) return rows;
-	const by = state.sums(main, "thread", ["thread"]);
-	for (let k = 0; k < level.nr; k++) {
-		const measures = Array.from({ length: thread.nr }, (_, t) => by.measure(k, t)), sum = measures.reduce((a, b) => a + b, 0);
-		if (sum > 0) rows.push({ name: level.label(level.values[k]), value: level.values[k], share: sum / total, ...skewOf(measures) });
-	}
-	return rows;
+	const list = [], own = new Map(), total = all.totalMeasure || 1;
+	for (const row of last) own.set(row.process, [...(own.get(row.process) ?? []), all.measure(page.dimensions.get("thread").at.get(row.value))]);
+	for (const [pid, measures] of own) list.push({ name: `process ${pid}`, share: measures.reduce((a, b) => a + b, 0) / total, ...skewOf(measures) });
+	parts.forEach((part, p) => {
+		const measures = last.filter(row => row.sums).map(row => row.sums[p]), sum = measures.reduce((a, b) => a + b, 0);
+		if (sum > 0 && part.value !== null) list.push({ name: part.label, value: part.value, share: sum / total, ...skewOf(measures) });
+	});
+	return list;
 }
 
 const COLUMNS = [
@@ -129,7 +131,7 @@ export const threads = {
 		table = h("div");
 		skews = h("div");
 		picture = chart({ title: "Threads over time", name: "threads", controls: [mode], draw, tip, cursor: x => (x < left ? "pointer" : "crosshair"),
-			height: w => (width = w, left = w < 600 ? 78 : 150, sum(), heightOf()), key: e => timeKey(page.state, end, e),
+			height: () => heightOf(), key: e => timeKey(page.state, end, e),
 			table: () => ({ columns: COLUMNS, rows: last, sort: "share" }) });
 		brush(picture, { click, starts: x => x >= left, drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done) });
 		picture.el.append(note);
@@ -140,7 +142,7 @@ export const threads = {
 	draw() {
 		const { state } = page;
 		mode.value = relative() ? "relative" : "absolute";
-		all = state.sums("thread", null, ["thread"]);
+		sum();
 		last = threadRows();
 		picture.draw();
 		note.hidden = !hidden;
