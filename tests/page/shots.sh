@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every view can be looked at, light and dark, at two sizes: BUILD/page-shots/PAGE-VIEW-SCHEME-SIZE.png.  (RECORDINGS=FOLDER: of those, too.)
+# Every view can be looked at, light and dark, at two sizes: BUILD/page-shots/PAGE-VIEW-SCHEME-SIZE.png.
+# (RECORDINGS=FOLDER: of those, too.)
 . tests/page/begin.bash
 need_page
 recording "$dir/recording.tlr" || exit 1

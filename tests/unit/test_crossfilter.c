@@ -33,9 +33,9 @@ static int make(void **state)
 }
 
 static const struct crossfilter all = { NR, fails, { way, 2 }, share, { weight, 1 }, weight_of };
-static const struct crossfilter_key one = { { NULL, 4 }, NULL, 0, 1, 0, 0, false },
-				    by_operator = { { way, 2 }, operator_of, 8, OPERATORS, 0, 0, false },
-				    by_thread = { { thread, 1 }, NULL, 0, 3, 0, 0, false };
+static const struct crossfilter_key one = { .column = { NULL, 4 }, .nr = 1 },
+				    by_operator = { .column = { way, 2 }, .map = operator_of, .nr_map = 8, .nr = OPERATORS },
+				    by_thread = { .column = { thread, 1 }, .nr = 3 };
 
 static bool is_close(double a, double b)
 {
@@ -87,6 +87,20 @@ static void a_filter_can_be_left_out_of_a_sum(void **state)
 	assert_true(is_close(again.samples, none.samples));
 }
 
+static void a_key_of_two_is_both(void **state)
+{
+	struct crossfilter_key pair = by_operator;
+	struct crossfilter_sum two[OPERATORS * 3], sum[OPERATORS * 3];
+
+	(void)state;
+	pair.inner = &by_thread;
+	pair.nr = OPERATORS * 3;
+	crossfilter_sums(&all, 0, NR, 0, &by_operator, &by_thread, two);
+	crossfilter_sums(&all, 0, NR, 0, &pair, &one, sum);
+	for (uint32_t i = 0; i < OPERATORS * 3; i++)
+		assert_true(is_close(two[i].samples, sum[i].samples) && is_close(two[i].weight_squares, sum[i].weight_squares));
+}
+
 static void rows_of_either_set_pass(void **state)
 {
 	const unsigned char third[] = { 0, 0, 1 }, second[] = { 0, 1 };
@@ -101,7 +115,7 @@ static void rows_of_either_set_pass(void **state)
 
 static void bins_of_what_grows_are_those_of_any_column(void **state)
 {
-	struct crossfilter_key any = { { time_us, 4 }, NULL, 0, 100, 40, 1 / 71.0, false }, growing = any;
+	struct crossfilter_key any = { .column = { time_us, 4 }, .nr = 100, .origin = 40, .per_bin = 1 / 71.0 }, growing = any;
 	struct crossfilter_sum sum[100], same[100];
 	double samples = 0;
 
@@ -143,7 +157,8 @@ static void samples_that_are_all_alike_are_counted(void **state)
 
 static void numbers_without_a_key_are_in_no_sum(void **state)
 {
-	const struct crossfilter_key few = { { way, 2 }, NULL, 0, 2, 0, 0, false }, short_map = { { way, 2 }, operator_of, 2, OPERATORS, 0, 0, false };
+	const struct crossfilter_key few = { .column = { way, 2 }, .nr = 2 },
+				    short_map = { .column = { way, 2 }, .map = operator_of, .nr_map = 2, .nr = OPERATORS };
 	struct crossfilter_sum sum[OPERATORS];
 
 	(void)state;
@@ -158,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sums_are_those_of_a_loop, make),
 		cmocka_unit_test_setup(a_filter_can_be_left_out_of_a_sum, make),
+		cmocka_unit_test_setup(a_key_of_two_is_both, make),
 		cmocka_unit_test_setup(rows_of_either_set_pass, make),
 		cmocka_unit_test_setup(bins_of_what_grows_are_those_of_any_column, make),
 		cmocka_unit_test_setup(a_range_of_time_is_a_range_of_rows, make),
