@@ -166,7 +166,8 @@ def compare(p, trace, *arguments):
 
 f = compare(Page(f"{out}/v2.html"), 0, "tests/golden/v2.tlr")
 check("a plan with places", f["plans"] and all(len(n) == 4 for n in f["plans"][0]["nodes"]) and f["plans"][0]["columns"] >= 1, f["plans"])
-check("no two operators in one place", len({(n[2], n[3]) for n in f["plans"][0]["nodes"]}) == len(f["plans"][0]["nodes"]), f["plans"][0]["nodes"])
+nodes = f["plans"][0]["nodes"]
+check("no two operators in one place", len({(n[2], n[3]) for n in nodes}) == len(nodes), nodes)
 check("texts and machine code", f["sources"] and f["listings"], (len(f["sources"]), len(f["listings"])))
 two = Page(f"{out}/two.html")
 compare(two, 0, "tests/golden/v1.tlr")
