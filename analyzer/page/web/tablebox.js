@@ -3,6 +3,7 @@ import { h, name as nameOf } from "./dom.js";
 import { count, percent, duration, short, bytes } from "./format.js";
 import { heat } from "./colours.js";
 import { save, csv } from "./files.js";
+import { formula } from "./formula.js";
 
 const FORMATS = { share: v => percent(v), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
 const FIRST_ROWS = 100, NARROW = 700;
@@ -12,18 +13,54 @@ const FIRST_ROWS = 100, NARROW = 700;
  * narrow?: true of a text that is short}]
  * rows: any; click(row, event): what choosing a row does; sort: key of the column that it is sorted by at first, largest first.
  */
-export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRST_ROWS, tools = false }) {
-	let by = columns.find(c => c.key === sort) ?? null, down = true, shownRows = most, coloured = columns.find(c => c.heat) ?? null;
+const kept = new Map(); // of tables by name: how they were sorted and coloured, and their formulas
+
+export function tablebox({ name, columns: given, rows, click, sort, chosen, most = FIRST_ROWS, tools = false }) {
+	const was = kept.get(name) ?? { down: true }, columns = [...given];
+	kept.set(name, was);
+	try {
+		if (was.formula) addFormula(was.formula);
+	} catch {
+		was.formula = ""; // this table has other columns now
+	}
+	const find = key => columns.find(c => c.key === key);
+	let by = find(was.by ?? sort) ?? null, down = was.down, shownRows = most, coloured = find(was.coloured) ?? null;
 	const body = h("tbody"), head = h("tr"), more = h("button", { class: "small", onclick: () => (shownRows = Infinity, fill()) });
+	const problem = h("span", { class: "hint", role: "status" });
+	const input = h("input", { class: "formula", hidden: !was.formula, value: was.formula ?? "", placeholder: "samples / share", "aria-label": "Formula of a new column, of other columns' names",
+				   onchange: () => {
+		while (columns.length > given.length) columns.pop();
+		was.formula = input.value.trim();
+		problem.textContent = "";
+		try {
+			if (was.formula) addFormula(was.formula);
+			if (was.formula) by = coloured = columns[columns.length - 1], down = true;
+		} catch (error) {
+			was.formula = "";
+			problem.textContent = error.message;
+		}
+		if (!columns.includes(by)) by = find(sort) ?? null;
+		if (!columns.includes(coloured)) coloured = null;
+		fill();
+	} });
+
 	const el = h("div", { class: "tablebox" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
 		h("table", {}, h("thead", {}, head), body)),
-		h("footer", {}, more, tools ? h("button", { class: "small", title: "Save this table as CSV",
+		h("footer", {}, more, tools ? [h("button", { class: "small", title: "A column by a formula of others: samples / share", onclick: () => {
+			input.hidden = !input.hidden;
+			if (!input.hidden) input.focus();
+		} }, "Formula"), input, problem] : null, tools ? h("button", { class: "small", title: "Save this table as CSV",
 							   onclick: () => save(`${name}.csv`, "text/csv", csv({ columns, rows: sorted() })) }, "CSV") : null));
 
+	function addFormula(text) {
+		columns.push({ key: "formula", title: text, type: "number", value: formula(text, given) });
+	}
 	// On narrow screens what a row is of comes first: the rest scrolls beside it.
 	const inOrder = () => {
 		const main = columns.findLast(c => c.type === "text" && !c.narrow);
-		return innerWidth < NARROW && main ? [main, ...columns.filter(c => c !== main)] : columns;
+		const numbers = columns.filter(c => c.key !== "formula"), added = find("formula");
+		if (added) numbers.splice(Math.max(1, numbers.findIndex(c => c.type === "text")), 0, added);
+		return innerWidth < NARROW && main ? [main, ...numbers.filter(c => c !== main)] : numbers;
 	};
 	function sorted() {
 		if (!by) return rows;
@@ -63,6 +100,7 @@ export function tablebox({ name, columns, rows, click, sort, chosen, most = FIRS
 		return td;
 	}
 	function fill() {
+		Object.assign(was, { by: by?.key, down, coloured: coloured?.key });
 		const list = sorted(), top = new Map(columns.filter(c => c.bar || c === coloured).map(c => [c, Math.max(0, ...list.slice(0, 5000).map(r => +c.value(r) || 0))]));
 		head.replaceChildren(...inOrder().map(heading));
 		body.replaceChildren(...list.slice(0, shownRows).map(row => {

@@ -1,0 +1,60 @@
+// Columns by formula: numbers, other columns by key or by "title", + - * / and parentheses.  Read here, not by eval: the page allows none.
+const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|"([^"]*)"|([A-Za-z_]\w*)|([-+*/()]))/y;
+
+function tokens(text) {
+	const list = [];
+	TOKEN.lastIndex = 0;
+	while (TOKEN.lastIndex < text.trimEnd().length) {
+		const at = TOKEN.lastIndex, m = TOKEN.exec(text);
+		if (!m) throw new Error(`“${text.slice(at).trim().slice(0, 20)}” is no number, column or operator`);
+		list.push(m[1] !== undefined ? { number: Number(m[1]) } : m[4] ? { sign: m[4] } : { name: m[2] ?? m[3] });
+	}
+	return list;
+}
+
+// A function from a row to its number; throws a sentence.
+export function formula(text, columns) {
+	const list = tokens(text);
+	let at = 0;
+	const next = sign => list[at]?.sign === sign && ++at;
+	function value() {
+		const t = list[at++];
+		if (t?.number !== undefined) return () => t.number;
+		if (t?.name !== undefined) {
+			const c = columns.find(x => x.key === t.name || x.title.toLowerCase() === t.name.toLowerCase());
+			if (!c || c.type === "text") throw new Error(`there is no column of numbers “${t.name}”: ${columns.filter(x => x.type !== "text").map(x => x.key).join(", ")}`);
+			return row => c.value(row) ?? NaN;
+		}
+		if (t?.sign === "-") {
+			const of = value();
+			return row => -of(row);
+		}
+		if (t?.sign === "(") {
+			const inner = sum();
+			if (!next(")")) throw new Error("a parenthesis is not closed");
+			return inner;
+		}
+		throw new Error("the formula ends too early");
+	}
+	function product() {
+		let left = value();
+		for (;;) {
+			const a = left;
+			if (next("*")) { const b = value(); left = row => a(row) * b(row); }
+			else if (next("/")) { const b = value(); left = row => a(row) / b(row); }
+			else return left;
+		}
+	}
+	function sum() {
+		let left = product();
+		for (;;) {
+			const a = left;
+			if (next("+")) { const b = product(); left = row => a(row) + b(row); }
+			else if (next("-")) { const b = product(); left = row => a(row) - b(row); }
+			else return left;
+		}
+	}
+	const made = sum();
+	if (at < list.length) throw new Error("something stands behind the formula's end");
+	return made;
+}
