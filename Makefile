@@ -246,6 +246,11 @@ bench: deps-check ## measure speed and size beside perf
 	@$(MAKE) --no-print-directory -s $B/bench/synthetic
 	@$(PYTHON) tests/bench/analysis.py $B
 
+.PHONY: bench-page
+bench-page: deps-check table ## how soon pages are complete, how long filters take, how much memory they need (RECORDINGS=FOLDER: of UmbraPerf's, too)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@RECORDINGS=$(RECORDINGS) tests/bench/page.sh $B
+
 .PHONY: paper
 paper: deps ## figures of "Tailored Profiling" for the test engine, measured now, into build/paper.md
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all

@@ -72,11 +72,16 @@ static void write_addresses(struct html_columns *c, const struct html_rows *r)
 	free(last);
 }
 
+/* A frame with a caller; the instruction at which the kernel was entered is of no stack. */
 static bool any_stack(const struct stacks *s)
 {
-	for (uint32_t i = 1; i < s->nr; i++)
-		if (s->node[i].caller && !(s->node[s->node[i].caller].flags & STACK_CUT))
+	for (uint32_t i = 1; i < s->nr; i++) {
+		const struct stack_node *n = &s->node[i], *caller = &s->node[n->caller];
+
+		if (n->caller && !(caller->flags & STACK_CUT) && (n->flags & STACK_KERNEL) == (caller->flags & STACK_KERNEL) &&
+		    !(n->flags & STACK_INLINED))
 			return true;
+	}
 	return false;
 }
 

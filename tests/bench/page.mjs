@@ -45,8 +45,8 @@ async function filters(page, view, nr) {
 }
 
 async function measure(browser, name, trace) {
-	const file = path.join(folder, `${name}.html`), begin = performance.now()
-	execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file, ...(name === '10M' ? ['--no-stacks'] : [])])
+	const file = path.join(folder, `${name.replaceAll(' ', '-')}.html`), begin = performance.now()
+	execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file])
 	const row = { name, write: performance.now() - begin, file: fs.statSync(file).size / 1e6, filters: {}, opened: [] }
 	for (let i = 0; i < OPENINGS; i++) {
 		const page = await open(browser, file)
