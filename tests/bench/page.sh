@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# page.sh BUILD: the table of `make bench-page`: a recording of UmbraPerf's kind, those in RECORDINGS, and ten million samples without stacks.
+# page.sh BUILD: the table of `make bench-page`: a recording of UmbraPerf's kind, those in RECORDINGS, and ten million samples
+# without stacks.
 . tests/page/begin.bash
 need_page
 recording "$dir/recording.tlr" || exit 1
