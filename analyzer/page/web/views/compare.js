@@ -1,17 +1,16 @@
 // Two traces: what changed, with the interval in which each difference is; lanes and plans of both.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
-import { Colours } from "../colours.js";
 import { differences, side } from "../difference.js";
 import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack } from "../activity.js";
 import { planChart } from "../plan.js";
 import { tablebox } from "../tablebox.js";
 import { count, measure, percent, seconds, short } from "../format.js";
 
-const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210;
+const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
 
 let page, sides, by, mode, figures, bars, mirror, plans = [], table;
-let rows = [], lanes = [], parts = [], both = [null, null], bins = 100, end = 1;
+let rows = [], lanes = [], parts = [], both = [null, null], named = new Map(), bins = 100, end = 1;
 
 const absolute = () => page.state.option("difference") === "sums";
 const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.unit;
@@ -38,10 +37,19 @@ function compare() {
 	rows = differences(both[0], both[1], absolute());
 }
 
-// Colours of the first trace, by name; of what only the second has, by its own numbers.
-function colourOf(row) {
-	const id = chosen(), trace = row.a.key === undefined ? 1 : 0, own = same(sides[trace], id);
-	return page.colours.of(id, sides[trace].dimensions.get(own).values[trace ? row.b.key : row.a.key] ?? 0);
+// Colours of the first trace, by name; what only the second has gets those that follow.
+function colourAs(id, label) {
+	const { dimensions, colours } = page, first = dimensions.get(id), other = sides[1].dimensions.get(same(sides[1], id));
+	if (!named.has(id)) {
+		const of = new Map(first.values.map(v => [String(first.label(v)), v]));
+		let next = first.values.filter(v => v).length;
+		for (const v of other?.values ?? []) {
+			while (first.at.get(next) !== undefined) next += PALETTE; // a number that is none of the first trace's
+			if (!of.has(String(other.label(v)))) of.set(String(other.label(v)), next++);
+		}
+		named.set(id, of);
+	}
+	return colours.of(id, named.get(id).get(label) ?? 0);
 }
 
 function drawBars(pen, w) {
@@ -50,7 +58,7 @@ function drawBars(pen, w) {
 	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
 	list.forEach((r, i) => {
 		const y = i * ROW, from = Math.min(x(0), x(r.change)), wide = Math.abs(x(r.change) - x(0));
-		pen.rect(0, y + 6, 9, 9, colourOf(r));
+		pen.rect(0, y + 6, 9, 9, colourAs(chosen(), r.name));
 		pen.text(15, y + ROW / 2, shown(r.name, 80), { size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet });
 		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.change > 0 ? pen.theme.hot : pen.theme.accent, { opacity: r.certain ? 0.85 : 0.25 });
 		pen.line(x(r.change - r.half), y + ROW / 2, x(r.change + r.half), y + ROW / 2, pen.theme.ink, 1.2);
@@ -70,10 +78,7 @@ const tipBar = (x, y) => {
 function drawMirror(pen, w) {
 	bins = Math.max(10, Math.min(400, Math.floor(w / 3)));
 	parts = [0, 1].map(trace => partsOf(page, trace));
-	for (const part of parts[1]) { // named alike: coloured alike
-		const like = parts[0].find(p => p.label === part.label);
-		if (like) part.colour = like.colour;
-	}
+	for (const part of parts.flat()) if (part.value !== null) part.colour = () => colourAs(page.dimensions.main, String(part.label)); // named alike: coloured alike
 	lanes = parts.map((list, trace) => {
 		const cube = page.state.sums(partKey(page, list, trace), { column: "time", from: 0, to: end, bins }, ["time"], trace);
 		return stack(list, bins, (p, b) => cube.measure(p, b));
@@ -94,17 +99,16 @@ const COLUMNS = () => [
 	{ key: "a", title: "first", type: "share", value: r => r.a.share, bar: true }, { key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
 	{ key: "na", title: "samples", type: "count", value: r => r.a.samples }, { key: "nb", title: "samples", type: "count", value: r => r.b.samples },
 	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
-	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: colourOf }];
+	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: r => colourAs(chosen(), r.name) }];
 
 // planChart() of the second trace: a page in which that one is the first.
 function second() {
-	const { state } = page, own = Object.create(state), other = sides[1], colours = new Colours(other.dimensions);
+	const { state } = page, own = Object.create(state), other = sides[1];
 	own.sums = (a, b, except) => state.sums(a, b, except, 1);
 	own.toggle = () => {};
 	Object.defineProperty(own, "filters", { value: {} });
-	const like = new Map(page.dimensions.get(page.dimensions.main).values.map(v => [page.dimensions.get(page.dimensions.main).label(v), v]));
 	return { ...page, state: own, facts: other.facts, dimensions: other.dimensions,
-		colours: { of: (id, v) => (like.has(other.dimensions.get(id)?.label(v)) ? page.colours.of(page.dimensions.main, like.get(other.dimensions.get(id).label(v))) : colours.of(id, v)) } };
+		colours: { of: (id, v) => colourAs(page.dimensions.main, String(other.dimensions.get(id)?.label(v))) } };
 }
 
 export const compareView = {

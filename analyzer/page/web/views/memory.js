@@ -181,7 +181,7 @@ async function load() {
 	await table.load("memory");
 	await table.load("address");
 	find();
-	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, `${shown(r.name, 60)} (${count(r.samples)})`)));
+	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, shown(r.name, 80))));
 	memory.draw();
 }
 
