@@ -14,9 +14,10 @@ import profile
 import rank
 
 QUERIES = "q01 q03 q18"
-# Of a query's executor samples.  A node that is not found costs far more than what the machine's load can take from this.
-WANTED = {"agent": 90, "attach": 80}
-SAMPLES = 100
+# Of a query's executor samples.  Reached, also with six times as much work as processors: agent 99.6 to 100 %, attach 98.6 to 100 %.  What
+# is missing are stacks of more than 16 KiB and the first milliseconds of a plan; a node that is not found costs far more.
+WANTED = {"agent": 98, "attach": 95}
+SAMPLES = 400
 faults = []
 
 
@@ -35,22 +36,22 @@ def check_names(b):
             fail(f"EXPLAIN has the node `{line}`, the trace has not: {sorted(n for n in named if not n.startswith('('))}")
 
 
-def check(b, way):
+def check(b, way, jit):
     rows = []
 
     def record(seconds):
         b.seconds = seconds
-        rows[:] = getattr(b, way)("off", 0)
+        rows[:] = getattr(b, way)(jit, 0)
         return min(r.executor for r in rows)
 
     evidence.gather(SAMPLES, record)
     for r in rows:
         if not r.same:
-            fail(f"{r.query}, {way}: its rows are not those of an unprofiled server")
+            fail(f"{r.query}, {way}, JIT {jit}: its rows are not those of an unprofiled server")
         if 100 * r.found < WANTED[way] * r.executor:
-            fail(f"{r.query}, {way}: expected {WANTED[way]} % of {r.executor} executor samples on a node or in a class of work, got {r.found}: "
+            fail(f"{r.query}, {way}, JIT {jit}: expected {WANTED[way]} % of {r.executor} executor samples on a node or in a class of work, got {r.found}: "
                  f"{dict(r.reasons)}")
-        print(nodes.line(r.query, way, "off", 0, [r]))
+        print(nodes.line(r.query, way, jit, 0, [r]))
 
 
 def check_errors(b):
@@ -110,9 +111,9 @@ def main():
             evidence.skip(f"PostgreSQL {c.version} is not a version whose plans are read")
         c.load(0.02)
         b = nodes.Bench(c, os.path.abspath(sys.argv[1]) + "/tailor", cluster.queries(QUERIES), 1, evidence.allowed_rate(4000))
-        b.bare([("off", 0)])
-        for way in ("agent", "attach"):
-            check(b, way)
+        b.bare([("off", 0), ("on", 0)])
+        for way, jit in (("agent", "off"), ("attach", "off"), ("attach", "on")):
+            check(b, way, jit)
         check_names(b)
         check_errors(b)
         check_page(b)
