@@ -20,7 +20,7 @@ import time
 PATIENCE_S = 300
 B = os.path.abspath(sys.argv[1])
 SESSION, QUERY, NODE = 0x70670001, 0x70670002, 0x70670003
-COMMON, CLASS = 4, 1
+COMMON, CLASS, EVERYWHERE = 4, 1, 4
 
 SETUP = """
 create table t(k int, v int, w text);
@@ -208,7 +208,10 @@ class Trace:
             self.samples += f["nr"]
         elif kind == "OBJECT":
             levels = {c["level"]: c["component"] for c in f["components"]}
-            if f["flags"] & CLASS:
+            if f["flags"] & EVERYWHERE:
+                if f["functions"] or NODE in levels:
+                    fail(f"an object that is everywhere has functions or a node: {f}")
+            elif f["flags"] & CLASS:
                 self.classes.setdefault(pid, set()).add(levels[NODE])
             elif f["upper"] == 0:
                 self.roots.append({"pid": pid, "address": f["address"], "query": levels[QUERY], "children": []})
