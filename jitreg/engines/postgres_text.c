@@ -19,7 +19,8 @@ static bool is_digit(char c)
 }
 
 /* By a table: every statement of a server comes through here. */
-static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1, ['$'] = 1, ['a' ... 'z'] = 1, [128 ... 255] = 1 };
+static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1,
+					       ['$'] = 1,	  ['a' ... 'z'] = 1, [128 ... 255] = 1 };
 
 static bool in_identifier(char c)
 {

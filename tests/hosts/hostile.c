@@ -137,7 +137,8 @@ static void forge_counters(struct log_head *log, uint64_t ring_bytes)
 	struct wire_message m = { .magic = WIRE_MAGIC, .version = LOG_VERSION, .request = WIRE_COUNTER_MEMORY, .pid = (uint32_t)getpid() };
 	unsigned char *ring = (unsigned char *)log + LOG_HEAD_BYTES;
 	const uint32_t entries = dice() % 4 ? dice() % 64 : (uint32_t)dice(), bytes = 16 + 32 + 32 * (entries % 64);
-	uint64_t at = log->consumed & ~7ull, place = at % (ring_bytes - 4096), block[6] = { dice() % 8, dice() % 4 ? dice() % 70000 : dice() };
+	uint64_t at = log->consumed & ~7ull, place = at % (ring_bytes - 4096);
+	uint64_t block[6] = { dice() % 8, dice() % 4 ? dice() % 70000 : dice() };
 	struct wire_answer a = { 0 };
 	uint32_t head[4] = { bytes, 0, 86, bytes };
 	int fd;

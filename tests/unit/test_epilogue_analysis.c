@@ -200,7 +200,8 @@ static void a_frame_pointer_that_is_taken_back_leads_to_the_frame(void **state)
 static void behind_a_call_that_does_not_return_is_another_function(void **state)
 {
 	/* test edi, edi; je 1f; call far away; (another function) push rbx; nop; pop rbx; ret; 1: add rsp, 24; ret */
-	static const unsigned char code[] = { 0x85, 0xff, 0x74, 0x09, 0xe8, 0, 0, 1, 0, 0x53, 0x90, 0x5b, 0xc3, 0x48, 0x83, 0xc4, 0x18, 0xc3 };
+	static const unsigned char code[] = { 0x85, 0xff, 0x74, 0x09, 0xe8, 0,	  0,	1,    0,
+					      0x53, 0x90, 0x5b, 0xc3, 0x48, 0x83, 0xc4, 0x18, 0xc3 };
 	struct cfi_row row;
 
 	(void)state;

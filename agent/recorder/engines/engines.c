@@ -94,7 +94,8 @@ static void read_wait(struct postgres_backend *b)
 
 	if (!b->wait.begin_ns || b->wait.read_ns || !b->server->my_wait)
 		return;
-	if (proc_mem_read(b->pid, b->server->my_wait, &at, sizeof(at)) || !at || proc_mem_read(b->pid, at, &b->wait.info, sizeof(b->wait.info)))
+	if (proc_mem_read(b->pid, b->server->my_wait, &at, sizeof(at)) || !at ||
+	    proc_mem_read(b->pid, at, &b->wait.info, sizeof(b->wait.info)))
 		b->wait.info = 0;
 	b->wait.read_ns = clock_now_ns();
 }

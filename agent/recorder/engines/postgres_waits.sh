@@ -32,7 +32,8 @@ __attribute__((constructor)) static void ask(void)
 
 			if (classes[c] == 1 && !i)
 				n = ""; /* no lock has this number */
-			if (!n || strcmp(n, "unknown wait event") == 0 || strcmp(n, "???") == 0 || (classes[c] == 1 && strcmp(n, "extension") == 0))
+			if (!n || strcmp(n, "unknown wait event") == 0 || strcmp(n, "???") == 0 ||
+			    (classes[c] == 1 && strcmp(n, "extension") == 0))
 				break;
 			printf("%s \"%s\"", i % 4 ? "," : ",\n\t      ", n);
 			if (classes[c] == 4)
