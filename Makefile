@@ -168,7 +168,7 @@ PACKAGES_CHECK += libgccjit-12-dev libasmjit-dev
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit libluajit-5.1-dev php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin pypy3
 PACKAGES_POSTGRES := postgresql postgresql-server-dev-15
-PACKAGES_LONG := postgresql tcl8.6 golang-1.19-go
+PACKAGES_LONG := postgresql postgresql-server-dev-15 tcl8.6 golang-1.19-go
 
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
