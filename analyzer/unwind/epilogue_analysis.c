@@ -208,7 +208,7 @@ static bool is_new(struct reading *r, const struct way *w)
  * that does not fit, a call before does not return, and the function behind it was followed. */
 static bool is_of_another(const struct way *w, int32_t above)
 {
-	int32_t distance = w->rsp - w->rsp_at_call;
+	int64_t distance = (int64_t)w->rsp - w->rsp_at_call;
 
 	return w->rsp_at_call != UNKNOWN && w->rsp != UNKNOWN && is_by_rbp(w->rsp) == is_by_rbp(w->rsp_at_call) &&
 		((distance - above) % 16 || (above && distance <= 0));
