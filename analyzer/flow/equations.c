@@ -356,9 +356,16 @@ static int each_part(struct equations *e, int (*each)(struct equations *e, const
 	return ret;
 }
 
+#define ELIMINATION_MAX 1e9 /* coefficients looked at, in all parts */
+
 static int solve_if_small(struct equations *e, const struct part *p)
 {
-	return p->nr_variables <= EQUATIONS_DENSE_MAX && p->nr_equations <= EQUATIONS_DENSE_MAX ? solve_part(e, p) : 0;
+	double work = (double)p->nr_variables * p->nr_equations * (p->nr_variables < p->nr_equations ? p->nr_variables : p->nr_equations);
+
+	if (p->nr_variables > EQUATIONS_DENSE_MAX || p->nr_equations > EQUATIONS_DENSE_MAX || e->eliminated + work > ELIMINATION_MAX)
+		return 0;
+	e->eliminated += work;
+	return solve_part(e, p);
 }
 
 /* --------------------------------------------------------------------------------------------------------------- all */

@@ -43,7 +43,8 @@ int equations_term(struct equations *e, uint32_t equation, uint32_t variable, in
 /* One that is known already stays as it is (false, if by another count). */
 bool equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count);
 
-/* 0 or -ENOMEM.  Time: linear in terms, but for parts of at most EQUATIONS_DENSE_MAX unknowns that need elimination: cubic in those. */
+/* 0 or -ENOMEM.  Time: linear in terms, and at most a second for elimination (of parts of at most EQUATIONS_DENSE_MAX unknowns; what is not
+ * eliminated is estimated) and for estimates (what is not refined stays near equal parts). */
 int equations_solve(struct equations *e);
 #define EQUATIONS_DENSE_MAX 400
 

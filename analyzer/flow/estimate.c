@@ -14,7 +14,7 @@
 #define ROUNDS_MAX 2000
 #define PARTS_ROUNDS_MAX 100
 #define YIELDS 64 /* what is no part of a count yields first: it was only said to make the rest fit */
-#define WORK_MAX 50000000.0 /* terms looked at, all rounds together */
+#define WORK_MAX 20000000.0 /* terms looked at, in all rounds and parts together */
 #define CLOSE 1e-3	    /* of an execution */
 
 struct unknown {
@@ -70,7 +70,7 @@ static void divide(const struct equations *e, const struct part *p, uint32_t equ
  * Where least squares begin: equal parts of what is counted, and from there on of what these leave, equation by equation.  Also what an
  * unknown can be at most.  false: nothing of the part is known.
  */
-static bool begin(const struct equations *e, const struct part *p, struct unknown *x)
+static bool begin(struct equations *e, const struct part *p, struct unknown *x)
 {
 	bool any = false, more = true;
 
@@ -84,7 +84,7 @@ static bool begin(const struct equations *e, const struct part *p, struct unknow
 		any = true;
 		divide(e, p, p->equation[q], &r, false, x);
 	}
-	for (int round = 0; any && more && round < PARTS_ROUNDS_MAX; round++) {
+	for (int round = 0; any && more && round < PARTS_ROUNDS_MAX && e->estimated < WORK_MAX; round++, e->estimated += p->nr_variables) {
 		more = false;
 		for (uint32_t q = 0; q < p->nr_equations; q++) {
 			struct rest r = rest_of(e, p, p->equation[q], x, true);
@@ -122,7 +122,7 @@ static double project(const struct equations *e, const struct part *p, uint32_t 
 int equations_estimate(struct equations *e, const struct part *p)
 {
 	struct unknown *x = calloc((size_t)p->nr_variables + 1, sizeof(*x));
-	double work = 0, terms = 1;
+	double terms = 1;
 
 	if (!x)
 		return -ENOMEM;
@@ -132,7 +132,7 @@ int equations_estimate(struct equations *e, const struct part *p)
 	}
 	for (uint32_t q = 0; q < p->nr_equations; q++)
 		terms += e->first[p->equation[q] + 1] - e->first[p->equation[q]];
-	for (int round = 0; round < ROUNDS_MAX && work < WORK_MAX; round++, work += terms) {
+	for (int round = 0; round < ROUNDS_MAX && e->estimated < WORK_MAX; round++, e->estimated += terms) {
 		double worst = 0;
 
 		for (uint32_t q = 0; q < p->nr_equations; q++)

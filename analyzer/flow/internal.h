@@ -22,6 +22,7 @@ struct equations {
 	uint32_t *violated;
 	uint32_t nr_variables, variables_capacity, nr_equations, equations_capacity, nr_terms, terms_capacity;
 	uint32_t nr_violated, violated_capacity;
+	double eliminated, estimated; /* work so far, of all parts */
 };
 
 /* Unknowns, and the equations that have them and no others. */

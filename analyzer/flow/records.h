@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What processes announced about flows and counters (FLOW, COUNTER_BLOCK, COUNTER_VALUES), as it stands in their records.  A process is a
- * number here, a level an index.  Context: thread.
+ * number here, a level an index, also within parts and entries.  Context: thread.
  */
 #ifndef TAILOR_FLOW_RECORDS_H
 #define TAILOR_FLOW_RECORDS_H

@@ -382,6 +382,13 @@ static uint64_t *numbers_of(struct model *m, const struct trace_value *list, uin
 
 #define NUMBERS(m, r, field, element) numbers_of(m, list_of(r, field), sizeof(struct element) / sizeof(uint64_t))
 
+/* Level numbers of a host become indexes; LEVELS_MAX: none. */
+static void index_levels(struct model *m, uint64_t *level, size_t stride, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++, level += stride)
+		*level = *level && *level <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)*level) : LEVELS_MAX;
+}
+
 void model_read_flow(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(flow, level)));
@@ -399,6 +406,12 @@ void model_read_flow(struct model *m, struct process *p, const struct trace_reco
 	f.parts.nr_arcs = f.parts.arcs ? (uint32_t)list_of(r, F(flow, arcs))->u : 0;
 	f.parts.nr_calls = f.parts.calls ? (uint32_t)list_of(r, F(flow, calls))->u : 0;
 	f.parts.nr_executions = f.parts.executions ? (uint32_t)list_of(r, F(flow, executions))->u : 0;
+	if (f.parts.nr_blocks)
+		index_levels(m, (uint64_t *)(uintptr_t)&f.parts.blocks->level, sizeof(*f.parts.blocks) / 8, f.parts.nr_blocks);
+	if (f.parts.nr_calls)
+		index_levels(m, (uint64_t *)(uintptr_t)&f.parts.calls->level, sizeof(*f.parts.calls) / 8, f.parts.nr_calls);
+	if (f.parts.nr_executions)
+		index_levels(m, (uint64_t *)(uintptr_t)&f.parts.executions->level, sizeof(*f.parts.executions) / 8, f.parts.nr_executions);
 	flow_records_add(&m->flows, &f);
 }
 
@@ -416,13 +429,12 @@ void model_read_counter_block(struct model *m, struct process *p, const struct t
 		return;
 	}
 	added = &m->flows.counters[m->flows.nr_counters - 1];
+	index_levels(m, &added->entry->level, sizeof(*added->entry) / 8, c.nr);
 	for (uint32_t i = 0; i < c.nr; i++) {
-		uint64_t level = c.entry[i].level;
-		uint32_t index = level && level <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
+		const struct jitreg_counter_entry *e = &added->entry[i];
 
-		if (index < LEVELS_MAX)
-			added->flow[i] = flow_records_find(&m->flows, p->number, index, c.entry[i].component);
-		added->entry[i].level = index;
+		if (e->level < LEVELS_MAX)
+			added->flow[i] = flow_records_find(&m->flows, p->number, (uint32_t)e->level, e->component);
 	}
 }
 

@@ -23,11 +23,10 @@ static uint32_t block_of(uint64_t block)
 }
 
 /* The function that a call names, which need not have a flow. */
-static uint32_t callee_of(struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
+static uint32_t callee_of(const struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
 {
-	bool is_named = c->component && c->level && c->level <= UINT32_MAX;
-	uint32_t level = is_named ? dictionary_level(&m->dictionary, (uint32_t)c->level) : LEVELS_MAX;
-	uint32_t found = level < LEVELS_MAX ? flow_records_find(&m->flows, from->process, level, c->component) : 0;
+	bool is_named = c->component && c->level < LEVELS_MAX;
+	uint32_t found = is_named ? flow_records_find(&m->flows, from->process, (uint32_t)c->level, c->component) : 0;
 
 	return found ? found - 1 : FLOW_NO_FUNCTION;
 }
@@ -35,7 +34,7 @@ static uint32_t callee_of(struct model *m, const struct flow_record *from, const
 /* Arcs and calls that name no block would shift the numbers of those behind them: they become arcs from outside to outside. */
 static int add_functions(struct report *r, struct frequencies *f)
 {
-	struct flow_records *records = &r->model->flows;
+	const struct flow_records *records = &r->model->flows;
 
 	for (uint32_t i = 0; i < records->nr_flows; i++) {
 		const struct flow_record *flow = &records->flow[i];
@@ -269,14 +268,13 @@ static void tell_components(struct report *r, struct frequencies *f, uint32_t fu
 {
 	const struct flow_record *flow = &r->model->flows.flow[function];
 	const struct flow_function *x = &f->program.function[function];
-	struct dictionary *d = &r->model->dictionary;
 
 	for (uint32_t i = 0; i < x->nr_blocks; i++) {
 		const struct jitreg_flow_block *b = &flow->parts.blocks[i];
-		uint32_t level = b->level && b->level <= UINT32_MAX && b->nr ? dictionary_level(d, (uint32_t)b->level) : LEVELS_MAX;
+		uint64_t nr = b->level >= LEVELS_MAX ? 0 : b->nr < f->nr_components ? b->nr : f->nr_components;
 
-		for (uint64_t n = 0; level < LEVELS_MAX && n < b->nr && n < f->nr_components && report_spend(r, STEPS_A_COMPONENT); n++) {
-			uint32_t c = component_at(r, flow->process, level, b->first + n, flow->time_ns);
+		for (uint64_t n = 0; n < nr && report_spend(r, STEPS_A_COMPONENT); n++) {
+			uint32_t c = component_at(r, flow->process, b->level, b->first + n, flow->time_ns);
 
 			if (c && c < f->nr_components)
 				add_variable(f, &f->executions[c], x->block[i].variable);
@@ -284,8 +282,7 @@ static void tell_components(struct report *r, struct frequencies *f, uint32_t fu
 	}
 	for (uint32_t i = 0; i < flow->parts.nr_executions; i++) {
 		const struct jitreg_flow_execution *e = &flow->parts.executions[i];
-		uint32_t level = e->level && e->level <= UINT32_MAX ? dictionary_level(d, (uint32_t)e->level) : LEVELS_MAX;
-		uint32_t c = component_at(r, flow->process, level, e->component, flow->time_ns);
+		uint32_t c = component_at(r, flow->process, e->level, e->component, flow->time_ns);
 
 		if (e->block < x->nr_blocks && c && c < f->nr_components)
 			add_variable(f, &f->executions[c], x->block[e->block].variable);

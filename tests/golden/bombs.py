@@ -37,6 +37,15 @@ def of_threads(b):
         b.add(SAMPLES, samples(NR, PLAIN[:2] + [(3, 2, deltas(range(n * NR, n * NR + NR)))] + PLAIN[3:]))
 
 
+# Whose counters leave almost everything open, so that most of it is eliminated and estimated.
+def flows(b, nr, blocks):
+    arcs = [[2**64 - 1, 0, 0], [blocks - 1, 2**64 - 1, 0]] + [[i * 7919 % blocks, i * 104729 % blocks, 0] for i in range(3 * blocks)]
+    b.add(RECORDS, LEVELS + of(nr, lambda n: record("FLOW", PID, 1, 1, n + 1, [[1, 1, 1000]] * blocks, arcs,
+                                                    [[i % blocks, i, 1, i % nr + 1] for i in range(5)], [[1, n + 1, 0]])) +
+          record("COUNTER_BLOCK", PID, 7, 0, 0, 0, 0, [[3, 1, n + 1, 0] for n in range(nr)]) +
+          record("COUNTER_VALUES", PID, 7, 0, [[1000 + n] for n in range(nr)]))
+
+
 BOMBS = {
     # bodies that are large only when decompressed
     "zeros": lambda b: b.add(RECORDS, t.msgpack.packb([200, 1, PID, PID, bytes(60 * MIB)]), 12),
@@ -50,6 +59,9 @@ BOMBS = {
                                                        [[n * 1000, b"\x7fELF" + bytes(100)] for n in range(10000)])),
     "an array": lambda b: b.add(RECORDS, b"\x95\xcc\xc8\1\1\1\xdd\x03\xc0\0\0" + b"\xc0" * (63 * MIB), 4),
     "nested arrays": lambda b: b.add(RECORDS, b"\x95\xcc\xc8\1\1\1" + b"\x91" * (60 * MIB), 4),
+    # flows of functions
+    "flows": lambda b: flows(b, 3000, 50),
+    "one flow": lambda b: flows(b, 1, 200000),
     # many small records
     "components": lambda b: b.add(RECORDS, LEVELS + of(100000, lambda n: record("COMPONENT", PID, 1, 0, n + 1, "c", ""))),
     "links": lambda b: [b.add(RECORDS, LEVELS + of(250000, lambda n: record("LINK", PID, 1, 2, n + i, n + i + 1, 1, 0)))

@@ -22,7 +22,8 @@ COMMANDS = [["report"]] + [["report", "--json"], ["report", "--view", "component
                            ["report", "--view", "tree", "--view", "code", "--view", "plan"], ["export", "-f", "folded"],
                            ["export", "-f", "firefox"], ["export", "-f", "pprof"], ["export", "-f", "csv"], ["export", "-f", "perfetto"],
                            ["export", "-f", "speedscope"], ["scrub", "-o", f"{folder}/scrubbed"], ["diff", "TRACE"],
-                           ["report", "--view", "ir", "--view", "asm", "--view", "lines"], ["check"]]
+                           ["report", "--view", "ir", "--view", "asm", "--view", "lines"], ["check"],
+                           ["report", "--view", "calls", "--view", "components", "--view", "functions", "--sort", "executions"]]
 # What must be refused, whatever else is done with it.
 REFUSED = {"texts", "samples", "scopes"}
 bad, highest = 0, (0, "")

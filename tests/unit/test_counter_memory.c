@@ -138,6 +138,18 @@ static void blocks_that_overlap_without_end_are_refused(void **state)
 	assert_int_equal(read_all(true), accepted);
 }
 
+static void a_million_blocks_come_and_go(void **state)
+{
+	(void)state;
+	for (uint64_t block = 1; block <= 1000000; block++) {
+		assert_int_equal(announce(block, 64 * (block % 500), 8, 1), 0);
+		if (block > 100)
+			counter_memory_forget(memory, block - 100);
+	}
+	assert_int_equal(read_all(true), 100);
+	assert_in_range(seen.block, 1000000 - 99, 1000000);
+}
+
 static void memory_has_a_limit(void **state)
 {
 	uint64_t bytes = BYTES;
@@ -173,6 +185,7 @@ int main(void)
 		TEST(what_has_not_changed_is_read_on_request_only),
 		TEST(blocks_outside_of_the_memory_are_refused),
 		TEST(blocks_that_overlap_without_end_are_refused),
+		TEST(a_million_blocks_come_and_go),
 		TEST(memory_has_a_limit),
 		TEST(without_memory_nothing_is_announced),
 	};

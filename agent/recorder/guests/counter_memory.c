@@ -2,6 +2,7 @@
 #include "agent/recorder/guests/counter_memory.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 struct block {
 	uint64_t number;
 	const uint64_t *counters;
-	uint64_t *values; /* as they were read last */
+	uint64_t *values; /* as they were read last; NULL: it has ended */
 	uint32_t nr_entries, nr_copies;
 	bool was_read;
 };
@@ -31,7 +32,8 @@ struct counter_memory {
 	uint64_t nr_counters; /* in all arenas */
 	uint64_t nr_announced; /* ... and of blocks: no more, or they overlap, and reading them has no bound */
 	struct block *block;
-	uint32_t nr_blocks, blocks_capacity;
+	uint32_t nr_blocks, blocks_capacity, nr_ended;
+	struct hash_map block_of; /* (number, 0) -> 1 + index */
 };
 
 int counter_memory_add(struct counter_memory **out, uint64_t bytes, uint32_t *number, int *fd)
@@ -75,6 +77,7 @@ void counter_memory_destroy(struct counter_memory *m)
 	for (uint32_t i = 0; i < m->nr_blocks; i++)
 		free(m->block[i].values);
 	free(m->block);
+	hash_map_fini(&m->block_of);
 	free(m);
 }
 
@@ -106,25 +109,45 @@ int counter_memory_announce(struct counter_memory *m, const struct schema_value 
 	b = &m->block[m->nr_blocks];
 	*b = (struct block){ number, m->arena[place >> 32].counters + first, calloc(nr_entries, sizeof(uint64_t)), (uint32_t)nr_entries,
 			     (uint32_t)nr_copies, false };
-	if (!b->values)
+	if (!b->values || !hash_map_set(&m->block_of, number, 0, m->nr_blocks + 1)) {
+		free(b->values);
 		return -ENOMEM;
+	}
 	m->nr_blocks++;
 	m->nr_announced += nr;
 	return 0;
 }
 
+/* Those that have ended leave when they are the most. */
+static void leave_ended_out(struct counter_memory *m)
+{
+	uint32_t kept = 0;
+
+	hash_map_fini(&m->block_of);
+	for (uint32_t i = 0; i < m->nr_blocks; i++)
+		if (m->block[i].values) {
+			m->block[kept++] = m->block[i];
+			if (!hash_map_set(&m->block_of, m->block[i].number, 0, kept)) { /* no memory: it is not read any more */
+				free(m->block[--kept].values);
+				continue;
+			}
+		}
+	m->nr_blocks = kept;
+	m->nr_ended = 0;
+}
+
 void counter_memory_forget(struct counter_memory *m, uint64_t number)
 {
-	for (uint32_t i = m ? m->nr_blocks : 0; i > 0; i--) {
-		struct block *b = &m->block[i - 1];
+	uint32_t found = m ? hash_map_find(&m->block_of, number, 0) : 0;
+	struct block *b = found ? &m->block[found - 1] : NULL;
 
-		if (b->number != number)
-			continue;
-		m->nr_announced -= stride(b->nr_entries) * b->nr_copies;
-		free(b->values);
-		*b = m->block[--m->nr_blocks];
+	if (!b || !b->values)
 		return;
-	}
+	m->nr_announced -= stride(b->nr_entries) * b->nr_copies;
+	free(b->values);
+	b->values = NULL;
+	if (++m->nr_ended > m->nr_blocks / 2)
+		leave_ended_out(m);
 }
 
 /* Has any changed? */
@@ -148,6 +171,6 @@ void counter_memory_read(struct counter_memory *m, bool all,
 			 void (*each)(void *context, uint64_t block, const uint64_t *values, uint32_t nr), void *context)
 {
 	for (uint32_t i = 0; m && i < m->nr_blocks; i++)
-		if (read_block(&m->block[i]) || all)
+		if (m->block[i].values && (read_block(&m->block[i]) || all))
 			each(context, m->block[i].number, m->block[i].values, m->block[i].nr_entries);
 }
