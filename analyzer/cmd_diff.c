@@ -30,8 +30,9 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "all", KEY_ALL, NULL, 0, "also show changes that are not significant", 0 },
-	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (cost per execution), share_a, share_b, rows_a, rows_b, samples_a "
-	  "and samples_b, with + - * / ^, parentheses, abs, log, sqrt, min and max; 'b - 2*a' is positive where the cost more than "
+	{ "expr", KEY_EXPR, "FORMULA", 0, "sort by a formula of a and b (cost per execution), share_a, share_b, rows_a, rows_b, samples_a, "
+	  "samples_b, executions_a and executions_b (where the host counts), with + - * / ^, parentheses, abs, log, sqrt, min and max; "
+	  "'b - 2*a' is positive where the cost more than "
 	  "doubled", 0 },
 	{ "fail-above", KEY_FAIL, "PERCENT", 0, "exit with status 3 if the cost of an execution, or the part of it in one line, grew "
 	  "significantly by more than this percentage of the total", 0 },
@@ -311,7 +312,9 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	k = add_columns(g, args, c, formula);
 	for (uint32_t i = 0; i < nr; i++) {
 		significant += x[i].significant;
-		if (x[i].samples[0] + x[i].samples[1] <= 0 || (!formula && !args->all && !x[i].significant)) {
+		bool has_any = x[i].samples[0] + x[i].samples[1] > 0 || (formula && x[i].executions[0] + x[i].executions[1] > 0);
+
+		if (!has_any || (!formula && !args->all && !x[i].significant)) {
 			small += !x[i].tested;
 			continue;
 		}

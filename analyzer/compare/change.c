@@ -263,6 +263,8 @@ static void fill(const struct comparison *c, struct change *x)
 			mine += e ? e->measure : 0;
 			x->there[s] |= e != NULL;
 			x->samples[s] += e ? e->samples : 0;
+			if (e)
+				x->executions[s] = e->executions;
 			if (e && e->has_rows) {
 				x->rows[s] = e->rows;
 				x->has_rows[s] = true;
@@ -341,12 +343,14 @@ struct estimate change_duration(const struct comparison *c, const struct side *s
 	return stats_mean(c->profile[s->first].run_ns, c->profile[s->first].nr_runs);
 }
 
-enum { VALUE_A, VALUE_B, VALUE_SHARE_A, VALUE_SHARE_B, VALUE_ROWS_A, VALUE_ROWS_B, VALUE_SAMPLES_A, VALUE_SAMPLES_B, NR_VALUES };
-static const char *const value_names[] = { "a", "b", "share_a", "share_b", "rows_a", "rows_b", "samples_a", "samples_b", NULL };
+enum { VALUE_A, VALUE_B, VALUE_SHARE_A, VALUE_SHARE_B, VALUE_ROWS_A, VALUE_ROWS_B, VALUE_SAMPLES_A, VALUE_SAMPLES_B,
+       VALUE_EXECUTIONS_A, VALUE_EXECUTIONS_B, NR_VALUES };
+static const char *const value_names[] = { "a", "b", "share_a", "share_b", "rows_a", "rows_b", "samples_a", "samples_b",
+					  "executions_a", "executions_b", NULL };
 
 int change_evaluate(const char *formula, struct change *x, uint32_t nr, struct diag *d)
 {
-	double values[NR_VALUES] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	double values[NR_VALUES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 	struct expression *e = NULL;
 	int ret = expression_create(formula, value_names, values, &e, d);
 
@@ -355,6 +359,7 @@ int change_evaluate(const char *formula, struct change *x, uint32_t nr, struct d
 			values[VALUE_A + s] = x[i].cost[s].mean;
 			values[VALUE_SHARE_A + s] = x[i].share[s];
 			values[VALUE_ROWS_A + s] = x[i].rows[s];
+			values[VALUE_EXECUTIONS_A + s] = x[i].executions[s];
 			values[VALUE_SAMPLES_A + s] = x[i].samples[s];
 		}
 		ret = expression_evaluate(e, &x[i].result, d);

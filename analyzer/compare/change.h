@@ -31,7 +31,7 @@ struct change {
 	uint32_t line;
 	double share[2];
 	struct estimate cost[2]; /* of one execution */
-	double samples[2], rows[2];
+	double samples[2], rows[2], executions[2];
 	bool has_rows[2], there[2];
 	bool tested;   /* large enough, and comparable with other lines; else change and margin are NAN */
 	double change; /* 0.2: costs 20 % more; infinite: it had no cost on side A */

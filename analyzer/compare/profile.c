@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/compare/profile.h"
 
+#include "analyzer/query/frequencies.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,14 @@ static char *path_of(const struct report *r, uint32_t component)
 	return path;
 }
 
+static double executions_of(struct report *r, uint32_t component, const char *function)
+{
+	const struct frequencies *counts = frequencies_of(r);
+	const struct frequency *f = frequency_of(counts, function && counts ? frequencies_find(r, counts, function) : component);
+
+	return f ? (double)f->count : 0;
+}
+
 static int fill(const struct profile_question *q, struct report *r, struct profile *p, uint32_t value, struct profile_entry *e)
 {
 	const struct dictionary *d = &r->model->dictionary;
@@ -55,12 +65,14 @@ static int fill(const struct profile_question *q, struct report *r, struct profi
 		e->name = strdup(f->name);
 		e->path = strdup(r->a->image[f->image].path);
 		e->detail = strdup("");
+		e->executions = f->jit ? executions_of(r, COMPONENT_NONE, f->name) : 0;
 	} else {
 		e->name = strdup(report_component_name(r, value, spare));
 		e->path = value ? path_of(r, value) : strdup("");
 		e->detail = strdup(value && d->component[value].detail ? d->component[value].detail : "");
 		e->has_rows = value && dictionary_find_counter(d, value, "rows", &rows);
 		e->rows = e->has_rows ? (double)rows : 0;
+		e->executions = executions_of(r, value, NULL);
 	}
 	e->run = calloc((size_t)p->nr_runs + 1, sizeof(*e->run));
 	return e->name && e->path && e->detail && e->run ? 0 : -ENOMEM;

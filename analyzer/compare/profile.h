@@ -16,6 +16,7 @@ struct profile_entry {
 	double *run; /* measure in each execution */
 	bool has_rows;
 	double rows; /* of one execution */
+	double executions; /* in the whole recording, where the host counts; else 0 */
 };
 
 struct profile {

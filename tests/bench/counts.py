@@ -10,7 +10,7 @@ ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 15
 SCALE = sys.argv[3] if len(sys.argv) > 3 else "0.3"
 QUERIES = sys.argv[4:] or ["fig9", "fig10a", "q1", "q3", "q3-groupjoin", "q6", "q16", "q18", "calibrate-inline"]
 HOW = ["none", "minimal", "all"]
-REPEAT = "5"
+REPEAT = "20"
 
 
 def run(query, how):

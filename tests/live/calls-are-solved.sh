@@ -43,5 +43,10 @@ report --assume 'exists?=5' 2>"$dir/error"
 [ $? = 2 ] && grep -q 'must be CALLER' "$dir/error" || fail "expected exit 2 and a sentence, got $(cat "$dir/error")"
 report --sort callee --top 0 | awk '/^Call sites/ { on = 1; next } on && /[a-z]/ { print $NF }' | sed -n 2,13p | LC_ALL=C sort -c ||
 	fail "not sorted by callee: $(report --sort callee --top 0)"
+# growth that is not linear: five and six queens have 220 and 894 trials of a row
+timeout 300 "$B/tailor" run -q -o "$dir/five.tlr" -- "$B/hosts/queens" 5 >/dev/null
+timeout 300 "$B/tailor" run -q -o "$dir/six.tlr" -- "$B/hosts/queens" 6 >/dev/null
+timeout 300 "$B/tailor" diff --json --level procedure --expr 'executions_b - 6/5 * executions_a' "$dir/five.tlr" "$dir/six.tlr" >"$dir/diff"
+grep -q '"result": 630' "$dir/diff" || fail "expected 894 - 6/5 * 220 trials of a row: $(cat "$dir/diff")"
 report --sort nothing | grep -q "Not sorted: no table here has a column 'nothing'" || fail "a column that is not there is not said"
 finish
