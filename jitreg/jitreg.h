@@ -20,8 +20,8 @@
  *	-EINVAL   malformed: a count without elements, a record that cannot be
  *	-ENOBUFS  the record was dropped, and the agent counts it
  * unless it says otherwise.  0 means that the record is in the trace.  Context of all: any thread, never a signal handler.  Nothing
- * allocates, nothing waits for longer than 1 ms, and errno is left alone.  Without an agent a call costs a load, a branch and a look at the
- * clock (no system call); its arguments are not looked at.
+ * allocates, nothing but jitreg_counter_block() waits for longer than 1 ms, and errno is left alone. Without an agent a call costs a
+ * load, a branch and a look at the clock (no system call); its arguments are not looked at.
  *
  * When it holds: a name, a link and everything else holds from its time stamp (the moment of the call) on, until it is ended or
  * replaced; nothing that is said later changes what samples before it mean.  So: announce levels and components before links to them, and
@@ -250,8 +250,9 @@ static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
  * *block names it for jitreg_counter_block_end(); 0: without an agent.
  *
  * Returns the counters.  Without an agent: memory of this object that takes the additions of all blocks and is read by nothing, or NULL
- * where that is too small (more than JITREG_COUNTERS_WITHOUT_AGENT).  A forked child counts into memory of its own, which is not
- * recorded.
+ * where that is too small (more than JITREG_COUNTERS_WITHOUT_AGENT).  A block for which the agent has no memory left waits for the
+ * recorder, for some milliseconds, and for at most 0.4 s where it does not run.  A forked child counts into memory of its own, which is
+ * not recorded.
  */
 struct jitreg_counter_entry {
 	uint64_t kind;	/* JITREG_COUNTS_* */

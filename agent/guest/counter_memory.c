@@ -14,7 +14,7 @@
 #define ARENAS_MAX 64
 #define ARENA_BYTES_MIN (64u << 10)
 #define ARENA_DOUBLINGS 7 /* 8 MiB */
-#define LOCK_NAPS 1000
+#define LOCK_NAPS 400 /* who holds it may wait for the recorder */
 #define ASK_NAPS 300
 
 struct head {
