@@ -20,7 +20,7 @@
  *	-EINVAL   malformed: a count without elements, a record that cannot be
  *	-ENOBUFS  the record was dropped, and the agent counts it
  * unless it says otherwise.  0 means that the record is in the trace.  Context of all: any thread, never a signal handler.  Nothing
- * allocates, nothing but jitreg_counter_block() waits for longer than 1 ms, and errno is left alone. Without an agent a call costs a
+ * allocates, nothing but jitreg_counter_block() waits for longer than 1 ms, and errno is left alone.  Without an agent a call costs a
  * load, a branch and a look at the clock (no system call); its arguments are not looked at.
  *
  * When it holds: a name, a link and everything else holds from its time stamp (the moment of the call) on, until it is ended or
@@ -33,7 +33,7 @@
  *
  * Order of this file, from the simplest to the rarest: code; components; tags; objects; marks; numbers and queries; execution counts;
  * facts, lines and memory; who comes late; what other profilers' formats have as well.  Behind that the records, and behind those how it
- * is done. README.md beside this file specifies each record.
+ * is done.  README.md beside this file specifies each record.
  */
 #ifndef JITREG_H
 #define JITREG_H
@@ -281,7 +281,7 @@ struct jitreg_count {
 static inline int jitreg_counter_values(uint64_t block, const struct jitreg_count *values, uint32_t nr_values);
 
 /*
- * The flow of a function, the component (level, component): its basic blocks, the arcs between them, and who may be called where. A
+ * The flow of a function, the component (level, component): its basic blocks, the arcs between them, and who may be called where.  A
  * function whose arcs are counted in part needs no more: what goes into a block comes out of it, so the others follow.  jitreg_place.h
  * says which arcs to count.  Numbers of blocks, arcs and calls are places in these arrays, beginning with 0.  The same component again
  * replaces it.

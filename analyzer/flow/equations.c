@@ -2,7 +2,7 @@
 /*
  * First each equation with one unknown gives it, and one whose unknowns can only be 0 gives them; in a function whose counters were
  * placed by jitreg_place() that is all.  What is left falls into parts that share no unknown; in a small one, elimination finds those
- * that have one value. The others are estimated (estimate.c).
+ * that have one value.  The others are estimated (estimate.c).
  */
 #include "analyzer/flow/equations.h"
 #include "analyzer/flow/internal.h"

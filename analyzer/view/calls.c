@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls: which functions ran how often, with their time; and each call site with the procedures that were called there. What counters of
+ * calls: which functions ran how often, with their time; and each call site with the procedures that were called there.  What counters of
  * the host say (O. Waddell and J. Ashley, PASTE 1998); and the columns of executions that other views have where there are counts.
  */
 #include "analyzer/query/frequencies.h"
