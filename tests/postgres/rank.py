@@ -11,7 +11,9 @@ ROUNDED_MS = 0.0005  # by which a node's time for one loop is off
 UNSURE = 0.02  # of a query's time: nodes whose self time rounding leaves less certain are left out
 WANTED = 0.95
 MIN_QUERIES = 10
-RUNS = 5
+RUNS = 6, 24  # of EXPLAIN: at least; at most, where its own times differ
+AGREE = 0.99  # between every other run and the others, of one query's nodes
+RELIABLE = 0.97  # of all nodes: below that, EXPLAIN is no measure on this machine
 SUBPLAN = re.compile(r"^(\s*)((?:SubPlan|InitPlan|CTE) .*)$")
 LINE = re.compile(r"^(\s*)(?:->\s+)?(\S.*?)\s+\(actual time=([\d.]+)\.\.([\d.]+) rows=\d+ loops=(\d+)\)")
 
@@ -118,6 +120,25 @@ def tree_paths(report):
     return paths
 
 
+def share_pairs(a, b, least):
+    whole = [max(sum(x.values()), 1e-9) for x in (a, b)]
+    pairs = [(a.get(p, 0) / whole[0], b.get(p, 0) / whole[1]) for p in a]
+    return [p for p in pairs if max(p) >= least]
+
+
+def explain_until_it_agrees(s, text):
+    """Runs of EXPLAIN; and the self times by every other one, and by the others."""
+    runs = []
+    while True:
+        runs.append(explained(s.run("explain (analyze, costs off) " + text)))
+        if len(runs) < RUNS[0] or len(runs) % 2:
+            continue
+        halves = [self_times(runs[i::2])[0] for i in range(2)]
+        pairs = share_pairs(*halves, SHARE)
+        if len(runs) >= RUNS[1] or len(pairs) < 3 or spearman(pairs) >= AGREE:
+            return runs, halves
+
+
 def check(b):
     trace = f"{b.traces}/rank.tlr"
     explain, halves, windows = {}, {}, []
@@ -129,9 +150,8 @@ def check(b):
         for q, text in b.texts.items():
             with b.c.session("rank " + q, nodes.options("off", 0)) as s:
                 s.run(text)
-                runs = [explained(s.run("explain (analyze, costs off) " + text)) for _ in range(RUNS)]
+                runs, halves[q] = explain_until_it_agrees(s, text)
                 explain[q] = self_times(runs)
-                halves[q] = [self_times(runs[i::2])[0] for i in range(2)]
                 begin = nodes.now()
                 b.repeat(s, text, begin + int(b.seconds * 1e9))
                 windows.append((q, begin, nodes.now()))
@@ -153,7 +173,7 @@ def check(b):
         large = [p for p in times if times[p] / all_time >= SHARE or sampled[q][p] / all_samples >= SHARE]
         pairs = [(times[p] / all_time, sampled[q][p] / all_samples) for p in large if unsure[p] / all_time <= UNSURE]
         left_out += len(large) - len(pairs)
-        itself += [tuple(h.get(p, 0) / max(sum(h.values()), 1e-9) for h in halves[q]) for p in large if unsure[p] / all_time <= UNSURE]
+        itself += share_pairs(*halves[q], SHARE)
         pooled += pairs
         counted += 1
         print(f"{q:6}{len(pairs):6}{sum(1 for p in pairs if p[1]):6}{spearman(pairs):12.3f}")
@@ -161,10 +181,13 @@ def check(b):
         print(f"{left_out} nodes are left out, because EXPLAIN rounds the time of each of their many loops")
     r = spearman(pooled)
     print(f"{'all':6}{len(pooled):6}{sum(1 for p in pooled if p[1]):6}{r:12.3f}")
-    print(f"of EXPLAIN's own times, every other run beside the others: {spearman(itself):.3f}")
+    own = spearman(itself)
+    print(f"of EXPLAIN's own times, every other run beside the others: {own:.3f}")
     short = []
     if counted < MIN_QUERIES and len(b.texts) >= MIN_QUERIES:
         short.append(f"rank: only {counted} queries have samples on nodes")
+    elif r < WANTED and own < RELIABLE:
+        print(f"rank: not judged, because EXPLAIN's own times differ here: {own:.3f}, {RELIABLE} is needed")
     elif r < WANTED:
         short.append(f"rank: correlation {r:.3f} over {len(pooled)} nodes of {counted} queries, wanted {WANTED}")
     return short
