@@ -58,9 +58,9 @@ static bool tell_recorder(void)
 		return false;
 	for (size_t i = 0; i < SQLITE_SAID; i++)
 		__atomic_store_n(&sqlite.said[i], 0, __ATOMIC_RELAXED);
-	ret = jitreg_level(SQLITE_LEVEL_QUERY, "query", 0, 0);
-	ret = ret ? ret : jitreg_level(SQLITE_LEVEL_TABLE, "table", SQLITE_LEVEL_QUERY, 0);
-	ret = ret ? ret : jitreg_level(SQLITE_LEVEL_OPCODE, "opcode", SQLITE_LEVEL_TABLE, 0);
+	ret = jitreg_level(SQLITE_LEVEL_TABLE, "table", 0, 0);
+	ret = ret ? ret : jitreg_level(SQLITE_LEVEL_QUERY, "query", 0, 0);
+	ret = ret ? ret : jitreg_level(SQLITE_LEVEL_OPCODE, "opcode", SQLITE_LEVEL_QUERY, JITREG_LEVEL_PLAN);
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !ret; i++) {
 		struct jitreg_object_component of = { SQLITE_LEVEL_OPCODE, classes[i].id };
 		struct jitreg_function function = { (uint64_t)(uintptr_t)object_find_symbol(&sqlite.library, classes[i].function) };
@@ -163,7 +163,7 @@ static int say_op(uint64_t program, uint64_t query, uint32_t n, const struct sql
 {
 	const enum sqlite_kind kind = (enum sqlite_kind)sqlite.kind[op->opcode];
 	const char *table = kind != SQLITE_OTHER && kind != SQLITE_CALLS ? find_cursor(c, op->p1) : NULL;
-	uint64_t id = program + 1 + n, of = table ? engine_hash(query, table, strlen(table)) : 0;
+	uint64_t id = program + 1 + n, of = table ? engine_hash(ENGINE_HASH_BEGIN, table, strlen(table)) : 0;
 	char name[128], detail[80];
 	int ret;
 
@@ -175,7 +175,6 @@ static int say_op(uint64_t program, uint64_t query, uint32_t n, const struct sql
 		return ret;
 	if (!is_said(of)) {
 		ret = jitreg_component(SQLITE_LEVEL_TABLE, of, table, NULL, JITREG_COMPONENT_COMMON);
-		ret = ret ? ret : jitreg_link_to(jitreg_at(SQLITE_LEVEL_TABLE, of), jitreg_at(SQLITE_LEVEL_QUERY, query), 1);
 		if (ret)
 			return ret;
 		said(of);
