@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALIKE_MAX 4096u
 #define KNOWN 8192u /* answers, a power of two */
 
 struct object_entry {
@@ -445,6 +446,8 @@ uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, ui
 	const struct object *of = &o->object[a->of];
 	uint32_t found = OBJECT_NONE;
 
+	if (of->nr_below > ALIKE_MAX) /* parts of one pipeline are few */
+		return OBJECT_NONE;
 	o->steps += 1 + of->nr_below / 4;
 	for (uint32_t n = 0; n <= of->nr_below; n++) {
 		const uint32_t i = o->tree[of->place + n];

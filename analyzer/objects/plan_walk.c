@@ -112,6 +112,21 @@ static uint32_t choose(const struct plan_walk *w, const struct plan_frame *f, co
 	return OBJECT_NONE;
 }
 
+/* The one with the frame's function that a register holds, in the tree of root (OBJECT_NONE: any): a search would have found it, too, and
+ * takes long where a tree has had thousands of them. */
+static uint32_t held_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
+{
+	const struct objects *o = w->objects;
+
+	for (uint32_t i = 0; i < f->nr_held; i++) {
+		const uint32_t x = held(w, f, i);
+
+		if (x && object_is_node(o, x) && object_has_function(o, x, f->function) && (!root || o->object[x].root == root))
+			return x;
+	}
+	return OBJECT_NONE;
+}
+
 /* Is it the object found so far, rather than one of those below it? */
 static bool is_itself(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
 {
@@ -147,9 +162,11 @@ static void take_below(struct plan_walk *w, const struct plan_frame *f)
 		found(w, w->object, f->function);
 		return;
 	}
-	if (!a.first)
+	x = a.first ? choose(w, f, &a) : held_with_function(w, f, o->object[w->object].root);
+	if (!a.first && (!x || (is_known && is_around(o, x, w->object)))) {
 		a = objects_find_below(o, o->object[w->object].root, OBJECTS_ALL, f->function, w->time_ns);
-	x = choose(w, f, &a);
+		x = choose(w, f, &a);
+	}
 	if (x && !(is_known && is_around(o, x, w->object)))
 		found(w, x, f->function);
 	else if (a.several && !(is_known && object_has_function(o, w->object, f->function)))
@@ -160,10 +177,15 @@ static void take_below(struct plan_walk *w, const struct plan_frame *f)
 static void take_any(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
-	uint32_t root[ROOTS_MAX], nr = objects_find_outermost(o, w->process, 0, false, w->time_ns, root, ROOTS_MAX);
-	uint32_t only = OBJECT_NONE;
-	bool several = nr == ROOTS_MAX;
+	uint32_t root[ROOTS_MAX], nr, only = held_with_function(w, f, OBJECT_NONE);
+	bool several;
 
+	if (only) {
+		found(w, only, f->function);
+		return;
+	}
+	nr = objects_find_outermost(o, w->process, 0, false, w->time_ns, root, ROOTS_MAX);
+	several = nr == ROOTS_MAX;
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct object_answer a = objects_find_below(o, root[i], OBJECTS_ALL, f->function, w->time_ns);
 		const uint32_t x = choose(w, f, &a);
@@ -174,14 +196,6 @@ static void take_any(struct plan_walk *w, const struct plan_frame *f)
 			return;
 		}
 		only = a.first ? a.first : only;
-	}
-	for (uint32_t i = 0; several && i < f->nr_held; i++) {
-		uint32_t x = held(w, f, i);
-
-		if (x && object_is_node(o, x) && object_has_function(o, x, f->function)) {
-			found(w, x, f->function);
-			return;
-		}
 	}
 	if (several)
 		w->state = PLAN_LOST;
