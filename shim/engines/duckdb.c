@@ -49,10 +49,10 @@ static struct duckdb_connection *add_connection(uint64_t context)
 
 static void end_query(struct duckdb_connection *c)
 {
-	if (c->mark)
+	if (c->mark) {
 		jitreg_mark_end(c->mark, 0);
-	if (c->plan || c->nr)
 		jitreg_object_end((uint64_t)(uintptr_t)c);
+	}
 	c->mark = c->plan = 0;
 	c->nr = 0;
 	__atomic_store_n(&c->executor, 0, __ATOMIC_RELEASE);
@@ -158,19 +158,19 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 #define PARAMETERS uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
 typedef uint64_t any_function(PARAMETERS);
 
-/* Each: what it is called, and what is done before it. */
+/* Each: its function, what is done before it, and after it. */
 #define CONTEXT "_ZN6duckdb13ClientContext"
 #define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
 #define HOOKS(X) \
-	X(on_begin, CONTEXT "18BeginQueryInternalERNS_17ClientContextLockERK" DUCKDB_STRING, begin_query(a, c)) \
-	X(on_executor, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE", set_executor(b, a)) \
-	X(on_plan, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE", begin_plan(a, b)) \
-	X(on_pipeline, "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE", begin_pipeline(b, a, c)) \
+	X(on_begin, CONTEXT "18BeginQueryInternalERNS_17ClientContextLockERK" DUCKDB_STRING, begin_query(a, c), (void)0) \
+	X(on_executor, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE", set_executor(b, a), (void)0) \
+	X(on_plan, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE", begin_plan(a, b), (void)0) \
+	X(on_pipeline, "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE", begin_pipeline(b, a, c), (void)0) \
 	X(on_operator_task, TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE", \
-	  begin_task(find_connection(b), a, d)) \
-	X(on_pipeline_task, TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE", begin_task(find_executor(b), a, 0)) \
-	X(on_end, CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE", \
-	  end_context(a, b)) /* its result may be returned in memory, whose address comes first then */
+	  begin_task(find_connection(b), a, d), (void)0) \
+	X(on_pipeline_task, TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE", begin_task(find_executor(b), a, 0), (void)0) \
+	/* it waits for the query's tasks; its result may be returned in memory, whose address comes first then */ \
+	X(on_end, CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE", (void)0, end_context(a, b))
 
 static void set_executor(uint64_t context, uint64_t executor)
 {
@@ -203,14 +203,20 @@ static void end_context(uint64_t context, uint64_t or_context)
 		end_query(c);
 }
 
-#define HOOK(name, function, action) \
+#define HOOK(name, function, before, after) \
 	static any_function *name##_real; \
 	static uint64_t name(PARAMETERS) \
 	{ \
+		uint64_t result; \
+\
 		if (guest_is_on()) { \
-			action; \
+			before; \
 		} \
-		return name##_real(a, b, c, d, e, f); \
+		result = name##_real(a, b, c, d, e, f); \
+		if (guest_is_on()) { \
+			after; \
+		} \
+		return result; \
 	}
 HOOKS(HOOK)
 
@@ -280,7 +286,7 @@ struct hook {
 	const char *name;
 	any_function *to, **real;
 };
-#define ENTRY(name, function, action) { function, name, &name##_real },
+#define ENTRY(name, function, before, after) { function, name, &name##_real },
 static const struct hook hooks[] = { HOOKS(ENTRY) };
 #undef ENTRY
 #define NR_HOOKS (sizeof(hooks) / sizeof(hooks[0]))

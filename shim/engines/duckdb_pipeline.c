@@ -32,15 +32,26 @@ struct part {
 	enum duckdb_role role;
 };
 
-/* Names are known where the plan's were just asked for; else the pipeline's was said before. */
+static bool add_part(const struct duckdb_connection *c, struct part *part, uint32_t *nr, uint64_t address, enum duckdb_role role)
+{
+	uint32_t found = duckdb_find_operator(c, address);
+
+	if (found && *nr < PARTS_MAX)
+		part[(*nr)++] = (struct part){ found - 1, role };
+	return found;
+}
+
+/* part[0] is the source.  Names are known where the plan's were just asked for; else the pipeline's was said before. */
 static void say_component(const struct duckdb_connection *c, uint64_t id, const struct part *part, uint32_t nr)
 {
 	char name[NAME_BYTES] = "";
 
 	if (duckdb_is_said(id) || !*c->operator[0].name)
 		return;
-	for (uint32_t i = 0; i < nr; i++)
-		add_name(name, &c->operator[part[i].operator], !i);
+	for (int is_last = 0; is_last < 2; is_last++)
+		for (uint32_t i = 0; i < nr; i++)
+			if ((part[i].role == DUCKDB_SINK) == is_last)
+				add_name(name, &c->operator[part[i].operator], !i);
 	if (jitreg_component(DUCKDB_LEVEL_PIPELINE, id, name, NULL, JITREG_COMPONENT_COMMON) == 0 &&
 	    jitreg_link_to(jitreg_at(DUCKDB_LEVEL_PIPELINE, id), jitreg_at(DUCKDB_LEVEL_QUERY, c->query), 1) == 0)
 		duckdb_said(id);
@@ -60,16 +71,11 @@ void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_
 	memcpy(word, (const void *)pipeline, sizeof(word));
 	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_operator, c, &p) || !sys_readable_range((const void *)p.first, p.end - p.first))
 		return;
-	part[nr++] = (struct part){ duckdb_find_operator(c, word[p.source]) - 1, DUCKDB_SOURCE };
-	for (uint64_t at = p.first; at < p.end && nr + 1 < PARTS_MAX; at += 8) {
-		uint32_t found = duckdb_find_operator(c, *(const uint64_t *)at);
-
-		if (!found)
+	if (!add_part(c, part, &nr, word[p.source], DUCKDB_SOURCE) || (p.sink && !add_part(c, part, &nr, p.sink, DUCKDB_SINK)))
+		return;
+	for (uint64_t at = p.first; at < p.end; at += 8)
+		if (!add_part(c, part, &nr, *(const uint64_t *)at, DUCKDB_MIDDLE))
 			return;
-		part[nr++] = (struct part){ found - 1, DUCKDB_MIDDLE };
-	}
-	if (p.sink)
-		part[nr++] = (struct part){ duckdb_find_operator(c, p.sink) - 1, DUCKDB_SINK };
 	for (uint32_t i = 0; i < nr; i++)
 		id = engine_hash(id, &part[i], sizeof(part[i]));
 	say_component(c, id, part, nr);

@@ -39,11 +39,12 @@ static void learnt(uint32_t word)
 /* sqlite3VdbeExec's frame begins at frame; it executes "Halt" of this statement, or something else has called. */
 static void learn(uint64_t vdbe, const uint64_t *frame)
 {
-	struct sqlite_ops ops;
+	struct sqlite_ops ops = { 0, 0, 1 };
 	uint64_t found = 0;
 
+	learning.nr_halts++;
 	if (!sqlite_ops_of(vdbe, &ops))
-		return;
+		ops.nr = 0;
 	for (uint32_t i = 0; i < FRAME_WORDS; i++) {
 		uint64_t at = frame[i] - ops.first;
 
@@ -51,17 +52,18 @@ static void learn(uint64_t vdbe, const uint64_t *frame)
 		    strcmp(sqlite_opcode_name(((const struct sqlite_op *)frame[i])->opcode), "Halt") == 0)
 			found |= 1ull << i;
 	}
-	learning.nr_halts++;
-	if (!found)
-		return;
-	learning.candidates = learning.nr_matches++ ? learning.candidates & found : found;
-	if (learning.nr_matches >= HALTS_WANTED && learning.candidates && !(learning.candidates & (learning.candidates - 1)))
+	if (found && learning.candidates & found) {
+		learning.candidates &= found;
+		learning.nr_matches++;
+	} else if (found) { /* the first one; or a statement that an error has ended elsewhere was among them */
+		learning.candidates = found;
+		learning.nr_matches = 1;
+	}
+	if (learning.nr_matches >= HALTS_WANTED && !(learning.candidates & (learning.candidates - 1)))
 		learnt((uint32_t)__builtin_ctzll(learning.candidates));
-	else if (learning.nr_halts == HALTS_MAX || (learning.nr_matches && !learning.candidates)) {
-		learning.nr_halts = HALTS_MAX;
+	else if (learning.nr_halts == HALTS_MAX)
 		jitreg_control(JITREG_CONTROL_NOTE, "SQLite: instructions unavailable (the one that runs was not found in "
 						    "sqlite3VdbeExec's frame); samples belong to statements");
-	}
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hooks */
