@@ -4,25 +4,14 @@
 
 #include <string.h>
 
-#define LIST_(key, nr, ...) \
-	do { \
-		fprintf(to, "\"%s\":[", key); \
-		for (uint32_t i = 0; i < (nr); i++) { \
-			if (i) \
-				fputc(',', to); \
-			__VA_ARGS__; \
-		} \
-		fputc(']', to); \
-	} while (0)
-
 static void put_levels(const struct report *r, FILE *to)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	uint32_t plan = report_level(r, NULL);
 
-	LIST_("levels", d->nr_levels, fputs("{\"name\":", to); html_put_text(to, report_level_name(r, i));
+	HTML_LIST("levels", d->nr_levels, fputs("{\"name\":", to); html_put_text(to, report_level_name(r, i));
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
-	fputs(",\n", to);
+	fprintf(to, ",\"host_levels\":%s,\n", r->model->has_host_levels ? "true" : "false");
 }
 
 static void put_counters(const struct component *c, FILE *to)
@@ -66,11 +55,11 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 
 	put_levels(t->report, to);
 	fputs("\"components\":{", to);
-	LIST_("level", d->nr_components, fprintf(to, "%u", d->component[i].level));
+	HTML_LIST("level", d->nr_components, fprintf(to, "%u", d->component[i].level));
 	fputc(',', to);
-	LIST_("process", d->nr_components, fprintf(to, "%u", d->component[i].process));
+	HTML_LIST("process", d->nr_components, fprintf(to, "%u", d->component[i].process));
 	fputc(',', to);
-	LIST_("name", d->nr_components, html_put_text(to, d->component[i].name));
+	HTML_LIST("name", d->nr_components, html_put_text(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
 	SOME_("detail", c->detail && *c->detail, html_put_text(to, c->detail));
 	SOME_("counters", c->counters, put_counters(c, to));
@@ -83,21 +72,21 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 		fputc(']', to);
 	}
 	fputs("],\n\"marks\":{", to);
-	LIST_("name", m->nr_marks, html_put_text(to, m->mark[i].name));
+	HTML_LIST("name", m->nr_marks, html_put_text(to, m->mark[i].name));
 	fputc(',', to);
-	LIST_("text", m->nr_marks, html_put_text(to, m->mark[i].text));
+	HTML_LIST("text", m->nr_marks, html_put_text(to, m->mark[i].text));
 	fputc(',', to);
-	LIST_("begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
+	HTML_LIST("begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
 	fputc(',', to);
-	LIST_("end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
+	HTML_LIST("end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
 	      else fprintf(to, "%.3f", ((double)m->mark[i].end_ns - (double)t->report->a->first_ns) / 1e3));
 	fputc(',', to);
-	LIST_("tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
+	HTML_LIST("tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
 	fputc(',', to);
-	LIST_("process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
+	HTML_LIST("process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
 	fputc(',', to);
-	LIST_("instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
+	HTML_LIST("instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
 	fputc(',', to);
-	LIST_("component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
+	HTML_LIST("component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
 	fputs("},\n", to);
 }

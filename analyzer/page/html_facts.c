@@ -14,18 +14,6 @@ void html_put_text(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-/* "key":[...] of nr values that one() prints. */
-#define LIST_(key, nr, ...) \
-	do { \
-		fprintf(to, "\"%s\":[", key); \
-		for (uint32_t i = 0; i < (nr); i++) { \
-			if (i) \
-				fputc(',', to); \
-			__VA_ARGS__; \
-		} \
-		fputc(']', to); \
-	} while (0)
-
 static void put_columns(const struct html_columns *c, FILE *to)
 {
 	fputs("\"columns\":{", to);
@@ -39,15 +27,15 @@ static void put_columns(const struct html_columns *c, FILE *to)
 static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 {
 	fputs("\"ways\":{", to);
-	LIST_("mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
+	HTML_LIST("mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
 	fputc(',', to);
-	LIST_("method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
+	HTML_LIST("method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
 	fputc(',', to);
-	LIST_("reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
+	HTML_LIST("reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
 	fputc(',', to);
-	LIST_("generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
+	HTML_LIST("generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
 	fputc(',', to);
-	LIST_("share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
+	HTML_LIST("share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
 	fputs(",\"level\":[", to);
 	for (uint32_t l = 0; l < nr_levels; l++) {
 		fputs(l ? ",[" : "[", to);
@@ -61,40 +49,40 @@ static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 static void put_places(const struct html_rows *r, FILE *to)
 {
 	fputs("\"places\":{", to);
-	LIST_("ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
+	HTML_LIST("ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
 	fputc(',', to);
-	LIST_("code", r->nr_places, fprintf(to, "%u", r->places[i].code));
+	HTML_LIST("code", r->nr_places, fprintf(to, "%u", r->places[i].code));
 	fputc(',', to);
-	LIST_("function", r->nr_places, fprintf(to, "%u", r->places[i].function));
+	HTML_LIST("function", r->nr_places, fprintf(to, "%u", r->places[i].function));
 	fputc(',', to);
-	LIST_("line", r->nr_places, fprintf(to, "%u", r->places[i].line));
+	HTML_LIST("line", r->nr_places, fprintf(to, "%u", r->places[i].line));
 	fputc(',', to);
-	LIST_("image", r->nr_places, fprintf(to, "%u", r->places[i].image));
+	HTML_LIST("image", r->nr_places, fprintf(to, "%u", r->places[i].image));
 	fputs("},\n", to);
 }
 
 static void put_names(const struct attribution *a, FILE *to)
 {
 	fputs("\"functions\":{", to);
-	LIST_("name", a->nr_functions, html_put_text(to, a->function[i].name));
+	HTML_LIST("name", a->nr_functions, html_put_text(to, a->function[i].name));
 	fputc(',', to);
-	LIST_("image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
+	HTML_LIST("image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
 	fputc(',', to);
-	LIST_("generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
+	HTML_LIST("generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
 	fputs("},\n\"lines\":{", to);
-	LIST_("file", a->nr_lines, html_put_text(to, a->line[i].file));
+	HTML_LIST("file", a->nr_lines, html_put_text(to, a->line[i].file));
 	fputc(',', to);
-	LIST_("number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
+	HTML_LIST("number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
 	fputc(',', to);
-	LIST_("generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
+	HTML_LIST("generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
 	fputs("},\n", to);
-	LIST_("images", a->nr_images, html_put_text(to, a->image[i].path));
+	HTML_LIST("images", a->nr_images, html_put_text(to, a->image[i].path));
 	fputs(",\n", to);
 }
 
 static void put_events(const struct model *m, FILE *to)
 {
-	LIST_("events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to); html_put_text(to, e->name);
+	HTML_LIST("events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to); html_put_text(to, e->name);
 	      fputs(",\"unit\":", to); html_put_text(to, e->unit); fputs(",\"scope\":", to); html_put_text(to, e->scope);
 	      fprintf(to, ",\"rate\":%llu,\"period\":%llu,\"stack_bytes\":%u,\"counted\":%llu,\"lost\":%llu,\"sampled\":%.6g,"
 			  "\"running\":%.6g}",
@@ -107,17 +95,17 @@ static void put_events(const struct model *m, FILE *to)
 static void put_processes(const struct model *m, FILE *to)
 {
 	fputs("\"processes\":{", to);
-	LIST_("pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
+	HTML_LIST("pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
 	fputc(',', to);
-	LIST_("comm", m->nr_processes, html_put_text(to, m->numbered[i]->comm));
+	HTML_LIST("comm", m->nr_processes, html_put_text(to, m->numbered[i]->comm));
 	fputc(',', to);
-	LIST_("agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
+	HTML_LIST("agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
 	fputs("},\n\"threads\":{", to);
-	LIST_("tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
+	HTML_LIST("tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
 	fputc(',', to);
-	LIST_("process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
+	HTML_LIST("process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
 	fputc(',', to);
-	LIST_("comm", m->nr_threads, html_put_text(to, m->thread[i].comm));
+	HTML_LIST("comm", m->nr_threads, html_put_text(to, m->thread[i].comm));
 	fputs("},\n", to);
 }
 
@@ -125,7 +113,7 @@ static void put_memory(const struct model *m, FILE *to)
 {
 	static const char *const kinds[] = { "named", "heap", "stack", "anonymous", "file" };
 
-	LIST_("memory", m->nr_memory, const struct memory *r = m->memory[i];
+	HTML_LIST("memory", m->nr_memory, const struct memory *r = m->memory[i];
 	      if (!r) { fputs("null", to); continue; }
 	      fprintf(to, "{\"kind\":\"%s\",\"name\":", kinds[r->kind]); html_put_text(to, r->name);
 	      fprintf(to, ",\"address\":%llu,\"bytes\":%llu,\"component\":%u,\"process\":%u}", (unsigned long long)r->address,
@@ -138,11 +126,11 @@ static void put_code(const struct model *m, FILE *to)
 	static const char *const kinds[] = { "image", "elf", "function", "region" };
 
 	fputs("\"code\":{", to);
-	LIST_("kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
+	HTML_LIST("kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
 	fputc(',', to);
-	LIST_("name", m->nr_code, html_put_text(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
+	HTML_LIST("name", m->nr_code, html_put_text(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
 	fputc(',', to);
-	LIST_("bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
+	HTML_LIST("bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
 	fputs("},\n", to);
 }
 
@@ -152,7 +140,7 @@ static void put_recorder(const struct report *r, FILE *to)
 	const struct model *m = r->model;
 
 	warnings_make(r, &w);
-	LIST_("warnings", w.nr, fputs("{\"kind\":", to); html_put_text(to, w.list[i].kind); fputs(",\"sentence\":", to);
+	HTML_LIST("warnings", w.nr, fputs("{\"kind\":", to); html_put_text(to, w.list[i].kind); fputs(",\"sentence\":", to);
 	      html_put_text(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
 	warnings_fini(&w);
 	fputs(",\n", to);
@@ -182,7 +170,7 @@ static void put_recording(const struct html_trace *t, FILE *to)
 		(unsigned long long)a->nr_samples, r->event, a->stacks.nr);
 	fprintf(to, "\"jit\":{\"samples\":%llu,\"named\":%llu,\"lines\":%llu,\"line_0\":%llu},\n", (unsigned long long)a->jit_samples,
 		(unsigned long long)a->jit_named, (unsigned long long)a->jit_lines, (unsigned long long)a->line0_samples);
-	LIST_("stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));
+	HTML_LIST("stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));
 	fputs(",\n", to);
 }
 
@@ -194,9 +182,9 @@ static void put_lists(FILE *to)
 	fputc(',', to); \
 	html_put_text(to, sentences[i]); \
 	fputc(']', to)
-	LIST_("methods", NR_METHODS, PAIR_(method_names, method_sentences));
+	HTML_LIST("methods", NR_METHODS, PAIR_(method_names, method_sentences));
 	fputc(',', to);
-	LIST_("reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
+	HTML_LIST("reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
 #undef PAIR_
 	fputs(",\n", to);
 }
@@ -227,7 +215,7 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	put_recorder(t->report, to);
 	put_ways(rows, m->dictionary.nr_levels, to);
 	put_places(rows, to);
-	LIST_("weights", has_weights(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
+	HTML_LIST("weights", has_weights(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
 	fputs(",\n", to);
 	html_put_dictionary(t, to);
 	html_put_plans(t, to);

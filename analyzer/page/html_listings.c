@@ -9,6 +9,7 @@
 #define FUNCTIONS_MAX 400u
 #define STEPS_MAX 200000 /* instructions of all */
 #define ARROWS_MAX 3000 /* of a function with arrows for its jumps: what they take grows with the square */
+#define STEPS_AN_ARROW 32
 
 static int by_address(const void *a, const void *b)
 {
@@ -53,11 +54,13 @@ static void put_instruction(const struct report *r, const struct step *s, const 
 static void put_function(const struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
 {
 	const char *file = NULL;
+	bool arrows;
 	struct step *s;
 	int nr;
 
 	s = disassemble(h, hit, &nr);
 	nr = s ? nr : 0;
+	arrows = nr <= ARROWS_MAX && report_spend(r, (uint64_t)nr * (uint64_t)nr / STEPS_AN_ARROW);
 	fputs("{\"name\":", to);
 	html_put_text(to, h->name);
 	fprintf(to, ",\"code\":%u,\"start\":%llu,\"read_late\":%s,\"offset\":[", h->place.code->number + 1,
@@ -71,12 +74,12 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 		put_instruction(r, &s[i], h, to);
 	}
 	fputs("],\"arrows\":[", to);
-	for (int i = 0; i < nr && nr <= ARROWS_MAX; i++) {
-		char arrows[4 * (DISASSEMBLY_LANES + 2)];
+	for (int i = 0; i < nr && arrows; i++) {
+		char text[4 * (DISASSEMBLY_LANES + 2)];
 
-		disassembly_arrows(s, nr, i, false, true, arrows);
+		disassembly_arrows(s, nr, i, false, true, text);
 		fputs(i ? "," : "", to);
-		html_put_text(to, arrows);
+		html_put_text(to, text);
 	}
 	fputs("],\"to\":[", to);
 	for (int i = 0; i < nr; i++)

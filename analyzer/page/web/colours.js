@@ -10,9 +10,10 @@ export const dark = () => {
 };
 
 export class Colours {
-	constructor(dimensions) {
+	constructor(dimensions, table) {
 		this.order = new Map();
 		this.dimensions = dimensions;
+		this.table = table;
 	}
 
 	// Of a value of a dimension; components by their order within their level.
@@ -20,10 +21,17 @@ export class Colours {
 		const palette = dark() ? DARK : LIGHT;
 		if (!value && id !== "thread" && id !== "event" && id !== "process") return dark() ? NONE_DARK : NONE_LIGHT;
 		if (!this.order.has(id)) {
-			const values = this.dimensions.get(id).values.filter(v => v);
-			this.order.set(id, new Map(values.map((v, i) => [v, i])));
+			const dimension = this.dimensions.get(id), keys = [...dimension.values.keys()].filter(k => dimension.values[k]);
+			if (this.table && keys.length > palette.length) this.byCost(dimension, keys);
+			this.order.set(id, new Map(keys.map((k, i) => [dimension.values[k], i])));
 		}
 		return palette[(this.order.get(id).get(value) ?? value) % palette.length];
+	}
+
+	// Of many, the most expensive ones of the whole recording differ in colour.
+	byCost(dimension, keys) {
+		const sums = this.table.sums(dimension, null, [...this.table.bits.keys(), "time"]);
+		keys.sort((x, y) => sums[3 * y] - sums[3 * x] || x - y);
 	}
 }
 

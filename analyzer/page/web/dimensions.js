@@ -64,8 +64,9 @@ export class Dimensions {
 		return plan >= 0 ? plan : levels.length ? levels.findIndex(l => l.rank === Math.min(...levels.map(x => x.rank))) : -1;
 	}
 
-	// What charts are coloured by: the plan's level, or functions.
+	// What charts are coloured by: the plan's level; functions where the host declared no levels of its own.
 	get main() {
-		return this.mainLevel >= 0 ? `level:${this.mainLevel}` : "function";
+		const { plan_level: plan, host_levels: host } = this.facts;
+		return this.mainLevel >= 0 && (plan >= 0 || !host) ? `level:${this.mainLevel}` : "function";
 	}
 }

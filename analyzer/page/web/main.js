@@ -61,7 +61,7 @@ function searchBox(state) {
 
 function start(data) {
 	const root = document.getElementById("app"), state = new State(data), first = data[0];
-	const page = { state, data, colours: new Colours(first.dimensions), facts: first.facts, dimensions: first.dimensions };
+	const page = { state, data, colours: new Colours(first.dimensions, first.table), facts: first.facts, dimensions: first.dimensions };
 	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
 	const controls = [eventSelect(state), phaseSelect(state), searchBox(state)], chipRow = chips(state);
