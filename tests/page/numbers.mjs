@@ -92,25 +92,26 @@ function compare(what, expected, got) {
 	}
 }
 
-async function look(page, filters) {
-	return page.evaluate((f) => {
-		const { state } = window.tailor, { dimensions } = state.data[0], { facts } = dimensions
+async function look(page, filters, which) {
+	return page.evaluate(({ f, which }) => {
+		const { state } = window.tailor, { dimensions } = state.data[which], { facts } = dimensions
 		state.replace(f)
 		const rows = (id, name) => {
-			const sums = state.sums(id), { values } = dimensions.get(id)
+			const sums = state.sums(id, null, [], which), { values } = dimensions.get(id)
 			return sums.order().map((key) => [name(values[key]), sums.samples(key), sums.weight(key)])
 		}
-		const out = { total: state.sums(null).total, threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
+		const out = { total: state.sums(null, null, [], which).total, threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
 			functions: rows('function', (v) => v ? facts.functions.name[v] : '(none)'), levels: [] }
 		for (const l of facts.levels.keys())
 			out.levels.push(rows(`level:${l}`, (v) => v ? facts.components.name[v] : '(unattributed)'))
 		return out
-	}, filters)
+	}, { f: filters, which })
 }
 
-async function one(page, trace, facts, all) {
+// trace: the first of the page's, or its second, of which the same names are wanted.
+async function one(page, trace, facts, all, which = 0) {
 	const { filters, options } = combination(facts, all), what = `${path.basename(trace)} ${options.join(' ')}`
-	const [got, threads, functions, components] = await Promise.all([look(page, filters), report(trace, 'threads', options),
+	const [got, threads, functions, components] = await Promise.all([look(page, filters, which), report(trace, 'threads', options),
 		report(trace, 'functions', options), facts.levels.length ? report(trace, 'components', options) : { tables: {} }])
 	checks.that(`${what}: samples`, Math.abs(got.total[0] - threads.samples) <= 0.5, [threads.samples, got.total[0]])
 	const rows = (table, name) => sum((table ?? []).map((row) => [name(row), row.samples, row.weight]))
@@ -124,13 +125,9 @@ async function one(page, trace, facts, all) {
 	return got.total[0]
 }
 
-const browser = await launch(build)
-let filled = 0
-for (const [i, trace] of traces.entries()) {
-	const html = path.join(folder, `numbers-${i}.html`)
-	execFileSync(tailor, ['html', trace, '-o', html])
-	const page = await open(browser, html)
-	const facts = await page.evaluate(() => {
+// ... with how many samples events and phases have.
+async function facts_of(page) {
+	return page.evaluate(() => {
 		const { state } = window.tailor, { facts } = state.data[0].dimensions
 		state.replace({})
 		const rows = (id, nr) => {
@@ -139,11 +136,30 @@ for (const [i, trace] of traces.entries()) {
 		}
 		return { ...facts, event_rows: rows('event', facts.events.length), phase_rows: rows('phase', facts.marks.name.length + 1) }
 	})
+}
+
+const browser = await launch(build)
+let filled = 0
+for (const [i, trace] of traces.entries()) {
+	const html = path.join(folder, `numbers-${i}.html`)
+	execFileSync(tailor, ['html', trace, '-o', html])
+	const page = await open(browser, html)
+	const facts = await facts_of(page)
 	const all = conditions(facts)
 	for (let n = Math.ceil(nr * (i + 1) / traces.length) - Math.ceil(nr * i / traces.length); n > 0; n--)
 		filled += await one(page, trace, facts, all) > 0
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()
+}
+
+// Filters of a page of two traces are those of both, by name.
+if (process.env.SECOND) {
+	const html = path.join(folder, 'numbers-two.html'), second = process.env.SECOND
+	execFileSync(tailor, ['html', traces[0], second, '-o', html])
+	const page = await open(browser, html), facts = await facts_of(page), all = conditions(facts).filter(([dimension]) => !/thread|process/.test(dimension))
+	for (let n = 0; n < nr / 10; n++)
+		await one(page, second, facts, all, 1)
+	checks.same(`${second} as the second: faults`, [], page.faults)
 }
 await browser.close()
 checks.that('combinations with samples', filled >= nr / 2, filled)

@@ -1,10 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Under 200 random combinations of filters the page's sums are those of `tailor report --json`: by thread, by function, and by the
-# components of each level.
+# components of each level.  A page of two traces filters the second by the names of the first.
 . tests/page/begin.bash
 need_page
 "$B/bench/synthetic" 20000 50 "$dir/synthetic.tlr" events memory marks changes || exit 1
 recording "$dir/recording.tlr" || exit 1
+mkdir "$dir/second"
+node tests/page/generate.mjs "$B/page-deps" "$dir/second/made.umbraperf" 15000 &&
+	node tests/page/umbraperf.mjs "$dir/second/made.umbraperf" -o "$dir/second/recording.tlr" --packages "$B/page-deps" 2>/dev/null || exit 1
+export SECOND=$dir/second/recording.tlr
 timeout 900 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-200}" "$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/v2.tlr \
 	tests/golden/views/queries.tlr tests/golden/views/host.tlr

@@ -280,6 +280,6 @@ export const stacks = {
 	},
 	drawn() {
 		return { direction: inverted() ? "up" : "down", frames: frames(), samples: filled?.samples.total[0] ?? 0,
-			boxes: boxes.map(b => ({ name: label(b.call), depth: b.depth, share: filled.measure.total[b.call] / all })) };
+			boxes: boxes.map(b => ({ name: label(b.call), depth: b.depth, share: filled.measure.total[b.call] / all, samples: filled.samples.total[b.call] })) };
 	},
 };
