@@ -82,6 +82,24 @@ await page.locator('.chip', { hasText: 'pipeline' }).getByRole('button').click()
 checks.same('chips without the pipeline', ['time', 'operator'], await page.locator('.chip-title').allTextContents())
 chosen.splice(0, 1)
 await all_agree('a range of time and an operator')
+// A rectangle in the raster: its samples are those that all views have then, and one step back undoes both ranges.
+await page.keyboard.press('Escape')
+await show(page, 'memory')
+const raster = await page.locator('#view canvas:visible').first().boundingBox(), at = (x, y) => [raster.x + raster.width * x, raster.y + raster.height * y]
+await page.mouse.move(...at(0.3, 0.2))
+await page.mouse.down()
+await page.mouse.move(...at(0.5, 0.5), { steps: 4 })
+await page.mouse.move(...at(0.7, 0.6), { steps: 4 })
+await page.mouse.up()
+checks.same('chips after a rectangle', ['time', 'addresses'], (await page.locator('.chip-title').allTextContents()).sort().reverse())
+const [drawn, summed] = await page.evaluate(() => {
+	const { state, views } = window.tailor
+	return [views.find((v) => v.id === 'memory').drawn().samples, state.sums(null).total[0]]
+})
+checks.that('the rectangle has samples', drawn > 0, drawn)
+checks.same('samples of the raster', summed, drawn)
+await page.keyboard.press('Control+z')
+checks.same('chips after an undo', [], await page.locator('.chip-title').allTextContents())
 checks.same('faults', [], page.faults)
 await browser.close()
 checks.finish('all views under three filters')

@@ -79,7 +79,7 @@ export function regions(halves, nr, memory, named) {
 
 /*
  * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  each(take): calls take(key, offset) in the
- * order of time.  near: how many differences are at most that; the most frequent ones first, as [bytes, count]; single ones only where there are few others.
+ * order of time.  near: how many differences are at most that; the most frequent ones first, as [bytes, count], without those that occur once.
  */
 export function strides(nrKeys, each, line, most) {
 	const last = new Float64Array(nrKeys).fill(NaN), counts = new Map();
@@ -92,11 +92,10 @@ export function strides(nrKeys, each, line, most) {
 		nr++;
 	});
 	let near = 0;
-	const often = [], once = [];
+	const often = [];
 	for (const pair of counts) {
 		if (Math.abs(pair[0]) <= line) near += pair[1];
 		if (pair[1] > 1) often.push(pair);
-		else if (once.length < most) once.push(pair);
 	}
-	return { nr, near, list: [...often.sort((a, b) => b[1] - a[1] || a[0] - b[0]), ...once].slice(0, most) };
+	return { nr, near, list: often.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, most) };
 }

@@ -232,8 +232,8 @@ export const memory = {
 				select.value = String(r.k);
 				select.dispatchEvent(new Event("change"));
 			} }).el);
-		strideTable.replaceChildren(h("p", { class: "note" }, found.nr ? `Between samples of one instruction, one after the other: ${percent(found.near / found.nr)} are at most ${LINE} bytes apart.` :
-			"Too few samples for strides."), tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el);
+		strideTable.replaceChildren(h("p", { class: "note" }, found.nr ? `Between samples of one instruction, one after the other: ${percent(found.near / found.nr)} are at most ${LINE} bytes apart.${strideRows.length ? "" : " No distance occurs twice."}` :
+			"Too few samples for strides."), strideRows.length ? tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el : "");
 	},
 	drawn() {
 		return { region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell, regions: list.map(({ name, samples, span, pages }) => ({ name, samples, span, pages })),

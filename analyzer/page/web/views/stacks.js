@@ -6,9 +6,9 @@ import { COMPONENT, FUNCTION, fill, framesOf, layout, order, shape } from "../ca
 import { count, interval, percent } from "../format.js";
 import { dark } from "../colours.js";
 
-const ROW = 18, LEAST = 0.4, PAIRS_MAX = 1 << 20;
+const ROW = 18, LEAST = 1, PAIRS_MAX = 1 << 20;
 const JIT = 1, KERNEL = 2, CUT = 8; // flags of nodes
-const SHOWN = { both: "functions, with operators", functions: "functions", components: "operators", levels: "levels and functions" };
+const SHOWN = { both: of => `${of} and function`, functions: () => "function", components: of => of, levels: () => "all levels and function" };
 const ENOUGH = 0.1; // of samples with a stack of two frames: fewer, and levels say more
 
 let page, box, note, picture, table, out, ways, kinds, main;
@@ -96,8 +96,8 @@ function choose() {
 	let walked = 0;
 	for (let i = 0; source && i < source.deep.length; i++) if (source.deep[i] > 1) walked += sums.samples(i);
 	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ? (page.dimensions.mainLevel >= 0 ? "both" : "functions") : "levels";
-	kinds.replaceChildren(...ways_().map(value => h("option", { value }, SHOWN[value])));
-	kinds.hidden = ways_().length < 2;
+	kinds.replaceChildren(...ways_().map(value => h("option", { value }, SHOWN[value](page.dimensions.get(page.dimensions.main).title))));
+	kinds.parentElement.hidden = ways_().length < 2;
 }
 
 function make() {
@@ -137,7 +137,7 @@ function colour(call) {
 function draw(pen, width) {
 	boxes = layout(tree, filled.measure.total, top, width, LEAST);
 	for (const b of boxes) {
-		const y = b.depth * ROW, wide = Math.max(0.4, b.width - (b.width > 3 ? 1 : 0)), component = tree.kind[b.call] === COMPONENT;
+		const y = b.depth * ROW, wide = Math.max(0.6, b.width - (b.width > 3 ? 1 : 0)), component = tree.kind[b.call] === COMPONENT;
 		pen.rect(b.x, y, wide, ROW - 1, colour(b.call), { opacity: b.around ? 0.5 : component ? 0.5 : 1 });
 		if (component) pen.rect(b.x, y, Math.min(4, wide), ROW - 1, colour(b.call));
 		if (b.call === focus && b.call) pen.rect(b.x, y, wide, ROW - 1, null, { stroke: pen.theme.ink });
@@ -248,7 +248,7 @@ export const stacks = {
 		out = h("button", { class: "small", hidden: true, onclick: () => zoom(0) }, "Zoom out");
 		note = h("p", { class: "note", "aria-live": "polite" }, "Reading the stacks…");
 		table = h("div");
-		picture = chart({ title: "Flame graph", name: "flame-graph", controls: [ways, kinds, out], key,
+		picture = chart({ title: "Flame graph", name: "flame-graph", controls: [ways, h("label", { class: "hint" }, "frames: ", kinds), out], key,
 			height: width => ROW * (1 + Math.max(2, ...layout(tree, filled.measure.total, top, width, LEAST).map(b => b.depth + 1))),
 			draw, tip: (x, y) => (hit(x, y) ? about(hit(x, y).call) : null),
 			click: (x, y, e) => {
