@@ -77,8 +77,10 @@ static int put_trace(const struct arguments *a, uint32_t number, FILE *to, bool 
 
 	*written = false;
 	if (status == CMD_DONE) {
+		const char *command = session.model->command;
+
 		if (!number)
-			html_put_head(to, a->title ? a->title : *session.model->command ? session.model->command : t.path);
+			html_put_head(to, a->title ? a->title : command && *command ? command : t.path);
 		ret = html_trace_write(&t, to);
 		if (ret) {
 			trace_complain("%s: %s", t.path, strerror(-ret));

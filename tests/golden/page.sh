@@ -39,6 +39,20 @@ echo '<!doctype html><title>x</title>' >"$out/other.html"
 fails 1 'not a page' -o "$out/kept.html" "$out/other.html"
 fails 1 'same file' -o "$out/v2.html" "$out/v2.html"
 
+# the beginning of a trace names its command, and the end of one is missing: what could be read is shown
+/usr/bin/python3 - "$out" <<'END'
+import sys
+trace = open("tests/golden/v2.tlr", "rb").read()
+open(sys.argv[1] + "/begin.tlr", "wb").write(trace[:40] + bytes(b ^ 255 for b in trace[40:400]) + trace[400:])
+open(sys.argv[1] + "/end.tlr", "wb").write(trace[:-len(trace) // 3])
+END
+for damaged in begin end; do
+	"$B/tailor" html -o "$out/$damaged.html" "$out/$damaged.tlr" 2>"$out/said"
+	[ $? = 1 ] && grep -q 'could be read' "$out/said" && grep -q 'tailor-0-facts' "$out/$damaged.html" &&
+		grep -q '</html>' "$out/$damaged.html" ||
+		{ echo "tailor html $damaged.tlr: expected exit status 1, a sentence and a page, got $(cat "$out/said")"; bad=1; }
+done
+
 # without esbuild there is no page, and a sentence
 mkdir -p "$out/bin"
 for tool in mkdir clang cat sha256sum; do ln -sf "$(command -v "$tool" || echo /bin/false)" "$out/bin/"; done
