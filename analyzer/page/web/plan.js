@@ -6,7 +6,8 @@ import { h, shown } from "./dom.js";
 
 const BOX_W = 168, BOX_H = 46, GAP_X = 14, GAP_Y = 34, MARGIN = 8, PLANS_SHOWN = 6, ALONE_SHOWN = 12;
 
-export function planChart(page) {
+// beside(component): a text in its box, instead of its details.
+export function planChart(page, { beside = null } = {}) {
 	const { state, facts, dimensions, colours } = page, id = dimensions.main, level = dimensions.get(id), c = facts.components;
 	const counters = v => c.counters[v] ?? {};
 	let boxes = [], edges = [], sums, all = 1, scale = 1, height = 120, zoom = 1, left0 = 0, wide = 1, room = 1;
@@ -118,7 +119,7 @@ export function planChart(page) {
 			if (chosen?.includes(b.component)) pen.rect(b.px - 1, b.y - 1, b.pw + 2, BOX_H + 2, null, { stroke: pen.theme.accent });
 			if (b.pw > 40) {
 				pen.text(b.px + 10, b.y + 15, shown(level.label(b.component), 60), { size, bold: true, most: b.pw - 16 });
-				pen.text(b.px + 10, b.y + 32, `${percent(share)}` + (b.pw > 110 && c.detail[b.component] ? `  ${shown(c.detail[b.component], 60)}` : ""),
+				pen.text(b.px + 10, b.y + 32, `${percent(share)}` + (b.pw > 110 ? `  ${shown(beside?.(b.component) ?? c.detail[b.component] ?? "", 60)}` : ""),
 					 { size: size - 0.5, fill: pen.theme.quiet, most: b.pw - 16 });
 			}
 		}
@@ -129,7 +130,7 @@ export function planChart(page) {
 		const b = hit(x, y);
 		if (!b) return null;
 		const share = b.measure / all, [low, high] = b.key === undefined ? [0, 0] : interval(share, sums.evidence(b.key)), wrong = factor(b.component);
-		return [level.label(b.component), c.detail[b.component], `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(b.samples)} samples`,
+		return [level.label(b.component), c.detail[b.component], beside?.(b.component), `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(b.samples)} samples`,
 			rowsText(b.component) && `rows: ${rowsText(b.component)}` + (wrong !== null && (wrong >= 2 || wrong <= 0.5) ? `, ${wrong >= 1 ? "×" + short(wrong) : "÷" + short(1 / wrong)} of the estimate` : ""),
 			...Object.entries(counters(b.component)).filter(([k]) => k !== "rows" && k !== "estimated rows").slice(0, 6).map(([k, v]) => `${k}: ${short(v)}`)].filter(Boolean);
 	}

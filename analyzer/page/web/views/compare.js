@@ -10,7 +10,7 @@ import { count, measure, percent, seconds, short } from "../format.js";
 const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
 
 let page, sides, by, mode, figures, bars, mirror, plans = [], table;
-let rows = [], lanes = [], parts = [], both = [null, null], named = new Map(), bins = 100, end = 1;
+let rows = [], lanes = [], parts = [], both = [null, null], named = new Map(), inPlan = new Map(), bins = 100, end = 1;
 
 const absolute = () => page.state.option("difference") === "sums";
 const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.unit;
@@ -84,7 +84,7 @@ function drawMirror(pen, w) {
 		return stack(list, bins, (p, b) => cube.measure(p, b));
 	});
 	const most = Math.max(lanes[0].most, lanes[1].most);
-	drawLegend(pen, parts[0], { x: 0, y: LEGEND / 2, width: w });
+	drawLegend(pen, [...parts[0], ...parts[1].filter(p => !parts[0].some(q => q.label === p.label))], { x: 0, y: LEGEND / 2, width: w });
 	lanes.forEach((lane, i) => {
 		drawLane(pen, lane, parts[i], { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE, most, down: i === 1 });
 		pen.text(w - 4, i ? LEGEND + 2 * LANE + BOTTOM - 8 : LEGEND + 8, i ? "second" : "first", { align: "right", bold: true });
@@ -100,6 +100,23 @@ const COLUMNS = () => [
 	{ key: "na", title: "samples", type: "count", value: r => r.a.samples }, { key: "nb", title: "samples", type: "count", value: r => r.b.samples },
 	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
 	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: r => colourAs(chosen(), r.name) }];
+
+// What changed of an operator, as short as a box of the plan is wide: in percentage points.
+function beside(dimensions) {
+	const { main } = dimensions;
+	return component => {
+		const r = inPlan.get(String(dimensions.get(main).label(component))), points = v => (100 * v).toFixed(1);
+		return r && `${!r.certain ? "≈" : r.change > 0 ? "▲" : "▼"} ${r.change > 0 ? "+" : "−"}${points(Math.abs(r.change))} ± ${points(r.half)}`;
+	};
+}
+
+function comparePlans() {
+	const { main } = page.dimensions, [a, b] = sides.map((s, trace) => {
+		const own = same(s, main), dimension = s.dimensions.get(own);
+		return own && dimension ? side(page.state.sums(own, null, [main], trace), key => String(dimension.label(dimension.values[key]))) : null;
+	});
+	inPlan = new Map(a && b ? differences(a, b, false).map(r => [r.name, r]) : []);
+}
 
 // planChart() of the second trace: a page in which that one is the first.
 function second() {
@@ -131,16 +148,18 @@ export const compareView = {
 			tip: x => [seconds(x / mirror.canvas.clientWidth * end, end / 1000)], table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
 				columns: [{ key: "t", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 }, { key: "a", title: "first", type: "short", value: b => lanes[0].all[b] },
 					{ key: "b", title: "second", type: "short", value: b => lanes[1].all[b] }] }) });
-		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : page) : null));
+		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : page, { beside: beside(s.dimensions) }) : null));
 		plans.forEach((plan, i) => {
 			plan?.el.classList.add("half");
 			plan?.el.querySelector("h2").replaceChildren(i ? "Plan of the second" : "Plan of the first");
+			plan?.el.append(h("p", { class: "note" }, "▲ ▼: what changed, in percentage points, ± its 95 % interval; ≈: not significant."));
 		});
 		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures), bars.el, mirror.el, ...plans.filter(Boolean).map(plan => plan.el),
 			h("section", { class: "card" }, h("header", {}, h("h2", {}, "All differences")), table));
 	},
 	draw() {
 		compare();
+		comparePlans();
 		by.value = chosen();
 		mode.value = absolute() ? "sums" : "shares";
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
