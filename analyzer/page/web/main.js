@@ -54,8 +54,9 @@ function phaseSelect(state) {
 
 function searchBox(state) {
 	const input = h("input", { type: "search", placeholder: "Search names ( / )", "aria-label": "Search in names of functions, lines and components",
-				   oninput: () => state.set("search", input.value.trim() ? { text: input.value.trim() } : null, { remember: false }),
-				   onchange: () => state.changed() });
+				   oninput: () => search(false), onchange: () => search(true) });
+	// while it is typed, and the whole of it: one step to undo
+	const search = remember => state.set("search", input.value.trim() ? { text: input.value.trim() } : null, { remember });
 	return { el: input, draw: () => document.activeElement !== input && (input.value = state.filters.search?.text ?? "") };
 }
 

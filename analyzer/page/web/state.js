@@ -53,6 +53,8 @@ export class State {
 	}
 
 	undo() {
+		if (this.pending !== undefined) this.done.push(this.pending); // a change that goes on still
+		this.pending = undefined;
 		if (!this.done.length) return;
 		this.undone.push(this.snapshot);
 		this.replace(JSON.parse(this.done.pop()), false);
