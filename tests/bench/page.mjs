@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * page.mjs BUILD FOLDER NAME=TRACE...: how soon the page of each trace is complete, how long a filter takes in each view, and how much memory it needs.
+ * page.mjs BUILD FOLDER NAME=TRACE...: how soon the page of each trace is complete, how long a filter takes in each view, and how much
+ * memory it needs.
  * Beside them UmbraPerf's own page, as measured on two cores, in a headless Chromium, with 195,000 samples.
  */
 import { execFileSync } from 'node:child_process'
@@ -15,15 +16,20 @@ const THEIRS = { name: 'UmbraPerf (its own)', samples: 195000, overview: 3900, f
 const ms = (v) => v === undefined ? '–' : v >= 1000 ? `${(v / 1000).toFixed(2)} s` : `${v.toFixed(0)} ms`
 const quantile = (list, q) => list.sort((a, b) => a - b)[Math.min(list.length - 1, Math.ceil(list.length * q) - 1)]
 
-// Changes of filters as people make them: how long each takes until all is drawn, and how much processor time the page's thread needs for it, which
+// Changes of filters as people make them: how long each takes until all is drawn, and how much processor time the page's thread needs for
+// it, which
 // is the same on a busy machine.
 async function filters(page, client, view, nr) {
-	const processor = async () => (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value * 1000
+	const processor = async () => (await client.send('Performance.getMetrics')).metrics.find(({ name }) =>
+		name === 'TaskDuration').value * 1000
 	await show(page, view)
 	await page.evaluate(() => {
-		const { state } = window.tailor, { dimensions } = state.data[0], { facts } = dimensions, end = Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns)
-		const sums = (id) => state.sums(id, null, Object.keys(state.filters)).order().slice(0, 5).map((key) => dimensions.get(id).values[key])
-		const ids = [dimensions.main, 'thread', 'function', ...facts.levels.map((_, i) => `level:${i}`)].filter((id) => dimensions.get(id))
+		const { state } = window.tailor, { dimensions } = state.data[0], { facts } = dimensions,
+			end = Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns)
+		const sums = (id) => state.sums(id, null, Object.keys(state.filters))
+			.order().slice(0, 5).map((key) => dimensions.get(id).values[key])
+		const ids = [dimensions.main, 'thread', 'function', ...facts.levels.map((_, i) => `level:${i}`)].filter((id) =>
+			dimensions.get(id))
 		const some = ids.map((id) => [id, sums(id)]), events = sums('event')
 		window.change = (i) => {
 			const begin = performance.now(), [id, values] = some[(i >> 2) % some.length], at = (i >> 2) % 10 / 20

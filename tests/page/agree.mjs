@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// agree.mjs BUILD TRACE FOLDER: a range of time by mouse, then a pipeline, then an operator: every view shows the samples that `tailor report` counts.
+// agree.mjs BUILD TRACE FOLDER: a range of time by mouse, then a pipeline, then an operator: every view shows the samples that `tailor
+// report` counts.
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { Checks, launch, open, show } from './browser.mjs'
@@ -85,7 +86,8 @@ await all_agree('a range of time and an operator')
 // A rectangle in the raster: its samples are those that all views have then, and one step back undoes both ranges.
 await page.keyboard.press('Escape')
 await show(page, 'memory')
-const raster = await page.locator('#view canvas:visible').first().boundingBox(), at = (x, y) => [raster.x + raster.width * x, raster.y + raster.height * y]
+const raster = await page.locator('#view canvas:visible').first().boundingBox(),
+	at = (x, y) => [raster.x + raster.width * x, raster.y + raster.height * y]
 await page.mouse.move(...at(0.3, 0.2))
 await page.mouse.down()
 await page.mouse.move(...at(0.5, 0.5), { steps: 4 })

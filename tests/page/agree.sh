@@ -5,4 +5,4 @@
 . tests/page/begin.bash
 need_page
 recording "$dir/recording.tlr" || exit 1
-timeout 300 node tests/page/agree.mjs "$B" "$dir/recording.tlr" "$dir"
+timeout 3000 node tests/page/agree.mjs "$B" "$dir/recording.tlr" "$dir"

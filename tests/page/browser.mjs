@@ -7,7 +7,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { load } from './packages.mjs'
 
-export const LIMIT_MS = 120000
+export const LIMIT_MS = 600000
 export const SIZES = { desk: { width: 1280, height: 720 }, phone: { width: 390, height: 844 } }
 
 export async function launch(build, args = []) {
@@ -31,7 +31,8 @@ export async function open(browser, file, { size = SIZES.desk, scheme = 'light',
 }
 
 // It shows its first view, or a sentence about why it cannot.
-export const complete = (page) => page.waitForFunction(() => window.tailor?.page?.ready || document.querySelector('[role=alert]'), null, { polling: 'raf' })
+export const complete = (page) => page.waitForFunction(() => window.tailor?.page?.ready ||
+	document.querySelector('[role=alert]'), null, { polling: 'raf' })
 
 // The view is in front, with the columns that it loads by itself.
 export async function show(page, view) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// drawn.mjs BUILD EXPECTED NAME=FILE.html...: what each view of each page draws (its own list), and its elements as a screen reader has them, is what
+// drawn.mjs BUILD EXPECTED NAME=FILE.html...: what each view of each page draws (its own list), and its elements as a screen reader has
+// them, is what
 // EXPECTED/NAME-VIEW has.  ACCEPT=1: it is from now on.
 import fs from 'node:fs'
 import path from 'node:path'
@@ -12,7 +13,8 @@ const checks = new Checks(), accept = process.env.ACCEPT
 const short = (value) => typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value
 function lines(value, at = '') {
 	if (Array.isArray(value))
-		return value.flatMap((element, i) => element && typeof element === 'object' && Object.values(element).some((v) => v && typeof v === 'object') ?
+		return value.flatMap((element, i) => element && typeof element === 'object' &&
+			Object.values(element).some((v) => v && typeof v === 'object') ?
 			lines(element, `${at}[${i}]`) : [`${at}[${i}] ${JSON.stringify(element, (_, v) => short(v))}`])
 	if (value && typeof value === 'object')
 		return Object.entries(value).flatMap(([key, v]) => lines(v, at ? `${at}.${key}` : key))
@@ -29,7 +31,8 @@ for (const [name, file] of files.map((text) => text.split('='))) {
 	for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
 		await show_addresses(page, view)
 		const drawn = await page.evaluate((id) => window.tailor.views.find((v) => v.id === id).drawn(), view)
-		const text = [...lines(drawn), '', ...elements(await page.locator('#view').ariaSnapshot()), ''].join('\n'), golden = path.join(expected, `${name}-${view}`)
+		const text = [...lines(drawn), '', ...elements(await page.locator('#view').ariaSnapshot()), ''].join('\n'),
+			golden = path.join(expected, `${name}-${view}`)
 		if (accept)
 			fs.writeFileSync(golden, text)
 		const was = fs.existsSync(golden) ? fs.readFileSync(golden, 'utf8').split('\n') : ['(none)'], now = text.split('\n')

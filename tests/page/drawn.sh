@@ -14,4 +14,4 @@ page() { # NAME TRACE...
 pages=()
 page recording recording.tlr && page names names.tlr && page compared q3.tlr fig9.tlr && page stacks v2.tlr && page no-plan no-plan.tlr &&
 	page no-samples no-samples.tlr || exit 1
-timeout 300 node tests/page/drawn.mjs "$B" tests/page/drawn "${pages[@]}"
+timeout 3000 node tests/page/drawn.mjs "$B" tests/page/drawn "${pages[@]}"

@@ -14,7 +14,8 @@ async function walk(page, view) {
 	await page.evaluate(() => {
 		document.activeElement?.blur?.()
 		const usable = 'button, select, input, a[href], canvas, tr.choose, [role=button], [tabindex="0"]'
-		window.wanted = new Set([...document.querySelectorAll(usable)].filter((el) => el.checkVisibility({ visibilityProperty: true }) && !el.disabled))
+		window.wanted = new Set([...document.querySelectorAll(usable)].filter((el) =>
+			el.checkVisibility({ visibilityProperty: true }) && !el.disabled))
 		window.asked = window.wanted.size
 	})
 	for (let i = 0; i < TABS_MAX; i++) {
@@ -43,7 +44,8 @@ async function accessible(page, what) {
 		await page.evaluate(axe)
 	const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations)
 	for (const { id, impact, help, nodes } of found.filter(({ impact }) => impact === 'serious' || impact === 'critical'))
-		checks.that(`${what}: ${impact}: ${id}: ${help}`, false, nodes.slice(0, 3).map((node) => `${node.html.slice(0, 140)}: ${node.any[0]?.message ?? ''}`).join('\n   '))
+		checks.that(`${what}: ${impact}: ${id}: ${help}`, false,
+			nodes.slice(0, 3).map((node) => `${node.html.slice(0, 140)}: ${node.any[0]?.message ?? ''}`).join('\n   '))
 	checks.that(`${what}: axe-core ran`, true)
 }
 

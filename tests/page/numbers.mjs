@@ -39,7 +39,8 @@ function conditions(facts, level) {
 	}
 	some(threads.tid, (tid) => found.push(['thread', same(threads.tid, tid), ['--thread', String(tid)]]))
 	some(processes.pid, (pid) => found.push(['process', same(processes.pid, pid), ['--process', String(pid)]]))
-	some(functions.name, (name, i) => i && name && !/^[[(]/.test(name) && found.push(['function', same(functions.name, name), ['--function', name]]))
+	some(functions.name, (name, i) => i && name && !/^[[(]/.test(name) &&
+		found.push(['function', same(functions.name, name), ['--function', name]]))
 	return found
 }
 
@@ -62,7 +63,8 @@ function combination(facts, all) {
 	const { marks } = facts, runs = [...marks.name.keys()].filter((i) => facts.phase_rows[i + 1])
 	if (runs.length && random(5) === 0) {
 		const run = pick(runs)
-		filters.phase = { values: runs.filter((i) => marks.name[i] === marks.name[run] && marks.instance[i] === marks.instance[run]).map((i) => i + 1) }
+		filters.phase = { values: runs.filter((i) => marks.name[i] === marks.name[run] &&
+			marks.instance[i] === marks.instance[run]).map((i) => i + 1) }
 		options.push('--mark', `${marks.name[run]}#${marks.instance[run]}`)
 	} else {
 		options.push('--mark', 'all')
@@ -80,7 +82,8 @@ function sum(rows) {
 		const key = ' ' + name
 		sums[key] = [(sums[key]?.[0] ?? 0) + samples, (sums[key]?.[1] ?? 0) + weight]
 	}
-	return Object.fromEntries(Object.entries(sums).filter(([, [samples]]) => samples > CLOSE).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0))
+	return Object.fromEntries(Object.entries(sums).filter(([, [samples]]) => samples > CLOSE).sort(([a], [b]) => a < b ? -1 : a > b ?
+		1 : 0))
 }
 
 function compare(what, expected, got) {
@@ -156,7 +159,8 @@ for (const [i, trace] of traces.entries()) {
 if (process.env.SECOND) {
 	const html = path.join(folder, 'numbers-two.html'), second = process.env.SECOND
 	execFileSync(tailor, ['html', traces[0], second, '-o', html])
-	const page = await open(browser, html), facts = await facts_of(page), all = conditions(facts).filter(([dimension]) => !/thread|process/.test(dimension))
+	const page = await open(browser, html), facts = await facts_of(page),
+		all = conditions(facts).filter(([dimension]) => !/thread|process/.test(dimension))
 	for (let n = 0; n < nr / 10; n++)
 		await one(page, second, facts, all, 1)
 	checks.same(`${second} as the second: faults`, [], page.faults)

@@ -11,5 +11,5 @@ node tests/page/generate.mjs "$B/page-deps" "$dir/second/made.umbraperf" 15000 &
 	node tests/page/umbraperf.mjs "$dir/second/made.umbraperf" -o "$dir/second/recording.tlr" --packages "$B/page-deps" \
 		2>/dev/null || exit 1
 export SECOND=$dir/second/recording.tlr
-timeout 900 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-200}" "$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/v2.tlr \
+timeout 3000 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-200}" "$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/v2.tlr \
 	tests/golden/views/queries.tlr tests/golden/views/host.tlr

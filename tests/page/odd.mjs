@@ -63,7 +63,8 @@ async function fails(what, options, does) {
 	await alert.first().waitFor()
 	checks.that(`${what}: a sentence`, /\w+.*\.$/.test((await alert.first().innerText()).trim()), await alert.first().innerText())
 	checks.that(`${what}: the tables`, await page.locator('.plain').first().isVisible(), await page.locator('body').innerText())
-	checks.that(`${what}: with figures`, /task 1/.test(await page.locator('.plain').first().innerText()), await page.locator('.plain').first().innerText())
+	checks.that(`${what}: with figures`, /task 1/.test(await page.locator('.plain').first().innerText()),
+		await page.locator('.plain').first().innerText())
 	await page.context().close()
 }
 await fails('no WebAssembly', { before: () => { delete window.WebAssembly } })
@@ -87,7 +88,8 @@ await browser.close()
 
 const plain = await launch(build, [WITHOUT_SIMD])
 {
-	const page = await open(plain, file), simd = await page.evaluate(() => WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1,
+	const page = await open(plain, file), simd = await page.evaluate(() =>
+		WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1,
 		0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11])))
 	checks.same('this browser has no SIMD', false, simd)
 	await all_views(page, 'no SIMD')

@@ -6,4 +6,4 @@
 need_page
 "$B/bench/synthetic" 5000 50 "$dir/names.tlr" names events memory && "$B/bench/synthetic" 5000 200000 "$dir/objects.tlr" &&
 	"$B/bench/synthetic" 2000 100 "$dir/functions.tlr" functions || exit 1
-timeout 600 node tests/page/odd.mjs "$B" "$dir" "$dir/names.tlr" "$dir/objects.tlr" "$dir/functions.tlr"
+timeout 3000 node tests/page/odd.mjs "$B" "$dir" "$dir/names.tlr" "$dir/objects.tlr" "$dir/functions.tlr"

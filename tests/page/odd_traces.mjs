@@ -7,9 +7,12 @@ const PID = 100, OPERATOR = 1, PIPELINE = 2, PLAN = 1
 const CODE = 0x7f0000000000
 const at = { pid: PID }
 
-export const HOSTILE = ['</script><script>window.broken = 1</script>', '<img src=x onerror="window.broken = 1">', '"\'`${window.broken = 1}',
-	'\u202eright to left\u202c', 'x'.repeat(10000), 'NUL \0 in it', '\u0301\u0302\u0303 combining', ']]>-->', '&lt;&amp;', '%s%n', '\ud800',
-	'{{constructor.constructor("window.broken = 1")()}}', '=cmd|\' /C calc\'!A0', 'two\nlines\tand a tab', '__proto__', 'constructor', '']
+export const HOSTILE = ['</script><script>window.broken = 1</script>', '<img src=x onerror="window.broken = 1">',
+	'"\'`${window.broken = 1}',
+	'\u202eright to left\u202c', 'x'.repeat(10000), 'NUL \0 in it', '\u0301\u0302\u0303 combining', ']]>-->', '&lt;&amp;', '%s%n',
+		'\ud800',
+	'{{constructor.constructor("window.broken = 1")()}}', '=cmd|\' /C calc\'!A0', 'two\nlines\tand a tab', '__proto__', 'constructor',
+		'']
 
 function begin(file, { events = ['cycles'], threads = 1, name = () => undefined } = {}) {
 	const trace = new Trace(file)
@@ -34,12 +37,14 @@ function operators(trace, nr, name) {
 		trace.record('COUNTER', at, OPERATOR, i, 1000 * i, 'rows')
 		trace.record('LINK', at, OPERATOR, PIPELINE, i, i, 1, 0)
 		trace.record('CODE_MAP', at, CODE + i * 64, 0, [[0, OPERATOR, i]])
-		trace.record('LOAD', at, PID, PID, CODE + i * 64, CODE + i * 64, 64, i, name('function') ?? `function_${i}`, Buffer.alloc(0))
+		trace.record('LOAD', at, PID, PID, CODE + i * 64, CODE + i * 64, 64, i, name('function') ?? `function_${i}`,
+			Buffer.alloc(0))
 	}
 }
 
 function samples(trace, nr, of, { threads = 1, address = 0 } = {}) {
-	trace.samples(0, nr, { 1: (i) => 1000000 + i * 1000, 2: PID, 3: (i) => PID + i % threads, 5: (i) => CODE + (1 + i * 7 % of) * 64, 6: address,
+	trace.samples(0, nr, { 1: (i) => 1000000 + i * 1000, 2: PID, 3: (i) => PID + i % threads, 5: (i) => CODE + (1 + i * 7 % of) * 64,
+		6: address,
 		7: 1000, 9: 0 })
 	trace.close(0, nr, 1000000 + nr * 1000)
 }

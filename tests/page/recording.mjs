@@ -7,7 +7,8 @@
  */
 import { unzip } from './zip.mjs'
 
-const COLUMNS = { operator: ['Operator'], pipeline: ['Pipeline'], time_ms: ['time'], event: ['event_name'], period: ['period'], cpu: ['cpu'],
+const COLUMNS = { operator: ['Operator'], pipeline: ['Pipeline'], time_ms: ['time'], event: ['event_name'], period: ['period'],
+	cpu: ['cpu'],
 	line: ['srcline'], image: ['dso'], register: ['iregs'], method: ['mappingSrcline', 'mapping'], address: ['addr'] }
 const DICTIONARY = { operator: 'operators', pipeline: 'pipelines', event: 'events', line: 'srclines', image: 'dso', method: 'mapping' }
 // What stands for no operator and no pipeline.
@@ -27,7 +28,8 @@ async function table(parquet, data) {
 	const nr = Number(metadata.num_rows), values = {}
 	for (const [name, column] of Object.entries(columns))
 		values[name] = column === undefined ? new Array(nr).fill(0) : new Array(nr)
-	await parquet.parquetRead({ file, columns: Object.values(columns).filter(Boolean), onChunk: ({ columnName, columnData, rowStart }) => {
+	await parquet.parquetRead({ file, columns: Object.values(columns).filter(Boolean),
+		onChunk: ({ columnName, columnData, rowStart }) => {
 		for (const name of Object.keys(columns).filter((n) => columns[n] === columnName))
 			for (let i = 0; i < columnData.length; i++)
 				values[name][rowStart + i] = columnData[i]

@@ -36,7 +36,8 @@ async function saved(page, button) {
 	await page.evaluate(() => { window.saved = null })
 	await button.click()
 	await page.waitForFunction(() => window.saved)
-	const [name, bytes] = await page.evaluate(async () => [window.saved[0], Array.from(new Uint8Array(await window.saved[1].arrayBuffer()))])
+	const [name, bytes] = await page.evaluate(async () => [window.saved[0],
+		Array.from(new Uint8Array(await window.saved[1].arrayBuffer()))])
 	return [name, Buffer.from(bytes)]
 }
 
@@ -47,13 +48,15 @@ for (const file of files) {
 		const buttons = page.locator('#view button').filter({ hasText: /^(SVG|PNG|CSV)$/, visible: true })
 		const nr = await buttons.count(), names = []
 		for (let i = 0; i < nr; i++) {
-			const kind = await buttons.nth(i).innerText(), [name, data] = await saved(page, buttons.nth(i)), what = `${path.basename(file)}: ${view}: ${name}`
+			const kind = await buttons.nth(i).innerText(), [name, data] = await saved(page, buttons.nth(i)),
+				what = `${path.basename(file)}: ${view}: ${name}`
 			names.push(name)
 			checks.that(`${what}: ends as ${kind}`, name.endsWith(`.${kind.toLowerCase()}`) && /^[\w.-]+$/.test(name), name)
 			if (kind === 'SVG') {
 				const wrong = await page.evaluate((text) => {
 					const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
-					return parsed.querySelector('parsererror')?.textContent ?? (parsed.documentElement.children.length > 1 ? '' : 'empty')
+					return parsed.querySelector('parsererror')?.textContent ??
+						(parsed.documentElement.children.length > 1 ? '' : 'empty')
 				}, data.toString('utf8'))
 				checks.same(`${what}: well-formed, with something in it`, '', wrong)
 				checks.that(`${what}: no script`, !/<script|onload=/.test(data.toString('utf8')))
@@ -61,8 +64,10 @@ for (const file of files) {
 				checks.same(`${what}: a PNG`, '89504e470d0a1a0a', data.subarray(0, 8).toString('hex'))
 			} else {
 				const lines = csv(data.toString('utf8'))
-				checks.that(`${what}: as many fields in each line`, lines.length > 0 && lines.every((line) => line.length === lines[0].length), lines.slice(0, 3))
-				checks.that(`${what}: no formulas`, !lines.flat().some((field) => /^[=+@]/.test(field)), lines.flat().find((field) => /^[=+@]/.test(field)))
+				checks.that(`${what}: as many fields in each line`, lines.length > 0 &&
+					lines.every((line) => line.length === lines[0].length), lines.slice(0, 3))
+				checks.that(`${what}: no formulas`, !lines.flat().some((field) => /^[=+@]/.test(field)),
+					lines.flat().find((field) => /^[=+@]/.test(field)))
 			}
 		}
 		checks.that(`${view}: something can be saved`, nr > 0 || view === 'quality', names)

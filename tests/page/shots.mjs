@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes: FOLDER/PAGE-VIEW-SCHEME-SIZE.png, for eyes.
+// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes: FOLDER/PAGE-VIEW-SCHEME-SIZE.png,
+// for eyes.
 import fs from 'node:fs'
 import path from 'node:path'
 import { SIZES, launch, open, show_addresses } from './browser.mjs'
@@ -13,7 +14,8 @@ for (const file of files)
 			const page = await open(browser, file, { size: viewport, scheme })
 			for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
 				await show_addresses(page, view)
-				await page.screenshot({ path: path.join(folder, `${path.basename(file, '.html')}-${view}-${scheme}-${size}.png`), fullPage: true })
+				await page.screenshot({ path: path.join(folder,
+					`${path.basename(file, '.html')}-${view}-${scheme}-${size}.png`), fullPage: true })
 			}
 			for (const fault of page.faults)
 				console.log(`${file}: ${fault}`)

@@ -16,7 +16,7 @@ for trace in "${traces[@]}"; do
 done
 "$B/tailor" html "${traces[@]: -2}" -o "$dir/two.html" || exit 1
 rm -rf "$B/page-shots"
-timeout 600 node tests/page/shots.mjs "$B" "$B/page-shots" "$dir"/*.html || exit 1
+timeout 3000 node tests/page/shots.mjs "$B" "$B/page-shots" "$dir"/*.html || exit 1
 nr=$(find "$B/page-shots" -name '*.png' -size +4k | wc -l)
 [ "$nr" -ge 50 ] || { echo "expected at least 50 pictures in $B/page-shots, got $nr"; exit 1; }
 echo "FIGURE $nr pictures of views in $B/page-shots"

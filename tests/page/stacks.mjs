@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// stacks.mjs BUILD FOLDER TRACE...: the flame graph's boxes, from the outermost and from the innermost frame on, are what `tailor export --format folded`
+// stacks.mjs BUILD FOLDER TRACE...: the flame graph's boxes, from the outermost and from the innermost frame on, are what `tailor export
+// --format folded`
 // has, also of a range of time.
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
@@ -56,9 +57,11 @@ for (const trace of traces) {
 				state.set('time', { from, to })
 				return views.find((v) => v.id === 'stacks').drawn().boxes
 			}, { direction, from, to })
-			const folded = execFileSync(tailor, ['export', '--format', 'folded', '--mark', 'all', '--event', event, '--from', (from / 1e6).toFixed(6), '--to',
+			const folded = execFileSync(tailor, ['export', '--format', 'folded', '--mark', 'all', '--event', event, '--from',
+				(from / 1e6).toFixed(6), '--to',
 				(to / 1e6).toFixed(6), trace], { encoding: 'utf8' })
-			checks.same(`${path.basename(trace)}, ${direction}, from ${from} to ${to} us`, expected(folded, direction === 'up'), ways(boxes))
+			checks.same(`${path.basename(trace)}, ${direction}, from ${from} to ${to} us`, expected(folded, direction === 'up'),
+				ways(boxes))
 		}
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()

@@ -3,4 +3,4 @@
 # Flame graphs have the calls of `tailor export --format folded`, in both directions, also of a range of time.
 . tests/page/begin.bash
 need_page
-timeout 300 node tests/page/stacks.mjs "$B" "$dir" tests/golden/v2.tlr tests/golden/compare/q3.tlr tests/golden/views/queries.tlr
+timeout 3000 node tests/page/stacks.mjs "$B" "$dir" tests/golden/v2.tlr tests/golden/compare/q3.tlr tests/golden/views/queries.tlr

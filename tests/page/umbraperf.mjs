@@ -130,11 +130,13 @@ function head(trace, recording, events, cpus, file, tag, images) {
 export function write(recording, file, out) {
 	const { nr, values } = recording, { files, of } = places(values)
 	const others = complete(recording, of)
-	const operators = numbered([...recording.plan.map((node) => node.name), ...[...recording.lines.values()].map((line) => line.operator)])
+	const operators = numbered([...recording.plan.map((node) => node.name),
+		...[...recording.lines.values()].map((line) => line.operator)])
 	const pipelines = numbered([...recording.lines.values()].map((line) => line.pipeline))
 	const events = [...new Set(values.event)], images = numbered(values.image)
 	const cpus = new Map([...new Set(values.cpu.map(Number))].sort((a, b) => a - b).map((cpu, i) => [cpu, i]))
-	const tagged = values.method.map((method) => /register/.test(method)), by_line = values.method.map((method) => /^srcline/.test(method))
+	const tagged = values.method.map((method) => /register/.test(method)),
+		by_line = values.method.map((method) => /^srcline/.test(method))
 	const check = most(values.register.filter((_, i) => tagged[i]).map((register) => BigInt.asUintN(64, BigInt(register)) & UPPER_HALF))
 	const kernel = values.image.map((image) => image === '[kernel.kallsyms]')
 	const where = (i) => IMAGES + (images.get(values.image[i]) ?? 0) * IMAGE_STEP + 16
@@ -156,9 +158,11 @@ export function write(recording, file, out) {
 				own.push(i)
 		const each = (value) => (n) => value(own[n])
 		trace.samples(event, own.length, { 1: each(time_ns), 2: PID, 3: each((i) => PID + cpus.get(Number(values.cpu[i]))),
-			[IP]: each((i) => kernel[i] ? KERNEL : by_line[i] ? GENERATED + line(i) : where(i)), [ADDRESS]: each((i) => values.address[i]),
+			[IP]: each((i) => kernel[i] ? KERNEL : by_line[i] ? GENERATED + line(i) : where(i)),
+				[ADDRESS]: each((i) => values.address[i]),
 			[WEIGHT]: each((i) => values.period[i]), [MODE]: each((i) => Number(kernel[i])), [ABI]: 2,
-			[REGISTER + IP_REGISTER]: each((i) => kernel[i] ? IMAGES + IMAGE_STEP + 16 : by_line[i] ? GENERATED + line(i) : where(i)),
+			[REGISTER + IP_REGISTER]: each((i) => kernel[i] ? IMAGES + IMAGE_STEP + 16 : by_line[i] ? GENERATED + line(i) :
+				where(i)),
 			[REGISTER + R15]: each(register) })
 	}
 	let last = 0

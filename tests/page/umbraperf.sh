@@ -7,4 +7,4 @@ recordings=()
 for file in "${RECORDINGS:-../shared/data/umbraperf}"/*.umbraperf; do
 	[ -e "$file" ] && recordings+=("$file")
 done
-timeout 600 node tests/page/umbraperf_check.mjs "$B" "$dir" "${recordings[@]}"
+timeout 3000 node tests/page/umbraperf_check.mjs "$B" "$dir" "${recordings[@]}"

@@ -12,7 +12,8 @@ const packages = path.join(build, 'page-deps'), parquet = await load(packages, '
 let bad = 0
 
 // What is known of recordings that others have looked at: shares of the event's samples, in per cent, of operators.
-const KNOWN = { 'Scenario1.umbraperf': ['Cycles', { tablescan1: 69.0, tablescan3: 18.9, join1: 4.8, join2: 2.0, groupby1: 1.7, tablescan2: 0.9,
+const KNOWN = { 'Scenario1.umbraperf': ['Cycles', { tablescan1: 69.0, tablescan3: 18.9, join1: 4.8, join2: 2.0, groupby1: 1.7,
+	tablescan2: 0.9,
 	sort1: 0.4 }, 0.26] }
 
 function expect(what, expected, got) {
@@ -33,12 +34,15 @@ const counted = (names) => {
 		counts[name] = (counts[name] ?? 0) + 1
 	return counts
 }
-const rows = (table) => Object.fromEntries(table.filter((row) => row.samples && !row.name.startsWith('(')).map((row) => [row.name, row.samples])
+const rows = (table) => Object.fromEntries(table.filter((row) => row.samples &&
+	!row.name.startsWith('(')).map((row) => [row.name, row.samples])
 	.sort(([a], [b]) => a < b ? -1 : 1))
 
 async function check(file) {
-	const name = path.basename(file), trace = path.join(folder, `${name}.tlr`), { nr, values } = await read(parquet, fs.readFileSync(file))
-	execFileSync('node', [new URL('umbraperf.mjs', import.meta.url).pathname, file, '-o', trace, '--packages', packages], { stdio: 'pipe' })
+	const name = path.basename(file), trace = path.join(folder, `${name}.tlr`),
+		{ nr, values } = await read(parquet, fs.readFileSync(file))
+	execFileSync('node', [new URL('umbraperf.mjs', import.meta.url).pathname, file, '-o', trace, '--packages', packages],
+		{ stdio: 'pipe' })
 	for (const event of new Set(values.event)) {
 		const of = (column) => counted(values[column].filter((_, i) => values.event[i] === event))
 		const plan = report(trace, event, 'plan')

@@ -20,7 +20,8 @@ export function partsOf(page, trace = 0, except = ["time"]) {
 
 // What sums take for a key: the number of the part.
 export function partKey(page, parts, trace = 0) {
-	const dimension = page.data[trace].dimensions.get(page.data[trace].dimensions.main), part = new Uint32Array(dimension.nr).fill(parts.length);
+	const dimension = page.data[trace].dimensions.get(page.data[trace].dimensions.main),
+		part = new Uint32Array(dimension.nr).fill(parts.length);
 	parts.forEach(({ keys }, p) => keys.forEach(key => { part[key] = p; }));
 	return { column: dimension.column, map: dimension.map ? dimension.map.map(key => part[key]) : part, nr: parts.length, once: true };
 }
@@ -88,7 +89,8 @@ export function chooseTime(state, end, from, to, done) {
 // The keys by which the time line moves its range; true if it was one of them.
 export function timeKey(state, end, e) {
 	const range = state.filters.time ?? { from: 0, to: end }, wide = range.to - range.from;
-	const by = { ArrowLeft: [-wide / 10, -wide / 10], ArrowRight: [wide / 10, wide / 10], "+": [wide / 8, -wide / 8], "-": [-wide / 6, wide / 6] }[e.key];
+	const by = { ArrowLeft: [-wide / 10, -wide / 10], ArrowRight: [wide / 10, wide / 10], "+": [wide / 8, -wide / 8],
+		"-": [-wide / 6, wide / 6] }[e.key];
 	if (!by) return false;
 	let from = range.from + by[0], to = range.to + by[1];
 	if (from < 0) [from, to] = [0, Math.min(end, to - from)];

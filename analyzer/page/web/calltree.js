@@ -91,7 +91,8 @@ export function layout(tree, total, top, width, least) {
 }
 
 /*
- * Frames of a trace's tree of calls (node => caller, function, component): functions, and where a function is the first of another component
+ * Frames of a trace's tree of calls (node => caller, function, component): functions, and where a function is the first of another
+ * component
  * than the one around it, that component as a frame of its own.  componentAt: a component, as one of the level that is shown (0: none).
  * of: each node's innermost frame.
  */

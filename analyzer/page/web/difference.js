@@ -28,7 +28,8 @@ export function differences(a, b, sums) {
 		const x = a.of.get(name) ?? NONE, y = b.of.get(name) ?? NONE;
 		const change = sums ? y.measure - x.measure : y.share - x.share;
 		const half = Z * Math.sqrt(sums ? x.variance + y.variance : x.shareVariance + y.shareVariance);
-		rows.push({ name, a: x, b: y, change, half, certain: Math.abs(change) > half, ratio: x.measure > 0 ? y.measure / x.measure : NaN });
+		rows.push({ name, a: x, b: y, change, half, certain: Math.abs(change) > half,
+			ratio: x.measure > 0 ? y.measure / x.measure : NaN });
 	}
 	return rows.sort((p, q) => Math.abs(q.change) - Math.abs(p.change) || (p.name < q.name ? -1 : 1));
 }

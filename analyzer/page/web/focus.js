@@ -1,7 +1,9 @@
 // Views are drawn anew when a filter changes: the keyboard stays where it was, on the row or button that is called the same.
 const called = el => {
-	const around = el.closest("[role=region]")?.getAttribute("aria-label") ?? el.closest(".card")?.querySelector("h2")?.textContent ?? "";
-	const text = el.tagName === "TR" ? [...el.querySelectorAll("td.t, td.s")].map(td => td.textContent).join(" ") : el.getAttribute("aria-label") ?? el.textContent.replace(/[▾▴]/, "").trim();
+	const around = el.closest("[role=region]")?.getAttribute("aria-label") ?? el.closest(".card")?.querySelector("h2")?.textContent ??
+		"";
+	const text = el.tagName === "TR" ? [...el.querySelectorAll("td.t, td.s")].map(td => td.textContent).join(" ") :
+		el.getAttribute("aria-label") ?? el.textContent.replace(/[▾▴]/, "").trim();
 	return `${el.tagName} ${around} ${text}`;
 };
 

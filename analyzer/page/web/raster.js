@@ -1,17 +1,20 @@
 // Samples as cells of a grid over time and addresses: how many are in each, and which part most of them belong to.
 
 /*
- * each(take): calls take(time, offset, share, part); extent: {from, to} of time, {low, bytes} of offsets; cell x * height + y is the one at y from below.
+ * each(take): calls take(time, offset, share, part); extent: {from, to} of time, {low, bytes} of offsets; cell x * height + y is the one at
+ * y from below.
  * part: the one with the majority in its cell, if one has it.  (R. S. Boyer and J. S. Moore, MJRTY: A Fast Majority Vote Algorithm, 1981)
  */
 export function rasterize(each, extent, width, height) {
-	const counts = new Float64Array(width * height), part = new Int32Array(width * height).fill(-1), votes = new Int32Array(width * height);
+	const counts = new Float64Array(width * height), part = new Int32Array(width * height).fill(-1),
+		votes = new Int32Array(width * height);
 	const perX = width / (extent.to - extent.from), perY = height / extent.bytes;
 	let samples = 0, cells = 0;
 	each((time, offset, share, of) => {
 		const at = offset - extent.low;
 		if (!(at >= 0 && at < extent.bytes) || time < extent.from || time >= extent.to) return;
-		const cell = Math.min(width - 1, Math.floor((time - extent.from) * perX)) * height + Math.min(height - 1, Math.floor(at * perY));
+		const cell = Math.min(width - 1, Math.floor((time - extent.from) * perX)) * height + Math.min(height - 1,
+			Math.floor(at * perY));
 		cells += counts[cell] === 0 ? 1 : 0;
 		counts[cell] += share;
 		samples += share;

@@ -1,4 +1,5 @@
-// Memory that samples touched, as regions: what the host named, and of the rest runs of addresses no further apart than 64 MiB.  Addresses are
+// Memory that samples touched, as regions: what the host named, and of the rest runs of addresses no further apart than 64 MiB.  Addresses
+// are
 // pairs of 32-bit halves (low, high), as they lie in a column of 64-bit numbers.
 const RUN_BITS = 20; // of an address that tell runs apart
 const GAP = 64; // runs of 1 MiB
@@ -22,7 +23,8 @@ function findRuns(halves, nr, memory, named) {
 	for (const [of, own] of runs) {
 		let run = null;
 		for (const at of [...own.keys()].sort((a, b) => a - b)) {
-			if (!run || named[of]?.kind !== "named" && at - run.last > GAP) list.push(run = { memory: of, first: at, samples: 0 });
+			if (!run || named[of]?.kind !== "named" && at - run.last > GAP) list.push(run = { memory: of, first: at,
+				samples: 0 });
 			run.last = at;
 			run.samples += own.get(at);
 		}
@@ -32,11 +34,13 @@ function findRuns(halves, nr, memory, named) {
 
 /*
  * halves: Uint32Array of 2 * nr; memory(i): number of the named memory that row i touched (0: none); named: [{name, kind} or null].
- * Returns the regions, the busiest first, and the rows with an address: their numbers, the region of each, its offset in it, and the page (dense numbers).
+ * Returns the regions, the busiest first, and the rows with an address: their numbers, the region of each, its offset in it, and the page
+ * (dense numbers).
  */
 export function regions(halves, nr, memory, named) {
 	const list = findRuns(halves, nr, memory, named), nrRows = list.reduce((sum, r) => sum + r.samples, 0);
-	const rows = { row: new Uint32Array(nrRows), region: new Uint16Array(nrRows), offset: new Float64Array(nrRows), page: new Uint32Array(nrRows), nrPages: 0 };
+	const rows = { row: new Uint32Array(nrRows), region: new Uint16Array(nrRows), offset: new Float64Array(nrRows),
+		page: new Uint32Array(nrRows), nrPages: 0 };
 	const of = new Map();
 	list.forEach((r, k) => {
 		r.base = { low: r.first % (1 << 32 - RUN_BITS) * (1 << RUN_BITS), high: Math.floor(r.first / (1 << 32 - RUN_BITS)) };
@@ -47,7 +51,8 @@ export function regions(halves, nr, memory, named) {
 	for (let i = 0; i < nr; i++) {
 		const low = halves[2 * i], high = halves[2 * i + 1];
 		if (!low && !high) continue;
-		const at = high * (1 << 32 - RUN_BITS) + (low >>> RUN_BITS), k = of.get(memory(i))?.find(k => at >= list[k].first && at <= list[k].last);
+		const at = high * (1 << 32 - RUN_BITS) + (low >>> RUN_BITS),
+			k = of.get(memory(i))?.find(k => at >= list[k].first && at <= list[k].last);
 		if (k === undefined) continue;
 		const r = list[k], from = offset(low, high, r.base);
 		r.least = Math.min(r.least, from);
@@ -78,8 +83,10 @@ export function regions(halves, nr, memory, named) {
 }
 
 /*
- * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  each(take): calls take(key, offset) in the
- * order of time.  near: how many differences are at most that; the most frequent ones first, as [bytes, count], without those that occur once.
+ * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  each(take): calls take(key,
+ * offset) in the
+ * order of time.  near: how many differences are at most that; the most frequent ones first, as [bytes, count], without those that occur
+ * once.
  */
 export function strides(nrKeys, each, line, most) {
 	const last = new Float64Array(nrKeys).fill(NaN), counts = new Map();

@@ -17,7 +17,8 @@ const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.
 const value = v => (absolute() ? measure(v, unit()) : percent(v, 2));
 const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
 const signed = v => (v > 0 ? "+" : v < 0 ? "−" : "±") + value(Math.abs(v));
-const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line", "image"].filter(id => sides.every(s => same(s, id)));
+const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line",
+	"image"].filter(id => sides.every(s => same(s, id)));
 
 // Levels of both go by their names.
 function same(other, id) {
@@ -26,7 +27,8 @@ function same(other, id) {
 	return at < 0 ? null : `level:${at}`;
 }
 
-const chosen = () => (choices().includes(page.state.option("compare")) ? page.state.option("compare") : choices().includes(page.dimensions.main) ? page.dimensions.main : choices()[0]);
+const chosen = () => (choices().includes(page.state.option("compare")) ? page.state.option("compare") :
+	choices().includes(page.dimensions.main) ? page.dimensions.main : choices()[0]);
 
 function compare() {
 	const id = chosen();
@@ -53,17 +55,21 @@ function colourAs(id, label) {
 }
 
 function drawBars(pen, w) {
-	const list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = 150, middle = left + (w - left - right) / 2, room = (w - left - right) / 2 - 8;
+	const list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = 150, middle = left + (w - left - right) / 2,
+		room = (w - left - right) / 2 - 8;
 	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.change) + r.half)), x = v => middle + v / most * room;
 	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
 	list.forEach((r, i) => {
 		const y = i * ROW, from = Math.min(x(0), x(r.change)), wide = Math.abs(x(r.change) - x(0));
 		pen.rect(0, y + 6, 9, 9, colourAs(chosen(), r.name));
 		pen.text(15, y + ROW / 2, shown(r.name, 80), { size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet });
-		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.change > 0 ? pen.theme.hot : pen.theme.accent, { opacity: r.certain ? 0.85 : 0.25 });
+		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.change > 0 ? pen.theme.hot : pen.theme.accent,
+			{ opacity: r.certain ? 0.85 : 0.25 });
 		pen.line(x(r.change - r.half), y + ROW / 2, x(r.change + r.half), y + ROW / 2, pen.theme.ink, 1.2);
-		for (const v of [r.change - r.half, r.change + r.half]) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3, pen.theme.ink, 1.2);
-		pen.text(w, y + ROW / 2, `${signed(r.change)} ± ${value(r.half)}`, { size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
+		for (const v of [r.change - r.half, r.change + r.half]) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3,
+			pen.theme.ink, 1.2);
+		pen.text(w, y + ROW / 2, `${signed(r.change)} ± ${value(r.half)}`,
+			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
 	});
 	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
@@ -78,13 +84,15 @@ const tipBar = (x, y) => {
 function drawMirror(pen, w) {
 	bins = Math.max(10, Math.min(400, Math.floor(w / 3)));
 	parts = [0, 1].map(trace => partsOf(page, trace));
-	for (const part of parts.flat()) if (part.value !== null) part.colour = () => colourAs(page.dimensions.main, String(part.label)); // named alike: coloured alike
+	for (const part of parts.flat()) if (part.value !== null) part.colour = () =>
+		colourAs(page.dimensions.main, String(part.label)); // named alike: coloured alike
 	lanes = parts.map((list, trace) => {
 		const cube = page.state.sums(partKey(page, list, trace), { column: "time", from: 0, to: end, bins }, ["time"], trace);
 		return stack(list, bins, (p, b) => cube.measure(p, b));
 	});
 	const most = Math.max(lanes[0].most, lanes[1].most);
-	drawLegend(pen, [...parts[0], ...parts[1].filter(p => !parts[0].some(q => q.label === p.label))], { x: 0, y: LEGEND / 2, width: w });
+	drawLegend(pen, [...parts[0], ...parts[1].filter(p => !parts[0].some(q => q.label === p.label))],
+		{ x: 0, y: LEGEND / 2, width: w });
 	lanes.forEach((lane, i) => {
 		drawLane(pen, lane, parts[i], { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE, most, down: i === 1 });
 		pen.text(w - 4, i ? LEGEND + 2 * LANE + BOTTOM - 8 : LEGEND + 8, i ? "second" : "first", { align: "right", bold: true });
@@ -93,13 +101,17 @@ function drawMirror(pen, w) {
 }
 
 const COLUMNS = () => [
-	{ key: "change", title: absolute() ? "difference" : "difference of shares", type: absolute() ? "short" : "share", value: r => r.change },
+	{ key: "change", title: absolute() ? "difference" : "difference of shares", type: absolute() ? "short" : "share",
+		value: r => r.change },
 	{ key: "half", title: "± 95 %", type: absolute() ? "short" : "share", value: r => r.half },
 	{ key: "certain", title: "significant", type: "text", narrow: true, value: r => (r.certain ? "yes" : "no") },
-	{ key: "a", title: "first", type: "share", value: r => r.a.share, bar: true }, { key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
-	{ key: "na", title: "samples", type: "count", value: r => r.a.samples }, { key: "nb", title: "samples", type: "count", value: r => r.b.samples },
+	{ key: "a", title: "first", type: "share", value: r => r.a.share, bar: true },
+		{ key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
+	{ key: "na", title: "samples", type: "count", value: r => r.a.samples },
+		{ key: "nb", title: "samples", type: "count", value: r => r.b.samples },
 	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
-	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: r => colourAs(chosen(), r.name) }];
+	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name,
+		colour: r => colourAs(chosen(), r.name) }];
 
 // What changed of an operator, as short as a box of the plan is wide: in percentage points.
 function beside(dimensions) {
@@ -113,7 +125,8 @@ function beside(dimensions) {
 function comparePlans() {
 	const { main } = page.dimensions, [a, b] = sides.map((s, trace) => {
 		const own = same(s, main), dimension = s.dimensions.get(own);
-		return own && dimension ? side(page.state.sums(own, null, [main], trace), key => String(dimension.label(dimension.values[key]))) : null;
+		return own && dimension ? side(page.state.sums(own, null, [main], trace),
+			key => String(dimension.label(dimension.values[key]))) : null;
 	});
 	inPlan = new Map(a && b ? differences(a, b, false).map(r => [r.name, r]) : []);
 }
@@ -142,19 +155,25 @@ export const compareView = {
 			h("option", { value: "shares" }, "shares"), h("option", { value: "sums" }, "sums"));
 		figures = h("dl", { class: "figures" });
 		table = h("div");
-		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by, mode], height: () => Math.max(2, Math.min(ROWS, rows.length)) * ROW, draw: drawBars, tip: tipBar,
+		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by, mode],
+			height: () => Math.max(2, Math.min(ROWS, rows.length)) * ROW, draw: drawBars, tip: tipBar,
 			table: () => ({ columns: COLUMNS(), rows }) });
 		mirror = chart({ title: "Both over time", name: "both-over-time", height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror,
-			tip: x => [seconds(x / mirror.canvas.clientWidth * end, end / 1000)], table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
-				columns: [{ key: "t", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 }, { key: "a", title: "first", type: "short", value: b => lanes[0].all[b] },
+			tip: x => [seconds(x / mirror.canvas.clientWidth * end, end / 1000)],
+				table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
+				columns: [{ key: "t", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
+					{ key: "a", title: "first", type: "short", value: b => lanes[0].all[b] },
 					{ key: "b", title: "second", type: "short", value: b => lanes[1].all[b] }] }) });
-		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : page, { beside: beside(s.dimensions) }) : null));
+		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : page, { beside: beside(s.dimensions) }) :
+			null));
 		plans.forEach((plan, i) => {
 			plan?.el.classList.add("half");
 			plan?.el.querySelector("h2").replaceChildren(i ? "Plan of the second" : "Plan of the first");
-			plan?.el.append(h("p", { class: "note" }, "▲ ▼: what changed, in percentage points, ± its 95 % interval; ≈: not significant."));
+			plan?.el.append(h("p", { class: "note" },
+				"▲ ▼: what changed, in percentage points, ± its 95 % interval; ≈: not significant."));
 		});
-		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures), bars.el, mirror.el, ...plans.filter(Boolean).map(plan => plan.el),
+		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures), bars.el, mirror.el,
+			...plans.filter(Boolean).map(plan => plan.el),
 			h("section", { class: "card" }, h("header", {}, h("h2", {}, "All differences")), table));
 	},
 	draw() {
@@ -163,13 +182,18 @@ export const compareView = {
 		by.value = chosen();
 		mode.value = absolute() ? "sums" : "shares";
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
-		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)], ["samples", `${short(both[0].samples)} → ${short(both[1].samples)}`],
-			[event?.name ?? "weight", `${short(both[0].all)} → ${short(both[1].all)}`], ["second / first", (both[1].all / both[0].all).toFixed(3)],
-			["significant", `${rows.filter(r => r.certain).length} of ${rows.length}`]].map(([name, text]) => h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
+		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
+			["samples", `${short(both[0].samples)} → ${short(both[1].samples)}`],
+			[event?.name ?? "weight", `${short(both[0].all)} → ${short(both[1].all)}`],
+				["second / first", (both[1].all / both[0].all).toFixed(3)],
+			["significant", `${rows.filter(r => r.certain).length} of ${rows.length}`]].map(([name, text]) =>
+				h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
 		for (const part of [bars, mirror, ...plans]) part?.draw();
 		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true }).el);
 	},
 	drawn() {
-		return { by: page.dimensions.get(chosen()).title, mode: absolute() ? "sums" : "shares", rows: rows.map(({ name, a, b, change, half, certain }) => ({ name, first: a.share, second: b.share, change, half, certain })) };
+		return { by: page.dimensions.get(chosen()).title, mode: absolute() ? "sums" : "shares",
+			rows: rows.map(({ name, a, b, change, half, certain }) =>
+			({ name, first: a.share, second: b.share, change, half, certain })) };
 	},
 };

@@ -15,14 +15,16 @@ const used = () => page.facts.events.map((_, i) => i).filter(i => page.facts.eve
 const eventName = i => shown(page.facts.events[i]?.name ?? "", 40);
 
 function choose() {
-	const { state } = page, list = used(), any = state.sums("event", null, Object.keys(state.filters)), with_ = list.filter(i => any.samples(i) > 0);
+	const { state } = page, list = used(), any = state.sums("event", null, Object.keys(state.filters)),
+		with_ = list.filter(i => any.samples(i) > 0);
 	const option = (key, otherwise) => (list.includes(Number(state.option(key))) ? Number(state.option(key)) : otherwise);
 	const a = option("eventA", with_[0] ?? list[0]);
 	pair = [a, option("eventB", with_.find(i => i !== a) ?? list.find(i => i !== a) ?? a)];
 }
 
 // Sums of both events alone: they take the place of the event that other views show.
-const both = once => ({ column: "event", map: Uint32Array.from({ length: page.facts.events.length }, (_, e) => (pair[0] === e ? 0 : pair[1] === e ? 1 : 2)), nr: 2, once });
+const both = once => ({ column: "event", map: Uint32Array.from({ length: page.facts.events.length },
+	(_, e) => (pair[0] === e ? 0 : pair[1] === e ? 1 : 2)), nr: 2, once });
 
 function sum() {
 	const { state } = page;
@@ -38,7 +40,8 @@ function drawMirror(pen, w) {
 	width = w;
 	sum();
 	drawLegend(pen, parts, { x: 0, y: LEGEND / 2, width: w });
-	lanes.forEach((lane, i) => drawLane(pen, lane, parts, { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE, most: lane.most, down: i === 1 }));
+	lanes.forEach((lane, i) => drawLane(pen, lane, parts, { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE,
+		most: lane.most, down: i === 1 }));
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 	drawRange(pen, page.state.filters.time, { x: 0, y: LEGEND, width: w, height: 2 * LANE + BOTTOM, end });
 	for (const [i, y] of [[0, LEGEND + 8], [1, LEGEND + 2 * LANE + BOTTOM - 8]]) {
@@ -52,7 +55,8 @@ function tipMirror(x) {
 	const b = Math.min(bins - 1, Math.floor(time(x) / end * bins));
 	return [`${seconds(b / bins * end, end / bins)} – ${seconds((b + 1) / bins * end, end / bins)}`,
 		...[0, 1].flatMap(i => [`${eventName(pair[i])}: ${measure(lanes[i].all[b], page.facts.events[pair[i]].unit)}`,
-			...parts.map((part, p) => [part, lanes[i].of[p][b]]).filter(([, v]) => v > 0).sort((p, q) => q[1] - p[1]).slice(0, 3)
+			...parts.map((part, p) => [part, lanes[i].of[p][b]]).filter(([, v]) => v > 0)
+				.sort((p, q) => q[1] - p[1]).slice(0, 3)
 				.map(([part, v]) => `   ${percent(v / lanes[i].all[b])}  ${shown(part.label, 60)}`)])];
 }
 
@@ -63,7 +67,8 @@ function list() {
 	for (let k = 0; k < level.nr; k++) {
 		if (!(sums.samples(0, k) > 0 || sums.samples(1, k) > 0)) continue;
 		const of = [0, 1].map(i => sums.measure(i, k)), share = of.map((m, i) => (totals[i] > 0 ? m / totals[i] : 0));
-		out.push({ value: level.values[k], name: level.label(level.values[k]), of, share, samples: [sums.samples(0, k), sums.samples(1, k)],
+		out.push({ value: level.values[k], name: level.label(level.values[k]), of, share,
+			samples: [sums.samples(0, k), sums.samples(1, k)],
 			   ratio: of[0] > 0 ? of[1] / of[0] : NaN, colour: () => page.colours.of(main, level.values[k]) });
 	}
 	return out.sort((a, b) => Math.max(...b.share) - Math.max(...a.share));
@@ -74,7 +79,8 @@ function drawScatter(pen, w, hgt) {
 	const most = Math.max(0.01, ...rows.flatMap(r => r.share)), top = Math.min(1, most * 1.1), right = w - 12, low = hgt - MARGIN;
 	const x = v => MARGIN + Math.sqrt(v / top) * (right - MARGIN), y = v => low - Math.sqrt(v / top) * (low - 8);
 	const chosen = page.state.filters[page.dimensions.main]?.values;
-	for (const v of [0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1].filter((v, i, all) => v <= top && (v === 0 || x(v) - x(all[i - 1]) > 34))) {
+	for (const v of [0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1].filter((v, i, all) => v <= top &&
+		(v === 0 || x(v) - x(all[i - 1]) > 34))) {
 		pen.line(x(v), 8, x(v), low, pen.theme.line);
 		pen.line(MARGIN, y(v), right, y(v), pen.theme.line);
 		pen.text(x(v), low + 11, percent(v, v && v < 0.01 ? 1 : 0), { size: 11, align: "center", fill: pen.theme.quiet });
@@ -87,8 +93,10 @@ function drawScatter(pen, w, hgt) {
 	const taken = dots.map(d => ({ x: d.x - DOT, y: d.y, w: 2 * DOT, of: d }));
 	for (const d of dots) {
 		const off = chosen && !chosen.includes(d.value);
-		pen.path(`M${d.x - DOT},${d.y}a${DOT},${DOT} 0 1,0 ${2 * DOT},0a${DOT},${DOT} 0 1,0 ${-2 * DOT},0`, { fill: d.colour(), stroke: pen.theme.ink, width: 0.7, opacity: off ? 0.3 : 1 });
-		const text = shown(d.name, 40), wide = Math.min(150, pen.width(text, 11.5)), lx = d.x + DOT + 4 + wide > right ? d.x - DOT - 4 - wide : d.x + DOT + 4;
+		pen.path(`M${d.x - DOT},${d.y}a${DOT},${DOT} 0 1,0 ${2 * DOT},0a${DOT},${DOT} 0 1,0 ${-2 * DOT},0`,
+			{ fill: d.colour(), stroke: pen.theme.ink, width: 0.7, opacity: off ? 0.3 : 1 });
+		const text = shown(d.name, 40), wide = Math.min(150, pen.width(text, 11.5)),
+			lx = d.x + DOT + 4 + wide > right ? d.x - DOT - 4 - wide : d.x + DOT + 4;
 		if (taken.some(t => t.of !== d && Math.abs(t.y - d.y) < 13 && lx < t.x + t.w && lx + wide > t.x)) continue;
 		taken.push({ x: lx, y: d.y, w: wide });
 		pen.text(lx, d.y, text, { size: 11.5, most: 150, fill: off ? pen.theme.quiet : undefined });
@@ -99,7 +107,8 @@ function drawScatter(pen, w, hgt) {
 const hit = (x, y) => dots.map(d => [Math.hypot(d.x - x, d.y - y), d]).filter(([far]) => far < 3 * DOT).sort((a, b) => a[0] - b[0])[0]?.[1];
 const tipDot = (x, y) => {
 	const d = hit(x, y);
-	return d && [d.name, ...[0, 1].map(i => `${eventName(pair[i])}: ${percent(d.share[i])}, ${measure(d.of[i], page.facts.events[pair[i]].unit)}, ${count(d.samples[i])} samples`),
+	return d && [d.name, ...[0, 1].map(i =>
+		`${eventName(pair[i])}: ${percent(d.share[i])}, ${measure(d.of[i], page.facts.events[pair[i]].unit)}, ${count(d.samples[i])} samples`),
 		Number.isFinite(d.ratio) ? `${short(d.ratio)} ${eventName(pair[1])} per ${eventName(pair[0])}` : null].filter(Boolean);
 };
 
@@ -112,7 +121,8 @@ const columns = () => [
 	{ key: "name", title: page.dimensions.get(page.dimensions.main).title, type: "text", value: r => r.name, colour: r => r.colour() }];
 
 function select(i) {
-	const el = h("select", { "aria-label": i ? "Event below" : "Event above", onchange: () => page.state.option(i ? "eventB" : "eventA", el.value) },
+	const el = h("select", { "aria-label": i ? "Event below" : "Event above",
+		onchange: () => page.state.option(i ? "eventB" : "eventA", el.value) },
 		used().map(e => h("option", { value: String(e) }, eventName(e))));
 	return el;
 }
@@ -126,15 +136,23 @@ export const events = {
 		end = endOf(page.facts);
 		picks = [select(0), select(1)];
 		table = h("div");
-		mirror = chart({ title: "Two events over time", name: "events-over-time", controls: [picks[0], h("span", { class: "hint" }, "above,"), picks[1], h("span", { class: "hint" }, "below")],
-			height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror, tip: tipMirror, cursor: () => "crosshair", key: e => timeKey(page.state, end, e),
-			table: () => ({ rows: Array.from({ length: bins }, (_, b) => b), columns: [{ key: "from", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
-				...[0, 1].map(i => ({ key: `e${i}`, title: eventName(pair[i]), type: "short", value: b => lanes[i].all[b] }))] }) });
-		brush(mirror, { drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done), click: () => page.state.set("time", null) });
-		scatter = chart({ title: "Shares of both", name: "events-scatter", height: w => Math.max(240, Math.min(380, w * 0.75)), draw: drawScatter, tip: tipDot,
-			click: (x, y, e) => hit(x, y) && page.state.toggle(page.dimensions.main, hit(x, y).value, e.shiftKey), table: () => ({ columns: columns(), rows }) });
+		mirror = chart({ title: "Two events over time", name: "events-over-time",
+			controls: [picks[0], h("span", { class: "hint" }, "above,"), picks[1], h("span", { class: "hint" }, "below")],
+			height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror, tip: tipMirror, cursor: () => "crosshair",
+				key: e => timeKey(page.state, end, e),
+			table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
+				columns: [{ key: "from", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
+				...[0, 1].map(i => ({ key: `e${i}`, title: eventName(pair[i]), type: "short",
+					value: b => lanes[i].all[b] }))] }) });
+		brush(mirror, { drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done),
+			click: () => page.state.set("time", null) });
+		scatter = chart({ title: "Shares of both", name: "events-scatter", height: w => Math.max(240, Math.min(380, w * 0.75)),
+			draw: drawScatter, tip: tipDot,
+			click: (x, y, e) => hit(x, y) && page.state.toggle(page.dimensions.main, hit(x, y).value, e.shiftKey),
+				table: () => ({ columns: columns(), rows }) });
 		scatter.el.classList.add("five");
-		el.append(mirror.el, scatter.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Both events by component")), table));
+		el.append(mirror.el, scatter.el, h("section", { class: "card seven" },
+			h("header", {}, h("h2", {}, "Both events by component")), table));
 	},
 	draw() {
 		const { state, dimensions } = page;
@@ -144,9 +162,11 @@ export const events = {
 		mirror.draw();
 		scatter.draw();
 		table.replaceChildren(tablebox({ name: "events", columns: columns(), rows, sort: "sa", tools: true,
-			chosen: r => state.filters[dimensions.main]?.values.includes(r.value), click: (r, e) => state.toggle(dimensions.main, r.value, e.shiftKey) }).el);
+			chosen: r => state.filters[dimensions.main]?.values.includes(r.value),
+				click: (r, e) => state.toggle(dimensions.main, r.value, e.shiftKey) }).el);
 	},
 	drawn() {
-		return { events: pair.map(eventName), lanes: lanes.map(l => l.all.reduce((a, b) => a + b, 0)), rows: rows.map(({ name, of, share, samples }) => ({ name, of, share, samples })) };
+		return { events: pair.map(eventName), lanes: lanes.map(l => l.all.reduce((a, b) => a + b, 0)),
+			rows: rows.map(({ name, of, share, samples }) => ({ name, of, share, samples })) };
 	},
 };

@@ -12,7 +12,8 @@ import { bytes, count, percent, seconds } from "../format.js";
 const HEIGHT = 380, TOP = 6, STRIDES = 40, LINE = 64;
 
 let page, note, hint, select, out, picture, tables, strideTable, box;
-let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null, colour = new Map(), strideRows = [];
+let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
+	colour = new Map(), strideRows = [];
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
@@ -42,7 +43,8 @@ function offer() {
 }
 
 function find() {
-	const { table, facts } = page.data[0], about = table.columns.address, address = table.numbers("address"), memory = table.numbers("memory"), event = table.numbers("event");
+	const { table, facts } = page.data[0], about = table.columns.address, address = table.numbers("address"),
+		memory = table.numbers("memory"), event = table.numbers("event");
 	const halves = about.width === 8 ? new Uint32Array(table.calls.memory.buffer, about.data, 2 * about.nr) :
 		Uint32Array.from({ length: 2 * about.nr }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
 	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
@@ -60,9 +62,11 @@ function region() {
 function extent() {
 	const { time, address } = page.state.filters, r = region();
 	let begin = r.begin, last = r.end;
-	if (address) [begin, last] = [low(address.from) > begin ? low(address.from) : begin, low(address.to) < last ? low(address.to) : last];
+	if (address) [begin, last] = [low(address.from) > begin ? low(address.from) : begin,
+		low(address.to) < last ? low(address.to) : last];
 	if (last <= begin) [begin, last] = [r.begin, r.end];
-	return { from: time?.from ?? 0, to: Math.min(end, time?.to ?? end), begin, low: Number(begin - r.begin), bytes: Number(last - begin) };
+	return { from: time?.from ?? 0, to: Math.min(end, time?.to ?? end), begin, low: Number(begin - r.begin),
+		bytes: Number(last - begin) };
 }
 
 function colourOf(part) {
@@ -78,33 +82,43 @@ function draw(pen, w) {
 	width = w;
 	left = w < 600 ? 84 : 132;
 	const e = extent(), wide = Math.max(10, Math.floor(w - left)), k = regions.indexOf(region()), { table } = page.data[0];
-	const main = page.dimensions.get(page.dimensions.main), each = passing(), share = shares(), time = table.numbers("time"), number = table.numbers(main.column);
+	const main = page.dimensions.get(page.dimensions.main), each = passing(), share = shares(), time = table.numbers("time"),
+		number = table.numbers(main.column);
 	let nr = 0;
-	each((n, i) => { nr += rows.region[n] === k && time[i] >= e.from && time[i] < e.to && rows.offset[n] >= e.low && rows.offset[n] < e.low + e.bytes ? 1 : 0; });
+	each((n, i) => { nr += rows.region[n] === k && time[i] >= e.from && time[i] < e.to && rows.offset[n] >= e.low &&
+		rows.offset[n] < e.low + e.bytes ? 1 : 0; });
 	cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // few: larger points
 	colour = new Map();
-	grid = rasterize(take => each((n, i) => { if (rows.region[n] === k) take(time[i], rows.offset[n], share(i), main.map ? main.map[number[i]] : number[i]); }),
+	grid = rasterize(take => each((n, i) => { if (rows.region[n] === k) take(time[i], rows.offset[n], share(i),
+		main.map ? main.map[number[i]] : number[i]); }),
 			 e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
-	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height, pixels(grid.counts, grid.width, grid.height, i => colourOf(grid.part[i])));
+	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height,
+		pixels(grid.counts, grid.width, grid.height, i => colourOf(grid.part[i])));
 	pen.line(left - 0.5, TOP, left - 0.5, TOP + HEIGHT, pen.theme.line);
 	for (let i = 0; i <= 4; i++) {
 		const y = TOP + HEIGHT - i * HEIGHT / 4, address = e.begin + BigInt(Math.floor(e.bytes * i / 4));
 		pen.line(left - 5, y, left, y, pen.theme.line);
-		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)), w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address), { size: 11, align: "right", fill: pen.theme.quiet });
+		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)),
+			w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address),
+			{ size: 11, align: "right", fill: pen.theme.quiet });
 	}
 	drawTime(pen, { x: left, y: TOP + HEIGHT, width: wide, from: e.from, end: e.to });
-	if (rubber) pen.rect(rubber[0], rubber[1], rubber[2] - rubber[0], rubber[3] - rubber[1], pen.theme.accent, { opacity: 0.2, stroke: pen.theme.accent });
-	if (!grid.cells) pen.text(left + wide / 2, TOP + HEIGHT / 2, "No samples with addresses here pass the filters.", { align: "center", fill: pen.theme.quiet });
+	if (rubber) pen.rect(rubber[0], rubber[1], rubber[2] - rubber[0], rubber[3] - rubber[1], pen.theme.accent,
+		{ opacity: 0.2, stroke: pen.theme.accent });
+	if (!grid.cells) pen.text(left + wide / 2, TOP + HEIGHT / 2, "No samples with addresses here pass the filters.",
+		{ align: "center", fill: pen.theme.quiet });
 }
 
 const timeAt = (x, e) => e.from + Math.max(0, Math.min(1, (x - left) / (width - left))) * (e.to - e.from);
 const byteAt = (y, e) => Math.max(0, Math.min(1, (TOP + HEIGHT - y) / HEIGHT)) * e.bytes;
 
 function tip(x, y) {
-	const e = extent(), gx = Math.floor((x - left) / cell), gy = Math.floor((TOP + HEIGHT - y) / cell), { dimensions } = page, dimension = dimensions.get(dimensions.main);
+	const e = extent(), gx = Math.floor((x - left) / cell), gy = Math.floor((TOP + HEIGHT - y) / cell), { dimensions } = page,
+		dimension = dimensions.get(dimensions.main);
 	if (!grid || gx < 0 || gy < 0 || gx >= grid.width || gy >= grid.height) return null;
 	const at = gx * grid.height + gy, begin = e.begin + BigInt(Math.floor(gy / grid.height * e.bytes)), per = e.bytes / grid.height;
-	return [per <= 1 ? hex(begin) : `${hex(begin)}, ${bytes(Math.ceil(per))} a row`, seconds(timeAt(x, e), (e.to - e.from) / width), `${count(grid.counts[at])} samples`,
+	return [per <= 1 ? hex(begin) : `${hex(begin)}, ${bytes(Math.ceil(per))} a row`, seconds(timeAt(x, e), (e.to - e.from) / width),
+		`${count(grid.counts[at])} samples`,
 		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
 }
 
@@ -135,7 +149,8 @@ function drag(from, to, e, done) {
 function key(e) {
 	const at = extent(), wide = at.to - at.from, high = at.bytes, move = (x, y, by) => {
 		const size = high * by, span = wide * by;
-		zoom(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2, at.begin + BigInt(Math.round(y * high + (high - size) / 2)), size);
+		zoom(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2,
+			at.begin + BigInt(Math.round(y * high + (high - size) / 2)), size);
 		return true;
 	};
 	if (e.key === "ArrowLeft") return move(-0.1, 0, 1);
@@ -148,7 +163,8 @@ function key(e) {
 }
 
 function regionRows() {
-	const counts = new Float64Array(regions.length), pages = new Uint32Array(regions.length), seen = new Uint8Array(rows.nrPages), share = shares();
+	const counts = new Float64Array(regions.length), pages = new Uint32Array(regions.length), seen = new Uint8Array(rows.nrPages),
+		share = shares();
 	let all = 0;
 	passing("address")((n, i) => {
 		const k = rows.region[n], of = share(i);
@@ -158,23 +174,30 @@ function regionRows() {
 		seen[rows.page[n]] = 1;
 		pages[k]++;
 	});
-	return regions.map((r, k) => ({ k, name: r.name, kind: r.kind || "unnamed", samples: counts[k], share: all > 0 ? counts[k] / all : 0, span: r.bytes, pages: pages[k] }))
+	return regions.map((r, k) => ({ k, name: r.name, kind: r.kind ||
+		"unnamed", samples: counts[k], share: all > 0 ? counts[k] / all : 0, span: r.bytes, pages: pages[k] }))
 		.filter(r => r.samples > 0);
 }
 
 function strideList() {
 	const k = regions.indexOf(region()), { table, facts } = page.data[0], place = table.numbers("place"), each = passing();
-	const { nr, near, list: found } = strides(facts.places.ip.length, take => each((n, i) => { if (rows.region[n] === k) take(place[i], rows.offset[n]); }), LINE, STRIDES);
+	const { nr, near, list: found } = strides(facts.places.ip.length,
+		take => each((n, i) => { if (rows.region[n] === k) take(place[i], rows.offset[n]); }), LINE, STRIDES);
 	return { nr, near, rows: found.map(([by, n]) => ({ by, n, share: n / nr })) };
 }
 
 const REGIONS = [
-	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
-	{ key: "span", title: "from first to last", type: "bytes", value: r => r.span }, { key: "pages", title: "pages", type: "count", value: r => r.pages },
-	{ key: "kind", title: "kind", type: "text", narrow: true, value: r => r.kind }, { key: "name", title: "region", type: "text", value: r => r.name }];
+	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
+		{ key: "samples", title: "samples", type: "count", value: r => r.samples },
+	{ key: "span", title: "from first to last", type: "bytes", value: r => r.span },
+		{ key: "pages", title: "pages", type: "count", value: r => r.pages },
+	{ key: "kind", title: "kind", type: "text", narrow: true, value: r => r.kind },
+		{ key: "name", title: "region", type: "text", value: r => r.name }];
 const STRIDE = [
-	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "n", title: "samples", type: "count", value: r => r.n },
-	{ key: "by", title: "bytes from the sample before", type: "text", value: r => `${r.by > 0 ? "+" : r.by < 0 ? "−" : ""}${Math.abs(r.by).toLocaleString("en-US")}` }];
+	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
+		{ key: "n", title: "samples", type: "count", value: r => r.n },
+	{ key: "by", title: "bytes from the sample before", type: "text",
+		value: r => `${r.by > 0 ? "+" : r.by < 0 ? "−" : ""}${Math.abs(r.by).toLocaleString("en-US")}` }];
 
 async function load() {
 	const { table } = page.data[0];
@@ -198,12 +221,14 @@ export const memory = {
 			page.state.options.region = select.value;
 			page.state.replace(filters);
 		} });
-		out = h("button", { class: "small", onclick: () => zoom(0, end, region().begin, Number(region().end - region().begin)) }, "Whole region");
+		out = h("button", { class: "small", onclick: () => zoom(0, end, region().begin, Number(region().end - region().begin)) },
+			"Whole region");
 		hint = h("p", { class: "note", hidden: true });
 		note = h("p", { class: "note" }, "Reading the addresses…");
 		tables = h("div");
 		strideTable = h("div");
-		picture = chart({ title: "Addresses over time", name: "memory", controls: [select, out], height: TOP + HEIGHT + BOTTOM, draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
+		picture = chart({ title: "Addresses over time", name: "memory", controls: [select, out], height: TOP + HEIGHT + BOTTOM,
+			draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
 			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
 		brush(picture, { starts: x => x >= left, drag });
 		el.append(note);
@@ -213,7 +238,8 @@ export const memory = {
 		if (!rows) return;
 		if (!regions.length) return void (note.textContent = "No sample of this trace has an address.");
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")), tables),
+			box.replaceChildren(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")),
+				tables),
 				h("section", { class: "card five" }, h("header", {}, h("h2", {}, "Strides")), strideTable));
 			picture.el.querySelector("header").after(hint);
 			picture.el.append(note);
@@ -227,16 +253,20 @@ export const memory = {
 		const found = strideList(), e = extent();
 		strideRows = found.rows;
 		note.textContent = `${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
-		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true, chosen: r => regions[r.k] === region(),
+		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true,
+			chosen: r => regions[r.k] === region(),
 			click: r => {
 				select.value = String(r.k);
 				select.dispatchEvent(new Event("change"));
 			} }).el);
-		strideTable.replaceChildren(h("p", { class: "note" }, found.nr ? `Between samples of one instruction, one after the other: ${percent(found.near / found.nr)} are at most ${LINE} bytes apart.${strideRows.length ? "" : " No distance occurs twice."}` :
-			"Too few samples for strides."), strideRows.length ? tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el : "");
+		strideTable.replaceChildren(h("p", { class: "note" }, found.nr ?
+			`Between samples of one instruction, one after the other: ${percent(found.near / found.nr)} are at most ${LINE} bytes apart.${strideRows.length ? "" : " No distance occurs twice."}` :
+			"Too few samples for strides."), strideRows.length ?
+				tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el : "");
 	},
 	drawn() {
-		return { region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell, regions: list.map(({ name, samples, span, pages }) => ({ name, samples, span, pages })),
+		return { region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,
+			regions: list.map(({ name, samples, span, pages }) => ({ name, samples, span, pages })),
 			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n]) };
 	},
 };

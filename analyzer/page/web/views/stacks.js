@@ -1,4 +1,5 @@
-// Call stacks as a flame graph, from the outermost frame or from the innermost one, with operators as frames; without stacks, levels and functions.
+// Call stacks as a flame graph, from the outermost frame or from the innermost one, with operators as frames; without stacks, levels and
+// functions.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
@@ -8,7 +9,8 @@ import { dark } from "../colours.js";
 
 const ROW = 18, LEAST = 1, PAIRS_MAX = 1 << 20;
 const JIT = 1, KERNEL = 2, CUT = 8; // flags of nodes
-const SHOWN = { both: of => `${of} and function`, functions: () => "function", components: of => of, levels: () => "all levels and function" };
+const SHOWN = { both: of => `${of} and function`, functions: () => "function", components: of => of,
+	levels: () => "all levels and function" };
 const ENOUGH = 0.1; // of samples with a stack of two frames: fewer, and levels say more
 
 let page, box, note, picture, table, out, ways, kinds, main;
@@ -16,7 +18,8 @@ let sources = null, source = null, tree = null, filled = null, made = "", top = 
 
 const inverted = () => page.state.option("stacks") === "up";
 // Which of the ways to look there are, and the one that was chosen.
-const ways_ = () => Object.keys(SHOWN).filter(key => (key === "levels" ? sources.levels : sources.stacks && (key === "functions" || page.dimensions.mainLevel >= 0)));
+const ways_ = () => Object.keys(SHOWN).filter(key => (key === "levels" ? sources.levels : sources.stacks &&
+	(key === "functions" || page.dimensions.mainLevel >= 0)));
 const frames = () => (ways_().includes(page.state.option("frames")) ? page.state.option("frames") : sources.best);
 
 // A component of any level as one of the plan's, by the first of its links that lead there.
@@ -77,11 +80,13 @@ function fromLevels(facts) {
 					if (component) at = add(at, component, COMPONENT);
 				}
 				for (let key = 0; key < (deep ? functions.nr : 1); key++)
-					stacks.push(deep && show.functions && functions.values[key] ? [at, functions.values[key]] : [at, 0]);
+					stacks.push(deep && show.functions &&
+						functions.values[key] ? [at, functions.values[key]] : [at, 0]);
 			}
 			// Pairs that no sample has get no frame.
 			const any = page.state.sums(...(deep ? ["way", "function"] : ["way", null]), Object.keys(page.state.filters));
-			return { frames: made, stacks: stacks.map(([at, f], i) => (f && any.numbers[3 * i] > 0 ? add(at, f, FUNCTION) : at)) };
+			return { frames: made, stacks: stacks.map(([at, f], i) => (f &&
+				any.numbers[3 * i] > 0 ? add(at, f, FUNCTION) : at)) };
 		},
 	};
 }
@@ -95,8 +100,10 @@ function choose() {
 	const sums = source && sumsOf(all), [total] = sums?.total ?? [0];
 	let walked = 0;
 	for (let i = 0; source && i < source.deep.length; i++) if (source.deep[i] > 1) walked += sums.samples(i);
-	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ? (page.dimensions.mainLevel >= 0 ? "both" : "functions") : "levels";
-	kinds.replaceChildren(...ways_().map(value => h("option", { value }, SHOWN[value](page.dimensions.get(page.dimensions.main).title))));
+	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ?
+		(page.dimensions.mainLevel >= 0 ? "both" : "functions") : "levels";
+	kinds.replaceChildren(...ways_().map(value => h("option", { value },
+		SHOWN[value](page.dimensions.get(page.dimensions.main).title))));
 	kinds.parentElement.hidden = ways_().length < 2;
 }
 
@@ -141,13 +148,15 @@ function draw(pen, width) {
 		pen.rect(b.x, y, wide, ROW - 1, colour(b.call), { opacity: b.around ? 0.5 : component ? 0.5 : 1 });
 		if (component) pen.rect(b.x, y, Math.min(4, wide), ROW - 1, colour(b.call));
 		if (b.call === focus && b.call) pen.rect(b.x, y, wide, ROW - 1, null, { stroke: pen.theme.ink });
-		if (b.width > 24) pen.text(b.x + (component ? 8 : 4), y + ROW / 2, shown(label(b.call), 120), { size: 11.5, most: b.width - 10, bold: component });
+		if (b.width > 24) pen.text(b.x + (component ? 8 : 4), y + ROW / 2, shown(label(b.call), 120),
+			{ size: 11.5, most: b.width - 10, bold: component });
 	}
 	if (boxes.length < 2) pen.text(width / 2, ROW * 2, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
 
 function about(call) {
-	const share = filled.measure.total[call] / all, self = filled.measure.self[call] / all, [low, high] = interval(share, filled.samples.total[0]);
+	const share = filled.measure.total[call] / all, self = filled.measure.self[call] / all,
+		[low, high] = interval(share, filled.samples.total[0]);
 	return [label(call), `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(filled.samples.total[call])} samples`,
 		inverted() ? null : `self: ${percent(self)}`].filter(Boolean);
 }
@@ -187,7 +196,8 @@ function key(e) {
 // One row for what is called by several ways; a call below one of the same is in that one's total already.
 function rows() {
 	const by = new Map(), on = (call, of) => {
-		for (let at = tree.parent[call]; at > 0; at = tree.parent[at]) if (tree.key[at] === tree.key[of] && tree.kind[at] === tree.kind[of]) return true;
+		for (let at = tree.parent[call]; at > 0; at = tree.parent[at]) if (tree.key[at] === tree.key[of] &&
+			tree.kind[at] === tree.kind[of]) return true;
 		return false;
 	};
 	for (let call = 1; call < tree.nr; call++) {
@@ -248,8 +258,10 @@ export const stacks = {
 		out = h("button", { class: "small", hidden: true, onclick: () => zoom(0) }, "Zoom out");
 		note = h("p", { class: "note", "aria-live": "polite" }, "Reading the stacks…");
 		table = h("div");
-		picture = chart({ title: "Flame graph", name: "flame-graph", controls: [ways, h("label", { class: "hint" }, "frames: ", kinds), out], key,
-			height: width => ROW * (1 + Math.max(2, ...layout(tree, filled.measure.total, top, width, LEAST).map(b => b.depth + 1))),
+		picture = chart({ title: "Flame graph", name: "flame-graph",
+			controls: [ways, h("label", { class: "hint" }, "frames: ", kinds), out], key,
+			height: width => ROW * (1 + Math.max(2, ...layout(tree, filled.measure.total, top, width,
+				LEAST).map(b => b.depth + 1))),
 			draw, tip: (x, y) => (hit(x, y) ? about(hit(x, y).call) : null),
 			click: (x, y, e) => {
 				const b = hit(x, y);
@@ -263,9 +275,11 @@ export const stacks = {
 		if (failed) note.textContent = `The stacks cannot be shown: ${failed}`;
 		if (!sources?.best) return;
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, h("h2", {}, "Self and total")), table));
+			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, h("h2", {}, "Self and total")),
+				table));
 			picture.el.append(note);
-			if (sources.best === "levels") picture.el.append(h("p", { class: "note" }, "Hardly any sample of this trace has a call stack: boxes are levels, from above, and functions."));
+			if (sources.best === "levels") picture.el.append(h("p", { class: "note" },
+				"Hardly any sample of this trace has a call stack: boxes are levels, from above, and functions."));
 		}
 		make();
 		ways.value = inverted() ? "up" : "down";
@@ -275,11 +289,13 @@ export const stacks = {
 		all = filled.measure.total[0] || 1;
 		show();
 		table.replaceChildren(tablebox({ name: "calls", columns: columns(), rows: rows(), sort: "total", most: 60, tools: true,
-			chosen: r => page.state.filters[tree.kind[r.call] === COMPONENT ? levelOf(r.call) : "function"]?.values.includes(tree.key[r.call]),
+			chosen: r => page.state.filters[tree.kind[r.call] === COMPONENT ? levelOf(r.call) :
+				"function"]?.values.includes(tree.key[r.call]),
 			click: (r, e) => filter(r.call, e.shiftKey) }).el);
 	},
 	drawn() {
 		return { direction: inverted() ? "up" : "down", frames: frames(), samples: filled?.samples.total[0] ?? 0,
-			boxes: boxes.map(b => ({ name: label(b.call), depth: b.depth, share: filled.measure.total[b.call] / all, samples: filled.samples.total[b.call] })) };
+			boxes: boxes.map(b => ({ name: label(b.call), depth: b.depth, share: filled.measure.total[b.call] / all,
+				samples: filled.samples.total[b.call] })) };
 	},
 };

@@ -46,9 +46,11 @@ function draw(pen, w) {
 	drawLegend(pen, parts, { x: left, y: LEGEND / 2, width: w - left });
 	lanes.forEach((lane, i) => {
 		const value = page.dimensions.get("thread").values[lane.key], off = chosen && !chosen.includes(value);
-		drawLane(pen, lane, parts, { x: left, y: top(i), width: w - left, height: laneHeight, most, relative: relative(), opacity: off ? 0.25 : 1 });
+		drawLane(pen, lane, parts, { x: left, y: top(i), width: w - left, height: laneHeight, most, relative: relative(),
+			opacity: off ? 0.25 : 1 });
 		pen.line(left, top(i) + laneHeight + 0.5, w, top(i) + laneHeight + 0.5, pen.theme.line);
-		pen.text(0, top(i) + laneHeight / 2, shown(name(lane.key), 60), { size: 11.5, most: left - 8, bold: chosen?.includes(value), fill: off ? pen.theme.quiet : undefined });
+		pen.text(0, top(i) + laneHeight / 2, shown(name(lane.key), 60),
+			{ size: 11.5, most: left - 8, bold: chosen?.includes(value), fill: off ? pen.theme.quiet : undefined });
 	});
 	drawTime(pen, { x: left, y: heightOf() - BOTTOM, width: w - left, end });
 	drawRange(pen, page.state.filters.time, { x: left, y: LEGEND, width: w - left, height: heightOf() - BOTTOM - LEGEND, end });
@@ -58,7 +60,8 @@ function draw(pen, w) {
 function tip(x, y) {
 	const lane = lanes[Math.floor((y - LEGEND) / (laneHeight + GAP))];
 	if (!lane || y < LEGEND) return null;
-	const b = Math.min(bins - 1, Math.floor(time(x) / end * bins)), lines = [name(lane.key), `${count(all.samples(lane.key))} samples, ${percent(all.measure(lane.key) / all.totalMeasure)}`];
+	const b = Math.min(bins - 1, Math.floor(time(x) / end * bins)),
+		lines = [name(lane.key), `${count(all.samples(lane.key))} samples, ${percent(all.measure(lane.key) / all.totalMeasure)}`];
 	if (x < left) return lines;
 	lines.push(`${seconds(b / bins * end, end / bins)} – ${seconds((b + 1) / bins * end, end / bins)}`);
 	parts.map((part, p) => [part, lane.of[p][b]]).filter(([, v]) => v > 0).sort((p, q) => q[1] - p[1]).slice(0, 5)
@@ -81,25 +84,31 @@ function threadRows() {
 	const { dimensions, facts } = page, thread = dimensions.get("thread"), at = b => b / bins * end / 1e6;
 	const mean = all.totalMeasure / Math.max(1, all.order().length), lane = new Map(now.keys.map((key, i) => [key, i]));
 	return all.order().map(key => {
-		const i = lane.get(key), value = thread.values[key], row = { value, name: name(key), process: facts.processes.pid[facts.threads.process[value]],
-			share: all.measure(key) / all.totalMeasure, samples: all.samples(key), mean: all.measure(key) / mean, busiest: "", first: NaN, last: NaN };
+		const i = lane.get(key), value = thread.values[key], row = { value, name: name(key),
+			process: facts.processes.pid[facts.threads.process[value]],
+			share: all.measure(key) / all.totalMeasure, samples: all.samples(key), mean: all.measure(key) / mean, busiest: "",
+				first: NaN, last: NaN };
 		if (i === undefined) return { ...row, colour: () => "transparent" };
 		const sums = parts.map((_, p) => { let sum = 0; for (let b = 0; b < bins; b++) sum += now.measure(i, p, b); return sum; });
 		const any = b => parts.some((_, p) => now.measure(i, p, b) > 0), busiest = sums.indexOf(Math.max(...sums));
 		let first = 0, last = bins;
 		while (first < bins && !any(first)) first++;
 		while (last > first && !any(last - 1)) last--;
-		return { ...row, first: at(first), last: at(last), sums, busiest: parts[busiest].label, colour: () => parts[busiest].colour() };
+		return { ...row, first: at(first), last: at(last), sums, busiest: parts[busiest].label,
+			colour: () => parts[busiest].colour() };
 	});
 }
 
 function skewRows() {
 	const list = [], own = new Map(), total = all.totalMeasure || 1;
-	for (const row of last) own.set(row.process, [...(own.get(row.process) ?? []), all.measure(page.dimensions.get("thread").at.get(row.value))]);
-	for (const [pid, measures] of own) list.push({ name: `process ${pid}`, share: measures.reduce((a, b) => a + b, 0) / total, ...skewOf(measures) });
+	for (const row of last) own.set(row.process, [...(own.get(row.process) ?? []),
+		all.measure(page.dimensions.get("thread").at.get(row.value))]);
+	for (const [pid, measures] of own) list.push({ name: `process ${pid}`, share: measures.reduce((a, b) => a + b, 0) / total,
+		...skewOf(measures) });
 	parts.forEach((part, p) => {
 		const measures = last.filter(row => row.sums).map(row => row.sums[p]), sum = measures.reduce((a, b) => a + b, 0);
-		if (sum > 0 && part.value !== null) list.push({ name: part.label, value: part.value, share: sum / total, ...skewOf(measures) });
+		if (sum > 0 && part.value !== null) list.push({ name: part.label, value: part.value, share: sum / total,
+			...skewOf(measures) });
 	});
 	return list;
 }
@@ -117,7 +126,8 @@ const SKEW = [
 	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
 	{ key: "threads", title: "threads", type: "count", value: r => r.threads },
 	{ key: "skew", title: "busiest / mean", type: "number", value: r => r.skew },
-	{ key: "name", title: "what", type: "text", value: r => r.name, colour: r => (r.value === undefined ? "transparent" : page.colours.of(page.dimensions.main, r.value)) }];
+	{ key: "name", title: "what", type: "text", value: r => r.name,
+		colour: r => (r.value === undefined ? "transparent" : page.colours.of(page.dimensions.main, r.value)) }];
 
 export const threads = {
 	id: "threads",
@@ -130,10 +140,12 @@ export const threads = {
 		note = h("p", { class: "note", hidden: true });
 		table = h("div");
 		skews = h("div");
-		picture = chart({ title: "Threads over time", name: "threads", controls: [mode], draw, tip, cursor: x => (x < left ? "pointer" : "crosshair"),
+		picture = chart({ title: "Threads over time", name: "threads", controls: [mode], draw, tip,
+			cursor: x => (x < left ? "pointer" : "crosshair"),
 			height: () => heightOf(), key: e => timeKey(page.state, end, e),
 			table: () => ({ columns: COLUMNS, rows: last, sort: "share" }) });
-		brush(picture, { click, starts: x => x >= left, drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done) });
+		brush(picture, { click, starts: x => x >= left, drag: (from, to, e, done) =>
+			chooseTime(page.state, end, time(from[0]), time(to[0]), done) });
 		picture.el.append(note);
 		el.append(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Threads")), table),
 			h("section", { class: "card five" }, h("header", {}, h("h2", {}, "Skew")),
@@ -148,7 +160,8 @@ export const threads = {
 		note.hidden = !hidden;
 		note.textContent = `The ${lanes.length} busiest threads; ${count(hidden)} more are in the table.`;
 		table.replaceChildren(tablebox({ name: "threads", columns: COLUMNS, rows: last, sort: "share", tools: true,
-			chosen: r => state.filters.thread?.values.includes(r.value), click: (r, e) => state.toggle("thread", r.value, e.shiftKey) }).el);
+			chosen: r => state.filters.thread?.values.includes(r.value),
+				click: (r, e) => state.toggle("thread", r.value, e.shiftKey) }).el);
 		const { main } = page.dimensions;
 		skews.replaceChildren(tablebox({ name: "skew", columns: SKEW, rows: skewRows(), sort: "share", tools: true,
 			chosen: r => r.value !== undefined && state.filters[main]?.values.includes(r.value),
