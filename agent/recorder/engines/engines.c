@@ -62,6 +62,27 @@ struct postgres_backend *engines_find_own_pid(const struct engines *e, const str
 	return NULL;
 }
 
+/*
+ * Agents say hello by a socket, the kernel tells of forks and programs in rings that are drained later: what says since when a process has
+ * an agent is kept until both are known.  Of a program that it executes, the agent says hello behind that.
+ */
+#define AGENT 1	     /* key of by_pid, with the pid: milliseconds since the beginning, and 2 */
+#define AGENT_GONE 1 /* its value */
+
+static uint32_t milliseconds(const struct engines *e, uint64_t time_ns)
+{
+	uint64_t ms = time_ns > e->begin_ns ? (time_ns - e->begin_ns) / 1000000 : 0;
+
+	return ms < UINT32_MAX - 2 ? (uint32_t)ms : UINT32_MAX - 2;
+}
+
+static bool has_agent(const struct engines *e, pid_t pid, uint64_t since_ns)
+{
+	uint32_t ms = hash_map_find(&e->by_pid, (uint64_t)pid, AGENT);
+
+	return ms > AGENT_GONE && ms - 2 >= milliseconds(e, since_ns);
+}
+
 static void add(struct engines *e, struct postgres_server *server, pid_t pid, uint64_t born_ns)
 {
 	struct postgres_backend *b;
@@ -76,6 +97,7 @@ static void add(struct engines *e, struct postgres_server *server, pid_t pid, ui
 	b->server = server;
 	b->born_ns = born_ns;
 	b->llvm_mapped = true;
+	b->has_agent = b->lost = has_agent(e, pid, born_ns);
 	if (proc_status(pid, 0, &status) == 0)
 		b->own_pid = status.own_pid;
 	if (!hash_map_set(&e->by_pid, (uint64_t)pid, 0, e->nr_backends + 1)) {
@@ -154,14 +176,14 @@ void engines_destroy(struct engines *e)
 
 /* ---------------------------------------------------------------------------------------------------------- processes */
 
-void engines_add(struct engines *e, pid_t pid)
+static void add_server(struct engines *e, pid_t pid, uint64_t since_ns)
 {
 	const struct postgres_backend *parent = NULL;
 	struct postgres_server *server;
 	struct postgres_backend *b;
 	struct proc_stat stat;
 
-	if (!e || engines_find(e, pid))
+	if (engines_find(e, pid))
 		return;
 	if (!e->memory)
 		e->memory = calloc(1, sizeof(*e->memory));
@@ -171,12 +193,18 @@ void engines_add(struct engines *e, pid_t pid)
 		parent = engines_find(e, stat.parent);
 	server = parent ? parent->server : postgres_server_find(e, pid);
 	if (server)
-		add(e, server, pid, e->begin_ns);
+		add(e, server, pid, since_ns);
 	b = server ? engines_find(e, pid) : NULL;
 	if (!b)
 		return;
 	generated_code_find(&b->code, pid);
 	b->is_parent = engines_is_parent(e, pid);
+}
+
+void engines_add(struct engines *e, pid_t pid)
+{
+	if (e)
+		add_server(e, pid, e->begin_ns);
 }
 
 bool engines_is_parent(const struct engines *e, pid_t pid)
@@ -201,14 +229,14 @@ void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns)
 		b->has_agent = b->lost = true;
 }
 
-void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes)
+void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns)
 {
 	struct postgres_backend *b = engines_find(e, pid);
 
 	if (b)
 		remove_backend(e, b, clock_now_ns());
-	if (bytes >= sizeof(PROGRAM) - 1 && memcmp(name, PROGRAM, sizeof(PROGRAM) - 1) == 0)
-		engines_add(e, pid);
+	if (e && bytes >= sizeof(PROGRAM) - 1 && memcmp(name, PROGRAM, sizeof(PROGRAM) - 1) == 0)
+		add_server(e, pid, time_ns);
 }
 
 void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns)
@@ -217,12 +245,16 @@ void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns)
 
 	if (b)
 		remove_backend(e, b, time_ns);
+	if (e && hash_map_find(&e->by_pid, (uint64_t)pid, AGENT))
+		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, AGENT_GONE);
 }
 
 void engines_has_agent(struct engines *e, pid_t pid)
 {
 	struct postgres_backend *b = engines_find(e, pid);
 
+	if (e)
+		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, milliseconds(e, clock_now_ns()) + 2);
 	if (!b)
 		return;
 	/* but for what it waits for, which is read from outside while it does */

@@ -26,11 +26,11 @@ void engines_add(struct engines *e, pid_t pid);
 bool engines_is_parent(const struct engines *e, pid_t pid);
 /* What the kernel says of processes; name: of the program. */
 void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
-void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes);
+void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns);
 void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns);
 /* An object was mapped. */
 void engines_mapped(struct engines *e, const struct mapping *m);
-/* It has an agent, which says more. */
+/* It has an agent, which says more; also before the kernel told of the process. */
 void engines_has_agent(struct engines *e, pid_t pid);
 
 /* A sample was taken; leaves: because the thread leaves its processor.  No system call. */

@@ -104,7 +104,7 @@ struct engines {
 	struct postgres_server **server;
 	struct postgres_backend **backend;
 	uint32_t nr_servers, servers_capacity, nr_backends, backends_capacity;
-	struct hash_map by_pid; /* index + 1 of a backend */
+	struct hash_map by_pid; /* index + 1 of a backend; since when it has an agent */
 	struct hash_map said;	/* components that all processes have in common */
 	struct postgres_memory *memory;
 	uint32_t nr_sightings;

@@ -96,7 +96,7 @@ static void on_comm(struct session *s, const struct kernel_comm *c, uint64_t tim
 		gdb_jit_poll_exec(s->gdb_jit, (pid_t)c->pid);
 	if (c->exec) {
 		session_unheard_exec(s, c, time_ns);
-		engines_exec(s->engines, (pid_t)c->pid, c->name, c->bytes);
+		engines_exec(s->engines, (pid_t)c->pid, c->name, c->bytes, time_ns);
 	}
 	task_events_comm(session_task_events(s), c, time_ns);
 }
