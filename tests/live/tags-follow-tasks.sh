@@ -127,11 +127,16 @@ change register 's/jitreg::task carried\{ 0 \};/uint64_t tag = 0, outer = 0;/
 	-ffixed-r13 -DJITREG_FIXED_R13 && is_right "tag in r13"
 sampler=signal
 
-# Each fault leaves far more wrong tags than one sample in a thousand.
+# Each fault leaves far more wrong tags than one sample in a thousand, where a task changes threads while it does what is wrong: in one
+# recording of two or three, as the scheduler has it; in none of twenty once in a million.
 finds() { # WHAT
-	gather $MOVED record || return
-	echo "$1: $(tail -n 1 "$dir/counts")"
-	[ $((tags * 1000)) -gt "$compared" ] || fail "$1: expected wrong tags, got $tags in $compared samples"
+	local try
+	for try in {1..20}; do
+		gather $MOVED record || return
+		echo "$1: $(tail -n 1 "$dir/counts")"
+		[ $((tags * 1000)) -le "$compared" ] || return 0
+	done
+	fail "$1: expected wrong tags, got $tags in $compared samples, and in $((try - 1)) recordings before as few"
 }
 once='static std::atomic<unsigned> begun; if (!(begun.fetch_or(1u << p.id) >> p.id \& 1)) '
 change not-carried "s/p\.carried\.enter\(tag\);/$once jitreg_task_switch(\&tag, TAG | p.id); jitreg_mark_enter(p.mark);/
