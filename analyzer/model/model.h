@@ -20,17 +20,13 @@
 #include "analyzer/objects/objects.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/base/file_identity.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 
 #include <stdbool.h>
 
 /* An ELF file of which the trace has parts. */
-/* Which file a path meant, as the kernel says it of a file without a build id; inode 0: it did not.  /proc knows no generation (0). */
-struct file_identity {
-	uint64_t device, inode, generation;
-};
-
 struct image_file {
 	char *key, *path;
 	char *reason; /* why parts are missing, or "" */

@@ -273,21 +273,15 @@ static void free_index(struct file_index *x)
 	free(x->next_path);
 }
 
-static bool may_be_same(const struct file_identity *a, const struct file_identity *b)
-{
-	return !a->inode || !b->inode ||
-	       (a->device == b->device && a->inode == b->inode && (!a->generation || !b->generation || a->generation == b->generation));
-}
-
 /* A file of another build id, or without one and another in its folder, is another file, which came to this path earlier or later.  A
  * build id may be padded with zeros, or cut. */
 static bool may_be_of(const struct image_file *f, const struct code *c)
 {
 	size_t a = strlen(f->key), b = strlen(c->build_id);
 
-	if (!b || strcmp(f->key, f->path) == 0)
-		return may_be_same(&f->identity, &c->identity);
-	return strncmp(f->key, c->build_id, a < b ? a : b) == 0;
+	if (strcmp(f->key, f->path) == 0)
+		return file_identity_may_be_same(&f->identity, &c->identity);
+	return !b || strncmp(f->key, c->build_id, a < b ? a : b) == 0;
 }
 
 /* Of images without a build id the guest knows the path only, and the kernel which file that was: what it had mapped there last. */
@@ -300,7 +294,7 @@ static bool identify_images(struct model *m)
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		const struct code *c = m->code[i];
 
-		if (c->kind != CODE_IMAGE || !c->identity.inode)
+		if (c->kind != CODE_IMAGE || !file_identity_is_known(&c->identity))
 			continue;
 		before[i] = hash_map_find(&mapped, c->process, c->map_start);
 		ok = hash_map_set(&mapped, c->process, c->map_start, i + 1);
@@ -310,7 +304,7 @@ static bool identify_images(struct model *m)
 		const struct code *best = NULL;
 		uint32_t looked = 0;
 
-		if (c->kind != CODE_IMAGE || c->identity.inode || !c->build_id || *c->build_id)
+		if (c->kind != CODE_IMAGE || file_identity_is_known(&c->identity) || !c->build_id || *c->build_id)
 			continue;
 		for (uint32_t n = hash_map_find(&mapped, c->process, c->map_start); n && looked++ < FILES_LOOKED; n = before[n - 1]) {
 			const struct code *k = m->code[n - 1];
@@ -331,6 +325,7 @@ static bool identify_images(struct model *m)
 
 static struct image_file *find_file(const struct model *m, const struct file_index *x, const struct code *c)
 {
+	struct image_file *found = NULL;
 	uint32_t looked = 0;
 
 	for (uint32_t i = *c->build_id ? hash_map_find(&x->key, hash_text(c->build_id), 0) : 0; i && looked++ < FILES_LOOKED;
@@ -338,10 +333,16 @@ static struct image_file *find_file(const struct model *m, const struct file_ind
 		if (strcmp(m->file[i - 1]->key, c->build_id) == 0)
 			return m->file[i - 1];
 	looked = 0;
-	for (uint32_t i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1])
-		if (strcmp(m->file[i - 1]->path, c->path) == 0 && may_be_of(m->file[i - 1], c))
-			return m->file[i - 1];
-	return NULL;
+	for (uint32_t i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1]) {
+		struct image_file *f = m->file[i - 1];
+
+		if (strcmp(f->path, c->path) != 0 || !may_be_of(f, c))
+			continue;
+		if (file_identity_is_same(&f->identity, &c->identity))
+			return f;
+		found = found ? found : f; /* one file can have several, in mounts of its own */
+	}
+	return found;
 }
 
 /* An image goes by its file's name: the loader's may have a link in it. */

@@ -333,6 +333,43 @@ static void files_of_one_path_are_told_apart_by_their_build_ids(void **state)
 	assert_string_equal(key_at(CODE + 5 * BYTES), "/lib/plain.so");
 }
 
+static void mapped_file(uint64_t address, const char *file, uint64_t device, uint64_t inode)
+{
+	put(TRACE_MMAP, 10, PARENT, "nnnnsbnnn", address, BYTES, none, (uint64_t)5, file, device, inode, none);
+}
+
+static void image_file(const char *key, const char *file, uint64_t device, uint64_t inode)
+{
+	put(TRACE_IMAGE_FILE, 30, 0, "ssbnslnnn", key, file, none, "", device, inode, none);
+}
+
+/* ... and where the mapping has no build id, by which file it was. */
+static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
+{
+	const struct code *c;
+
+	(void)state;
+	mapped_file(CODE, "/lib/plain.so", 1, 7);
+	mapped_file(CODE + BYTES, "/lib/plain.so", 1, 8);
+	mapped_file(CODE + 2 * BYTES, "/lib/plain.so", 1, 9);
+	mapped_file(CODE + 3 * BYTES, "/lib/a.so", 1, 8);
+	mapped_file(CODE + 4 * BYTES, "/lib/a.so", 2, 8);
+	image_file("/lib/plain.so", "/lib/plain.so", 1, 7);
+	image_file("/lib/plain.so", "/lib/plain.so", 1, 8);
+	image_file("4141", "/lib/a.so", 1, 7);
+	image_file("4242", "/lib/a.so", 1, 8);
+	read_model();
+	for (uint64_t i = 0; i < 2; i++) {
+		c = model_find_code(model_get_process(m, PARENT, 20), CODE + i * BYTES, 20);
+		assert_non_null(c->file);
+		assert_int_equal(c->file->identity.inode, 7 + i);
+	}
+	assert_string_equal(key_at(CODE + 2 * BYTES), "");
+	assert_string_equal(key_at(CODE + 3 * BYTES), "4242");
+	/* one with a build id is written once, whatever mounts it was seen in */
+	assert_string_equal(key_at(CODE + 4 * BYTES), "4141");
+}
+
 static void a_component_is_of_the_query_before_it_or_of_its_scope(void **state)
 {
 	(void)state;
@@ -390,6 +427,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_build_ids, begin, forget),
+		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, begin, forget),
 		cmocka_unit_test_setup_teardown(a_component_is_of_the_query_before_it_or_of_its_scope, begin, forget),
 		cmocka_unit_test_setup_teardown(a_query_that_is_announced_last_is_that_of_the_components_before_it, begin, forget),
 		cmocka_unit_test_setup_teardown(a_process_has_the_version_of_its_header, begin, forget),

@@ -158,24 +158,13 @@ void images_exit(struct images *i, uint32_t pid)
 	i->unsettled = true;
 }
 
-static bool is_known(const struct file_identity *f)
-{
-	return f->inode != 0;
-}
-
-static bool may_be_same(const struct file_identity *a, const struct file_identity *b)
-{
-	return !is_known(a) || !is_known(b) ||
-	       (a->device == b->device && a->inode == b->inode && (!a->generation || !b->generation || a->generation == b->generation));
-}
-
 /* Another file under the same name is another image. */
 static bool is_image(const struct image *i, const struct mapping *m)
 {
 	if (strncmp(i->path, m->path, m->path_bytes) || i->path[m->path_bytes])
 		return false;
 	if (!m->build_id_bytes || !i->build_id_bytes)
-		return may_be_same(&i->identity, &m->file);
+		return file_identity_may_be_same(&i->identity, &m->file);
 	return i->build_id_bytes == m->build_id_bytes && memcmp(i->build_id, m->build_id, m->build_id_bytes) == 0;
 }
 
@@ -202,7 +191,7 @@ static struct image *get_image(struct images *i, const struct mapping *m)
 		memcpy(image->build_id, m->build_id, m->build_id_bytes);
 		image->build_id_bytes = (uint32_t)m->build_id_bytes;
 	}
-	if (!is_known(&image->identity))
+	if (!file_identity_is_known(&image->identity))
 		image->identity = m->file;
 	return image;
 }
@@ -235,7 +224,7 @@ static bool says_no_more(const struct process *p, const struct mapping *m)
 {
 	uint32_t at = lower_bound(p, m->address);
 
-	return !m->build_id_bytes && !is_known(&m->file) && at < p->nr && p->mapping[at].start == m->address &&
+	return !m->build_id_bytes && !file_identity_is_known(&m->file) && at < p->nr && p->mapping[at].start == m->address &&
 	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && is_image(p->mapping[at].image, m);
 }
 
@@ -383,7 +372,7 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 		m->bytes = (uint64_t)st.st_size;
 		m->device = st.st_dev;
 		m->inode = st.st_ino;
-		if (!m->build_id_bytes && is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) && is_another(at, pid))
+		if (!m->build_id_bytes && file_identity_is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) && is_another(at, pid))
 			m->error = ESTALE;
 	}
 	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));

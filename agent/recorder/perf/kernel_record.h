@@ -7,13 +7,9 @@
 #define TAILOR_KERNEL_RECORD_H
 
 #include "agent/recorder/perf/record.h"
+#include "jitreg/base/file_identity.h"
 
 #include <stddef.h>
-
-/* Which file a path meant, where its build id does not say it; all 0: not known.  /proc knows no generation. */
-struct file_identity {
-	uint64_t device, inode, generation; /* device: major << 32 | minor */
-};
 
 struct mapping {
 	uint32_t pid, tid, prot;
