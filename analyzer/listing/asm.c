@@ -4,6 +4,7 @@
  * instruction and arrows for jumps; from the trace alone.  With --hottest the hottest instructions.
  */
 #include "analyzer/listing/disassembly.h"
+#include "analyzer/listing/event_columns.h"
 #include "analyzer/query/code_bytes.h"
 #include "analyzer/view/view.h"
 
@@ -17,34 +18,18 @@ static void prepare(struct report *r, struct view_instance *v)
 	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
 }
 
-struct column_encoder {
-	int share, samples, address, offset, arrows, text, function, file, line, target;
-	int event[VIEW_EVENTS_MAX];
+struct columns {
+	int address, offset, arrows, text, function, file, line, target;
+	struct event_columns events;
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct column_encoder *c, struct report *r, const struct report_group *by)
+static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct report_group *by)
 {
-	char heading[12];
 	struct group_sum total[VIEW_EVENTS_MAX];
 
-	memset(total, 0, sizeof(total));
-	for (uint32_t i = 0; i < by->g.nr; i++)
-		if (report_value(by, i, 3) < VIEW_EVENTS_MAX)
-			group_sum_add(&total[report_value(by, i, 3)], &by->g.sum[i]);
-	memset(c, -1, sizeof(*c));
-	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
-	grid_set_total(g, c->share, report_measure(r, &total[r->event]));
-	grid_is_tree(g, c->share);
-	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (e != r->event && e < r->model->nr_events && total[e].samples > 0) {
-			view_event_heading(r, e, heading);
-			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
-			grid_set_total(g, c->event[e], report_measure(r, &total[e]));
-			grid_is_tree(g, c->event[e]);
-		}
-	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES, 0);
-	grid_set_total(g, c->samples, total[r->event].samples);
+	event_columns_total(by, 3, total);
+	c->events = event_columns_add(g, r, total, 0);
 	c->counts = frequency_columns_add(g, r, false);
 	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->address = grid_column(g, "address", "", CELL_HEX, GRID_HIDDEN, 0);
@@ -56,19 +41,15 @@ static void add_columns(struct grid *g, struct column_encoder *c, struct report 
 	c->target = grid_column(g, "target", "", CELL_HEX, GRID_HIDDEN, 0);
 }
 
-static void blank_row(struct grid *g, const struct column_encoder *c)
+static void blank_row(struct grid *g, const struct columns *c)
 {
 	grid_row(g);
-	grid_set_blank(g, c->share);
-	grid_set_blank(g, c->samples);
+	event_columns_blank(g, &c->events);
 	grid_set_blank(g, c->offset);
 	frequency_columns_blank(g, &c->counts);
-	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (c->event[e] >= 0)
-			grid_set_blank(g, c->event[e]);
 }
 
-static void add_source_line(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h,
+static void add_source_line(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h,
 			    const struct step *s, const char *arrows)
 {
 	const struct code *code = h->place.code;
@@ -90,7 +71,7 @@ static void add_source_line(struct grid *g, const struct column_encoder *c, cons
 	grid_row_is_text(g);
 }
 
-static void set_executions(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h,
+static void set_executions(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h,
 			   const struct step *s)
 {
 	struct frequency f;
@@ -103,35 +84,20 @@ static void set_executions(struct grid *g, const struct column_encoder *c, const
 		grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)f.count);
 }
 
-static void add_step(struct grid *g, const struct column_encoder *c, const struct report *r, const struct hot *h, const struct step *s,
+static void add_step(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h, const struct step *s,
 		     const char *arrows, bool indent)
 {
-	char *refers = s->refers ? attribution_name(r->a, s->refers) : NULL;
-	char text[300];
+	char text[STEP_TEXT_MAX];
 
 	blank_row(g, c);
-	if (s->sum[r->event]->samples > 0) {
-		grid_set(g, c->share, report_measure(r, s->sum[r->event]));
-		grid_set(g, c->samples, s->sum[r->event]->samples);
-	}
+	event_columns_set(g, &c->events, r, s->sum);
 	set_executions(g, c, r, h, s);
-	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (c->event[e] >= 0 && s->sum[e]->samples > 0)
-			grid_set(g, c->event[e], report_measure(r, s->sum[e]));
 	grid_set_address(g, c->address, s->address);
 	grid_set_address(g, c->offset, s->address - h->place.start);
 	grid_set_text(g, c->arrows, arrows);
-	if (refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
-		snprintf(text, sizeof(text), "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, refers);
-	else if (s->to >= 0)
-		snprintf(text, sizeof(text), "%.*s +%#llx", (int)strcspn(s->insn.text, " "), s->insn.text,
-			 (unsigned long long)(s->insn.target - h->place.start));
-	else
-		snprintf(text, sizeof(text), "%s%s%s", s->insn.text, refers ? "  ; " : "", refers ? refers : "");
-	free(refers);
 	if (indent)
 		grid_set_prefix(g, c->text, "  ");
-	grid_set_text(g, c->text, text);
+	grid_set_text(g, c->text, step_text(r, h, s, text));
 	grid_set_text(g, c->function, h->name);
 	if (s->file) {
 		grid_set_text(g, c->file, s->file);
@@ -158,7 +124,7 @@ static void show_function(struct report *r, const struct view_instance *v, const
 	char arrows[4 * (DISASSEMBLY_LANES + 2)];
 	const char *file = NULL;
 	uint32_t line = 0;
-	struct column_encoder c;
+	struct columns c;
 	struct step *s;
 	int nr;
 
@@ -240,6 +206,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	free(hot);
 }
 
-const struct view view_asm = { "asm",
-		"machine code of generated functions with samples, lines and jumps (--function, --hottest)", prepare,
+const struct view view_asm = { "asm", "machine code of generated functions with samples, lines and jumps (--function, --hottest)", prepare,
 			       show };

@@ -6,6 +6,7 @@
  */
 #include "analyzer/flow/classes.h"
 #include "analyzer/listing/disassembly.h"
+#include "analyzer/listing/event_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,8 +170,8 @@ static void count_classes(const struct report *r, const struct frequencies *coun
 }
 
 struct columns {
-	int share, samples, offset, nr, class, executions, state, low, high, per, cpi;
-	int event[VIEW_EVENTS_MAX];
+	int offset, nr, class, executions, state, low, high, per, cpi;
+	struct event_columns events;
 };
 
 static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct report_group *by)
@@ -179,23 +180,8 @@ static void add_columns(struct grid *g, struct columns *c, const struct report *
 	struct group_sum total[VIEW_EVENTS_MAX];
 	char heading[48];
 
-	memset(total, 0, sizeof(total));
-	for (uint32_t i = 0; i < by->g.nr; i++)
-		if (report_value(by, i, 3) < VIEW_EVENTS_MAX)
-			group_sum_add(&total[report_value(by, i, 3)], &by->g.sum[i]);
-	memset(c, -1, sizeof(*c));
-	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
-	grid_set_total(g, c->share, report_measure(r, &total[r->event]));
-	grid_is_tree(g, c->share);
-	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (e != r->event && e < r->model->nr_events && total[e].samples > 0) {
-			view_event_heading(r, e, heading);
-			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
-			grid_set_total(g, c->event[e], report_measure(r, &total[e]));
-			grid_is_tree(g, c->event[e]);
-		}
-	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES, 0);
-	grid_set_total(g, c->samples, total[r->event].samples);
+	event_columns_total(by, 3, total);
+	c->events = event_columns_add(g, r, total, 0);
 	c->offset = grid_column(g, "offset", "block", CELL_HEX, 0, 0);
 	c->nr = grid_column(g, "instructions", "insns", CELL_COUNT, 0, 0);
 	c->class = grid_column(g, "class", "class", CELL_COUNT, 0, 0);
@@ -227,14 +213,13 @@ static void add_block(struct grid *g, const struct columns *c, const struct repo
 {
 	struct frequency_class *class = &f->class[b->class];
 	const struct group_sum *sum = &b->sum[r->event];
+	const struct group_sum *sums[VIEW_EVENTS_MAX];
 	double executions = 0, low, high;
 
-	grid_row(g);
-	grid_set(g, c->share, report_measure(r, sum));
-	grid_set(g, c->samples, sum->samples);
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (c->event[e] >= 0)
-			grid_set(g, c->event[e], report_measure(r, &b->sum[e]));
+		sums[e] = &b->sum[e];
+	grid_row(g);
+	event_columns_set(g, &c->events, r, sums);
 	grid_set_address(g, c->offset, f->step[b->first].address - h->place.start);
 	grid_set(g, c->nr, b->nr);
 	if (!f->is_indirect)

@@ -43,13 +43,30 @@ struct hit *hits_make(const struct report *r, const struct report_group *by, dou
 
 void hot_read(struct report *r, struct hot *hot, uint32_t nr)
 {
-	struct code_bytes places[DISASSEMBLY_FUNCTIONS_MAX];
+	struct code_bytes *places = calloc((size_t)nr + 1, sizeof(*places));
 
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; places && i < nr; i++)
 		places[i] = hot[i].place;
-	code_bytes_read(r, places, nr);
-	for (uint32_t i = 0; i < nr; i++)
+	if (places)
+		code_bytes_read(r, places, nr);
+	for (uint32_t i = 0; places && i < nr; i++)
 		hot[i].place = places[i];
+	free(places);
+}
+
+char *step_text(const struct report *r, const struct hot *h, const struct step *s, char text[STEP_TEXT_MAX])
+{
+	char *refers = s->refers ? attribution_name(r->a, s->refers) : NULL;
+
+	if (refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
+		snprintf(text, STEP_TEXT_MAX, "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, refers);
+	else if (s->to >= 0)
+		snprintf(text, STEP_TEXT_MAX, "%.*s +%#llx", (int)strcspn(s->insn.text, " "), s->insn.text,
+			 (unsigned long long)(s->insn.target - h->place.start));
+	else
+		snprintf(text, STEP_TEXT_MAX, "%s%s%s", s->insn.text, refers ? "  ; " : "", refers ? refers : "");
+	free(refers);
+	return text;
 }
 
 bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,

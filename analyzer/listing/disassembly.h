@@ -9,6 +9,7 @@
 #include "analyzer/view/view.h"
 
 #define DISASSEMBLY_LANES 4
+#define STEP_TEXT_MAX 300
 #define DISASSEMBLY_FUNCTIONS_MAX 64 /* that a view shows */
 
 struct hit { /* one address, one event */
@@ -31,7 +32,7 @@ struct hit *hits_make(const struct report *r, const struct report_group *by, dou
  * memory. */
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
 
-/* The bytes of the first nr of them, at most DISASSEMBLY_FUNCTIONS_MAX; the caller frees place.bytes. */
+/* The bytes of the first nr of them, NULL of those that the trace has none of; the caller frees place.bytes. */
 void hot_read(struct report *r, struct hot *hot, uint32_t nr);
 
 struct step { /* an instruction */
@@ -50,6 +51,8 @@ struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_ste
 /* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself.  false: not known. */
 bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
 		     struct frequency *out);
+/* The instruction with the name of what it calls, jumps or refers to.  Returns text. */
+char *step_text(const struct report *r, const struct hot *h, const struct step *s, char text[STEP_TEXT_MAX]);
 /* The gutter of row i; between: the row of a source line in front of it. */
 void disassembly_arrows(const struct step *s, int nr, int i, bool between, bool utf8, char text[4 * (DISASSEMBLY_LANES + 2)]);
 

@@ -4,6 +4,7 @@
  * the sum of each basic block beside its label.  With --hottest the hottest lines.
  * (A. Beischl et al., EuroSys 2021, figure 6b.)
  */
+#include "analyzer/listing/event_columns.h"
 #include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
 
@@ -157,28 +158,16 @@ static int by_cost(const void *a, const void *b, void *context)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-struct column_encoder {
-	int share, samples, block, plan, other, number, text, source;
-	int event[VIEW_EVENTS_MAX];
+struct columns {
+	int block, plan, other, number, text, source;
+	struct event_columns events;
 	uint32_t plan_level, other_level;
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct column_encoder *c, struct report *r, const struct listing *l, const struct page *p)
+static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct listing *l, const struct page *p)
 {
-	char heading[12];
-
-	memset(c, -1, sizeof(*c));
-	c->share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
-	grid_set_total(g, c->share, report_measure(r, &l->split->total[r->event]));
-	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (e != r->event && e < r->model->nr_events && l->split->total[e].samples > 0) {
-			view_event_heading(r, e, heading);
-			c->event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
-			grid_set_total(g, c->event[e], report_measure(r, &l->split->total[e]));
-		}
-	c->samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES | GRID_REST, 0);
-	grid_set_total(g, c->samples, l->split->total[r->event].samples);
+	c->events = event_columns_add(g, r, l->split->total, GRID_REST);
 	c->counts = frequency_columns_add(g, r, false);
 	c->block = grid_column(g, "block", "block", CELL_PERCENT, 0, 0);
 	c->plan_level = l->s->level < LEVELS_MAX ? report_level(r, NULL) : LEVELS_MAX;
@@ -201,7 +190,7 @@ static const char *owners(const struct report *r, const struct text_line *line, 
 	return text;
 }
 
-static void add_line(struct grid *g, const struct column_encoder *c, const struct listing *l, const struct text_line *line)
+static void add_line(struct grid *g, const struct columns *c, const struct listing *l, const struct text_line *line)
 {
 	const struct report *r = l->r;
 	char text[LINE_TEXT_MAX], text_of_owners[OWNERS_TEXT_MAX];
@@ -213,18 +202,7 @@ static void add_line(struct grid *g, const struct column_encoder *c, const struc
 		bytes--;
 	text[bytes] = 0;
 	grid_row(g);
-	if (line->sum[r->event]->samples > 0) {
-		grid_set(g, c->share, report_measure(r, line->sum[r->event]));
-		grid_set(g, c->samples, line->sum[r->event]->samples);
-	} else {
-		grid_set_blank(g, c->share);
-		grid_set_blank(g, c->samples);
-	}
-	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-		if (c->event[e] >= 0 && line->sum[e]->samples > 0)
-			grid_set(g, c->event[e], report_measure(r, line->sum[e]));
-		else if (c->event[e] >= 0)
-			grid_set_blank(g, c->event[e]);
+	event_columns_set(g, &c->events, r, line->sum);
 	if (line->component && frequency_of(c->counts.of, line->component))
 		frequency_columns_set(g, &c->counts, line->component, line->sum[r->event]);
 	else
@@ -247,10 +225,9 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	double all = report_measure(r, &l->split->total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
-	struct column_encoder c;
+	struct columns c;
 
 	add_columns(g, &c, r, l, p);
-	grid_is_tree(g, c.share); /* a listing is a part of all: what is beside it counts too */
 	if (r->hottest)
 		qsort_r(l->line, l->nr, sizeof(*l->line), by_cost, l);
 	else
