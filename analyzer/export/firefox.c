@@ -6,6 +6,7 @@
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
+#include "analyzer/output/json_list.h"
 #include "jitreg/base/hash_map.h"
 
 #include <errno.h>
@@ -33,18 +34,6 @@ static const char *cpu_unit(const struct export *e)
 
 	return strcmp(unit, "ns") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? "variable CPU cycles" : NULL;
 }
-
-/* "key":[...] of nr values that one() prints. */
-#define COLUMN_(key, nr, ...) \
-	do { \
-		fprintf(to, "\"%s\":[", key); \
-		for (uint32_t i = 0; i < (nr); i++) { \
-			if (i) \
-				fputc(',', to); \
-			__VA_ARGS__; \
-		} \
-		fputs("]", to); \
-	} while (0)
 
 /* Each frame (a function or component at a line) and each function of the stacks, once. */
 struct tables {
@@ -120,48 +109,48 @@ static void put_shared(const struct export *e, const struct tables *t, FILE *to)
 	char spare[32];
 
 	fputs("\"shared\":{\"stackTable\":{", to);
-	COLUMN_("frame", nr, fprintf(to, "%u", t->frame[i + 1]));
+	JSON_LIST(to, "frame", nr, fprintf(to, "%u", t->frame[i + 1]));
 	fputc(',', to);
-	COLUMN_("prefix", nr, node[i + 1].caller ? fprintf(to, "%u", node[i + 1].caller - 1) : fputs("null", to));
+	JSON_LIST(to, "prefix", nr, node[i + 1].caller ? fprintf(to, "%u", node[i + 1].caller - 1) : fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"frameTable\":{", nr);
 	nr = t->nr_frames;
-	COLUMN_("address", nr, fputs("-1", to));
+	JSON_LIST(to, "address", nr, fputs("-1", to));
 	fputc(',', to);
-	COLUMN_("inlineDepth", nr, fputc('0', to));
+	JSON_LIST(to, "inlineDepth", nr, fputc('0', to));
 	fputc(',', to);
-	COLUMN_("category", nr, fprintf(to, "%d", category(&node[t->first[i]])));
+	JSON_LIST(to, "category", nr, fprintf(to, "%d", category(&node[t->first[i]])));
 	fputc(',', to);
-	COLUMN_("subcategory", nr, fputc('0', to));
+	JSON_LIST(to, "subcategory", nr, fputc('0', to));
 	fputc(',', to);
-	COLUMN_("func", nr, fprintf(to, "%u", t->func[i]));
+	JSON_LIST(to, "func", nr, fprintf(to, "%u", t->func[i]));
 	fputc(',', to);
-	COLUMN_("nativeSymbol", nr, fputs("null", to));
+	JSON_LIST(to, "nativeSymbol", nr, fputs("null", to));
 	fputc(',', to);
-	COLUMN_("innerWindowID", nr, fputc('0', to));
+	JSON_LIST(to, "innerWindowID", nr, fputc('0', to));
 	fputc(',', to);
-	COLUMN_("line", nr, node[t->first[i]].line && node[t->first[i]].line < a->nr_lines ?
+	JSON_LIST(to, "line", nr, node[t->first[i]].line && node[t->first[i]].line < a->nr_lines ?
 		fprintf(to, "%u", a->line[node[t->first[i]].line].number) : fputs("null", to));
 	fputc(',', to);
-	COLUMN_("column", nr, fputs("null", to));
+	JSON_LIST(to, "column", nr, fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"funcTable\":{", nr);
 	nr = t->nr_funcs;
-	COLUMN_("name", nr, fprintf(to, "%u", i));
+	JSON_LIST(to, "name", nr, fprintf(to, "%u", i));
 	fputc(',', to);
-	COLUMN_("isJS", nr, fputs("false", to));
+	JSON_LIST(to, "isJS", nr, fputs("false", to));
 	fputc(',', to);
-	COLUMN_("relevantForJS", nr, fputs("false", to));
+	JSON_LIST(to, "relevantForJS", nr, fputs("false", to));
 	fputc(',', to);
-	COLUMN_("resource", nr, fputs("-1", to));
+	JSON_LIST(to, "resource", nr, fputs("-1", to));
 	fputc(',', to);
-	COLUMN_("source", nr, fputs("null", to));
+	JSON_LIST(to, "source", nr, fputs("null", to));
 	fputc(',', to);
-	COLUMN_("lineNumber", nr, fputs("null", to));
+	JSON_LIST(to, "lineNumber", nr, fputs("null", to));
 	fputc(',', to);
-	COLUMN_("columnNumber", nr, fputs("null", to));
+	JSON_LIST(to, "columnNumber", nr, fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"type\":[],\"lib\":[],\"name\":[],\"host\":[],\"length\":0},\n"
 		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
 		    "\"sources\":{\"id\":[],\"filename\":[],\"length\":0},\n", nr);
-	COLUMN_("stringArray", nr + m->nr_marks, fputc('"', to);
+	JSON_LIST(to, "stringArray", nr + m->nr_marks, fputc('"', to);
 		escape_json(to, i < nr ? export_frame_name(e, t->named[i], spare) : m->mark[i - nr].name); fputc('"', to));
 	fputs("},\n", to);
 }
@@ -209,18 +198,18 @@ static void put_markers(const struct export *e, const struct tables *tables, con
 	const struct mark *mark = e->report->model->mark;
 
 	fputs("\"markers\":{", to);
-	COLUMN_("data", nr, fputs("{\"type\":\"Text\",\"name\":\"", to); escape_json(to, mark[marks[i]].text); fputs("\"}", to));
+	JSON_LIST(to, "data", nr, fputs("{\"type\":\"Text\",\"name\":\"", to); escape_json(to, mark[marks[i]].text); fputs("\"}", to));
 	fputc(',', to);
-	COLUMN_("name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
+	JSON_LIST(to, "name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
 	fputc(',', to);
-	COLUMN_("startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
+	JSON_LIST(to, "startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
 	fputc(',', to);
-	COLUMN_("endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].end_ns == UINT64_MAX ? e->report->a->last_ns :
+	JSON_LIST(to, "endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].end_ns == UINT64_MAX ? e->report->a->last_ns :
 								   mark[marks[i]].end_ns)));
 	fputc(',', to);
-	COLUMN_("phase", nr, fputc('1', to)); /* an interval */
+	JSON_LIST(to, "phase", nr, fputc('1', to)); /* an interval */
 	fputc(',', to);
-	COLUMN_("category", nr, fputc('0', to));
+	JSON_LIST(to, "category", nr, fputc('0', to));
 	fprintf(to, ",\"length\":%u}", nr);
 }
 
@@ -240,14 +229,14 @@ static void put_thread(const struct export *e, const struct tables *tables, cons
 	fputs("\",\"processName\":\"", to);
 	escape_json(to, m->numbered[t->process]->comm);
 	fputs("\",\n\"samples\":{\"weightType\":\"samples\",", to);
-	COLUMN_("stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack - 1) : fputs("null", to));
+	JSON_LIST(to, "stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack - 1) : fputs("null", to));
 	fputc(',', to);
-	COLUMN_("time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
+	JSON_LIST(to, "time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
 	fputc(',', to);
-	COLUMN_("weight", nr, fprintf(to, "%.6g", s[i].share));
+	JSON_LIST(to, "weight", nr, fprintf(to, "%.6g", s[i].share));
 	if (cpu_unit(e)) {
 		fputc(',', to);
-		COLUMN_("threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
+		JSON_LIST(to, "threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
 	}
 	fprintf(to, ",\"length\":%u},\n", nr);
 	put_markers(e, tables, marks->mark + marks->first[thread], marks->first[thread + 1] - marks->first[thread], to);

@@ -9,7 +9,7 @@ static void put_levels(const struct report *r, FILE *to)
 	const struct dictionary *d = &r->model->dictionary;
 	uint32_t plan = report_level(r, NULL);
 
-	HTML_LIST("levels", d->nr_levels, fputs("{\"name\":", to); html_put_text(to, report_level_name(r, i));
+	JSON_LIST(to, "levels", d->nr_levels, fputs("{\"name\":", to); html_put_text(to, report_level_name(r, i));
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
 	fprintf(to, ",\"host_levels\":%s,\n", r->model->has_host_levels ? "true" : "false");
 }
@@ -55,11 +55,11 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 
 	put_levels(t->report, to);
 	fputs("\"components\":{", to);
-	HTML_LIST("level", d->nr_components, fprintf(to, "%u", d->component[i].level));
+	JSON_LIST(to, "level", d->nr_components, fprintf(to, "%u", d->component[i].level));
 	fputc(',', to);
-	HTML_LIST("process", d->nr_components, fprintf(to, "%u", d->component[i].process));
+	JSON_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
 	fputc(',', to);
-	HTML_LIST("name", d->nr_components, html_put_text(to, d->component[i].name));
+	JSON_LIST(to, "name", d->nr_components, html_put_text(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
 	SOME_("detail", c->detail && *c->detail, html_put_text(to, c->detail));
 	SOME_("counters", c->counters, put_counters(c, to));
@@ -72,21 +72,21 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 		fputc(']', to);
 	}
 	fputs("],\n\"marks\":{", to);
-	HTML_LIST("name", m->nr_marks, html_put_text(to, m->mark[i].name));
+	JSON_LIST(to, "name", m->nr_marks, html_put_text(to, m->mark[i].name));
 	fputc(',', to);
-	HTML_LIST("text", m->nr_marks, html_put_text(to, m->mark[i].text));
+	JSON_LIST(to, "text", m->nr_marks, html_put_text(to, m->mark[i].text));
 	fputc(',', to);
-	HTML_LIST("begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
+	JSON_LIST(to, "begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
 	fputc(',', to);
-	HTML_LIST("end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
+	JSON_LIST(to, "end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
 	      else fprintf(to, "%.3f", ((double)m->mark[i].end_ns - (double)t->report->a->first_ns) / 1e3));
 	fputc(',', to);
-	HTML_LIST("tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
+	JSON_LIST(to, "tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
 	fputc(',', to);
-	HTML_LIST("process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
+	JSON_LIST(to, "process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
 	fputc(',', to);
-	HTML_LIST("instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
+	JSON_LIST(to, "instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
 	fputc(',', to);
-	HTML_LIST("component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
+	JSON_LIST(to, "component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
 	fputs("},\n", to);
 }

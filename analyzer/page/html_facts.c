@@ -27,15 +27,15 @@ static void put_columns(const struct html_columns *c, FILE *to)
 static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 {
 	fputs("\"ways\":{", to);
-	HTML_LIST("mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
+	JSON_LIST(to, "mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
 	fputc(',', to);
-	HTML_LIST("method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
+	JSON_LIST(to, "method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
 	fputc(',', to);
-	HTML_LIST("reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
+	JSON_LIST(to, "reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
 	fputc(',', to);
-	HTML_LIST("generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
+	JSON_LIST(to, "generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
 	fputc(',', to);
-	HTML_LIST("share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
+	JSON_LIST(to, "share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
 	fputs(",\"level\":[", to);
 	for (uint32_t l = 0; l < nr_levels; l++) {
 		fputs(l ? ",[" : "[", to);
@@ -49,40 +49,40 @@ static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 static void put_places(const struct html_rows *r, FILE *to)
 {
 	fputs("\"places\":{", to);
-	HTML_LIST("ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
+	JSON_LIST(to, "ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
 	fputc(',', to);
-	HTML_LIST("code", r->nr_places, fprintf(to, "%u", r->places[i].code));
+	JSON_LIST(to, "code", r->nr_places, fprintf(to, "%u", r->places[i].code));
 	fputc(',', to);
-	HTML_LIST("function", r->nr_places, fprintf(to, "%u", r->places[i].function));
+	JSON_LIST(to, "function", r->nr_places, fprintf(to, "%u", r->places[i].function));
 	fputc(',', to);
-	HTML_LIST("line", r->nr_places, fprintf(to, "%u", r->places[i].line));
+	JSON_LIST(to, "line", r->nr_places, fprintf(to, "%u", r->places[i].line));
 	fputc(',', to);
-	HTML_LIST("image", r->nr_places, fprintf(to, "%u", r->places[i].image));
+	JSON_LIST(to, "image", r->nr_places, fprintf(to, "%u", r->places[i].image));
 	fputs("},\n", to);
 }
 
 static void put_names(const struct attribution *a, FILE *to)
 {
 	fputs("\"functions\":{", to);
-	HTML_LIST("name", a->nr_functions, html_put_text(to, a->function[i].name));
+	JSON_LIST(to, "name", a->nr_functions, html_put_text(to, a->function[i].name));
 	fputc(',', to);
-	HTML_LIST("image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
+	JSON_LIST(to, "image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
 	fputc(',', to);
-	HTML_LIST("generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
+	JSON_LIST(to, "generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
 	fputs("},\n\"lines\":{", to);
-	HTML_LIST("file", a->nr_lines, html_put_text(to, a->line[i].file));
+	JSON_LIST(to, "file", a->nr_lines, html_put_text(to, a->line[i].file));
 	fputc(',', to);
-	HTML_LIST("number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
+	JSON_LIST(to, "number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
 	fputc(',', to);
-	HTML_LIST("generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
+	JSON_LIST(to, "generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
 	fputs("},\n", to);
-	HTML_LIST("images", a->nr_images, html_put_text(to, a->image[i].path));
+	JSON_LIST(to, "images", a->nr_images, html_put_text(to, a->image[i].path));
 	fputs(",\n", to);
 }
 
 static void put_events(const struct model *m, FILE *to)
 {
-	HTML_LIST("events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to); html_put_text(to, e->name);
+	JSON_LIST(to, "events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to); html_put_text(to, e->name);
 	      fputs(",\"unit\":", to); html_put_text(to, e->unit); fputs(",\"scope\":", to); html_put_text(to, e->scope);
 	      fprintf(to, ",\"rate\":%llu,\"period\":%llu,\"stack_bytes\":%u,\"counted\":%llu,\"lost\":%llu,\"sampled\":%.6g,"
 			  "\"running\":%.6g}",
@@ -95,17 +95,17 @@ static void put_events(const struct model *m, FILE *to)
 static void put_processes(const struct model *m, FILE *to)
 {
 	fputs("\"processes\":{", to);
-	HTML_LIST("pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
+	JSON_LIST(to, "pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
 	fputc(',', to);
-	HTML_LIST("comm", m->nr_processes, html_put_text(to, m->numbered[i]->comm));
+	JSON_LIST(to, "comm", m->nr_processes, html_put_text(to, m->numbered[i]->comm));
 	fputc(',', to);
-	HTML_LIST("agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
+	JSON_LIST(to, "agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
 	fputs("},\n\"threads\":{", to);
-	HTML_LIST("tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
+	JSON_LIST(to, "tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
 	fputc(',', to);
-	HTML_LIST("process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
+	JSON_LIST(to, "process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
 	fputc(',', to);
-	HTML_LIST("comm", m->nr_threads, html_put_text(to, m->thread[i].comm));
+	JSON_LIST(to, "comm", m->nr_threads, html_put_text(to, m->thread[i].comm));
 	fputs("},\n", to);
 }
 
@@ -113,7 +113,7 @@ static void put_memory(const struct model *m, FILE *to)
 {
 	static const char *const kinds[] = { "named", "heap", "stack", "anonymous", "file" };
 
-	HTML_LIST("memory", m->nr_memory, const struct memory *r = m->memory[i];
+	JSON_LIST(to, "memory", m->nr_memory, const struct memory *r = m->memory[i];
 	      if (!r) { fputs("null", to); continue; }
 	      fprintf(to, "{\"kind\":\"%s\",\"name\":", kinds[r->kind]); html_put_text(to, r->name);
 	      fprintf(to, ",\"address\":%llu,\"bytes\":%llu,\"component\":%u,\"process\":%u}", (unsigned long long)r->address,
@@ -126,11 +126,11 @@ static void put_code(const struct model *m, FILE *to)
 	static const char *const kinds[] = { "image", "elf", "function", "region" };
 
 	fputs("\"code\":{", to);
-	HTML_LIST("kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
+	JSON_LIST(to, "kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
 	fputc(',', to);
-	HTML_LIST("name", m->nr_code, html_put_text(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
+	JSON_LIST(to, "name", m->nr_code, html_put_text(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
 	fputc(',', to);
-	HTML_LIST("bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
+	JSON_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
 	fputs("},\n", to);
 }
 
@@ -140,7 +140,7 @@ static void put_recorder(const struct report *r, FILE *to)
 	const struct model *m = r->model;
 
 	warnings_make(r, &w);
-	HTML_LIST("warnings", w.nr, fputs("{\"kind\":", to); html_put_text(to, w.list[i].kind); fputs(",\"sentence\":", to);
+	JSON_LIST(to, "warnings", w.nr, fputs("{\"kind\":", to); html_put_text(to, w.list[i].kind); fputs(",\"sentence\":", to);
 	      html_put_text(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
 	warnings_fini(&w);
 	fputs(",\n", to);
@@ -170,7 +170,7 @@ static void put_recording(const struct html_trace *t, FILE *to)
 		(unsigned long long)a->nr_samples, r->event, a->stacks.nr);
 	fprintf(to, "\"jit\":{\"samples\":%llu,\"named\":%llu,\"lines\":%llu,\"line_0\":%llu},\n", (unsigned long long)a->jit_samples,
 		(unsigned long long)a->jit_named, (unsigned long long)a->jit_lines, (unsigned long long)a->line0_samples);
-	HTML_LIST("stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));
+	JSON_LIST(to, "stack_ends", NR_REASONS, fprintf(to, "%llu", (unsigned long long)a->stack_ends[i]));
 	fputs(",\n", to);
 }
 
@@ -182,9 +182,9 @@ static void put_lists(FILE *to)
 	fputc(',', to); \
 	html_put_text(to, sentences[i]); \
 	fputc(']', to)
-	HTML_LIST("methods", NR_METHODS, PAIR_(method_names, method_sentences));
+	JSON_LIST(to, "methods", NR_METHODS, PAIR_(method_names, method_sentences));
 	fputc(',', to);
-	HTML_LIST("reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
+	JSON_LIST(to, "reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
 #undef PAIR_
 	fputs(",\n", to);
 }
@@ -215,7 +215,7 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	put_recorder(t->report, to);
 	put_ways(rows, m->dictionary.nr_levels, to);
 	put_places(rows, to);
-	HTML_LIST("weights", has_weights(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
+	JSON_LIST(to, "weights", has_weights(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
 	fputs(",\n", to);
 	html_put_dictionary(t, to);
 	html_put_plans(t, to);

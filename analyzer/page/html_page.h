@@ -6,6 +6,7 @@
 #ifndef TAILOR_HTML_PAGE_H
 #define TAILOR_HTML_PAGE_H
 
+#include "analyzer/output/json_list.h"
 #include "analyzer/page/html_rows.h"
 #include "analyzer/query/report.h"
 
@@ -56,18 +57,6 @@ struct html_columns {
 
 /* Write all columns of the table and of the tree of stacks.  0 or -errno. */
 int html_columns_write(struct html_columns *c, const struct html_trace *t, FILE *to);
-
-/* "key":[...] of nr values that the last argument prints to `to`; i is the number of each. */
-#define HTML_LIST(key, nr, ...) \
-	do { \
-		fprintf(to, "\"%s\":[", key); \
-		for (uint32_t i = 0; i < (nr); i++) { \
-			if (i) \
-				fputc(',', to); \
-			__VA_ARGS__; \
-		} \
-		fputc(']', to); \
-	} while (0)
 
 void html_put_text(FILE *to, const char *text); /* as a JSON string */
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A JSON list that is written value by value, for what is too large to be made in memory first. */
+#ifndef TAILOR_JSON_LIST_H
+#define TAILOR_JSON_LIST_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* "key":[...] of nr values, which the last argument prints to `to`; i is the number of each. */
+#define JSON_LIST(to, key, nr, ...) \
+	do { \
+		fprintf(to, "\"%s\":[", key); \
+		for (uint32_t i = 0; i < (nr); i++) { \
+			if (i) \
+				fputc(',', to); \
+			__VA_ARGS__; \
+		} \
+		fputc(']', to); \
+	} while (0)
+
+#endif
