@@ -3,6 +3,7 @@
 #include "analyzer/check/check.h"
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,7 +209,7 @@ static int check_command(const struct arguments *a)
 	}
 	snprintf(path, sizeof(path), "%s/host.tlr", folder);
 	if (a->output)
-		unlink(a->output); /* what was there is not taken for what is recorded now */
+		output_file_remove(a->output); /* what was there is not taken for what is recorded now */
 	ret = record(a, trace, &wait_status);
 	if (ret) {
 		trace_complain("no process could be started: %s", strerror(-ret));

@@ -82,10 +82,10 @@ static int put_trace(const struct arguments *a, uint32_t number, FILE *to, bool 
 		if (!number)
 			html_put_head(to, a->title ? a->title : command && *command ? command : t.path);
 		ret = html_trace_write(&t, to);
-		if (ret) {
+		if (ret && !ferror(to)) /* (that one is said of the output) */
 			trace_complain("%s: %s", t.path, strerror(-ret));
+		if (ret)
 			status = CMD_FAILED;
-		}
 		*written = ret == 0;
 		status = trace_session_close(&session, status);
 	}
@@ -169,7 +169,7 @@ static int run(int argc, char **argv)
 		status = CMD_FAILED;
 	}
 	if (!written)
-		unlink(args.output);
+		output_file_remove(args.output);
 	return status;
 }
 

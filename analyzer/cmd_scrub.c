@@ -79,7 +79,7 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	if (ret == 0 && closed)
 		ret = diag_fail(d, -closed, "%s: %s", output, strerror(-closed));
 	if (ret) {
-		unlink(output);
+		output_file_remove(output);
 		return ret;
 	}
 	printf("%s: %llu samples (%llu stacks replaced by return addresses), %llu other records\n", output,

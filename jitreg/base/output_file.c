@@ -132,6 +132,14 @@ int output_file_check(const char *path, struct diag *d)
 	return access(folder, W_OK | X_OK) ? fail(d, path, errno, NULL) : 0;
 }
 
+void output_file_remove(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
 bool output_file_is(const char *output, const char *input)
 {
 	struct stat x, y;

@@ -25,6 +25,9 @@ FILE *output_file_stream(const char *path, struct diag *d);
 /* Could it be created now?  0 or -errno with a sentence; nothing is created or opened. */
 int output_file_check(const char *path, struct diag *d);
 
+/* Remove an output that is not to stay: only a regular file is; a FIFO or a device is not ours. */
+void output_file_remove(const char *path);
+
 /* Are they one file, so that opening the output would destroy the input? */
 bool output_file_is(const char *output, const char *input);
 

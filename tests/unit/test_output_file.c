@@ -226,6 +226,22 @@ static void files_that_fail_say_why(void **state)
 	assert_int_equal(access(at, F_OK), -1);
 }
 
+static void only_files_are_removed(void **state)
+{
+	(void)state;
+	put(at, "x");
+	output_file_remove(at);
+	assert_int_equal(access(at, F_OK), -1);
+	assert_int_equal(mkfifo(at, 0600), 0);
+	output_file_remove(at);
+	assert_int_equal(access(at, F_OK), 0);
+	put(other, "y");
+	unlink(at);
+	assert_int_equal(symlink(other, at), 0);
+	output_file_remove(at);
+	expect_text(at, "y");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -240,6 +256,7 @@ int main(void)
 		CASE(roots_devices_are_written_to),
 		CASE(streams_may_be_our_own_descriptors),
 		CASE(files_that_fail_say_why),
+		CASE(only_files_are_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
