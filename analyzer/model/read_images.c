@@ -345,6 +345,24 @@ static struct image_file *find_file(const struct model *m, const struct file_ind
 	return found;
 }
 
+/* A library that a JIT wrote is there twice where the recorder has read the file that the guest announced. */
+static void share_generated(const struct model *m, const struct file_index *x)
+{
+	for (uint32_t n = 0; n < m->nr_files; n++) {
+		const struct image_file *f = m->file[n];
+		uint32_t looked = 0;
+
+		if (!f->generated)
+			continue;
+		for (uint32_t i = hash_map_find(&x->key, hash_text(f->key), 0); i && looked++ < FILES_LOOKED; i = x->next_key[i - 1]) {
+			struct image_file *other = m->file[i - 1];
+
+			if (strcmp(other->key, f->key) == 0 && strcmp(other->path, f->path) == 0)
+				other->generated |= strcmp(f->key, f->path) != 0 || file_identity_is_same(&f->identity, &other->identity);
+		}
+	}
+}
+
 /* An image goes by its file's name: the loader's may have a link in it. */
 static void use_file(struct code *c, struct image_file *f)
 {
@@ -439,6 +457,8 @@ void model_settle_images(struct model *m)
 				c->file->generated |= c->generated;
 		}
 	}
+	if (ok)
+		share_generated(m, &index);
 	free_index(&index);
 	/* a recorder that comes late lists libraries that the guest knew before */
 	for (uint32_t i = 0; i < m->nr_code; i++)

@@ -195,11 +195,20 @@ static void a_file_that_code_is_generated_into_is_a_region(void **state)
 	expect(PARENT, CODE + 0x2000, 9, "/lib/unread.so");
 }
 
-/* The guest says so when the library is loaded; a recorder that comes later lists what is mapped. */
-static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **state)
+static void mapped_file(uint64_t address, const char *file, uint64_t device, uint64_t inode)
 {
-	(void)state;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, 10, PARENT, PARENT, 7);
+	put(TRACE_MMAP, 10, PARENT, "nnnnsbnnn", address, BYTES, none, (uint64_t)5, file, device, inode, none);
+}
+
+static void image_file(const char *key, const char *file, uint64_t device, uint64_t inode)
+{
+	put(TRACE_IMAGE_FILE, 30, 0, "ssbnslnnn", key, file, none, "", device, inode, none);
+}
+
+/* What a guest says of a library that it has just loaded, with the file's bytes. */
+static void jit_library(uint64_t at, const char *build_id, const char *file)
+{
+	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, at, PARENT, PARENT, 7);
 	for (int i = 0; i < 3; i++) /* bias, flags, reserved */
 		trace_record_u64(w, 0);
 	trace_record_array(w, 1);
@@ -208,10 +217,17 @@ static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **
 	trace_record_u64(w, BYTES);
 	trace_record_u64(w, 0);
 	trace_record_u64(w, 5);
-	trace_record_bytes(w, "id", 2);
-	trace_record_text(w, "/tmp/query.so", strlen("/tmp/query.so"));
+	trace_record_bytes(w, build_id, strlen(build_id));
+	trace_record_text(w, file, strlen(file));
 	trace_record_bytes(w, "not an ELF", 10);
 	assert_int_equal(trace_record_end(w), 0);
+}
+
+/* The guest says so when the library is loaded; a recorder that comes later lists what is mapped. */
+static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **state)
+{
+	(void)state;
+	jit_library(10, "id", "/tmp/query.so");
 	mapped(20, PARENT, CODE, "/tmp/query.so");
 	mapped(20, PARENT, CODE + 0x1000, "/lib/other.so");
 	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "/lib/other.so", "/lib/other.so", none, "");
@@ -219,6 +235,20 @@ static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **
 	assert_true(model_find_code(model_get_process(m, PARENT, 15), CODE, 15)->generated);
 	assert_true(model_find_code(model_get_process(m, PARENT, 25), CODE, 25)->generated);
 	assert_false(model_find_code(model_get_process(m, PARENT, 25), CODE + 0x1000, 25)->generated);
+}
+
+/* ... also where it has read the file, so that the mapping is nearer to that than to what the guest said. */
+static void a_library_that_a_jit_wrote_stays_one_when_it_is_read(void **state)
+{
+	(void)state;
+	jit_library(10, "AB", "/tmp/query.so");
+	mapped_file(CODE, "/tmp/query.so", 1, 7);
+	image_file("4142", "/tmp/query.so", 1, 7);
+	image_file("4143", "/tmp/query.so", 1, 8);
+	mapped_file(CODE + 0x1000, "/tmp/query.so", 1, 8);
+	read_model();
+	assert_true(model_find_code(model_get_process(m, PARENT, 35), CODE, 35)->generated);
+	assert_false(model_find_code(model_get_process(m, PARENT, 35), CODE + 0x1000, 35)->generated);
 }
 
 static void a_child_has_its_parents_code_as_it_was(void **state)
@@ -333,16 +363,6 @@ static void files_of_one_path_are_told_apart_by_their_build_ids(void **state)
 	assert_string_equal(key_at(CODE + 5 * BYTES), "/lib/plain.so");
 }
 
-static void mapped_file(uint64_t address, const char *file, uint64_t device, uint64_t inode)
-{
-	put(TRACE_MMAP, 10, PARENT, "nnnnsbnnn", address, BYTES, none, (uint64_t)5, file, device, inode, none);
-}
-
-static void image_file(const char *key, const char *file, uint64_t device, uint64_t inode)
-{
-	put(TRACE_IMAGE_FILE, 30, 0, "ssbnslnnn", key, file, none, "", device, inode, none);
-}
-
 /* ... and where the mapping has no build id, by which file it was. */
 static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
 {
@@ -423,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(regions_answer_only_where_nobody_said_more, begin, forget),
 		cmocka_unit_test_setup_teardown(a_file_that_code_is_generated_into_is_a_region, begin, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again, begin, forget),
+		cmocka_unit_test_setup_teardown(a_library_that_a_jit_wrote_stays_one_when_it_is_read, begin, forget),
 		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
