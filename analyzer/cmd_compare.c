@@ -17,7 +17,7 @@ static void ask(void *context, struct report *r)
 	profile_ask(&a->question, r, a->level);
 }
 
-int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p)
+int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole)
 {
 	struct trace_arguments with = *arguments;
 	struct trace_session session = { 0 };
@@ -33,6 +33,6 @@ int compare_read(const char *path, const struct trace_arguments *arguments, cons
 		trace_session_close(&session, CMD_DONE);
 		return CMD_FAILED;
 	}
-	trace_session_close(&session, CMD_DONE); /* damage has been reported; the rest is compared */
+	*whole &= trace_session_close(&session, CMD_DONE) == CMD_DONE;
 	return CMD_DONE;
 }

@@ -6,7 +6,8 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
 
-/* Read one trace's profile; level: see profile_ask().  A damaged trace is reported and read.  CMD_DONE or another exit status. */
-int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p);
+/* Read one trace's profile; level: see profile_ask().  A damaged trace is reported and read, and *whole becomes false: the command shows
+ * what there is and fails.  CMD_DONE or another exit status. */
+int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
 #endif

@@ -334,7 +334,7 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	return failed ? CMD_DIFFERENT : CMD_DONE;
 }
 
-static int read_sides(const struct arguments *args, struct comparison *c)
+static int read_sides(const struct arguments *args, struct comparison *c, bool *whole)
 {
 	uint32_t nr = 0;
 
@@ -354,7 +354,7 @@ static int read_sides(const struct arguments *args, struct comparison *c)
 				free(list);
 				return CMD_MISUSED;
 			}
-			status = compare_read(path, &args->trace, args->trace.level, &c->profile[nr]);
+			status = compare_read(path, &args->trace, args->trace.level, &c->profile[nr], whole);
 			if (status) {
 				free(list);
 				return status;
@@ -377,7 +377,8 @@ static int compare(const struct arguments *args, struct comparison *c)
 	struct diag d = { "" };
 	struct change *x;
 	uint32_t nr;
-	int status = read_sides(args, c);
+	bool whole = true;
+	int status = read_sides(args, c, &whole);
 
 	if (status)
 		return status;
@@ -400,6 +401,8 @@ static int compare(const struct arguments *args, struct comparison *c)
 	qsort(x, nr, sizeof(*x), args->expression ? by_result : by_change);
 	if (status == CMD_DONE)
 		status = show(args, c, x, nr);
+	if (!whole && status != CMD_MISUSED) /* also where the cost of what is left grew */
+		status = CMD_FAILED;
 	free(x);
 	return status;
 }

@@ -152,6 +152,7 @@ static int run(int argc, char **argv)
 	struct match m = { 0 };
 	uint32_t nr = 0;
 	int status = CMD_DONE;
+	bool whole = true;
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
@@ -159,13 +160,15 @@ static int run(int argc, char **argv)
 	if (!p)
 		return CMD_FAILED;
 	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
-		status = compare_read(args.path[nr], &args.trace, args.trace.level, &p[nr]);
+		status = compare_read(args.path[nr], &args.trace, args.trace.level, &p[nr], &whole);
 	if (status == CMD_DONE && match_make(p, nr, &m)) {
 		trace_complain("out of memory");
 		status = CMD_FAILED;
 	}
 	if (status == CMD_DONE)
 		status = show(&args, p, &m);
+	if (status == CMD_DONE && !whole)
+		status = CMD_FAILED;
 	match_fini(&m);
 	for (uint32_t i = 0; i < nr; i++)
 		profile_fini(&p[i]);

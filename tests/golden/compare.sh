@@ -42,6 +42,15 @@ elif ! diff -u $dir/expected.txt "$out"; then
 	echo "expected what $dir/expected.txt has (-), got the other (+)"
 	bad=1
 fi
+# A damaged side is compared as far as it goes, which is no success.
+cut=$B/golden-compare.tlr
+head -c "$(($(stat -c %s tests/golden/v1.tlr) * 3 / 4))" tests/golden/v1.tlr >"$cut"
+for command in "diff tests/golden/v1.tlr" "diff --fail-above 0.1% tests/golden/v1.tlr" "stat tests/golden/v1.tlr"; do
+	got=$("$B/tailor" $command "$cut" 2>"$out.err")
+	status=$?
+	[ $status = 1 ] && [ -n "$got" ] && [ "$(grep -c 'what could be read is shown' "$out.err")" = 1 ] ||
+		{ echo "tailor $command CUT: expected exit 1, a table and a sentence, got exit $status: $got $(cat "$out.err")"; bad=1; }
+done
 if LC_ALL=C.UTF-8 grep -vE '^(\$| *"|"|tailor|Try|share_a)|,"' "$out" | grep -nE '^.{81,}'; then
 	echo "expected at most 80 columns, got the lines above"
 	bad=1

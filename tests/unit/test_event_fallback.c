@@ -122,11 +122,15 @@ static void told(void *context, const char *sentence)
 static int choose(const struct event_pmu *pmu, const char *list)
 {
 	struct event_options o = { .name = list, .rate = 100, .stack_bytes = 2048 };
+	int ret;
 
 	said[0] = 0;
 	diag.text[0] = 0;
 	memset(&had, 0, sizeof(had));
-	return events_choose_on(pmu, &o, &had, told, NULL, &diag);
+	ret = events_choose_on(pmu, &o, &had, told, NULL, &diag);
+	if (ret == 0)
+		assert_string_equal(diag.text, ""); /* what could not be used is in notices */
+	return ret;
 }
 
 static int a_kernel(void **state)
