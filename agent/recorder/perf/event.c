@@ -296,7 +296,11 @@ static int choose_best(const struct selection *l, struct events *out)
 			if (i == 0)
 				break;
 		}
-	return out->nr > before ? 0 : ret;
+	if (out->nr == before)
+		return ret;
+	if (l->d)
+		*l->d->text = 0; /* the notices have said what could not be used */
+	return 0;
 }
 
 /* Records of several events go into one ring, and the kernel lets no ring have two clocks. */
