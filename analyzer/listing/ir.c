@@ -167,6 +167,7 @@ struct columns {
 
 static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct listing *l, const struct page *p)
 {
+	c->plan = c->other = -1;
 	c->events = event_columns_add(g, r, l->split->total, GRID_REST);
 	c->counts = frequency_columns_add(g, r, false);
 	c->block = grid_column(g, "block", "block", CELL_PERCENT, 0, 0);
