@@ -91,28 +91,35 @@ static void read_samples(const struct trace_record *r, struct sample_block *b)
 	}
 }
 
-static void read_records(const char *path, FILE *to)
+/* Each record as text or as JSON, by turns: first is one of them in half of the inputs. */
+static void read_records(const char *path, FILE *to, bool first)
 {
 	struct dump_options o = { .to = to, .full = true };
 	struct sample_block b = { 0 };
 	struct trace_reader *t;
 	struct trace_record r;
+	bool text = first;
 
 	if (trace_open(path, &t, NULL))
 		return;
-	while (trace_next(t, &r) == 1) {
+	for (; trace_next(t, &r) == 1; text = !text) {
 		uint64_t offset;
 		const struct trace_chunk *c = trace_get_chunk(t, &offset);
+		bool samples = r.id == TRACE_SAMPLES;
 
 		read_fields(&r);
-		dump_text_record(&o, &r);
-		dump_json_record(&o, &r);
-		dump_text_chunk(&o, c, offset);
-		dump_json_chunk(&o, c, offset);
-		if (r.id == TRACE_SAMPLES) {
+		if (samples)
 			read_samples(&r, &b);
-			dump_text_samples(&o, &b);
-			dump_json_samples(&o, &b);
+		if (text) {
+			dump_text_record(&o, &r);
+			dump_text_chunk(&o, c, offset);
+			if (samples)
+				dump_text_samples(&o, &b);
+		} else {
+			dump_json_record(&o, &r);
+			dump_json_chunk(&o, c, offset);
+			if (samples)
+				dump_json_samples(&o, &b);
 		}
 	}
 	sample_block_fini(&b);
@@ -311,7 +318,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	wanted = choose_views(data, size);
 	if (wanted == ~0ull)
-		read_records(path, nowhere);
+		read_records(path, nowhere, size && copy[size / 7] % 2);
 	make_views(path, nowhere, forms[size ? copy[size / 2] % 3 : 0]);
 	if (wanted == ~0ull && size && copy[size / 5] % 4 == 0) /* it takes as long as all the rest */
 		make_sums(path);
