@@ -361,152 +361,152 @@ static void end_object(struct registration_cache *s, uint64_t address)
 		forget(s, o);
 }
 
-void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
-{
-	uint64_t subject[NR_SUBJECT] = { 0 }, address = PLACE_NONE;
-	struct jitreg_prefix prefix;
+#define NONE (-1)
 
-	memcpy(&prefix, record, sizeof(prefix));
-	subject[0] = prefix.id;
-	switch (prefix.id) {
-	case JITREG_LOAD:
-		subject[1] = address = v[F(load, code_addr)].u;
-		clear(s, address, v[F(load, code_size)].u, true);
-		bind(s, address, tid);
-		break;
-	case JITREG_MOVE:
-		move(s, v[F(move, old_code_addr)].u, v[F(move, new_code_addr)].u, v[F(move, code_size)].u);
-		return;
-	case JITREG_DEBUG_INFO:
-		subject[1] = address = v[F(debug_info, code_addr)].u;
-		break;
-	case JITREG_INLINES:
-		subject[1] = address = v[F(inlines, code_addr)].u;
-		break;
-	case JITREG_CODE_MAP:
-		subject[1] = address = v[F(code_map, code_addr)].u;
-		break;
+/* Records that are about the same thing if these fields are the same; is_place: the first is an address that code may be at. */
+static const struct subject_fields {
+	uint32_t id;
+	int field[NR_SUBJECT - 1];
+	bool is_place;
+} subject_fields[] = {
+	{ JITREG_LOAD, { F(load, code_addr), NONE, NONE }, true },
+	{ JITREG_DEBUG_INFO, { F(debug_info, code_addr), NONE, NONE }, true },
+	{ JITREG_INLINES, { F(inlines, code_addr), NONE, NONE }, true },
+	{ JITREG_CODE_MAP, { F(code_map, code_addr), NONE, NONE }, true },
+	{ JITREG_REGION, { F(region, address), NONE, NONE }, true },
+	{ JITREG_EH_FRAME, { F(eh_frame, address), NONE, NONE }, false },
+	{ JITREG_LEVEL, { F(level, level), NONE, NONE }, false },
+	{ JITREG_COMPONENT, { F(component, level), F(component, component), NONE }, false },
+	{ JITREG_EDGE, { F(edge, level), F(edge, from), F(edge, to) }, false },
+	{ JITREG_TAG, { F(tag, where), F(tag, address), NONE }, false },
+	{ JITREG_SCOPE, { F(scope, first_id), F(scope, nr_ids), NONE }, false },
+	{ JITREG_OBJECT, { F(object, address), NONE, NONE }, false },
+	{ JITREG_OBJECT_STEPS, { F(object_steps, address), F(object_steps, first), NONE }, false },
+	{ JITREG_STEP_WORD, { F(step_word, function), NONE, NONE }, false },
+	{ JITREG_COUNTER_BLOCK, { F(counter_block, block), NONE, NONE }, false },
+	{ JITREG_COUNTER_VALUES, { F(counter_values, block), NONE, NONE }, false },
+	{ JITREG_FLOW, { F(flow, level), F(flow, component), NONE }, false },
+};
+
+/* What a record is about, as subject, and the address of that, or PLACE_NONE.  false: it is of the moment only, or unknown. */
+static bool find_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
+{
+	*address = PLACE_NONE;
+	memset(subject, 0, NR_SUBJECT * sizeof(*subject));
+	subject[0] = id;
+	for (size_t i = 0; i < sizeof(subject_fields) / sizeof(subject_fields[0]); i++) {
+		const struct subject_fields *f = &subject_fields[i];
+
+		if (f->id != id)
+			continue;
+		for (int n = 0; n < NR_SUBJECT - 1; n++)
+			subject[n + 1] = f->field[n] == NONE ? 0 : v[f->field[n]].u;
+		if (f->is_place)
+			*address = subject[1];
+		return true;
+	}
+	switch (id) {
 	case JITREG_UNWINDING_INFO:
 		subject[1] = tid;
 		subject[2] = 1; /* waiting, see bind() */
-		break;
+		return true;
 	case JITREG_IMAGE:
-		if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF) {
-			subject[1] = address = replace_by_elf(s, v[F(image, bytes)].p, v[F(image, bytes)].bytes);
-			subject[3] = 1;
-		} else {
-			subject[1] = v[F(image, load_bias)].u;
-			subject[2] = hash_value(&v[F(image, path)]);
-		}
-		break;
+		subject[1] = v[F(image, load_bias)].u;
+		subject[2] = hash_value(&v[F(image, path)]);
+		return true;
 	case JITREG_IMAGE_UNLOAD:
 		subject[0] = JITREG_IMAGE;
 		subject[1] = v[F(image_unload, load_bias)].u;
 		subject[2] = hash_value(&v[F(image_unload, path)]);
-		drop(s, subject);
-		return;
-	case JITREG_REGION:
-		subject[1] = address = v[F(region, address)].u;
-		break;
-	case JITREG_CODE_UNLOAD:
-		unload(s, v[F(code_unload, address)].u, v[F(code_unload, bytes)].u);
-		return;
-	case JITREG_EH_FRAME:
-		subject[1] = v[F(eh_frame, address)].u;
-		break;
-	case JITREG_LEVEL:
-		subject[1] = v[F(level, level)].u;
-		break;
-	case JITREG_COMPONENT:
-		subject[1] = v[F(component, level)].u;
-		subject[2] = v[F(component, component)].u;
-		break;
+		return true;
 	case JITREG_LINK:
 	case JITREG_UNLINK:
 		subject[0] = JITREG_LINK;
 		subject[1] = v[F(link, lower_level)].u << 32 | v[F(link, upper_level)].u;
 		subject[2] = v[F(link, lower)].u;
 		subject[3] = v[F(link, upper)].u;
-		if (prefix.id == JITREG_UNLINK) {
-			drop(s, subject);
-			return;
-		}
-		break;
-	case JITREG_EDGE:
-		subject[1] = v[F(edge, level)].u;
-		subject[2] = v[F(edge, from)].u;
-		subject[3] = v[F(edge, to)].u;
-		break;
-	case JITREG_TAG:
-		subject[1] = v[F(tag, where)].u;
-		subject[2] = v[F(tag, address)].u;
-		break;
+		return true;
 	case JITREG_COUNTER:
 		subject[1] = v[F(counter, level)].u;
 		subject[2] = v[F(counter, component)].u;
 		subject[3] = hash_value(&v[F(counter, name)]);
-		break;
-	case JITREG_SCOPE:
-		if (v[F(scope, action)].u != JITREG_SCOPE_BEGIN) {
-			end_scope(s, v[F(scope, first_id)].u, v[F(scope, nr_ids)].u);
-			return;
-		}
-		subject[1] = v[F(scope, first_id)].u;
-		subject[2] = v[F(scope, nr_ids)].u;
-		break;
-	case JITREG_OBJECT:
-		subject[1] = v[F(object, address)].u;
-		break;
-	case JITREG_OBJECT_STEPS:
-		subject[1] = v[F(object_steps, address)].u;
-		subject[2] = v[F(object_steps, first)].u;
-		break;
-	case JITREG_STEP_WORD:
-		subject[1] = v[F(step_word, function)].u;
-		break;
-	case JITREG_COUNTER_BLOCK:
-		subject[1] = v[F(counter_block, block)].u;
-		break;
-	case JITREG_COUNTER_VALUES:
-		subject[1] = v[F(counter_values, block)].u;
-		if (v[F(counter_values, flags)].u & JITREG_VALUES_LAST) {
-			drop(s, subject);
-			subject[0] = JITREG_COUNTER_BLOCK;
-			drop(s, subject);
-			return;
-		}
-		break;
-	case JITREG_FLOW:
-		subject[1] = v[F(flow, level)].u;
-		subject[2] = v[F(flow, component)].u;
-		break;
-	case JITREG_OBJECT_END:
-		end_object(s, v[F(object_end, address)].u);
-		return;
-	case JITREG_MARK: /* only what has begun and not ended */
-		if (v[F(mark, mark)].u) {
-			subject[1] = v[F(mark, mark)].u;
-			subject[3] = UINT64_MAX;
-			if (v[F(mark, action)].u == JITREG_MARK_END)
-				drop(s, subject);
-			if (v[F(mark, action)].u != JITREG_MARK_BEGIN)
-				return;
-			break;
-		}
+		return true;
+	case JITREG_MARK:
+		subject[1] = v[F(mark, mark)].u;
+		subject[3] = UINT64_MAX;
+		if (subject[1])
+			return true;
 		subject[1] = v[F(mark, level)].u << 32 ^ hash_value(&v[F(mark, name)]);
 		subject[2] = v[F(mark, component)].u;
 		subject[3] = v[F(mark, instance)].u;
-		if (v[F(mark, action)].u != JITREG_MARK_BEGIN) {
-			drop(s, subject);
-			return;
-		}
-		break;
+		return true;
 	case JITREG_SOURCE:
 		subject[1] = v[F(source, level)].u;
 		subject[2] = hash_value(&v[F(source, name)]);
-		break;
-	default: /* of the moment only, or unknown */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A record that is not kept: it ends or moves what others said. */
+static bool is_change(struct registration_cache *s, uint32_t id, const struct schema_value *v, const uint64_t subject[NR_SUBJECT])
+{
+	const uint64_t block[NR_SUBJECT] = { JITREG_COUNTER_BLOCK, subject[1] };
+
+	switch (id) {
+	case JITREG_MOVE:
+		move(s, v[F(move, old_code_addr)].u, v[F(move, new_code_addr)].u, v[F(move, code_size)].u);
+		return true;
+	case JITREG_CODE_UNLOAD:
+		unload(s, v[F(code_unload, address)].u, v[F(code_unload, bytes)].u);
+		return true;
+	case JITREG_OBJECT_END:
+		end_object(s, v[F(object_end, address)].u);
+		return true;
+	case JITREG_IMAGE_UNLOAD:
+	case JITREG_UNLINK:
+		drop(s, subject);
+		return true;
+	case JITREG_SCOPE:
+		if (v[F(scope, action)].u == JITREG_SCOPE_BEGIN)
+			return false;
+		end_scope(s, v[F(scope, first_id)].u, v[F(scope, nr_ids)].u);
+		return true;
+	case JITREG_COUNTER_VALUES:
+		if (!(v[F(counter_values, flags)].u & JITREG_VALUES_LAST))
+			return false;
+		drop(s, subject);
+		drop(s, block);
+		return true;
+	case JITREG_MARK: /* only what has begun and not ended is kept */
+		if (v[F(mark, action)].u == JITREG_MARK_BEGIN)
+			return false;
+		if (!v[F(mark, mark)].u || v[F(mark, action)].u == JITREG_MARK_END)
+			drop(s, subject);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes, const struct schema_value *v)
+{
+	uint64_t subject[NR_SUBJECT], address;
+	struct jitreg_prefix prefix;
+	bool is_kept;
+
+	memcpy(&prefix, record, sizeof(prefix));
+	is_kept = find_subject(prefix.id, tid, v, subject, &address);
+	if (is_change(s, prefix.id, v, subject) || !is_kept)
 		return;
+	if (prefix.id == JITREG_LOAD) {
+		clear(s, address, v[F(load, code_size)].u, true);
+		bind(s, address, tid);
+	} else if (prefix.id == JITREG_IMAGE && v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF) {
+		subject[1] = address = replace_by_elf(s, v[F(image, bytes)].p, v[F(image, bytes)].bytes);
+		subject[2] = 0;
+		subject[3] = 1;
 	}
 	keep(s, tid, record, bytes, subject, address);
 }
