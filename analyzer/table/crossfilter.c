@@ -110,7 +110,7 @@ static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t 
 
 static double weight_of(const struct crossfilter *c, uint32_t row)
 {
-	uint64_t number = wide_number(c->weight, row);
+	uint64_t number = c->weight.data ? wide_number(c->weight, row) : 0;
 
 	return c->weight_of ? c->weight_of[number] : (double)number;
 }

@@ -66,6 +66,21 @@ static void sums_are_those_of_a_loop(void **state)
 	}
 }
 
+/* ... whose samples weigh the same, but for their shares. */
+static void parts_of_samples_that_are_alike_have_their_shares_weight(void **state)
+{
+	const struct crossfilter alike = { NR, fails, { way, 2 }, share, { NULL, 1 }, weight_of };
+	struct crossfilter_sum sum;
+	double samples = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < NR; i++)
+		samples += share[way[i]];
+	crossfilter_sums(&alike, 0, NR, 0, &one, &one, &sum);
+	assert_true(is_close(sum.samples, samples));
+	assert_true(is_close(sum.weight, samples * weight_of[0]));
+}
+
 static void a_filter_can_be_left_out_of_a_sum(void **state)
 {
 	const unsigned char second[] = { 0, 0, 1 }, first_thread[] = { 1 };
@@ -172,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sums_are_those_of_a_loop, make),
+		cmocka_unit_test_setup(parts_of_samples_that_are_alike_have_their_shares_weight, make),
 		cmocka_unit_test_setup(a_filter_can_be_left_out_of_a_sum, make),
 		cmocka_unit_test_setup(a_key_of_two_is_both, make),
 		cmocka_unit_test_setup(rows_of_either_set_pass, make),
