@@ -102,6 +102,10 @@ $B/page/head.html: analyzer/page/build.sh $(PAGE_WEB) $(wildcard analyzer/table/
 $B/analyzer/page/html_page.o: PART_FLAGS = -DPAGE_FOLDER='"$B/page"'
 $B/analyzer/page/html_page.o: $B/page/head.html
 
+# `tailor serve` needs a header that not every machine has: compiled anew when it comes or goes.
+$(shell echo '$(wildcard /usr/include/microhttpd.h)' | cmp -s - $B/microhttpd || echo '$(wildcard /usr/include/microhttpd.h)' > $B/microhttpd)
+$B/analyzer/serve/http.o: $B/microhttpd
+
 # Likewise.
 $B/analyzer/completion.o: analyzer/completion.bash analyzer/completion.zsh
 
@@ -157,8 +161,8 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # Debian package per line of what the build, the demo and the checks need.
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
 	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev llvm-14-dev
-# What `tailor html` is built with; without them the build leaves it out, and says so.
-PACKAGES_PAGE := esbuild clang lld
+# What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
+PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
 	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)
@@ -173,7 +177,7 @@ PACKAGES_LONG := postgresql postgresql-server-dev-15 tcl8.6 golang-1.19-go
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
 	@tests/deps.sh $(PACKAGES_BUILD)
-	@tests/deps.sh $(PACKAGES_PAGE) || echo "make: tailor is built without its page (tailor html)" >&2
+	@tests/deps.sh $(PACKAGES_PAGE) || echo "make: tailor is built without its page (tailor html), or without its server (tailor serve)" >&2
 deps-check: deps ## ... and those that the checks need
 	@tests/deps.sh $(PACKAGES_CHECK)
 
@@ -264,7 +268,7 @@ unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
 # The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.  FUZZ_TARGETS: those that
 # tests/fuzz/search.sh searches in a check (each takes seconds to link); in check-long it is all.
-FUZZ_TARGETS ?= trace perf_data jitdump perf_map unwind cfi code
+FUZZ_TARGETS ?= trace perf_data jitdump perf_map unwind cfi code question
 all_FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))
 .PHONY: fuzz libfuzzer hosts
 hosts:

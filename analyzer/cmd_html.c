@@ -80,7 +80,7 @@ static int put_trace(const struct arguments *a, uint32_t number, FILE *to, bool 
 		const char *command = session.model->command;
 
 		if (!number)
-			html_put_head(to, a->title ? a->title : command && *command ? command : t.path);
+			html_put_head(to, a->title ? a->title : command && *command ? command : t.path, 0);
 		ret = html_trace_write(&t, to);
 		if (ret && !ferror(to)) /* (that one is said of the output) */
 			trace_complain("%s: %s", t.path, strerror(-ret));
@@ -111,7 +111,7 @@ static int put_old(const struct arguments *a, FILE *to, int *status)
 		trace_complain("%s is a page and is rebuilt alone; %s is not read", a->path[0], a->path[1]);
 		*status = CMD_MISUSED;
 	} else {
-		html_put_head(to, a->title ? a->title : title);
+		html_put_head(to, a->title ? a->title : title, 0);
 		fwrite(data, 1, nr, to);
 		html_put_tail(to);
 	}

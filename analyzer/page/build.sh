@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The viewer of `tailor html` out of web/: what stands in front of a page's data (head.html) and behind it (tail.html), with the
-# sample table as WebAssembly inside.  build.sh FOLDER [FLAG]...      (FLAGs: of clang).
-# Both files are empty where esbuild or clang is missing.
+# sample table as WebAssembly inside, and what scripts may do (policy).  build.sh FOLDER [FLAG]...      (FLAGs: of clang).
+# The files are empty where esbuild or clang is missing.
 set -eu
 to=$1
 shift
@@ -10,6 +10,7 @@ here=analyzer/page
 mkdir -p "$to"
 missing() {
 	echo "tailor is built without its page (\`tailor html\`): $1 is missing (Debian: apt install esbuild clang lld)" >&2
+	: >"$to/policy"
 	: >"$to/tail.html"
 	: >"$to/head.html"
 	exit 0
@@ -27,9 +28,8 @@ for f in page.js page.css; do
 done
 csp="default-src 'none'; script-src 'sha256-$(hash_of "$to/page.js.text")' 'wasm-unsafe-eval';"
 csp+=" style-src 'sha256-$(hash_of "$to/page.css.text")'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+printf %s "$csp" >"$to/policy"
 {
-	printf '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-	printf '<meta http-equiv="Content-Security-Policy" content="%s">\n' "$csp"
 	printf '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="generator" content="tailor">\n<style>'
 	cat "$to/page.css.text"
 	printf '</style>\n'

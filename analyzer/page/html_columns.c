@@ -32,8 +32,16 @@ static void write_column(struct html_columns *c, const char *name, const char *k
 	for (uint32_t i = 0; i < p.nr; i++)
 		most = c->number[i] > most ? c->number[i] : most;
 	*column = (struct html_column){ .name = name, .kind = kinds[p.kind], .key = key_name, .width = width_of(most) };
-	column->planes = planes_transform(&p, c->number);
 	c->nr++;
+	if (c->keep) {
+		column->kind = kinds[PLANES_PLAIN];
+		column->key = "";
+		column->planes = most ? column->width : 0;
+		c->error = c->keep(c->context, column, c->number, p.nr);
+		free(plane);
+		return;
+	}
+	column->planes = planes_transform(&p, c->number);
 	snprintf(id, sizeof(id), "tailor-%u-%s", c->trace->number, name);
 	b = column->planes ? html_block_begin(c->to, id) : NULL;
 	if (column->planes && !b)
@@ -103,7 +111,7 @@ static void write_stacks(struct html_columns *c, const struct html_rows *r, cons
 #undef FIELD_
 }
 
-int html_columns_write(struct html_columns *c, const struct html_trace *t, FILE *to)
+int html_columns_write(struct html_columns *c, const struct html_trace *t)
 {
 	const struct html_rows *r = &t->rows;
 	const struct stacks *s = &t->report->a->stacks;
@@ -112,7 +120,8 @@ int html_columns_write(struct html_columns *c, const struct html_trace *t, FILE 
 	const bool stacks = t->stacks && any_stack(s);
 	const size_t most = stacks && s->nr > nr ? s->nr : nr;
 
-	*c = (struct html_columns){ .trace = t, .to = to, .number = malloc((most + 1) * sizeof(*c->number)) };
+	c->trace = t;
+	c->number = malloc((most + 1) * sizeof(*c->number));
 	if (!c->number)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++)

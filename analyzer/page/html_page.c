@@ -12,9 +12,11 @@
 __asm__(".pushsection .rodata\n"
 	"html_head: .incbin \"" PAGE_FOLDER "/head.html\"\n"
 	"html_tail: .incbin \"" PAGE_FOLDER "/tail.html\"\n"
+	"html_policy: .incbin \"" PAGE_FOLDER "/policy\"\n"
 	"html_end: .popsection\n");
 extern const char html_head[] __attribute__((visibility("hidden")));
 extern const char html_tail[] __attribute__((visibility("hidden")));
+extern const char html_policy[] __attribute__((visibility("hidden")));
 extern const char html_end[] __attribute__((visibility("hidden")));
 
 static const char data_begins[] = "\n<!--tailor data 1-->\n", data_ends[] = "<!--/tailor data-->\n";
@@ -25,8 +27,21 @@ bool html_is_built(void)
 	return &html_tail[0] > &html_head[0];
 }
 
-void html_put_head(FILE *to, const char *title)
+void html_put_policy(FILE *to, bool served)
 {
+	fwrite(html_policy, 1, (size_t)(&html_end[0] - &html_policy[0]), to);
+	if (served)
+		fputs("; connect-src 'self'", to);
+}
+
+void html_put_head(FILE *to, const char *title, uint32_t served)
+{
+	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"", to);
+	html_put_policy(to, served > 0);
+	fputs("\">\n", to);
+	if (served)
+		fprintf(to, "<meta name=\"tailor-server\" content=\"%u\">\n", served);
 	fwrite(html_head, 1, (size_t)(&html_tail[0] - &html_head[0]), to);
 	fputs(title_begins, to);
 	escape_xml(to, title);
@@ -36,7 +51,7 @@ void html_put_head(FILE *to, const char *title)
 void html_put_tail(FILE *to)
 {
 	fputs(data_ends, to);
-	fwrite(html_tail, 1, (size_t)(&html_end[0] - &html_tail[0]), to);
+	fwrite(html_tail, 1, (size_t)(&html_policy[0] - &html_tail[0]), to);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- a trace */
@@ -86,7 +101,8 @@ int html_trace_write(struct html_trace *t, FILE *to)
 	fputs("<section class=\"plain\">\n", to);
 	html_put_plain(t, to);
 	fputs("</section>\n", to);
-	ret = html_columns_write(&columns, t, to);
+	columns = (struct html_columns){ .to = to };
+	ret = html_columns_write(&columns, t);
 	return ret ? ret : put_facts(t, &columns, to);
 }
 

@@ -30,8 +30,11 @@ void html_trace_fini(struct html_trace *t);
 
 /* Does this build have a page?  It takes esbuild to build one. */
 bool html_is_built(void);
-/* What stands in front of the data and behind it. */
-void html_put_head(FILE *to, const char *title);
+/* What stands in front of the data and behind it.  served: how many traces' data stay with a server, which the page may ask; 0: the data
+ * are in the page. */
+void html_put_head(FILE *to, const char *title, uint32_t served);
+/* What scripts of a page may do: the text of its Content-Security-Policy. */
+void html_put_policy(FILE *to, bool served);
 void html_put_tail(FILE *to);
 /* The file's data, if it is such a page: *nr bytes, malloc()ed, the caller's; and its title.  0, -EINVAL (it is none), or -errno. */
 int html_read_data(const char *path, char **data, size_t *nr, char title[256]);
@@ -50,13 +53,16 @@ struct html_columns {
 	struct html_column column[HTML_COLUMNS_MAX];
 	uint32_t nr;
 	const struct html_trace *trace;
+	/* where they go: data blocks of a page; or, where that is not NULL, keep(), which returns 0 or -errno */
 	FILE *to;
+	int (*keep)(void *context, const struct html_column *column, const uint64_t *number, uint32_t nr);
+	void *context;
 	uint64_t *number; /* scratch */
 	int error;
 };
 
-/* Write all columns of the table and of the tree of stacks.  0 or -errno. */
-int html_columns_write(struct html_columns *c, const struct html_trace *t, FILE *to);
+/* Write all columns of the table and of the tree of stacks to where c says.  0 or -errno. */
+int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
 void html_put_text(FILE *to, const char *text); /* as a JSON string */
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);

@@ -30,6 +30,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(diff, listed) \
 	X(stat, listed) \
 	X(html, listed) \
+	X(serve, listed) \
 	X(export, listed) \
 	X(import, listed) \
 	X(scrub, listed) \

@@ -101,6 +101,7 @@ door 'msgpack' '^jitreg/trace/' msgpack-c
 door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_compressed)' zstd
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
+door 'microhttpd' '^analyzer/serve/http\.c' libmicrohttpd
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
 door 'zlib\.h' '^analyzer/page/html_block' zlib

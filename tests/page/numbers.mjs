@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // numbers.mjs BUILD FOLDER COMBINATIONS TRACE...: sums of the page are those of `tailor report --json` under the same filters.
+// SERVE=1: of the page that `tailor serve` shows.
 import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { Checks, launch, open } from './browser.mjs'
+import { Checks, launch, open, serve } from './browser.mjs'
 
 const [build, folder, nr, ...traces] = process.argv.slice(2)
 const tailor = path.join(build, 'tailor'), run = promisify(execFile)
@@ -99,15 +100,17 @@ async function look(page, filters, which) {
 	return page.evaluate(({ f, which }) => {
 		const { state } = window.tailor, { dimensions } = state.data[which], { facts } = dimensions
 		state.replace(f)
-		const rows = (id, name) => {
-			const sums = state.sums(id, null, [], which), { values } = dimensions.get(id)
-			return sums.order().map((key) => [name(values[key]), sums.samples(key), sums.weight(key)])
-		}
-		const out = { total: state.sums(null, null, [], which).total, threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
-			functions: rows('function', (v) => v ? facts.functions.name[v] : '(none)'), levels: [] }
-		for (const l of facts.levels.keys())
-			out.levels.push(rows(`level:${l}`, (v) => v ? facts.components.name[v] : '(unattributed)'))
-		return out
+		return window.tailor.answered(() => {
+			const rows = (id, name) => {
+				const sums = state.sums(id, null, [], which), { values } = dimensions.get(id)
+				return sums.order().map((key) => [name(values[key]), sums.samples(key), sums.weight(key)])
+			}
+			const out = { total: state.sums(null, null, [], which).total, threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
+				functions: rows('function', (v) => v ? facts.functions.name[v] : '(none)'), levels: [] }
+			for (const l of facts.levels.keys())
+				out.levels.push(rows(`level:${l}`, (v) => v ? facts.components.name[v] : '(unattributed)'))
+			return out
+		})
 	}, { f: filters, which })
 }
 
@@ -137,33 +140,46 @@ async function facts_of(page) {
 			const sums = state.sums(id)
 			return Array.from({ length: nr }, (_, key) => sums.samples(key))
 		}
-		return { ...facts, event_rows: rows('event', facts.events.length), phase_rows: rows('phase', facts.marks.name.length + 1) }
+		return window.tailor.answered(() => ({ ...facts, event_rows: rows('event', facts.events.length),
+			phase_rows: rows('phase', facts.marks.name.length + 1) }))
 	})
+}
+
+// A page of these traces, and what ends it.
+async function open_traces(...list) {
+	if (process.env.SERVE) {
+		const server = await serve(build, ...list), page = await open(browser, server.address)
+		return [page, async () => {
+			await page.context().close()
+			checks.same(`exit status of tailor serve ${list.join(' ')}`, 0, await server.end())
+		}]
+	}
+	const html = path.join(folder, 'numbers.html')
+	execFileSync(tailor, ['html', ...list, '-o', html])
+	const page = await open(browser, html)
+	return [page, () => page.context().close()]
 }
 
 const browser = await launch(build)
 let filled = 0
 for (const [i, trace] of traces.entries()) {
-	const html = path.join(folder, `numbers-${i}.html`)
-	execFileSync(tailor, ['html', trace, '-o', html])
-	const page = await open(browser, html)
+	const [page, close] = await open_traces(trace)
 	const facts = await facts_of(page)
 	const all = conditions(facts)
 	for (let n = Math.ceil(nr * (i + 1) / traces.length) - Math.ceil(nr * i / traces.length); n > 0; n--)
 		filled += await one(page, trace, facts, all) > 0
 	checks.same(`${trace}: faults`, [], page.faults)
-	await page.context().close()
+	await close()
 }
 
 // Filters of a page of two traces are those of both, by name.
 if (process.env.SECOND) {
-	const html = path.join(folder, 'numbers-two.html'), second = process.env.SECOND
-	execFileSync(tailor, ['html', traces[0], second, '-o', html])
-	const page = await open(browser, html), facts = await facts_of(page),
+	const second = process.env.SECOND, [page, close] = await open_traces(traces[0], second), facts = await facts_of(page),
 		all = conditions(facts).filter(([dimension]) => !/thread|process/.test(dimension))
 	for (let n = 0; n < nr / 10; n++)
 		await one(page, second, facts, all, 1)
 	checks.same(`${second} as the second: faults`, [], page.faults)
+	await close()
 }
 await browser.close()
 checks.that('combinations with samples', filled >= nr / 2, filled)

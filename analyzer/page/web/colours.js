@@ -30,7 +30,7 @@ export class Colours {
 
 	// Of many, the most expensive ones of the whole recording differ in colour.
 	byCost(dimension, keys) {
-		const sums = this.table.sums(dimension, null, [...this.table.bits.keys(), "time"]);
+		const sums = this.table.sums(dimension, null, [...this.table.filterNames, "time"]);
 		keys.sort((x, y) => sums[3 * y] - sums[3 * x] || x - y);
 	}
 }

@@ -2,6 +2,8 @@
 import { h, shown } from "./dom.js";
 import { facts } from "./data.js";
 import { Table } from "./table.js";
+import { served, servedFacts } from "./server.js";
+import { ServedTable, Unanswered, answered } from "./served.js";
 import { Dimensions } from "./dimensions.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
@@ -28,10 +30,10 @@ function complain(sentence) {
 async function load() {
 	const data = [];
 	for (let trace = 0; trace < 2; trace++) {
-		const f = await facts(trace);
+		const f = await (served ? servedFacts : facts)(trace);
 		if (!f) break;
 		if (f.format !== 1) throw new Error("These data are of a newer version of tailor: rebuild the page with its `tailor html`.");
-		data.push({ facts: f, table: await Table.create(trace, f), dimensions: new Dimensions(f) });
+		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f) });
 	}
 	if (!data.length) throw new Error("The page has no data.");
 	return data;
@@ -61,7 +63,7 @@ function searchBox(state) {
 }
 
 function start(data) {
-	const root = document.getElementById("app"), state = new State(data), first = data[0];
+	const root = document.getElementById("app"), state = new State(data), first = data[0], tables = data.map(d => d.table);
 	const page = { state, data, colours: new Colours(first.dimensions, first.table), facts: first.facts, dimensions: first.dimensions };
 	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
@@ -100,15 +102,23 @@ function start(data) {
 			view.mount(el, page);
 		}
 		for (const [id, el] of mounted) el.style.display = id === view.id ? "contents" : "none";
+		for (const table of tables) table.begin?.(view.id);
 		try {
 			keepingFocus(main, () => view.draw());
 		} catch (error) {
+			if (error instanceof Unanswered) return void main.setAttribute("aria-busy", "true");
 			complain(`The view could not be drawn: ${error.message}. The figures of the whole recording follow.`);
 			throw error;
 		}
+		for (const table of tables) table.done?.();
+		main.removeAttribute("aria-busy");
 		page.drawn = { view: view.id, ms: performance.now() - from };
+		if (page.ready) return;
+		performance.mark("tailor-drawn");
+		page.ready = performance.now();
 	}
-	window.tailor = { state, views, page, sums: (...a) => state.sums(...a) };
+	for (const table of tables) table.onAnswer = () => state.changed(false);
+	window.tailor = { state, views, page, sums: (...a) => state.sums(...a), answered: fn => answered(tables.filter(t => "busy" in t), fn) };
 	document.documentElement.classList.add("running");
 	root.hidden = false;
 	state.filters = {};
@@ -128,12 +138,12 @@ function start(data) {
 		wait = setTimeout(draw, 60);
 	}).observe(main);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-	performance.mark("tailor-drawn");
-	page.ready = performance.now();
 }
 
-addEventListener("error", e => complain(`The page failed: ${e.message}. The figures of the whole recording follow.`));
-addEventListener("unhandledrejection", e => complain(`The page failed: ${e.reason?.message ?? e.reason}. The figures of the whole recording follow.`));
+// What a view wants beside its draws (to point at something, say) is drawn once the server has answered.
+const later = error => error instanceof Unanswered;
+addEventListener("error", e => later(e.error) ? e.preventDefault() : complain(`The page failed: ${e.message}. The figures of the whole recording follow.`));
+addEventListener("unhandledrejection", e => later(e.reason) ? e.preventDefault() : complain(`The page failed: ${e.reason?.message ?? e.reason}. The figures of the whole recording follow.`));
 if (typeof WebAssembly !== "object" || typeof DecompressionStream !== "function")
 	complain("This browser cannot run the page: it lacks WebAssembly or DecompressionStream. The figures of the whole recording follow.");
 else load().then(start);

@@ -114,11 +114,20 @@ export class State {
 
 	applyTo(table, dimensions, id) {
 		const filter = this.filterOf(dimensions, id), dimension = dimensions.like(this.data[0].dimensions, id);
+		const column = id === "address" ? id : dimension?.column;
 		if (!filter) table.clear(id);
+		else if (column && !table.columns[column] && table.facts.columns[column]) this.applyLater(table, dimensions, id, column);
 		else if (id === "time") table.filterTime(Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
-		else if (id === "address" && table.columns.address) table.filterRange(id, "address", filter.from, filter.to);
+		else if (id === "address") table.columns.address && table.filterRange(id, "address", filter.from, filter.to);
 		else if (id === "search") table.filterSets(id, search(dimensions, filter.text));
 		else if (dimension && table.columns[dimension.column]) table.filterSets(id, [allowed(dimension, filter, table)]);
+	}
+
+	// Addresses and stacks are read when they are needed first: by a filter out of the page's address, too.
+	async applyLater(table, dimensions, id, column) {
+		await table.load(column);
+		this.applyTo(table, dimensions, id);
+		this.changed(false);
 	}
 
 	// -------------------------------------------------------------------------------------------------- the page's address

@@ -59,6 +59,11 @@ export class Table {
 		return this.columns[name] = { data, width: about.width, nr };
 	}
 
+	// A column to sum by, whose numbers nobody else reads.
+	need(name) {
+		return this.load(name);
+	}
+
 	// The numbers of a column as they lie in memory: valid until the next call of anything here.
 	numbers(name) {
 		const c = this.columns[name];
@@ -113,6 +118,10 @@ export class Table {
 			if (sets.length === 1) this.calls.cross_set(this.fails, this.rows, bit, ...args);
 			else this.calls.cross_sets(this.fails, this.rows, bit, ...args);
 		});
+	}
+
+	get filterNames() {
+		return [...this.bits.keys()];
 	}
 
 	filterRange(filter, column, from, to) {

@@ -43,10 +43,9 @@ function offer() {
 }
 
 function find() {
-	const { table, facts } = page.data[0], about = table.columns.address, address = table.numbers("address"),
-		memory = table.numbers("memory"), event = table.numbers("event");
-	const halves = about.width === 8 ? new Uint32Array(table.calls.memory.buffer, about.data, 2 * about.nr) :
-		Uint32Array.from({ length: 2 * about.nr }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
+	const { table, facts } = page.data[0], address = table.numbers("address"), memory = table.numbers("memory"), event = table.numbers("event");
+	const halves = address.BYTES_PER_ELEMENT === 8 ? new Uint32Array(address.buffer, address.byteOffset, 2 * address.length) :
+		Uint32Array.from({ length: 2 * address.length }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
 	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
 	withAddress = facts.events.map(() => 0);
 	for (let n = 0; n < rows.nr; n++) withAddress[event[rows.row[n]]]++;
@@ -201,11 +200,11 @@ const STRIDE = [
 
 async function load() {
 	const { table } = page.data[0];
-	await table.load("memory");
-	await table.load("address");
+	for (const name of ["time", "event", "way", "place", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
+		await table.load(name);
 	find();
 	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, shown(r.name, 80))));
-	memory.draw();
+	page.state.changed(false);
 }
 
 export const memory = {

@@ -38,7 +38,7 @@ function climb(facts, level) {
 
 async function fromStacks(table_, facts) {
 	const nodes = { component: null, function: null, caller: null, flags: null };
-	await table_.load("stack");
+	await table_.need("stack");
 	for (const field of Object.keys(nodes)) await table_.load(`node-${field}`, facts.nodes);
 	for (const field of Object.keys(nodes)) nodes[field] = Array.from(table_.numbers(`node-${field}`) ?? new Uint8Array(facts.nodes));
 	const flags = new Map();
@@ -240,11 +240,10 @@ async function load() {
 	main = climb(facts, page.dimensions.mainLevel);
 	try {
 		sources = { stacks: facts.columns.stack ? await fromStacks(samples, facts) : null, levels: fromLevels(facts) };
-		choose();
 	} catch (error) {
 		failed = error.message;
 	}
-	stacks.draw();
+	page.state.changed(false);
 }
 
 export const stacks = {
@@ -273,7 +272,8 @@ export const stacks = {
 	},
 	draw() {
 		if (failed) note.textContent = `The stacks cannot be shown: ${failed}`;
-		if (!sources?.best) return;
+		if (!sources) return;
+		if (!sources.best) choose();
 		if (!picture.el.isConnected) {
 			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, h("h2", {}, "Self and total")),
 				table));

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/serve/questions.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct words { /* what is left of a question */
+	const uint32_t *at;
+	size_t left;
+	const char *wrong; /* NULL: nothing so far */
+};
+
+struct array {
+	const uint32_t *data;
+	uint32_t bytes;
+};
+
+struct asking {
+	struct served *s;
+	struct words w;
+	struct array *array;
+	uint32_t nr_arrays, nr_filters, nr_questions;
+	uint16_t bit[SERVED_FILTERS]; /* of each filter */
+	uint32_t first, end;	      /* rows of the time range */
+	/* the answers */
+	char *out;
+	size_t nr, capacity;
+	int error;
+};
+
+static uint32_t take(struct words *w)
+{
+	if (!w->left) {
+		w->wrong = "the question is cut off";
+		return 0;
+	}
+	w->left--;
+	return *w->at++;
+}
+
+static uint64_t take_64(struct words *w)
+{
+	uint64_t low = take(w);
+
+	return low | (uint64_t)take(w) << 32;
+}
+
+static double take_double(struct words *w)
+{
+	uint64_t bits = take_64(w);
+	double number;
+
+	memcpy(&number, &bits, sizeof(number));
+	return number;
+}
+
+static struct crossfilter_column take_column(struct asking *a, bool wide)
+{
+	const uint32_t number = take(&a->w);
+	const struct served_column *c = number < a->s->nr_columns ? &a->s->column[number] : NULL;
+
+	if (!c || c->nr != a->s->cross.nr || (c->width == 8 && !wide)) {
+		a->w.wrong = "there is no such column of rows";
+		return (struct crossfilter_column){ NULL, 4 };
+	}
+	return (struct crossfilter_column){ c->data, c->width };
+}
+
+static struct array take_array(struct asking *a)
+{
+	const uint32_t number = take(&a->w);
+
+	if (number < a->nr_arrays)
+		return a->array[number];
+	a->w.wrong = "there is no such array";
+	return (struct array){ NULL, 0 };
+}
+
+static void take_arrays(struct asking *a)
+{
+	for (uint32_t i = 0; i < a->nr_arrays && !a->w.wrong; i++) {
+		const uint32_t bytes = take(&a->w);
+		const size_t words = (size_t)bytes / 4 + (bytes % 4 != 0);
+
+		if (words > a->w.left) {
+			a->w.wrong = "an array is cut off";
+			return;
+		}
+		a->array[i] = (struct array){ a->w.at, bytes };
+		a->w.at += words;
+		a->w.left -= words;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------- filters */
+
+#define SETS_MAX 4u
+
+struct question_filter {
+	uint32_t kind, nr_sets;
+	struct crossfilter_set set[SETS_MAX];
+	struct crossfilter_column column;
+	uint64_t low, high;
+};
+
+static void take_filter(struct asking *a, struct question_filter *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->kind = take(&a->w);
+	if (f->kind == QUESTIONS_SETS) {
+		f->nr_sets = take(&a->w);
+		if (f->nr_sets > SETS_MAX)
+			a->w.wrong = "a filter has too many sets";
+		for (uint32_t i = 0; i < f->nr_sets && !a->w.wrong; i++) {
+			struct crossfilter_column column = take_column(a, false);
+			struct array allowed = take_array(a);
+
+			f->set[i].column.data = column.data; /* field by field: what lies between them is compared, too */
+			f->set[i].column.width = column.width;
+			f->set[i].allowed = (const unsigned char *)allowed.data;
+			f->set[i].nr_allowed = allowed.bytes;
+		}
+	} else if (f->kind == QUESTIONS_RANGE) {
+		const struct crossfilter_column column = take_column(a, true);
+
+		f->column.data = column.data;
+		f->column.width = column.width;
+		f->low = take_64(&a->w);
+		f->high = take_64(&a->w);
+	} else {
+		a->w.wrong = "a filter is of an unknown kind";
+	}
+}
+
+/* What makes two filters the same one: bytes to compare.  NULL without memory. */
+static void *describe(const struct question_filter *f, size_t *bytes)
+{
+	char *text, *at;
+
+	*bytes = sizeof(*f);
+	for (uint32_t i = 0; i < f->nr_sets; i++)
+		*bytes += f->set[i].nr_allowed;
+	text = at = malloc(*bytes);
+	if (!text)
+		return NULL;
+	memcpy(at, f, sizeof(*f));
+	for (uint32_t i = 0; i < f->nr_sets; i++) /* not where the question lies in memory, but what it says */
+		((struct question_filter *)(void *)text)->set[i].allowed = NULL;
+	at += sizeof(*f);
+	for (uint32_t i = 0; i < f->nr_sets; at += f->set[i].nr_allowed, i++)
+		if (f->set[i].nr_allowed)
+			memcpy(at, f->set[i].allowed, f->set[i].nr_allowed);
+	return text;
+}
+
+static bool is_wanted(const struct asking *a, uint32_t nr, uint32_t bit)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (a->bit[i] == 1u << bit)
+			return true;
+	return false;
+}
+
+/* The bit of the filter in fails[]: one that has it already, or that which was not asked for the longest. */
+static int set_filter(struct asking *a, uint32_t number, const struct question_filter *f)
+{
+	struct served *s = a->s;
+	size_t bytes;
+	void *text = describe(f, &bytes);
+	uint32_t oldest = SERVED_FILTERS;
+
+	if (!text)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < SERVED_FILTERS; i++) {
+		struct served_bit *b = &s->bit[i];
+
+		if (b->filter && b->bytes == bytes && memcmp(b->filter, text, bytes) == 0) {
+			free(text);
+			b->used = ++s->clock;
+			a->bit[number] = (uint16_t)(1u << i);
+			return 0;
+		}
+		if (!is_wanted(a, number, i) && (oldest == SERVED_FILTERS || b->used < s->bit[oldest].used))
+			oldest = i;
+	}
+	a->bit[number] = (uint16_t)(1u << oldest); /* there are no more filters than bits */
+	if (f->kind == QUESTIONS_SETS)
+		crossfilter_sets(s->fails, s->cross.nr, a->bit[number], f->set, f->nr_sets);
+	else
+		crossfilter_range(s->fails, s->cross.nr, a->bit[number], f->column, f->low, f->high);
+	free(s->bit[oldest].filter);
+	s->bit[oldest] = (struct served_bit){ text, bytes, ++s->clock };
+	return 0;
+}
+
+/* Bits of fails[] that do not count: those of other pages' filters, too. */
+static uint16_t take_except(struct asking *a, uint32_t *first, uint32_t *end)
+{
+	const uint32_t except = take(&a->w);
+	uint16_t bits = 0;
+
+	for (uint32_t i = 0; i < a->nr_filters; i++)
+		if (!(except >> i & 1))
+			bits |= a->bit[i];
+	*first = except & QUESTIONS_NO_TIME ? 0 : a->first;
+	*end = except & QUESTIONS_NO_TIME ? a->s->cross.nr : a->end;
+	return (uint16_t)~bits;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- answers */
+
+/* Room for so many bytes more, zeroed; NULL: it is too much, or there is none. */
+static void *add(struct asking *a, size_t bytes)
+{
+	void *at;
+
+	if (bytes > QUESTIONS_BYTES_MAX || a->nr + bytes > QUESTIONS_BYTES_MAX) {
+		a->error = -E2BIG;
+		return NULL;
+	}
+	if (a->nr + bytes > a->capacity) {
+		const size_t capacity = 2 * a->capacity + bytes;
+		char *bigger = realloc(a->out, capacity);
+
+		if (!bigger) {
+			a->error = -ENOMEM;
+			return NULL;
+		}
+		a->out = bigger;
+		a->capacity = capacity;
+	}
+	at = a->out + a->nr;
+	memset(at, 0, bytes);
+	a->nr += bytes;
+	return at;
+}
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+static void put_sums(struct asking *a, const struct crossfilter_sum *sum, uint32_t nr)
+{
+	uint32_t nr_full = 0, *head, n = 0;
+	struct crossfilter_sum *to;
+
+	for (uint32_t i = 0; i < nr; i++)
+		nr_full += sum[i].samples > 0;
+	if (nr_full > nr / 2) {
+		head = add(a, 8 + (size_t)nr * sizeof(*sum));
+		if (!head)
+			return;
+		head[0] = nr;
+		head[1] = QUESTIONS_DENSE;
+		memcpy(head + 2, sum, (size_t)nr * sizeof(*sum));
+		return;
+	}
+	head = add(a, 8 + round_up((size_t)nr_full * 4) + nr_full * sizeof(*sum));
+	if (!head)
+		return;
+	head[0] = nr;
+	head[1] = nr_full;
+	to = (struct crossfilter_sum *)(void *)((char *)head + 8 + round_up((size_t)nr_full * 4));
+	for (uint32_t i = 0; i < nr; i++)
+		if (sum[i].samples > 0) {
+			head[2 + n] = i;
+			to[n++] = sum[i];
+		}
+}
+
+static void take_key(struct asking *a, struct crossfilter_key *k)
+{
+	struct array map;
+	uint32_t kind = take(&a->w), number;
+
+	*k = (struct crossfilter_key){ .column = { NULL, 4 }, .nr = 1 };
+	if (kind == QUESTIONS_BY) {
+		k->column = take_column(a, false);
+		number = take(&a->w);
+		if (number != QUESTIONS_NO_MAP) {
+			if (number >= a->nr_arrays || !a->array[number].bytes) {
+				a->w.wrong = "there is no such map";
+				return;
+			}
+			map = a->array[number];
+			k->map = map.data;
+			k->nr_map = map.bytes / 4;
+		}
+		k->nr = take(&a->w);
+	} else if (kind == QUESTIONS_BINS) {
+		k->column = take_column(a, true);
+		k->origin = take_64(&a->w);
+		k->per_bin = take_double(&a->w);
+		k->nr = take(&a->w);
+		k->grows = k->column.data && k->column.data == a->s->column[0].data; /* time: rows are in its order */
+		if (!isfinite(k->per_bin) || !(k->per_bin > 0))
+			a->w.wrong = "bins have no width";
+	} else if (kind != QUESTIONS_ALL) {
+		a->w.wrong = "a key is of an unknown kind";
+	}
+}
+
+static void answer_sums(struct asking *a)
+{
+	uint32_t first, end;
+	const uint16_t except = take_except(a, &first, &end);
+	struct crossfilter_key outer, inner, other;
+	struct crossfilter_sum *sum;
+	uint64_t cells;
+
+	take_key(a, &outer);
+	take_key(a, &inner);
+	take_key(a, &other);
+	if (a->w.wrong)
+		return;
+	cells = (uint64_t)outer.nr * inner.nr; /* each fits 32 bits; their product with the third one might not fit 64 */
+	if (cells > QUESTIONS_CELLS_MAX || cells * other.nr > QUESTIONS_CELLS_MAX) {
+		a->error = -E2BIG;
+		return;
+	}
+	if (inner.column.data) {
+		outer.inner = &inner;
+		outer.nr = (uint32_t)cells;
+	}
+	cells *= other.nr;
+	if (!cells) { /* of what passes a filter that nothing passes */
+		put_sums(a, NULL, 0);
+		return;
+	}
+	sum = malloc((size_t)cells * sizeof(*sum));
+	if (!sum) {
+		a->error = -ENOMEM;
+		return;
+	}
+	crossfilter_sums(&a->s->cross, first, end, except, &outer, &other, sum);
+	put_sums(a, sum, (uint32_t)cells);
+	free(sum);
+}
+
+static void answer_rows(struct asking *a)
+{
+	const uint32_t nr = a->s->cross.nr;
+	uint32_t first, end, *head;
+	const uint16_t except = take_except(a, &first, &end);
+	unsigned char *bits;
+
+	if (a->w.wrong)
+		return;
+	head = add(a, 8 + round_up(((size_t)nr + 7) / 8));
+	if (!head)
+		return;
+	head[0] = nr;
+	head[1] = QUESTIONS_DENSE;
+	bits = (unsigned char *)(head + 2);
+	for (uint32_t i = first; i < end; i++)
+		if (!(a->s->fails[i] & ~except))
+			bits[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static void answer_all(struct asking *a)
+{
+	for (uint32_t i = 0; i < a->nr_questions && !a->w.wrong && !a->error; i++)
+		switch (take(&a->w)) {
+		case QUESTIONS_SUMS:
+			answer_sums(a);
+			break;
+		case QUESTIONS_ROWS:
+			answer_rows(a);
+			break;
+		default:
+			a->w.wrong = "a question is of an unknown kind";
+		}
+}
+
+static void read_head(struct asking *a)
+{
+	const uint32_t magic = take(&a->w);
+	uint64_t from, to;
+	const struct served_column *time = &a->s->column[0];
+
+	a->nr_arrays = take(&a->w);
+	a->nr_filters = take(&a->w);
+	a->nr_questions = take(&a->w);
+	from = take_64(&a->w);
+	to = take_64(&a->w);
+	if (magic != QUESTIONS_MAGIC)
+		a->w.wrong = "it is no question of a page";
+	else if (a->nr_arrays > QUESTIONS_MAX || a->nr_questions > QUESTIONS_MAX)
+		a->w.wrong = "it has too many parts";
+	else if (a->nr_filters > SERVED_FILTERS)
+		a->w.wrong = "at most 16 filters can be in force at once";
+	if (a->w.wrong)
+		return;
+	a->first = crossfilter_find((struct crossfilter_column){ time->data, time->width }, time->nr, from);
+	a->end = crossfilter_find((struct crossfilter_column){ time->data, time->width }, time->nr, to);
+}
+
+int questions_answer(struct served *s, const void *question, size_t bytes, void **answer, size_t *nr, const char **why)
+{
+	struct asking a = { .s = s, .w = { question, bytes / 4, bytes % 4 ? "the question is cut off" : NULL } };
+	struct question_filter f;
+
+	read_head(&a);
+	a.array = a.w.wrong ? NULL : calloc((size_t)a.nr_arrays + 1, sizeof(*a.array));
+	if (a.array)
+		take_arrays(&a);
+	else if (!a.w.wrong)
+		a.error = -ENOMEM;
+	for (uint32_t i = 0; i < a.nr_filters && !a.w.wrong && !a.error; i++) {
+		take_filter(&a, &f);
+		if (!a.w.wrong)
+			a.error = set_filter(&a, i, &f);
+	}
+	if (!a.w.wrong && !a.error)
+		answer_all(&a);
+	if (!a.w.wrong && !a.error && a.w.left)
+		a.w.wrong = "something follows the last question";
+	free(a.array);
+	*why = a.w.wrong ? a.w.wrong : a.error == -E2BIG ? "the answer would be too large" : "";
+	if (a.w.wrong)
+		a.error = -EINVAL;
+	if (a.error) {
+		free(a.out);
+		return a.error;
+	}
+	*answer = a.out;
+	*nr = a.nr;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a page asks of a served trace, and the answers, both in 32-bit little-endian words (64-bit values: the lower half first).
+ *
+ *   question: QUESTIONS_MAGIC, number of arrays, of filters, of questions, begin and end of the time range (64-bit, microseconds since the
+ *             first sample: [begin, end)); then the arrays, filters and questions
+ *   array:    bytes; the bytes, filled up to words
+ *   filter:   QUESTIONS_SETS, number n of sets, n times { column, array }: rows pass whose number is allowed by one of the sets (a byte
+ *             per number); or QUESTIONS_RANGE, column, low, high (64-bit): rows pass whose number is in [low, high)
+ *   question: QUESTIONS_SUMS, except, three keys: sums by the first one (by pairs, where the second is none of QUESTIONS_ALL) and the
+ *             third; or QUESTIONS_ROWS, except.  except: bits of the filters, by number, that are not in force; QUESTIONS_NO_TIME: nor is
+ *             the time range
+ *   key:      QUESTIONS_ALL; or QUESTIONS_BY, column, array of words that maps numbers to keys or QUESTIONS_NO_MAP, number of keys;
+ *             or QUESTIONS_BINS, column, origin (64-bit), 1 / width (double), number of bins
+ *
+ * Columns go by their number in the facts.  Answers follow each other, each of them at a multiple of 8 bytes:
+ *
+ *   sums:     number of cells, QUESTIONS_DENSE, for each of them three doubles: samples, weight, squared weights (struct crossfilter_sum);
+ *             or number of cells, how many of them have samples, their numbers, and at a multiple of 8 bytes the three doubles of each
+ *   rows:     number of rows, QUESTIONS_DENSE, a bit per row: it passes
+ *
+ * All of it is hostile.  Context: one thread.
+ */
+#ifndef TAILOR_QUESTIONS_H
+#define TAILOR_QUESTIONS_H
+
+#include "analyzer/serve/served.h"
+
+#define QUESTIONS_MAGIC 0x31514c54u /* "TLQ1" */
+#define QUESTIONS_NO_TIME (1u << 16)
+#define QUESTIONS_NO_MAP UINT32_MAX
+#define QUESTIONS_DENSE UINT32_MAX
+#define QUESTIONS_MAX 1024u	    /* of a request; likewise of arrays */
+#define QUESTIONS_CELLS_MAX (1u << 24) /* of one */
+#define QUESTIONS_BYTES_MAX (1u << 30) /* of all answers */
+
+enum { QUESTIONS_SETS, QUESTIONS_RANGE };
+enum { QUESTIONS_SUMS, QUESTIONS_ROWS };
+enum { QUESTIONS_ALL, QUESTIONS_BY, QUESTIONS_BINS };
+
+/*
+ * Answer what is asked.  0: *answer has *nr bytes, malloc()ed, the caller's.  -EINVAL: it is no question, and *why a sentence about it;
+ * -E2BIG: it asks for too much, likewise; -ENOMEM.
+ */
+int questions_answer(struct served *s, const void *question, size_t bytes, void **answer, size_t *nr, const char **why);
+
+#endif
