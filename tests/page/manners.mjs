@@ -52,6 +52,7 @@ async function accessible(page, what) {
 // What a mouse does, without one.
 async function use(page) {
 	const filters = () => page.evaluate(() => window.tailor.state.filters), view = () => page.evaluate(() => window.tailor.state.view)
+	await page.locator('#view').focus() // digits are for a list's own entries, where one has the focus
 	await page.keyboard.press('2')
 	checks.that('2: the second view', await view() !== 'overview', await view())
 	await page.keyboard.press('1')

@@ -84,10 +84,10 @@ function start(data) {
 	nav.append(...views.map((v, i) => h("button", { "data-view": v.id, title: `${v.title} (${i + 1})`, onclick: () => state.show(v.id) }, v.title)));
 	root.append(h("div", { class: "top" },
 		h("div", { class: "bar1" }, h("h1", { title: shown(first.facts.command, 1000) }, h("bdi", {}, shown(document.title, 120))), nav,
-		  h("span", { class: "spring" }), h("div", { class: "controls" }, controls.map(c => c.el),
+		  h("span", { class: "spring" }), h("div", { class: "controls" }, page.search,
 		  h("button", { title: "Light or dark (t)", "aria-label": "Light or dark", onclick: page.switchTheme }, "◐"),
 		  h("button", { title: "Keyboard (?)", "aria-label": "Keyboard shortcuts", onclick: () => help.showModal() }, "?"))),
-		h("div", { class: "bar2" }, chipRow.el)), main, help);
+		h("div", { class: "bar2" }, h("div", { class: "controls" }, controls.slice(0, 2).map(c => c.el)), chipRow.el)), main, help);
 
 	function draw() {
 		const view = views.find(v => v.id === state.view) ?? views[0];
