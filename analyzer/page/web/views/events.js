@@ -69,16 +69,16 @@ function list() {
 		const of = [0, 1].map(i => sums.measure(i, k)), share = of.map((m, i) => (totals[i] > 0 ? m / totals[i] : 0));
 		out.push({ value: level.values[k], name: level.label(level.values[k]), of, share,
 			samples: [sums.samples(0, k), sums.samples(1, k)],
-			   ratio: of[0] > 0 ? of[1] / of[0] : NaN, colour: () => page.colours.of(main, level.values[k]) });
+			   ratio: of[0] > 0 ? of[1] / of[0] * (isTime(0) ? 1e6 : 1) : NaN, colour: () => page.colours.of(main, level.values[k]) });
 	}
 	return out.sort((a, b) => Math.max(...b.share) - Math.max(...a.share));
 }
 
 // Shares of both events on axes of the same length, as square roots: small ones stay apart.
 function drawScatter(pen, w, hgt) {
-	const most = Math.max(0.01, ...rows.flatMap(r => r.share)), top = Math.min(1, most * 1.1), right = w - 12, low = hgt - MARGIN;
+	const most = Math.max(0.01, ...rows.flatMap(r => r.share)), top = Math.min(1, most * 1.1), right = w - 22, low = hgt - MARGIN;
 	const x = v => MARGIN + Math.sqrt(v / top) * (right - MARGIN), y = v => low - Math.sqrt(v / top) * (low - 8);
-	const chosen = page.state.filters[page.dimensions.main]?.values;
+	const chosen = page.state.filters[page.dimensions.main]?.values, above = `↑ share of ${eventName(pair[1])}`;
 	for (const v of [0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1].filter((v, i, all) => v <= top &&
 		(v === 0 || x(v) - x(all[i - 1]) > 34))) {
 		pen.line(x(v), 8, x(v), low, pen.theme.line);
@@ -88,18 +88,20 @@ function drawScatter(pen, w, hgt) {
 	}
 	pen.line(x(0), y(0), x(top), y(top), pen.theme.quiet, 1, [4, 4]);
 	pen.text(right, hgt - 10, `share of ${eventName(pair[0])} →`, { align: "right", size: 11.5, fill: pen.theme.quiet });
-	pen.text(MARGIN + 6, 14, `↑ share of ${eventName(pair[1])}`, { size: 11.5, fill: pen.theme.quiet });
+	pen.text(MARGIN + 6, 14, above, { size: 11.5, fill: pen.theme.quiet });
 	dots = rows.map(r => ({ ...r, x: x(r.share[0]), y: y(r.share[1]) }));
-	const taken = dots.map(d => ({ x: d.x - DOT, y: d.y, w: 2 * DOT, of: d }));
+	const taken = [...dots.map(d => ({ x: d.x - DOT, y: d.y, w: 2 * DOT, of: d })), { x: MARGIN, y: 14, w: pen.width(above, 11.5) + 6 }];
 	for (const d of dots) {
 		const off = chosen && !chosen.includes(d.value);
 		pen.path(`M${d.x - DOT},${d.y}a${DOT},${DOT} 0 1,0 ${2 * DOT},0a${DOT},${DOT} 0 1,0 ${-2 * DOT},0`,
 			{ fill: d.colour(), stroke: pen.theme.ink, width: 0.7, opacity: off ? 0.3 : 1 });
-		const text = shown(d.name, 40), wide = Math.min(150, pen.width(text, 11.5)),
-			lx = d.x + DOT + 4 + wide > right ? d.x - DOT - 4 - wide : d.x + DOT + 4;
-		if (taken.some(t => t.of !== d && Math.abs(t.y - d.y) < 13 && lx < t.x + t.w && lx + wide > t.x)) continue;
-		taken.push({ x: lx, y: d.y, w: wide });
-		pen.text(lx, d.y, text, { size: 11.5, most: 150, fill: off ? pen.theme.quiet : undefined });
+		const text = shown(d.name, 40), wide = Math.min(150, pen.width(text, 11.5)), middle = Math.max(MARGIN + 4, Math.min(right - wide, d.x - wide / 2));
+		const free = ([lx, ly]) => lx > MARGIN && lx + wide <= right + 8 && ly > 6 &&
+			!taken.some(t => t.of !== d && Math.abs(t.y - ly) < 13 && lx < t.x + t.w + 6 && lx + wide + 6 > t.x);
+		const at = [[d.x + DOT + 4, d.y], [d.x - DOT - 4 - wide, d.y], [middle, d.y - 15]].find(free);
+		if (!at) continue;
+		taken.push({ x: at[0], y: at[1], w: wide });
+		pen.text(...at, text, { size: 11.5, most: 150, fill: off ? pen.theme.quiet : undefined });
 	}
 	if (!dots.length) pen.text(w / 2, hgt / 2, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
@@ -109,15 +111,19 @@ const tipDot = (x, y) => {
 	const d = hit(x, y);
 	return d && [d.name, ...[0, 1].map(i =>
 		`${eventName(pair[i])}: ${percent(d.share[i])}, ${measure(d.of[i], page.facts.events[pair[i]].unit)}, ${count(d.samples[i])} samples`),
-		Number.isFinite(d.ratio) ? `${short(d.ratio)} ${eventName(pair[1])} per ${eventName(pair[0])}` : null].filter(Boolean);
+		Number.isFinite(d.ratio) ? `${short(d.ratio)} ${perTitle()}` : null].filter(Boolean);
 };
 
+// Of times not one in a nanosecond, but in a millisecond.
+const isTime = i => page.facts.events[pair[i]]?.unit === "ns";
+const perTitle = () => `${eventName(pair[1])}${isTime(1) ? " (ns)" : ""} per ${isTime(0) ? "ms" : eventName(pair[0])}`;
+
 const columns = () => [
-	{ key: "a", title: eventName(pair[0]), type: "short", value: r => r.of[0] },
+	{ key: "a", title: eventName(pair[0]), type: isTime(0) ? "duration" : "short", value: r => r.of[0] },
 	{ key: "sa", title: "share", type: "share", value: r => r.share[0], bar: true },
-	{ key: "b", title: eventName(pair[1]), type: "short", value: r => r.of[1] },
+	{ key: "b", title: eventName(pair[1]), type: isTime(1) ? "duration" : "short", value: r => r.of[1] },
 	{ key: "sb", title: "share", type: "share", value: r => r.share[1], bar: true },
-	{ key: "ratio", title: `${eventName(pair[1])} per ${eventName(pair[0])}`, type: "number", value: r => r.ratio },
+	{ key: "ratio", title: perTitle(), type: "number", value: r => r.ratio },
 	{ key: "name", title: page.dimensions.get(page.dimensions.main).title, type: "text", value: r => r.name, colour: r => r.colour() }];
 
 function select(i) {
@@ -142,7 +148,7 @@ export const events = {
 				key: e => timeKey(page.state, end, e),
 			table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
 				columns: [{ key: "from", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
-				...[0, 1].map(i => ({ key: `e${i}`, title: eventName(pair[i]), type: "short",
+				...[0, 1].map(i => ({ key: `e${i}`, title: eventName(pair[i]), type: isTime(i) ? "duration" : "short",
 					value: b => lanes[i].all[b] }))] }) });
 		brush(mirror, { drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done),
 			click: () => page.state.set("time", null) });
