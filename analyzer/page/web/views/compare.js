@@ -39,13 +39,25 @@ function compare() {
 	rows = differences(both[0], both[1], absolute());
 }
 
+// "159 ms" and "160 ms" as "159 → 160 ms".
+function pair(a, b) {
+	const [number, unit] = a.split(" ");
+	return unit && b.endsWith(` ${unit}`) ? `${number} → ${b}` : `${a} → ${b}`;
+}
+
+// What a dimension has a colour for: of a level all components, also those without samples.
+function valuesOf({ dimensions, facts }, id) {
+	if (!id?.startsWith("level:")) return dimensions.get(id)?.values ?? [];
+	return [0, ...[...facts.components.level.keys()].filter(c => c && facts.components.level[c] === Number(id.slice(6)))];
+}
+
 // Colours of the first trace, by name; what only the second has gets those that follow.
 function colourAs(id, label) {
 	const { dimensions, colours } = page, first = dimensions.get(id), other = sides[1].dimensions.get(same(sides[1], id));
 	if (!named.has(id)) {
-		const of = new Map(first.values.map(v => [String(first.label(v)), v]));
+		const of = new Map([...valuesOf(page, id), ...first.values].map(v => [String(first.label(v)), v]));
 		let next = first.values.filter(v => v).length;
-		for (const v of other?.values ?? []) {
+		for (const v of valuesOf(sides[1], same(sides[1], id))) {
 			while (first.at.get(next) !== undefined) next += PALETTE; // a number that is none of the first trace's
 			if (!of.has(String(other.label(v)))) of.set(String(other.label(v)), next++);
 		}
@@ -91,7 +103,7 @@ function drawMirror(pen, w) {
 		return stack(list, bins, (p, b) => cube.measure(p, b));
 	});
 	const most = Math.max(lanes[0].most, lanes[1].most);
-	drawLegend(pen, [...parts[0], ...parts[1].filter(p => !parts[0].some(q => q.label === p.label))],
+	drawLegend(pen, parts.flat().filter((p, i, all) => all.findIndex(q => q.label === p.label) === i),
 		{ x: 0, y: LEGEND / 2, width: w });
 	lanes.forEach((lane, i) => {
 		drawLane(pen, lane, parts[i], { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE, most, down: i === 1 });
@@ -131,14 +143,15 @@ function comparePlans() {
 	inPlan = new Map(a && b ? differences(a, b, false).map(r => [r.name, r]) : []);
 }
 
-// planChart() of the second trace: a page in which that one is the first.
+// planChart() of one of the traces: in colours that go by name, as those of the other do; of the second a page in which that one is the first.
+const coloured = side => ({ of: (id, v) => colourAs(page.dimensions.main, String(side.dimensions.get(id)?.label(v))) });
+const first = () => ({ ...page, colours: coloured(sides[0]) });
 function second() {
 	const { state } = page, own = Object.create(state), other = sides[1];
 	own.sums = (a, b, except) => state.sums(a, b, except, 1);
 	own.toggle = () => {};
 	Object.defineProperty(own, "filters", { value: {} });
-	return { ...page, state: own, facts: other.facts, dimensions: other.dimensions,
-		colours: { of: (id, v) => colourAs(page.dimensions.main, String(other.dimensions.get(id)?.label(v))) } };
+	return { ...page, state: own, facts: other.facts, dimensions: other.dimensions, colours: coloured(other) };
 }
 
 export const compareView = {
@@ -164,13 +177,13 @@ export const compareView = {
 				columns: [{ key: "t", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
 					{ key: "a", title: "first", type: "short", value: b => lanes[0].all[b] },
 					{ key: "b", title: "second", type: "short", value: b => lanes[1].all[b] }] }) });
-		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : page, { beside: beside(s.dimensions) }) :
+		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : first(), { beside: beside(s.dimensions) }) :
 			null));
 		plans.forEach((plan, i) => {
 			plan?.el.classList.add("half");
 			plan?.el.querySelector("h2").replaceChildren(i ? "Plan of the second" : "Plan of the first");
 			plan?.el.append(h("p", { class: "note" },
-				"▲ ▼: what changed, in percentage points, ± its 95 % interval; ≈: not significant."));
+				"▲ ▼: what changed, of all operators of that name, in percentage points, ± its 95 % interval; ≈: not significant."));
 		});
 		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures), bars.el, mirror.el,
 			...plans.filter(Boolean).map(plan => plan.el),
@@ -183,8 +196,8 @@ export const compareView = {
 		mode.value = absolute() ? "sums" : "shares";
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
 		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
-			["samples", `${short(both[0].samples)} → ${short(both[1].samples)}`],
-			[event?.name ?? "weight", `${short(both[0].all)} → ${short(both[1].all)}`],
+			["samples", pair(short(both[0].samples), short(both[1].samples))],
+			[event?.name ?? "weight", pair(...both.map(b => event?.unit === "ns" ? measure(b.all, "ns") : short(b.all)))],
 				["second / first", (both[1].all / both[0].all).toFixed(3)],
 			["significant", `${rows.filter(r => r.certain).length} of ${rows.length}`]].map(([name, text]) =>
 				h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
