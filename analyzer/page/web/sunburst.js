@@ -12,10 +12,12 @@ const arc = (x, y, r0, r1, from, to) => {
 };
 
 export function sunburst(page) {
-	const { state, dimensions, colours, facts } = page, ids = [...facts.levels.map((_, i) => `level:${i}`), "mode", "method"];
+	const { state, dimensions, colours, facts } = page, levels = facts.levels.map((_, i) => `level:${i}`);
+	const ids = [...levels, ...(levels.includes(dimensions.main) ? [] : [dimensions.main]), "mode", "method"];
 	const byRank = facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => `level:${i}`);
 	const other = byRank.find(id => id !== dimensions.main && dimensions.get(id).nr > 1 && dimensions.get(id).nr <= 60) ?? "mode";
-	const defaults = byRank.indexOf(other) >= 0 && byRank.indexOf(other) < byRank.indexOf(dimensions.main) ? [other, dimensions.main] : [dimensions.main, other];
+	const above = byRank.includes(other) && (!byRank.includes(dimensions.main) || byRank.indexOf(other) < byRank.indexOf(dimensions.main));
+	const defaults = above ? [other, dimensions.main] : [dimensions.main, other]; // what is made of what: functions are below all levels
 	const select = which => h("select", { "aria-label": which ? "Outer ring" : "Inner ring", onchange: e => state.option(which ? "outer" : "inner", e.target.value) },
 		ids.map(id => h("option", { value: id }, shown(dimensions.get(id).title, 24))));
 	const selects = [select(0), select(1)];

@@ -103,7 +103,7 @@ function choose() {
 	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ?
 		(page.dimensions.mainLevel >= 0 ? "both" : "functions") : "levels";
 	kinds.replaceChildren(...ways_().map(value => h("option", { value },
-		SHOWN[value](page.dimensions.get(page.dimensions.main).title))));
+		SHOWN[value](page.dimensions.get(`level:${page.dimensions.mainLevel}`)?.title))));
 	kinds.parentElement.hidden = ways_().length < 2;
 }
 
