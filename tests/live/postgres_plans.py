@@ -17,6 +17,10 @@ import tempfile
 import threading
 import time
 
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)) + f for f in ("/..", "/../postgres")]
+import profile  # noqa: E402
+from evidence import decide  # noqa: E402
+
 PATIENCE_S = 300
 B = os.path.abspath(sys.argv[1])
 SESSION, QUERY, NODE = 0x70670001, 0x70670002, 0x70670003
@@ -276,11 +280,16 @@ def compare(name, wanted, found):
         fail(f"{name}: EXPLAIN has\n  " + "\n  ".join(map(str, wanted)) + "\nand the trace\n  " + "\n  ".join(map(str, found)))
 
 
+RECORDERS = []
+
+
 def attach(pid, trace):
-    return subprocess.Popen([f"{B}/tailor", "attach", "-o", trace, str(pid)], stderr=subprocess.PIPE, text=True)
+    RECORDERS.append(subprocess.Popen([f"{B}/tailor", "attach", "-o", trace, str(pid)], stderr=subprocess.PIPE, text=True))
+    return RECORDERS[-1]
 
 
 def end(recorder):
+    RECORDERS.remove(recorder)
     recorder.send_signal(signal.SIGINT)
     message = recorder.communicate()[1]
     if recorder.returncode:
@@ -301,6 +310,9 @@ def wait_for(trace, client, condition, what):
         if client and client.p.poll() is not None:
             client.stop()
             fail(f"{what}: the client ended: {client.error}")
+        for r in RECORDERS:
+            if r.poll() is not None:
+                fail(f"{what}: tailor attach: exit {r.returncode}\n{r.stderr.read()}")
 
     Cluster.wait(look, what, alive)
     return found[0]
@@ -383,6 +395,28 @@ def one_backend(cluster, trace):
     print("one backend inside of a query: read")
 
 
+def short(cluster, trace):
+    """Statements of some milliseconds, one after another: all of them are seen, and not only those that a look happens to meet."""
+    client = Client(cluster, PLAIN, "select /* short */ count(*) from t where w like '%5%7%'")
+
+    def recorded(nr):
+        recorder = attach(client.pid, f"{trace}.{nr}")
+        wait_for(f"{trace}.{nr}", client, lambda t: t.samples >= 500, "samples of short statements are in the trace")
+        end(recorder)
+        samples = list(profile.samples(f"{B}/tailor", f"{trace}.{nr}"))
+        first = next((i for i, s in enumerate(samples) if s.node and not s.in_class()), len(samples))
+        samples = samples[first:]  # looks come sooner from then on
+        return sum(s.is_named() for s in samples) >= 0.9 * len(samples) if len(samples) >= 200 else None
+
+    try:
+        Cluster.wait(lambda: client.pid, "the client executes statements")
+        holds = decide("of short statements nine in ten samples have a node or a class of work", recorded)
+    finally:
+        client.stop()
+    if not holds:
+        fail("short statements are missed")
+
+
 def killed(cluster, trace):
     """The server starts anew, with other processes, and the recording goes on."""
     recorder = attach(cluster.server.pid, trace)
@@ -439,6 +473,7 @@ def main():
         inside(cluster, trace)
         end(recorder)
         one_backend(cluster, f"{cluster.dir}/one.tlr")
+        short(cluster, f"{cluster.dir}/short.tlr")
         killed(cluster, f"{cluster.dir}/killed.tlr")
         if "POSTGRES_BIN" not in os.environ:  # a copy of such a server may not find its libraries
             unknown_version(cluster, f"{cluster.dir}/unknown.tlr")

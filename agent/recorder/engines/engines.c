@@ -17,6 +17,11 @@
 #define NONE UINT32_MAX /* in by_pid: it was one, and is gone */
 #define FRAMES_MAX 8	/* of standard_ExecutorRun on one stack */
 #define PROGRAM "post"	/* postgres, postmaster: how the names of such programs begin */
+#define LOOK_MS 10
+#define SOON_MS 2
+#define SHORT_NS 30000000ull /* queries that last less long are likely to end between two looks */
+#define SOON_NS 1000000000ull /* so long after such a query looks come soon */
+#define LOOKS_PART 20 /* of the time is spent with looks that come soon: a twentieth */
 
 struct engines *engines_create(struct trace_writer *w, void (*notice)(void *context, const char *sentence), void *context,
 			       uint32_t stack_bytes)
@@ -276,12 +281,35 @@ void engines_mapped(struct engines *e, const struct mapping *m)
 		generated_code_mapped(&b->code, m->address, m->bytes);
 }
 
-bool engines_is_polling(const struct engines *e)
+static bool is_polling(const struct engines *e)
 {
 	for (uint32_t i = 0; e && i < e->nr_backends; i++)
 		if (!e->backend[i]->has_agent || e->has_switches)
 			return true;
 	return false;
+}
+
+bool engines_has_short(const struct engines *e, uint64_t now_ns)
+{
+	return e->short_ns && now_ns < e->short_ns + SOON_NS;
+}
+
+int engines_look_ms(const struct engines *e)
+{
+	uint64_t ms;
+
+	if (!is_polling(e))
+		return 0;
+	if (!engines_has_short(e, clock_now_ns()))
+		return LOOK_MS;
+	ms = e->look_ns * LOOKS_PART / 1000000;
+	return ms < SOON_MS ? SOON_MS : ms < LOOK_MS ? (int)ms : LOOK_MS;
+}
+
+void engines_lasted(struct engines *e, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (end_ns - begin_ns < SHORT_NS)
+		e->short_ns = clock_now_ns();
 }
 
 /* ------------------------------------------------------------------------------------------------------------ samples */
@@ -370,10 +398,12 @@ static int compare(const void *a, const void *b)
 
 void engines_look(struct engines *e, uint64_t now_ns)
 {
+	uint64_t begin_ns;
 	uint32_t nr;
 
-	if (!engines_is_polling(e))
+	if (!is_polling(e))
 		return;
+	begin_ns = clock_now_ns();
 	nr = e->nr_sightings;
 	for (uint32_t i = 0; i < nr; i++)
 		e->memory->sorted[i] = i;
@@ -390,10 +420,12 @@ void engines_look(struct engines *e, uint64_t now_ns)
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		read_wait(e->backend[i]);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
-		generated_code_read(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes);
+		if (!generated_code_read(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes))
+			engines_lasted(e, now_ns, now_ns);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		if (e->backend[i]->looked_ns != now_ns)
 			postgres_backend_look(e, e->backend[i], NULL, 0, now_ns);
+	e->look_ns = (3 * e->look_ns + clock_now_ns() - begin_ns) / 4;
 }
 
 void engines_end(struct engines *e, uint64_t now_ns)

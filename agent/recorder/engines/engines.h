@@ -41,7 +41,7 @@ void engines_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, b
 void engines_look(struct engines *e, uint64_t now_ns);
 /* At the end of a recording. */
 void engines_end(struct engines *e, uint64_t now_ns);
-/* Is there a server, so that looks are to be frequent? */
-bool engines_is_polling(const struct engines *e);
+/* Within how many milliseconds the next look is due; 0: there is nothing to look at.  Less while it runs queries that end between two. */
+int engines_look_ms(const struct engines *e);
 
 #endif

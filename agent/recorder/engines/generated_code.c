@@ -6,6 +6,7 @@
 #include "jitreg/base/clock.h"
 #include "jitreg/trace/trace.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,18 +54,25 @@ static int on_check(void *context, const struct proc_mapping *m)
 	return is_generated(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
 }
 
-static void read_region(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
+/* false: it is gone. */
+static bool read_region(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
 	unsigned char *bytes = *written < WRITTEN_MAX ? malloc(r->bytes) : NULL;
 	uint64_t now_ns;
+	bool is_there;
+	int ret;
 
-	if (!bytes || proc_mem_read(pid, r->address, bytes, r->bytes)) {
+	if (!bytes)
+		return true;
+	ret = proc_mem_read(pid, r->address, bytes, r->bytes);
+	if (ret) {
 		free(bytes);
-		return;
+		return ret != -EFAULT;
 	}
 	now_ns = clock_now_ns();
 	/* the memory may be another object's by now, that is being made */
-	if (proc_each_mapping(pid, on_check, r) == 1) {
+	is_there = proc_each_mapping(pid, on_check, r) == 1;
+	if (is_there) {
 		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, now_ns, (uint32_t)pid, 0, F_COUNT(code_bytes));
 		trace_record_u64(w, r->address);
 		trace_record_u64(w, TRACE_NOT_LOADED);
@@ -73,16 +81,20 @@ static void read_region(struct generated_region *r, pid_t pid, struct trace_writ
 		*written += r->bytes;
 	}
 	free(bytes);
+	return is_there;
 }
 
-void generated_code_read(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written)
+bool generated_code_read(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
+	bool all = true;
+
 	if (!g->any_wanted)
-		return;
+		return true;
 	for (uint32_t i = 0; i < GENERATED_REGIONS; i++)
 		if (g->region[i].wanted) {
 			g->region[i].wanted = false;
-			read_region(&g->region[i], pid, w, written);
+			all &= read_region(&g->region[i], pid, w, written);
 		}
 	g->any_wanted = false;
+	return all;
 }

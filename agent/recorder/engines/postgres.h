@@ -110,6 +110,8 @@ struct engines {
 	uint32_t nr_sightings;
 	uint32_t stack_bytes;	 /* of each sample at most */
 	uint64_t begin_ns;	 /* of the recording */
+	uint64_t short_ns;	 /* when a query was last found to be short */
+	uint64_t look_ns;	 /* that a look takes */
 	uint64_t code_bytes;	 /* of generated code that were written */
 	int64_t to_monotonic_ns; /* what is added to a time since 1970 */
 	bool has_switches; /* contexts' are recorded, so that waits are of use */
@@ -160,6 +162,9 @@ void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct 
 /* ---- engines.c */
 struct postgres_backend *engines_find(const struct engines *e, pid_t pid);
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid);
+/* A query, or what it needs, was there for so long: it may be that others are over before they are looked at. */
+void engines_lasted(struct engines *e, uint64_t begin_ns, uint64_t end_ns);
+bool engines_has_short(const struct engines *e, uint64_t now_ns);
 void engines_notice(struct engines *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -22,7 +22,7 @@
 
 #define ENTRY_BYTES 512
 #define US_TO_2000 946684800000000ull /* from 1970 to the server's epoch */
-#define LASTING_NS 5000000ull	      /* a statement that was there before this is read without a sample */
+#define LASTING_NS 5000000ull	      /* a statement that was there before this is read without a sample; any, where they are short */
 #define BUSY_NS 100000000ull	      /* between two looks without samples */
 #define TITLE_NS 50000000ull	      /* until a new process has its title */
 #define UNSEEN_NS 100000000ull	      /* until a query inside of another is taken to be over */
@@ -326,6 +326,8 @@ static void see(struct engines *e, struct postgres_backend *b, const struct post
 	/* of a statement before this one the memory may hold anything now */
 	if (!b->start_us || s->time_ns + CLOCKS_NS >= time_of(e, b, b->start_us))
 		take_new(e, b, s, is_before, now_ns);
+	else
+		engines_lasted(e, s->time_ns, s->time_ns);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- looking */
@@ -338,7 +340,7 @@ static void look_at_portal(struct engines *e, struct postgres_backend *b, uint64
 	struct postgres_query q;
 	uint64_t query;
 
-	if (b->had_top || now_ns - b->changed_ns < LASTING_NS || b->leader)
+	if (b->had_top || b->leader || (now_ns - b->changed_ns < LASTING_NS && !engines_has_short(e, now_ns)))
 		return;
 	query = portal_query(e, b);
 	if (!query || postgres_query_read(&r, query, &q) || !q.root)

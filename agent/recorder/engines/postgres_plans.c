@@ -73,6 +73,7 @@ static void drop(struct postgres_plan *p)
 void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	postgres_say_end(e, b, p, time_ns);
+	engines_lasted(e, p->begin_ns, time_ns);
 	drop(p);
 	*p = b->plan[--b->nr_plans];
 	memset(&b->plan[b->nr_plans], 0, sizeof(b->plan[0]));

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define DRAIN_MS 20 /* a ring that is half full comes earlier */
-#define OUTSIDE_MS 10 /* code that is freed between two looks is never seen */
+#define LISTS_MS 10 /* code that is freed between two looks is never seen */
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
@@ -231,19 +231,20 @@ static void drop_ended_rings(struct session *s)
 	s->rings.nr_polled = 0;
 }
 
-/* Is code looked for from outside, that may go again soon? */
-static bool is_polling(const struct session *s)
-{
-	return (s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit)) || engines_is_polling(s->engines);
-}
-
 static int wait_ms(const struct session *s)
 {
+	int ms = DRAIN_MS, engines_ms;
+
 	if (s->guests.are_busy)
 		return 0;
 	if (s->silent.nr || s->asking.silent.nr)
 		return SILENT_MS;
-	return !s->writer ? DORMANT_MS : is_polling(s) ? OUTSIDE_MS : DRAIN_MS;
+	if (!s->writer)
+		return DORMANT_MS;
+	if (s->gdb_jit && gdb_jit_poll_is_polling(s->gdb_jit))
+		ms = LISTS_MS;
+	engines_ms = engines_look_ms(s->engines);
+	return engines_ms && engines_ms < ms ? engines_ms : ms;
 }
 
 static void wait_for_something(struct session *s)
