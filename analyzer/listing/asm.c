@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asm: the machine code of the hottest generated functions, with the lines that it came from between instructions, samples per
+ * asm: the machine code of the hottest functions, with the lines that it came from between instructions, samples per
  * instruction and arrows for jumps; from the trace alone.  With --hottest the hottest instructions.
  */
 #include "analyzer/listing/disassembly.h"
@@ -120,7 +120,8 @@ static int by_cost(const void *a, const void *b, void *report)
 
 static void show_function(struct report *r, const struct view_instance *v, const struct hot *h, const struct hit *hit, struct page *p)
 {
-	struct grid *g = grid_create("asm", "%s at %#llx: %.0f samples", h->name, (unsigned long long)h->place.start, h->samples);
+	char title[400];
+	struct grid *g = grid_create("asm", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
 	char arrows[4 * (DISASSEMBLY_LANES + 2)];
 	const char *file = NULL;
 	uint32_t line = 0;
@@ -173,14 +174,14 @@ static void say_when_read(const struct report *r, const struct hot *h, const str
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
-	double all = 0, of_images = 0, cold = 0;
-	struct hit *hit = hits_make(r, by, &all);
-	uint32_t nr_hot, shown = 0;
+	double all = 0, known = 0, cold = 0;
+	uint32_t nr_hits, nr_hot, shown = 0;
+	struct hit *hit = hits_make_all(r, by, &nr_hits, &all);
 	struct hot *hot = NULL;
 
-	nr_hot = hit && by->g.nr ? hot_find(r, hit, by->g.nr, &hot) : 0;
+	nr_hot = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0;
 	for (uint32_t i = 0; i < nr_hot; i++)
-		of_images += hot[i].measure;
+		known += hot[i].measure;
 	for (; shown < nr_hot && shown < DISASSEMBLY_FUNCTIONS_MAX; shown++)
 		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
 			break;
@@ -199,12 +200,15 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	if (nr_hot > shown)
 		page_sentence(p, "(%u colder functions with %.1f %% of all samples omitted; --top 0 shows more)", nr_hot - shown,
 			      all > 0 ? 100 * cold / all : 0);
-	if (all > of_images)
+	if (all > known && r->model->nr_image_code)
+		page_sentence(p, "(%.1f %% of all samples are in code of which the trace has no bytes: the kernel's, and functions beyond "
+			      "the limit of --image-code)", 100 * (all - known) / all);
+	else if (all > known)
 		page_sentence(p, "(%.1f %% of all samples are outside generated code; the trace has code bytes of generated code only)",
-			      all > 0 ? 100 * (all - of_images) / all : 0);
+			      100 * (all - known) / all);
 	free(hit);
 	free(hot);
 }
 
-const struct view view_asm = { "asm", "machine code of generated functions with samples, lines and jumps (--function, --hottest)", prepare,
+const struct view view_asm = { "asm", "machine code of functions with samples, lines and jumps (--function, --hottest)", prepare,
 			       show };

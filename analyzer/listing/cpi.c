@@ -244,7 +244,8 @@ static void add_block(struct grid *g, const struct columns *c, const struct repo
 
 static void show_function(struct report *r, const struct report_group *by, const struct hot *h, const struct hit *hit, struct page *p)
 {
-	struct grid *g = grid_create("cpi", "%s at %#llx: %.0f samples", h->name, (unsigned long long)h->place.start, h->samples);
+	char title[400];
+	struct grid *g = grid_create("cpi", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
 	struct graph f = { 0 };
 	struct step *steps = disassemble(h, hit, &f.nr_steps);
 	struct columns c;
@@ -291,9 +292,10 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 {
 	const struct report_group *by = v->group[0];
 	double all = 0;
-	struct hit *hit = hits_make(r, by, &all);
+	uint32_t nr_hits, shown = 0;
+	struct hit *hit = hits_make_all(r, by, &nr_hits, &all);
 	struct hot *hot = NULL;
-	uint32_t nr = hit && by->g.nr ? hot_find(r, hit, by->g.nr, &hot) : 0, shown = 0;
+	uint32_t nr = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0;
 
 	for (; shown < nr && shown < DISASSEMBLY_FUNCTIONS_MAX; shown++)
 		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
@@ -311,10 +313,10 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	if (shown)
 		say_what_is_missing(r, p);
 	else
-		page_sentence(p, "No blocks: no generated code has samples.");
+		page_sentence(p, "No blocks: no code that the trace has the bytes of has samples.");
 	free(hit);
 	free(hot);
 }
 
-const struct view view_cpi = { "cpi", "basic blocks of generated functions: executions, cost of one, cycles per instruction", prepare,
+const struct view view_cpi = { "cpi", "basic blocks of functions with samples: executions, cost of one, cycles per instruction", prepare,
 			       show };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FUNCTION_BYTES_MAX (1u << 20)
+#define ARROWS_MAX 8000 /* instructions of a function with arrows for its jumps: what they take grows with the square */
 
 static int by_measure(const void *a, const void *b)
 {
@@ -26,9 +27,41 @@ static int by_address(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
+/* A file's function is one, in however many processes and mappings.  file_code: of each file the first code object, 1 + number. */
+static void make_of_file(const struct report *r, uint32_t *file_code, struct hit *hit)
+{
+	const struct code *c = hit->code && hit->code <= r->model->nr_code ? r->model->code[hit->code - 1] : NULL;
+	uint64_t at;
+
+	if (!c || c->kind != CODE_IMAGE || !c->file || !code_file_address(c, hit->ip, &at))
+		return;
+	if (!file_code[c->file->number])
+		file_code[c->file->number] = hit->code;
+	hit->code = file_code[c->file->number] | HIT_OF_FILE;
+	hit->ip = at;
+}
+
+/* Hits of one place and event become the first of them. */
+static uint32_t merge(struct hit *hit, struct group_sum *sum, uint32_t nr)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (kept && by_address(&hit[kept - 1], &hit[i]) == 0) {
+			group_sum_add(&sum[kept - 1], hit[i].sum);
+			continue;
+		}
+		sum[kept] = *hit[i].sum;
+		hit[kept] = hit[i];
+		hit[kept].sum = &sum[kept];
+		kept++;
+	}
+	return kept;
+}
+
 struct hit *hits_make(const struct report *r, const struct report_group *by, double *all)
 {
-	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit));
+	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit) + sizeof(struct group_sum));
 
 	*all = 0;
 	for (uint32_t i = 0; hit && i < by->g.nr; i++) {
@@ -38,6 +71,26 @@ struct hit *hits_make(const struct report *r, const struct report_group *by, dou
 	}
 	if (hit && by->g.nr)
 		qsort(hit, by->g.nr, sizeof(*hit), by_address);
+	return hit;
+}
+
+struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all)
+{
+	struct hit *hit = hits_make(r, by, all);
+	uint32_t *file_code = calloc((size_t)r->model->nr_files + 1, sizeof(*file_code));
+
+	*nr = 0;
+	if (!hit || !file_code) {
+		free(hit);
+		free(file_code);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < by->g.nr; i++)
+		make_of_file(r, file_code, &hit[i]);
+	free(file_code);
+	if (by->g.nr)
+		qsort(hit, by->g.nr, sizeof(*hit), by_address);
+	*nr = merge(hit, (struct group_sum *)(hit + by->g.nr + 1), by->g.nr);
 	return hit;
 }
 
@@ -102,13 +155,54 @@ static void set_name(const struct report *r, const char *symbol, struct hot *h)
 	free(name);
 }
 
-/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
-static bool function_at(const struct report *r, const struct code *c, uint64_t ip, struct hot *h)
+static struct elf_object *elf_of(const struct code *c)
 {
+	return c->kind == CODE_ELF ? c->elf : c->kind == CODE_IMAGE && c->file ? c->file->elf : NULL;
+}
+
+static bool has_text(struct elf_object *elf, uint64_t address)
+{
+	struct elf_section text;
+
+	for (size_t i = 0; elf && elf_get_text(elf, i, &text); i++)
+		if (text.data && address - text.address < text.bytes)
+			return true;
+	return false;
+}
+
+/* Of a file: a symbol, or what the recorder kept of code that no symbol names; where the trace has its bytes. */
+static bool function_of_file(const struct report *r, const struct code *c, uint64_t at, struct hot *h)
+{
+	const struct function_code *known = function_codes_find(c->file->code, at);
+	struct elf_object *elf = c->file->elf;
+	struct elf_function f;
+
+	h->image = view_base_name(c->file->path);
+	if (elf && elf_find_function(elf, at, &f) && f.bytes) {
+		h->place.start = f.address;
+		h->place.end = f.address + f.bytes;
+		set_name(r, f.name, h);
+		return known || has_text(elf, at);
+	}
+	if (!known)
+		return false;
+	h->place.start = known->address;
+	h->place.end = known->address + known->bytes;
+	snprintf(h->name, sizeof(h->name), "%s+%#llx", h->image, (unsigned long long)known->address);
+	h->image = NULL; /* its name says it */
+	return true;
+}
+
+/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
+static bool function_at(const struct report *r, const struct code *c, const struct hit *hit, struct hot *h)
+{
+	const uint64_t ip = hit->ip;
 	struct elf_function f;
 
 	memset(h, 0, sizeof(*h));
 	h->place.code = c;
+	if (c->kind == CODE_IMAGE)
+		return hit->code & HIT_OF_FILE && function_of_file(r, c, ip, h);
 	if (c->kind == CODE_LOAD) {
 		h->place.start = c->address;
 		h->place.end = c->address + c->bytes;
@@ -129,13 +223,20 @@ static bool function_at(const struct report *r, const struct code *c, uint64_t i
 	return true;
 }
 
+void hot_title(const struct hot *h, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "%s%s%s at %#llx", h->name, h->image ? " of " : "", h->image ? h->image : "",
+		 (unsigned long long)h->place.start);
+}
+
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out)
 {
 	struct hot *list = calloc((size_t)nr + 1, sizeof(*list));
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; list && i < nr; i++) {
-		const struct code *c = hit[i].code && hit[i].code <= r->model->nr_code ? r->model->code[hit[i].code - 1] : NULL;
+		const uint32_t number = hit[i].code & ~HIT_OF_FILE;
+		const struct code *c = number && number <= r->model->nr_code ? r->model->code[number - 1] : NULL;
 		struct hot *last = n ? &list[n - 1] : NULL;
 
 		if (!c)
@@ -143,7 +244,7 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 		if (!last || last->place.code != c || hit[i].ip < last->place.start || hit[i].ip >= last->place.end) {
 			struct hot h;
 
-			if (!function_at(r, c, hit[i].ip, &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
+			if (!function_at(r, c, &hit[i], &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
 				continue;
 			h.first = i;
 			list[n++] = h;
@@ -174,8 +275,8 @@ static void line_of(const struct code *c, struct step *s)
 	const struct code_line *row = NULL;
 	struct elf_line l;
 
-	if (c->kind == CODE_ELF) {
-		if (elf_find_line(c->elf, s->address, &l)) {
+	if (elf_of(c)) {
+		if (elf_find_line(elf_of(c), s->address, &l)) {
 			s->file = l.file;
 			s->line = l.line;
 		}
@@ -187,6 +288,21 @@ static void line_of(const struct code *c, struct step *s)
 		s->file = row->file;
 		s->line = row->line;
 	}
+}
+
+/* The function of the file that a call, or a jump out of this one, leads to. */
+static const char *called(const struct hot *h, const struct insn *i)
+{
+	struct elf_object *elf = elf_of(h->place.code);
+	struct elf_function f;
+	const char *plt;
+
+	if (h->place.code->kind != CODE_IMAGE || !i->target || (i->kind != INSN_CALL && i->kind != INSN_JUMP) ||
+	    (i->kind == INSN_JUMP && i->target >= h->place.start && i->target < h->place.end))
+		return NULL;
+	if (elf && elf_find_function(elf, i->target, &f) && f.address == i->target)
+		return f.name;
+	return elf && elf_find_plt(elf, i->target, &plt) ? plt : NULL;
 }
 
 static int find_step(const struct step *s, int nr, uint64_t address)
@@ -247,6 +363,8 @@ struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_ste
 		line_of(h->place.code, step);
 		if (h->place.code->kind == CODE_ELF)
 			elf_find_reference(h->place.code->elf, step->address, step->insn.bytes, &step->refers);
+		else
+			step->refers = called(h, &step->insn);
 		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 			step->sum[e] = &none;
 		/* a sample inside of an instruction (a wrong byte before it) counts with it */
@@ -257,7 +375,7 @@ struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_ste
 	for (int i = 0; i < nr; i++)
 		if ((s[i].insn.kind == INSN_JUMP || s[i].insn.kind == INSN_BRANCH) && !s[i].refers)
 			s[i].to = find_step(s, nr, s[i].insn.target);
-	if (s)
+	if (s && nr <= ARROWS_MAX)
 		give_lanes(s, nr);
 	*nr_steps = nr;
 	return s;
@@ -272,7 +390,7 @@ void disassembly_arrows(const struct step *s, int nr, int i, bool between, bool 
 
 	for (int lane = 0; lane <= DISASSEMBLY_LANES; lane++)
 		cell[lane] = NULL;
-	for (int n = 0; n < nr; n++) {
+	for (int n = 0; n < nr && nr <= ARROWS_MAX; n++) {
 		int low = n < s[n].to ? n : s[n].to, high = n < s[n].to ? s[n].to : n;
 
 		if (!s[n].lane || i < low || i > high || (between && i == low))

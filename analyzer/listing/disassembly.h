@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The generated functions that samples are in, and the instructions of one, with arrows for its jumps.  Context: thread. */
+/*
+ * The functions that samples are in, of generated code and of images whose code the trace has, and the instructions of one, with arrows
+ * for its jumps.  Context: thread.
+ */
 #ifndef TAILOR_DISASSEMBLY_H
 #define TAILOR_DISASSEMBLY_H
 
@@ -12,6 +15,8 @@
 #define STEP_TEXT_MAX 300
 #define DISASSEMBLY_FUNCTIONS_MAX 64 /* that a view shows */
 
+#define HIT_OF_FILE 0x80000000u /* in code: it stands for all mappings of its file, and ip is the file's own address */
+
 struct hit { /* one address, one event */
 	uint32_t code, event; /* code: 1 + number */
 	uint64_t ip;
@@ -21,13 +26,18 @@ struct hit { /* one address, one event */
 struct hot { /* one function */
 	struct code_bytes place;
 	char name[256];
+	const char *image; /* file name; NULL: generated code */
 	double measure, samples;
 	uint32_t first, nr; /* hits */
 };
 
 /* Sums by TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW and TABLE_EVENT, in the order of addresses; *all: of the event shown.  malloc()ed, the
- * caller's; NULL without memory. */
+ * caller's; NULL without memory.  hot_find() finds functions of generated code in them. */
 struct hit *hits_make(const struct report *r, const struct report_group *by, double *all);
+/* ... and of images: those of one file together, and how many hits there are. */
+struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
+/* What a heading calls it: "memcpy of libc.so.6". */
+void hot_title(const struct hot *h, char *text, size_t bytes);
 /* Functions around hits, which are in the order of addresses: the hottest first.  Returns how many; *out is the caller's, or NULL without
  * memory. */
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
@@ -43,7 +53,7 @@ struct step { /* an instruction */
 	const struct group_sum *sum[VIEW_EVENTS_MAX];
 	const char *file;
 	uint32_t line;
-	const char *refers; /* symbol in it */
+	const char *refers; /* symbol in it, or function that it calls */
 };
 
 /* malloc()ed, the caller's; NULL without memory.  The function's bytes have been read. */

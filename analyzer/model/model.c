@@ -86,6 +86,7 @@ static const struct {
 	[TRACE_LOSS] = { model_read_loss, true },
 	[TRACE_COUNT] = { model_read_count, true },
 	[TRACE_IMAGE_FILE] = { model_read_image_file, true },
+	[TRACE_IMAGE_CODE] = { model_read_image_code, true },
 	[TRACE_KERNEL_FUNCTIONS] = { read_kernel_functions, true },
 	[TRACE_END] = { model_read_end, true },
 	[TRACE_COMM] = { read_comm, false },
@@ -301,6 +302,9 @@ void model_destroy(struct model *m)
 		free(m->file[i]->reason);
 		free(m->file[i]);
 	}
+	for (uint32_t i = 0; i < m->nr_image_code; i++)
+		function_codes_free(m->image_code[i]);
+	free(m->image_code);
 	for (uint32_t i = 0; i < m->nr_code; i++) {
 		struct code *c = m->code[i];
 

@@ -19,6 +19,7 @@
 #include "analyzer/model/kernel_functions.h"
 #include "analyzer/objects/objects.h"
 #include "analyzer/symbols/elf_object.h"
+#include "analyzer/symbols/function_code.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/base/file_identity.h"
 #include "jitreg/base/hash_map.h"
@@ -32,6 +33,7 @@ struct image_file {
 	char *reason; /* why parts are missing, or "" */
 	struct file_identity identity;
 	struct elf_object *elf; /* NULL: not in the trace, or broken */
+	struct function_codes *code; /* of sampled functions; NULL: not in the trace */
 	bool generated;		/* a library that a JIT wrote */
 	uint32_t number;
 };
@@ -263,6 +265,8 @@ struct model {
 	uint32_t nr_threads, threads_capacity;
 	struct image_file **file;
 	uint32_t nr_files;
+	struct function_codes **image_code;
+	uint32_t nr_image_code;
 	struct code **code;
 	uint32_t nr_code, code_capacity;
 	struct code_copy *copy; /* in the trace's order */

@@ -16,7 +16,8 @@ model_read_record model_read_header, model_read_event, model_read_count, model_r
 int model_settle_events(struct model *m);
 
 /* read_images.c */
-model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_region;
+model_read_record model_read_mmap, model_read_image, model_read_image_unload, model_read_image_file, model_read_image_code,
+	model_read_region;
 /* Mappings find their files. */
 void model_settle_images(struct model *m);
 

@@ -242,6 +242,43 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->elf = elf;
 }
 
+/* NULL without memory, or where it has no function. */
+static struct function_codes *read_codes(const struct trace_record *r)
+{
+	const struct trace_value *list = F(image_code, functions) < r->nr_values ? &r->values[F(image_code, functions)] : NULL;
+	struct function_codes *c = list && list->kind == TRACE_LIST ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c)
+		return NULL;
+	c->key = trace_text(r, F(image_code, key));
+	c->identity = (struct file_identity){ trace_u64(r, F(image_code, device)), trace_u64(r, F(image_code, inode)),
+					      trace_u64(r, F(image_code, generation)) };
+	c->function = calloc(list->u + 1, sizeof(*c->function));
+	for (uint64_t i = 0; c->function && i < list->u; i++) {
+		struct trace_value at = trace_element(list, i, 0), code = trace_element(list, i, 1);
+
+		if (at.kind == TRACE_UINT && code.kind == TRACE_BYTES)
+			function_codes_add(c, at.u, code.p, code.bytes);
+	}
+	if (!c->key || !c->nr) {
+		function_codes_free(c);
+		return NULL;
+	}
+	function_codes_sort(c);
+	return c;
+}
+
+void model_read_image_code(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct function_codes *c = read_codes(r), **slot = c ? APPEND(m->image_code, m->nr_image_code) : NULL;
+
+	(void)p;
+	if (slot)
+		*slot = c;
+	else
+		function_codes_free(c);
+}
+
 #define FILES_LOOKED 64u /* of one path */
 
 /* Files of the trace by what images say of them: lists, the first of each in a map. */
@@ -363,6 +400,26 @@ static void share_generated(const struct model *m, const struct file_index *x)
 	}
 }
 
+/* Code goes to the files that have its key, and where that is a path, whose identity does not speak against it. */
+static void settle_code(struct model *m, const struct file_index *x)
+{
+	for (uint32_t n = 0; n < m->nr_image_code; n++) {
+		struct function_codes *c = m->image_code[n];
+		uint32_t looked = 0;
+
+		for (uint32_t i = hash_map_find(&x->key, hash_text(c->key), 0); i && looked++ < FILES_LOOKED; i = x->next_key[i - 1]) {
+			struct image_file *f = m->file[i - 1];
+
+			if (strcmp(f->key, c->key) != 0 ||
+			    (strcmp(f->key, f->path) == 0 && !file_identity_may_be_same(&f->identity, &c->identity)))
+				continue;
+			c->next = f->code;
+			f->code = c;
+			break;
+		}
+	}
+}
+
 /* An image goes by its file's name: the loader's may have a link in it. */
 static void use_file(struct code *c, struct image_file *f)
 {
@@ -459,6 +516,8 @@ void model_settle_images(struct model *m)
 	}
 	if (ok)
 		share_generated(m, &index);
+	if (ok)
+		settle_code(m, &index);
 	free_index(&index);
 	/* a recorder that comes late lists libraries that the guest knew before */
 	for (uint32_t i = 0; i < m->nr_code; i++)

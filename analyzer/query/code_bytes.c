@@ -14,12 +14,24 @@ static bool take(struct code_bytes *w, uint64_t address, const void *bytes, uint
 	return w->bytes != NULL;
 }
 
-static void take_from_elf(struct code_bytes *w)
+static void take_from_elf(struct code_bytes *w, struct elf_object *elf)
 {
 	struct elf_section text;
 
-	for (size_t i = 0; elf_get_text(w->code->elf, i, &text); i++)
+	for (size_t i = 0; elf_get_text(elf, i, &text); i++)
 		take(w, text.address, text.data, text.bytes);
+}
+
+/* What the recorder kept of it, or of a file all of whose code came along. */
+static void take_from_image(struct code_bytes *w)
+{
+	const struct image_file *f = w->code->file;
+	const struct function_code *known = f ? function_codes_find(f->code, w->start) : NULL;
+
+	if (known)
+		take(w, known->address, known->code, known->bytes);
+	if (f && f->elf)
+		take_from_elf(w, f->elf);
 }
 
 /* The code of the LOAD or CODE_BYTES at a place. */
@@ -112,7 +124,9 @@ void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t
 		struct code_bytes *w = &wanted[i];
 
 		if (w->code->kind == CODE_ELF)
-			take_from_elf(w);
+			take_from_elf(w, w->code->elf);
+		else if (w->code->kind == CODE_IMAGE)
+			take_from_image(w);
 		else if (w->code->kind == CODE_REGION)
 			take_from_page(r, w);
 		else if (registered && w->code->kind == CODE_LOAD && w->code->has_bytes)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of generated code, which the model leaves in the trace: it knows the record of each (code.bytes_at).  Context: thread. */
+/*
+ * The bytes of code: of generated code, which the model leaves in the trace (it knows the record of each, code.bytes_at), and of sampled
+ * functions of images, at their files' own addresses.  Context: thread.
+ */
 #ifndef TAILOR_CODE_BYTES_H
 #define TAILOR_CODE_BYTES_H
 

@@ -42,6 +42,8 @@ static const struct {
 	{ TRACE_IMAGE_FILE, F(image_file, key), PATH },
 	{ TRACE_IMAGE_FILE, F(image_file, reason), PATHS_IN },
 	{ TRACE_IMAGE_FILE, F(image_file, parts), PARTS },
+	{ TRACE_IMAGE_CODE, F(image_code, key), PATH },
+	{ TRACE_IMAGE_CODE, F(image_code, functions), CODE },
 	{ TRACE_KERNEL_FUNCTIONS, F(kernel_functions, functions), KERNEL },
 	{ JITREG_IMAGE, F(image, path), PATH },
 	{ JITREG_IMAGE, F(image, bytes), STRINGS },
@@ -209,6 +211,10 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	}
 	if (v->kind == TRACE_LIST && rule == KERNEL) {
 		put_kernel_functions(s, v);
+		return;
+	}
+	if (v->kind == TRACE_LIST && rule == CODE && s->options->code) {
+		trace_record_array(s->to, 0);
 		return;
 	}
 	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !take(s, v)) {

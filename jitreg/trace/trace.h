@@ -132,6 +132,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_KERNEL_FUNCTIONS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	ARR(functions, kernel_function)
 
+/* Machine code of sampled functions of a file, as (its own address, bytes); those of several records add up.  key, device, inode,
+ * generation: of its IMAGE_FILE. */
+#define TRACE_FIELDS_IMAGE_CODE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(key) ARR(functions, function_code) U64(device) U64(inode) U64(generation)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -148,7 +153,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(END, end, 140) \
 	X(COUNT, count, 141) \
 	X(CODE_BYTES, code_bytes, 142) \
-	X(KERNEL_FUNCTIONS, kernel_functions, 143)
+	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
+	X(IMAGE_CODE, image_code, 144)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -171,6 +177,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(flow_execution, "uuu", "level component block") \
 	X(text, "s", "text") \
 	X(file_part, "ub", "file_offset bytes") \
+	X(function_code, "ub", "address bytes") \
 	X(column, "uub", "column encoding bytes") \
 	X(kernel_function, "uuss", "address bytes name module") \
 	X(line, "uuus", "address line discriminator file")

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* images.c: which files end up in the trace, as mappings come, overlap, are inherited and vanish. */
+#include "agent/recorder/images/elf_parts.h"
 #include "agent/recorder/images/images.h"
 
 #include "jitreg/trace/reader.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -275,6 +277,168 @@ static void memory_without_a_file_is_no_image(void **state)
 	assert_string_equal(list(f), "");
 }
 
+/* ----------------------------------------------------------------------------------------------------------- their code */
+
+static volatile unsigned sink;
+
+__attribute__((noinline, used, aligned(64))) static void often(void)
+{
+	sink = sink * 3 + 1;
+}
+
+__attribute__((noinline, used, aligned(64))) static void seldom(void)
+{
+	sink = sink * 5 + 1;
+}
+
+__attribute__((noinline, used, aligned(64))) static void once(void)
+{
+	sink = sink * 7 + 1;
+}
+
+struct place {
+	const void *function;
+	uint64_t address, offset; /* the file's own, and in the file */
+};
+
+static int find_place(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	struct place *p = context;
+
+	(void)bytes;
+	p->address = (uint64_t)(uintptr_t)p->function - info->dlpi_addr;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *s = &info->dlpi_phdr[i];
+
+		if (s->p_type == PT_LOAD && p->address >= s->p_vaddr && p->address - s->p_vaddr < s->p_filesz)
+			p->offset = p->address - s->p_vaddr + s->p_offset;
+	}
+	return 1; /* the program itself comes first */
+}
+
+static struct place place_of(void (*function)(void))
+{
+	struct place p = { .function = (const void *)(uintptr_t)function };
+
+	dl_iterate_phdr(find_place, &p);
+	return p;
+}
+
+#define BASE 0x10000000u /* where the file is mapped as a whole */
+
+static void sample_functions(struct fixture *f)
+{
+	map(f, 1, BASE, BASE + (64u << 20), f->a);
+	map(f, 2, 2 * BASE, 2 * BASE + (64u << 20), f->a);
+	for (int i = 0; i < 5; i++)
+		sample(f, 1, BASE + place_of(often).offset);
+	sample(f, 1, BASE + place_of(seldom).offset);
+	sample(f, 2, 2 * BASE + place_of(seldom).offset); /* in another process */
+	sample(f, 1, BASE + place_of(once).offset);
+}
+
+/* How many functions' code the trace has; of p's, whether it is what is in memory. */
+static unsigned code_in(struct fixture *f, const struct place *p, bool *found)
+{
+	struct trace_reader *r;
+	struct trace_record record;
+	struct diag d;
+	unsigned nr = 0;
+
+	list(f);
+	*found = false;
+	assert_int_equal(trace_open(f->trace, &r, &d), 0);
+	while (trace_next(r, &record) == 1) {
+		const struct trace_value *functions = &record.values[F(image_code, functions)];
+
+		if (record.id != TRACE_IMAGE_CODE)
+			continue;
+		for (uint64_t i = 0; i < functions->u; i++, nr++) {
+			struct trace_value at = trace_element(functions, i, 0), code = trace_element(functions, i, 1);
+
+			if (at.u == p->address) {
+				assert_memory_equal(code.p, p->function, code.bytes);
+				*found = true;
+			}
+		}
+	}
+	trace_close(r);
+	return nr;
+}
+
+static void code_of_functions_with_two_samples_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct place p = place_of(seldom);
+	bool found;
+
+	assert_int_equal(images_keep_code(f->images, 1 << 20), 0);
+	sample_functions(f);
+	assert_int_equal(code_in(f, &p, &found), 2);
+	assert_true(found);
+}
+
+static void code_of_a_file_that_was_written_early_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct place p = place_of(often);
+	struct trace_writer *w;
+	struct diag d;
+	bool found;
+
+	assert_int_equal(images_keep_code(f->images, 1 << 20), 0);
+	sample_functions(f);
+	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
+	images_write_early(f->images, w, 1);
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(code_in(f, &p, &found), 2);
+	assert_true(found);
+}
+
+/* By this program's own symbol table, which the recorder reads. */
+static uint64_t place_bytes(const struct place *p)
+{
+	struct elf_parts parts;
+	uint64_t bytes = 0;
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	assert_int_equal(elf_parts_read(fd, false, &parts), 0);
+	close(fd);
+	for (uint32_t i = 0; i < parts.nr && !bytes; i++)
+		for (size_t at = 0; at + sizeof(Elf64_Sym) <= parts.part[i].nr && !bytes; at += sizeof(Elf64_Sym)) {
+			const Elf64_Sym *s = (const Elf64_Sym *)((const char *)parts.part[i].bytes + at);
+
+			if (s->st_value == p->address && s->st_size < 4096)
+				bytes = s->st_size;
+		}
+	elf_parts_free(&parts);
+	return bytes;
+}
+
+static void the_limit_of_bytes_keeps_the_hottest(void **state)
+{
+	struct fixture *f = *state;
+	struct place p = place_of(often);
+	bool found;
+
+	/* each is the same but for a factor: the limit has room for one */
+	assert_int_equal(images_keep_code(f->images, place_bytes(&p) * 3 / 2), 0);
+	sample_functions(f);
+	assert_int_equal(code_in(f, &p, &found), 1);
+	assert_true(found);
+}
+
+static void no_code_is_kept_unless_wanted(void **state)
+{
+	struct fixture *f = *state;
+	struct place p = place_of(often);
+	bool found;
+
+	assert_int_equal(images_keep_code(f->images, 0), 0);
+	sample_functions(f);
+	assert_int_equal(code_in(f, &p, &found), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -289,6 +453,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_without_a_file_is_no_image, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_functions_with_two_samples_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_a_file_that_was_written_early_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_limit_of_bytes_keeps_the_hottest, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_code_is_kept_unless_wanted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

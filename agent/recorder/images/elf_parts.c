@@ -242,3 +242,11 @@ void elf_parts_free(struct elf_parts *p)
 		free(p->part[i].bytes);
 	*p = (struct elf_parts){ 0 };
 }
+
+struct elf_part *elf_parts_find(struct elf_parts *p, uint64_t file_offset, uint64_t bytes)
+{
+	for (uint32_t i = 0; bytes && i < p->nr; i++)
+		if (p->part[i].file_offset == file_offset && p->part[i].nr >= bytes)
+			return &p->part[i];
+	return NULL;
+}

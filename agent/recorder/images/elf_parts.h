@@ -34,5 +34,7 @@ int elf_parts_read(int fd, bool frames, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
 void elf_parts_free(struct elf_parts *p);
+/* The part that begins at an offset of the file and has so many bytes at least; NULL: it is not there, or bytes is 0. */
+struct elf_part *elf_parts_find(struct elf_parts *p, uint64_t file_offset, uint64_t bytes);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/elf_prune.h"
 
+#include "agent/recorder/images/elf_frames.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PAGE (1ull << ELF_THIN_PAGE_SHIFT)
-#define FRAME_HEAD 8u	/* length, and where the CIE is */
-#define PCREL_SDATA4 0x1b /* how compilers write a frame's address; anything else is left alone */
 
 /* What was seen, in the file's own addresses: ranges, ascending. */
 struct range {
@@ -18,14 +18,6 @@ struct ranges {
 	struct range *range;
 	size_t nr;
 };
-
-static struct elf_part *find_part(struct elf_parts *p, uint64_t file_offset, uint64_t bytes)
-{
-	for (uint32_t i = 0; bytes && i < p->nr; i++)
-		if (p->part[i].file_offset == file_offset && p->part[i].nr >= bytes)
-			return &p->part[i];
-	return NULL;
-}
 
 static bool is_seen(const struct elf_seen *seen, uint64_t page)
 {
@@ -42,7 +34,7 @@ static int by_start(const void *a, const void *b)
 /* Pages of executable segments. */
 static bool find_ranges(struct elf_parts *p, const Elf64_Ehdr *h, const struct elf_seen *seen, struct ranges *out)
 {
-	const struct elf_part *part = find_part(p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
+	const struct elf_part *part = elf_parts_find(p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
 	size_t capacity = 0;
 
 	for (uint64_t n = 0; n < seen->nr; n++)
@@ -161,81 +153,26 @@ static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, str
 
 /* --------------------------------------------------------------------------------------------------------- frames */
 
-static uint32_t load_u32(const unsigned char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* A CIE "zR" with pc-relative addresses of 4 bytes, perhaps with a personality and the like in between. */
-static bool is_usual_cie(const unsigned char *cie, uint32_t bytes)
-{
-	const unsigned char *at = cie + FRAME_HEAD + 1, *end = cie + bytes; /* behind the version */
-	const char *augmentation = (const char *)at;
-
-	if (bytes < FRAME_HEAD + 8 || cie[FRAME_HEAD] != 1 || !memchr(at, 0, (size_t)(end - at)))
-		return false;
-	at += strlen(augmentation) + 1;
-	/* the alignments, the return address' register and the length of what follows are all of one byte where this holds */
-	if (*augmentation++ != 'z' || end - at < 4 || (at[0] | at[1] | at[3]) & 0x80)
-		return false;
-	at += 4;
-	for (; *augmentation; augmentation++) {
-		if (*augmentation == 'R')
-			return at < end && *at == PCREL_SDATA4;
-		if (*augmentation == 'P' && at < end) /* its encoding, and an address of 4 bytes */
-			at += (*at & 0x0f) == 0x0b || (*at & 0x0f) == 0x03 ? 5 : end - at;
-		else if (*augmentation == 'L')
-			at++;
-		else if (*augmentation != 'S' && *augmentation != 'B')
-			return false;
-	}
-	return false;
-}
-
-/* Are all entries as we know them? */
-static bool check_frames(const unsigned char *section, uint64_t bytes)
-{
-	for (uint64_t at = 0; at < bytes;) {
-		uint32_t length, cie;
-
-		if (bytes - at < 4)
-			return false;
-		length = load_u32(section + at);
-		if (length == 0)
-			return true; /* the end */
-		if (length < 12 || length > bytes - at - 4)
-			return false;
-		cie = load_u32(section + at + 4);
-		if (cie == 0 ? !is_usual_cie(section + at, length + 4) : cie > at + 4)
-			return false;
-		at += 4 + (uint64_t)length;
-	}
-	return true;
-}
-
 /* Consecutive entries without samples become one that covers no code. */
 static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
 {
 	unsigned char *run = NULL; /* the first of such a row */
 
-	if (!check_frames(section, bytes))
+	if (!elf_frames_are_usual(section, bytes))
 		return;
-	for (uint64_t at = 0; bytes - at >= 4 && load_u32(section + at);) {
-		uint32_t length = load_u32(section + at);
-		uint64_t start = address + at + FRAME_HEAD + (uint64_t)(int64_t)(int32_t)load_u32(section + at + FRAME_HEAD);
-		bool cie = load_u32(section + at + 4) == 0;
+	for (uint64_t at = 0; bytes - at >= 4 && elf_frame_u32(section + at);) {
+		uint32_t length = elf_frame_u32(section + at);
+		uint64_t start = elf_frame_start(section, at, address);
+		bool cie = elf_frame_u32(section + at + 4) == 0;
 
-		if (cie || reaches(r, start, start + load_u32(section + at + FRAME_HEAD + 4))) {
+		if (cie || reaches(r, start, start + elf_frame_bytes(section, at))) {
 			run = NULL;
 		} else {
-			memset(section + at + FRAME_HEAD, 0, length + 4 - FRAME_HEAD);
+			memset(section + at + ELF_FRAME_HEAD, 0, length + 4 - ELF_FRAME_HEAD);
 			if (run) {
-				uint32_t all = load_u32(run) + 4 + length;
+				uint32_t all = elf_frame_u32(run) + 4 + length;
 
-				memset(section + at, 0, FRAME_HEAD);
+				memset(section + at, 0, ELF_FRAME_HEAD);
 				memcpy(run, &all, sizeof(all));
 			} else {
 				run = section + at;
@@ -265,14 +202,14 @@ static bool has_own_names(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const
 static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *s,
 			 const struct elf_part *names, const char *name, const struct ranges *r)
 {
-	struct elf_part *part = find_part(p, s->sh_offset, s->sh_size), *texts;
+	struct elf_part *part = elf_parts_find(p, s->sh_offset, s->sh_size), *texts;
 
 	if (!part || s->sh_type == SHT_NOBITS)
 		return;
 	if (is_symbol_table(s) && has_own_names(sections, h, s)) {
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
-		texts = find_part(p, link->sh_offset, link->sh_size);
+		texts = elf_parts_find(p, link->sh_offset, link->sh_size);
 		/* not what is read here meanwhile: in a hostile file they are one */
 		if (texts && texts != part && texts != names && texts->bytes != (const void *)sections && texts->file_offset)
 			thin_symbols(part, s->sh_size, texts, link->sh_size, r);
@@ -283,7 +220,7 @@ static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const 
 
 void elf_prune(struct elf_parts *p, const struct elf_seen *seen)
 {
-	const struct elf_part *head = find_part(p, 0, sizeof(Elf64_Ehdr)), *part, *names;
+	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part, *names;
 	const Elf64_Shdr *sections;
 	struct ranges ranges;
 	Elf64_Ehdr h;
@@ -291,11 +228,11 @@ void elf_prune(struct elf_parts *p, const struct elf_seen *seen)
 	if (!head)
 		return;
 	memcpy(&h, head->bytes, sizeof(h));
-	part = find_part(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*sections));
+	part = elf_parts_find(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*sections));
 	if (!part || h.e_shstrndx >= h.e_shnum || h.e_phentsize != sizeof(Elf64_Phdr) || p->nr == 1)
 		return;
 	sections = part->bytes;
-	names = find_part(p, sections[h.e_shstrndx].sh_offset, sections[h.e_shstrndx].sh_size);
+	names = elf_parts_find(p, sections[h.e_shstrndx].sh_offset, sections[h.e_shstrndx].sh_size);
 	if (!names || !find_ranges(p, &h, seen, &ranges))
 		return;
 	for (uint16_t i = 0; i < h.e_shnum; i++) {

@@ -2,6 +2,7 @@
 #include "agent/recorder/images/images.h"
 
 #include "agent/recorder/images/elf_prune.h"
+#include "agent/recorder/images/image_code.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 
@@ -16,12 +17,14 @@
 
 #define PAGE_SHIFT ELF_THIN_PAGE_SHIFT
 #define SEEN_PAGES 1024u /* per process: a page is looked up again when another one took its slot */
+#define COUNTED_LINES 256u /* per process: likewise */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
 #define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
 #define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones are written at the end, without unused parts */
+#define EARLY_FILES 256u /* of these that stay open, because their code comes at the end */
 #define BUILD_ID_MAX 20
 #define COMPARED_BYTES 16384u
 #define DELETED " (deleted)"
@@ -34,6 +37,7 @@ struct image {
 	bool needed;
 	uint64_t bytes, device, inode; /* of the file */
 	uint64_t *seen; /* which of its pages samples were in; NULL without memory */
+	uint32_t *samples; /* of each line of its code (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or without memory */
 	bool vdso;
 	int error;
 	uint32_t build_id_bytes;
@@ -53,12 +57,18 @@ struct pending {
 	unsigned tries;
 };
 
+struct counted_line {
+	uint64_t line;
+	uint32_t *samples; /* NULL: a free slot */
+};
+
 struct process {
 	struct process *next;
 	uint32_t pid;
 	uint32_t nr, capacity;
 	struct range *mapping; /* sorted by start, disjoint */
 	uint64_t seen[SEEN_PAGES];
+	struct counted_line counted[COUNTED_LINES];
 	uint32_t nr_pending;
 	unsigned ended; /* 0: alive; else drains since its end */
 	struct pending pending[PENDING_MAX];
@@ -74,6 +84,10 @@ struct images {
 	struct process *last; /* most samples in a row come from one process */
 	struct image *image[BUCKETS];
 	struct image *needed; /* those whose file is to be written */
+	struct image *early;  /* those whose file is written, but not their code */
+	uint32_t nr_early;
+	struct image_code *code; /* NULL: not wanted */
+	uint32_t elsewhere; /* samples in no image */
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
 	uint32_t nr_keys, keys_capacity;
 };
@@ -87,6 +101,14 @@ int images_create(bool frames, struct images **out)
 	return 0;
 }
 
+int images_keep_code(struct images *i, uint64_t limit_bytes)
+{
+	if (!limit_bytes)
+		return 0;
+	i->code = image_code_create(limit_bytes);
+	return i->code ? 0 : -ENOMEM;
+}
+
 void images_destroy(struct images *i)
 {
 	for (unsigned b = 0; b < BUCKETS; b++) {
@@ -95,11 +117,13 @@ void images_destroy(struct images *i)
 			if (m->fd >= 0)
 				close(m->fd);
 			free(m->seen);
+			free(m->samples);
 			free(m);
 		}
 		while (i->process[b])
 			images_forget(i, i->process[b]->pid);
 	}
+	image_code_destroy(i->code);
 	free(i->key);
 	free(i);
 }
@@ -278,6 +302,7 @@ void images_map(struct images *i, const struct mapping *m)
 	p->mapping[from] = new;
 	p->nr += 1 - (to - from);
 	memset(p->seen, 0, sizeof(p->seen));
+	memset(p->counted, 0, sizeof(p->counted));
 }
 
 void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
@@ -376,6 +401,8 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 			m->error = ESTALE;
 	}
 	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
+	if (i->code && m->fd >= 0)
+		m->samples = calloc((m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1, sizeof(*m->samples));
 }
 
 static void mark_seen(struct image *m, uint64_t page)
@@ -410,6 +437,30 @@ static void touch(struct images *i, struct process *p, uint64_t address, bool mu
 	}
 }
 
+/* A sample's own address. */
+static void count(struct images *i, struct process *p, uint64_t address)
+{
+	uint64_t line = address >> IMAGE_CODE_LINE_SHIFT;
+	struct counted_line *slot = &p->counted[line % COUNTED_LINES];
+	struct image *m;
+	uint32_t at;
+
+	if (slot->samples && slot->line == line) {
+		++*slot->samples;
+		return;
+	}
+	touch(i, p, address, true);
+	at = lower_bound(p, address);
+	if (!i->code || at >= p->nr || p->mapping[at].start > address)
+		return;
+	m = p->mapping[at].image;
+	line = (address + p->mapping[at].to_file) >> IMAGE_CODE_LINE_SHIFT;
+	*slot = (struct counted_line){ address >> IMAGE_CODE_LINE_SHIFT, &i->elsewhere };
+	if (m && m->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT)
+		slot->samples = &m->samples[line];
+	++*slot->samples;
+}
+
 void images_sample(struct images *i, const struct sample_seen *seen)
 {
 	struct process *p = get_process(i, seen->pid);
@@ -417,7 +468,7 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 	if (!p)
 		return;
 	if (seen->user_ip)
-		touch(i, p, seen->user_ip, true);
+		count(i, p, seen->user_ip);
 	if ((seen->nr_words || seen->nr_chain) && p->nr) {
 		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
 
@@ -466,12 +517,33 @@ static bool add_key(struct images *i, const char *key)
 	return true;
 }
 
+static const char *key_of(const struct image *m, const struct elf_parts *parts, char key[KEY_BYTES])
+{
+	key[0] = 0;
+	for (uint32_t n = 0; n < parts->build_id_bytes; n++)
+		snprintf(key + 2 * n, 3, "%02x", parts->build_id[n]);
+	return parts->build_id_bytes ? key : m->path;
+}
+
+static bool is_mapped_file(const struct image *m, const struct elf_parts *parts)
+{
+	return !m->build_id_bytes ||
+	       (parts->build_id_bytes == m->build_id_bytes && memcmp(parts->build_id, m->build_id, m->build_id_bytes) == 0);
+}
+
+static void find_code(struct images *i, const struct image *m, struct elf_parts *parts)
+{
+	char key[KEY_BYTES];
+
+	image_code_find(i->code, m->fd, key_of(m, parts, key), &m->identity, parts, m->samples, (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
+}
+
 /* all: samples may still come. */
 static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct elf_parts parts = { 0 };
-	char key[KEY_BYTES] = "";
-	const char *reason = "";
+	char text[KEY_BYTES];
+	const char *reason = "", *key;
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
@@ -480,8 +552,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 			 ret == -EBADMSG ? "not a supported ELF file" :
 					   strerror(-ret);
 		ret = -1;
-	} else if (m->build_id_bytes && (parts.build_id_bytes != m->build_id_bytes ||
-					 memcmp(parts.build_id, m->build_id, m->build_id_bytes))) {
+	} else if (!is_mapped_file(m, &parts)) {
 		elf_parts_free(&parts);
 		reason = REPLACED;
 		ret = -1;
@@ -492,8 +563,9 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
 		parts.build_id_bytes = m->build_id_bytes;
 	}
-	for (uint32_t n = 0; n < parts.build_id_bytes; n++)
-		snprintf(key + 2 * n, 3, "%02x", parts.build_id[n]);
+	key = key_of(m, &parts, text);
+	if (!all && !ret && i->code && m->samples)
+		find_code(i, m, &parts);
 	if (!ret && parts.build_id_bytes && !add_key(i, key)) {
 		elf_parts_free(&parts);
 		return;
@@ -501,10 +573,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	if (!all && !ret && m->seen && !m->vdso)
 		elf_prune(&parts, &(struct elf_seen){ m->seen, (m->bytes >> PAGE_SHIFT) + 1 });
 	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
-	if (parts.build_id_bytes)
-		trace_record_text(w, key, 2 * parts.build_id_bytes);
-	else
-		trace_record_text(w, m->path, strlen(m->path));
+	trace_record_text(w, key, strlen(key));
 	trace_record_text(w, m->path, strlen(m->path));
 	trace_record_bytes(w, parts.build_id, parts.build_id_bytes);
 	trace_record_u64(w, parts.file_bytes);
@@ -535,6 +604,12 @@ static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct tr
 		return UINT64_MAX;
 	*slot = m->next_needed;
 	write_image(i, m, all, w, time_ns);
+	if (all && m->samples && i->nr_early < EARLY_FILES) { /* its code comes at the end */
+		m->next_needed = i->early;
+		i->early = m;
+		i->nr_early++;
+		return m->bytes;
+	}
 	if (m->fd >= 0)
 		close(m->fd);
 	m->fd = -1;
@@ -549,6 +624,19 @@ void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_
 		sum += bytes;
 }
 
+static void find_code_of_early(struct images *i, struct image *m)
+{
+	struct elf_parts parts;
+
+	if (!m->error && elf_parts_read(m->fd, i->frames, &parts) == 0) {
+		if (is_mapped_file(m, &parts))
+			find_code(i, m, &parts);
+		elf_parts_free(&parts);
+	}
+	close(m->fd);
+	m->fd = -1;
+}
+
 /* The kernel and the guest may have different names for one file, and it is written once. */
 static bool is_same_file(const struct image *m, const struct image *n)
 {
@@ -561,6 +649,11 @@ static bool is_same_file(const struct image *m, const struct image *n)
 
 static void share_seen(struct image *m, struct image *n)
 {
+	for (uint64_t line = 0; m->samples && n->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT; line++)
+		if (n->samples[line]) {
+			m->samples[line] += n->samples[line];
+			n->samples[line] = 0;
+		}
 	for (uint64_t word = 0; word <= (m->bytes >> PAGE_SHIFT) / 64; word++)
 		m->seen[word] = n->seen[word] |= m->seen[word];
 }
@@ -574,4 +667,9 @@ void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 					share_seen(m, n);
 	while (write_next(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
 		;
+	for (struct image *m = i->early; m; m = m->next_needed)
+		find_code_of_early(i, m);
+	i->early = NULL;
+	if (i->code)
+		image_code_write(i->code, w, time_ns);
 }

@@ -17,6 +17,10 @@ struct images;
 /* frames: unwind tables of files are wanted. */
 int images_create(bool frames, struct images **out);
 void images_destroy(struct images *i);
+/* Write the code of sampled functions as well, the hottest that the limit has room for (0: none).  Before the first mapping.  0 or
+ * -ENOMEM. */
+int images_keep_code(struct images *i, uint64_t limit_bytes);
+#define IMAGES_CODE_DEFAULT (256u << 10)
 /* For an import: processes have exited, so files are opened by their paths only, and PIDs may have been reused.  same_kernel: the
  * running kernel was the sampled one, so [vdso] is the same. */
 void images_of_the_past(struct images *i, bool same_kernel);
@@ -33,7 +37,7 @@ void images_sample(struct images *i, const struct sample_seen *seen);
 void images_settle(struct images *i);
 /* Write the IMAGE_FILEs of files that were hit, as many as take no ring's time. */
 void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns);
-/* Write an IMAGE_FILE record for every other file that was hit; no sample comes any more. */
+/* Write an IMAGE_FILE record for every other file that was hit, and their code; no sample comes any more. */
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns);
 
 #endif

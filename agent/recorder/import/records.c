@@ -470,7 +470,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 	m = (struct import){ .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN, .kernel.data = p };
 	ret = images_create(true, &m.images);
 	if (ret == 0) {
-		ret = jit_files_create(&m.jit_files);
+		ret = images_keep_code(m.images, IMAGES_CODE_DEFAULT) || jit_files_create(&m.jit_files);
 		m.pids = calloc(1, PIDS_MAX / 8);
 		m.kernel_names = kernel_names_create();
 		if (ret || !m.pids || !m.kernel_names)

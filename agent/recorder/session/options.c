@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_NO_COMPRESS };
+enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_NO_COMPRESS };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -32,6 +32,9 @@ static const struct argp_option options[] = {
 	  "(bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "frame-pointers", KEY_FRAME_POINTERS, NULL, 0,
 	  "record the kernel's callchain by frame pointers; used for samples without stack bytes (--stack 0)", 0 },
+	{ "image-code", KEY_IMAGE_CODE, "BYTES", 0,
+	  "machine code of sampled functions of programs and libraries to keep in the trace, the hottest first, for `report --view asm` "
+	  "and `cpi`; 0: none (262144)", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
@@ -118,6 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_FRAME_POINTERS:
 		o->event.frame_pointers = true;
+		break;
+	case KEY_IMAGE_CODE:
+		o->image_code_bytes = number(state, "image-code", arg, 0, 1u << 25);
 		break;
 	case KEY_NO_COMPRESS:
 		o->uncompressed = true;

@@ -63,7 +63,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 	if (ret == 0) {
 		session_prepare_events(s);
 		s->kernel_names = kernel_names_create();
-		ret = images_create(wanted.stack_bytes > 0, &s->images) || jit_files_create(&s->jit_files) || !s->kernel_names ||
+		ret = images_create(wanted.stack_bytes > 0, &s->images) || images_keep_code(s->images, o->image_code_bytes) ||
+		      jit_files_create(&s->jit_files) || !s->kernel_names ||
 		      record_layout(&s->events.event[0].attr, &s->layout) ? -ENOMEM : 0;
 		for (int i = 0; i < s->nr_columns && ret == 0; i++)
 			ret = samples_create((uint32_t)i, &s->events.event[i].attr, &s->samples[i]);

@@ -31,13 +31,15 @@ struct session_options {
 	bool dormant;	   /* only collect registrations until a recording is requested */
 	uint64_t store_bytes; /* dormant: most to keep of each process */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
+	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
 	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
 };
 
 #define SESSION_OPTIONS_DEFAULT \
-	{ .event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20 }
+	{ .event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
+	  .image_code_bytes = 256u << 10 }
 
 /* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */
 void session_raise_limits(void);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* .eh_frame as compilers write it: entries with addresses of 4 bytes that count from themselves.  Context: thread. */
+#ifndef TAILOR_ELF_FRAMES_H
+#define TAILOR_ELF_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ELF_FRAME_HEAD 8u /* length, and where the CIE is */
+
+/* Are all entries as we know them?  Only then: the functions below, of an entry at offset at that is no CIE. */
+bool elf_frames_are_usual(const unsigned char *section, uint64_t bytes);
+
+static inline uint32_t elf_frame_u32(const unsigned char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* The code that it describes; address: the section's. */
+static inline uint64_t elf_frame_start(const unsigned char *section, uint64_t at, uint64_t address)
+{
+	return address + at + ELF_FRAME_HEAD + (uint64_t)(int64_t)(int32_t)elf_frame_u32(section + at + ELF_FRAME_HEAD);
+}
+
+static inline uint32_t elf_frame_bytes(const unsigned char *section, uint64_t at)
+{
+	return elf_frame_u32(section + at + ELF_FRAME_HEAD + 4);
+}
+
+#endif

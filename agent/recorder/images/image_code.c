@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/image_code.h"
+
+#include "agent/recorder/images/elf_frames.h"
+#include "jitreg/base/grow.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE (1ull << IMAGE_CODE_LINE_SHIFT)
+#define SAMPLES_LEAST 2 /* of a function: where there is one, a listing has nothing to compare */
+#define FUNCTION_BYTES_MAX (256u << 10)
+#define FILES_MAX 512u /* one descriptor each until the code is written */
+#define FUNCTIONS_MAX (1u << 20)
+#define SEGMENTS_MAX 64u /* of one file; linkers make four */
+
+struct function {
+	uint32_t file;
+	uint64_t address, bytes; /* in the ELF's own addresses */
+	uint64_t offset;	 /* in the file */
+	uint64_t samples;
+};
+
+struct code_file {
+	int fd;
+	char *key;
+	struct file_identity identity;
+};
+
+struct image_code {
+	uint64_t limit;
+	struct code_file *file;
+	uint32_t nr_files, files_capacity;
+	struct function *function;
+	size_t nr, capacity;
+};
+
+struct image_code *image_code_create(uint64_t limit_bytes)
+{
+	struct image_code *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->limit = limit_bytes;
+	return c;
+}
+
+void image_code_destroy(struct image_code *c)
+{
+	for (uint32_t i = 0; c && i < c->nr_files; i++) {
+		close(c->file[i].fd);
+		free(c->file[i].key);
+	}
+	if (c) {
+		free(c->file);
+		free(c->function);
+	}
+	free(c);
+}
+
+/* -------------------------------------------------------------------------------------------------- sampled functions */
+
+struct line {
+	uint64_t address, offset;
+	uint64_t before; /* samples of the lines before it */
+};
+
+/* Sampled lines of the executable segments of one file, by address; one more at the end, with all samples before it. */
+struct lines {
+	struct line *line;
+	size_t nr, capacity;
+	const Elf64_Phdr *segment;
+	uint16_t nr_segments;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool is_code(const Elf64_Phdr *s)
+{
+	return s->p_type == PT_LOAD && s->p_flags & PF_X && s->p_offset <= UINT64_MAX / 2 && s->p_filesz <= UINT64_MAX / 2 &&
+	       s->p_vaddr <= UINT64_MAX / 2;
+}
+
+static bool find_lines(const struct lines *where, const uint32_t *samples, uint64_t nr, struct lines *out)
+{
+	uint64_t sum = 0;
+
+	*out = *where;
+	for (uint16_t i = 0; i < out->nr_segments; i++) {
+		const Elf64_Phdr *s = &out->segment[i];
+
+		for (uint64_t n = is_code(s) ? s->p_offset / LINE : nr; n < nr && n * LINE < s->p_offset + s->p_filesz; n++) {
+			if (!samples[n])
+				continue;
+			if (!GROW(out->line, out->nr, out->capacity))
+				return false;
+			out->line[out->nr++] = (struct line){ n * LINE - s->p_offset + s->p_vaddr, n * LINE, samples[n] };
+		}
+	}
+	if (!out->nr || !GROW(out->line, out->nr, out->capacity))
+		return false;
+	qsort(out->line, out->nr, sizeof(*out->line), by_address);
+	for (size_t i = 0; i < out->nr; i++) {
+		uint64_t own = out->line[i].before;
+
+		out->line[i].before = sum;
+		sum += own;
+	}
+	out->line[out->nr] = (struct line){ UINT64_MAX, 0, sum };
+	return true;
+}
+
+/* The first line that begins at address or behind it. */
+static size_t line_from(const struct lines *l, uint64_t address)
+{
+	size_t low = 0, high = l->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->line[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Samples of the lines that [address, address + bytes) reaches into. */
+static uint64_t samples_in(const struct lines *l, uint64_t address, uint64_t bytes)
+{
+	size_t first = line_from(l, address < LINE ? 0 : address - LINE + 1);
+
+	return l->line[line_from(l, address + bytes)].before - l->line[first].before;
+}
+
+static void add_function(struct image_code *c, const struct lines *l, uint64_t address, uint64_t bytes)
+{
+	uint64_t samples;
+
+	if (!bytes || bytes > FUNCTION_BYTES_MAX || bytes > UINT64_MAX - address)
+		return;
+	samples = samples_in(l, address, bytes);
+	if (samples < SAMPLES_LEAST)
+		return;
+	for (uint16_t i = 0; i < l->nr_segments; i++) {
+		const Elf64_Phdr *s = &l->segment[i];
+
+		if (!is_code(s) || address < s->p_vaddr || address - s->p_vaddr > s->p_filesz ||
+		    bytes > s->p_filesz - (address - s->p_vaddr))
+			continue;
+		if (c->nr < FUNCTIONS_MAX && GROW(c->function, c->nr, c->capacity))
+			c->function[c->nr++] = (struct function){ c->nr_files, address, bytes, address - s->p_vaddr + s->p_offset,
+								  samples };
+		return;
+	}
+}
+
+static void add_symbols(struct image_code *c, const struct lines *l, const struct elf_part *table, uint64_t bytes)
+{
+	const Elf64_Sym *symbol = table->bytes;
+
+	for (size_t i = 0; i < bytes / sizeof(*symbol); i++) {
+		unsigned type = ELF64_ST_TYPE(symbol[i].st_info);
+
+		if ((type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) && symbol[i].st_shndx != SHN_UNDEF)
+			add_function(c, l, symbol[i].st_value, symbol[i].st_size);
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
+}
+
+/* From first on: the order of addresses, without those that lie in others (aliases, second tables). */
+static void drop_contained(struct image_code *c, size_t first)
+{
+	size_t kept = first;
+	uint64_t end = 0;
+
+	if (c->nr > first)
+		qsort(c->function + first, c->nr - first, sizeof(*c->function), by_place);
+	for (size_t i = first; i < c->nr; i++) {
+		const struct function f = c->function[i];
+
+		if (kept > first && f.address + f.bytes <= end)
+			continue;
+		end = f.address + f.bytes;
+		c->function[kept++] = f;
+	}
+	c->nr = kept;
+}
+
+static bool is_covered(const struct image_code *c, size_t first, size_t end, uint64_t address, uint64_t bytes)
+{
+	size_t low = first, high = end;
+
+	while (low < high) { /* the first that ends behind address */
+		size_t middle = low + (high - low) / 2;
+
+		if (c->function[middle].address + c->function[middle].bytes > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < end && c->function[low].address < address + bytes;
+}
+
+static void add_frames(struct image_code *c, const struct lines *l, const struct elf_part *frames, uint64_t bytes, uint64_t address,
+		       size_t first)
+{
+	const unsigned char *section = frames->bytes;
+	const size_t named = c->nr;
+
+	if (!elf_frames_are_usual(section, bytes))
+		return;
+	for (uint64_t at = 0; bytes - at >= 4 && elf_frame_u32(section + at); at += 4 + (uint64_t)elf_frame_u32(section + at)) {
+		uint64_t start = elf_frame_start(section, at, address);
+
+		if (elf_frame_u32(section + at + 4) && !is_covered(c, first, named, start, elf_frame_bytes(section, at)))
+			add_function(c, l, start, elf_frame_bytes(section, at));
+	}
+}
+
+void image_code_find(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
+		     const uint32_t *samples, uint64_t nr)
+{
+	const struct elf_part *head = elf_parts_find(parts, 0, sizeof(Elf64_Ehdr)), *part;
+	const size_t first = c->nr;
+	struct lines where = { 0 }, lines = { 0 };
+	const Elf64_Shdr *section = NULL;
+	struct code_file *file;
+	Elf64_Ehdr h;
+
+	if (!head || !samples || c->nr_files == FILES_MAX || !GROW(c->file, c->nr_files, c->files_capacity))
+		return;
+	memcpy(&h, head->bytes, sizeof(h));
+	part = h.e_phentsize == sizeof(Elf64_Phdr) ? elf_parts_find(parts, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) : NULL;
+	where.segment = part ? part->bytes : NULL;
+	where.nr_segments = !part ? 0 : h.e_phnum < SEGMENTS_MAX ? h.e_phnum : SEGMENTS_MAX;
+	part = h.e_shentsize == sizeof(*section) ? elf_parts_find(parts, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*section)) : NULL;
+	section = part ? part->bytes : NULL;
+	if (find_lines(&where, samples, nr, &lines)) {
+		for (uint16_t i = 0; section && i < h.e_shnum; i++)
+			if ((section[i].sh_type == SHT_SYMTAB || section[i].sh_type == SHT_DYNSYM) &&
+			    (part = elf_parts_find(parts, section[i].sh_offset, section[i].sh_size)))
+				add_symbols(c, &lines, part, section[i].sh_size);
+		drop_contained(c, first);
+		/* (.eh_frame by its type: the linker's own on x86-64, or as others have it) */
+		for (uint16_t i = 0; section && i < h.e_shnum; i++)
+			if ((section[i].sh_type == SHT_X86_64_UNWIND || section[i].sh_type == SHT_PROGBITS) &&
+			    !(section[i].sh_flags & SHF_EXECINSTR) && section[i].sh_flags & SHF_ALLOC &&
+			    (part = elf_parts_find(parts, section[i].sh_offset, section[i].sh_size)))
+				add_frames(c, &lines, part, section[i].sh_size, section[i].sh_addr, first);
+		drop_contained(c, first);
+	}
+	free(lines.line);
+	if (c->nr == first)
+		return;
+	file = &c->file[c->nr_files];
+	*file = (struct code_file){ fcntl(fd, F_DUPFD_CLOEXEC, 0), strdup(key), *identity };
+	if (file->fd >= 0 && file->key) {
+		c->nr_files++;
+		return;
+	}
+	c->nr = first;
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->key);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- writing */
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x->file != y->file ? (x->file < y->file ? -1 : 1) : by_place(a, b);
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->file != y->file ? (x->file < y->file ? -1 : 1) : by_place(a, b);
+}
+
+/* The first nr stay: the hottest that the limit has room for, by file. */
+static size_t choose(struct image_code *c)
+{
+	uint64_t left = c->limit;
+	size_t kept = 0;
+
+	if (c->nr)
+		qsort(c->function, c->nr, sizeof(*c->function), by_samples);
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->function[i].bytes <= left) {
+			left -= c->function[i].bytes;
+			c->function[kept++] = c->function[i];
+		}
+	if (kept)
+		qsort(c->function, kept, sizeof(*c->function), by_file);
+	return kept;
+}
+
+static void write_file(const struct code_file *file, const struct function *f, size_t nr, struct trace_writer *w, uint64_t time_ns)
+{
+	unsigned char **code = calloc(nr, sizeof(*code));
+	uint64_t known = 0;
+
+	for (size_t i = 0; code && i < nr; i++) {
+		code[i] = malloc(f[i].bytes);
+		if (code[i] && pread(file->fd, code[i], f[i].bytes, (off_t)f[i].offset) != (ssize_t)f[i].bytes) {
+			free(code[i]);
+			code[i] = NULL;
+		}
+		known += code[i] != NULL;
+	}
+	if (known) {
+		trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_CODE, time_ns, 0, 0, F_COUNT(image_code));
+		trace_record_text(w, file->key, strlen(file->key));
+		trace_record_array(w, (uint32_t)known);
+		for (size_t i = 0; i < nr; i++) {
+			if (!code[i])
+				continue;
+			trace_record_array(w, 2);
+			trace_record_u64(w, f[i].address);
+			trace_record_bytes(w, code[i], f[i].bytes);
+		}
+		trace_record_u64(w, file->identity.device);
+		trace_record_u64(w, file->identity.inode);
+		trace_record_u64(w, file->identity.generation);
+		trace_record_end(w);
+		trace_writer_flush(w, TRACE_CHUNK_FILES);
+	}
+	for (size_t i = 0; code && i < nr; i++)
+		free(code[i]);
+	free(code);
+}
+
+void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t time_ns)
+{
+	size_t nr = choose(c);
+
+	for (size_t i = 0, end; i < nr; i = end) {
+		for (end = i + 1; end < nr && c->function[end].file == c->function[i].file;)
+			end++;
+		write_file(&c->file[c->function[i].file], c->function + i, end - i, w, time_ns);
+	}
+}
