@@ -82,7 +82,7 @@ def cut(listing):
 
 
 def run(*command):
-    p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=240, check=False)
+    p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=3600, check=False)
     if p.returncode:
         sys.exit(f"paper: {shlex.join(command)}: exit {p.returncode}\n{p.stdout[-1000:]}{p.stderr[-2000:]}")
     return p.stdout
