@@ -2,7 +2,7 @@
 #include "jitreg/engines/postgres_plan.h"
 
 #include "jitreg/engines/postgres_names.h"
-#include "jitreg/engines/postgres_text.h"
+#include "jitreg/engines/sql_text.h"
 
 #include <string.h>
 
@@ -192,11 +192,11 @@ uint64_t postgres_query_component(const struct postgres_reader *r, const struct 
 	size_t bytes = postgres_query_text(r, q, text, POSTGRES_TEXT_BYTES);
 
 	memcpy(work, text, bytes + 1);
-	bytes = postgres_text_normalise(work, bytes);
-	postgres_text_shorten(work, bytes, name, POSTGRES_NAME_BYTES);
+	bytes = sql_text_normalise(work, bytes);
+	sql_text_shorten(work, bytes, name, POSTGRES_NAME_BYTES);
 	if (worker || q->parallel) {
 		whole.part_at = whole.part_bytes = 0;
-		bytes = postgres_text_normalise(work, postgres_query_text(r, &whole, work, POSTGRES_TEXT_BYTES));
+		bytes = sql_text_normalise(work, postgres_query_text(r, &whole, work, POSTGRES_TEXT_BYTES));
 		hash = hash_range_table(r, hash, q);
 	}
 	hash = postgres_hash(hash, work, bytes);

@@ -10,7 +10,7 @@
 #include "agent/guest/sys.h"
 #include "shim/engines/cxx_call.h"
 
-#include "jitreg/engines/postgres_text.h"
+#include "jitreg/engines/sql_text.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -108,10 +108,10 @@ static bool say_query(struct duckdb_connection *c, const struct cxx_string *text
 		return false;
 	memcpy(copy, text->text, n);
 	r->text[0] = copy[n] = 0;
-	n = postgres_text_normalise(copy, strlen(copy));
+	n = sql_text_normalise(copy, strlen(copy));
 	c->query = engine_hash(ENGINE_HASH_BEGIN, copy, n);
 	if (!duckdb_is_said(c->query)) {
-		postgres_text_shorten(copy, n, r->name, sizeof(r->name));
+		sql_text_shorten(copy, n, r->name, sizeof(r->name));
 		n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
 		memcpy(copy, text->text, n);
 		copy[n] = 0;

@@ -4,7 +4,7 @@
 
 #include "agent/guest/sys.h"
 #include "jitreg/engines/hash.h"
-#include "jitreg/engines/postgres_text.h"
+#include "jitreg/engines/sql_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -252,11 +252,11 @@ static uint64_t say_query(const char *text)
 
 	memcpy(copy, text, n);
 	buffer[0] = copy[n] = 0;
-	n = postgres_text_normalise(copy, n);
+	n = sql_text_normalise(copy, n);
 	query = engine_hash(ENGINE_HASH_BEGIN, copy, n);
 	if (is_said(query))
 		return query;
-	postgres_text_shorten(copy, n, name, sizeof(name));
+	sql_text_shorten(copy, n, name, sizeof(name));
 	if (bytes == DETAIL_BYTES) {
 		memcpy(copy, text, TEXT_BYTES);
 		copy[TEXT_BYTES] = 0;

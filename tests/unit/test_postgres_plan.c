@@ -4,7 +4,7 @@
 
 #include "jitreg/engines/postgres_names.h"
 #include "jitreg/engines/postgres_plan.h"
-#include "jitreg/engines/postgres_text.h"
+#include "jitreg/engines/sql_text.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -498,11 +498,11 @@ static void texts_are_normalised(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		strcpy(text, cases[i].text);
-		assert_int_equal(postgres_text_normalise(text, strlen(text)), strlen(cases[i].normal));
+		assert_int_equal(sql_text_normalise(text, strlen(text)), strlen(cases[i].normal));
 		assert_string_equal(text, cases[i].normal);
 	}
-	assert_int_equal(postgres_text_shorten("select \303\204\303\204", 11, shorter, sizeof(shorter)), 11);
-	assert_int_equal(postgres_text_shorten("select \303\204\303\204x", 12, shorter, sizeof(shorter)), 10);
+	assert_int_equal(sql_text_shorten("select \303\204\303\204", 11, shorter, sizeof(shorter)), 11);
+	assert_int_equal(sql_text_shorten("select \303\204\303\204x", 12, shorter, sizeof(shorter)), 10);
 	assert_string_equal(shorter, "select ...");
 	for (int i = 0; i < 20000; i++) {
 		static const char some[] = "a1'\"$ -/*\n\\(),.eE;in\303";
@@ -511,7 +511,7 @@ static void texts_are_normalised(void **unused)
 		for (size_t k = 0; k < bytes; k++)
 			text[k] = some[next_random() % (sizeof(some) - 1)];
 		text[bytes] = 0;
-		assert_true(postgres_text_normalise(text, bytes) <= bytes);
+		assert_true(sql_text_normalise(text, bytes) <= bytes);
 	}
 }
 

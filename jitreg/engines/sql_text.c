@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "jitreg/engines/postgres_text.h"
+#include "jitreg/engines/sql_text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -216,7 +216,7 @@ static void step(struct text *t)
 	}
 }
 
-size_t postgres_text_normalise(char *text, size_t bytes)
+size_t sql_text_normalise(char *text, size_t bytes)
 {
 	struct text t = { .at = text, .end = text + bytes, .begin = text, .to = text };
 
@@ -228,7 +228,7 @@ size_t postgres_text_normalise(char *text, size_t bytes)
 	return (size_t)(t.to - t.begin);
 }
 
-size_t postgres_text_shorten(const char *text, size_t bytes, char *to, size_t room)
+size_t sql_text_shorten(const char *text, size_t bytes, char *to, size_t room)
 {
 	if (bytes < room) {
 		memcpy(to, text, bytes);
