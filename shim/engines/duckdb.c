@@ -2,18 +2,16 @@
 /*
  * DuckDB's queries, in any program that uses its shared library: calls of the library to six functions of its own, which go through slots
  * because it exports all of them, come by here.  Each is called once for a query, a pipeline or a task, none for a chunk of rows.
- *
- * A library that dlopen brings is not relocated yet when it is announced: its slots are replaced from its init function.
  */
 #include "shim/engines/duckdb.h"
 
 #include "agent/guest/sys.h"
 #include "shim/engines/cxx_call.h"
+#include "shim/engines/library.h"
 
 #include "jitreg/engines/sql_text.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <string.h>
 
 #define TEXT_IN_MARK 256 /* the component has all of it */
@@ -155,9 +153,6 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 				    __atomic_add_fetch(&duckdb.nr_runs, 1, __ATOMIC_RELAXED), 0, NULL);
 }
 
-#define PARAMETERS uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
-typedef uint64_t any_function(PARAMETERS);
-
 /* Each: its function, what is done before it, and after it. */
 #define CONTEXT "_ZN6duckdb13ClientContext"
 #define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
@@ -204,15 +199,15 @@ static void end_context(uint64_t context, uint64_t or_context)
 }
 
 #define HOOK(name, function, before, after) \
-	static any_function *name##_real; \
-	static uint64_t name(PARAMETERS) \
+	static library_function *name##_real; \
+	static uint64_t name(LIBRARY_PARAMETERS) \
 	{ \
 		uint64_t result; \
 \
 		if (guest_is_on()) { \
 			before; \
 		} \
-		result = name##_real(a, b, c, d, e, f); \
+		result = name##_real(LIBRARY_ARGUMENTS); \
 		if (guest_is_on()) { \
 			after; \
 		} \
@@ -282,73 +277,35 @@ static void find_functions(const struct object *o)
 	}
 }
 
-struct hook {
-	const char *name;
-	any_function *to, **real;
-};
-#define ENTRY(name, function, before, after) { function, name, &name##_real },
-static const struct hook hooks[] = { HOOKS(ENTRY) };
-#undef ENTRY
-#define NR_HOOKS (sizeof(hooks) / sizeof(hooks[0]))
-
-/* All or none.  NULL, or what is missing. */
-static const char *install(const struct object *o)
+/* NULL, or what is missing. */
+static const char *find(const struct object *o)
 {
-	void **slot[NR_HOOKS];
-
 	find_functions(o);
 	if (!duckdb.to_string || !duckdb.task_execute || !duckdb.nr_pipeline || !find_slots(o))
 		return "PhysicalOperator";
-	if (!cxx_start())
-		return "a C++ runtime";
-	for (size_t i = 0; i < NR_HOOKS; i++) {
-		*(void **)hooks[i].real = object_find_symbol(o, hooks[i].name);
-		slot[i] = object_find_slot(o, hooks[i].name);
-		if (!*hooks[i].real || !slot[i] || !object_is_relocated(o, slot[i]))
-			return hooks[i].name;
-	}
-	for (size_t i = 0; i < NR_HOOKS; i++) {
-		void *to = (void *)hooks[i].to;
-
-		if (patch_write(slot[i], &to, sizeof(to)))
-			return "memory that can be written";
-	}
-	return NULL;
+	return cxx_start() ? NULL : "a C++ runtime";
 }
 
-static void adapt(void)
-{
-	const char *(*version)(void), *missing = install(&duckdb.library);
-	char sentence[256];
+static void on_init(int argc, char **argv, char **env);
+#define ENTRY(name, function, before, after) { function, name, &name##_real },
+static struct library library = {
+	.title = "DuckDB",
+	.version = "duckdb_library_version",
+	.without = "operators",
+	.with = "queries, pipelines and operators registered as they begin",
+	.hook = { HOOKS(ENTRY) },
+	.find = find,
+	.init = on_init,
+	.object = &duckdb.library,
+};
+#undef ENTRY
 
-	*(void **)&version = object_find_symbol(&duckdb.library, "duckdb_library_version");
-	if (missing)
-		snprintf(sentence, sizeof(sentence), "DuckDB %s: operators unavailable (its library lacks %.150s)", version(), missing);
-	else
-		snprintf(sentence, sizeof(sentence), "DuckDB %s: queries, pipelines and operators registered as they begin", version());
-	jitreg_control(JITREG_CONTROL_NOTE, sentence);
-}
-
-static object_init_function *init_before;
-
-/* In the place of the library's own init function: it is relocated now. */
 static void on_init(int argc, char **argv, char **env)
 {
-	init_before(argc, argv, env);
-	if (guard_enter()) {
-		adapt();
-		guard_leave();
-	}
+	library_init(&library, argc, argv, env);
 }
 
 void duckdb_object(const struct object *o)
 {
-	void **slot;
-
-	if (duckdb.library.headers || !object_find_symbol(o, "duckdb_open") || !object_find_symbol(o, "duckdb_library_version"))
-		return;
-	slot = object_find_slot(o, hooks[0].name);
-	duckdb.library = *o;
-	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, on_init, &init_before))
-		adapt();
+	library_object(&library, o, "duckdb_open");
 }

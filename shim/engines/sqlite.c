@@ -10,8 +10,8 @@
 #include "shim/engines/sqlite.h"
 
 #include "agent/guest/sys.h"
+#include "shim/engines/library.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FRAME_WORDS 64u /* that are looked at, of sqlite3VdbeExec's */
@@ -68,16 +68,12 @@ static void learn(uint64_t vdbe, const uint64_t *frame)
 
 /* ------------------------------------------------------------------------------------------------------------- hooks */
 
-#define PARAMETERS uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
-#define ARGUMENTS a, b, c, d, e, f
-typedef uint64_t any_function(PARAMETERS);
-
-static any_function *set_sql, *swap, *delete, *halt, *open_table, *set_key;
+static library_function *set_sql, *swap, *delete, *halt, *open_table, *set_key;
 
 /* (statement, text, ...): it is prepared.  Text without a statement (a comment) has none. */
-static uint64_t on_set_sql(PARAMETERS)
+static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 {
-	uint64_t result = set_sql(ARGUMENTS);
+	uint64_t result = set_sql(LIBRARY_ARGUMENTS);
 
 	if (a && guest_is_on())
 		sqlite_statement_say(a, (uint64_t)(uintptr_t)sqlite.parser((void *)a));
@@ -85,9 +81,9 @@ static uint64_t on_set_sql(PARAMETERS)
 }
 
 /* (new, old): it is prepared again; the new statement's program is the old one's now. */
-static uint64_t on_swap(PARAMETERS)
+static uint64_t on_swap(LIBRARY_PARAMETERS)
 {
-	uint64_t result = swap(ARGUMENTS);
+	uint64_t result = swap(LIBRARY_ARGUMENTS);
 
 	if (guest_is_on()) {
 		jitreg_object_end(a);
@@ -97,14 +93,14 @@ static uint64_t on_swap(PARAMETERS)
 	return result;
 }
 
-static uint64_t on_delete(PARAMETERS)
+static uint64_t on_delete(LIBRARY_PARAMETERS)
 {
 	if (a && guest_is_on())
 		jitreg_object_end(a);
-	return delete(ARGUMENTS);
+	return delete(LIBRARY_ARGUMENTS);
 }
 
-static uint64_t on_halt(PARAMETERS)
+static uint64_t on_halt(LIBRARY_PARAMETERS)
 {
 	const uint64_t *frame = __builtin_frame_address(0);
 
@@ -114,11 +110,11 @@ static uint64_t on_halt(PARAMETERS)
 			learn(a, frame + 2);
 		__atomic_store_n(&learning.is_on, 0, __ATOMIC_RELEASE);
 	}
-	return halt(ARGUMENTS);
+	return halt(LIBRARY_ARGUMENTS);
 }
 
 /* (parse, cursor, database, table, ...): the table's name is its first member. */
-static uint64_t on_open_table(PARAMETERS)
+static uint64_t on_open_table(LIBRARY_PARAMETERS)
 {
 	uint64_t name;
 
@@ -126,11 +122,11 @@ static uint64_t on_open_table(PARAMETERS)
 		memcpy(&name, (const void *)d, sizeof(name));
 		sqlite_table_remember(a, (int32_t)b, "", name);
 	}
-	return open_table(ARGUMENTS);
+	return open_table(LIBRARY_ARGUMENTS);
 }
 
 /* (parse, index): of the cursor that was just opened; likewise. */
-static uint64_t on_set_key(PARAMETERS)
+static uint64_t on_set_key(LIBRARY_PARAMETERS)
 {
 	if (guest_is_on() && sys_readable_range((const void *)b, sizeof(uint64_t))) {
 		void *vdbe = sqlite.vdbe_of((void *)a);
@@ -141,20 +137,10 @@ static uint64_t on_set_key(PARAMETERS)
 		if (op && sqlite.kind[op->opcode] == SQLITE_OPENS)
 			sqlite_table_remember(a, op->p1, "index ", name);
 	}
-	return set_key(ARGUMENTS);
+	return set_key(LIBRARY_ARGUMENTS);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the library */
-
-static const struct hook {
-	const char *name;
-	any_function *to, **real;
-} hooks[] = {
-	{ "sqlite3VdbeSetSql", on_set_sql, &set_sql }, { "sqlite3VdbeSwap", on_swap, &swap },
-	{ "sqlite3VdbeDelete", on_delete, &delete },   { "sqlite3VdbeHalt", on_halt, &halt },
-	{ "sqlite3OpenTable", on_open_table, &open_table }, { "sqlite3VdbeSetP4KeyInfo", on_set_key, &set_key },
-};
-#define NR_HOOKS (sizeof(hooks) / sizeof(hooks[0]))
 
 /* The library has a table of names without an end; the last one is "Explain", or comes behind that. */
 static void find_kinds(void)
@@ -172,8 +158,8 @@ static void find_kinds(void)
 	}
 }
 
-/* All or none.  NULL, or what is missing. */
-static const char *install(const struct object *o)
+/* NULL, or what is missing. */
+static const char *find(const struct object *o)
 {
 	static const struct {
 		const char *name;
@@ -189,7 +175,6 @@ static const char *install(const struct object *o)
 		{ "sqlite3GetVdbe", &sqlite.vdbe_of },
 		{ "sqlite3VdbeGetLastOp", &sqlite.last_op },
 	};
-	void **slot[NR_HOOKS];
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *found = object_find_symbol(o, functions[i].name);
@@ -198,56 +183,32 @@ static const char *install(const struct object *o)
 			return functions[i].name;
 		memcpy(functions[i].to, &found, sizeof(found));
 	}
-	for (size_t i = 0; i < NR_HOOKS; i++) {
-		*(void **)hooks[i].real = object_find_symbol(o, hooks[i].name);
-		slot[i] = object_find_slot(o, hooks[i].name);
-		if (!*hooks[i].real || !slot[i] || !object_is_relocated(o, slot[i]))
-			return hooks[i].name;
-	}
 	find_kinds();
-	for (size_t i = 0; i < NR_HOOKS; i++) {
-		void *to = (void *)hooks[i].to;
-
-		if (patch_write(slot[i], &to, sizeof(to)))
-			return "memory that can be written";
-	}
 	return NULL;
 }
 
-static void adapt(void)
-{
-	const char *(*version)(void), *missing = install(&sqlite.library);
-	char sentence[160];
+static void on_init(int argc, char **argv, char **env);
+static struct library library = {
+	.title = "SQLite",
+	.version = "sqlite3_libversion",
+	.without = "statements",
+	.with = "statements and their instructions registered as they are prepared",
+	.hook = {
+		{ "sqlite3VdbeSetSql", on_set_sql, &set_sql }, { "sqlite3VdbeSwap", on_swap, &swap },
+		{ "sqlite3VdbeDelete", on_delete, &delete },   { "sqlite3VdbeHalt", on_halt, &halt },
+		{ "sqlite3OpenTable", on_open_table, &open_table }, { "sqlite3VdbeSetP4KeyInfo", on_set_key, &set_key },
+	},
+	.find = find,
+	.init = on_init,
+	.object = &sqlite.library,
+};
 
-	*(void **)&version = object_find_symbol(&sqlite.library, "sqlite3_libversion");
-	if (missing)
-		snprintf(sentence, sizeof(sentence), "SQLite %s: statements unavailable (its library lacks %s)", version(), missing);
-	else
-		snprintf(sentence, sizeof(sentence), "SQLite %s: statements and their instructions registered as they are prepared",
-			 version());
-	jitreg_control(JITREG_CONTROL_NOTE, sentence);
-}
-
-static object_init_function *init_before;
-
-/* In the place of the library's own init function: it is relocated now. */
 static void on_init(int argc, char **argv, char **env)
 {
-	init_before(argc, argv, env);
-	if (guard_enter()) {
-		adapt();
-		guard_leave();
-	}
+	library_init(&library, argc, argv, env);
 }
 
 void sqlite_object(const struct object *o)
 {
-	void **slot;
-
-	if (sqlite.library.headers || !object_find_symbol(o, "sqlite3_libversion") || !object_find_symbol(o, "sqlite3_step"))
-		return;
-	slot = object_find_slot(o, hooks[0].name);
-	sqlite.library = *o;
-	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, on_init, &init_before))
-		adapt();
+	library_object(&library, o, "sqlite3_step");
 }
