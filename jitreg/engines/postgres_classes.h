@@ -38,7 +38,10 @@
 	X(WAL, "(WAL writing)") \
 	X(ARCHIVER, "(archiver)") \
 	X(RECOVERY, "(recovery)") \
-	X(REPLICATION, "(replication)")
+	X(REPLICATION, "(replication)") \
+	X(PROCESS, "(process start and end)") \
+	X(LIBRARY, "(library loading)") \
+	X(WORKER, "(parallel worker start and end)")
 #define POSTGRES_CLASS_INDEX_(NAME, text) POSTGRES_CLASS_##NAME,
 enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
 #undef POSTGRES_CLASS_INDEX_
@@ -58,6 +61,7 @@ const char *postgres_class_name(enum postgres_class class);
 	X(PLANNING, "standard_planner") \
 	X(EXECUTOR, "standard_ExecutorStart") \
 	X(EXECUTOR, "standard_ExecutorEnd") \
+	X(EXECUTOR, "ExecShutdownNode") \
 	X(TRANSACTION, "StartTransactionCommand") \
 	X(COMMIT, "CommitTransactionCommand") \
 	X(COMMIT, "AbortCurrentTransaction") \
@@ -84,7 +88,25 @@ const char *postgres_class_name(enum postgres_class class);
 	X(REPLICATION, "WalReceiverMain") \
 	X(REPLICATION, "exec_replication_command") \
 	X(REPLICATION, "ApplyLauncherMain") \
-	X(REPLICATION, "ApplyWorkerMain")
+	X(REPLICATION, "ApplyWorkerMain") \
+	X(PROCESS, "fork_process") \
+	X(PROCESS, "InitPostmasterChild") \
+	X(PROCESS, "BaseInit") \
+	X(PROCESS, "InitProcess") \
+	X(PROCESS, "proc_exit") \
+	X(LIBRARY, "load_file") \
+	X(LIBRARY, "load_external_function") \
+	X(LIBRARY, "process_session_preload_libraries") \
+	X(LIBRARY, "RestoreLibraryState") \
+	X(WORKER, "ParallelQueryMain") \
+	X(WORKER, "RestoreGUCState") \
+	X(WORKER, "RestoreTransactionSnapshot") \
+	X(WORKER, "AttachSession") \
+	X(WORKER, "DetachSession") \
+	X(WORKER, "StartParallelWorkerTransaction") \
+	X(WORKER, "EndParallelWorkerTransaction") \
+	X(WORKER, "dsm_attach") \
+	X(WORKER, "dsm_detach")
 #define POSTGRES_LLVM_SYMBOLS(X) \
 	X(LLVM, "llvm_compile_expr") \
 	X(LLVM, "llvm_get_function") \
