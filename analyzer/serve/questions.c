@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/serve/questions.h"
 
+#include "analyzer/serve/walk.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -167,6 +169,7 @@ static bool is_wanted(const struct asking *a, uint32_t nr, uint32_t bit)
 static int set_filter(struct asking *a, uint32_t number, const struct question_filter *f)
 {
 	struct served *s = a->s;
+	const unsigned threads = walk_threads(s->cross.nr, 0);
 	size_t bytes;
 	void *text = describe(f, &bytes);
 	uint32_t oldest = SERVED_FILTERS;
@@ -187,9 +190,9 @@ static int set_filter(struct asking *a, uint32_t number, const struct question_f
 	}
 	a->bit[number] = (uint16_t)(1u << oldest); /* there are no more filters than bits */
 	if (f->kind == QUESTIONS_SETS)
-		crossfilter_sets(s->fails, s->cross.nr, a->bit[number], f->set, f->nr_sets);
+		walk_sets(threads, s->fails, s->cross.nr, a->bit[number], f->set, f->nr_sets);
 	else
-		crossfilter_range(s->fails, s->cross.nr, a->bit[number], f->column, f->low, f->high);
+		walk_range(threads, s->fails, s->cross.nr, a->bit[number], f->column, f->low, f->high);
 	free(s->bit[oldest].filter);
 	s->bit[oldest] = (struct served_bit){ text, bytes, ++s->clock };
 	return 0;
@@ -335,7 +338,7 @@ static void answer_sums(struct asking *a)
 		a->error = -ENOMEM;
 		return;
 	}
-	crossfilter_sums(&a->s->cross, first, end, except, &outer, &other, sum);
+	walk_sums(walk_threads(first < end ? end - first : 0, cells), &a->s->cross, first, end, except, &outer, &other, sum);
 	put_sums(a, sum, (uint32_t)cells);
 	free(sum);
 }
