@@ -9,8 +9,9 @@ export const endOf = facts => Math.max(1, Math.ceil((facts.last_ns - facts.first
 // Keys of the main dimension by their sums under all filters but time: the largest ones each for itself, the others together.
 export function partsOf(page, trace = 0, except = ["time"]) {
 	const { dimensions } = page.data[trace], order = page.state.sums(dimensions.main, null, except, trace).order();
-	const parts = order.slice(0, PARTS).map(key => ({ keys: [key], value: dimensions.get(dimensions.main).values[key] }));
-	if (order.length > PARTS) parts.push({ keys: order.slice(PARTS), value: null });
+	const alone = order.length > PARTS + 1 ? PARTS : order.length; // one other has a name
+	const parts = order.slice(0, alone).map(key => ({ keys: [key], value: dimensions.get(dimensions.main).values[key] }));
+	if (order.length > alone) parts.push({ keys: order.slice(alone), value: null });
 	for (const part of parts) {
 		part.label = part.value === null ? `${part.keys.length} others` : dimensions.get(dimensions.main).label(part.value);
 		part.colour = () => page.colours.of(dimensions.main, part.value ?? 0);
@@ -20,10 +21,16 @@ export function partsOf(page, trace = 0, except = ["time"]) {
 
 // What sums take for a key: the number of the part.
 export function partKey(page, parts, trace = 0) {
-	const dimension = page.data[trace].dimensions.get(page.data[trace].dimensions.main),
-		part = new Uint32Array(dimension.nr).fill(parts.length);
-	parts.forEach(({ keys }, p) => keys.forEach(key => { part[key] = p; }));
-	return { column: dimension.column, map: dimension.map ? dimension.map.map(key => part[key]) : part, nr: parts.length, once: true };
+	const { main } = page.data[trace].dimensions;
+	return groupKey(page.data[trace].dimensions.get(main), parts.map(part => part.keys), [main, trace]);
+}
+
+// ... of lists of a dimension's keys; those of no list have none.  name: says with the filters which ones these are.
+export function groupKey(dimension, lists, name) {
+	const group = new Uint32Array(dimension.nr).fill(lists.length);
+	lists.forEach((keys, g) => keys.forEach(key => { group[key] = g; }));
+	return { column: dimension.column, map: dimension.map ? dimension.map.map(key => group[key]) : group, nr: lists.length, once: true,
+		toJSON: () => [...name, ...lists.map(keys => keys[0])] };
 }
 
 // The bins of each part of one lane: value(part, bin).

@@ -1,6 +1,7 @@
 // A lane of activity over time per value of a dimension: each as high as its own cost, or as its share of what ran at that time.
 import { h } from "./dom.js";
 import { chart } from "./chart.js";
+import { groupKey } from "./activity.js";
 import { count, percent, seconds, ticks } from "./format.js";
 import { shown } from "./dom.js";
 
@@ -20,9 +21,9 @@ export function lanes(page, { title = "Lanes", id = page.dimensions.main, most =
 		bins = Math.max(10, Math.min(600, Math.floor((w - left - 8) / 2)));
 		from = range ? Math.round(range.from) : 0;
 		to = Math.max(from + 1, range ? Math.round(range.to) : end);
-		sums = state.sums(id, { column: "time", from, to, bins }, [id]);
-		const all = Array.from({ length: sums.nr }, (_, k) => Array.from({ length: bins }, (_, b) => sums.measure(k, b)).reduce((x, y) => x + y, 0));
-		order = [...all.keys()].filter(k => all[k] > 0).sort((x, y) => all[y] - all[x]).slice(0, most);
+		const keys = state.sums(id, null, [id]).order(), rest = keys.slice(most);
+		order = keys.slice(0, most);
+		sums = state.sums(groupKey(dimension, [...order.map(k => [k]), ...(rest.length ? [rest] : [])], ["lanes", id]), { column: "time", from, to, bins }, [id]);
 	}
 	const label = k => dimension.label(dimension.values[k]);
 	function draw(pen, w) {
@@ -32,7 +33,7 @@ export function lanes(page, { title = "Lanes", id = page.dimensions.main, most =
 		let top = 1e-9;
 		for (let b = 0; b < bins; b++) {
 			for (let k = 0; k < sums.nr; k++) total[b] += sums.measure(k, b);
-			for (const k of order) top = Math.max(top, sums.measure(k, b));
+			order.forEach((_, i) => { top = Math.max(top, sums.measure(i, b)); });
 		}
 		order.forEach((k, i) => {
 			const y = i * (LANE + GAP), chosen = state.filters[id]?.values;
@@ -40,7 +41,7 @@ export function lanes(page, { title = "Lanes", id = page.dimensions.main, most =
 			pen.line(left, y + LANE + 0.5, w - 8, y + LANE + 0.5, pen.theme.line);
 			const colour = colours.of(id, dimension.values[k]), opacity = chosen && !chosen.includes(dimension.values[k]) ? 0.35 : 1;
 			for (let b = 0; b < bins; b++) {
-				const value = sums.measure(k, b), high = value <= 0 ? 0 : LANE * (relative() ? value / total[b] : value / top);
+				const value = sums.measure(i, b), high = value <= 0 ? 0 : LANE * (relative() ? value / total[b] : value / top);
 				if (high > 0) pen.rect(left + b * step, y + LANE - high, step + 0.3, high, colour, { opacity });
 			}
 		});
@@ -53,17 +54,17 @@ export function lanes(page, { title = "Lanes", id = page.dimensions.main, most =
 	}
 	const lane = y => order[Math.floor(y / (LANE + GAP))];
 	function tip(x, y) {
-		const k = lane(y), b = Math.floor((x - left) / (width - left - 8) * bins);
+		const k = lane(y), i = order.indexOf(k), b = Math.floor((x - left) / (width - left - 8) * bins);
 		if (k === undefined) return null;
 		if (b < 0 || b >= bins) return [label(k)];
 		let all = 0;
-		for (let i = 0; i < sums.nr; i++) all += sums.measure(i, b);
-		return [label(k), `${seconds(from + b / bins * (to - from), (to - from) / bins)}: ${count(sums.samples(k, b))} samples`, `${percent(all > 0 ? sums.measure(k, b) / all : 0)} of what ran then`];
+		for (let j = 0; j < sums.nr; j++) all += sums.measure(j, b);
+		return [label(k), `${seconds(from + b / bins * (to - from), (to - from) / bins)}: ${count(sums.samples(i, b))} samples`, `${percent(all > 0 ? sums.measure(i, b) / all : 0)} of what ran then`];
 	}
 	const view = chart({ title, name: "lanes", controls: toggle, height: w => (sum(w), Math.max(1, order.length) * (LANE + GAP) + AXIS), draw, tip,
 		click: (x, y, e) => lane(y) !== undefined && state.toggle(id, dimension.values[lane(y)], e.shiftKey),
 		table: () => ({ columns: [{ key: "from", title: "from (s)", type: "number", value: b => (from + b / bins * (to - from)) / 1e6 },
-					  ...order.map(k => ({ key: `k${k}`, title: shown(label(k), 40), type: "count", value: b => sums.samples(k, b) }))],
+					  ...order.map((k, i) => ({ key: `k${k}`, title: shown(label(k), 40), type: "count", value: b => sums.samples(i, b) }))],
 				rows: Array.from({ length: bins }, (_, b) => b) }) });
-	return { ...view, drawn: () => ({ relative: relative(), lanes: order.map(k => ({ name: label(k), samples: Array.from({ length: bins }, (_, b) => sums.samples(k, b)).reduce((x, y) => x + y, 0) })) }) };
+	return { ...view, drawn: () => ({ relative: relative(), lanes: order.map((k, i) => ({ name: label(k), samples: Array.from({ length: bins }, (_, b) => sums.samples(i, b)).reduce((x, y) => x + y, 0) })) }) };
 }

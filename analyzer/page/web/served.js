@@ -145,7 +145,7 @@ export class ServedTable {
 	async fetch() {
 		for (const q of this.lists.get(this.view) ?? []) {
 			const id = this.idOfQuestion(q);
-			if (![q.a, q.b].flat().some(key => key?.once) && !this.known.has(id)) this.wanted.set(id, q);
+			if (!this.known.has(id)) this.wanted.set(id, q);
 		}
 		const batch = [...this.wanted], list = batch.map(([, q]) => q);
 		this.wanted.clear();

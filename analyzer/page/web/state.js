@@ -165,10 +165,10 @@ export class State {
 	sums(a, b = null, except = [], trace = 0) {
 		const open = except.filter(id => this.filters[id]), key = k => typeof k === "string" ? this.data[trace].dimensions.get(k) : k;
 		const first = key(a), second = key(b), { table } = this.data[trace];
-		if (first?.once || second?.once) return new Sums(table.sums(first, second, open), first, second);
+		if ([first, second].some(k => k?.once && !k.toJSON)) return new Sums(table.sums(first, second, open), first, second);
 		return this.remember(["sums", a, b, trace], open, () => {
 			// dimensions of the same column are sums of its sums
-			const same = first?.map && !first.bins && first.column !== "phase" && (!second || second.map && second.column === first.column);
+			const same = first?.map && !first.once && !first.bins && first.column !== "phase" && (!second || second.map && second.column === first.column);
 			return new Sums(same ? fold(this.columnSums(first.column, open, trace), first, second) : table.sums(first, second, open), first, second);
 		});
 	}

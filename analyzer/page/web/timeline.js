@@ -1,12 +1,13 @@
 // Activity over time by the main dimension, stacked in steps, with a range to choose: by drag, or by keyboard.
 import { chart } from "./chart.js";
+import { partKey, partsOf } from "./activity.js";
 import { count, percent, seconds, ticks } from "./format.js";
 import { shown } from "./dom.js";
 
-const LEFT = 8, BOTTOM = 20, TOP = 4, PARTS = 11;
+const LEFT = 8, BOTTOM = 20, TOP = 4;
 
 export function timeline(page, { title = "Time line", height = 132 } = {}) {
-	const { state, facts, dimensions, colours } = page;
+	const { state, facts } = page;
 	const end = Math.max(1, Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns) + 1);
 	let sums, bins = 100, parts = [], width = 0, drag = null;
 
@@ -15,20 +16,12 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 
 	function sum() {
 		bins = Math.max(10, Math.min(400, Math.floor((width - 2 * LEFT) / 3)));
-		sums = state.sums(page.dimensions.main, { column: "time", from: 0, to: end, bins }, ["time"]);
-		const of = Array.from({ length: sums.nr }, (_, k) => {
-			let all = 0;
-			for (let b = 0; b < bins; b++) all += sums.measure(k, b);
-			return all;
-		});
-		const order = [...of.keys()].filter(k => of[k] > 0).sort((x, y) => of[y] - of[x]);
-		parts = order.slice(0, PARTS).map(k => [k]);
-		if (order.length > PARTS) parts.push(order.slice(PARTS));
+		parts = partsOf(page);
+		sums = state.sums(partKey(page, parts), { column: "time", from: 0, to: end, bins }, ["time"]);
+		parts.forEach((part, i) => { part.at = i; });
 	}
-	const value = (part, b) => part.reduce((s, k) => s + sums.measure(k, b), 0);
+	const value = (part, b) => sums.measure(part.at, b), samples = (part, b) => sums.samples(part.at, b);
 	const column = b => parts.reduce((s, p) => s + value(p, b), 0);
-	const label = part => part.length > 1 ? `${part.length} others` : dimensions.get(dimensions.main).label(dimensions.get(dimensions.main).values[part[0]]);
-	const colour = part => part.length > 1 ? colours.of(dimensions.main, 0) : colours.of(dimensions.main, dimensions.get(dimensions.main).values[part[0]]);
 
 	function draw(pen, w, hgt) {
 		width = w;
@@ -39,7 +32,7 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 			for (const part of parts) {
 				const high = value(part, b) / top * room;
 				if (high <= 0) continue;
-				pen.rect(LEFT + b * step, y - high, step + 0.3, high, colour(part));
+				pen.rect(LEFT + b * step, y - high, step + 0.3, high, part.colour());
 				y -= high;
 			}
 		}
@@ -61,9 +54,9 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 		if (px < LEFT || px > width - LEFT) return null;
 		const b = bin(px), all = column(b);
 		const lines = [`${seconds(b / bins * end, end / bins)} – ${seconds((b + 1) / bins * end, end / bins)}`,
-			       `${count(parts.reduce((s, p) => s + p.reduce((n, k) => n + sums.samples(k, b), 0), 0))} samples`];
+			       `${count(parts.reduce((s, p) => s + samples(p, b), 0))} samples`];
 		for (const part of [...parts].sort((p, q) => value(q, b) - value(p, b)).slice(0, 5))
-			if (value(part, b) > 0) lines.push(`${percent(value(part, b) / all)}  ${shown(label(part), 60)}`);
+			if (value(part, b) > 0) lines.push(`${percent(value(part, b) / all)}  ${shown(part.label, 60)}`);
 		return lines;
 	}
 	function key(e) {
@@ -87,7 +80,7 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 	const view = chart({ title, name: "time-line", height, draw, tip, key, cursor: () => "crosshair",
 		table: () => ({
 			columns: [{ key: "from", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
-				  ...parts.map((p, i) => ({ key: `p${i}`, title: shown(label(p), 40), type: "count", value: b => p.reduce((n, k) => n + sums.samples(k, b), 0) }))],
+				  ...parts.map((p, i) => ({ key: `p${i}`, title: shown(p.label, 40), type: "count", value: b => samples(p, b) }))],
 			rows: Array.from({ length: bins }, (_, b) => b) }) });
 	view.canvas.addEventListener("pointerdown", e => {
 		if (e.button) return;
@@ -111,5 +104,5 @@ export function timeline(page, { title = "Time line", height = 132 } = {}) {
 	};
 	view.canvas.addEventListener("pointerup", stop);
 	view.canvas.addEventListener("pointercancel", () => drag = null);
-	return { ...view, drawn: () => ({ bins, end, parts: parts.map(p => ({ name: label(p), samples: p.reduce((n, k) => n + Array.from({ length: bins }, (_, b) => sums.samples(k, b)).reduce((a, c) => a + c, 0), 0) })) }) };
+	return { ...view, drawn: () => ({ bins, end, parts: parts.map(p => ({ name: p.label, samples: Array.from({ length: bins }, (_, b) => samples(p, b)).reduce((a, c) => a + c, 0) })) }) };
 }
