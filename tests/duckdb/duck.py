@@ -66,12 +66,16 @@ class Duck:
         lines = [line.split() for line in self.run(script, trace).splitlines() if line.startswith("repeated ")]
         return [(q, int(line[1]), int(line[2]), line[4]) for q, line in zip(texts, lines, strict=True)]
 
+    def in_tasks(self, trace):
+        """{(time, tid)} of the samples in tasks."""
+        lo, hi = profile.function_range(self.library, TASK)
+        bias = load_bias(self.tailor, trace, self.library)
+        return profile.in_function(self.tailor, trace, lo + bias, hi + bias)[0]
+
     def operators(self, texts, threads, seconds, trace):
         bare = {q: rows for q, _, _, rows in self.repeat(texts, threads, 0.01)}
         windows = self.repeat(texts, threads, seconds, trace)
-        lo, hi = profile.function_range(self.library, TASK)
-        bias = load_bias(self.tailor, trace, self.library)
-        in_task, _ = profile.in_function(self.tailor, trace, lo + bias, hi + bias)
+        in_task = self.in_tasks(trace)
         rows = {q: Row(q, threads) for q in texts}
         for q, _, _, hash_ in windows:
             rows[q].same = hash_ == bare[q]
@@ -86,7 +90,7 @@ class Duck:
                 r.tasks += 1
                 r.by_thread[s["tid"]] += 1
                 r.between += s["operator"].startswith("(")
-                r.found += bool(s["operator"]) and not s["operator"].startswith("(")
+                r.found += on_operator(s)
                 if not s["operator"]:
                     r.reasons[s["function"]] += 1
         return list(rows.values())
@@ -94,9 +98,10 @@ class Duck:
     # ------------------------------------------------------------------------------------------------------------- rank
 
     def explained(self, text, threads, runs):
-        """{path of names: its own time}, the least of several runs."""
-        script = f"set threads={threads};\n" + f"-- print\nexplain (analyze, format json)\n{text.strip()}\n-- print\nselect '{END}';\n" * runs
-        times = {}
+        """[{path of names: its own processor time}] of so many runs."""
+        each = f"-- print\nexplain (analyze, format json)\n{text.strip()}\n-- print\nselect '{END}';\n"
+        script = f"set threads={threads};\n-- processor time\n" + each * runs
+        times = []
         for part in self.run(script).split(END)[:runs]:
             plan = json.loads(part[part.index("{"):])
             seen = collections.Counter()
@@ -112,19 +117,24 @@ class Duck:
 
             for below in plan["children"]:
                 add(below, ())
-            for path, s in seen.items():
-                times[path] = min(s, times.get(path, s))
+            times.append(seen)
         return times
 
     def sampled(self, trace, windows):
         """{query: {path of names: samples}}."""
-        paths = tree_paths(profile.report(self.tailor, trace))
+        paths = {n: tuple(name for name in path if name != "RESULT_COLLECTOR")
+                 for n, path in profile.tree_paths(profile.report(self.tailor, trace), "operator").items()}
         out = collections.defaultdict(collections.Counter)
         for s in samples(self.tailor, trace):
             q = next((w[0] for w in windows if w[1] <= s["time_ns"] < w[2]), None)
-            if q and s["operator"] and not s["operator"].startswith("("):
+            if q and on_operator(s):
                 out[q][paths[s["operator_id"]]] += 1
         return out
+
+
+def on_operator(s):
+    """Not in a class of work."""
+    return bool(s["operator"]) and not s["operator"].startswith("(")
 
 
 def load_bias(tailor, trace, library):
@@ -147,18 +157,13 @@ def samples(tailor, trace):
         raise Failed(f"tailor report --samples {trace}: exit {p.returncode}")
 
 
-def tree_paths(report):
-    """{operator's id: path of names from below the collector of rows}."""
-    names = {c["id"] & profile.ID: c["name"] for c in report["components"] if c["level"] == "operator"}
-    upper = {e["from"] & profile.ID: e["to"] & profile.ID for e in report["edges"] if e["level"] == "operator"}
-    paths = {}
-    for n in names:
-        path, at = [], n
-        while at in names and len(path) < 100:
-            path.append(names[at])
-            at = upper.get(at)
-        paths[n] = tuple(name for name in reversed(path) if name != "RESULT_COLLECTOR")
-    return paths
+def least(runs):
+    """{path of names: the least time of several runs}."""
+    times = {}
+    for run in runs:
+        for path, s in run.items():
+            times[path] = min(s, times.get(path, s))
+    return times
 
 
 def correlation(explained, sampled, share=0.02):

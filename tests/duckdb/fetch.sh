@@ -8,7 +8,7 @@ sha512=21772b64913a904a8cd19e30c1d5671811d7fdface4b7dd53cd0300d743f43e16cf386f4e
 here=$(dirname "$0")
 to=$1/duckdb
 mkdir -p "$to" || exit 1
-${CC:-gcc} -O2 -g -Wall -Wextra -o "$to/host" "$here/host.c" -ldl || exit 1
+${CC:-gcc} -O2 -g -Wall -Wextra -rdynamic -o "$to/host" "$here/host.c" -ldl || exit 1
 [ -z "${LIBDUCKDB:-}" ] || exit 0
 [ ! -e "$to/libduckdb.so" ] || exit 0
 archive=$to/package.tgz

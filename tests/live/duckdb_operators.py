@@ -39,7 +39,7 @@ def check_operators(d, texts):
         print(f"{r.query}: {r.found} of {r.tasks} samples of tasks on an operator")
     names = named(d, d.folder + "/queries.tlr")
     for q, text in texts.items():
-        for path in d.explained(text, 2, 1):
+        for path in d.explained(text, 2, 1)[0]:
             if path[-1] not in names:
                 fail(f"{q}: EXPLAIN has the operator `{path[-1]}`, the trace has not: {sorted(names)}")
 

@@ -51,6 +51,20 @@ def report(tailor, trace):
                                      check=True).stdout)
 
 
+def tree_paths(report, level):
+    """{component's id: path of names from the root}, by the edges of the plan, whose nodes are of this level."""
+    names = {c["id"] & ID: c["name"] for c in report["components"] if c["level"] == level}
+    upper = {e["from"] & ID: e["to"] & ID for e in report["edges"] if e["level"] == level}
+    paths = {}
+    for n in names:
+        path, at = [], n
+        while at in names and len(path) < 100:
+            path.append(names[at])
+            at = upper.get(at)
+        paths[n] = tuple(reversed(path))
+    return paths
+
+
 def function_range(binary, name):
     """[start, end) of an exported function, as an offset."""
     out = subprocess.run(["readelf", "-W", "--dyn-syms", binary], capture_output=True, text=True, check=True).stdout

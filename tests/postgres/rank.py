@@ -106,20 +106,6 @@ def spearman(pairs):
     return up / down if down else 0.0
 
 
-def tree_paths(report):
-    """{node's id: path of names from the root}, by the edges of the plan."""
-    names = {c["id"] & profile.ID: plain(c["name"]) for c in report["components"] if c["level"] == "node"}
-    upper = {e["from"] & profile.ID: e["to"] & profile.ID for e in report["edges"] if e["level"] == "node"}
-    paths = {}
-    for n in names:
-        path, at = [], n
-        while at in names and len(path) < 100:
-            path.append(names[at])
-            at = upper.get(at)
-        paths[n] = tuple(reversed(path))
-    return paths
-
-
 def share_pairs(a, b, least):
     whole = [max(sum(x.values()), 1e-9) for x in (a, b)]
     pairs = [(a.get(p, 0) / whole[0], b.get(p, 0) / whole[1]) for p in a]
@@ -155,7 +141,7 @@ def check(b):
                 begin = nodes.now()
                 b.repeat(s, text, begin + int(b.seconds * 1e9))
                 windows.append((q, begin, nodes.now()))
-    paths = tree_paths(profile.report(b.tailor, trace))
+    paths = {n: tuple(map(plain, path)) for n, path in profile.tree_paths(profile.report(b.tailor, trace), "node").items()}
     sampled = {q: collections.Counter() for q in b.texts}
     for s in profile.samples(b.tailor, trace):
         if s.pid in others or not s.node or s.in_class():
