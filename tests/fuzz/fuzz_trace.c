@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A whole trace: every field of every record read as what it is and as what it is not, every sample decoded, everything
- * dumped, all views made, each sample printed with its witness, one format exported, the trace compared with itself and
- * scrubbed; and samples that are summed up at once come to the same sums as one by one.  A chunk's checksum is put right
- * first, so that mutations of bodies get behind it.
+ * dumped, all views made, each sample printed with its witness, one format exported or the page written or served, the trace
+ * compared with itself and scrubbed; and samples that are summed up at once come to the same sums as one by one.  A chunk's
+ * checksum is put right first, so that mutations of bodies get behind it.
  *
- * With FUZZ_VIEWS=N it is the default report, N views and an export, chosen by the bytes: a tenth of the time for each input.
+ * With FUZZ_VIEWS=N it is the default report, N views and an export, chosen by the bytes: a tenth of the time for each input.  With
+ * FUZZ_PAGE=1 it is the page alone.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
 #include "analyzer/export/export.h"
+#include "analyzer/page/html_page.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/scrub/scrub.h"
+#include "analyzer/serve/served.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/dump.h"
@@ -263,6 +266,46 @@ static void make_export(const char *path, FILE *to, const struct exporter *forma
 	export_fini(&e.export);
 }
 
+static void ask_page(void *context, struct report *r)
+{
+	html_trace_ask(context, r);
+}
+
+/* Its filters may be any: all samples pass the first, none the second. */
+static void read_served(struct served *s)
+{
+	struct crossfilter_sum sum[2];
+	const struct crossfilter_key all = { .column = { NULL, 4 }, .nr = 1 };
+
+	for (uint32_t i = 0; i < s->nr_columns; i++)
+		for (size_t n = 0; n < (size_t)s->column[i].nr * s->column[i].width; n++)
+			sink += ((unsigned char *)s->column[i].data)[n];
+	crossfilter_sums(&s->cross, 0, s->cross.nr, 0, &all, &all, &sum[0]);
+	crossfilter_range(s->fails, s->cross.nr, 1, (struct crossfilter_column){ s->column[0].data, s->column[0].width }, 1, 0);
+	crossfilter_sums(&s->cross, 0, s->cross.nr, 0, &all, &all, &sum[1]);
+	if (sum[1].samples > 0 || strlen(s->facts) != s->facts_bytes)
+		abort();
+}
+
+/* served: its data are kept for a server. */
+static void make_page(const char *path, FILE *to, bool served)
+{
+	struct html_trace t = { .path = path, .stacks = true, .addresses = true };
+	struct trace_arguments arguments = { 0 };
+	struct trace_session session = { 0 };
+	struct served s = { 0 };
+
+	if (trace_session_read(&session, path, &arguments, ask_page, &t) == 0) {
+		if (!served)
+			html_trace_write(&t, to);
+		else if (served_take(&s, &t) == 0)
+			read_served(&s);
+		served_fini(&s);
+		trace_session_close(&session, 0);
+	}
+	html_trace_fini(&t);
+}
+
 static void make_scrubbed(const char *path, bool all)
 {
 	struct scrub_options o = { .names = all, .code = all };
@@ -301,7 +344,8 @@ static uint64_t choose_views(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int nr_formats = 0;
+	const bool page_alone = getenv("FUZZ_PAGE") != NULL;
+	int nr_formats = 0, format;
 	static const enum page_form forms[] = { PAGE_TEXT, PAGE_JSON, PAGE_CSV };
 	FILE *nowhere = fopen("/dev/null", "we"), *errors = stderr;
 	uint8_t *copy = malloc(size + 1);
@@ -316,15 +360,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, copy, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	wanted = choose_views(data, size);
+	wanted = page_alone ? 0 : choose_views(data, size);
 	if (wanted == ~0ull)
 		read_records(path, nowhere, size && copy[size / 7] % 2);
-	make_views(path, nowhere, forms[size ? copy[size / 2] % 3 : 0]);
+	if (!page_alone)
+		make_views(path, nowhere, forms[size ? copy[size / 2] % 3 : 0]);
 	if (wanted == ~0ull && size && copy[size / 5] % 4 == 0) /* it takes as long as all the rest */
 		make_sums(path);
 	while (export_at(nr_formats))
 		nr_formats++;
-	make_export(path, nowhere, export_at(size ? copy[size / 3] % nr_formats : 0));
+	format = size ? copy[size / 3] % (nr_formats + 2) : 0;
+	if (format < nr_formats && !page_alone)
+		make_export(path, nowhere, export_at(format));
+	else
+		make_page(path, nowhere, format % 2);
 	if (wanted == ~0ull)
 		make_scrubbed(path, size && copy[size / 4] % 2);
 	free(copy);
