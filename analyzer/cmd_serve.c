@@ -145,4 +145,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_serve = { "serve", "show a trace too large for a page, through a local server", run };
+const struct cmd cmd_serve = { "serve", "show a trace of any size as a page, by a server on this machine", run };

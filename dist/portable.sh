@@ -10,21 +10,25 @@ cp "$tailor" "$folder/tailor"
 cp "$library" "$folder/libtailor.so"
 cp "$(dirname "$library")/tailor-record" "$folder/"
 cp jitreg/jitreg.h jitreg/jitreg.hpp jitreg/jitreg_place.h LICENSE "$folder/"
+# what the command is linked with, and what `tailor serve` loads: with what that is linked with
+server=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | awk '$1 == "libmicrohttpd.so.12" && /x86-64/ { print $NF; exit }' || true)
+libraries() {
+	[ -z "$server" ] || echo "libmicrohttpd.so.12 $server"
+	ldd "$tailor" ${server:+"$server"} | awk '$2 == "=>" { print $1, $3 }' | sort -u
+}
 # glibc must be that of the machine: it depends on its loader
-ldd "$tailor" | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do
+mkdir -p "$folder/licences"
+libraries | while read -r name path; do
 	case $name in
-	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) ;;
-	*) cp -L "$path" "$folder/lib/$name" ;;
+	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) continue ;;
 	esac
+	cp -L "$path" "$folder/lib/$name"
+	# its licence
+	package=$(dpkg-query -S "*/$(basename "$(readlink -f "$path")")" 2>/dev/null | head -n 1 | cut -d: -f1) # in /lib or /usr/lib
+	[ -n "$package" ] && [ -f "/usr/share/doc/$package/copyright" ] || continue
+	cp -L "/usr/share/doc/$package/copyright" "$folder/licences/$package"
 done
 strip --strip-unneeded "$folder"/lib/*
-# the licence of each library
-mkdir -p "$folder/licences"
-for path in $(ldd "$tailor" | awk '$2 == "=>" { print $3 }'); do
-	package=$(dpkg-query -S "$(readlink -f "$path")" 2>/dev/null | head -n 1 | cut -d: -f1)
-	[ -n "$package" ] && [ -f "/usr/share/doc/$package/copyright" ] || continue
-	[ -e "$folder/lib/$(basename "$path")" ] && cp -L "/usr/share/doc/$package/copyright" "$folder/licences/$package"
-done
 cp -L /usr/share/doc/libiberty-dev/copyright "$folder/licences/libiberty" # linked statically
 cat >"$folder/README" <<'END'
 tailor runs from this folder, wherever it is copied: ./tailor help

@@ -37,12 +37,25 @@ records() { # NAME TAILOR LIBTAILOR
 	for _ in $(seq 100); do inside "$2" dump /tmp/p.tlr 2>/dev/null | grep -q ' END ' && break; sleep 0.1; done
 	inside "$2" report --json /tmp/p.tlr | named || fail "$1: preloaded: no trace, or no names in it"
 	inside "$2" doctor >"$dir/out" 2>&1 || fail "$1: doctor: $(cat "$dir/out")"
+	if command -v esbuild >/dev/null; then
+		inside "$2" html -o /tmp/t.html /tmp/t.tlr >"$dir/out" 2>&1 && grep -q tailor-0-facts "$root/tmp/t.html" ||
+			fail "$1: html: $(cat "$dir/out")"
+	fi
+}
+serves() { # NAME TAILOR
+	[ -e /usr/include/microhttpd.h ] && command -v esbuild >/dev/null || return 0
+	timeout 120 chroot "$root" "$2" serve /tmp/t.tlr >"$dir/address" 2>"$dir/out" &
+	until grep -q '^http://127' "$dir/address" || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+	kill $! 2>/dev/null
+	wait $! || fail "$1: serve: exit $?: $(cat "$dir/out")"
+	grep -q '^http://127' "$dir/address" || fail "$1: serve: no address"
 }
 
 make -s -o "$B/libtailor.so" -o "$B/tailor-record" B="$B" portable >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
 inside dpkg -l | grep -E 'libdw|libunwind|libpfm|libmsgpack|libjansson|libzydis' && fail "the root is not bare"
 cp -r "$B"/tailor-*-x86_64 "$root/srv/anywhere"
 records portable /srv/anywhere/tailor /srv/anywhere/libtailor.so
+serves portable /srv/anywhere/tailor
 needed=$(readelf -d "$root/srv/anywhere/tailor-record" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm)\.so')
 [ -z "$needed" ] || fail "portable: tailor-record, which starts with every preloaded program, needs $needed"
 # it alone records, too: an agent needs no more beside it
