@@ -87,6 +87,77 @@ bool insn_find_operand(const void *bytes, size_t nr, uint64_t address, struct in
 	return false;
 }
 
+/* -------------------------------------------------------------------------------------------------------------- work */
+
+static bool is_division(ZydisMnemonic m)
+{
+	switch (m) {
+#define DIVISIONS(X) \
+	X(DIV) X(IDIV) X(DIVSS) X(DIVSD) X(DIVPS) X(DIVPD) X(VDIVSS) X(VDIVSD) X(VDIVPS) X(VDIVPD) \
+	X(SQRTSS) X(SQRTSD) X(SQRTPS) X(SQRTPD) X(VSQRTSS) X(VSQRTSD) X(VSQRTPS) X(VSQRTPD) \
+	X(FDIV) X(FDIVP) X(FDIVR) X(FDIVRP) X(FIDIV) X(FIDIVR) X(FSQRT) X(FPREM) X(FPREM1)
+#define CASE_(name) case ZYDIS_MNEMONIC_##name:
+	DIVISIONS(CASE_)
+#undef CASE_
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Latencies of processors since 2010, the longest of them (A. Fog, Instruction tables). */
+#define LATENCY_LOAD 7
+#define LATENCY_LOCKED 25
+#define LATENCY_VECTOR 6
+#define LATENCY_X87 100 /* transcendental functions */
+#define LATENCY_GATHER 30
+#define LATENCY_MULTIPLY 4
+
+static uint8_t latency_of(const ZydisDecodedInstruction *i, const struct insn_work *w)
+{
+	uint8_t own = 1;
+
+	if (w->divides)
+		return 0;
+	if (i->attributes & ZYDIS_ATTRIB_HAS_LOCK || i->mnemonic == ZYDIS_MNEMONIC_XCHG)
+		own = LATENCY_LOCKED;
+	else if (i->meta.category == ZYDIS_CATEGORY_X87_ALU)
+		own = LATENCY_X87;
+	else if (i->meta.category == ZYDIS_CATEGORY_GATHER || i->meta.category == ZYDIS_CATEGORY_AVX2GATHER)
+		own = LATENCY_GATHER;
+	else if (i->mnemonic == ZYDIS_MNEMONIC_IMUL || i->mnemonic == ZYDIS_MNEMONIC_MUL || i->mnemonic == ZYDIS_MNEMONIC_MULX)
+		own = LATENCY_MULTIPLY;
+	else if (i->meta.isa_set >= ZYDIS_ISA_SET_SSE && i->meta.isa_set <= ZYDIS_ISA_SET_SSSE3)
+		own = LATENCY_VECTOR;
+	else if (i->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX || i->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
+		own = LATENCY_VECTOR;
+	return (uint8_t)(own + (w->loads ? LATENCY_LOAD : 0));
+}
+
+bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction i;
+	ZydisDecoder decoder;
+
+	memset(out, 0, sizeof(*out));
+	if (nr == 0 || !ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, nr, &i, operands)))
+		return false;
+	if (i.meta.category == ZYDIS_CATEGORY_NOP || i.meta.category == ZYDIS_CATEGORY_WIDENOP)
+		return true;
+	for (int n = 0; n < i.operand_count; n++) {
+		if (operands[n].type != ZYDIS_OPERAND_TYPE_MEMORY || operands[n].mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+			continue;
+		out->loads += (operands[n].actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+		out->stores += (operands[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+	}
+	out->divides = is_division(i.mnemonic);
+	out->repeats = (i.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+	out->latency = latency_of(&i, out);
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
 /* The 64-bit register that holds r; INSN_NO_REGISTER: none of the general ones. */

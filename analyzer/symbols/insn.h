@@ -49,6 +49,17 @@ struct insn_step {
 /* false: there is no instruction. */
 bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out);
 
+/* What an instruction asks of a processor. */
+struct insn_work {
+	uint8_t loads, stores; /* memory operands, those of push, pop, call and ret included */
+	bool divides;	       /* or takes a square root: by a divider that is no pipeline */
+	bool repeats;	       /* rep: it takes as long as its data is long */
+	uint8_t latency; /* cycles until its result is there, with first-level hits, at most; 0: of a division, or it has none */
+};
+
+/* false: there is no instruction. */
+bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out);
+
 /* The memory that an instruction reads or writes: registers in DWARF's numbers (0 to 15), INSN_NO_REGISTER for none. */
 struct insn_operand {
 	uint8_t base, index, scale;

@@ -76,12 +76,44 @@ static void memory_is_found_by_base_index_and_displacement(void **state)
 	assert_false(insn_find_operand(indexed, 3, 0x1000, &o));
 }
 
+static void work_is_what_a_processor_is_asked_for(void **state)
+{
+	static const struct {
+		unsigned char bytes[8];
+		struct insn_work work;
+	} cases[] = {
+		{ { 0x48, 0xf7, 0xf1 }, { 0, 0, true, false, 0 } },		   /* div rcx */
+		{ { 0xf2, 0x0f, 0x51, 0xc1 }, { 0, 0, true, false, 0 } },	   /* sqrtsd xmm0, xmm1 */
+		{ { 0x48, 0x8b, 0x00 }, { 1, 0, false, false, 8 } },		   /* mov rax, [rax] */
+		{ { 0x48, 0x89, 0x07 }, { 0, 1, false, false, 1 } },		   /* mov [rdi], rax */
+		{ { 0x48, 0x01, 0x07 }, { 1, 1, false, false, 8 } },		   /* add [rdi], rax */
+		{ { 0x48, 0x8d, 0x04, 0x07 }, { 0, 0, false, false, 1 } },	   /* lea rax, [rdi + rax] */
+		{ { 0xf3, 0xa4 }, { 1, 1, false, true, 8 } },			   /* rep movsb */
+		{ { 0x0f, 0x1f, 0x40, 0x00 }, { 0, 0, false, false, 0 } },	   /* nop [rax] */
+		{ { 0xf2, 0x0f, 0x58, 0xc1 }, { 0, 0, false, false, 6 } },	   /* addsd xmm0, xmm1 */
+		{ { 0xf0, 0x48, 0x0f, 0xb1, 0x0f }, { 1, 1, false, false, 32 } }, /* lock cmpxchg [rdi], rcx */
+	};
+	struct insn_work w;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(insn_read_work(cases[i].bytes, sizeof(cases[i].bytes), &w));
+		assert_int_equal(w.loads, cases[i].work.loads);
+		assert_int_equal(w.stores, cases[i].work.stores);
+		assert_int_equal(w.divides, cases[i].work.divides);
+		assert_int_equal(w.repeats, cases[i].work.repeats);
+		assert_int_equal(w.latency, cases[i].work.latency);
+	}
+	assert_false(insn_read_work(cases[0].bytes, 0, &w));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumps_and_calls_have_a_target),
 		cmocka_unit_test(bytes_that_are_none_are_passed_one_by_one),
 		cmocka_unit_test(memory_is_found_by_base_index_and_displacement),
+		cmocka_unit_test(work_is_what_a_processor_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
