@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/listing/best_case.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIME_MAX_MS 10000
+#define CPU_MAX_S 10
+#define MEMORY_MAX (2ull << 30)
+#define OUTPUT_MAX (16u << 20)
+#define RETRIES 8 /* without the block that llvm-mca refused */
+#define ITERATIONS 100
+/* Between blocks, where no compiler has it: test eax, 0x7a110712. */
+#define BETWEEN "0xa9 0x12 0x07 0x11 0x7a\n"
+#define BETWEEN_TEXT "testl\t$2047936274, %eax"
+
+struct known {
+	uint64_t hash; /* of its bytes */
+	double cycles;
+};
+
+struct best_cases {
+	struct known *known;
+	size_t nr, capacity;
+	bool failed;
+	char about[200];
+};
+
+struct best_cases *best_cases_create(void)
+{
+	struct best_cases *c = calloc(1, sizeof(*c));
+
+	if (c)
+		snprintf(c->about, sizeof(c->about), "no block was asked for");
+	return c;
+}
+
+void best_cases_destroy(struct best_cases *c)
+{
+	if (c)
+		free(c->known);
+	free(c);
+}
+
+const char *best_cases_about(const struct best_cases *c, bool *known)
+{
+	*known = !c->failed && c->nr;
+	return c->about;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- children */
+
+static int memory_file(const char *text, size_t bytes)
+{
+	int fd = memfd_create("tailor", MFD_CLOEXEC);
+
+	if (fd >= 0 && bytes && write(fd, text, bytes) != (ssize_t)bytes) {
+		close(fd);
+		return -1;
+	}
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static char *read_all(int fd)
+{
+	off_t bytes = lseek(fd, 0, SEEK_END);
+	char *text = bytes >= 0 && bytes <= (off_t)OUTPUT_MAX ? malloc((size_t)bytes + 1) : NULL;
+
+	if (text && pread(fd, text, (size_t)bytes, 0) != bytes) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[bytes] = 0;
+	return text;
+}
+
+static void limit(pid_t pid)
+{
+	const struct rlimit cpu = { CPU_MAX_S, CPU_MAX_S }, memory = { MEMORY_MAX, MEMORY_MAX }, file = { OUTPUT_MAX, OUTPUT_MAX };
+
+	prlimit(pid, RLIMIT_CPU, &cpu, NULL);
+	prlimit(pid, RLIMIT_AS, &memory, NULL);
+	prlimit(pid, RLIMIT_FSIZE, &file, NULL);
+}
+
+/* false: it did not end with 0 in time. */
+static bool wait_for(pid_t pid)
+{
+	const struct timespec pause = { 0, 2000000 };
+	int status;
+
+	for (int ms = 0; ms < TIME_MAX_MS; ms += 2) {
+		pid_t ended = waitpid(pid, &status, WNOHANG);
+
+		if (ended == pid)
+			return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		if (ended < 0 && errno != EINTR)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return false;
+}
+
+/* argv[0] is looked for in PATH.  *out and *errors: what it wrote, the caller's; *found: there is such a program. */
+static bool run(char *const argv[], const char *input, char **out, char **errors, bool *found)
+{
+	static char *const environment[] = { "LC_ALL=C", NULL };
+	int in = memory_file(input, strlen(input)), to = memory_file("", 0), complaints = memory_file("", 0), ret;
+	posix_spawn_file_actions_t actions;
+	bool ok = false;
+	pid_t pid;
+
+	*out = *errors = NULL;
+	*found = true;
+	if (in >= 0 && to >= 0 && complaints >= 0 && posix_spawn_file_actions_init(&actions) == 0) {
+		posix_spawn_file_actions_adddup2(&actions, in, 0);
+		posix_spawn_file_actions_adddup2(&actions, to, 1);
+		posix_spawn_file_actions_adddup2(&actions, complaints, 2);
+		ret = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environment);
+		posix_spawn_file_actions_destroy(&actions);
+		*found = ret == 0;
+		if (ret == 0) {
+			limit(pid);
+			ok = wait_for(pid);
+			*out = read_all(to);
+			*errors = read_all(complaints);
+		}
+	}
+	if (in >= 0)
+		close(in);
+	if (to >= 0)
+		close(to);
+	if (complaints >= 0)
+		close(complaints);
+	return ok && *out;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- asking */
+
+struct text {
+	char *bytes;
+	size_t nr;
+	FILE *to;
+};
+
+static bool text_begin(struct text *t)
+{
+	*t = (struct text){ 0 };
+	t->to = open_memstream(&t->bytes, &t->nr);
+	return t->to != NULL;
+}
+
+/* A block's instructions as assembler text: pieces of the disassembly, between marks. */
+struct piece {
+	char *text;
+	bool refused;
+};
+
+static bool is_between(const char *line)
+{
+	line += strspn(line, " \t");
+	return strncmp(line, BETWEEN_TEXT, sizeof(BETWEEN_TEXT) - 1) == 0;
+}
+
+/* What llvm-mc made of all blocks: lines of each, which must be as many as its instructions. */
+static void split(char *out, const struct best_case_block *block, struct piece *piece, size_t nr)
+{
+	char *line = out, *begin = NULL;
+	int lines = 0;
+	size_t at = 0;
+
+	for (char *end; at < nr && (end = strchr(line, '\n')); line = end + 1) {
+		if (line[0] != '\t' || line[1] == '.') /* (a directive) */
+			continue;
+		if (!is_between(line)) {
+			begin = begin ? begin : line;
+			lines++;
+			continue;
+		}
+		if (begin && lines == block[at].nr)
+			piece[at].text = strndup(begin, (size_t)(line - begin));
+		begin = NULL;
+		lines = 0;
+		at++;
+	}
+}
+
+static bool disassemble_all(struct best_cases *c, const struct best_case_block *block, struct piece *piece, size_t nr)
+{
+	char *const argv[] = { "llvm-mc", "--disassemble", "--triple=x86_64", NULL };
+	char *out, *errors;
+	struct text t;
+	bool found, ok;
+
+	if (!text_begin(&t))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t n = 0; n < block[i].nr_bytes; n++)
+			fprintf(t.to, "0x%02x ", block[i].bytes[n]);
+		fputs("\n" BETWEEN, t.to);
+	}
+	fclose(t.to);
+	ok = run(argv, t.bytes, &out, &errors, &found);
+	if (ok)
+		split(out, block, piece, nr);
+	else
+		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)");
+	free(t.bytes);
+	free(out);
+	free(errors);
+	return ok;
+}
+
+/* "Code Region - bN", and its "Total Cycles:". */
+static void read_cycles(const char *out, struct best_case_block *block, size_t nr)
+{
+	static const char region[] = "Code Region - b", total[] = "Total Cycles:";
+
+	for (const char *at = strstr(out, region), *next; at; at = next) {
+		unsigned long n = strtoul(at + sizeof(region) - 1, NULL, 10);
+		const char *cycles = strstr(at, total);
+
+		next = strstr(at + 1, region);
+		if (cycles && (!next || cycles < next) && n < nr)
+			block[n].cycles = strtod(cycles + sizeof(total) - 1, NULL) / ITERATIONS;
+	}
+}
+
+/* "<stdin>:LINE:COLUMN: error: ...": the block that the line is of is refused.  false: no such line. */
+static bool refuse(const char *errors, struct piece *piece, const size_t *first_line, size_t nr)
+{
+	const char *at = errors ? strstr(errors, "error:") : NULL;
+	unsigned long line;
+
+	while (at && at > errors && at[-1] != '\n')
+		at--;
+	at = at ? strchr(at, ':') : NULL;
+	line = at ? strtoul(at + 1, NULL, 10) : 0;
+	for (size_t i = nr; line && i > 0; i--)
+		if (piece[i - 1].text && !piece[i - 1].refused && first_line[i - 1] <= line) {
+			piece[i - 1].refused = true;
+			return true;
+		}
+	return false;
+}
+
+static void write_regions(FILE *to, const struct piece *piece, size_t *first_line, size_t nr)
+{
+	size_t line = 1;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!piece[i].text || piece[i].refused)
+			continue;
+		first_line[i] = line;
+		fprintf(to, "# LLVM-MCA-BEGIN b%zu\n%s# LLVM-MCA-END b%zu\n", i, piece[i].text, i);
+		for (const char *at = piece[i].text; (at = strchr(at, '\n')); at++)
+			line++;
+		line += 2;
+	}
+}
+
+static void say_by_what(struct best_cases *c, const char *processor)
+{
+	char *const argv[] = { "llvm-mca", "--version", NULL };
+	char *out, *errors, version[32] = "", cpu[64] = "";
+	const char *at;
+	bool found;
+
+	if (run(argv, "", &out, &errors, &found)) {
+		at = strstr(out, "LLVM version ");
+		if (at)
+			sscanf(at, "LLVM version %31[0-9.]", version);
+		at = strstr(out, "Host CPU: ");
+		if (at)
+			sscanf(at, "Host CPU: %63[a-zA-Z0-9_.-]", cpu);
+	}
+	snprintf(c->about, sizeof(c->about), "llvm-mca%s%s for %s", *version ? " " : "", version,
+		 processor ? processor : *cpu ? cpu : "its default processor");
+	free(out);
+	free(errors);
+}
+
+static void simulate(struct best_cases *c, const char *processor, struct best_case_block *block, struct piece *piece, size_t nr)
+{
+	size_t *first_line = calloc(nr + 1, sizeof(*first_line));
+	char cpu[80] = "-mcpu=";
+	char *const argv[] = { "llvm-mca", "--mtriple=x86_64", "--iterations=100", "--instruction-info=0", "--resource-pressure=0",
+			       processor ? cpu : NULL, NULL };
+	bool ok = false;
+
+	snprintf(cpu, sizeof(cpu), "-mcpu=%.63s", processor ? processor : "");
+	for (int tries = 0; tries < RETRIES && !ok && first_line; tries++) {
+		char *out, *errors;
+		struct text t;
+		bool found, again;
+
+		if (!text_begin(&t))
+			break;
+		write_regions(t.to, piece, first_line, nr);
+		fclose(t.to);
+		ok = run(argv, t.bytes, &out, &errors, &found);
+		if (ok)
+			read_cycles(out, block, nr);
+		again = !ok && found && refuse(errors, piece, first_line, nr);
+		if (!ok && !found)
+			snprintf(c->about, sizeof(c->about), "llvm-mca is not installed (package llvm)");
+		else if (!ok)
+			snprintf(c->about, sizeof(c->about), "llvm-mca failed%s%.80s", processor ? " for processor " : "",
+				 processor ? processor : "");
+		free(t.bytes);
+		free(out);
+		free(errors);
+		if (!ok && !again)
+			break;
+	}
+	c->failed |= !ok;
+	if (ok)
+		say_by_what(c, processor);
+	free(first_line);
+}
+
+/* (FNV-1a) */
+static uint64_t hash_of(const struct best_case_block *b)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < b->nr_bytes; i++)
+		hash = (hash ^ b->bytes[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static bool is_known(const struct best_cases *c, struct best_case_block *b)
+{
+	const uint64_t hash = hash_of(b);
+
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->known[i].hash == hash) {
+			b->cycles = c->known[i].cycles;
+			return true;
+		}
+	return false;
+}
+
+void best_cases_find(struct best_cases *c, const char *processor, struct best_case_block *block, size_t nr)
+{
+	struct piece *piece = calloc(nr + 1, sizeof(*piece));
+	struct best_case_block *unknown = calloc(nr + 1, sizeof(*unknown));
+	size_t *of = calloc(nr + 1, sizeof(*of)), nr_unknown = 0;
+
+	if (processor && strcmp(processor, BEST_CASE_NONE) == 0) {
+		c->failed = true;
+		snprintf(c->about, sizeof(c->about), "llvm-mca was not asked for");
+	}
+	for (size_t i = 0; i < nr; i++) {
+		block[i].cycles = -1;
+		if (c->failed || !unknown || !of || !block[i].nr || is_known(c, &block[i]))
+			continue;
+		unknown[nr_unknown] = block[i];
+		of[nr_unknown++] = i;
+	}
+	if (nr_unknown && piece) {
+		if (disassemble_all(c, unknown, piece, nr_unknown))
+			simulate(c, processor, unknown, piece, nr_unknown);
+		else
+			c->failed = true;
+	}
+	for (size_t i = 0; i < nr_unknown && piece; i++) {
+		block[of[i]].cycles = unknown[i].cycles;
+		if (!c->failed && GROW(c->known, c->nr, c->capacity))
+			c->known[c->nr++] = (struct known){ hash_of(&unknown[i]), unknown[i].cycles };
+		free(piece[i].text);
+	}
+	free(piece);
+	free(unknown);
+	free(of);
+}
