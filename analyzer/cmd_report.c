@@ -18,7 +18,7 @@
 
 #define ASSUMED_MAX 64
 
-enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_ASSUME };
+enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_ASSUME, KEY_PROCESSOR };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -30,15 +30,18 @@ struct arguments {
 	const char *svg, *sort;
 	const char *assumed[ASSUMED_MAX];
 	bool is_assumed[ASSUMED_MAX];
+	const char *processor;
 	int nr_assumed;
 };
 
 static const struct argp_option options[] = {
 	{ "view", 'v', "NAME", 0, "show this view, one of those below, instead of the summary; repeatable", 0 },
-	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory)", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory or stalls)", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
 	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (with --view)", 0 },
+	{ "processor", KEY_PROCESSOR, "NAME", 0, "processor whose best case `--view cpi` and `stalls` compare with, as llvm-mca names it "
+	  "(skylake, znver3); none: do not call llvm-mca (llvm-mca's default)", 0 },
 	{ "assume", KEY_ASSUME, "ARC=N", 0, "what counts leave open: CALLER.SITE->CALLEE=N (see --view calls) or FUNCTION:BLOCK->BLOCK=N; "
 	  "repeatable", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "print one line per sample, tab-separated, instead of a report", 0 },
@@ -75,6 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SORT:
 		a->sort = arg;
 		break;
+	case KEY_PROCESSOR:
+		a->processor = arg;
+		break;
 	case KEY_ASSUME:
 		if (a->nr_assumed == ASSUMED_MAX)
 			argp_error(state, "at most %d assumptions can be given", ASSUMED_MAX);
@@ -99,8 +105,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--sort requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
-				argp_error(state, "--svg requires --view memory");
-			if (strcmp(a->view[i]->name, "memory") == 0)
+				argp_error(state, "--svg requires --view memory or stalls");
+			if (strcmp(a->view[i]->name, "memory") == 0 || strcmp(a->view[i]->name, "stalls") == 0)
 				break;
 		}
 		break;
@@ -143,6 +149,7 @@ static void ask(void *context, struct report *r)
 	r->assumed = a->arguments->assumed;
 	r->is_assumed = a->arguments->is_assumed;
 	r->nr_assumed = a->arguments->nr_assumed;
+	r->processor = a->arguments->processor;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
 		a->shown[i].view->prepare(r, &a->shown[i]);

@@ -64,6 +64,8 @@ struct report {
 	struct report_state state[REPORT_EACH_MAX];
 	uint32_t nr_states;
 	void *frequencies; /* frequencies.c's */
+	void *best_cases; /* the listings' */
+	const char *processor; /* whose best case blocks are compared with: --processor, or NULL */
 	const char *const *assumed; /* what the reader says of calls and arcs: --assume */
 	bool *is_assumed; /* ... and whether there is such a one */
 	int nr_assumed;

@@ -48,6 +48,7 @@ struct view {
 	X(ir) \
 	X(asm) \
 	X(cpi) \
+	X(stalls) \
 	X(code) \
 	X(lines) \
 	X(images) \

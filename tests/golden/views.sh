@@ -27,21 +27,24 @@ views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z][a-z]*\) .*/
 trace_of() {
 	case $1 in
 	events) echo "$dir/several.tlr" ;;
+	stalls) echo "$dir/cpi.tlr" ;;
 	*) if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi ;;
 	esac
 }
 
 for view in $views; do
 	trace=$(trace_of "$view")
+	more=()
+	case $view in cpi | stalls) more=(--processor none) ;; esac # whether llvm-mca is installed
 	{
 		echo "\$ tailor report --view $view"
-		LC_ALL=C.UTF-8 "$B/tailor" report --view "$view" "$trace"
+		LC_ALL=C.UTF-8 "$B/tailor" report --view "$view" "${more[@]}" "$trace"
 		echo
 		echo "\$ LC_ALL=C tailor report --view $view --intervals --top 3"
-		LC_ALL=C "$B/tailor" report --view "$view" --intervals --top 3 "$trace"
+		LC_ALL=C "$B/tailor" report --view "$view" --intervals --top 3 "${more[@]}" "$trace"
 	} >"$out/$view.txt" 2>&1
-	"$B/tailor" report --view "$view" --json "$trace" >"$out/$view.json" 2>&1
-	"$B/tailor" report --view "$view" --csv "$trace" >"$out/$view.csv" 2>&1
+	"$B/tailor" report --view "$view" --json "${more[@]}" "$trace" >"$out/$view.json" 2>&1
+	"$B/tailor" report --view "$view" --csv "${more[@]}" "$trace" >"$out/$view.csv" 2>&1
 	for form in txt json csv; do
 		if [ "${ACCEPT:-}" = 1 ]; then
 			cp "$out/$view.$form" "$dir/$view.$form"

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/listing/blocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_block(const struct step *s)
+{
+	return s->insn.kind == INSN_JUMP || s->insn.kind == INSN_BRANCH || s->insn.kind == INSN_RETURN;
+}
+
+static bool find_blocks(struct graph *f)
+{
+	bool *begins = calloc((size_t)f->nr_steps + 2, sizeof(*begins));
+
+	f->block = calloc((size_t)f->nr_steps + 1, sizeof(*f->block));
+	if (!begins || !f->block) {
+		free(begins);
+		return false;
+	}
+	for (int i = 0; i < f->nr_steps; i++) {
+		if (f->step[i].to >= 0)
+			begins[f->step[i].to] = true;
+		if (ends_block(&f->step[i]))
+			begins[i + 1] = true;
+		f->is_indirect |= f->step[i].insn.kind == INSN_JUMP && !f->step[i].insn.target && !f->step[i].refers;
+	}
+	for (int i = 0; i < f->nr_steps; i++) {
+		if (i == 0 || begins[i])
+			f->block[f->nr_blocks++] = (struct block){ .first = i };
+		f->block[f->nr_blocks - 1].nr++;
+		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+			group_sum_add(&f->block[f->nr_blocks - 1].sum[e], f->step[i].sum[e]);
+	}
+	free(begins);
+	return true;
+}
+
+static uint32_t block_at(const struct graph *f, int step)
+{
+	uint32_t low = 0, high = f->nr_blocks;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (f->block[middle].first <= step)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What nothing leads to is entered from outside: the function's begin, handlers, and what follows padding. */
+static bool find_classes(struct graph *f)
+{
+	struct class_arc *arc = calloc(4 * (size_t)f->nr_blocks + 1, sizeof(*arc));
+	uint32_t *class_of = calloc((size_t)f->nr_blocks + 1, sizeof(*class_of)), nr = 0;
+	bool *reached = calloc((size_t)f->nr_blocks + 1, sizeof(*reached));
+
+	for (uint32_t b = 0; arc && class_of && reached && b < f->nr_blocks; b++) {
+		const struct step *last = &f->step[f->block[b].first + f->block[b].nr - 1];
+		bool falls = last->insn.kind != INSN_JUMP && last->insn.kind != INSN_RETURN;
+
+		if (ends_block(last) && last->to >= 0)
+			arc[nr++] = (struct class_arc){ b, block_at(f, last->to) };
+		else if (!falls || last->insn.kind == INSN_BRANCH)
+			arc[nr++] = (struct class_arc){ b, UINT32_MAX };
+		if (falls)
+			arc[nr++] = (struct class_arc){ b, b + 1 < f->nr_blocks ? b + 1 : UINT32_MAX };
+	}
+	for (uint32_t i = 0; reached && i < nr; i++)
+		if (arc[i].to < f->nr_blocks)
+			reached[arc[i].to] = true;
+	for (uint32_t b = 0; arc && reached && b < f->nr_blocks; b++)
+		if (b == 0 || !reached[b])
+			arc[nr++] = (struct class_arc){ UINT32_MAX, b };
+	if (arc && class_of && reached)
+		f->nr_classes = f->is_indirect ? f->nr_blocks : flow_classes(arc, nr, f->nr_blocks, class_of);
+	for (uint32_t b = 0; f->nr_classes && b < f->nr_blocks; b++)
+		f->block[b].class = f->is_indirect ? b : class_of[b];
+	f->arc = arc;
+	f->nr_arcs = arc ? nr : 0;
+	free(class_of);
+	free(reached);
+	f->class = calloc((size_t)f->nr_classes + 1, sizeof(*f->class));
+	return f->nr_classes && f->class;
+}
+
+/* What most of a block's instructions say: an optimizer moves some of them to other blocks, whose count they keep. */
+static void count_block(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
+			struct block *b)
+{
+	struct frequency said;
+	int votes = 0;
+
+	for (int i = b->first; i < b->first + b->nr; i++) { /* (R. Boyer and J. Moore, MJRTY, 1981: the majority, if there is one) */
+		if (!step_executions(r, counts, h, &f->step[i], &said))
+			continue;
+		if (votes == 0)
+			b->executions = said;
+		votes += said.count == b->executions.count ? 1 : -1;
+	}
+}
+
+uint32_t event_of_unit(const struct report *r, const char *unit)
+{
+	for (uint32_t e = 0; e < r->model->nr_events && e < VIEW_EVENTS_MAX; e++)
+		if (r->model->event[e].name && strcmp(r->model->event[e].unit, unit) == 0)
+			return e;
+	return VIEW_EVENTS_MAX;
+}
+
+static void count_classes(const struct report *r, const struct frequencies *counts, const struct hot *h, struct graph *f)
+{
+	const uint32_t retired = event_of_unit(r, "instructions");
+
+	for (uint32_t i = 0; i < f->nr_blocks; i++) {
+		struct block *b = &f->block[i];
+		struct frequency_class *c = &f->class[b->class];
+
+		count_block(r, counts, h, f, b);
+		if (b->executions.state && (!c->state || b->executions.state < c->state)) {
+			c->count = b->executions.count;
+			c->state = b->executions.state;
+		}
+		c->steps += b->nr;
+		if (retired < VIEW_EVENTS_MAX)
+			group_sum_add(&c->instructions, &b->sum[retired]);
+	}
+}
+
+#define CERTAIN 1.96 /* standard errors of 95 % */
+
+/* Of a class without counts: its retired instructions by how many it has.  Poisson: a sample is as likely as any other. */
+static void estimate(const struct frequency_class *c, struct block_frequency *out)
+{
+	double error = c->instructions.weight > 0 ? CERTAIN * sqrt(c->instructions.weight_squares) / c->instructions.weight : 1;
+
+	out->executions = c->instructions.weight / c->steps;
+	out->low = out->executions * fmax(1 - error, 0);
+	out->high = out->executions * (1 + error);
+	out->state = "sampled";
+}
+
+bool block_executions(const struct graph *f, const struct block *b, struct block_frequency *out)
+{
+	const struct frequency_class *c = &f->class[b->class];
+
+	if (c->state)
+		*out = (struct block_frequency){ (double)c->count, (double)c->count, (double)c->count, frequency_state_name(c->state) };
+	else if (c->instructions.samples > 0)
+		estimate(c, out);
+	else
+		return false;
+	return true;
+}
+
+bool graph_make(struct report *r, const struct hot *h, const struct step *step, int nr_steps, struct graph *f)
+{
+	*f = (struct graph){ .step = step, .nr_steps = nr_steps };
+	if (!step || !nr_steps || !find_blocks(f) || !find_classes(f))
+		return false;
+	count_classes(r, frequencies_of(r), h, f);
+	return true;
+}
+
+void graph_fini(struct graph *f)
+{
+	free(f->block);
+	free(f->class);
+	free(f->arc);
+}

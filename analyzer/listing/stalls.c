@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/listing/stalls.h"
+
+#include "analyzer/listing/best_case.h"
+#include "analyzer/symbols/insn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_BYTES 64u
+#define LOOP_BYTES_MAX (16u << 10) /* of a loop whose code stays in the first-level cache: half of the smallest */
+#define STEPS_MAX 20000 /* instructions of a function that is simulated */
+
+bool stalls_are_measured(const struct report *r)
+{
+	return strcmp(report_unit(r), "cycles") == 0;
+}
+
+int stalls_rank(const struct block_stalls *b, enum culprit order[NR_CULPRITS])
+{
+	/* Where only the width is known, code of one instruction a cycle and better is not slow. */
+	if (!b->known || (!b->simulated && b->cycles < 1.01 * b->best * ISSUE_WIDTH))
+		return 0;
+	return culprits_rank(&b->bounds, b->cycles, order);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- best case */
+
+struct best_case_state {
+	struct best_cases *cases;
+};
+
+static void fini(void *state)
+{
+	best_cases_destroy(((struct best_case_state *)state)->cases);
+}
+
+static struct best_cases *cases_of(struct report *r)
+{
+	struct best_case_state *s = r->best_cases;
+
+	if (!s) {
+		s = r->best_cases = report_state(r, sizeof(*s), fini);
+		if (s)
+			s->cases = best_cases_create();
+	}
+	return s ? s->cases : NULL;
+}
+
+static const unsigned char *bytes_of(const struct hot *h, const struct step *s)
+{
+	return h->place.bytes + (s->address - h->place.start);
+}
+
+/* Without calls and returns. */
+static bool take_bytes(const struct hot *h, const struct graph *f, const struct block *b, struct best_case_block *out)
+{
+	unsigned char *bytes = malloc((size_t)b->nr * 15 + 1);
+
+	*out = (struct best_case_block){ .bytes = bytes, .cycles = -1 };
+	for (int i = b->first; bytes && i < b->first + b->nr; i++) {
+		const struct insn *insn = &f->step[i].insn;
+
+		if (insn->kind == INSN_CALL || insn->kind == INSN_RETURN)
+			continue;
+		memcpy(bytes + out->nr_bytes, bytes_of(h, &f->step[i]), insn->bytes);
+		out->nr_bytes += insn->bytes;
+		out->nr++;
+	}
+	return bytes != NULL;
+}
+
+/* Of each block with samples, of one execution; < 0: not known. */
+static double *simulate(struct report *r, const struct hot *h, const struct graph *f)
+{
+	struct best_case_block *block = calloc((size_t)f->nr_blocks + 1, sizeof(*block));
+	double *cycles = calloc((size_t)f->nr_blocks + 1, sizeof(*cycles));
+	struct best_cases *cases = cases_of(r);
+
+	for (uint32_t i = 0; block && cycles && i < f->nr_blocks; i++) {
+		cycles[i] = -1;
+		if (f->block[i].sum[r->event].samples > 0 && f->nr_steps <= STEPS_MAX)
+			take_bytes(h, f, &f->block[i], &block[i]);
+	}
+	if (block && cycles && cases)
+		best_cases_find(cases, r->processor, block, f->nr_blocks);
+	for (uint32_t i = 0; block && i < f->nr_blocks; i++) {
+		if (cycles && block[i].nr && cases)
+			cycles[i] = block[i].cycles;
+		free((void *)block[i].bytes);
+	}
+	free(block);
+	return cycles;
+}
+
+void stalls_say_by_what(const struct report *r, struct page *p)
+{
+	const struct best_case_state *s = r->best_cases;
+	bool known;
+	const char *about = s && s->cases ? best_cases_about(s->cases, &known) : NULL;
+
+	if (about && known)
+		page_sentence(p, "(best case: %s, first-level hits; --processor names another processor)", about);
+	else if (about)
+		page_sentence(p, "(best case: %d instructions a cycle, because %s; where a block runs one a cycle, no cause is named)",
+			      ISSUE_WIDTH, about);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- evidence */
+
+/* What a function's code says of a block. */
+struct block_code {
+	double loads, stores, divisions, latency;
+	bool calls, repeats;
+};
+
+static struct block_code *read_code(const struct hot *h, const struct graph *f)
+{
+	struct block_code *code = calloc((size_t)f->nr_blocks + 1, sizeof(*code));
+
+	for (uint32_t i = 0; code && i < f->nr_blocks; i++)
+		for (int s = f->block[i].first; s < f->block[i].first + f->block[i].nr; s++) {
+			const struct step *step = &f->step[s];
+			struct insn_work w;
+
+			code[i].calls |= step->insn.kind == INSN_CALL || (step->insn.kind == INSN_JUMP && step->to < 0);
+			if (!insn_read_work(bytes_of(h, step), step->insn.bytes, &w))
+				continue;
+			code[i].loads += w.loads;
+			code[i].stores += w.stores;
+			code[i].divisions += w.divides;
+			code[i].latency += w.latency;
+			code[i].repeats |= w.repeats;
+		}
+	return code;
+}
+
+static uint64_t end_of(const struct graph *f, uint32_t block)
+{
+	const struct step *last = &f->step[f->block[block].first + f->block[block].nr - 1];
+
+	return last->address + last->insn.bytes;
+}
+
+/* Blocks between a jump backwards and where it leads, if nothing is called there. */
+static void find_small_loops(const struct graph *f, const struct block_code *code, bool *fetched_once, bool *alone)
+{
+	for (uint32_t n = 0; n < f->nr_arcs; n++) {
+		const struct class_arc *a = &f->arc[n];
+		bool calls = false;
+
+		if (a->from >= f->nr_blocks || a->to > a->from ||
+		    end_of(f, a->from) - f->step[f->block[a->to].first].address > LOOP_BYTES_MAX)
+			continue;
+		for (uint32_t i = a->to; i <= a->from && !calls; i++)
+			calls = code[i].calls;
+		for (uint32_t i = a->to; i <= a->from && !calls; i++)
+			fetched_once[i] = true;
+		alone[a->from] |= a->from == a->to;
+	}
+}
+
+/* Blocks that a branch, a jump through a register or a caller leads to. */
+static void find_entered(const struct graph *f, bool *mispredicts)
+{
+	mispredicts[0] = true;
+	for (uint32_t n = 0; n < f->nr_arcs; n++) {
+		const struct class_arc *a = &f->arc[n];
+
+		if (a->to >= f->nr_blocks)
+			continue;
+		mispredicts[a->to] |= f->is_indirect || a->from >= f->nr_blocks ||
+				      f->step[f->block[a->from].first + f->block[a->from].nr - 1].insn.kind == INSN_BRANCH;
+	}
+}
+
+static double period_of(const struct report *r, const struct group_sum *total, uint32_t event)
+{
+	if (r->model->event[event].period)
+		return (double)r->model->event[event].period;
+	return total[event].samples > 0 ? total[event].weight / total[event].samples : 0;
+}
+
+/* Counts of several events that say the same (loads and stores) add up. */
+static void take_events(const struct report *r, const struct group_sum *total, const struct block *b, struct stall_evidence *e)
+{
+	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
+		enum stall_event what = stall_event_of(r->model->event[i].name);
+		const double period = what < NR_STALL_EVENTS ? period_of(r, total, i) : 0;
+		const struct group_sum *s = &b->sum[i];
+		struct stall_count c;
+
+		if (period <= 0)
+			continue;
+		c = stall_count_of(s->weight, s->samples, s->weight_squares, period);
+		e->count[what].recorded = true;
+		e->count[what].low += c.low;
+		e->count[what].high += c.high;
+	}
+}
+
+struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct graph *f)
+{
+	struct block_stalls *out = calloc((size_t)f->nr_blocks + 1, sizeof(*out));
+	struct block_code *code = read_code(h, f);
+	bool *mark = calloc(3 * ((size_t)f->nr_blocks + 1), sizeof(*mark));
+	bool *fetched_once = mark, *alone = mark + f->nr_blocks + 1, *mispredicts = alone + f->nr_blocks + 1;
+	double *best = simulate(r, h, f);
+
+	if (out && code && mark && best) {
+		find_small_loops(f, code, fetched_once, alone);
+		find_entered(f, mispredicts);
+	}
+	for (uint32_t i = 0; out && code && mark && best && i < f->nr_blocks; i++) {
+		const struct block *b = &f->block[i];
+		struct block_frequency n;
+		struct stall_evidence e = { .cycles = b->sum[r->event].weight };
+
+		if (e.cycles <= 0 || !block_executions(f, b, &n) || n.executions <= 0)
+			continue;
+		out[i].simulated = best[i] >= 0;
+		e.executions = n.executions;
+		e.best = (out[i].simulated ? best[i] : (double)b->nr / ISSUE_WIDTH) * n.executions;
+		take_events(r, total, b, &e);
+		e.accesses = code[i].loads + code[i].stores;
+		e.loads = code[i].loads;
+		e.divisions = code[i].divisions;
+		e.lines = ceil((double)(end_of(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
+		/* a loop of one block is simulated with all that its rounds wait for; other blocks may wait for those before them */
+		e.latency = out[i].simulated && alone[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
+		e.mispredicts = mispredicts[i];
+		e.forwards = code[i].loads > 0 && code[i].stores > 0;
+		e.fetched_once = fetched_once[i];
+		e.has_chains = out[i].simulated;
+		out[i].known = true;
+		out[i].cycles = e.cycles;
+		out[i].best = e.best;
+		out[i].executions = n.executions;
+		culprits_bound(&e, &out[i].bounds);
+	}
+	free(code);
+	free(mark);
+	free(best);
+	return out;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ showing */
+
+const char *stalls_known_by(const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], enum culprit c)
+{
+	static const enum stall_event of[NR_CULPRITS][2] = {
+		[CULPRIT_DATA_CACHE] = { STALL_LAST_CACHE, STALL_FIRST_CACHE },	  [CULPRIT_TLB] = { STALL_WALK, STALL_WALK },
+		[CULPRIT_BRANCH] = { STALL_BRANCH, STALL_BRANCH },
+		[CULPRIT_STORE_FORWARD] = { STALL_STORE_FORWARD, STALL_STORE_FORWARD },
+		[CULPRIT_DIVISION] = { STALL_DIVISION_CYCLES, STALL_DIVISION_CYCLES },
+		[CULPRIT_DEPENDENCY] = { NR_STALL_EVENTS, NR_STALL_EVENTS },	  [CULPRIT_FRONT_END] = { STALL_CODE, STALL_CODE },
+		[CULPRIT_PAGE_FAULT] = { STALL_FAULT, STALL_FAULT },		  [CULPRIT_KERNEL] = { NR_STALL_EVENTS, NR_STALL_EVENTS },
+	};
+
+	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
+		enum stall_event what = stall_event_of(r->model->event[i].name);
+
+		if (what < NR_STALL_EVENTS && (what == of[c][0] || what == of[c][1]) && period_of(r, total, i) > 0)
+			return r->model->event[i].name;
+	}
+	return c == CULPRIT_KERNEL ? "samples" : "code";
+}
+
+void stalls_show_blocks(struct report *r, const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p)
+{
+	struct grid *g = grid_create("stalls", "%s: stalled blocks and their causes", h->name);
+	int offset = grid_column(g, "offset", "block", CELL_HEX, 0, 0);
+	int cpi = grid_column(g, "per_instruction", "CPI", CELL_NUMBER, 0, 0);
+	int best = grid_column(g, "best", "best", CELL_NUMBER, 0, 0);
+	int stalled = grid_column(g, "stalled", "stalled", CELL_PERCENT, 0, 0);
+	int low = grid_column(g, "at_least", "at least", CELL_PERCENT, 0, 0);
+	int high = grid_column(g, "at_most", "at most", CELL_PERCENT, 0, 0);
+	int key = grid_column(g, "culprit", "", CELL_TEXT, GRID_HIDDEN, 0);
+	int cause = grid_column(g, "cause", "cause", CELL_TEXT, GRID_TEXT_ONLY, 0);
+	bool any = false;
+
+	grid_show_all_rows(g);
+	for (uint32_t i = 0; i < f->nr_blocks; i++) {
+		enum culprit order[NR_CULPRITS];
+		int nr = b[i].cycles >= 0.01 * h->measure ? stalls_rank(&b[i], order) : 0;
+		const double insns = f->block[i].nr * b[i].executions;
+
+		for (int n = 0; n < nr + (nr && b[i].bounds.unexplained >= 0.1 * b[i].bounds.stall); n++) {
+			grid_row(g);
+			if (n == 0 || p->form != PAGE_TEXT) {
+				grid_set_address(g, offset, f->step[f->block[i].first].address - h->place.start);
+				grid_set(g, cpi, b[i].cycles / insns);
+				grid_set(g, best, b[i].best / insns);
+				grid_set(g, stalled, b[i].bounds.stall / b[i].cycles);
+			} else {
+				grid_set_blank(g, offset);
+				grid_set_blank(g, cpi);
+				grid_set_blank(g, best);
+				grid_set_blank(g, stalled);
+			}
+			grid_set(g, low, (n < nr ? b[i].bounds.low[order[n]] : b[i].bounds.unexplained) / b[i].cycles);
+			grid_set(g, high, (n < nr ? b[i].bounds.high[order[n]] : b[i].bounds.unexplained) / b[i].cycles);
+			grid_set_text(g, key, n < nr ? culprit_key(order[n]) : "unexplained");
+			grid_set_text(g, cause, n < nr ? culprit_name(order[n]) : "unexplained");
+			any = true;
+		}
+	}
+	(void)r;
+	if (any)
+		grid_show(g, p);
+	else
+		grid_discard(g);
+}
