@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@
 
 struct known {
 	uint64_t hash; /* of its bytes */
-	double cycles;
+	double cycles, floor;
 };
 
 struct best_cases {
@@ -229,18 +230,20 @@ static bool disassemble_all(struct best_cases *c, const struct best_case_block *
 	return ok;
 }
 
-/* "Code Region - bN", and its "Total Cycles:". */
+/* "Code Region - bN", its "Total Cycles:" and "Block RThroughput:". */
 static void read_cycles(const char *out, struct best_case_block *block, size_t nr)
 {
-	static const char region[] = "Code Region - b", total[] = "Total Cycles:";
+	static const char region[] = "Code Region - b", total[] = "Total Cycles:", units[] = "Block RThroughput:";
 
 	for (const char *at = strstr(out, region), *next; at; at = next) {
 		unsigned long n = strtoul(at + sizeof(region) - 1, NULL, 10);
-		const char *cycles = strstr(at, total);
+		const char *cycles = strstr(at, total), *busy = strstr(at, units);
 
 		next = strstr(at + 1, region);
-		if (cycles && (!next || cycles < next) && n < nr)
-			block[n].cycles = strtod(cycles + sizeof(total) - 1, NULL) / ITERATIONS;
+		if (n >= nr || !cycles || !busy || (next && (cycles > next || busy > next)))
+			continue;
+		block[n].cycles = strtod(cycles + sizeof(total) - 1, NULL) / ITERATIONS;
+		block[n].floor = fmin(strtod(busy + sizeof(units) - 1, NULL), block[n].cycles);
 	}
 }
 
@@ -354,6 +357,7 @@ static bool is_known(const struct best_cases *c, struct best_case_block *b)
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->known[i].hash == hash) {
 			b->cycles = c->known[i].cycles;
+			b->floor = c->known[i].floor;
 			return true;
 		}
 	return false;
@@ -384,8 +388,9 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 	}
 	for (size_t i = 0; i < nr_unknown && piece; i++) {
 		block[of[i]].cycles = unknown[i].cycles;
+		block[of[i]].floor = unknown[i].floor;
 		if (!c->failed && GROW(c->known, c->nr, c->capacity))
-			c->known[c->nr++] = (struct known){ hash_of(&unknown[i]), unknown[i].cycles };
+			c->known[c->nr++] = (struct known){ hash_of(&unknown[i]), unknown[i].cycles, unknown[i].floor };
 		free(piece[i].text);
 	}
 	free(piece);

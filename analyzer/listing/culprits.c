@@ -119,6 +119,17 @@ static void raw_bounds(const struct stall_evidence *e, double low[NR_CULPRITS], 
 		high[CULPRIT_FRONT_END] = e->lines * n * COST_CODE_MOST;
 }
 
+/* What the best case itself waits for: the divider, or else results of other instructions. */
+static void add_static(const struct stall_evidence *e, struct stall_bounds *out)
+{
+	const enum culprit c = e->divisions > 0 ? CULPRIT_DIVISION : CULPRIT_DEPENDENCY;
+	const double waits = fmax(fmin(e->best, e->cycles) - e->floor, 0);
+
+	out->stall += waits;
+	out->low[c] += waits;
+	out->high[c] += waits;
+}
+
 void culprits_bound(const struct stall_evidence *e, struct stall_bounds *out)
 {
 	double low[NR_CULPRITS], high[NR_CULPRITS], all_low = 0, all_high = 0;
@@ -138,13 +149,14 @@ void culprits_bound(const struct stall_evidence *e, struct stall_bounds *out)
 		high[c] = fmin(high[c], out->stall - (all_low - low[c]));
 		all_high += high[c];
 	}
-	out->unexplained = fmax(out->stall - all_high, 0);
+	out->unexplained = fmax(out->stall - all_high, 0); /* (still: beyond the best case) */
 	for (int c = 0; c < NR_CULPRITS; c++) {
 		double rest = out->stall - out->unexplained - (all_high - high[c]); /* which no other can explain */
 
 		out->low[c] = fmin(fmax(low[c], rest), high[c]);
 		out->high[c] = high[c];
 	}
+	add_static(e, out);
 }
 
 void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b)

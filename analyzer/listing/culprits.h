@@ -49,7 +49,7 @@ const char *culprit_name(enum culprit c);
 #define COST_DIVISION_MOST 100
 #define COST_CODE_MOST 200 /* a line of code that is in no first-level cache */
 #define COST_FAULT_LEAST 500 /* in the kernel; entry and return alone take that */
-#define COST_FAULT_MOST 1000000 /* a huge page that is zeroed, a page that is read from a file */
+#define COST_FAULT_MOST 500000 /* a huge page that is zeroed, a page that is read from a file */
 
 #define ISSUE_WIDTH 6 /* instructions a cycle: no processor retires more of these, but for fused ones */
 
@@ -79,6 +79,7 @@ struct stall_count stall_count_of(double weight, double samples, double weight_s
 /* What is known of one block, of all of its executions. */
 struct stall_evidence {
 	double cycles, best; /* that it took, and that it takes at best */
+	double floor; /* ... if none of its instructions waits for another: at most best; what lies between is in the code itself */
 	double executions;
 	struct stall_count count[NR_STALL_EVENTS];
 	/* of its code: per execution */
@@ -91,7 +92,7 @@ struct stall_evidence {
 };
 
 struct stall_bounds {
-	double stall, unexplained;
+	double stall, unexplained; /* stall: beyond the floor */
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 

@@ -71,27 +71,31 @@ static bool take_bytes(const struct hot *h, const struct graph *f, const struct 
 	return bytes != NULL;
 }
 
-/* Of each block with samples, of one execution; < 0: not known. */
-static double *simulate(struct report *r, const struct hot *h, const struct graph *f)
+struct best {
+	double cycles, floor; /* of one execution; cycles < 0: not known */
+};
+
+/* Of each block with samples. */
+static struct best *simulate(struct report *r, const struct hot *h, const struct graph *f)
 {
 	struct best_case_block *block = calloc((size_t)f->nr_blocks + 1, sizeof(*block));
-	double *cycles = calloc((size_t)f->nr_blocks + 1, sizeof(*cycles));
+	struct best *best = calloc((size_t)f->nr_blocks + 1, sizeof(*best));
 	struct best_cases *cases = cases_of(r);
 
-	for (uint32_t i = 0; block && cycles && i < f->nr_blocks; i++) {
-		cycles[i] = -1;
+	for (uint32_t i = 0; block && best && i < f->nr_blocks; i++) {
+		best[i].cycles = -1;
 		if (f->block[i].sum[r->event].samples > 0 && f->nr_steps <= STEPS_MAX)
 			take_bytes(h, f, &f->block[i], &block[i]);
 	}
-	if (block && cycles && cases)
+	if (block && best && cases)
 		best_cases_find(cases, r->processor, block, f->nr_blocks);
 	for (uint32_t i = 0; block && i < f->nr_blocks; i++) {
-		if (cycles && block[i].nr && cases)
-			cycles[i] = block[i].cycles;
+		if (best && block[i].nr && cases)
+			best[i] = (struct best){ block[i].cycles, block[i].floor };
 		free((void *)block[i].bytes);
 	}
 	free(block);
-	return cycles;
+	return best;
 }
 
 void stalls_say_by_what(const struct report *r, struct page *p)
@@ -206,7 +210,7 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 	struct block_code *code = read_code(h, f);
 	bool *mark = calloc(3 * ((size_t)f->nr_blocks + 1), sizeof(*mark));
 	bool *fetched_once = mark, *alone = mark + f->nr_blocks + 1, *mispredicts = alone + f->nr_blocks + 1;
-	double *best = simulate(r, h, f);
+	struct best *best = simulate(r, h, f);
 
 	if (out && code && mark && best) {
 		find_small_loops(f, code, fetched_once, alone);
@@ -219,9 +223,14 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 
 		if (e.cycles <= 0 || !block_executions(f, b, &n) || n.executions <= 0)
 			continue;
-		out[i].simulated = best[i] >= 0;
+		out[i].simulated = best[i].cycles >= 0;
 		e.executions = n.executions;
-		e.best = (out[i].simulated ? best[i] : (double)b->nr / ISSUE_WIDTH) * n.executions;
+		e.floor = (double)b->nr / ISSUE_WIDTH; /* and what the units can do, but for the divider */
+		e.best = out[i].simulated ? fmax(best[i].cycles, e.floor) : e.floor;
+		if (out[i].simulated && code[i].divisions <= 0)
+			e.floor = fmin(fmax(best[i].floor, e.floor), e.best);
+		e.best *= n.executions;
+		e.floor *= n.executions;
 		take_events(r, total, b, &e);
 		e.accesses = code[i].loads + code[i].stores;
 		e.loads = code[i].loads;
@@ -236,6 +245,7 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 		out[i].known = true;
 		out[i].cycles = e.cycles;
 		out[i].best = e.best;
+		out[i].floor = e.floor;
 		out[i].executions = n.executions;
 		culprits_bound(&e, &out[i].bounds);
 	}

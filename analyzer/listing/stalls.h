@@ -11,7 +11,7 @@
 
 struct block_stalls {
 	bool known; /* it has samples, and its executions are known */
-	double cycles, best, executions;
+	double cycles, best, floor, executions;
 	bool simulated; /* best is llvm-mca's */
 	struct stall_bounds bounds;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stalls: where the cycles of what passes the filters went (J. Anderson et al., SOSP 1997, figure 4): into instructions at their best case,
+ * stalls: where the cycles of what passes the filters went (J. Anderson et al., SOSP 1997, figure 4): into execution without stalls,
  * into causes of stalls, each within bounds, into page faults and the kernel; and the functions that lost most.
  */
 #include "analyzer/listing/stalls.h"
@@ -21,14 +21,14 @@ static void prepare(struct report *r, struct view_instance *v)
 
 struct summary {
 	double all, user, kernel; /* of the event */
-	double known, best; /* cycles of the blocks that are known, and their best cases */
+	double known, floor; /* cycles of the blocks that are known, and what they take without any stall */
 	struct stall_bounds bounds;
 	struct group_sum total[VIEW_EVENTS_MAX];
 };
 
 struct lost { /* by one function */
 	const struct hot *hot;
-	double cycles, best;
+	double cycles, floor;
 	struct stall_bounds bounds;
 	bool named; /* a block of it has causes worth a name */
 };
@@ -89,11 +89,11 @@ static void add_function(struct report *r, const struct hot *h, const struct hit
 			continue;
 		out->named |= stalls_rank(&b[i], order) > 0;
 		out->cycles += b[i].cycles;
-		out->best += fmin(b[i].best, b[i].cycles);
+		out->floor += fmin(b[i].floor, b[i].cycles);
 		culprits_add(&out->bounds, &b[i].bounds);
 	}
 	s->known += out->cycles;
-	s->best += out->best;
+	s->floor += out->floor;
 	culprits_add(&s->bounds, &out->bounds);
 	free(b);
 	graph_fini(&f);
@@ -142,7 +142,7 @@ static void show_summary(struct report *r, const struct summary *s, struct page 
 	}
 	grid_show_all_rows(g);
 	if (s->known > 0)
-		add_row(g, &c, s->best, s->best, s->all, "best_case", "instructions, best case", "instructions", picture, &nr);
+		add_row(g, &c, s->floor, s->floor, s->all, "execution", "execution", "instructions", picture, &nr);
 	for (int n = 0; n < nr_causes; n++)
 		add_row(g, &c, s->bounds.low[order[n]], s->bounds.high[order[n]], s->all, culprit_key(order[n]), culprit_name(order[n]),
 			stalls_known_by(r, s->total, order[n]), picture, &nr);
@@ -259,5 +259,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	free(hot);
 }
 
-const struct view view_stalls = { "stalls", "where the cycles went: best case, causes of stalls within bounds, page faults, kernel",
+const struct view view_stalls = { "stalls", "where the cycles went: execution, causes of stalls within bounds, page faults, kernel",
 				  prepare, show };

@@ -15,7 +15,7 @@
 /* A loop of one block with a load, simulated: no dependency, no front end; all events recorded, none with a sample (3 periods of 1). */
 static struct stall_evidence quiet(double cycles, double best)
 {
-	struct stall_evidence e = { .cycles = cycles * N, .best = best * N, .executions = N, .accesses = 1, .loads = 1, .lines = 2,
+	struct stall_evidence e = { .cycles = cycles * N, .best = best * N, .floor = best * N, .executions = N, .accesses = 1, .loads = 1, .lines = 2,
 				    .mispredicts = true, .fetched_once = true, .has_chains = true };
 
 	for (int i = 0; i < NR_STALL_EVENTS; i++)
@@ -129,6 +129,22 @@ static void divisions_are_in_the_code(void **state)
 	assert_true(b.high[CULPRIT_DIVISION] < 1e-6);
 }
 
+/* llvm-mca's best case of a chain of divisions, or of multiplications, is as slow as the chain is. */
+static void what_the_best_case_waits_for_has_a_cause(void **state)
+{
+	struct stall_evidence e = quiet(20.4, 20);
+	struct stall_bounds b;
+
+	(void)state;
+	e.floor = 0.5 * N;
+	e.divisions = 1;
+	assert_int_equal(first_of(&e, &b), CULPRIT_DIVISION);
+	assert_true(fabs(b.stall - 19900) < 1e-6 && fabs(b.low[CULPRIT_DIVISION] - 19500) < 1e-6);
+	e.divisions = 0;
+	assert_int_equal(first_of(&e, &b), CULPRIT_DEPENDENCY);
+	assert_true(fabs(b.low[CULPRIT_DEPENDENCY] - 19500) < 1e-6);
+}
+
 static void chains_are_at_most_all_instructions_one_after_the_other(void **state)
 {
 	struct stall_evidence e = quiet(12, 2);
@@ -197,6 +213,7 @@ static void bounds_hold_for_any_evidence(void **state)
 		e.forwards = next_random() % 2;
 		e.fetched_once = next_random() % 2;
 		e.has_chains = next_random() % 2;
+		e.floor = e.best * (double)(next_random() % 11) / 10;
 		culprits_bound(&e, &b);
 		for (int c = 0; c < NR_CULPRITS; c++) {
 			assert_true(b.low[c] >= 0 && b.low[c] <= b.high[c] + 1e-6 && b.high[c] <= b.stall + 1e-6);
@@ -232,6 +249,7 @@ int main(void)
 		cmocka_unit_test(mispredicted_branches_are_found),
 		cmocka_unit_test(stores_that_cannot_be_forwarded_are_found),
 		cmocka_unit_test(divisions_are_in_the_code),
+		cmocka_unit_test(what_the_best_case_waits_for_has_a_cause),
 		cmocka_unit_test(chains_are_at_most_all_instructions_one_after_the_other),
 		cmocka_unit_test(code_that_leaves_the_cache_is_the_front_ends),
 		cmocka_unit_test(without_events_all_that_the_code_can_do_is_possible),
