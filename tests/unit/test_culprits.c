@@ -15,8 +15,8 @@
 /* A loop of one block with a load, simulated: no dependency, no front end; all events recorded, none with a sample (3 periods of 1). */
 static struct stall_evidence quiet(double cycles, double best)
 {
-	struct stall_evidence e = { .cycles = cycles * N, .best = best * N, .floor = best * N, .executions = N, .accesses = 1, .loads = 1, .lines = 2,
-				    .mispredicts = true, .fetched_once = true, .has_chains = true };
+	struct stall_evidence e = { .cycles = cycles * N, .best = best * N, .floor = best * N, .executions = N, .accesses = 1, .loads = 1,
+				    .lines = 2, .mispredicts = true, .fetched_once = true, .has_chains = true };
 
 	for (int i = 0; i < NR_STALL_EVENTS; i++)
 		e.count[i] = stall_count_of(0, 0, 0, 1);
