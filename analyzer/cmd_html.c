@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor html: a trace, or two, as one interactive page. */
-#include "analyzer/cmd_trace.h"
-#include "analyzer/page/html_page.h"
+#include "analyzer/cmd_html.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"
 
@@ -11,19 +10,89 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_NO_STACKS = 0x400, KEY_NO_ADDRESSES };
+enum { KEY_NO_STACKS = 0x500, KEY_NO_ADDRESSES };
+
+static const struct argp_option source_options[] = {
+	{ "title", 't', "TEXT", 0, "title of the page (default: the command that was recorded)", 0 },
+	{ "no-stacks", KEY_NO_STACKS, NULL, 0, "leave out call stacks: less data, no flame graph", 0 },
+	{ "no-addresses", KEY_NO_ADDRESSES, NULL, 0, "leave out memory addresses: less data, no view of memory", 0 },
+	{ 0 },
+};
+
+static error_t parse_source(int key, char *arg, struct argp_state *state)
+{
+	struct html_source *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->trace;
+		break;
+	case 't':
+		s->title = arg;
+		break;
+	case KEY_NO_STACKS:
+		s->no_stacks = true;
+		break;
+	case KEY_NO_ADDRESSES:
+		s->no_addresses = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (s->path[1])
+			argp_error(state, "more than two traces given");
+		s->path[s->path[0] != NULL] = arg;
+		break;
+	case ARGP_KEY_END:
+		trace_need_path(state, s->path[0]);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_child source_children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+const struct argp html_source_argp = { source_options, parse_source, NULL, NULL, source_children, NULL, NULL };
+
+static void ask(void *context, struct report *r)
+{
+	html_trace_ask(context, r);
+}
+
+int html_source_read(const struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
+		     void *context, bool *taken)
+{
+	struct html_trace t = { .path = s->path[number], .number = number, .stacks = !s->no_stacks, .addresses = !s->no_addresses };
+	struct trace_session session = { 0 };
+	int status = trace_session_read(&session, t.path, &s->trace, ask, &t), ret;
+
+	*taken = false;
+	if (status == CMD_DONE) {
+		const char *command = session.model->command;
+
+		ret = take(context, &t, s->title ? s->title : command && *command ? command : t.path);
+		if (ret && ret != -EPIPE) /* (that is said of the output) */
+			trace_complain("%s: %s", t.path, strerror(-ret));
+		*taken = ret == 0;
+		status = trace_session_close(&session, ret ? CMD_FAILED : CMD_DONE);
+	}
+	html_trace_fini(&t);
+	return status;
+}
+
+bool html_source_has_page(void)
+{
+	if (!html_is_built())
+		trace_complain("this build has no page: esbuild was missing (on Debian: apt install esbuild clang lld, then make again)");
+	return html_is_built();
+}
 
 struct arguments {
-	struct trace_arguments trace;
-	const char *path[2], *output, *title;
-	bool no_stacks, no_addresses;
+	struct html_source source;
+	const char *output;
 };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "the page (required)", 0 },
-	{ "title", 't', "TEXT", 0, "title of the page (default: the command that was recorded)", 0 },
-	{ "no-stacks", KEY_NO_STACKS, NULL, 0, "leave out call stacks: a smaller page without flame graph", 0 },
-	{ "no-addresses", KEY_NO_ADDRESSES, NULL, 0, "leave out memory addresses: a smaller page without the view of memory", 0 },
 	{ 0 },
 };
 
@@ -33,27 +102,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->trace;
+		state->child_inputs[0] = &a->source;
 		break;
 	case 'o':
 		a->output = arg;
 		break;
-	case 't':
-		a->title = arg;
-		break;
-	case KEY_NO_STACKS:
-		a->no_stacks = true;
-		break;
-	case KEY_NO_ADDRESSES:
-		a->no_addresses = true;
-		break;
-	case ARGP_KEY_ARG:
-		if (a->path[1])
-			argp_error(state, "more than two traces given");
-		a->path[a->path[0] != NULL] = arg;
-		break;
-	case ARGP_KEY_END:
-		trace_need_path(state, a->path[0]);
+	case ARGP_KEY_SUCCESS: /* behind what is said of the traces */
 		if (!a->output)
 			argp_error(state, "no --output given; see `tailor help html`");
 		break;
@@ -63,38 +117,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void ask(void *context, struct report *r)
+/* The first trace begins the page, whose title is known then. */
+static int put_trace(void *context, struct html_trace *t, const char *title)
 {
-	html_trace_ask(context, r);
-}
+	FILE *to = context;
+	int ret;
 
-/* One trace's data; the first one begins the page, whose title is known then.  *written: also where a part of the trace is damaged. */
-static int put_trace(const struct arguments *a, uint32_t number, FILE *to, bool *written)
-{
-	struct html_trace t = { .path = a->path[number], .number = number, .stacks = !a->no_stacks, .addresses = !a->no_addresses };
-	struct trace_session session = { 0 };
-	int status = trace_session_read(&session, t.path, &a->trace, ask, &t), ret;
-
-	*written = false;
-	if (status == CMD_DONE) {
-		const char *command = session.model->command;
-
-		if (!number)
-			html_put_head(to, a->title ? a->title : command && *command ? command : t.path, 0);
-		ret = html_trace_write(&t, to);
-		if (ret && !ferror(to)) /* (that one is said of the output) */
-			trace_complain("%s: %s", t.path, strerror(-ret));
-		if (ret)
-			status = CMD_FAILED;
-		*written = ret == 0;
-		status = trace_session_close(&session, status);
-	}
-	html_trace_fini(&t);
-	return status;
+	if (!t->number)
+		html_put_head(to, title, 0);
+	ret = html_trace_write(t, to);
+	return ret && ferror(to) ? -EPIPE : ret;
 }
 
 /* A page with the data of another one: 0, or -EINVAL where path is no page. */
-static int put_old(const struct arguments *a, FILE *to, int *status)
+static int put_old(const struct html_source *a, FILE *to, int *status)
 {
 	char *data, title[256];
 	size_t nr;
@@ -121,7 +157,7 @@ static int put_old(const struct arguments *a, FILE *to, int *status)
 
 static int run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse, "TRACE [TRACE2]\nPAGE",
 		"Write a trace as one interactive page.\v"
 		"The page is one file: it opens in any current browser from disk, without a network, and fetches nothing. Its views "
@@ -137,16 +173,14 @@ static int run(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (!html_is_built()) {
-		trace_complain("this build has no page: esbuild was missing (on Debian: apt install esbuild clang lld, then make again)");
+	if (!html_source_has_page())
 		return CMD_FAILED;
-	}
-	for (int i = 0; i < 2 && args.path[i]; i++)
-		if (output_file_is(args.output, args.path[i])) {
+	for (int i = 0; i < 2 && args.source.path[i]; i++)
+		if (output_file_is(args.output, args.source.path[i])) {
 			trace_complain("%s: input and output are the same file", args.output);
 			return CMD_FAILED;
-		} else if (access(args.path[i], R_OK)) { /* before the output is replaced */
-			trace_complain("%s: %s", args.path[i], strerror(errno));
+		} else if (access(args.source.path[i], R_OK)) { /* before the output is replaced */
+			trace_complain("%s: %s", args.source.path[i], strerror(errno));
 			return CMD_FAILED;
 		}
 	to = output_file_stream(args.output, &d);
@@ -154,9 +188,9 @@ static int run(int argc, char **argv)
 		trace_complain("%s", d.text);
 		return CMD_FAILED;
 	}
-	if (put_old(&args, to, &status) == -EINVAL) {
-		for (uint32_t i = 0; i < 2 && args.path[i] && written; i++) {
-			one = put_trace(&args, i, to, &written);
+	if (put_old(&args.source, to, &status) == -EINVAL) {
+		for (uint32_t i = 0; i < 2 && args.source.path[i] && written; i++) {
+			one = html_source_read(&args.source, i, put_trace, to, &written);
 			status = status == CMD_DONE ? one : status;
 		}
 		html_put_tail(to);
