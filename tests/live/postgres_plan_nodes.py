@@ -18,6 +18,9 @@ QUERIES = "q01 q03 q18"
 # is missing are stacks of more than 16 KiB and the first milliseconds of a plan; a node that is not found costs far more.
 WANTED = {"agent": 98, "attach": 90}
 SAMPLES = 400
+# A block is a recording of all queries.  From outside, a query that ends before the recorder got to run was not read: on a busy machine, and
+# for a user who may not raise the recorder's priority, a block in five or fewer.  Nodes that are not found are so in each block.
+RIGHT, WRONG = 0.8, 0.005
 faults = []
 
 
@@ -37,21 +40,27 @@ def check_names(b):
 
 
 def check(b, way, jit):
-    rows = []
+    def block(_):
+        rows, agrees = [], True
 
-    def record(seconds):
-        b.seconds = seconds
-        rows[:] = getattr(b, way)(jit, 0)
-        return min(r.executor for r in rows)
+        def record(seconds):
+            b.seconds = seconds
+            rows[:] = getattr(b, way)(jit, 0)
+            return min(r.executor for r in rows)
 
-    evidence.gather(SAMPLES, record)
-    for r in rows:
-        if not r.same:
-            fail(f"{r.query}, {way}, JIT {jit}: its rows are not those of an unprofiled server")
-        if 100 * r.found < WANTED[way] * r.executor:
-            fail(f"{r.query}, {way}, JIT {jit}: expected {WANTED[way]} % of {r.executor} executor samples on a node or in a class of work, got {r.found}: "
-                 f"{dict(r.reasons)}")
-        print(nodes.line(r.query, way, jit, 0, [r]))
+        evidence.gather(SAMPLES, record)
+        for r in rows:
+            if not r.same:
+                fail(f"{r.query}, {way}, JIT {jit}: its rows are not those of an unprofiled server")
+            if 100 * r.found < WANTED[way] * r.executor:
+                print(f"{r.query}: {WANTED[way]} % of {r.executor} executor samples are wanted, {r.found} are found: {dict(r.reasons)}")
+                agrees = False
+            print(nodes.line(r.query, way, jit, 0, [r]))
+        return agrees
+
+    claim = f"{way}, JIT {jit}: {WANTED[way]} % of each query's executor samples are on a node or in a class of work"
+    if not evidence.decide(claim, block, RIGHT, WRONG):
+        fail(claim)
 
 
 def check_errors(b):
