@@ -5,11 +5,11 @@ import { heat } from "./colours.js";
 import { save, csv } from "./files.js";
 import { formula } from "./formula.js";
 
-const FORMATS = { share: v => percent(v), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
+const FORMATS = { share: v => percent(v), points: v => percent(v, 2).replace("-", "−"), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
 const FIRST_ROWS = 100, NARROW = 700;
 
 /*
- * columns: [{key, title, type: "text" | "share" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
+ * columns: [{key, title, type: "text" | "share" | "points" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
  * narrow?: true of a text that is short}]
  * rows: any; click(row, event): what choosing a row does; sort: key of the column that it is sorted by at first, largest first.
  */

@@ -67,7 +67,7 @@ function colourAs(id, label) {
 }
 
 function drawBars(pen, w) {
-	const list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = 150, middle = left + (w - left - right) / 2,
+	const narrow = w < 500, list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = narrow ? 66 : 150, middle = left + (w - left - right) / 2,
 		room = (w - left - right) / 2 - 8;
 	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.change) + r.half)), x = v => middle + v / most * room;
 	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
@@ -80,7 +80,7 @@ function drawBars(pen, w) {
 		pen.line(x(r.change - r.half), y + ROW / 2, x(r.change + r.half), y + ROW / 2, pen.theme.ink, 1.2);
 		for (const v of [r.change - r.half, r.change + r.half]) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3,
 			pen.theme.ink, 1.2);
-		pen.text(w, y + ROW / 2, `${signed(r.change)} ± ${value(r.half)}`,
+		pen.text(w, y + ROW / 2, signed(r.change) + (narrow ? "" : ` ± ${value(r.half)}`),
 			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
 	});
 	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
@@ -90,7 +90,7 @@ const tipBar = (x, y) => {
 	const r = rows.slice(0, ROWS)[Math.floor(y / ROW)];
 	return r && [r.name, `first: ${percent(r.a.share, 2)}, ${measure(r.a.measure, unit())}, ${count(r.a.samples)} samples`,
 		`second: ${percent(r.b.share, 2)}, ${measure(r.b.measure, unit())}, ${count(r.b.samples)} samples`,
-		`${signed(r.change)} ± ${value(r.half)}: ${r.certain ? "significant (95 %)" : "not significant (95 %)"}`];
+		`${signed(r.change)} ± ${value(r.half)}: ${r.certain ? "significant (95 %, all rows together)" : r.tested ? "not significant (95 %)" : "too small to be tested"}`];
 };
 
 function drawMirror(pen, w) {
@@ -107,16 +107,19 @@ function drawMirror(pen, w) {
 		{ x: 0, y: LEGEND / 2, width: w });
 	lanes.forEach((lane, i) => {
 		drawLane(pen, lane, parts[i], { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE, most, down: i === 1 });
-		pen.text(w - 4, i ? LEGEND + 2 * LANE + BOTTOM - 8 : LEGEND + 8, i ? "second" : "first", { align: "right", bold: true });
+		const y = i ? LEGEND + 2 * LANE + BOTTOM - 9 : LEGEND + 9, text = i ? "second" : "first", wide = pen.width(text) + 10;
+		pen.rect(w - wide, y - 9, wide, 18, pen.theme.card, { opacity: 0.85 });
+		pen.text(w - 4, y, text, { align: "right", bold: true });
 	});
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 }
 
+const sumType = () => (unit() === "ns" ? "duration" : "short");
 const COLUMNS = () => [
-	{ key: "change", title: absolute() ? "difference" : "difference of shares", type: absolute() ? "short" : "share",
+	{ key: "change", title: absolute() ? "difference" : "difference of shares", type: absolute() ? sumType() : "points",
 		value: r => r.change },
-	{ key: "half", title: "± 95 %", type: absolute() ? "short" : "share", value: r => r.half },
-	{ key: "certain", title: "significant", type: "text", narrow: true, value: r => (r.certain ? "yes" : "no") },
+	{ key: "half", title: "± 95 %", type: absolute() ? sumType() : "points", value: r => r.half },
+	{ key: "certain", title: "significant", type: "text", narrow: true, value: r => (r.certain ? "yes" : r.tested ? "no" : "too small") },
 	{ key: "a", title: "first", type: "share", value: r => r.a.share, bar: true },
 		{ key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
 	{ key: "na", title: "samples", type: "count", value: r => r.a.samples },
@@ -196,10 +199,10 @@ export const compareView = {
 		mode.value = absolute() ? "sums" : "shares";
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
 		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
-			["samples", pair(short(both[0].samples), short(both[1].samples))],
-			[event?.name ?? "weight", pair(...both.map(b => event?.unit === "ns" ? measure(b.all, "ns") : short(b.all)))],
+			["samples", both.map(b => short(b.samples)).join(" → ")],
+			[event?.name ?? "weight", event?.unit === "ns" ? pair(...both.map(b => measure(b.all, "ns"))) : both.map(b => short(b.all)).join(" → ")],
 				["second / first", (both[1].all / both[0].all).toFixed(3)],
-			["significant", `${rows.filter(r => r.certain).length} of ${rows.length}`]].map(([name, text]) =>
+			["significant", `${rows.filter(r => r.certain).length} of ${rows.filter(r => r.tested).length}`]].map(([name, text]) =>
 				h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
 		for (const part of [bars, mirror, ...plans]) part?.draw();
 		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true }).el);
