@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * page.mjs BUILD FOLDER NAME=TRACE...: how soon the page of each trace is complete, how long a filter takes in each view, and how much
- * memory it needs.
+ * memory it needs.  NAME:served=TRACE: of the page that `tailor serve` shows.
  * Beside them UmbraPerf's own page, as measured on two cores, in a headless Chromium, with 195,000 samples.
  */
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { launch, open, show } from '../page/browser.mjs'
+import { launch, open, serve, show } from '../page/browser.mjs'
 
 const [build, folder, ...traces] = process.argv.slice(2)
 const FILTERS = 40, OPENINGS = 5
@@ -23,7 +23,7 @@ async function filters(page, client, view, nr) {
 	const processor = async () => (await client.send('Performance.getMetrics')).metrics.find(({ name }) =>
 		name === 'TaskDuration').value * 1000
 	await show(page, view)
-	await page.evaluate(() => {
+	await page.evaluate(() => window.tailor.answered(() => {
 		const { state } = window.tailor, { dimensions } = state.data[0], { facts } = dimensions,
 			end = Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns)
 		const sums = (id) => state.sums(id, null, Object.keys(state.filters))
@@ -42,14 +42,17 @@ async function filters(page, client, view, nr) {
 			else
 				state.clear()
 			document.body.getBoundingClientRect()
-			return performance.now() - begin
+			return begin
 		}
-	})
+	}))
 	const took = [], used = []
 	for (let i = 0; i < nr; i++) {
 		const before = await processor()
 		took.push(await page.evaluate(async (i) => {
-			const ms = window.change(i)
+			const begin = window.change(i)
+			while (document.querySelector('main').hasAttribute('aria-busy'))
+				await new Promise((resolve) => setTimeout(resolve))
+			const ms = performance.now() - begin
 			await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
 			return ms
 		}, i))
@@ -61,10 +64,12 @@ async function filters(page, client, view, nr) {
 
 async function measure(browser, name, trace) {
 	const file = path.join(folder, `${name.replaceAll(' ', '-')}.html`), begin = performance.now()
-	execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file])
-	const row = { name, write: performance.now() - begin, file: fs.statSync(file).size / 1e6, filters: {}, opened: [] }
+	const server = name.endsWith(':served') ? await serve(build, trace) : null
+	if (!server)
+		execFileSync(path.join(build, 'tailor'), ['html', trace, '-o', file])
+	const row = { name: name.replace(':', ', '), write: performance.now() - begin, file: server ? 0 : fs.statSync(file).size / 1e6, filters: {}, opened: [] }
 	for (let i = 0; i < OPENINGS; i++) {
-		const page = await open(browser, file)
+		const page = await open(browser, server?.address ?? file)
 		row.opened.push(await page.evaluate(() => window.tailor.page.ready))
 		if (i === OPENINGS - 1) {
 			const client = await page.context().newCDPSession(page)
@@ -72,7 +77,7 @@ async function measure(browser, name, trace) {
 			const heap = async () => {
 				await client.send('HeapProfiler.collectGarbage')
 				return page.evaluate(() => [performance.memory.usedJSHeapSize / 1e6,
-					window.tailor.state.data.reduce((sum, d) => sum + d.table.calls.memory.buffer.byteLength, 0) / 1e6])
+					window.tailor.state.data.reduce((sum, d) => sum + (d.table.calls?.memory.buffer.byteLength ?? 0), 0) / 1e6])
 			}
 			row.samples = await page.evaluate(() => window.tailor.state.data[0].facts.rows)
 			row.heap = await heap()
@@ -86,6 +91,7 @@ async function measure(browser, name, trace) {
 		await page.context().close()
 	}
 	row.overview = quantile(row.opened, 0.5)
+	await server?.end()
 	return row
 }
 

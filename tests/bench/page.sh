@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # page.sh BUILD: the table of `make bench-page`: a recording of UmbraPerf's kind, those in RECORDINGS, and ten million samples
-# without stacks.
+# without stacks, in a file and served.
 . tests/page/begin.bash
 need_page
 recording "$dir/recording.tlr" || exit 1
@@ -13,4 +13,5 @@ for file in "${RECORDINGS:-../shared/data/umbraperf}"/*.umbraperf; do
 	pages+=("$name=$dir/$name.tlr")
 done
 "$B/bench/synthetic" "${SAMPLES:-10000000}" 1000 "$dir/large.tlr" || exit 1
-node tests/bench/page.mjs "$B" "$dir" "${pages[@]}" "10 million=$dir/large.tlr"
+node tests/bench/page.mjs "$B" "$dir" "${pages[@]}" "10 million=$dir/large.tlr" \
+	"10 million:served=$dir/large.tlr"
