@@ -100,6 +100,14 @@ const [drawn, summed] = await page.evaluate(() => {
 })
 checks.that('the rectangle has samples', drawn > 0, drawn)
 checks.same('samples of the raster', summed, drawn)
+
+// ... also on a page that is opened with that address, whose first view reads no addresses.
+const linked = await open(browser, html, { hash: new URL(page.url()).hash.replace('view=memory', 'view=overview') })
+await linked.waitForFunction(() => window.tailor.state.data[0].table.columns.address)
+checks.same('samples of a page opened at the rectangle', summed, await linked.evaluate(() => window.tailor.state.sums(null).total[0]))
+checks.same('samples that its overview names', summed, number((await linked.evaluate(() =>
+	window.tailor.views.find((v) => v.id === 'overview').drawn())).figures.samples))
+await linked.context().close()
 await page.keyboard.press('Control+z')
 checks.same('chips after an undo', [], await page.locator('.chip-title').allTextContents())
 checks.same('faults', [], page.faults)

@@ -127,6 +127,7 @@ export class State {
 	async applyLater(table, dimensions, id, column) {
 		await table.load(column);
 		this.applyTo(table, dimensions, id);
+		this.memo.clear(); // sums of the time before
 		this.changed(false);
 	}
 
