@@ -69,7 +69,7 @@ static int run(int argc, char **argv)
 		"The page is that of `tailor html`, for traces with too many samples for a file: the browser gets sums only. The command "
 		"prints an address with a random token and answers requests that have it, on this machine only (127.0.0.1), until Ctrl-C "
 		"or SIGTERM. No browser is opened.\n\n"
-		"From another machine: ssh -L PORT:127.0.0.1:PORT, with --port PORT here.\n\n"
+		"From another machine: ssh -t -L PORT:127.0.0.1:PORT, with --port PORT here.\n\n"
 		"Example: tailor serve t.tlr", children, NULL, NULL };
 	struct arguments args = { 0 };
 	struct serving s = { .page.trace = s.trace };
