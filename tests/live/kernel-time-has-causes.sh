@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# On any machine: of a loop that touches fresh pages, `--view stalls` says page faults first, and of one that calls the kernel, the kernel;
+# both sums are what the kernel's samples are.
+. tests/live/begin.bash
+record() { # LOOP SECONDS
+	"$B/tailor" run -q -e task-clock,page-faults -o "$dir/t.tlr" -- "$B/hosts/planted" "$1" "$2" ||
+		{ fail "tailor run: exit $?"; return 1; }
+	"$B/tailor" report --view stalls --mark run --json "$dir/t.tlr" >"$dir/json" || { fail "tailor report: exit $?"; return 1; }
+	n=$(/usr/bin/python3 -c 'import json, sys; print(int(json.load(sys.stdin)["samples"]))' <"$dir/json")
+}
+for loop in fresh-pages:page_fault system-calls:kernel read-zeros:kernel; do
+	gather 500 record "${loop%:*}" || continue
+	/usr/bin/python3 - "${loop#*:}" "$dir/json" <<'PYTHON' || fail "report --view stalls of ${loop%:*}: see above"
+import json, sys
+rows = json.load(open(sys.argv[2]))["tables"]["summary"]
+causes = [r for r in rows if r["cause_key"] in ("page_fault", "kernel")]
+if not causes or causes[0]["cause_key"] != sys.argv[1]:
+    sys.exit(f"expected {sys.argv[1]} first, got {rows}")
+if len(causes) == 2 and abs(causes[0]["at_most"] + causes[1]["at_least"] - causes[1]["at_most"] - causes[0]["at_least"]) > 1e-6:
+    sys.exit(f"expected bounds that add up to the kernel's time, got {causes}")
+PYTHON
+done
+"$B/tailor" report --view stalls --svg "$dir/s.svg" "$dir/t.tlr" >/dev/null && grep -q '<rect class="f' "$dir/s.svg" ||
+	fail "report --view stalls --svg: expected bars, got: $(head -c 300 "$dir/s.svg")"
+finish
