@@ -18,7 +18,7 @@ static void prepare(struct report *r, struct view_instance *v)
 }
 
 struct columns {
-	int offset, nr, class, executions, state, low, high, per, cpi;
+	int function, offset, nr, class, executions, state, low, high, per, cpi;
 	struct event_columns events;
 };
 
@@ -30,6 +30,7 @@ static void add_columns(struct grid *g, struct columns *c, const struct report *
 
 	event_columns_total(by, 3, total);
 	c->events = event_columns_add(g, r, total, 0);
+	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->offset = grid_column(g, "offset", "block", CELL_HEX, 0, 0);
 	c->nr = grid_column(g, "instructions", "insns", CELL_COUNT, 0, 0);
 	c->class = grid_column(g, "class", "class", CELL_COUNT, 0, 0);
@@ -55,6 +56,7 @@ static void add_block(struct grid *g, const struct columns *c, const struct repo
 		sums[e] = &b->sum[e];
 	grid_row(g);
 	event_columns_set(g, &c->events, r, sums);
+	grid_set_text(g, c->function, h->name);
 	grid_set_address(g, c->offset, f->step[b->first].address - h->place.start);
 	grid_set(g, c->nr, b->nr);
 	if (!f->is_indirect)

@@ -280,6 +280,7 @@ const char *stalls_known_by(const struct report *r, const struct group_sum total
 void stalls_show_blocks(struct report *r, const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p)
 {
 	struct grid *g = grid_create("stalls", "%s: stalled blocks and their causes", h->name);
+	int function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int offset = grid_column(g, "offset", "block", CELL_HEX, 0, 0);
 	int cpi = grid_column(g, "per_instruction", "CPI", CELL_NUMBER, 0, 0);
 	int best = grid_column(g, "best", "best", CELL_NUMBER, 0, 0);
@@ -298,6 +299,7 @@ void stalls_show_blocks(struct report *r, const struct hot *h, const struct grap
 
 		for (int n = 0; n < nr + (nr && b[i].bounds.unexplained >= 0.1 * b[i].bounds.stall); n++) {
 			grid_row(g);
+			grid_set_text(g, function, h->name);
 			if (n == 0 || p->form != PAGE_TEXT) {
 				grid_set_address(g, offset, f->step[f->block[i].first].address - h->place.start);
 				grid_set(g, cpi, b[i].cycles / insns);
