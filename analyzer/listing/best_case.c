@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define TIME_MAX_MS 10000
+#define ALL_MAX_MS 60000 /* of all children of a report */
 #define CPU_MAX_S 10
 #define MEMORY_MAX (2ull << 30)
 #define OUTPUT_MAX (16u << 20)
@@ -36,6 +37,7 @@ struct best_cases {
 	struct known *known;
 	size_t nr, capacity;
 	bool failed;
+	int spent_ms;
 	char about[200];
 };
 
@@ -100,12 +102,12 @@ static void limit(pid_t pid)
 }
 
 /* false: it did not end with 0 in time. */
-static bool wait_for(pid_t pid)
+static bool wait_for(struct best_cases *c, pid_t pid)
 {
 	const struct timespec pause = { 0, 2000000 };
 	int status;
 
-	for (int ms = 0; ms < TIME_MAX_MS; ms += 2) {
+	for (int ms = 0; ms < TIME_MAX_MS && c->spent_ms < ALL_MAX_MS; ms += 2, c->spent_ms += 2) {
 		pid_t ended = waitpid(pid, &status, WNOHANG);
 
 		if (ended == pid)
@@ -121,7 +123,7 @@ static bool wait_for(pid_t pid)
 }
 
 /* argv[0] is looked for in PATH.  *out and *errors: what it wrote, the caller's; *found: there is such a program. */
-static bool run(char *const argv[], const char *input, char **out, char **errors, bool *found)
+static bool run(struct best_cases *c, char *const argv[], const char *input, char **out, char **errors, bool *found)
 {
 	static char *const environment[] = { "LC_ALL=C", NULL };
 	int in = memory_file(input, strlen(input)), to = memory_file("", 0), complaints = memory_file("", 0), ret;
@@ -140,7 +142,7 @@ static bool run(char *const argv[], const char *input, char **out, char **errors
 		*found = ret == 0;
 		if (ret == 0) {
 			limit(pid);
-			ok = wait_for(pid);
+			ok = wait_for(c, pid);
 			*out = read_all(to);
 			*errors = read_all(complaints);
 		}
@@ -219,7 +221,7 @@ static bool disassemble_all(struct best_cases *c, const struct best_case_block *
 		fputs("\n" BETWEEN, t.to);
 	}
 	fclose(t.to);
-	ok = run(argv, t.bytes, &out, &errors, &found);
+	ok = run(c, argv, t.bytes, &out, &errors, &found);
 	if (ok)
 		split(out, block, piece, nr);
 	else
@@ -287,7 +289,7 @@ static void say_by_what(struct best_cases *c, const char *processor)
 	const char *at;
 	bool found;
 
-	if (run(argv, "", &out, &errors, &found)) {
+	if (run(c, argv, "", &out, &errors, &found)) {
 		at = strstr(out, "LLVM version ");
 		if (at)
 			sscanf(at, "LLVM version %31[0-9.]", version);
@@ -319,7 +321,7 @@ static void simulate(struct best_cases *c, const char *processor, struct best_ca
 			break;
 		write_regions(t.to, piece, first_line, nr);
 		fclose(t.to);
-		ok = run(argv, t.bytes, &out, &errors, &found);
+		ok = run(c, argv, t.bytes, &out, &errors, &found);
 		if (ok)
 			read_cycles(out, block, nr);
 		again = !ok && found && refuse(errors, piece, first_line, nr);
@@ -385,6 +387,10 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 			simulate(c, processor, unknown, piece, nr_unknown);
 		else
 			c->failed = true;
+	}
+	if (c->spent_ms >= ALL_MAX_MS) {
+		c->failed = true;
+		snprintf(c->about, sizeof(c->about), "llvm-mca took more than %d s", ALL_MAX_MS / 1000);
 	}
 	for (size_t i = 0; i < nr_unknown && piece; i++) {
 		block[of[i]].cycles = unknown[i].cycles;
