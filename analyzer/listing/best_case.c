@@ -45,8 +45,6 @@ struct best_cases *best_cases_create(void)
 {
 	struct best_cases *c = calloc(1, sizeof(*c));
 
-	if (c)
-		snprintf(c->about, sizeof(c->about), "no block was asked for");
 	return c;
 }
 
@@ -59,8 +57,8 @@ void best_cases_destroy(struct best_cases *c)
 
 const char *best_cases_about(const struct best_cases *c, bool *known)
 {
-	*known = !c->failed && c->nr;
-	return c->about;
+	*known = !c->failed && *c->about;
+	return *c->about ? c->about : c->nr ? "llvm-mca failed" : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- children */
@@ -225,7 +223,7 @@ static bool disassemble_all(struct best_cases *c, const struct best_case_block *
 	if (ok)
 		split(out, block, piece, nr);
 	else
-		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)");
+		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)"); /* for good */
 	free(t.bytes);
 	free(out);
 	free(errors);
@@ -267,9 +265,10 @@ static bool refuse(const char *errors, struct piece *piece, const size_t *first_
 	return false;
 }
 
-static void write_regions(FILE *to, const struct piece *piece, size_t *first_line, size_t nr)
+/* Returns how many blocks that are. */
+static size_t write_regions(FILE *to, const struct piece *piece, size_t *first_line, size_t nr)
 {
-	size_t line = 1;
+	size_t line = 1, written = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!piece[i].text || piece[i].refused)
@@ -279,7 +278,9 @@ static void write_regions(FILE *to, const struct piece *piece, size_t *first_lin
 		for (const char *at = piece[i].text; (at = strchr(at, '\n')); at++)
 			line++;
 		line += 2;
+		written++;
 	}
+	return written;
 }
 
 static void say_by_what(struct best_cases *c, const char *processor)
@@ -316,28 +317,35 @@ static void simulate(struct best_cases *c, const char *processor, struct best_ca
 		char *out, *errors;
 		struct text t;
 		bool found, again;
+		size_t regions;
 
 		if (!text_begin(&t))
 			break;
-		write_regions(t.to, piece, first_line, nr);
+		regions = write_regions(t.to, piece, first_line, nr);
 		fclose(t.to);
+		if (!regions) { /* these have no answer, others may */
+			free(t.bytes);
+			break;
+		}
 		ok = run(c, argv, t.bytes, &out, &errors, &found);
 		if (ok)
 			read_cycles(out, block, nr);
 		again = !ok && found && refuse(errors, piece, first_line, nr);
-		if (!ok && !found)
+		if (!found) {
 			snprintf(c->about, sizeof(c->about), "llvm-mca is not installed (package llvm)");
-		else if (!ok)
-			snprintf(c->about, sizeof(c->about), "llvm-mca failed%s%.80s", processor ? " for processor " : "",
-				 processor ? processor : "");
+			c->failed = true;
+		}
+		if (errors && strstr(errors, "is not a recognized processor")) {
+			snprintf(c->about, sizeof(c->about), "llvm-mca knows no processor '%.63s'", processor ? processor : "");
+			c->failed = true;
+		}
 		free(t.bytes);
 		free(out);
 		free(errors);
-		if (!ok && !again)
+		if (c->failed || (!ok && !again))
 			break;
 	}
-	c->failed |= !ok;
-	if (ok)
+	if (ok && !c->failed && !*c->about)
 		say_by_what(c, processor);
 	free(first_line);
 }
@@ -393,7 +401,7 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 		snprintf(c->about, sizeof(c->about), "llvm-mca took more than %d s", ALL_MAX_MS / 1000);
 	}
 	for (size_t i = 0; i < nr_unknown && piece; i++) {
-		block[of[i]].cycles = unknown[i].cycles;
+		block[of[i]].cycles = c->failed ? -1 : unknown[i].cycles;
 		block[of[i]].floor = unknown[i].floor;
 		if (!c->failed && GROW(c->known, c->nr, c->capacity))
 			c->known[c->nr++] = (struct known){ hash_of(&unknown[i]), unknown[i].cycles, unknown[i].floor };

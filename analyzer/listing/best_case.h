@@ -26,7 +26,7 @@ struct best_cases *best_cases_create(void);
 void best_cases_destroy(struct best_cases *c);
 /* Fill in cycles.  processor: a name of llvm-mca's -mcpu, NULL: its default. */
 void best_cases_find(struct best_cases *c, const char *processor, struct best_case_block *block, size_t nr);
-/* What the answers are by ("llvm-mca 14.0.6 for znver3"), or why there are none. */
+/* What the answers are by ("llvm-mca 14.0.6 for znver3"), or why there are none; NULL: no block was asked for. */
 const char *best_cases_about(const struct best_cases *c, bool *known);
 
 #endif

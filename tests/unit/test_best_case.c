@@ -51,10 +51,18 @@ static void a_processor_that_does_not_exist_has_no_best_case(void **state)
 	bool known;
 
 	(void)state;
+	assert_null(best_cases_about(c, &known));
 	best_cases_find(c, BEST_CASE_NONE, block, 1);
 	assert_true(block[0].cycles < 0);
 	assert_string_equal(best_cases_about(c, &known), "llvm-mca was not asked for");
 	assert_false(known);
+	best_cases_destroy(c);
+	if (!is_installed())
+		return;
+	c = best_cases_create();
+	best_cases_find(c, "nonsense", block, 1);
+	assert_true(block[0].cycles < 0);
+	assert_string_equal(best_cases_about(c, &known), "llvm-mca knows no processor 'nonsense'");
 	best_cases_destroy(c);
 }
 

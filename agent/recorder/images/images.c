@@ -450,8 +450,10 @@ static void count(struct images *i, struct process *p, uint64_t address)
 		return;
 	}
 	touch(i, p, address, true);
+	if (!i->code)
+		return;
 	at = lower_bound(p, address);
-	if (!i->code || at >= p->nr || p->mapping[at].start > address)
+	if (at >= p->nr || p->mapping[at].start > address)
 		return;
 	m = p->mapping[at].image;
 	line = (address + p->mapping[at].to_file) >> IMAGE_CODE_LINE_SHIFT;
