@@ -12,6 +12,8 @@ import profile
 
 SAMPLES = 150
 WANTED = 85  # of a query's samples in tasks; its small data have more work between operators than large ones
+# A block is a recording of all queries.  It has 84 to 98 % of one on operators, since it has few samples; if operators are not found, none has.
+RIGHT = 0.8
 faults = []
 
 
@@ -24,19 +26,24 @@ def named(d, trace):
 
 
 def check_operators(d, texts):
-    rows = []
+    def block(_):
+        rows, agrees = [], True
 
-    def record(seconds):
-        rows[:] = d.operators(texts, 2, seconds, d.folder + "/queries.tlr")
-        return min(r.tasks for r in rows)
+        def record(seconds):
+            rows[:] = d.operators(texts, 2, seconds, d.folder + "/queries.tlr")
+            return min(r.tasks for r in rows)
 
-    evidence.gather(SAMPLES, record)
-    for r in rows:
-        if not r.same:
-            fail(f"{r.query}: its rows are not those of a program that nothing profiles")
-        if 100 * r.found < WANTED * r.tasks:
-            fail(f"{r.query}: expected {WANTED} % of {r.tasks} samples of tasks on an operator, got {r.found}: {r.reasons.most_common(5)}")
-        print(f"{r.query}: {r.found} of {r.tasks} samples of tasks on an operator")
+        evidence.gather(SAMPLES, record)
+        for r in rows:
+            if not r.same:
+                fail(f"{r.query}: its rows are not those of a program that nothing profiles")
+            print(f"{r.query}: {r.found} of {r.tasks} samples of tasks on an operator; {r.reasons.most_common(5)}")
+            agrees &= 100 * r.found >= WANTED * r.tasks
+        return agrees
+
+    claim = f"{WANTED} % of each query's samples in tasks are on an operator"
+    if not evidence.decide(claim, block, RIGHT, evidence.SURE):
+        fail(claim)
     names = named(d, d.folder + "/queries.tlr")
     for q, text in texts.items():
         for path in d.explained(text, 2, 1)[0]:
