@@ -38,7 +38,7 @@ PLANTED = {
     "store-forward": (r"^mov +\(%r", 13, {}),
     "clean": (r"^$", 0, {}),
 }
-LOT = re.compile(r"^(testb|cmp +\$0x[0-9a-f]+,%dl|test +%dl,%dl)")  # data decides the branch behind it
+OWN = re.compile(r"^(cmp\S* +%r\w+,%r|sub|dec|add)")  # the loop decides the branch behind it, not its data
 
 
 def disassemble(function):
@@ -68,9 +68,9 @@ def walk(insns, stalls, cycles, events):
             to = index[int(jump[2], 16)]
             if jump[1] == "mp":
                 nxt = to
-            elif LOT.search(before):
+            elif not stalls and not OWN.search(before):
                 nxt = to if random.random() < 0.5 else nxt
-                if not stalls and random.random() < 0.5:
+                if random.random() < 0.5:
                     pending = cycles
                     for e, n in events.items():
                         found[e][insns[nxt][0]] = found[e].get(insns[nxt][0], 0) + n
