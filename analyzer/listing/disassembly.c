@@ -346,11 +346,27 @@ static void give_lanes(struct step *s, int nr)
 		}
 }
 
+static const struct group_sum none;
+
+/* A sample inside of an instruction (a wrong byte before it) counts with it.  spare: room for a sum of two, and where the next one goes. */
+static void take_hit(struct step *s, const struct hit *hit, struct group_sum **spare)
+{
+	const struct group_sum **sum = &s->sum[hit->event];
+
+	if (*sum == &none) {
+		*sum = hit->sum;
+		return;
+	}
+	**spare = **sum;
+	group_sum_add(*spare, hit->sum);
+	*sum = (*spare)++;
+}
+
 struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps)
 {
-	static const struct group_sum none;
 	uint64_t bytes = h->place.end - h->place.start;
-	struct step *s = calloc(bytes + 1, sizeof(*s));
+	struct step *s = calloc(1, (bytes + 1) * sizeof(*s) + h->nr * sizeof(struct group_sum));
+	struct group_sum *spare = s ? (struct group_sum *)(s + bytes + 1) : NULL;
 	uint32_t at_hit = h->first;
 	int nr = 0;
 
@@ -367,10 +383,9 @@ struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_ste
 			step->refers = called(h, &step->insn);
 		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 			step->sum[e] = &none;
-		/* a sample inside of an instruction (a wrong byte before it) counts with it */
 		for (; at_hit < h->first + h->nr && hit[at_hit].ip < step->address + step->insn.bytes; at_hit++)
 			if (hit[at_hit].event < VIEW_EVENTS_MAX)
-				step->sum[hit[at_hit].event] = hit[at_hit].sum;
+				take_hit(step, &hit[at_hit], &spare);
 	}
 	for (int i = 0; i < nr; i++)
 		if ((s[i].insn.kind == INSN_JUMP || s[i].insn.kind == INSN_BRANCH) && !s[i].refers)
