@@ -32,6 +32,7 @@ start() { # [SETTING=VALUE...] OPTION...
 	mkdir -m 777 "$dir/folder"
 	env "${user[@]}" "${@:1:$#-1}" java ${*: -1} -Xmx64m -cp "$dir" Host "$dir/folder" >"$dir/out" 2>"$dir/log" &
 	host=$!
+	rm -f "/tmp/perf-$host.map" # another program's, which had this number and left it
 	wait_for is_warm
 }
 ended() { ! grep -qs 'State:.[^ZX]' "/proc/$host/status"; }
