@@ -13,6 +13,7 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/compare/match.h"
 #include "analyzer/export/export.h"
+#include "analyzer/listing/best_case.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/scrub/scrub.h"
@@ -138,6 +139,7 @@ static void ask(void *context, struct report *r)
 {
 	(void)context;
 	memset(shown, 0, sizeof(shown));
+	r->processor = BEST_CASE_NONE; /* llvm-mca would be started for each input */
 	default_report_ask(&for_people, r, false);
 	default_report_ask(&for_programs, r, true);
 	for (int i = 0, n = 0; view_at(i) && n < SHOWN_MAX; i++)
