@@ -111,8 +111,12 @@ def rows_hash(text):
 
 
 class Server:
-    def __init__(self, cluster, process, pid):
-        self.cluster, self.process, self.pid = cluster, process, pid
+    def __init__(self, cluster, process, pid, output):
+        self.cluster, self.process, self.pid, self.output = cluster, process, pid, output
+
+    def printed(self):
+        self.output.seek(0)
+        return self.output.read()
 
     def background(self):
         """Processes of the server that serve no client."""
@@ -128,13 +132,13 @@ class Server:
             except ProcessLookupError:
                 pass
         try:
-            out = self.process.communicate(timeout=PATIENCE_S)[0]
+            self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             os.kill(self.pid, signal.SIGQUIT)
             self.process.kill()
             raise
         self.process = None
-        return out
+        return self.printed()
 
     def __enter__(self):
         return self
@@ -190,14 +194,15 @@ class Cluster:
         command = [*self.user_words, *tailor, self.bin + "/postgres", "-D", self.data]
         for name, value in both.items():
             command += ["-c", f"{name}={value}"]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   cwd=self.folder, env=dict(os.environ, **(env or {})), start_new_session=True)
-        server = Server(self, process, 0)
+        output = tempfile.TemporaryFile("w+")  # a pipe that nobody reads would stop a server that logs much
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, text=True, cwd=self.folder,
+                                   env=dict(os.environ, **(env or {})), start_new_session=True)
+        server = Server(self, process, 0, output)
         self.servers.append(server)
 
         def ready():
             if process.poll() is not None:
-                raise Failed(shlex.join(command) + f": exit {process.returncode}: " + process.stdout.read())
+                raise Failed(shlex.join(command) + f": exit {process.returncode}: " + server.printed())
             try:
                 with open(self.data + "/postmaster.pid") as f:
                     lines = f.read().split("\n")
