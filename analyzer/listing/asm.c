@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_PART 0.01 /* of all: colder functions are left out, unless --top 0 */
-
 static void prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+	v->group[0] = hits_ask(r, 0);
 }
 
 struct columns {
@@ -24,11 +22,8 @@ struct columns {
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct report_group *by)
+static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
-	struct group_sum total[VIEW_EVENTS_MAX];
-
-	event_columns_total(by, 3, total);
 	c->events = event_columns_add(g, r, total, 0);
 	c->counts = frequency_columns_add(g, r, false);
 	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
@@ -118,7 +113,8 @@ static int by_cost(const void *a, const void *b, void *report)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void show_function(struct report *r, const struct view_instance *v, const struct hot *h, const struct hit *hit, struct page *p)
+static void show_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct hit *hit,
+			  struct page *p)
 {
 	char title[400];
 	struct grid *g = grid_create("asm", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
@@ -129,7 +125,7 @@ static void show_function(struct report *r, const struct view_instance *v, const
 	struct step *s;
 	int nr;
 
-	add_columns(g, &c, r, v->group[0]);
+	add_columns(g, &c, r, total);
 	s = disassemble(h, hit, &nr);
 	if (r->hottest && s) {
 		for (int i = 0; i < nr; i++)
@@ -175,20 +171,20 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 {
 	const struct report_group *by = v->group[0];
 	double all = 0, known = 0, cold = 0;
-	uint32_t nr_hits, nr_hot, shown = 0;
+	uint32_t nr_hits, nr_hot, shown;
 	struct hit *hit = hits_make_all(r, by, &nr_hits, &all);
+	struct group_sum total[VIEW_EVENTS_MAX];
 	struct hot *hot = NULL;
 
 	nr_hot = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0;
 	for (uint32_t i = 0; i < nr_hot; i++)
 		known += hot[i].measure;
-	for (; shown < nr_hot && shown < DISASSEMBLY_FUNCTIONS_MAX; shown++)
-		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
-			break;
+	event_columns_total(by, HITS_EVENT, total);
+	shown = hot_shown(hot, nr_hot, all, p);
 	hot_read(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
-			show_function(r, v, &hot[i], hit, p);
+			show_function(r, total, &hot[i], hit, p);
 		if (hot[i].place.bytes && hot[i].place.read_ns)
 			say_when_read(r, &hot[i], hit, p);
 		if (!hot[i].place.bytes)

@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_PART 0.01 /* of all: colder functions are left out, unless --top 0 */
-
 static void prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+	v->group[0] = hits_ask(r, 0);
 }
 
 struct columns {
@@ -22,13 +20,11 @@ struct columns {
 	struct event_columns events;
 };
 
-static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct report_group *by)
+static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
-	struct group_sum total[VIEW_EVENTS_MAX];
 	char heading[48];
 
-	event_columns_total(by, 3, total);
 	c->events = event_columns_add(g, r, total, 0);
 	c->function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->offset = grid_column(g, "offset", "block", CELL_HEX, 0, 0);
@@ -75,28 +71,27 @@ static void add_block(struct grid *g, const struct columns *c, const struct repo
 	}
 }
 
-static void show_function(struct report *r, const struct report_group *by, const struct hot *h, const struct hit *hit, struct page *p)
+static void show_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct hit *hit,
+			  struct page *p)
 {
 	char title[400];
 	struct grid *g = grid_create("cpi", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
-	struct group_sum total[VIEW_EVENTS_MAX];
 	struct block_stalls *stalls = NULL;
 	struct graph f;
 	struct columns c;
 	int nr_steps;
 	struct step *steps = disassemble(h, hit, &nr_steps);
 
-	add_columns(g, &c, r, by);
+	add_columns(g, &c, r, total);
 	grid_show_all_rows(g);
 	if (graph_make(r, h, steps, nr_steps, &f))
 		for (uint32_t i = 0; i < f.nr_blocks; i++)
 			add_block(g, &c, r, h, &f, &f.block[i]);
 	grid_show(g, p);
-	event_columns_total(by, 3, total);
 	if (stalls_are_measured(r) && f.nr_classes)
 		stalls = stalls_of(r, total, h, &f);
 	if (stalls)
-		stalls_show_blocks(r, h, &f, stalls, p);
+		stalls_show_blocks(h, &f, stalls, p);
 	free(stalls);
 	if (f.is_indirect)
 		page_sentence(p, "(no classes: %s has a jump to an address in a register or table)", h->name);
@@ -131,18 +126,17 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 {
 	const struct report_group *by = v->group[0];
 	double all = 0;
-	uint32_t nr_hits, shown = 0;
+	uint32_t nr_hits;
 	struct hit *hit = hits_make_all(r, by, &nr_hits, &all);
+	struct group_sum total[VIEW_EVENTS_MAX];
 	struct hot *hot = NULL;
-	uint32_t nr = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0;
+	uint32_t nr = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0, shown = hot_shown(hot, nr, all, p);
 
-	for (; shown < nr && shown < DISASSEMBLY_FUNCTIONS_MAX; shown++)
-		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
-			break;
+	event_columns_total(by, HITS_EVENT, total);
 	hot_read(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
-			show_function(r, by, &hot[i], hit, p);
+			show_function(r, total, &hot[i], hit, p);
 		else
 			page_sentence(p, "The trace has no code bytes of %s.", hot[i].name);
 		free(hot[i].place.bytes);

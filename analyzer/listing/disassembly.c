@@ -59,24 +59,42 @@ static uint32_t merge(struct hit *hit, struct group_sum *sum, uint32_t nr)
 	return kept;
 }
 
-struct hit *hits_make(const struct report *r, const struct report_group *by, double *all)
+struct report_group *hits_ask(struct report *r, unsigned flags)
+{
+	return report_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+}
+
+/* With room for a sum of each behind them. */
+static struct hit *take_hits(const struct report *r, const struct report_group *by, double *all)
 {
 	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit) + sizeof(struct group_sum));
 
 	*all = 0;
 	for (uint32_t i = 0; hit && i < by->g.nr; i++) {
-		hit[i] = (struct hit){ report_value(by, i, 0), report_value(by, i, 3),
+		hit[i] = (struct hit){ report_value(by, i, 0), report_value(by, i, HITS_EVENT),
 				       (uint64_t)report_value(by, i, 1) << 32 | report_value(by, i, 2), &by->g.sum[i] };
 		*all += hit[i].event == r->event ? report_measure(r, hit[i].sum) : 0;
 	}
-	if (hit && by->g.nr)
-		qsort(hit, by->g.nr, sizeof(*hit), by_address);
+	return hit;
+}
+
+static void sort_hits(struct hit *hit, uint32_t nr)
+{
+	if (hit && nr)
+		qsort(hit, nr, sizeof(*hit), by_address);
+}
+
+struct hit *hits_make(const struct report *r, const struct report_group *by, double *all)
+{
+	struct hit *hit = take_hits(r, by, all);
+
+	sort_hits(hit, by->g.nr);
 	return hit;
 }
 
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all)
 {
-	struct hit *hit = hits_make(r, by, all);
+	struct hit *hit = take_hits(r, by, all);
 	uint32_t *file_code = calloc((size_t)r->model->nr_files + 1, sizeof(*file_code));
 
 	*nr = 0;
@@ -88,10 +106,21 @@ struct hit *hits_make_all(const struct report *r, const struct report_group *by,
 	for (uint32_t i = 0; i < by->g.nr; i++)
 		make_of_file(r, file_code, &hit[i]);
 	free(file_code);
-	if (by->g.nr)
-		qsort(hit, by->g.nr, sizeof(*hit), by_address);
+	sort_hits(hit, by->g.nr);
 	*nr = merge(hit, (struct group_sum *)(hit + by->g.nr + 1), by->g.nr);
 	return hit;
+}
+
+#define SHOWN_PART 0.01 /* of all */
+
+uint32_t hot_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p)
+{
+	uint32_t shown = 0;
+
+	for (; shown < nr && shown < DISASSEMBLY_FUNCTIONS_MAX; shown++)
+		if (p->form == PAGE_TEXT && p->top && shown && hot[shown].measure < SHOWN_PART * all)
+			break;
+	return shown;
 }
 
 void hot_read(struct report *r, struct hot *hot, uint32_t nr)

@@ -17,6 +17,10 @@
 
 #define HIT_OF_FILE 0x80000000u /* in code: it stands for all mappings of its file, and ip is the file's own address */
 
+/* The group that hits are made of; flags as of report_group(). */
+struct report_group *hits_ask(struct report *r, unsigned flags);
+#define HITS_EVENT 3 /* the key that is the event */
+
 struct hit { /* one address, one event */
 	uint32_t code, event; /* code: 1 + number */
 	uint64_t ip;
@@ -31,8 +35,8 @@ struct hot { /* one function */
 	uint32_t first, nr; /* hits */
 };
 
-/* Sums by TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW and TABLE_EVENT, in the order of addresses; *all: of the event shown.  malloc()ed, the
- * caller's; NULL without memory.  hot_find() finds functions of generated code in them. */
+/* The sums of hits_ask(), in the order of addresses; *all: of the event shown.  malloc()ed, the caller's; NULL without memory.  hot_find()
+ * finds functions of generated code in them. */
 struct hit *hits_make(const struct report *r, const struct report_group *by, double *all);
 /* ... and of images: those of one file together, and how many hits there are. */
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
@@ -41,6 +45,8 @@ void hot_title(const struct hot *h, char *text, size_t bytes);
 /* Functions around hits, which are in the order of addresses: the hottest first.  Returns how many; *out is the caller's, or NULL without
  * memory. */
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
+/* How many of them a view shows: in a text without --top 0 not the cold ones. */
+uint32_t hot_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p);
 
 /* The bytes of the first nr of them, NULL of those that the trace has none of; the caller frees place.bytes. */
 void hot_read(struct report *r, struct hot *hot, uint32_t nr);

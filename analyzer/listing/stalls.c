@@ -277,7 +277,7 @@ const char *stalls_known_by(const struct report *r, const struct group_sum total
 	return c == CULPRIT_KERNEL ? "samples" : "code";
 }
 
-void stalls_show_blocks(struct report *r, const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p)
+void stalls_show_blocks(const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p)
 {
 	struct grid *g = grid_create("stalls", "%s: stalled blocks and their causes", h->name);
 	int function = grid_column(g, "function", "", CELL_TEXT, GRID_HIDDEN, 0);
@@ -318,7 +318,6 @@ void stalls_show_blocks(struct report *r, const struct hot *h, const struct grap
 			any = true;
 		}
 	}
-	(void)r;
 	if (any)
 		grid_show(g, p);
 	else

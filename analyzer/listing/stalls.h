@@ -23,7 +23,7 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 /* The causes that may explain a noteworthy part of a block. */
 int stalls_rank(const struct block_stalls *b, enum culprit order[NR_CULPRITS]);
 /* A table of the blocks that lost a noteworthy part. */
-void stalls_show_blocks(struct report *r, const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p);
+void stalls_show_blocks(const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p);
 /* Which best case that is; nothing where no block was asked for. */
 void stalls_say_by_what(const struct report *r, struct page *p);
 /* The event that bounds a cause, by its name; "code" where none does. */

@@ -15,7 +15,7 @@
 
 static void prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+	v->group[0] = hits_ask(r, 0);
 	v->group[1] = report_group(r, 0, TABLE_MODE, TABLE_EVENT, -1);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/page/html_page.h"
 
+#include "analyzer/listing/disassembly.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_block.h"
 
@@ -62,7 +63,7 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	r->stacks = t->stacks;
 	r->addresses = t->addresses;
 	report_each(r, html_rows_take, &t->rows);
-	t->by_place = report_group(r, REPORT_ALL_EVENTS, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+	t->by_place = hits_ask(r, REPORT_ALL_EVENTS);
 	return r->error;
 }
 
