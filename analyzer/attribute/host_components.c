@@ -10,7 +10,7 @@
 #define NO_FILE "unknown" /* PHP's, in each line table */
 #define SEED 0xcbf29ce484222325ull /* FNV-1a */
 
-static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t nr)
+static uint64_t hash_on(uint64_t h, const char *bytes, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
@@ -74,19 +74,19 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 		n.module = at->file;
 		n.module_bytes = strlen(at->file);
 	}
-	what = hash_bytes(what, n.module, n.module_bytes);
+	what = hash_on(what, n.module, n.module_bytes);
 	if (n.module_bytes) {
 		const char *brief = short_path(n.module, n.module_bytes);
 
 		module = get(a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module,
 			     n.module_bytes);
 	}
-	what = hash_bytes(hash_bytes(what, n.function, n.function_bytes), n.place, n.place_bytes);
+	what = hash_on(hash_on(what, n.function, n.function_bytes), n.place, n.place_bytes);
 	function = get(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);
-	*object = get(a, h, c, HOST_LEVEL_OBJECT, hash_bytes(SEED, at->object, strlen(at->object)), at->object, strlen(at->object), "", 0);
+	*object = get(a, h, c, HOST_LEVEL_OBJECT, hash_on(SEED, at->object, strlen(at->object)), at->object, strlen(at->object), "", 0);
 	if (at->line && !no_file) {
 		snprintf(name, sizeof(name), "%s:%u", base_of(at->line_file), at->line);
-		what = hash_bytes(what, at->line_file, strlen(at->line_file)) + at->line;
+		what = hash_on(what, at->line_file, strlen(at->line_file)) + at->line;
 		line = get(a, h, c, HOST_LEVEL_LINE, what, name, strlen(name), at->line_file, strlen(at->line_file));
 	}
 	dictionary_link(d, line, function, 1, 0);

@@ -2,6 +2,7 @@
 #include "analyzer/listing/best_case.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +30,13 @@
 #define BETWEEN_TEXT "testl\t$2047936274, %eax"
 
 struct known {
-	uint64_t hash; /* of its bytes */
 	double cycles, floor;
 };
 
 struct best_cases {
 	struct known *known;
 	size_t nr, capacity;
+	struct hash_map by_bytes; /* hash of a block's bytes, their number -> 1 + index of known */
 	bool failed;
 	int spent_ms;
 	char about[200];
@@ -50,8 +51,10 @@ struct best_cases *best_cases_create(void)
 
 void best_cases_destroy(struct best_cases *c)
 {
-	if (c)
+	if (c) {
+		hash_map_fini(&c->by_bytes);
 		free(c->known);
+	}
 	free(c);
 }
 
@@ -350,27 +353,24 @@ static void simulate(struct best_cases *c, const char *processor, struct best_ca
 	free(first_line);
 }
 
-/* (FNV-1a) */
-static uint64_t hash_of(const struct best_case_block *b)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < b->nr_bytes; i++)
-		hash = (hash ^ b->bytes[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 static bool is_known(const struct best_cases *c, struct best_case_block *b)
 {
-	const uint64_t hash = hash_of(b);
+	const uint32_t i = hash_map_find(&c->by_bytes, hash_bytes(b->bytes, b->nr_bytes), b->nr_bytes);
 
-	for (size_t i = 0; i < c->nr; i++)
-		if (c->known[i].hash == hash) {
-			b->cycles = c->known[i].cycles;
-			b->floor = c->known[i].floor;
-			return true;
-		}
-	return false;
+	if (!i)
+		return false;
+	b->cycles = c->known[i - 1].cycles;
+	b->floor = c->known[i - 1].floor;
+	return true;
+}
+
+/* Without memory it is asked for again. */
+static void remember(struct best_cases *c, const struct best_case_block *b)
+{
+	if (!GROW(c->known, c->nr, c->capacity))
+		return;
+	c->known[c->nr++] = (struct known){ b->cycles, b->floor };
+	hash_map_set(&c->by_bytes, hash_bytes(b->bytes, b->nr_bytes), b->nr_bytes, (uint32_t)c->nr);
 }
 
 void best_cases_find(struct best_cases *c, const char *processor, struct best_case_block *block, size_t nr)
@@ -403,8 +403,8 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 	for (size_t i = 0; i < nr_unknown && piece; i++) {
 		block[of[i]].cycles = c->failed ? -1 : unknown[i].cycles;
 		block[of[i]].floor = unknown[i].floor;
-		if (!c->failed && GROW(c->known, c->nr, c->capacity))
-			c->known[c->nr++] = (struct known){ hash_of(&unknown[i]), unknown[i].cycles, unknown[i].floor };
+		if (!c->failed)
+			remember(c, &unknown[i]);
 		free(piece[i].text);
 	}
 	free(piece);

@@ -64,13 +64,19 @@ bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value)
 	return true;
 }
 
-uint64_t hash_text(const char *text)
+uint64_t hash_bytes(const void *bytes, size_t nr)
 {
+	const unsigned char *at = bytes;
 	uint64_t h = 14695981039346656037ull;
 
-	for (; text && *text; text++)
-		h = (h ^ (unsigned char)*text) * 1099511628211ull;
+	for (size_t i = 0; i < nr; i++)
+		h = (h ^ at[i]) * 1099511628211ull;
 	return h;
+}
+
+uint64_t hash_text(const char *text)
+{
+	return hash_bytes(text, text ? strlen(text) : 0);
 }
 
 void hash_map_fini(struct hash_map *i)

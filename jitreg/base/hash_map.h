@@ -4,6 +4,7 @@
 #define TAILOR_HASH_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct hash_map {
@@ -28,7 +29,8 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b);
 /* value: not 0.  A pair that is there already gets the new value.  false without memory. */
 bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value);
-/* A text's number, for texts as keys: who finds it compares the texts (FNV-1a).  NULL: as of "". */
+/* The number of bytes or of a text, as a key: who finds it compares them (FNV-1a).  NULL: as of "". */
+uint64_t hash_bytes(const void *bytes, size_t nr);
 uint64_t hash_text(const char *text);
 void hash_map_fini(struct hash_map *i);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/jit_files/perf_map.h"
 
+#include "jitreg/base/hash_map.h"
 #include "jitreg/jitreg.h"
 
 #include <errno.h>
@@ -93,10 +94,8 @@ static int compare(const void *a, const void *b)
 
 static uint64_t hash(const char *text, size_t bytes)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = hash_bytes(text, bytes);
 
-	for (size_t i = 0; i < bytes; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
 	return h ? h : 1;
 }
 
