@@ -7,7 +7,7 @@
 import bisect, collections, itertools, json, os, random, re, subprocess, sys
 
 sys.path.insert(0, "tests")
-from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
+from trace_file import RECORDS, Trace, record
 
 B = sys.argv[1]
 STEPS, FUNCTIONS, PERIOD = 60000, 60, 1000
@@ -81,13 +81,7 @@ def main():
             body += record("LOAD", 1000, 1000, 1000, start, start, len(data), i + 1, name, data)
         trace.add(RECORDS, body)
         ips = sorted(itertools.chain.from_iterable([a + (1 << 32)] * n for (_, a), n in drawn.items()))
-        for first in range(0, len(ips), 60000):
-            part = ips[first:first + 60000]
-            table = sorted(set(part))
-            of = {ip: i for i, ip in enumerate(table)}
-            trace.add(SAMPLES, samples(len(part), [
-                (1, 2, deltas(1000 + 10**4 * i for i in range(len(part)))), (2, 3, leb(1000)), (3, 3, leb(1000)),
-                (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(of[ip]) for ip in part)), (7, 3, leb(PERIOD))], 0))
+        trace.add_ips(ips, PERIOD)
         trace.write(OUT)
         rows = json.loads(subprocess.run([f"{B}/tailor", "report", "--view", "cpi", "--top", "0", "--json", "--processor", "none", OUT],
                                          stdout=subprocess.PIPE, check=True, text=True).stdout)["tables"]["cpi"]

@@ -5,7 +5,7 @@
 # these loads miss all caches; no translation and no branch is missed.
 import sys
 sys.path.insert(0, "tests")
-from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
+from trace_file import RECORDS, Trace, record
 
 PID, LOOP, PLAIN, PERIOD = 1000, 0x10000, 0x20000, 1000
 MISSES = {0x0f: 25000} # of all caches, by block
@@ -31,17 +31,10 @@ trace = Trace(HEADER)
 trace.add(RECORDS, body)
 
 
-def add(event, ips, period):
-    table = sorted(set(ips))
-    trace.add(SAMPLES, samples(len(ips), [(1, 2, deltas(1000 + 10**4 * i for i in range(len(ips)))), (2, 3, leb(PID)), (3, 3, leb(PID)),
-                                          (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for ip in ips)),
-                                          (7, 3, leb(period))], event))
-
-
 for event in (0, 1):
     ips = [PLAIN + i % 4 for i in range((25000 * 4) // PERIOD)]
     for offset, data, instructions, cycles, executions in BLOCKS:
         ips += [LOOP + offset] * ((cycles if event == 0 else instructions) * executions // PERIOD)
-    add(event, ips, PERIOD)
+    trace.add_ips(ips, PERIOD, event, PID)
 add(2, [LOOP + offset for offset, nr in MISSES.items() for _ in range(nr // (PERIOD // 10))], PERIOD // 10)
 trace.write(sys.argv[1])

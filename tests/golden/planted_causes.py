@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests")
-from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples  # noqa: E402
+from trace_file import RECORDS, Trace, record  # noqa: E402
 
 B, OUT = sys.argv[1:3]
 HOST = f"{B}/hosts/planted"
@@ -95,13 +95,7 @@ def write_trace(path, function, insns, found):
               record("LOAD", 1000, 1000, 1000, start, start, len(code), 1, function, code))
     for number, event in enumerate(EVENTS):
         ips = [a + 0x10000000 for a, n in sorted(found[event].items()) for _ in range(round(n * SCALE / periods[number]))]
-        for first in range(0, len(ips), 60000):
-            part = ips[first:first + 60000]
-            table = sorted(set(part))
-            of = {ip: i for i, ip in enumerate(table)}
-            trace.add(SAMPLES, samples(len(part), [
-                (1, 2, deltas(1000 + 10**4 * i for i in range(len(part)))), (2, 3, leb(1000)), (3, 3, leb(1000)),
-                (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(of[ip]) for ip in part)), (7, 3, leb(periods[number]))], number))
+        trace.add_ips(ips, periods[number], number)
     trace.write(path)
 
 
