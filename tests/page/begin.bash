@@ -20,6 +20,15 @@ recording() { # TRACE
 		node tests/page/umbraperf.mjs "$dir/made.umbraperf" -o "$1" --packages "$B/page-deps" 2>/dev/null
 }
 
+# ... and of a second one, $SECOND.
+second_recording() {
+	mkdir "$dir/second"
+	node tests/page/generate.mjs "$B/page-deps" "$dir/second/made.umbraperf" 15000 &&
+		node tests/page/umbraperf.mjs "$dir/second/made.umbraperf" -o "$dir/second/recording.tlr" --packages "$B/page-deps" \
+			2>/dev/null || return
+	export SECOND=$dir/second/recording.tlr
+}
+
 need_page() {
 	command -v chromium-headless-shell >/dev/null || { echo "skipped, because there is no chromium-headless-shell"; exit 77; }
 	"$B/tailor" html --help >/dev/null 2>&1 || { echo "skipped, because this build has no page (esbuild was missing)"; exit 77; }

@@ -6,10 +6,6 @@
 need_page
 "$B/bench/synthetic" 20000 50 "$dir/synthetic.tlr" events memory marks changes || exit 1
 recording "$dir/recording.tlr" || exit 1
-mkdir "$dir/second"
-node tests/page/generate.mjs "$B/page-deps" "$dir/second/made.umbraperf" 15000 &&
-	node tests/page/umbraperf.mjs "$dir/second/made.umbraperf" -o "$dir/second/recording.tlr" --packages "$B/page-deps" \
-		2>/dev/null || exit 1
-export SECOND=$dir/second/recording.tlr
+second_recording || exit 1
 timeout 3000 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-200}" "$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/v2.tlr \
 	tests/golden/views/queries.tlr tests/golden/views/host.tlr
