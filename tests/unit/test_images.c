@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -439,6 +440,46 @@ static void no_code_is_kept_unless_wanted(void **state)
 	assert_int_equal(code_in(f, &p, &found), 0);
 }
 
+static int open_files(void)
+{
+	int nr = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+/* They are for agents and rings: a file is closed after a look, and opened again when it is written. */
+static void few_descriptors_are_not_used_up_by_images(void **state)
+{
+	struct fixture *f = *state;
+	struct place p = place_of(often);
+	struct rlimit limit, few;
+	char wanted[128];
+	bool found;
+	int before;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ 64, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	images_destroy(f->images);
+	assert_int_equal(images_create(true, &f->images), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(images_keep_code(f->images, 1 << 20), 0);
+	before = open_files();
+	map(f, 3, 0x1000, 0x2000, f->b);
+	sample(f, 3, 0x1000);
+	sample_functions(f);
+	assert_int_equal(open_files(), before);
+	assert_int_equal(rename(f->c, f->b), 0); /* another file is there now */
+	assert_int_equal(code_in(f, &p, &found), 2);
+	assert_true(found);
+	snprintf(wanted, sizeof(wanted), "%s (the file was replaced after it was mapped)\n", f->b);
+	assert_non_null(strstr(f->listed, wanted));
+	snprintf(wanted, sizeof(wanted), "%s ()\n", f->a);
+	assert_non_null(strstr(f->listed, wanted));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -457,6 +498,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(code_of_a_file_that_was_written_early_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_limit_of_bytes_keeps_the_hottest, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_code_is_kept_unless_wanted, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_descriptors_are_not_used_up_by_images, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,14 +28,16 @@
 #define EARLY_FILES 256u /* of these that stay open, because their code comes at the end */
 #define BUILD_ID_MAX 20
 #define COMPARED_BYTES 16384u
+#define OTHER_DESCRIPTORS 64u /* that the recorder may need beside files of images */
 #define DELETED " (deleted)"
 #define REPLACED "the file was replaced after it was mapped"
 
 struct image {
 	struct image *next;
 	struct image *next_needed;
-	int fd; /* -1: not opened */
-	bool needed;
+	int fd; /* -1: not open */
+	uint32_t pid; /* whose view of files it was opened in */
+	bool needed, opened; /* opened: bytes, device and inode are known */
 	uint64_t bytes, device, inode; /* of the file */
 	uint64_t *seen; /* which of its pages samples were in; NULL without memory */
 	uint32_t *samples; /* of each line of its code (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or without memory */
@@ -86,6 +89,7 @@ struct images {
 	struct image *needed; /* those whose file is to be written */
 	struct image *early;  /* those whose file is written, but not their code */
 	uint32_t nr_early;
+	uint32_t nr_open, open_max; /* files; beyond them one is opened again when it is written */
 	struct image_code *code; /* NULL: not wanted */
 	uint32_t elsewhere; /* samples in no image */
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
@@ -94,10 +98,14 @@ struct images {
 
 int images_create(bool frames, struct images **out)
 {
+	struct rlimit files;
+
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->frames = frames;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > OTHER_DESCRIPTORS)
+		(*out)->open_max = files.rlim_cur > UINT32_MAX ? UINT32_MAX : (uint32_t)(files.rlim_cur - OTHER_DESCRIPTORS) / 2;
 	return 0;
 }
 
@@ -327,6 +335,43 @@ static int open_file(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
+static void close_image(struct images *i, struct image *m)
+{
+	if (m->fd < 0)
+		return;
+	close(m->fd);
+	m->fd = -1;
+	i->nr_open--;
+}
+
+static int open_in(const struct images *i, const struct image *m)
+{
+	char path[4200];
+	int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%u/root%s", m->pid, m->path);
+	if (!i->past)
+		fd = open_file(path);
+	return fd < 0 ? open_file(m->path) : fd;
+}
+
+/* What was closed for want of descriptors. */
+static void open_again(struct images *i, struct image *m)
+{
+	struct stat st;
+
+	if (m->fd >= 0 || !m->opened || m->error)
+		return;
+	m->fd = open_in(i, m);
+	if (m->fd < 0) {
+		m->error = errno;
+		return;
+	}
+	i->nr_open++;
+	if (fstat(m->fd, &st) || (uint64_t)st.st_dev != m->device || (uint64_t)st.st_ino != m->inode)
+		m->error = ESTALE;
+}
+
 /* What cannot be opened any more is looked at where it is mapped, if that is its beginning. */
 static bool maps_no_elf(const struct range *at, uint32_t pid)
 {
@@ -357,12 +402,14 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 	struct image *m = at->image;
 	size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
 	char path[4200], exe[4200];
+	bool keep = i->nr_open < i->open_max;
 	struct stat st;
 	ssize_t n;
 
 	if (m->needed)
 		return;
 	m->needed = true;
+	m->pid = pid;
 	m->next_needed = i->needed;
 	i->needed = m;
 	if (m->vdso) {
@@ -385,15 +432,15 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 			m->fd = open_file(path);
 		if (m->fd < 0)
 			m->error = maps_no_elf(at, pid) ? ENOEXEC : ENOENT;
+		keep = true;
 	} else {
-		snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
-		m->fd = open_file(path);
-		if (m->fd < 0)
-			m->fd = open_file(m->path);
+		m->fd = open_in(i, m);
 		if (m->fd < 0)
 			m->error = errno;
 	}
+	i->nr_open += m->fd >= 0;
 	if (m->fd >= 0 && fstat(m->fd, &st) == 0) {
+		m->opened = true;
 		m->bytes = (uint64_t)st.st_size;
 		m->device = st.st_dev;
 		m->inode = st.st_ino;
@@ -403,6 +450,8 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
 	if (i->code && m->fd >= 0)
 		m->samples = calloc((m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1, sizeof(*m->samples));
+	if (!keep && m->opened)
+		close_image(i, m);
 }
 
 static void mark_seen(struct image *m, uint64_t page)
@@ -605,16 +654,16 @@ static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct tr
 	if (!m)
 		return UINT64_MAX;
 	*slot = m->next_needed;
+	open_again(i, m);
 	write_image(i, m, all, w, time_ns);
 	if (all && m->samples && i->nr_early < EARLY_FILES) { /* its code comes at the end */
 		m->next_needed = i->early;
 		i->early = m;
 		i->nr_early++;
-		return m->bytes;
+		if (i->nr_open <= i->open_max)
+			return m->bytes;
 	}
-	if (m->fd >= 0)
-		close(m->fd);
-	m->fd = -1;
+	close_image(i, m);
 	return m->bytes;
 }
 
@@ -630,13 +679,13 @@ static void find_code_of_early(struct images *i, struct image *m)
 {
 	struct elf_parts parts;
 
+	open_again(i, m);
 	if (!m->error && elf_parts_read(m->fd, i->frames, &parts) == 0) {
 		if (is_mapped_file(m, &parts))
 			find_code(i, m, &parts);
 		elf_parts_free(&parts);
 	}
-	close(m->fd);
-	m->fd = -1;
+	close_image(i, m);
 }
 
 /* The kernel and the guest may have different names for one file, and it is written once. */
@@ -646,7 +695,7 @@ static bool is_same_file(const struct image *m, const struct image *n)
 		return false;
 	if (m->build_id_bytes && n->build_id_bytes == m->build_id_bytes)
 		return memcmp(m->build_id, n->build_id, m->build_id_bytes) == 0;
-	return m->fd >= 0 && n->fd >= 0 && m->device == n->device && m->inode == n->inode;
+	return m->opened && n->opened && m->device == n->device && m->inode == n->inode;
 }
 
 static void share_seen(struct image *m, struct image *n)
