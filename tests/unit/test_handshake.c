@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -189,6 +190,36 @@ static void handshake_does_not_wait_for_silent_ones(void **state)
 	close(quiet);
 }
 
+/* Whoever was silent is heard although no other can be accepted. */
+static void handshake_hears_silent_ones_without_descriptors(void **state)
+{
+	struct wire_message m = good();
+	struct wire_answer answer = { 0 };
+	int client = connect_to_it(), null, nr = 0, filler[256];
+	struct rlimit limit, few = { 0 };
+	struct handshake h;
+
+	(void)state;
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_int_equal(silent.nr, 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ 256, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while (nr < 256 && (filler[nr] = fcntl(null, F_DUPFD_CLOEXEC, 0)) >= 0)
+		nr++;
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN); /* nobody is there: nobody is refused */
+	send_with_fds(client, &m, sizeof(m), NULL, 0);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(h.message.request, WIRE_HELLO);
+	handshake_answer(&h, &answer, -1);
+	while (nr)
+		close(filler[--nr]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	close(null);
+	close(client);
+}
+
 static void handshake_closes_silent_ones_after_a_while(void **state)
 {
 	int before = open_files(), client = connect_to_it();
@@ -245,6 +276,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(handshake_refuses_what_it_does_not_understand, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_takes_no_more_descriptors_than_it_has_room_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_does_not_wait_for_silent_ones, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_hears_silent_ones_without_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_closes_silent_ones_after_a_while, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_keeps_a_number_of_silent_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_names_have_one_owner, setup, teardown),

@@ -80,7 +80,8 @@ static void refuse(struct handshake *h, int error)
 	handshake_answer(h, &answer, -1);
 }
 
-static int refuse_for_want_of_descriptors(int socket)
+/* false: nobody is there.  (Without a free descriptor accept4() does not look.) */
+static bool refuse_for_want_of_descriptors(int socket)
 {
 	struct handshake h = { .fd = -1 };
 
@@ -91,7 +92,7 @@ static int refuse_for_want_of_descriptors(int socket)
 	if (h.fd >= 0)
 		refuse(&h, EMFILE);
 	keep_reserve();
-	return h.fd >= 0 ? -EMFILE : -EAGAIN;
+	return h.fd >= 0;
 }
 
 /* Of one that has sent something, or closed. */
@@ -129,8 +130,8 @@ int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct han
 
 	for (int i = 0; i < ACCEPTED_MAX; i++) {
 		*h = (struct handshake){ .fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
-		if (h->fd < 0 && (errno == EMFILE || errno == ENFILE))
-			return refuse_for_want_of_descriptors(socket);
+		if (h->fd < 0 && (errno == EMFILE || errno == ENFILE) && refuse_for_want_of_descriptors(socket))
+			return -EMFILE;
 		if (h->fd < 0)
 			break;
 		if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) {
