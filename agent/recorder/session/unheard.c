@@ -35,11 +35,13 @@ static bool is_same(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+enum in_environment { IS_NOT_THERE, IS_THERE, IS_NOT_KNOWN };
+
 /* Does a text of /proc/PID/environ begin with key, and have that in it? */
-static bool in_environment(uint32_t pid, const char *key, const char *text)
+static enum in_environment in_environment(uint32_t pid, const char *key, const char *text)
 {
 	char path[64], *all = malloc(ENVIRON_BYTES);
-	bool found = false;
+	enum in_environment found = IS_NOT_THERE;
 	ssize_t n = 0, more;
 	int fd;
 
@@ -49,10 +51,13 @@ static bool in_environment(uint32_t pid, const char *key, const char *text)
 		n += more;
 	if (fd >= 0)
 		close(fd);
+	else
+		found = IS_NOT_KNOWN;
 	if (all)
 		all[n] = 0;
 	for (ssize_t at = 0; at < n && !found; at += (ssize_t)strlen(all + at) + 1)
-		found = strncmp(all + at, key, strlen(key)) == 0 && strstr(all + at, text);
+		if (strncmp(all + at, key, strlen(key)) == 0 && strstr(all + at, text))
+			found = IS_THERE;
 	free(all);
 	return found;
 }
@@ -69,7 +74,7 @@ static bool look_at(struct unheard_program *p)
 	snprintf(exe, sizeof(exe), "/proc/%u/exe", p->pid);
 	if (access(exe, F_OK))
 		return true;
-	if (in_environment(p->pid, "TAILOR_OFF=", ""))
+	if (in_environment(p->pid, "TAILOR_OFF=", "") == IS_THERE)
 		return false;
 	program_inspect(exe, &program);
 	if (!program.error && program.why_not)
@@ -78,7 +83,7 @@ static bool look_at(struct unheard_program *p)
 		p->reason = UNHEARD_ROOT;
 	else if (!is_same(net, "/proc/self/ns/net"))
 		p->reason = UNHEARD_NET;
-	else if (!in_environment(p->pid, "LD_PRELOAD=", "libtailor.so"))
+	else if (in_environment(p->pid, "LD_PRELOAD=", "libtailor.so") == IS_NOT_THERE)
 		p->reason = UNHEARD_ENVIRONMENT;
 	return true;
 }
