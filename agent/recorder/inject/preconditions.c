@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define START_MS 2000 /* a program that was just started loads its libraries */
+#define NAP_MS 10
+
 bool inject_find_library(char *path, size_t bytes)
 {
 	static const char *const places[] = { "", "../lib/tailor/", "../lib/" };
@@ -37,6 +40,18 @@ static bool is_same_file(const char *here_path, const char *there_path)
 
 	return stat(here_path, &here) == 0 && stat(there_path, &there) == 0 && here.st_dev == there.st_dev &&
 	       here.st_ino == there.st_ino;
+}
+
+/* What is not there may come, if the process began to run just now. */
+static int learn(struct inject_process *p, pid_t pid)
+{
+	int ret = inject_process_learn(p, pid);
+
+	for (int ms = 0; !ret && !p->agent && !inject_process_is_known(p) && ms < START_MS; ms += NAP_MS) {
+		usleep(NAP_MS * 1000);
+		ret = inject_process_learn(p, pid);
+	}
+	return ret;
 }
 
 static int look(const struct attach_target *t, const char *library, struct diag *d)
@@ -70,7 +85,7 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 	if (!is_same_file("/proc/self/ns/net", path))
 		return diag_fail(d, ENOTCONN, "cannot inject into process %d: it is in another network namespace, where the agent cannot "
 				 "reach the recorder; run tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
-	if (inject_process_learn(&p, t->living))
+	if (learn(&p, t->living))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has too many libraries; attach without --inject", pid);
 	if (p.agent && proc_mem_read(t->living, proc_mem_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has an agent of another version; attach without --inject",
