@@ -64,16 +64,27 @@ struct report_group *hits_ask(struct report *r, unsigned flags)
 	return report_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
 }
 
+struct report_group *hits_ask_by_level(struct report *r, unsigned flags, uint32_t level)
+{
+	return report_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, TABLE_LEVEL_0 + (int)level, -1);
+}
+
 /* With room for a sum of each behind them. */
-static struct hit *take_hits(const struct report *r, const struct report_group *by, double *all)
+static struct hit *take_hits(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit) + sizeof(struct group_sum));
 
 	*all = 0;
+	*nr = 0;
 	for (uint32_t i = 0; hit && i < by->g.nr; i++) {
-		hit[i] = (struct hit){ report_value(by, i, 0), report_value(by, i, HITS_EVENT),
-				       (uint64_t)report_value(by, i, 1) << 32 | report_value(by, i, 2), &by->g.sum[i] };
-		*all += hit[i].event == r->event ? report_measure(r, hit[i].sum) : 0;
+		struct hit *h = &hit[*nr];
+
+		if (component != HITS_OF_ALL && report_value(by, i, HITS_COMPONENT) != component)
+			continue;
+		*h = (struct hit){ report_value(by, i, 0), report_value(by, i, HITS_EVENT),
+				    (uint64_t)report_value(by, i, 1) << 32 | report_value(by, i, 2), &by->g.sum[i] };
+		*all += h->event == r->event ? report_measure(r, h->sum) : 0;
+		(*nr)++;
 	}
 	return hit;
 }
@@ -86,29 +97,35 @@ static void sort_hits(struct hit *hit, uint32_t nr)
 
 struct hit *hits_make(const struct report *r, const struct report_group *by, double *all)
 {
-	struct hit *hit = take_hits(r, by, all);
+	uint32_t nr;
+	struct hit *hit = take_hits(r, by, HITS_OF_ALL, &nr, all);
 
-	sort_hits(hit, by->g.nr);
+	sort_hits(hit, nr);
+	return hit;
+}
+
+struct hit *hits_make_of(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
+{
+	struct hit *hit = take_hits(r, by, component, nr, all);
+	uint32_t *file_code = calloc((size_t)r->model->nr_files + 1, sizeof(*file_code));
+
+	if (!hit || !file_code) {
+		*nr = 0;
+		free(hit);
+		free(file_code);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < *nr; i++)
+		make_of_file(r, file_code, &hit[i]);
+	free(file_code);
+	sort_hits(hit, *nr);
+	*nr = merge(hit, (struct group_sum *)(hit + by->g.nr + 1), *nr);
 	return hit;
 }
 
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all)
 {
-	struct hit *hit = take_hits(r, by, all);
-	uint32_t *file_code = calloc((size_t)r->model->nr_files + 1, sizeof(*file_code));
-
-	*nr = 0;
-	if (!hit || !file_code) {
-		free(hit);
-		free(file_code);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < by->g.nr; i++)
-		make_of_file(r, file_code, &hit[i]);
-	free(file_code);
-	sort_hits(hit, by->g.nr);
-	*nr = merge(hit, (struct group_sum *)(hit + by->g.nr + 1), by->g.nr);
-	return hit;
+	return hits_make_of(r, by, HITS_OF_ALL, nr, all);
 }
 
 #define SHOWN_PART 0.01 /* of all */

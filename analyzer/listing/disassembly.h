@@ -19,7 +19,10 @@
 
 /* The group that hits are made of; flags as of report_group(). */
 struct report_group *hits_ask(struct report *r, unsigned flags);
+/* ... by the component at a level, too. */
+struct report_group *hits_ask_by_level(struct report *r, unsigned flags, uint32_t level);
 #define HITS_EVENT 3 /* the key that is the event */
+#define HITS_COMPONENT 4
 
 struct hit { /* one address, one event */
 	uint32_t code, event; /* code: 1 + number */
@@ -40,6 +43,9 @@ struct hot { /* one function */
 struct hit *hits_make(const struct report *r, const struct report_group *by, double *all);
 /* ... and of images: those of one file together, and how many hits there are. */
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
+/* ... those of one component, or HITS_OF_ALL. */
+struct hit *hits_make_of(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all);
+#define HITS_OF_ALL UINT32_MAX
 /* What a heading calls it: "memcpy of libc.so.6". */
 void hot_title(const struct hot *h, char *text, size_t bytes);
 /* Functions around hits, which are in the order of addresses: the hottest first.  Returns how many; *out is the caller's, or NULL without

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stalls: where the cycles of what passes the filters went (J. Anderson et al., SOSP 1997, figure 4): into execution without stalls,
- * into causes of stalls, each within bounds, into page faults and the kernel; and the functions that lost most.
+ * into causes of stalls, each within bounds, into page faults and the kernel; and the components and
+ * functions that lost most.
  */
-#include "analyzer/listing/stalls.h"
+#include "analyzer/listing/losses.h"
 #include "analyzer/pictures/bounds.h"
 
 #include <math.h>
@@ -13,10 +14,21 @@
 #define CLOCK_LEAST 0.1 /* ns a cycle takes, of a fault's costs: at 10 GHz */
 #define CLOCK_MOST 1.0	/* at 1 GHz */
 
+#define COMPONENTS_MAX 64 /* that are analyzed */
+
+/* The level that components are of; LEVELS_MAX: none. */
+static uint32_t level_of(const struct report *r)
+{
+	return stalls_are_measured(r) ? report_level(r, r->level) : LEVELS_MAX;
+}
+
 static void prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = hits_ask(r, 0);
+	const uint32_t level = level_of(r);
+
+	v->group[0] = level == LEVELS_MAX ? hits_ask(r, 0) : hits_ask_by_level(r, 0, level);
 	v->group[1] = report_group(r, 0, TABLE_MODE, TABLE_EVENT, -1);
+	v->group[2] = level == LEVELS_MAX ? NULL : report_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 }
 
 struct summary {
@@ -24,13 +36,6 @@ struct summary {
 	double known, floor; /* cycles of the blocks that are known, and what they take without any stall */
 	struct stall_bounds bounds;
 	struct group_sum total[VIEW_EVENTS_MAX];
-};
-
-struct lost { /* by one function */
-	const struct hot *hot;
-	double cycles, floor;
-	struct stall_bounds bounds;
-	bool named; /* a block of it has causes worth a name */
 };
 
 static void add_modes(const struct report *r, const struct report_group *by, struct summary *s)
@@ -72,32 +77,6 @@ static void add_kernel(const struct report *r, struct summary *s)
 	s->bounds.high[CULPRIT_KERNEL] = s->kernel - s->bounds.low[CULPRIT_PAGE_FAULT];
 	s->bounds.low[CULPRIT_KERNEL] = s->kernel - s->bounds.high[CULPRIT_PAGE_FAULT];
 	s->bounds.stall += s->kernel;
-}
-
-static void add_function(struct report *r, const struct hot *h, const struct hit *hit, struct summary *s, struct lost *out)
-{
-	enum culprit order[NR_CULPRITS];
-	struct block_stalls *b;
-	struct graph f;
-	int nr_steps;
-	struct step *steps = disassemble(h, hit, &nr_steps);
-
-	*out = (struct lost){ .hot = h };
-	b = graph_make(r, h, steps, nr_steps, &f) ? stalls_of(r, s->total, h, &f) : NULL;
-	for (uint32_t i = 0; b && i < f.nr_blocks; i++) {
-		if (!b[i].known)
-			continue;
-		out->named |= stalls_rank(&b[i], order) > 0;
-		out->cycles += b[i].cycles;
-		out->floor += fmin(b[i].floor, b[i].cycles);
-		culprits_add(&out->bounds, &b[i].bounds);
-	}
-	s->known += out->cycles;
-	s->floor += out->floor;
-	culprits_add(&s->bounds, &out->bounds);
-	free(b);
-	graph_fini(&f);
-	free(steps);
 }
 
 struct row_columns {
@@ -155,56 +134,114 @@ static void show_summary(struct report *r, const struct summary *s, struct page 
 		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, r->svg);
 }
 
+/* A line of a table: a function, or a component. */
+struct loser {
+	const char *name, *image;
+	double cycles; /* all of them; of which loss->cycles are analyzed */
+	struct loss loss;
+};
+
 static int by_loss(const void *a, const void *b)
 {
-	const struct lost *x = a, *y = b;
+	const struct loser *x = a, *y = b;
 
-	if (x->bounds.stall < y->bounds.stall || x->bounds.stall > y->bounds.stall)
-		return x->bounds.stall > y->bounds.stall ? -1 : 1;
-	return x->hot < y->hot ? -1 : x->hot > y->hot;
+	if (x->loss.bounds.stall < y->loss.bounds.stall || x->loss.bounds.stall > y->loss.bounds.stall)
+		return x->loss.bounds.stall > y->loss.bounds.stall ? -1 : 1;
+	if (x->cycles < y->cycles || x->cycles > y->cycles)
+		return x->cycles > y->cycles ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
-static const char *name_causes(const struct lost *l, char *text, size_t bytes)
+static void show_losers(struct grid *g, const char *what, struct loser *l, uint32_t nr, const struct summary *s, bool in_part,
+			struct page *p)
 {
-	enum culprit order[NR_CULPRITS];
-	int nr = l->named ? culprits_rank(&l->bounds, l->cycles, order) : 0;
-	size_t at = 0;
-
-	*text = 0;
-	for (int n = 0; n < nr && n < 2; n++)
-		at += (size_t)snprintf(text + at, bytes - at, "%s%s %.0f-%.0f %%", n ? ", " : "", culprit_name(order[n]),
-				       100 * l->bounds.low[order[n]] / l->cycles, 100 * l->bounds.high[order[n]] / l->cycles);
-	return text;
-}
-
-static void show_functions(const struct report *r, struct lost *lost, uint32_t nr, const struct summary *s, struct page *p)
-{
-	struct grid *g = grid_create("functions", "Functions by stalled %s", report_unit(r));
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), stalled = grid_column(g, "stalled", "stalled", CELL_PERCENT, 0, 0);
-	int name = grid_column(g, "name", "function", CELL_TEXT, 0, 26), image = grid_column(g, "image", "", CELL_TEXT, GRID_HIDDEN, 0);
-	int causes = grid_column(g, "causes", "causes, of the function", CELL_TEXT, 0, 0);
+	int analyzed = in_part ? grid_column(g, "analyzed", "analyzed", CELL_PERCENT, 0, 0) : -1;
+	int name = grid_column(g, "name", what, CELL_TEXT, 0, 26);
+	int image = in_part ? -1 : grid_column(g, "image", "", CELL_TEXT, GRID_HIDDEN, 0);
+	int causes = grid_column(g, "causes", in_part ? "causes" : "causes, of the function", CELL_TEXT, 0, 0);
 	char text[160];
-	bool any = false;
 
 	grid_set_total(g, share, s->all);
 	grid_is_tree(g, share);
-	if (nr)
-		qsort(lost, nr, sizeof(*lost), by_loss);
+	qsort(l, nr, sizeof(*l), by_loss);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (lost[i].cycles <= 0)
-			continue;
-		any = true;
 		grid_row(g);
-		grid_set(g, share, lost[i].cycles);
-		grid_set(g, stalled, lost[i].bounds.stall / lost[i].cycles);
-		grid_set_text(g, name, lost[i].hot->name);
-		grid_set_text(g, image, lost[i].hot->image ? lost[i].hot->image : "");
-		grid_set_text(g, causes, name_causes(&lost[i], text, sizeof(text)));
+		grid_set(g, share, l[i].cycles);
+		if (l[i].loss.cycles > 0)
+			grid_set(g, stalled, l[i].loss.bounds.stall / l[i].loss.cycles);
+		else
+			grid_set_blank(g, stalled);
+		if (in_part)
+			grid_set(g, analyzed, fmin(1, l[i].loss.cycles / l[i].cycles));
+		else
+			grid_set_text(g, image, l[i].image ? l[i].image : "");
+		grid_set_text(g, name, l[i].name);
+		grid_set_text(g, causes, loss_causes(&l[i].loss, text, sizeof(text)));
 	}
+	grid_show(g, p);
+}
+
+/* The cycles of its blocks whose executions are known; those of others are in no line. */
+static void show_functions(const struct report *r, const struct losses *all, const struct summary *s, struct page *p)
+{
+	struct loser *l = calloc((size_t)all->nr + 1, sizeof(*l));
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; l && i < all->nr; i++)
+		if (all->of[i].cycles > 0)
+			l[nr++] = (struct loser){ all->hot[i].name, all->hot[i].image, all->of[i].cycles, all->of[i] };
+	if (nr)
+		show_losers(grid_create("functions", "Functions by stalled %s", report_unit(r)), "function", l, nr, s, false, p);
+	free(l);
+}
+
+static struct loss loss_of(struct report *r, const struct report_group *by_place, const struct split *by, uint32_t component)
+{
+	struct group_sum total[VIEW_EVENTS_MAX];
+	struct losses l;
+	struct loss sum;
+	uint32_t nr;
+	double all;
+	struct hit *hit = hits_make_of(r, by_place, component, &nr, &all);
+
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		total[e] = by->sum[e][component];
+	losses_make(r, total, hit, nr, &l);
+	sum = l.sum;
+	losses_fini(&l);
+	free(hit);
+	return sum;
+}
+
+/* Each line is what the view says of its component alone (--component). */
+static void show_components(struct report *r, const struct view_instance *v, const struct summary *s, struct page *p)
+{
+	const uint32_t level = level_of(r);
+	char (*spare)[32] = calloc(COMPONENTS_MAX, sizeof(*spare));
+	struct loser *l = calloc(COMPONENTS_MAX, sizeof(*l));
+	struct split by = { 0 };
+	bool any = false;
+	uint32_t nr = 0;
+
+	if (spare && l && split_make(r, v->group[2], &by))
+		for (uint32_t i = 0; i < by.nr_order && nr < COMPONENTS_MAX; i++) {
+			const uint32_t component = by.order[i];
+			struct loser *row = &l[nr];
+
+			row->cycles = by.sum[r->event][component].weight;
+			if (row->cycles <= 0)
+				continue;
+			any |= component != COMPONENT_NONE;
+			row->name = report_component_name(r, component, spare[nr++]);
+			row->loss = loss_of(r, v->group[0], &by, component);
+		}
 	if (any)
-		grid_show(g, p);
-	else
-		grid_discard(g);
+		show_losers(grid_create("components", "Stalled %s by %s", report_unit(r), report_level_name(r, level)),
+			    report_level_name(r, level), l, nr, s, true, p);
+	split_fini(&by);
+	free(l);
+	free(spare);
 }
 
 static void say_what_is_missing(struct report *r, const struct summary *s, struct page *p)
@@ -229,34 +266,28 @@ static void say_what_is_missing(struct report *r, const struct summary *s, struc
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct summary s = { 0 };
-	double all = 0;
-	uint32_t nr_hits, nr = 0;
-	struct hit *hit = hits_make_all(r, v->group[0], &nr_hits, &all);
-	struct hot *hot = NULL;
-	struct lost *lost;
+	struct losses all;
+	double measure;
+	uint32_t nr;
+	struct hit *hit = hits_make_all(r, v->group[0], &nr, &measure);
 
 	add_modes(r, v->group[1], &s);
-	if (nr_hits && stalls_are_measured(r))
-		nr = hot_find(r, hit, nr_hits, &hot);
-	nr = nr < DISASSEMBLY_FUNCTIONS_MAX ? nr : DISASSEMBLY_FUNCTIONS_MAX;
-	lost = calloc((size_t)nr + 1, sizeof(*lost));
-	hot_read(r, hot, nr);
-	for (uint32_t i = 0; i < nr && lost; i++) {
-		if (hot[i].place.bytes && hot[i].measure > 0)
-			add_function(r, &hot[i], hit, &s, &lost[i]);
-		free(hot[i].place.bytes);
-	}
+	losses_make(r, s.total, hit, nr, &all);
+	s.known = all.sum.cycles;
+	s.floor = all.sum.floor;
+	s.bounds = all.sum.bounds;
 	add_kernel(r, &s);
 	if (s.all > 0) {
 		show_summary(r, &s, p);
-		show_functions(r, lost, lost ? nr : 0, &s, p);
+		if (v->group[2])
+			show_components(r, v, &s, p);
+		show_functions(r, &all, &s, p);
 		say_what_is_missing(r, &s, p);
 	} else {
 		page_sentence(p, "No samples.");
 	}
-	free(lost);
+	losses_fini(&all);
 	free(hit);
-	free(hot);
 }
 
 const struct view view_stalls = { "stalls", "where the cycles went: execution, causes of stalls within bounds, page faults, kernel",

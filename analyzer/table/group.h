@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums of the table's rows by one to four keys: what every view is made of.  A key is a column, or one of the extra keys
+ * Sums of the table's rows by one to five keys: what every view is made of.  A key is a column, or one of the extra keys
  * below.  Groups are numbered in the order in which they were met.  No libc beyond memcpy: memory is the caller's, who
  * gives more when group_add() stops for want of room.
  *
@@ -11,7 +11,7 @@
 
 #include "analyzer/table/table.h"
 
-#define GROUP_KEYS_MAX 4
+#define GROUP_KEYS_MAX 5
 
 enum group_key {
 	GROUP_BIN = TABLE_COLUMNS, /* (time - origin_ns) / bin_ns */

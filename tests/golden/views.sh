@@ -7,7 +7,7 @@
 # memory.tlr: ... 1500 5 memory.tlr memory; code.tlr: ... 400 5 code.tlr marks.
 # check.tlr: tailor run -r 500 --stack 512 -- BUILD/hosts/mistaken 40000000 unlinked two-roots negative ends-twice tag-in-sp same-id;
 # scrubbed.
-# calls.tlr: tests/golden/calls.py calls.tlr; cpi.tlr: tests/golden/cpi.py cpi.tlr.
+# Of calls and cpi: made here, by tests/golden/calls.py and cpi.py.
 # queries.tlr: BUILD/bench/synthetic_plans 1000 12 queries.tlr.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
@@ -24,10 +24,15 @@ mkdir -p "$out"
 views=$("$B/tailor" help report | sed -n '/^Views:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
 [ "$(echo "$views" | wc -l)" -ge 10 ] || { echo "tailor help report: expected a list of views, got: $views"; exit 1; }
 
+for made in calls cpi; do
+	/usr/bin/python3 "tests/golden/$made.py" "$out/$made.tlr" || exit 1
+done
+
 trace_of() {
 	case $1 in
 	events) echo "$dir/several.tlr" ;;
-	stalls) echo "$dir/cpi.tlr" ;;
+	calls | cpi) echo "$out/$1.tlr" ;;
+	stalls) echo "$out/cpi.tlr" ;;
 	*) if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi ;;
 	esac
 }
@@ -115,7 +120,7 @@ elif ! diff -u "$dir/server.txt" "$out/server.out"; then
 fi
 
 # Counts: columns where there are some, what is assumed, and tables sorted by a column.
-counts=$dir/calls.tlr
+counts=$out/calls.tlr
 {
 	for command in "report --view components --top 4" "report --view functions --sort calls_out --top 3" \
 		"report --view asm --hottest --top 3" "report --view components --csv --top 3 --sort executions" \
@@ -134,6 +139,33 @@ elif ! diff -u "$dir/counts.txt" "$out/counts.out"; then
 	echo "reports of execution counts: expected what $dir/counts.txt has (-), got the other (+)"
 	bad=1
 fi
+
+# Each operator's line of the stalls is what the view says of that operator alone.
+/usr/bin/python3 - "$B/tailor" "$out/cpi.tlr" <<'END' || bad=1
+import json, subprocess, sys
+
+def tables(*more):
+    command = [sys.argv[1], "report", "--view", "stalls", "--processor", "none", "--json", *more, sys.argv[2]]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["tables"]
+
+whole = tables()
+rows, bad = whole["components"], 0
+for row in rows:
+    alone = tables("--component", "operator:" + row["name"])
+    functions, summary = alone["functions"], {s["cause_key"]: s for s in alone["summary"]}
+    cycles = sum(f["share"] for f in functions)
+    stalled = sum(f["share"] * f["stalled"] for f in functions) / cycles
+    (only,) = alone["components"]
+    if abs(stalled - row["stalled"]) > 1e-6 or abs(1 - summary.get("not_analyzed", {"at_most": 0})["at_most"] - row["analyzed"]) > 1e-6 or \
+       {**only, "share": 0} != {**row, "share": 0}:
+        print(f"report --view stalls --component operator:{row['name']}: expected what the row {row} says, got {only}, stalled {stalled}")
+        bad = 1
+if [r["name"] for r in rows] != ["sum", "filter", "scan"] or abs(sum(r["share"] for r in rows) - 1) > 1e-6 or \
+   not rows[0]["causes"].startswith("data-cache miss") or not rows[1]["causes"].startswith("division"):
+    print(f"report --view stalls: expected the operators sum (data-cache miss), filter (division) and scan, all together 100 %, got {rows}")
+    bad = 1
+sys.exit(bad)
+END
 
 # A terminal gets colour, unless NO_COLOR says otherwise; a pipe never does.
 /usr/bin/python3 - "$B/tailor" <<'END' || bad=1
