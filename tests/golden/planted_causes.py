@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""planted_causes.py BUILD OUT: what `--view stalls` says of the real machine code of tests/hosts/planted.c, on traces as a processor would give
-them: each loop is walked through its instructions, every one takes a quarter of a cycle, and the ones that its name promises stall as long as
-given below and have their events.  No counter is needed, so this runs everywhere; tests/hardware/culprits.sh asks a real processor."""
+"""planted_causes.py BUILD OUT: what `--view stalls` says of the real machine code of tests/hosts/planted.c, compiled and generated, on
+traces as a processor would give them: each loop is walked through its instructions, every one takes a quarter of a cycle, and the ones
+that its name promises stall as long as given below and have their events.  No counter is needed, so this runs everywhere;
+tests/hardware/culprits.sh asks a real processor."""
 import json
 import os
 import random
@@ -36,15 +37,40 @@ PLANTED = {
     "multiply-chain": (r"^imul", 2.75, {}),
     "add-chain": (r"^addsd", 3.75, {}),
     "store-forward": (r"^mov +\(%r", 13, {}),
+    "jit-divide": (r"^div", 26, {}),
+    "jit-chase": (LOAD, 250, {"L1-dcache-load-misses": 1, "cache-misses": 1, "dTLB-load-misses": 0.05}),
+    "jit-sweep": (r"^jmp", 12, {"L1-icache-load-misses": 1}),
     "clean": (r"^$", 0, {}),
+    "jit-clean": (r"^$", 0, {}),
 }
 OWN = re.compile(r"^(cmp\S* +%r\w+,%r|sub|dec|add)")  # the loop decides the branch behind it, not its data
 
 
-def disassemble(function):
-    text = subprocess.run(["objdump", "-d", "-w", f"--disassemble={function}", HOST], capture_output=True, text=True, check=True).stdout
-    rows = re.findall(r"^ *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(.*?)\s*$", text, re.M)
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def disassemble(*objdump):
+    rows = re.findall(r"^ *([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(.*?)\s*$", run("objdump", "-w", *objdump), re.M)
     return [(int(a, 16), bytes.fromhex(b), re.sub(r" +#.*", "", t)) for a, b, t in rows]
+
+
+def generated(name):
+    """What the host generates and registers, as one piece."""
+    trace, dump, code = f"{OUT}/made.tlr", f"{OUT}/made.dump", f"{OUT}/made.bin"
+    run(f"{B}/tailor", "run", "-q", "-e", "task-clock", "-o", trace, "--", HOST, name, "0")
+    run(f"{B}/tailor", "export", "--format", "jitdump", "-o", dump, trace)
+    data, parts = open(dump, "rb").read(), []
+    at = struct.unpack_from("<I", data, 8)[0]
+    while at < len(data):  # perf's jitdump-specification.txt
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 0:
+            address, nr = struct.unpack_from("<QQ", data, at + 32)
+            parts.append((address, data[at + size - nr:at + size]))
+        at += size
+    parts.sort()
+    open(code, "wb").write(b"".join(b for _, b in parts))
+    return disassemble("-D", "-b", "binary", "-m", "i386:x86-64", code), [len(b) for _, b in parts]
 
 
 def walk(insns, stalls, cycles, events):
@@ -82,7 +108,7 @@ def walk(insns, stalls, cycles, events):
     return found
 
 
-def write_trace(path, function, insns, found):
+def write_trace(path, function, insns, lengths, found):
     start, code = insns[0][0] + 0x10000000, b"".join(b for _, b, _ in insns)
     header = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]])
     periods = []
@@ -91,8 +117,11 @@ def write_trace(path, function, insns, found):
         periods.append(period)
         header += record("EVENT", 0, number, event, event, 0, number, period, 0, 0, 0, 0, 0, "cpu", 0)
     trace = Trace(header)
-    trace.add(RECORDS, record("PROCESS", 1000, 1, "/usr/bin/host", "host") +
-              record("LOAD", 1000, 1000, 1000, start, start, len(code), 1, function, code))
+    loads, at = b"", 0
+    for length in lengths:
+        loads += record("LOAD", 1000, 1000, 1000, start + at, start + at, length, 1, function, code[at:at + length])
+        at += length
+    trace.add(RECORDS, record("PROCESS", 1000, 1, "/usr/bin/host", "host") + loads)
     for number, event in enumerate(EVENTS):
         ips = [a + 0x10000000 for a, n in sorted(found[event].items()) for _ in range(round(n * SCALE / periods[number]))]
         trace.add_ips(ips, periods[number], number)
@@ -103,17 +132,24 @@ def main():
     random.seed(1)
     os.makedirs(OUT, exist_ok=True)
     loops = {name: (cause, function) for name, cause, function in
-             (line.split() for line in subprocess.run([HOST], capture_output=True, text=True, check=True).stdout.splitlines())}
+             (line.split() for line in run(HOST).splitlines())}
+    code = {}
+    for name in PLANTED:
+        if name.startswith("jit-"):
+            code[name] = generated(name)
+        else:
+            insns = disassemble("-d", f"--disassemble={loops[name][1]}", HOST)
+            code[name] = insns, [sum(len(b) for _, b, _ in insns)]
     wrong = 0
     for processor in ["none"] + ["skylake"] * bool(shutil.which("llvm-mca") and shutil.which("llvm-mc")):
         right = 0
         for name, (stalls, cycles, events) in PLANTED.items():
             cause, function = loops[name]
-            insns = disassemble(function)
+            insns, lengths = code[name]
             path = f"{OUT}/{name}.tlr"
-            write_trace(path, function, insns, walk(insns, stalls, cycles, events))
-            tables = json.loads(subprocess.run([f"{B}/tailor", "report", "--view", "stalls", "--view", "cpi", "--json", "--processor", processor,
-                                                path], capture_output=True, text=True, check=True).stdout)["tables"]
+            write_trace(path, function, insns, lengths, walk(insns, stalls, cycles, events))
+            tables = json.loads(run(f"{B}/tailor", "report", "--view", "stalls", "--view", "cpi", "--json", "--processor", processor,
+                                    path))["tables"]
             causes = [r for r in tables["summary"] if r["cause_key"] not in ("execution", "not_analyzed", "unexplained")]
             named = [f["causes"] for f in tables["functions"] if f["causes"]]
             first = causes[0]["cause_key"] if named else "none"
