@@ -67,13 +67,17 @@ static void look_at_program(struct attach_target *t)
 	close(fd);
 }
 
-static int look_at_mapping(void *context, const struct proc_mapping *m)
+static int is_agent(void *context, const struct proc_mapping *m)
 {
-	struct attach_target *t = context;
 	const char *name = strrchr(m->path, '/');
 
-	t->has_agent |= name && strncmp(name + 1, "libtailor.so", 12) == 0;
-	return t->has_agent;
+	(void)context;
+	return name && strncmp(name + 1, "libtailor.so", 12) == 0;
+}
+
+bool attach_target_has_agent(pid_t pid)
+{
+	return proc_each_mapping(pid, is_agent, NULL) > 0;
 }
 
 static int refuse_other(pid_t pid, const struct proc_status *s, struct diag *d)
@@ -130,7 +134,8 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 	t->tracer = (pid_t)s.tracer;
 	/* the check that perf_event_open(2) makes as well: is the process readable? */
 	t->living = living;
-	ret = proc_each_mapping(living, look_at_mapping, t);
+	ret = proc_each_mapping(living, is_agent, NULL);
+	t->has_agent = ret > 0;
 	if (ret == -EACCES || ret == -EPERM)
 		return refuse_other(pid, &s, d);
 	if (ret < 0)

@@ -36,6 +36,9 @@ int attach_target_failed(const struct attach_target *t, int ret, struct diag *d)
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
+/* Has it, now, the agent's library mapped?  false also where its maps may not be read. */
+bool attach_target_has_agent(pid_t pid);
+
 /* Without a recorder: was it started with one, which has exited? */
 bool attach_target_was_recorded(const struct attach_target *t);
 

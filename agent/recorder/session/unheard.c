@@ -7,7 +7,7 @@
  */
 #include "agent/recorder/session/internal.h"
 
-#include "agent/recorder/process/proc_mem.h"
+#include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/process/program.h"
 
 #include <errno.h>
@@ -133,17 +133,39 @@ void session_unheard_end(struct session *s, uint32_t pid)
 			s->unheard.program[i].ended = true;
 }
 
+/*
+ * The program that a hello is of: the one that runs, unless the process has executed another one since, which has no agent: an agent
+ * does not wait long for a recorder that is late.  NULL: its exec is not known yet.
+ */
+static struct unheard_program *program_of_hello(struct unheard *u, uint32_t pid)
+{
+	struct unheard_program *runs = NULL, *first = NULL;
+
+	for (uint32_t i = 0; i < u->nr; i++) {
+		struct unheard_program *p = &u->program[i];
+
+		if (p->pid != pid)
+			continue;
+		if (!p->ended)
+			runs = p;
+		else if (!first || p->exec_ns < first->exec_ns)
+			first = p;
+	}
+	return runs && (!first || attach_target_has_agent((pid_t)pid)) ? runs : first;
+}
+
 void session_unheard_hello(struct session *s, uint32_t pid)
 {
 	struct unheard *u = &s->unheard;
+	struct unheard_program *p;
 
 	if (!s->options.preloads)
 		return;
-	for (uint32_t i = u->nr; i > 0; i--)
-		if (u->program[i - 1].pid == pid && !u->program[i - 1].ended) {
-			drop(u, i - 1);
-			return;
-		}
+	p = program_of_hello(u, pid);
+	if (p) {
+		drop(u, (uint32_t)(p - u->program));
+		return;
+	}
 	u->hello[u->next_hello].pid = pid;
 	u->hello[u->next_hello].time_ns = session_now_ns();
 	u->next_hello = (u->next_hello + 1) % UNHEARD_HELLOS;

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Which program of a process it was that said hello, where the hello is read when that process has executed the next one already. */
+#include "agent/recorder/session/internal.h"
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+/* A process that has the agent mapped, or not, until it is killed. */
+static pid_t start(bool has_agent)
+{
+	char path[] = "/tmp/test_unheard.XXXXXX", library[64];
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_non_null(mkdtemp(path));
+	snprintf(library, sizeof(library), "%s/libtailor.so", path);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		FILE *f = has_agent ? fopen(library, "w+") : NULL;
+
+		if (has_agent && (!f || fputs("agent", f) < 0 || fflush(f) ||
+				  mmap(NULL, 5, PROT_READ, MAP_PRIVATE, fileno(f), 0) == MAP_FAILED))
+			_exit(1);
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	unlink(library);
+	rmdir(path);
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void executes(struct session *s, pid_t pid, const char *name, uint64_t time_ns)
+{
+	struct kernel_comm c = { .pid = (uint32_t)pid, .tid = (uint32_t)pid, .exec = true, .name = name, .bytes = strlen(name) };
+
+	session_unheard_exec(s, &c, time_ns);
+}
+
+static void check_left(const struct session *s, const char *name)
+{
+	assert_int_equal(s->unheard.nr, 1);
+	assert_string_equal(s->unheard.program[0].comm, name);
+}
+
+static struct session *begin(pid_t pid)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	s->options.preloads = true;
+	executes(s, pid, "first", 1000);
+	executes(s, pid, "second", 2000);
+	assert_int_equal(s->unheard.nr, 2);
+	return s;
+}
+
+static void a_late_hello_is_of_the_program_that_had_the_agent(void **state)
+{
+	pid_t pid = start(false);
+	struct session *s = begin(pid);
+
+	(void)state;
+	session_unheard_hello(s, (uint32_t)pid);
+	check_left(s, "second");
+	stop(pid);
+	free(s);
+}
+
+static void a_hello_in_time_is_of_the_last_program(void **state)
+{
+	pid_t pid = start(true);
+	struct session *s = begin(pid);
+
+	(void)state;
+	session_unheard_hello(s, (uint32_t)pid);
+	check_left(s, "first");
+	session_unheard_hello(s, (uint32_t)pid); /* and the other's, which was read late */
+	assert_int_equal(s->unheard.nr, 0);
+	stop(pid);
+	free(s);
+}
+
+static void a_late_hello_of_a_process_that_is_gone(void **state)
+{
+	pid_t pid = start(false);
+	struct session *s = begin(pid);
+
+	(void)state;
+	stop(pid);
+	session_unheard_end(s, (uint32_t)pid);
+	session_unheard_hello(s, (uint32_t)pid);
+	check_left(s, "second");
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_late_hello_is_of_the_program_that_had_the_agent),
+		cmocka_unit_test(a_hello_in_time_is_of_the_last_program),
+		cmocka_unit_test(a_late_hello_of_a_process_that_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
