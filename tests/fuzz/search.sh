@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # libFuzzer, with the address and undefined-behaviour sanitizers, looks for inputs that break what reads others' bytes.
 # FUZZ_SECONDS: for each (what stands behind it: until it reaches nothing new; or 30).  FUZZ_TARGETS: others of tests/fuzz.
-# FUZZ_JOBS: at a time (2).
+# FUZZ_JOBS: at a time (2).  FUZZ_VIEWS: of a trace, chosen by its bytes (3; 0: all).
 # What it learns stays in BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into
 # tests/fuzz/corpus.
 set -u
@@ -33,7 +33,7 @@ search() {
 		return 1
 	fi
 }
-export B
+export B FUZZ_VIEWS=${FUZZ_VIEWS:-3}
 export -f search
 rm -f "$B/undecided"
 # shellcheck disable=SC2086
