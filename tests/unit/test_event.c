@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,6 +127,26 @@ static void event_auto_finds_something_that_counts(void **state)
 	assert_int_equal(e.attr.disabled, 1);
 }
 
+/* It would be silent from the last sample that a tick may have until the next tick. */
+static void clocks_keep_to_the_kernels_rate(void **state)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");
+	struct event_options o = { .name = "task-clock", .rate = 1u << 30 };
+	unsigned long long limit = 0;
+	struct told t = { 0 };
+	struct events all;
+	struct diag d;
+
+	(void)state;
+	if (!f || fscanf(f, "%llu", &limit) != 1 || limit == 0)
+		skip();
+	fclose(f);
+	if (events_choose(&o, &all, told, &t, &d))
+		skip(); /* no perf events here */
+	assert_int_equal(t.nr, 1);
+	assert_true(all.event[0].attr.sample_period >= 1000000000 / limit - 1000000000 / limit / 100);
+}
+
 static void event_asks_for_no_higher_rate_than_the_kernel_allows(void **state)
 {
 	struct event_options o = { .name = "cache-misses", .rate = 1u << 30 };
@@ -148,6 +169,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(event_says_which_name_does_not_exist),
 		cmocka_unit_test(event_auto_finds_something_that_counts),
 		cmocka_unit_test(event_asks_for_no_higher_rate_than_the_kernel_allows),
+		cmocka_unit_test(clocks_keep_to_the_kernels_rate),
 	};
 	static const struct CMUnitTest elsewhere[] = { cmocka_unit_test(event_encodes_names_of_an_absent_processor) };
 	int failed;

@@ -156,20 +156,26 @@ static uint64_t kernels_limit(void)
 	return proc_number(RATE_LIMIT_FILE, &limit) && limit > 0 ? (uint64_t)limit : 0;
 }
 
-/* More than the kernel allows is EINVAL for everything: ask for what it allows, and say so. */
+/*
+ * More than the kernel allows is EINVAL for everything where a rate is asked for.  A clock has a period of ours, so it opens, and after as
+ * many samples as a tick may have it is silent until the next one: what runs at the tick, timers' handlers, had too large a share.  So
+ * ask for what is allowed, and say so.
+ */
 static void keep_to_rate_limit(const struct selection *l, const struct event *e, struct event_spec *s)
 {
-	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = 0;
+	const bool is_clock = event_is_clock(&e->attr) && !s->period && (s->rate || !l->options->period);
+	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = e->attr.freq || is_clock ? kernels_limit() : 0;
+	const char *whose = "kernel.perf_event_max_sample_rate";
 	char text[320];
 
-	if (e->attr.freq)
-		limit = kernels_limit();
-	else if (event_is_clock(&e->attr) && !s->period && (s->rate || !l->options->period))
+	if (is_clock && (!limit || limit > EVENT_CLOCK_RATE_MOST)) {
 		limit = EVENT_CLOCK_RATE_MOST;
+		whose = "the kernel's timers";
+	}
 	if (!limit || rate <= limit)
 		return;
-	snprintf(text, sizeof(text), "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate,
-		 e->attr.freq ? "kernel.perf_event_max_sample_rate" : "the kernel's timers", (unsigned long long)limit);
+	snprintf(text, sizeof(text), "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate, whose,
+		 (unsigned long long)limit);
 	l->notice(l->context, text);
 	s->rate = limit;
 }
