@@ -3,7 +3,8 @@
  * Which named memory each instruction really touches: a library to preload in front of the agent.  It hears what the host names
  * (jitreg_memory) and when it runs (marks "run"), and passes it on.  During the first run all named memory is protected: an access
  * faults, is noted (instruction, memory), is let through by a single step, and the page is protected again.  At the end of that run
- * WITNESS names the file that gets a line for each pair: instruction, how often, name.  For programs of one thread.
+ * WITNESS names the file that gets a line for each pair: instruction, how often, name; and one for each piece of memory that was watched,
+ * which is whole pages: "=", from, to.  For programs of one thread.
  */
 #define _GNU_SOURCE
 #include "jitreg.h"
@@ -108,6 +109,8 @@ static void end(void)
 	for (int i = 0; to && i < PAIRS; i++)
 		if (pairs[i].times)
 			fprintf(to, "%#llx %llu %s\n", (unsigned long long)pairs[i].ip, (unsigned long long)pairs[i].times, pairs[i].name);
+	for (int i = 0; i < nr_memory && to; i++)
+		fprintf(to, "= %#llx %#llx\n", (unsigned long long)memory[i].from, (unsigned long long)memory[i].to);
 	if (to)
 		fclose(to);
 }
