@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stalls: where the cycles of what passes the filters went (J. Anderson et al., SOSP 1997, figure 4): into execution without stalls,
- * into causes of stalls, each within bounds, into page faults and the kernel; and the components and
- * functions that lost most.
+ * into causes of stalls, each within bounds, into page faults and the kernel; and the components and functions that lost most.
  */
 #include "analyzer/listing/losses.h"
 #include "analyzer/pictures/bounds.h"

@@ -24,8 +24,8 @@ def run(*command):
         sys.exit(f"{' '.join(command)}: expected exit 0, got {p.returncode}: {p.stderr[-1000:]}")
 
 # A block is a recording.  It agrees if the claim is true: an instruction whose first execution missed some of the memory that later ones
-# touch is one in thousands.  If addresses are computed wrongly, most are in
-# other memory or in none, and each block contradicts: one that agrees is enough.
+# touch is one in thousands.  If addresses are computed wrongly, most are in other memory or in none, and each block contradicts: one that
+# agrees is enough.
 def block(nr):
     global executions
     if os.path.exists(witness):
