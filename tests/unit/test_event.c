@@ -80,8 +80,7 @@ static void event_says_which_name_does_not_exist(void **state)
 }
 
 struct told {
-	int nr;
-	char last[512];
+	int nr, nr_rates; /* of rates that are not to be had */
 };
 
 static void told(void *context, const char *sentence)
@@ -89,7 +88,7 @@ static void told(void *context, const char *sentence)
 	struct told *t = context;
 
 	t->nr++;
-	strncpy(t->last, sentence, sizeof(t->last) - 1);
+	t->nr_rates += strstr(sentence, "samples per second unavailable") != NULL;
 }
 
 static void event_auto_finds_something_that_counts(void **state)
@@ -141,7 +140,7 @@ static void clocks_keep_to_the_kernels_rate(void **state)
 		skip(); /* the kernel does not say */
 	if (events_choose(&o, &all, told, &t, &d))
 		skip(); /* no perf events here */
-	assert_int_equal(t.nr, 1);
+	assert_int_equal(t.nr_rates, 1); /* (another sentence may say that the kernel is not sampled) */
 	/* a clock's period is a thousandth shorter, so that it does not divide the tick */
 	assert_true(all.event[0].attr.sample_period >= (uint64_t)(1000000000 / limit - 1000000000 / limit / 1000 - 1));
 }
@@ -156,7 +155,7 @@ static void event_asks_for_no_higher_rate_than_the_kernel_allows(void **state)
 	(void)state;
 	if (events_choose(&o, &all, told, &t, &d))
 		skip(); /* no such counter here */
-	assert_true(t.nr > 0);
+	assert_true(t.nr_rates > 0);
 	assert_true(all.event[0].attr.sample_freq < 1u << 30);
 }
 
