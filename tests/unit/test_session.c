@@ -383,7 +383,7 @@ static void serve(struct session *s, const struct guest_process *g)
 
 	while (poll(&p, 1, 1) == 0) {
 		session_serve_guests(s);
-		session_drain_guests(s, false);
+		session_drain_guests(s, DRAIN_SOME);
 	}
 	assert_int_equal(read(g->told, &c, 1), 1);
 	assert_int_equal(c, 0);
@@ -398,7 +398,7 @@ static void end_guests(struct session *s, const struct guest_process *g, int nr)
 	}
 	s->root_ended = true; /* it looks at once who lives: what was said last is still to be drained */
 	while (session_guest_lives(s)) {
-		session_drain_guests(s, false);
+		session_drain_guests(s, DRAIN_SOME);
 		usleep(1000);
 	}
 	s->root_ended = false;
@@ -453,7 +453,7 @@ static void dormant_sessions_remember_for_a_recording(void **state)
 	listen_for_guests(f->s);
 	first = start_guest(f->s->socket_name, LOADS);
 	serve(f->s, &first);
-	session_drain_guests(f->s, false);
+	session_drain_guests(f->s, DRAIN_SOME);
 	begin(f, 1);
 	session_replay_guests(f->s);
 	second = start_guest(f->s->socket_name, LOADS / 2);
@@ -464,6 +464,36 @@ static void dormant_sessions_remember_for_a_recording(void **state)
 	assert_int_equal(lost_by(t, "store full", &seen), 0);
 	assert_int_equal(seen.records[TRACE_GUEST], 2);
 	assert_int_equal(seen.records[JITREG_LOAD], LOADS + LOADS / 2);
+	close_session(f, t);
+}
+
+/* A log that takes longer than one look: what is in it when a dormant session's recording ends is in that recording. */
+static void a_recordings_last_look_takes_all(void **state)
+{
+	enum { LONG_LOG = 100000 }; /* 10 MB: the loop leaves it after 20 ms */
+	struct fixture *f = open_session();
+	struct guest_process g;
+	struct pollfd told;
+	struct trace_reader *t;
+	struct seen seen;
+	char c = 1;
+
+	(void)state;
+	f->s->options.dormant = true;
+	f->s->options.store_bytes = 64u << 20;
+	listen_for_guests(f->s);
+	begin(f, 1);
+	g = start_guest(f->s->socket_name, LONG_LOG);
+	told = (struct pollfd){ g.told, POLLIN, 0 };
+	while (poll(&told, 1, 1) == 0)
+		session_serve_guests(f->s);
+	assert_int_equal(read(g.told, &c, 1), 1);
+	assert_int_equal(c, 0);
+	session_drain_guests(f->s, DRAIN_ALL);
+	t = end(f);
+	assert_int_equal(lost_by(t, "log full", &seen), 0);
+	assert_int_equal(seen.records[JITREG_LOAD], LONG_LOG);
+	end_guests(f->s, &g, 1);
 	close_session(f, t);
 }
 
@@ -501,6 +531,7 @@ int main(void)
 		cmocka_unit_test(losses_add_up_whoever_had_them),
 		cmocka_unit_test(guests_come_speak_and_are_killed),
 		cmocka_unit_test(dormant_sessions_remember_for_a_recording),
+		cmocka_unit_test(a_recordings_last_look_takes_all),
 		cmocka_unit_test(the_result_names_samples_processes_and_losses),
 	};
 

@@ -234,7 +234,7 @@ static void close_guest(struct guest *g)
 	g->counters = NULL;
 }
 
-void session_drain_guests(struct session *s, bool last)
+void session_drain_guests(struct session *s, enum drain how)
 {
 	uint64_t now = session_now_ns();
 	size_t first = s->guests.next < s->guests.nr ? s->guests.next : 0;
@@ -250,10 +250,10 @@ void session_drain_guests(struct session *s, bool last)
 			g->looked_ns = now;
 			ended = has_ended(g); /* before the drain: what it wrote last is there then */
 		}
-		if (last) /* what it says from now on is in no trace */
+		if (how == DRAIN_LAST) /* what it says from now on is in no trace */
 			log_drain_refuse(&g->log);
-		drain_guest(s, g, last || ended, last ? 0 : now + AT_A_TIME_NS);
-		if (last || (ended && !g->log.has_more))
+		drain_guest(s, g, how == DRAIN_LAST || ended, how == DRAIN_SOME ? now + AT_A_TIME_NS : 0);
+		if (how == DRAIN_LAST || (ended && !g->log.has_more))
 			write_guest_counters(s, g, 0, true);
 		else
 			write_counters_at_times(s, g, now);

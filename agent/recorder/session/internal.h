@@ -214,6 +214,7 @@ uint64_t session_now_ns(void);
 /* A notice on what is unavailable, before the trace is open. */
 void session_add_fallback(void *session, const char *sentence);
 
+/* last: for the recording that is written. */
 void session_drain(struct session *s, bool last);
 
 /* ---- unheard.c */
@@ -352,8 +353,12 @@ void session_release_signal_events(struct session *s);
 void session_serve_guests(struct session *s);
 /* Write the cached registrations of all guests into a new recording. */
 void session_replay_guests(struct session *s);
-/* last: the last drain. */
-void session_drain_guests(struct session *s, bool last);
+enum drain {
+	DRAIN_SOME, /* for a while: the rest is for the next time */
+	DRAIN_ALL,  /* that has been said until now */
+	DRAIN_LAST, /* ... and nothing is heard any more */
+};
+void session_drain_guests(struct session *s, enum drain how);
 /* Writes what execution counters say at the begin of a recording beside guests that count already (JITREG_VALUES_BASE), and at its end. */
 void session_write_counters(struct session *s, uint32_t flags);
 bool session_guest_lives(const struct session *s);

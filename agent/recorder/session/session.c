@@ -182,7 +182,8 @@ void session_drain(struct session *s, bool last)
 	uint64_t now = session_now_ns();
 
 	session_heartbeat(s);
-	session_drain_guests(s, last && !s->options.dormant); /* whose guests go on writing */
+	/* a dormant session's guests are heard after the recording, too */
+	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
 	if (!s->writer)
 		return;
 	if (s->gdb_jit)
@@ -346,6 +347,9 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (!s->writer)
 			break; /* dormant: no registrations to wait for */
 		if (!follow && session_now_ns() - ended_ns >= LAST_TASKS_NS) {
+			session_drain_guests(s, DRAIN_ALL); /* what the ended ones have said keeps nobody here */
+			if (tree_has_ended(s))
+				break;
 			session_notice(s, "host", "recording ended with the %s, but processes that it started are still running; "
 				       "use --follow to record them, too", our_child ? "command" : "process");
 			break;
