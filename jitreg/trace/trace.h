@@ -205,7 +205,8 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(GUEST_FULL, "guest table full", "entries dropped: a table of the agent full") \
 	X(STORE_FULL, "store full", "registrations dropped before the recording: limit of --memory reached") \
 	X(UNCOUNTED, "threads not counted", "threads without a counter") \
-	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler dropped: log full")
+	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler dropped: log full") \
+	X(LATE, "threads counted late", "threads that ran before their counters were enabled: the recorder was busy or stopped")
 
 /*
  * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in

@@ -58,6 +58,9 @@ stopped_for_long() { # SCOPE
 	wait_for has "$dir/stopped.tlr" ' END ' || fail "scope $1: a recorder that goes on did not end its trace"
 	wait_for ended $recorder
 	recorder=
+	# its threads began while nobody could enable their counters
+	[ "$1" = cpu ] || has "$dir/stopped.tlr" ' LOSS .*threads counted late' ||
+		fail "scope thread, stopped recorder: threads ran before their counters were enabled, and no loss says so"
 }
 out_of_disk() { # SCOPE
 	begin "$1" "$dir/small/full.tlr" spare || return

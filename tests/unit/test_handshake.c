@@ -110,7 +110,7 @@ static void handshake_passes_a_message_and_descriptors_both_ways(void **state)
 	assert_int_equal(h.pid, getpid()); /* the kernel's word, not the message's */
 	assert_int_equal(h.message.request, WIRE_HELLO);
 	assert_int_equal(h.nr_fds, 2);
-	handshake_answer(&h, &answer, null);
+	assert_true(handshake_answer(&h, &answer, null));
 	memset(&answer, 0, sizeof(answer));
 	assert_int_equal(recvmsg(client, &received, MSG_CMSG_CLOEXEC), sizeof(answer));
 	assert_non_null(CMSG_FIRSTHDR(&received));
@@ -188,6 +188,20 @@ static void handshake_does_not_wait_for_silent_ones(void **state)
 	handshake_answer(&h, &answer, -1);
 	close(client);
 	close(quiet);
+}
+
+static void handshake_knows_who_went_without_an_answer(void **state)
+{
+	struct wire_message m = good();
+	struct wire_answer answer = { 0 };
+	int client = connect_to_it();
+	struct handshake h;
+
+	(void)state;
+	send_with_fds(client, &m, sizeof(m), NULL, 0);
+	close(client);
+	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_false(handshake_answer(&h, &answer, -1));
 }
 
 /* Whoever was silent is heard although no other can be accepted. */
@@ -276,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(handshake_refuses_what_it_does_not_understand, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_takes_no_more_descriptors_than_it_has_room_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_does_not_wait_for_silent_ones, setup, teardown),
+		cmocka_unit_test_setup_teardown(handshake_knows_who_went_without_an_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_hears_silent_ones_without_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_closes_silent_ones_after_a_while, setup, teardown),
 		cmocka_unit_test_setup_teardown(handshake_keeps_a_number_of_silent_ones, setup, teardown),

@@ -154,11 +154,12 @@ int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct han
 	return h->fd < 0 ? -EAGAIN : receive(h);
 }
 
-void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd)
+bool handshake_answer(struct handshake *h, struct wire_answer *answer, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec part = { answer, sizeof(*answer) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t sent;
 
 	answer->magic = WIRE_MAGIC;
 	answer->version = LOG_VERSION;
@@ -174,10 +175,12 @@ void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	}
-	while (sendmsg(h->fd, &m, MSG_NOSIGNAL) < 0 && errno == EINTR)
-		;
+	do {
+		sent = sendmsg(h->fd, &m, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
 	for (int i = 0; i < h->nr_fds; i++)
 		if (h->fds[i] >= 0)
 			close(h->fds[i]);
 	close(h->fd);
+	return sent >= 0;
 }

@@ -7,6 +7,7 @@
 #include "jitreg/base/diag.h"
 #include "jitreg/protocol/log.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct handshake {
@@ -23,7 +24,8 @@ int handshake_listen(const char *name, struct diag *d);
  * -EPROTONOSUPPORT: an agent of another version; other -errno: it was refused (and answered).  tree: root of the processes that may connect
  * as any user.  Never waits. */
 int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct handshake *h);
-/* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h. */
-void handshake_answer(struct handshake *h, struct wire_answer *answer, int fd);
+/* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h.
+ * False: the other end does not wait any more. */
+bool handshake_answer(struct handshake *h, struct wire_answer *answer, int fd);
 
 #endif

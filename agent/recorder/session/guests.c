@@ -444,7 +444,9 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
 		s->noticed.uncounted = true;
 	}
-	handshake_answer(h, answer, -1);
+	/* a thread waits for milliseconds only, and then runs the host's code */
+	if (!handshake_answer(h, answer, -1) && answer->status == 0)
+		session_lose(s, LOSS_LATE, (uint32_t)h->pid, h->message.tid, 1);
 }
 
 static void report_no_descriptors(struct session *s)
