@@ -16,6 +16,7 @@
 #define CATEGORY_OTHER 0
 #define CATEGORY_JIT 1
 #define CATEGORY_KERNEL 2
+#define INTERVAL_MS 1 /* the least time that the viewer lets a sample stand for */
 
 static void prepare(struct export *e)
 {
@@ -193,6 +194,11 @@ static int thread_marks_init(struct thread_marks *k, const struct model *m)
 	return enough ? 0 : -ENOMEM;
 }
 
+static uint64_t mark_end_ns(const struct export *e, const struct mark *m)
+{
+	return m->end_ns == UINT64_MAX ? e->report->a->last_ns : m->end_ns;
+}
+
 static void put_markers(const struct export *e, const struct tables *tables, const uint32_t *marks, uint32_t nr, FILE *to)
 {
 	const struct mark *mark = e->report->model->mark;
@@ -204,8 +210,7 @@ static void put_markers(const struct export *e, const struct tables *tables, con
 	fputc(',', to);
 	JSON_LIST(to, "startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
 	fputc(',', to);
-	JSON_LIST(to, "endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].end_ns == UINT64_MAX ? e->report->a->last_ns :
-								   mark[marks[i]].end_ns)));
+	JSON_LIST(to, "endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark_end_ns(e, &mark[marks[i]]))));
 	fputc(',', to);
 	JSON_LIST(to, "phase", nr, fputc('1', to)); /* an interval */
 	fputc(',', to);
@@ -269,12 +274,35 @@ static int put_threads(const struct export *e, const struct tables *tables, cons
 	return 0;
 }
 
-static void put_meta(const struct export *e, FILE *to)
+/* What the viewer shows.  By itself it would end an interval behind the last sample, and leave out marks that begin later. */
+static void put_range(const struct export *e, const struct thread_marks *marks, FILE *to)
+{
+	const struct model *m = e->report->model;
+	uint64_t first_ns = UINT64_MAX, end_ns = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		first_ns = e->sample[i].time_ns < first_ns ? e->sample[i].time_ns : first_ns;
+		end_ns = e->sample[i].time_ns > end_ns ? e->sample[i].time_ns : end_ns;
+	}
+	end_ns += INTERVAL_MS * 1000000ull;
+	for (uint32_t i = 0; i < marks->first[m->nr_threads]; i++) {
+		const struct mark *mark = &m->mark[marks->mark[i]];
+
+		if (!export_wants_mark(e, mark))
+			continue;
+		first_ns = mark->begin_ns < first_ns ? mark->begin_ns : first_ns;
+		end_ns = mark_end_ns(e, mark) > end_ns ? mark_end_ns(e, mark) : end_ns;
+	}
+	if (first_ns < end_ns)
+		fprintf(to, ",\"profilingStartTime\":%.6f,\"profilingEndTime\":%.6f", milliseconds(e, first_ns), milliseconds(e, end_ns));
+}
+
+static void put_meta(const struct export *e, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;
 
-	fprintf(to, "\"meta\":{\"version\":24,\"preprocessedProfileVersion\":60,\"interval\":1,\"startTime\":%.3f,\"processType\":0,"
-		    "\"product\":\"", (double)m->real_ns / 1e6);
+	fprintf(to, "\"meta\":{\"version\":24,\"preprocessedProfileVersion\":60,\"interval\":%d,\"startTime\":%.3f,\"processType\":0,"
+		    "\"product\":\"", INTERVAL_MS, (double)m->real_ns / 1e6);
 	escape_json(to, m->command);
 	fputs("\",\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"toolkit\":\"tailor\",\"platform\":\"Linux\","
 	      "\"markerSchema\":[{\"name\":\"Text\",\"tableLabel\":\"{marker.name} - {marker.data.name}\","
@@ -285,6 +313,7 @@ static void put_meta(const struct export *e, FILE *to)
 	      "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]", to);
 	if (cpu_unit(e))
 		fprintf(to, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"%s\"}", cpu_unit(e));
+	put_range(e, marks, to);
 	fputs("},\n", to);
 }
 
@@ -299,7 +328,7 @@ static int write_firefox(struct export *e, FILE *to)
 	if (ret == 0) {
 		export_sort(e);
 		fputs("{", to);
-		put_meta(e, to);
+		put_meta(e, &marks, to);
 		put_shared(e, &tables, to);
 		fputs("\"libs\":[],\"pages\":[],\"threads\":[", to);
 		ret = put_threads(e, &tables, &marks, to);

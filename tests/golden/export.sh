@@ -21,6 +21,7 @@ for format in $formats; do
 done
 "$B/tailor" export --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
 "$B/tailor" export --format firefox --from 0.2 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --format firefox --from 0.05 --to 0.06 -o "$out/few-samples" tests/golden/v1.tlr || bad=1
 for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
 	# shellcheck disable=SC2086
 	"$B/tailor" export $args >/dev/null 2>&1
@@ -92,8 +93,20 @@ for t in j["threads"]:
     check("firefox", "names", all(0 <= n < len(shared["stringArray"]) for n in shared["funcTable"]["name"] + t["markers"]["name"]), True)
 check("firefox", "marks", sum(t["markers"]["length"] for t in j["threads"]), 61)
 
+
+def range_of(j): # it has all samples and marks
+    times = [time for t in j["threads"] for time in t["samples"]["time"] + t["markers"]["startTime"] + t["markers"]["endTime"]]
+    check("firefox", "beginning", j["meta"]["profilingStartTime"], min(times))
+    check("firefox", "end", j["meta"]["profilingEndTime"] - max(times) <= 1, True)
+    check("firefox", "end, of marks", j["meta"]["profilingEndTime"] >= max(times), True)
+
+
+range_of(j)
+
 j = json.loads(text("no-samples")) # marks of threads without samples are still there
 check("firefox", "marks without samples", [t["markers"]["length"] for t in j["threads"] if not t["samples"]["length"]], [61])
+range_of(j)
+range_of(json.loads(text("few-samples")))
 
 # perfetto: Chrome's JSON
 j = json.loads(text("perfetto"))
