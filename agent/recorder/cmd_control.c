@@ -51,7 +51,7 @@ static int fail(const char *sentence)
 static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 {
 	char *words[CONTROL_WORDS + 1] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)request };
-	char socket[64], answer[1024], text[1200];
+	char socket[64], answer[CONTROL_BYTES], text[CONTROL_BYTES + 64], *notices = answer;
 	struct attach_target t;
 	struct diag d;
 	pid_t recorder;
@@ -68,6 +68,9 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 	for (int i = 0; i < nr && i < CONTROL_WORDS - 2; i++)
 		words[2 + i] = options[i];
 	status = control_ask(socket, recorder, words, answer, sizeof(answer));
+	strsep(&notices, "\n");
+	for (char *notice; to && (notice = strsep(&notices, "\n"));)
+		fail(notice);
 	snprintf(text, sizeof(text), "process %d%s %s", (int)pid, status < 0 ? ":" : "", answer);
 	if (status < 0)
 		return fail(text);

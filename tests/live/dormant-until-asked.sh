@@ -69,6 +69,8 @@ says 'is being recorded into .*a.tlr: ' 0 status "$host"
 says 'is already being recorded into .*a.tlr; end that recording with `tailor stop`' 1 start -o "$dir/b.tlr" "$host"
 says '[0-9]* samples of 1 process in .*a.tlr' 0 stop "$host"
 says 'is not being recorded' 1 stop "$host"
+says '1000000 samples per second unavailable \(limit of ' 0 start -e "$plain" -r 1000000 -o "$dir/a.tlr" "$host" # the host prints no notice
+says '[0-9]* samples of 1 process in .*a.tlr' 0 stop "$host"
 started() { between "$dir/a.tlr" '[0-9]* samples of 1 process in .*a.tlr' "$1"; n=$jit; }
 gather 1000 started && all_are_named "dormant, then started"
 says "unknown event 'nonsense'" 1 start -e nonsense -o "$dir/c.tlr" "$host"

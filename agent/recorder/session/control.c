@@ -17,7 +17,7 @@
 
 struct answer {
 	int status;
-	char sentence[1024];
+	char sentence[CONTROL_BYTES];
 };
 
 static void name_of(const char *socket, char name[128])

@@ -107,6 +107,7 @@ struct asking {
 	bool now; /* a connection waits */
 	struct visitors silent;
 	int fd;	  /* of a `tailor stop` that waits for the end of the recording; -1: none */
+	FILE *notices; /* of a recording that is being started, for who has asked for it; or NULL */
 };
 
 /* progress.c */

@@ -89,6 +89,8 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 		session_put_text(s, text);
 		trace_record_end(s->writer);
 	}
+	if (s->asking.notices)
+		fprintf(s->asking.notices, "%s\n", text);
 	session_progress_clear(s);
 	if (!s->options.quiet)
 		fprintf(stderr, "%s: %s\n", program_invocation_name, text);

@@ -39,15 +39,16 @@ static void say_status(struct session *s, struct control_request *r)
 static void start(struct session *s, struct control_request *r, bool our_child)
 {
 	struct session_options o = s->dormant_options;
-	char text[512 + PATH_MAX];
+	char sentence[512 + PATH_MAX], text[CONTROL_BYTES], *notices = NULL;
 	struct diag d = { "" };
-	int nr = r->nr - 1;
+	size_t bytes = 0;
+	int ret, nr = r->nr - 1;
 
 	if (s->writer) {
-		snprintf(text, sizeof(text), "is already being recorded into %s; %s", s->options.output,
+		snprintf(sentence, sizeof(sentence), "is already being recorded into %s; %s", s->options.output,
 			 our_child && !s->options.dormant ? "that recording ends with its command" :
 			 "end that recording with `tailor stop`");
-		control_answer(r->fd, CMD_FAILED, text);
+		control_answer(r->fd, CMD_FAILED, sentence);
 		return;
 	}
 	s->start_words = *r; /* the options point into it */
@@ -57,15 +58,18 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 		control_answer(r->fd, CMD_MISUSED, "its recorder does not support these options");
 		return;
 	}
-	o.quiet = s->dormant_options.quiet;
+	o.quiet = true;	   /* what is printed here, the host prints: notices go to who asked, and into the trace */
 	o.duration_ns = 0; /* attach keeps the time */
 	s->options = o;
-	if (session_start_dormant(s, &d)) {
-		control_answer(r->fd, CMD_FAILED, d.text);
-		return;
-	}
-	snprintf(text, sizeof(text), "is being recorded into %s", s->options.output);
-	control_answer(r->fd, CMD_DONE, text);
+	s->asking.notices = open_memstream(&notices, &bytes);
+	ret = session_start_dormant(s, &d);
+	if (s->asking.notices && fclose(s->asking.notices) == 0 && bytes)
+		notices[bytes - 1] = 0; /* the last one's end of line */
+	s->asking.notices = NULL;
+	snprintf(sentence, sizeof(sentence), "is being recorded into %s", s->options.output);
+	snprintf(text, sizeof(text), "%s%s%s", ret ? d.text : sentence, bytes ? "\n" : "", bytes ? notices : "");
+	control_answer(r->fd, ret ? CMD_FAILED : CMD_DONE, text);
+	free(notices);
 }
 
 static void stop(struct session *s, struct control_request *r, bool our_child)
