@@ -88,7 +88,7 @@ struct export_whole {
 };
 uint64_t export_whole(struct export_whole *w, double value);
 
-/* Does the filter accept the thread and process of the mark? */
+/* Does the filter accept the thread and process of the mark, and does a part of the mark lie between --from and --to? */
 bool export_wants_mark(const struct export *e, const struct mark *m);
 
 #endif

@@ -156,7 +156,7 @@ static void put_shared(const struct export *e, const struct tables *t, FILE *to)
 	fputs("},\n", to);
 }
 
-/* Marks by the thread that set them: thread t's are mark[first[t]] to mark[first[t + 1]]. */
+/* The marks that the filter accepts, by the thread that set them: thread t's are mark[first[t]] to mark[first[t + 1]]. */
 struct thread_marks {
 	uint32_t *mark, *first;
 };
@@ -167,9 +167,10 @@ static void thread_marks_fini(struct thread_marks *k)
 	free(k->first);
 }
 
-static int thread_marks_init(struct thread_marks *k, const struct model *m)
+static int thread_marks_init(struct thread_marks *k, const struct export *e)
 {
-	uint32_t *thread = calloc((size_t)m->nr_marks + 1, sizeof(*thread)); /* by mark: 1 + index; 0: unknown */
+	const struct model *m = e->report->model;
+	uint32_t *thread = calloc((size_t)m->nr_marks + 1, sizeof(*thread)); /* by mark: 1 + index; 0: none */
 	struct hash_map by_tid = { 0 };
 	bool enough = true;
 
@@ -179,7 +180,7 @@ static int thread_marks_init(struct thread_marks *k, const struct model *m)
 		enough = hash_map_set(&by_tid, m->thread[t].process, m->thread[t].tid, t + 1);
 	enough = enough && thread && k->mark && k->first;
 	for (uint32_t i = 0; enough && i < m->nr_marks; i++) {
-		thread[i] = hash_map_find(&by_tid, m->mark[i].process, m->mark[i].tid);
+		thread[i] = export_wants_mark(e, &m->mark[i]) ? hash_map_find(&by_tid, m->mark[i].process, m->mark[i].tid) : 0;
 		if (thread[i])
 			k->first[thread[i] + 1]++;
 	}
@@ -263,8 +264,7 @@ static int put_threads(const struct export *e, const struct tables *tables, cons
 		first = false;
 	}
 	for (uint32_t t = 0; t < m->nr_threads; t++) { /* with marks and without samples */
-		if (written[t] || marks->first[t] == marks->first[t + 1] ||
-		    !export_wants_mark(e, &m->mark[marks->mark[marks->first[t]]]))
+		if (written[t] || marks->first[t] == marks->first[t + 1])
 			continue;
 		fputs(first ? "\n" : ",\n", to);
 		put_thread(e, tables, marks, t, 0, 0, to);
@@ -288,8 +288,6 @@ static void put_range(const struct export *e, const struct thread_marks *marks, 
 	for (uint32_t i = 0; i < marks->first[m->nr_threads]; i++) {
 		const struct mark *mark = &m->mark[marks->mark[i]];
 
-		if (!export_wants_mark(e, mark))
-			continue;
 		first_ns = mark->begin_ns < first_ns ? mark->begin_ns : first_ns;
 		end_ns = mark_end_ns(e, mark) > end_ns ? mark_end_ns(e, mark) : end_ns;
 	}
@@ -324,7 +322,7 @@ static int write_firefox(struct export *e, FILE *to)
 	int ret = tables_init(&tables, e);
 
 	if (ret == 0)
-		ret = thread_marks_init(&marks, e->report->model);
+		ret = thread_marks_init(&marks, e);
 	if (ret == 0) {
 		export_sort(e);
 		fputs("{", to);

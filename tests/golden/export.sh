@@ -20,8 +20,9 @@ for format in $formats; do
 		{ echo "$format: -o FILE and standard output differ"; bad=1; }
 done
 "$B/tailor" export --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
-"$B/tailor" export --format firefox --from 0.2 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --format firefox --from 0.1058 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
 "$B/tailor" export --format firefox --from 0.05 --to 0.06 -o "$out/few-samples" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --format perfetto --from 0.05 --to 0.06 -o "$out/few-slices" tests/golden/v1.tlr || bad=1
 for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
 	# shellcheck disable=SC2086
 	"$B/tailor" export $args >/dev/null 2>&1
@@ -103,15 +104,22 @@ def range_of(j): # it has all samples and marks
 
 range_of(j)
 
-j = json.loads(text("no-samples")) # marks of threads without samples are still there
-check("firefox", "marks without samples", [t["markers"]["length"] for t in j["threads"] if not t["samples"]["length"]], [61])
+every = [m for t in j["threads"] for m in zip(t["markers"]["startTime"], t["markers"]["endTime"])]
+first = min(t["samples"]["time"][0] for t in j["threads"])
+between = [m for m in every if m[1] >= first + 50 and m[0] < first + 60] # what --from 0.05 --to 0.06 leaves, wholly or in part
+check("firefox", "marks to choose from", 0 < len(between) < len(every), True)
+j = json.loads(text("few-samples"))
+check("firefox", "marks in the range", [m for t in j["threads"] for m in zip(t["markers"]["startTime"], t["markers"]["endTime"])], between)
 range_of(j)
-range_of(json.loads(text("few-samples")))
+j = json.loads(text("no-samples")) # a mark that ends behind the last sample is still there
+check("firefox", "marks without samples", [t["markers"]["length"] for t in j["threads"] if not t["samples"]["length"]], [1])
+range_of(j)
 
 # perfetto: Chrome's JSON
 j = json.loads(text("perfetto"))
 slices = [e for e in j["traceEvents"] if e["ph"] == "X"]
 check("perfetto", "marks", sum(e["cat"] == "mark" for e in slices), 61)
+check("perfetto", "marks in the range", sum(e.get("cat") == "mark" for e in json.loads(text("few-slices"))["traceEvents"]), len(between))
 check("perfetto", "operators", {"hash join", "scan lineitem"} <= {e["name"] for e in slices if e["cat"] == "samples"}, True)
 check("perfetto", "times", all(e["ts"] >= 0 and e["dur"] >= 0 for e in slices), True)
 # of a track, slices lie in each other or apart: Perfetto leaves out the others
