@@ -14,9 +14,10 @@ ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-pro
 	$(if $(WERROR),-Werror) -fno-omit-frame-pointer -D_GNU_SOURCE -DTAILOR_VERSION='"$(VERSION)"' $(CFLAGS)
 SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 
-LLVM_CONFIG ?= llvm-config-14
-LLVM_CFLAGS = $(shell $(LLVM_CONFIG) --cflags 2>/dev/null | sed 's/-I/-isystem /g; s/-std=[^ ]*//; s/-DNDEBUG//; s/-O[0-9s]//')
-LLVM_LIBS = -L$(shell $(LLVM_CONFIG) --libdir 2>/dev/null) -lLLVM-14
+# What differs from one distribution to another, found at each start (dist/configure.sh); LLVM_CONFIG=... takes that LLVM.
+$(shell dist/configure.sh $B '$(CC)' '$(LLVM_CONFIG)')
+include $B/config.mk
+export PATH := $(abspath $B)/tools:$(PATH)
 
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
@@ -33,9 +34,9 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 INCLUDES = -I.
 
-recorder_LIBS = -lpfm -lmsgpackc -lzstd
-record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a)
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
+recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd
+record_LIBS   = $(RECORD_LIBS)
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
@@ -54,8 +55,16 @@ all: $(PRODUCTS) ## build the command, the agent and the test engine
 
 # ---------------------------------------------------------------------------------------------------------- rules
 # The stamp changes when the flags do, and everything depends on it.
-FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(SAN_FLAGS)
-$(shell mkdir -p $B; echo '$(FLAGS_NOW)' | cmp -s - $B/flags || echo '$(FLAGS_NOW)' > $B/flags)
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(MSGPACK_LIB) $(LLVM_CFLAGS) $(LLVM_LIBS)
+$(shell echo '$(FLAGS_NOW)' | cmp -s - $B/flags || echo '$(FLAGS_NOW)' > $B/flags)
+
+# Without the libraries' headers nothing is compiled: a sentence says which packages have them.
+.PHONY: libraries llvm
+$B/flags: | libraries
+libraries:
+	@$(if $(filter-out llvm-c/%,$(MISSING_HEADERS)),tests/deps.sh --missing $(filter-out llvm-c/%,$(MISSING_HEADERS)))
+llvm:
+	@$(if $(filter llvm-c/%,$(MISSING_HEADERS)),tests/deps.sh --missing $(filter llvm-c/%,$(MISSING_HEADERS)))
 
 define compile
 @mkdir -p $(@D)
@@ -72,6 +81,7 @@ $B/in_guest/%.o: %.c $B/flags
 $(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
 # The engine is a host, and hosts are not sanitized: an agent that is preloaded comes before the sanitizer's own library.
 $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -fno-sanitize=all
+$(engine_OBJ): | llvm
 # The engine's shared runtime keeps the tag register: gcc only, clang has no -ffixed-r13.
 $(runtime_OBJ): override CC = gcc
 $(runtime_OBJ): PART_FLAGS = -ffixed-r13 -DJITREG_FIXED_R13 -fno-sanitize=all -fno-lto
@@ -158,21 +168,23 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 -include $(shell find $B -name suites -prune -o -name '*.d' -print 2>/dev/null)
 
 # --------------------------------------------------------------------------------------------------------- set-up
-# Debian package per line of what the build, the demo and the checks need.
-PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev libmsgpack-dev libzstd-dev \
-	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev llvm-14-dev
+# Debian's packages that the build, the demo and the checks need.  a|b: by release; a?: where the release has it (tests/deps.sh).
+PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev 'libmsgpack-c-dev|libmsgpack-dev' libzstd-dev \
+	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
-PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema python3-numba llvm-14 sqlite3 g++ \
-	libclang-rt-14-dev gcc-multilib procps strace libpython3.11-testsuite linux-perf
+PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
+	'libclang-rt-14-dev|libclang-rt-dev' gcc-multilib procps strace \
+	'libpython3.11-testsuite|libpython3.13-testsuite|libpython3.14-testsuite?' linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)
 PACKAGES_CHECK += nodejs chromium-headless-shell curl
 # libraries that the examples of jitreg/GUIDE.md generate code with
-PACKAGES_CHECK += libgccjit-12-dev libasmjit-dev
+PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
-PACKAGES_CHECK += luajit libluajit-5.1-dev php8.2-cli mono-runtime mono-mcs erlang-base guile-3.0 libjavascriptcoregtk-4.0-bin pypy3
-PACKAGES_POSTGRES := postgresql postgresql-server-dev-15
-PACKAGES_LONG := postgresql postgresql-server-dev-15 tcl8.6 golang-1.19-go
+PACKAGES_CHECK += luajit libluajit-5.1-dev 'php8.2-cli|php-cli' 'mono-runtime?' 'mono-mcs?' erlang-base guile-3.0 \
+	'libjavascriptcoregtk-4.0-bin|libjavascriptcoregtk-bin?' 'pypy3?'
+PACKAGES_POSTGRES := postgresql 'postgresql-server-dev-15|postgresql-server-dev-all'
+PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go'
 
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)

@@ -6,6 +6,8 @@
  */
 #include "jit.h"
 
+#include "llvm_versions.h"
+
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
@@ -117,8 +119,7 @@ static LLVMOrcThreadSafeContextRef safe_context;
 
 LLVMContextRef jit_context(void)
 {
-	safe_context = LLVMOrcCreateNewThreadSafeContext();
-	return LLVMOrcThreadSafeContextGetContext(safe_context);
+	return thread_safe_context(&safe_context);
 }
 
 int jit_compile(LLVMModuleRef m, struct program *p, const struct options *o)

@@ -4,29 +4,70 @@
 
 /* ------------------------------------------------------------------------------------------------------- constant folding */
 
+/* The low bits of value: LLVM 20 and later refuse a constant that is wider than its type. */
+static LLVMValueRef constant(LLVMTypeRef type, unsigned long long value)
+{
+	unsigned bits = LLVMGetIntTypeWidth(type);
+
+	return LLVMConstInt(type, bits < 64 ? value & ((1ull << bits) - 1) : value, 0);
+}
+
+/* Of two constants of at most 64 bits (LLVM's own folding of constants left its C interface, one release after another). */
+static bool compare(LLVMIntPredicate predicate, unsigned long long a, unsigned long long b, long long signed_a, long long signed_b)
+{
+	switch (predicate) {
+	case LLVMIntEQ:
+		return a == b;
+	case LLVMIntNE:
+		return a != b;
+	case LLVMIntUGT:
+		return a > b;
+	case LLVMIntUGE:
+		return a >= b;
+	case LLVMIntULT:
+		return a < b;
+	case LLVMIntULE:
+		return a <= b;
+	case LLVMIntSGT:
+		return signed_a > signed_b;
+	case LLVMIntSGE:
+		return signed_a >= signed_b;
+	case LLVMIntSLT:
+		return signed_a < signed_b;
+	case LLVMIntSLE:
+		return signed_a <= signed_b;
+	}
+	return false;
+}
+
 static LLVMValueRef folded(LLVMValueRef i)
 {
-	LLVMValueRef a, b;
+	LLVMValueRef operand_a, operand_b;
+	unsigned long long a, b;
 
 	if ((!LLVMIsABinaryOperator(i) && !LLVMIsAICmpInst(i)))
 		return NULL;
-	a = LLVMGetOperand(i, 0);
-	b = LLVMGetOperand(i, 1);
-	if (!LLVMIsAConstantInt(a) || !LLVMIsAConstantInt(b))
+	operand_a = LLVMGetOperand(i, 0);
+	operand_b = LLVMGetOperand(i, 1);
+	if (!LLVMIsAConstantInt(operand_a) || !LLVMIsAConstantInt(operand_b) || LLVMGetIntTypeWidth(LLVMTypeOf(operand_a)) > 64)
 		return NULL;
+	a = LLVMConstIntGetZExtValue(operand_a);
+	b = LLVMConstIntGetZExtValue(operand_b);
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMAdd:
-		return LLVMConstAdd(a, b);
+		return constant(LLVMTypeOf(i), a + b);
 	case LLVMSub:
-		return LLVMConstSub(a, b);
+		return constant(LLVMTypeOf(i), a - b);
 	case LLVMMul:
-		return LLVMConstMul(a, b);
+		return constant(LLVMTypeOf(i), a * b);
 	case LLVMAnd:
-		return LLVMConstAnd(a, b);
+		return constant(LLVMTypeOf(i), a & b);
 	case LLVMOr:
-		return LLVMConstOr(a, b);
+		return constant(LLVMTypeOf(i), a | b);
 	case LLVMICmp:
-		return LLVMConstICmp(LLVMGetICmpPredicate(i), a, b);
+		return LLVMConstInt(LLVMTypeOf(i),
+				    compare(LLVMGetICmpPredicate(i), a, b, LLVMConstIntGetSExtValue(operand_a),
+					    LLVMConstIntGetSExtValue(operand_b)), 0);
 	default:
 		return NULL;
 	}

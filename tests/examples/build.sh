@@ -6,7 +6,7 @@
 set -u
 out=$1/examples
 here=$(dirname "$0")
-llvm=${LLVM_CONFIG:-llvm-config-14}
+llvm=${LLVM_CONFIG:-llvm-config}
 mkdir -p "$out"
 exec 8>"$out/lock" # tests side by side build them once
 flock 8
@@ -40,6 +40,6 @@ if has coroutine -std=c++20; then build tasks.cpp g++ -std=c++20 -pthread || exi
 if has libgccjit.h; then build libgccjit.c gcc -rdynamic -lgccjit || exit 1; fi
 if has asmjit/x86.h; then build asmjit.cpp g++ -std=c++17 -ffixed-r13 -lasmjit || exit 1; fi
 if command -v "$llvm" >/dev/null; then
-	build llvm_orc.cpp g++ -std=c++17 -ffixed-r13 -isystem "$("$llvm" --includedir)" -L"$("$llvm" --libdir)" -lLLVM-14 || exit 1
+	build llvm_orc.cpp g++ -std=c++17 -ffixed-r13 -isystem "$("$llvm" --includedir)" $("$llvm" --ldflags --libs) || exit 1
 fi
 exit 0

@@ -45,11 +45,11 @@ newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&
 		gcc -O1 -o "$out/hidden_jit-unstripped" "$c" && gcc -O1 -s -o "$out/hidden_jit" "$c" || exit 1
 }
-if command -v clang-14 >/dev/null; then
+if command -v clang >/dev/null; then
 	for c in "$here"/bitcode/*.c; do
 		bc=$out/$(basename "$c" .c).bc
 		newer "$c" "$bc" || continue
-		clang-14 -g -O1 -c -emit-llvm -o "$bc" "$c" || exit 1
+		clang -g -O1 -c -emit-llvm -o "$bc" "$c" || exit 1
 	done
 fi
 # a library that is found through the caller's RUNPATH only

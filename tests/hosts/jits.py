@@ -31,6 +31,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 from evidence import allowed_rate, decide, skip  # noqa: E402
 JITS = os.path.join(HERE, "jits")
+# Debian's compiler in C is of one version with its library.
+GCC_MAJOR = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True).stdout.strip() if shutil.which("gcc") else ""
 BUN = "{build}/npm/node_modules/bun/bin/bun.exe"
 DENO = "$(echo {build}/npm/node_modules/@deno/*/deno)"
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
@@ -107,7 +109,7 @@ def hosts(build):
             Channel("adapter", "java -cp {dir} Fib {s} {r}", lines=95, planted=(FIB, BIF)),
             Channel("perf map", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp {dir} Fib {s} {r}"),
         ]),
-        Host("php", "php8.2-cli", "php --version", None, [
+        Host("php", "php8.2-cli|php-cli", "php --version", None, [
             Channel("adapter", PHP + " {jits}/fib.php {s} {r}", planted=(FIB, BIF)),
             Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),
             Channel("intel", PHP + " -d opcache.jit_debug=0x80 {jits}/fib.php {s} {r}",
@@ -145,12 +147,12 @@ def hosts(build):
             Channel("region", "guile --no-auto-compile {jits}/fib.scm {s} {r}", stacks=60, remedy="Set GUILE_JIT_LOG=1."),
             Channel("perf map", "guile --no-auto-compile {jits}/fib.scm {s} {r}", {"GUILE_JIT_LOG": "1"}, stacks=60),
         ]),
-        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin", "dpkg-query -W -f '${{Version}}' libjavascriptcoregtk-4.0-bin", None, [
+        Host("javascriptcore", "libjavascriptcoregtk-4.0-bin|libjavascriptcoregtk-bin", "dpkg-query -W -f '${{Version}} ' 'libjavascriptcoregtk-*bin'", None, [
             Channel("adapter", "jsc {jits}/fib.js -- {s}", planted=(FIB, BIF)),
             Channel("jitdump", "jsc {jits}/fib.js -- {s}", {"JSC_useJITDump": "1", "JSC_jitDumpDirectory": "{dir}"}),
         ]),
-        Host("libgccjit", "libgccjit-12-dev", "gcc-12 --version",
-             "gcc -O1 -o {dir}/gccjit -I/usr/lib/gcc/x86_64-linux-gnu/12/include {jits}/gccjit.c -lgccjit", [
+        Host("libgccjit", f"libgccjit-{GCC_MAJOR}-dev", "gcc --version",
+             "gcc -O1 -o {dir}/gccjit {jits}/gccjit.c -lgccjit", [
             Channel("image", "{dir}/gccjit {s} {r}"),
             Channel("image", "{dir}/gccjit {s} {r}", {"GCCJIT_DEBUG": "1"}, lines=95),
         ]),
@@ -194,20 +196,20 @@ def hosts(build):
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=90),
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95),
         ]),
-        Host("lli-14", "llvm-14 clang-14", "lli-14 --version",
-             "for c in sieve inlined seconds; do clang-14 -g -O1 -c -emit-llvm -o {dir}/$c.bc {jits}/../bitcode/$c.c || exit 1; done", [
-            Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/sieve.bc {s}", lines=95),
-            Channel("gdb", "lli-14 --jit-kind=orc {dir}/sieve.bc {s}", lines=95),
-            Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/inlined.bc {s}", lines=95, table=False),
-            Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/seconds.bc {s}", lines=95, table=False),
+        Host("lli", "llvm clang", "lli --version",
+             "for c in sieve inlined seconds; do clang -g -O1 -c -emit-llvm -o {dir}/$c.bc {jits}/../bitcode/$c.c || exit 1; done", [
+            Channel("gdb", "lli --jit-kind=mcjit {dir}/sieve.bc {s}", lines=95),
+            Channel("gdb", "lli --jit-kind=orc {dir}/sieve.bc {s}", lines=95),
+            Channel("gdb", "lli --jit-kind=mcjit {dir}/inlined.bc {s}", lines=95, table=False),
+            Channel("gdb", "lli --jit-kind=mcjit {dir}/seconds.bc {s}", lines=95, table=False),
         ]),
-        Host("llvm orc", "llvm-14-dev clang-14", "llvm-config-14 --version",
-             "clang-14 -g -O1 -c -emit-llvm -o {dir}/fib.bc {jits}/fib.c && gcc -O1 $(llvm-config-14 --cflags) -o {dir}/lljit "
-             "{jits}/lljit.c -L$(llvm-config-14 --libdir) -lLLVM-14", [
+        Host("llvm orc", "llvm-14-dev|llvm-dev clang", "llvm-config --version",
+             "clang -g -O1 -c -emit-llvm -o {dir}/fib.bc {jits}/fib.c && gcc -O1 -I$(llvm-config --includedir) -o {dir}/lljit "
+             "{jits}/lljit.c $(llvm-config --ldflags --libs)", [
             Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", lines=95, planted=(FIB, BIF)),
         ]),
-        Host("clang-repl", "clang-14", "clang-repl-14 --version", None, [
-            Channel("adapter", "env SECONDS={s} clang-repl-14 <{jits}/fib.repl", planted=(FIB, BIF)),
+        Host("clang-repl", "clang", "clang-repl --version", None, [
+            Channel("adapter", "env SECONDS={s} clang-repl <{jits}/fib.repl", planted=(FIB, BIF)),
         ]),
         Host("moarvm", "raku", "raku --version", None, [
             Channel("adapter", "raku {jits}/fib.raku {s} {r}", planted=(FIB, BIF)),

@@ -30,9 +30,23 @@ static const char ir[] =
 	"  %more = icmp ult i64 %next, %n\n  br i1 %more, label %head, label %done\n"
 	"done:\n  ret i64 %z\n}\n";
 
+/* The newest that there is; its file name has had two forms. */
+static void *load_llvm(void)
+{
+	void *llvm = NULL;
+
+	for (int major = 21; major >= 14 && !llvm; major--) {
+		char name[32];
+
+		snprintf(name, sizeof(name), major >= 18 ? "libLLVM.so.%d.1" : "libLLVM-%d.so.1", major);
+		llvm = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	}
+	return llvm;
+}
+
 static int compile_and_run(uint64_t turns)
 {
-	void *llvm = dlopen("libLLVM-14.so.1", RTLD_NOW | RTLD_LOCAL), *module, *engine, *context;
+	void *llvm = load_llvm(), *module, *engine, *context;
 	char *message = NULL;
 
 	if (!llvm) {

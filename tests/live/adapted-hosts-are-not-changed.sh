@@ -157,10 +157,10 @@ extern "C" int printf(const char *, ...); extern "C" int system(const char *); e
 int shown = puts("on this channel");
 END
 cat >repl.sh <<'END'
-clang-repl-14 <repl.cc
+clang-repl <repl.cc
 env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort
 END
-command -v clang-repl-14 >/dev/null && check LLVM: sh repl.sh
+command -v clang-repl >/dev/null && check LLVM: sh repl.sh
 check PCRE2: grep -P '(on|the) +(?<!x)other' rb.rb
 deno=$(echo "$B"/npm/node_modules/@deno/*/deno)
 cat >deno.js <<'END'

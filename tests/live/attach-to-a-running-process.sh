@@ -127,8 +127,8 @@ check_jit() { # NAME COMMAND
 	ended "$host" && fail "$name: the host does not run any more"
 	end_host
 }
-if command -v lli-14 >/dev/null && [ -e "$B/hosts/seconds.bc" ]; then
-	check_jit lli "lli-14 --jit-kind=mcjit $B/hosts/seconds.bc 100000 two $dir/folder"
+if command -v lli >/dev/null && [ -e "$B/hosts/seconds.bc" ]; then
+	check_jit lli "lli --jit-kind=mcjit $B/hosts/seconds.bc 100000 two $dir/folder"
 fi
 if command -v node >/dev/null; then
 	# (it leaves a log of its own where it runs)

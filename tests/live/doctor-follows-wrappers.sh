@@ -94,7 +94,7 @@ gcc -shared -fPIC -o "$bin/libluajit-5.1.so.2" "$dir/lua.c" -Wl,-soname,"$bin/li
 expect "LuaJIT as a library" "traces, named by the line" linked
 echo 'const char *flag = "perf_basic_prof";' | gcc -o "$bin/embedder" "$dir/main.c" -x c - || fail "gcc cannot build them"
 expect "V8 without its interface" "V8 does not export its interface here" embedder
-command -v clang-repl-14 >/dev/null && expect clang-repl "if the program registers its code" clang-repl-14
+command -v clang-repl >/dev/null && expect clang-repl "if the program registers its code" clang-repl
 doctor 1 2 >/dev/null && fail "two PIDs: exit 0"
 doctor raku --json | /usr/bin/python3 -m json.tool >/dev/null || fail "--json behind the command is no JSON"
 finish

@@ -107,7 +107,7 @@ status=$?
 printf '#!/usr/bin/env %s\n' "$dir/deep" >"$dir/script"
 chmod +x "$dir/script"
 echo 'int main(void) { return 0; }' >"$dir/deep.c"
-gcc -shared -o "$dir/libmiddle.so" -x c /dev/null -Wl,--no-as-needed -L"$(llvm-config-14 --libdir)" -lLLVM-14 &&
+gcc -shared -o "$dir/libmiddle.so" -x c /dev/null -Wl,--no-as-needed $(llvm-config --ldflags --libs) &&
 	gcc -o "$dir/deep" "$dir/deep.c" -Wl,--no-as-needed "$dir/libmiddle.so" || fail "gcc cannot build them"
 for command in "$dir/deep" "$dir/script"; do
 	"$dir/tailor" doctor "$command" >"$dir/out" || fail "$command: exit $?"

@@ -43,7 +43,7 @@ threads() { # SECONDS: leaves the number of samples in the threads' function in 
 
 gcc -c -x c -o "$dir/some.o" - <<<'int f(void) { return 1; }' || exit 1
 for scope in cpu thread; do
-	if command -v lli-14 >/dev/null && gather 51 child; then
+	if command -v lli >/dev/null && gather 51 child; then
 		whose=$(sed -n 's|^[0-9.]* \([0-9]*\)/.* IMAGE load_bias=0 flags=1 .*|\1|p' "$dir/dump")
 		expect "the ELF of the child's JIT" "$child" "$whose"
 		# it is announced before it runs

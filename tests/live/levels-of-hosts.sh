@@ -26,8 +26,8 @@ if has javac && has java; then
 	fi
 fi
 /usr/bin/python3 -c 'import numba' 2>/dev/null && NUMBA_DEBUGINFO=1 check numba /usr/bin/python3 tests/hosts/numba_host.py {seconds}
-if has lli-14 && [ -e "$B/hosts/inlined.bc" ]; then
-	check lli --inlined inner often rarely lli-14 --jit-kind=mcjit "$B/hosts/inlined.bc" {seconds}
+if has lli && [ -e "$B/hosts/inlined.bc" ]; then
+	check lli --inlined inner often rarely lli --jit-kind=mcjit "$B/hosts/inlined.bc" {seconds}
 fi
 [ $ran -gt 0 ] || skip "none of these hosts is installed"
 finish

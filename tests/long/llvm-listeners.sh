@@ -8,8 +8,8 @@ set -u
 B=$(cd "$1" && pwd) || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-llvm=${LLVM_CONFIG:-llvm-config-14}
-command -v g++ >/dev/null && command -v "$llvm" >/dev/null || skip "g++ or llvm-14-dev is missing"
+llvm=${LLVM_CONFIG:-llvm-config}
+command -v g++ >/dev/null && command -v "$llvm" >/dev/null || skip "g++ or llvm-dev is missing"
 source=tests/examples/llvm_orc.cpp
 headers="Orc/ObjectLinkingLayer.h Orc/DebugObjectManagerPlugin.h Orc/EPCDebugObjectRegistrar.h JITLink/EHFrameSupport.h"
 WANTED=1000
@@ -31,7 +31,7 @@ grep -q DebugObjectManagerPlugin "$dir/block" || fail "no block about JITLink in
 for how in perf jitlink none; do
 	cmp -s $source "$dir/$how.cpp" && fail "$how: nothing is changed"
 	g++ -std=c++17 -O1 -g -Wall -Wextra -ffixed-r13 -Ijitreg -Itests/examples -isystem "$("$llvm" --includedir)" "$dir/$how.cpp" \
-		-L"$("$llvm" --libdir)" -lLLVM-14 -ldl -o "$dir/$how" || fail "$how does not compile"
+		$("$llvm" --ldflags --libs) -ldl -o "$dir/$how" || fail "$how does not compile"
 done
 [ $bad = 0 ] || finish
 
