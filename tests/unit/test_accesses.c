@@ -130,12 +130,12 @@ static void of_very_many_an_even_part_is_kept(void **state)
 	}
 	assert_int_equal(s.seen, ROWS * BLOCKS);
 	assert_int_equal(s.thinning, 7);
-	assert_in_range(s.nr, ROWS * BLOCKS / 128 * 8 / 10, ROWS * BLOCKS / 128 * 12 / 10);
+	assert_uint_in_range(s.nr, ROWS * BLOCKS / 128 * 8 / 10, ROWS * BLOCKS / 128 * 12 / 10);
 	assert_int_equal(accesses_settle(&s, &model), 0);
 	for (size_t i = 0; i < s.nr; i++)
 		quarter[s.list[i].time_ns / (1000ull * ROWS * BLOCKS / 4)]++;
 	for (int i = 0; i < 4; i++)
-		assert_in_range(quarter[i], s.nr / 5, s.nr / 3);
+		assert_uint_in_range(quarter[i], s.nr / 5, s.nr / 3);
 	assert_int_equal(stride_of(7), 48); /* and what it tells is the same */
 	assert_int_equal(count(7, ACCESS_SEQUENTIAL), s.nr);
 	accesses_fini(&s);

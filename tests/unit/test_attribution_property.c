@@ -655,7 +655,7 @@ static struct sum *sum_of(uint64_t key)
 	while (sums[at].key && sums[at].key != key)
 		at = (at + 1) % SUMS;
 	nr_sums += !sums[at].key;
-	assert_in_range(nr_sums, 1, SUMS / 2);
+	assert_uint_in_range(nr_sums, 1, SUMS / 2);
 	sums[at].key = key;
 	return &sums[at];
 }

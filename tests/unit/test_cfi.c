@@ -125,7 +125,7 @@ static void bytes_cut_anywhere_are_read_up_to_the_cut(void **state)
 
 		memcpy(cut + 1, section, n);
 		nr = count_of(cut + 1, n);
-		assert_in_range(nr, n == section_bytes ? 2 : 0, n == section_bytes ? 2 : 1);
+		assert_uint_in_range(nr, n == section_bytes ? 2 : 0, n == section_bytes ? 2 : 1);
 		free(cut);
 	}
 }
@@ -323,7 +323,7 @@ static void addresses_that_count_from_the_code_are_resolved(void **state)
 
 		memcpy(cut, section, n);
 		made = textrel_resolve(cut, n, FRAMES, CODE);
-		assert_in_range(made ? count_of(made, n) : 0, 0, 1);
+		assert_uint_in_range(made ? count_of(made, n) : 0, 0, 1);
 		free(made);
 		free(cut);
 	}
@@ -387,7 +387,7 @@ static void other_sections_say_the_same(void **state)
 		debug_frame = (struct elf_section){ .bytes = n, .data = cut };
 		bytes = 0;
 		made = debug_frame_append(NULL, &bytes, &debug_frame);
-		assert_in_range(count_of(made, bytes), 0, 2);
+		assert_uint_in_range(count_of(made, bytes), 0, 2);
 		free(made);
 		free(cut);
 	}

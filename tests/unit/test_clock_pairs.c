@@ -131,7 +131,7 @@ static void later_times_never_become_earlier(void **state)
 	(void)state;
 	for (uint64_t i = 1; i <= 3000; i++)
 		clock_pairs_add(&pairs, HOUR + i * 9000000 + next_random() % 9000000, 2 * HOUR + i * 9000000 + next_random() % 9000000);
-	assert_in_range(pairs.nr, 2, CLOCK_PAIRS_MAX);
+	assert_uint_in_range(pairs.nr, 2, CLOCK_PAIRS_MAX);
 	for (uint64_t ns = HOUR; ns < HOUR + 30 * SECOND; ns += next_random() % 300000) {
 		uint64_t now = clock_pairs_convert(&pairs, ns);
 

@@ -94,7 +94,7 @@ static void an_answer_says_how_long_it_holds(void **state)
 	assert_int_equal(code_map_index(&m), 0);
 	for (uint64_t time = 0; time < 40; time++) {
 		answer = code_map_ask(&m, 155, time);
-		assert_in_range(time, answer.from_ns, answer.until_ns - 1);
+		assert_uint_in_range(time, answer.from_ns, answer.until_ns - 1);
 		assert_int_equal(answer.from_ns, time < 5 ? 0 : time < 20 ? 5 : time < 30 ? 20 : 30);
 		assert_true(answer.until_ns == (time < 5 ? 5 : time < 20 ? 20 : time < 30 ? 30 : UINT64_MAX));
 		answer = code_map_ask(&m, 500, time);
@@ -134,7 +134,7 @@ static void answers_are_those_of_a_look_at_every_fact(void **state)
 					best = f;
 			}
 			assert_ptr_equal(answer.fact, best);
-			assert_in_range(time, answer.from_ns, answer.until_ns - 1);
+			assert_uint_in_range(time, answer.from_ns, answer.until_ns - 1);
 		}
 	code_map_fini(&m);
 }

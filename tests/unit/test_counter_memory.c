@@ -147,7 +147,7 @@ static void a_million_blocks_come_and_go(void **state)
 			counter_memory_forget(memory, block - 100);
 	}
 	assert_int_equal(read_all(true), 100);
-	assert_in_range(seen.block, 1000000 - 99, 1000000);
+	assert_uint_in_range(seen.block, 1000000 - 99, 1000000);
 }
 
 static void memory_has_a_limit(void **state)

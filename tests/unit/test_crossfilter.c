@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/table/crossfilter.h"
+#include "tests/unit/unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NR 5000u /* several blocks, the last one not full */
 #define OPERATORS 7u

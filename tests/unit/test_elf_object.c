@@ -126,7 +126,7 @@ static void own_functions_and_lines_are_found(void **state)
 	if (elf_find_section(o, ".debug_line", &debug)) {
 		assert_true(elf_find_line(o, at, &row));
 		assert_non_null(strstr(row.file, "test_elf_object.c"));
-		assert_in_range(row.line, FIRST_LINE, LAST_LINE);
+		assert_uint_in_range(row.line, FIRST_LINE, LAST_LINE);
 		assert_true(row.address <= at && at < row.end);
 	}
 	assert_false(elf_find_line(o, ~0ull, &row));

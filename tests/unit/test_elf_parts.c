@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* elf_parts.c: what is kept of a good file, and that no broken one does harm. */
 #include "agent/recorder/images/elf_parts.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static unsigned char *whole;
 static size_t whole_bytes;

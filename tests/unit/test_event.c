@@ -5,15 +5,12 @@
  */
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/process/proc_file.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void event_encodes_names_of_an_absent_processor(void **state)
 {
@@ -118,7 +115,7 @@ static void event_auto_finds_something_that_counts(void **state)
 		assert_string_equal(e.unit, "cycles");
 		/* a thousandth of a second's cycles, of any processor from 100 MHz to 100 GHz */
 		assert_int_equal(e.attr.freq, 0);
-		assert_in_range(e.attr.sample_period, 100000, 100000000);
+		assert_uint_in_range(e.attr.sample_period, 100000, 100000000);
 	}
 	assert_int_equal(e.attr.sample_stack_user, 512);
 	assert_int_equal(e.attr.sample_regs_user, EVENT_REGISTERS_DEFAULT);

@@ -16,17 +16,14 @@
  * process of its own.
  */
 #include "agent/recorder/perf/event.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SKL, SKX, ICL, ICX, SPR, ADL, GNR, ZEN3, ZEN4, ZEN5, N1, NR_PROCESSORS };
 

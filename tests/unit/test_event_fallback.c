@@ -4,9 +4,9 @@
  * taken, what is given up on the way, and what the user is told.
  */
 #include "agent/recorder/perf/event.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* -------------------------------------------------------------------------------------------------------- a fake kernel */
 
@@ -161,7 +159,7 @@ static void auto_with_pebs_is_the_papers_pair(void **state)
 	assert_true(had.event[1].attr.sample_type & PERF_SAMPLE_ADDR && had.event[1].attr.sample_type & PERF_SAMPLE_DATA_SRC);
 	for (int i = 0; i < 2; i++) { /* a rate of what happens 10 million times in some 2 ms is a period */
 		assert_int_equal(had.event[i].attr.freq, 0);
-		assert_in_range(had.event[i].attr.sample_period, 1000, 50000001);
+		assert_uint_in_range(had.event[i].attr.sample_period, 1000, 50000001);
 		assert_int_equal(had.event[i].attr.build_id, 1);
 	}
 	assert_string_equal(said, "");

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* event_spec.c and event_suggest.c: lists of events as users write them, and what they are told about those that make no sense. */
 #include "agent/recorder/perf/event.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct event_list parse(const char *text)
 {

@@ -99,7 +99,7 @@ static void long_names_are_looked_at_from_both_ends_only(void **state)
 	assert_int_equal(page_put_name(&p, name, 20), 20);
 	for (size_t i = 0; i + 1 < length; i += 2)
 		memcpy(name + i, "\xcc\x81", 2); /* an accent upon an accent */
-	assert_in_range(page_put_name(&p, name, 20), 1, 20);
+	assert_uint_in_range(page_put_name(&p, name, 20), 1, 20);
 	free(name);
 	end_page(&p);
 	assert_true(strncmp(text, "beginxxxxx~xxxxxxend", 20) == 0);

@@ -85,7 +85,7 @@ static void a_full_log_refuses_and_counts(void **state)
 	(void)state;
 	while (append(0, n + 1, 1000) == 0)
 		n++;
-	assert_in_range(n, 60, 64);
+	assert_uint_in_range(n, 60, 64);
 	assert_int_equal(append(0, n + 2, 1000), -ENOBUFS);
 	assert_int_equal(drain.head->dropped_records, 2);
 	log_drain(&drain, false, 1, on_record, NULL);
@@ -106,7 +106,7 @@ static void a_log_that_nobody_drains_is_waited_for_once(void **state)
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(append(0, 1, 1000), -ENOBUFS);
 	getrusage(RUSAGE_THREAD, &after);
-	assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 0, 100); /* how often it went to sleep */
+	assert_uint_in_range(after.ru_nvcsw - before.ru_nvcsw, 0, 100); /* how often it went to sleep */
 }
 
 static void a_record_larger_than_the_log_is_refused_at_once(void **state)
@@ -354,11 +354,11 @@ static void a_log_that_is_drained_in_time_uses_few_pages(void **state)
 	}
 	assert_int_equal(nr_seen, n);
 	assert_int_equal(nr_torn, 0);
-	assert_in_range(memory_of(fd), 1, 1 << 20);
+	assert_uint_in_range(memory_of(fd), 1, 1 << 20);
 	first = drain.head->consumed;
 	while (append(1, n + 1, 1000) == 0) /* all of it can be used */
 		n++;
-	assert_in_range(drain.head->reserved - first, (8u << 20) - 2000, 8u << 20);
+	assert_uint_in_range(drain.head->reserved - first, (8u << 20) - 2000, 8u << 20);
 	log_drain(&drain, false, 1, on_record, NULL);
 	assert_int_equal(nr_seen, n);
 	assert_int_equal(nr_torn, 0);

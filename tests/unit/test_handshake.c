@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* handshake.c: what is taken from a socket that anybody can connect to. */
 #include "agent/recorder/guests/handshake.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +12,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char name[64];
 static int server;

@@ -4,19 +4,16 @@
 #include "agent/recorder/images/images.h"
 
 #include "jitreg/trace/reader.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct fixture {
 	struct images *images;

@@ -602,7 +602,7 @@ static void other_clocks_become_ours_when_they_can(void **state)
 	put_text(&m->feature[FEATURE_HOST], host);
 	import(m);
 	t = first_sample_ns();
-	assert_in_range(t, 0, 5000 + 1000000000); /* clocks may be set, while we test, by as much as that */
+	assert_uint_in_range(t, 0, 5000 + 1000000000); /* clocks may be set, while we test, by as much as that */
 
 	/* a trace of ours knows better, on any machine */
 	make_trace(700, ahead + 500, PID, 900, true);

@@ -269,7 +269,7 @@ static void the_build_id_is_found_among_notes(void **state)
 	for (size_t i = 0; i < 12; i++) { /* sizes that wrap */
 		memcpy(bad, notes, sizeof(notes));
 		bad[24 + i] = 0xff;
-		assert_in_range(kernel_names_find_build_id(bad, sizeof(bad), id), 0, KERNEL_BUILD_ID_BYTES);
+		assert_uint_in_range(kernel_names_find_build_id(bad, sizeof(bad), id), 0, KERNEL_BUILD_ID_BYTES);
 	}
 }
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's records of tasks and mappings: what is in them, and none that ends too early. */
 #include "agent/recorder/perf/kernel_record.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 /* All of it behind every record: pid, tid, time, cpu. */
 static const struct perf_event_attr attr = {

@@ -3,15 +3,12 @@
 #include "agent/recorder/guests/log_drain.h"
 
 #include "jitreg/jitreg.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define PAST_NS 100000000ull /* when an unpublished frame is read past */
 #define STEP_NS 10000000000ull /* how long it is waited for */

@@ -3,15 +3,12 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
+#include "tests/unit/unit.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ROUNDS 3
 

@@ -666,7 +666,7 @@ static void a_plan_of_thousands_of_nodes_is_searched_once(void **state)
 	expect("", "outer"); /* (an announced object, and a component that was not: it has a number only) */
 	assert_int_not_equal(x.paths.row[0].component[0], COMPONENT_NONE);
 	steps = model->objects.steps;
-	assert_in_range(steps, 1, 1100);
+	assert_uint_in_range(steps, 1, 1100);
 	for (uint64_t i = 0; i < 1000; i++)
 		ASK_AT(50 + i, { OTHER, 0 }, { SCAN, AT(100 + 4 * i) }, Q(OUTER));
 	assert_int_equal(model->objects.steps, steps);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/table/planes.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NR 1000u
 
@@ -28,7 +26,7 @@ static void there_and_back(enum planes_kind kind)
 		key[i] = i % 5;
 	}
 	nr_planes = planes_transform(&p, wide);
-	assert_in_range(nr_planes, 1, 8);
+	assert_uint_in_range(nr_planes, 1, 8);
 	for (uint32_t i = 0; i < nr_planes; i++)
 		planes_put(wide, NR, i, bytes + (size_t)i * NR);
 	planes_read(&p, bytes, nr_planes, back, 8);

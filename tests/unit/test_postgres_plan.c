@@ -396,7 +396,7 @@ static void a_text_is_its_own_part_and_cut(void **unused)
 	assert_string_equal(text + sizeof(text) - 4, "...");
 	q.text = address_of(memory) + sizeof(memory) - 20; /* it goes on where nothing can be read */
 	memset(memory + sizeof(memory) - 20, 'y', 20);
-	assert_in_range(postgres_query_text(&reader, &q, text, sizeof(text)), 0, 20);
+	assert_uint_in_range(postgres_query_text(&reader, &q, text, sizeof(text)), 0, 20);
 }
 
 /* What is shared by a query and its worker: the whole text and the tables, not the part and the rest of the plan. */

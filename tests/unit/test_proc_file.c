@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What /proc says of this process and of children that were made for it. */
 #include "agent/recorder/process/proc_file.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A child with a hostile name that waits, or has ended and is not waited for. */
 static pid_t make_child(bool ended)

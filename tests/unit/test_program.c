@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c: what a command is before it runs. */
 #include "agent/recorder/process/program.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char dir[] = "/tmp/test_program.XXXXXX";
 static char path[128];

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/serve/questions.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NR 3000u
 #define WAYS 5u

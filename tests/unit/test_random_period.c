@@ -31,7 +31,7 @@ static void all_are_near_and_none_is_the_one_that_was_asked_for(void **state)
 			uint64_t random = draw(), period = random_period_draw(&attrs[i], random);
 			uint64_t off = period > asked ? period - asked : asked - period;
 
-			assert_in_range(off, asked / 64 - 16, asked / 16);
+			assert_uint_in_range(off, asked / 64 - 16, asked / 16);
 			assert_int_equal(period < asked, random >> 63);
 			if (attrs[i].precise_ip) /* IBS counts in steps of 16 */
 				assert_int_equal(off % 16, 0);
@@ -41,7 +41,7 @@ static void all_are_near_and_none_is_the_one_that_was_asked_for(void **state)
 		}
 		assert_true(sum / 100000 > 0.999 * (double)asked && sum / 100000 < 1.001 * (double)asked);
 		assert_true(shortest < asked - asked / 17 && longest > asked + asked / 17);
-		assert_in_range(random_period_spread(&attrs[i]), asked / 16 - 15, asked / 16);
+		assert_uint_in_range(random_period_spread(&attrs[i]), asked / 16 - 15, asked / 16);
 	}
 }
 
@@ -70,7 +70,7 @@ static void a_timer_is_never_set_shorter_than_the_kernel_sets_it(void **state)
 
 	(void)state;
 	for (int n = 0; n < 1000; n++)
-		assert_in_range(random_period_draw(&a, draw()), 10000, 10625);
+		assert_uint_in_range(random_period_draw(&a, draw()), 10000, 10625);
 }
 
 static void a_counter_with_few_samples_is_not_begun_anew_all_the_time(void **state)

@@ -6,14 +6,11 @@
  */
 #include "agent/recorder/perf/record.h"
 #include "agent/recorder/perf/ring.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define RING_BYTES 4096u
 #define RECORD_WORDS 512

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* ring.c on hand-made memory: order, wrap-around, and sizes that make no sense. */
 #include "agent/recorder/perf/ring.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define RING_BYTES 4096u
 

@@ -3,15 +3,12 @@
 #include "agent/recorder/perf/samples.h"
 
 #include "jitreg/trace/reader.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define REGISTERS 0x182ull /* bx, sp, ip */
 
@@ -91,7 +88,7 @@ static void samples_come_back_from_the_trace_as_they_were(void **state)
 
 		assert_int_equal(samples_add(s, make(i, buffer), &seen), 0);
 		assert_int_equal(seen.user, i % 3 == 0);
-		assert_in_range(seen.nr_words, 0, i % 5 == 4 ? 0 : i % 9);
+		assert_uint_in_range(seen.nr_words, 0, i % 5 == 4 ? 0 : i % 9);
 		if (i == 1000 || i == NR - 1) {
 			assert_int_equal(samples_flush(s, w, &nr), 0);
 			assert_int_equal(nr, i == 1000 ? 1001 : NR - 1001);
@@ -440,10 +437,10 @@ static void samples_are_full_before_they_overflow(void **state)
 	buffer[8 + 1 + 65000 / 8] = 65000;
 	while (!samples_full(s)) {
 		assert_int_equal(samples_add(s, h, &seen), 0);
-		assert_in_range(seen.nr_words, 0, 65000 / 8);
+		assert_uint_in_range(seen.nr_words, 0, 65000 / 8);
 		nr++;
 	}
-	assert_in_range(nr, 100, 10000);
+	assert_uint_in_range(nr, 100, 10000);
 	samples_destroy(s);
 }
 

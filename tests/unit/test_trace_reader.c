@@ -105,7 +105,7 @@ static void a_cut_trace_keeps_what_is_before_the_cut(void **state)
 	(void)state;
 	assert_int_equal(truncate(path, 3000), 0);
 	assert_int_equal(trace_open(path, &t, NULL), 0);
-	assert_in_range(count(t, TRACE_NOTICE), 30, 90);
+	assert_uint_in_range(count(t, TRACE_NOTICE), 30, 90);
 	assert_true(trace_describe_damage(t, text, sizeof(text)));
 	assert_true(trace_get_damage(t)->truncated);
 	trace_close(t);
@@ -164,7 +164,7 @@ static void records_that_make_no_sense_are_counted_whole(void **state)
 		assert_int_equal(trace_describe_damage(t, text, sizeof(text)), !heads[i].good);
 		if (!heads[i].good) {
 			assert_int_equal(trace_get_damage(t)->bad_chunks, 1);
-			assert_in_range(trace_get_damage(t)->skipped_bytes, 6, 31); /* of that record, nothing else */
+			assert_uint_in_range(trace_get_damage(t)->skipped_bytes, 6, 31); /* of that record, nothing else */
 			assert_int_equal(trace_get_damage(t)->first_byte, 0); /* the file's first chunk */
 			assert_non_null(strstr(text, "1 damaged place was skipped"));
 		}

@@ -4,18 +4,15 @@
 
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/reader.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[64];
 static struct diag d;

@@ -40,7 +40,7 @@ static pid_t start(bool has_agent)
 	return pid;
 }
 
-static void stop(pid_t pid)
+static void end(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -79,7 +79,7 @@ static void a_late_hello_is_of_the_program_that_had_the_agent(void **state)
 	(void)state;
 	session_unheard_hello(s, (uint32_t)pid);
 	check_left(s, "second");
-	stop(pid);
+	end(pid);
 	free(s);
 }
 
@@ -93,7 +93,7 @@ static void a_hello_in_time_is_of_the_last_program(void **state)
 	check_left(s, "first");
 	session_unheard_hello(s, (uint32_t)pid); /* and the other's, which was read late */
 	assert_int_equal(s->unheard.nr, 0);
-	stop(pid);
+	end(pid);
 	free(s);
 }
 
@@ -103,7 +103,7 @@ static void a_late_hello_of_a_process_that_is_gone(void **state)
 	struct session *s = begin(pid);
 
 	(void)state;
-	stop(pid);
+	end(pid);
 	session_unheard_end(s, (uint32_t)pid);
 	session_unheard_hello(s, (uint32_t)pid);
 	check_left(s, "second");

@@ -617,7 +617,7 @@ static void compare_with_glibcs(void)
 		assert_int_equal(end, UNWIND_COMPLETE);
 		assert_true(s.nr > 10);
 		own_frames = nr_glibcs - s.nr;
-		assert_in_range(own_frames, 0, 1);
+		assert_uint_in_range(own_frames, 0, 1);
 		for (int i = 1; i < s.nr; i++)
 			assert_int_equal(s.frame[i].ip, (uint64_t)(uintptr_t)glibcs[own_frames + i]);
 	}

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/serve/walk.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NR 100003u
 #define WAYS 7u
@@ -74,7 +72,7 @@ static void few_rows_are_walked_by_one(void **state)
 	assert_int_equal(walk_threads(0, 1), 1);
 	assert_int_equal(walk_threads(1000, 1), 1);
 	assert_int_equal(walk_threads(1u << 24, 1u << 24), 1);
-	assert_in_range(walk_threads(UINT32_MAX / 2, 1), 1, WALK_THREADS_MAX);
+	assert_uint_in_range(walk_threads(UINT32_MAX / 2, 1), 1, WALK_THREADS_MAX);
 }
 
 int main(void)
