@@ -228,6 +228,10 @@ check-hardware: deps-check ## what only this machine's own counters can show: ev
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/run.sh $B hardware
 
+.PHONY: check-distros
+check-distros: ## README's two commands on Debian 12, 13 and testing, as root and as a user with sudo (T=..., DISTROS=..., USERS=root: tests/distros.sh)
+	@tests/distros.sh $B $(T)
+
 .PHONY: check-postgres
 check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside other means (QUERIES="q01 q18", WAYS=agent, ...: tests/postgres/README.md)
 	@tests/deps.sh $(PACKAGES_POSTGRES)
