@@ -121,45 +121,95 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 	}
 }
 
-/*
- * A counter's interrupt may come late, in the system call behind what it counted, and no handler's flags make these waits go on.  A
- * signal of the host's that came together with ours was as early as one just before the wait; those that take a mask of
- * signals, and so tell the two apart, are left alone.  Arguments are where they were, the number is what the code puts into eax.
- */
-static void begin_wait_again(ucontext_t *c)
-{
-	greg_t *r = c->uc_mcontext.gregs;
-	const unsigned char *code = (const unsigned char *)(uintptr_t)r[REG_RIP] - 7; /* mov $number, %eax; syscall */
-	const uint64_t *mask;
-	uint32_t number;
-	bool again;
+/* ------------------------------------------------------------------------------------------------- waits go on */
 
-	if (r[REG_RAX] != -EINTR || !sys_readable_range(code, 7) || code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
-		return;
-	memcpy(&number, code + 1, sizeof(number));
+#define CALLER_WORDS 24 /* of the stack that lie between a system call and what asked libc for it, at most: 13 in glibc 2.41 */
+#define CALL_BYTES 5	/* call rel32 */
+#define PUSH_BYTES 19	/* in front of a call, that are looked at for its push */
+
+/* Does code in front of where a call returns to push this number? */
+static bool pushes(uintptr_t returns_to, uint32_t number)
+{
+	const unsigned char *code = (const unsigned char *)returns_to - CALL_BYTES - PUSH_BYTES;
+
+	if (returns_to < SYS_PAGE_BYTES || !sys_readable_range(code, CALL_BYTES + PUSH_BYTES) || code[PUSH_BYTES] != 0xe8)
+		return false;
+	for (int i = 0; i + 5 <= PUSH_BYTES + 1; i++)
+		if ((code[i] == 0x68 && memcmp(code + i + 1, &number, sizeof(number)) == 0 && i + 5 <= PUSH_BYTES) ||
+		    (number < 0x80 && code[i] == 0x6a && code[i + 1] == number))
+			return true;
+	return false;
+}
+
+/* Waits that no handler's flags make go on. */
+static bool is_wait(uint64_t number)
+{
 	switch (number) {
 	case SYS_poll:
 	case SYS_select:
 	case SYS_nanosleep:
 	case SYS_clock_nanosleep:
 	case SYS_epoll_wait:
-		again = true;
-		break;
 	case SYS_ppoll:
-		again = !r[REG_R10];
-		break;
 	case SYS_epoll_pwait:
-		again = !r[REG_R8];
-		break;
 	case SYS_pselect6:
-		mask = (const uint64_t *)(uintptr_t)r[REG_R9];
-		again = !mask || (sys_readable_range(mask, sizeof(*mask)) && !*mask);
-		break;
-	default:
-		again = false;
+		return true;
 	}
-	if (again)
-		r[REG_RIP] -= 7;
+	return false;
+}
+
+/*
+ * The number of the system call that was interrupted, and where it begins again; -1: it is no wait that we know.  Code puts the number into
+ * eax, right in front of the instruction; since glibc 2.41 (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that may be
+ * cancelled push it, and a function that they share makes the call: the number lies above their return address.
+ */
+static long interrupted_wait(const greg_t *r, greg_t *begins)
+{
+	const unsigned char *code = (const unsigned char *)(uintptr_t)r[REG_RIP] - 7;
+	const uint64_t *stack = (const uint64_t *)(uintptr_t)r[REG_RSP];
+	uint32_t number;
+
+	if (!sys_readable_range(code, 7) || code[5] != 0x0f || code[6] != 0x05) /* syscall */
+		return -1;
+	*begins = r[REG_RIP] - 2;
+	if (code[0] == 0xb8) { /* mov $number, %eax */
+		memcpy(&number, code + 1, sizeof(number));
+		return is_wait(number) ? (long)number : -1;
+	}
+	if ((uintptr_t)stack % 8 || !sys_readable_range(stack, CALLER_WORDS * sizeof(*stack)))
+		return -1;
+	for (int i = 0; i + 1 < CALLER_WORDS; i++)
+		if (is_wait(stack[i + 1]) && pushes((uintptr_t)stack[i], (uint32_t)stack[i + 1]))
+			return (long)stack[i + 1];
+	return -1;
+}
+
+/*
+ * A counter's interrupt may come late, in the system call behind what it counted, and no handler's flags make these waits go on.  A
+ * signal of the host's that came together with ours was as early as one just before the wait; those that take a mask of
+ * signals, and so tell the two apart, are left alone.  Arguments are where they were.
+ */
+static void begin_wait_again(ucontext_t *c)
+{
+	greg_t *r = c->uc_mcontext.gregs, begins;
+	const uint64_t *mask = NULL;
+	long number = r[REG_RAX] == -EINTR ? interrupted_wait(r, &begins) : -1;
+
+	if (number < 0)
+		return;
+	if (number == SYS_ppoll)
+		mask = (const uint64_t *)(uintptr_t)r[REG_R10];
+	else if (number == SYS_epoll_pwait)
+		mask = (const uint64_t *)(uintptr_t)r[REG_R8];
+	else if (number == SYS_pselect6) { /* a pointer to the mask, and its size */
+		mask = (const uint64_t *)(uintptr_t)r[REG_R9];
+		if (mask && sys_readable_range(mask, sizeof(*mask)) && !*mask)
+			mask = NULL;
+	}
+	if (mask)
+		return;
+	r[REG_RAX] = number;
+	r[REG_RIP] = begins;
 }
 
 static void on_signal(int signo, siginfo_t *info, void *context)
