@@ -23,9 +23,9 @@ def columns(ir):
     """Line of a load -> where its column begins."""
     buffers = {}
     for load_line, text in ir.items():
-        load = re.match(r"%\w+ = load i64, i64\* (%\w+),", text)
+        load = re.match(r"%\w+ = load i64, (?:i64\*|ptr) (%\w+),", text)
         for line in range(load_line, 0, -1) if load else ():
-            at = re.match(re.escape(load[1]) + r" = getelementptr i64, i64\* inttoptr \(i64 (\d+) to i64\*\)", ir.get(line, ""))
+            at = re.match(re.escape(load[1]) + r" = getelementptr i64, (?:i64\*|ptr) inttoptr \(i64 (\d+) to (?:i64\*|ptr)\)", ir.get(line, ""))
             if at:
                 buffers[load_line] = int(at[1])
                 break
