@@ -72,6 +72,17 @@ def check_samples(tailor, folder):
     if "statements and their instructions registered" not in notices:
         evidence.skip("SQLite's library here is built otherwise than Debian's")
     inner = [s for s in said if s["function"] == "sqlite3VdbeExec"]
+    dump = subprocess.run([tailor, "dump", trace], capture_output=True, text=True).stdout
+    if "SQLite: instructions unavailable (the one that runs was not found" in dump:
+        # A sentence says so; statements are known all the same, and no instruction is made up.
+        queries = [c for c in profile.report(tailor, trace)["components"] if c["level"] == "query"]
+        if sum(bool(s["opcode"]) and not s["opcode"].startswith("(") for s in said):
+            fail("samples are on instructions, although a sentence says that none are")
+        if sum(c["samples"] for c in queries) < len(said) / 2:
+            fail(f"expected statements of at least half of {len(said)} samples, got {queries}")
+        if not faults:
+            evidence.skip("this build of SQLite keeps the running instruction in no one place; its statements were checked")
+        return
     found = sum(bool(s["opcode"]) for s in inner)
     print(f"{found} of {len(inner)} samples of the interpreter itself on an instruction")
     if 100 * found < WANTED * len(inner):
