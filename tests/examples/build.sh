@@ -21,7 +21,7 @@ newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ]; }
 build() {
 	local file=$1 source=$here/$1 name=${1%.*} compiler=$2 with old=
 	shift 2
-	for of in "$source" "$here/work.h" "$here/../../jitreg/jitreg.h" "$here/../../jitreg/jitreg.hpp" "$0"; do
+	for of in "$source" "$here/work.h" "$here/llvm_versions.hpp" "$here/../../jitreg/jitreg.h" "$here/../../jitreg/jitreg.hpp" "$0"; do
 		newer "$of" "$out/$name" && old=1
 	done
 	[ "$old" ] || return 0

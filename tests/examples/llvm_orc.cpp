@@ -6,6 +6,7 @@
  */
 #include "jitreg.hpp" // jitreg
 
+#include "llvm_versions.hpp"
 #include "work.h"
 
 #include <llvm/ExecutionEngine/JITEventListener.h> // jitreg
@@ -36,15 +37,15 @@ static std::vector<Instruction *> lines;                        // jitreg
 static DISubprogram *subprogram;                                // jitreg
 
 /* The builder inserts each instruction by this function: it gets a line, and the line is the operator's that is being translated. */
-struct Inserter : IRBuilderDefaultInserter {                                                                         // jitreg
-	void InsertHelper(Instruction *i, const Twine &name, BasicBlock *to, BasicBlock::iterator at) const override // jitreg
-	{                                                                                                            // jitreg
-		IRBuilderDefaultInserter::InsertHelper(i, name, to, at);                                             // jitreg
-		lines.push_back(i);                                                                                  // jitreg
-		i->setDebugLoc(DILocation::get(i->getContext(), unsigned(lines.size()), 1, subprogram));             // jitreg
-		jitreg_tracker_link(&tracker, lines.size());                                                         // jitreg
-	}                                                                                                            // jitreg
-};                                                                                                                   // jitreg
+struct Inserter : IRBuilderDefaultInserter {                                                             // jitreg
+	void InsertHelper(Instruction *i, const Twine &name, INSERT_WHERE) const override                // jitreg
+	{                                                                                                // jitreg
+		IRBuilderDefaultInserter::InsertHelper(i, name, INSERT_THERE);                           // jitreg
+		lines.push_back(i);                                                                      // jitreg
+		i->setDebugLoc(DILocation::get(i->getContext(), unsigned(lines.size()), 1, subprogram)); // jitreg
+		jitreg_tracker_link(&tracker, lines.size());                                             // jitreg
+	}                                                                                                // jitreg
+};                                                                                                       // jitreg
 
 using Builder = IRBuilder<ConstantFolder, Inserter>; // jitreg, else: using Builder = IRBuilder<>;
 
@@ -77,10 +78,10 @@ struct Compiler {
 		std::vector<Value *> arguments = { x, turns };
 		std::vector<Type *> types = { b.getInt64Ty(), b.getInt64Ty() };
 
-		types.push_back(b.getInt8PtrTy());                                                                   // jitreg
+		types.push_back(pointer_to(b.getInt8Ty()));                                                          // jitreg
 		arguments.push_back(b.CreateIntToPtr(b.getInt64(TAG | jitreg_tracker_top(&tracker)), types.back())); // jitreg
 		auto *type = FunctionType::get(b.getInt64Ty(), types, false);
-		auto *call = b.CreateCall(type, b.CreateIntToPtr(b.getInt64(uint64_t(&runtime_mix)), type->getPointerTo()), arguments);
+		auto *call = b.CreateCall(type, b.CreateIntToPtr(b.getInt64(uint64_t(&runtime_mix)), pointer_to(type)), arguments);
 		call->addParamAttr(2, Attribute::SwiftSelf); // jitreg
 		return call;
 	}
@@ -180,9 +181,9 @@ int main(int argc, char **argv)
 	InitializeNativeTarget();
 	InitializeNativeTargetAsmPrinter();
 	/* LLJIT by itself registers nothing; this makes code known through the GDB JIT interface. */
-	builder.setObjectLinkingLayerCreator([](orc::ExecutionSession &session, const Triple &) {    // jitreg
+	builder.setObjectLinkingLayerCreator([](orc::ExecutionSession &session, auto &&...) {        // jitreg
 		auto layer = std::make_unique<orc::RTDyldObjectLinkingLayer>(                        // jitreg
-			session, [] { return std::make_unique<SectionMemoryManager>(); });           // jitreg
+			session, [](auto &&...) { return std::make_unique<SectionMemoryManager>(); });   // jitreg
 		layer->registerJITEventListener(*JITEventListener::createGDBRegistrationListener()); // jitreg
 		return layer;                                                                        // jitreg
 	});                                                                                          // jitreg
@@ -193,7 +194,7 @@ int main(int argc, char **argv)
 	generate(*module, aggregate);
 	optimize(*module);
 	cantFail(jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))));
-	auto query = reinterpret_cast<uint64_t (*)(uint64_t)>(cantFail(jit->lookup("query")).getAddress());
+	auto query = reinterpret_cast<uint64_t (*)(uint64_t)>(address_of(cantFail(jit->lookup("query"))));
 	compile.end(lines.size()); // jitreg
 	for (long round = 0; round < (argc > 1 ? atol(argv[1]) : 1); round++) {
 		jitreg::mark run(jitreg::covers::process, "run", {}, uint64_t(round)); // jitreg
