@@ -78,7 +78,7 @@ $B/in_guest/%.o: %.c $B/flags
 
 # The guest runs in other people's processes: hidden symbols, initial-exec TLS, no sanitizer, no stack protector that
 # would need more than libc.
-$(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
+$(guest_OBJ): PART_FLAGS = -include agent/guest/old_libc.h -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
 # The engine is a host, and hosts are not sanitized: an agent that is preloaded comes before the sanitizer's own library.
 $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -fno-sanitize=all
 $(engine_OBJ): | llvm
@@ -119,10 +119,13 @@ $B/analyzer/serve/http.o: $B/microhttpd
 # Likewise.
 $B/analyzer/completion.o: analyzer/completion.bash analyzer/completion.zsh
 
-# What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.
-$B/shim/intel/collector.o: PART_FLAGS = -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
+$(guest_OBJ) $B/shim/intel/collector.o: agent/guest/old_libc.h
+
+# What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.  Before glibc 2.34, dlsym is in libdl.so.2, of which
+# later ones keep an empty one, though not for linkers.
+$B/shim/intel/collector.o: PART_FLAGS = -include agent/guest/old_libc.h -DTAILOR_OLD_DLSYM -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
 $B/libtailor-intel.so: $B/shim/intel/collector.o
-	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libtailor-intel.so $^ -o $@ -ldl
+	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libtailor-intel.so $^ -o $@ -Wl,--no-as-needed -l:libdl.so.2
 
 $B/engine: $(engine_OBJ) $(runtime_OBJ)
 	$(CC) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
