@@ -235,6 +235,10 @@ check-hardware: deps-check ## what only this machine's own counters can show: ev
 check-distros: ## README's two commands on Debian 12, 13 and testing, as root and as a user with sudo (T=..., DISTROS=..., USERS=root: tests/distros.sh)
 	@tests/distros.sh $B $(T)
 
+.PHONY: check-portable
+check-portable: portable ## the portable folder on Debian 11, 12, 13 and testing; prints a table (DISTROS=..., ROOTS=FOLDER: tests/portable.sh)
+	@tests/portable.sh $B $(PORTABLE)
+
 .PHONY: check-postgres
 check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside other means (QUERIES="q01 q18", WAYS=agent, ...: tests/postgres/README.md)
 	@tests/deps.sh $(PACKAGES_POSTGRES)
@@ -366,10 +370,17 @@ uninstall: ## and out of it again
 		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1 \
 		$(DESTDIR)$(bash_completions)/tailor $(DESTDIR)$(zsh_completions)/_tailor
 
-$B/portable: $B/analyzer/main.o $(tailor_OBJ) $B/libtrace.a
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' $^ -o $@ $(tailor_LIBS)
-portable: $B/portable $B/tailor-record $B/libtailor.so ## one folder that runs on any Debian 12 with nothing installed
-	@dist/portable.sh $B/portable $B/libtailor.so $(PORTABLE)
+# Linked against this machine's libraries, which lie in lib/ beside it wherever it is copied, with glibc and its loader (dist/own_loader.c).
+# RPATH, since the libraries do not inherit RUNPATH, and LD_LIBRARY_PATH must not come before it.
+OWN_LOADER := $B/dist/own_loader.o
+OWN_LOADER_LINK = -pie -Wl,-e,own_loader_start -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
+$(OWN_LOADER): PART_FLAGS = -fPIE -O2 -ffreestanding -fno-builtin -fno-stack-protector -fno-sanitize=all -fno-tree-loop-distribute-patterns
+$B/portable: $B/analyzer/main.o $(OWN_LOADER) $(tailor_OBJ) $B/libtrace.a
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $(OWN_LOADER_LINK) $^ -o $@ $(tailor_LIBS)
+$B/portable-record: $B/agent/recorder/main_record.o $(OWN_LOADER) $B/parts.a $B/libtrace.a
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $(OWN_LOADER_LINK) $^ -o $@ $(record_LIBS)
+portable: $B/portable $B/portable-record $B/libtailor.so $B/libtailor-intel.so ## one folder, and a .tar.gz of it, for any x86-64 Linux with glibc 2.28 or later
+	@dist/portable.sh $B $(PORTABLE)
 
 deb: ## Debian packages, source included, in build/deb
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_PAGE) $(PACKAGES_DEB)
