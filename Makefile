@@ -78,7 +78,7 @@ $B/in_guest/%.o: %.c $B/flags
 
 # The guest runs in other people's processes: hidden symbols, initial-exec TLS, no sanitizer, no stack protector that
 # would need more than libc.
-$(guest_OBJ): PART_FLAGS = -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
+$(guest_OBJ): PART_FLAGS = -include agent/guest/old_libc.h -DJITREG_AGENT -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-sanitize=all -fno-stack-protector -fno-plt
 # The engine is a host, and hosts are not sanitized: an agent that is preloaded comes before the sanitizer's own library.
 $(engine_OBJ): PART_FLAGS = $(LLVM_CFLAGS) -fno-sanitize=all
 $(engine_OBJ): | llvm
@@ -119,10 +119,13 @@ $B/analyzer/serve/http.o: $B/microhttpd
 # Likewise.
 $B/analyzer/completion.o: analyzer/completion.bash analyzer/completion.zsh
 
-# What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.
-$B/shim/intel/collector.o: PART_FLAGS = -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
+$(guest_OBJ) $B/shim/intel/collector.o: agent/guest/old_libc.h
+
+# What INTEL_JIT_PROFILER64 names: a host of the agent's, as far as that is concerned.  Before glibc 2.34, dlsym is in libdl.so.2, of which
+# later ones keep an empty one, though not for linkers.
+$B/shim/intel/collector.o: PART_FLAGS = -include agent/guest/old_libc.h -DTAILOR_OLD_DLSYM -fPIC -fvisibility=hidden -fno-sanitize=all -fno-stack-protector
 $B/libtailor-intel.so: $B/shim/intel/collector.o
-	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libtailor-intel.so $^ -o $@ -ldl
+	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libtailor-intel.so $^ -o $@ -Wl,--no-as-needed -l:libdl.so.2
 
 $B/engine: $(engine_OBJ) $(runtime_OBJ)
 	$(CC) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
@@ -231,6 +234,10 @@ check-hardware: deps-check ## what only this machine's own counters can show: ev
 .PHONY: check-distros
 check-distros: ## README's two commands on Debian 12, 13 and testing, as root and as a user with sudo (T=..., DISTROS=..., USERS=root: tests/distros.sh)
 	@tests/distros.sh $B $(T)
+
+.PHONY: check-portable
+check-portable: portable ## the portable folder on Debian 11, 12, 13 and testing; prints a table (DISTROS=..., ROOTS=FOLDER: tests/portable.sh)
+	@tests/portable.sh $B $(PORTABLE)
 
 .PHONY: check-postgres
 check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside other means (QUERIES="q01 q18", WAYS=agent, ...: tests/postgres/README.md)
@@ -363,10 +370,17 @@ uninstall: ## and out of it again
 		$(DESTDIR)$(prefix)/share/pkgconfig/jitreg.pc $(DESTDIR)$(prefix)/share/man/man1/tailor*.1 \
 		$(DESTDIR)$(bash_completions)/tailor $(DESTDIR)$(zsh_completions)/_tailor
 
-$B/portable: $B/analyzer/main.o $(tailor_OBJ) $B/libtrace.a
-	$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' $^ -o $@ $(tailor_LIBS)
-portable: $B/portable $B/tailor-record $B/libtailor.so ## one folder that runs on any Debian 12 with nothing installed
-	@dist/portable.sh $B/portable $B/libtailor.so $(PORTABLE)
+# Linked against this machine's libraries, which lie in lib/ beside it wherever it is copied, with glibc and its loader (dist/own_loader.c).
+# RPATH, since the libraries do not inherit RUNPATH, and LD_LIBRARY_PATH must not come before it.
+OWN_LOADER := $B/dist/own_loader.o
+OWN_LOADER_LINK = -pie -Wl,-e,own_loader_start -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
+$(OWN_LOADER): PART_FLAGS = -fPIE -O2 -ffreestanding -fno-builtin -fno-stack-protector -fno-sanitize=all -fno-tree-loop-distribute-patterns
+$B/portable: $B/analyzer/main.o $(OWN_LOADER) $(tailor_OBJ) $B/libtrace.a
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $(OWN_LOADER_LINK) $^ -o $@ $(tailor_LIBS)
+$B/portable-record: $B/agent/recorder/main_record.o $(OWN_LOADER) $B/parts.a $B/libtrace.a
+	$(CC) $(SAN_FLAGS) $(LDFLAGS) $(OWN_LOADER_LINK) $^ -o $@ $(record_LIBS)
+portable: $B/portable $B/portable-record $B/libtailor.so $B/libtailor-intel.so ## one folder, and a .tar.gz of it, for any x86-64 Linux with glibc 2.28 or later
+	@dist/portable.sh $B $(PORTABLE)
 
 deb: ## Debian packages, source included, in build/deb
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_PAGE) $(PACKAGES_DEB)

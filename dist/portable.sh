@@ -1,39 +1,51 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Make a folder that runs without installation: dist/portable.sh TAILOR LIBTAILOR FOLDER.  (tailor-record is in the folder of LIBTAILOR.)
-# The command must have been linked with RPATH $ORIGIN/lib; all its libraries but glibc's are copied there.
+# Make a folder that runs without installation, and FOLDER.tar.gz of it: dist/portable.sh BUILD FOLDER
+#
+# The two programs bring all their libraries, the C library and its loader too, so that neither's age matters (dist/own_loader.c).  The
+# agents are loaded by programs of the machine with that one's C library: they need no newer one than tests/lint/exports.sh allows.
 set -eu
-tailor=$1 library=$2 folder=$3
-rm -rf "$folder"
-mkdir -p "$folder/lib"
-cp "$tailor" "$folder/tailor"
-cp "$library" "$folder/libtailor.so"
-cp "$(dirname "$library")/tailor-record" "$folder/"
-cp jitreg/jitreg.h jitreg/jitreg.hpp jitreg/jitreg_place.h LICENSE "$folder/"
+build=$1 folder=$2
+rm -rf "$folder" "$folder.tar.gz"
+mkdir -p "$folder/lib" "$folder/licences"
+cp "$build/portable" "$folder/tailor"
+cp "$build/portable-record" "$folder/tailor-record"
+cp "$build/libtailor.so" "$build/libtailor-intel.so" jitreg/jitreg.h jitreg/jitreg.hpp jitreg/jitreg_place.h LICENSE "$folder/"
 # what the command is linked with, and what `tailor serve` loads: with what that is linked with
 server=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | awk '$1 == "libmicrohttpd.so.12" && /x86-64/ { print $NF; exit }' || true)
 libraries() {
 	[ -z "$server" ] || echo "libmicrohttpd.so.12 $server"
-	ldd "$tailor" ${server:+"$server"} | awk '$2 == "=>" { print $1, $3 }' | sort -u
+	ldd "$build/portable" "$build/portable-record" ${server:+"$server"} |
+		awk '$2 == "=>" { print $1, $3 } $1 ~ /\/ld-linux-x86-64.so.2$/ { print "ld-linux-x86-64.so.2", $1 }' | sort -u
 }
-# glibc must be that of the machine: it depends on its loader
-mkdir -p "$folder/licences"
 libraries | while read -r name path; do
-	case $name in
-	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | ld-linux*) continue ;;
-	esac
+	[ -f "$path" ] || { echo "portable.sh: $name is missing on this machine" >&2; exit 1; }
 	cp -L "$path" "$folder/lib/$name"
 	# its licence
 	package=$(dpkg-query -S "*/$(basename "$(readlink -f "$path")")" 2>/dev/null | head -n 1 | cut -d: -f1) # in /lib or /usr/lib
 	[ -n "$package" ] && [ -f "/usr/share/doc/$package/copyright" ] || continue
 	cp -L "/usr/share/doc/$package/copyright" "$folder/licences/$package"
 done
+[ -x "$folder/lib/ld-linux-x86-64.so.2" ] || { echo "portable.sh: no ld-linux-x86-64.so.2 among the libraries" >&2; exit 1; }
 strip --strip-unneeded "$folder"/lib/*
 cp -L /usr/share/doc/libiberty-dev/copyright "$folder/licences/libiberty" # linked statically
+
+# PT_INTERP becomes PT_NULL: the first four bytes of its program header.
+for program in "$folder/tailor" "$folder/tailor-record"; do
+	read -r table size < <(readelf -hW "$program" |
+		awk '/Start of program headers/ { at = $5 } /Size of program headers/ { print at, $5 }')
+	index=$(readelf -lW "$program" | awk '/^  Type/ { on = 1; next } on && /^  INTERP/ { print nr; exit } on && /^  [A-Z]/ { nr++ }')
+	[ -n "$index" ] || { echo "portable.sh: $program has no PT_INTERP" >&2; exit 1; }
+	head -c 4 /dev/zero | dd of="$program" bs=1 seek=$((table + index * size)) conv=notrunc status=none
+	! readelf -lW "$program" | grep -q INTERP || { echo "portable.sh: $program still has a PT_INTERP" >&2; exit 1; }
+done
 cat >"$folder/README" <<'END'
-tailor runs from this folder, wherever it is copied: ./tailor help
-It requires x86-64 Linux and glibc 2.36 (Debian 12) or later; libtailor.so, which is loaded into the profiled programs, requires
-glibc 2.28.  ./tailor doctor lists what can be recorded on a machine.  Completion in bash:
+tailor runs from this folder, wherever it is copied as a whole: ./tailor help
+It requires x86-64 Linux 5.15 or later and nothing else: its libraries, the C
+library too, are in lib/.  libtailor.so, which is loaded into the profiled
+programs, requires that these have glibc 2.28 or later.  ./tailor doctor lists
+what can be recorded on a machine.  Completion in bash:
 source <(./tailor help --completion bash)
 END
-echo "$folder: $(du -sh "$folder" | cut -f1)"
+tar -C "$(dirname "$folder")" --owner=0 --group=0 -czf "$folder.tar.gz" "$(basename "$folder")"
+echo "$folder: $(du -sh "$folder" | cut -f1), $folder.tar.gz: $(du -sh "$folder.tar.gz" | cut -f1)"

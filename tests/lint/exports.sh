@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What libtailor.so shows to a host and asks of it: the exports of exports.map and no others, libc and nothing else, no symbol
-# version above GLIBC_2.28 (one that is unknown stops a host from starting), no executable stack, no text relocations.
+# version above GLIBC_2.28 (one that is unknown stops a host from starting; nor in libtailor-intel.so), no executable stack, no text
+# relocations.
 set -u
 lib=$1/libtailor.so
 bad=0
@@ -12,8 +13,15 @@ have=$(nm -D --defined-only "$lib" | awk '{ print $3 }' | sed 's/@.*//' | sort)
 for needed in $(readelf -dW "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 	case $needed in libc.so.6 | libdl.so.2 | libpthread.so.0 | ld-linux-x86-64.so.2) ;; *) say "needs $needed" ;; esac
 done
-highest=$(objdump -T "$lib" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1)
-[ "$(printf '%s\nGLIBC_2.28\n' "$highest" | sort -V | tail -n 1)" = GLIBC_2.28 ] || say "needs $highest, newer than GLIBC_2.28"
+for file in "$lib" "$1/libtailor-intel.so"; do
+	versions=$(readelf -VW "$file" | sed -n '/Version needs/,$ s/.*Name: \(GLIBC_[^ ]*\).*/\1/p' | sort -Vu)
+	for version in $versions; do # GLIBC_ABI_DT_RELR and its like are newer, too
+		[ "$(printf '%s\nGLIBC_2.28\n' "$version" | sort -V | tail -n 1)" = GLIBC_2.28 ] ||
+			say "${file##*/} needs $version, newer than GLIBC_2.28: $(objdump -T "$file" |
+				awk -v v="($version)" 'NF > 1 && $(NF - 1) == v { print $NF }' | tr '\n' ' ')(agent/guest/old_libc.h)"
+	done
+	[ "$file" != "$lib" ] || highest=$(tail -n 1 <<<"$versions")
+done
 readelf -lW "$lib" | grep GNU_STACK | grep -q E && say "has an executable stack"
 readelf -dW "$lib" | grep -q TEXTREL && say "has text relocations"
 for heap in malloc calloc realloc free; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# make portable runs on a bare Debian 12, made by debootstrap, with none of the libraries that tailor needs; make deb builds packages that
-# install there and work.
+# make portable runs on a bare Debian 12, made by debootstrap, with none of the libraries that tailor needs (on other releases: make
+# check-portable); make deb builds packages that install there and work.
 set -u
 B=$1
 [ "$(id -u)" = 0 ] || { echo "skipped, because only root can change its root"; exit 77; }
@@ -51,7 +51,7 @@ serves() { # NAME TAILOR
 	grep -q '^http://127' "$dir/address" || fail "$1: serve: no address"
 }
 
-make -s -o "$B/libtailor.so" -o "$B/tailor-record" B="$B" portable >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
+make -s -o "$B/libtailor.so" B="$B" portable >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
 inside dpkg -l | grep -E 'libdw|libunwind|libpfm|libmsgpack|libjansson|libzydis' && fail "the root is not bare"
 cp -r "$B"/tailor-*-x86_64 "$root/srv/anywhere"
 records portable /srv/anywhere/tailor /srv/anywhere/libtailor.so
@@ -59,8 +59,7 @@ serves portable /srv/anywhere/tailor
 needed=$(readelf -d "$root/srv/anywhere/tailor-record" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm)\.so')
 [ -z "$needed" ] || fail "portable: tailor-record, which starts with every preloaded program, needs $needed"
 # it alone records, too: an agent needs no more beside it
-rm "$root/srv/anywhere/tailor"
-cp "$B/portable" "$root/srv/tailor" && cp -r "$root/srv/anywhere/lib" "$root/srv/lib"
+mv "$root/srv/anywhere/tailor" "$root/srv/tailor" && cp -r "$root/srv/anywhere/lib" "$root/srv/lib"
 rm -f "$root/tmp/p.tlr"
 inside env LD_PRELOAD=/srv/anywhere/libtailor.so TAILOR_OUTPUT=/tmp/p.tlr /opt/unloads 1000 0.5 >"$dir/out" 2>&1 ||
 	fail "tailor-record alone: $(cat "$dir/out")"
