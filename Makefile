@@ -34,7 +34,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 INCLUDES = -I.
 
 recorder_LIBS = -lpfm -lmsgpackc -lzstd
-record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a)
+record_LIBS   = $(recorder_LIBS:-l%=-l:lib%.a) -lpthread
 analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind -lmsgpackc -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 

@@ -14,6 +14,8 @@ static void release(struct session *s)
 	for (size_t i = 0; i < s->rings.nr; i++)
 		ring_close(&s->rings.ring[i]);
 	s->rings.nr = s->rings.nr_polled = 0;
+	ring_spill_destroy(s->rings.spill);
+	s->rings.spill = NULL;
 	session_close_attached(s);
 	session_release_signal_events(s);
 	gdb_jit_poll_destroy(s->gdb_jit);
