@@ -35,7 +35,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 INCLUDES = -I.
 
 recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd
-record_LIBS   = $(RECORD_LIBS)
+record_LIBS   = $(RECORD_LIBS) -lpthread
 analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 

@@ -11,7 +11,7 @@ flock 8
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit | hidden_jit | witness | registers | old_agent) continue ;; esac
+	case $name in wraps | fakejit | hidden_jit | many_jit_lists | witness | registers | old_agent) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -45,6 +45,8 @@ newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&
 		gcc -O1 -o "$out/hidden_jit-unstripped" "$c" && gcc -O1 -s -o "$out/hidden_jit" "$c" || exit 1
 }
+c=$here/many_jit_lists.c # its descriptor is exported, and nothing else has a symbol
+newer "$c" "$out/many_jit_lists" && { gcc -O1 -rdynamic -s -o "$out/many_jit_lists" "$c" || exit 1; }
 if command -v clang >/dev/null; then
 	for c in "$here"/bitcode/*.c; do
 		bc=$out/$(basename "$c" .c).bc

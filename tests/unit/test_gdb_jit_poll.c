@@ -112,6 +112,88 @@ static void survives_lists_that_make_no_sense(void **state)
 	look(0, 0);
 }
 
+#define MANY 300000
+
+/* Reads them in portions, of which none is all of it, and no more of them than come, once they are known. */
+static void look_at_many(struct entry *many, int nr)
+{
+	char path[] = "/tmp/tailor-test-XXXXXX";
+	struct trace_writer *w;
+	struct gdb_jit_poll *o;
+	struct diag d;
+	uint64_t read, now_ns = 1000000000;
+	pid_t pid;
+
+	for (int i = 0; i < nr; i++)
+		many[i] = (struct entry){ i + 1 < nr ? &many[i + 1] : NULL, i ? &many[i - 1] : NULL, &elf, sizeof(elf) };
+	__jit_debug_descriptor.version = 1;
+	__jit_debug_descriptor.action = 0;
+	__jit_debug_descriptor.relevant = NULL;
+	__jit_debug_descriptor.first = many;
+	pid = child();
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
+	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	assert_int_equal(gdb_jit_poll_add(o, pid), 0);
+	assert_true(gdb_jit_poll_found(o) < MANY / 10);
+	for (int n = 0; n < 10; n++) { /* within a second no walk begins anew */
+		read = gdb_jit_poll_read(o);
+		gdb_jit_poll_look(o, now_ns += 1000000);
+		assert_true(gdb_jit_poll_read(o) - read < MANY / 10);
+	}
+	gdb_jit_poll_finish(o);
+	assert_int_equal(gdb_jit_poll_found(o), nr);
+	read = gdb_jit_poll_read(o);
+	gdb_jit_poll_look(o, 2000000);
+	assert_true(gdb_jit_poll_read(o) - read < MANY / 10);
+	for (int n = 0; n < 100; n++) /* whole walks find nothing new */
+		gdb_jit_poll_look(o, now_ns += 2000000000);
+	assert_int_equal(gdb_jit_poll_found(o), nr);
+	assert_int_equal(gdb_jit_poll_bad(o), 0);
+	assert_int_equal(gdb_jit_poll_cut(o), 0);
+	end(pid);
+	gdb_jit_poll_destroy(o);
+	trace_writer_close(w);
+	unlink(path);
+}
+
+static void a_long_list_is_read_in_portions(void **state)
+{
+	struct entry *many = calloc(MANY, sizeof(*many));
+
+	(void)state;
+	assert_non_null(many);
+	look_at_many(many, MANY);
+	free(many);
+}
+
+/* A ring ends where it leads back: a walk over it is no longer than the ring. */
+static void a_ring_is_walked_around_once(void **state)
+{
+	char path[] = "/tmp/tailor-test-XXXXXX";
+	struct trace_writer *w;
+	struct gdb_jit_poll *o;
+	struct diag d;
+	pid_t pid;
+
+	(void)state;
+	link_up(6);
+	entries[5].next = &entries[2];
+	pid = child();
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
+	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	assert_int_equal(gdb_jit_poll_add(o, pid), 0);
+	for (uint64_t n = 1; n < 10; n++)
+		gdb_jit_poll_look(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_found(o), 6);
+	assert_true(gdb_jit_poll_read(o) <= 10 * (6 + 1));
+	end(pid);
+	gdb_jit_poll_destroy(o);
+	trace_writer_close(w);
+	unlink(path);
+}
+
 static int first_mapping(void *base, const struct proc_mapping *m)
 {
 	char magic[SELFMAG];
@@ -151,6 +233,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_is_registered_once),
 		cmocka_unit_test(survives_lists_that_make_no_sense),
+		cmocka_unit_test(a_long_list_is_read_in_portions),
+		cmocka_unit_test(a_ring_is_walked_around_once),
 		cmocka_unit_test(finds_symbols),
 	};
 

@@ -140,6 +140,41 @@ static void memory_behind_files_does_not_hide_it(void **state)
 	assert_found_above(open("/proc/self/exe", O_RDONLY));
 }
 
+#define MANY 200000
+
+/* Python's arenas have tens of thousands of words like a descriptor, behind the data of its objects. */
+static struct {
+	struct descriptor decoy[MANY], real;
+} behind __attribute__((used));
+
+static void what_looks_like_one_does_not_hide_it(void **state)
+{
+	static struct entry no_list = { NULL, &no_list, &good, sizeof(good) };
+
+	(void)state;
+	make_list();
+	for (int i = 0; i < MANY; i++)
+		switch (i % 4) {
+		case 0: /* to an entry that is none */
+			behind.decoy[i] = (struct descriptor){ 1, 0, NULL, &no_list };
+			break;
+		case 1: /* to text */
+			behind.decoy[i] = (struct descriptor){ 1, 1, NULL, (struct entry *)(uintptr_t)((uintptr_t)text & ~7ull) };
+			break;
+		case 2: /* to where nothing is */
+			behind.decoy[i] = (struct descriptor){ 1, 2, NULL, (struct entry *)(uintptr_t)0x7000000000001000ull };
+			break;
+		case 3: /* to the last bytes of memory that can be read */
+			behind.decoy[i] = (struct descriptor){ 1, 0, NULL, (struct entry *)(uintptr_t)0xffffffff8ull };
+			break;
+		}
+	behind.real = real;
+	memset(&real, 0, sizeof(real));
+	assert_int_equal(search(), 1);
+	assert_int_equal(found[0], (uint64_t)(uintptr_t)&behind.real);
+	memset(&behind, 0, sizeof(behind));
+}
+
 static void code_without_a_file_is_seen(void **state)
 {
 	void *page;
@@ -159,6 +194,7 @@ int main(void)
 		cmocka_unit_test(a_whole_list_is_found),
 		cmocka_unit_test(what_only_looks_like_one_is_not),
 		cmocka_unit_test(memory_behind_files_does_not_hide_it),
+		cmocka_unit_test(what_looks_like_one_does_not_hide_it),
 		cmocka_unit_test(code_without_a_file_is_seen),
 	};
 

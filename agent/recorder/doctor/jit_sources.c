@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/doctor/jit_sources.h"
 
+#include "agent/recorder/doctor/word_search.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/hosts/jit_hosts.h"
@@ -19,6 +20,7 @@
 
 #define OBJECTS_MAX 1024
 #define PATH_BYTES 4096
+#define HOSTS_MAX 64
 
 /* What is said instead, where the object is (or is not) named so, or a program has it inside. */
 static const struct exception {
@@ -45,6 +47,7 @@ struct look {
 	uint64_t executable_bytes; /* without a file */
 	uint64_t bases[OBJECTS_MAX]; /* that were looked at */
 	int nr_bases;
+	uint64_t symbol[HOSTS_MAX]; /* of each host, in the object that is looked at */
 };
 
 static void report(struct look *l, const char *name, const char *object, bool in_use, const char *says)
@@ -126,11 +129,41 @@ static void list_libraries(const char *path, char *text, size_t bytes)
 		waitpid(pid, NULL, 0);
 }
 
-/* Searches the whole file: its string tables have the names of what it defines and needs. */
+struct words {
+	struct word symbol[HOSTS_MAX], word[HOSTS_MAX], hidden_v8;
+};
+
+/* In the whole file: its string tables have the names of what it defines and needs. */
+static void search_words(const char *text, size_t bytes, struct words *w)
+{
+	struct word all[2 * HOSTS_MAX + 1];
+	struct word *place[2 * HOSTS_MAX + 1];
+	size_t nr = 0;
+
+	*w = (struct words){ 0 };
+	for (size_t i = 0; i < nr_jit_hosts && i < HOSTS_MAX; i++) {
+		if (!jit_hosts[i].interface)
+			continue;
+		if (jit_hosts[i].symbol) {
+			place[nr] = &w->symbol[i];
+			all[nr++] = (struct word){ jit_hosts[i].symbol, strlen(jit_hosts[i].symbol) + 1, false };
+		}
+		place[nr] = &w->word[i];
+		all[nr++] = (struct word){ jit_hosts[i].word, strlen(jit_hosts[i].word), false };
+	}
+	place[nr] = &w->hidden_v8;
+	all[nr++] = (struct word){ hidden_v8.word, strlen(hidden_v8.word), false };
+	word_search(text, bytes, all, nr);
+	while (nr--)
+		*place[nr] = all[nr];
+}
+
+/* Searches the whole file. */
 static int look_at_file(struct look *l, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
 	char libraries[16384], *p;
+	struct words words;
 	struct stat st;
 	size_t bytes;
 	ssize_t n;
@@ -152,19 +185,20 @@ static int look_at_file(struct look *l, const char *path)
 	}
 	bytes = (size_t)n;
 	list_libraries(path, libraries, sizeof(libraries));
+	search_words(p, bytes, &words);
 	for (size_t i = 0; i < nr_jit_hosts; i++) {
 		const struct jit_host *h = &jit_hosts[i];
-		bool own = h->symbol && memmem(p, bytes, h->symbol, strlen(h->symbol) + 1);
+		bool own = i < HOSTS_MAX && words.symbol[i].found;
 
 		if (!h->interface)
 			continue;
 		/* what a library defines has its name in the program, too */
 		if (strstr(libraries, h->word))
 			report(l, h->interface, h->word, false, says_of(h, h->word, NULL, 0));
-		else if (own || memmem(p, bytes, h->word, strlen(h->word)))
+		else if (own || (i < HOSTS_MAX && words.word[i].found))
 			report(l, h->interface, base_name(path), false, says_of(h, own ? base_name(path) : h->word, p, bytes));
 	}
-	if (!l->nr && memmem(p, bytes, hidden_v8.word, strlen(hidden_v8.word)))
+	if (!l->nr && words.hidden_v8.found)
 		report(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
 	free(p);
 	return 0;
@@ -173,6 +207,8 @@ static int look_at_file(struct look *l, const char *path)
 static int on_mapping(void *context, const struct proc_mapping *m)
 {
 	struct look *l = context;
+	const char *names[HOSTS_MAX];
+	size_t nr = 0;
 
 	if ((m->prot & PROT_EXEC) && (!*m->path || strncmp(m->path, "/memfd:", 7) == 0 || strncmp(m->path, "/dev/zero", 9) == 0))
 		l->executable_bytes += m->end - m->start;
@@ -183,8 +219,11 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	if (m->offset != 0 || l->nr_bases == OBJECTS_MAX)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
-	for (size_t i = 0; i < nr_jit_hosts; i++)
-		if (jit_hosts[i].symbol && proc_mem_find_symbol(l->pid, m->start, jit_hosts[i].symbol)) {
+	for (size_t i = 0; i < nr_jit_hosts && i < HOSTS_MAX; i++)
+		names[nr++] = jit_hosts[i].symbol;
+	proc_mem_find_symbols(l->pid, m->start, names, nr, l->symbol);
+	for (size_t i = 0; i < nr; i++)
+		if (l->symbol[i]) {
 			bool in_use = i == 0 && is_registered(l->pid, m->start);
 
 			report(l, jit_hosts[i].interface, base_name(m->path), in_use,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/perf/ring.h"
 
+#include "agent/recorder/perf/ring_spill.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -28,6 +31,9 @@ int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes)
 
 void ring_unmap(struct ring *r)
 {
+	if (r->kept)
+		ring_spill_remove(r->kept);
+	r->kept = NULL;
 	munmap(r->page, (size_t)(r->data - (const unsigned char *)r->page) + r->bytes);
 	r->page = NULL;
 }
@@ -92,14 +98,16 @@ static const void *whole_record(const struct ring *r, const struct perf_event_he
 	return copy;
 }
 
-int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
+static bool is_bad(const struct perf_event_header *h, uint64_t left)
 {
-	uint64_t head, said;
+	return h->size < sizeof(*h) || h->size % 8 != 0 || h->size > left;
+}
+
+static int drain_mapped(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), said;
 	int bad = 0;
 
-	if (!r->page)
-		return 0;
-	head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	if (head - r->tail > r->bytes || head % 8 != 0) {
 		bad = 1;
 		r->tail = head & ~(uint64_t)7;
@@ -109,7 +117,7 @@ int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_e
 		struct perf_event_header h;
 
 		copy_out(r, r->tail, &h, sizeof(h)); /* records are 8-byte aligned: a header never straddles */
-		if (h.size < sizeof(h) || h.size % 8 != 0 || h.size > head - r->tail) {
+		if (is_bad(&h, head - r->tail)) {
 			bad = 1;
 			r->tail = head;
 			break;
@@ -122,5 +130,45 @@ int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_e
 		}
 	}
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	return bad;
+}
+
+static int drain_chunk(struct kept_chunk *c, void (*record)(void *context, const struct perf_event_header *h), void *context)
+{
+	int bad = 0;
+
+	for (uint64_t at = 0; at < c->bytes && !bad;) {
+		const struct perf_event_header *h = (const void *)(c->data + at);
+
+		bad = is_bad(h, c->bytes - at);
+		if (!bad) {
+			record(context, h);
+			at += h->size;
+		}
+	}
+	free(c);
+	return bad;
+}
+
+/*
+ * First what ring_spill.h has taken out.  It goes on meanwhile: the ring does not fill up while much of it is handed on.  Where nothing is
+ * written any more it finds at most two more times what there is, so that all is drained; else the rest is for the next time.
+ */
+int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
+{
+	struct kept_chunk *c;
+	int bad = 0;
+
+	if (!r->page)
+		return 0;
+	if (!r->kept)
+		return drain_mapped(r, record, context);
+	for (uint64_t left = ring_spill_count(r->kept) + 2; (c = ring_spill_take(r->kept, &r->tail)); left--) {
+		bad |= drain_chunk(c, record, context);
+		if (left == 0)
+			return bad;
+	}
+	bad |= drain_mapped(r, record, context);
+	ring_spill_give_back(r->kept, r->tail);
 	return bad;
 }

@@ -22,6 +22,7 @@ struct ring {
 	const unsigned char *data;
 	uint64_t bytes; /* of data: a power of two */
 	uint64_t tail;	/* up to where it has been read: ours, whatever the page says */
+	struct kept_ring *kept; /* ring_spill.h; NULL: it is not watched */
 	uint64_t lost;	/* records that the ring itself has told were lost */
 	int cpu;	/* whose events write to it; -1: those of the thread tid of process pid */
 	uint32_t pid, tid;

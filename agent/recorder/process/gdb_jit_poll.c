@@ -4,13 +4,15 @@
  * by its address and what it points to: memory is used again, so an entry that points elsewhere is a new one.
  *
  * JITs put new entries at the head (LLVM, V8, PHP, HotSpot's relatives all do), so a look walks from the head to the first
- * entry that it knows; once a second it walks the whole list.
+ * entry that it knows; once a second it walks the whole list, or less often where that takes long.  A long list is walked in portions, one
+ * a look: the rest of the recording goes on.  A list that leads back into itself (a ring) ends where it does.
  */
 #include "agent/recorder/process/gdb_jit_poll.h"
 
 #include "agent/recorder/process/gdb_jit_scan.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/hash_map.h"
 
 #include <elf.h>
@@ -21,7 +23,12 @@
 #include <sys/mman.h>
 
 #define LISTS_MAX 8u	      /* of one process */
-#define ENTRIES_MAX 1000000u  /* of one list: it may be a ring */
+#define ENTRIES_MAX 1000000u  /* of one list */
+#define LIST_BYTES_MAX (2ull << 30) /* of all objects of a process */
+#define PORTION_ENTRIES 8192u /* of a list, that are read in one look */
+#define PORTION_NS 5000000ull /* ... and how long that may take */
+#define CLOCK_ENTRIES 32u     /* between two looks at the clock */
+#define DUTY 20u	      /* a whole walk comes again after as many times what it took */
 #define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
 #define PROCESSES_MAX 4096u
 #define TRIES_MAX 3u /* an entry may be read while it is written */
@@ -44,7 +51,18 @@ struct descriptor {
 struct known_entry {
 	uint64_t entry; /* 0: free slot */
 	uint64_t symfile, bytes;
-	unsigned tries; /* TRIES_MAX: it is in the trace, or was given up */
+	uint32_t tries; /* TRIES_MAX: it is in the trace, or was given up */
+	uint32_t walk;	/* the last whole walk that came by */
+};
+
+/* Over a whole list, in portions. */
+struct walk {
+	bool goes_on;
+	uint32_t number, nr; /* entries so far */
+	uint64_t at, before; /* the next entry, and the one before it */
+	bool is_linked_back; /* so far: then the next one has to be, too, or memory is used for something else meanwhile */
+	uint64_t time_ns;    /* what is found was registered then */
+	uint64_t took_ns, next_ns; /* when to begin again */
 };
 
 struct list {
@@ -52,7 +70,7 @@ struct list {
 	struct descriptor seen;
 	struct known_entry *known; /* open addressing; capacity is a power of two */
 	size_t nr, capacity;
-	uint64_t whole_ns; /* when all of it was walked */
+	struct walk walk;
 };
 
 struct watched {
@@ -62,17 +80,20 @@ struct watched {
 	uint64_t maps_ns;
 	uint32_t nr_lists;
 	struct list list[LISTS_MAX];
+	uint64_t elf_bytes; /* copied so far */
+	bool cut; /* a limit was reached: counted once */
 	bool has_agent; /* its agent hooks exported lists */
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
+	uint64_t search_took_ns;
 };
 
 struct gdb_jit_poll {
 	struct trace_writer *writer;
 	struct watched **process;
 	size_t nr, capacity;
-	uint64_t found, bad, looked_ns;
+	uint64_t found, bad, cut, read, looked_ns;
 	unsigned char *copy;
 	size_t copy_capacity;
 };
@@ -154,11 +175,19 @@ static struct known_entry *known_slot(struct known_entry *known, size_t capacity
 	return &known[i];
 }
 
+/* NULL: it has never been seen. */
+static struct known_entry *find_known(const struct list *l, uint64_t at)
+{
+	struct known_entry *k = l->capacity ? known_slot(l->known, l->capacity, at) : NULL;
+
+	return k && k->entry ? k : NULL;
+}
+
 static bool is_known(const struct list *l, uint64_t at, const struct entry *e)
 {
-	const struct known_entry *k = l->capacity ? known_slot(l->known, l->capacity, at) : NULL;
+	const struct known_entry *k = find_known(l, at);
 
-	return k && k->entry && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
+	return k && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
 }
 
 /* NULL: no memory. */
@@ -182,7 +211,7 @@ static struct known_entry *remember(struct list *l, uint64_t at, const struct en
 	k = known_slot(l->known, l->capacity, at);
 	l->nr += !k->entry;
 	if (!k->entry || k->symfile != e->symfile || k->bytes != e->symfile_bytes)
-		*k = (struct known_entry){ at, e->symfile, e->symfile_bytes, 0 };
+		*k = (struct known_entry){ at, e->symfile, e->symfile_bytes, 0, k->walk };
 	return k;
 }
 
@@ -221,21 +250,110 @@ static bool copy_elf(struct gdb_jit_poll *o, pid_t pid, const struct entry *e)
 	return proc_mem_read(pid, e->symfile, o->copy, e->symfile_bytes) == 0 && memcmp(o->copy, ELFMAG, SELFMAG) == 0;
 }
 
-static void take_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, uint64_t time_ns)
+static void note_cut(struct gdb_jit_poll *o, struct watched *p)
+{
+	o->cut += !p->cut;
+	p->cut = true;
+}
+
+/* e: what stands at the address. */
+static void take_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, const struct entry *e, uint64_t time_ns)
 {
 	struct known_entry *k;
-	struct entry e;
 
-	if (proc_mem_read(p->living, at, &e, sizeof(e)) || is_known(l, at, &e))
+	if (is_known(l, at, e))
 		return;
-	k = remember(l, at, &e);
+	if (p->elf_bytes > LIST_BYTES_MAX) {
+		note_cut(o, p);
+		return;
+	}
+	k = remember(l, at, e);
 	if (!k)
 		return;
-	if (copy_elf(o, p->living, &e)) {
+	p->elf_bytes += e->symfile_bytes < ELF_BYTES_MAX ? e->symfile_bytes : 0;
+	if (copy_elf(o, p->living, e)) {
 		k->tries = TRIES_MAX;
-		write_elf(o, p->pid, o->copy, e.symfile_bytes, time_ns);
+		write_elf(o, p->pid, o->copy, e->symfile_bytes, time_ns);
 	} else if (++k->tries == TRIES_MAX) {
 		o->bad++;
+	}
+}
+
+static int read_entry(struct gdb_jit_poll *o, const struct watched *p, uint64_t at, struct entry *e)
+{
+	o->read++;
+	return proc_mem_read(p->living, at, e, sizeof(*e));
+}
+
+/* Is a portion over? */
+static bool is_enough(unsigned nr, uint64_t begin_ns)
+{
+	return nr >= PORTION_ENTRIES || (nr % CLOCK_ENTRIES == 0 && nr && clock_now_ns() - begin_ns >= PORTION_NS);
+}
+
+static void begin_walk(struct walk *w, uint64_t first, uint64_t time_ns)
+{
+	*w = (struct walk){ .goes_on = true, .number = w->number + 1, .at = first, .is_linked_back = true, .time_ns = time_ns,
+			    .next_ns = w->next_ns };
+}
+
+/* Did this walk come by before, by a ring?  Else it has now. */
+static bool was_here(const struct list *l, uint64_t at)
+{
+	struct known_entry *k = find_known(l, at);
+	bool was = k && k->walk == l->walk.number;
+
+	if (k)
+		k->walk = l->walk.number;
+	return was;
+}
+
+/* One more portion of a walk over a whole list. */
+static void walk_on(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t now_ns)
+{
+	uint64_t begin_ns = clock_now_ns(), interval_ns;
+	struct walk *w = &l->walk;
+	unsigned nr = 0;
+
+	for (; w->at && !is_enough(nr, begin_ns); nr++) {
+		struct entry e;
+
+		if (w->nr++ == ENTRIES_MAX) {
+			note_cut(o, p);
+			w->at = 0;
+		} else if (read_entry(o, p, w->at, &e) || (nr == 0 && w->nr > 1 && w->is_linked_back && e.prev != w->before)) {
+			w->at = 0;
+		} else {
+			take_entry(o, p, l, w->at, &e, w->time_ns);
+			w->is_linked_back &= e.prev == w->before;
+			w->before = w->at;
+			w->at = was_here(l, w->at) ? 0 : e.next;
+		}
+	}
+	w->took_ns += clock_now_ns() - begin_ns;
+	if (w->at)
+		return;
+	w->goes_on = false;
+	interval_ns = DUTY * w->took_ns > WHOLE_NS ? DUTY * w->took_ns : WHOLE_NS;
+	w->next_ns = now_ns + interval_ns;
+}
+
+/* From the head to the first entry that is known.  Many new ones at once are taken by a walk over the list. */
+static void look_at_head(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t first, uint64_t time_ns)
+{
+	uint64_t begin_ns = clock_now_ns(), at = first;
+	struct entry e;
+
+	for (unsigned nr = 0; at; nr++) {
+		if (is_enough(nr, begin_ns)) {
+			begin_walk(&l->walk, at, l->walk.goes_on ? l->walk.time_ns : time_ns);
+			l->walk.is_linked_back = false; /* the one before it is not this walk's */
+			return;
+		}
+		if (read_entry(o, p, at, &e) || is_known(l, at, &e))
+			return;
+		take_entry(o, p, l, at, &e, time_ns);
+		at = e.next;
 	}
 }
 
@@ -243,32 +361,23 @@ static void take_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l
 static bool look_at_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
 {
 	struct descriptor d;
-	uint64_t at;
-	bool whole = now_ns - l->whole_ns >= WHOLE_NS;
+	struct entry e;
 	int ret = proc_mem_read(p->living, l->address, &d, sizeof(d));
 
 	if (ret)
 		return ret != -ESRCH && ret != -EPERM;
-	if (d.version != 1 || (!whole && memcmp(&d, &l->seen, sizeof(d)) == 0))
+	if (d.version != 1)
 		return true;
-	if (whole)
-		l->whole_ns = now_ns;
-	at = d.first;
-	for (unsigned n = 0; at && n < ENTRIES_MAX; n++) {
-		struct entry e;
-
-		if (proc_mem_read(p->living, at, &e, sizeof(e)))
-			break;
-		if (!is_known(l, at, &e))
-			take_entry(o, p, l, at, time_ns);
-		else if (!whole)
-			break;
-		at = e.next;
-	}
+	if (!l->walk.goes_on && now_ns >= l->walk.next_ns)
+		begin_walk(&l->walk, d.first, time_ns);
+	else if (memcmp(&d, &l->seen, sizeof(d)) != 0)
+		look_at_head(o, p, l, d.first, time_ns);
 	/* one that was put elsewhere than at the head */
-	if (d.action_flag == 1 && d.relevant)
-		take_entry(o, p, l, d.relevant, time_ns);
+	if (memcmp(&d, &l->seen, sizeof(d)) != 0 && d.action_flag == 1 && d.relevant && read_entry(o, p, d.relevant, &e) == 0)
+		take_entry(o, p, l, d.relevant, &e, time_ns);
 	l->seen = d;
+	if (l->walk.goes_on)
+		walk_on(o, p, l, now_ns);
 	return true;
 }
 
@@ -325,6 +434,7 @@ static void add_hidden(void *context, uint64_t address)
 static bool search(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
+	uint64_t begin_ns;
 	int ret = gdb_jit_scan_generates(p->living);
 
 	if (ret <= 0)
@@ -333,10 +443,13 @@ static bool search(struct gdb_jit_poll *o, struct watched *p)
 		p->nr_exported = 0;
 		proc_each_mapping(p->living, look_at_mapping, p);
 	}
-	gdb_jit_scan_find(p->living, add_hidden, p);
+	begin_ns = clock_now_ns();
+	if (gdb_jit_scan_find(p->living, add_hidden, p) == 1)
+		note_cut(o, p);
+	p->search_took_ns = clock_now_ns() - begin_ns;
 	/* the time of registration is unknown */
 	for (; nr < p->nr_lists; nr++)
-		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, UINT64_MAX / 2);
+		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, 0);
 	return true;
 }
 
@@ -350,6 +463,8 @@ static bool search_when_due(struct gdb_jit_poll *o, struct watched *p, uint64_t 
 		return true;
 	}
 	p->search_after_ns = 2 * p->search_after_ns < SEARCH_NS_MAX ? 2 * p->search_after_ns : SEARCH_NS_MAX;
+	if (p->search_after_ns < DUTY * p->search_took_ns)
+		p->search_after_ns = DUTY * p->search_took_ns;
 	p->search_ns = now_ns + p->search_after_ns;
 	return search(o, p);
 }
@@ -400,11 +515,9 @@ int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid)
 		return -ENOMEM;
 	p->living = living;
 	look_at_maps(p, 0);
-	look_at(o, p, JITREG_TIME_BEFORE, UINT64_MAX / 2);
+	look_at(o, p, JITREG_TIME_BEFORE, 0);
 	search(o, p);
 	p->search_ns = p->search_after_ns = 0;
-	for (uint32_t i = 0; i < p->nr_lists; i++)
-		p->list[i].whole_ns = 0;
 	return 0;
 }
 
@@ -488,6 +601,14 @@ void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns)
 			remove_watched(o, o->process[i]->pid);
 }
 
+void gdb_jit_poll_finish(struct gdb_jit_poll *o)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		for (uint32_t k = 0; k < o->process[i]->nr_lists; k++)
+			while (o->process[i]->list[k].walk.goes_on && o->process[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE)
+				walk_on(o, o->process[i], &o->process[i]->list[k], 0);
+}
+
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
@@ -504,4 +625,14 @@ uint64_t gdb_jit_poll_found(const struct gdb_jit_poll *o)
 uint64_t gdb_jit_poll_bad(const struct gdb_jit_poll *o)
 {
 	return o->bad;
+}
+
+uint64_t gdb_jit_poll_cut(const struct gdb_jit_poll *o)
+{
+	return o->cut;
+}
+
+uint64_t gdb_jit_poll_read(const struct gdb_jit_poll *o)
+{
+	return o->read;
 }

@@ -28,8 +28,13 @@ void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
 void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid);
 void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid);
 
-/* Read what has been registered since the last call.  Cheap if nothing was: one system call per JIT. */
+/*
+ * Read what has been registered since the last call.  Cheap if nothing was: one system call per JIT.  Long lists are read in portions, of a
+ * few milliseconds each.
+ */
 void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns);
+/* The rest of what was registered before, at the end of a recording. */
+void gdb_jit_poll_finish(struct gdb_jit_poll *o);
 
 /* Are there lists to be read, or processes whose lists would be? */
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);
@@ -37,5 +42,9 @@ bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);
 /* Code objects found so far, and invalid lists or objects. */
 uint64_t gdb_jit_poll_found(const struct gdb_jit_poll *o);
 uint64_t gdb_jit_poll_bad(const struct gdb_jit_poll *o);
+/* Processes with more of it than is looked at. */
+uint64_t gdb_jit_poll_cut(const struct gdb_jit_poll *o);
+/* Entries of lists that were read, known ones included (tests). */
+uint64_t gdb_jit_poll_read(const struct gdb_jit_poll *o);
 
 #endif

@@ -3,17 +3,19 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/grow.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
-#define BYTES_MAX (128u << 20) /* looked through in one process */
-#define BEHIND_MAX (4u << 20)  /* ... behind one object's data: the kernel joins what is mapped there later */
+#define BYTES_MAX (512u << 20) /* looked through in one process */
 #define CHUNK_BYTES (1u << 20)
-#define SUSPECTS_MAX 10000u /* whose lists are asked for */
+#define BATCH 512u	    /* suspects whose first entries are read by one system call */
+#define READS_MAX 100000u   /* system calls for what suspects point to */
 #define ENTRIES_MAX 64u	    /* of a list, that have to be in order */
 #define ELF_BYTES_MAX (1ull << 30)
 #define USER_END (1ull << 47)
@@ -27,50 +29,135 @@ struct descriptor {
 	uint64_t relevant, first;
 };
 
+struct area {
+	uint64_t start, end;
+};
+
+struct suspect {
+	uint64_t address;
+	struct descriptor d;
+};
+
 struct scan {
 	pid_t pid;
 	void (*found)(void *context, uint64_t descriptor);
 	void *context;
 	unsigned char *chunk;
+	struct area *area; /* of memory that can be read: sorted, neighbours joined */
+	uint32_t nr_areas, areas_capacity;
+	struct suspect suspect[BATCH];
+	uint32_t nr_suspects;
 	uint64_t looked_at, object_end; /* where the data of the last object ends, and its bss may begin */
 	uint64_t file;			/* the inode of the last mapped file */
-	bool is_elf;			/* ... which is an object, not data that a program mapped */
-	uint32_t suspects;
-	int error;
+	uint64_t file_end;		/* ... where it ends as an object; 0: it is data that a program mapped */
+	uint32_t nr_reads;
+	bool cut; /* a limit was reached */
 };
 
-static bool is_pointer(uint64_t p)
+static int add_area(void *context, const struct proc_mapping *m)
 {
-	return p % 8 == 0 && p >= 4096 && p < USER_END;
+	struct scan *s = context;
+
+	if (!(m->prot & PROT_READ) || strncmp(m->path, "[v", 2) == 0) /* the kernel's */
+		return 0;
+	if (s->nr_areas && s->area[s->nr_areas - 1].end == m->start) {
+		s->area[s->nr_areas - 1].end = m->end;
+		return 0;
+	}
+	if (!GROW(s->area, s->nr_areas, s->areas_capacity))
+		return -ENOMEM;
+	s->area[s->nr_areas++] = (struct area){ m->start, m->end };
+	return 0;
 }
 
-static bool has_elf(pid_t pid, const struct entry *e)
+/* May all of these bytes be read? */
+static bool is_readable(const struct scan *s, uint64_t address, uint64_t bytes)
+{
+	uint32_t low = 0, high = s->nr_areas;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->area[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->nr_areas && s->area[low].start <= address && bytes <= s->area[low].end - address;
+}
+
+static bool may_be_entry(const struct scan *s, uint64_t at)
+{
+	return at % 8 == 0 && at < USER_END && is_readable(s, at, sizeof(struct entry));
+}
+
+/* What needs no system call comes first: most of what looks like a descriptor is none. */
+static bool may_be_in_list(const struct scan *s, const struct entry *e, uint64_t before)
+{
+	return e->prev == before && (!e->next || may_be_entry(s, e->next)) && e->symfile_bytes >= sizeof(Elf64_Ehdr) &&
+	       e->symfile_bytes <= ELF_BYTES_MAX && is_readable(s, e->symfile, e->symfile_bytes);
+}
+
+static int read_counted(struct scan *s, uint64_t at, void *to, size_t bytes)
+{
+	if (s->nr_reads == READS_MAX) {
+		s->cut = true;
+		return -E2BIG;
+	}
+	s->nr_reads++;
+	return proc_mem_read(s->pid, at, to, bytes);
+}
+
+static bool has_elf(struct scan *s, const struct entry *e)
 {
 	Elf64_Ehdr h;
 
-	return e->symfile >= 4096 && e->symfile < USER_END && e->symfile_bytes >= sizeof(h) && e->symfile_bytes <= ELF_BYTES_MAX &&
-	       proc_mem_read(pid, e->symfile, &h, sizeof(h)) == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
+	return read_counted(s, e->symfile, &h, sizeof(h)) == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
 	       h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB && h.e_ehsize == sizeof(h) &&
 	       (h.e_type == ET_REL || h.e_type == ET_EXEC || h.e_type == ET_DYN);
 }
 
-/* Is this a list, from its first entry on? */
-static bool is_list(pid_t pid, const struct descriptor *d)
+/* Is this a list, from its first entry on, which has been read? */
+static bool is_list(struct scan *s, const struct descriptor *d, struct entry e)
 {
 	bool has_relevant = d->relevant == 0 || d->action_flag == 2; /* one that was taken out is in no list */
 	uint64_t at = d->first, before = 0;
-	uint32_t nr = 0;
 
-	for (; at && nr < ENTRIES_MAX; nr++) {
-		struct entry e;
-
-		if (!is_pointer(at) || proc_mem_read(pid, at, &e, sizeof(e)) || e.prev != before || !has_elf(pid, &e))
+	for (uint32_t nr = 1;; nr++) {
+		if (!may_be_in_list(s, &e, before) || !has_elf(s, &e))
 			return false;
 		has_relevant |= at == d->relevant;
 		before = at;
 		at = e.next;
+		if (!at || nr == ENTRIES_MAX)
+			return has_relevant || at; /* at: it is longer than was looked at */
+		if (read_counted(s, at, &e, sizeof(e)))
+			return false;
 	}
-	return nr > 0 && (has_relevant || at); /* at: it is longer than was looked at */
+}
+
+/* The first entries of all suspects, by as few system calls as there are gaps in the memory that they point to. */
+static void look_at_suspects(struct scan *s)
+{
+	struct entry e[BATCH];
+	struct iovec there[BATCH];
+
+	for (uint32_t i = 0; i < s->nr_suspects; i++)
+		there[i] = (struct iovec){ (void *)(uintptr_t)s->suspect[i].d.first, sizeof(e[0]) };
+	for (uint32_t from = 0, to; from < s->nr_suspects; from = to + 1) {
+		ssize_t n = proc_mem_read_many(s->pid, there + from, s->nr_suspects - from, e + from);
+
+		if (s->nr_reads == READS_MAX)
+			s->cut = true;
+		if (s->cut || n == -ESRCH || n == -EPERM)
+			break;
+		s->nr_reads++;
+		to = from + (n > 0 ? (uint32_t)((size_t)n / sizeof(e[0])) : 0); /* that one could not be read */
+		for (uint32_t i = from; i < to; i++)
+			if (may_be_in_list(s, &e[i], 0) && is_list(s, &s->suspect[i].d, e[i]))
+				s->found(s->context, s->suspect[i].address);
+	}
+	s->nr_suspects = 0;
 }
 
 static void look_at(struct scan *s, const unsigned char *bytes, uint64_t address)
@@ -78,17 +165,17 @@ static void look_at(struct scan *s, const unsigned char *bytes, uint64_t address
 	struct descriptor d;
 
 	memcpy(&d, bytes, sizeof(d));
-	if (d.version != 1 || d.action_flag > 2 || !is_pointer(d.first) || (d.relevant && !is_pointer(d.relevant)) ||
-	    s->suspects >= SUSPECTS_MAX)
+	if (d.version != 1 || d.action_flag > 2 || !may_be_entry(s, d.first) ||
+	    (d.relevant && d.action_flag != 2 && d.relevant != d.first && !may_be_entry(s, d.relevant)))
 		return;
-	s->suspects++;
-	if (is_list(s->pid, &d))
-		s->found(s->context, address);
+	s->suspect[s->nr_suspects++] = (struct suspect){ address, d };
+	if (s->nr_suspects == BATCH)
+		look_at_suspects(s);
 }
 
 static void look_through(struct scan *s, uint64_t start, uint64_t end)
 {
-	while (end - start >= sizeof(struct descriptor) && s->looked_at < BYTES_MAX) {
+	while (end - start >= sizeof(struct descriptor) && !s->cut) {
 		size_t bytes = end - start < CHUNK_BYTES ? (size_t)(end - start) : CHUNK_BYTES;
 		size_t last = bytes - sizeof(struct descriptor);
 
@@ -97,21 +184,17 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 		for (size_t i = 0; i <= last; i += 8)
 			if (s->chunk[i] == 1)
 				look_at(s, s->chunk + i, start + i);
+		look_at_suspects(s);
 		s->looked_at += bytes;
 		if (bytes == end - start)
 			return;
+		s->cut |= s->looked_at >= BYTES_MAX;
 		start += last / 8 * 8 + 8; /* the next one that was not whole in this chunk */
 	}
 }
 
-static bool begins_as_elf(pid_t pid, const struct proc_mapping *m)
-{
-	char magic[SELFMAG];
-
-	return m->offset == 0 && proc_mem_read(pid, m->start, magic, sizeof(magic)) == 0 && memcmp(magic, ELFMAG, SELFMAG) == 0;
-}
-
-/* Data of an object, and what the loader mapped behind it for data without initial values. */
+/* Data of an object, and what the loader mapped behind it for data without initial values: as much as its headers say, because the kernel
+ * joins what is mapped there later (Python's arenas are). */
 static int look_at_mapping(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
@@ -120,24 +203,36 @@ static int look_at_mapping(void *context, const struct proc_mapping *m)
 
 	if (file && (m->offset == 0 || m->inode != s->file)) {
 		s->file = m->inode;
-		s->is_elf = begins_as_elf(s->pid, m);
+		s->file_end = m->offset == 0 ? proc_mem_object_end(s->pid, m->start) : 0;
 	}
-	if (file && s->is_elf)
+	if (file && s->file_end)
 		s->object_end = m->end;
-	if (!(m->prot & PROT_READ) || !(m->prot & PROT_WRITE) || !(behind || (file && s->is_elf)))
+	if (!(m->prot & PROT_READ) || !(m->prot & PROT_WRITE) || !(behind || (file && s->file_end)))
 		return 0;
-	if (behind && end - m->start > BEHIND_MAX)
-		end = m->start + BEHIND_MAX;
-	look_through(s, m->start, end);
-	return 0;
+	if (behind && end > s->file_end)
+		end = s->file_end;
+	if (end > m->start)
+		look_through(s, m->start, end);
+	if (behind && m->end < s->file_end) /* they may be several mappings */
+		s->object_end = m->end;
+	return s->cut;
 }
 
 int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context)
 {
-	struct scan s = { .pid = pid, .found = found, .context = context, .chunk = malloc(CHUNK_BYTES) };
-	int ret = s.chunk ? proc_each_mapping(pid, look_at_mapping, &s) : -ENOMEM;
+	struct scan *s = calloc(1, sizeof(*s));
+	int ret = -ENOMEM;
 
-	free(s.chunk);
+	if (!s)
+		return ret;
+	*s = (struct scan){ .pid = pid, .found = found, .context = context, .chunk = malloc(CHUNK_BYTES) };
+	if (s->chunk)
+		ret = proc_each_mapping(pid, add_area, s);
+	if (ret == 0)
+		ret = proc_each_mapping(pid, look_at_mapping, s);
+	free(s->area);
+	free(s->chunk);
+	free(s);
 	return ret;
 }
 

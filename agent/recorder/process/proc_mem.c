@@ -20,8 +20,9 @@
 
 #define HEADERS_MAX 64u
 #define DYNAMIC_MAX 512u
+#define DYNAMIC_AT_A_TIME 32u
 #define CHAIN_MAX 4096u /* symbols of one hash bucket */
-#define NAME_MAX_BYTES 64u
+#define NAME_MAX_BYTES 256u /* V8's are mangled */
 #define SYMBOLS_AT_A_TIME 4096u
 #define SYMTAB_BYTES_MAX (256u << 20)
 #define STRINGS_BYTES_MAX (256u << 20)
@@ -96,42 +97,77 @@ int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
 }
 
+ssize_t proc_mem_read_many(pid_t pid, const struct iovec *pieces, size_t nr, void *to)
+{
+	struct iovec here = { to, 0 };
+	ssize_t n;
+
+	for (size_t i = 0; i < nr; i++)
+		here.iov_len += pieces[i].iov_len;
+	n = process_vm_readv(pid, &here, 1, pieces, nr, 0);
+	return n < 0 ? -errno : n;
+}
+
 struct tables {
 	uint64_t symbols, strings, strings_bytes, gnu_hash, hash;
 };
 
-/* What is added to the file's addresses, and where its dynamic section lies; false: not an object that we can read. */
-static bool read_headers(pid_t pid, uint64_t base, uint64_t *bias, uint64_t *dynamic)
+struct object {
+	uint64_t bias;	  /* what is added to the file's addresses */
+	uint64_t dynamic; /* where its dynamic section lies; 0: it has none */
+	uint64_t end;
+};
+
+/* false: not an object that we can read. */
+static bool read_headers(pid_t pid, uint64_t base, struct object *o)
 {
 	Elf64_Phdr ph[HEADERS_MAX];
 	Elf64_Ehdr h;
 	bool loaded = false;
 
-	*dynamic = 0;
+	*o = (struct object){ 0 };
 	if (proc_mem_read(pid, base, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h.e_phentsize != sizeof(ph[0]) || h.e_phnum > HEADERS_MAX ||
 	    proc_mem_read(pid, base + h.e_phoff, ph, h.e_phnum * sizeof(ph[0])))
 		return false;
 	for (int i = 0; i < h.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && !loaded) { /* they are sorted by address */
-			*bias = base - (ph[i].p_vaddr - ph[i].p_offset);
+			o->bias = base - (ph[i].p_vaddr - ph[i].p_offset);
 			loaded = true;
 		}
+		if (ph[i].p_type == PT_LOAD)
+			o->end = o->bias + ph[i].p_vaddr + ph[i].p_memsz;
 		if (ph[i].p_type == PT_DYNAMIC)
-			*dynamic = ph[i].p_vaddr;
+			o->dynamic = ph[i].p_vaddr;
 	}
-	*dynamic = *dynamic ? *dynamic + (loaded ? *bias : 0) : 0;
+	o->dynamic = o->dynamic && loaded ? o->dynamic + o->bias : 0;
 	return loaded;
+}
+
+uint64_t proc_mem_object_end(pid_t pid, uint64_t base)
+{
+	struct object o;
+
+	return read_headers(pid, base, &o) && o.end > base ? o.end : 0;
 }
 
 static bool read_tables(pid_t pid, uint64_t bias, uint64_t dynamic, struct tables *t)
 {
+	Elf64_Dyn some[DYNAMIC_AT_A_TIME];
+
 	*t = (struct tables){ 0 };
 	for (unsigned i = 0; i < DYNAMIC_MAX; i++) {
+		const struct iovec piece = { (void *)(uintptr_t)(dynamic + i * sizeof(some[0])), sizeof(some) };
 		Elf64_Dyn d;
 		uint64_t at;
 
-		if (proc_mem_read(pid, dynamic + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
+		/* the last ones may stand at the end of what is mapped; what cannot be read ends it */
+		if (i % DYNAMIC_AT_A_TIME == 0) {
+			memset(some, 0, sizeof(some));
+			proc_mem_read_many(pid, &piece, 1, some);
+		}
+		d = some[i % DYNAMIC_AT_A_TIME];
+		if (d.d_tag == DT_NULL)
 			break;
 		at = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr; /* the loader has relocated most */
 		switch (d.d_tag) {
@@ -181,9 +217,13 @@ static uint32_t gnu_hash(const char *name)
 static uint64_t find_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
 {
 	uint32_t head[4], i, chain, hash = gnu_hash(name); /* head: buckets, first symbol, bloom words, shift */
-	uint64_t buckets, chains, found;
+	uint64_t buckets, chains, found, bloom;
 
 	if (proc_mem_read(pid, t->gnu_hash, head, sizeof(head)) || head[0] == 0)
+		return 0;
+	/* the filter says for most names that they are not there */
+	if (head[2] && proc_mem_read(pid, t->gnu_hash + sizeof(head) + 8ull * (hash / 64 % head[2]), &bloom, sizeof(bloom)) == 0 &&
+	    !(bloom >> hash % 64 & 1 && bloom >> (hash >> head[3] % 32) % 64 & 1))
 		return 0;
 	buckets = t->gnu_hash + sizeof(head) + 8ull * head[2];
 	chains = buckets + 4ull * head[0];
@@ -225,16 +265,27 @@ static uint64_t find_by_hash(pid_t pid, const struct tables *t, uint64_t bias, c
 	return 0;
 }
 
+void proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found)
+{
+	struct object o;
+	struct tables t;
+
+	memset(found, 0, nr * sizeof(*found));
+	if (!read_headers(pid, base, &o) || !o.dynamic || !read_tables(pid, o.bias, o.dynamic, &t))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		if (names[i] && t.gnu_hash)
+			found[i] = find_by_gnu_hash(pid, &t, o.bias, names[i]);
+		else if (names[i] && t.hash)
+			found[i] = find_by_hash(pid, &t, o.bias, names[i]);
+}
+
 uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 {
-	struct tables t;
-	uint64_t bias, dynamic;
+	uint64_t found;
 
-	if (!read_headers(pid, base, &bias, &dynamic) || !dynamic || !read_tables(pid, bias, dynamic, &t))
-		return 0;
-	if (t.gnu_hash)
-		return find_by_gnu_hash(pid, &t, bias, name);
-	return t.hash ? find_by_hash(pid, &t, bias, name) : 0;
+	proc_mem_find_symbols(pid, base, &name, 1, &found);
+	return found;
 }
 
 static uint64_t find_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *name)
@@ -266,14 +317,15 @@ static uint64_t find_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr
 uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name)
 {
 	char path[64];
-	uint64_t bias, dynamic, value = 0;
+	uint64_t value = 0;
+	struct object o;
 	Elf64_Shdr *sh = NULL;
 	Elf64_Ehdr h;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || !read_headers(pid, base, &bias, &dynamic) || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
+	if (fd < 0 || !read_headers(pid, base, &o) || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
 	    h.e_shentsize != sizeof(*sh) || h.e_shnum == 0 || h.e_shnum > SECTIONS_MAX)
 		goto out;
 	sh = malloc(h.e_shnum * sizeof(*sh));
@@ -286,5 +338,5 @@ out:
 	free(sh);
 	if (fd >= 0)
 		close(fd);
-	return value ? value + bias : 0;
+	return value ? value + o.bias : 0;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /*
  * A thread of pid that has its memory: pid itself, or another one when the first thread has ended.  Takes the place of pid
@@ -32,11 +33,18 @@ bool proc_mem_may_have_written(const struct proc_mem_identity *p, const struct s
 /* All of [address, address + bytes) or nothing.  0, -EFAULT, -EPERM (yama, another user), -ESRCH. */
 int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes);
 
+/* Many pieces by one system call, one behind another: the bytes up to the first that cannot be read, or -errno. */
+ssize_t proc_mem_read_many(pid_t pid, const struct iovec *pieces, size_t nr, void *to);
+
+/* Where the 64-bit ELF object whose first page is mapped at base ends, data without initial values included; 0: it is none. */
+uint64_t proc_mem_object_end(pid_t pid, uint64_t base);
 /*
  * Address of a symbol that the 64-bit ELF object whose first page is mapped at base exports, or 0.  Its tables are read
  * from memory, so it does not matter where its file is.
  */
 uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
+/* ... of many at once: found[i] is 0 where there is none, or names[i] is NULL. */
+void proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
 /* ... that the program itself defines, exported or not: from the symbol table of its file. */
 uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name);
 

@@ -37,6 +37,7 @@ struct attaching {
 	struct session *session;
 	pid_t pid;
 	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
+	unsigned char listed[1u << (PID_BITS - 3)]; /* likewise; clear but while two lists are compared */
 	struct perf_event_attr attr[EVENTS_MAX];
 	int nr_cpus, nr_events, nr_columns; /* events, and how long it was on the CPU */
 	size_t ring_bytes;
@@ -180,6 +181,16 @@ static int open_thread(struct attaching *a, uint32_t tid)
 	return ret;
 }
 
+static void set_listed(struct attaching *a, const uint32_t *threads, size_t nr, bool listed)
+{
+	for (size_t i = 0; i < nr; i++) {
+		unsigned char bit = (unsigned char)(1u << threads[i] % 8), *of = &a->listed[threads[i] / 8];
+
+		if (!(threads[i] >> PID_BITS))
+			*of = listed ? *of | bit : *of & (unsigned char)~bit;
+	}
+}
+
 /* Did a task appear that is neither complete nor was listed before (then the list is new)? */
 static bool somebody_new(struct attaching *a, long before_pid)
 {
@@ -194,16 +205,11 @@ static bool somebody_new(struct attaching *a, long before_pid)
 		return true;
 	memcpy(before, a->threads, nr_before * sizeof(*before));
 	drain_rings(a->session);
+	set_listed(a, before, nr_before, true);
 	if (list_threads(a) == 0)
-		for (size_t i = 0; i < a->nr_threads && !new; i++) {
-			size_t k = 0;
-
-			if (is_complete(a, a->threads[i]))
-				continue;
-			while (k < nr_before && before[k] != a->threads[i])
-				k++;
-			new = k == nr_before;
-		}
+		for (size_t i = 0; i < a->nr_threads && !new; i++)
+			new = !is_complete(a, a->threads[i]) && !(a->listed[a->threads[i] / 8] & 1u << a->threads[i] % 8);
+	set_listed(a, before, nr_before, false);
 	free(before);
 	return new;
 }

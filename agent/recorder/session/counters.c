@@ -38,9 +38,12 @@ static int add_ring(struct session *s, int fd, int cpu, size_t bytes)
 	if (!GROW(s->rings.ring, s->rings.nr, s->rings.capacity))
 		return -ENOMEM;
 	ret = ring_open(&s->rings.ring[s->rings.nr], fd, bytes, RING_BYTES_MIN);
-	if (ret == 0)
-		s->rings.ring[s->rings.nr++].cpu = cpu;
-	return ret;
+	if (ret)
+		return ret;
+	if (s->rings.spill || ring_spill_create(RING_SPILL_BYTES, &s->rings.spill) == 0) /* without it, more may be lost */
+		ring_spill_add(s->rings.spill, &s->rings.ring[s->rings.nr]);
+	s->rings.ring[s->rings.nr++].cpu = cpu;
+	return 0;
 }
 
 /* What the kernel lets us lock for rings: perf_event_mlock_kb per CPU, and RLIMIT_MEMLOCK; root has no limit. */

@@ -19,6 +19,7 @@
 #include "agent/recorder/perf/perf_clock.h"
 #include "agent/recorder/perf/record.h"
 #include "agent/recorder/perf/ring.h"
+#include "agent/recorder/perf/ring_spill.h"
 #include "agent/recorder/perf/samples.h"
 #include "agent/recorder/process/gdb_jit_poll.h"
 #include "agent/recorder/session/control.h"
@@ -68,6 +69,7 @@ struct rings {
 	uint32_t nr, capacity;
 	size_t nr_polled; /* of them, by the last poll(2) */
 	size_t budget;
+	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };
 
 /* rings.c: perf's default clock, if the records have its times (events_are_batched()). */

@@ -14,6 +14,8 @@ static void release(struct session *s)
 	for (size_t i = 0; i < s->rings.nr; i++)
 		ring_close(&s->rings.ring[i]);
 	s->rings.nr = s->rings.nr_polled = 0;
+	ring_spill_destroy(s->rings.spill);
+	s->rings.spill = NULL;
 	session_close_attached(s);
 	session_release_signal_events(s);
 	gdb_jit_poll_destroy(s->gdb_jit);
@@ -117,6 +119,10 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	if (s->gdb_jit && gdb_jit_poll_bad(s->gdb_jit))
 		session_notice(s, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 			       "freed); `tailor run` records them through the agent", (unsigned long long)gdb_jit_poll_bad(s->gdb_jit));
+	if (s->gdb_jit && gdb_jit_poll_cut(s->gdb_jit))
+		session_notice(s, "loss", "code registered for debuggers not read completely in %llu processes (over 1,000,000 entries, "
+			       "2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
+			       (unsigned long long)gdb_jit_poll_cut(s->gdb_jit));
 	engines_end(s->engines, session_now_ns());
 	session_unheard_write(s);
 	nameless = kernel_names_write(s->kernel_names, NULL, s->writer, session_now_ns());

@@ -188,6 +188,8 @@ void session_drain(struct session *s, bool last)
 		return;
 	if (s->gdb_jit)
 		gdb_jit_poll_look(s->gdb_jit, now);
+	if (s->gdb_jit && last)
+		gdb_jit_poll_finish(s->gdb_jit);
 	for (size_t i = 0; i < s->rings.nr; i++)
 		session_drain_ring(s, &s->rings.ring[i]);
 	engines_look(s->engines, now);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two threads read a ring, never at the same time: who has the lock, or has taken the ring (in_use) under it.  The recorder's own thread
+ * copies nothing where it comes in time; the other looks every few milliseconds, and only copies what has waited.
+ */
+#include "agent/recorder/perf/ring_spill.h"
+
+#include "jitreg/base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_NS 5000000ull
+#define RINGS_A_LOOK 64u /* with more of them it looks less often: those of threads are small, and wake the recorder up */
+/* The recorder comes every 20 ms, and when a ring is half full. */
+#define LATE_NS 25000000ull
+#define STACK_BYTES (256u << 10)
+
+struct kept_ring {
+	struct ring_spill *spill;
+	struct kept_ring *next;
+	struct perf_event_mmap_page *page;
+	const unsigned char *data;
+	uint64_t bytes, tail, drained_ns;
+	struct kept_chunk *first, **last;
+	uint64_t nr_chunks;
+	bool in_use; /* by the recorder's thread, which holds no lock meanwhile */
+};
+
+struct ring_spill {
+	pthread_t thread;
+	pthread_mutex_t lock; /* of all below, and of what its rings have */
+	pthread_cond_t ended;
+	bool end;
+	struct kept_ring *ring;
+	uint64_t nr_rings, bytes, bytes_max;
+};
+
+/* All that is there now.  Whether it makes sense is found out when it is drained. */
+static void keep(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail, at = r->tail & (r->bytes - 1);
+	uint64_t first = r->bytes - at;
+	struct kept_chunk *c;
+
+	if (nr == 0 || nr > r->bytes || nr % 8 || nr > k->bytes_max - k->bytes || (nr < r->bytes / 2 && now_ns - r->drained_ns < LATE_NS))
+		return;
+	c = malloc(sizeof(*c) + nr);
+	if (!c)
+		return;
+	c->next = NULL;
+	c->bytes = nr;
+	memcpy(c->data, r->data + at, nr < first ? nr : first);
+	if (nr > first)
+		memcpy(c->data + first, r->data, nr - first);
+	*r->last = c;
+	r->last = &c->next;
+	r->nr_chunks++;
+	k->bytes += nr;
+	r->tail = head;
+	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+static void *run(void *spill)
+{
+	struct ring_spill *k = spill;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->end) {
+		uint64_t until_ns = clock_now_ns() + LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK);
+		struct timespec until = { (time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u) };
+
+		if (pthread_cond_timedwait(&k->ended, &k->lock, &until) != ETIMEDOUT)
+			continue;
+		for (struct kept_ring *r = k->ring; r; r = r->next)
+			if (!r->in_use)
+				keep(k, r, clock_now_ns());
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+int ring_spill_create(uint64_t bytes_max, struct ring_spill **out)
+{
+	struct ring_spill *k = calloc(1, sizeof(*k));
+	pthread_condattr_t clock;
+	pthread_attr_t small;
+	sigset_t all, before;
+	int error;
+
+	if (!k)
+		return -ENOMEM;
+	k->bytes_max = bytes_max;
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&k->ended, &clock);
+	pthread_condattr_destroy(&clock);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK_BYTES);
+	sigfillset(&all); /* signals are the recorder's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&k->thread, &small, run, k);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&small);
+	if (error) {
+		pthread_cond_destroy(&k->ended);
+		pthread_mutex_destroy(&k->lock);
+		free(k);
+		return -error;
+	}
+	*out = k;
+	return 0;
+}
+
+void ring_spill_destroy(struct ring_spill *k)
+{
+	if (!k)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->end = true;
+	pthread_cond_signal(&k->ended);
+	pthread_mutex_unlock(&k->lock);
+	pthread_join(k->thread, NULL);
+	while (k->ring)
+		ring_spill_remove(k->ring);
+	pthread_cond_destroy(&k->ended);
+	pthread_mutex_destroy(&k->lock);
+	free(k);
+}
+
+void ring_spill_add(struct ring_spill *k, struct ring *r)
+{
+	struct kept_ring *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return;
+	*kept = (struct kept_ring){ .spill = k, .page = r->page, .data = r->data, .bytes = r->bytes, .tail = r->tail,
+				    .drained_ns = clock_now_ns() };
+	kept->last = &kept->first;
+	pthread_mutex_lock(&k->lock);
+	kept->next = k->ring;
+	k->ring = kept;
+	k->nr_rings++;
+	pthread_mutex_unlock(&k->lock);
+	r->kept = kept;
+}
+
+uint64_t ring_spill_count(struct kept_ring *kept)
+{
+	uint64_t nr;
+
+	pthread_mutex_lock(&kept->spill->lock);
+	nr = kept->nr_chunks;
+	pthread_mutex_unlock(&kept->spill->lock);
+	return nr;
+}
+
+struct kept_chunk *ring_spill_take(struct kept_ring *kept, uint64_t *tail)
+{
+	struct ring_spill *k = kept->spill;
+	struct kept_chunk *c;
+
+	pthread_mutex_lock(&k->lock);
+	c = kept->first;
+	if (c) {
+		kept->first = c->next;
+		if (!kept->first)
+			kept->last = &kept->first;
+		kept->nr_chunks--;
+		k->bytes -= c->bytes;
+	} else {
+		kept->in_use = true;
+		*tail = kept->tail;
+	}
+	pthread_mutex_unlock(&k->lock);
+	return c;
+}
+
+void ring_spill_give_back(struct kept_ring *kept, uint64_t tail)
+{
+	pthread_mutex_lock(&kept->spill->lock);
+	kept->in_use = false;
+	kept->tail = tail;
+	kept->drained_ns = clock_now_ns();
+	pthread_mutex_unlock(&kept->spill->lock);
+}
+
+void ring_spill_remove(struct kept_ring *kept)
+{
+	struct ring_spill *k = kept->spill;
+	struct kept_ring **slot = &k->ring;
+
+	pthread_mutex_lock(&k->lock);
+	while (*slot != kept)
+		slot = &(*slot)->next;
+	*slot = kept->next;
+	k->nr_rings--;
+	for (struct kept_chunk *next, *c = kept->first; c; c = next) {
+		next = c->next;
+		k->bytes -= c->bytes;
+		free(c);
+	}
+	pthread_mutex_unlock(&k->lock);
+	free(kept);
+}

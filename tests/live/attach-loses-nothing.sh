@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `tailor attach` to a process whose lists of generated code take long to read: a ring, 300,000 entries without a symbol, and 200,000 words
+# that look like such a list.  It loses no samples meanwhile, and names the code, which is the oldest of all entries.
+. tests/live/begin.bash
+trap 'kill -9 ${pid:-} 2>/dev/null; rm -rf "$dir"' EXIT
+
+attach() { # SECONDS; leaves the number of samples in generated code in $n
+	timeout 300 "$B/tailor" attach -o "$dir/t.tlr" --duration "$1" $pid 2>"$dir/said" || {
+		fail "tailor attach: exit $?: $(cat "$dir/said")"
+		return 1
+	}
+	"$B/tailor" report --json "$dir/t.tlr" >"$dir/json" || { fail "report: exit $?"; return 1; }
+	n=$(/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["jit"]["samples"])' "$dir/json")
+}
+
+named() {
+	/usr/bin/python3 - "$dir/json" <<'PYTHON'
+import json, sys
+r = json.load(open(sys.argv[1]))
+jit, hot = r["jit"]["samples"], sum(f["samples"] for f in r["functions"] if f["name"] == "hidden_hot" and f["generated"])
+print(f"FIGURE {jit} samples in generated code, {hot} in hidden_hot")
+if hot < 0.99 * jit:
+    sys.exit(f"expected 99 % of the {jit} samples in generated code to be in hidden_hot, got {hot}")
+PYTHON
+}
+
+# A recorder that does not run at all for a while, on a machine that others keep busy, may lose some: most blocks have to lose none.
+block() {
+	n=0
+	attach 1 || return 2
+	[ "$n" -ge 100 ] || return 77
+	lost=$(sed -n 's/.*; ring full: \([0-9]*\).*/\1/p' "$dir/said")
+	echo "FIGURE $n samples, ${lost:-0} lost"
+	[ "${lost:-0}" = 0 ]
+}
+
+begun() { grep -q begun "$dir/err"; }
+"$B/hosts/many_jit_lists" "$B/hosts/hidden_hot.o" >/dev/null 2>"$dir/err" &
+pid=$!
+wait_for begun && gather 500 attach && judge named
+decide "attach loses no samples while it reads long lists" block
+kill $pid
+wait $pid 2>/dev/null
+pid=
+finish
