@@ -171,7 +171,7 @@ def hosts(build):
                     needs=RUBY + " --yjit -e 'exit RubyVM::YJIT.enabled? && RUBY_VERSION >= %q(3.3)'"),
             Channel("image", RUBY + " --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98,
                     needs=RUBY + " --mjit -e 1"),
-            Channel("rjit", RUBY + " --rjit {jits}/fib.rb {s} {r}", stacks=90, planted=(FIB, BIF),
+            Channel("region", RUBY + " --rjit {jits}/fib.rb {s} {r}", remedy="which names YJIT's code (not Ruby 3.2's, nor RJIT's)",
                     needs=RUBY + " --rjit -e 'exit RubyVM::RJIT.enabled?'"),
         ]),
         Host("python", "python3", PYTHON + " --version", None, [
