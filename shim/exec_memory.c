@@ -225,6 +225,8 @@ API int mprotect(void *address, size_t bytes, int prot)
 	if (ret == 0 && (prot & PROT_EXEC)) {
 		became_executable(address, bytes, __builtin_return_address(0));
 		hosts_executable(address, bytes);
+	} else if (prot & PROT_WRITE) {
+		hosts_writable();
 	}
 	return ret;
 }

@@ -17,6 +17,7 @@
 #define ROWS 5	       /* of a table, where --top does not say; */
 #define ROWS_BELOW 4   /* ... below a long plan */
 #define PLAN_LONG 8    /* operators */
+#define CALLERS_FROM 0.1 /* share of samples in what generated code calls that makes it worth a table */
 #define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) that makes these lines worth a table */
 
 /* ------------------------------------------------------------------------------------------------------------- header */
@@ -203,17 +204,32 @@ static void show_code(const struct default_report *d, struct report *r, struct p
 	show_all(d, r, d->image, &brief_images, p);
 }
 
+/*
+ * Does generated code mostly call the host?  The trampolines that an interpreter makes for a profiler, one for each function of its
+ * language, do nothing else (Python): its functions have their time in what they call, and none of their own.
+ */
+static bool is_mostly_callers(const struct default_report *d, const struct report *r)
+{
+	double stack = report_measure(r, report_sum(d->in_run.method, METHOD_STACK));
+
+	return stack > CALLERS_FROM * report_measure(r, &d->in_run.method->g.total) &&
+	       stack > report_measure(r, report_sum(d->in_run.method, METHOD_IP));
+}
+
 /* Of one that did not: functions and lines, and modules where it generated code. */
 static void show_undeclared(const struct default_report *d, struct report *r, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
+	bool callers = level[HOST_LEVEL_FUNCTION] != LEVELS_MAX && is_mostly_callers(d, r);
 
+	if (callers)
+		callers_show_brief(r, d->in_run.level[level[HOST_LEVEL_FUNCTION]], level[HOST_LEVEL_FUNCTION], d->has_run, p);
 	show_all(d, r, d->function, &brief_functions, p);
 	if (level[HOST_LEVEL_LINE] != LEVELS_MAX && share_on(r, d->in_run.level[level[HOST_LEVEL_LINE]]) > 0)
 		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_LINE]], level[HOST_LEVEL_LINE], d->has_run, p);
 	else if (has_samples(d->line, brief_lines.first))
 		show_all(d, r, d->line, &brief_lines, p);
-	if (level[HOST_LEVEL_MODULE] != LEVELS_MAX)
+	if (level[HOST_LEVEL_MODULE] != LEVELS_MAX && !callers)
 		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_MODULE]], level[HOST_LEVEL_MODULE], d->has_run, p);
 	if (nr_sampled(d->all.process) > 1)
 		show_all(d, r, d->all.process, &brief_processes, p);

@@ -61,6 +61,14 @@ void components_show_brief(struct report *r, const struct report_group *group, u
 	view_show_brief(r, group, &b, p);
 }
 
+void callers_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p)
+{
+	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = put };
+
+	b.heading = in_run ? "Generated functions, with what they call, in the run phase" : "Generated functions, with what they call";
+	view_show_brief(r, group, &b, p);
+}
+
 static void show_level(struct report *r, const struct report_group *group, uint32_t level, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;

@@ -132,6 +132,8 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none. */
 void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
+/* ... the level of generated functions, where these mostly call the host. */
+void callers_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
 /* ... methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
 			    struct page *p);

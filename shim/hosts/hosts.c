@@ -33,6 +33,7 @@ void hosts_object(const struct object *o)
 	ruby_object(o);
 	sqlite_object(o);
 	v8_object(o);
+	yjit_object(o);
 }
 
 void hosts_injected(void)
@@ -61,4 +62,10 @@ void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	fixed_frame_region(mapper, address, bytes);
 	ruby_region(mapper, address, bytes);
+	yjit_region(mapper, address, bytes);
+}
+
+void hosts_writable(void)
+{
+	yjit_writable();
 }

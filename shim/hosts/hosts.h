@@ -24,6 +24,8 @@ void hosts_injected(void);
 void hosts_in_child(void);
 /* Mapped memory became executable, perhaps again.  Context: as above. */
 void hosts_executable(const void *address, size_t bytes);
+/* ... was made writable and not executable.  Context: as above; so often that it must cost next to nothing. */
+void hosts_writable(void);
 
 /* An adapter waits for an object to be relocated: hosts_retry() is called at the next mapping.  Context: any, also signal. */
 extern int hosts_waiting;

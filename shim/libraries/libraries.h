@@ -18,4 +18,12 @@ void perf_map_object(const struct object *o);
 /* Mapped memory became executable.  Context: any, also signal. */
 void llvm_orc_executable(void);
 
+/* Ruby's library.  Context of the latter two: as hosts_region() and hosts_writable(). */
+void yjit_object(const struct object *o);
+void yjit_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+void yjit_writable(void);
+/* Is it where a perf map is looked for?  And whole lines of one, on their way there: each becomes a LOAD.  Context: any. */
+bool perf_map_is_path(const char *path);
+void perf_map_take_text(const char *text, size_t bytes);
+
 #endif

@@ -25,7 +25,7 @@ static int (*qt_open)(const char *, int, ...);
 static ssize_t (*qt_write)(int, const void *, size_t);
 static int moarvm_answered, qt_answered, qt_map = -1;
 
-static bool is_map(const char *path)
+bool perf_map_is_path(const char *path)
 {
 	return path && strncmp(path, map_path, sizeof(map_path) - 1) == 0;
 }
@@ -60,7 +60,7 @@ static void take_line(const char *line, const char *end)
 }
 
 /* Hosts write whole lines. */
-static void take_text(const char *text, size_t bytes)
+void perf_map_take_text(const char *text, size_t bytes)
 {
 	const char *end = text + bytes, *line_end;
 
@@ -73,7 +73,7 @@ static void take_text(const char *text, size_t bytes)
 static ssize_t on_moarvm_text(void *cookie, const char *text, size_t bytes)
 {
 	(void)cookie;
-	take_text(text, bytes);
+	perf_map_take_text(text, bytes);
 	return (ssize_t)bytes;
 }
 
@@ -81,7 +81,7 @@ static FILE *on_moarvm_fopen(const char *path, const char *mode)
 {
 	cookie_io_functions_t lines = { .write = on_moarvm_text };
 
-	if (!is_map(path) || __atomic_exchange_n(&moarvm_answered, 0, __ATOMIC_RELAXED) != 1)
+	if (!perf_map_is_path(path) || __atomic_exchange_n(&moarvm_answered, 0, __ATOMIC_RELAXED) != 1)
 		return moarvm_fopen(path, mode);
 	ANNOUNCE_ONCE("MoarVM: MVM_JIT_PERF_MAP answered as set; no perf map is written");
 	return fopencookie(NULL, "w", lines);
@@ -107,7 +107,7 @@ static int on_qt_open(const char *path, int flags, ...)
 	va_start(list, flags);
 	mode = va_arg(list, int); /* or what lies there, of no use without O_CREAT */
 	va_end(list);
-	if (!is_map(path) || __atomic_exchange_n(&qt_answered, 0, __ATOMIC_RELAXED) != 1)
+	if (!perf_map_is_path(path) || __atomic_exchange_n(&qt_answered, 0, __ATOMIC_RELAXED) != 1)
 		return qt_open(path, flags, mode);
 	fd = qt_open("/dev/null", O_WRONLY | (flags & O_CLOEXEC));
 	__atomic_store_n(&qt_map, fd, __ATOMIC_RELAXED);
@@ -118,7 +118,7 @@ static int on_qt_open(const char *path, int flags, ...)
 static ssize_t on_qt_write(int fd, const void *text, size_t bytes)
 {
 	if (fd >= 0 && fd == __atomic_load_n(&qt_map, __ATOMIC_RELAXED))
-		take_text(text, bytes);
+		perf_map_take_text(text, bytes);
 	return qt_write(fd, text, bytes);
 }
 

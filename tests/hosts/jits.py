@@ -35,6 +35,7 @@ JITS = os.path.join(HERE, "jits")
 GCC_MAJOR = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True).stdout.strip() if shutil.which("gcc") else ""
 BUN = "{build}/npm/node_modules/bun/bin/bun.exe"
 DENO = "$(echo {build}/npm/node_modules/@deno/*/deno)"
+RUBY, PYTHON = os.environ.get("RUBY", "ruby"), os.environ.get("PYTHON3", "/usr/bin/python3")
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
 
 # One backend, without a server; not as root, which PostgreSQL refuses.
@@ -53,6 +54,7 @@ class Host:
 
 # fib() is in the name of three quarters of the samples, bif() in that of one quarter: names of functions, without paths.
 FIB, BIF = r"(?<![A-Za-z0-9])fib(?![A-Za-z0-9_])", r"(?<![A-Za-z0-9])bif(?![A-Za-z0-9_])"
+TRAMPOLINE = re.compile("py::")
 PLANTED, PLANTED_WITHIN = 75, 6  # per cent, and how much more or less may come of what is compiled into what
 
 
@@ -61,12 +63,15 @@ class Channel:
     stack_bytes: how much of it is recorded.  table: also where no channel was asked for.  remedy: that code has no names, and what
     the report says in its first five lines.  planted: patterns of names, or first and last lines, of fib() and bif(); within: how far
     the share of fib() may be from 75 %; callers: samples of what the two call count as theirs, because the host's compiler inlines one of
-    them, at its choice, into a function of its runtime and that into the other."""
+    them, at its choice, into a function of its runtime and that into the other.  trampolines: generated code is one trampoline for each
+    function of an interpreter, which calls the interpreter: all samples count, and those are named whose stack has such a function.
+    needs: a command that fails where this build of the host has no such JIT or interface."""
     def __init__(self, name, command, env=None, named=98, lines=0, stacks=0, stack_bytes=32768, table=True, remedy=None,
-                 planted=None, within=PLANTED_WITHIN, callers=False):
+                 planted=None, within=PLANTED_WITHIN, callers=False, trampolines=False, needs=None):
         self.name, self.command, self.env, self.stack_bytes, self.table = name, command, env or {}, stack_bytes, table
         self.named, self.lines, self.stacks = 0 if remedy else named, lines, stacks
-        self.remedy, self.planted, self.within, self.callers = remedy, planted, within, callers
+        self.remedy, self.planted, self.within, self.callers = remedy, planted, within, callers or trampolines
+        self.trampolines, self.needs = trampolines, needs
 
 
 def hosts(build):
@@ -113,7 +118,9 @@ def hosts(build):
             Channel("adapter", PHP + " {jits}/fib.php {s} {r}", planted=(FIB, BIF)),
             Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),
             Channel("intel", PHP + " -d opcache.jit_debug=0x80 {jits}/fib.php {s} {r}",
-                    {"INTEL_JIT_PROFILER64": "{build}/libtailor-intel.so"}),
+                    {"INTEL_JIT_PROFILER64": "{build}/libtailor-intel.so"},
+                    # PHP 8.4's JIT is another one, without it
+                    needs="grep -q INTEL_JIT_PROFILER64 $(php -r 'echo PHP_EXTENSION_DIR;')/opcache.so"),
             Channel("jitdump", PHP + " -d opcache.jit_debug=0x20 {jits}/fib.php {s} {r}"),
             Channel("perf map", PHP + " -d opcache.jit_debug=0x10 {jits}/fib.php {s} {r}"),
         ]),
@@ -156,9 +163,25 @@ def hosts(build):
             Channel("image", "{dir}/gccjit {s} {r}"),
             Channel("image", "{dir}/gccjit {s} {r}", {"GCCJIT_DEBUG": "1"}, lines=95),
         ]),
-        Host("ruby", "ruby3.1 ruby3.1-dev", "ruby --version", None, [
-            Channel("adapter", "ruby --yjit {jits}/fib.rb {s} {r}", lines=95, stacks=90, planted=(FIB, BIF)),
-            Channel("image", "ruby --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98),
+        # Debian's are built without YJIT after 3.1; RUBY is another one's command
+        Host("ruby", "ruby", RUBY + " --version", None, [
+            Channel("adapter", RUBY + " --yjit {jits}/fib.rb {s} {r}", lines=95, stacks=90, planted=(FIB, BIF),
+                    needs=RUBY + " --yjit -e 'exit RubyVM::YJIT.enabled? && RUBY_VERSION < %q(3.2)'"),
+            Channel("perf map", RUBY + " --yjit {jits}/fib.rb {s} {r}", stacks=90, planted=(FIB, BIF),
+                    needs=RUBY + " --yjit -e 'exit RubyVM::YJIT.enabled? && RUBY_VERSION >= %q(3.3)'"),
+            Channel("perf map", RUBY + " --yjit --yjit-perf {jits}/fib.rb {s} {r} > >(grep -v ^YJIT)", stacks=90, planted=(FIB, BIF),
+                    needs=RUBY + " --yjit -e 'exit RubyVM::YJIT.enabled? && RUBY_VERSION >= %q(3.3)'"),
+            Channel("image", RUBY + " --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98,
+                    needs=RUBY + " --mjit -e 1"),
+            Channel("region", RUBY + " --rjit {jits}/fib.rb {s} {r}", remedy="which names YJIT's code (not Ruby 3.2's, nor RJIT's)",
+                    needs=RUBY + " --rjit -e 'exit RubyVM::RJIT.enabled?'"),
+        ]),
+        Host("python", "python3", PYTHON + " --version", None, [
+            Channel("perf map", PYTHON + " -X perf {jits}/fib.py {s} {r}", named=90, planted=("py::fib:", "py::bif:"), trampolines=True,
+                    needs=PYTHON + " -X perf -c 'import sys; sys.exit(sys.version_info < (3, 12))'"),
+            Channel("jitdump", PYTHON + " -X perf_jit {jits}/fib.py {s} {r}", named=90, stacks=90, planted=("py::fib:", "py::bif:"),
+                    trampolines=True,
+                    needs=PYTHON + " -X perf_jit -c 'import sys; sys.exit(sys.version_info < (3, 13))'"),
         ]),
         Host("pypy", "pypy3", "pypy3 --version", None, [
             Channel("adapter", "pypy3 {jits}/fib.py {s} {r}", planted=(FIB, BIF), within=12),
@@ -417,6 +440,10 @@ class Bench:
         first = "" if self.samples and not channel.remedy else " ".join(
             " ".join(shell(f"{self.build}/tailor report {trace}").stdout.decode().splitlines()[:5]).split())
         named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
+        if channel.trampolines:
+            n = r["samples"]["total"]
+            named = 100 * sum(c["samples"] for c in r["components"]
+                              if c["level"] == "function" and TRAMPOLINE.match(c["name"])) / max(n, 1)
         same = (under.returncode, under.stdout) == (alone.returncode, alone.stdout)
         stacks = "-"
         if self.stacks and not self.samples:
@@ -480,6 +507,9 @@ class Bench:
             self.undecided.append(claim)
 
     def row(self, host, version, channel):
+        if channel.needs and shell(self.fill(channel.needs)).returncode:
+            print(f"{host.name}, {channel.name}: skipped, because this build of it has none ({channel.needs})")
+            return
         first_s = 0.1 if self.samples else self.seconds
         alone, rounds = self.run(self.fill(channel.command, first_s), channel.env)
         if alone.returncode:

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ruby's YJIT from 3.3 on can write a perf map (--yjit-perf=map; 3.4: iseq), a line for each block that it compiles.  With the
+ * option it also prints where the map is on the program's standard output, so the option is switched on later: by the function that
+ * parses it, when YJIT makes its memory writable to compile for the first time.  Then nothing is named yet but YJIT's own exits.
+ * The map that it opens is /dev/null, and its lines are read on their way there; no file is left behind.  A user's own --yjit-perf
+ * holds: it removes an older map at the start.
+ *
+ * All of its code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its way out tells.
+ *
+ * Context: Ruby's threads, with the lock of its virtual machine.
+ */
+#include "shim/libraries/libraries.h"
+
+#include "agent/guest/sys.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_BYTES 512
+#define MIB ((uint64_t)1 << 20)
+#define FIRST_CODE_BYTES 65536 /* YJIT's way out is one of the first things in its memory */
+
+static const unsigned char pops[] = { 0x5b, 0x41, 0x5c, 0x41, 0x5d, 0xc3 }; /* rbx, r12, r13, ret */
+
+static struct {
+	bool (*parse_option)(const char *); /* what follows --yjit-: true if it was understood */
+	const bool *is_enabled;
+	uintptr_t bias; /* of Ruby's library */
+	uint64_t start, bytes; /* memory whose frames are announced: it grows by pages, in what was reserved of whole MiB */
+	int is_known, is_fixed, asked, by_user;
+	int map; /* -1: none is open */
+	char line[LINE_BYTES];
+	size_t line_bytes;
+} yjit = { .map = -1 };
+
+static int (*real_open)(const char *, int, ...);
+static ssize_t (*real_write)(int, const void *, size_t);
+static int (*real_close)(int);
+static int (*real_unlink)(const char *);
+
+static bool is_ours(void)
+{
+	return yjit.asked && !yjit.by_user && guest_is_on();
+}
+
+static int on_open(const char *path, int flags, ...)
+{
+	va_list list;
+	int mode;
+
+	va_start(list, flags);
+	mode = va_arg(list, int); /* or what lies there, of no use without O_CREAT */
+	va_end(list);
+	if (!is_ours() || !(flags & O_APPEND) || !perf_map_is_path(path))
+		return real_open(path, flags, mode);
+	yjit.line_bytes = 0;
+	yjit.map = real_open("/dev/null", O_WRONLY | (flags & O_CLOEXEC));
+	ANNOUNCE_ONCE("YJIT: --yjit-perf=map switched on after the start; no perf map is written");
+	return yjit.map;
+}
+
+/* A line comes in pieces. */
+static void take_piece(const char *text, size_t bytes)
+{
+	for (; bytes; text++, bytes--) {
+		if (yjit.line_bytes < LINE_BYTES)
+			yjit.line[yjit.line_bytes++] = *text;
+		if (*text != '\n')
+			continue;
+		yjit.line[yjit.line_bytes - 1] = '\n';
+		perf_map_take_text(yjit.line, yjit.line_bytes);
+		yjit.line_bytes = 0;
+	}
+}
+
+static ssize_t on_write(int fd, const void *text, size_t bytes)
+{
+	if (fd < 0 || fd != yjit.map)
+		return real_write(fd, text, bytes);
+	take_piece(text, bytes); /* a line is six writes: none of them need be a system call */
+	return (ssize_t)bytes;
+}
+
+static int on_close(int fd)
+{
+	if (fd >= 0 && fd == yjit.map)
+		yjit.map = -1;
+	return real_close(fd);
+}
+
+static int on_unlink(const char *path)
+{
+	if (perf_map_is_path(path))
+		yjit.by_user = 1;
+	return real_unlink(path);
+}
+
+/* YJIT writes code.  Until it is enabled that is its own. */
+void yjit_writable(void)
+{
+	if (!yjit.parse_option || yjit.asked || !*yjit.is_enabled || !guest_is_on() ||
+	    __atomic_exchange_n(&yjit.asked, 1, __ATOMIC_RELAXED) || yjit.by_user)
+		return;
+	if (!yjit.parse_option("perf=iseq") && !yjit.parse_option("perf=map"))
+		guest_debug("Ruby: adapter unavailable (YJIT has no perf map)");
+}
+
+/* Does its way out give back three registers and return, and nothing else? */
+static bool has_fixed_frame(const unsigned char *code, size_t bytes)
+{
+	for (size_t i = 0; bytes >= sizeof(pops) && i <= bytes - sizeof(pops); i++)
+		if (memcmp(code + i, pops, sizeof(pops)) == 0)
+			return true;
+	return false;
+}
+
+void yjit_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+{
+	static const struct frame_rule rule = { 0, 32 };
+	static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
+	const unsigned char *code = (const unsigned char *)(uintptr_t)address;
+	uint64_t mib = (bytes + MIB - 1) / MIB * MIB;
+
+	if (!yjit.parse_option || mapper->bias != yjit.bias)
+		return;
+	if (!yjit.is_known) {
+		size_t first = bytes < FIRST_CODE_BYTES ? bytes : FIRST_CODE_BYTES;
+
+		yjit.is_known = 1;
+		yjit.is_fixed = sys_readable_range(code, first) && has_fixed_frame(code, first);
+		yjit.start = address;
+	}
+	if (!yjit.is_fixed || address != yjit.start || mib <= yjit.bytes)
+		return;
+	ANNOUNCE_ONCE("Ruby: YJIT code is unwound by its fixed frame of three saved registers");
+	announce_frames(address, mib, &rule, 1, saved, sizeof(saved) / sizeof(saved[0]));
+	yjit.bytes = mib;
+}
+
+void yjit_object(const struct object *o)
+{
+	const char *version = yjit.parse_option ? NULL : object_find_symbol(o, "ruby_version");
+	void *parse = version && strncmp(version, "3.1.", 4) != 0 ? object_find_symbol(o, "rb_yjit_parse_option") : NULL;
+
+	if (!parse)
+		return;
+	yjit.is_enabled = object_find_symbol(o, "rb_yjit_enabled_p");
+	if (!yjit.is_enabled || slot_replace(o, "open64", (void *)on_open, &real_open) ||
+	    slot_replace(o, "write", (void *)on_write, &real_write) || slot_replace(o, "close", (void *)on_close, &real_close) ||
+	    slot_replace(o, "unlink", (void *)on_unlink, &real_unlink)) {
+		guest_debug("Ruby: adapter unavailable (a call that writes YJIT's perf map was not found)");
+		return;
+	}
+	yjit.bias = o->bias;
+	memcpy(&yjit.parse_option, &parse, sizeof(parse));
+}
