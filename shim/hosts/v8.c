@@ -15,6 +15,10 @@
 #include <string.h>
 #include <time.h>
 
+/* Whose JitCodeEvent is the one below. */
+#define OLDEST_MAJOR 9
+#define NEWEST_MAJOR 14
+
 #define RECORDINGS_MAX 8 /* at a time */
 #define POSITIONS_MAX 8192
 #define LINES_BYTES (256u << 10)
@@ -22,7 +26,7 @@
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
 
-/* v8::JitCodeEvent of V8 9 to 13. */
+/* v8::JitCodeEvent. */
 struct event {
 	uint32_t type, code_type;
 	uint64_t start, bytes;
@@ -120,8 +124,8 @@ static bool begins_with_scheme(const char *text, size_t bytes)
 }
 
 /* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file, which may have blanks, as the name may
- * (analyzer/attribute/host_names.c finds it likewise); that of a module is a URL. */
-static size_t find_file(const char *name, size_t bytes, const char **file)
+ * (analyzer/attribute/host_names.c finds it likewise); that of a module is a URL.  line: where the function begins, 0: unknown. */
+static size_t find_file(const char *name, size_t bytes, const char **file, uint32_t *line)
 {
 	static const char scheme[] = "file://";
 	size_t end = bytes, begin = 0, colon = 0;
@@ -133,6 +137,9 @@ static size_t find_file(const char *name, size_t bytes, const char **file)
 			digit--;
 		if (digit == end || digit == 0 || name[digit - 1] != ':')
 			break;
+		*line = 0;
+		for (size_t at = digit; at < end; at++)
+			*line = 10 * *line + (uint32_t)(name[at] - '0');
 		end = digit - 1;
 	}
 	while (colon < end && name[colon] != ':') /* behind it are the tier and the name, which may be empty */
@@ -149,21 +156,29 @@ static size_t find_file(const char *name, size_t bytes, const char **file)
 	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
 }
 
+/*
+ * Code that exists already, or comes from a compiler that reports no positions, has the line where its function begins: coarse, and
+ * true.  r: NULL without positions.
+ */
 static void send_lines(const struct event *e, const struct recording *r)
 {
 	struct line_table t = { .buffer = v8.lines, .capacity = LINES_BYTES };
+	uint32_t begins = 0;
 	const char *file;
-	size_t file_bytes = find_file(e->name.text, e->name.bytes, &file);
+	size_t file_bytes = find_file(e->name.text, e->name.bytes, &file, &begins);
 
-	if (!e->script || !file_bytes || __atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE))
+	if (!file_bytes || __atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE))
 		return;
-	for (uint32_t i = 0; i < r->nr; i++) {
+	if (begins && (!r || !e->script || r->nr == 0 || r->at[0].offset > 0))
+		line_table_add(&t, e->start, begins, file, file_bytes);
+	for (uint32_t i = 0; r && e->script && i < r->nr; i++) {
 		int line = v8.line_number(e->script, (int)r->at[i].position);
 
 		if (line >= 0 && !line_table_add(&t, e->start + r->at[i].offset, (uint32_t)line + 1, file, file_bytes))
 			break;
 	}
-	line_table_send(&t, e->start);
+	if (t.nr)
+		line_table_send(&t, e->start);
 	__atomic_store_n(&v8.lines_taken, 0, __ATOMIC_RELEASE);
 }
 
@@ -173,10 +188,9 @@ static void on_added(const struct event *e)
 	char name[1024];
 	size_t bytes = e->name.bytes < sizeof(name) - 1 ? e->name.bytes : sizeof(name) - 1;
 
-	if (r) {
-		send_lines(e, r);
+	send_lines(e, r);
+	if (r)
 		__atomic_store_n(&r->taken, 0, __ATOMIC_RELEASE);
-	}
 	memcpy(name, e->name.text, bytes);
 	name[bytes] = 0;
 	announce_load(e->start, e->bytes, name, (const void *)(uintptr_t)e->start, is_reporting && guest_is_late() ? EXISTS_NS : 0);
@@ -302,8 +316,10 @@ static bool find_functions(const struct object *o)
 
 	if (!version)
 		return false;
-	for (const char *c = version(); *c >= '0' && *c <= '9'; c++)
+	for (const char *c = version(); *c >= '0' && *c <= '9' && major < 10000; c++)
 		major = 10 * major + (*c - '0');
+	if (major > NEWEST_MAJOR)
+		announce_unknown_version("V8", version(), "its code has no names here; --perf-basic-prof of its program gives names");
 	v8.current = (void *(*)(void))object_find_symbol(o, "_ZN2v87Isolate13TryGetCurrentEv");
 	v8.in_context = (bool (*)(void *))object_find_symbol(o, "_ZN2v87Isolate9InContextEv");
 	v8.set_handler = (void (*)(void *, int, void (*)(struct event *)))object_find_symbol(o,
@@ -312,7 +328,7 @@ static bool find_functions(const struct object *o)
 		"_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_");
 	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
 	v8.clock_gettime = clock_gettime;
-	if (major < 9 || major > 13 || !v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler ||
+	if (major < OLDEST_MAJOR || major > NEWEST_MAJOR || !v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler ||
 	    !v8.line_number)
 		return false;
 	v8.lines = map(LINES_BYTES);
