@@ -67,6 +67,21 @@ class Channel:
         self.remedy, self.planted, self.within, self.callers = remedy, planted, within, callers
 
 
+def llvm_orc():
+    """LLVM's LLJIT by its C interface, as linked by default and by RuntimeDyld."""
+    for v in range(14, 23):
+        # 17's default is JITLink, and it cannot be asked to register its objects
+        default = dict(remedy="let the program add JITEventListener::createGDBRegistrationListener()") if v == 17 else \
+            dict(lines=95, planted=(FIB, BIF))
+        yield Host("llvm orc" if v == 14 else f"llvm orc {v}", f"llvm-{v}-dev clang", f"llvm-config-{v} --version",
+                   f"$(command -v clang-14 || command -v clang-{v} || echo clang) -g -O1 -c -emit-llvm -o {{dir}}/fib.bc {{jits}}/fib.c && "
+                   f"gcc -O1 -w $(llvm-config-{v} --cflags) -o {{dir}}/lljit-{v} {{jits}}/lljit.c $(llvm-config-{v} --ldflags --libs)", [
+                       Channel("adapter", f"{{dir}}/lljit-{v} {{dir}}/fib.bc {{s}} {{r}}", **default),
+                       Channel("adapter", f"{{dir}}/lljit-{v} {{dir}}/fib.bc {{s}} {{r}}", {"LLJIT_RTDYLD": "1"}, lines=95,
+                               planted=(FIB, BIF)),
+                   ])
+
+
 def hosts(build):
     """The first row of each is without options.  {jits}: this folder's programs; {dir}: a scratch folder; {s}: seconds; {r}: the file for
     the number of rounds."""
@@ -170,22 +185,9 @@ def hosts(build):
              "g++ -O1 -std=c++17 -w -I/usr/include/halide14 -o {dir}/halide {jits}/halide.cc -lHalide", [
             Channel("gdb", "{dir}/halide {s} {r}"),
         ]),
-        Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${{Version}}' libfaust2",
-             "gcc -O1 -o {dir}/faust {jits}/faust.c /usr/lib/*/libfaust.so.2", [
-            Channel("gdb", "{dir}/faust {s} {r}", stacks=90),
-        ]),
-        Host("pocl", "pocl-opencl-icd ocl-icd-opencl-dev", "dpkg-query -W -f '${{Version}}' pocl-opencl-icd",
-             "gcc -O1 -w -o {dir}/opencl {jits}/opencl.c -lOpenCL", [
-            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache"}, stacks=90),
-            Channel("image", "{dir}/opencl {s} {r}", {"POCL_CACHE_DIR": "{dir}/cache-g", "POCL_EXTRA_BUILD_FLAGS": "-g -cl-opt-disable"},
-                    lines=95, stacks=90, stack_bytes=57344), # it keeps all variables of a work group on the stack
-        ]),
-        Host("mesa llvmpipe", "libosmesa6-dev libgl-dev", "dpkg-query -W -f '${{Version}}' libosmesa6",
-             "gcc -O1 -o {dir}/osmesa {jits}/osmesa.c -lOSMesa -lGL", [
-            Channel("gdb", "{dir}/osmesa {s} {r}"),
-        ]),
-        Host("qemu-user", "qemu-user", "qemu-x86_64 --version", "gcc -O1 -static -o {dir}/fib {jits}/fib.c", [
-            Channel("region", "qemu-x86_64 {dir}/fib {s} {r}", remedy="Run QEMU 8 or later with -perfmap;"),
+        Host("halide 19", "libhalide19-dev g++", "dpkg-query -W -f '${{Version}}' libhalide19-dev",
+             "g++ -O1 -std=c++17 -w -I/usr/include/halide19 -o {dir}/halide19 {jits}/halide.cc -lHalide19", [
+            Channel("adapter", "{dir}/halide19 {s} {r}"),
         ]),
         Host("spidermonkey", "libmozjs-102-dev", "dpkg-query -W -f '${{Version}}' libmozjs-102-dev", None, [
             Channel("region", "js102 {jits}/fib.js {s}", remedy="`tailor report --view asm`"),
@@ -201,11 +203,7 @@ def hosts(build):
             Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/inlined.bc {s}", lines=95, table=False),
             Channel("gdb", "lli-14 --jit-kind=mcjit {dir}/seconds.bc {s}", lines=95, table=False),
         ]),
-        Host("llvm orc", "llvm-14-dev clang-14", "llvm-config-14 --version",
-             "clang-14 -g -O1 -c -emit-llvm -o {dir}/fib.bc {jits}/fib.c && gcc -O1 $(llvm-config-14 --cflags) -o {dir}/lljit "
-             "{jits}/lljit.c -L$(llvm-config-14 --libdir) -lLLVM-14", [
-            Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", lines=95, planted=(FIB, BIF)),
-        ]),
+        *llvm_orc(),
         Host("clang-repl", "clang-14", "clang-repl-14 --version", None, [
             Channel("adapter", "env SECONDS={s} clang-repl-14 <{jits}/fib.repl", planted=(FIB, BIF)),
         ]),
