@@ -129,6 +129,10 @@ void objects_changes(uint64_t *loaded, uint64_t *unloaded);
 void *object_find_symbol(const struct object *o, const char *name);
 /* Does all of [address, address + bytes) lie in one of its segments? */
 bool object_contains(const struct object *o, const void *address, size_t bytes);
+/* Does it say that it needs a library whose name begins so (DT_NEEDED)? */
+bool object_needs(const struct object *o, const char *library);
+/* The name by which others need it (DT_SONAME); false: it has none, or a longer one. */
+bool object_soname(const struct object *o, char *name, size_t capacity);
 /* The definition of name that comes behind ours in the order of lookup (when we are late: or the first one), or NULL. */
 void *objects_find_next(const char *name);
 /* ... looked for once, and remembered in *cache (static, NULL at first). */

@@ -251,6 +251,44 @@ bool object_contains(const struct object *o, const void *address, size_t bytes)
 	return false;
 }
 
+/* Its dynamic section and the strings that this names, or NULL. */
+static const Elf64_Dyn *dynamic_of(const struct object *o, const char **strings)
+{
+	const Elf64_Phdr *ph = o->headers;
+	const Elf64_Dyn *dyn = NULL;
+
+	*strings = NULL;
+	for (int i = 0; i < o->nr_headers; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			dyn = (const Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
+	for (const Elf64_Dyn *d = dyn; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_STRTAB) /* the loader may have added the bias */
+			*strings = (const char *)(d->d_un.d_ptr < o->bias ? o->bias + d->d_un.d_ptr : d->d_un.d_ptr);
+	return *strings ? dyn : NULL;
+}
+
+bool object_needs(const struct object *o, const char *library)
+{
+	const char *strings;
+
+	for (const Elf64_Dyn *d = dynamic_of(o, &strings); d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && strncmp(strings + d->d_un.d_val, library, strlen(library)) == 0)
+			return true;
+	return false;
+}
+
+bool object_soname(const struct object *o, char *name, size_t capacity)
+{
+	const char *strings;
+
+	for (const Elf64_Dyn *d = dynamic_of(o, &strings); d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_SONAME && strlen(strings + d->d_un.d_val) < capacity) {
+			memcpy(name, strings + d->d_un.d_val, strlen(strings + d->d_un.d_val) + 1);
+			return true;
+		}
+	return false;
+}
+
 struct next {
 	const char *name;
 	void *found;

@@ -21,6 +21,7 @@ void hosts_object(const struct object *o)
 	erlang_object(o);
 	java_object(o);
 	javascriptcore_object(o);
+	llvm_jitlink_object(o);
 	llvm_orc_object(o);
 	luajit_object(o);
 	mono_object(o);

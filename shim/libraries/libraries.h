@@ -12,6 +12,7 @@
 #include "shim/announce/announce.h"
 
 /* A loaded object is new. */
+void llvm_jitlink_object(const struct object *o);
 void llvm_orc_object(const struct object *o);
 void pcre2_object(const struct object *o);
 void perf_map_object(const struct object *o);

@@ -101,25 +101,6 @@ static int on_jit_compile(void *code, uint32_t options)
 	return ret;
 }
 
-/* Does it say that it needs the library? */
-static bool is_user(const struct object *o)
-{
-	const Elf64_Phdr *ph = o->headers;
-	const Elf64_Dyn *dyn = NULL;
-	const char *strings = NULL;
-
-	for (int i = 0; i < o->nr_headers; i++)
-		if (ph[i].p_type == PT_DYNAMIC)
-			dyn = (const Elf64_Dyn *)(o->bias + ph[i].p_vaddr);
-	for (const Elf64_Dyn *d = dyn; d && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_STRTAB)
-			strings = (const char *)(d->d_un.d_ptr < o->bias ? o->bias + d->d_un.d_ptr : d->d_un.d_ptr);
-	for (const Elf64_Dyn *d = dyn; strings && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED && strncmp(strings + d->d_un.d_val, "libpcre2-8.so", 13) == 0)
-			return true;
-	return false;
-}
-
 /* Programs and libraries that use it; it calls neither of the two itself. */
 void pcre2_object(const struct object *o)
 {
@@ -127,6 +108,6 @@ void pcre2_object(const struct object *o)
 
 	if (info)
 		*(void **)&get_info = info;
-	else if (is_user(o) && slot_replace(o, "pcre2_jit_compile_8", (void *)on_jit_compile, &real_jit_compile) == 0)
+	else if (object_needs(o, "libpcre2-8.so") && slot_replace(o, "pcre2_jit_compile_8", (void *)on_jit_compile, &real_jit_compile) == 0)
 		slot_replace(o, "pcre2_compile_8", (void *)on_compile, &real_compile);
 }

@@ -74,6 +74,21 @@ class Channel:
         self.trampolines, self.needs = trampolines, needs
 
 
+def llvm_orc():
+    """LLVM's LLJIT by its C interface, linked as by default and by RuntimeDyld: the build's LLVM, and each other version that there is."""
+    for v in [""] + [f" {n}" for n in range(15, 23)]:
+        config = "llvm-config" + v.replace(" ", "-")
+        packages = f"llvm-{v.strip()}-dev" if v else "llvm-14-dev|llvm-dev"
+        # 17's default is JITLink, and it cannot be asked to register its objects
+        default = dict(named=0) if v == " 17" else dict(lines=95, planted=(FIB, BIF))
+        yield Host("llvm orc" + v, packages + " clang", config + " --version",
+                   f"clang -g -O1 -c -emit-llvm -o {{dir}}/fib.bc {{jits}}/fib.c && gcc -O1 -w -I$({config} --includedir) -o {{dir}}/lljit "
+                   f"{{jits}}/lljit.c $({config} --ldflags --libs)", [
+                       Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", **default),
+                       Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", {"LLJIT_RTDYLD": "1"}, lines=95, planted=(FIB, BIF)),
+                   ])
+
+
 def hosts(build):
     """The first row of each is without options.  {jits}: this folder's programs; {dir}: a scratch folder; {s}: seconds; {r}: the file for
     the number of rounds."""
@@ -195,6 +210,10 @@ def hosts(build):
              "g++ -O1 -std=c++17 -w -I/usr/include/halide14 -o {dir}/halide {jits}/halide.cc -lHalide", [
             Channel("gdb", "{dir}/halide {s} {r}"),
         ]),
+        Host("halide 19", "libhalide19-dev g++", "dpkg-query -W -f '${{Version}}' libhalide19-dev",
+             "g++ -O1 -std=c++17 -w -I/usr/include/halide19 -o {dir}/halide19 {jits}/halide.cc -lHalide19", [
+            Channel("adapter", "{dir}/halide19 {s} {r}"),
+        ]),
         Host("faust", "libfaust2 faust-common", "dpkg-query -W -f '${{Version}}' libfaust2",
              "gcc -O1 -o {dir}/faust {jits}/faust.c /usr/lib/*/libfaust.so.2", [
             Channel("gdb", "{dir}/faust {s} {r}", stacks=90),
@@ -226,11 +245,7 @@ def hosts(build):
             Channel("gdb", "lli --jit-kind=mcjit {dir}/inlined.bc {s}", lines=95, table=False),
             Channel("gdb", "lli --jit-kind=mcjit {dir}/seconds.bc {s}", lines=95, table=False),
         ]),
-        Host("llvm orc", "llvm-14-dev|llvm-dev clang", "llvm-config --version",
-             "clang -g -O1 -c -emit-llvm -o {dir}/fib.bc {jits}/fib.c && gcc -O1 -I$(llvm-config --includedir) -o {dir}/lljit "
-             "{jits}/lljit.c $(llvm-config --ldflags --libs)", [
-            Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", lines=95, planted=(FIB, BIF)),
-        ]),
+        *llvm_orc(),
         Host("clang-repl", "clang", "clang-repl --version", None, [
             Channel("adapter", "env SECONDS={s} clang-repl <{jits}/fib.repl", planted=(FIB, BIF)),
         ]),

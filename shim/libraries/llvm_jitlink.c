@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LLVM's LLJIT with JITLink, its default since LLVM 17: objects are registered for debuggers only where the program asks for it.  LLVM
+ * 18 and later have a C function for that, LLVMOrcLLJITEnableDebugSupport(); it is called for each LLJIT that a program makes, as soon as
+ * it is made.  No layout of LLVM's is assumed.
+ *
+ * An LLJIT is made by LLVMOrcCreateLLJIT() or, in C++, by its constructor.  Calls to both are redirected in those who need the library, not
+ * by a symbol of ours: one process may hold several LLVMs, and each call has to arrive in its own.  A program that imports the function
+ * that enables it decides itself and is left alone.  A layer of RuntimeDyld refuses, and is heard by llvm_orc.c.
+ */
+#include "shim/libraries/libraries.h"
+
+#include "agent/guest/sys.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define LIBRARIES 4 /* LLVMs in one process */
+#define CREATE "LLVMOrcCreateLLJIT"
+#define CONSTRUCT "_ZN4llvm3orc5LLJITC1ERNS0_17LLJITBuilderStateERNS_5ErrorE"
+#define ENABLE "LLVMOrcLLJITEnableDebugSupport"
+#define ENABLE_CXX "_ZN4llvm3orc21enableDebuggerSupportERNS0_5LLJITE"
+
+/* llvm-c: errors are NULL or the caller's to consume. */
+typedef void *create_function(void **jit, void *builder);
+typedef void construct_function(void *jit, void *builder, uintptr_t *error);
+
+static struct library {
+	create_function *create; /* NULL: free */
+	construct_function *construct;
+	void *(*enable)(void *jit);
+	void (*consume)(void *error);
+	char name[64]; /* by which others need it */
+} libraries[LIBRARIES];
+
+static void enable(const struct library *l, void *jit)
+{
+	void *error;
+
+	if (!jit || !guest_is_on())
+		return;
+	error = l->enable(jit);
+	if (error) /* it has another layer */
+		l->consume(error);
+	else
+		ANNOUNCE_ONCE("LLVM: LLJIT's objects are registered through the GDB JIT interface");
+}
+
+static void *create(const struct library *l, void **jit, void *builder)
+{
+	void *error = l->create(jit, builder);
+
+	if (!error && jit)
+		enable(l, *jit);
+	return error;
+}
+
+static void construct(const struct library *l, void *jit, void *builder, uintptr_t *error)
+{
+	l->construct(jit, builder, error);
+	if (error && (*error & ~(uintptr_t)1) == 0) /* the lowest bit: not looked at yet */
+		enable(l, jit);
+}
+
+/* One pair of functions for each library tells where to go on. */
+#define LIBRARY_FUNCTIONS(n) \
+	static void *create_##n(void **jit, void *builder) \
+	{ \
+		return create(&libraries[n], jit, builder); \
+	} \
+	static void construct_##n(void *jit, void *builder, uintptr_t *error) \
+	{ \
+		construct(&libraries[n], jit, builder, error); \
+	}
+LIBRARY_FUNCTIONS(0)
+LIBRARY_FUNCTIONS(1)
+LIBRARY_FUNCTIONS(2)
+LIBRARY_FUNCTIONS(3)
+static create_function *const create_functions[LIBRARIES] = { create_0, create_1, create_2, create_3 };
+static construct_function *const construct_functions[LIBRARIES] = { construct_0, construct_1, construct_2, construct_3 };
+
+/* The library that a slot leads to.  One that is bound lazily leads back into its object, which then has to say that it needs that library. */
+static int library_of(const struct object *o, void *const *slot, bool is_create)
+{
+	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)
+		if (*slot == (is_create ? (void *)libraries[i].create : (void *)libraries[i].construct))
+			return i;
+	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)
+		if (object_is_relocated(o, slot) && object_needs(o, libraries[i].name))
+			return i;
+	return -1;
+}
+
+static void redirect(const struct object *o, const char *name, bool is_create)
+{
+	void **slot = object_find_slot(o, name), *before;
+	int i = slot ? library_of(o, slot, is_create) : -1;
+
+	if (i < 0)
+		return;
+	if (slot_replace(o, name, is_create ? (void *)create_functions[i] : (void *)construct_functions[i], &before))
+		guest_debug("LLVM: adapter unavailable (calls of %s cannot be redirected)", o->name);
+}
+
+static int look_at_user(void *context, const struct object *o)
+{
+	(void)context;
+	if (object_find_symbol(o, CREATE) || object_find_slot(o, ENABLE) || object_find_slot(o, ENABLE_CXX))
+		return 0;
+	redirect(o, CREATE, true);
+	redirect(o, CONSTRUCT, false);
+	return 0;
+}
+
+void llvm_jitlink_object(const struct object *o)
+{
+	struct library l;
+	int i = 0;
+
+	*(void **)&l.create = object_find_symbol(o, CREATE);
+	if (!l.create) {
+		if (libraries[0].create)
+			look_at_user(NULL, o);
+		return;
+	}
+	*(void **)&l.construct = object_find_symbol(o, CONSTRUCT);
+	*(void **)&l.enable = object_find_symbol(o, ENABLE);
+	*(void **)&l.consume = object_find_symbol(o, "LLVMConsumeError");
+	if (!l.construct || !l.enable || !l.consume || !object_soname(o, l.name, sizeof(l.name)))
+		return;
+	while (i < LIBRARIES && libraries[i].create && libraries[i].create != l.create)
+		i++;
+	if (i == LIBRARIES) {
+		log_count_full();
+		return;
+	}
+	libraries[i] = l; /* (again, if it was unloaded and is back) */
+	objects_each(look_at_user, NULL); /* those before it in the loader's list */
+}
