@@ -73,7 +73,8 @@ for release in ${DISTROS:-bookworm trixie testing}; do
 		timed demo "make demo"
 		row demo "$took" "$([ $status = 0 ] && echo "exit 0" || echo "exit $status: $(tail -n 1 "$log")")"
 		timed check "sh -c 'make deps-check && make check${layers:+ T=\"$layers\"}'"
-		row check "$took" "$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" || echo "exit $status: $(tail -n 1 "$log")")"
+		result=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" || echo "exit $status: $(tail -n 1 "$log")")
+		row check "$took" "$result"
 		grep -E '^(FAILED|SKIPPED) ' "$log" | cut -c1-200
 		[ "${KEEP:-}" ] || rm -rf --one-file-system "$root"
 	done

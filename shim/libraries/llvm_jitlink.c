@@ -79,7 +79,7 @@ LIBRARY_FUNCTIONS(3)
 static create_function *const create_functions[LIBRARIES] = { create_0, create_1, create_2, create_3 };
 static construct_function *const construct_functions[LIBRARIES] = { construct_0, construct_1, construct_2, construct_3 };
 
-/* The library that a slot leads to.  One that is bound lazily leads back into its object, which then has to say that it needs that library. */
+/* The library that a slot leads to.  One that is bound lazily leads back into its object, which then has to say that it needs it. */
 static int library_of(const struct object *o, void *const *slot, bool is_create)
 {
 	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)

@@ -6,7 +6,8 @@
  * The map that it opens is /dev/null, and its lines are read on their way there; no file is left behind.  A user's own --yjit-perf
  * holds: it removes an older map at the start.
  *
- * All of its code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its way out tells.
+ * All of its code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its
+ * way out tells.
  *
  * Context: Ruby's threads, with the lock of its virtual machine.
  */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers call-frame information as JITs do: a list that ends, one whose end is missing and behind which nothing may be
- * read, and an FDE alone (LLVM's libunwind wants those).  libgcc 13 and later read to the end at once: there
- * is one then, and the list without is left out.  Prints how many were registered, and where the last one's CIE lies, in hex, if asked to. */
+/*
+ * Registers call-frame information as JITs do: a list that ends, one whose end is missing and behind which nothing may be read, and an FDE
+ * alone (LLVM's libunwind wants those).  libgcc 13 and later read to the end at once: there is one then, and the list without is left out.
+ * Prints how many were registered, and where the last one's CIE lies, in hex, if asked to.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

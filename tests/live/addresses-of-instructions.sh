@@ -25,7 +25,8 @@ def columns(ir):
     for load_line, text in ir.items():
         load = re.match(r"%\w+ = load i64, (?:i64\*|ptr) (%\w+),", text)
         for line in range(load_line, 0, -1) if load else ():
-            at = re.match(re.escape(load[1]) + r" = getelementptr i64, (?:i64\*|ptr) inttoptr \(i64 (\d+) to (?:i64\*|ptr)\)", ir.get(line, ""))
+            at = re.match(re.escape(load[1]) + r" = getelementptr i64, (?:i64\*|ptr) inttoptr \(i64 (\d+) to (?:i64\*|ptr)\)",
+                          ir.get(line, ""))
             if at:
                 buffers[load_line] = int(at[1])
                 break
