@@ -158,6 +158,11 @@ static inline bool object_is_relocated(const struct object *o, void *const *slot
 {
 	return object_contains(o, *slot, 1);
 }
+/* ... slot: of a function that o imports.  Before, there is nothing in it, or an address that lacks o's bias. */
+static inline bool object_is_bound(const struct object *o, void *const *slot)
+{
+	return !o->bias || (*slot && !object_contains(o, (const char *)*slot + o->bias, 1));
+}
 /* init is called when o was relocated, before its constructors, and calls *before, which was to be called then.  0, or -errno (-ENOENT: it
  * has no such function).  Context: the loader's signal. */
 typedef void object_init_function(int argc, char **argv, char **env);

@@ -248,12 +248,17 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 	return nr;
 }
 
-/* Without its tags no share of a trace is what its host meant. */
-static void show_tag_notices(const struct model *m, struct page *p)
+/*
+ * Notices without which the rest is misread: without its tags no share of a trace is what its host meant; and code of a host that is newer
+ * than the agent knows has no names, whatever its remedy below says of others.
+ */
+static void show_first_notices(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
 		if (strcmp(m->notice[i].kind, "tag") == 0)
 			page_text(p, "Tags ", 2, "%s", m->notice[i].sentence);
+		else if (strcmp(m->notice[i].kind, "version") == 0)
+			page_text(p, "", 2, "%s.", m->notice[i].sentence);
 }
 
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
@@ -262,7 +267,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	uint32_t nr = 0;
 
 	verdict_gather(d, r, p, &v);
-	show_tag_notices(r->model, p);
+	show_first_notices(r->model, p);
 	verdict_say(&v, p);
 	show_header(d, r, p);
 	if (v.samples > 0) {

@@ -4,6 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define V8_VERSIONS "V8 " TEXT(JIT_HOST_V8_OLDEST) " to " TEXT(JIT_HOST_V8_NEWEST)
 #define UNDER_RUN "Record with `tailor run -- COMMAND`"
 
 const char jit_host_other_remedy[] = "Enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()";
@@ -12,7 +15,8 @@ const struct jit_host jit_hosts[] = {
 	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers", "LLVM",
 	  "libLLVM", UNDER_RUN ", or let the program add JITEventListener::createGDBRegistrationListener()" },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
-	  "names and lines under `tailor run` and by `tailor attach --inject`; otherwise with --perf-prof or --perf-basic-prof", "Node",
+	  "names and lines of " V8_VERSIONS " under `tailor run` and by `tailor attach --inject`; otherwise with --perf-prof or "
+	  "--perf-basic-prof", "Node",
 	  "node libnode nodejs", "Run node with --perf-basic-prof" },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
 	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "

@@ -9,6 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* V8's majors that the agent's adapter knows. */
+#define JIT_HOST_V8_OLDEST 9
+#define JIT_HOST_V8_NEWEST 14
+
+/* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
+#define JIT_HOST_IS_NEWER " is newer than tailor knows: "
+
 struct jit_host {
 	const char *interface;	  /* its JIT interface; stable, for scripts.  NULL: it has none that could be looked for */
 	const char *symbol, *word; /* of the interface: a dynamic symbol, or NULL; a word in the program or the names of its libraries */

@@ -188,6 +188,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(REFUSED, "refused") /* something asked for that could not be done */ \
 	X(LOSS, "loss") /* a loss that has no number */ \
 	X(HOST, "host") /* the host did something that the reader should know */ \
+	X(VERSION, "version") /* a host is newer than the agent knows: what is not heard of it; reports begin with it */ \
 	X(TAG, "tag") /* samples cannot have the host's tag: what decides is missing, so reports begin with it */
 
 /* Why something is missing; the sentence is what reports print. */

@@ -20,7 +20,7 @@
 			jitreg_control(JITREG_CONTROL_NOTE, sentence); \
 	} while (0)
 
-/* A notice in the trace that host is of a version newer than its adapter knows, and what helps; once per process and host. */
+/* A notice in the trace that host is of a version newer than its adapter knows, and what helps: reports begin with it. */
 void announce_unknown_version(const char *host, const char *version, const char *what_helps);
 
 /* LOAD, stamped ns before now: for hosts that report code which runs already. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/announce/announce.h"
 
-#include <string.h>
-
-#define HOSTS_MAX 16
+#include "jitreg/hosts/jit_hosts.h"
 
 static size_t add(char *to, size_t at, size_t capacity, const char *text)
 {
@@ -15,18 +13,9 @@ static size_t add(char *to, size_t at, size_t capacity, const char *text)
 
 void announce_unknown_version(const char *host, const char *version, const char *what_helps)
 {
-	static const char *said[HOSTS_MAX];
 	char number[32] = "", sentence[256];
 	size_t at = 0;
 
-	for (int i = 0; i < HOSTS_MAX; i++) {
-		const char *nobody = NULL;
-
-		if (__atomic_compare_exchange_n(&said[i], &nobody, host, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			break;
-		if (strcmp(nobody, host) == 0)
-			return;
-	}
 	/* the version is the host's text: only digits and dots of it */
 	while (at + 1 < sizeof(number) && ((version[at] >= '0' && version[at] <= '9') || version[at] == '.')) {
 		number[at] = version[at];
@@ -35,7 +24,7 @@ void announce_unknown_version(const char *host, const char *version, const char 
 	at = add(sentence, 0, sizeof(sentence), host);
 	at = add(sentence, at, sizeof(sentence), " ");
 	at = add(sentence, at, sizeof(sentence), number);
-	at = add(sentence, at, sizeof(sentence), " is newer than tailor knows: ");
+	at = add(sentence, at, sizeof(sentence), JIT_HOST_IS_NEWER);
 	add(sentence, at, sizeof(sentence), what_helps);
 	jitreg_control(JITREG_CONTROL_NOTE, sentence);
 }

@@ -10,14 +10,11 @@
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/sys.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
-
-/* Whose JitCodeEvent is the one below. */
-#define OLDEST_MAJOR 9
-#define NEWEST_MAJOR 14
 
 #define RECORDINGS_MAX 8 /* at a time */
 #define POSITIONS_MAX 8192
@@ -26,7 +23,7 @@
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
 
-/* v8::JitCodeEvent. */
+/* v8::JitCodeEvent of JIT_HOST_V8_OLDEST to JIT_HOST_V8_NEWEST. */
 struct event {
 	uint32_t type, code_type;
 	uint64_t start, bytes;
@@ -63,10 +60,19 @@ static struct {
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
 	int (*line_number)(void *script, int position);
 	int (*clock_gettime)(clockid_t, struct timespec *);
-	struct recording *recording;
+	struct recording *recording; /* NULL: V8 was not found, or is not to be called */
 	unsigned char *lines;
 	int lines_taken;
+	bool is_refused;	     /* ... being older or newer than these: no other object is asked */
+	char unknown_version[32];    /* ... newer; "": not */
 } v8;
+
+/* V8 in an object that dlopen brings, until it is relocated. */
+static struct {
+	int taken;
+	struct object object;
+	object_init_function *init;
+} opened;
 
 /* The isolates that this thread was seen in: workers have one each, and its memory is used again. */
 #define ISOLATES_MAX 16
@@ -157,8 +163,8 @@ static size_t find_file(const char *name, size_t bytes, const char **file, uint3
 }
 
 /*
- * Code that exists already, or comes from a compiler that reports no positions, has the line where its function begins: coarse, and
- * true.  r: NULL without positions.
+ * Code that exists already, or comes from a compiler that reports no positions, has the line where its function begins, so that all of
+ * its samples are on that one, not on their own.  r: NULL without positions.
  */
 static void send_lines(const struct event *e, const struct recording *r)
 {
@@ -308,18 +314,22 @@ static int on_clock_gettime(clockid_t clock, struct timespec *now)
 	return v8.clock_gettime(clock, now);
 }
 
-/* true: o has V8, and all of it that is needed. */
+/* true: o has V8 with all that is needed of it, or one that is refused.  Context: o is relocated. */
 static bool find_functions(const struct object *o)
 {
-	const char *(*version)(void) = (const char *(*)(void))object_find_symbol(o, "_ZN2v82V810GetVersionEv");
+	const char *(*get_version)(void) = (const char *(*)(void))object_find_symbol(o, "_ZN2v82V810GetVersionEv"), *version;
 	int major = 0;
 
-	if (!version)
+	if (!get_version)
 		return false;
-	for (const char *c = version(); *c >= '0' && *c <= '9' && major < 10000; c++)
+	version = get_version();
+	for (const char *c = version; *c >= '0' && *c <= '9' && major < 10000; c++)
 		major = 10 * major + (*c - '0');
-	if (major > NEWEST_MAJOR)
-		announce_unknown_version("V8", version(), "its code has no names here; --perf-basic-prof of its program gives names");
+	if (major > JIT_HOST_V8_NEWEST)
+		strncpy(v8.unknown_version, version, sizeof(v8.unknown_version) - 1); /* V8 may be unloaded */
+	v8.is_refused = major < JIT_HOST_V8_OLDEST || major > JIT_HOST_V8_NEWEST;
+	if (v8.is_refused)
+		return true;
 	v8.current = (void *(*)(void))object_find_symbol(o, "_ZN2v87Isolate13TryGetCurrentEv");
 	v8.in_context = (bool (*)(void *))object_find_symbol(o, "_ZN2v87Isolate9InContextEv");
 	v8.set_handler = (void (*)(void *, int, void (*)(struct event *)))object_find_symbol(o,
@@ -328,19 +338,59 @@ static bool find_functions(const struct object *o)
 		"_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_");
 	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
 	v8.clock_gettime = clock_gettime;
-	if (major < OLDEST_MAJOR || major > NEWEST_MAJOR || !v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler ||
-	    !v8.line_number)
+	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number)
 		return false;
 	v8.lines = map(LINES_BYTES);
 	v8.recording = v8.lines ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
 	return v8.recording;
 }
 
+static void say_unknown_version(void)
+{
+	announce_unknown_version("V8", v8.unknown_version, "its code has no names here; --perf-basic-prof of its program gives names");
+}
+
+static void hear(const struct object *o)
+{
+	if (v8.recording || v8.is_refused || !find_functions(o))
+		return;
+	if (*v8.unknown_version)
+		say_unknown_version();
+	else if (!v8.is_refused && slot_replace(o, "clock_gettime", (void *)on_clock_gettime, &v8.clock_gettime))
+		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
+}
+
+/* In the place of the object's own: it is relocated now. */
+static void on_init(int argc, char **argv, char **env)
+{
+	struct object o = opened.object;
+
+	opened.init(argc, argv, env);
+	if (guard_enter()) {
+		hear(&o);
+		guard_leave();
+	}
+	__atomic_store_n(&opened.taken, 0, __ATOMIC_RELEASE);
+}
+
 void v8_object(const struct object *o)
 {
-	if (!v8.recording && find_functions(o) &&
-	    slot_replace(o, "clock_gettime", (void *)on_clock_gettime, &v8.clock_gettime))
-		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
+	void **slot;
+
+	if (v8.recording || v8.is_refused || !object_find_symbol(o, "_ZN2v82V810GetVersionEv"))
+		return;
+	slot = object_find_slot(o, "clock_gettime");
+	if (!slot) {
+		guest_debug("V8: adapter unavailable (it does not ask for the time itself)");
+	} else if (object_is_bound(o, slot)) {
+		hear(o);
+	} else if (!__atomic_exchange_n(&opened.taken, 1, __ATOMIC_ACQUIRE)) {
+		opened.object = *o;
+		if (object_replace_init(o, on_init, &opened.init)) {
+			__atomic_store_n(&opened.taken, 0, __ATOMIC_RELEASE);
+			guest_debug("V8: adapter unavailable (its library cannot be waited for)");
+		}
+	}
 }
 
 static int find_v8(void *context, const struct object *o)
@@ -354,7 +404,11 @@ void v8_injected(void)
 {
 	void *isolate;
 
-	if (!v8.recording && !objects_each(find_v8, NULL))
+	if (!v8.recording && !v8.is_refused)
+		objects_each(find_v8, NULL);
+	if (*v8.unknown_version)
+		say_unknown_version();
+	if (!v8.recording)
 		return;
 	isolate = v8.current();
 	if (isolate)

@@ -4,6 +4,7 @@
 
 #include "jitreg/base/grow.h"
 #include "jitreg/base/registers.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -139,6 +140,33 @@ static void give_counter_memory(struct session *s, struct handshake *h, struct w
 
 /* ------------------------------------------------------------------------------------------------------------- the log */
 
+/*
+ * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
+ * text, since it is theirs.
+ */
+static void take_note(struct session *s, const struct schema_value *text)
+{
+	char sentence[SESSION_NEWER_BYTES];
+	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
+
+	for (size_t i = 0; i < bytes; i++) {
+		char c = ((const char *)text->p)[i];
+
+		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
+	}
+	sentence[bytes] = 0;
+	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < SESSION_NEWER_MAX; i++) {
+		if (strcmp(s->newer[i], sentence) == 0)
+			return;
+		if (!s->newer[i][0]) {
+			strcpy(s->newer[i], sentence);
+			session_notice(s, "version", "%s", sentence);
+			return;
+		}
+	}
+	session_note(s, "host", text->p, text->bytes);
+}
+
 static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
 {
 	struct schema_value values[SCHEMA_FIELDS_MAX];
@@ -182,7 +210,7 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 	else if (prefix.id == JITREG_CONTROL)
 		session_control(s, values[F(control, action)].u);
 	if (prefix.id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
-		session_note(s, "host", values[F(control, name)].p, values[F(control, name)].bytes);
+		take_note(s, &values[F(control, name)]);
 	else if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
 		s->losses.total[LOSS_LOG_BAD]++;
 }

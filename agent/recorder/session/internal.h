@@ -163,8 +163,12 @@ struct unheard {
 	char names[NR_UNHEARD][96];
 };
 
+#define SESSION_NEWER_MAX 4
+#define SESSION_NEWER_BYTES 256
+
 struct session {
 	struct session_options options;
+	char newer[SESSION_NEWER_MAX][SESSION_NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
 	struct session_options dormant_options; /* what a recording's own options start from */
 	struct control_request start_words;	/* which its options point into */
 	enum wire_sampler sampler;

@@ -58,6 +58,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 	s->fallbacks.nr = 0;
 	s->nr_samples = s->nr_processes = 0;
 	s->begin_ns = s->last_flush_ns = session_now_ns();
+	memset(s->newer, 0, sizeof(s->newer));
 	wanted.stack_bytes = o->sampler == SAMPLER_AUTO ? session_stack_bytes(s, shorter, sizeof(shorter)) :
 							       session_handler_stack_bytes(s);
 	ret = o->sampler == SAMPLER_TIMER ? 0 : events_choose(&wanted, &s->events, session_add_fallback, s, d);
