@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/engines/postgres_layout.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
@@ -126,6 +127,23 @@ static void list_libraries(const char *path, char *text, size_t bytes)
 		waitpid(pid, NULL, 0);
 }
 
+/* A PostgreSQL server's: are the plan nodes of its version known?  Text of its program; nothing is said of other programs. */
+static void look_for_plans(struct look *l, const char *object, const char *text, size_t bytes)
+{
+	static char unknown[160]; /* of one program at a time */
+	const char *found = memmem(text, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
+	unsigned major = 0;
+
+	if (!found || !memmem(text, bytes, "standard_ExecutorRun", sizeof("standard_ExecutorRun")))
+		return;
+	for (found += sizeof(POSTGRES_VERSION_TEXT) - 1; found < text + bytes && *found >= '0' && *found <= '9' && major < 1000; found++)
+		major = major * 10 + (unsigned)(*found - '0');
+	if (!postgres_layout_of(major))
+		snprintf(unknown, sizeof(unknown), POSTGRES_UNKNOWN_VERSION, major, postgres_layout_versions());
+	report(l, "plan nodes", object, false,
+	       postgres_layout_of(major) ? "of each query, under `tailor run` and by `tailor attach`" : unknown);
+}
+
 /* Searches the whole file: its string tables have the names of what it defines and needs. */
 static int look_at_file(struct look *l, const char *path)
 {
@@ -164,6 +182,7 @@ static int look_at_file(struct look *l, const char *path)
 		else if (own || memmem(p, bytes, h->word, strlen(h->word)))
 			report(l, h->interface, base_name(path), false, says_of(h, own ? base_name(path) : h->word, p, bytes));
 	}
+	look_for_plans(l, base_name(path), p, bytes);
 	if (!l->nr && memmem(p, bytes, hidden_v8.word, strlen(hidden_v8.word)))
 		report(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
 	free(p);
