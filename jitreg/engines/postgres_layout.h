@@ -148,6 +148,11 @@ enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES
 	X(range, RangeTblEntry) \
 	X(alias, Alias)
 
+/* What a server's program prints for --version, in front of the number; it is among its constants. */
+#define POSTGRES_VERSION_TEXT "postgres (PostgreSQL) "
+/* What is said of a version without a table: its number, postgres_layout_versions(). */
+#define POSTGRES_UNKNOWN_VERSION "plan nodes of PostgreSQL %u unavailable: tailor has the layouts of versions %s"
+
 /* A member that a version does not have. */
 #define POSTGRES_ABSENT UINT16_MAX
 

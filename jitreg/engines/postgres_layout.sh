@@ -1,11 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Writes postgres_layout.c from the headers of PostgreSQL servers: one folder for each major version, as `pg_config --includedir-server`
-# names it (Debian: apt-get download postgresql-server-dev-15; dpkg -x).  From the top folder:
+# The tables of postgres_layout.c, from the headers of PostgreSQL servers: one folder for each major version, as `pg_config
+# --includedir-server` names it (Debian: apt-get download postgresql-server-dev-18; dpkg -x).  From the top folder:
 #
-#	jitreg/engines/postgres_layout.sh /usr/include/postgresql/*/server > jitreg/engines/postgres_layout.c
+#	jitreg/engines/postgres_layout.sh print FOLDER...	the tables of these headers
+#	jitreg/engines/postgres_layout.sh write FOLDER...	put them into postgres_layout.c; tables of other versions stay
+#	jitreg/engines/postgres_layout.sh check FOLDER...	compare them with those in postgres_layout.c
 set -euo pipefail
+committed=jitreg/engines/postgres_layout.c
+how=${1:-}
+shift || true
+case $how in
+print | write | check) [ $# -gt 0 ] || { echo "$0: no folder of headers was given" >&2; exit 2; } ;;
+*)
+	echo "usage: $0 print|write|check FOLDER..." >&2
+	exit 2
+	;;
+esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -42,7 +54,49 @@ int main(void)
 }
 PROGRAM
 
-cat <<'HEAD'
+# The table of a version that postgres_layout.c has.
+table_of() { # MAJOR
+	awk -v wanted="$1" '
+		/^\t\{$/ { text = "" }
+		{ text = text $0 "\n" }
+		/^\t\t\.major = / { major = $3 + 0 }
+		/^\t\},$/ { if (major == wanted) printf "%s", text; major = 0 }' "$committed"
+}
+
+majors=()
+for folder; do
+	major=$(sed -n 's/^#define PG_MAJORVERSION "\(.*\)"/\1/p' "$folder/pg_config.h")
+	${CC:-gcc} -w -I "$folder" -I . -o "$work/layout" "$work/layout.c"
+	"$work/layout" >"$work/table.$major"
+	majors+=("$major")
+done
+
+case $how in
+print)
+	for major in "${majors[@]}"; do cat "$work/table.$major"; done
+	exit 0
+	;;
+check)
+	differs=0
+	for major in "${majors[@]}"; do
+		if [ -z "$(table_of "$major")" ]; then
+			echo "PostgreSQL $major: $committed has no table of this version; jitreg/engines/README.md says how to add it"
+		elif ! table_of "$major" | diff "$work/table.$major" - >"$work/diff"; then
+			echo "PostgreSQL $major: the headers (<) and $committed (>) differ:"
+			cat "$work/diff"
+			differs=1
+		fi
+	done
+	exit $differs
+	;;
+esac
+
+for major in $(sed -n 's/^\t\t\.major = \([0-9]*\),$/\1/p' "$committed"); do
+	[ -e "$work/table.$major" ] || table_of "$major" >"$work/table.$major"
+done
+versions=
+{
+	cat <<'HEAD'
 /* SPDX-License-Identifier: MIT */
 /* Written by postgres_layout.sh from the servers' headers. */
 #include "jitreg/engines/postgres_layout.h"
@@ -51,13 +105,11 @@ cat <<'HEAD'
 
 static const struct postgres_layout layouts[] = {
 HEAD
-versions=
-for folder; do
-	gcc -w -I "$folder" -I . -o "$work/layout" "$work/layout.c"
-	"$work/layout"
-	versions+=${versions:+, }$(sed -n 's/^#define PG_MAJORVERSION "\(.*\)"/\1/p' "$folder/pg_config.h")
-done
-cat <<TAIL
+	for table in $(printf '%s\n' "$work"/table.* | sort -V); do
+		cat "$table"
+		versions+=${versions:+, }${table##*.}
+	done
+	cat <<TAIL
 };
 
 const struct postgres_layout *postgres_layout_of(unsigned major)
@@ -73,3 +125,5 @@ const char *postgres_layout_versions(void)
 	return "$versions";
 }
 TAIL
+} >"$work/new.c"
+cp "$work/new.c" "$committed"

@@ -203,7 +203,7 @@ static bool knows_version(void)
 	if (!pg.layout) {
 		char sentence[160];
 
-		snprintf(sentence, sizeof(sentence), "PostgreSQL %u: plan nodes unavailable (known versions: %s)", number / 10000,
+		snprintf(sentence, sizeof(sentence), POSTGRES_UNKNOWN_VERSION "; samples go on without nodes", number / 10000,
 			 postgres_layout_versions());
 		jitreg_control(JITREG_CONTROL_NOTE, sentence);
 		return false;

@@ -18,6 +18,7 @@ A host is run again, for longer, until it has had enough samples in generated co
 named yet or is interpreted, weighs little; exit 77 when this machine does not give them, or no host is here.
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -38,13 +39,15 @@ DENO = "$(echo {build}/npm/node_modules/@deno/*/deno)"
 RUBY, PYTHON = os.environ.get("RUBY", "ruby"), os.environ.get("PYTHON3", "/usr/bin/python3")
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
 
+# The newest server that is installed; one that is not, where there is none: its row is skipped.
+POSTGRES_BIN = max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda f: int(re.sub(r"\D", "", f) or 0), default="/usr/lib/postgresql/15/bin")
 # One backend, without a server; not as root, which PostgreSQL refuses.
 AS_POSTGRES = "" if os.getuid() else "setpriv --reuid=postgres --regid=postgres --init-groups "
 POSTGRES_PREPARE = (
     "chmod 755 {dir}; d={dir}/pg; mkdir -p $d; for i in $(seq {s}); do cat {jits}/query.sql; done >{dir}/query.sql; "
     "[ $(id -u) != 0 ] || chown postgres $d; " + AS_POSTGRES +
-    "/usr/lib/postgresql/15/bin/initdb -D $d >/dev/null")
-POSTGRES = AS_POSTGRES + "/usr/lib/postgresql/15/bin/postgres --single -D {dir}/pg -c jit=on -c jit_above_cost=0"
+    POSTGRES_BIN + "/initdb -D $d >/dev/null")
+POSTGRES = AS_POSTGRES + POSTGRES_BIN + "/postgres --single -D {dir}/pg -c jit=on -c jit_above_cost=0"
 
 
 class Host:
@@ -201,7 +204,7 @@ def hosts(build):
         Host("pypy", "pypy3", "pypy3 --version", None, [
             Channel("adapter", "pypy3 {jits}/fib.py {s} {r}", planted=(FIB, BIF), within=12),
         ]),
-        Host("postgresql", "postgresql-15", "/usr/lib/postgresql/15/bin/postgres --version", POSTGRES_PREPARE, [
+        Host("postgresql", "postgresql-15", POSTGRES_BIN + "/postgres --version", POSTGRES_PREPARE, [
             Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=0 -c jit_inline_above_cost=0 template1 <{dir}/query.sql"),
             Channel("adapter", POSTGRES + " -c jit_optimize_above_cost=-1 -c jit_inline_above_cost=-1 template1 <{dir}/query.sql"),
         ]),

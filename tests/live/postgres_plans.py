@@ -456,6 +456,9 @@ def unknown_version(cluster, trace):
     with open(program, "wb") as f:
         f.write(data.replace(b"postgres (PostgreSQL) " + number, b"postgres (PostgreSQL) 99"))
     os.chmod(program, 0o755)
+    told = " ".join(subprocess.run([f"{B}/tailor", "doctor", program], capture_output=True, text=True, check=False).stdout.split())
+    if "plan nodes of PostgreSQL 99 unavailable" not in told:
+        fail(f"doctor, of an unknown version:\n{told}")
     cluster.stop()
     cluster.start(program)
     recorder = attach(cluster.server.pid, trace)

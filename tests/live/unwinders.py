@@ -12,13 +12,14 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, "tests")
+sys.path[:0] = ["tests", "tests/hosts"]
 from evidence import ENOUGH_S, allowed_rate, skip  # noqa: E402
+from jits import POSTGRES_BIN  # noqa: E402
 
 PATIENCE_S = 300
 B, SECONDS, WANTED, HOSTS = os.path.abspath(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 HERE = os.path.dirname(os.path.abspath(__file__))
-PG = "/usr/lib/postgresql/15"
+PG = os.path.dirname(POSTGRES_BIN)
 
 
 def run(command, **kw):

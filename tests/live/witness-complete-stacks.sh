@@ -6,7 +6,7 @@ cat >"$dir/test.py" <<'END'
 import json, os, re, shutil, subprocess, sys
 sys.path[:0] = ["tests", "tests/hosts"]
 from evidence import NEARLY, decide, skip
-from jits import POSTGRES, POSTGRES_PREPARE
+from jits import POSTGRES, POSTGRES_BIN, POSTGRES_PREPARE
 
 B, DIR = sys.argv[1:]
 TRACE = f"{DIR}/t.tlr"
@@ -38,7 +38,7 @@ PROGRAMS = [  # needs, prepare, command
     ("/usr/bin/python3", None, f"/usr/bin/python3 -c '{PYTHON}' {{s}}"),
     ("node", None, f"node {JITS}/fib.js {{s}} {DIR}/rounds"),
     ("javac", lambda: prepare("javac -d {dir} {jits}/Fib.java"), f"java -cp {DIR} Fib {{s}} {DIR}/rounds"),
-    ("/usr/lib/postgresql/15/bin/postgres", lambda: prepare(POSTGRES_PREPARE),
+    (POSTGRES_BIN + "/postgres", lambda: prepare(POSTGRES_PREPARE),
      f"for i in $(seq {{s}}); do echo '{SQL}'; done | " + POSTGRES.format(dir=DIR).replace("jit=on", "jit=off") + " template1"),
 ]
 

@@ -99,7 +99,7 @@ php_run() {
 }
 
 # The server is what is recorded; clients are not.  Privileged users it refuses.
-PG=/usr/lib/postgresql/15
+PG=/usr/lib/postgresql/15 # the version whose source is fetched
 postgres_missing() {
 	[ -x $PG/bin/postgres ] || { echo "postgresql-15 is not installed"; return; }
 	[ -x $PG/lib/pgxs/src/test/regress/pg_regress ] && [ -d /usr/include/postgresql/15/server ] ||

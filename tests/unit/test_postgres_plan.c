@@ -520,7 +520,7 @@ static void unknown_versions_have_no_table(void **unused)
 	(void)unused;
 	assert_null(postgres_layout_of(9));
 	assert_non_null(strstr(postgres_layout_versions(), "15"));
-	for (unsigned major = 14; major <= 17; major++) {
+	for (unsigned major = 14; major <= 18; major++) {
 		assert_non_null(postgres_layout_of(major));
 		assert_int_equal(postgres_layout_of(major)->major, major);
 		assert_int_equal(postgres_layout_of(major)->query_operation, 0);

@@ -17,6 +17,9 @@ static void waits_have_the_names_of_their_version(void **state)
 		{ 17, 1u << 24 | 13, "LWLock:MultiXactGen" },
 		{ 17, 10u << 24 | 17, "IO:DataFileRead" },
 		{ 14, 10u << 24 | 15, "IO:DataFileRead" },
+		{ 18, 9u << 24 | 2, "Timeout:PgSleep" },
+		{ 18, 10u << 24 | 21, "IO:DataFileRead" },
+		{ 18, 3u << 24 | 5, "Lock:transactionid" },
 		/* without a name: a number that is free, one behind the last, another version, an extension's, no class at all */
 		{ 17, 1u << 24 | 10, "LWLock:event 10" },
 		{ 15, 9u << 24 | 200, "Timeout:event 200" },

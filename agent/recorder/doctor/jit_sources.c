@@ -4,6 +4,7 @@
 #include "agent/recorder/doctor/word_search.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/engines/postgres_layout.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
@@ -158,7 +159,24 @@ static void search_words(const char *text, size_t bytes, struct words *w)
 		*place[nr] = all[nr];
 }
 
-/* Searches the whole file. */
+/* A PostgreSQL server's: are the plan nodes of its version known?  Text of its program; nothing is said of other programs. */
+static void look_for_plans(struct look *l, const char *object, const char *text, size_t bytes)
+{
+	static char unknown[160]; /* of one program at a time */
+	const char *found = memmem(text, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
+	unsigned major = 0;
+
+	if (!found || !memmem(text, bytes, "standard_ExecutorRun", sizeof("standard_ExecutorRun")))
+		return;
+	for (found += sizeof(POSTGRES_VERSION_TEXT) - 1; found < text + bytes && *found >= '0' && *found <= '9' && major < 1000; found++)
+		major = major * 10 + (unsigned)(*found - '0');
+	if (!postgres_layout_of(major))
+		snprintf(unknown, sizeof(unknown), POSTGRES_UNKNOWN_VERSION, major, postgres_layout_versions());
+	report(l, "plan nodes", object, false,
+	       postgres_layout_of(major) ? "of each query, under `tailor run` and by `tailor attach`" : unknown);
+}
+
+/* Searches the whole file: its string tables have the names of what it defines and needs. */
 static int look_at_file(struct look *l, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
@@ -198,6 +216,7 @@ static int look_at_file(struct look *l, const char *path)
 		else if (own || (i < HOSTS_MAX && words.word[i].found))
 			report(l, h->interface, base_name(path), false, says_of(h, own ? base_name(path) : h->word, p, bytes));
 	}
+	look_for_plans(l, base_name(path), p, bytes);
 	if (!l->nr && words.hidden_v8.found)
 		report(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
 	free(p);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define VERSION "postgres (PostgreSQL) " /* what `postgres --version` prints */
 #define CONSTANTS 8
 #define CONSTANTS_MAX (64u << 20)
 #define AT_A_TIME (256u << 10)
@@ -48,10 +47,10 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	return 0;
 }
 
-/* The number behind VERSION, or 0. */
+/* The number behind POSTGRES_VERSION_TEXT, or 0. */
 static unsigned find_version(const struct image *i, struct postgres_range in)
 {
-	const size_t overlap = sizeof(VERSION) + 8;
+	const size_t overlap = sizeof(POSTGRES_VERSION_TEXT) + 8;
 	char *part = malloc(AT_A_TIME + 1);
 	unsigned major = 0;
 
@@ -63,9 +62,9 @@ static unsigned find_version(const struct image *i, struct postgres_range in)
 		if (proc_mem_read(i->pid, at, part, bytes))
 			break;
 		part[bytes] = 0;
-		found = memmem(part, bytes, VERSION, sizeof(VERSION) - 1);
+		found = memmem(part, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
 		if (found)
-			major = (unsigned)strtoul(found + sizeof(VERSION) - 1, NULL, 10);
+			major = (unsigned)strtoul(found + sizeof(POSTGRES_VERSION_TEXT) - 1, NULL, 10);
 	}
 	free(part);
 	return major;
@@ -146,8 +145,8 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	s->layout = postgres_layout_of(major);
 	if (!s->layout && !e->noticed_version) {
 		e->noticed_version = true;
-		engines_notice(e, "plan nodes of PostgreSQL %u unavailable (process %d): tailor has the layouts of versions %s; samples "
-			       "go on without nodes", major, (int)pid, postgres_layout_versions());
+		engines_notice(e, POSTGRES_UNKNOWN_VERSION "; samples of process %d go on without nodes", major,
+			       postgres_layout_versions(), (int)pid);
 	}
 	if (s->layout && !postgres_code_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
 		s->layout = NULL;
