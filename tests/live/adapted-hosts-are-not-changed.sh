@@ -124,7 +124,8 @@ command -v jsc >/dev/null &&
 	check JavaScriptCore: sh -c 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec jsc jsc.js' "$dir/environ.so"
 check PyPy: pypy3 py.py "$see"
 erl='io:format("~p ~s", [os:getenv("ERL_FLAGS"), os:cmd("env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls")]),'
-if erl -noshell -eval 'io:format("~s", [os:getenv("BINDIR")]), halt().' 2>/dev/null | xargs -I{} nm -D {}/beam.smp | grep -q erts_frame_layout
+machine=$(erl -noshell -eval 'io:format("~s", [os:getenv("BINDIR")]), halt().' 2>/dev/null)/beam.smp
+if nm -D "$machine" 2>/dev/null | grep -q erts_frame_layout
 then check Erlang: erl -noshell -eval "$erl"' io:format(standard_error, "on the other channel~n", []), halt(23).'
 else echo "erl is not here, or its machine exports nothing (OTP 29)"; fi
 cat >scm.scm <<END
