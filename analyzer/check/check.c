@@ -98,14 +98,7 @@ bool check_knows_start(const struct process *p)
 
 static bool has_lost(const struct model *m)
 {
-	static const char *const reasons[] = { "log full", "log gap", "log malformed", "guest table full", "store full",
-					       "records not written" };
-
-	for (uint32_t i = 0; i < m->nr_losses; i++)
-		for (size_t n = 0; n < sizeof(reasons) / sizeof(reasons[0]); n++)
-			if (m->loss[i].count && strcmp(m->loss[i].kind, reasons[n]) == 0)
-				return true;
-	return false;
+	return model_lost(m, LOSS_OF_REGISTRATIONS) > 0;
 }
 
 static struct check begin(struct findings *f, const struct model *m, const struct check_sums *sums)

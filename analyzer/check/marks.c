@@ -100,14 +100,10 @@ void check_records(struct check *c)
 	const struct model *m = c->m;
 	const struct fault *f = &m->fault[FAULT_TIME_OTHER_CLOCK];
 
-	for (uint32_t i = 0; i < m->nr_losses; i++) {
-		const struct notice *t = &m->loss[i];
-
-		if (strcmp(t->kind, "log malformed") == 0 && check_count(c, FINDING_RECORD_REFUSED, t->count, 0))
-			check_example(c, FINDING_RECORD_REFUSED, "calls that returned -EINVAL, unknown ids, sizes that do not fit");
-		if (strcmp(t->kind, "log full") == 0 && check_count(c, FINDING_RECORD_DROPPED, t->count, 0))
-			check_example(c, FINDING_RECORD_DROPPED, "a log is 64 MiB, and drained every 10 ms");
-	}
+	if (m->lost[LOSS_LOG_BAD] && check_count(c, FINDING_RECORD_REFUSED, m->lost[LOSS_LOG_BAD], 0))
+		check_example(c, FINDING_RECORD_REFUSED, "calls that returned -EINVAL, unknown ids, sizes that do not fit");
+	if (m->lost[LOSS_LOG_FULL] && check_count(c, FINDING_RECORD_DROPPED, m->lost[LOSS_LOG_FULL], 0))
+		check_example(c, FINDING_RECORD_DROPPED, "a log is 64 MiB, and drained every 10 ms");
 	if (f->count && check_count(c, FINDING_TIME_CLOCK, f->count, 0)) {
 		const struct schema_record *s = schema_find((uint32_t)f->value[1]);
 

@@ -242,13 +242,23 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	return 0;
 }
 
-static void free_notices(struct notice *t, uint32_t nr)
+static void free_notices(struct model *m)
 {
-	for (uint32_t i = 0; i < nr; i++) {
-		free(t[i].kind);
-		free(t[i].sentence);
+	for (uint32_t i = 0; i < m->nr_notices; i++) {
+		free(m->notice[i].kind);
+		free(m->notice[i].sentence);
 	}
-	free(t);
+	free(m->notice);
+}
+
+uint64_t model_lost(const struct model *m, enum loss_class of)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (trace_losses[i].of == of)
+			lost += m->lost[i];
+	return lost;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- faults */
@@ -345,8 +355,7 @@ void model_destroy(struct model *m)
 		free(m->event[i].scope);
 		counts_free(&m->event[i]);
 	}
-	free_notices(m->notice, m->nr_notices);
-	free_notices(m->loss, m->nr_losses);
+	free_notices(m);
 	kernel_functions_fini(&m->kernel_functions);
 	dictionary_fini(&m->dictionary);
 	objects_fini(&m->objects);
@@ -355,7 +364,6 @@ void model_destroy(struct model *m)
 	free(m->numbered);
 	free(m->thread);
 	hash_map_fini(&m->thread_of);
-	hash_map_fini(&m->loss_of);
 	marks_free_open(m);
 	free(m->file);
 	free(m->code);

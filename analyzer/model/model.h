@@ -241,10 +241,9 @@ struct event {
 	uint32_t nr_counts;
 };
 
-struct notice { /* a NOTICE or a LOSS */
-	char *kind; /* or reason */
+struct notice {
+	char *kind;
 	char *sentence;
-	uint64_t count;
 };
 
 #define MODEL_RECORD_IDS 128u /* those of jitreg are smaller */
@@ -293,9 +292,9 @@ struct model {
 	struct event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
-	struct notice *notice, *loss;
-	uint32_t nr_notices, nr_losses;
-	struct hash_map loss_of; /* (hash of its reason, 0) -> 1 + index */
+	struct notice *notice;
+	uint32_t nr_notices;
+	uint64_t lost[NR_LOSSES + 1]; /* by enum loss_reason; the last: for reasons of later versions */
 	struct kernel_functions kernel_functions;
 	struct dictionary dictionary;
 	struct objects objects;
@@ -323,6 +322,8 @@ void model_destroy(struct model *m);
 /* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 /* When the next process with its number begins; UINT64_MAX: none does. */
+/* What was lost of a class: samples that were not recorded, as far as they were counted, or registrations. */
+uint64_t model_lost(const struct model *m, enum loss_class of);
 uint64_t model_process_until(const struct model *m, const struct process *p);
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 

@@ -80,40 +80,21 @@ void model_read_count(struct model *m, struct process *p, const struct trace_rec
 	counts_read(m, r);
 }
 
-static void read_notice(struct model *m, struct notice **list, uint32_t *nr, const struct trace_record *r, bool loss)
-{
-	char *kind = trace_text(r, loss ? F(loss, reason) : F(notice, kind));
-	struct notice *t;
-
-	uint32_t before = loss ? hash_map_find(&m->loss_of, hash_text(kind), 0) : 0;
-
-	if (before && strcmp((*list)[before - 1].kind, kind) == 0) { /* they come as they happen, and add up */
-		(*list)[before - 1].count += trace_u64(r, F(loss, count));
-		free(kind);
-		return;
-	}
-	t = model_append((void **)list, nr, sizeof(**list));
-	if (t && loss)
-		hash_map_set(&m->loss_of, hash_text(kind), 0, *nr);
-	if (!t) {
-		free(kind);
-		return;
-	}
-	t->kind = kind;
-	t->sentence = loss ? strdup("") : trace_text(r, F(notice, sentence));
-	t->count = loss ? trace_u64(r, F(loss, count)) : 1;
-}
-
 void model_read_notice(struct model *m, struct process *p, const struct trace_record *r)
 {
+	struct notice *t = model_append((void **)&m->notice, &m->nr_notices, sizeof(*m->notice));
+
 	(void)p;
-	read_notice(m, &m->notice, &m->nr_notices, r, false);
+	if (!t)
+		return;
+	t->kind = trace_text(r, F(notice, kind));
+	t->sentence = trace_text(r, F(notice, sentence));
 }
 
 void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;
-	read_notice(m, &m->loss, &m->nr_losses, r, true);
+	m->lost[trace_loss_reason(r)] += trace_u64(r, F(loss, count)); /* they come as they happen, and add up */
 }
 
 /* Leaving a processor is two things, and how long it lasted is what matters of both. */

@@ -77,7 +77,7 @@ static void take_attribution(struct overhead *o, const struct attribution *a, co
 	bool run = c->samples[1] > 0;
 
 	r->samples = (double)a->nr_samples;
-	r->lost = (double)report_lost(a->model);
+	r->lost = (double)model_lost(a->model, LOSS_OF_SAMPLES);
 	if (c->samples[run] > 0)
 		r->attributed = 1 - c->none[run] / c->samples[run];
 	o->has_run |= run;

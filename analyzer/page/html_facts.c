@@ -144,7 +144,7 @@ static void put_recorder(const struct report *r, FILE *to)
 	      html_put_text(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
 	warnings_fini(&w);
 	fputs(",\n", to);
-	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)report_lost(m),
+	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)model_lost(m, LOSS_OF_SAMPLES),
 		(unsigned long long)m->recorder_cpu_ns, m->has_end ? "true" : "false");
 }
 

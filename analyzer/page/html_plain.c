@@ -100,7 +100,7 @@ void html_put_plain(const struct html_trace *t, FILE *to)
 	escape_xml(to, m->command);
 	fprintf(to, "</bdi>. %llu samples in %.3f s, %llu lost.</p>\n", (unsigned long long)t->report->a->nr_samples,
 		t->report->a->last_ns > t->report->a->first_ns ? (double)(t->report->a->last_ns - t->report->a->first_ns) / 1e9 : 0.0,
-		(unsigned long long)report_lost(m));
+		(unsigned long long)model_lost(m, LOSS_OF_SAMPLES));
 	if (!t->rows.nr) {
 		fputs("<p>The trace has no samples that pass its filters.</p>\n", to);
 		return;

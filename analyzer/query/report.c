@@ -263,16 +263,6 @@ double report_measure(const struct report *r, const struct group_sum *s)
 	return s->weight > 0 ? s->weight : s->samples;
 }
 
-uint64_t report_lost(const struct model *m)
-{
-	uint64_t lost = 0;
-
-	for (uint32_t i = 0; i < m->nr_losses; i++)
-		if (strcmp(m->loss[i].kind, "ring full") == 0 || strcmp(m->loss[i].kind, "trace write failed") == 0)
-			lost += m->loss[i].count;
-	return lost;
-}
-
 const char *report_unit(const struct report *r)
 {
 	const struct event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;

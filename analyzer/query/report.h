@@ -95,8 +95,6 @@ void report_fini(struct report *r);
 
 /* What shares are made of: periods where samples have them, else their number. */
 double report_measure(const struct report *r, const struct group_sum *s);
-/* Samples that were not recorded, as far as they were counted. */
-uint64_t report_lost(const struct model *m);
 const char *report_unit(const struct report *r);
 /* The level called name; NULL: the one that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX: none. */
 uint32_t report_level(const struct report *r, const char *name);

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *kind, *sentence;
-} losses[] = {
-#define LOSS_(NAME, kind, sentence) { kind, sentence },
-	LOSS_REASONS(LOSS_)
-#undef LOSS_
-};
-
 /* Each sentence once. */
 static void take(struct warnings *w, struct hash_map *seen, struct warning x)
 {
@@ -30,13 +22,14 @@ void warnings_make(const struct report *r, struct warnings *w)
 	const struct model *m = r->model;
 	struct hash_map seen = { 0 };
 
-	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + m->nr_losses + 1, sizeof(*w->list)) };
+	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 2, sizeof(*w->list)) };
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
 		take(w, &seen, (struct warning){ m->notice[i].kind, m->notice[i].sentence, 0 });
-	for (size_t n = 0; w->list && n < sizeof(losses) / sizeof(losses[0]); n++)
-		for (uint32_t i = 0; i < m->nr_losses; i++)
-			if (strcmp(m->loss[i].kind, losses[n].kind) == 0)
-				take(w, &seen, (struct warning){ losses[n].kind, losses[n].sentence, m->loss[i].count });
+	for (int i = 0; w->list && i < NR_LOSSES; i++)
+		if (m->lost[i])
+			take(w, &seen, (struct warning){ trace_losses[i].text, trace_losses[i].sentence, m->lost[i] });
+	if (w->list && m->lost[NR_LOSSES])
+		take(w, &seen, (struct warning){ "unknown", "losses whose reason a later version of tailor knows", m->lost[NR_LOSSES] });
 	if (w->list && r->a->bad_blocks)
 		take(w, &seen, (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks });
 	hash_map_fini(&seen);

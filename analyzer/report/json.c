@@ -301,18 +301,32 @@ static json_t *marks(const struct model *m)
 	return list;
 }
 
-static json_t *notices(const struct notice *t, uint32_t nr, bool losses)
+static json_t *notices(const struct model *m)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < m->nr_notices; i++) {
 		json_t *o = json_object();
 
-		put(o, losses ? "reason" : "kind", json_text(t[i].kind));
-		if (losses)
-			put(o, "count", json_integer((json_int_t)t[i].count));
-		else
-			put(o, "sentence", json_text(t[i].sentence));
+		put(o, "kind", json_text(m->notice[i].kind));
+		put(o, "sentence", json_text(m->notice[i].sentence));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *losses(const struct model *m)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i <= NR_LOSSES; i++) {
+		json_t *o;
+
+		if (!m->lost[i])
+			continue;
+		o = json_object();
+		put(o, "reason", json_text(i < NR_LOSSES ? trace_losses[i].text : "unknown"));
+		put(o, "count", json_integer((json_int_t)m->lost[i]));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -371,7 +385,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put(o, "schema", json_integer(PAGE_SCHEMA));
 	put(samples, "total", count(total->samples));
 	put(samples, "attributed", count(total->samples - report_sum(d->all.method, METHOD_NONE)->samples));
-	put(samples, "lost", json_integer((json_int_t)report_lost(m)));
+	put(samples, "lost", json_integer((json_int_t)model_lost(m, LOSS_OF_SAMPLES)));
 	put(samples, "kernel", count(total->kernel));
 	put(samples, "recorded", json_integer((json_int_t)a->nr_samples));
 	put(samples, "first_ns", json_integer((json_int_t)a->first_ns));
@@ -398,8 +412,8 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put(o, "threads", threads(d, r));
 	put(o, "events", events(d, r));
 	put(o, "marks", marks(m));
-	put(o, "notices", notices(m->notice, m->nr_notices, false));
-	put(o, "losses", notices(m->loss, m->nr_losses, true));
+	put(o, "notices", notices(m));
+	put(o, "losses", losses(m));
 	put(o, "host_data", host_data(d, r));
 	ret = json_dumpf(o, to, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', to) == EOF ? -EIO : 0;
 	json_decref(o);

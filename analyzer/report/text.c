@@ -99,7 +99,7 @@ static void show_header(const struct default_report *d, const struct report *r, 
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
 	show_events(r, p);
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
-		     (unsigned long long)report_lost(m));
+		     (unsigned long long)model_lost(m, LOSS_OF_SAMPLES));
 	if (!all_pass(d, a))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f pass the filter", d->all.process->g.total.samples);
 	if (m->has_end && m->exit_status != ~0u) {

@@ -37,13 +37,11 @@ static const char *const remedies[NR_REASONS] = {
 	[REASON_COLLECTOR] = "",
 };
 
-/* Kinds of LOSS_REASONS that are samples. */
-static const struct {
-	const char *kind, *remedy;
-} losses[] = {
-	{ "ring full", "Lower the rate (-r) or record fewer stack bytes (--stack)." },
-	{ "sample log full", "Lower the rate (-r)." },
-	{ "trace write failed", "Write the trace to a disk with more room (-o)." },
+/* ... against losses of samples. */
+static const char *const loss_remedies[NR_LOSSES] = {
+	[LOSS_RING_FULL] = "Lower the rate (-r) or record fewer stack bytes (--stack).",
+	[LOSS_SAMPLE_LOG_FULL] = "Lower the rate (-r).",
+	[LOSS_WRITE] = "Write the trace to a disk with more room (-o).",
 };
 
 /* ------------------------------------------------------------------------------------------------------------- gather */
@@ -205,15 +203,11 @@ static void gather_missed(const struct report *r, struct verdict *v)
 	const struct event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < m->nr_losses; i++)
-		for (size_t n = 0; n < sizeof(losses) / sizeof(losses[0]); n++) {
-			if (strcmp(m->loss[i].kind, losses[n].kind) != 0)
-				continue;
-			v->lost += m->loss[i].count;
-			if (m->loss[i].count > most) {
-				most = m->loss[i].count;
-				v->lost_kind = losses[n].kind;
-			}
+	v->lost = model_lost(m, LOSS_OF_SAMPLES);
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (trace_losses[i].of == LOSS_OF_SAMPLES && m->lost[i] > most) {
+			most = m->lost[i];
+			v->lost_by = (enum loss_reason)i;
 		}
 	v->running = 1;
 	if (!e)
@@ -434,9 +428,7 @@ static void say_missed(const struct verdict *v, struct page *p)
 	if (v->lost) {
 		add(&l, "Lost: %llu samples (%.1f %%)", (unsigned long long)v->lost,
 		    grid_percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
-		for (size_t n = 0; n < sizeof(losses) / sizeof(losses[0]); n++)
-			if (v->lost_kind && strcmp(losses[n].kind, v->lost_kind) == 0)
-				add(&l, ", %s. %s", v->lost_kind, losses[n].remedy);
+		add(&l, ", %s. %s", trace_losses[v->lost_by].text, loss_remedies[v->lost_by] ? loss_remedies[v->lost_by] : "");
 		end(&l, p);
 	}
 	if (v->recorded && v->running < 1) {

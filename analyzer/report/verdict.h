@@ -35,7 +35,7 @@ struct verdict {
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
 	uint64_t lost;
-	const char *lost_kind; /* the largest loss of samples: one of LOSS_REASONS */
+	enum loss_reason lost_by; /* the largest loss of samples */
 	double running; /* part of the time in which the event was counted: less than 1 where it was multiplexed */
 	double covered; /* part of the count that samples' weights are; 0: not known */
 	uint32_t stack_bytes;

@@ -266,7 +266,7 @@ void view_header(const struct report *r, struct page *p)
 	const struct attribution *a = r->a;
 	const char *event = r->event < m->nr_events && m->event[r->event].name ? m->event[r->event].name : "";
 	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
-	uint64_t lost = report_lost(m);
+	uint64_t lost = model_lost(m, LOSS_OF_SAMPLES);
 	char line[400];
 	int n;
 

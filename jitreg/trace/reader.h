@@ -110,6 +110,8 @@ int64_t trace_s64(const struct trace_record *r, int index);
 const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes);
 /* A NUL-terminated copy (malloc), "" when absent; caller frees. */
 char *trace_text(const struct trace_record *r, int index);
+/* Of a LOSS record; NR_LOSSES: a reason that this version does not know. */
+enum loss_reason trace_loss_reason(const struct trace_record *r);
 /* Element e of a LIST, and member m of such an element; a value of kind OTHER when there is none. */
 struct trace_value trace_item(const struct trace_value *list, uint64_t e);
 struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m);

@@ -191,23 +191,38 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(VERSION, "version") /* a host is newer than the agent knows: what is not heard of it; reports begin with it */ \
 	X(TAG, "tag") /* samples cannot have the host's tag: what decides is missing, so reports begin with it */
 
-/* Why something is missing; the sentence is what reports print. */
+/* Why something is missing: its text in a LOSS record, what is missing (enum loss_class), and the sentence that reports print. */
 #define LOSS_REASONS(X) \
-	X(RING_FULL, "ring full", "samples dropped by the kernel: ring buffer full") \
-	X(THROTTLED, "throttled", "times the kernel throttled an event") \
-	X(LOG_FULL, "log full", "registrations dropped: log full") \
-	X(LOG_GAP, "log gap", "bytes of the log lost: writer killed, or stopped for 10 s") \
-	X(LOG_BAD, "log malformed", "invalid registrations") \
-	X(LOG_UNKNOWN, "log unknown", "registrations of a later version than this recorder's") \
-	X(FILES_BAD, "perf maps and jitdumps malformed", "invalid lines of perf maps, invalid jitdump files") \
-	X(RING_BAD, "ring malformed", "invalid records in a ring buffer") \
-	X(WRITE, "trace write failed", "samples not written: writing the trace failed") \
-	X(WRITE_RECORDS, "records not written", "other records (code, names, images) not written: writing the trace failed") \
-	X(GUEST_FULL, "guest table full", "entries dropped: a table of the agent full") \
-	X(STORE_FULL, "store full", "registrations dropped before the recording: limit of --memory reached") \
-	X(UNCOUNTED, "threads not counted", "threads without a counter") \
-	X(SAMPLE_LOG_FULL, "sample log full", "samples of a signal handler dropped: log full") \
-	X(LATE, "threads counted late", "threads that ran before their counters were enabled: the recorder was busy or stopped")
+	X(RING_FULL, "ring full", SAMPLES, "samples dropped by the kernel: ring buffer full") \
+	X(THROTTLED, "throttled", OTHER, "times the kernel throttled an event") \
+	X(LOG_FULL, "log full", REGISTRATIONS, "registrations dropped: log full") \
+	X(LOG_GAP, "log gap", REGISTRATIONS, "bytes of the log lost: writer killed, or stopped for 10 s") \
+	X(LOG_BAD, "log malformed", REGISTRATIONS, "invalid registrations") \
+	X(LOG_UNKNOWN, "log unknown", REGISTRATIONS, "registrations of a later version than this recorder's") \
+	X(FILES_BAD, "perf maps and jitdumps malformed", OTHER, "invalid lines of perf maps, invalid jitdump files") \
+	X(RING_BAD, "ring malformed", OTHER, "invalid records in a ring buffer") \
+	X(WRITE, "trace write failed", SAMPLES, "samples not written: writing the trace failed") \
+	X(WRITE_RECORDS, "records not written", REGISTRATIONS, \
+	  "other records (code, names, images) not written: writing the trace failed") \
+	X(GUEST_FULL, "guest table full", REGISTRATIONS, "entries dropped: a table of the agent full") \
+	X(STORE_FULL, "store full", REGISTRATIONS, "registrations dropped before the recording: limit of --memory reached") \
+	X(UNCOUNTED, "threads not counted", OTHER, "threads without a counter") \
+	X(SAMPLE_LOG_FULL, "sample log full", SAMPLES, "samples of a signal handler dropped: log full") \
+	X(LATE, "threads counted late", OTHER, "threads that ran before their counters were enabled: the recorder was busy or stopped")
+
+/* What losses of a reason are: samples; registrations, or other records that say what code is; or neither (threads, times). */
+enum loss_class { LOSS_OF_SAMPLES, LOSS_OF_REGISTRATIONS, LOSS_OF_OTHER };
+
+#define LOSS_INDEX_(NAME, text, CLASS, sentence) LOSS_##NAME,
+enum loss_reason { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES }; /* NR_LOSSES: a later version's reason */
+#undef LOSS_INDEX_
+
+struct loss_meaning {
+	const char *text; /* in the record */
+	enum loss_class of;
+	const char *sentence;
+};
+extern const struct loss_meaning trace_losses[NR_LOSSES];
 
 /*
  * Sample columns.  Each is an array of nr numbers (STACK: the stacks' bytes one after another, lengths in

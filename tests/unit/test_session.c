@@ -304,7 +304,7 @@ static void losses_add_up_whoever_had_them(void **state)
 	(void)state;
 	begin(f, 1);
 	for (int i = 0; i < 20000; i++) {
-		enum loss reason = i % 3 ? LOSS_RING_FULL : LOSS_THROTTLED;
+		enum loss_reason reason = i % 3 ? LOSS_RING_FULL : LOSS_THROTTLED;
 		uint64_t count;
 
 		count = next_random() & 7;

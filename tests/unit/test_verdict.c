@@ -71,7 +71,7 @@ static void what_was_missed_comes_with_what_to_do(void **state)
 
 	(void)state;
 	v.lost = 500;
-	v.lost_kind = "ring full";
+	v.lost_by = LOSS_RING_FULL;
 	v.method[METHOD_NONE] = 0.2;
 	v.reason[REASON_TRUNCATED] = 0.15;
 	assert_true(says(&v, "Lost: 500 samples (20.0 %), ring full. Lower the rate (-r) or record fewer stack bytes (--stack).\n"));
@@ -160,7 +160,7 @@ static void without_samples_it_says_why(void **state)
 	assert_string_equal(said(&v), "No samples: none of the 113 recorded samples passes the filter.\n");
 	v.recorded = 0;
 	v.lost = 7;
-	v.lost_kind = "trace write failed";
+	v.lost_by = LOSS_WRITE;
 	assert_string_equal(said(&v), "No samples: all were lost.\n"
 				      "Lost: 7 samples (100.0 %), trace write failed. Write the trace to a disk with more room (-o).\n");
 	v.lost = 0;

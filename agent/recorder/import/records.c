@@ -336,14 +336,9 @@ static void on_record(struct import *m, struct perf_event_header *h)
 /* Losses that registrations may have had; those of samples are not ours. */
 static bool is_loss_of_registrations(const struct trace_record *r)
 {
-	static const char *const reasons[] = { "log full", "log gap", "log malformed", "guest table full", "store full" };
-	size_t bytes;
-	const char *reason = trace_bytes(r, F(loss, reason), &bytes);
+	enum loss_reason reason = trace_loss_reason(r);
 
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (bytes == strlen(reasons[i]) && memcmp(reason, reasons[i], bytes) == 0)
-			return true;
-	return false;
+	return reason < NR_LOSSES && trace_losses[reason].of == LOSS_OF_REGISTRATIONS;
 }
 
 static bool is_wanted(struct import *m, const struct trace_record *r)
@@ -385,12 +380,12 @@ static int take_registrations(struct import *m, struct diag *d)
 
 /* ---------------------------------------------------------------------------------------------------- all of it */
 
-static void write_loss(struct import *m, const char *reason, uint64_t count)
+static void write_loss(struct import *m, enum loss_reason reason, uint64_t count)
 {
 	if (!count)
 		return;
 	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_LOSS, end_ns(m), 0, 0, F_COUNT(loss));
-	put_string(m, reason);
+	put_string(m, trace_losses[reason].text);
 	trace_record_u64(m->w, count);
 	trace_record_u64(m->w, 0);
 	trace_record_end(m->w);
@@ -452,11 +447,11 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	if (p->aux_bytes)
 		notice(m, "refused", "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
 		       m->options->input, (unsigned long long)p->aux_bytes);
-	write_loss(m, "ring full", m->ring_full);
-	write_loss(m, "throttled", m->throttled);
-	write_loss(m, "ring malformed", m->malformed);
-	write_loss(m, "trace write failed", m->not_written);
-	write_loss(m, "perf maps and jitdumps malformed", files_bad);
+	write_loss(m, LOSS_RING_FULL, m->ring_full);
+	write_loss(m, LOSS_THROTTLED, m->throttled);
+	write_loss(m, LOSS_RING_BAD, m->malformed);
+	write_loss(m, LOSS_WRITE, m->not_written);
+	write_loss(m, LOSS_FILES_BAD, files_bad);
 	write_end(m);
 	return 0;
 }

@@ -46,17 +46,13 @@ struct guest {
 	char version[32];
 };
 
-#define LOSS_INDEX_(NAME, text, sentence) LOSS_##NAME,
-enum loss { LOSS_REASONS(LOSS_INDEX_) NR_LOSSES };
-#undef LOSS_INDEX_
-
 /* ---- each of these belongs to the file that is named; others ask it, or read. */
 
 /* losses.c: losses, and the part of them that is written to the trace already. */
 struct losses {
 	uint64_t total[NR_LOSSES], written[NR_LOSSES];
 	struct thread_loss {
-		enum loss reason;
+		enum loss_reason reason;
 		uint32_t pid, tid;
 		uint64_t count;
 	} thread[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
@@ -273,9 +269,8 @@ void session_write_end(struct session *s, int wait_status);
 void session_put_result(struct session *s, uint64_t bytes);
 
 /* ---- losses.c */
-const char *session_loss_text(enum loss reason);
 /* Something of this thread's was lost. */
-void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count);
+void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* What was lost since the last call. */
 void session_write_losses(struct session *s);
 

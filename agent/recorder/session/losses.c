@@ -4,16 +4,7 @@
 
 #include <string.h>
 
-#define LOSS_TEXT_(NAME, text, sentence) text,
-static const char *const texts[] = { LOSS_REASONS(LOSS_TEXT_) };
-#undef LOSS_TEXT_
-
-const char *session_loss_text(enum loss reason)
-{
-	return texts[reason];
-}
-
-void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t tid, uint64_t count)
+void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
 	int i;
 
@@ -31,7 +22,7 @@ void session_lose(struct session *s, enum loss reason, uint32_t pid, uint32_t ti
 static void write_loss(struct session *s, const struct thread_loss *l)
 {
 	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), l->pid, l->tid, F_COUNT(loss));
-	session_put_text(s, session_loss_text(l->reason));
+	session_put_text(s, trace_losses[l->reason].text);
 	trace_record_u64(s->writer, l->count);
 	trace_record_u64(s->writer, 0);
 	trace_record_end(s->writer);
@@ -50,7 +41,7 @@ void session_write_losses(struct session *s)
 	s->losses.nr_threads = 0;
 	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
 		if (s->losses.total[i] > s->losses.written[i])
-			write_loss(s, &(struct thread_loss){ (enum loss)i, 0, 0, s->losses.total[i] - s->losses.written[i] });
+			write_loss(s, &(struct thread_loss){ (enum loss_reason)i, 0, 0, s->losses.total[i] - s->losses.written[i] });
 	if (trace_writer_flush(s->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
 		memcpy(s->losses.written, before, sizeof(before));
 }

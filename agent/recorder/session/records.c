@@ -211,6 +211,6 @@ void session_put_result(struct session *s, uint64_t bytes)
 			      (double)bytes / (1 << 20));
 	for (int i = 0; i < NR_LOSSES && at < room; i++)
 		if (s->losses.total[i])
-			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", session_loss_text((enum loss)i),
+			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", trace_losses[i].text,
 					       (unsigned long long)s->losses.total[i]);
 }

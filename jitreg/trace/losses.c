@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* LOSS_REASONS as a table, and which of them a LOSS record has. */
+#include "jitreg/trace/reader.h"
+#include "jitreg/trace/schema.h"
+#include "jitreg/trace/trace.h"
+
+#include <string.h>
+
+#define LOSS_MEANING_(NAME, text, CLASS, sentence) { text, LOSS_OF_##CLASS, sentence },
+const struct loss_meaning trace_losses[NR_LOSSES] = { LOSS_REASONS(LOSS_MEANING_) };
+#undef LOSS_MEANING_
+
+enum loss_reason trace_loss_reason(const struct trace_record *r)
+{
+	size_t bytes;
+	const char *text = trace_bytes(r, F(loss, reason), &bytes);
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (bytes == strlen(trace_losses[i].text) && memcmp(text, trace_losses[i].text, bytes) == 0)
+			return (enum loss_reason)i;
+	return NR_LOSSES;
+}

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Whatever lost them, lost samples are one number: a trace is made for each reason in LOSS_REASONS, and the report as text and JSON, the
+# views, the page and the verdict have its count where the reason is of samples, and none where it is of something else.
+set -u
+B=$1
+/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+PYTHONPATH=tests:tests/golden exec /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+import json, re, subprocess, sys
+import bombs, trace_file
+
+tailor, folder = sys.argv[1:]
+LOST, RECORDED = 250, 1000
+reasons = re.findall(r'X\(([A-Z_]+), "([^"]+)", (SAMPLES|REGISTRATIONS|OTHER), "', open("jitreg/trace/trace.h").read())
+assert len(reasons) >= 15 and {c for _, _, c in reasons} == {"SAMPLES", "REGISTRATIONS", "OTHER"}, reasons
+bad = 0
+
+
+def output(*words):
+    return subprocess.run([tailor, *words], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+for _, reason, of in reasons:
+    trace = trace_file.Trace()
+    trace.add(trace_file.RECORDS, bombs.PROCESS + trace_file.record("LOSS", bombs.PID, reason, LOST - 50, 0) +
+              trace_file.record("LOSS", bombs.PID, reason, 50, 0))
+    trace.add(trace_file.SAMPLES, trace_file.samples(RECORDED, bombs.PLAIN))
+    path = f"{folder}/t.tlr"
+    trace.write(path)
+    text, page = output("report", path), f"{folder}/t.html"
+    report, view = json.loads(output("report", "--json", path)), json.loads(output("report", "--view", "processes", "--json", path))
+    output("html", path, "-o", page)
+    facts = open(page).read()
+    lost = LOST if of == "SAMPLES" else 0
+    had = {"JSON": report["samples"]["lost"], "losses of the JSON": sum(x["count"] for x in report["losses"] if x["reason"] == reason) - LOST + lost,
+           "view": view["lost"], "text": int(re.search(r"(\d+)\s+lost", text).group(1)),
+           "verdict": int((re.search(r"Lost: (\d+) samples \(20.0 %\), " + reason, text) or [0, 0])[1]),
+           "page": int(re.search(r"samples in [0-9.]+ s, (\d+) lost", facts).group(1))}
+    for where, n in had.items():
+        if n != lost:
+            bad = 1
+            print(f"{reason}, of {of.lower()}: the {where} has {n}, not {lost}")
+sys.exit(bad)
+END
