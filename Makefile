@@ -180,7 +180,7 @@ PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-j
 	'libclang-rt-14-dev|libclang-rt-dev' gcc-multilib procps strace \
 	'libpython3.11-testsuite|libpython3.13-testsuite|libpython3.14-testsuite?' linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)
-PACKAGES_CHECK += nodejs chromium-headless-shell curl
+PACKAGES_CHECK += nodejs chromium-headless-shell curl ca-certificates
 # libraries that the examples of jitreg/GUIDE.md generate code with
 PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
@@ -197,7 +197,7 @@ deps-check: deps ## ... and those that the checks need
 	@tests/deps.sh $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
-.PHONY: demo check check-long check-hosts check-hardware bench tune table clean help
+.PHONY: demo check check-quick check-long check-hosts check-hardware bench tune table clean help
 demo: deps ## profile a compiled query by operator, from a clean machine on
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/demo.sh $B
@@ -212,15 +212,19 @@ needs_page = all table
 needs_live = all hosts
 needs_long = all hosts
 needs_hardware = all
-needs = $(sort $(if $(T),$(foreach t,$(T),$(call needs_$(firstword $(subst /, ,$t)),$t)),all $(unit_BIN) $(fuzz_BIN) table libfuzzer hosts))
+needs = $(sort $(if $(T),$(foreach t,$(T),$(call needs_$(firstword $(subst /, ,$t)),$t)),all $(unit_BIN) $(fuzz_BIN) table hosts))
 
 check: $(if $(T),,deps-check) ## run all tests (T="unit live/attach ..." for some: builds what they need, installs nothing)
 	$(if $(needs),@$(MAKE) --no-print-directory -s -j$$(nproc) $(needs))
 	@SAN=$(SAN) tests/run.sh $B $(T)
 
+check-quick: ## ... those that take a minute: unit, lint and golden, without what builds the tree again (on each save)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) table
+	@SAN=$(SAN) QUICK=1 tests/run.sh $B unit lint golden
+
 check-long: deps-check ## ... and those that take long
 	@tests/deps.sh $(PACKAGES_LONG)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" $(needs)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" $(needs) libfuzzer
 	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" LONG=1 TEST_SECONDS=10800 tests/run.sh $B
 
 check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s each; prints a table (HOSTS="node php:gdb ..." for some)

@@ -4,7 +4,8 @@
 #
 # A test is an executable: a cmocka binary in BUILD/unit, or a script in tests/LAYER that is called with BUILD from the
 # top folder.  Exit 0: passed; 77: skipped, its last line says why; else: failed, and its output is shown.  Tests share the processors;
-# one that needs the machine to itself has a line "# Alone: why" and runs after the others.  LONG=1 runs tests/long too.  Short tests come
+# one that needs the machine to itself has a line "# Alone: why" and runs after the others.  Of layers, tests with a line "# Long: why" are
+# left to LONG=1, which runs tests/long too; QUICK=1 leaves those with a line "# Not quick: why", too.  What is named runs.  Short tests come
 # first, in the order of their layers, and then those of tests/longest, so that none of these is left at the end.  BUILD/check-times has
 # each test's seconds, by the clock and of processor time.
 #
@@ -69,7 +70,9 @@ export -f run_one
 
 # LAYER/PATH of each test that is wanted, in four groups: those that say soonest what is wrong, the long ones, the others, and those that
 # run alone
-soon=() long=() others=() alone=()
+soon=() long=() others=() alone=() left=0
+left_out="^# Long: "
+[ -z "${QUICK:-}" ] || left_out="^# (Long|Not quick): "
 declare -A place=()
 nr=0
 while read -r name; do place[$name]=$((nr++)); done < <(grep -v '^#' tests/longest)
@@ -84,6 +87,10 @@ for w in ${*:-unit lint fuzz golden page live ${LONG:+long}}; do
 	fi
 	[ -n "${paths[*]}" ] || { echo "tests/run.sh: no test in $w" >&2; exit 2; }
 	for path in "${paths[@]}"; do
+		if [ "$w" = "$layer" ] && [ "$layer" != long ] && [ "$layer" != unit ] && [ -z "${LONG:-}" ] && grep -qE "$left_out" "$path"; then
+			left=$((left + 1))
+			continue
+		fi
 		if [ "$layer" = long ] || grep -qs '^# Alone: ' "$path"; then
 			alone+=("$layer/$path")
 			continue
@@ -121,6 +128,7 @@ failed=$(count failed)
 find "$LOG" -name '*.time' -exec cat {} + | awk '{ printf "%-50s %8.1f %8.1f\n", $1, $2, $3 + $4 }' | sort -k 3 -rn >"$LOG/times"
 [ "$LOG" != "$B/test-log" ] || cp "$LOG/times" "$B/check-times"
 echo
+[ "$left" = 0 ] || echo "left to a longer check: $left tests (make check-long runs all of them)"
 [ "${#unable[@]}" = 0 ] || echo "skipped, because this machine gave too few samples (${#unable[@]}): ${unable[*]}"
 echo "processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) of $(grep -c ^processor /proc/cpuinfo)" \
 	"for the tests, $hardware hardware counters"

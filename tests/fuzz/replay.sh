@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it a
-# trace's mutations have all views 150 times, and three, each time others, 2,000 times.
+# Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it 500, and a
+# trace's mutations have all views 40 times, and three, each time others, 500 times.
 set -u
 B=$1
 bad=0
@@ -23,10 +23,10 @@ for target in "$B"/fuzz/fuzz_*; do
 	[ -x "$target" ] && [ -f "$target" ] || continue
 	name=$(basename "$target")
 	if [ "$name" = fuzz_trace ] && [ -z "${FUZZ_ROUNDS:-}" ]; then
-		replay "$name" 150
-		FUZZ_VIEWS=3 replay "$name" 2000
+		replay "$name" 40
+		FUZZ_VIEWS=3 replay "$name" 500
 	else
-		replay "$name" "${FUZZ_ROUNDS:-2000}"
+		replay "$name" "${FUZZ_ROUNDS:-500}"
 	fi
 done
 exit $bad

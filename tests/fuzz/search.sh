@@ -5,6 +5,7 @@
 # FUZZ_JOBS: at a time (2).  FUZZ_VIEWS: of a trace, chosen by its bytes (3; 0: all).
 # What it learns stays in BUILD/libfuzzer/corpus; an input that breaks something in BUILD/libfuzzer/found-*: it belongs into
 # tests/fuzz/corpus.
+# Long: searches for minutes; what it found is replayed in each check.
 set -u
 B=$1/libfuzzer
 [ -x "$B/fuzz/fuzz_unwind" ] || { echo "skipped, because the targets were not built: clang with libFuzzer is not here"; exit 77; }

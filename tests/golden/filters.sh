@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every filter is every view's, every export's and --samples': the same samples are counted everywhere, and they are those that the
 # whole trace's CSV says have what the filter asks for.
+# Not quick: hundreds of filters.
 set -u
 B=$1
 /usr/bin/python3 - "$B" <<'END'

@@ -3,6 +3,7 @@
 # Memory does not grow with a trace: four times as many samples in the same code take at most 4 MiB more, for the plan and for views
 # that keep sums only (8 MiB where sums are kept per stretch of time: there are at most so many, and more samples fill more of them).
 # One thread decodes: with more of them, how many blocks are in memory at a time depends on who gets a processor when.
+# Not quick: makes long traces.
 set -u
 B=$1
 [ -e "$B/bench/synthetic" ] || { echo "skipped, because $B/bench/synthetic has not been built (make table)"; exit 77; }

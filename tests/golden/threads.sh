@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Reports are the same byte for byte with any number of threads, of whole traces and of damaged ones; and a plan is the same whether
 # its rows stand for many samples or, because another view beside it looks at each, for one.
+# Not quick: reports of large traces, some twenty times.
 set -u
 B=$1
 [ -e "$B/bench/synthetic" ] || { echo "skipped, because $B/bench/synthetic has not been built (make table)"; exit 77; }

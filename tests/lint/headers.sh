@@ -3,6 +3,7 @@
 # jitreg.h and jitreg_place.h, and jitreg.hpp where there is C++, compile alone and without a warning, as C99 to C23 and C++11 to C++23,
 # with every gcc and clang that is installed; they need no library, and the register macros compile only where the build says that the
 # register is fixed.
+# Not quick: compiles each header by itself.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

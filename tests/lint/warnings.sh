@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Both compilers, warnings as errors.  The one that made BUILD has been through already where WERROR was set.  Clang has its warnings
 # before it optimizes, gcc some of them (what may be uninitialized) only then.
+# Not quick: compiles the tree twice.
 set -u
 for cc in clang gcc; do
 	level=-O1

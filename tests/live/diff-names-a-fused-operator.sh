@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A join and a group-by fused into a groupjoin: `tailor diff` names the operators that went and the one that came, and no other as gone
 # or come; the plan shows the groupjoin, and its task level still tells the join's part from the group-by's.
+# Long: until the difference is decided; diff of planted changes is in golden/compare.
 . tests/live/begin.bash
 judge /usr/bin/python3 - "$B" "$dir" <<'END'
 import json, subprocess, sys

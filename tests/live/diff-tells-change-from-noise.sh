@@ -3,6 +3,7 @@
 # `tailor diff` of two recordings of one program lists nothing but once in twenty times; where an operator does 20 % more, or 10 %, it lists
 # that one, with three traces a side also 5 %; a line is listed if and only if its change exceeds the margin that is shown.  Of another
 # query it names operators, also with several traces a side, and --fail-above fails.
+# Long: some thirty recordings.
 . tests/live/begin.bash
 judge /usr/bin/python3 - "$B" "$dir" <<'END'
 import json, os, subprocess, sys

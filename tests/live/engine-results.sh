@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The engine is right: every query, however it is tagged, generated and optimized, gives what the naive evaluation gives.  It generates code
 # for the processor that it runs on, with the vector units that this has; so ways with vectors are tried for one that has SSE2 only, too.
+# Long: every query in every way, for two processors.
 . tests/live/begin.bash
 
 cat >"$dir/oldest.c" <<'END'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Iterations of a query are told apart by time alone (A. Beischl et al., EuroSys 2021, section 4.2.6): what `timeline` finds in the
 # samples of pagerank's operators agrees with the MARKs that the engine sets around its iterations, which finding them does not use.
+# Long: until twenty iterations are decided.
 . tests/live/begin.bash
 judge /usr/bin/python3 - "$B" "$dir/t.tlr" <<'END'
 import csv, io, json, statistics, subprocess, sys

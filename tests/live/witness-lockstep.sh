@@ -3,6 +3,7 @@
 # A program whose loop is as long as the sampling period, or a few times as long, gets shares within 2 points of its own count, of every
 # event that this machine has: in main threads, and in all threads with --scope thread.  What is left in the default scope, where counters
 # that threads and processes inherit keep the period that they were born with, is measured and shown (LONG=1, as more events and loops).
+# Long: until shares are decided.
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'PYTHON'
 import collections, csv, io, itertools, os, subprocess, sys

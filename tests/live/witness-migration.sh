@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Weights of a program that moves between processors are those of its own clock: processors' shares within a point, under
 # `tailor run` in both scopes and attached to; and no report says that counters were multiplexed where they were not.
+# Long: until shares are decided.
 . tests/live/begin.bash
 # The host's clock has the kernel's time as well, which is not in the same proportion on both.
 [ "$(plain_event)" = task-clock ] || skip "the kernel's part of the host's time may not be sampled by this user"
