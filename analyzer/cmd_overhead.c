@@ -37,7 +37,6 @@ static const struct argp_option options[] = {
 	{ "svg", KEY_SVG, "FILE", 0, "picture to write (default: overhead.svg)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "write JSON instead of the table", 0 },
 	{ "show-output", KEY_SHOW_OUTPUT, NULL, 0, "write the output of the command to stderr (default: discard it)", 0 },
-	{ "keep-output", KEY_SHOW_OUTPUT, NULL, OPTION_HIDDEN, NULL, 0 }, /* its name in 0.1 */
 	{ 0 },
 };
 

@@ -46,7 +46,6 @@ static const struct argp_option options[] = {
 	  "repeatable", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "print one line per sample, tab-separated, instead of a report", 0 },
 	{ "compare-stack", KEY_COMPARE_STACK, NULL, 0, "with --samples: also print the attribution by call stack alone", 0 },
-	{ "witness", KEY_COMPARE_STACK, NULL, OPTION_HIDDEN, NULL, 0 }, /* its name in 0.1 */
 	{ 0 },
 };
 

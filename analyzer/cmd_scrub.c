@@ -21,8 +21,6 @@ static const struct argp_option options[] = {
 	{ "drop-names", KEY_DROP_NAMES, NULL, 0, "also drop the names of components, marks, generated functions and functions of kernel "
 	  "modules, and the source texts of generated code", 0 },
 	{ "drop-code", KEY_DROP_CODE, NULL, 0, "also drop machine code, generated and of sampled functions (it may contain constants)", 0 },
-	{ "names", KEY_DROP_NAMES, NULL, OPTION_HIDDEN, NULL, 0 }, /* their names in 0.1 */
-	{ "code", KEY_DROP_CODE, NULL, OPTION_HIDDEN, NULL, 0 },
 	{ 0 },
 };
 

@@ -339,7 +339,6 @@ static inline int jitreg_memory(const void *address, uint64_t bytes, const char 
 static inline int jitreg_control(uint32_t action, const char *name);
 #define JITREG_CONTROL_START 1u
 #define JITREG_CONTROL_STOP 2u
-#define JITREG_CONTROL_CUT 3u /* never did anything: -EINVAL */
 #define JITREG_CONTROL_NOTE 4u
 
 /* ------------------------------------------------------------------------------------------------------ who comes late */

@@ -33,7 +33,6 @@ enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_USAGE_FD };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
 	{ "usage-fd", KEY_USAGE_FD, "DESCRIPTOR", OPTION_HIDDEN, "write the command's PID, time of exec and CPU time there", 0 },
-	{ "tell", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0 },
 	{ "no-adapt", KEY_NO_ADAPT, NULL, 0,
 	  "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },

@@ -154,7 +154,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	argv[nr++] = (char *)(uintptr_t)m->trace;
 	argv[nr++] = (char *)(uintptr_t)"--rate";
 	argv[nr++] = number[0];
-	argv[nr++] = (char *)(uintptr_t)"--tell";
+	argv[nr++] = (char *)(uintptr_t)"--usage-fd";
 	argv[nr++] = number[1];
 	if (m->o->event) {
 		argv[nr++] = (char *)(uintptr_t)"--event";
@@ -172,7 +172,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	return 0;
 }
 
-/* The report of the recorder (--tell): "pid exec-ns own-us", and at the end "command-us own-us". */
+/* The report of the recorder (--usage-fd): "pid exec-ns own-us", and at the end "command-us own-us". */
 static void read_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);

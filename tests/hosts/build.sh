@@ -11,7 +11,7 @@ flock 8
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit | hidden_jit | many_jit_lists | witness | registers | old_agent | v8_of_tomorrow) continue ;; esac
+	case $name in wraps | fakejit | hidden_jit | many_jit_lists | witness | registers | v8_of_tomorrow) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -33,18 +33,15 @@ newer "$here/fakejit.c" "$out/libfakejit.so" && {
 }
 newer "$here/witness.c" "$out/libwitness.so" && { gcc -O1 -Ijitreg -shared -fPIC -o "$out/libwitness.so" "$here/witness.c" -ldl || exit 1; }
 c=$here/registers.c
-newer "$c" "$out/registers-old" && for header in new old; do
-	define=$([ $header = old ] && echo -DOLD)
-	gcc -O1 $define -DLIBRARY -Ijitreg -shared -fPIC -o "$out/libregisters-$header.so" "$c" -ldl &&
-		gcc -O1 $define -Ijitreg -o "$out/registers-$header" "$c" -L"$out" "-lregisters-$header" -Wl,-rpath,'$ORIGIN' \
-			-ldl -lpthread || exit 1
-done
+newer "$c" "$out/registers" && {
+	gcc -O1 -DLIBRARY -Ijitreg -shared -fPIC -o "$out/libregisters.so" "$c" -ldl &&
+		gcc -O1 -Ijitreg -o "$out/registers" "$c" -L"$out" -lregisters -Wl,-rpath,'$ORIGIN' -ldl -lpthread || exit 1
+}
 newer "$here/v8_of_tomorrow.c" "$out/libv8_of_tomorrow.so" && {
 	gcc -O1 -rdynamic -o "$out/v8_of_tomorrow" "$here/v8_of_tomorrow.c" -ldl &&
 		gcc -O1 -DPROGRAM -o "$out/v8_of_tomorrow-opens" "$here/v8_of_tomorrow.c" -ldl &&
 		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libv8_of_tomorrow.so" "$here/v8_of_tomorrow.c" || exit 1
 }
-newer "$here/old_agent.c" "$out/libold_agent.so" && { gcc -O1 -shared -fPIC -o "$out/libold_agent.so" "$here/old_agent.c" || exit 1; }
 c=$here/hidden_jit.c
 newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&

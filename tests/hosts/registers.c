@@ -3,14 +3,10 @@
  * Registers components in the ways that lose records: from a library's constructor, from two threads at once as the first that look for the
  * agent, from many threads in a log that fills.  Prints how many calls returned 0:
  *	CONSTRUCT=1 registers constructor | registers ids | registers race THREADS | registers many THREADS RECORDS
- * With -DLIBRARY the library (its constructor is what counts), with -DOLD by the header as it was before 1.0.
+ * With -DLIBRARY the library (its constructor is what counts).
  */
 #define _GNU_SOURCE
-#ifdef OLD
-#include "jitreg_before_1_0.h"
-#else
 #include "jitreg.h"
-#endif
 
 #include <pthread.h>
 #include <sched.h>
@@ -21,9 +17,6 @@
 int library_said(void);
 uint64_t library_ids(uint64_t wanted);
 
-#ifdef OLD
-#define jitreg_new_ids(wanted) ((uint64_t)0)
-#endif
 #ifdef LIBRARY
 static int said = -1;
 

@@ -150,7 +150,7 @@ case_ "no such path" 127 '/no/such/path: command not found' $(run) -- /no/such/p
 case_ "empty command" 127 ': command not found' $(run) -- ""
 case_ "not executable" 126 'host.c: Permission denied' $(run) -- "$dir/host.c"
 case_ "a folder" 126 'Is a directory' $(run) -- "$dir"
-case_ "no descriptor for --tell" 2 "open descriptor, not 'x'" $(run) --tell x -- "$dir/host"
+case_ "no descriptor for --usage-fd" 2 "open descriptor, not 'x'" $(run) --usage-fd x -- "$dir/host"
 case_ "no such event" 2 "unknown event 'no-such-event'" $(run) -e no-such-event -- "$dir/host"
 case_ "an event nearly right" 2 "unknown event 'cycels'; similar names: cycles" $(run) -e cycels -- "$dir/host"
 case_ "another processor's event" 2 "unknown event 'core::UNHALTED_CORE_CYCLES'" $(run) -e core::UNHALTED_CORE_CYCLES -- "$dir/host"

@@ -1,36 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A registration whose call returned 0 is in the trace: from a library's constructor, from threads that race for the first look-up, from
-# many threads at once, with forks, a slow recorder, and a recording that ends before its host; of hosts with the header before 1.0 as
-# well.  A new header keeps to what an agent before 1.0 knows.
+# many threads at once, with forks, a slow recorder, and a recording that ends before its host.
 . tests/live/begin.bash
 components() { timeout 300 "$B/tailor" dump "$1" | grep -c ' COMPONENT '; }
 closed() { [ -s "$dir/t.tlr" ] && timeout 300 "$B/tailor" dump "$dir/t.tlr" 2>/dev/null | grep -q ' END '; }
 losses() { timeout 300 "$B/tailor" dump "$1" | grep ' LOSS '; }
 export CONSTRUCT=1
-for header in new old; do
-	for how in run preload; do
-		rm -f "$dir/t.tlr"
-		case $how in
-		run) said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/registers-$header" constructor) ;;
-		preload)
-			said=$(LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$dir/t.tlr timeout 300 "$B/hosts/registers-$header" constructor)
-			wait_for closed
-			;;
-		esac
-		[ "$said" = 4 ] || fail "$header header, $how: expected that 4 calls return 0, got $said"
-		[ "$(components "$dir/t.tlr")" = 4 ] || fail "$header header, $how: expected 4 components, got $(components "$dir/t.tlr")"
-	done
+for how in run preload; do
+	rm -f "$dir/t.tlr"
+	case $how in
+	run) said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/registers" constructor) ;;
+	preload)
+		said=$(LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=$dir/t.tlr timeout 300 "$B/hosts/registers" constructor)
+		wait_for closed
+		;;
+	esac
+	[ "$said" = 4 ] || fail "$how: expected that 4 calls return 0, got $said"
+	[ "$(components "$dir/t.tlr")" = 4 ] || fail "$how: expected 4 components, got $(components "$dir/t.tlr")"
 done
-said=$(TAILOR_OFF=1 LD_PRELOAD=$B/libtailor.so timeout 300 "$B/hosts/registers-new" constructor)
+said=$(TAILOR_OFF=1 LD_PRELOAD=$B/libtailor.so timeout 300 "$B/hosts/registers" constructor)
 [ "$said" = 0 ] || fail "switched off: expected that no call returns 0, got $said"
 unset CONSTRUCT
 for ((i = 0; i < 10; i++)); do
-	said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/registers-new" race 8)
+	said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/registers" race 8)
 	n=$(components "$dir/t.tlr")
 	[ "$said" = 8 ] && [ "$n" = 8 ] || fail "8 threads at once: expected 8 calls that return 0 and 8 components, got $said and $n"
 done
-said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/registers-new" many 4 100000)
+said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/registers" many 4 100000)
 n=$(components "$dir/t.tlr")
 [ "$said" = "$n" ] || fail "4 threads: $said calls returned 0, and $n of their records are there: $(losses "$dir/t.tlr")"
 losses "$dir/t.tlr" | grep -q 'log gap' && fail "no writer was killed: $(losses "$dir/t.tlr")"
@@ -39,15 +36,12 @@ echo "FIGURE 4 threads: $said of 400000 records accepted, $n in the trace"
 judge /usr/bin/python3 tests/live/ledger.py "$B" "$dir" 17 5000
 # numbers of a program and its library, with an agent and without
 for agent in "$B/libtailor.so" ""; do
-	said=$(LD_PRELOAD=$agent TAILOR_OUTPUT=$dir/ids.tlr timeout 60 "$B/hosts/registers-new" ids)
+	said=$(LD_PRELOAD=$agent TAILOR_OUTPUT=$dir/ids.tlr timeout 60 "$B/hosts/registers" ids)
 	[ "$said" = disjoint ] || fail "numbers of a program and its library (agent: '$agent'): $said"
 done
 # versions
-said=$(LD_PRELOAD=$B/hosts/libold_agent.so timeout 60 "$B/hosts/speaks")
-[ "$said" = "scope -38, component 0, mark no, old mark 0, its end 0
-69:1 76:2 " ] || fail "new header, old agent: got $said"
 said=$(timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$B/hosts/speaks")
-[ "$said" = "scope 0, component 0, mark yes, old mark 0, its end 0" ] || fail "new header, new agent: got $said"
+[ "$said" = "scope 0, component 0, mark yes, old mark 0, its end 0" ] || fail "one thing of every kind: got $said"
 timeout 60 "$B/tailor" dump "$dir/t.tlr" >"$dir/dump"
 of_header() { sed -n "s/^#define JITREG_VERSION_$1 \([0-9]*\)u$/\1/p" jitreg/jitreg.h; }
 version=$(($(of_header MAJOR) << 16 | $(of_header MINOR)))
