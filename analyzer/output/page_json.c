@@ -87,7 +87,7 @@ void page_json_cell_null(void *row, const char *key)
 
 int page_json_end(void *page, FILE *to)
 {
-	int ret = json_dumpf(page, to, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', to) == EOF ? -EIO : 0;
+	int ret = json_dumpf(page, to, JSON_TEXT_FORM) || fputc('\n', to) == EOF ? -EIO : 0;
 
 	json_decref(page);
 	return ret;

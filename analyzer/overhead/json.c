@@ -104,7 +104,7 @@ int overhead_json(const struct overhead *o, FILE *to)
 	for (unsigned i = 0; i < o->nr_notices; i++)
 		json_array_append_new(list, json_text(o->notice[i]));
 	put(j, "notices", list);
-	ret = j && json_dumpf(j, to, JSON_INDENT(2)) == 0 ? 0 : -ENOMEM;
+	ret = j && json_dumpf(j, to, JSON_TEXT_FORM) == 0 ? 0 : -ENOMEM;
 	fputc('\n', to);
 	json_decref(j);
 	return ret;

@@ -415,7 +415,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put(o, "notices", notices(m));
 	put(o, "losses", losses(m));
 	put(o, "host_data", host_data(d, r));
-	ret = json_dumpf(o, to, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', to) == EOF ? -EIO : 0;
+	ret = json_dumpf(o, to, JSON_TEXT_FORM) || fputc('\n', to) == EOF ? -EIO : 0;
 	json_decref(o);
 	return ret;
 }

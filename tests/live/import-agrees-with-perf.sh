@@ -118,8 +118,8 @@ perf_record() {
 	for try in 1 2 3 4 5; do
 		rate=$(allowed_rate "$2")
 		# shellcheck disable=SC2086 # words
-		timeout 600 ${before_perf:-} perf record -q ${build_ids:--B} -e "$(plain_event)" -F "$rate" -o "$dir/$1.data" "${@:3}" \
-			>"$dir/$1.out" 2>"$dir/$1.err" && return
+		timeout 600 ${before_perf:-} perf record -q ${build_ids:--B --no-buildid-mmap} -e "$(plain_event)" -F "$rate" \
+			-o "$dir/$1.data" "${@:3}" >"$dir/$1.out" 2>"$dir/$1.err" && return
 		grep -q 'not supported\|frequency rate\|Invalid argument' "$dir/$1.err" || return 1
 	done
 	return 1
