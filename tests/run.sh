@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Run the tests: tests/run.sh BUILD [LAYER | LAYER/NAME]...   (default: every layer; NAME may be a part of one)
 #
-# A test is an executable: a cmocka binary in BUILD/unit, or a script in tests/LAYER that is called with BUILD from the
-# top folder.  Exit 0: passed; 77: skipped, its last line says why; else: failed, and its output is shown.  Tests share the processors;
-# one that needs the machine to itself has a line "# Alone: why" and runs after the others.  Of layers, tests with a line "# Long: why" are
-# left to LONG=1, which runs tests/long too; QUICK=1 leaves those with a line "# Not quick: why", too.  What is named runs.  Short tests come
+# A test is an executable: a cmocka binary in BUILD/unit, or a script in tests/LAYER that is called with BUILD from the top folder.
+# Exit 0: passed; 77: skipped, its last line says why; else: failed, and its output is shown.  Tests share the processors; one that
+# needs the machine to itself has a line "# Alone: why" and runs after the others.  Of layers, tests with a line "# Long: why" are left
+# to LONG=1, which runs tests/long too; QUICK=1 leaves those with a line "# Not quick: why", too.  What is named runs.  Short tests come
 # first, in the order of their layers, and then those of tests/longest, so that none of these is left at the end.  BUILD/check-times has
 # each test's seconds, by the clock and of processor time.
 #
@@ -87,7 +87,7 @@ for w in ${*:-unit lint fuzz golden page live ${LONG:+long}}; do
 	fi
 	[ -n "${paths[*]}" ] || { echo "tests/run.sh: no test in $w" >&2; exit 2; }
 	for path in "${paths[@]}"; do
-		if [ "$w" = "$layer" ] && [ "$layer" != long ] && [ "$layer" != unit ] && [ -z "${LONG:-}" ] && grep -qE "$left_out" "$path"; then
+		if [ "$w" = "$layer" ] && [ -z "${LONG:-}" ] && [[ $path = *.sh ]] && grep -qE "$left_out" "$path"; then
 			left=$((left + 1))
 			continue
 		fi

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it 500, and a
-# trace's mutations have all views 40 times, and three, each time others, 500 times.
+# Every fuzz target on its corpus and on mutations of it.  FUZZ_ROUNDS: mutations of each seed, of all views of a trace; without it 500,
+# and a trace's mutations have all views 40 times, and three, each time others, 500 times.
 set -u
 B=$1
 bad=0

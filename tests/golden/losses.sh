@@ -13,7 +13,7 @@ import bombs, trace_file
 
 tailor, folder = sys.argv[1:]
 LOST, RECORDED = 250, 1000
-reasons = re.findall(r'X\(([A-Z_]+), "([^"]+)", (SAMPLES|REGISTRATIONS|OTHER), "', open("jitreg/trace/trace.h").read())
+reasons = re.findall(r'X\(([A-Z_]+), "([^"]+)", (SAMPLES|REGISTRATIONS|OTHER), ', open("jitreg/trace/trace.h").read())
 assert len(reasons) >= 15 and {c for _, _, c in reasons} == {"SAMPLES", "REGISTRATIONS", "OTHER"}, reasons
 bad = 0
 
@@ -34,8 +34,11 @@ for _, reason, of in reasons:
     output("html", path, "-o", page)
     facts = open(page).read()
     lost = LOST if of == "SAMPLES" else 0
-    had = {"JSON": report["samples"]["lost"], "losses of the JSON": sum(x["count"] for x in report["losses"] if x["reason"] == reason) - LOST + lost,
-           "view": view["lost"], "text": int(re.search(r"(\d+)\s+lost", text).group(1)),
+    by_reason = {x["reason"]: x["count"] for x in report["losses"]}
+    if by_reason != {reason: LOST}:
+        bad = 1
+        print(f"{reason}: expected {LOST} in the JSON's losses, got {by_reason}")
+    had = {"JSON": report["samples"]["lost"], "view": view["lost"], "text": int(re.search(r"(\d+)\s+lost", text).group(1)),
            "verdict": int((re.search(r"Lost: (\d+) samples \(20.0 %\), " + reason, text) or [0, 0])[1]),
            "page": int(re.search(r"samples in [0-9.]+ s, (\d+) lost", facts).group(1))}
     for where, n in had.items():

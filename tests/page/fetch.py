@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def fetch(url):
     curl = subprocess.run(["curl", "--silent", "--show-error", "--fail", "--location", "--max-time", "120", url], capture_output=True)
     if curl.returncode:
-        print(f"skipped, because {url} cannot be fetched: {curl.stderr.decode(errors='replace').strip()}")
+        print(f"skipped, because {url} cannot be fetched: {curl.stderr.decode(errors='replace').strip().splitlines()[0]}")
         sys.exit(77)
     return curl.stdout
 
