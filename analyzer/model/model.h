@@ -189,6 +189,7 @@ struct process {
 	uint64_t forked_ns;
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
+	char *host_options; /* of those that name its code, found in force: each behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
@@ -303,7 +304,8 @@ struct model {
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;
 	/* HEADER and END */
-	char *tool, *host_name, *kernel, *command;
+	char *tool, *host_name, *kernel, *command, *way;
+	bool no_adapt;
 	uint64_t real_ns, begin_ns, end_ns;
 	uint32_t nr_cpus, exit_status;
 	uint64_t recorder_cpu_ns, written_samples;

@@ -153,7 +153,8 @@ static size_t find_file(const char *name, size_t bytes, const char **file, uint3
 	for (size_t at = colon + 1; at < end; at++)
 		if (name[at] == ' ') {
 			begin = at + 1;
-			if (at <= colon + 2 || (begin < end && name[begin] == '/') || begins_with_scheme(name + begin, end - begin))
+			if (at <= colon + 2 || (at == colon + 3 && name[colon + 2] == '\'') || /* the tier may have two characters */
+			    (begin < end && name[begin] == '/') || begins_with_scheme(name + begin, end - begin))
 				break;
 		}
 	if (end > begin + sizeof(scheme) - 1 && memcmp(name + begin, scheme, sizeof(scheme) - 1) == 0)

@@ -83,7 +83,7 @@ def llvm_orc():
         config = "llvm-config" + v.replace(" ", "-")
         packages = f"llvm-{v.strip()}-dev" if v else "llvm-14-dev|llvm-dev"
         # 17's default is JITLink, and it cannot be asked to register its objects
-        default = dict(named=0) if v == " 17" else dict(lines=95, planted=(FIB, BIF))
+        default = dict(remedy="Let the program link by RuntimeDyld,") if v == " 17" else dict(lines=95, planted=(FIB, BIF))
         yield Host("llvm orc" + v, packages + " clang", config + " --version",
                    f"clang -g -O1 -c -emit-llvm -o {{dir}}/fib.bc {{jits}}/fib.c && gcc -O1 -w -I$({config} --includedir) -o {{dir}}/lljit "
                    f"{{jits}}/lljit.c $({config} --ldflags --libs)", [
@@ -191,7 +191,7 @@ def hosts(build):
                     needs=RUBY + " --yjit -e 'exit RubyVM::YJIT.enabled? && RUBY_VERSION >= %q(3.3)'"),
             Channel("image", RUBY + " --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98,
                     needs=RUBY + " --mjit -e 1"),
-            Channel("region", RUBY + " --rjit {jits}/fib.rb {s} {r}", remedy="which names YJIT's code (not Ruby 3.2's, nor RJIT's)",
+            Channel("region", RUBY + " --rjit {jits}/fib.rb {s} {r}", remedy="(Ruby 3.2's YJIT and RJIT have no JIT interface)",
                     needs=RUBY + " --rjit -e 'exit RubyVM::RJIT.enabled?'"),
         ]),
         Host("python", "python3", PYTHON + " --version", None, [

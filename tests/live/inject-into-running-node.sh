@@ -78,7 +78,8 @@ ask() { curl -s "http://127.0.0.1:$(cat "$dir/folder/port")/" >/dev/null; }
 
 start computes
 "$B/tailor" attach -e "$plain" -d 0.1 -o "$dir/t.tlr" $host 2>"$dir/err" || fail "attach: exit $?: $(cat "$dir/err")"
-grep -q "names of JavaScript functions unavailable from outside; use --inject" "$dir/err" || fail "no sentence: $(cat "$dir/err")"
+grep -q "Node: names of generated code unavailable by .*\. Record with .tailor attach --inject PID." "$dir/err" ||
+	 fail "no sentence: $(cat "$dir/err")"
 timeout 300 "$B/tailor" attach --inject --no-adapt -q -e "$plain" -d 0.1 -o "$dir/t.tlr" $host || fail "--no-adapt: exit $?"
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*V8:' && fail "--no-adapt: V8 was asked"
 decide --sure "a Node that computes: three of four samples in generated code have names" named sleep 0.05
