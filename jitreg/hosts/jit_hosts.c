@@ -50,8 +50,8 @@ const struct jit_host jit_hosts[] = {
 	  "names of YJIT's code, and lines of Ruby 3.1's, under `tailor run`; libraries written by MJIT; RJIT has none", "Ruby",
 	  "libruby ruby", JIT_BY_AGENT, "run ruby 3.3 or later with --yjit --yjit-perf (Ruby 3.2's YJIT and RJIT have no JIT interface)",
 	  "--yjit-perf", NULL },
-	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers, under `tailor run`; "
-	  "otherwise with +JPperf true", "Erlang", "beam", JIT_BY_AGENT, "run erl with +JPperf true", "JPperf", NULL },
+	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers (OTP 29: none), under "
+	  "`tailor run`; otherwise with +JPperf true", "Erlang", "beam", JIT_BY_AGENT, "run erl with +JPperf true", "JPperf", NULL },
 	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment", "Guile", "libguile guile", 0,
 	  "set GUILE_JIT_LOG=1", "GUILE_JIT_LOG=", NULL },
 	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment",

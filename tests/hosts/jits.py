@@ -37,6 +37,7 @@ GCC_MAJOR = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=Tr
 BUN = "{build}/npm/node_modules/bun/bin/bun.exe"
 DENO = "$(echo {build}/npm/node_modules/@deno/*/deno)"
 RUBY, PYTHON = os.environ.get("RUBY", "ruby"), os.environ.get("PYTHON3", "/usr/bin/python3")
+OTP = "[ $(cut -d . -f 1 /usr/lib/erlang/releases/*/OTP_VERSION) "
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
 
 # The newest server that is installed; one that is not, where there is none: its row is skipped.
@@ -164,7 +165,10 @@ def hosts(build):
             Channel("perf map", "mono --jitmap {dir}/fib.exe {s} {r}"),
         ]),
         Host("erlang", "erlang-base", "cat /usr/lib/erlang/releases/*/OTP_VERSION", "cd {dir} && erlc +debug_info {jits}/fib.erl", [
-            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95, planted=("fib:fib/1", "fib:bif/1")),
+            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95, planted=("fib:fib/1", "fib:bif/1"), needs=OTP + "-lt 29 ]"),
+            # it registers nothing for debuggers any more
+            Channel("region", "erl -noshell -pa {dir} -s fib main {s} {r}", remedy="Run erl with +JPperf true.", needs=OTP + "-ge 29 ]"),
+            Channel("jitdump", "erl +JPperf true -noshell -pa {dir} -s fib main {s} {r}", planted=("fib:fib/1", "fib:bif/1")), # advised
             Channel("perf map", "erl +JPperf map -noshell -pa {dir} -s fib main {s} {r}"),
             Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
         ]),
