@@ -69,10 +69,11 @@ struct code {
 	struct elf_object *elf;
 	/* CODE_LOAD, CODE_REGION */
 	char *name;
+	/* CODE_REGION; CODE_LOAD, of at most CODE_SMALL_BYTES */
+	const struct region_bytes *region; /* what the recorder read there as a whole, or NULL */
 	/* CODE_REGION */
 	char *mapper; /* path of the image that mapped it, or NULL */
 	uint64_t mapper_offset;
-	const struct region_bytes *region; /* what the recorder read there as a whole, or NULL */
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;

@@ -126,6 +126,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * the one that counts.  loaded_ns: of its LOAD, which ends with it;
  * TRACE_NOT_LOADED: a page of a region without a registration, or all of the region. */
 #define TRACE_NOT_LOADED UINT64_MAX
+/* Objects of at most so many bytes are there without a sample, too: trampolines, through which calls lead (Python's). */
+#define CODE_SMALL_BYTES 64u
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 
