@@ -83,12 +83,10 @@ def llvm_orc():
     for v in [""] + [f" {n}" for n in range(15, 23)]:
         config = "llvm-config" + v.replace(" ", "-")
         packages = f"llvm-{v.strip()}-dev" if v else "llvm-14-dev|llvm-dev"
-        # 17's default is JITLink, and it cannot be asked to register its objects
-        default = dict(remedy="Let the program link by RuntimeDyld,") if v == " 17" else dict(lines=95, planted=(FIB, BIF))
         yield Host("llvm orc" + v, packages + " clang", config + " --version",
                    f"clang -g -O1 -c -emit-llvm -o {{dir}}/fib.bc {{jits}}/fib.c && gcc -O1 -w -I$({config} --includedir) -o {{dir}}/lljit "
                    f"{{jits}}/lljit.c $({config} --ldflags --libs)", [
-                       Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", **default),
+                       Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", lines=95, planted=(FIB, BIF)),
                        Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", {"LLJIT_RTDYLD": "1"}, lines=95, planted=(FIB, BIF)),
                    ])
 
