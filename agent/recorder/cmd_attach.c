@@ -12,6 +12,7 @@
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -134,34 +135,44 @@ static void ask_jvm(struct session *s, struct hotspot *h, bool again)
 			       "start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid, d.text);
 }
 
-/* JIT interfaces of the process that are not heard from outside. */
+/* JIT interfaces of the process that are not heard in the way it is recorded. */
 struct sources {
-	bool v8, luajit, mono, pypy, files, memory;
+	enum jit_way way;
+	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
+	bool files, memory;
 };
 
 static void on_source(void *context, const struct jit_source *c)
 {
 	struct sources *k = context;
 
-	k->v8 |= strcmp(c->name, "V8's code events") == 0;
-	k->luajit |= strcmp(c->name, "jit.attach") == 0;
-	k->mono |= strcmp(c->name, "Mono's profiler events") == 0;
-	k->pypy |= strcmp(c->name, "PyPy's loops") == 0;
+	for (size_t i = 0; i < nr_jit_hosts && !k->unheard; i++)
+		if (jit_hosts[i].interface && strcmp(c->name, jit_hosts[i].interface) == 0 && !(jit_hosts[i].heard & 1u << k->way) &&
+		    strcmp(jit_hosts[i].name, "PCRE2") != 0)
+			k->unheard = &jit_hosts[i];
 	k->files |= strcmp(c->name, "perf map") == 0 || strcmp(c->name, "jitdump") == 0;
 	k->memory |= strcmp(c->name, "executable memory") == 0;
 }
 
 static void note_unheard(struct session *s, const struct arguments *a)
 {
-	struct sources k = { 0 };
-	const char *who;
+	struct jit_recording how = { .way = a->session.way, .no_adapt = a->session.no_adapt };
+	struct sources k = { .way = how.way };
+	char program[PATH_MAX], link[64], advice[JIT_ADVICE_BYTES];
+	const struct jit_host *host;
+	ssize_t n;
 
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)a->pid);
+	n = readlink(link, program, sizeof(program) - 1);
+	program[n > 0 ? n : 0] = 0;
 	jit_sources_of_process(a->pid, on_source, &k);
-	who = k.v8 && !a->session.inject ? "JavaScript functions" : k.luajit ? "LuaJIT's traces" : k.mono ? "Mono's methods" :
-	      k.pypy ? "PyPy's loops" : NULL;
-	if (who && k.memory && !k.files)
-		session_notice(s, "host", "names of %s unavailable from outside; %sstart process %d under `tailor run`", who,
-			       k.v8 ? "use --inject, or " : "", (int)a->pid);
+	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
+	if (!host || host->heard & 1u << how.way)
+		host = k.unheard;
+	if (!host || !k.memory || k.files)
+		return;
+	jit_host_advise(host, &how, advice);
+	session_notice(s, "host", "%s: names of generated code unavailable by `tailor %s`. %s", host->name, jit_way_text(how.way), advice);
 }
 
 static int run(int argc, char **argv)
@@ -200,6 +211,7 @@ static int run(int argc, char **argv)
 	was_recorded = attach_target_was_recorded(&target);
 	a.session.command = attach_target_command(a.pid);
 	a.session.no_guest = true;
+	a.session.way = a.session.inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
 	session_raise_limits();
 	/* the name keeps a second recorder away, from the first one's trace, too */
 	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);

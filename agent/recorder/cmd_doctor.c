@@ -124,7 +124,9 @@ static void look_at_word(void *look, const char *command, bool is_sourced)
 
 static int look_at_command(struct doctor *d, const char *command)
 {
+	static const struct jit_recording none = { .way = JIT_WAY_UNKNOWN };
 	const struct jit_host *host;
+	char advice[JIT_ADVICE_BYTES];
 	static struct look l;
 	struct program p;
 	int ret;
@@ -144,11 +146,13 @@ static int look_at_command(struct doctor *d, const char *command)
 			look_at_script(&l, p.path);
 	}
 	host = jit_host_of_object(p.path);
-	if (ret >= 0 && !l.nr_found && host)
-		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "%s: %s", host->name, host->remedy);
-	else if (ret >= 0 && !l.nr_found)
+	if (ret >= 0 && !l.nr_found && host) {
+		jit_host_advise(host, &none, advice);
+		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "%s: %s", host->name, advice);
+	} else if (ret >= 0 && !l.nr_found) {
 		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
 			   "child processes are not checked", p.path);
+	}
 	return ret < 0 ? ret : 0;
 }
 

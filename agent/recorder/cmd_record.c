@@ -6,6 +6,7 @@
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
+#include "jitreg/protocol/env.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -89,6 +90,8 @@ static int run(int argc, char **argv)
 	a.session.command = attach_target_command(a.pid);
 	session_raise_limits();
 	a.session.preloads = !a.session.dormant;
+	a.session.way = JIT_WAY_PRELOAD;
+	a.session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
 	ret = session_open(&a.session, &s, &d);
 	if (ret)
 		return refuse_host(&a, ret, &d);

@@ -223,6 +223,8 @@ static int run(int argc, char **argv)
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	a.session.command = a.command;
+	a.session.way = JIT_WAY_RUN;
+	a.session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
 	program_inspect(a.command[0], &program);
 	if (program.error) {
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],

@@ -86,6 +86,12 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 		out->region_bytes = c->region->nr;
 		out->region_key = c->region->number;
 	}
+	if (c && c->kind == CODE_LOAD && c->region && !f) {
+		out->function = c->region->bytes;
+		out->function_start = c->address;
+		out->function_bytes = c->bytes; /* the region has no fewer */
+		out->key = (uint64_t)c->number << 2 | 3;
+	}
 	out->frame_pointers = (out->unregistered && !at->process->regions_were_read) || (c && c->kind == CODE_LOAD);
 	if (f) {
 		out->start = f->address;

@@ -67,6 +67,26 @@ static void read_hello(struct model *m, struct process *p, const struct trace_re
 	p->header_version = (uint32_t)trace_u64(r, F(hello, version));
 }
 
+#define HOST_OPTIONS_BYTES 512 /* each of the recorder's few texts, once */
+
+static void read_host_option(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(host_option, option) < r->nr_values ? &r->values[F(host_option, option)] : NULL;
+	size_t used = p->host_options ? strlen(p->host_options) : 0;
+	char *bigger;
+
+	(void)m;
+	if (!v || v->kind != TRACE_TEXT || used + v->bytes + 2 > HOST_OPTIONS_BYTES)
+		return;
+	bigger = realloc(p->host_options, used + v->bytes + 2);
+	if (!bigger)
+		return;
+	p->host_options = bigger;
+	bigger[used] = ' ';
+	memcpy(bigger + used + 1, v->p, v->bytes);
+	bigger[used + 1 + v->bytes] = 0;
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)m;
@@ -93,6 +113,7 @@ static const struct {
 	[TRACE_FORK] = { read_fork, false },
 	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
 	[TRACE_GUEST] = { read_guest, false },
+	[TRACE_HOST_OPTION] = { read_host_option, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
 	[JITREG_IMAGE_UNLOAD] = { model_read_image_unload, false },
@@ -291,6 +312,7 @@ void model_destroy(struct model *m)
 		code_map_fini(&p->mapped);
 		free(p->comm);
 		free(p->executable);
+		free(p->host_options);
 		free(p);
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++)
@@ -369,6 +391,7 @@ void model_destroy(struct model *m)
 	free(m->host_name);
 	free(m->kernel);
 	free(m->command);
+	free(m->way);
 	free(m->odd_unload);
 	faults_fini(m->fault);
 	free(m);

@@ -69,10 +69,11 @@ struct code {
 	struct elf_object *elf;
 	/* CODE_LOAD, CODE_REGION */
 	char *name;
+	/* CODE_REGION; CODE_LOAD, of at most CODE_SMALL_BYTES */
+	const struct region_bytes *region; /* what the recorder read there as a whole, or NULL */
 	/* CODE_REGION */
 	char *mapper; /* path of the image that mapped it, or NULL */
 	uint64_t mapper_offset;
-	const struct region_bytes *region; /* what the recorder read there as a whole, or NULL */
 	/* CODE_LOAD */
 	struct code_line *lines; /* sorted */
 	size_t nr_lines;
@@ -189,6 +190,7 @@ struct process {
 	uint64_t forked_ns;
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
+	char *host_options; /* of those that name its code, found in force: each behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
@@ -303,7 +305,8 @@ struct model {
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;
 	/* HEADER and END */
-	char *tool, *host_name, *kernel, *command;
+	char *tool, *host_name, *kernel, *command, *way;
+	bool no_adapt;
 	uint64_t real_ns, begin_ns, end_ns;
 	uint32_t nr_cpus, exit_status;
 	uint64_t recorder_cpu_ns, written_samples;

@@ -337,7 +337,7 @@ void model_read_code_bytes(struct model *m, struct process *p, const struct trac
 	c = &m->copy[m->nr_copies++];
 	*c = (struct code_copy){ r->pid, trace_u64(r, F(code_bytes, address)), trace_u64(r, F(code_bytes, loaded_ns)),
 				 nr, r->time_ns, m->place, p, NULL };
-	if (c->loaded_ns != TRACE_NOT_LOADED || !nr)
+	if ((c->loaded_ns != TRACE_NOT_LOADED && nr > CODE_SMALL_BYTES) || !nr)
 		return;
 	c->region = malloc(sizeof(*c->region) + nr);
 	if (!c->region)
@@ -365,6 +365,7 @@ void model_settle_code_bytes(struct model *m)
 		c->has_bytes = true;
 		c->bytes_at = copy->place;
 		c->bytes_read_ns = copy->read_ns;
+		c->region = copy->region;
 	}
 	hash_map_fini(&by_place);
 }
@@ -373,7 +374,7 @@ void model_settle_regions(struct model *m)
 {
 	for (uint32_t n = 0; n < m->nr_copies; n++) {
 		const struct code_copy *copy = &m->copy[n];
-		struct code *c = copy->region && copy->process ?
+		struct code *c = copy->region && copy->process && copy->loaded_ns == TRACE_NOT_LOADED ?
 			code_map_find(&copy->process->regions, copy->address, copy->read_ns) : NULL;
 
 		if (c && c->kind == CODE_REGION && c->address == copy->address && c->bytes == copy->region->nr && !c->region) {

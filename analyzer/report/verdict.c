@@ -156,6 +156,63 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 	}
 }
 
+/* Is the option among those that were found in force?  The texts are of one list. */
+static bool has_option(const char *found, const char *option, size_t bytes)
+{
+	for (const char *at = found; at && (at = strchr(at, ' ')); at++)
+		if (strncmp(at + 1, option, bytes) == 0 && (at[1 + bytes] == ' ' || !at[1 + bytes]))
+			return true;
+	return false;
+}
+
+/* Was a program started with it that is never started without it?  Whose samples the report's are, is not known here. */
+static bool is_in_force(const struct model *m, const char *option, size_t bytes)
+{
+	const char *program = NULL;
+
+	for (uint32_t i = 0; i < m->nr_processes && !program; i++)
+		if (has_option(m->process[i]->host_options, option, bytes))
+			program = m->process[i]->executable ? m->process[i]->executable : "";
+	for (uint32_t i = 0; i < m->nr_processes && program; i++) {
+		const struct process *p = m->process[i];
+
+		if (!p->parent && strcmp(p->executable ? p->executable : "", program) == 0 && !has_option(p->host_options, option, bytes))
+			return false;
+	}
+	return program != NULL;
+}
+
+struct search {
+	const char *wanted;
+	size_t bytes;
+	bool found;
+};
+
+static void compare_option(void *search, const char *option)
+{
+	struct search *s = search;
+
+	s->found |= strncmp(option, s->wanted, s->bytes) == 0 && !option[s->bytes];
+}
+
+/* Of the host's options that name its code, the one that was found in force; of an imported recording there is only perf's command. */
+static void gather_in_force(const struct model *m, struct verdict *v)
+{
+	const struct jit_host *host = jit_host_of_object(v->maker);
+
+	for (const char *text = host ? host->in_force : NULL; text && *text && !v->recording.in_force;) {
+		struct search s = { text, strcspn(text, " "), false };
+
+		if (v->recording.way == JIT_WAY_IMPORT && m->command)
+			jit_host_options_in(m->command, compare_option, &s);
+		if (s.found || is_in_force(m, text, s.bytes)) {
+			snprintf(v->in_force, sizeof(v->in_force), "%.*s", (int)s.bytes - (text[s.bytes - 1] == '='), text);
+			v->recording.in_force = v->in_force;
+		}
+		text += s.bytes + (text[s.bytes] == ' ');
+	}
+}
+
 static void gather_split(const struct default_report *d, const struct report *r, struct verdict *v)
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
@@ -173,6 +230,7 @@ static void gather_split(const struct default_report *d, const struct report *r,
 			v->generated += share_of(r, &by->g.sum[i], all);
 	}
 	gather_unnamed(r, by, v);
+	gather_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of(r, &d->in_run.process->g.total, &d->all.process->g.total);
 	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
@@ -240,6 +298,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->outside = d->has_run && v->in_run <= 0;
 	v->event = "";
 	v->maker = "";
+	v->recording = (struct jit_recording){ jit_way_of(m->way), m->no_adapt, NULL };
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;
@@ -416,15 +475,18 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 {
 	const struct jit_host *host = jit_host_of_object(v->maker);
 	const char *of = v->has_run ? "the run phase" : "all samples";
-	char object[VERDICT_TEXT / 3];
+	char object[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
 
 	page_cut(p, view_base_name(v->maker), NAME_COLUMNS, object, sizeof(object));
+	jit_host_advise(host, &v->recording, advice);
+	if (v->recording.in_force)
+		snprintf(in_force, sizeof(in_force), ", although it was started with %.48s", v->recording.in_force);
 	if (host && strcasecmp(host->name, object) != 0)
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name. %s.",
-			  grid_percent(v->maker_share), of, host->name, object, host->remedy);
+		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name%s. %s.",
+			  grid_percent(v->maker_share), of, host->name, object, in_force, advice);
 	else
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name. %s.", grid_percent(v->maker_share), of,
-			  *object ? object : "a JIT", host ? host->remedy : jit_host_other_remedy);
+		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name%s. %s.", grid_percent(v->maker_share), of,
+			  *object ? object : "a JIT", in_force, advice);
 }
 
 static void say_missed(const struct verdict *v, struct page *p)

@@ -7,6 +7,7 @@
 #define TAILOR_VERDICT_H
 
 #include "analyzer/report/default_report.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #define VERDICT_PARTS 3
 #define VERDICT_TEXT 160
@@ -32,6 +33,8 @@ struct verdict {
 	double unnamed; /* share of code that a JIT generated and did not name, */
 	double maker_share; /* ... by the one that generated most of it, */
 	const char *maker; /* ... the path of its object; "": unknown */
+	char in_force[64]; /* its option that was found in force, "": none */
+	struct jit_recording recording; /* ... and what of the recording decides what names it */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
 	uint64_t lost;

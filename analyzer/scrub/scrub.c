@@ -68,6 +68,8 @@ static const struct {
 	{ TRACE_HEADER, F(header, tool), AS_IT_IS },
 	{ TRACE_HEADER, F(header, machine), AS_IT_IS },
 	{ TRACE_HEADER, F(header, kernel), AS_IT_IS },
+	{ TRACE_HEADER, F(header, way), AS_IT_IS },
+	{ TRACE_HOST_OPTION, F(host_option, option), AS_IT_IS },
 	{ TRACE_EVENT, F(event, name), AS_IT_IS },
 	{ TRACE_EVENT, F(event, unit), AS_IT_IS },
 	{ TRACE_EVENT, F(event, scope), AS_IT_IS },

@@ -2,82 +2,168 @@
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 #define V8_VERSIONS "V8 " TEXT(JIT_HOST_V8_OLDEST) " to " TEXT(JIT_HOST_V8_NEWEST)
-#define UNDER_RUN "Record with `tailor run -- COMMAND`"
+#define INSTRUCTIONS "`tailor report --view asm` lists its instructions"
+#define OWN_PROFILER "It has no JIT interface; its own profiler names functions: "
 
-const char jit_host_other_remedy[] = "Enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()";
+/* A host in no line of the list: what it is, is not known, so what may name it is said of all ways but the one that was taken. */
+static const struct jit_host other = {
+	.heard = JIT_BY_AGENT, .option = "enable its perf map or jitdump if it has one; an engine of your own calls jitreg_code_load()",
+};
 
 const struct jit_host jit_hosts[] = {
 	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers", "LLVM",
-	  "libLLVM", UNDER_RUN ", or let the program add JITEventListener::createGDBRegistrationListener()" },
+	  "libLLVM", JIT_BY_ALL, "let the program link by RuntimeDyld, or register its code for debuggers", NULL, NULL },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
 	  "names and lines of " V8_VERSIONS " under `tailor run` and by `tailor attach --inject`; otherwise with --perf-prof or "
 	  "--perf-basic-prof", "Node",
-	  "node libnode nodejs", "Run node with --perf-basic-prof" },
+	  "node libnode nodejs", JIT_BY_AGENT | JIT_BY(INJECT), "run node with --perf-basic-prof", "--perf-basic-prof --perf-prof", NULL },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
 	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
-	  "-XX:+DumpPerfMapAtExit", "OpenJDK", "libjvm java", "Run java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
+	  "-XX:+DumpPerfMapAtExit", "OpenJDK", "libjvm java", JIT_BY_ALL,
+	  "run java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit", "-XX:+DumpPerfMapAtExit", NULL },
 	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`", "LuaJIT",
-	  "libluajit luajit", UNDER_RUN "; a LuaJIT that is linked statically is not heard" },
+	  "libluajit luajit", JIT_BY_AGENT, NULL, NULL, "A LuaJIT that is linked statically is not heard; " INSTRUCTIONS },
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
 	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap", "Mono", "libmonosgen libmono mono",
-	  "Run mono with --jitmap" },
+	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
-	  "names under `tailor run`; otherwise with -d opcache.jit_debug=0x100", "PHP", "opcache php libphp",
-	  "Run php with -d opcache.jit_debug=0x100" },
+	  "names under `tailor run`; otherwise with -d opcache.jit_debug=0x100", "PHP", "opcache php libphp", JIT_BY_AGENT,
+	  "run php with -d opcache.jit_debug=0x100", "opcache.jit_debug= -dopcache.jit_debug=", NULL },
 	{ "jit_debugging_support", "_PG_jit_provider_init", "llvmjit.so",
-	  "names under `tailor run`; otherwise with the setting of that name", "PostgreSQL", "llvmjit postgres",
-	  "Start the server with -c jit_debugging_support=1" },
+	  "names under `tailor run`; otherwise with the setting of that name", "PostgreSQL", "llvmjit postgres", JIT_BY_AGENT,
+	  "start the server with -c jit_debugging_support=1", "jit_debugging_support=1 jit_debugging_support=on", NULL },
 	{ "JSC_useJITDump", "JSGlobalContextCreate", "libjavascriptcoregtk",
 	  "names under `tailor run`; otherwise with JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment", "JavaScriptCore",
-	  "libjavascriptcoregtk", "Set JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp" },
+	  "libjavascriptcoregtk jsc", JIT_BY_AGENT, "set JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp", "JSC_useJITDump=1", NULL },
 	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names with BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment", "bun",
-	  "bun", "Set BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp" },
+	  "bun", 0, "set BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp", "BUN_JSC_useJITDump=1", NULL },
 	{ "deno's --v8-flags", NULL, "deno_core",
-	  "names and lines under `tailor run`; otherwise with --v8-flags=--perf-prof,--perf-prof-delete-file", "deno", "deno",
-	  "Run deno with --v8-flags=--perf-prof,--perf-prof-delete-file" },
+	  "names and lines under `tailor run`; otherwise with --v8-flags=--perf-prof,--perf-prof-delete-file", "deno", "deno", JIT_BY_AGENT,
+	  "run deno with --v8-flags=--perf-prof,--perf-prof-delete-file", "--perf-prof --perf-basic-prof", NULL },
 	{ "YJIT, MJIT", "ruby_init", "libruby",
 	  "names of YJIT's code, and lines of Ruby 3.1's, under `tailor run`; libraries written by MJIT; RJIT has none", "Ruby",
-	  "libruby ruby", UNDER_RUN ", which names YJIT's code (not Ruby 3.2's, nor RJIT's), or run ruby with --yjit-perf" },
-	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers", "Erlang", "beam",
-	  "Run erl with +JPperf true" },
-	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment", "Guile", "libguile guile",
-	  "Set GUILE_JIT_LOG=1" },
+	  "libruby ruby", JIT_BY_AGENT, "run ruby 3.3 or later with --yjit --yjit-perf (Ruby 3.2's YJIT and RJIT have no JIT interface)",
+	  "--yjit-perf", NULL },
+	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers (OTP 29: none), under "
+	  "`tailor run`; otherwise with +JPperf true", "Erlang", "beam", JIT_BY_AGENT, "run erl with +JPperf true", "JPperf", NULL },
+	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment", "Guile", "libguile guile", 0,
+	  "set GUILE_JIT_LOG=1", "GUILE_JIT_LOG=", NULL },
 	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment",
-	  "llvmlite", "libllvmlite", "Let it link by RuntimeDyld, its default: create_lljit_compiler() without use_jit_link" },
+	  "llvmlite", "libllvmlite", 0, "call create_lljit_compiler() without use_jit_link=True", NULL, NULL },
 	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels, named as in the libraries that pocl writes", "pocl",
-	  "libpocl", UNDER_RUN },
+	  "libpocl", JIT_BY_ALL, NULL, NULL, NULL },
 	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable "
-	  "region", "SpiderMonkey", "libmozjs js102 gjs", "It has no JIT interface; `tailor report --view asm` lists its instructions" },
+	  "region", "SpiderMonkey", "libmozjs js102 gjs", 0, NULL, NULL, "It has no JIT interface; " INSTRUCTIONS },
 	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, under `tailor run`", "PyPy",
-	  "libpypy pypy", UNDER_RUN },
+	  "libpypy pypy", JIT_BY_AGENT, NULL, NULL, NULL },
 	{ "MVM_JIT_PERF_MAP", "MVM_vm_create_instance", "libmoar.so",
-	  "names under `tailor run`; otherwise with MVM_JIT_PERF_MAP=1 in the environment", "MoarVM", "libmoar moar",
-	  "Set MVM_JIT_PERF_MAP=1" },
+	  "names under `tailor run`; otherwise with MVM_JIT_PERF_MAP=1 in the environment", "MoarVM", "libmoar moar", JIT_BY_AGENT,
+	  "set MVM_JIT_PERF_MAP=1", "MVM_JIT_PERF_MAP=", NULL },
 	{ "QV4_PROFILE_WRITE_PERF_MAP", "_ZN9QJSEngineC1Ev", "libQt5Qml.so",
 	  "names under `tailor run`; otherwise with QV4_PROFILE_WRITE_PERF_MAP=1 in the environment", "Qt QML", "libQt5Qml libQt6Qml",
-	  "Set QV4_PROFILE_WRITE_PERF_MAP=1" },
-	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2", UNDER_RUN },
-	{ NULL, NULL, NULL, NULL, "wasmtime", "_libwasmtime libwasmtime",
-	  "Give its Config the profiler \"perfmap\" (in Rust: ProfilingStrategy::PerfMap)" },
-	{ NULL, NULL, NULL, NULL, "wasmer", "wasmer.cpython",
-	  "PyPI's has no JIT interface; `tailor report --view asm` lists its instructions" },
-	{ NULL, NULL, NULL, NULL, "ORC", "liborc orcexec", "It has no JIT interface; with ORC_CODE=backup its programs run as compiled C" },
-	{ NULL, NULL, NULL, NULL, "QEMU", "qemu", "Run QEMU 8 or later with -perfmap; 7.2 registers one buffer for all guest code" },
-	{ NULL, NULL, NULL, NULL, "SBCL", "sbcl", "It has no JIT interface; its own profiler names functions: (require :sb-sprof)" },
-	{ NULL, NULL, NULL, NULL, "Racket", "racket", "It has no JIT interface; its own profiler names functions: `raco profile FILE`" },
-	{ NULL, NULL, NULL, NULL, "Chez Scheme", "chezscheme scheme petite",
-	  "It has no JIT interface; its own profiler names functions: (compile-profile #t), (profile-dump-html)" },
-	{ NULL, NULL, NULL, NULL, "Poly/ML", "libpolyml poly",
-	  "It has no JIT interface; its own profiler names functions: PolyML.Profiling.profile" },
-	{ NULL, NULL, NULL, NULL, "Standard ML of New Jersey", "run.x86-linux run.amd64-linux",
-	  "It has no JIT interface; `tailor report --view asm` lists its instructions" },
+	  JIT_BY_AGENT, "set QV4_PROFILE_WRITE_PERF_MAP=1", "QV4_PROFILE_WRITE_PERF_MAP=", NULL },
+	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2", JIT_BY_AGENT,
+	  NULL, NULL, NULL },
+	{ NULL, NULL, NULL, NULL, "wasmtime", "_libwasmtime libwasmtime", 0,
+	  "give its Config the profiler \"perfmap\" (in Rust: ProfilingStrategy::PerfMap)", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, "wasmer", "wasmer.cpython", 0, NULL, NULL, "PyPI's has no JIT interface; " INSTRUCTIONS },
+	{ NULL, NULL, NULL, NULL, "ORC", "liborc orcexec", 0, NULL, NULL,
+	  "It has no JIT interface; with ORC_CODE=backup its programs run as compiled C" },
+	{ NULL, NULL, NULL, NULL, "QEMU", "qemu", 0, "run QEMU 8 or later with -perfmap; 7.2 registers one buffer for all guest code",
+	  "-perfmap", NULL },
+	{ NULL, NULL, NULL, NULL, "SBCL", "sbcl", 0, NULL, NULL, OWN_PROFILER "(require :sb-sprof)" },
+	{ NULL, NULL, NULL, NULL, "Racket", "racket", 0, NULL, NULL, OWN_PROFILER "`raco profile FILE`" },
+	{ NULL, NULL, NULL, NULL, "Chez Scheme", "chezscheme scheme petite", 0, NULL, NULL,
+	  OWN_PROFILER "(compile-profile #t), (profile-dump-html)" },
+	{ NULL, NULL, NULL, NULL, "Poly/ML", "libpolyml poly", 0, NULL, NULL, OWN_PROFILER "PolyML.Profiling.profile" },
+	{ NULL, NULL, NULL, NULL, "Standard ML of New Jersey", "run.x86-linux run.amd64-linux", 0, NULL, NULL,
+	  "It has no JIT interface; " INSTRUCTIONS },
 };
 const size_t nr_jit_hosts = sizeof(jit_hosts) / sizeof(jit_hosts[0]);
+
+#define WAY_TEXT(NAME, text) [JIT_WAY_##NAME] = text,
+static const char *const ways[NR_JIT_WAYS] = { [JIT_WAY_UNKNOWN] = "", JIT_WAYS(WAY_TEXT) };
+#undef WAY_TEXT
+
+const char *jit_way_text(enum jit_way way)
+{
+	return (unsigned)way < NR_JIT_WAYS ? ways[way] : "";
+}
+
+enum jit_way jit_way_of(const char *text)
+{
+	for (int i = JIT_WAY_UNKNOWN + 1; text && i < NR_JIT_WAYS; i++)
+		if (strcmp(ways[i], text) == 0)
+			return (enum jit_way)i;
+	return JIT_WAY_UNKNOWN;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- advice */
+
+/* Other ways to record than the one that was taken, those first that change less in the host; only ways that name its code. */
+static void other_ways(const struct jit_host *h, enum jit_way taken, const char *way[2], int *nr)
+{
+	bool by_agent = taken == JIT_WAY_RUN || taken == JIT_WAY_PRELOAD; /* which hears all that another way does */
+	bool was_alive = taken == JIT_WAY_ATTACH || taken == JIT_WAY_IMPORT;
+
+	*nr = 0;
+	if (taken == JIT_WAY_IMPORT && h->heard & JIT_BY(ATTACH))
+		way[(*nr)++] = "`tailor attach PID`";
+	else if (was_alive && h->heard & JIT_BY(INJECT) && !(h->heard & JIT_BY(ATTACH)))
+		way[(*nr)++] = "`tailor attach --inject PID`";
+	if (!by_agent && h->heard & JIT_BY(RUN))
+		way[(*nr)++] = "`tailor run -- COMMAND`";
+}
+
+void jit_host_advise(const struct jit_host *host, const struct jit_recording *how, char advice[JIT_ADVICE_BYTES])
+{
+	const struct jit_host *h = host ? host : &other;
+	const char *way[2], *option = how->in_force ? NULL : h->option;
+	int nr = 0;
+
+	if (how->no_adapt && how->way < NR_JIT_WAYS && h->heard & 1u << how->way) {
+		snprintf(advice, JIT_ADVICE_BYTES, "Record without --no-adapt");
+		return;
+	}
+	other_ways(h, how->way, way, &nr);
+	if (nr)
+		snprintf(advice, JIT_ADVICE_BYTES, "Record with %s%s%s%s%s", way[0], nr > 1 ? " or " : "", nr > 1 ? way[1] : "",
+			 option ? ", or " : "", option ? option : "");
+	else if (option)
+		snprintf(advice, JIT_ADVICE_BYTES, "%c%s", toupper((unsigned char)*option), option + 1);
+	else
+		snprintf(advice, JIT_ADVICE_BYTES, "%s", h->otherwise ? h->otherwise : INSTRUCTIONS);
+}
+
+/* Does text begin a word there: at its beginning, or behind what separates options? */
+static bool begins_word(const char *argument, const char *at)
+{
+	return at == argument || strchr(" =,:;+\t", at[-1]);
+}
+
+void jit_host_options_in(const char *argument, void (*each)(void *context, const char *option), void *context)
+{
+	char word[64];
+
+	for (size_t i = 0; i < nr_jit_hosts; i++)
+		for (const char *text = jit_hosts[i].in_force; text && *text;) {
+			size_t bytes = strcspn(text, " ");
+			const char *at = argument;
+
+			snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
+			while ((at = strstr(at, word)) && !begins_word(argument, at))
+				at++;
+			if (at)
+				each(context, word);
+			text += bytes + (text[bytes] == ' ');
+		}
+}
 
 bool jit_host_is_buffer(const char *symbol)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts with a JIT: how each one is recognised, which JIT interface it has, and what names code that it generated and did not name.
- * `tailor doctor` looks for them in a program; a report says for which of them something is to be done.  Context: any.
+ * Hosts with a JIT: how each one is recognised, which JIT interface it has, and what names code that it generated and did not name, which
+ * depends on how it was recorded.  `tailor doctor` looks for them in a program; a report says for which of them something is to be done.
+ * Context: any.
  */
 #ifndef TAILOR_JIT_HOSTS_H
 #define TAILOR_JIT_HOSTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* V8's majors that the agent's adapter knows. */
 #define JIT_HOST_V8_OLDEST 9
@@ -16,20 +18,61 @@
 /* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
 #define JIT_HOST_IS_NEWER " is newer than tailor knows: "
 
+/* How a recording is made: HEADER of the trace has the text. */
+#define JIT_WAYS(X) \
+	X(RUN, "run") /* also dormant */ \
+	X(PRELOAD, "preload") /* the agent was preloaded without `tailor run` */ \
+	X(ATTACH, "attach") \
+	X(INJECT, "attach --inject") \
+	X(IMPORT, "import")
+
+#define JIT_WAY_(NAME, text) JIT_WAY_##NAME,
+enum jit_way { JIT_WAY_UNKNOWN, JIT_WAYS(JIT_WAY_) NR_JIT_WAYS };
+#undef JIT_WAY_
+
+/* The text of one, and the one of a text: "", JIT_WAY_UNKNOWN where there is none (traces before 2026-11-25). */
+const char *jit_way_text(enum jit_way way);
+enum jit_way jit_way_of(const char *text);
+
+/* Ways that name a host's code without an option of the host's. */
+#define JIT_BY(way) (1u << JIT_WAY_##way)
+#define JIT_BY_AGENT (JIT_BY(RUN) | JIT_BY(PRELOAD))
+#define JIT_BY_ALL (JIT_BY_AGENT | JIT_BY(ATTACH) | JIT_BY(INJECT))
+
 struct jit_host {
 	const char *interface;	  /* its JIT interface; stable, for scripts.  NULL: it has none that could be looked for */
 	const char *symbol, *word; /* of the interface: a dynamic symbol, or NULL; a word in the program or the names of its libraries */
 	const char *says;	  /* ... and what that gives, or how it is enabled */
 	const char *name;	  /* of the host; NULL: any may have the interface */
 	const char *objects;	  /* file names of what maps or holds its code, up to a version; separated by spaces */
-	const char *remedy;	  /* one thing to do where its code has no names: a sentence without its full stop */
+	uint32_t heard;		  /* JIT_BY(way): measured, tests/hosts/README.md */
+	const char *option;	  /* the host's own way to name its code: "run node with --perf-basic-prof"; NULL: it has none */
+	const char *in_force;	  /* texts in an argument or an environment that show that it is in force; separated by spaces */
+	const char *otherwise;	  /* what helps where neither does: a sentence without its full stop; NULL: the list of its instructions */
 };
 
 extern const struct jit_host jit_hosts[];
 extern const size_t nr_jit_hosts;
 
-/* What names code of a host that is in no line of the list. */
-extern const char jit_host_other_remedy[];
+/* What is known of a recording in which code of a host has no names. */
+struct jit_recording {
+	enum jit_way way;
+	bool no_adapt;	      /* --no-adapt: hosts were not asked for more than they tell by themselves */
+	const char *in_force; /* the text of the host's option that was found in force, or NULL */
+};
+
+/*
+ * What to do about it: sentences, the last one without its full stop; that which changes least in the host comes first, and what was
+ * done already does not come.  host: NULL: it is in no line of the list.
+ */
+#define JIT_ADVICE_BYTES 320
+void jit_host_advise(const struct jit_host *host, const struct jit_recording *how, char advice[JIT_ADVICE_BYTES]);
+
+/*
+ * Options of hosts that an argument of a command, or a NAME=VALUE of an environment, has in it: each(context, text of the list above),
+ * once for each host that has it.  Nothing else of what stands there leaves this function.
+ */
+void jit_host_options_in(const char *argument, void (*each)(void *context, const char *option), void *context);
 
 /* Does a symbol stand for all code that a host generates (QEMU 7.2's buffer)?  Then it names none of it. */
 bool jit_host_is_buffer(const char *symbol);

@@ -59,9 +59,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * and ARR (msgpack array of elements, each an array; the second argument names the element list) occur here. */
 
 /* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
- * real_ns: CLOCK_REALTIME at time_ns. */
+ * real_ns: CLOCK_REALTIME at time_ns.  way: how it was recorded, one of JIT_WAYS (jitreg/hosts/jit_hosts.h); no_adapt: hosts
+ * were not asked for more than they tell by themselves. */
 #define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
-	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text)
+	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text) \
+	STR(way) U32(no_adapt)
 /* One event that is counted.  registers: perf's mask of user registers; rate: samples per second that were asked for, 0
  * when it was a period; period: the one in use, 0 when the kernel changes it to hold the rate; unit: what a sample's weight
  * counts ("ns", "cycles", ...); period_spread: how far a sample's period may be from that one, which is their mean, up or down. */
@@ -124,6 +126,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * the one that counts.  loaded_ns: of its LOAD, which ends with it;
  * TRACE_NOT_LOADED: a page of a region without a registration, or all of the region. */
 #define TRACE_NOT_LOADED UINT64_MAX
+/* Objects of at most so many bytes are there without a sample, too: trampolines, through which calls lead (Python's). */
+#define CODE_SMALL_BYTES 64u
 #define TRACE_FIELDS_CODE_BYTES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(loaded_ns) BIN(code)
 
@@ -136,6 +140,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * generation: of its IMAGE_FILE. */
 #define TRACE_FIELDS_IMAGE_CODE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) ARR(functions, function_code) U64(device) U64(inode) U64(generation)
+
+/* An option of a known host that names its code, as it was found among the process's arguments or in its environment: one of the texts in
+ * jitreg/hosts/jit_hosts.c. */
+#define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(option)
 
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
@@ -154,7 +163,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(COUNT, count, 141) \
 	X(CODE_BYTES, code_bytes, 142) \
 	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
-	X(IMAGE_CODE, image_code, 144)
+	X(IMAGE_CODE, image_code, 144) \
+	X(HOST_OPTION, host_option, 145)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

@@ -11,6 +11,7 @@
 
 #include "agent/guest/sys.h"
 #include "jitreg/hosts/jit_hosts.h"
+#include "shim/libraries/v8_running.h"
 
 #include <errno.h>
 #include <string.h>
@@ -80,7 +81,8 @@ static struct {
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
 static __thread unsigned nr_known_isolates TLS;
 static __thread bool was_outside TLS; /* it was seen in no isolate since */
-static __thread bool is_reporting TLS; /* ... and reports what exists */
+static __thread bool is_reporting TLS; /* ... and reports what exists, */
+static __thread bool looks_at_running TLS; /* ... with what runs (v8_running.h) */
 
 /* What exists when the agent is loaded later ran before, also in a recording that began a moment ago. */
 #define EXISTS_NS 1000000000
@@ -153,7 +155,8 @@ static size_t find_file(const char *name, size_t bytes, const char **file, uint3
 	for (size_t at = colon + 1; at < end; at++)
 		if (name[at] == ' ') {
 			begin = at + 1;
-			if (at <= colon + 2 || (begin < end && name[begin] == '/') || begins_with_scheme(name + begin, end - begin))
+			if (at <= colon + 2 || (at == colon + 3 && name[colon + 2] == '\'') || /* the tier may have two characters */
+			    (begin < end && name[begin] == '/') || begins_with_scheme(name + begin, end - begin))
 				break;
 		}
 	if (end > begin + sizeof(scheme) - 1 && memcmp(name + begin, scheme, sizeof(scheme) - 1) == 0)
@@ -202,11 +205,23 @@ static void on_added(const struct event *e)
 	announce_load(e->start, e->bytes, name, (const void *)(uintptr_t)e->start, is_reporting && guest_is_late() ? EXISTS_NS : 0);
 }
 
+/* Code that is not reported by V8: like that which exists and is. */
+static void on_running(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes)
+{
+	struct event e = { .type = ADDED, .code_type = JIT_CODE, .start = start, .bytes = bytes, .name = { name, name_bytes } };
+
+	is_reporting = true;
+	on_added(&e);
+	is_reporting = false;
+}
+
 /* Context: the isolate's thread, or one that compiles WebAssembly for it. */
 static void on_event(struct event *e)
 {
 	struct recording *r;
 
+	if (looks_at_running && e->type == ADDED && e->code_type != WASM_CODE)
+		v8_running_reported(e->start, e->code_type == BYTE_CODE ? 0 : e->bytes, e->script, e->name.text, e->name.bytes);
 	if (e->code_type == BYTE_CODE)
 		return;
 	switch (e->type) {
@@ -254,8 +269,11 @@ static void on_interrupt(void *isolate, void *data)
 	if (!guest_is_on())
 		return;
 	is_reporting = true;
+	looks_at_running = guest_is_late() && v8_running_begin();
 	v8.set_handler(isolate, 1, on_event); /* and what exists */
-	is_reporting = false;
+	if (looks_at_running)
+		v8_running_end(on_running);
+	looks_at_running = is_reporting = false;
 	__atomic_fetch_add(&reporting_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, __ATOMIC_RELAXED);
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }

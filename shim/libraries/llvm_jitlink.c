@@ -2,13 +2,14 @@
 /*
  * LLVM's LLJIT with JITLink, its default since LLVM 17: objects are registered for debuggers only where the program asks for it.  LLVM
  * 18 and later have a C function for that, LLVMOrcLLJITEnableDebugSupport(); it is called for each LLJIT that a program makes, as soon as
- * it is made.  No layout of LLVM's is assumed.
+ * it is made.  17 has the parts (llvm_plugin.h).
  *
  * An LLJIT is made by LLVMOrcCreateLLJIT() or, in C++, by its constructor.  Calls to both are redirected in those who need the library, not
  * by a symbol of ours: one process may hold several LLVMs, and each call has to arrive in its own.  A program that imports the function
  * that enables it decides itself and is left alone.  A layer of RuntimeDyld refuses, and is heard by llvm_orc.c.
  */
 #include "shim/libraries/libraries.h"
+#include "shim/libraries/llvm_plugin.h"
 
 #include "agent/guest/sys.h"
 
@@ -28,7 +29,8 @@ typedef void construct_function(void *jit, void *builder, uintptr_t *error);
 static struct library {
 	create_function *create; /* NULL: free */
 	construct_function *construct;
-	void *(*enable)(void *jit);
+	void *(*enable)(void *jit); /* NULL: by the plugin */
+	struct llvm_plugin plugin;
 	void (*consume)(void *error);
 	char name[64]; /* by which others need it */
 } libraries[LIBRARIES];
@@ -39,7 +41,9 @@ static void enable(const struct library *l, void *jit)
 
 	if (!jit || !guest_is_on())
 		return;
-	error = l->enable(jit);
+	if (!l->enable && !llvm_plugin_add(&l->plugin, jit, l->consume))
+		return;
+	error = l->enable ? l->enable(jit) : NULL;
 	if (error) /* it has another layer */
 		l->consume(error);
 	else
@@ -105,7 +109,8 @@ static void redirect(const struct object *o, const char *name, bool is_create)
 static int look_at_user(void *context, const struct object *o)
 {
 	(void)context;
-	if (object_find_symbol(o, CREATE) || object_find_slot(o, ENABLE) || object_find_slot(o, ENABLE_CXX))
+	if (object_find_symbol(o, CREATE) || object_find_slot(o, ENABLE) || object_find_slot(o, ENABLE_CXX) ||
+	    llvm_plugin_is_users(o))
 		return 0;
 	redirect(o, CREATE, true);
 	redirect(o, CONSTRUCT, false);
@@ -126,7 +131,7 @@ void llvm_jitlink_object(const struct object *o)
 	*(void **)&l.construct = object_find_symbol(o, CONSTRUCT);
 	*(void **)&l.enable = object_find_symbol(o, ENABLE);
 	*(void **)&l.consume = object_find_symbol(o, "LLVMConsumeError");
-	if (!l.construct || !l.enable || !l.consume || !object_soname(o, l.name, sizeof(l.name)))
+	if (!l.construct || (!l.enable && !llvm_plugin_find(o, &l.plugin)) || !l.consume || !object_soname(o, l.name, sizeof(l.name)))
 		return;
 	while (i < LIBRARIES && libraries[i].create && libraries[i].create != l.create)
 		i++;

@@ -124,6 +124,8 @@ static void head(bool others)
 	trace_record_array(w, 1);
 	trace_record_array(w, 1);
 	text("synthetic");
+	text("run");
+	NUMBERS(0);
 	trace_record_end(w);
 	for (uint64_t e = 0; e < (others ? sizeof(names) / sizeof(names[0]) : 1); e++) {
 		begin(TRACE_EVENT, 1, F_COUNT(event));

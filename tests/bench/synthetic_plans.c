@@ -84,6 +84,8 @@ static void head(void)
 	trace_record_array(w, 1);
 	trace_record_array(w, 1);
 	text("synthetic plans");
+	text("run");
+	NUMBERS(0);
 	trace_record_end(w);
 	begin(TRACE_EVENT, 0, 1, F_COUNT(event));
 	NUMBERS(0);

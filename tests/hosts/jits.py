@@ -37,6 +37,7 @@ GCC_MAJOR = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=Tr
 BUN = "{build}/npm/node_modules/bun/bin/bun.exe"
 DENO = "$(echo {build}/npm/node_modules/@deno/*/deno)"
 RUBY, PYTHON = os.environ.get("RUBY", "ruby"), os.environ.get("PYTHON3", "/usr/bin/python3")
+OTP = "[ $(cut -d . -f 1 /usr/lib/erlang/releases/*/OTP_VERSION) "
 PHP = "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M -d opcache.jit=tracing"
 
 # The newest server that is installed; one that is not, where there is none: its row is skipped.
@@ -82,12 +83,10 @@ def llvm_orc():
     for v in [""] + [f" {n}" for n in range(15, 23)]:
         config = "llvm-config" + v.replace(" ", "-")
         packages = f"llvm-{v.strip()}-dev" if v else "llvm-14-dev|llvm-dev"
-        # 17's default is JITLink, and it cannot be asked to register its objects
-        default = dict(named=0) if v == " 17" else dict(lines=95, planted=(FIB, BIF))
         yield Host("llvm orc" + v, packages + " clang", config + " --version",
                    f"clang -g -O1 -c -emit-llvm -o {{dir}}/fib.bc {{jits}}/fib.c && gcc -O1 -w -I$({config} --includedir) -o {{dir}}/lljit "
                    f"{{jits}}/lljit.c $({config} --ldflags --libs)", [
-                       Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", **default),
+                       Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", lines=95, planted=(FIB, BIF)),
                        Channel("adapter", "{dir}/lljit {dir}/fib.bc {s} {r}", {"LLJIT_RTDYLD": "1"}, lines=95, planted=(FIB, BIF)),
                    ])
 
@@ -164,7 +163,10 @@ def hosts(build):
             Channel("perf map", "mono --jitmap {dir}/fib.exe {s} {r}"),
         ]),
         Host("erlang", "erlang-base", "cat /usr/lib/erlang/releases/*/OTP_VERSION", "cd {dir} && erlc +debug_info {jits}/fib.erl", [
-            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95, planted=("fib:fib/1", "fib:bif/1")),
+            Channel("gdb", "erl -noshell -pa {dir} -s fib main {s} {r}", lines=95, planted=("fib:fib/1", "fib:bif/1"), needs=OTP + "-lt 29 ]"),
+            # it registers nothing for debuggers any more
+            Channel("region", "erl -noshell -pa {dir} -s fib main {s} {r}", remedy="Run erl with +JPperf true.", needs=OTP + "-ge 29 ]"),
+            Channel("jitdump", "erl +JPperf true -noshell -pa {dir} -s fib main {s} {r}", planted=("fib:fib/1", "fib:bif/1")), # advised
             Channel("perf map", "erl +JPperf map -noshell -pa {dir} -s fib main {s} {r}"),
             Channel("jitdump", "erl +JPperf dump -noshell -pa {dir} -s fib main {s} {r}"),
         ]),
@@ -191,12 +193,12 @@ def hosts(build):
                     needs=RUBY + " --yjit -e 'exit RubyVM::YJIT.enabled? && RUBY_VERSION >= %q(3.3)'"),
             Channel("image", RUBY + " --mjit --mjit-min-calls=5 --mjit-wait --mjit-max-cache=20 {jits}/fib.rb {s} {r}", named=98,
                     needs=RUBY + " --mjit -e 1"),
-            Channel("region", RUBY + " --rjit {jits}/fib.rb {s} {r}", remedy="which names YJIT's code (not Ruby 3.2's, nor RJIT's)",
+            Channel("region", RUBY + " --rjit {jits}/fib.rb {s} {r}", remedy="(Ruby 3.2's YJIT and RJIT have no JIT interface)",
                     needs=RUBY + " --rjit -e 'exit RubyVM::RJIT.enabled?'"),
         ]),
         Host("python", "python3", PYTHON + " --version", None, [
-            Channel("perf map", PYTHON + " -X perf {jits}/fib.py {s} {r}", named=90, planted=("py::fib:", "py::bif:"), trampolines=True,
-                    needs=PYTHON + " -X perf -c 'import sys; sys.exit(sys.version_info < (3, 12))'"),
+            Channel("perf map", PYTHON + " -X perf {jits}/fib.py {s} {r}", named=90, stacks=90, planted=("py::fib:", "py::bif:"),
+                    trampolines=True, needs=PYTHON + " -X perf -c 'import sys; sys.exit(sys.version_info < (3, 12))'"),
             Channel("jitdump", PYTHON + " -X perf_jit {jits}/fib.py {s} {r}", named=90, stacks=90, planted=("py::fib:", "py::bif:"),
                     trampolines=True,
                     needs=PYTHON + " -X perf_jit -c 'import sys; sys.exit(sys.version_info < (3, 13))'"),

@@ -35,6 +35,26 @@ gather $WANTED record -- && check "alone generated and $UNKNOWN"
 cp "$host" "$dir/moar"
 named=$dir/moar
 gather $WANTED record -- && check "MoarVM (moar) generated and did not name. Set MVM_JIT_PERF_MAP=1."
+# ... and not what was done already: the host's option, --no-adapt, another way of recording
+with_option() {
+	MVM_JIT_PERF_MAP=1 record "$@"
+}
+gather $WANTED with_option -- && check "MoarVM (moar) generated and did not name, although it was started with MVM_JIT_PERF_MAP. \`tailor"
+without_adapters() {
+	TAILOR_NO_ADAPT=1 record "$@"
+}
+gather $WANTED without_adapters -- && check "MoarVM (moar) generated and did not name. Record without --no-adapt."
+attached() { # -- SECONDS
+	"$named" 30 >"$dir/out" 2>&1 &
+	local host=$!
+	wait_for grep -qs moar "/proc/$host/comm"
+	"$B/tailor" attach -q -d "$2" -o "$dir/t.tlr" $host 2>"$dir/out" || fail "tailor attach: $(cat "$dir/out")"
+	kill $host
+	wait $host
+	n=$("$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["jit"]["samples"])')
+}
+gather $WANTED attached -- &&
+	check "MoarVM (moar) generated and did not name. Record with \`tailor run -- COMMAND\`, or set MVM_JIT_PERF_MAP=1."
 # in a file: without an agent its name says whose code it is
 named=$alone
 gather $WANTED record -- "$dir/sbcl.core" && check "SBCL (sbcl.core) generated and did not name. It has no JIT interface;"

@@ -74,11 +74,11 @@ static void what_was_sampled_is_read_once(void **state)
 	begin();
 	code_reader_named(r, me(), AT(0), 100, 5);
 	code_reader_named(r, me(), AT(4000), 5000, 6); /* over three pages */
-	code_reader_named(r, me(), AT(100), 50, 7);
+	code_reader_named(r, me(), AT(100), 70, 7);
 	code_reader_sampled(r, me(), AT(99));
 	code_reader_sampled(r, me(), AT(98));
 	code_reader_sampled(r, me(), AT(8500));
-	code_reader_sampled(r, me(), AT(150)); /* behind it */
+	code_reader_sampled(r, me(), AT(170)); /* behind it */
 	code_reader_sampled(r, me() + 1, AT(120));
 	expect("0+100@5 0xfa0+5000@6 ");
 }
@@ -87,11 +87,11 @@ static void names_may_come_after_samples(void **state)
 {
 	(void)state;
 	begin();
-	code_reader_named(r, me(), AT(0), 10, 1);
+	code_reader_named(r, me(), AT(0), 100, 1);
 	code_reader_sampled(r, me(), AT(2000));
 	code_reader_drain(r, w);
-	code_reader_named(r, me(), AT(1990), 20, 2);
-	expect("0x7c6+20@2 ");
+	code_reader_named(r, me(), AT(1990), 200, 2);
+	expect("0x7c6+200@2 ");
 }
 
 static void code_that_was_named_anew_is_the_new_one(void **state)
@@ -104,6 +104,17 @@ static void code_that_was_named_anew_is_the_new_one(void **state)
 	code_reader_drain(r, w);
 	code_reader_sampled(r, me(), AT(10));
 	expect("0+60@2 ");
+}
+
+static void what_is_small_is_read_without_a_sample(void **state)
+{
+	(void)state;
+	begin();
+	code_reader_named(r, me(), AT(16), 15, 1); /* a trampoline: on stacks only */
+	code_reader_named(r, me(), AT(100), CODE_SMALL_BYTES, 2);
+	code_reader_named(r, me(), AT(200), CODE_SMALL_BYTES + 1, 3);
+	code_reader_sampled(r, me(), AT(17));
+	expect("0x10+15@1 0x64+64@2 ");
 }
 
 static void what_cannot_be_read_is_not(void **state)
@@ -131,15 +142,15 @@ static void what_cannot_be_read_is_not(void **state)
 static void very_many_names_are_found(void **state)
 {
 	static char expected[64];
-	uint64_t last = AT(4096) + 16 * 200000ull;
+	uint64_t last = AT(4096) + 80 * 200000ull;
 
 	(void)state;
 	begin();
 	for (uint64_t i = 0; i < 200000; i++)
-		code_reader_named(r, me(), AT(4096) + 16 * i, 16, i);
-	code_reader_named(r, me(), last, 16, 9);
-	code_reader_sampled(r, me(), AT(4096 + 16 * 77 + 3));
-	snprintf(expected, sizeof(expected), "%#x+16@77 ", 4096 + 16 * 77);
+		code_reader_named(r, me(), AT(4096) + 80 * i, 80, i);
+	code_reader_named(r, me(), last, 80, 9);
+	code_reader_sampled(r, me(), AT(4096 + 80 * 77 + 3));
+	snprintf(expected, sizeof(expected), "%#x+80@77 ", 4096 + 80 * 77);
 	expect(expected);
 }
 
@@ -149,6 +160,7 @@ int main(void)
 		cmocka_unit_test(what_was_sampled_is_read_once),
 		cmocka_unit_test(names_may_come_after_samples),
 		cmocka_unit_test(code_that_was_named_anew_is_the_new_one),
+		cmocka_unit_test(what_is_small_is_read_without_a_sample),
 		cmocka_unit_test(what_cannot_be_read_is_not),
 		cmocka_unit_test(very_many_names_are_found),
 	};

@@ -24,6 +24,10 @@ static void versions_of_a_function_are_one_function(void **state)
 	check("JS:*fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
 	check("JS:~fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
 	check("LazyCompile:^fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
+	check("JS:*'fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13"); /* V8 13: for one closure */
+	check("JS:+'fib /a/b.js:5:13", "fib", "/a/b.js", "/a/b.js:5:13");
+	check("JS:*' /a/b.js:5:13", "(anonymous)", "/a/b.js", "/a/b.js:5:13");
+	check("JS:^'x /a/b.js:5:13", "'x", "/a/b.js", "/a/b.js:5:13");
 	check("JS:* file:///my files/b.mjs:1:1", "(anonymous)", "file:///my files/b.mjs", "file:///my files/b.mjs:1:1");
 	check("JS:fib node:internal/url:12:3", "fib", "node:internal/url", "node:internal/url:12:3");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/hosts/jit_hosts.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
@@ -51,18 +52,116 @@ static void loaded_libraries_are_told_from_modules_of_a_name(void **state)
 		assert_null(jit_host_of_library(no_library[i]));
 }
 
-static void every_host_has_a_remedy(void **state)
+static const char *advised(const char *object, enum jit_way way, bool no_adapt, const char *in_force)
+{
+	static char advice[JIT_ADVICE_BYTES];
+	struct jit_recording how = { way, no_adapt, in_force };
+
+	jit_host_advise(object ? jit_host_of_object(object) : NULL, &how, advice);
+	return advice;
+}
+
+static bool has(const char *text, const char *part)
+{
+	return strstr(text, part) != NULL;
+}
+
+static void every_host_has_an_advice_that_was_not_followed_yet(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < nr_jit_hosts; i++) {
 		const struct jit_host *h = &jit_hosts[i];
 
-		assert_true(h->name && h->objects && h->remedy && *h->remedy && h->remedy[strlen(h->remedy) - 1] != '.');
+		assert_true(h->name && h->objects);
 		assert_true(!h->interface || (h->word && h->says));
-		assert_true(strlen(h->remedy) <= 120); /* two lines behind a line */
+		assert_true(!h->option || islower((unsigned char)*h->option));
+		for (int way = JIT_WAY_UNKNOWN; way < NR_JIT_WAYS; way++)
+			for (int n = 0; n < 4; n++) {
+				struct jit_recording how = { (enum jit_way)way, n & 1, n & 2 ? "--option" : NULL };
+				char advice[JIT_ADVICE_BYTES];
+				bool by_agent = way == JIT_WAY_RUN || way == JIT_WAY_PRELOAD;
+
+				jit_host_advise(h, &how, advice);
+				assert_true(*advice && strlen(advice) <= 200 && advice[strlen(advice) - 1] != '.');
+				assert_true(!by_agent || !has(advice, "`tailor run"));
+				assert_true(way != JIT_WAY_INJECT || !has(advice, "--inject"));
+				assert_true(way != JIT_WAY_ATTACH || !has(advice, "`tailor attach PID`"));
+				assert_true(!has(advice, "--inject") || h->heard & JIT_BY(INJECT));
+				assert_true(!has(advice, "`tailor run") || h->heard & JIT_BY(RUN));
+				assert_true(!how.in_force || !h->option || !has(advice, h->option + 1));
+				assert_true((n & 1 && way && h->heard & 1u << way) == has(advice, "--no-adapt"));
+			}
+		/* what doctor says is the same */
+		assert_true(!h->interface || !h->option || h->heard == JIT_BY_ALL ||
+			    has(h->says, "`tailor run`") == ((h->heard & JIT_BY(RUN)) != 0));
+		assert_true(!h->interface || has(h->says, "--inject") == (h->heard & JIT_BY(INJECT) && !(h->heard & JIT_BY(ATTACH))));
 	}
 	assert_true(jit_host_is_buffer("code_gen_buffer"));
 	assert_false(jit_host_is_buffer("main"));
+}
+
+static void what_changes_least_in_the_host_comes_first(void **state)
+{
+	(void)state;
+	assert_string_equal(advised("node", JIT_WAY_ATTACH, false, NULL),
+			    "Record with `tailor attach --inject PID` or `tailor run -- COMMAND`, or run node with --perf-basic-prof");
+	assert_string_equal(advised("node", JIT_WAY_INJECT, false, NULL),
+			    "Record with `tailor run -- COMMAND`, or run node with --perf-basic-prof");
+	assert_string_equal(advised("node", JIT_WAY_RUN, false, NULL), "Run node with --perf-basic-prof");
+	assert_string_equal(advised("node", JIT_WAY_PRELOAD, false, NULL), "Run node with --perf-basic-prof");
+	assert_string_equal(advised("node", JIT_WAY_RUN, true, NULL), "Record without --no-adapt");
+	assert_string_equal(advised("node", JIT_WAY_RUN, false, "--perf-prof"), "`tailor report --view asm` lists its instructions");
+	assert_string_equal(advised("node", JIT_WAY_ATTACH, false, "--perf-prof"),
+			    "Record with `tailor attach --inject PID` or `tailor run -- COMMAND`");
+	assert_string_equal(advised("java", JIT_WAY_IMPORT, false, "-XX:+DumpPerfMapAtExit"),
+			    "Record with `tailor attach PID` or `tailor run -- COMMAND`");
+	assert_string_equal(advised("luajit", JIT_WAY_INJECT, false, NULL), "Record with `tailor run -- COMMAND`");
+	assert_true(has(advised("luajit", JIT_WAY_RUN, false, NULL), "linked statically is not heard"));
+	assert_string_equal(advised("guile", JIT_WAY_ATTACH, false, NULL), "Set GUILE_JIT_LOG=1");
+	assert_string_equal(advised("sbcl", JIT_WAY_ATTACH, false, NULL),
+			    "It has no JIT interface; its own profiler names functions: (require :sb-sprof)");
+	assert_true(has(advised(NULL, JIT_WAY_ATTACH, false, NULL), "Record with `tailor run -- COMMAND`, or enable its perf map"));
+	assert_memory_equal(advised(NULL, JIT_WAY_RUN, false, NULL), "Enable its perf map", 19);
+}
+
+static void ways_are_their_texts(void **state)
+{
+	(void)state;
+	for (int way = JIT_WAY_UNKNOWN; way < NR_JIT_WAYS; way++)
+		assert_int_equal(jit_way_of(jit_way_text((enum jit_way)way)), way);
+	assert_int_equal(jit_way_of(NULL), JIT_WAY_UNKNOWN);
+	assert_int_equal(jit_way_of("telepathy"), JIT_WAY_UNKNOWN);
+	assert_string_equal(jit_way_text((enum jit_way)99), "");
+}
+
+static void collect(void *all, const char *option)
+{
+	strcat(strcat(all, option), "|");
+}
+
+static const char *options_in(const char *argument)
+{
+	static char all[256];
+
+	*all = 0;
+	jit_host_options_in(argument, collect, all);
+	return all;
+}
+
+static void options_of_hosts_are_found_in_arguments_and_variables(void **state)
+{
+	(void)state;
+	assert_string_equal(options_in("--perf-basic-prof"), "--perf-basic-prof|--perf-basic-prof|");
+	assert_string_equal(options_in("NODE_OPTIONS=--max-old-space-size=64 --perf-basic-prof-only-functions"),
+			    "--perf-basic-prof|--perf-basic-prof|"); /* Node's, and deno's */;
+	assert_string_equal(options_in("--v8-flags=--trace-gc,--perf-prof"), "--perf-prof|--perf-prof|");
+	assert_string_equal(options_in("opcache.jit_debug=0x100"), "opcache.jit_debug=|");
+	assert_string_equal(options_in("-dopcache.jit_debug=0x100"), "-dopcache.jit_debug=|");
+	assert_string_equal(options_in("+JPperf"), "JPperf|");
+	assert_string_equal(options_in("MVM_JIT_PERF_MAP=1"), "MVM_JIT_PERF_MAP=|");
+	assert_string_equal(options_in("BUN_JSC_useJITDump=1"), "BUN_JSC_useJITDump=1|"); /* not JavaScriptCore's */
+	assert_string_equal(options_in("/home/u/--perf-prof.js"), "");
+	assert_string_equal(options_in(""), "");
 }
 
 int main(void)
@@ -70,7 +169,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_is_found_by_the_object_that_holds_its_code),
 		cmocka_unit_test(loaded_libraries_are_told_from_modules_of_a_name),
-		cmocka_unit_test(every_host_has_a_remedy),
+		cmocka_unit_test(every_host_has_an_advice_that_was_not_followed_yet),
+		cmocka_unit_test(what_changes_least_in_the_host_comes_first),
+		cmocka_unit_test(ways_are_their_texts),
+		cmocka_unit_test(options_of_hosts_are_found_in_arguments_and_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

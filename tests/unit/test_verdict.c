@@ -97,8 +97,19 @@ static void generated_code_without_names_comes_first_and_with_what_names_it(void
 	v.unnamed = 0.25;
 	v.maker_share = 0.2;
 	v.maker = "/usr/lib/moar/libmoar.so";
+	v.recording.way = JIT_WAY_RUN;
 	assert_true(says(&v, "20.0 % of the run phase ran in code that MoarVM (libmoar.so) generated and did not name. Set "
 			     "MVM_JIT_PERF_MAP=1.\ngroup by"));
+	v.recording.way = JIT_WAY_ATTACH;
+	v.maker = "/usr/bin/node";
+	assert_true(says(&v, "that node generated and did not name. Record with `tailor attach --inject PID` or `tailor run -- COMMAND`, "
+			     "or run node with --perf-basic-prof.\n"));
+	v.recording.way = JIT_WAY_RUN;
+	assert_true(says(&v, "that node generated and did not name. Run node with --perf-basic-prof.\n"));
+	v.recording.in_force = "--perf-basic-prof";
+	assert_true(says(&v, "generated and did not name, although it was started with --perf-basic-prof. `tailor report --view asm` "
+			     "lists its instructions.\n"));
+	v.recording.in_force = NULL;
 	v.maker = "/opt/bin/nodemon";
 	assert_true(says(&v, "20.0 % of the run phase ran in code that nodemon generated and did not name. Enable its perf map"));
 	v.maker = "";

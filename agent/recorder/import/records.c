@@ -8,6 +8,7 @@
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/perf/event_internal.h"
 #include "agent/recorder/perf/samples.h"
+#include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/trace/reader.h"
 
 #include <errno.h>
@@ -116,6 +117,8 @@ static void write_header(struct import *m, int64_t end_s)
 		trace_record_array(m->w, 1);
 		put_text(m, word);
 	}
+	put_string(m, jit_way_text(JIT_WAY_IMPORT));
+	trace_record_u64(m->w, 0);
 	trace_record_end(m->w);
 }
 

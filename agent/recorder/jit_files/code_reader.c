@@ -16,6 +16,7 @@
 #define RANGE_BYTES_MAX (1u << 20) /* larger ones are areas, not functions */
 #define NODES_MAX (8u << 20)
 #define READ_BYTES_MAX (64u << 20) /* in one recording */
+#define SMALL_MAX 16384u /* code objects of CODE_SMALL_BYTES that are read without a sample, in one recording */
 #define SPACES_MAX 256u
 #define WAITING_MAX 4096u /* a power of two */
 #define RECENT 4096u	  /* likewise */
@@ -48,6 +49,7 @@ struct code_reader {
 	struct space *space[SPACES_MAX];
 	uint32_t nr_spaces, last;
 	uint64_t read; /* bytes so far */
+	uint32_t nr_small;
 	struct {
 		uint32_t pid;
 		uint64_t address;
@@ -170,6 +172,14 @@ static struct range *find_range(const struct space *s, uint64_t address)
 	return NULL;
 }
 
+static void want(struct space *s, struct range *f)
+{
+	if (f->wanted || (s->nr_wanted == s->wanted_capacity && !grow((void **)&s->wanted, &s->wanted_capacity, 64, sizeof(*s->wanted))))
+		return;
+	f->wanted = true;
+	s->wanted[s->nr_wanted++] = (uint32_t)(f - s->range);
+}
+
 void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
 	struct space *s = r ? find_space(r, pid) : NULL;
@@ -191,17 +201,13 @@ void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, ui
 			break;
 	s->nr_ranges++;
 	s->has_new = true;
+	if (bytes <= CODE_SMALL_BYTES && r->nr_small < SMALL_MAX) {
+		r->nr_small++;
+		want(s, &s->range[s->nr_ranges - 1]);
+	}
 }
 
 /* --------------------------------------------------------------------------------------------------------- samples */
-
-static void want(struct space *s, struct range *f)
-{
-	if (f->wanted || (s->nr_wanted == s->wanted_capacity && !grow((void **)&s->wanted, &s->wanted_capacity, 64, sizeof(*s->wanted))))
-		return;
-	f->wanted = true;
-	s->wanted[s->nr_wanted++] = (uint32_t)(f - s->range);
-}
 
 void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bytes of code of which only the name is known (perf maps), read from the process's memory soon after the first sample in it.  Code
- * without samples is not read, nor code whose address has got another name in the meantime.  Context: thread.
+ * without samples is read only where it is so small that it may be what calls lead through (CODE_SMALL_BYTES), and none whose address
+ * has got another name in the meantime.  Context: thread.
  */
 #ifndef TAILOR_CODE_READER_H
 #define TAILOR_CODE_READER_H

@@ -2,6 +2,7 @@
 #include "agent/recorder/jit_files/jit_files.h"
 
 #include "agent/recorder/jit_files/code_reader.h"
+#include "agent/recorder/jit_files/host_options.h"
 #include "agent/recorder/jit_files/jitdump.h"
 #include "agent/recorder/jit_files/page_reader.h"
 #include "agent/recorder/jit_files/perf_map.h"
@@ -40,6 +41,7 @@ struct watched {
 	uint32_t pid;
 	struct proc_mem_identity identity;
 	unsigned ended; /* 0: lives */
+	bool options_read;
 	int root;	/* its file system, for when it has ended */
 	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
 	int map_fd;	/* -1: not there yet */
@@ -454,6 +456,9 @@ void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uin
 		struct watched *p = f->watched[i - 1];
 		uint64_t limit = last ? UINT64_MAX : DRAIN_BYTES;
 
+		if (!f->past && !p->ended && !p->options_read)
+			host_options_write(w, p->pid, p->mapped_ns);
+		p->options_read = true;
 		drain_map(f, p, w, limit, bad);
 		drain_dumps(f, p, w, limit, bad);
 		if (p->ended && p->ended++ > ENDED_DRAINS)

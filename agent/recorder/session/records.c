@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +50,8 @@ void session_write_header(struct session *s)
 		trace_record_array(w, 1);
 		session_put_text(s, s->options.command[i]);
 	}
+	session_put_text(s, jit_way_text(s->options.way));
+	trace_record_u64(w, s->options.no_adapt);
 	trace_record_end(w);
 }
 

@@ -8,6 +8,7 @@
 
 #include "agent/recorder/perf/event.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,7 +27,8 @@ struct session_options {
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	bool inject;	   /* attach: the agent is loaded into the process */
-	bool no_adapt;	   /* attach: a JVM, or V8, is not asked for its code */
+	bool no_adapt;	   /* hosts are not asked for more of their code than they tell by themselves */
+	enum jit_way way;  /* for the header */
 	bool quiet;	   /* only errors on stderr */
 	bool dormant;	   /* only collect registrations until a recording is requested */
 	uint64_t store_bytes; /* dormant: most to keep of each process */

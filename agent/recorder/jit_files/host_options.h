@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Options by which a process's JIT was asked to name its code.  Context: thread. */
+#ifndef TAILOR_HOST_OPTIONS_H
+#define TAILOR_HOST_OPTIONS_H
+
+#include "jitreg/trace/writer.h"
+
+/* Writes a HOST_OPTION for each one that is among the arguments or in the environment with which pid's program was started.  What else
+ * stands there is not written. */
+void host_options_write(struct trace_writer *w, uint32_t pid, uint64_t time_ns);
+
+#endif

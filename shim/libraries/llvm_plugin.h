@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* LLVM's plugin that registers JITLink's objects for debuggers, for an LLVM that has no function to add it (17). */
+#ifndef TAILOR_LLVM_PLUGIN_H
+#define TAILOR_LLVM_PLUGIN_H
+
+#include "agent/guest/guest.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* llvm::Expected<std::unique_ptr<T>>, returned through a pointer. */
+struct llvm_expected {
+	void *value; /* or the error */
+	unsigned char has_error; /* bit 0 */
+};
+
+struct llvm_plugin {
+	void *(*session)(void *jit);
+	void *(*layer)(void *jit);
+	/* std::optional<ExecutorAddr> in two registers */
+	void *(*registrar)(struct llvm_expected *out, void *session, uint64_t address, uint64_t has_address);
+	void (*construct)(void *plugin, void *session, void **registrar, bool only_with_debug_info, bool registers_code);
+	void **allocate, **release; /* the library's slots of operator new and delete */
+	const void *layer_table, *frames_table, *debug_table; /* of virtual functions */
+};
+
+/* false: o has not all of it. */
+bool llvm_plugin_find(const struct object *o, struct llvm_plugin *p);
+/* Does o make such plugins itself?  Then it decides. */
+bool llvm_plugin_is_users(const struct object *o);
+/* For an LLJIT that was just made, in the thread that makes it.  true: added.  consume: of LLVM's, for an error. */
+bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(void *error));
+
+#endif
