@@ -31,6 +31,7 @@ WAYS = ("run", "attach", "inject")
 SAMPLES = 300
 WARM_S = 1.0       # of processor time, before an attach
 LONGEST_S = 60
+INSTALL_S = 3600   # cargo compiles for ten minutes where there is one processor
 SENTENCE = re.compile(r"ran in code that (.*?) generated and did not name\. (.*?)\.(?: [^ ]|$)")
 
 
@@ -144,7 +145,10 @@ class Installer:
         return found[0]
 
     def ask(self, command, what):
-        p = shell(command)
+        try:
+            p = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=INSTALL_S)
+        except subprocess.TimeoutExpired as e:
+            raise Skip(f"{what}: not done after {INSTALL_S} s") from e
         if p.returncode:
             last = (p.stderr or p.stdout).decode(errors="replace").strip().splitlines()
             raise Skip(f"{what}: {last[-1][:200] if last else f'exit {p.returncode}'}")
