@@ -231,6 +231,11 @@ check-hosts: deps-check ## profile every host with a JIT that Debian has, 5 s ea
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/hosts/jits.py $B --install --stacks $(HOSTS)
 
+.PHONY: check-packages
+check-packages: deps ## profile hosts with a JIT as pip, npm, cargo and Maven install them; prints a table (HOSTS="node wasmtime ..." for some)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/hosts/packages.py $B $(HOSTS)
+
 check-hardware: deps-check ## what only this machine's own counters can show: every rung, where samples point, how far apart
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/run.sh $B hardware

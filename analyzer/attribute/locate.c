@@ -183,6 +183,7 @@ void locator_fini(struct locator *l)
 	hash_map_fini(&l->images);
 	hash_map_fini(&l->host.ids);
 	nameless_fini(&l->nameless);
+	makers_fini(&l->makers);
 	free(l->location);
 	free(l->kernel_function);
 	free(l->kernel_address);
@@ -420,7 +421,7 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 	else
 		locate_in_elf(l, p, code, address, &new);
 	if (new.jit && !l->a->function[new.function].symbol)
-		l->a->function[new.function].maker = code->mapper && *code->mapper ? code->mapper : p->executable;
+		l->a->function[new.function].maker = makers_find(&l->makers, l->a->model, p, code);
 	if (code->host_levels && !l->without_host_levels && !new.component && !new.before && !new.after) {
 		if (code->kind == CODE_LOAD)
 			host_levels_in_load(l, code, address, &new);

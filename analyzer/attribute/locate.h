@@ -33,6 +33,7 @@ struct locator {
 	struct hash_map by_address, functions, lines, images;
 	struct host_components host;
 	struct nameless nameless;
+	struct makers makers;
 	struct location *location;
 	uint32_t nr_locations, capacity;
 	uint32_t functions_capacity, lines_capacity, images_capacity;

@@ -3,6 +3,7 @@
 
 #include "analyzer/unwind/eh_frame.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
 
@@ -107,4 +108,73 @@ void nameless_fini(struct nameless *n)
 		free(i->range);
 		free(i);
 	}
+}
+
+/* -------------------------------------------------------------------------------------------------- generated code */
+
+#define FORKS_MAX 64
+
+struct candidates {
+	const struct jit_host *host; /* of those found so far; NULL: none */
+	const char *path;
+	bool several;
+};
+
+static void add(struct candidates *c, const struct jit_host *host, const char *path)
+{
+	if (!c->host) {
+		c->host = host;
+		c->path = path;
+	} else if (c->host != host) {
+		c->several = true;
+	}
+}
+
+/* The one host of which the process has loaded something; its program where there is none, or several: any of them may have made the code.
+ * What other hosts load as well (PCRE2) counts where nothing else does. */
+static const char *maker_of_process(const struct process *p)
+{
+	struct candidates runtimes = { NULL, NULL, false }, libraries = { NULL, NULL, false };
+	const struct process *of = p;
+	uint64_t until_ns = UINT64_MAX;
+
+	if (jit_host_of_object(p->executable))
+		return p->executable;
+	for (int n = 0; of && n < FORKS_MAX; n++) {
+		for (size_t i = 0; i < of->code.nr_facts; i++) {
+			const struct code_fact *f = &of->code.facts[i];
+			const struct code *c = f->owner;
+			const struct jit_host *host = c && c->kind == CODE_IMAGE && c->path && f->from_ns <= until_ns ?
+				jit_host_of_library(c->path) : NULL;
+
+			if (host)
+				add(jit_host_serves_others(host) ? &libraries : &runtimes, host, c->path);
+		}
+		if (of->forked_ns < until_ns)
+			until_ns = of->forked_ns;
+		of = of->parent;
+	}
+	if (!runtimes.host)
+		runtimes = libraries;
+	return runtimes.host && !runtimes.several ? runtimes.path : p->executable;
+}
+
+const char *makers_find(struct makers *s, const struct model *m, const struct process *p, const struct code *code)
+{
+	if (code->mapper && *code->mapper)
+		return code->mapper;
+	if (!s->of_process) {
+		s->of_process = calloc(m->nr_processes, sizeof(*s->of_process));
+		s->nr = s->of_process ? m->nr_processes : 0;
+	}
+	if (p->number >= s->nr)
+		return p->executable;
+	if (!s->of_process[p->number])
+		s->of_process[p->number] = maker_of_process(p);
+	return s->of_process[p->number];
+}
+
+void makers_fini(struct makers *s)
+{
+	free(s->of_process);
 }

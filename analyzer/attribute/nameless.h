@@ -5,6 +5,7 @@
 #ifndef TAILOR_NAMELESS_H
 #define TAILOR_NAMELESS_H
 
+#include "analyzer/model/model.h"
 #include "analyzer/symbols/elf_object.h"
 
 struct nameless_image;
@@ -19,5 +20,18 @@ bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address,
  * second's, too. */
 bool nameless_same(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second);
 void nameless_fini(struct nameless *n);
+
+/*
+ * Whose generated code it is that has no name: the object that mapped it, where the agent saw that, else what the process has loaded of
+ * the hosts with a JIT (jitreg/hosts).
+ */
+struct makers {
+	const char **of_process; /* by number; NULL: not asked for yet */
+	uint32_t nr;
+};
+
+/* A path that lives as long as the model; "": unknown. */
+const char *makers_find(struct makers *s, const struct model *m, const struct process *p, const struct code *code);
+void makers_fini(struct makers *s);
 
 #endif

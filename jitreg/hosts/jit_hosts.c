@@ -55,7 +55,7 @@ const struct jit_host jit_hosts[] = {
 	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment", "Guile", "libguile guile", 0,
 	  "set GUILE_JIT_LOG=1", "GUILE_JIT_LOG=", NULL },
 	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment",
-	  "llvmlite", "libllvmlite", JIT_BY_ALL, "call create_lljit_compiler() without use_jit_link=True", NULL, NULL },
+	  "llvmlite", "libllvmlite", 0, "call create_lljit_compiler() without use_jit_link=True", NULL, NULL },
 	{ "pocl's libraries", "POclGetPlatformInfo", "libOpenCL", "kernels, named as in the libraries that pocl writes", "pocl",
 	  "libpocl", JIT_BY_ALL, NULL, NULL, NULL },
 	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable "
@@ -70,6 +70,9 @@ const struct jit_host jit_hosts[] = {
 	  JIT_BY_AGENT, "set QV4_PROFILE_WRITE_PERF_MAP=1", "QV4_PROFILE_WRITE_PERF_MAP=", NULL },
 	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2", JIT_BY_AGENT,
 	  NULL, NULL, NULL },
+	{ NULL, NULL, NULL, NULL, "wasmtime", "_libwasmtime libwasmtime", 0,
+	  "give its Config the profiler \"perfmap\" (in Rust: ProfilingStrategy::PerfMap)", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, "wasmer", "wasmer.cpython", 0, NULL, NULL, "PyPI's has no JIT interface; " INSTRUCTIONS },
 	{ NULL, NULL, NULL, NULL, "ORC", "liborc orcexec", 0, NULL, NULL,
 	  "It has no JIT interface; with ORC_CODE=backup its programs run as compiled C" },
 	{ NULL, NULL, NULL, NULL, "QEMU", "qemu", 0, "run QEMU 8 or later with -perfmap; 7.2 registers one buffer for all guest code",
@@ -173,7 +176,13 @@ static bool is_called(const char *name, const char *word, size_t bytes)
 	return strncmp(name, word, bytes) == 0 && !isalpha((unsigned char)name[bytes]) && name[bytes] != '_';
 }
 
-const struct jit_host *jit_host_of_object(const char *path)
+/* A word of a host's objects, of so many bytes: may it be what a library is called? */
+static bool is_of_library(const char *word, size_t bytes)
+{
+	return strncmp(word + (*word == '_'), "lib", 3) == 0 || memmem(word, bytes, ".cpython", 8);
+}
+
+static const struct jit_host *find(const char *path, bool libraries_only)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
@@ -181,9 +190,24 @@ const struct jit_host *jit_host_of_object(const char *path)
 		for (const char *word = jit_hosts[i].objects; *word;) {
 			size_t bytes = strcspn(word, " ");
 
-			if (is_called(name, word, bytes))
+			if (is_called(name, word, bytes) && (!libraries_only || is_of_library(word, bytes)))
 				return &jit_hosts[i];
 			word += bytes + (word[bytes] == ' ');
 		}
 	return NULL;
+}
+
+const struct jit_host *jit_host_of_object(const char *path)
+{
+	return find(path, false);
+}
+
+const struct jit_host *jit_host_of_library(const char *path)
+{
+	return find(path, true);
+}
+
+bool jit_host_serves_others(const struct jit_host *host)
+{
+	return strcmp(host->name, "LLVM") == 0 || strcmp(host->name, "PCRE2") == 0 || strcmp(host->name, "ORC") == 0;
 }

@@ -80,4 +80,11 @@ bool jit_host_is_buffer(const char *symbol);
 /* The host whose code an object maps or holds, by the object's path; NULL: unknown. */
 const struct jit_host *jit_host_of_object(const char *path);
 
+/* ... that a program has loaded, by the name of a library: any module of an interpreter may be called poly.so. */
+const struct jit_host *jit_host_of_library(const char *path);
+
+/* Is it a library with a JIT that other hosts and ordinary programs load (LLVM, PCRE2), so that it need not be the one that generated
+ * code? */
+bool jit_host_serves_others(const struct jit_host *host);
+
 #endif

@@ -194,6 +194,59 @@ static void a_ring_is_walked_around_once(void **state)
 	unlink(path);
 }
 
+/* Of the recorder's own clock, until all is found; at most 40 s, in steps of 10 ms. */
+static uint64_t found_after(struct gdb_jit_poll *o, uint64_t from_ns, uint64_t nr)
+{
+	uint64_t now_ns = from_ns;
+
+	while (gdb_jit_poll_found(o) < nr && now_ns - from_ns < 40000000000u)
+		gdb_jit_poll_look(o, now_ns += 10000000);
+	return now_ns - from_ns;
+}
+
+/* A process that runs for long before it generates code (a Python that imports). */
+static void a_hidden_list_is_found_soon_after_code_is_mapped(void **state)
+{
+	char path[] = "/tmp/tailor-test-XXXXXX", byte = 0;
+	int go[2], done[2];
+	struct trace_writer *w;
+	struct gdb_jit_poll *o;
+	struct diag d;
+	pid_t pid;
+
+	(void)state;
+	link_up(0);
+	assert_int_equal(pipe(go) | pipe(done), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (read(go[0], &byte, 1) == 1 &&
+		    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
+			entries[0] = (struct entry){ NULL, NULL, &elf, sizeof(elf) };
+			__jit_debug_descriptor.first = &entries[0];
+			(void)!write(done[1], &byte, 1);
+		}
+		for (;;)
+			pause();
+	}
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
+	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	gdb_jit_poll_add_with_agent(o, pid); /* which looks for no symbol */
+	for (uint64_t now_ns = 1; now_ns < 20000000000u; now_ns += 10000000)
+		gdb_jit_poll_look(o, now_ns);
+	assert_int_equal(write(go[1], &byte, 1), 1);
+	assert_int_equal(read(done[0], &byte, 1), 1);
+	gdb_jit_poll_code_mapped(o, pid);
+	/* 100 ms; a search that took long before is not repeated at once */
+	assert_true(found_after(o, 20000000000u, 1) <= 2000000000u);
+	assert_int_equal(gdb_jit_poll_found(o), 1);
+	end(pid);
+	gdb_jit_poll_destroy(o);
+	trace_writer_close(w);
+	unlink(path);
+	close(go[0]), close(go[1]), close(done[0]), close(done[1]);
+}
+
 static int first_mapping(void *base, const struct proc_mapping *m)
 {
 	char magic[SELFMAG];
@@ -235,6 +288,7 @@ int main(void)
 		cmocka_unit_test(survives_lists_that_make_no_sense),
 		cmocka_unit_test(a_long_list_is_read_in_portions),
 		cmocka_unit_test(a_ring_is_walked_around_once),
+		cmocka_unit_test(a_hidden_list_is_found_soon_after_code_is_mapped),
 		cmocka_unit_test(finds_symbols),
 	};
 

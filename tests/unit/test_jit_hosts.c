@@ -36,6 +36,22 @@ static void a_host_is_found_by_the_object_that_holds_its_code(void **state)
 	assert_true(is("", NULL));
 }
 
+static void loaded_libraries_are_told_from_modules_of_a_name(void **state)
+{
+	static const char *const no_library[] = { "/usr/lib/python3/poly.so", "/venv/poly.cpython-310-x86_64-linux-gnu.so", "/usr/bin/node",
+						  "/usr/lib/libjpeg.so.62", "" };
+	const struct jit_host *wasmtime = jit_host_of_library("/venv/lib/wasmtime/linux-x86_64/_libwasmtime.so");
+
+	(void)state;
+	assert_non_null(wasmtime);
+	assert_string_equal(wasmtime->name, "wasmtime");
+	assert_non_null(jit_host_of_library("/venv/wasmer/wasmer.cpython-310-x86_64-linux-gnu.so"));
+	assert_false(jit_host_serves_others(wasmtime));
+	assert_true(jit_host_serves_others(jit_host_of_library("/usr/lib/x86_64-linux-gnu/libpcre2-8.so.0")));
+	for (size_t i = 0; i < sizeof(no_library) / sizeof(no_library[0]); i++)
+		assert_null(jit_host_of_library(no_library[i]));
+}
+
 static const char *advised(const char *object, enum jit_way way, bool no_adapt, const char *in_force)
 {
 	static char advice[JIT_ADVICE_BYTES];
@@ -152,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_is_found_by_the_object_that_holds_its_code),
+		cmocka_unit_test(loaded_libraries_are_told_from_modules_of_a_name),
 		cmocka_unit_test(every_host_has_an_advice_that_was_not_followed_yet),
 		cmocka_unit_test(what_changes_least_in_the_host_comes_first),
 		cmocka_unit_test(ways_are_their_texts),

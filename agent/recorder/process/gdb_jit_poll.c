@@ -34,9 +34,11 @@
 #define TRIES_MAX 3u /* an entry may be read while it is written */
 #define WHOLE_NS 1000000000ull /* between two walks over a whole list */
 #define MAPS_NS 20000000ull    /* between two looks at a process's mappings */
-/* Until the first search for lists without a symbol; then twice as long each time.  They are there when code is. */
+/* Until the first search for lists without a symbol; then twice as long each time, and anew when memory for code is mapped: they are there
+ * when code is, which may be long after the start (a Python that imports for seconds before it compiles). */
 #define SEARCH_NS 100000000ull
 #define SEARCH_NS_MAX 30000000000ull
+#define SEARCH_DUTY 100u /* ... which comes again and again in some: after as many times what the last search took */
 
 /* The layout is fixed by the GDB JIT interface, version 1. */
 struct entry {
@@ -86,7 +88,8 @@ struct watched {
 	uint64_t exported[LISTS_MAX];
 	uint32_t nr_exported;
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
-	uint64_t search_took_ns;
+	uint64_t searched_ns, search_took_ns; /* the last one */
+	bool code_mapped; /* since the last look */
 };
 
 struct gdb_jit_poll {
@@ -453,8 +456,23 @@ static bool search(struct gdb_jit_poll *o, struct watched *p)
 	return true;
 }
 
+/* Soon, because there is new memory for code: before the code in it, or what tells of it, may be complete. */
+static void search_soon(struct watched *p, uint64_t now_ns)
+{
+	uint64_t rested_ns = p->searched_ns + SEARCH_DUTY * p->search_took_ns;
+	uint64_t soon_ns = now_ns + SEARCH_NS > rested_ns ? now_ns + SEARCH_NS : rested_ns;
+
+	if (p->search_ns > soon_ns) {
+		p->search_ns = soon_ns;
+		p->search_after_ns = SEARCH_NS;
+	}
+}
+
 static bool search_when_due(struct gdb_jit_poll *o, struct watched *p, uint64_t now_ns)
 {
+	if (p->code_mapped && !p->nr_lists)
+		search_soon(p, now_ns);
+	p->code_mapped = false;
 	if (now_ns < p->search_ns)
 		return true;
 	if (!p->search_after_ns) {
@@ -462,6 +480,7 @@ static bool search_when_due(struct gdb_jit_poll *o, struct watched *p, uint64_t 
 		p->search_ns = now_ns + SEARCH_NS;
 		return true;
 	}
+	p->searched_ns = now_ns;
 	p->search_after_ns = 2 * p->search_after_ns < SEARCH_NS_MAX ? 2 * p->search_after_ns : SEARCH_NS_MAX;
 	if (p->search_after_ns < DUTY * p->search_took_ns)
 		p->search_after_ns = DUTY * p->search_took_ns;
@@ -586,6 +605,14 @@ void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid)
 
 	if (p)
 		p->maps_changed = true;
+}
+
+void gdb_jit_poll_code_mapped(struct gdb_jit_poll *o, pid_t pid)
+{
+	struct watched *p = find_watched(o, pid);
+
+	if (p)
+		p->code_mapped = true;
 }
 
 void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns)

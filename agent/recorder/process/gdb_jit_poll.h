@@ -2,7 +2,8 @@
 /*
  * Registrations of processes without the agent: the list of the GDB JIT interface (__jit_debug_descriptor) is read from their memory, at
  * attach and then every few milliseconds.  Code that a JIT registers and frees between two polls is missed.  Lists without a symbol
- * (gdb_jit_scan.h) are searched for from time to time, also if there is an agent, which hooks exported lists only.
+ * (gdb_jit_scan.h) are searched for when memory for code is mapped and from time to time, also if there is an agent, which hooks exported
+ * lists only.
  *
  * The records in the trace are the same as those of the agent.  Context: thread.
  */
@@ -23,10 +24,11 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hooks exported lists: from now on, search for lists without a symbol only. */
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid);
-/* pid was forked from ppid / has a new image / has mapped an object. */
+/* pid was forked from ppid / has a new image / has mapped an object / executable memory without a file. */
 void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
 void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid);
 void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid);
+void gdb_jit_poll_code_mapped(struct gdb_jit_poll *o, pid_t pid);
 
 /*
  * Read what has been registered since the last call.  Cheap if nothing was: one system call per JIT.  Long lists are read in portions, of a

@@ -65,10 +65,19 @@ static void on_sample(struct ring_context *c, const struct perf_event_header *h)
 	c->ring->weight[event] += session_take_sample(s, event, h, &c->ring->random_period[event]);
 }
 
+static bool begins_with(const struct mapping *m, const char *text)
+{
+	return m->path_bytes >= strlen(text) && memcmp(m->path, text, strlen(text)) == 0;
+}
+
 static void on_mapping(struct session *s, const struct mapping *m, uint64_t time_ns)
 {
-	if (s->gdb_jit && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/' && m->path[1] != '/')
-		gdb_jit_poll_mapped(s->gdb_jit, (pid_t)m->pid);
+	if (s->gdb_jit && m->prot & PROT_EXEC && m->path_bytes > 1 && m->path[0] == '/') {
+		if (m->path[1] != '/')
+			gdb_jit_poll_mapped(s->gdb_jit, (pid_t)m->pid);
+		if (m->path[1] == '/' || begins_with(m, "/memfd:") || begins_with(m, "/dev/zero"))
+			gdb_jit_poll_code_mapped(s->gdb_jit, (pid_t)m->pid);
+	}
 	engines_mapped(s->engines, m);
 	task_events_mapping(session_task_events(s), m, time_ns);
 }
