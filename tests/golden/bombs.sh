@@ -3,7 +3,7 @@
 # Small traces that would take gigabytes or minutes (bombs.py: one for each way): with 1 GiB of address space every command reads them in
 # little processor time, or ends with one sentence and exit 1.  What exceeds the budget says so; --budget and TAILOR_BUDGET change it; and
 # traces of recorders are read with a hundredth of it.
-# Not quick: each bomb is made to take long.
+# Long: each bomb is made to take long.
 set -u
 B=$1
 /usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }

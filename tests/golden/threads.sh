@@ -9,9 +9,9 @@ B=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 bad=0
-timeout 60 "$B/bench/synthetic" 300000 500 "$dir/events.tlr" events marks &&
-	timeout 60 "$B/bench/synthetic" 200000 50 "$dir/functions.tlr" functions &&
-	timeout 60 "$B/bench/synthetic" 200000 100 "$dir/changes.tlr" changes &&
+timeout 60 "$B/bench/synthetic" 150000 500 "$dir/events.tlr" events marks &&
+	timeout 60 "$B/bench/synthetic" 100000 50 "$dir/functions.tlr" functions &&
+	timeout 60 "$B/bench/synthetic" 100000 100 "$dir/changes.tlr" changes &&
 	timeout 60 "$B/bench/synthetic" 100000 50 "$dir/turns.tlr" events turns || exit 1
 
 # The same trace with bytes changed, a chunk's head changed, a piece missing, a piece twice, and without its end.

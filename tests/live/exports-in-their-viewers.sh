@@ -3,6 +3,7 @@
 # Firefox's, Perfetto's, speedscope's and pprof's own readers open what `tailor export` writes, of the golden traces and of two threads
 # of a query just recorded, and count what its CSV does: samples by thread and by function, marks and how long they took.  They show
 # marks that begin when the last sample is long past.
+# Long: viewers are fetched from npm.
 . tests/live/begin.bash
 tests/consumers/fetch.sh "$B" || exit
 record() { # SECONDS
