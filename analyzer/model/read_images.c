@@ -211,13 +211,57 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 	}
 }
 
-void model_read_image_file(struct model *m, struct process *p, const struct trace_record *r)
+/* false: it has no parts; *out is NULL where they do not make an ELF file. */
+static bool read_parts(const struct trace_record *r, struct elf_object **out)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
-	struct image_file *f = add_file(m);
+
+	if (!parts || parts->kind != TRACE_LIST || parts->u == 0 ||
+	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), out, NULL))
+		return false;
+	for (uint64_t i = 0; i < parts->u; i++) {
+		struct trace_value at = trace_element(parts, i, 0), bytes = trace_element(parts, i, 1);
+
+		if (at.kind == TRACE_UINT && bytes.kind == TRACE_BYTES)
+			elf_object_add_part(*out, at.u, bytes.p, bytes.bytes);
+	}
+	if (elf_object_open(*out, NULL)) {
+		elf_object_destroy(*out);
+		*out = NULL;
+	}
+	return true;
+}
+
+static bool is_debug_file(const struct trace_record *r)
+{
+	size_t bytes;
+	const char *reason = trace_bytes(r, F(image_file, reason), &bytes);
+
+	return bytes == strlen(TRACE_DEBUG_FILE) && memcmp(reason, TRACE_DEBUG_FILE, bytes) == 0;
+}
+
+static void read_debug_file(struct model *m, const struct trace_record *r)
+{
+	struct image_file *f = m->nr_files ? m->file[m->nr_files - 1] : NULL;
+	size_t bytes;
+	const char *key = trace_bytes(r, F(image_file, key), &bytes);
+	struct elf_object *elf = NULL;
+
+	if (f && f->elf && f->key && strlen(f->key) == bytes && memcmp(f->key, key, bytes) == 0 && read_parts(r, &elf) && elf)
+		elf_object_set_debug(f->elf, elf);
+}
+
+void model_read_image_file(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct image_file *f;
 	struct elf_object *elf;
 
 	(void)p;
+	if (is_debug_file(r)) {
+		read_debug_file(m, r);
+		return;
+	}
+	f = add_file(m);
 	if (!f)
 		return;
 	f->key = trace_text(r, F(image_file, key));
@@ -225,21 +269,19 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->reason = trace_text(r, F(image_file, reason));
 	f->identity = (struct file_identity){ trace_u64(r, F(image_file, device)), trace_u64(r, F(image_file, inode)),
 					      trace_u64(r, F(image_file, generation)) };
-	if (!parts || parts->kind != TRACE_LIST || parts->u == 0 ||
-	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), &elf, NULL))
+	if (!read_parts(r, &elf))
 		return;
-	for (uint64_t i = 0; i < parts->u; i++) {
-		struct trace_value at = trace_element(parts, i, 0), bytes = trace_element(parts, i, 1);
-
-		if (at.kind == TRACE_UINT && bytes.kind == TRACE_BYTES)
-			elf_object_add_part(elf, at.u, bytes.p, bytes.bytes);
-	}
-	if (elf_object_open(elf, NULL)) {
-		elf_object_destroy(elf);
+	if (!elf)
 		model_set_text(&f->reason, strdup("its parts do not make an ELF file"));
-		return;
-	}
 	f->elf = elf;
+}
+
+bool model_is_stripped(const struct model *m, const char *path)
+{
+	for (uint32_t i = 0; i < m->nr_files; i++)
+		if (m->file[i]->elf && !elf_has_symbols(m->file[i]->elf) && m->file[i]->path && strcmp(m->file[i]->path, path) == 0)
+			return true;
+	return false;
 }
 
 /* NULL without memory, or where it has no function. */

@@ -19,6 +19,7 @@
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
 #define UNNAMED_FIRST 0.05 /* ... and the first one: shares of functions are then of the rest */
 #define MAKERS_MAX 16
+#define STRIPPED 0.02 /* share of an image's functions without names that is worth a sentence */
 #define COVERED 0.95 /* of the count: less is worth a sentence */
 
 /* What helps against a reason; "" where nothing does. */
@@ -154,6 +155,28 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 	}
 }
 
+/* The image whose functions without a name have most, if it is a file from which the symbols were taken. */
+static void gather_stripped(const struct report *r, const struct report_group *by, struct verdict *v)
+{
+	double *share = calloc(r->a->nr_images + 1, sizeof(*share));
+
+	for (uint32_t i = 0; share && i < by->g.nr; i++) {
+		const struct function *f = &r->a->function[report_value(by, i, 0)];
+		const char *path = r->a->image[f->image].path;
+
+		if (f->symbol || f->jit || f->unknown || !path || *path != '/')
+			continue;
+		share[f->image] += share_of(r, &by->g.sum[i], &by->g.total);
+		if (share[f->image] > v->stripped) {
+			v->stripped = share[f->image];
+			v->stripped_image = path;
+		}
+	}
+	if (v->stripped < STRIPPED || !model_is_stripped(r->model, v->stripped_image))
+		v->stripped = 0;
+	free(share);
+}
+
 /* Is the option among those that were found in force?  The texts are of one list. */
 static bool has_option(const char *found, const char *option, size_t bytes)
 {
@@ -228,6 +251,7 @@ static void gather_split(const struct default_report *d, const struct report *r,
 			v->generated += share_of(r, &by->g.sum[i], all);
 	}
 	gather_unnamed(r, by, v);
+	gather_stripped(r, by, v);
 	gather_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of(r, &d->in_run.process->g.total, &d->all.process->g.total);
@@ -483,6 +507,23 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 			  *object ? object : "a JIT", in_force, advice);
 }
 
+/* Debian's packages of what every program is linked with; others have the name of theirs and -dbgsym. */
+static void say_stripped(const struct verdict *v, struct page *p)
+{
+	static const char *const of_libc[] = { "libc.so.", "ld-linux", "libm.so.", "libpthread.so.", "libc-2.", "libm-2." };
+	const char *base = view_base_name(v->stripped_image), *package = "its debug package (PACKAGE-dbgsym or -dbg, -debuginfo)";
+	char image[VERDICT_TEXT / 3];
+
+	for (size_t i = 0; i < sizeof(of_libc) / sizeof(of_libc[0]); i++)
+		if (strncmp(base, of_libc[i], strlen(of_libc[i])) == 0)
+			package = "libc6-dbg (Debian, Ubuntu) or glibc-debuginfo";
+	page_text(p, "", 2,
+		  "%.1f %% of %s ran in functions of %s without a name: its symbols were taken out. Install %s%s, and record again.",
+		  grid_percent(v->stripped), v->has_run ? "the run phase" : "all samples",
+		  page_cut(p, base, NAME_COLUMNS, image, sizeof(image)), package,
+		  strncmp(package, "its", 3) == 0 ? ", or build it with its symbols" : "");
+}
+
 static void say_missed(const struct verdict *v, struct page *p)
 {
 	struct sentence l = { .text = "" };
@@ -522,6 +563,8 @@ void verdict_say(const struct verdict *v, struct page *p)
 			say_unattributed(v, p);
 			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
 				say_unnamed(v, p);
+			if (v->stripped > 0)
+				say_stripped(v, p);
 		}
 	} else {
 		say_none(v, p);

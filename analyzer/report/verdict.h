@@ -35,6 +35,8 @@ struct verdict {
 	const char *maker; /* ... the path of its object; "": unknown */
 	char in_force[64]; /* its option that was found in force, "": none */
 	struct jit_recording recording; /* ... and what of the recording decides what names it */
+	double stripped; /* the largest share of an image's functions that have no name, */
+	const char *stripped_image; /* ... and its path */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
 	uint64_t lost;

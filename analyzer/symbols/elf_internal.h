@@ -30,6 +30,7 @@ struct elf_object {
 	Elf *elf;
 	struct section *sections;
 	size_t nr_sections;
+	struct elf_object *debug; /* with its symbols; NULL: they are here, or nowhere */
 	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;

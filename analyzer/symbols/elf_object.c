@@ -51,6 +51,7 @@ void elf_object_destroy(struct elf_object *o)
 {
 	if (!o)
 		return;
+	elf_object_destroy(o->debug);
 	elf_inlines_destroy(o);
 	elf_lines_destroy(o);
 	if (o->elf)
@@ -190,6 +191,12 @@ static int read_functions(struct elf_object *o)
 	if (o->functions_read)
 		return 0;
 	o->functions_read = true;
+	if (o->debug && read_functions(o->debug) == 0) { /* all that .dynsym has, and more */
+		o->functions = o->debug->functions;
+		o->nr_functions = o->debug->nr_functions;
+		o->debug->functions = NULL;
+		o->debug->nr_functions = 0;
+	}
 	for (size_t t = 0; t < 2 && !o->nr_functions; t++) {
 		Elf_Scn *scn = NULL;
 
@@ -226,6 +233,14 @@ static int begin(struct elf_object *o, struct diag *d)
 	o->relocatable = h->e_type == ET_REL;
 	ret = read_sections(o);
 	return ret ? diag_fail(d, -ret, "the ELF object's tables are invalid") : 0;
+}
+
+void elf_object_set_debug(struct elf_object *o, struct elf_object *debug)
+{
+	if (o->debug || o->functions_read)
+		elf_object_destroy(debug);
+	else
+		o->debug = debug;
 }
 
 int elf_object_open(struct elf_object *o, struct diag *d)
@@ -322,6 +337,14 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 }
 
 /* -------------------------------------------------------------------------------------------------------- answers */
+
+bool elf_has_symbols(const struct elf_object *o)
+{
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if (o->sections[i].type == SHT_SYMTAB)
+			return true;
+	return o->debug && elf_has_symbols(o->debug);
+}
 
 size_t elf_nr_functions(struct elf_object *o)
 {

@@ -46,10 +46,14 @@ int elf_object_open(struct elf_object *o, struct diag *d);
 /* Relocatable object as LLVM hands it to the GDB JIT interface: section addresses final, debug sections not relocated
  * (they are, here, in a private copy). */
 int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d);
+/* debug has the symbols that were taken out of o, which owns it from now on; before the first question.  The first one stays. */
+void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
 void elf_object_destroy(struct elf_object *o);
 
 /* The function that covers address; one without a size reaches to the next, inside of its section.  false: none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
+/* Has it a symbol table for debugging, here or in its debug file?  .dynsym has what others may call, and no more. */
+bool elf_has_symbols(const struct elf_object *o);
 /* All functions, sorted by address. */
 size_t elf_nr_functions(struct elf_object *o);
 struct elf_function elf_get_function(struct elf_object *o, size_t i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An ELF object from a JIT's memory, and the same bytes as a file of which parts are known. */
+/* An ELF object from a JIT's memory, and the same bytes as a file of which parts are known, and as the debug file of one without symbols. */
 #include "tests/fuzz/fuzz.h"
 
 #include "analyzer/symbols/elf_object.h"
@@ -31,7 +31,7 @@ static void ask(struct elf_object *o)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct elf_object *o;
+	struct elf_object *o, *debug;
 
 	if (elf_object_open_memory(data, size, &o, NULL) == 0) {
 		ask(o);
@@ -40,8 +40,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_object_create(size, &o, NULL) == 0) {
 		elf_object_add_part(o, 0, data, size / 2);
 		elf_object_add_part(o, size / 2, data + size / 2, size - size / 2);
-		if (elf_object_open(o, NULL) == 0)
+		if (elf_object_open(o, NULL) == 0) {
+			if (elf_object_create(size, &debug, NULL) == 0) {
+				elf_object_add_part(debug, 0, data, size);
+				if (elf_object_open(debug, NULL) == 0)
+					elf_object_set_debug(o, debug);
+				else
+					elf_object_destroy(debug);
+			}
 			ask(o);
+		}
 		elf_object_destroy(o);
 	}
 	return 0;

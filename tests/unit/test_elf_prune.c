@@ -79,7 +79,7 @@ static void symbols_of_seen_pages_stay(void **state)
 	const Elf64_Shdr *s = sections(&whole, &nr);
 
 	(void)state;
-	elf_prune(&thin, &seen);
+	elf_prune(&thin, &thin, &seen);
 	for (int i = 0; i < nr; i++) {
 		const Elf64_Sym *before = (const void *)content(&whole, &s[i]), *after = (const void *)content(&thin, &s[i]);
 		const char *names, *new_names;
@@ -142,7 +142,7 @@ static void frames_of_seen_pages_stay(void **state)
 		if (strcmp(names + s[i].sh_name, ".eh_frame") == 0)
 			frames = &s[i];
 	assert_non_null(frames);
-	elf_prune(&thin, &seen);
+	elf_prune(&thin, &thin, &seen);
 	before = content(&whole, frames);
 	after = content(&thin, frames);
 	for (uint64_t at = 0; at + 16 <= frames->sh_size;) {
@@ -188,7 +188,7 @@ static void broken_files_do_no_harm(void **state)
 			at = (unsigned char *)part->bytes + (random >> 33) % part->nr;
 			*at = random >> 20 & 1 ? 0xff : (unsigned char)(random >> 24);
 		}
-		elf_prune(&p, &seen);
+		elf_prune(&p, &p, &seen);
 		elf_parts_free(&p);
 	}
 }

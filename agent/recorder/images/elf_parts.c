@@ -14,12 +14,13 @@
 
 /* By name, because types do not tell debug sections apart; what there is room for is taken in this order.  (.eh_frame_hdr says
  * again what .eh_frame does.) */
-static const char *const wanted[] = {
+static const char *const wanted_parts[] = {
 	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
 	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
-	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".text",
+	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".gnu_debuglink", ".text", NULL,
 };
+static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id", NULL };
 
 /* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */
 #define FRAMES_FEW 256u
@@ -89,6 +90,30 @@ static void find_build_id(struct elf_parts *p, const unsigned char *note, size_t
 	}
 }
 
+/* A name, NUL, padding to four bytes, and the checksum of the file. */
+static void find_debug_link(struct elf_parts *p, const char *section, size_t bytes)
+{
+	size_t name = strnlen(section, bytes), crc = (name + 4) & ~(size_t)3;
+
+	if (name == 0 || name >= sizeof(p->debug_link) || crc + 4 > bytes || memchr(section, '/', name))
+		return;
+	memcpy(p->debug_link, section, name);
+	memcpy(&p->debug_link_crc, section + crc, 4);
+}
+
+/* What else a section says that has just become a part. */
+static void learn(struct elf_parts *p, const char *name)
+{
+	const struct elf_part *part = &p->part[p->nr - 1];
+
+	if (strcmp(name, ".note.gnu.build-id") == 0)
+		find_build_id(p, part->bytes, part->nr);
+	else if (strcmp(name, ".gnu_debuglink") == 0)
+		find_debug_link(p, part->bytes, part->nr);
+	else if (strcmp(name, ".symtab") == 0)
+		p->has_symbols = true;
+}
+
 static bool is_frames(const char *name)
 {
 	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".debug_frame") == 0;
@@ -112,7 +137,7 @@ static uint64_t sum_frames(const Elf64_Shdr *s, int nr, const char *names, uint6
 	return sum;
 }
 
-static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool frames, uint64_t *kept)
+static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const char *const *wanted, bool frames, uint64_t *kept)
 {
 	uint64_t frames_bytes = 0;
 	Elf64_Shdr *s;
@@ -135,7 +160,7 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool f
 	ret = read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
 	if (ret == 0)
 		frames_bytes = sum_frames(s, h->e_shnum, names, s[h->e_shstrndx].sh_size);
-	for (size_t n = 0; ret == 0 && n < sizeof(wanted) / sizeof(wanted[0]); n++)
+	for (size_t n = 0; ret == 0 && wanted[n]; n++)
 		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
 			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
 			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
@@ -151,8 +176,8 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, bool f
 				continue;
 			}
 			*kept += s[i].sh_size;
-			if (ret == 0 && s[i].sh_size && strcmp(wanted[n], ".note.gnu.build-id") == 0)
-				find_build_id(p, p->part[p->nr - 1].bytes, p->part[p->nr - 1].nr);
+			if (ret == 0 && s[i].sh_size)
+				learn(p, wanted[n]);
 		}
 	free(names);
 	return ret;
@@ -179,7 +204,7 @@ static int add_segments(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 	return 0;
 }
 
-int elf_parts_read(int fd, bool frames, struct elf_parts *out)
+static int read_parts(int fd, const char *const *wanted, bool frames, struct elf_parts *out)
 {
 	Elf64_Ehdr h;
 	struct stat st;
@@ -202,10 +227,20 @@ int elf_parts_read(int fd, bool frames, struct elf_parts *out)
 	if (ret == 0)
 		ret = add_segments(fd, out, &h);
 	if (ret == 0)
-		ret = add_sections(fd, out, &h, frames, &kept);
+		ret = add_sections(fd, out, &h, wanted, frames, &kept);
 	if (ret)
 		elf_parts_free(out);
 	return ret;
+}
+
+int elf_parts_read(int fd, bool frames, struct elf_parts *out)
+{
+	return read_parts(fd, wanted_parts, frames, out);
+}
+
+int elf_parts_read_symbols(int fd, struct elf_parts *out)
+{
+	return read_parts(fd, wanted_symbols, false, out);
 }
 
 int elf_parts_read_vdso(struct elf_parts *out)

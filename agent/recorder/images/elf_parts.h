@@ -26,11 +26,16 @@ struct elf_parts {
 	struct elf_part part[ELF_PARTS_MAX];
 	unsigned char build_id[ELF_BUILD_ID_MAX];
 	uint32_t build_id_bytes;
+	bool has_symbols; /* a .symtab */
+	char debug_link[256]; /* .gnu_debuglink: the name of the file that has them; "": it says none */
+	uint32_t debug_link_crc;
 	const char *left_out; /* a reason when something was too large to keep, else NULL */
 };
 
 /* frames: unwind tables as well.  Returns 0, -ENOEXEC (no ELF), -EBADMSG (not x86-64, or broken), or -errno. */
 int elf_parts_read(int fd, bool frames, struct elf_parts *out);
+/* Only the symbols, the build id, and what they are found by: of a debug file. */
+int elf_parts_read_symbols(int fd, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
 void elf_parts_free(struct elf_parts *p);

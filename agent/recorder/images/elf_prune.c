@@ -32,11 +32,16 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Pages of executable segments. */
-static bool find_ranges(struct elf_parts *p, const Elf64_Ehdr *h, const struct elf_seen *seen, struct ranges *out)
+static bool find_ranges(struct elf_parts *p, const struct elf_seen *seen, struct ranges *out)
 {
-	const struct elf_part *part = elf_parts_find(p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
+	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part;
 	size_t capacity = 0;
+	Elf64_Ehdr h;
 
+	if (!head)
+		return false;
+	memcpy(&h, head->bytes, sizeof(h));
+	part = h.e_phentsize == sizeof(Elf64_Phdr) ? elf_parts_find(p, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) : NULL;
 	for (uint64_t n = 0; n < seen->nr; n++)
 		capacity += is_seen(seen, n);
 	out->nr = 0;
@@ -44,7 +49,7 @@ static bool find_ranges(struct elf_parts *p, const Elf64_Ehdr *h, const struct e
 	out->range = part ? malloc((2 * capacity + 1) * sizeof(*out->range)) : NULL;
 	if (!out->range)
 		return false;
-	for (uint16_t i = 0; i < h->e_phnum; i++) {
+	for (uint16_t i = 0; i < h.e_phnum; i++) {
 		Elf64_Phdr s;
 
 		memcpy(&s, (const char *)part->bytes + i * sizeof(s), sizeof(s));
@@ -218,7 +223,7 @@ static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const 
 	}
 }
 
-void elf_prune(struct elf_parts *p, const struct elf_seen *seen)
+void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen *seen)
 {
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part, *names;
 	const Elf64_Shdr *sections;
@@ -229,11 +234,11 @@ void elf_prune(struct elf_parts *p, const struct elf_seen *seen)
 		return;
 	memcpy(&h, head->bytes, sizeof(h));
 	part = elf_parts_find(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*sections));
-	if (!part || h.e_shstrndx >= h.e_shnum || h.e_phentsize != sizeof(Elf64_Phdr) || p->nr == 1)
+	if (!part || h.e_shstrndx >= h.e_shnum || p->nr == 1)
 		return;
 	sections = part->bytes;
 	names = elf_parts_find(p, sections[h.e_shstrndx].sh_offset, sections[h.e_shstrndx].sh_size);
-	if (!names || !find_ranges(p, &h, seen, &ranges))
+	if (!names || !find_ranges(of, seen, &ranges))
 		return;
 	for (uint16_t i = 0; i < h.e_shnum; i++) {
 		const char *name = (const char *)names->bytes + sections[i].sh_name;

@@ -19,9 +19,10 @@ struct elf_seen {
 };
 
 /*
+ * of: the file that was seen, whose program headers say where its pages are: p itself, or that of which p has the symbols.
  * Keeps the symbols that reach into a seen page, that begin last before one, or that are defined elsewhere; and the frames
  * that reach into one.  A file that is not as expected stays as it is.
  */
-void elf_prune(struct elf_parts *p, const struct elf_seen *seen);
+void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen *seen);
 
 #endif

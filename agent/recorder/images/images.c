@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/images.h"
 
+#include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/images/elf_prune.h"
 #include "agent/recorder/images/image_code.h"
 #include "agent/recorder/process/proc_mem.h"
@@ -589,9 +590,47 @@ static void find_code(struct images *i, const struct image *m, struct elf_parts 
 	image_code_find(i->code, m->fd, key_of(m, parts, key), &m->identity, parts, m->samples, (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
 }
 
+static void write_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, const char *reason,
+		       struct trace_writer *w, uint64_t time_ns)
+{
+	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
+	trace_record_text(w, key, strlen(key));
+	trace_record_text(w, path, strlen(path));
+	trace_record_bytes(w, parts->build_id, parts->build_id_bytes);
+	trace_record_u64(w, parts->file_bytes);
+	trace_record_text(w, reason, strlen(reason));
+	trace_record_array(w, parts->nr);
+	for (uint32_t n = 0; n < parts->nr; n++) {
+		trace_record_array(w, 2);
+		trace_record_u64(w, parts->part[n].file_offset);
+		trace_record_bytes(w, parts->part[n].bytes, parts->part[n].nr);
+	}
+	trace_record_u64(w, m->identity.device);
+	trace_record_u64(w, m->identity.inode);
+	trace_record_u64(w, m->identity.generation);
+	trace_record_end(w);
+}
+
+/* Behind a file without symbols: those that lie elsewhere. */
+static void write_debug_file(const struct images *i, const struct image *m, const char *key, struct elf_parts *parts,
+			     const struct elf_seen *seen, struct trace_writer *w, uint64_t time_ns)
+{
+	char path[PATH_MAX];
+	struct elf_parts found;
+
+	if (!debug_file_find(parts, m->path, i->past ? 0 : m->pid, &found, path))
+		return;
+	if (seen)
+		elf_prune(&found, parts, seen);
+	write_file(m, key, path, &found, TRACE_DEBUG_FILE, w, time_ns);
+	elf_parts_free(&found);
+}
+
 /* all: samples may still come. */
 static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
+	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
+	const bool pruned = !all && m->seen && !m->vdso;
 	struct elf_parts parts = { 0 };
 	char text[KEY_BYTES];
 	const char *reason = "", *key;
@@ -621,24 +660,11 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		elf_parts_free(&parts);
 		return;
 	}
-	if (!all && !ret && m->seen && !m->vdso)
-		elf_prune(&parts, &(struct elf_seen){ m->seen, (m->bytes >> PAGE_SHIFT) + 1 });
-	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
-	trace_record_text(w, key, strlen(key));
-	trace_record_text(w, m->path, strlen(m->path));
-	trace_record_bytes(w, parts.build_id, parts.build_id_bytes);
-	trace_record_u64(w, parts.file_bytes);
-	trace_record_text(w, reason, strlen(reason));
-	trace_record_array(w, parts.nr);
-	for (uint32_t n = 0; n < parts.nr; n++) {
-		trace_record_array(w, 2);
-		trace_record_u64(w, parts.part[n].file_offset);
-		trace_record_bytes(w, parts.part[n].bytes, parts.part[n].nr);
-	}
-	trace_record_u64(w, m->identity.device);
-	trace_record_u64(w, m->identity.inode);
-	trace_record_u64(w, m->identity.generation);
-	trace_record_end(w);
+	if (!ret && pruned)
+		elf_prune(&parts, &parts, &seen);
+	write_file(m, key, m->path, &parts, reason, w, time_ns);
+	if (!ret && !m->vdso && !parts.has_symbols)
+		write_debug_file(i, m, key, &parts, pruned ? &seen : NULL, w, time_ns);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);
 }

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/debug_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CRC_BYTES_MAX (512ull << 20) /* of a file that only its checksum tells */
+
+struct search {
+	const struct elf_parts *of;
+	uint32_t pid;
+	struct elf_parts *found;
+	char *where;
+};
+
+/* That of zlib, gzip and .gnu_debuglink (gdb's documentation, "Debugging Information in Separate Files"). */
+static uint32_t crc32_of(int fd)
+{
+	static uint32_t table[256];
+	unsigned char bytes[65536];
+	uint32_t crc = UINT32_MAX;
+	ssize_t n;
+	off_t at = 0;
+
+	for (uint32_t i = 0; !table[255] && i < 256; i++) {
+		uint32_t c = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			c = c >> 1 ^ (c & 1 ? 0xedb88320u : 0);
+		table[i] = c;
+	}
+	for (; (n = pread(fd, bytes, sizeof(bytes), at)) > 0; at += n)
+		for (ssize_t i = 0; i < n; i++)
+			crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 255];
+	return ~crc;
+}
+
+static bool is_of(const struct search *s, int fd)
+{
+	const struct elf_parts *a = s->of, *b = s->found;
+
+	if (a->build_id_bytes && b->build_id_bytes)
+		return a->build_id_bytes == b->build_id_bytes && memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+	return a->debug_link[0] && b->file_bytes <= CRC_BYTES_MAX && crc32_of(fd) == a->debug_link_crc;
+}
+
+static bool try_path(const struct search *s, const char *root, const char *path)
+{
+	char all[PATH_MAX];
+	struct stat st;
+	bool good = false;
+	int fd;
+
+	/* to open a device may do something */
+	if (snprintf(all, sizeof(all), "%s%s", root, path) >= (int)sizeof(all) || stat(all, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(all, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (elf_parts_read_symbols(fd, s->found) == 0) {
+		good = s->found->has_symbols && is_of(s, fd);
+		if (!good)
+			elf_parts_free(s->found);
+	}
+	close(fd);
+	if (good)
+		snprintf(s->where, PATH_MAX, "%s", path);
+	return good;
+}
+
+/* In the process's view of files, which may be a container's, and in ours. */
+static bool try_both(const struct search *s, const char *path)
+{
+	char root[32];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", s->pid);
+	return (s->pid && try_path(s, root, path)) || try_path(s, "", path);
+}
+
+static bool find_by_link(const struct search *s, const char *path)
+{
+	static const char *const forms[] = { "%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s" };
+	const char *slash = strrchr(path, '/');
+	char name[PATH_MAX];
+
+	for (size_t i = 0; slash && s->of->debug_link[0] && i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (snprintf(name, sizeof(name), forms[i], (int)(slash - path), path, s->of->debug_link) < (int)sizeof(name) &&
+		    strcmp(name, path) != 0 && try_both(s, name))
+			return true;
+	return false;
+}
+
+/* Of the user who records; FOLDER or HOME with a tail. */
+static bool find_in_caches(const struct search *s, const char *id)
+{
+	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME"), *debuginfod = getenv("DEBUGINFOD_CACHE_PATH");
+	char name[PATH_MAX];
+
+	if (home && snprintf(name, sizeof(name), "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < (int)sizeof(name) &&
+	    try_path(s, "", name))
+		return true;
+	if (debuginfod)
+		snprintf(name, sizeof(name), "%s/%s/debuginfo", debuginfod, id);
+	else if (cache)
+		snprintf(name, sizeof(name), "%s/debuginfod_client/%s/debuginfo", cache, id);
+	else
+		snprintf(name, sizeof(name), "%s/.cache/debuginfod_client/%s/debuginfo", home ? home : "", id);
+	return try_path(s, "", name);
+}
+
+bool debug_file_find(const struct elf_parts *of, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX])
+{
+	const struct search s = { of, pid, found, where };
+	char id[2 * ELF_BUILD_ID_MAX + 1] = "", name[PATH_MAX];
+
+	for (uint32_t i = 0; i < of->build_id_bytes; i++)
+		snprintf(id + (size_t)2 * i, 3, "%02x", of->build_id[i]);
+	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
+	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||
+	       (of->build_id_bytes > 1 && find_in_caches(&s, id));
+}

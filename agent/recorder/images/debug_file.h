@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The symbols that a distribution or a build took out of a file: where gdb looks for them, in its order.
+ *
+ *	/usr/lib/debug/.build-id/XX/REST.debug     by the build id
+ *	DIR/LINK  DIR/.debug/LINK  /usr/lib/debug/DIR/LINK     by .gnu_debuglink, DIR being the file's folder
+ *	~/.debug/.build-id/XX/REST/elf     perf's cache
+ *	~/.cache/debuginfod_client/ID/debuginfo     debuginfod's cache
+ *
+ * A file counts if it has the same build id, or, where one has none, the link's checksum.  Nothing is fetched.  Context: thread.
+ */
+#ifndef TAILOR_DEBUG_FILE_H
+#define TAILOR_DEBUG_FILE_H
+
+#include "agent/recorder/images/elf_parts.h"
+
+#include <limits.h>
+
+/* of: a file without .symtab; path: its own, in the view of files of process pid (0: only in ours).  true: found has the symbols (no
+ * more of the file) and where has its path; elf_parts_free() frees them. */
+bool debug_file_find(const struct elf_parts *of, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX]);
+
+#endif

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A stripped program's functions have the names that its debug file has, wherever that lies: beside it, in .debug, in perf's cache, in
+# debuginfod's; found by build id or by checksum.  One of another build, or damaged, is not taken for it.
+. tests/live/begin.bash
+cat >"$dir/host.c" <<'END'
+#include <stdlib.h>
+volatile unsigned sum;
+static __attribute__((noinline)) void planted_work(void) { for (unsigned i = 0; i < 1000000; i++) sum += i; }
+int main(int argc, char **argv)
+{
+	for (int i = argc > 1 ? atoi(argv[1]) : 0; i > 0; i--)
+		planted_work();
+	return 0;
+}
+END
+mkdir "$dir/home" "$dir/cache" "$dir/bin"
+export HOME=$dir/home DEBUGINFOD_CACHE_PATH=$dir/cache
+unset XDG_CACHE_HOME
+build() { # LINKER'S-OPTION: a stripped program, and its debug file in $dir/debug
+	rm -rf "$dir"/bin/* "$dir"/bin/.debug "$dir/home/.debug" "${dir:?}"/cache/*
+	gcc -O1 -g "-Wl,--build-id=$1" -o "$dir/bin/host" "$dir/host.c" && objcopy --only-keep-debug "$dir/bin/host" "$dir/debug" &&
+		strip "$dir/bin/host" || exit 1
+	id=$(readelf -n "$dir/bin/host" | sed -n 's/^ *Build ID: *//p')
+}
+link() { (cd "$dir" && cp debug host.debug && objcopy --add-gnu-debuglink=host.debug bin/host) || exit 1; }
+planted() { # SECONDS; the number of the program's samples
+	"$B/tailor" run -q -e task-clock -r "$(allowed_rate 4000)" -o "$dir/t.tlr" -- "$dir/bin/host" $((100 * $1)) || return 1
+	n=$("$B/tailor" report --samples "$dir/t.tlr" | cut -f 8 | grep -c '/bin/host$')
+}
+named() { # WHAT: at least 98 % of what the program did is in planted_work(), by name
+	gather 100 planted || return
+	"$B/tailor" report --json --top 0 "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+rows = [r for r in json.load(sys.stdin)["functions"] if r["image"].endswith("/host")]
+all, named = sum(r["samples"] for r in rows), sum(r["samples"] for r in rows if r["name"] == "planted_work")
+print(f"FIGURE {sys.argv[1]}: {named:.0f} of {all:.0f} samples named")
+sys.exit(named < 0.98 * all if sys.argv[2] == "yes" else named > 0)' "$1" "${2:-yes}" ||
+		fail "$1: expected ${2:-yes} names, got: $("$B/tailor" report "$dir/t.tlr" | head -3)"
+}
+build sha1
+named "no debug file" no
+"$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -q 'in functions of host without a name: its symbols were taken out' ||
+	fail "no debug file: expected a sentence, got: $("$B/tailor" report "$dir/t.tlr" | head -12)"
+link && cp "$dir/host.debug" "$dir/bin/"
+named "beside it"
+! "$B/tailor" report "$dir/t.tlr" | grep -q 'without a name' || fail "beside it: expected no sentence about names"
+mkdir "$dir/bin/.debug" && mv "$dir/bin/host.debug" "$dir/bin/.debug/"
+named "in .debug"
+head -c 3000 "$dir/host.debug" >"$dir/bin/.debug/host.debug"
+named "a damaged one" no
+build sha1
+mkdir -p "$dir/home/.debug/.build-id/${id:0:2}/${id:2}" && cp "$dir/debug" "$dir/home/.debug/.build-id/${id:0:2}/${id:2}/elf"
+named "perf's cache"
+build sha1
+mkdir "$dir/cache/$id" && cp "$dir/debug" "$dir/cache/$id/debuginfo"
+named "debuginfod's cache"
+cp "$dir/debug" "$dir/other"
+build 0x0123456789012345678901234567890123456789
+mkdir "$dir/cache/$id" && cp "$dir/other" "$dir/cache/$id/debuginfo"
+named "of another build" no
+build none
+link && cp "$dir/host.debug" "$dir/bin/"
+named "by its checksum"
+printf x >>"$dir/bin/host.debug"
+named "of another checksum" no
+finish
