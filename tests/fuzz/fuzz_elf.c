@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An ELF object from a JIT's memory, and the same bytes as a file of which parts are known, and as the debug file of one without symbols. */
+/* An ELF object from a JIT's memory; the same bytes as a file in parts, and as its own debug file. */
 #include "tests/fuzz/fuzz.h"
 
 #include "analyzer/symbols/elf_object.h"
