@@ -12,6 +12,7 @@
 #
 # Needs root and debootstrap.  Mounts are in a namespace of their own: none outlives the script.
 set -u
+[ $# = 2 ] || { echo "usage: tests/portable.sh BUILD FOLDER" >&2; exit 2; }
 B=$1 folder=$2
 roots=${ROOTS:-/var/tmp/tailor-distros}
 skip() { echo "skipped, because $1"; exit 77; }
