@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits): the loader would
+ * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits, of another libc,
+ * under AddressSanitizer): the loader would
  * print an error into the host's stderr for what LD_PRELOAD names, so the program gets an environment without it.  The recorder notices
  * that the program has no agent.
  *
@@ -8,8 +9,8 @@
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
+#include "jitreg/protocol/preload.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -56,16 +57,47 @@ static bool is_ours(const char *entry, size_t bytes)
 	return bytes > name && memcmp(entry + bytes - name, LIBRARY, name) == 0 && entry[bytes - name - 1] == '/';
 }
 
-static bool is_32_bit(const char *program)
+static long read_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
-	unsigned char ident[EI_NIDENT] = { 0 };
+	return sys_call(SYS_pread64, fd, (long)to, (long)bytes, (long)offset, 0, 0);
+}
+
+static bool would_fail(const char *program)
+{
 	int fd = program ? sys_open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	enum preload_fit fit = PRELOAD_FITS;
 
 	if (fd >= 0) {
-		sys_call(SYS_pread64, fd, (long)ident, sizeof(ident), 0, 0, 0);
+		fit = preload_look_at(read_at, fd);
 		sys_close(fd);
 	}
-	return memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS32;
+	return fit > PRELOAD_STATIC;
+}
+
+/* As libc looks for a name in PATH; NULL: it has a slash, or is in no folder that is known here. */
+static const char *find_named(const char *file, char place[PATH_BYTES])
+{
+	const char *dirs = "/bin:/usr/bin";
+	size_t bytes, name = strlen(file);
+
+	if (strchr(file, '/'))
+		return file;
+	for (char **e = environ; e && *e; e++)
+		if (strncmp(*e, "PATH=", 5) == 0) {
+			dirs = *e + 5;
+			break;
+		}
+	for (; *dirs; dirs += bytes + (dirs[bytes] == ':')) {
+		bytes = strcspn(dirs, ":");
+		if (bytes == 0 || bytes + 1 + name >= PATH_BYTES)
+			continue;
+		memcpy(place, dirs, bytes);
+		place[bytes] = '/';
+		memcpy(place + bytes + 1, file, name + 1);
+		if (sys_call(SYS_faccessat, AT_FDCWD, (long)place, X_OK, 0, 0, 0) == 0)
+			return place;
+	}
+	return NULL;
 }
 
 static bool can_open(const char *path, size_t bytes)
@@ -89,7 +121,7 @@ struct change {
 	size_t bytes; /* that the new LD_PRELOAD needs; 0: nothing changes */
 };
 
-/* program: NULL where only libc knows which file it is. */
+/* program: NULL where it is not known. */
 static struct change look_at(const char *program, char *const environment[])
 {
 	struct change c = { 0, 0, 0 };
@@ -105,7 +137,7 @@ static struct change look_at(const char *program, char *const environment[])
 		return c;
 	for (const char *at = next_entry(environment[c.at] + sizeof(preload) - 1, &bytes); bytes; at = next_entry(at + bytes, &bytes))
 		if (is_ours(at, bytes))
-			opens = can_open(at, bytes) && !is_32_bit(program);
+			opens = can_open(at, bytes) && !would_fail(program);
 	if (!opens && strlen(environment[c.at]) < ENVIRON_MAX)
 		c.bytes = strlen(environment[c.at]) + 1;
 	return c;
@@ -162,10 +194,11 @@ static int run(const char *path, char *const arguments[], char *const environmen
 static int run_named(const char *file, char *const arguments[], char *const environment[])
 {
 	execve_function run_it = next.execvpe ? next.execvpe : (execve_function)objects_find_next("execvpe");
+	char place[PATH_BYTES];
 
 	if (!run_it)
 		return fail(-ENOENT);
-	WITH_ENVIRONMENT(strchr(file, '/') ? file : NULL, return run_it(file, arguments, environment));
+	WITH_ENVIRONMENT(find_named(file, place), return run_it(file, arguments, environment));
 }
 
 API int execve(const char *path, char *const arguments[], char *const environment[])
@@ -253,8 +286,9 @@ API int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_action
 		     char *const arguments[], char *const environment[])
 {
 	spawn_function spawn = next.spawnp ? next.spawnp : (spawn_function)objects_find_next("posix_spawnp");
+	char place[PATH_BYTES];
 
 	if (!spawn)
 		return ENOSYS;
-	WITH_ENVIRONMENT(strchr(file, '/') ? file : NULL, return spawn(pid, file, files, attributes, arguments, environment));
+	WITH_ENVIRONMENT(find_named(file, place), return spawn(pid, file, files, attributes, arguments, environment));
 }

@@ -24,17 +24,19 @@
 
 struct arguments {
 	struct session_options session;
-	bool follow;
+	bool follow, no_preload;
 	int usage_fd; /* -1: none */
 	char **command;
 };
 
-enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_USAGE_FD };
+enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_NO_PRELOAD, KEY_USAGE_FD };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
 	{ "usage-fd", KEY_USAGE_FD, "DESCRIPTOR", OPTION_HIDDEN, "write the command's PID, time of exec and CPU time there", 0 },
 	{ "no-adapt", KEY_NO_ADAPT, NULL, 0,
 	  "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
+	{ "no-preload", KEY_NO_PRELOAD, NULL, 0,
+	  "do not load the agent into the command: it is sampled from outside, without what its JIT registers", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };
@@ -57,6 +59,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NO_ADAPT:
 		setenv(TAILOR_ENV_NO_ADAPT, "1", 1);
+		break;
+	case KEY_NO_PRELOAD:
+		a->no_preload = true;
 		break;
 	case KEY_FOLLOW:
 		a->follow = true;
@@ -97,7 +102,8 @@ static void set_environment(const char *library, const char *socket)
 
 	if (library && before && strstr(before, library))
 		library = NULL; /* the caller has done it */
-	if (library && asprintf(&all, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") >= 0) {
+	/* behind what is there: a sanitizer's runtime has to be the first */
+	if (library && asprintf(&all, "%s%s%s", before ? before : "", before && *before ? ":" : "", library) >= 0) {
 		setenv("LD_PRELOAD", all, 1);
 		free(all);
 	}
@@ -231,6 +237,10 @@ static int run(int argc, char **argv)
 		return program.error == ENOENT ? 127 : 126;
 	}
 	no_agent = why_no_agent(&program, go.library, sizeof(go.library), &go.preload);
+	if (a.no_preload) {
+		no_agent = "--no-preload";
+		go.preload = false;
+	}
 	a.session.no_guest = no_agent != NULL;
 	a.session.preloads = go.preload && !a.session.dormant;
 	if (no_agent && a.session.scope_thread) {

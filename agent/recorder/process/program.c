@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/program.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,14 +46,21 @@ static void find(const char *command, char *path, int *why)
 	path[0] = 0;
 }
 
+static long read_at(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	return pread(fd, to, bytes, (off_t)offset);
+}
+
 static void look_at(const char *path, struct program *p, int depth)
 {
-	union {
-		Elf64_Ehdr h;
-		char text[4096];
-	} u = { 0 };
+	static const char *const why_not[] = {
+		[PRELOAD_STATIC] = "statically linked",
+		[PRELOAD_OTHER_CLASS] = "not a 64-bit x86 program",
+		[PRELOAD_OTHER_LIBC] = "its C library is not glibc",
+		[PRELOAD_SANITIZER] = "AddressSanitizer ends a program whose first library is another one",
+	};
+	char text[4096] = "";
 	struct stat st;
-	bool interpreted = false;
 	char *rest;
 	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n;
@@ -62,13 +68,13 @@ static void look_at(const char *path, struct program *p, int depth)
 	p->can_preload = true;
 	if (fd < 0)
 		return; /* exec will say why */
-	n = read(fd, u.text, sizeof(u.text) - 1);
-	if (n > 2 && u.text[0] == '#' && u.text[1] == '!' && depth < 2) {
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	if (n > 2 && text[0] == '#' && text[1] == '!' && depth < 2) {
 		char *name, *argument;
 
 		close(fd);
-		u.text[strcspn(u.text, "\n")] = 0;
-		name = strtok_r(u.text + 2, " \t", &rest);
+		text[strcspn(text, "\n")] = 0;
+		name = strtok_r(text + 2, " \t", &rest);
 		argument = name ? strtok_r(NULL, " \t", &rest) : NULL;
 		if (argument && strcmp(argument, "-S") == 0)
 			argument = strtok_r(NULL, " \t", &rest);
@@ -79,27 +85,12 @@ static void look_at(const char *path, struct program *p, int depth)
 		look_at(p->interpreter, p, depth + 1);
 		return;
 	}
-	if (n < (ssize_t)sizeof(u.h) || memcmp(u.h.e_ident, ELFMAG, SELFMAG)) {
-		close(fd);
-		return;
-	}
-	if (u.h.e_ident[EI_CLASS] != ELFCLASS64 || u.h.e_machine != EM_X86_64) {
-		p->can_preload = false;
-		p->why_not = "not a 64-bit x86 program";
-	} else {
-		for (int i = 0; i < u.h.e_phnum && u.h.e_phentsize == sizeof(Elf64_Phdr); i++) {
-			Elf64_Phdr ph;
-
-			if (pread(fd, &ph, sizeof(ph), (off_t)(u.h.e_phoff + (uint64_t)i * sizeof(ph))) != sizeof(ph))
-				break;
-			interpreted |= ph.p_type == PT_INTERP;
-		}
-		if (!interpreted) /* programs that it starts may load the agent */
-			p->why_not = "statically linked";
-		else if (fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
-						 ((st.st_mode & S_ISGID) && st.st_gid != getegid())))
-			p->why_not = "setuid or setgid: the loader ignores LD_PRELOAD, and the kernel may stop counting";
-	}
+	p->fit = preload_look_at(read_at, fd);
+	p->can_preload = p->fit <= PRELOAD_STATIC; /* programs that a static one starts may load the agent */
+	p->why_not = why_not[p->fit];
+	if (p->fit == PRELOAD_FITS && fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+							       ((st.st_mode & S_ISGID) && st.st_gid != getegid())))
+		p->why_not = "setuid or setgid: the loader ignores LD_PRELOAD, and the kernel may stop counting";
 	close(fd);
 }
 

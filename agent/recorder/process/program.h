@@ -3,6 +3,8 @@
 #ifndef TAILOR_PROGRAM_H
 #define TAILOR_PROGRAM_H
 
+#include "jitreg/protocol/preload.h"
+
 #include <stdbool.h>
 
 #define PROGRAM_PATH_BYTES 4096
@@ -11,7 +13,8 @@ struct program {
 	char path[PROGRAM_PATH_BYTES];	      /* empty: not found */
 	char interpreter[PROGRAM_PATH_BYTES]; /* of a script; empty: not a script */
 	int error;	     /* 0, or why it cannot be started: ENOENT, EACCES, EISDIR */
-	bool can_preload;    /* false: the loader would print an error to the host's stderr */
+	enum preload_fit fit;
+	bool can_preload;    /* false: the program would end, or its loader print an error */
 	const char *why_not; /* the reason why the agent cannot be loaded, else NULL */
 };
 

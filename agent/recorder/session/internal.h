@@ -134,7 +134,9 @@ struct noticed {
 	X(NET, "the recorder cannot be reached from that network namespace") \
 	X(ENVIRONMENT, "no LD_PRELOAD in the environment (env -i, sudo)") \
 	X(STATIC, "statically linked, or setuid") \
-	X(OTHER_CLASS, "not 64-bit x86 programs")
+	X(OTHER_CLASS, "not 64-bit x86 programs") \
+	X(OTHER_LIBC, "of another C library than glibc") \
+	X(SANITIZER, "under AddressSanitizer, which has to be the first library")
 #define UNHEARD_INDEX_(NAME, text) UNHEARD_##NAME,
 enum { UNHEARD_REASONS(UNHEARD_INDEX_) NR_UNHEARD };
 #undef UNHEARD_INDEX_

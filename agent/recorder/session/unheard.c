@@ -78,7 +78,10 @@ static bool look_at(struct unheard_program *p)
 		return false;
 	program_inspect(exe, &program);
 	if (!program.error && program.why_not)
-		p->reason = program.can_preload ? UNHEARD_STATIC : UNHEARD_OTHER_CLASS;
+		p->reason = program.fit == PRELOAD_SANITIZER   ? UNHEARD_SANITIZER :
+			    program.fit == PRELOAD_OTHER_LIBC  ? UNHEARD_OTHER_LIBC :
+			    program.fit == PRELOAD_OTHER_CLASS ? UNHEARD_OTHER_CLASS :
+								 UNHEARD_STATIC;
 	else if (!is_same(root, "/") || !is_same(space, "/proc/self/ns/mnt"))
 		p->reason = UNHEARD_ROOT;
 	else if (!is_same(net, "/proc/self/ns/net"))

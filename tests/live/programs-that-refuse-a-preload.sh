@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs that end when another library than their own is the first, or that have another C library, exit and print under `tailor run` what
+# they do alone: as its command, from a shell, from Python's subprocess, by name in PATH.  The report says that they had no agent.
+. tests/live/begin.bash
+cat >"$dir/host.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	volatile unsigned sum = 0;
+	char *copy = malloc(100);
+	for (unsigned i = 0; i < 50000000; i++)
+		sum += i;
+	strcpy(copy, argc > 1 ? argv[1] : "nothing");
+	printf("said %s\n", copy);
+	free(copy);
+	return 7;
+}
+END
+mkdir "$dir/bin"
+PATH=$dir/bin:$PATH
+checked=0
+check() { # NAME HOW COMMAND...
+	local name=$1 how=$2 status
+	shift 2
+	timeout "$PATIENCE_S" "$@" >"$dir/alone" 2>"$dir/alone.err"
+	local alone=$?
+	timeout "$PATIENCE_S" "$B/tailor" run -q -o "$dir/t.tlr" -- "$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+	[ $status = $alone ] && cmp -s "$dir/alone" "$dir/out" && cmp -s "$dir/alone.err" "$dir/err" ||
+		fail "$name, $how: alone exit $alone and '$(cat "$dir/alone")', under tailor run exit $status and '$(cat "$dir/out" "$dir/err")'"
+	checked=$((checked + 1))
+}
+every_way() { # NAME: of a program in $dir/bin
+	[ "$("$1" words 2>/dev/null)" = "said words" ] || { echo "$1: not checked, it does not run here alone"; return; }
+	check "$1" "the command" "$dir/bin/$1" words
+	check "$1" "by its name" "$1" words
+	check "$1" "from a shell" sh -c "$1 words; exit \$?"
+	check "$1" "from Python" /usr/bin/python3 -c "import subprocess, sys; sys.exit(subprocess.run(['$1', 'words']).returncode)"
+	check "$1" "by execvp" /usr/bin/python3 -c "import os; os.posix_spawnp('$1', ['$1', 'words'], os.environ); print(os.wait()[1] >> 8)"
+}
+build() { # NAME COMPILER OPTION...
+	local name=$1
+	shift
+	command -v "$1" >/dev/null || { echo "$name: not checked, there is no $1"; return; }
+	"$@" -O1 -o "$dir/bin/$name" "$dir/host.c" 2>"$dir/err" || { echo "$name: not checked, it cannot be built: $(head -1 "$dir/err")"; return; }
+	every_way "$name"
+}
+build asan gcc -fsanitize=address
+reasoned=$("$B/tailor" run -q -o "$dir/t.tlr" -- "$dir/bin/asan" words >"$dir/out"; "$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ')
+[ ! -e "$dir/bin/asan" ] || grep -q 'AddressSanitizer ends a program whose first library is another one' <<<"$reasoned" ||
+	fail "asan: expected that the report says why there was no agent, got: $reasoned"
+build ubsan gcc -fsanitize=undefined
+build tsan gcc -fsanitize=thread
+build clang-asan clang -fsanitize=address
+build clang-asan-shared clang -fsanitize=address -shared-libasan "-Wl,-rpath,$(dirname "$(clang -print-file-name=libclang_rt.asan-x86_64.so 2>/dev/null)" 2>/dev/null)"
+build clang-tsan clang -fsanitize=thread
+build clang-msan clang -fsanitize=memory
+build musl musl-gcc
+build musl-static musl-gcc -static
+build static gcc -static
+build m32 gcc -m32
+"$B/tailor" run -q --no-preload -o "$dir/t.tlr" -- /bin/sh -c 'echo "preloaded: $LD_PRELOAD"; exit 7' >"$dir/out" 2>&1
+[ "$? $(cat "$dir/out")" = "7 preloaded: " ] || fail "--no-preload: expected exit 7 and no LD_PRELOAD, got: $(cat "$dir/out")"
+runtime=$(gcc -print-file-name=libasan.so)
+runtime=$(readlink -f "$runtime")
+if [ -e "$runtime" ] && [ -e "$dir/bin/asan" ]; then
+	export LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0
+	check "LD_PRELOAD of libasan" "the command" /usr/bin/python3 -c 'print("said words")'
+	check "LD_PRELOAD of libasan" "from a shell" sh -c '/usr/bin/python3 -c "print(1)"; exit 7'
+	unset LD_PRELOAD ASAN_OPTIONS
+fi
+[ $checked -ge 5 ] || skip "no compiler here builds such a program"
+echo "FIGURE $checked runs under tailor end as alone"
+finish
