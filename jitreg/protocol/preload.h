@@ -122,8 +122,8 @@ static inline enum preload_fit preload_look_at(preload_read_fn read_at, int file
 	if (!*interpreter)
 		return PRELOAD_STATIC;
 	for (unsigned i = 0; i < f.nr; i++)
-		if (f.header[i].p_type == PT_DYNAMIC && preload_needs_first(&f, &f.header[i]))
-			return PRELOAD_SANITIZER;
+		if (f.header[i].p_type == PT_DYNAMIC)
+			return preload_needs_first(&f, &f.header[i]) ? PRELOAD_SANITIZER : PRELOAD_FITS;
 	return PRELOAD_FITS;
 }
 

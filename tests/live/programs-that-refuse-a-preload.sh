@@ -30,7 +30,8 @@ check() { # NAME HOW COMMAND...
 	timeout "$PATIENCE_S" "$B/tailor" run -q -o "$dir/t.tlr" -- "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
 	[ $status = $alone ] && cmp -s "$dir/alone" "$dir/out" && cmp -s "$dir/alone.err" "$dir/err" ||
-		fail "$name, $how: alone exit $alone and '$(cat "$dir/alone")', under tailor run exit $status and '$(cat "$dir/out" "$dir/err")'"
+		fail "$name, $how: alone exit $alone and '$(cat "$dir/alone")'," \
+			"under tailor run exit $status and '$(cat "$dir/out" "$dir/err")'"
 	checked=$((checked + 1))
 }
 every_way() { # NAME: of a program in $dir/bin
@@ -45,17 +46,20 @@ build() { # NAME COMPILER OPTION...
 	local name=$1
 	shift
 	command -v "$1" >/dev/null || { echo "$name: not checked, there is no $1"; return; }
-	"$@" -O1 -o "$dir/bin/$name" "$dir/host.c" 2>"$dir/err" || { echo "$name: not checked, it cannot be built: $(head -1 "$dir/err")"; return; }
+	"$@" -O1 -o "$dir/bin/$name" "$dir/host.c" 2>"$dir/err" ||
+		{ echo "$name: not checked, it cannot be built: $(head -1 "$dir/err")"; return; }
 	every_way "$name"
 }
 build asan gcc -fsanitize=address
-reasoned=$("$B/tailor" run -q -o "$dir/t.tlr" -- "$dir/bin/asan" words >"$dir/out"; "$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ')
+"$B/tailor" run -q -o "$dir/t.tlr" -- "$dir/bin/asan" words >"$dir/out"
+reasoned=$("$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ')
 [ ! -e "$dir/bin/asan" ] || grep -q 'AddressSanitizer ends a program whose first library is another one' <<<"$reasoned" ||
 	fail "asan: expected that the report says why there was no agent, got: $reasoned"
 build ubsan gcc -fsanitize=undefined
 build tsan gcc -fsanitize=thread
 build clang-asan clang -fsanitize=address
-build clang-asan-shared clang -fsanitize=address -shared-libasan "-Wl,-rpath,$(dirname "$(clang -print-file-name=libclang_rt.asan-x86_64.so 2>/dev/null)" 2>/dev/null)"
+folder=$(dirname "$(clang -print-file-name=libclang_rt.asan-x86_64.so 2>/dev/null)" 2>/dev/null)
+build clang-asan-shared clang -fsanitize=address -shared-libasan "-Wl,-rpath,$folder"
 build clang-tsan clang -fsanitize=thread
 build clang-msan clang -fsanitize=memory
 build musl musl-gcc
