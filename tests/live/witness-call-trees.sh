@@ -83,8 +83,16 @@ def of_perf():
     shares = {name: float(share) for share, name in re.findall(r"^ *([0-9.]+)% +[0-9.]+% +\[\.\] (\S+)", text, re.M)}
     return {name: shares.get(name, 0) for name in FUNCTIONS}
 
+def names_in_debug_file(path):
+    """(address, name) of the functions that the library's debug file names, where it is installed."""
+    build_id = re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout)
+    debug = f"/usr/lib/debug/.build-id/{build_id[1][:2]}/{build_id[1][2:]}.debug" if build_id else ""
+    said = subprocess.run(["nm", "--defined-only", debug], capture_output=True, text=True).stdout if os.path.exists(debug) else ""
+    return [(int(address, 16), name) for address, name in re.findall(r"^(\w+) [tTiIwW] (\S+)$", said, re.M)]
+
 def nameless_of_perf():
-    """Name as ours -> perf's share of its own samples, in per cent: a range (readelf) of the C library in which no symbol begins (nm)"""
+    """(Name as ours, those in the debug file) -> perf's share of its own samples, in per cent: a range (readelf) of the C library in which
+    no symbol begins (nm)"""
     text = subprocess.run(["perf", "script", "-i", PERF, "-F", "pid,ip", "-G", "--show-mmap-events"], capture_output=True, text=True).stdout
     start, offset, path = re.search(r"MMAP2 .*\[0x(\w+)\(\w+\) @ (\w+) .* r-xp (/\S*/libc[.-]\S*)", text).groups()
     said = subprocess.run(["readelf", "-lW", "--debug-dump=frames", path], capture_output=True, text=True).stdout
@@ -98,8 +106,10 @@ def nameless_of_perf():
     for ip in ips:
         i = bisect.bisect(ranges, (ip, 1 << 64)) - 1
         if i >= 0 and ip < ranges[i][1] and bisect.bisect_left(named, ranges[i][0]) == bisect.bisect_left(named, ranges[i][1]):
-            counts[f"{os.path.basename(path)}+{ranges[i][0]:#x}"] += 1
-    return {name: 100 * n / len(ips) for name, n in counts.items()}
+            counts[ranges[i]] += 1
+    debug = names_in_debug_file(path)
+    return {(f"{os.path.basename(path)}+{start:#x}", frozenset(name for at, name in debug if start <= at < end)): 100 * n / len(ips)
+            for (start, end), n in counts.items()}
 
 def block(_):
     global PID
@@ -113,10 +123,12 @@ def block(_):
     theirs = of_perf()
     far = {f"{name} in {output}": f"{shares[name]:.1f} (perf {theirs[name]:.1f})" for output, shares in ours.items() for name in FUNCTIONS
            if abs(shares[name] - theirs[name]) > 2}
-    nameless = {r["image"] + r["name"]: 100 * r["share"] for r in rows("functions") if r["name"].startswith("+0x")}
-    for name, share in nameless_of_perf().items():
-        if abs(nameless.get(name, 0) - share) > 2:
-            far[name] = f"{nameless.get(name, 0):.1f} (perf {share:.1f})"
+    functions = rows("functions")
+    for (name, others), share in nameless_of_perf().items():
+        our = sum(100 * r["share"] for r in functions if r["image"] + r["name"] == name or
+                  name.startswith(r["image"] + "+") and r["name"] in others)
+        if abs(our - share) > 2:
+            far[name] = f"{our:.1f} (perf {share:.1f})"
     seen.append((theirs, ours["tree"], far))
     return not far
 

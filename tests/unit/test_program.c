@@ -34,8 +34,10 @@ static const char *make_elf(const char *name, unsigned char class, bool interpre
 	struct {
 		Elf64_Ehdr h;
 		Elf64_Phdr ph;
+		char interpreter[32];
 	} e = { .h = { .e_machine = EM_X86_64, .e_phoff = sizeof(Elf64_Ehdr), .e_phnum = 1, .e_phentsize = sizeof(Elf64_Phdr) },
-		.ph = { .p_type = interpreted ? PT_INTERP : PT_LOAD } };
+		.ph = { .p_type = interpreted ? PT_INTERP : PT_LOAD, .p_offset = sizeof(e.h) + sizeof(e.ph) },
+		.interpreter = "/lib64/ld-linux-x86-64.so.2" };
 
 	memcpy(e.h.e_ident, ELFMAG, SELFMAG);
 	e.h.e_ident[EI_CLASS] = class;
