@@ -18,7 +18,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ENVIRON_MAX (1u << 20)
 #define PROGRAM_HEADERS_MAX 64
 #define KERNEL_THREADS_PARENT 2
 
@@ -178,25 +177,25 @@ static pid_t listener(const char *name, uid_t owner)
 }
 
 /* As the process was started with it. */
+struct variable {
+	const char *key; /* with its '=' */
+	char *value;
+	size_t bytes;
+};
+
+static int take_value(void *variable, const char *text)
+{
+	struct variable *v = variable;
+
+	return strncmp(text, v->key, strlen(v->key)) == 0 &&
+	       (size_t)snprintf(v->value, v->bytes, "%s", text + strlen(v->key)) < v->bytes;
+}
+
 static bool in_environment(pid_t pid, const char *key, char *value, size_t bytes)
 {
-	char path[64], *text = malloc(ENVIRON_MAX);
-	bool found = false;
-	size_t n = 0;
-	FILE *f;
+	struct variable v = { key, value, bytes };
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = text ? fopen(path, "re") : NULL;
-	if (f) {
-		n = fread(text, 1, ENVIRON_MAX - 1, f);
-		text[n] = 0;
-		fclose(f);
-	}
-	for (char *at = text; f && at < text + n && !found; at += strlen(at) + 1)
-		if (strncmp(at, key, strlen(key)) == 0)
-			found = (size_t)snprintf(value, bytes, "%s", at + strlen(key)) < bytes;
-	free(text);
-	return found;
+	return proc_each_text(pid, "environ", take_value, &v) > 0;
 }
 
 /* The first of the sockets whose names begin so that listener() accepts: other users can take names that begin so. */

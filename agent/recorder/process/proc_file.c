@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define TEXTS_MAX (1u << 20)
 #define PAGE_BYTES 4096 /* what the kernel gives of such a file at a time; libc would ask for 1024 */
 
 /* /proc/PID/file, or of one of its threads. */
@@ -126,6 +127,26 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 	}
 	free(line);
 	fclose(f);
+	return ret;
+}
+
+int proc_each_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context)
+{
+	char *all = malloc(TEXTS_MAX);
+	FILE *f = all ? open_of(pid, 0, name) : NULL;
+	int ret = all ? 0 : -ENOMEM;
+	size_t n = 0;
+
+	if (f) {
+		n = fread(all, 1, TEXTS_MAX - 1, f);
+		all[n] = 0;
+		fclose(f);
+	} else if (all) {
+		ret = -errno;
+	}
+	for (size_t at = 0; at < n && ret == 0; at += strlen(all + at) + 1)
+		ret = each(context, all + at);
+	free(all);
 	return ret;
 }
 

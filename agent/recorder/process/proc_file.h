@@ -43,6 +43,10 @@ struct proc_mapping {
 /* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context);
 
+/* Calls each(context, text) for the texts of /proc/PID/NAME, "environ" or "cmdline", until it returns nonzero, and returns that; -errno
+ * when there is no such file, or it may not be read.  What stands behind the first MiB is not looked at. */
+int proc_each_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
+
 /* Calls each(context, number) for the numbers that are names in a folder (/proc, /proc/PID/task) until it returns nonzero, and returns
  * that; -errno when there is no such folder. */
 int proc_each_number(const char *folder, int (*each)(void *context, pid_t number), void *context);

@@ -8,6 +8,7 @@
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/program.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENVIRON_BYTES (256u << 10)
 #define DRAINS_TO_LOOK 5      /* at a program that has said nothing */
 #define DRAINS_AFTER_END 5    /* what it had to say may come as late */
 #define YOUNG_NS 200000000ull /* at the end of the recording: it may be about to */
@@ -37,29 +37,24 @@ static bool is_same(const char *a, const char *b)
 
 enum in_environment { IS_NOT_THERE, IS_THERE, IS_NOT_KNOWN };
 
+struct searched {
+	const char *key, *text;
+};
+
+static int is_searched(void *searched, const char *entry)
+{
+	const struct searched *s = searched;
+
+	return strncmp(entry, s->key, strlen(s->key)) == 0 && strstr(entry, s->text);
+}
+
 /* Does a text of /proc/PID/environ begin with key, and have that in it? */
 static enum in_environment in_environment(uint32_t pid, const char *key, const char *text)
 {
-	char path[64], *all = malloc(ENVIRON_BYTES);
-	enum in_environment found = IS_NOT_THERE;
-	ssize_t n = 0, more;
-	int fd;
+	struct searched s = { key, text };
+	int ret = proc_each_text((pid_t)pid, "environ", is_searched, &s);
 
-	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
-	fd = all ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	while (fd >= 0 && (more = read(fd, all + n, ENVIRON_BYTES - 1 - (size_t)n)) > 0)
-		n += more;
-	if (fd >= 0)
-		close(fd);
-	else
-		found = IS_NOT_KNOWN;
-	if (all)
-		all[n] = 0;
-	for (ssize_t at = 0; at < n && !found; at += (ssize_t)strlen(all + at) + 1)
-		if (strncmp(all + at, key, strlen(key)) == 0 && strstr(all + at, text))
-			found = IS_THERE;
-	free(all);
-	return found;
+	return ret < 0 ? IS_NOT_KNOWN : ret ? IS_THERE : IS_NOT_THERE;
 }
 
 /* false: it was asked not to be heard. */
