@@ -232,22 +232,12 @@ static bool read_parts(const struct trace_record *r, struct elf_object **out)
 	return true;
 }
 
-static bool is_debug_file(const struct trace_record *r)
-{
-	size_t bytes;
-	const char *reason = trace_bytes(r, F(image_file, reason), &bytes);
-
-	return bytes == strlen(TRACE_DEBUG_FILE) && memcmp(reason, TRACE_DEBUG_FILE, bytes) == 0;
-}
-
 static void read_debug_file(struct model *m, const struct trace_record *r)
 {
 	struct image_file *f = m->nr_files ? m->file[m->nr_files - 1] : NULL;
-	size_t bytes;
-	const char *key = trace_bytes(r, F(image_file, key), &bytes);
 	struct elf_object *elf = NULL;
 
-	if (f && f->elf && f->key && strlen(f->key) == bytes && memcmp(f->key, key, bytes) == 0 && read_parts(r, &elf) && elf)
+	if (f && f->elf && f->key && trace_text_is(r, F(image_file, key), f->key) && read_parts(r, &elf) && elf)
 		elf_object_set_debug(f->elf, elf);
 }
 
@@ -257,7 +247,7 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	struct elf_object *elf;
 
 	(void)p;
-	if (is_debug_file(r)) {
+	if (trace_text_is(r, F(image_file, reason), TRACE_DEBUG_FILE)) {
 		read_debug_file(m, r);
 		return;
 	}

@@ -4,19 +4,14 @@
 #include "jitreg/trace/schema.h"
 #include "jitreg/trace/trace.h"
 
-#include <string.h>
-
 #define LOSS_MEANING_(NAME, text, CLASS, sentence) { text, LOSS_OF_##CLASS, sentence },
 const struct loss_meaning trace_losses[NR_LOSSES] = { LOSS_REASONS(LOSS_MEANING_) };
 #undef LOSS_MEANING_
 
 enum loss_reason trace_loss_reason(const struct trace_record *r)
 {
-	size_t bytes;
-	const char *text = trace_bytes(r, F(loss, reason), &bytes);
-
 	for (int i = 0; i < NR_LOSSES; i++)
-		if (bytes == strlen(trace_losses[i].text) && memcmp(text, trace_losses[i].text, bytes) == 0)
+		if (trace_text_is(r, F(loss, reason), trace_losses[i].text))
 			return (enum loss_reason)i;
 	return NR_LOSSES;
 }

@@ -405,6 +405,14 @@ const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
 	return has && v->bytes ? v->p : ""; /* msgpack-c has no pointer for an empty one */
 }
 
+bool trace_text_is(const struct trace_record *r, int index, const char *text)
+{
+	size_t bytes;
+	const char *p = trace_bytes(r, index, &bytes);
+
+	return bytes == strlen(text) && memcmp(p, text, bytes) == 0;
+}
+
 char *trace_text(const struct trace_record *r, int index)
 {
 	size_t bytes;

@@ -108,6 +108,8 @@ void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total)
 uint64_t trace_u64(const struct trace_record *r, int index);
 int64_t trace_s64(const struct trace_record *r, int index);
 const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes);
+/* Is it this text?  false where it is absent. */
+bool trace_text_is(const struct trace_record *r, int index, const char *text);
 /* A NUL-terminated copy (malloc), "" when absent; caller frees. */
 char *trace_text(const struct trace_record *r, int index);
 /* Of a LOSS record; NR_LOSSES: a reason that this version does not know. */

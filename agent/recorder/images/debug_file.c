@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CRC_BYTES_MAX (512ull << 20) /* of a file that only its checksum tells */
+#define CRC_BYTES_MAX (64u << 20) /* of a file that only its checksum tells: nobody waits for more */
 
 struct search {
 	const struct elf_parts *of;
@@ -115,10 +115,9 @@ static bool find_in_caches(const struct search *s, const char *id)
 bool debug_file_find(const struct elf_parts *of, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX])
 {
 	const struct search s = { of, pid, found, where };
-	char id[2 * ELF_BUILD_ID_MAX + 1] = "", name[PATH_MAX];
+	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
 
-	for (uint32_t i = 0; i < of->build_id_bytes; i++)
-		snprintf(id + (size_t)2 * i, 3, "%02x", of->build_id[i]);
+	elf_parts_build_id(of, id);
 	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
 	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||
 	       (of->build_id_bytes > 1 && find_in_caches(&s, id));

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -269,6 +270,13 @@ int elf_parts_read_vdso(struct elf_parts *out)
 			find_build_id(out, base + ph.p_offset, ph.p_filesz);
 	}
 	return 0;
+}
+
+void elf_parts_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT])
+{
+	text[0] = 0;
+	for (size_t n = 0; n < p->build_id_bytes; n++)
+		snprintf(text + 2 * n, 3, "%02x", p->build_id[n]);
 }
 
 void elf_parts_free(struct elf_parts *p)

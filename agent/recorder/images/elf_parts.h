@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define ELF_BUILD_ID_MAX 64
+#define ELF_BUILD_ID_TEXT (2 * ELF_BUILD_ID_MAX + 1)
 #define ELF_PARTS_MAX 64
 
 struct elf_part {
@@ -38,6 +39,8 @@ int elf_parts_read(int fd, bool frames, struct elf_parts *out);
 int elf_parts_read_symbols(int fd, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
+/* The build id in hex; "": it has none. */
+void elf_parts_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT]);
 void elf_parts_free(struct elf_parts *p);
 /* The part that begins at an offset of the file and has so many bytes at least; NULL: it is not there, or bytes is 0. */
 struct elf_part *elf_parts_find(struct elf_parts *p, uint64_t file_offset, uint64_t bytes);

@@ -79,7 +79,7 @@ struct process {
 };
 
 #define BUCKETS 4096u
-#define KEY_BYTES (2 * ELF_BUILD_ID_MAX + 1)
+#define KEY_BYTES ELF_BUILD_ID_TEXT
 struct images {
 	bool frames; /* unwind tables are wanted */
 	bool past, other_kernel; /* images_of_the_past() */
@@ -571,9 +571,7 @@ static bool add_key(struct images *i, const char *key)
 
 static const char *key_of(const struct image *m, const struct elf_parts *parts, char key[KEY_BYTES])
 {
-	key[0] = 0;
-	for (uint32_t n = 0; n < parts->build_id_bytes; n++)
-		snprintf(key + 2 * n, 3, "%02x", parts->build_id[n]);
+	elf_parts_build_id(parts, key);
 	return parts->build_id_bytes ? key : m->path;
 }
 
