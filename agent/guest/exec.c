@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits, of another libc,
- * under AddressSanitizer): the loader would
- * print an error into the host's stderr for what LD_PRELOAD names, so the program gets an environment without it.  The recorder notices
- * that the program has no agent.
+ * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits, of another libc)
+ * or would end the program (AddressSanitizer): the loader would print an error into the host's stderr for what LD_PRELOAD names, so the
+ * program gets an environment without it.  The recorder notices that the program has no agent.
  *
  * Context: any, also signal; also a child of vfork, in its parent's memory: nothing is written but the stack.
  */
@@ -74,7 +73,7 @@ static bool would_fail(const char *program)
 	return fit > PRELOAD_STATIC;
 }
 
-/* As libc looks for a name in PATH; NULL: it has a slash, or is in no folder that is known here. */
+/* As libc looks for a name in PATH, if it has no slash; NULL: it is in none of its folders. */
 static const char *find_named(const char *file, char place[PATH_BYTES])
 {
 	const char *dirs = "/bin:/usr/bin";

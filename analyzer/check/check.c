@@ -96,14 +96,9 @@ bool check_knows_start(const struct process *p)
 	return false;
 }
 
-static bool has_lost(const struct model *m)
-{
-	return model_lost(m, LOSS_OF_REGISTRATIONS) > 0;
-}
-
 static struct check begin(struct findings *f, const struct model *m, const struct check_sums *sums)
 {
-	return (struct check){ .findings = f, .m = m, .sums = sums, .complete = m->has_end && !has_lost(m) };
+	return (struct check){ .findings = f, .m = m, .sums = sums, .complete = m->has_end && !model_lost(m, LOSS_OF_REGISTRATIONS) };
 }
 
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums)

@@ -324,11 +324,11 @@ void model_destroy(struct model *m);
 
 /* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
-/* When the next process with its number begins; UINT64_MAX: none does. */
 /* Is the file of this path in the trace, without the symbols of its own functions? */
 bool model_is_stripped(const struct model *m, const char *path);
 /* What was lost of a class: samples that were not recorded, as far as they were counted, or registrations. */
 uint64_t model_lost(const struct model *m, enum loss_class of);
+/* When the next process with its number begins; UINT64_MAX: none does. */
 uint64_t model_process_until(const struct model *m, const struct process *p);
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 

@@ -155,25 +155,25 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 	}
 }
 
-/* The image whose functions without a name have most, if it is a file from which the symbols were taken. */
+/* The file without symbols whose functions without a name have most. */
 static void gather_stripped(const struct report *r, const struct report_group *by, struct verdict *v)
 {
 	double *share = calloc(r->a->nr_images + 1, sizeof(*share));
 
 	for (uint32_t i = 0; share && i < by->g.nr; i++) {
 		const struct function *f = &r->a->function[report_value(by, i, 0)];
-		const char *path = r->a->image[f->image].path;
 
-		if (f->symbol || f->jit || f->unknown || !path || *path != '/')
-			continue;
-		share[f->image] += share_of(r, &by->g.sum[i], &by->g.total);
-		if (share[f->image] > v->stripped) {
-			v->stripped = share[f->image];
+		if (!f->symbol && !f->jit && !f->unknown)
+			share[f->image] += share_of(r, &by->g.sum[i], &by->g.total);
+	}
+	for (uint32_t i = 0; share && i < r->a->nr_images; i++) {
+		const char *path = r->a->image[i].path;
+
+		if (share[i] >= STRIPPED && share[i] > v->stripped && path && model_is_stripped(r->model, path)) {
+			v->stripped = share[i];
 			v->stripped_image = path;
 		}
 	}
-	if (v->stripped < STRIPPED || !model_is_stripped(r->model, v->stripped_image))
-		v->stripped = 0;
 	free(share);
 }
 
@@ -507,21 +507,27 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 			  *object ? object : "a JIT", in_force, advice);
 }
 
-/* Debian's packages of what every program is linked with; others have the name of theirs and -dbgsym. */
+static bool is_of_glibc(const char *base)
+{
+	static const char *const of_glibc[] = { "libc.so.", "ld-linux", "libm.so.", "libpthread.so.", "libc-2.", "libm-2." };
+
+	for (size_t i = 0; i < sizeof(of_glibc) / sizeof(of_glibc[0]); i++)
+		if (strncmp(base, of_glibc[i], strlen(of_glibc[i])) == 0)
+			return true;
+	return false;
+}
+
 static void say_stripped(const struct verdict *v, struct page *p)
 {
-	static const char *const of_libc[] = { "libc.so.", "ld-linux", "libm.so.", "libpthread.so.", "libc-2.", "libm-2." };
-	const char *base = view_base_name(v->stripped_image), *package = "its debug package (PACKAGE-dbgsym or -dbg, -debuginfo)";
+	const char *base = view_base_name(v->stripped_image);
 	char image[VERDICT_TEXT / 3];
 
-	for (size_t i = 0; i < sizeof(of_libc) / sizeof(of_libc[0]); i++)
-		if (strncmp(base, of_libc[i], strlen(of_libc[i])) == 0)
-			package = "libc6-dbg (Debian, Ubuntu) or glibc-debuginfo";
 	page_text(p, "", 2,
-		  "%.1f %% of %s ran in functions of %s without a name: its symbols were taken out. Install %s%s, and record again.",
+		  "%.1f %% of %s ran in functions of %s without a name: its symbols were taken out. Install %s, and record again.",
 		  grid_percent(v->stripped), v->has_run ? "the run phase" : "all samples",
-		  page_cut(p, base, NAME_COLUMNS, image, sizeof(image)), package,
-		  strncmp(package, "its", 3) == 0 ? ", or build it with its symbols" : "");
+		  page_cut(p, base, NAME_COLUMNS, image, sizeof(image)),
+		  is_of_glibc(base) ? "libc6-dbg (Debian, Ubuntu) or glibc-debuginfo" :
+				      "its debug package (PACKAGE-dbgsym or -dbg, -debuginfo), or build it with its symbols");
 }
 
 static void say_missed(const struct verdict *v, struct page *p)
