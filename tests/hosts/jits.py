@@ -580,6 +580,12 @@ class Bench:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
+def refuse_unknown(parser, wanted, known):
+    for name in wanted:
+        if name not in known:
+            parser.error(f"unknown host {name}; known are {', '.join(dict.fromkeys(known))}")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("build")
@@ -590,11 +596,13 @@ def main():
     p.add_argument("--check", action="store_true")
     p.add_argument("--samples", type=int, default=SAMPLES)
     a = p.parse_intermixed_args()
+    known = hosts(a.build)
+    refuse_unknown(p, a.hosts, [h.name for h in known] + [f"{h.name}:{c.name}" for h in known for c in h.channels])
     b = Bench(os.path.abspath(a.build), a.seconds, a.stacks, a.samples if a.check else None)
     try:
         print(f"FIGURE {'host':<15} {'version':<16} {'channel':<9} {'samples':>7} {'named':>8} {'lines':>8} {'planted':>7} "
               f"{'stacks':>7} {'slower':>8} check output")
-        for h in hosts(a.build):
+        for h in known:
             channels = [c for c in h.channels if (c.table and (not a.hosts or h.name in a.hosts)) or f"{h.name}:{c.name}" in a.hosts]
             if channels:
                 b.host(h, channels, a.install)

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 
-from jits import BIF, FIB, HERE, JITS, PLANTED, PLANTED_WITHIN, planted_share, shell
+from jits import BIF, FIB, HERE, JITS, PLANTED, PLANTED_WITHIN, planted_share, refuse_unknown, shell
 
 WAYS = ("run", "attach", "inject")
 SAMPLES = 300
@@ -363,6 +363,7 @@ def main():
     p.add_argument("hosts", nargs="*")
     p.add_argument("--samples", type=int, default=SAMPLES)
     a = p.parse_intermixed_args()
+    refuse_unknown(p, a.hosts, [row.name for row in ROWS])
     b, installer = Bench(os.path.abspath(a.build), a.samples), Installer(os.path.abspath(a.build))
     try:
         print(f"FIGURE {'host':<16} {'version':<10} {'from':<6} {'way':<8} {'samples':>7} {'named':>8} {'lines':>8} {'planted':>7} "

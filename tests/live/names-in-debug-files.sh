@@ -49,6 +49,10 @@ mkdir "$dir/bin/.debug" && mv "$dir/bin/host.debug" "$dir/bin/.debug/"
 named "in .debug"
 head -c 3000 "$dir/host.debug" >"$dir/bin/.debug/host.debug"
 named "a damaged one" no
+: >"$dir/bin/.debug/host.debug"
+named "an empty one" no
+rm "$dir/bin/.debug/host.debug" && mkfifo "$dir/bin/.debug/host.debug"
+named "a FIFO" no
 build sha1
 mkdir -p "$dir/home/.debug/.build-id/${id:0:2}/${id:2}" && cp "$dir/debug" "$dir/home/.debug/.build-id/${id:0:2}/${id:2}/elf"
 named "perf's cache"

@@ -2,9 +2,10 @@
 """llvmlite_host.py [--jitlink] SECONDS ROUNDS_FILE: fib() three times as often as bif(), compiled by llvmlite's LLJIT."""
 import ctypes
 import sys
-import time
 
 import llvmlite.binding as llvm
+
+from planted_loop import planted_loop
 
 FUNCTION = """
 define i64 @NAME(i64 %n) noinline {
@@ -29,11 +30,4 @@ jit = llvm.create_lljit_compiler(machine, use_jit_link="--jitlink" in sys.argv)
 library = (llvm.JITLibraryBuilder().add_ir(FUNCTION.replace("NAME", "fib") + FUNCTION.replace("NAME", "bif"))
            .export_symbol("fib").export_symbol("bif").add_current_process().link(jit, "planted"))
 fib, bif = (ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library[name]) for name in ("fib", "bif"))
-end = time.monotonic() + float(sys.argv[-2])
-rounds = result = 0
-while rounds == 0 or time.monotonic() < end:
-    result = sum(fib(20) for _ in range(15)) + sum(bif(20) for _ in range(5))
-    rounds += 1
-print("result", result)
-with open(sys.argv[-1], "w") as f:
-    f.write(f"{rounds}\n")
+planted_loop(fib, bif)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """wasm.py wasmtime|wasmer [--perfmap] SECONDS ROUNDS_FILE: fib() three times as often as bif(), as WebAssembly with a name section."""
 import sys
-import time
+
+from planted_loop import planted_loop
 
 
 def section(number, content):
@@ -39,11 +40,4 @@ def with_wasmer(_):
 
 
 fib, bif = {"wasmtime": with_wasmtime, "wasmer": with_wasmer}[sys.argv[1]]("--perfmap" in sys.argv)
-end = time.monotonic() + float(sys.argv[-2])
-rounds = result = 0
-while rounds == 0 or time.monotonic() < end:
-    result = sum(fib(20) for _ in range(15)) + sum(bif(20) for _ in range(5))
-    rounds += 1
-print("result", result)
-with open(sys.argv[-1], "w") as f:
-    f.write(f"{rounds}\n")
+planted_loop(fib, bif)
