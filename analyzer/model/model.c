@@ -69,6 +69,14 @@ static void read_hello(struct model *m, struct process *p, const struct trace_re
 
 #define HOST_OPTIONS_BYTES 512 /* each of the recorder's few texts, once */
 
+bool process_has_option(const struct process *p, const char *option, size_t bytes)
+{
+	for (const char *at = p->host_options; at && (at = strchr(at, ' ')); at++)
+		if (strncmp(at + 1, option, bytes) == 0 && (at[1 + bytes] == ' ' || !at[1 + bytes]))
+			return true;
+	return false;
+}
+
 static void read_host_option(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *v = F(host_option, option) < r->nr_values ? &r->values[F(host_option, option)] : NULL;
@@ -76,7 +84,7 @@ static void read_host_option(struct model *m, struct process *p, const struct tr
 	char *bigger;
 
 	(void)m;
-	if (!v || v->kind != TRACE_TEXT || used + v->bytes + 2 > HOST_OPTIONS_BYTES)
+	if (!v || v->kind != TRACE_TEXT || used + v->bytes + 2 > HOST_OPTIONS_BYTES || process_has_option(p, v->p, v->bytes))
 		return;
 	bigger = realloc(p->host_options, used + v->bytes + 2);
 	if (!bigger)

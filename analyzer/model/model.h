@@ -190,7 +190,7 @@ struct process {
 	uint64_t forked_ns;
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
-	char *host_options; /* of those that name its code, found in force: each behind a blank; NULL: none was */
+	char *host_options; /* of those that name its code, found in force: each once, behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
@@ -324,6 +324,8 @@ void model_destroy(struct model *m);
 
 /* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
+/* Is it among p's host_options?  bytes: of option. */
+bool process_has_option(const struct process *p, const char *option, size_t bytes);
 /* Is the file of this path in the trace, without the symbols of its own functions? */
 bool model_is_stripped(const struct model *m, const char *path);
 /* What was lost of a class: samples that were not recorded, as far as they were counted, or registrations. */

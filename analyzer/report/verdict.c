@@ -177,27 +177,18 @@ static void gather_stripped(const struct report *r, const struct report_group *b
 	free(share);
 }
 
-/* Is the option among those that were found in force?  The texts are of one list. */
-static bool has_option(const char *found, const char *option, size_t bytes)
-{
-	for (const char *at = found; at && (at = strchr(at, ' ')); at++)
-		if (strncmp(at + 1, option, bytes) == 0 && (at[1 + bytes] == ' ' || !at[1 + bytes]))
-			return true;
-	return false;
-}
-
 /* Was a program started with it that is never started without it?  Whose samples the report's are, is not known here. */
 static bool is_in_force(const struct model *m, const char *option, size_t bytes)
 {
 	const char *program = NULL;
 
 	for (uint32_t i = 0; i < m->nr_processes && !program; i++)
-		if (has_option(m->process[i]->host_options, option, bytes))
+		if (process_has_option(m->process[i], option, bytes))
 			program = m->process[i]->executable ? m->process[i]->executable : "";
 	for (uint32_t i = 0; i < m->nr_processes && program; i++) {
 		const struct process *p = m->process[i];
 
-		if (!p->parent && strcmp(p->executable ? p->executable : "", program) == 0 && !has_option(p->host_options, option, bytes))
+		if (!p->parent && strcmp(p->executable ? p->executable : "", program) == 0 && !process_has_option(p, option, bytes))
 			return false;
 	}
 	return program != NULL;

@@ -40,6 +40,16 @@ with_option() {
 	MVM_JIT_PERF_MAP=1 record "$@"
 }
 gather $WANTED with_option -- && check "MoarVM (moar) generated and did not name, although it was started with MVM_JIT_PERF_MAP. \`tailor"
+# ... a recorder that is late for the whole of a short program knows it, too
+late() { # -- SECONDS: the recorder is stopped while it runs
+	cat >"$dir/late.sh" <<-END
+		(sleep $((2 * $2)); kill -CONT \$PPID) &
+		kill -STOP \$PPID
+		exec "$dir/moar" 0.5
+	END
+	named=/bin/sh with_option -- "$dir/late.sh"
+}
+gather $WANTED late -- && check "MoarVM (moar) generated and did not name, although it was started with MVM_JIT_PERF_MAP. \`tailor"
 without_adapters() {
 	TAILOR_NO_ADAPT=1 record "$@"
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPTIONS_MAX 8
 
@@ -45,4 +46,14 @@ void host_options_write(struct trace_writer *w, uint32_t pid, uint64_t time_ns)
 
 	proc_each_text((pid_t)pid, "cmdline", on_text, &f);
 	proc_each_text((pid_t)pid, "environ", on_text, &f);
+}
+
+void host_options_write_of_command(struct trace_writer *w, uint32_t pid, uint64_t time_ns, char **command)
+{
+	struct found f = { .w = w, .pid = pid, .time_ns = time_ns };
+
+	for (char **argument = command; argument && *argument; argument++)
+		on_text(&f, *argument);
+	for (char **variable = environ; variable && *variable; variable++)
+		on_text(&f, *variable);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/jit_files/host_options.h"
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/grow.h"
 
@@ -259,6 +260,8 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 	if (!whole_tree) {
 		session_write_process(s, pid, on_exec);
 		s->nr_processes++; /* further ones as the kernel reports their fork */
+		if (on_exec)
+			host_options_write_of_command(s->writer, (uint32_t)pid, begin_ns, s->options.command);
 	}
 	if (s->sampler != WIRE_SAMPLER_NONE)
 		s->rings.budget = rings_budget(); /* the guest's threads come with their own */
