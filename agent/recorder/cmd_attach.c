@@ -46,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no process given; usage: tailor attach PID");
 		break;
 	case ARGP_KEY_END:
-		if (a->session.scope_thread)
+		if (a->session.counting.scope_thread)
 			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
 		break;
 	default:
@@ -210,7 +210,7 @@ static int run(int argc, char **argv)
 		return record_by_own_recorder(&a, argc, argv);
 	was_recorded = attach_target_was_recorded(&target);
 	a.session.command = attach_target_command(a.pid);
-	a.session.no_guest = true;
+	a.session.counting.no_guest = true;
 	a.session.way = a.session.inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
 	session_raise_limits();
 	/* the name keeps a second recorder away, from the first one's trace, too */

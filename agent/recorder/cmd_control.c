@@ -32,7 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no process given: a PID is required");
 		break;
 	case ARGP_KEY_END:
-		if (a->session.scope_thread || a->session.sampler != SAMPLER_AUTO)
+		if (a->session.counting.scope_thread || a->session.counting.sampler != SAMPLER_AUTO)
 			argp_error(state, "recording a running process supports --scope cpu and --sampler auto only");
 		break;
 	default:

@@ -241,10 +241,10 @@ static int run(int argc, char **argv)
 		no_agent = "--no-preload";
 		go.preload = false;
 	}
-	a.session.no_guest = no_agent != NULL;
+	a.session.counting.no_guest = no_agent != NULL;
 	a.session.preloads = go.preload && !a.session.dormant;
-	if (no_agent && a.session.scope_thread) {
-		a.session.scope_thread = false;
+	if (no_agent && a.session.counting.scope_thread) {
+		a.session.counting.scope_thread = false;
 		fell_back = true;
 	}
 	ret = child_fork(a.command, &child);

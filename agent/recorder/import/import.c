@@ -33,25 +33,13 @@ static int open_input(const char *path, void **bytes, struct stat *st, struct di
 	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is not a perf.data file", path) : 0;
 }
 
-/* The records, into a file of ours.  It replaces an older one, so this comes last. */
+/* The trace replaces an older one, so this comes last. */
 static int write_trace(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s,
 		       struct import_result *out, struct diag *d)
 {
-	struct trace_writer *w;
-	int ret, closed;
-
 	if (output_file_is(o->output, o->input) || (o->with && output_file_is(o->output, o->with)))
 		return diag_fail(d, EINVAL, "%s is both input and output; give another output file (-o)", o->output);
-	ret = trace_writer_open(o->output, !o->uncompressed, &w, d);
-	if (ret)
-		return ret;
-	ret = import_records(o, p, shift_ns, end_s, w, out, d);
-	trace_writer_flush_all(w);
-	out->bytes = trace_writer_bytes(w);
-	closed = trace_writer_close(w);
-	if (closed && ret == 0)
-		ret = diag_fail(d, -closed, "cannot write the whole trace '%s': %s", o->output, strerror(-closed));
-	return ret;
+	return import_records(o, p, shift_ns, end_s, out, d);
 }
 
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d)

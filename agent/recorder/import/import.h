@@ -7,7 +7,7 @@
 #define TAILOR_IMPORT_H
 
 #include "agent/recorder/import/perf_data.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/base/diag.h"
 
 #define IMPORT_EVENTS_MAX 15u /* a trace may have one more, for switches */
 
@@ -39,8 +39,8 @@ int import_other_read(const char *path, struct import_other *o, struct diag *d);
 void import_other_fini(struct import_other *o);
 /* The shift from the file's times to CLOCK_MONOTONIC.  o: may be NULL.  0, or -errno with a sentence. */
 int import_shift(const struct perf_data *p, const struct import_other *o, const char *path, uint64_t *shift_ns, struct diag *d);
-/* Writes the file's records to w.  end_s: files written later (since 1970) do not belong to its processes. */
-int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct trace_writer *w,
-		   struct import_result *out, struct diag *d);
+/* Writes the file's records to a trace.  end_s: files written later (since 1970) do not belong to its processes. */
+int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct import_result *out,
+		   struct diag *d);
 
 #endif

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session takes from the kernel's rings, taken from perf.data's records (rings.c is the living one's). */
+/* What a recording takes from the kernel's rings, taken from perf.data's records: another source of the same sink. */
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
-#include "agent/recorder/images/task_events.h"
 #include "agent/recorder/import/import.h"
 #include "agent/recorder/import/sampled_kernel.h"
-#include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/perf/event_internal.h"
-#include "agent/recorder/perf/samples.h"
+#include "agent/recorder/recording/recording.h"
 #include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/trace/reader.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #define PIDS_MAX (4u << 20) /* the kernel's own limit */
@@ -28,35 +24,29 @@
 struct import {
 	const struct import_options *options;
 	const struct perf_data *data;
-	struct trace_writer *w;
-	struct images *images;
-	struct jit_files *jit_files;
-	struct kernel_names *kernel_names;
+	struct recording *recording;
+	struct sink sink; /* the recording's */
 	struct sampled_kernel kernel;
 	uint64_t shift_ns;
 	uint32_t number[PERF_DATA_EVENTS_MAX]; /* of its events in the trace */
 	uint32_t nr_events;
-	uint32_t switches; /* the number of the event of switches, or NOT_TAKEN */
-	struct samples *samples[IMPORT_EVENTS_MAX + 1];
-	uint64_t ring_full, throttled, malformed, not_written;
-	uint64_t nr_samples;
 	unsigned char *pids; /* a bit for each that has samples */
 	uint64_t registrations, others; /* of the other trace: taken; of processes without samples */
 };
 
-static struct task_events facts_of(const struct import *m)
+static struct trace_writer *writer(const struct import *m)
 {
-	return (struct task_events){ m->w, m->images, m->jit_files };
+	return recording_writer(m->recording);
 }
 
 static void put_text(struct import *m, struct perf_data_text t)
 {
-	trace_record_text(m->w, t.p ? t.p : "", t.p ? t.bytes : 0);
+	trace_record_text(writer(m), t.p ? t.p : "", t.p ? t.bytes : 0);
 }
 
 static void put_string(struct import *m, const char *text)
 {
-	trace_record_text(m->w, text, strlen(text));
+	trace_record_text(writer(m), text, strlen(text));
 }
 
 /* Where what perf made up of what was there before stands: before all that was recorded. */
@@ -68,22 +58,6 @@ static uint64_t start_ns(const struct import *m)
 static uint64_t end_ns(const struct import *m)
 {
 	return m->data->last_ns + m->shift_ns;
-}
-
-static __attribute__((format(printf, 3, 4))) void notice(struct import *m, const char *kind, const char *format, ...)
-{
-	char text[1024];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_NOTICE, end_ns(m), 0, 0, F_COUNT(notice));
-	put_string(m, kind);
-	put_string(m, text);
-	trace_record_end(m->w);
-	if (m->options->notice)
-		m->options->notice(m->options->context, text);
 }
 
 /* ------------------------------------------------------------------------------------------------ what was recorded */
@@ -103,42 +77,23 @@ static void write_header(struct import *m, int64_t end_s)
 		 p->version.p ? p->version.p : "");
 	while (nr < p->nr_words && perf_data_next_word(p, &at, &word))
 		nr++;
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_HEADER, start_ns(m), 0, 0, F_COUNT(header));
-	trace_record_u64(m->w, TRACE_FORMAT_VERSION);
+	trace_record_begin(writer(m), TRACE_CHUNK_RECORDS, TRACE_HEADER, start_ns(m), 0, 0, F_COUNT(header));
+	trace_record_u64(writer(m), TRACE_FORMAT_VERSION);
 	put_string(m, tool);
-	trace_record_u64(m->w, real_ns);
+	trace_record_u64(writer(m), real_ns);
 	put_text(m, p->host_name);
 	put_text(m, p->machine);
 	put_text(m, p->release);
-	trace_record_u64(m->w, p->nr_cpus);
+	trace_record_u64(writer(m), p->nr_cpus);
 	put_string(m, "");
-	trace_record_array(m->w, nr);
+	trace_record_array(writer(m), nr);
 	for (at = 0; nr > 0 && perf_data_next_word(p, &at, &word); nr--) {
-		trace_record_array(m->w, 1);
+		trace_record_array(writer(m), 1);
 		put_text(m, word);
 	}
 	put_string(m, jit_way_text(JIT_WAY_IMPORT));
-	trace_record_u64(m->w, 0);
-	trace_record_end(m->w);
-}
-
-static void write_event(struct import *m, uint32_t number, const char *name, const struct perf_event_attr *a)
-{
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_EVENT, start_ns(m), 0, 0, F_COUNT(event));
-	trace_record_u64(m->w, number);
-	put_string(m, name);
-	put_string(m, event_unit(a, name));
-	trace_record_u64(m->w, a->type);
-	trace_record_u64(m->w, a->config);
-	trace_record_u64(m->w, a->freq ? 0 : a->sample_period);
-	trace_record_u64(m->w, a->freq ? a->sample_freq : 0);
-	trace_record_u64(m->w, a->precise_ip);
-	trace_record_u64(m->w, a->exclude_kernel);
-	trace_record_u64(m->w, a->sample_regs_user);
-	trace_record_u64(m->w, a->sample_stack_user);
-	put_string(m, "cpu");
-	trace_record_u64(m->w, 0);
-	trace_record_end(m->w);
+	trace_record_u64(writer(m), 0);
+	trace_record_end(writer(m));
 }
 
 /* perf's dummy counts nothing: it brings the records of tasks and mappings. */
@@ -147,68 +102,62 @@ static bool is_dummy(const struct perf_event_attr *a)
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
 }
 
+static void name_event(const struct perf_data_event *e, struct event *out)
+{
+	out->attr = e->attr;
+	out->rate = e->attr.freq ? e->attr.sample_freq : 0;
+	if (e->name.p && e->name.bytes)
+		snprintf(out->name, sizeof(out->name), "%.*s", (int)(e->name.bytes < 128 ? e->name.bytes : 128), e->name.p);
+	else
+		snprintf(out->name, sizeof(out->name), "event %u:0x%llx", e->attr.type, (unsigned long long)e->attr.config);
+	snprintf(out->unit, sizeof(out->unit), "%s", event_unit(&e->attr, out->name));
+}
+
 static int take_events(struct import *m, struct diag *d)
 {
-	/* what a switch becomes: who, when, where, and which way */
-	static const struct perf_event_attr way = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
 	bool said = false, sampled = false; /* when threads come and go; from which code they go */
+	struct event event = { .name = TRACE_EVENT_SWITCH, .unit = "switches" };
 	int ret = 0;
 
 	for (uint32_t i = 0; i < m->data->nr_events && ret == 0; i++) {
 		const struct perf_data_event *e = &m->data->event[i];
-		char name[136];
 
 		m->number[i] = NOT_TAKEN;
 		said |= e->attr.context_switch;
-		sampled |= e->attr.type == PERF_TYPE_SOFTWARE && e->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+		sampled |= event_is_switches(&e->attr);
 		if (is_dummy(&e->attr))
 			continue;
 		if (m->nr_events == IMPORT_EVENTS_MAX)
 			return diag_fail(d, E2BIG, "%s has more than %u events", m->options->input, IMPORT_EVENTS_MAX);
-		if (e->name.p && e->name.bytes)
-			snprintf(name, sizeof(name), "%.*s", (int)(e->name.bytes < 128 ? e->name.bytes : 128), e->name.p);
-		else
-			snprintf(name, sizeof(name), "event %u:0x%llx", e->attr.type, (unsigned long long)e->attr.config);
-		write_event(m, m->nr_events, name, &e->attr);
-		ret = samples_create(m->nr_events, &e->attr, &m->samples[m->nr_events]);
+		name_event(e, &event);
+		recording_write_event(m->recording, m->nr_events, &event, "cpu", 0);
+		ret = recording_add_event(m->recording, &e->attr, NULL);
 		m->number[i] = m->nr_events++;
 	}
 	if (ret == 0 && said && sampled) {
-		m->switches = m->nr_events;
-		write_event(m, m->switches, TRACE_EVENT_SWITCH, &way);
-		ret = samples_create(m->switches, &way, &m->samples[m->switches]);
+		event = (struct event){ .name = TRACE_EVENT_SWITCH, .unit = "switches" };
+		recording_write_event(m->recording, m->nr_events, &event, "cpu", 0);
+		ret = recording_add_switches(m->recording);
 	}
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-static void flush_samples(struct import *m)
+static void on_notice(void *import, const char *sentence)
 {
-	uint32_t nr;
+	const struct import *m = import;
 
-	for (uint32_t i = 0; i <= IMPORT_EVENTS_MAX; i++)
-		if (m->samples[i] && samples_flush(m->samples[i], m->w, &nr))
-			m->not_written += nr;
-		else if (m->samples[i])
-			m->nr_samples += nr;
+	if (m->options->notice)
+		m->options->notice(m->options->context, sentence);
 }
 
-static void take_sample(struct import *m, uint32_t number, const struct perf_event_header *h)
+static void on_seen(void *import, const struct sample_seen *seen)
 {
-	struct sample_seen seen;
+	struct import *m = import;
 
-	if (samples_full(m->samples[number]))
-		flush_samples(m);
-	if (samples_add(m->samples[number], h, &seen)) {
-		m->malformed++;
-		return;
-	}
-	images_sample(m->images, &seen);
-	kernel_names_sample(m->kernel_names, &seen);
-	if (seen.pid < PIDS_MAX)
-		m->pids[seen.pid / 8] |= (unsigned char)(1u << seen.pid % 8);
+	if (seen->pid < PIDS_MAX)
+		m->pids[seen->pid / 8] |= (unsigned char)(1u << seen->pid % 8);
 }
 
 /* To our clock.  0 is what perf made up. */
@@ -221,6 +170,11 @@ static void shift(const struct import *m, void *time_ns)
 	memcpy(time_ns, &t, sizeof(t));
 }
 
+static void lose(const struct import *m, enum loss_reason reason, uint64_t count)
+{
+	m->sink.lost(m->sink.context, reason, 0, 0, count);
+}
+
 static void on_sample(struct import *m, uint32_t event, struct perf_event_header *h)
 {
 	uint64_t type = m->data->event[event].layout.sample_type;
@@ -230,7 +184,7 @@ static void on_sample(struct import *m, uint32_t event, struct perf_event_header
 		return;
 	if (h->size >= 8 * (before + 1))
 		shift(m, (uint64_t *)h + before);
-	take_sample(m, m->number[event], h);
+	m->sink.sample(m->sink.context, m->number[event], h, NULL);
 }
 
 static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
@@ -241,7 +195,7 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 		g->build_id = known->id;
 		g->build_id_bytes = known->bytes;
 	}
-	task_events_mapping(facts_of(m), g, time_ns);
+	m->sink.mapping(m->sink.context, g, time_ns);
 }
 
 static void on_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
@@ -257,30 +211,22 @@ static void on_task(struct import *m, struct kernel_task *t)
 	if (t->header.type == PERF_RECORD_FORK && t->header.misc & MISC_FORK_MADE_UP)
 		return; /* its mappings are told one by one */
 	shift(m, &t->time_ns);
-	task_events_task(facts_of(m), t);
+	m->sink.task(m->sink.context, t);
 }
 
 static void on_comm(struct import *m, const struct kernel_comm *c, bool made_up, uint64_t time_ns)
 {
 	if (!made_up || c->pid != c->tid) {
-		task_events_comm(facts_of(m), c, time_ns);
+		m->sink.comm(m->sink.context, c, time_ns);
 		return;
 	}
 	if (c->exec)
-		task_events_exec(facts_of(m), c->pid);
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, c->pid, c->tid, F_COUNT(process));
-	trace_record_u64(m->w, 0);
+		recording_begin_program(m->recording, c->pid);
+	trace_record_begin(writer(m), TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, c->pid, c->tid, F_COUNT(process));
+	trace_record_u64(writer(m), 0);
 	put_string(m, "");
-	trace_record_text(m->w, c->name, c->bytes);
-	trace_record_end(m->w);
-}
-
-static void on_switch(struct import *m, const struct perf_event_header *h, const struct record_id *id)
-{
-	struct switch_sample sample = task_events_switch(h, id);
-
-	if (m->switches != NOT_TAKEN)
-		take_sample(m, m->switches, &sample.header);
+	trace_record_text(writer(m), c->name, c->bytes);
+	trace_record_end(writer(m));
 }
 
 static void on_record(struct import *m, struct perf_event_header *h)
@@ -290,11 +236,11 @@ static void on_record(struct import *m, struct perf_event_header *h)
 	bool made_up;
 
 	if (h->type == PERF_DATA_FINISHED_ROUND)
-		images_settle(m->images);
+		recording_settle(m->recording, false);
 	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
 		return; /* perf's own, or of no use here */
 	if (!perf_data_find_event(m->data, h, &event)) {
-		m->malformed++;
+		lose(m, LOSS_RING_BAD, 1);
 		return;
 	}
 	if (h->type == PERF_RECORD_SAMPLE) {
@@ -302,7 +248,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		return;
 	}
 	if (kernel_record(&m->data->event[event].layout, h, &r)) {
-		m->malformed++;
+		lose(m, LOSS_RING_BAD, 1);
 		return;
 	}
 	made_up = !r.id.time_ns;
@@ -321,16 +267,16 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		m->ring_full += r.lost;
+		lose(m, LOSS_RING_FULL, r.lost);
 		break;
 	case PERF_RECORD_THROTTLE:
-		m->throttled++;
+		lose(m, LOSS_THROTTLED, 1);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		sampled_kernel_symbol(&m->kernel, &r.symbol);
 		break;
 	default:
-		on_switch(m, h, &r.id);
+		m->sink.switches(m->sink.context, h, &r.id);
 	}
 }
 
@@ -371,119 +317,96 @@ static int take_registrations(struct import *m, struct diag *d)
 	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
 	while (trace_next(t, &r) == 1)
 		if (is_wanted(m, &r))
-			trace_record_copy(m->w, TRACE_CHUNK_RECORDS, &r);
+			trace_record_copy(writer(m), TRACE_CHUNK_RECORDS, &r);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
-		notice(m, "loss", "%s is incomplete or damaged: registrations are missing", m->options->with);
+		recording_notice(m->recording, "loss", "%s is incomplete or damaged: registrations are missing", m->options->with);
 	trace_close(t);
 	if (!m->registrations)
-		notice(m, "refused", m->others ? "%s has none of the processes that perf sampled: it is a trace of another run"
-					       : "%s has no registrations", m->options->with);
+		recording_notice(m->recording, "refused",
+				 m->others ? "%s has none of the processes that perf sampled: it is a trace of another run" :
+					     "%s has no registrations", m->options->with);
 	return 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------- all of it */
 
-static void write_loss(struct import *m, enum loss_reason reason, uint64_t count)
+static int take_records(struct import *m, struct diag *d)
 {
-	if (!count)
-		return;
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_LOSS, end_ns(m), 0, 0, F_COUNT(loss));
-	put_string(m, trace_losses[reason].text);
-	trace_record_u64(m->w, count);
-	trace_record_u64(m->w, 0);
-	trace_record_end(m->w);
+	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
+	struct perf_event_header *h = (struct perf_event_header *)room;
+	struct perf_data_cursor c = { 0 };
+	int more;
+
+	while ((more = perf_data_next(m->data, &c, h)) == 1)
+		on_record(m, h);
+	perf_data_leave(&c);
+	return more < 0 ? diag_fail(d, ENOMEM, "out of memory for the records of %s", m->options->input) : 0;
 }
 
-static void write_end(struct import *m)
+static void tell_what_is_missing(struct import *m)
 {
-	struct rusage usage;
+	const struct perf_data *p = m->data;
 
-	getrusage(RUSAGE_SELF, &usage);
-	trace_writer_flush_all(m->w);
-	trace_record_begin(m->w, TRACE_CHUNK_END, TRACE_END, end_ns(m), 0, 0, F_COUNT(end));
-	trace_record_u64(m->w, UINT32_MAX);
-	trace_record_u64(m->w, m->nr_samples);
-	trace_record_u64(m->w, trace_writer_records(m->w));
-	trace_record_u64(m->w, ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
-			       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
-	trace_record_end(m->w);
+	if (p->cut)
+		recording_notice(m->recording, "loss", "%s is incomplete or damaged: read up to byte %llu of %llu", m->options->input,
+				 (unsigned long long)p->data_end, (unsigned long long)p->size);
+	if (p->aux_bytes)
+		recording_notice(m->recording, "refused", "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
+				 m->options->input, (unsigned long long)p->aux_bytes);
+}
+
+static bool is_running_kernel(const struct perf_data *p)
+{
+	struct utsname u = { .release = "" };
+
+	uname(&u);
+	return p->release.p && p->release.bytes == strlen(u.release) && memcmp(p->release.p, u.release, p->release.bytes) == 0;
 }
 
 static int import_all(struct import *m, int64_t end_s, struct diag *d)
 {
-	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
-	struct perf_event_header *h = (struct perf_event_header *)room;
-	const struct perf_data *p = m->data;
-	struct utsname u = { .release = "" };
-	struct perf_data_cursor c = { 0 };
-	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_is_there, sampled_kernel_was_there, &m->kernel };
-	const char *nameless;
-	uint64_t files_bad = 0;
-	int ret, more;
+	int ret;
 
 	write_header(m, end_s);
 	ret = take_events(m, d);
-	if (ret)
-		return ret;
-	uname(&u);
-	images_of_the_past(m->images, p->release.p && p->release.bytes == strlen(u.release) &&
-					      memcmp(p->release.p, u.release, p->release.bytes) == 0);
-	jit_files_of_the_past(m->jit_files, end_ns(m), end_s);
-	while ((more = perf_data_next(p, &c, h)) == 1)
-		on_record(m, h);
-	perf_data_leave(&c);
-	if (more < 0)
-		return diag_fail(d, ENOMEM, "out of memory for the records of %s", m->options->input);
-	flush_samples(m);
-	images_settle(m->images);
-	jit_files_drain(m->jit_files, m->w, true, &files_bad);
-	ret = take_registrations(m, d);
-	if (ret)
-		return ret;
-	nameless = kernel_names_write(m->kernel_names, &origin, m->w, end_ns(m));
-	if (nameless)
-		notice(m, "ladder", "%s", nameless);
-	images_write(m->images, m->w, end_ns(m));
-	if (p->cut)
-		notice(m, "loss", "%s is incomplete or damaged: read up to byte %llu of %llu", m->options->input,
-		       (unsigned long long)p->data_end, (unsigned long long)p->size);
-	if (p->aux_bytes)
-		notice(m, "refused", "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
-		       m->options->input, (unsigned long long)p->aux_bytes);
-	write_loss(m, LOSS_RING_FULL, m->ring_full);
-	write_loss(m, LOSS_THROTTLED, m->throttled);
-	write_loss(m, LOSS_RING_BAD, m->malformed);
-	write_loss(m, LOSS_WRITE, m->not_written);
-	write_loss(m, LOSS_FILES_BAD, files_bad);
-	write_end(m);
-	return 0;
+	if (ret == 0)
+		ret = take_records(m, d);
+	if (ret == 0)
+		ret = take_registrations(m, d);
+	if (ret == 0)
+		tell_what_is_missing(m);
+	return ret;
 }
 
-int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct trace_writer *w,
-		   struct import_result *out, struct diag *d)
+int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct import_result *out,
+		   struct diag *d)
 {
 	static struct import m;
+	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_is_there, sampled_kernel_was_there, &m.kernel };
+	struct recording_state state;
 	int ret;
 
-	m = (struct import){ .options = o, .data = p, .w = w, .shift_ns = shift_ns, .switches = NOT_TAKEN, .kernel.data = p };
-	ret = images_create(true, &m.images);
-	if (ret == 0) {
-		ret = images_keep_code(m.images, IMAGES_CODE_DEFAULT) || jit_files_create(&m.jit_files);
-		m.pids = calloc(1, PIDS_MAX / 8);
-		m.kernel_names = kernel_names_create();
-		if (ret || !m.pids || !m.kernel_names)
-			ret = diag_fail(d, ENOMEM, "out of memory for processes");
-		else
-			ret = import_all(&m, end_s, d);
-		images_destroy(m.images);
-	} else {
-		diag_fail(d, ENOMEM, "out of memory for images");
+	m = (struct import){ .options = o, .data = p, .shift_ns = shift_ns, .kernel.data = p };
+	m.pids = calloc(1, PIDS_MAX / 8);
+	ret = !m.pids ? diag_fail(d, ENOMEM, "out of memory for processes") :
+			recording_create(&(struct recording_options){
+				.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = IMAGES_CODE_DEFAULT,
+				.stack_bytes = SAMPLE_STACK_MAX, .registers = UINT64_MAX,
+				.notice = on_notice, .seen = on_seen, .context = &m,
+				.past_end_ns = end_ns(&m), .past_end_s = end_s, .past_same_kernel = is_running_kernel(p),
+				.past_names = &origin }, &m.recording, d);
+	if (ret) {
+		free(m.pids);
+		return ret;
 	}
-	jit_files_destroy(m.jit_files);
-	kernel_names_destroy(m.kernel_names);
+	m.sink = recording_sink(m.recording);
+	ret = import_all(&m, end_s, d);
+	if (ret) {
+		recording_drop(m.recording);
+	} else {
+		ret = recording_end(m.recording, -1, &state, d);
+		*out = (struct import_result){ state.samples, state.bytes, state.lost[LOSS_RING_FULL], m.registrations };
+	}
 	free(m.pids);
-	for (uint32_t i = 0; i <= IMPORT_EVENTS_MAX; i++)
-		samples_destroy(m.samples[i]);
-	*out = (struct import_result){ m.nr_samples, 0, m.ring_full, m.registrations };
 	return ret;
 }

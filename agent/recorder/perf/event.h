@@ -118,6 +118,8 @@ int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d)
 bool event_is_hardware(const struct perf_event_attr *attr);
 /* The kernel's clocks of tasks and processors. */
 bool event_is_clock(const struct perf_event_attr *attr);
+/* Context switches: its samples say where a thread leaves the processor. */
+bool event_is_switches(const struct perf_event_attr *attr);
 
 /*
  * Intel's processors collect samples of such an event themselves, many before they interrupt the kernel (large PEBS), if it has

@@ -37,6 +37,11 @@ bool event_is_clock(const struct perf_event_attr *a)
 	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
+bool event_is_switches(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
 bool event_is_rare(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&

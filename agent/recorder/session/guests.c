@@ -2,8 +2,8 @@
 /* The guests: who they are, what they say in their logs, and the threads that they hand over. */
 #include "agent/recorder/session/internal.h"
 
+#include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
-#include "jitreg/base/registers.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
@@ -29,49 +29,17 @@ struct log_context {
 	struct guest *guest; /* NULL: its records are replayed */
 };
 
-static void learn_image(struct session *s, uint32_t pid, const struct schema_value *v)
+static struct guest *find_guest(const struct session *s, pid_t pid)
 {
-	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
-	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
-
-	if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF)
-		return;
-	for (uint64_t i = 0; i < segments->u; i++) {
-		struct jitreg_segment g;
-
-		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
-		if (g.prot & PROT_EXEC)
-			images_map(s->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
-								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
-								 vdso ? 0 : id->bytes, { 0 } });
-	}
+	for (size_t i = 0; i < s->guests.nr; i++)
+		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)pid)
+			return &s->guests.guest[i];
+	return NULL;
 }
 
-#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* of the caller, where the kernel was sampled */
-#define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
-
-void session_keep_registers(struct session *s)
+const struct guest *session_find_guest(const struct session *s, pid_t pid)
 {
-	uint64_t mask = INSTRUCTION_POINTER | 1ull << SAMPLE_TAG_WORD | (s->tag_registers ? s->tag_registers : TAG_REGISTERS);
-
-	if (!s->options.event.registers) /* who asked for some gets them */
-		for (int i = 0; i < s->nr_columns; i++)
-			if (s->samples[i]) /* else nothing is recorded now */
-				samples_keep(s->samples[i], mask);
-}
-
-static void learn_tag(struct session *s, const struct schema_value *v)
-{
-	uint64_t where = v[F(tag, where)].u;
-
-	if (where == JITREG_TAG_MEMORY && s->sampler != WIRE_SAMPLER_SIGNAL && s->sampler != WIRE_SAMPLER_TIMER && !s->noticed.tag_word) {
-		s->noticed.tag_word = true;
-		session_notice(s, "tag", "not in these samples: a thread-local word needs --sampler signal");
-	}
-	if (where < REGISTERS_NR) {
-		s->tag_registers |= 1ull << registers_perf[where];
-		session_keep_registers(s);
-	}
+	return find_guest(s, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------- execution counts */
@@ -84,13 +52,8 @@ struct counts_context {
 static void write_counts(void *context, uint64_t block, const uint64_t *values, uint32_t nr)
 {
 	const struct counts_context *c = context;
-	struct schema_value v[F_COUNT(counter_values)] = {
-		[F(counter_values, block)] = { .kind = SCHEMA_U64, .u = block },
-		[F(counter_values, flags)] = { .kind = SCHEMA_U32, .u = c->flags },
-		[F(counter_values, values)] = { .kind = SCHEMA_ARR, .u = nr, .p = values, .bytes = nr * sizeof(*values) },
-	};
 
-	trace_record_values(c->session->writer, JITREG_COUNTER_VALUES, session_now_ns(), c->pid, 0, v, F_COUNT(counter_values));
+	recording_write_counts(c->session->recording, c->pid, c->flags, block, values, nr);
 }
 
 /* all: also of counters that have not changed. */
@@ -98,14 +61,14 @@ static void write_guest_counters(struct session *s, struct guest *g, uint32_t fl
 {
 	struct counts_context c = { s, g->pid, flags };
 
-	if (s->writer)
+	if (s->recording)
 		counter_memory_read(g->counters, all, write_counts, &c);
 }
 
 /* Now and then, should this process be killed as well: after 1 s, 2 s, 4 s, ... */
 static void write_counters_at_times(struct session *s, struct guest *g, uint64_t now_ns)
 {
-	if (!g->counters || !s->writer || now_ns - g->counters_ns < g->counters_interval_ns)
+	if (!g->counters || !s->recording || now_ns - g->counters_ns < g->counters_interval_ns)
 		return;
 	write_guest_counters(s, g, 0, false);
 	g->counters_ns = now_ns;
@@ -121,16 +84,13 @@ void session_write_counters(struct session *s, uint32_t flags)
 
 static void give_counter_memory(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
-	struct guest *g = NULL;
+	struct guest *g = find_guest(s, h->pid);
 	int fd = -1;
 
-	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid)
-			g = &s->guests.guest[i];
 	answer->status = g ? counter_memory_add(&g->counters, h->message.log_bytes, &answer->reserved, &fd) : -ESRCH;
 	answer->ring_bytes = h->message.log_bytes;
 	if (g && !g->counters_interval_ns) {
-		g->counters_ns = session_now_ns();
+		g->counters_ns = clock_now_ns();
 		g->counters_interval_ns = COUNTERS_NS;
 	}
 	handshake_answer(h, answer, answer->status ? -1 : fd);
@@ -140,31 +100,11 @@ static void give_counter_memory(struct session *s, struct handshake *h, struct w
 
 /* ------------------------------------------------------------------------------------------------------------- the log */
 
-/*
- * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
- * text, since it is theirs.
- */
-static void take_note(struct session *s, const struct schema_value *text)
+/* The host asks for samples or for none. */
+static void control(struct session *s, uint64_t action)
 {
-	char sentence[SESSION_NEWER_BYTES];
-	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
-
-	for (size_t i = 0; i < bytes; i++) {
-		char c = ((const char *)text->p)[i];
-
-		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
-	}
-	sentence[bytes] = 0;
-	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < SESSION_NEWER_MAX; i++) {
-		if (strcmp(s->newer[i], sentence) == 0)
-			return;
-		if (!s->newer[i][0]) {
-			strcpy(s->newer[i], sentence);
-			session_notice(s, "version", "%s", sentence);
-			return;
-		}
-	}
-	session_note(s, "host", text->p, text->bytes);
+	if (action == JITREG_CONTROL_START || action == JITREG_CONTROL_STOP)
+		counting_pause(s->counting, action == JITREG_CONTROL_STOP);
 }
 
 static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
@@ -177,49 +117,40 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 
 	memcpy(&prefix, bytes, sizeof(prefix)); /* log_drain() yields no less */
 	if (prefix.id == LOG_SAMPLE) {
-		if (s->writer)
-			session_take_log_sample(s, c->pid, tid, bytes, size);
+		if (s->recording)
+			counting_take_log_sample(s->counting, c->pid, tid, bytes, size);
 		return;
 	}
 	switch (schema_parse(bytes, size, values, &nr)) {
 	case 0:
 		break;
 	case -ENOENT:
-		s->losses.total[LOSS_LOG_UNKNOWN]++;
+		session_lose(s, LOSS_LOG_UNKNOWN, 0, 0, 1);
 		return;
 	default:
-		s->losses.total[LOSS_LOG_BAD]++;
+		session_lose(s, LOSS_LOG_BAD, 0, 0, 1);
 		return;
 	}
 	if (prefix.id == JITREG_COUNTER_BLOCK && c->guest && counter_memory_announce(c->guest->counters, values)) {
-		s->losses.total[LOSS_LOG_BAD]++;
+		session_lose(s, LOSS_LOG_BAD, 0, 0, 1);
 		return;
 	}
 	if (prefix.id == JITREG_COUNTER_VALUES && c->guest && values[F(counter_values, flags)].u & JITREG_VALUES_LAST)
 		counter_memory_forget(c->guest->counters, values[F(counter_values, block)].u);
 	if (c->store)
 		registration_cache_add(c->store, tid, bytes, size, values);
-	if (!s->writer)
+	if (!s->recording)
 		return;
-	if (prefix.id == JITREG_IMAGE)
-		learn_image(s, c->pid, values);
-	else if (prefix.id == JITREG_LOAD)
-		jit_files_announced(s->jit_files, c->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
-	else if (prefix.id == JITREG_TAG)
-		learn_tag(s, values);
-	else if (prefix.id == JITREG_CONTROL)
-		session_control(s, values[F(control, action)].u);
-	if (prefix.id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
-		take_note(s, &values[F(control, name)]);
-	else if (trace_record_values(s->writer, prefix.id, prefix.timestamp, c->pid, tid, values, nr) == -E2BIG)
-		s->losses.total[LOSS_LOG_BAD]++;
+	if (prefix.id == JITREG_CONTROL)
+		control(s, values[F(control, action)].u);
+	recording_register(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
 }
 
 /* The counts only grow, but the guest can write anything there. */
-static void add_growth(uint64_t *loss, uint64_t *before, uint64_t now)
+static void lose_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now)
 {
 	if (now > *before)
-		*loss += now - *before;
+		session_lose(s, reason, 0, 0, now - *before);
 	*before = now;
 }
 
@@ -237,17 +168,17 @@ static void drain_guest(struct session *s, struct guest *g, bool last, uint64_t 
 	uint64_t before = g->log.nr_bytes;
 
 	g->log.until_ns = until_ns;
-	log_drain(&g->log, last, session_now_ns(), on_log_record, &c);
+	log_drain(&g->log, last, clock_now_ns(), on_log_record, &c);
 	s->guests.are_busy |= g->log.has_more;
 	s->guests.are_busy |= g->log.nr_bytes - before > BUSY_BYTES;
-	add_growth(&s->losses.total[LOSS_LOG_FULL], &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
-	add_growth(&s->losses.total[LOSS_SAMPLE_LOG_FULL], &g->samples,
+	lose_growth(s, LOSS_LOG_FULL, &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
+	lose_growth(s, LOSS_SAMPLE_LOG_FULL, &g->samples,
 		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
-	add_growth(&s->losses.total[LOSS_GUEST_FULL], &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
-	add_growth(&s->losses.total[LOSS_LOG_GAP], &g->gap, g->log.gap_bytes);
-	add_growth(&s->losses.total[LOSS_LOG_BAD], &g->refused, __atomic_load_n(&g->log.head->refused_records, __ATOMIC_RELAXED));
+	lose_growth(s, LOSS_GUEST_FULL, &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
+	lose_growth(s, LOSS_LOG_GAP, &g->gap, g->log.gap_bytes);
+	lose_growth(s, LOSS_LOG_BAD, &g->refused, __atomic_load_n(&g->log.head->refused_records, __ATOMIC_RELAXED));
 	if (g->store)
-		s->losses.total[LOSS_STORE_FULL] += registration_cache_take_forgotten(g->store);
+		session_lose(s, LOSS_STORE_FULL, 0, 0, registration_cache_take_forgotten(g->store));
 }
 
 static void close_guest(struct guest *g)
@@ -264,7 +195,7 @@ static void close_guest(struct guest *g)
 
 void session_drain_guests(struct session *s, enum drain how)
 {
-	uint64_t now = session_now_ns();
+	uint64_t now = clock_now_ns();
 	size_t first = s->guests.next < s->guests.nr ? s->guests.next : 0;
 
 	s->guests.are_busy = false;
@@ -274,7 +205,7 @@ void session_drain_guests(struct session *s, enum drain how)
 
 		if (!g->log.head)
 			continue;
-		if (s->root_ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
+		if (s->root.ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
 			ended = has_ended(g); /* before the drain: what it wrote last is there then */
 		}
@@ -330,17 +261,28 @@ static struct guest *new_guest(struct session *s)
 
 static void write_guest(struct session *s, const struct guest *g)
 {
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, session_now_ns(), g->pid, g->tid, F_COUNT(guest));
-	session_put_text(s, g->version);
-	trace_record_u64(s->writer, g->log.ring_bytes);
-	trace_record_end(s->writer);
-	if (s->gdb_jit || gdb_jit_poll_create(s->writer, &s->gdb_jit) == 0)
-		gdb_jit_poll_add_with_agent(s->gdb_jit, (pid_t)g->pid);
+	recording_add_guest(s->recording, g->pid, g->tid, g->version, g->log.ring_bytes);
 }
 
 static const char *why_no_log(int error)
 {
 	return error == EFBIG ? "limit of file sizes: ulimit -f" : strerror(error);
+}
+
+static void tell_recording(struct session *s, const struct guest *g, struct wire_answer *answer)
+{
+	pid_t pid = (pid_t)g->pid;
+
+	counting_describe_sampler(s->counting, answer);
+	if (answer->sampler != WIRE_SAMPLER_NONE) {
+		/* no inherited counter tells of these */
+		if (g->is_child)
+			recording_write_process(s->recording, pid);
+		else
+			recording_write_exec(s->recording, pid);
+		recording_write_maps(s->recording, pid, clock_now_ns());
+	}
+	write_guest(s, g);
 }
 
 static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
@@ -350,12 +292,12 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	int fd = -1;
 
 	/* exec in the same process: the old image's log has no writer any more */
-	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)h->pid) {
-			drain_guest(s, &s->guests.guest[i], true, 0);
-			write_guest_counters(s, &s->guests.guest[i], 0, true);
-			close_guest(&s->guests.guest[i]);
-		}
+	g = find_guest(s, h->pid);
+	if (g) {
+		drain_guest(s, g, true, 0);
+		write_guest_counters(s, g, 0, true);
+		close_guest(g);
+	}
 	g = new_guest(s);
 	if (!g) {
 		answer->status = -ENOMEM;
@@ -388,19 +330,8 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	}
 	g->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
 	answer->ring_bytes = g->log.ring_bytes;
-	session_describe_sampler(s, answer);
-	if (s->sampler != WIRE_SAMPLER_NONE) {
-		/* no inherited counter tells of these */
-		if (h->message.flags & WIRE_FLAG_CHILD)
-			session_write_process(s, h->pid, false);
-		else
-			session_write_exec(s, h->pid);
-		session_write_maps(s, h->pid, session_now_ns());
-	}
-	if (s->writer) {
-		engines_has_agent(s->engines, h->pid);
-		write_guest(s, g);
-	}
+	if (s->recording)
+		tell_recording(s, g, answer);
 	handshake_answer(h, answer, fd);
 	close(fd);
 }
@@ -450,13 +381,15 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	const char *what = "no counter";
 	int error = h->message.error;
 
-	if (h->nr_fds) {
+	if (!s->counting) {
+		answer->status = -EINVAL;
+	} else if (h->nr_fds) {
 		answer->status = 0;
 		for (int i = 0; i < h->nr_fds; i++)
 			if (!is_perf_event(h->fds[i]))
 				answer->status = -EBADF;
 		if (answer->status == 0)
-			answer->status = session_add_thread(s, h->fds, h->nr_fds, (uint32_t)h->pid, h->message.tid);
+			answer->status = counting_add_thread(s->counting, h->fds, h->nr_fds, (uint32_t)h->pid, h->message.tid);
 		error = -answer->status;
 		what = "no ring buffer";
 	} else {
@@ -466,7 +399,7 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 		for (int i = 0; i < h->nr_fds; i++)
 			h->fds[i] = -1; /* the ring's now */
 	} else {
-		s->losses.total[LOSS_UNCOUNTED]++;
+		session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
 		if (!s->noticed.uncounted)
 			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error "
 				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
@@ -479,7 +412,7 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 
 static void report_no_descriptors(struct session *s)
 {
-	s->losses.total[LOSS_UNCOUNTED]++;
+	session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
 	if (!s->noticed.descriptors)
 		session_notice(s, "refused", "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
 			       "fewer); further ones with this error are not reported");
@@ -493,7 +426,7 @@ void session_serve_guests(struct session *s)
 	int ret, nr = 0;
 
 	/* many new threads must not delay the draining of rings */
-	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->socket, s->root, &s->silent, &h)) != -EAGAIN) {
+	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.pid, &s->connections.silent, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);
 		if (ret == -EPROTONOSUPPORT && !s->noticed.version) {

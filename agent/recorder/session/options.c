@@ -94,33 +94,33 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		break;
 	case 'e':
-		o->event.name = arg;
+		o->counting.event.name = arg;
 		break;
 	case 'r':
-		o->event.rate = number(state, "rate", arg, 1, 1000000);
-		o->event.period = 0;
+		o->counting.event.rate = number(state, "rate", arg, 1, 1000000);
+		o->counting.event.period = 0;
 		break;
 	case KEY_PERIOD:
-		o->event.period = number(state, "period", arg, 1, 1ull << 50);
+		o->counting.event.period = number(state, "period", arg, 1, 1ull << 50);
 		break;
 	case KEY_STACK:
-		o->event.stack_bytes = (uint32_t)number(state, "stack", arg, 0, 65528) & ~7u;
+		o->counting.event.stack_bytes = (uint32_t)number(state, "stack", arg, 0, 65528) & ~7u;
 		break;
 	case KEY_SCOPE:
 		if (strcmp(arg, "cpu") != 0 && strcmp(arg, "thread") != 0)
 			argp_error(state, "--scope must be cpu or thread, not '%s'", arg);
-		o->scope_thread = arg[0] == 't';
+		o->counting.scope_thread = arg[0] == 't';
 		break;
 	case KEY_SAMPLER:
 		if (strcmp(arg, "auto") != 0 && strcmp(arg, "signal") != 0 && strcmp(arg, "timer") != 0)
 			argp_error(state, "--sampler must be auto, signal or timer, not '%s'", arg);
-		o->sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
+		o->counting.sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
 		break;
 	case KEY_REGISTERS:
-		o->event.registers = register_mask(state, arg);
+		o->counting.event.registers = register_mask(state, arg);
 		break;
 	case KEY_FRAME_POINTERS:
-		o->event.frame_pointers = true;
+		o->counting.event.frame_pointers = true;
 		break;
 	case KEY_IMAGE_CODE:
 		o->image_code_bytes = number(state, "image-code", arg, 0, 1u << 25);
@@ -155,9 +155,9 @@ static error_t parse_dormant(int key, char *arg, struct argp_state *state)
 		o->store_bytes = number(state, "memory", arg, 1, 1u << 20) << 20;
 		break;
 	case ARGP_KEY_END:
-		if (o->dormant && (o->scope_thread || o->sampler != SAMPLER_AUTO))
+		if (o->dormant && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
 			argp_error(state, "--dormant supports --scope cpu and --sampler auto only");
-		o->no_guest |= o->dormant;
+		o->counting.no_guest |= o->dormant;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

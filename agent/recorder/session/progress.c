@@ -18,21 +18,21 @@ void session_progress_start(struct session *s, bool our_child)
 	s->progress.wanted = !s->options.quiet && isatty(STDERR_FILENO) && !(our_child && isatty(STDOUT_FILENO));
 }
 
-static uint64_t lost_samples(const struct session *s)
-{
-	return s->losses.total[LOSS_RING_FULL] + s->losses.total[LOSS_WRITE] + s->losses.total[LOSS_RING_BAD];
-}
-
 void session_progress_show(struct session *s, uint64_t now_ns)
 {
-	if (!s->progress.wanted || !s->writer || now_ns - s->progress.shown_ns < EVERY_NS)
+	struct recording_state state;
+	uint64_t lost = 0;
+
+	if (!s->progress.wanted || !s->recording || now_ns - s->progress.shown_ns < EVERY_NS)
 		return;
+	state = recording_state(s->recording);
+	for (int i = 0; i < NR_LOSSES; i++)
+		lost += trace_losses[i].of == LOSS_OF_SAMPLES ? state.lost[i] : 0;
 	s->progress.shown_ns = now_ns;
 	s->progress.shown = true;
 	fprintf(stderr, CLEAR "%s: %.0f s, %llu samples, %llu lost, %.1f MiB%s", program_invocation_name,
-		(double)(now_ns - s->begin_ns) / 1e9, (unsigned long long)s->nr_samples, (unsigned long long)lost_samples(s),
-		(double)trace_writer_bytes(s->writer) / (1 << 20),
-		s->progress.hint);
+		(double)(now_ns - state.begin_ns) / 1e9, (unsigned long long)state.samples, (unsigned long long)lost,
+		(double)state.bytes / (1 << 20), s->progress.hint);
 	fflush(stderr);
 }
 

@@ -2,7 +2,9 @@
 /* The recorder's side of `tailor start`, `stop` and `status`. */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/options.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 
 #include <errno.h>
@@ -25,36 +27,58 @@ static void say_status(struct session *s, struct control_request *r)
 			records += s->guests.guest[i].store ? registration_cache_records(s->guests.guest[i].store) : 0;
 			bytes += s->guests.guest[i].store ? registration_cache_bytes(s->guests.guest[i].store) : 0;
 		}
-	if (s->writer)
+	if (s->recording) {
+		struct recording_state state = recording_state(s->recording);
+
 		snprintf(text, sizeof(text), "is being recorded into %s: %.0f s, %llu samples, %.1f MiB", s->options.output,
-			 (double)(session_now_ns() - s->begin_ns) / 1e9, (unsigned long long)s->nr_samples,
-			 (double)trace_writer_bytes(s->writer) / (1 << 20));
-	else
+			 (double)(clock_now_ns() - state.begin_ns) / 1e9, (unsigned long long)state.samples,
+			 (double)state.bytes / (1 << 20));
+	} else {
 		snprintf(text, sizeof(text), "is dormant: %llu registrations of %u process%s (%.1f MiB); `tailor start` starts a recording",
 			 (unsigned long long)records, guests, guests == 1 ? "" : "es", (double)bytes / (1 << 20));
+	}
 	control_answer(r->fd, CMD_DONE, text);
+}
+
+/* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
+static int start_recording(struct session *s, struct diag *d)
+{
+	int ret, nr_columns;
+
+	s->options.command = attach_target_command(s->root.pid);
+	ret = session_begin_recording(s, d);
+	if (ret)
+		return ret;
+	ret = session_attach_tree(s, s->root.pid);
+	if (ret) {
+		diag_fail(d, -ret, "cannot count %s: %s", counting_events(s->counting, &nr_columns)->event[0].name, strerror(-ret));
+		session_drop_recording(s);
+		return ret;
+	}
+	session_replay_guests(s);
+	return 0;
 }
 
 /* word[0]: our version; [1]: the request; from [2] on: options, as tailor start got and checked them. */
 static void start(struct session *s, struct control_request *r, bool our_child)
 {
-	struct session_options o = s->dormant_options;
+	struct session_options o = s->dormant.options;
 	char sentence[512 + PATH_MAX], text[CONTROL_BYTES], *notices = NULL;
 	struct diag d = { "" };
 	size_t bytes = 0;
 	int ret, nr = r->nr - 1;
 
-	if (s->writer) {
+	if (s->recording) {
 		snprintf(sentence, sizeof(sentence), "is already being recorded into %s; %s", s->options.output,
 			 our_child && !s->options.dormant ? "that recording ends with its command" :
 			 "end that recording with `tailor stop`");
 		control_answer(r->fd, CMD_FAILED, sentence);
 		return;
 	}
-	s->start_words = *r; /* the options point into it */
+	s->dormant.words = *r; /* the options point into it */
 	for (int i = 0; i <= r->nr; i++)
-		s->start_words.word[i] = r->word[i] ? s->start_words.text + (r->word[i] - r->text) : NULL;
-	if (argp_parse(&request_argp, nr, s->start_words.word + 1, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &o)) {
+		s->dormant.words.word[i] = r->word[i] ? s->dormant.words.text + (r->word[i] - r->text) : NULL;
+	if (argp_parse(&request_argp, nr, s->dormant.words.word + 1, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &o)) {
 		control_answer(r->fd, CMD_MISUSED, "its recorder does not support these options");
 		return;
 	}
@@ -62,7 +86,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 	o.duration_ns = 0; /* attach keeps the time */
 	s->options = o;
 	s->asking.notices = open_memstream(&notices, &bytes);
-	ret = session_start_dormant(s, &d);
+	ret = start_recording(s, &d);
 	if (s->asking.notices && fclose(s->asking.notices) == 0 && bytes)
 		notices[bytes - 1] = 0; /* the last one's end of line */
 	s->asking.notices = NULL;
@@ -76,7 +100,7 @@ static void stop(struct session *s, struct control_request *r, bool our_child)
 {
 	struct diag d = { "" };
 
-	if (!s->writer) {
+	if (!s->recording) {
 		control_answer(r->fd, CMD_FAILED, "is not being recorded");
 	} else if (s->options.dormant) {
 		int ret = session_end_recording(s, -1, &d);
@@ -86,7 +110,7 @@ static void stop(struct session *s, struct control_request *r, bool our_child)
 		control_answer(r->fd, CMD_FAILED, "is being recorded by `tailor run`; that recording ends with its command");
 	} else {
 		s->asking.fd = r->fd; /* answered when the trace is complete */
-		s->stop = true;
+		s->waiting.stop = true;
 	}
 }
 

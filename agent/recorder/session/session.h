@@ -6,7 +6,7 @@
 #ifndef TAILOR_SESSION_H
 #define TAILOR_SESSION_H
 
-#include "agent/recorder/perf/event.h"
+#include "agent/recorder/counting/counting.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -15,15 +15,9 @@
 
 struct session;
 
-/* How samples are taken: by the kernel if permitted, else by a signal handler in the host, at a counter overflow or a timer. */
-enum session_sampler { SAMPLER_AUTO, SAMPLER_SIGNAL, SAMPLER_TIMER };
-
 struct session_options {
 	const char *output;
-	struct event_options event;
-	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
-	enum session_sampler sampler;
-	bool no_guest;	   /* the host has no agent that could take samples */
+	struct counting_options counting;
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	bool inject;	   /* attach: the agent is loaded into the process */
@@ -40,7 +34,7 @@ struct session_options {
 };
 
 #define SESSION_OPTIONS_DEFAULT \
-	{ .event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
+	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
 	  .image_code_bytes = 256u << 10 }
 
 /* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */

@@ -10,6 +10,7 @@
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/program.h"
+#include "jitreg/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,7 +110,7 @@ void session_unheard_exec(struct session *s, const struct kernel_comm *c, uint64
 	struct unheard *u = &s->unheard;
 	struct unheard_program *p;
 
-	if (!s->options.preloads || (c->pid == (uint32_t)s->root && s->options.no_guest)) /* of that one there is a notice */
+	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest)) /* of that one there is a notice */
 		return;
 	session_unheard_end(s, c->pid);
 	for (int i = 0; i < UNHEARD_HELLOS; i++)
@@ -165,7 +166,7 @@ void session_unheard_hello(struct session *s, uint32_t pid)
 		return;
 	}
 	u->hello[u->next_hello].pid = pid;
-	u->hello[u->next_hello].time_ns = session_now_ns();
+	u->hello[u->next_hello].time_ns = clock_now_ns();
 	u->next_hello = (u->next_hello + 1) % UNHEARD_HELLOS;
 }
 
@@ -192,7 +193,7 @@ void session_unheard_look(struct session *s)
 void session_unheard_write(struct session *s)
 {
 	struct unheard *u = &s->unheard;
-	uint64_t now_ns = session_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	for (uint32_t i = 0; i < u->nr; i++)
 		if (u->program[i].ended || now_ns - u->program[i].exec_ns > YOUNG_NS)

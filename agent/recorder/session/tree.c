@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A dormant session keeps the live registrations of its guests; when a recording is requested, every process
- * of the tree is counted from outside and the trace is told what has been kept, as if it had listened from the start.
+ * Counts a whole tree of processes that run already: of a dormant session, when a recording is requested, or of a server, all of whose
+ * processes are meant.
  */
 #include "agent/recorder/session/internal.h"
 
-#include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/process/proc_file.h"
-#include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
@@ -71,14 +70,6 @@ static int list_processes(struct tree *t)
 	return proc_each_number("/proc", take_process, t);
 }
 
-static bool is_guest(const struct session *s, pid_t pid)
-{
-	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)pid)
-			return true;
-	return false;
-}
-
 static bool descends(struct tree *t, pid_t pid, pid_t root)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
@@ -109,12 +100,12 @@ static uint64_t started_ns(const struct relation *r)
 /* Is it a copy of its parent, or has it run another program since?  Its agent knows; without one, the program tells. */
 static bool is_copy(const struct session *s, const struct relation *r)
 {
+	const struct guest *guest = session_find_guest(s, r->pid);
 	char path[64], own[4096], parents[4096];
 	ssize_t n, m;
 
-	for (size_t i = 0; i < s->guests.nr; i++)
-		if (s->guests.guest[i].log.head && s->guests.guest[i].pid == (uint32_t)r->pid)
-			return s->guests.guest[i].is_child;
+	if (guest)
+		return guest->is_child;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->pid);
 	n = readlink(path, own, sizeof(own));
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->ppid);
@@ -126,33 +117,27 @@ static void write_relation(struct session *s, struct tree *t, const struct relat
 {
 	const struct relation *parent = find_relation(t, r->ppid);
 
-	if (parent && parent->done && is_copy(s, r)) {
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_FORK, started_ns(r), (uint32_t)r->pid, (uint32_t)r->pid,
-				   F_COUNT(fork));
-		trace_record_u64(s->writer, (uint32_t)r->ppid);
-		trace_record_u64(s->writer, (uint32_t)r->ppid);
-		trace_record_end(s->writer);
-	} else {
-		session_write_process(s, r->pid, false);
-	}
-	s->nr_processes++;
+	if (parent && parent->done && is_copy(s, r))
+		recording_add_fork(s->recording, r->pid, r->ppid, started_ns(r));
+	else
+		recording_add_process(s->recording, r->pid);
 }
 
 static int wake_process(struct session *s, struct tree *t, struct relation *r)
 {
-	uint64_t begin_ns = session_now_ns();
-	bool known = session_attach_knows(s, r->pid); /* its parent was complete when it was forked */
-	int ret = session_attach_process(s, r->pid);
+	uint64_t begin_ns = clock_now_ns();
+	bool known = counting_attach_knows(s->counting, r->pid); /* its parent was complete when it was forked */
+	int ret = counting_attach_process(s->counting, r->pid);
 
 	if (ret == -ESRCH)
 		return 0; /* it has ended */
 	if (ret || known)
 		return ret;
 	write_relation(s, t, r);
-	if (!is_guest(s, r->pid))
-		engines_add(s->engines, r->pid);
-	session_write_maps(s, r->pid, begin_ns);
-	session_write_threads(s, r->pid, begin_ns);
+	if (!session_find_guest(s, r->pid))
+		recording_read_engine(s->recording, r->pid);
+	recording_write_maps(s->recording, r->pid, begin_ns);
+	recording_write_threads(s->recording, r->pid, begin_ns);
 	return 0;
 }
 
@@ -171,7 +156,7 @@ static int wake_tree(struct session *s, pid_t root)
 			for (size_t i = 0; i < t.nr && ret == 0; i++) {
 				struct relation *r = &t.of[i], *parent = find_relation(&t, r->ppid);
 
-				if (r->done || (!descends(&t, r->pid, root) && !is_guest(s, r->pid)) ||
+				if (r->done || (!descends(&t, r->pid, root) && !session_find_guest(s, r->pid)) ||
 				    (parent && !parent->done && descends(&t, parent->pid, root)))
 					continue;
 				ret = wake_process(s, &t, r);
@@ -185,27 +170,10 @@ static int wake_tree(struct session *s, pid_t root)
 
 int session_attach_tree(struct session *s, pid_t root)
 {
-	int ret = session_attach_begin(s);
+	int ret = counting_attach_begin(s->counting);
 
 	if (ret == 0)
 		ret = wake_tree(s, root);
-	session_attach_end(s);
-	return ret == 0 && s->rings.nr == 0 ? -ESRCH : ret;
-}
-
-int session_start_dormant(struct session *s, struct diag *d)
-{
-	int ret;
-
-	s->options.command = attach_target_command(s->root);
-	ret = session_begin_recording(s, d);
-	if (ret)
-		return ret;
-	ret = session_attach_tree(s, s->root);
-	if (ret) {
-		session_drop_recording(s);
-		return diag_fail(d, -ret, "cannot count %s: %s", s->events.event[0].name, strerror(-ret));
-	}
-	session_replay_guests(s);
-	return 0;
+	counting_attach_end(s->counting);
+	return ret == 0 && counting_nr_rings(s->counting) == 0 ? -ESRCH : ret;
 }

@@ -11,7 +11,7 @@
  *  - threads made by one whose events are just being opened inherit some of them.  Whenever an unknown thread appeared
  *    meanwhile, the events just opened are closed again, which takes them from who inherited them, and opened anew.
  */
-#include "agent/recorder/session/internal.h"
+#include "agent/recorder/counting/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/grow.h"
@@ -24,20 +24,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define PID_BITS 22	/* the kernel's PID_MAX_LIMIT */
 #define ANEW_MAX 50	/* times that one thread's events are opened anew */
 #define ROUNDS_MAX 1000 /* over the list of threads */
 
-struct attached {
-	int fd, ring_fd; /* an event, and the one whose ring it writes to */
-	uint32_t event;	 /* or ATTACHED_ON_CPU */
-};
-
 struct attaching {
-	struct session *session;
+	struct counting *counting;
 	pid_t pid;
-	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
-	unsigned char listed[1u << (PID_BITS - 3)]; /* likewise; clear but while two lists are compared */
+	struct counted_tasks tasks;
+	unsigned char listed[1u << (PID_BITS - 3)]; /* a bit per thread; clear but while two lists are compared */
 	struct perf_event_attr attr[EVENTS_MAX];
 	int nr_cpus, nr_events, nr_columns; /* events, and how long it was on the CPU */
 	size_t ring_bytes;
@@ -46,29 +40,7 @@ struct attaching {
 	uint32_t *threads; /* listed last */
 	uint32_t nr_threads, threads_capacity;
 	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
-	uint32_t at_hand;
-	bool has_inherited; /* ... it has them all from who made it */
 };
-
-static bool is_complete(const struct attaching *a, uint32_t tid)
-{
-	return tid >> PID_BITS || a->complete[tid / 8] & 1u << tid % 8;
-}
-
-static void set_complete(struct attaching *a, uint32_t tid)
-{
-	if (!(tid >> PID_BITS))
-		a->complete[tid / 8] |= (unsigned char)(1u << tid % 8);
-}
-
-/* From the rings, while we attach: a task was made. */
-void session_attach_saw_fork(struct session *s, uint32_t ptid, uint32_t tid)
-{
-	if (!s->attaching || !is_complete(s->attaching, ptid))
-		return;
-	set_complete(s->attaching, tid);
-	s->attaching->has_inherited |= tid == s->attaching->at_hand;
-}
 
 static int take_thread(void *context, pid_t tid)
 {
@@ -106,20 +78,6 @@ static long last_pid(void)
 	return last ? atol(last) : -1;
 }
 
-static void drain_rings(struct session *s)
-{
-	for (size_t i = 0; i < s->rings.nr; i++)
-		session_drain_ring(s, &s->rings.ring[i]);
-}
-
-static int remember(struct session *s, int fd, int ring_fd, uint32_t event)
-{
-	if (!GROW(s->attached.event, s->attached.nr, s->attached.capacity))
-		return -ENOMEM;
-	s->attached.event[s->attached.nr++] = (struct attached){ fd, ring_fd, event };
-	return 0;
-}
-
 static void close_opened(struct attaching *a)
 {
 	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++) {
@@ -132,7 +90,7 @@ static void close_opened(struct attaching *a)
 /* One more thread's event, into a ring that there is. */
 static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
 {
-	struct perf_event_attr attr = session_randomize_period(a->session, &a->attr[event], cpu);
+	struct perf_event_attr attr = counting_randomize_period(a->counting, &a->attr[event], cpu);
 	int fd = event_open(&attr, (pid_t)tid, cpu, 0), ret;
 
 	if (fd < 0)
@@ -140,7 +98,7 @@ static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
 	a->opened[cpu * a->nr_columns + event] = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]))
 		return -errno;
-	ret = session_learn_id(a->session, fd, (uint32_t)event);
+	ret = counting_learn_id(a->counting, fd, (uint32_t)event);
 	if (ret == 0)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return ret;
@@ -149,7 +107,7 @@ static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
 /* ... and how long it runs on that CPU: less exact weights are no reason to fail. */
 static void open_on_cpu_beside(struct attaching *a, uint32_t tid, int cpu)
 {
-	int fd = session_open_on_cpu(a->session, &a->attr[0], (pid_t)tid, cpu);
+	int fd = counting_open_on_cpu(a->counting, &a->attr[0], (pid_t)tid, cpu);
 
 	a->opened[cpu * a->nr_columns + a->nr_events] = fd;
 	if (fd >= 0)
@@ -159,7 +117,7 @@ static void open_on_cpu_beside(struct attaching *a, uint32_t tid, int cpu)
 /* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
 static int open_thread(struct attaching *a, uint32_t tid)
 {
-	struct session *s = a->session;
+	struct counting *c = a->counting;
 	int ret = 0;
 
 	for (int cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++) {
@@ -170,10 +128,10 @@ static int open_thread(struct attaching *a, uint32_t tid)
 				open_on_cpu_beside(a, tid, cpu);
 			continue;
 		}
-		ret = session_count_on(s, a->attr, (pid_t)tid, cpu, a->ring_bytes);
+		ret = counting_open_cpu(c, a->attr, (pid_t)tid, cpu, a->ring_bytes);
 		if (ret == 0) {
-			a->ring_fd[cpu] = s->rings.ring[s->rings.nr - 1].fd;
-			ring_switch(&s->rings.ring[s->rings.nr - 1], true);
+			a->ring_fd[cpu] = c->rings.ring[c->rings.nr - 1].fd;
+			ring_switch(&c->rings.ring[c->rings.nr - 1], true);
 		} else if (ret == -ENODEV) {
 			ret = 0; /* a CPU that is offline */
 		}
@@ -204,11 +162,11 @@ static bool somebody_new(struct attaching *a, long before_pid)
 	if (!before)
 		return true;
 	memcpy(before, a->threads, nr_before * sizeof(*before));
-	drain_rings(a->session);
+	counting_drain(a->counting);
 	set_listed(a, before, nr_before, true);
 	if (list_threads(a) == 0)
 		for (size_t i = 0; i < a->nr_threads && !new; i++)
-			new = !is_complete(a, a->threads[i]) && !(a->listed[a->threads[i] / 8] & 1u << a->threads[i] % 8);
+			new = !counting_is_complete(&a->tasks, a->threads[i]) && !(a->listed[a->threads[i] / 8] & 1u << a->threads[i] % 8);
 	set_listed(a, before, nr_before, false);
 	free(before);
 	return new;
@@ -216,11 +174,11 @@ static bool somebody_new(struct attaching *a, long before_pid)
 
 static void drop_first_rings(struct attaching *a)
 {
-	struct session *s = a->session;
+	struct counting *c = a->counting;
 
-	for (size_t i = 0; i < s->rings.nr; i++)
-		ring_close(&s->rings.ring[i]);
-	s->rings.nr = 0;
+	for (size_t i = 0; i < c->rings.nr; i++)
+		ring_close(&c->rings.ring[i]);
+	c->rings.nr = 0;
 	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
 		a->ring_fd[cpu] = -1;
 }
@@ -229,8 +187,8 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 {
 	int ret = 0;
 
-	a->at_hand = tid;
-	a->has_inherited = false;
+	a->tasks.at_hand = tid;
+	a->tasks.has_inherited = false;
 	for (int n = 0; n < ANEW_MAX; n++) {
 		long pid = last_pid();
 
@@ -244,17 +202,17 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 		if (ret)
 			return ret;
 	}
-	set_complete(a, tid); /* before the rings tell of threads that it has made since */
+	counting_set_complete(&a->tasks, tid); /* before the rings tell of threads that it has made since */
 	if (a->have_rings)
-		drain_rings(a->session);
-	if (a->has_inherited)
+		counting_drain(a->counting);
+	if (a->tasks.has_inherited)
 		close_opened(a);
 	a->have_rings = true;
 	for (int i = 0; i < a->nr_cpus * a->nr_columns && ret == 0; i++)
 		if (a->opened[i] >= 0) {
 			int column = i % a->nr_columns;
 
-			ret = remember(a->session, a->opened[i], a->ring_fd[i / a->nr_columns],
+			ret = counting_keep_attached(a->counting, a->opened[i], a->ring_fd[i / a->nr_columns],
 				       column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column);
 			if (ret == 0)
 				a->opened[i] = -1;
@@ -273,44 +231,45 @@ static int attach_threads(struct attaching *a)
 		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
 			uint32_t tid = a->threads[i]; /* the list may be a new one after this */
 
-			if (!is_complete(a, tid) && a->have_rings)
-				drain_rings(a->session);
-			if (is_complete(a, tid))
+			if (!counting_is_complete(&a->tasks, tid) && a->have_rings)
+				counting_drain(a->counting);
+			if (counting_is_complete(&a->tasks, tid))
 				continue;
 			more = true;
 			ret = attach_thread(a, tid);
 			if (ret == -ESRCH) { /* it has ended: that is no failure */
-				set_complete(a, tid);
+				counting_set_complete(&a->tasks, tid);
 				ret = 0;
 			}
 		}
-		drain_rings(a->session);
+		counting_drain(a->counting);
 		if (ret == 0)
 			ret = list_threads(a);
 		for (size_t i = 0; ret == 0 && i < a->nr_threads && !more; i++)
-			more = !is_complete(a, a->threads[i]);
+			more = !counting_is_complete(&a->tasks, a->threads[i]);
 	}
 	if (ret == 0 && !a->have_rings)
 		ret = -ESRCH;
 	return ret;
 }
 
-int session_attach_begin(struct session *s)
+int counting_attach_begin(struct counting *c)
 {
 	struct attaching *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -ENOMEM;
-	a->session = s;
+	a->counting = c;
 	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
-	a->nr_events = s->events.nr;
+	a->nr_events = c->events.nr;
 	a->nr_columns = a->nr_events + 1;
-	session_cpu_attrs(s, a->attr, &a->ring_bytes);
+	counting_cpu_attrs(c, a->attr, &a->ring_bytes);
 	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
 	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_columns * sizeof(*a->opened));
-	s->attaching = a;
+	c->attaching = a;
+	c->attached.tasks = &a->tasks;
 	if (!a->ring_fd || !a->opened) {
-		session_attach_end(s);
+		counting_attach_end(c);
 		return -ENOMEM;
 	}
 	for (int cpu = 0; cpu < a->nr_cpus; cpu++)
@@ -320,22 +279,23 @@ int session_attach_begin(struct session *s)
 	return 0;
 }
 
-int session_attach_process(struct session *s, pid_t pid)
+int counting_attach_process(struct counting *c, pid_t pid)
 {
-	s->attaching->pid = pid;
-	return attach_threads(s->attaching);
+	c->attaching->pid = pid;
+	return attach_threads(c->attaching);
 }
 
-bool session_attach_knows(const struct session *s, pid_t pid)
+bool counting_attach_knows(const struct counting *c, pid_t pid)
 {
-	return is_complete(s->attaching, (uint32_t)pid);
+	return counting_is_complete(c->attached.tasks, (uint32_t)pid);
 }
 
-void session_attach_end(struct session *s)
+void counting_attach_end(struct counting *c)
 {
-	struct attaching *a = s->attaching;
+	struct attaching *a = c->attaching;
 
-	s->attaching = NULL;
+	c->attaching = NULL;
+	c->attached.tasks = NULL;
 	if (!a)
 		return;
 	free(a->ring_fd);
@@ -344,60 +304,12 @@ void session_attach_end(struct session *s)
 	free(a);
 }
 
-int session_attach(struct session *s, pid_t pid)
+int counting_attach(struct counting *c, pid_t pid)
 {
-	int ret = session_attach_begin(s);
+	int ret = counting_attach_begin(c);
 
 	if (ret == 0)
-		ret = session_attach_process(s, pid);
-	session_attach_end(s);
+		ret = counting_attach_process(c, pid);
+	counting_attach_end(c);
 	return ret;
-}
-
-/* ------------------------------------------------------------------------------------------ the events that there are */
-
-void session_switch_attached(struct session *s, bool on)
-{
-	for (size_t i = 0; i < s->attached.nr; i++)
-		ioctl(s->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-}
-
-void session_switch_attached_event(struct session *s, int ring_fd, uint32_t event, bool on)
-{
-	for (size_t i = 0; i < s->attached.nr; i++)
-		if (s->attached.event[i].ring_fd == ring_fd && s->attached.event[i].event == event)
-			ioctl(s->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-}
-
-bool session_ring_is_written(const struct session *s, int ring_fd)
-{
-	for (size_t i = 0; i < s->attached.nr; i++) {
-		struct pollfd ended = { s->attached.event[i].fd, POLLIN, 0 };
-
-		if (s->attached.event[i].ring_fd == ring_fd && (poll(&ended, 1, 0) != 1 || !(ended.revents & (POLLHUP | POLLERR))))
-			return true;
-	}
-	return false;
-}
-
-void session_add_attached_counts(const struct session *s, int ring_fd, uint32_t event, uint64_t count[4])
-{
-	for (size_t i = 0; i < s->attached.nr; i++) {
-		const struct attached *a = &s->attached.event[i];
-		uint64_t own[4] = { 0 };
-
-		if (a->ring_fd != ring_fd || a->event != event || read(a->fd, own, sizeof(own)) < (ssize_t)(3 * sizeof(own[0])))
-			continue;
-		for (int k = 0; k < 4; k++)
-			count[k] += own[k];
-	}
-}
-
-void session_close_attached(struct session *s)
-{
-	for (size_t i = 0; i < s->attached.nr; i++)
-		close(s->attached.event[i].fd);
-	free(s->attached.event);
-	s->attached.event = NULL;
-	s->attached.nr = s->attached.capacity = 0;
 }

@@ -5,7 +5,7 @@
  * a sample costs.  But the kernel makes room for all of it in the ring, whatever the stack is: where rings are small, samples would be
  * lost.
  */
-#include "agent/recorder/session/internal.h"
+#include "agent/recorder/counting/internal.h"
 
 #include <stdio.h>
 
@@ -30,10 +30,11 @@ static uint64_t rate_of(const struct event_options *o)
 	return rate ? rate : RATE_UNKNOWN;
 }
 
-uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for_why)
+uint32_t counting_stack_bytes(const struct counting *c, char *why, size_t room_for_why)
 {
-	const struct event_options *o = &s->options.event;
-	size_t ring = session_ring_bytes(s->options.scope_thread);
+	const struct event_options *o = &c->options.event;
+	size_t budget = counting_rings_budget();
+	size_t ring = c->options.scope_thread ? counting_thread_ring_bytes(budget) : counting_cpu_ring_bytes(budget);
 	uint64_t room = ring / (1 + rate_of(o) * ROOM_NS / 1000000000);
 	uint32_t bytes = STACK_WANTED;
 
@@ -44,14 +45,14 @@ uint32_t session_stack_bytes(const struct session *s, char *why, size_t room_for
 		bytes /= 2;
 	if (bytes < STACK_WANTED)
 		snprintf(why, room_for_why, "%u stack bytes per sample unavailable (a ring buffer of %zu KiB is too small at this "
-			 "rate%s); using %u", STACK_WANTED, ring / 1024, s->options.scope_thread ? "; --scope cpu has larger ones" : "",
+			 "rate%s); using %u", STACK_WANTED, ring / 1024, c->options.scope_thread ? "; --scope cpu has larger ones" : "",
 			 bytes);
 	return bytes;
 }
 
-uint32_t session_handler_stack_bytes(const struct session *s)
+uint32_t counting_handler_stack_bytes(const struct counting *c)
 {
-	uint32_t bytes = s->options.event.stack_bytes;
+	uint32_t bytes = c->options.event.stack_bytes;
 
 	return bytes == EVENT_STACK_AUTO ? STACK_LEAST : bytes;
 }

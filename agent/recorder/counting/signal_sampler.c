@@ -3,7 +3,7 @@
  * Sampling without ring buffers: signal handlers in the host take the samples and write them into the guests' logs, called by
  * a counter's overflow signal or, where perf events are forbidden, by timers.  From here on they are samples like all others.
  */
-#include "agent/recorder/session/internal.h"
+#include "agent/recorder/counting/internal.h"
 
 #include "jitreg/base/grow.h"
 
@@ -41,28 +41,28 @@ static uint64_t ticks_per_second(void)
 	return 1000000000u / (uint64_t)t.tv_nsec;
 }
 
-static void use_timer(struct session *s)
+static void use_timer(struct counting *c)
 {
-	const struct event_options *o = &s->options.event;
-	struct perf_event_attr *a = &s->events.event[0].attr;
+	const struct event_options *o = &c->options.event;
+	struct perf_event_attr *a = &c->events.event[0].attr;
 
-	memset(&s->events, 0, sizeof(s->events));
-	s->events.nr = 1;
-	snprintf(s->events.event[0].name, sizeof(s->events.event[0].name), "cpu-timer");
-	snprintf(s->events.event[0].unit, sizeof(s->events.event[0].unit), "ns");
+	memset(&c->events, 0, sizeof(c->events));
+	c->events.nr = 1;
+	snprintf(c->events.event[0].name, sizeof(c->events.event[0].name), "cpu-timer");
+	snprintf(c->events.event[0].unit, sizeof(c->events.event[0].unit), "ns");
 	a->size = sizeof(*a);
 	a->type = PERF_TYPE_SOFTWARE;
 	a->config = PERF_COUNT_SW_TASK_CLOCK;
 	a->sample_period = o->period ? o->period : 1000000000 / o->rate;
-	a->sample_stack_user = session_handler_stack_bytes(s);
+	a->sample_stack_user = counting_handler_stack_bytes(c);
 	a->sample_regs_user = o->registers == EVENT_REGISTERS_NONE ? 0 : o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
-	s->sampler = WIRE_SAMPLER_TIMER;
+	c->sampler = WIRE_SAMPLER_TIMER;
 }
 
-int session_choose_sampler(struct session *s, int error, struct diag *d)
+int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 {
-	const struct session_options *o = &s->options;
-	struct perf_event_attr *a = &s->events.event[0].attr;
+	const struct counting_options *o = &c->options;
+	struct perf_event_attr *a = &c->events.event[0].attr;
 	bool automatic = o->sampler == SAMPLER_AUTO && strcmp(o->event.name, "auto") == 0;
 	uint64_t ticks = ticks_per_second();
 	char text[256];
@@ -73,36 +73,35 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 					 "program%s",
 					 error ? ", and perf events are not permitted" : "");
 		if (error) {
-			s->fallbacks.nr = 0; /* one notice in place of one for each event that failed */
 			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer "
 				 "in each thread", strerror(error));
-			session_add_fallback(s, text);
+			c->notice(c->notice_context, text);
 		}
-		use_timer(s);
+		use_timer(c);
 		if (1000000000 / a->sample_period > ticks) {
 			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's "
 				 "tick); each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
-			session_add_fallback(s, text);
+			c->notice(c->notice_context, text);
 		}
 	} else if (error) {
 		return -error;
 	} else if (o->sampler == SAMPLER_SIGNAL) {
 		if (o->no_guest)
 			return diag_fail(d, EINVAL, "cannot sample by signals: the agent cannot be loaded into this program");
-		if (s->events.nr > 1)
+		if (c->events.nr > 1)
 			return diag_fail(d, EINVAL, "--sampler signal supports one event only");
 		if (a->freq)
 			return diag_fail(d, EINVAL, "--sampler signal needs a --period for %s",
-					 s->events.event[0].name);
-		s->sampler = WIRE_SAMPLER_SIGNAL;
+					 c->events.event[0].name);
+		c->sampler = WIRE_SAMPLER_SIGNAL;
 	} else {
-		s->sampler = o->scope_thread ? WIRE_SAMPLER_RING : WIRE_SAMPLER_NONE;
+		c->sampler = o->scope_thread ? WIRE_SAMPLER_RING : WIRE_SAMPLER_NONE;
 	}
-	if (s->sampler == WIRE_SAMPLER_SIGNAL || s->sampler == WIRE_SAMPLER_TIMER) {
+	if (c->sampler == WIRE_SAMPLER_SIGNAL || c->sampler == WIRE_SAMPLER_TIMER) {
 		if (o->event.frame_pointers)
-			session_add_fallback(s, "callchains by frame pointers unavailable (samples of a signal handler have none); use "
-					  "--stack to record stacks");
-		/* how session_take_log_sample() lays them out */
+			c->notice(c->notice_context, "callchains by frame pointers unavailable (samples of a signal handler have none); "
+				  "use --stack to record stacks");
+		/* how counting_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
 		a->exclude_kernel = 1;
@@ -110,17 +109,17 @@ int session_choose_sampler(struct session *s, int error, struct diag *d)
 	return 0;
 }
 
-void session_describe_sampler(const struct session *s, struct wire_answer *answer)
+void counting_describe_sampler(const struct counting *c, struct wire_answer *answer)
 {
-	struct perf_event_attr a = s->events.event[0].attr;
+	struct perf_event_attr a = c->events.event[0].attr;
 
-	answer->sampler = s->sampler;
+	answer->sampler = c->sampler;
 	answer->interval_ns = a.sample_period;
 	answer->stack_bytes = a.sample_stack_user;
-	answer->nr_events = (uint32_t)s->events.nr;
-	for (int i = 1; i < s->events.nr; i++)
-		memcpy(answer->attr[i], &s->events.event[i].attr, ATTR_BYTES);
-	if (s->sampler == WIRE_SAMPLER_SIGNAL) { /* it only has to overflow, in user space, and tell whom it belongs to */
+	answer->nr_events = (uint32_t)c->events.nr;
+	for (int i = 1; i < c->events.nr; i++)
+		memcpy(answer->attr[i], &c->events.event[i].attr, ATTR_BYTES);
+	if (c->sampler == WIRE_SAMPLER_SIGNAL) { /* it only has to overflow, in user space, and tell whom it belongs to */
 		a.sample_type = PERF_SAMPLE_IP;
 		a.sample_regs_user = 0;
 		a.sample_stack_user = 0;
@@ -143,7 +142,7 @@ static uint64_t *put_registers(uint64_t *to, uint64_t mask, const struct log_sam
 	return to;
 }
 
-void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
+void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
 {
 	static uint64_t words[RECORD_MAX / 8]; /* one thread drains */
 	struct perf_event_header *h = (struct perf_event_header *)(void *)words;
@@ -153,18 +152,18 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 
 	if (bytes >= sizeof(g))
 		memcpy(&g, record, sizeof(g));
-	if (s->sampler < WIRE_SAMPLER_SIGNAL || bytes < sizeof(g) || g.stack_bytes != bytes - sizeof(g) || g.stack_bytes % 8 != 0) {
-		s->losses.total[LOSS_LOG_BAD]++;
+	if (c->sampler < WIRE_SAMPLER_SIGNAL || bytes < sizeof(g) || g.stack_bytes != bytes - sizeof(g) || g.stack_bytes % 8 != 0) {
+		c->sink.lost(c->sink.context, LOSS_LOG_BAD, 0, 0, 1);
 		return;
 	}
-	if (s->paused)
+	if (c->paused)
 		return; /* timers know nothing of it */
 	*to++ = g.registers[8];
 	*to++ = (uint64_t)tid << 32 | pid;
 	*to++ = g.timestamp;
 	*to++ = g.cpu;
 	*to++ = g.weight;
-	to = put_registers(to, s->events.event[0].attr.sample_regs_user, &g);
+	to = put_registers(to, c->events.event[0].attr.sample_regs_user, &g);
 	room = sizeof(words) - (size_t)((char *)(to + 2) - (char *)words);
 	stack = g.stack_bytes < room ? g.stack_bytes : room & ~(size_t)7;
 	*to++ = stack;
@@ -175,45 +174,45 @@ void session_take_log_sample(struct session *s, uint32_t pid, uint32_t tid, cons
 	h->type = PERF_RECORD_SAMPLE;
 	h->misc = PERF_RECORD_MISC_USER;
 	h->size = (uint16_t)((char *)to - (char *)words);
-	session_take_sample(s, 0, h, NULL);
+	c->sink.sample(c->sink.context, 0, h, NULL);
 }
 
 /* --------------------------------------------------------------------------------------------------- held descriptors */
 
-int session_add_signal_event(struct session *s, int fd, uint32_t pid, uint32_t tid)
+int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid)
 {
-	if (!GROW(s->signal_events.event, s->signal_events.nr, s->signal_events.capacity))
+	if (!GROW(c->signal_events.event, c->signal_events.nr, c->signal_events.capacity))
 		return -ENOMEM;
-	s->signal_events.event[s->signal_events.nr++] = (struct signal_event){ fd, pid, tid };
-	if (!s->paused)
+	c->signal_events.event[c->signal_events.nr++] = (struct signal_event){ fd, pid, tid };
+	if (!c->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
 }
 
-void session_look_at_signal_events(struct session *s, uint64_t now_ns)
+void counting_look_at_signal_events(struct counting *c, uint64_t now_ns)
 {
 	size_t kept = 0;
 
-	if (!s->signal_events.nr || now_ns - s->signal_events.looked_ns < LOOK_AT_HELD_NS)
+	if (!c->signal_events.nr || now_ns - c->signal_events.looked_ns < LOOK_AT_HELD_NS)
 		return;
-	s->signal_events.looked_ns = now_ns;
-	for (size_t i = 0; i < s->signal_events.nr; i++) {
+	c->signal_events.looked_ns = now_ns;
+	for (size_t i = 0; i < c->signal_events.nr; i++) {
 		char path[64];
 
-		snprintf(path, sizeof(path), "/proc/%u/task/%u", s->signal_events.event[i].pid, s->signal_events.event[i].tid);
+		snprintf(path, sizeof(path), "/proc/%u/task/%u", c->signal_events.event[i].pid, c->signal_events.event[i].tid);
 		if (access(path, F_OK))
-			close(s->signal_events.event[i].fd);
+			close(c->signal_events.event[i].fd);
 		else
-			s->signal_events.event[kept++] = s->signal_events.event[i];
+			c->signal_events.event[kept++] = c->signal_events.event[i];
 	}
-	s->signal_events.nr = kept;
+	c->signal_events.nr = kept;
 }
 
-void session_release_signal_events(struct session *s)
+void counting_release_signal_events(struct counting *c)
 {
-	for (size_t i = 0; i < s->signal_events.nr; i++)
-		close(s->signal_events.event[i].fd);
-	free(s->signal_events.event);
-	s->signal_events.event = NULL;
-	s->signal_events.nr = s->signal_events.capacity = 0;
+	for (size_t i = 0; i < c->signal_events.nr; i++)
+		close(c->signal_events.event[i].fd);
+	free(c->signal_events.event);
+	c->signal_events.event = NULL;
+	c->signal_events.nr = c->signal_events.capacity = 0;
 }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/counting/internal.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+
+int counting_learn_id(struct counting *c, int fd, uint32_t event)
+{
+	uint64_t id;
+
+	if (c->events.nr < 2)
+		return 0;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) ? -errno : event_ids_add(&c->ids, id, event);
+}
+
+static int add_ring(struct counting *c, int fd, int cpu, size_t bytes)
+{
+	int ret = counting_learn_id(c, fd, 0);
+
+	if (ret)
+		return ret;
+
+	if (!GROW(c->rings.ring, c->rings.nr, c->rings.capacity))
+		return -ENOMEM;
+	ret = ring_open(&c->rings.ring[c->rings.nr], fd, bytes, RING_BYTES_MIN);
+	if (ret)
+		return ret;
+	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0) /* without it, more may be lost */
+		ring_spill_add(c->rings.spill, &c->rings.ring[c->rings.nr]);
+	c->rings.ring[c->rings.nr++].cpu = cpu;
+	return 0;
+}
+
+/* Where samples have addresses, or all that computes them, memory that is not code is worth knowing too. */
+static bool has_addresses(const struct perf_event_attr *a)
+{
+	return (a->sample_type & PERF_SAMPLE_ADDR) || (a->sample_regs_user & EVENT_REGISTERS_ADDRESSES) == EVENT_REGISTERS_ADDRESSES;
+}
+
+void counting_prepare_events(struct counting *c)
+{
+	bool addresses = false;
+
+	c->nr_columns = c->events.nr;
+	for (int i = 0; i < c->events.nr && c->nr_columns == c->events.nr; i++)
+		if (event_is_switches(&c->events.event[i].attr) && c->sampler < WIRE_SAMPLER_SIGNAL) {
+			struct event *e = &c->events.event[c->nr_columns++];
+
+			memset(e, 0, sizeof(*e));
+			snprintf(e->name, sizeof(e->name), TRACE_EVENT_SWITCH);
+			snprintf(e->unit, sizeof(e->unit), "switches");
+			e->attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+			c->events.event[0].attr.context_switch = 1;
+		}
+	for (int i = 0; i < c->events.nr; i++) {
+		struct perf_event_attr *a = &c->events.event[i].attr;
+
+		a->remove_on_exec = c->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
+		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		if (c->events.nr > 1)
+			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+		if (c->sampler == WIRE_SAMPLER_NONE) /* the opened counter's samples, among those of the ones inherited from it */
+			a->sample_type |= PERF_SAMPLE_STREAM_ID;
+		addresses |= has_addresses(a);
+		if (i > 0) /* once is enough */
+			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
+	}
+	c->events.event[0].attr.mmap_data = addresses && c->events.event[0].attr.mmap;
+}
+
+/* Put one more event's samples into a ring.  0 or -errno; fd is the caller's unless 0. */
+static int share_ring(struct counting *c, struct ring *r, int fd)
+{
+	if (r->nr_more == RING_EVENTS_MAX - 1)
+		return -E2BIG;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+		return -errno;
+	if (counting_learn_id(c, fd, (uint32_t)r->nr_more + 1))
+		return -ENOMEM;
+	r->more[r->nr_more++] = fd;
+	return 0;
+}
+
+/*
+ * An event of a task on one CPU is enabled while the task runs on any CPU: enabled and running tell counters that took turns only beside
+ * how long the task ran on that CPU.  That is the running time of an event of the kernel's, which never takes turns.  None is needed where
+ * no event is the processor's; without it (no descriptor is left) the analyzer makes do.
+ */
+static bool on_cpu_attr(const struct counting *c, const struct perf_event_attr *like, struct perf_event_attr *a)
+{
+	bool needed = false;
+
+	for (int i = 0; i < c->events.nr; i++)
+		needed |= event_is_hardware(&c->events.event[i].attr) || c->events.event[i].attr.freq; /* or is braked */
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*a), .config = PERF_COUNT_SW_DUMMY,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = like->disabled, .inherit = like->inherit, .enable_on_exec = like->enable_on_exec,
+		.exclude_kernel = like->exclude_kernel, .exclude_hv = like->exclude_hv, .remove_on_exec = like->remove_on_exec,
+	};
+	return needed;
+}
+
+int counting_open_on_cpu(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu)
+{
+	struct perf_event_attr a;
+
+	return on_cpu_attr(c, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
+}
+
+/* Opens all events of a CPU; they share the ring of the first one. */
+int counting_open_cpu(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
+{
+	for (int i = 0; i < c->events.nr; i++) {
+		struct perf_event_attr a = counting_randomize_period(c, &attr[i], cpu);
+		int fd = event_open(&a, pid, cpu, 0), ret;
+		struct random_period *v;
+
+		if (fd < 0)
+			return -errno;
+		ret = i == 0 ? add_ring(c, fd, cpu, ring_bytes) : share_ring(c, &c->rings.ring[c->rings.nr - 1], fd);
+		if (ret) {
+			close(fd);
+			return ret;
+		}
+		v = &c->rings.ring[c->rings.nr - 1].random_period[i];
+		v->period = a.sample_period;
+		if (ioctl(fd, PERF_EVENT_IOC_ID, &v->id))
+			return -errno;
+	}
+	c->rings.ring[c->rings.nr - 1].on_cpu_fd = counting_open_on_cpu(c, &attr[0], pid, cpu);
+	return 0;
+}
+
+void counting_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
+{
+	c->rings.budget = counting_rings_budget();
+	*ring_bytes = counting_cpu_ring_bytes(c->rings.budget);
+	for (int i = 0; i < c->events.nr; i++) {
+		attr[i] = c->events.event[i].attr;
+		attr[i].inherit = 1;
+		attr[i].watermark = 1;
+		attr[i].wakeup_watermark = (uint32_t)*ring_bytes / 2;
+	}
+}
+
+int counting_begin_at_exec(struct counting *c, pid_t pid)
+{
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_event_attr attr[EVENTS_MAX];
+	size_t bytes;
+
+	counting_cpu_attrs(c, attr, &bytes);
+	for (int i = 0; i < c->events.nr; i++)
+		attr[i].enable_on_exec = 1;
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int ret = counting_open_cpu(c, attr, pid, cpu, bytes);
+
+		if (ret && ret != -ENODEV) /* a CPU that is offline */
+			return ret; /* counting on some CPUs only would be a profile of those */
+	}
+	return c->rings.nr ? 0 : -ENODEV;
+}
+
+void counting_begin_by_threads(struct counting *c)
+{
+	c->rings.budget = counting_rings_budget();
+}
+
+int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid, uint32_t tid)
+{
+	size_t left = c->rings.budget;
+	struct ring *r;
+	int ret;
+
+	if (c->sampler == WIRE_SAMPLER_SIGNAL)
+		return counting_add_signal_event(c, fds[0], pid, tid);
+	if (nr != c->events.nr)
+		return -EBADF;
+	for (size_t i = 0; i < c->rings.nr; i++)
+		left -= c->rings.ring[i].bytes < left ? c->rings.ring[i].bytes : left;
+	ret = add_ring(c, fds[0], -1, counting_thread_ring_bytes(left));
+	if (ret)
+		return ret;
+	r = &c->rings.ring[c->rings.nr - 1];
+	r->foreign = true; /* opened by the host */
+	r->pid = pid;
+	r->tid = tid;
+	for (int i = 1; i < nr; i++) {
+		ret = share_ring(c, r, fds[i]);
+		if (ret) { /* the caller's are the caller's again */
+			ring_unmap(r);
+			c->rings.nr--;
+			return ret;
+		}
+	}
+	counting_randomize_ring(c, r);
+	/* only now: what it counts before there is a ring would be lost uncounted */
+	if (!c->paused)
+		ring_switch(r, true);
+	return 0;
+}
+
+void counting_switch(struct counting *c, bool on)
+{
+	/* with all that is inherited from them */
+	for (size_t i = 0; i < c->rings.nr; i++)
+		ring_switch(&c->rings.ring[i], on);
+	for (size_t i = 0; i < c->signal_events.nr; i++)
+		ioctl(c->signal_events.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	counting_switch_attached(c, on);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/counting/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FALLBACKS_MAX 8
+
+/* Where perf events are forbidden, one notice stands in place of one for each event that was tried. */
+struct fallbacks {
+	char sentence[FALLBACKS_MAX][256];
+	int nr;
+};
+
+static void add_fallback(void *fallbacks, const char *sentence)
+{
+	struct fallbacks *f = fallbacks;
+
+	if (f->nr < FALLBACKS_MAX)
+		snprintf(f->sentence[f->nr++], sizeof(f->sentence[0]), "%s", sentence);
+}
+
+static int choose(struct counting *c, struct diag *d)
+{
+	struct event_options wanted = c->options.event;
+	struct fallbacks fallbacks = { .nr = 0 };
+	int ret = 0;
+
+	wanted.stack_bytes = c->options.sampler == SAMPLER_AUTO ? counting_stack_bytes(c, c->stack_note, sizeof(c->stack_note)) :
+								  counting_handler_stack_bytes(c);
+	if (c->options.sampler != SAMPLER_TIMER)
+		ret = events_choose(&wanted, &c->events, add_fallback, &fallbacks, d);
+	for (int i = 0; i < fallbacks.nr && ret == 0; i++)
+		c->notice(c->notice_context, fallbacks.sentence[i]);
+	return counting_choose_sampler(c, -ret, d);
+}
+
+int counting_create(const struct counting_options *o, event_notice_fn notice, void *context, struct counting **out, struct diag *d)
+{
+	struct counting *c = calloc(1, sizeof(*c));
+	int ret;
+
+	if (!c)
+		return diag_fail(d, ENOMEM, "out of memory for counters");
+	c->options = *o;
+	c->notice = notice;
+	c->notice_context = context;
+	ret = choose(c, d);
+	if (ret == 0) {
+		counting_prepare_events(c);
+		ret = record_layout(&c->events.event[0].attr, &c->layout);
+		if (ret)
+			diag_fail(d, -ret, "cannot read what %s is counted with", c->events.event[0].name);
+	}
+	if (ret) {
+		counting_destroy(c);
+		return ret;
+	}
+	counting_begin_clock(c);
+	counting_seed_periods(c);
+	*out = c;
+	return 0;
+}
+
+void counting_destroy(struct counting *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->rings.nr; i++)
+		ring_close(&c->rings.ring[i]);
+	ring_spill_destroy(c->rings.spill);
+	counting_attach_end(c);
+	counting_close_attached(c);
+	counting_release_signal_events(c);
+	hash_map_fini(&c->ids);
+	free(c->rings.ring);
+	free(c);
+}
+
+void counting_set_sink(struct counting *c, const struct sink *sink)
+{
+	c->sink = *sink;
+}
+
+const struct events *counting_events(const struct counting *c, int *nr_columns)
+{
+	*nr_columns = c->nr_columns;
+	return &c->events;
+}
+
+enum wire_sampler counting_sampler(const struct counting *c)
+{
+	return c->sampler;
+}
+
+const struct clock_pairs *counting_clock_pairs(const struct counting *c)
+{
+	return c->clock.used ? &c->clock.pairs : NULL;
+}
+
+const char *counting_stack_note(const struct counting *c)
+{
+	return c->stack_note;
+}
+
+void counting_look(struct counting *c, uint64_t now_ns)
+{
+	counting_limit_rates(c, now_ns);
+	counting_vary_periods(c, now_ns);
+	counting_look_at_signal_events(c, now_ns);
+}
+
+void counting_pause(struct counting *c, bool pause)
+{
+	c->paused = pause;
+	counting_switch(c, !pause);
+}
+
+void counting_end(struct counting *c)
+{
+	counting_switch(c, false);
+	counting_release_signal_events(c);
+	for (size_t i = 0; i < c->rings.nr; i++)
+		counting_end_ring(c, &c->rings.ring[i]);
+	c->rings.nr = 0;
+}

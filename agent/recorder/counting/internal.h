@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of counting share.  Each part belongs to the file that is named; others ask it, or read.  Context: thread. */
+#ifndef TAILOR_COUNTING_INTERNAL_H
+#define TAILOR_COUNTING_INTERNAL_H
+
+#include "agent/recorder/counting/counting.h"
+#include "agent/recorder/perf/event_ids.h"
+#include "agent/recorder/perf/perf_clock.h"
+#include "agent/recorder/perf/ring.h"
+#include "agent/recorder/perf/ring_spill.h"
+
+/* rings.c: counters with a ring. */
+struct rings {
+	struct ring *ring;
+	uint32_t nr, capacity;
+	size_t nr_filled; /* of them, in the last counting_fill_poll() */
+	size_t budget;
+	struct ring_spill *spill; /* NULL: not yet, or unavailable */
+};
+
+/* rings.c: perf's default clock, if the records have its times (events_are_batched()). */
+struct ring_clock {
+	bool used;
+	struct perf_clock perf;
+	struct clock_pairs pairs;
+};
+
+/* attached.c: tasks that have all events, be they inherited, while processes are attached to. */
+#define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
+struct counted_tasks {
+	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
+	uint32_t at_hand;   /* the thread whose events are being opened ... */
+	bool has_inherited; /* ... and it has them all from who made it */
+};
+
+/* attached.c: events beside the rings' own. */
+struct attached_events {
+	struct attached *event;
+	uint32_t nr, capacity;
+	struct counted_tasks *tasks; /* NULL but while processes are attached to */
+};
+
+/* signal_sampler.c: counters that send signals: they have no ring, so the ends of their threads are polled. */
+struct signal_events {
+	struct signal_event {
+		int fd;
+		uint32_t pid, tid;
+	} *event;
+	uint32_t nr, capacity;
+	uint64_t looked_ns;
+};
+
+/* periods.c */
+struct periods {
+	uint64_t random, varied_ns;
+	uint64_t first_side; /* on which side of the mean processor 0 begins */
+	bool rate_noticed;
+};
+
+struct counting {
+	struct counting_options options;
+	event_notice_fn notice;
+	void *notice_context;
+	struct sink sink;
+	char stack_note[256];
+	enum wire_sampler sampler;
+	struct events events;
+	int nr_columns;
+	struct record_layout layout; /* of what is no sample: all events have the same */
+	struct hash_map ids;	     /* whose sample it is, where there are several events */
+	struct rings rings;
+	struct ring_clock clock;
+	struct attached_events attached;
+	struct attaching *attaching; /* NULL but while a process is attached to */
+	struct signal_events signal_events;
+	struct periods periods;
+	bool paused;
+};
+
+/* ---- counters.c */
+/* Together in one ring, and each with an id in its samples, where there are several. */
+void counting_prepare_events(struct counting *c);
+/* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
+void counting_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
+/* Its running time is the time of pid on this CPU; like: the event that it is switched with.  A descriptor, or -1: not needed, or
+ * unavailable. */
+int counting_open_on_cpu(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
+/* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
+int counting_open_cpu(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
+/* Maps the kernel's id of a counter to its event, for samples of several events.  0 or -errno. */
+int counting_learn_id(struct counting *c, int fd, uint32_t event);
+void counting_switch(struct counting *c, bool on);
+
+/* ---- periods.c: see random_period.h and rate_limiter.h */
+void counting_seed_periods(struct counting *c);
+/* The event of a task on this processor, with the period that it begins with. */
+struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu);
+/* Of a ring whose counters were opened by the host. */
+void counting_randomize_ring(struct counting *c, struct ring *r);
+void counting_vary_periods(struct counting *c, uint64_t now_ns);
+void counting_limit_rates(struct counting *c, uint64_t now_ns);
+
+/* ---- rings.c */
+/* Chooses the clock of records; after the choice of events and sampler, before events are opened. */
+void counting_begin_clock(struct counting *c);
+void counting_drain_ring(struct counting *c, struct ring *r);
+/* Drains a ring, reads its counters, and closes it. */
+void counting_end_ring(struct counting *c, struct ring *r);
+
+/* ---- attached.c */
+bool counting_is_complete(const struct counted_tasks *t, uint32_t tid);
+void counting_set_complete(struct counted_tasks *t, uint32_t tid);
+/* From a ring: a task was made. */
+void counting_attach_saw_fork(struct counting *c, uint32_t ptid, uint32_t tid);
+/* One more event, whose samples go into that ring.  fd is taken over on success.  0 or -errno. */
+int counting_keep_attached(struct counting *c, int fd, int ring_fd, uint32_t event);
+void counting_switch_attached(struct counting *c, bool on);
+/* ... of those that write to this ring, this event alone. */
+void counting_switch_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
+/* Has one of those events, whose ring is this one, a task that lives? */
+bool counting_ring_is_written(const struct counting *c, int ring_fd);
+/* What those of this event (ATTACHED_ON_CPU: how long they were on the CPU) say by read(2): value, enabled, running, lost. */
+#define ATTACHED_ON_CPU UINT32_MAX
+void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_t event, uint64_t count[4]);
+void counting_close_attached(struct counting *c);
+
+/* ---- signal_sampler.c: samples taken by signal handlers in the host */
+/* Chooses the sampler, after the events were refused (error > 0) or as requested.  0, or -errno with a sentence. */
+int counting_choose_sampler(struct counting *c, int error, struct diag *d);
+/* fd is taken over on success. */
+int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
+/* Close counters whose threads have exited. */
+void counting_look_at_signal_events(struct counting *c, uint64_t now_ns);
+void counting_release_signal_events(struct counting *c);
+
+/* ---- ring_size.c */
+/* For all rings together, within the limit of locked memory. */
+size_t counting_rings_budget(void);
+/* Of a CPU's ring, or a thread's, where so much is left for all. */
+size_t counting_cpu_ring_bytes(size_t budget);
+size_t counting_thread_ring_bytes(size_t left);
+#define RING_BYTES_MIN (16u << 10)
+
+/* ---- stack_size.c */
+/* As requested, or less if the rings are small: then *why is a notice, else empty. */
+uint32_t counting_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
+/* ... if a signal handler in the host takes the sample, and the log has to hold it. */
+uint32_t counting_handler_stack_bytes(const struct counting *c);
+
+#endif

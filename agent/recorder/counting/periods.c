@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Periods that are drawn at random, and counters that exceed their rate. */
+#include "agent/recorder/counting/internal.h"
+
+#include "jitreg/base/clock.h"
+
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+
+#define VARY_NS 50000000ull /* each change interrupts the processor that counts */
+
+static uint64_t draw(struct periods *p)
+{
+	uint64_t high;
+
+	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX, whose high half is the random one */
+	high = p->random >> 32 << 32;
+	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull;
+	return high | p->random >> 32;
+}
+
+struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu)
+{
+	struct perf_event_attr a = *attr;
+	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1; /* neighbours differ; whose is shorter is chance */
+
+	if (random_period_spread(attr))
+		a.sample_period = random_period_draw(attr, draw(&c->periods) >> 1 | side << 63);
+	return a;
+}
+
+static void set_period(struct ring *r, int event, uint64_t period)
+{
+	if (ioctl(event == 0 ? r->fd : r->more[event - 1], PERF_EVENT_IOC_PERIOD, &period) == 0)
+		random_period_changed(&r->random_period[event], period);
+}
+
+void counting_randomize_ring(struct counting *c, struct ring *r)
+{
+	for (int i = 0; i <= r->nr_more; i++)
+		if (random_period_spread(&c->events.event[i].attr))
+			set_period(r, i, random_period_draw(&c->events.event[i].attr, draw(&c->periods)));
+}
+
+void counting_seed_periods(struct counting *c)
+{
+	if (getrandom(&c->periods.random, sizeof(c->periods.random), GRND_NONBLOCK) < 0)
+		c->periods.random = clock_now_ns();
+	c->periods.first_side = draw(&c->periods) & 1;
+}
+
+/*
+ * The counter that was opened, and those that are inherited from it from now on: the kernel has no way to reach those that
+ * were inherited before.
+ */
+void counting_vary_periods(struct counting *c, uint64_t now_ns)
+{
+	if (now_ns - c->periods.varied_ns < VARY_NS)
+		return;
+	c->periods.varied_ns = now_ns;
+	for (size_t i = 0; i < c->rings.nr; i++)
+		for (int e = 0; e <= c->rings.ring[i].nr_more; e++) {
+			struct ring *r = &c->rings.ring[i];
+
+			if (!random_period_is_due(&r->random_period[e]) || !random_period_spread(&c->events.event[e].attr))
+				continue;
+			counting_drain_ring(c, r); /* these had the period before */
+			set_period(r, e, random_period_draw(&c->events.event[e].attr, draw(&c->periods)));
+		}
+}
+
+static void notice_of_rate(struct counting *c, const struct event *e)
+{
+	char text[512];
+
+	if (c->periods.rate_noticed)
+		return;
+	c->periods.rate_noticed = true;
+	snprintf(text, sizeof(text), "%s exceeded its rate of %llu samples per second by far; pausing the event to keep the rate on "
+		 "average (--period sets a fixed period)", e->name, (unsigned long long)e->attr.sample_freq);
+	c->notice(c->notice_context, text);
+}
+
+/* The first event stays on: mappings, tasks and names come with it. */
+void counting_limit_rates(struct counting *c, uint64_t now_ns)
+{
+	for (size_t i = 0; i < c->rings.nr && !c->paused; i++)
+		for (int e = 1; e <= c->rings.ring[i].nr_more; e++) {
+			const struct perf_event_attr *a = &c->events.event[e].attr;
+			struct ring *r = &c->rings.ring[i];
+			enum rate_limiter_action verdict;
+
+			if (!a->freq)
+				continue;
+			verdict = rate_limiter_check(&r->rate_limiter[e], r->nr_samples[e], a->sample_freq, now_ns);
+			if (verdict == RATE_LIMITER_KEEP)
+				continue;
+			ioctl(r->more[e - 1], verdict == RATE_LIMITER_ENABLE ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+			counting_switch_attached_event(c, r->fd, (uint32_t)e, verdict == RATE_LIMITER_ENABLE);
+			if (verdict == RATE_LIMITER_DISABLE)
+				notice_of_rate(c, &c->events.event[e]);
+		}
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Rings: what the kernel writes into them, and what their counters say at their end. */
+#include "agent/recorder/counting/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ring_context {
+	struct counting *counting;
+	struct ring *ring;
+	bool has_pair; /* of both clocks, later than all that is there */
+};
+
+static void lose(const struct counting *c, enum loss_reason reason, const struct record_id *id, uint64_t count)
+{
+	c->sink.lost(c->sink.context, reason, id ? id->pid : 0, id ? id->tid : 0, count);
+}
+
+/* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
+static void on_sample(struct ring_context *x, const struct perf_event_header *h)
+{
+	struct counting *c = x->counting;
+	uint32_t event = 0;
+	uint64_t id = 0;
+
+	if (c->events.nr > 1) {
+		if (h->size >= sizeof(*h) + sizeof(id))
+			memcpy(&id, h + 1, sizeof(id));
+		if (!event_ids_find(&c->ids, id, &event)) {
+			lose(c, LOSS_RING_BAD, NULL, 1);
+			return;
+		}
+	}
+	x->ring->nr_samples[event]++;
+	x->ring->weight[event] += c->sink.sample(c->sink.context, event, h, &x->ring->random_period[event]);
+}
+
+/* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
+static void on_lost(struct ring_context *x, const struct kernel_record *r)
+{
+	x->ring->lost += r->lost;
+	lose(x->counting, LOSS_RING_FULL, &r->id, r->lost);
+}
+
+static void on_record(void *context, const struct perf_event_header *h)
+{
+	struct ring_context *x = context;
+	struct counting *c = x->counting;
+	struct kernel_record r;
+	int ret;
+
+	if (c->clock.used && !x->has_pair) {
+		perf_clock_pair(&c->clock.perf, &c->clock.pairs);
+		x->has_pair = true;
+	}
+	if (h->type == PERF_RECORD_SAMPLE) {
+		on_sample(x, h);
+		return;
+	}
+	ret = kernel_record(&c->layout, h, &r);
+	if (ret == -EBADMSG)
+		lose(c, LOSS_RING_BAD, NULL, 1);
+	if (ret)
+		return;
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		c->sink.mapping(c->sink.context, &r.mapping, r.id.time_ns);
+		break;
+	case PERF_RECORD_COMM:
+		c->sink.comm(c->sink.context, &r.comm, r.id.time_ns);
+		break;
+	case PERF_RECORD_FORK:
+		counting_attach_saw_fork(c, r.task.ptid, r.task.tid);
+		c->sink.task(c->sink.context, &r.task);
+		break;
+	case PERF_RECORD_EXIT:
+		c->sink.task(c->sink.context, &r.task);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		on_lost(x, &r);
+		break;
+	case PERF_RECORD_SWITCH:
+		c->sink.switches(c->sink.context, h, &r.id);
+		break;
+	case PERF_RECORD_THROTTLE:
+		lose(c, LOSS_THROTTLED, &r.id, 1);
+		break;
+	}
+}
+
+void counting_begin_clock(struct counting *c)
+{
+	struct ring_clock *k = &c->clock;
+
+	k->used = c->sampler < WIRE_SAMPLER_SIGNAL && events_are_batched(&c->events);
+	if (k->used && !perf_clock_read(&k->perf)) { /* it could be, a moment ago */
+		k->used = false;
+		for (int i = 0; i < c->events.nr; i++) {
+			c->events.event[i].attr.use_clockid = 1;
+			c->events.event[i].attr.clockid = CLOCK_MONOTONIC;
+		}
+	}
+	if (!k->used)
+		return;
+	perf_clock_pair(&k->perf, &k->pairs);
+	c->layout.clock = &k->pairs;
+}
+
+void counting_drain_ring(struct counting *c, struct ring *r)
+{
+	struct ring_context x = { c, r, false };
+
+	if (ring_drain(r, on_record, &x))
+		lose(c, LOSS_RING_BAD, NULL, 1);
+}
+
+void counting_drain(struct counting *c)
+{
+	for (size_t i = 0; i < c->rings.nr; i++)
+		counting_drain_ring(c, &c->rings.ring[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------------- poll(2) */
+
+size_t counting_nr_rings(const struct counting *c)
+{
+	return c->rings.nr;
+}
+
+void counting_fill_poll(struct counting *c, struct pollfd *to)
+{
+	c->rings.nr_filled = c->rings.nr;
+	for (size_t i = 0; i < c->rings.nr; i++)
+		to[i] = (struct pollfd){ c->rings.ring[i].hung_up ? -1 : c->rings.ring[i].fd, POLLIN, 0 };
+}
+
+/* A ring whose tasks have all ended has nothing more to say once it is drained.  Rings that were added since stand behind those that were
+ * looked at. */
+void counting_drop_ended(struct counting *c, const struct pollfd *polled)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->rings.nr; i++) {
+		struct ring *r = &c->rings.ring[i];
+
+		r->hung_up |= polled && i < c->rings.nr_filled && polled[i].revents & (POLLHUP | POLLERR);
+		if (r->hung_up && !counting_ring_is_written(c, r->fd))
+			counting_end_ring(c, r);
+		else
+			c->rings.ring[kept++] = *r;
+	}
+	c->rings.nr = (uint32_t)kept;
+	c->rings.nr_filled = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- its end */
+
+/* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
+static bool counts_what_it_samples(const struct perf_event_attr *a)
+{
+	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
+}
+
+/*
+ * What a counter itself says at its end: its value beside the samples that it gave, and what it lost.  The kernel tells in the
+ * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
+ * those inherited from it) has them all.
+ */
+static void read_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
+{
+	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
+	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
+
+	if (n < (ssize_t)(3 * sizeof(count[0])))
+		return;
+	counting_add_attached_counts(c, r->fd, (uint32_t)event, count);
+	*lost += count[3];
+	if (!count[0] && !r->nr_samples[event])
+		return; /* an idle processor */
+	c->sink.ended(c->sink.context, &(struct counter_end){
+		.event = (uint32_t)event, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.value = count[0], .enabled_ns = count[1], .running_ns = count[2], .samples = r->nr_samples[event], .lost = count[3],
+		.on_cpu_ns = on_cpu_ns,
+		.weight = counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0,
+	});
+}
+
+/* How long the tasks of a ring's events ran on its processor; 0: not known. */
+static uint64_t read_on_cpu(const struct counting *c, const struct ring *r)
+{
+	uint64_t count[4] = { 0 };
+
+	if (r->on_cpu_fd < 0 || read(r->on_cpu_fd, count, sizeof(count)) < (ssize_t)(3 * sizeof(count[0])))
+		return 0;
+	counting_add_attached_counts(c, r->fd, ATTACHED_ON_CPU, count);
+	return count[2];
+}
+
+void counting_end_ring(struct counting *c, struct ring *r)
+{
+	uint64_t lost = 0, on_cpu_ns;
+
+	counting_drain_ring(c, r);
+	on_cpu_ns = read_on_cpu(c, r);
+	for (int i = 0; i <= r->nr_more; i++)
+		read_counter(c, r, i, on_cpu_ns, &lost);
+	if (lost > r->lost) {
+		c->sink.lost(c->sink.context, LOSS_RING_FULL, r->pid, r->tid, lost - r->lost);
+		r->lost = lost;
+	}
+	ring_close(r);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a source of samples tells: counters that run (agent/recorder/counting), a perf.data file that is imported (agent/recorder/import), a
+ * test.  Who listens decides what becomes of it.  All that is pointed to is the source's, for the time of the call.  Times are
+ * CLOCK_MONOTONIC, in ns.  Context: thread.
+ */
+#ifndef TAILOR_SINK_H
+#define TAILOR_SINK_H
+
+#include "agent/recorder/perf/kernel_record.h"
+#include "agent/recorder/perf/random_period.h"
+#include "jitreg/trace/trace.h"
+
+/* What a counter says at its end: the fields of a COUNT record (jitreg/trace/trace.h). */
+struct counter_end {
+	uint32_t event, pid, tid;
+	int cpu; /* -1: of the thread tid */
+	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight;
+};
+
+struct sink {
+	void *context;
+	/* A PERF_RECORD_SAMPLE of this event.  v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns
+	 * its weight, 0 for one that is malformed. */
+	uint64_t (*sample)(void *context, uint32_t event, const struct perf_event_header *h, struct random_period *v);
+	void (*mapping)(void *context, const struct mapping *m, uint64_t time_ns);
+	void (*task)(void *context, const struct kernel_task *t); /* a fork or an exit, as its header says */
+	void (*comm)(void *context, const struct kernel_comm *c, uint64_t time_ns);
+	void (*switches)(void *context, const struct perf_event_header *h, const struct record_id *id);
+	/* pid: of whom it was, as far as that is known; 0: not known. */
+	void (*lost)(void *context, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
+	void (*ended)(void *context, const struct counter_end *c);
+};
+
+#endif

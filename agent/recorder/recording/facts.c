@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording as a sink: samples become columns; mappings, forks, execs, exits, names and switches go to the trace, and to the parts that
+ * need them.  They come from rings or from a perf.data file.
+ */
+#include "agent/recorder/recording/internal.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* A context switch as a sample of an event of its own: as many as context switches, and as compact. */
+struct switch_sample {
+	struct perf_event_header header;
+	uint64_t who, time_ns, cpu, kind;
+};
+
+void recording_flush_samples(struct recording *r)
+{
+	uint32_t nr;
+
+	for (uint32_t i = 0; i < r->nr_columns; i++)
+		if (samples_flush(r->samples[i], r->writer, &nr))
+			r->losses.total[LOSS_WRITE] += nr;
+		else
+			r->nr_samples += nr;
+}
+
+static uint64_t on_sample(void *recording, uint32_t event, const struct perf_event_header *h, struct random_period *v)
+{
+	struct recording *r = recording;
+	struct sample_seen seen;
+
+	if (samples_full(r->samples[event]))
+		recording_flush_samples(r);
+	if (samples_add(r->samples[event], h, &seen)) {
+		r->losses.total[LOSS_RING_BAD]++;
+		return 0;
+	}
+	/* of a clock whose period was changed the kernel goes on telling the first one */
+	if (v && random_period_take(v, seen.counter) && v->period && event_is_clock(&r->attr[event])) {
+		seen.weight = v->period;
+		samples_weigh(r->samples[event], seen.weight);
+	}
+	engines_sample(r->engines, &seen, event != r->switches && event_is_switches(&r->attr[event]));
+	images_sample(r->images, &seen);
+	kernel_names_sample(r->kernel_names, &seen);
+	if (!r->options.past_end_ns)
+		jit_files_sample(r->jit_files, seen.pid, seen.user_ip);
+	if (r->options.seen)
+		r->options.seen(r->options.context, &seen);
+	return seen.weight;
+}
+
+static bool begins_with(const struct mapping *m, const char *text)
+{
+	return m->path_bytes >= strlen(text) && memcmp(m->path, text, strlen(text)) == 0;
+}
+
+static void look_for_jit_lists(struct recording *r, const struct mapping *m)
+{
+	if (!r->gdb_jit || !(m->prot & PROT_EXEC) || m->path_bytes < 2 || m->path[0] != '/')
+		return;
+	if (m->path[1] != '/')
+		gdb_jit_poll_mapped(r->gdb_jit, (pid_t)m->pid);
+	if (m->path[1] == '/' || begins_with(m, "/memfd:") || begins_with(m, "/dev/zero"))
+		gdb_jit_poll_code_mapped(r->gdb_jit, (pid_t)m->pid);
+}
+
+/* Images and JIT files take executable mappings; the trace takes all. */
+static void on_mapping(void *recording, const struct mapping *m, uint64_t time_ns)
+{
+	struct recording *r = recording;
+
+	look_for_jit_lists(r, m);
+	engines_mapped(r->engines, m);
+	recording_write_mapping(r, m, time_ns);
+}
+
+static void on_task(void *recording, const struct kernel_task *t)
+{
+	bool fork = t->header.type == PERF_RECORD_FORK;
+	struct recording *r = recording;
+
+	if (fork && t->pid != t->ppid) {
+		if (r->gdb_jit)
+			gdb_jit_poll_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
+		engines_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
+		images_fork(r->images, t->ppid, t->pid);
+		r->nr_processes++;
+	}
+	if (!fork && t->pid == t->tid) {
+		if (r->options.exited)
+			r->options.exited(r->options.context, t->pid);
+		engines_exit(r->engines, (pid_t)t->pid, t->time_ns);
+		images_exit(r->images, t->pid);
+		jit_files_end(r->jit_files, t->pid);
+	}
+	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, t->time_ns, t->pid, t->tid,
+			   fork ? F_COUNT(fork) : F_COUNT(exit));
+	trace_record_u64(r->writer, t->ppid);
+	trace_record_u64(r->writer, t->ptid);
+	trace_record_end(r->writer);
+}
+
+static void on_comm(void *recording, const struct kernel_comm *c, uint64_t time_ns)
+{
+	struct recording *r = recording;
+
+	if (c->exec) {
+		if (r->options.executed)
+			r->options.executed(r->options.context, c, time_ns);
+		if (r->gdb_jit)
+			gdb_jit_poll_exec(r->gdb_jit, (pid_t)c->pid);
+		engines_exec(r->engines, (pid_t)c->pid, c->name, c->bytes, time_ns);
+	}
+	recording_write_comm(r, c, time_ns);
+}
+
+/* Of the thread in the record's id, also if the record names the other thread. */
+static void on_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
+{
+	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },
+					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, TRACE_SWITCH_IN };
+	struct recording *r = recording;
+
+	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		sample.kind = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
+	engines_switch(r->engines, (pid_t)id->pid, (pid_t)id->tid, id->time_ns, sample.kind == TRACE_SWITCH_IN);
+	if (r->switches < r->nr_columns)
+		on_sample(r, r->switches, &sample.header, NULL);
+}
+
+static void on_lost(void *recording, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	recording_lose(recording, reason, pid, tid, count);
+}
+
+static void on_ended(void *recording, const struct counter_end *c)
+{
+	struct recording *r = recording;
+
+	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_COUNT, recording_now_ns(r), c->pid, c->tid, F_COUNT(count));
+	trace_record_u64(r->writer, c->event);
+	trace_record_u64(r->writer, (uint32_t)c->cpu);
+	trace_record_u64(r->writer, c->value);
+	trace_record_u64(r->writer, c->enabled_ns);
+	trace_record_u64(r->writer, c->running_ns);
+	trace_record_u64(r->writer, c->samples);
+	trace_record_u64(r->writer, c->lost);
+	trace_record_u64(r->writer, c->on_cpu_ns);
+	trace_record_u64(r->writer, c->weight);
+	trace_record_end(r->writer);
+}
+
+struct sink recording_sink(struct recording *r)
+{
+	return (struct sink){ r, on_sample, on_mapping, on_task, on_comm, on_switch, on_lost, on_ended };
+}

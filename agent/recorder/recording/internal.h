@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a recording share.  Context: thread. */
+#ifndef TAILOR_RECORDING_INTERNAL_H
+#define TAILOR_RECORDING_INTERNAL_H
+
+#include "agent/recorder/engines/engines.h"
+#include "agent/recorder/images/images.h"
+#include "agent/recorder/images/kernel_names.h"
+#include "agent/recorder/jit_files/jit_files.h"
+#include "agent/recorder/process/gdb_jit_poll.h"
+#include "agent/recorder/recording/recording.h"
+
+#define THREAD_LOSSES_MAX 64
+#define NEWER_MAX 4
+#define NEWER_BYTES 256
+
+/* losses.c: losses, and the part of them that is written to the trace already. */
+struct losses {
+	uint64_t total[NR_LOSSES], written[NR_LOSSES];
+	struct thread_loss {
+		enum loss_reason reason;
+		uint32_t pid, tid;
+		uint64_t count;
+	} thread[THREAD_LOSSES_MAX]; /* of these, since the last flush, whose thread is known */
+	int nr_threads;
+};
+
+struct recording {
+	struct recording_options options;
+	char *output;
+	struct trace_writer *writer;
+	uint32_t nr_columns;
+	uint32_t switches; /* the column of switches; nr_columns: there is none */
+	struct perf_event_attr attr[RECORDING_COLUMNS_MAX]; /* of each column */
+	struct samples *samples[RECORDING_COLUMNS_MAX];
+	struct images *images;
+	struct jit_files *jit_files;
+	struct kernel_names *kernel_names;
+	struct engines *engines;      /* NULL: an import */
+	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
+	struct losses losses;
+	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */
+	bool tag_words_noticed;
+	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
+	uint64_t nr_samples, nr_processes, begin_ns;
+};
+
+/* Time of the recorder's own records. */
+uint64_t recording_now_ns(const struct recording *r);
+
+/* ---- facts.c */
+void recording_flush_samples(struct recording *r);
+
+/* ---- records.c */
+void recording_put_text(struct recording *r, const char *text);
+void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns);
+void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
+void recording_write_end(struct recording *r, int wait_status);
+
+/* ---- losses.c */
+void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
+/* What was lost since the last call. */
+void recording_write_losses(struct recording *r);
+
+/* ---- registrations.c */
+/* Without stacks, registers are needed for tags only: all that can hold a tag until a host has declared its tag, then only the
+ * declared ones. */
+void recording_keep_registers(struct recording *r);
+
+#endif

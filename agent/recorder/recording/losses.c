@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What was lost, by reason and thread: counted at once, written with the next chunk, and said again where that could not be written. */
+#include "agent/recorder/recording/internal.h"
+
+#include <string.h>
+
+void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	struct losses *l = &r->losses;
+	int i;
+
+	l->total[reason] += count;
+	if (!pid && !tid)
+		return; /* whose, is not known */
+	for (i = 0; i < l->nr_threads; i++)
+		if (l->thread[i].reason == reason && l->thread[i].tid == tid && l->thread[i].pid == pid)
+			break;
+	if (i == THREAD_LOSSES_MAX)
+		return; /* written without its thread */
+	if (i == l->nr_threads)
+		l->thread[l->nr_threads++] = (struct thread_loss){ reason, pid, tid, 0 };
+	l->thread[i].count += count;
+}
+
+static void write_loss(struct recording *r, const struct thread_loss *l)
+{
+	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, recording_now_ns(r), l->pid, l->tid, F_COUNT(loss));
+	recording_put_text(r, trace_losses[l->reason].text);
+	trace_record_u64(r->writer, l->count);
+	trace_record_u64(r->writer, 0);
+	trace_record_end(r->writer);
+	r->losses.written[l->reason] += l->count;
+}
+
+void recording_write_losses(struct recording *r)
+{
+	struct losses *l = &r->losses;
+	uint64_t before[NR_LOSSES];
+
+	trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS);
+	l->total[LOSS_WRITE_RECORDS] = trace_writer_lost(r->writer);
+	memcpy(before, l->written, sizeof(before));
+	for (int i = 0; i < l->nr_threads; i++)
+		write_loss(r, &l->thread[i]);
+	l->nr_threads = 0;
+	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
+		if (l->total[i] > l->written[i])
+			write_loss(r, &(struct thread_loss){ (enum loss_reason)i, 0, 0, l->total[i] - l->written[i] });
+	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
+		memcpy(l->written, before, sizeof(before));
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel would have told of processes that were there before the counters. */
+#include "agent/recorder/recording/internal.h"
+
+#include "agent/recorder/jit_files/host_options.h"
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void read_comm(pid_t pid, char comm[64])
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, comm, 63);
+	comm[n > 0 ? n - 1 : 0] = 0; /* without the newline */
+	if (fd >= 0)
+		close(fd);
+}
+
+static void write_process(struct recording *r, pid_t pid, const char *executable, size_t bytes)
+{
+	char comm[64];
+
+	read_comm(pid, comm);
+	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, recording_now_ns(r), (uint32_t)pid, (uint32_t)pid,
+			   F_COUNT(process));
+	trace_record_u64(r->writer, 0);
+	trace_record_text(r->writer, executable, bytes);
+	recording_put_text(r, comm);
+	trace_record_end(r->writer);
+}
+
+void recording_write_process(struct recording *r, pid_t pid)
+{
+	char path[64], text[4096];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink(path, text, sizeof(text));
+	write_process(r, pid, text, n > 0 ? (size_t)n : 0);
+}
+
+void recording_add_process(struct recording *r, pid_t pid)
+{
+	recording_write_process(r, pid);
+	r->nr_processes++; /* further ones as the kernel reports their fork */
+}
+
+void recording_add_child(struct recording *r, pid_t pid, char **command)
+{
+	write_process(r, pid, "", 0); /* until its exec it is ourselves */
+	r->nr_processes++;
+	host_options_write_of_command(r->writer, (uint32_t)pid, recording_now_ns(r), command);
+}
+
+void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns)
+{
+	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_FORK, time_ns, (uint32_t)pid, (uint32_t)pid, F_COUNT(fork));
+	trace_record_u64(r->writer, (uint32_t)parent);
+	trace_record_u64(r->writer, (uint32_t)parent);
+	trace_record_end(r->writer);
+	r->nr_processes++;
+}
+
+struct of_process {
+	struct recording *recording;
+	pid_t pid;
+	uint64_t time_ns;
+};
+
+static int write_thread(void *context, pid_t tid)
+{
+	const struct of_process *t = context;
+	char comm[64];
+
+	if (tid == t->pid)
+		return 0;
+	read_comm(tid, comm);
+	recording_write_comm(t->recording,
+			 &(struct kernel_comm){ (uint32_t)t->pid, (uint32_t)tid, false, comm, strlen(comm) }, t->time_ns);
+	return 0;
+}
+
+/* What the kernel would have told of threads that were there before the counters. */
+void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	proc_each_number(path, write_thread, &(struct of_process){ r, pid, time_ns });
+}
+
+void recording_write_exec(struct recording *r, pid_t pid)
+{
+	char comm[64];
+
+	read_comm(pid, comm);
+	recording_write_comm(r, &(struct kernel_comm){ (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm) },
+			 recording_now_ns(r));
+}
+
+static int write_mapping(void *context, const struct proc_mapping *p)
+{
+	const struct of_process *t = context;
+
+	if (p->prot & PROT_EXEC || t->recording->attr[0].mmap_data)
+		recording_write_mapping(t->recording,
+				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
+						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 } },
+				    t->time_ns);
+	return 0;
+}
+
+void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns)
+{
+	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &(struct of_process){ r, pid, time_ns });
+}

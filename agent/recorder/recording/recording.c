@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/recording/internal.h"
+
+#include "jitreg/base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LISTS_MS 10 /* code that is freed between two looks is never seen */
+#define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
+
+uint64_t recording_now_ns(const struct recording *r)
+{
+	return r->options.past_end_ns ? r->options.past_end_ns : clock_now_ns();
+}
+
+static void destroy(struct recording *r)
+{
+	gdb_jit_poll_destroy(r->gdb_jit);
+	engines_destroy(r->engines);
+	if (r->images)
+		images_destroy(r->images);
+	jit_files_destroy(r->jit_files);
+	kernel_names_destroy(r->kernel_names);
+	for (uint32_t i = 0; i < r->nr_columns; i++)
+		samples_destroy(r->samples[i]);
+	free(r->output);
+	free(r);
+}
+
+static void on_notice(void *recording, const char *sentence)
+{
+	recording_notice(recording, "host", "%s", sentence);
+}
+
+static int create_parts(struct recording *r)
+{
+	const struct recording_options *o = &r->options;
+
+	r->output = strdup(o->output);
+	r->kernel_names = kernel_names_create();
+	if (!r->output || !r->kernel_names || images_create(o->stack_bytes > 0, &r->images) ||
+	    images_keep_code(r->images, o->image_code_bytes) || jit_files_create(&r->jit_files))
+		return -ENOMEM;
+	if (o->past_end_ns) {
+		images_of_the_past(r->images, o->past_same_kernel);
+		jit_files_of_the_past(r->jit_files, o->past_end_ns, o->past_end_s);
+	}
+	return 0;
+}
+
+int recording_create(const struct recording_options *o, struct recording **out, struct diag *d)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (!r)
+		return diag_fail(d, ENOMEM, "out of memory for a recording");
+	r->options = *o;
+	r->begin_ns = clock_now_ns();
+	ret = create_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") :
+				trace_writer_open(o->output, !o->uncompressed, &r->writer, d);
+	if (ret == 0 && !o->past_end_ns) {
+		r->engines = engines_create(r->writer, on_notice, r, o->stack_bytes);
+		if (!r->engines)
+			ret = diag_fail(d, ENOMEM, "out of memory for a recording");
+	}
+	if (ret) {
+		recording_drop(r);
+		return ret;
+	}
+	*out = r;
+	return 0;
+}
+
+int recording_add_event(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs)
+{
+	int ret;
+
+	if (r->nr_columns == RECORDING_COLUMNS_MAX)
+		return -E2BIG;
+	ret = samples_create(r->nr_columns, attr, &r->samples[r->nr_columns]);
+	if (ret)
+		return ret;
+	if (pairs)
+		samples_convert_times(r->samples[r->nr_columns], pairs);
+	r->attr[r->nr_columns++] = *attr;
+	r->switches = r->nr_columns;
+	recording_keep_registers(r);
+	return 0;
+}
+
+int recording_add_switches(struct recording *r)
+{
+	/* what a switch becomes: who, when, where, and which way */
+	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
+	uint32_t column = r->nr_columns;
+	int ret = recording_add_event(r, &attr, NULL);
+
+	if (ret == 0)
+		r->switches = column;
+	return ret;
+}
+
+struct trace_writer *recording_writer(struct recording *r)
+{
+	return r->writer;
+}
+
+void recording_read_engine(struct recording *r, pid_t pid)
+{
+	engines_add(r->engines, pid);
+}
+
+bool recording_is_server(const struct recording *r, pid_t pid)
+{
+	return engines_is_parent(r->engines, pid);
+}
+
+void recording_read_jit_lists(struct recording *r, pid_t pid)
+{
+	int ret = r->gdb_jit ? 0 : gdb_jit_poll_create(r->writer, &r->gdb_jit);
+
+	if (ret == 0)
+		ret = gdb_jit_poll_add(r->gdb_jit, pid);
+	if (ret == -EPERM)
+		recording_notice(r, "refused", "GDB JIT interface of process %d unavailable (its memory cannot be read: "
+				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
+}
+
+/* -------------------------------------------------------------------------------------------------- as long as it runs */
+
+void recording_look(struct recording *r)
+{
+	if (r->gdb_jit)
+		gdb_jit_poll_look(r->gdb_jit, recording_now_ns(r));
+}
+
+void recording_settle(struct recording *r, bool last)
+{
+	engines_look(r->engines, recording_now_ns(r));
+	if (last || !r->options.past_end_ns) /* those of the past do not grow */
+		jit_files_drain(r->jit_files, r->writer, last, &r->losses.total[LOSS_FILES_BAD]);
+	images_settle(r->images);
+}
+
+void recording_flush(struct recording *r)
+{
+	uint64_t now_ns = recording_now_ns(r);
+
+	recording_flush_samples(r);
+	recording_write_losses(r);
+	trace_writer_flush_all(r->writer);
+	if (!r->options.past_end_ns && now_ns - r->begin_ns >= EARLY_NS)
+		images_write_early(r->images, r->writer, now_ns);
+}
+
+int recording_wait_ms(const struct recording *r, int most)
+{
+	int engines_ms = engines_look_ms(r->engines);
+
+	if (r->gdb_jit && gdb_jit_poll_is_polling(r->gdb_jit) && most > LISTS_MS)
+		most = LISTS_MS;
+	return engines_ms && engines_ms < most ? engines_ms : most;
+}
+
+struct recording_state recording_state(const struct recording *r)
+{
+	struct recording_state state = { r->nr_samples, r->nr_processes, trace_writer_bytes(r->writer), r->begin_ns, { 0 } };
+
+	memcpy(state.lost, r->losses.total, sizeof(state.lost));
+	return state;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ its end */
+
+static void write_what_lists_lack(struct recording *r)
+{
+	if (!r->gdb_jit)
+		return;
+	gdb_jit_poll_finish(r->gdb_jit);
+	if (gdb_jit_poll_bad(r->gdb_jit))
+		recording_notice(r, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
+				 "freed); `tailor run` records them through the agent",
+				 (unsigned long long)gdb_jit_poll_bad(r->gdb_jit));
+	if (gdb_jit_poll_cut(r->gdb_jit))
+		recording_notice(r, "loss", "code registered for debuggers not read completely in %llu processes (over 1,000,000 entries, "
+				 "2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
+				 (unsigned long long)gdb_jit_poll_cut(r->gdb_jit));
+}
+
+int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d)
+{
+	const char *nameless;
+	int error;
+
+	recording_settle(r, true);
+	recording_flush_samples(r);
+	write_what_lists_lack(r);
+	engines_end(r->engines, recording_now_ns(r));
+	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
+	if (nameless)
+		recording_notice(r, "ladder", "%s", nameless);
+	images_write(r->images, r->writer, recording_now_ns(r));
+	trace_writer_flush_all(r->writer);
+	trace_writer_use_reserve(r->writer);
+	recording_write_losses(r);
+	trace_writer_flush_all(r->writer);
+	recording_write_end(r, wait_status);
+	trace_writer_flush_all(r->writer);
+	*out = recording_state(r);
+	error = -trace_writer_close(r->writer);
+	if (error)
+		diag_fail(d, error, "cannot write the whole trace '%s': %s; the part that was written can be read", r->output,
+			  strerror(error));
+	destroy(r);
+	return -error;
+}
+
+void recording_drop(struct recording *r)
+{
+	if (!r)
+		return;
+	if (r->writer) {
+		bool remove = trace_writer_is_file(r->writer);
+
+		trace_writer_close(r->writer);
+		if (remove)
+			unlink(r->output);
+	}
+	destroy(r);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One trace that is being written, from its creation to its END: samples, what the kernel says of tasks and mappings, what agents register,
+ * and what is read from outside (images, perf maps and jitdumps, lists of JITs, databases).  It is a sink: whatever tells it (counters, a
+ * perf.data file, a test) may go on after its end, with another recording.  Context: thread.
+ */
+#ifndef TAILOR_RECORDING_H
+#define TAILOR_RECORDING_H
+
+#include "agent/recorder/perf/event.h"
+#include "agent/recorder/perf/samples.h"
+#include "agent/recorder/perf/sink.h"
+#include "jitreg/base/diag.h"
+#include "jitreg/hosts/jit_hosts.h"
+#include "jitreg/trace/writer.h"
+
+#define RECORDING_COLUMNS_MAX 16
+
+struct kernel_names_origin;
+struct recording;
+
+struct recording_options {
+	const char *output;
+	bool uncompressed; /* chunks as they are, for readers without zstd */
+	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
+	uint32_t stack_bytes; /* that are copied with a sample at most */
+	uint64_t registers;   /* to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
+	bool has_tag_words;   /* samples have tags that are in a thread-local word */
+	/* For each notice, which the trace has as well.  May be NULL. */
+	void (*notice)(void *context, const char *sentence);
+	/* For each sample (hot); for each program that is executed; for each process that has exited.  Each may be NULL. */
+	void (*seen)(void *context, const struct sample_seen *seen);
+	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
+	void (*exited)(void *context, uint32_t pid);
+	void *context;
+	/* An import: what is read from outside is what was left by then (CLOCK_MONOTONIC; seconds since 1970); 0: now. */
+	uint64_t past_end_ns;
+	int64_t past_end_s;
+	bool past_same_kernel; /* the running kernel is the one that was recorded */
+	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
+};
+
+/* Creates the trace last, because that replaces an older one.  0, or -errno with a sentence. */
+int recording_create(const struct recording_options *o, struct recording **out, struct diag *d);
+/*
+ * The next event, whose samples are one column.  pairs: their times are of another clock, which these convert; they live as long as the
+ * recording; NULL: CLOCK_MONOTONIC.  0 or -errno.
+ */
+int recording_add_event(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs);
+/* ... or, as the last one, context switches (TRACE_EVENT_SWITCH): each one. */
+int recording_add_switches(struct recording *r);
+/* Where what is counted goes; its context is r. */
+struct sink recording_sink(struct recording *r);
+struct trace_writer *recording_writer(struct recording *r);
+
+/* ---- the recorder's own records (records.c, processes.c) */
+struct recording_header {
+	char **command; /* NULL-terminated; NULL: none */
+	enum jit_way way;
+	bool no_adapt;
+};
+void recording_write_header(struct recording *r, const struct recording_header *h);
+/* spread: how far periods vary. */
+void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const char *scope, uint64_t spread);
+/* A sentence into the trace, and to who wants notices; only into the trace. */
+void recording_notice(struct recording *r, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void recording_note(struct recording *r, const char *kind, const char *text, size_t bytes);
+/* A process that existed before the recording, and counts as one of it; one that is about to execute this command; one that is a copy of
+ * its parent since then; one of which the kernel tells as well. */
+void recording_add_process(struct recording *r, pid_t pid);
+void recording_add_child(struct recording *r, pid_t pid, char **command);
+void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
+void recording_write_process(struct recording *r, pid_t pid);
+/* pid runs another program from now on: what was mapped is gone. */
+void recording_begin_program(struct recording *r, uint32_t pid);
+/* An exec without a record of the kernel; the names of threads; the present executable mappings. */
+void recording_write_exec(struct recording *r, pid_t pid);
+void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
+void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns);
+
+/* ---- what is read from outside of a process that runs, and has no agent */
+/* A server of a database? */
+void recording_read_engine(struct recording *r, pid_t pid);
+/* ... whose processes are all meant? */
+bool recording_is_server(const struct recording *r, pid_t pid);
+/* Code that was registered for debuggers. */
+void recording_read_jit_lists(struct recording *r, pid_t pid);
+
+/* ---- agents (registrations.c) */
+/* It has said hello; its log has so many bytes. */
+void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes);
+/* A record of its log, as schema_parse() yielded it. */
+void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns, const struct schema_value *values,
+			int nr);
+/* What counters of a block say; flags: JITREG_VALUES_*. */
+void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
+
+/* ---- as long as it runs: before rings are drained, after, and now and then */
+void recording_look(struct recording *r);
+void recording_settle(struct recording *r, bool last);
+/* Gathered records go to the file. */
+void recording_flush(struct recording *r);
+/* Within how many milliseconds the next look is due; most: no sooner than that. */
+int recording_wait_ms(const struct recording *r, int most);
+
+struct recording_state {
+	uint64_t samples, processes, bytes, begin_ns;
+	uint64_t lost[NR_LOSSES]; /* by reason */
+};
+struct recording_state recording_state(const struct recording *r);
+
+/* ---- its end */
+/* After the last call of its sink.  Writes what is read from outside, losses and END, and destroys it, whatever is returned.
+ * wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
+int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
+/* Nothing was recorded: destroys it, and removes the trace.  NULL is fine. */
+void recording_drop(struct recording *r);
+
+#endif

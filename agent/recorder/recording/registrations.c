@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* What agents say: most of it goes into the trace as it is; images, tags and notes have a meaning for the recorder as well. */
+#include "agent/recorder/recording/internal.h"
+
+#include "jitreg/base/registers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* of the caller, where the kernel was sampled */
+#define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
+
+static void learn_image(struct recording *r, uint32_t pid, const struct schema_value *v)
+{
+	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
+	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
+
+	if (v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF)
+		return;
+	for (uint64_t i = 0; i < segments->u; i++) {
+		struct jitreg_segment g;
+
+		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
+		if (g.prot & PROT_EXEC)
+			images_map(r->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
+								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
+								 vdso ? 0 : id->bytes, { 0 } });
+	}
+}
+
+void recording_keep_registers(struct recording *r)
+{
+	uint64_t mask = INSTRUCTION_POINTER | 1ull << SAMPLE_TAG_WORD | (r->tag_registers ? r->tag_registers : TAG_REGISTERS);
+
+	if (!r->options.registers) /* who asked for some gets them */
+		for (uint32_t i = 0; i < r->nr_columns; i++)
+			samples_keep(r->samples[i], mask);
+}
+
+static void learn_tag(struct recording *r, const struct schema_value *v)
+{
+	uint64_t where = v[F(tag, where)].u;
+
+	if (where == JITREG_TAG_MEMORY && !r->options.has_tag_words && !r->tag_words_noticed) {
+		r->tag_words_noticed = true;
+		recording_notice(r, "tag", "not in these samples: a thread-local word needs --sampler signal");
+	}
+	if (where < REGISTERS_NR) {
+		r->tag_registers |= 1ull << registers_perf[where];
+		recording_keep_registers(r);
+	}
+}
+
+/*
+ * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
+ * text, since it is theirs.
+ */
+static void take_note(struct recording *r, const struct schema_value *text)
+{
+	char sentence[NEWER_BYTES];
+	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
+
+	for (size_t i = 0; i < bytes; i++) {
+		char c = ((const char *)text->p)[i];
+
+		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
+	}
+	sentence[bytes] = 0;
+	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
+		if (strcmp(r->newer[i], sentence) == 0)
+			return;
+		if (!r->newer[i][0]) {
+			strcpy(r->newer[i], sentence);
+			recording_notice(r, "version", "%s", sentence);
+			return;
+		}
+	}
+	recording_note(r, "host", text->p, text->bytes);
+}
+
+void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns, const struct schema_value *values,
+			int nr)
+{
+	if (id == JITREG_IMAGE)
+		learn_image(r, pid, values);
+	else if (id == JITREG_LOAD)
+		jit_files_announced(r->jit_files, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+	else if (id == JITREG_TAG)
+		learn_tag(r, values);
+	if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
+		take_note(r, &values[F(control, name)]);
+	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
+		recording_lose(r, LOSS_LOG_BAD, 0, 0, 1);
+}
+
+void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr)
+{
+	struct schema_value v[F_COUNT(counter_values)] = {
+		[F(counter_values, block)] = { .kind = SCHEMA_U64, .u = block },
+		[F(counter_values, flags)] = { .kind = SCHEMA_U32, .u = flags },
+		[F(counter_values, values)] = { .kind = SCHEMA_ARR, .u = nr, .p = values, .bytes = nr * sizeof(*values) },
+	};
+
+	trace_record_values(r->writer, JITREG_COUNTER_VALUES, recording_now_ns(r), pid, 0, v, F_COUNT(counter_values));
+}
+
+void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes)
+{
+	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, recording_now_ns(r), pid, tid, F_COUNT(guest));
+	recording_put_text(r, version);
+	trace_record_u64(r->writer, log_bytes);
+	trace_record_end(r->writer);
+	engines_has_agent(r->engines, (pid_t)pid);
+	if (r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0)
+		gdb_jit_poll_add_with_agent(r->gdb_jit, (pid_t)pid);
+}

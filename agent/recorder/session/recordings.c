@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* A session's recordings: one, or, when it is dormant, several, one after another, or none. */
+#include "agent/recorder/session/internal.h"
+
+#include "jitreg/base/clock.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_notice(struct session *s, const char *sentence)
+{
+	if (s->asking.notices)
+		fprintf(s->asking.notices, "%s\n", sentence);
+	session_progress_clear(s);
+	if (!s->options.quiet)
+		fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
+}
+
+static void on_notice(void *session, const char *sentence)
+{
+	print_notice(session, sentence);
+}
+
+void session_notice(struct session *s, const char *kind, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (s->recording)
+		recording_notice(s->recording, kind, "%s", text);
+	else
+		print_notice(s, text);
+}
+
+/* What is unavailable of what is to be counted: kept until there is a trace. */
+static void on_fallback(void *session, const char *sentence)
+{
+	struct session *s = session;
+
+	if (s->recording)
+		recording_notice(s->recording, "ladder", "%s", sentence);
+	else if (s->fallbacks.nr < FALLBACKS_MAX)
+		snprintf(s->fallbacks.sentence[s->fallbacks.nr++], sizeof(s->fallbacks.sentence[0]), "%s", sentence);
+}
+
+void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	struct sink to;
+
+	if (!s->recording) {
+		s->lost[reason] += count;
+		return;
+	}
+	to = recording_sink(s->recording);
+	to.lost(to.context, reason, pid, tid, count);
+}
+
+static void on_executed(void *session, const struct kernel_comm *c, uint64_t time_ns)
+{
+	session_unheard_exec(session, c, time_ns);
+}
+
+static void on_exited(void *session, uint32_t pid)
+{
+	session_unheard_end(session, pid);
+}
+
+/* ------------------------------------------------------------------------------------------------- its begin and its end */
+
+static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
+			      "with a fixed period and without stacks or call chains";
+
+/* What is counted, as the trace has it. */
+static int add_events(struct session *s, const struct events *events, int nr_columns)
+{
+	enum wire_sampler sampler = counting_sampler(s->counting);
+
+	for (int i = 0; i < nr_columns; i++) {
+		const struct event *e = &events->event[i];
+		bool switches = i == events->nr;
+		int ret = switches ? recording_add_switches(s->recording) :
+				     recording_add_event(s->recording, &e->attr, counting_clock_pairs(s->counting));
+
+		if (ret)
+			return ret;
+		recording_write_event(s->recording, (uint32_t)i, e, sampler == WIRE_SAMPLER_NONE ? "cpu" : "thread",
+				      sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(&e->attr) : 0);
+	}
+	return 0;
+}
+
+static int create_recording(struct session *s, struct diag *d)
+{
+	const struct session_options *o = &s->options;
+	const struct recording_header header = { o->command, o->way, o->no_adapt };
+	enum wire_sampler sampler = counting_sampler(s->counting);
+	int nr_columns, ret;
+	const struct events *events = counting_events(s->counting, &nr_columns);
+
+	ret = recording_create(&(struct recording_options){
+		.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = o->image_code_bytes,
+		.stack_bytes = events->event[0].attr.sample_stack_user, .registers = o->counting.event.registers,
+		.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
+		.notice = on_notice, .executed = on_executed, .exited = on_exited, .context = s,
+	}, &s->recording, d);
+	if (ret)
+		return ret;
+	recording_write_header(s->recording, &header);
+	ret = add_events(s, events, nr_columns);
+	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
+}
+
+int session_begin_recording(struct session *s, struct diag *d)
+{
+	struct sink sink;
+	const char *note;
+	int ret;
+
+	s->fallbacks.nr = 0;
+	memset(&s->noticed, 0, sizeof(s->noticed));
+	s->flushed_ns = clock_now_ns();
+	ret = counting_create(&s->options.counting, on_fallback, s, &s->counting, d);
+	if (ret == 0)
+		ret = create_recording(s, d);
+	if (ret) {
+		session_drop_recording(s);
+		return ret;
+	}
+	sink = recording_sink(s->recording);
+	counting_set_sink(s->counting, &sink);
+	for (int i = 0; i < NR_LOSSES; i++)
+		session_lose(s, (enum loss_reason)i, 0, 0, s->lost[i]);
+	memset(s->lost, 0, sizeof(s->lost));
+	for (int i = 0; i < s->fallbacks.nr; i++)
+		recording_notice(s->recording, "ladder", "%s", s->fallbacks.sentence[i]);
+	if (counting_clock_pairs(s->counting))
+		recording_note(s->recording, "ladder", batches, strlen(batches));
+	note = counting_stack_note(s->counting);
+	if (*note) /* who looks at stacks reads it; who runs a program has asked for none */
+		recording_note(s->recording, "ladder", note, strlen(note));
+	trace_writer_flush_all(recording_writer(s->recording)); /* who reads the file finds these first */
+	return 0;
+}
+
+void session_put_result(struct session *s, const struct recording_state *r)
+{
+	size_t room = sizeof(s->result);
+	size_t at = (size_t)snprintf(s->result, room, "%llu samples of %llu process%s in %s (%.1f MiB)", (unsigned long long)r->samples,
+				     (unsigned long long)r->processes, r->processes == 1 ? "" : "es", s->options.output,
+				     (double)r->bytes / (1 << 20));
+
+	for (int i = 0; i < NR_LOSSES && at < room; i++)
+		if (r->lost[i])
+			at += (size_t)snprintf(s->result + at, room - at, "; %s: %llu", trace_losses[i].text,
+					       (unsigned long long)r->lost[i]);
+}
+
+int session_end_recording(struct session *s, int wait_status, struct diag *d)
+{
+	struct recording *r = s->recording;
+	struct recording_state state;
+	int ret;
+
+	counting_end(s->counting);
+	session_drain(s, true);
+	if (s->options.dormant) /* its guests go on */
+		session_write_counters(s, 0);
+	session_unheard_write(s);
+	s->recording = NULL;
+	ret = recording_end(r, wait_status, &state, d);
+	session_put_result(s, &state);
+	counting_destroy(s->counting);
+	s->counting = NULL;
+	return ret;
+}
+
+void session_drop_recording(struct session *s)
+{
+	struct recording *r = s->recording;
+
+	s->recording = NULL;
+	recording_drop(r);
+	counting_destroy(s->counting);
+	s->counting = NULL;
+}
