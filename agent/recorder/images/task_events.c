@@ -11,17 +11,9 @@ void task_events_mapping(struct task_events f, const struct mapping *m, uint64_t
 		images_map(f.images, m);
 		jit_files_map(f.jit_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 	}
-	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, m->pid, m->tid, F_COUNT(mmap));
-	trace_record_u64(f.writer, m->address);
-	trace_record_u64(f.writer, m->bytes);
-	trace_record_u64(f.writer, m->offset);
-	trace_record_u64(f.writer, m->prot);
-	trace_record_text(f.writer, m->path, m->path_bytes);
-	trace_record_bytes(f.writer, m->build_id ? (const void *)m->build_id : "", executable ? m->build_id_bytes : 0);
-	trace_record_u64(f.writer, m->file.device);
-	trace_record_u64(f.writer, m->file.inode);
-	trace_record_u64(f.writer, m->file.generation);
-	trace_record_end(f.writer);
+	TRACE_PUT(f.writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
+		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
+		  .device = m->file.device, .inode = m->file.inode, .generation = m->file.generation);
 }
 
 void task_events_task(struct task_events f, const struct kernel_task *t)
@@ -34,11 +26,10 @@ void task_events_task(struct task_events f, const struct kernel_task *t)
 		images_exit(f.images, t->pid);
 		jit_files_end(f.jit_files, t->pid);
 	}
-	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, t->time_ns, t->pid, t->tid,
-			   fork ? F_COUNT(fork) : F_COUNT(exit));
-	trace_record_u64(f.writer, t->ppid);
-	trace_record_u64(f.writer, t->ptid);
-	trace_record_end(f.writer);
+	if (fork)
+		TRACE_PUT(f.writer, fork, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
+	else
+		TRACE_PUT(f.writer, exit, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
 }
 
 void task_events_exec(struct task_events f, uint32_t pid)
@@ -51,10 +42,7 @@ void task_events_comm(struct task_events f, const struct kernel_comm *c, uint64_
 {
 	if (c->exec)
 		task_events_exec(f, c->pid);
-	trace_record_begin(f.writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, c->pid, c->tid, F_COUNT(comm));
-	trace_record_u64(f.writer, c->exec);
-	trace_record_text(f.writer, c->name, c->bytes);
-	trace_record_end(f.writer);
+	TRACE_PUT(f.writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 }
 
 struct switch_sample task_events_switch(const struct perf_event_header *h, const struct record_id *id)

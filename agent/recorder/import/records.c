@@ -49,16 +49,6 @@ static struct task_events facts_of(const struct import *m)
 	return (struct task_events){ m->w, m->images, m->jit_files };
 }
 
-static void put_text(struct import *m, struct perf_data_text t)
-{
-	trace_record_text(m->w, t.p ? t.p : "", t.p ? t.bytes : 0);
-}
-
-static void put_string(struct import *m, const char *text)
-{
-	trace_record_text(m->w, text, strlen(text));
-}
-
 /* Where what perf made up of what was there before stands: before all that was recorded. */
 static uint64_t start_ns(const struct import *m)
 {
@@ -78,10 +68,7 @@ static __attribute__((format(printf, 3, 4))) void notice(struct import *m, const
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_NOTICE, end_ns(m), 0, 0, F_COUNT(notice));
-	put_string(m, kind);
-	put_string(m, text);
-	trace_record_end(m->w);
+	TRACE_PUT(m->w, notice, end_ns(m), 0, 0, .kind = trace_string(kind), .sentence = trace_string(text));
 	if (m->options->notice)
 		m->options->notice(m->options->context, text);
 }
@@ -91,6 +78,7 @@ static __attribute__((format(printf, 3, 4))) void notice(struct import *m, const
 static void write_header(struct import *m, int64_t end_s)
 {
 	const struct perf_data *p = m->data;
+	struct trace_text *command;
 	struct perf_data_text word;
 	uint64_t real_ns;
 	uint32_t nr = 0;
@@ -103,42 +91,23 @@ static void write_header(struct import *m, int64_t end_s)
 		 p->version.p ? p->version.p : "");
 	while (nr < p->nr_words && perf_data_next_word(p, &at, &word))
 		nr++;
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_HEADER, start_ns(m), 0, 0, F_COUNT(header));
-	trace_record_u64(m->w, TRACE_FORMAT_VERSION);
-	put_string(m, tool);
-	trace_record_u64(m->w, real_ns);
-	put_text(m, p->host_name);
-	put_text(m, p->machine);
-	put_text(m, p->release);
-	trace_record_u64(m->w, p->nr_cpus);
-	put_string(m, "");
-	trace_record_array(m->w, nr);
-	for (at = 0; nr > 0 && perf_data_next_word(p, &at, &word); nr--) {
-		trace_record_array(m->w, 1);
-		put_text(m, word);
-	}
-	put_string(m, jit_way_text(JIT_WAY_IMPORT));
-	trace_record_u64(m->w, 0);
-	trace_record_end(m->w);
+	command = calloc((size_t)nr + 1, sizeof(*command));
+	at = 0;
+	for (uint32_t i = 0; command && i < nr && perf_data_next_word(p, &at, &word); i++)
+		command[i].text = (struct trace_span){ word.p, word.bytes };
+	TRACE_PUT(m->w, header, start_ns(m), 0, 0, .version = TRACE_FORMAT_VERSION, .tool = trace_string(tool), .real_ns = real_ns,
+		  .host_name = { p->host_name.p, p->host_name.bytes }, .machine = { p->machine.p, p->machine.bytes },
+		  .kernel = { p->release.p, p->release.bytes }, .nr_cpus = p->nr_cpus, .command = { command, command ? nr : 0 },
+		  .way = trace_string(jit_way_text(JIT_WAY_IMPORT)));
+	free(command);
 }
 
 static void write_event(struct import *m, uint32_t number, const char *name, const struct perf_event_attr *a)
 {
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_EVENT, start_ns(m), 0, 0, F_COUNT(event));
-	trace_record_u64(m->w, number);
-	put_string(m, name);
-	put_string(m, event_unit(a, name));
-	trace_record_u64(m->w, a->type);
-	trace_record_u64(m->w, a->config);
-	trace_record_u64(m->w, a->freq ? 0 : a->sample_period);
-	trace_record_u64(m->w, a->freq ? a->sample_freq : 0);
-	trace_record_u64(m->w, a->precise_ip);
-	trace_record_u64(m->w, a->exclude_kernel);
-	trace_record_u64(m->w, a->sample_regs_user);
-	trace_record_u64(m->w, a->sample_stack_user);
-	put_string(m, "cpu");
-	trace_record_u64(m->w, 0);
-	trace_record_end(m->w);
+	TRACE_PUT(m->w, event, start_ns(m), 0, 0, .event = number, .name = trace_string(name), .unit = trace_string(event_unit(a, name)),
+		  .type = a->type, .config = a->config, .period = a->freq ? 0 : a->sample_period, .rate = a->freq ? a->sample_freq : 0,
+		  .precise = a->precise_ip, .exclude_kernel = a->exclude_kernel, .registers = a->sample_regs_user,
+		  .stack_bytes = a->sample_stack_user, .scope = trace_string("cpu"));
 }
 
 /* perf's dummy counts nothing: it brings the records of tasks and mappings. */
@@ -268,11 +237,7 @@ static void on_comm(struct import *m, const struct kernel_comm *c, bool made_up,
 	}
 	if (c->exec)
 		task_events_exec(facts_of(m), c->pid);
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, c->pid, c->tid, F_COUNT(process));
-	trace_record_u64(m->w, 0);
-	put_string(m, "");
-	trace_record_text(m->w, c->name, c->bytes);
-	trace_record_end(m->w);
+	TRACE_PUT(m->w, process, time_ns, c->pid, c->tid, .comm = { c->name, c->bytes });
 }
 
 static void on_switch(struct import *m, const struct perf_event_header *h, const struct record_id *id)
@@ -387,11 +352,7 @@ static void write_loss(struct import *m, enum loss_reason reason, uint64_t count
 {
 	if (!count)
 		return;
-	trace_record_begin(m->w, TRACE_CHUNK_RECORDS, TRACE_LOSS, end_ns(m), 0, 0, F_COUNT(loss));
-	put_string(m, trace_losses[reason].text);
-	trace_record_u64(m->w, count);
-	trace_record_u64(m->w, 0);
-	trace_record_end(m->w);
+	TRACE_PUT(m->w, loss, end_ns(m), 0, 0, .reason = trace_string(trace_losses[reason].text), .count = count);
 }
 
 static void write_end(struct import *m)
@@ -400,13 +361,9 @@ static void write_end(struct import *m)
 
 	getrusage(RUSAGE_SELF, &usage);
 	trace_writer_flush_all(m->w);
-	trace_record_begin(m->w, TRACE_CHUNK_END, TRACE_END, end_ns(m), 0, 0, F_COUNT(end));
-	trace_record_u64(m->w, UINT32_MAX);
-	trace_record_u64(m->w, m->nr_samples);
-	trace_record_u64(m->w, trace_writer_records(m->w));
-	trace_record_u64(m->w, ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
-			       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
-	trace_record_end(m->w);
+	TRACE_PUT(m->w, end, end_ns(m), 0, 0, .exit_status = UINT32_MAX, .samples = m->nr_samples, .records = trace_writer_records(m->w),
+		  .recorder_cpu_ns = ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+				     ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
 }
 
 static int import_all(struct import *m, int64_t end_s, struct diag *d)

@@ -396,17 +396,10 @@ static void read_counter(struct session *s, struct ring *r, int event, uint64_t 
 	*lost += count[3];
 	if (!count[0] && !r->nr_samples[event])
 		return; /* an idle processor */
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_COUNT, session_now_ns(), r->pid, r->tid, F_COUNT(count));
-	trace_record_u64(s->writer, (uint64_t)event);
-	trace_record_u64(s->writer, (uint32_t)r->cpu);
-	trace_record_u64(s->writer, count[0]);
-	trace_record_u64(s->writer, count[1]);
-	trace_record_u64(s->writer, count[2]);
-	trace_record_u64(s->writer, r->nr_samples[event]);
-	trace_record_u64(s->writer, count[3]);
-	trace_record_u64(s->writer, on_cpu_ns);
-	trace_record_u64(s->writer, counts_what_it_samples(&s->events.event[event].attr) ? r->weight[event] : 0);
-	trace_record_end(s->writer);
+	TRACE_PUT(s->writer, count, session_now_ns(), r->pid, r->tid, .event = (uint32_t)event, .cpu = (uint32_t)r->cpu,
+		  .value = count[0], .enabled_ns = count[1], .running_ns = count[2], .samples = r->nr_samples[event], .lost = count[3],
+		  .on_cpu_ns = on_cpu_ns,
+		  .weight = counts_what_it_samples(&s->events.event[event].attr) ? r->weight[event] : 0);
 }
 
 /* How long the tasks of a ring's events ran on its processor; 0: not known. */

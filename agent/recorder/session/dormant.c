@@ -127,11 +127,8 @@ static void write_relation(struct session *s, struct tree *t, const struct relat
 	const struct relation *parent = find_relation(t, r->ppid);
 
 	if (parent && parent->done && is_copy(s, r)) {
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_FORK, started_ns(r), (uint32_t)r->pid, (uint32_t)r->pid,
-				   F_COUNT(fork));
-		trace_record_u64(s->writer, (uint32_t)r->ppid);
-		trace_record_u64(s->writer, (uint32_t)r->ppid);
-		trace_record_end(s->writer);
+		TRACE_PUT(s->writer, fork, started_ns(r), (uint32_t)r->pid, (uint32_t)r->pid, .ppid = (uint32_t)r->ppid,
+			  .ptid = (uint32_t)r->ppid);
 	} else {
 		session_write_process(s, r->pid, false);
 	}

@@ -84,13 +84,9 @@ struct counts_context {
 static void write_counts(void *context, uint64_t block, const uint64_t *values, uint32_t nr)
 {
 	const struct counts_context *c = context;
-	struct schema_value v[F_COUNT(counter_values)] = {
-		[F(counter_values, block)] = { .kind = SCHEMA_U64, .u = block },
-		[F(counter_values, flags)] = { .kind = SCHEMA_U32, .u = c->flags },
-		[F(counter_values, values)] = { .kind = SCHEMA_ARR, .u = nr, .p = values, .bytes = nr * sizeof(*values) },
-	};
 
-	trace_record_values(c->session->writer, JITREG_COUNTER_VALUES, session_now_ns(), c->pid, 0, v, F_COUNT(counter_values));
+	TRACE_PUT(c->session->writer, counter_values, session_now_ns(), c->pid, 0, .block = block, .flags = c->flags,
+		  .values = { (const struct jitreg_count *)values, nr });
 }
 
 /* all: also of counters that have not changed. */
@@ -330,10 +326,7 @@ static struct guest *new_guest(struct session *s)
 
 static void write_guest(struct session *s, const struct guest *g)
 {
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, session_now_ns(), g->pid, g->tid, F_COUNT(guest));
-	session_put_text(s, g->version);
-	trace_record_u64(s->writer, g->log.ring_bytes);
-	trace_record_end(s->writer);
+	TRACE_PUT(s->writer, guest, session_now_ns(), g->pid, g->tid, .version = trace_string(g->version), .log_bytes = g->log.ring_bytes);
 	if (s->gdb_jit || gdb_jit_poll_create(s->writer, &s->gdb_jit) == 0)
 		gdb_jit_poll_add_with_agent(s->gdb_jit, (pid_t)g->pid);
 }

@@ -258,7 +258,6 @@ void session_answer_asker(struct session *s);
 /* ---- records.c */
 /* A sentence into the trace, and nowhere else. */
 void session_note(struct session *s, const char *kind, const char *text, size_t bytes);
-void session_put_text(struct session *s, const char *text);
 void session_write_header(struct session *s);
 void session_write_event(struct session *s, int event);
 /* A process that existed before the recording, an exec without a record of the kernel, and the present executable mappings. */

@@ -21,11 +21,7 @@ void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint
 
 static void write_loss(struct session *s, const struct thread_loss *l)
 {
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, session_now_ns(), l->pid, l->tid, F_COUNT(loss));
-	session_put_text(s, trace_losses[l->reason].text);
-	trace_record_u64(s->writer, l->count);
-	trace_record_u64(s->writer, 0);
-	trace_record_end(s->writer);
+	TRACE_PUT(s->writer, loss, session_now_ns(), l->pid, l->tid, .reason = trace_string(trace_losses[l->reason].text), .count = l->count);
 	s->losses.written[l->reason] += l->count;
 }
 

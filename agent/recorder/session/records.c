@@ -17,14 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-void session_put_text(struct session *s, const char *text)
-{
-	trace_record_text(s->writer, text, strlen(text));
-}
-
 void session_write_header(struct session *s)
 {
-	struct trace_writer *w = s->writer;
+	struct trace_text *command;
 	struct timespec real;
 	struct utsname u = { 0 };
 	char cwd[4096] = "";
@@ -36,46 +31,28 @@ void session_write_header(struct session *s)
 		cwd[0] = 0;
 	while (s->options.command && s->options.command[nr])
 		nr++;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, session_now_ns(), 0, 0, F_COUNT(header));
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	session_put_text(s, "tailor " TAILOR_VERSION);
-	trace_record_u64(w, (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec);
-	session_put_text(s, u.nodename);
-	session_put_text(s, u.machine);
-	session_put_text(s, u.release);
-	trace_record_u64(w, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	session_put_text(s, cwd);
-	trace_record_array(w, nr);
-	for (size_t i = 0; i < nr; i++) {
-		trace_record_array(w, 1);
-		session_put_text(s, s->options.command[i]);
-	}
-	session_put_text(s, jit_way_text(s->options.way));
-	trace_record_u64(w, s->options.no_adapt);
-	trace_record_end(w);
+	command = calloc(nr + 1, sizeof(*command));
+	for (size_t i = 0; command && i < nr; i++)
+		command[i].text = trace_string(s->options.command[i]);
+	TRACE_PUT(s->writer, header, session_now_ns(), 0, 0, .version = TRACE_FORMAT_VERSION,
+		  .tool = trace_string("tailor " TAILOR_VERSION),
+		  .real_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec, .host_name = trace_string(u.nodename),
+		  .machine = trace_string(u.machine), .kernel = trace_string(u.release),
+		  .nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .cwd = trace_string(cwd), .command = { command, command ? nr : 0 },
+		  .way = trace_string(jit_way_text(s->options.way)), .no_adapt = s->options.no_adapt);
+	free(command);
 }
 
 void session_write_event(struct session *s, int event)
 {
 	const struct event *e = &s->events.event[event];
 	const struct perf_event_attr *a = &e->attr;
-	struct trace_writer *w = s->writer;
 
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EVENT, session_now_ns(), 0, 0, F_COUNT(event));
-	trace_record_u64(w, (uint64_t)event);
-	session_put_text(s, e->name);
-	session_put_text(s, e->unit);
-	trace_record_u64(w, a->type);
-	trace_record_u64(w, a->config);
-	trace_record_u64(w, a->freq ? 0 : a->sample_period);
-	trace_record_u64(w, e->rate);
-	trace_record_u64(w, a->precise_ip);
-	trace_record_u64(w, a->exclude_kernel);
-	trace_record_u64(w, a->sample_regs_user);
-	trace_record_u64(w, a->sample_stack_user);
-	session_put_text(s, s->sampler != WIRE_SAMPLER_NONE ? "thread" : "cpu");
-	trace_record_u64(w, s->sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(a) : 0);
-	trace_record_end(w);
+	TRACE_PUT(s->writer, event, session_now_ns(), 0, 0, .event = (uint32_t)event, .name = trace_string(e->name),
+		  .unit = trace_string(e->unit), .type = a->type, .config = a->config, .period = a->freq ? 0 : a->sample_period,
+		  .rate = e->rate, .precise = a->precise_ip, .exclude_kernel = a->exclude_kernel, .registers = a->sample_regs_user,
+		  .stack_bytes = a->sample_stack_user, .scope = trace_string(s->sampler != WIRE_SAMPLER_NONE ? "thread" : "cpu"),
+		  .period_spread = s->sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(a) : 0);
 }
 
 void session_notice(struct session *s, const char *kind, const char *format, ...)
@@ -86,12 +63,8 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	if (s->writer) {
-		trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
-		session_put_text(s, kind);
-		session_put_text(s, text);
-		trace_record_end(s->writer);
-	}
+	if (s->writer)
+		session_note(s, kind, text, strlen(text));
 	if (s->asking.notices)
 		fprintf(s->asking.notices, "%s\n", text);
 	session_progress_clear(s);
@@ -101,10 +74,7 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 
 void session_note(struct session *s, const char *kind, const char *text, size_t bytes)
 {
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, session_now_ns(), 0, 0, F_COUNT(notice));
-	session_put_text(s, kind);
-	trace_record_text(s->writer, text, bytes);
-	trace_record_end(s->writer);
+	TRACE_PUT(s->writer, notice, session_now_ns(), 0, 0, .kind = trace_string(kind), .sentence = { text, bytes });
 }
 
 static void read_comm(pid_t pid, char comm[64])
@@ -129,12 +99,8 @@ void session_write_process(struct session *s, pid_t pid, bool before_exec)
 	read_comm(pid, comm);
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = before_exec ? 0 : readlink(path, text, sizeof(text)); /* until its exec it is ourselves */
-	trace_record_begin(s->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, session_now_ns(), (uint32_t)pid, (uint32_t)pid,
-			   F_COUNT(process));
-	trace_record_u64(s->writer, 0);
-	trace_record_text(s->writer, text, n > 0 ? (size_t)n : 0);
-	session_put_text(s, comm);
-	trace_record_end(s->writer);
+	TRACE_PUT(s->writer, process, session_now_ns(), (uint32_t)pid, (uint32_t)pid, .executable = { text, n > 0 ? (size_t)n : 0 },
+		  .comm = trace_string(comm));
 }
 
 struct of_process {
@@ -196,13 +162,10 @@ void session_write_end(struct session *s, int wait_status)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	trace_record_begin(s->writer, TRACE_CHUNK_END, TRACE_END, session_now_ns(), 0, 0, F_COUNT(end));
-	trace_record_u64(s->writer, (uint32_t)wait_status);
-	trace_record_u64(s->writer, s->nr_samples);
-	trace_record_u64(s->writer, trace_writer_records(s->writer));
-	trace_record_u64(s->writer, ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
-				    ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
-	trace_record_end(s->writer);
+	TRACE_PUT(s->writer, end, session_now_ns(), 0, 0, .exit_status = (uint32_t)wait_status, .samples = s->nr_samples,
+		  .records = trace_writer_records(s->writer),
+		  .recorder_cpu_ns = ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+				     ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
 }
 
 void session_put_result(struct session *s, uint64_t bytes)
