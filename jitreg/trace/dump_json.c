@@ -61,16 +61,12 @@ static void print_plain(const struct dump_options *o, const struct trace_value *
 /* An element as an object of its members' names; those without a name (of a later version) are left out. */
 static void print_element(const struct dump_options *o, const struct trace_value *list, uint64_t e, const struct schema_element *s)
 {
-	const char *label = s ? s->labels : "";
-
 	putc('{', o->to);
-	for (int m = 0; *label; m++) {
+	for (int m = 0; s && m < s->nr_members; m++) {
 		struct trace_value member = trace_element(list, e, m);
-		size_t bytes = strcspn(label, " ");
 
-		fprintf(o->to, "%s\"%.*s\": ", m ? ", " : "", (int)bytes, label);
+		fprintf(o->to, "%s\"%s\": ", m ? ", " : "", s->member[m].name);
 		print_plain(o, &member);
-		label += bytes + (label[bytes] == ' ');
 	}
 	putc('}', o->to);
 }
@@ -103,7 +99,7 @@ void dump_json_record(const struct dump_options *o, const struct trace_record *r
 		if (f->kind == SCHEMA_NR)
 			continue;
 		fprintf(o->to, "%s\"%s\": ", value ? ", " : "", f->name);
-		print_value(o, &r->values[value++], schema_find_element(f->element));
+		print_value(o, &r->values[value++], f->element);
 	}
 	putc('}', o->to);
 	if (value < r->nr_values) { /* of a later version */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as msgpack, field by field, into the buffer of their chunk. */
+/* Records as msgpack into the buffer of their chunk. */
 #include "jitreg/trace/writer_internal.h"
 
 #include <stdlib.h>
@@ -33,6 +33,14 @@ void trace_record_s64(struct trace_writer *w, int64_t v)
 	msgpack_pack_int64(&w->packer, v);
 }
 
+static uint64_t load_u64(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return v;
+}
+
 /* Length of the UTF-8 sequence at p, or 0 for bytes that are none. */
 static size_t utf8_sequence(const unsigned char *p, size_t left)
 {
@@ -55,6 +63,8 @@ void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 	const unsigned char *p = (const unsigned char *)text;
 	size_t at = 0, n;
 
+	while (bytes - at >= 8 && !(load_u64(p + at) & 0x8080808080808080u))
+		at += 8; /* mostly it is ASCII */
 	while (at < bytes && (n = utf8_sequence(p + at, bytes - at)))
 		at += n;
 	if (at < bytes) {
@@ -76,12 +86,12 @@ void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 		}
 		text = w->clean;
 	}
-	msgpack_pack_str_with_body(&w->packer, text, bytes);
+	msgpack_pack_str_with_body(&w->packer, bytes ? text : "", bytes);
 }
 
 void trace_record_bytes(struct trace_writer *w, const void *p, size_t bytes)
 {
-	msgpack_pack_bin_with_body(&w->packer, p, bytes);
+	msgpack_pack_bin_with_body(&w->packer, bytes ? p : "", bytes);
 }
 
 void trace_record_array(struct trace_writer *w, size_t nr)
@@ -89,26 +99,61 @@ void trace_record_array(struct trace_writer *w, size_t nr)
 	msgpack_pack_array(&w->packer, nr);
 }
 
-static uint64_t load_u64(const void *p)
-{
-	uint64_t v;
+static const char *pack_elements(struct trace_writer *w, const struct schema_element *e, const char *at, uint64_t nr);
 
-	memcpy(&v, p, 8);
-	return v;
+/* A number, text, bytes or a list as a record to be put or an element has it; returns where the next one is. */
+static const char *pack_member(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at)
+{
+	struct trace_span span;
+	uint32_t u32;
+
+	switch (kind) {
+	case SCHEMA_NR: /* not in the trace */
+		return at;
+	case SCHEMA_U32:
+		memcpy(&u32, at, 4);
+		trace_record_u64(w, u32);
+		return at + 8;
+	case SCHEMA_U64:
+		trace_record_u64(w, load_u64(at));
+		return at + 8;
+	case SCHEMA_S64:
+		trace_record_s64(w, (int64_t)load_u64(at));
+		return at + 8;
+	default:
+		break;
+	}
+	memcpy(&span, at, sizeof(span));
+	if (kind == SCHEMA_ARR || kind == SCHEMA_LINES)
+		pack_elements(w, e, span.p, span.bytes); /* a list: how many */
+	else if (kind == SCHEMA_STR || kind == SCHEMA_ZSTR)
+		trace_record_text(w, span.p, span.bytes);
+	else
+		trace_record_bytes(w, span.p, span.bytes);
+	return at + sizeof(span);
+}
+_Static_assert(sizeof(struct trace_span) == 16 && sizeof(((struct trace_put_level *)0)->upper) == 16, "each field takes 8 bytes or 16");
+
+static const char *pack_elements(struct trace_writer *w, const struct schema_element *e, const char *at, uint64_t nr)
+{
+	trace_record_array(w, nr);
+	for (uint64_t i = 0; i < nr; i++) {
+		trace_record_array(w, (size_t)e->nr_members);
+		for (int m = 0; m < e->nr_members; m++)
+			at = pack_member(w, e->member[m].kind, NULL, at);
+	}
+	return at;
 }
 
-/* Elements of the wire form: all members u64. */
-static void pack_elements(struct trace_writer *w, const struct schema_value *v)
+int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, const void *fields)
 {
-	size_t members = v->u ? v->bytes / 8 / v->u : 0;
-	const char *at = v->p;
+	const struct schema_record *r = schema_find(id);
+	const char *at = fields;
 
-	trace_record_array(w, v->u);
-	for (uint64_t i = 0; i < v->u; i++) {
-		trace_record_array(w, members);
-		for (size_t m = 0; m < members; m++, at += 8)
-			trace_record_u64(w, load_u64(at));
-	}
+	trace_record_begin(w, schema_chunk(id), id, time_ns, pid, tid, r->nr_values);
+	for (const struct schema_field *f = r->fields; f < r->fields + r->nr_fields; f++)
+		at = pack_member(w, f->kind, f->element, at);
+	return trace_record_end(w);
 }
 
 /* jitdump's line entries, as schema_parse() checked them. */
@@ -134,8 +179,12 @@ static void pack_lines(struct trace_writer *w, const struct schema_value *v)
 int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,
 			const struct schema_value *values, int nr_values)
 {
+	const struct schema_field *f = schema_find(id)->fields;
+
 	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, tid, nr_values);
-	for (const struct schema_value *v = values; v < values + nr_values; v++)
+	for (const struct schema_value *v = values; v < values + nr_values; v++, f++) {
+		while (f->kind == SCHEMA_NR)
+			f++;
 		switch (v->kind) {
 		case SCHEMA_U32:
 		case SCHEMA_U64:
@@ -152,14 +201,15 @@ int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, u
 		case SCHEMA_REST:
 			trace_record_bytes(w, v->p, v->bytes);
 			break;
-		case SCHEMA_ARR:
-			pack_elements(w, v);
+		case SCHEMA_ARR: /* the wire's elements are those in memory: all numbers */
+			pack_elements(w, f->element, v->p, v->u);
 			break;
 		case SCHEMA_LINES:
 			pack_lines(w, v);
 			break;
-		case SCHEMA_NR: /* not in the trace */
+		case SCHEMA_NR:
 			break;
 		}
+	}
 	return trace_record_end(w);
 }

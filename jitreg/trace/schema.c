@@ -1,36 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/trace/schema.h"
 
+#define ELEMENT_PLACE(name, members) ELEMENT_##name,
+enum { JITREG_ELEMENTS(ELEMENT_PLACE, ) TRACE_ELEMENTS(ELEMENT_PLACE, , , ) NR_ELEMENTS };
+
+#define M_U(f) { #f, SCHEMA_U64 },
+#define M_S(f) { #f, SCHEMA_STR },
+#define M_B(f) { #f, SCHEMA_BIN },
+#define ELEMENT_ENTRY(name, members) { #name, 0, { members } },
+static struct schema_element elements[] = { JITREG_ELEMENTS(ELEMENT_ENTRY, M_U) TRACE_ELEMENTS(ELEMENT_ENTRY, M_U, M_S, M_B) };
+
 #define F_U32(f) { #f, NULL, SCHEMA_U32, false },
 #define F_U64(f) { #f, NULL, SCHEMA_U64, false },
 #define F_S64(f) { #f, NULL, SCHEMA_S64, false },
 #define F_NR(f) { #f, NULL, SCHEMA_NR, false },
 #define F_STR(f) { #f, NULL, SCHEMA_STR, false },
 #define F_BIN(f) { #f, NULL, SCHEMA_BIN, false },
-#define F_ARR(f, element) { #f, #element, SCHEMA_ARR, false },
+#define F_ARR(f, element) { #f, &elements[ELEMENT_##element], SCHEMA_ARR, false },
 #define F_ZSTR(f) { #f, NULL, SCHEMA_ZSTR, false },
 #define F_REST(f) { #f, NULL, SCHEMA_REST, false },
-#define F_LINES(f) { #f, "line", SCHEMA_LINES, false },
+#define F_LINES(f) { #f, &elements[ELEMENT_line], SCHEMA_LINES, false },
 #define T_U32(f) { #f, NULL, SCHEMA_U32, true },
 #define T_U64(f) { #f, NULL, SCHEMA_U64, true },
 #define KINDS F_U32, F_U64, F_S64, F_NR, F_STR, F_BIN, F_ARR, F_ZSTR, F_REST, F_LINES
 #define EXPAND(FIELDS, ...) FIELDS(__VA_ARGS__)
 
-#define JITREG_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(JITREG_FIELDS_##NAME, KINDS) JITREG_TRAILING_##NAME(T_U32, T_U64) } },
-#define TRACE_ENTRY(NAME, name, id) { id, #NAME, 0, { EXPAND(TRACE_FIELDS_##NAME, KINDS) } },
+#define JITREG_ENTRY(NAME, name, id) { id, #NAME, 0, 0, { EXPAND(JITREG_FIELDS_##NAME, KINDS) JITREG_TRAILING_##NAME(T_U32, T_U64) } },
+#define TRACE_ENTRY(NAME, name, id) { id, #NAME, 0, 0, { EXPAND(TRACE_FIELDS_##NAME, KINDS) } },
 
 static struct schema_record records[] = { JITREG_RECORDS(JITREG_ENTRY) TRACE_RECORDS(TRACE_ENTRY) };
 static const int nr_records = sizeof(records) / sizeof(records[0]);
+static const struct schema_record *by_id[256];
 
-#define ELEMENT_ENTRY(name, kinds, labels) { #name, kinds, labels },
-static const struct schema_element elements[] = { TRACE_ELEMENTS(ELEMENT_ENTRY) };
-
-/* The field counts follow from the lists; done before main so that the table is constant for everybody. */
-__attribute__((constructor)) static void count_fields(void)
+/* What follows from the lists; done before main so that the tables are constant for everybody. */
+__attribute__((constructor)) static void complete_tables(void)
 {
-	for (int i = 0; i < nr_records; i++)
-		while (records[i].nr_fields < SCHEMA_FIELDS_MAX && records[i].fields[records[i].nr_fields].name)
-			records[i].nr_fields++;
+	for (int i = 0; i < NR_ELEMENTS; i++)
+		while (elements[i].nr_members < SCHEMA_MEMBERS_MAX && elements[i].member[elements[i].nr_members].name)
+			elements[i].nr_members++;
+	for (int i = 0; i < nr_records; i++) {
+		struct schema_record *r = &records[i];
+
+		for (; r->nr_fields < SCHEMA_FIELDS_MAX && r->fields[r->nr_fields].name; r->nr_fields++)
+			r->nr_values += r->fields[r->nr_fields].kind != SCHEMA_NR;
+		by_id[r->id] = r;
+	}
 }
 
 const struct schema_record *schema_at(int n)
@@ -40,18 +54,22 @@ const struct schema_record *schema_at(int n)
 
 const struct schema_record *schema_find(uint32_t id)
 {
-	for (int i = 0; i < nr_records; i++)
-		if (records[i].id == id)
-			return &records[i];
-	return NULL;
+	return id < sizeof(by_id) / sizeof(by_id[0]) ? by_id[id] : NULL;
 }
 
-const struct schema_element *schema_find_element(const char *name)
+enum trace_chunk_type schema_chunk(uint32_t id)
 {
-	for (size_t i = 0; name && i < sizeof(elements) / sizeof(elements[0]); i++)
-		if (strcmp(elements[i].name, name) == 0)
-			return &elements[i];
-	return NULL;
+	switch (id) {
+	case TRACE_SAMPLES:
+		return TRACE_CHUNK_SAMPLES;
+	case TRACE_IMAGE_FILE:
+	case TRACE_IMAGE_CODE:
+		return TRACE_CHUNK_FILES;
+	case TRACE_END:
+		return TRACE_CHUNK_END;
+	default:
+		return TRACE_CHUNK_RECORDS;
+	}
 }
 
 /* What is left of a record while it is parsed. */
@@ -154,7 +172,7 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 			break;
 		case SCHEMA_ARR:
 			v->u = counts[used_counts++];
-			if (take_part(&c, v, v->u * 8 * strlen(schema_find_element(f->element)->kinds)))
+			if (take_part(&c, v, v->u * 8 * (uint64_t)f->element->nr_members))
 				return -EBADMSG;
 			break;
 		case SCHEMA_ZSTR:

@@ -24,9 +24,21 @@ enum schema_kind {
 	SCHEMA_LINES,
 };
 
+#define SCHEMA_MEMBERS_MAX 4
+
+/* Of a list: an array of its members, in the trace as in memory and on the wire. */
+struct schema_element {
+	const char *name;
+	int nr_members;
+	struct {
+		const char *name;
+		enum schema_kind kind; /* U64, STR or BIN */
+	} member[SCHEMA_MEMBERS_MAX];
+};
+
 struct schema_field {
 	const char *name;
-	const char *element; /* of ARR and LINES: name in TRACE_ELEMENTS, else NULL */
+	const struct schema_element *element; /* of ARR and LINES, else NULL */
 	enum schema_kind kind;
 	bool is_trailing; /* a later version's, behind the variable parts: 0 in records that end before it */
 };
@@ -37,21 +49,16 @@ struct schema_record {
 	uint32_t id;
 	const char *name; /* "LOAD" */
 	int nr_fields;    /* NR fields included */
+	int nr_values;    /* ... and not: in the trace */
 	struct schema_field fields[SCHEMA_FIELDS_MAX];
-};
-
-struct schema_element {
-	const char *name;
-	const char *kinds;  /* one letter per member: u s b */
-	const char *labels; /* space-separated */
 };
 
 /* NULL when there is no such record. */
 const struct schema_record *schema_find(uint32_t id);
 /* The n-th record of the table, or NULL behind the last. */
 const struct schema_record *schema_at(int n);
-/* NULL when there is no such element. */
-const struct schema_element *schema_find_element(const char *name);
+/* Which chunks hold records of this id; those that this version does not know stand among the others. */
+enum trace_chunk_type schema_chunk(uint32_t id);
 
 /*
  * F(component, name): index of a field among a trace record's fields (NR fields do not count; the prefix id, time, pid,
@@ -78,7 +85,7 @@ TRACE_RECORDS(SCHEMA_INDEX_TRACE_)
 #define F_COUNT(record) F(record, nr_fields_)
 
 /*
- * One field's value, as the wire parser yields it and the trace writer takes it.  Text and bytes point into the record.
+ * One field's value, as the wire parser yields it and trace_record_values() takes it.  Text and bytes point into the record.
  */
 struct schema_value {
 	enum schema_kind kind;

@@ -56,7 +56,7 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  */
 
 /* jitreg's records keep their ids; these are the recorder's own.  Kinds as in jitreg.h, of which only U32 U64 S64 STR BIN
- * and ARR (msgpack array of elements, each an array; the second argument names the element list) occur here. */
+ * and ARR (msgpack array of elements, each an array; the second argument names the element) occur here. */
 
 /* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
  * real_ns: CLOCK_REALTIME at time_ns.  way: how it was recorded, one of JIT_WAYS (jitreg/hosts/jit_hosts.h); no_adapt: hosts
@@ -171,27 +171,29 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 #undef TRACE_ID_
 
-/* Elements of the ARR parts: letters are kinds, u = unsigned, s = text, b = bytes. */
-#define TRACE_ELEMENTS(X) \
-	X(segment, "uuuu", "address bytes file_offset prot") \
-	X(level_ref, "u", "level") \
-	X(code_map_entry, "uuu", "offset level component") \
-	X(tag_field, "uuu", "level shift bits") \
-	X(range, "uu", "start end") \
-	X(function, "u", "address") \
-	X(object_component, "uu", "level component") \
-	X(counter_entry, "uuuu", "kind level component at") \
-	X(count, "u", "count") \
-	X(flow_block, "uuu", "level first nr") \
-	X(flow_arc, "uuu", "from to estimate") \
-	X(flow_call, "uuuu", "block site level component") \
-	X(flow_execution, "uuu", "level component block") \
-	X(text, "s", "text") \
-	X(file_part, "ub", "file_offset bytes") \
-	X(function_code, "ub", "address bytes") \
-	X(column, "uub", "column encoding bytes") \
-	X(kernel_function, "uuss", "address bytes name module") \
-	X(line, "uuus", "address line discriminator file")
+/* Elements of ARR parts and their members: U = unsigned, S = text, B = bytes.  Those of jitreg.h, of struct jitreg_<name>, ... */
+#define JITREG_ELEMENTS(X, U) \
+	X(segment, U(address) U(bytes) U(file_offset) U(prot)) \
+	X(level_ref, U(level)) \
+	X(code_map_entry, U(offset) U(level) U(component)) \
+	X(tag_field, U(level) U(shift) U(bits)) \
+	X(range, U(start) U(end)) \
+	X(function, U(address)) \
+	X(object_component, U(level) U(component)) \
+	X(counter_entry, U(kind) U(level) U(component) U(at)) \
+	X(count, U(count)) \
+	X(flow_block, U(level) U(first) U(nr)) \
+	X(flow_arc, U(from) U(to) U(estimate)) \
+	X(flow_call, U(block) U(site) U(level) U(component)) \
+	X(flow_execution, U(level) U(component) U(block))
+/* ... and the trace's own; line: of LINES. */
+#define TRACE_ELEMENTS(X, U, S, B) \
+	X(text, S(text)) \
+	X(file_part, U(file_offset) B(bytes)) \
+	X(function_code, U(address) B(bytes)) \
+	X(column, U(column) U(encoding) B(bytes)) \
+	X(kernel_function, U(address) U(bytes) S(name) S(module)) \
+	X(line, U(address) U(line) U(discriminator) S(file))
 
 /* What a NOTICE is about. */
 #define NOTICE_KINDS(X) \

@@ -11,7 +11,7 @@
 #define TAILOR_WRITER_H
 
 #include "jitreg/base/diag.h"
-#include "jitreg/trace/schema.h"
+#include "jitreg/trace/put.h"
 
 #include <stdbool.h>
 

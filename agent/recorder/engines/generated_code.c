@@ -73,11 +73,8 @@ static bool read_region(struct generated_region *r, pid_t pid, struct trace_writ
 	/* the memory may be another object's by now, that is being made */
 	is_there = proc_each_mapping(pid, on_check, r) == 1;
 	if (is_there) {
-		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, now_ns, (uint32_t)pid, 0, F_COUNT(code_bytes));
-		trace_record_u64(w, r->address);
-		trace_record_u64(w, TRACE_NOT_LOADED);
-		trace_record_bytes(w, bytes, r->bytes);
-		trace_record_end(w);
+		TRACE_PUT(w, code_bytes, now_ns, (uint32_t)pid, 0, .address = r->address, .loaded_ns = TRACE_NOT_LOADED,
+			  .code = { bytes, r->bytes });
 		*written += r->bytes;
 	}
 	free(bytes);

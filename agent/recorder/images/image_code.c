@@ -319,37 +319,25 @@ static size_t choose(struct image_code *c)
 
 static void write_file(const struct code_file *file, const struct function *f, size_t nr, struct trace_writer *w, uint64_t time_ns)
 {
-	unsigned char **code = calloc(nr, sizeof(*code));
-	uint64_t known = 0;
+	struct trace_function_code *function = calloc(nr, sizeof(*function));
+	size_t known = 0;
 
-	for (size_t i = 0; code && i < nr; i++) {
-		code[i] = malloc(f[i].bytes);
-		if (code[i] && pread(file->fd, code[i], f[i].bytes, (off_t)f[i].offset) != (ssize_t)f[i].bytes) {
-			free(code[i]);
-			code[i] = NULL;
-		}
-		known += code[i] != NULL;
+	for (size_t i = 0; function && i < nr; i++) {
+		unsigned char *code = malloc(f[i].bytes);
+
+		if (code && pread(file->fd, code, f[i].bytes, (off_t)f[i].offset) == (ssize_t)f[i].bytes)
+			function[known++] = (struct trace_function_code){ f[i].address, { code, f[i].bytes } };
+		else
+			free(code);
 	}
 	if (known) {
-		trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_CODE, time_ns, 0, 0, F_COUNT(image_code));
-		trace_record_text(w, file->key, strlen(file->key));
-		trace_record_array(w, (uint32_t)known);
-		for (size_t i = 0; i < nr; i++) {
-			if (!code[i])
-				continue;
-			trace_record_array(w, 2);
-			trace_record_u64(w, f[i].address);
-			trace_record_bytes(w, code[i], f[i].bytes);
-		}
-		trace_record_u64(w, file->identity.device);
-		trace_record_u64(w, file->identity.inode);
-		trace_record_u64(w, file->identity.generation);
-		trace_record_end(w);
+		TRACE_PUT(w, image_code, time_ns, 0, 0, .key = trace_string(file->key), .functions = { function, known },
+			  .device = file->identity.device, .inode = file->identity.inode, .generation = file->identity.generation);
 		trace_writer_flush(w, TRACE_CHUNK_FILES);
 	}
-	for (size_t i = 0; code && i < nr; i++)
-		free(code[i]);
-	free(code);
+	for (size_t i = 0; i < known; i++)
+		free((void *)function[i].bytes.p);
+	free(function);
 }
 
 void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t time_ns)

@@ -591,22 +591,14 @@ static void find_code(struct images *i, const struct image *m, struct elf_parts 
 static void write_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, const char *reason,
 		       struct trace_writer *w, uint64_t time_ns)
 {
-	trace_record_begin(w, TRACE_CHUNK_FILES, TRACE_IMAGE_FILE, time_ns, 0, 0, F_COUNT(image_file));
-	trace_record_text(w, key, strlen(key));
-	trace_record_text(w, path, strlen(path));
-	trace_record_bytes(w, parts->build_id, parts->build_id_bytes);
-	trace_record_u64(w, parts->file_bytes);
-	trace_record_text(w, reason, strlen(reason));
-	trace_record_array(w, parts->nr);
-	for (uint32_t n = 0; n < parts->nr; n++) {
-		trace_record_array(w, 2);
-		trace_record_u64(w, parts->part[n].file_offset);
-		trace_record_bytes(w, parts->part[n].bytes, parts->part[n].nr);
-	}
-	trace_record_u64(w, m->identity.device);
-	trace_record_u64(w, m->identity.inode);
-	trace_record_u64(w, m->identity.generation);
-	trace_record_end(w);
+	struct trace_file_part part[ELF_PARTS_MAX];
+
+	for (uint32_t n = 0; n < parts->nr; n++)
+		part[n] = (struct trace_file_part){ parts->part[n].file_offset, { parts->part[n].bytes, parts->part[n].nr } };
+	TRACE_PUT(w, image_file, time_ns, 0, 0, .key = trace_string(key), .path = trace_string(path),
+		  .build_id = { parts->build_id, parts->build_id_bytes }, .file_bytes = parts->file_bytes, .reason = trace_string(reason),
+		  .parts = { part, parts->nr }, .device = m->identity.device, .inode = m->identity.inode,
+		  .generation = m->identity.generation);
 }
 
 /* Behind a file without symbols: those that lie elsewhere. */

@@ -123,18 +123,20 @@ static struct kallsyms_function *find_functions(const struct kernel_names *k, st
 	return f;
 }
 
-static void write_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
+/* false without memory. */
+static bool write_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_KERNEL_FUNCTIONS, time_ns, 0, 0, F_COUNT(kernel_functions));
-	trace_record_array(w, nr);
-	for (uint32_t i = 0; i < nr; i++) {
-		trace_record_array(w, 4);
-		trace_record_u64(w, f[i].address);
-		trace_record_u64(w, f[i].bytes);
-		trace_record_text(w, f[i].name, strlen(f[i].name));
-		trace_record_text(w, f[i].module, strlen(f[i].module));
-	}
-	trace_record_end(w);
+	struct trace_kernel_function *functions = calloc((size_t)nr + 1, sizeof(*functions));
+
+	if (!functions)
+		return false;
+	for (uint32_t i = 0; i < nr; i++)
+		functions[i] = (struct trace_kernel_function){ f[i].address, f[i].bytes, trace_string(f[i].name),
+							       trace_string(f[i].module) };
+	if (nr)
+		TRACE_PUT(w, kernel_functions, time_ns, 0, 0, .functions = { functions, nr });
+	free(functions);
+	return true;
 }
 
 size_t kernel_names_find_build_id(const unsigned char *notes, size_t bytes, unsigned char id[KERNEL_BUILD_ID_BYTES])
@@ -238,9 +240,7 @@ static const char *write_names(struct kernel_names *k, const struct kernel_names
 		why = why_hidden(&remedy);
 	} else if (!origin || origin->is_there(origin->context, &symbols, &why)) {
 		f = find_functions(k, &symbols, origin, &nr);
-		if (f && nr)
-			write_functions(f, nr, w, time_ns);
-		why = f ? NULL : strerror(ENOMEM);
+		why = f && write_functions(f, nr, w, time_ns) ? NULL : strerror(ENOMEM);
 		free(f);
 	}
 	kallsyms_fini(&symbols);

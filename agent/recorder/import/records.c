@@ -39,16 +39,6 @@ static struct trace_writer *writer(const struct import *m)
 	return recording_writer(m->recording);
 }
 
-static void put_text(struct import *m, struct perf_data_text t)
-{
-	trace_record_text(writer(m), t.p ? t.p : "", t.p ? t.bytes : 0);
-}
-
-static void put_string(struct import *m, const char *text)
-{
-	trace_record_text(writer(m), text, strlen(text));
-}
-
 /* Where what perf made up of what was there before stands: before all that was recorded. */
 static uint64_t start_ns(const struct import *m)
 {
@@ -65,6 +55,7 @@ static uint64_t end_ns(const struct import *m)
 static void write_header(struct import *m, int64_t end_s)
 {
 	const struct perf_data *p = m->data;
+	struct trace_text *command;
 	struct perf_data_text word;
 	uint64_t real_ns;
 	uint32_t nr = 0;
@@ -77,23 +68,15 @@ static void write_header(struct import *m, int64_t end_s)
 		 p->version.p ? p->version.p : "");
 	while (nr < p->nr_words && perf_data_next_word(p, &at, &word))
 		nr++;
-	trace_record_begin(writer(m), TRACE_CHUNK_RECORDS, TRACE_HEADER, start_ns(m), 0, 0, F_COUNT(header));
-	trace_record_u64(writer(m), TRACE_FORMAT_VERSION);
-	put_string(m, tool);
-	trace_record_u64(writer(m), real_ns);
-	put_text(m, p->host_name);
-	put_text(m, p->machine);
-	put_text(m, p->release);
-	trace_record_u64(writer(m), p->nr_cpus);
-	put_string(m, "");
-	trace_record_array(writer(m), nr);
-	for (at = 0; nr > 0 && perf_data_next_word(p, &at, &word); nr--) {
-		trace_record_array(writer(m), 1);
-		put_text(m, word);
-	}
-	put_string(m, jit_way_text(JIT_WAY_IMPORT));
-	trace_record_u64(writer(m), 0);
-	trace_record_end(writer(m));
+	command = calloc((size_t)nr + 1, sizeof(*command));
+	at = 0;
+	for (uint32_t i = 0; command && i < nr && perf_data_next_word(p, &at, &word); i++)
+		command[i].text = (struct trace_span){ word.p, word.bytes };
+	TRACE_PUT(writer(m), header, start_ns(m), 0, 0, .version = TRACE_FORMAT_VERSION, .tool = trace_string(tool), .real_ns = real_ns,
+		  .host_name = { p->host_name.p, p->host_name.bytes }, .machine = { p->machine.p, p->machine.bytes },
+		  .kernel = { p->release.p, p->release.bytes }, .nr_cpus = p->nr_cpus, .command = { command, command ? nr : 0 },
+		  .way = trace_string(jit_way_text(JIT_WAY_IMPORT)));
+	free(command);
 }
 
 /* perf's dummy counts nothing: it brings the records of tasks and mappings. */
@@ -222,11 +205,7 @@ static void on_comm(struct import *m, const struct kernel_comm *c, bool made_up,
 	}
 	if (c->exec)
 		recording_begin_program(m->recording, c->pid);
-	trace_record_begin(writer(m), TRACE_CHUNK_RECORDS, TRACE_PROCESS, time_ns, c->pid, c->tid, F_COUNT(process));
-	trace_record_u64(writer(m), 0);
-	put_string(m, "");
-	trace_record_text(writer(m), c->name, c->bytes);
-	trace_record_end(writer(m));
+	TRACE_PUT(writer(m), process, time_ns, c->pid, c->tid, .comm = { c->name, c->bytes });
 }
 
 static void on_record(struct import *m, struct perf_event_header *h)

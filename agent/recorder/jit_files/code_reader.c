@@ -256,11 +256,7 @@ static void read_range(struct code_reader *r, const struct space *s, const struc
 	    proc_mem_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
 		return;
 	r->read += f->bytes;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, now_ns, s->pid, 0, F_COUNT(code_bytes));
-	trace_record_u64(w, f->address);
-	trace_record_u64(w, f->time_ns);
-	trace_record_bytes(w, r->bytes, f->bytes);
-	trace_record_end(w);
+	TRACE_PUT(w, code_bytes, now_ns, s->pid, 0, .address = f->address, .loaded_ns = f->time_ns, .code = { r->bytes, f->bytes });
 }
 
 void code_reader_drain(struct code_reader *r, struct trace_writer *w)

@@ -29,9 +29,7 @@ static void on_option(void *found, const char *option)
 	if (f->nr == OPTIONS_MAX)
 		return;
 	snprintf(f->option[f->nr++], sizeof(f->option[0]), "%s", option);
-	trace_record_begin(f->w, TRACE_CHUNK_RECORDS, TRACE_HOST_OPTION, f->time_ns, f->pid, 0, F_COUNT(host_option));
-	trace_record_text(f->w, option, strlen(option));
-	trace_record_end(f->w);
+	TRACE_PUT(f->w, host_option, f->time_ns, f->pid, 0, .option = trace_string(option));
 }
 
 static int on_text(void *found, const char *text)

@@ -376,16 +376,8 @@ static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t
 	time_ns = time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns;
 	code_reader_named(r->reader, r->pid, e->address, e->bytes, time_ns);
 	page_reader_announced(r->pages, r->pid, e->address, e->bytes);
-	trace_record_begin(r->w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, r->pid, 0, F_COUNT(load));
-	trace_record_u64(r->w, r->pid);
-	trace_record_u64(r->w, 0);
-	trace_record_u64(r->w, e->address);
-	trace_record_u64(r->w, e->address);
-	trace_record_u64(r->w, e->bytes);
-	trace_record_u64(r->w, 0);
-	trace_record_text(r->w, e->name, e->name_bytes);
-	trace_record_bytes(r->w, "", 0);
-	trace_record_end(r->w);
+	TRACE_PUT(r->w, load, time_ns, r->pid, 0, .pid = r->pid, .vma = e->address, .code_addr = e->address, .code_size = e->bytes,
+		  .name = { e->name, e->name_bytes });
 }
 
 static bool take_map(void *context, const char *piece, size_t n)

@@ -176,11 +176,8 @@ static void read_page(struct page_reader *r, struct trace_writer *w, const struc
 	if (r->nr_read == READ_MAX || proc_mem_read((pid_t)p->pid, p->page << PAGE_BITS, bytes, sizeof(bytes)))
 		return;
 	r->nr_read++;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_CODE_BYTES, jitdump_clock_now().ns, p->pid, 0, F_COUNT(code_bytes));
-	trace_record_u64(w, p->page << PAGE_BITS);
-	trace_record_u64(w, TRACE_NOT_LOADED);
-	trace_record_bytes(w, bytes, sizeof(bytes));
-	trace_record_end(w);
+	TRACE_PUT(w, code_bytes, jitdump_clock_now().ns, p->pid, 0, .address = p->page << PAGE_BITS, .loaded_ns = TRACE_NOT_LOADED,
+		  .code = { bytes, sizeof(bytes) });
 }
 
 static bool is_generated(const struct proc_mapping *m)

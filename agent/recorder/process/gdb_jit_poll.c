@@ -222,17 +222,8 @@ static struct known_entry *remember(struct list *l, uint64_t at, const struct en
 
 static void write_elf(struct gdb_jit_poll *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
 {
-	struct trace_writer *w = o->writer;
-
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, time_ns, (uint32_t)pid, (uint32_t)pid, F_COUNT(image));
-	trace_record_u64(w, 0);
-	trace_record_u64(w, JITREG_IMAGE_MEMORY_ELF);
-	trace_record_u64(w, 0); /* reserved */
-	trace_record_array(w, 0);
-	trace_record_bytes(w, "", 0);
-	trace_record_text(w, "", 0);
-	trace_record_bytes(w, bytes, nr);
-	if (trace_record_end(w) == 0)
+	if (TRACE_PUT(o->writer, image, time_ns, (uint32_t)pid, (uint32_t)pid, .flags = JITREG_IMAGE_MEMORY_ELF,
+		      .bytes = { bytes, nr }) == 0)
 		o->found++;
 	else
 		o->bad++;

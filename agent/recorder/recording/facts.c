@@ -95,11 +95,10 @@ static void on_task(void *recording, const struct kernel_task *t)
 		images_exit(r->images, t->pid);
 		jit_files_end(r->jit_files, t->pid);
 	}
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, fork ? TRACE_FORK : TRACE_EXIT, t->time_ns, t->pid, t->tid,
-			   fork ? F_COUNT(fork) : F_COUNT(exit));
-	trace_record_u64(r->writer, t->ppid);
-	trace_record_u64(r->writer, t->ptid);
-	trace_record_end(r->writer);
+	if (fork)
+		TRACE_PUT(r->writer, fork, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
+	else
+		TRACE_PUT(r->writer, exit, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
 }
 
 static void on_comm(void *recording, const struct kernel_comm *c, uint64_t time_ns)
@@ -139,17 +138,9 @@ static void on_ended(void *recording, const struct counter_end *c)
 {
 	struct recording *r = recording;
 
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_COUNT, recording_now_ns(r), c->pid, c->tid, F_COUNT(count));
-	trace_record_u64(r->writer, c->event);
-	trace_record_u64(r->writer, (uint32_t)c->cpu);
-	trace_record_u64(r->writer, c->value);
-	trace_record_u64(r->writer, c->enabled_ns);
-	trace_record_u64(r->writer, c->running_ns);
-	trace_record_u64(r->writer, c->samples);
-	trace_record_u64(r->writer, c->lost);
-	trace_record_u64(r->writer, c->on_cpu_ns);
-	trace_record_u64(r->writer, c->weight);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, count, recording_now_ns(r), c->pid, c->tid, .event = c->event, .cpu = (uint32_t)c->cpu, .value = c->value,
+		  .enabled_ns = c->enabled_ns, .running_ns = c->running_ns, .samples = c->samples, .lost = c->lost,
+		  .on_cpu_ns = c->on_cpu_ns, .weight = c->weight);
 }
 
 struct sink recording_sink(struct recording *r)

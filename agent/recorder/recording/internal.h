@@ -52,7 +52,6 @@ uint64_t recording_now_ns(const struct recording *r);
 void recording_flush_samples(struct recording *r);
 
 /* ---- records.c */
-void recording_put_text(struct recording *r, const char *text);
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);

@@ -24,11 +24,8 @@ void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, 
 
 static void write_loss(struct recording *r, const struct thread_loss *l)
 {
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_LOSS, recording_now_ns(r), l->pid, l->tid, F_COUNT(loss));
-	recording_put_text(r, trace_losses[l->reason].text);
-	trace_record_u64(r->writer, l->count);
-	trace_record_u64(r->writer, 0);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, loss, recording_now_ns(r), l->pid, l->tid, .reason = trace_string(trace_losses[l->reason].text),
+		  .count = l->count);
 	r->losses.written[l->reason] += l->count;
 }
 

@@ -31,12 +31,8 @@ static void write_process(struct recording *r, pid_t pid, const char *executable
 	char comm[64];
 
 	read_comm(pid, comm);
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_PROCESS, recording_now_ns(r), (uint32_t)pid, (uint32_t)pid,
-			   F_COUNT(process));
-	trace_record_u64(r->writer, 0);
-	trace_record_text(r->writer, executable, bytes);
-	recording_put_text(r, comm);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, process, recording_now_ns(r), (uint32_t)pid, (uint32_t)pid, .executable = { executable, bytes },
+		  .comm = trace_string(comm));
 }
 
 void recording_write_process(struct recording *r, pid_t pid)
@@ -64,10 +60,7 @@ void recording_add_child(struct recording *r, pid_t pid, char **command)
 
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns)
 {
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_FORK, time_ns, (uint32_t)pid, (uint32_t)pid, F_COUNT(fork));
-	trace_record_u64(r->writer, (uint32_t)parent);
-	trace_record_u64(r->writer, (uint32_t)parent);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, fork, time_ns, (uint32_t)pid, (uint32_t)pid, .ppid = (uint32_t)parent, .ptid = (uint32_t)parent);
 	r->nr_processes++;
 }
 

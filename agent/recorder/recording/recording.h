@@ -12,6 +12,7 @@
 #include "agent/recorder/perf/sink.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/hosts/jit_hosts.h"
+#include "jitreg/trace/put.h"
 #include "jitreg/trace/writer.h"
 
 #define RECORDING_COLUMNS_MAX 16

@@ -15,14 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-void recording_put_text(struct recording *r, const char *text)
-{
-	trace_record_text(r->writer, text, strlen(text));
-}
-
 void recording_write_header(struct recording *r, const struct recording_header *h)
 {
-	struct trace_writer *w = r->writer;
+	struct trace_text *command;
 	struct timespec real;
 	struct utsname u = { 0 };
 	char cwd[4096] = "";
@@ -34,45 +29,26 @@ void recording_write_header(struct recording *r, const struct recording_header *
 		cwd[0] = 0;
 	while (h->command && h->command[nr])
 		nr++;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, recording_now_ns(r), 0, 0, F_COUNT(header));
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	recording_put_text(r, "tailor " TAILOR_VERSION);
-	trace_record_u64(w, (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec);
-	recording_put_text(r, u.nodename);
-	recording_put_text(r, u.machine);
-	recording_put_text(r, u.release);
-	trace_record_u64(w, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	recording_put_text(r, cwd);
-	trace_record_array(w, nr);
-	for (size_t i = 0; i < nr; i++) {
-		trace_record_array(w, 1);
-		recording_put_text(r, h->command[i]);
-	}
-	recording_put_text(r, jit_way_text(h->way));
-	trace_record_u64(w, h->no_adapt);
-	trace_record_end(w);
+	command = calloc(nr + 1, sizeof(*command));
+	for (size_t i = 0; command && i < nr; i++)
+		command[i].text = trace_string(h->command[i]);
+	TRACE_PUT(r->writer, header, recording_now_ns(r), 0, 0, .version = TRACE_FORMAT_VERSION,
+		  .tool = trace_string("tailor " TAILOR_VERSION),
+		  .real_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec, .host_name = trace_string(u.nodename),
+		  .machine = trace_string(u.machine), .kernel = trace_string(u.release),
+		  .nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .cwd = trace_string(cwd), .command = { command, command ? nr : 0 },
+		  .way = trace_string(jit_way_text(h->way)), .no_adapt = h->no_adapt);
+	free(command);
 }
 
 void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const char *scope, uint64_t spread)
 {
 	const struct perf_event_attr *a = &e->attr;
-	struct trace_writer *w = r->writer;
 
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EVENT, recording_now_ns(r), 0, 0, F_COUNT(event));
-	trace_record_u64(w, number);
-	recording_put_text(r, e->name);
-	recording_put_text(r, e->unit);
-	trace_record_u64(w, a->type);
-	trace_record_u64(w, a->config);
-	trace_record_u64(w, a->freq ? 0 : a->sample_period);
-	trace_record_u64(w, e->rate);
-	trace_record_u64(w, a->precise_ip);
-	trace_record_u64(w, a->exclude_kernel);
-	trace_record_u64(w, a->sample_regs_user);
-	trace_record_u64(w, a->sample_stack_user);
-	recording_put_text(r, scope);
-	trace_record_u64(w, spread);
-	trace_record_end(w);
+	TRACE_PUT(r->writer, event, recording_now_ns(r), 0, 0, .event = number, .name = trace_string(e->name),
+		  .unit = trace_string(e->unit), .type = a->type, .config = a->config, .period = a->freq ? 0 : a->sample_period,
+		  .rate = e->rate, .precise = a->precise_ip, .exclude_kernel = a->exclude_kernel, .registers = a->sample_regs_user,
+		  .stack_bytes = a->sample_stack_user, .scope = trace_string(scope), .period_spread = spread);
 }
 
 void recording_notice(struct recording *r, const char *kind, const char *format, ...)
@@ -90,10 +66,7 @@ void recording_notice(struct recording *r, const char *kind, const char *format,
 
 void recording_note(struct recording *r, const char *kind, const char *text, size_t bytes)
 {
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_NOTICE, recording_now_ns(r), 0, 0, F_COUNT(notice));
-	recording_put_text(r, kind);
-	trace_record_text(r->writer, text, bytes);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(kind), .sentence = { text, bytes });
 }
 
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns)
@@ -104,17 +77,9 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 		images_map(r->images, m);
 		jit_files_map(r->jit_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 	}
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_MMAP, time_ns, m->pid, m->tid, F_COUNT(mmap));
-	trace_record_u64(r->writer, m->address);
-	trace_record_u64(r->writer, m->bytes);
-	trace_record_u64(r->writer, m->offset);
-	trace_record_u64(r->writer, m->prot);
-	trace_record_text(r->writer, m->path, m->path_bytes);
-	trace_record_bytes(r->writer, m->build_id ? (const void *)m->build_id : "", executable ? m->build_id_bytes : 0);
-	trace_record_u64(r->writer, m->file.device);
-	trace_record_u64(r->writer, m->file.inode);
-	trace_record_u64(r->writer, m->file.generation);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
+		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
+		  .device = m->file.device, .inode = m->file.inode, .generation = m->file.generation);
 }
 
 void recording_begin_program(struct recording *r, uint32_t pid)
@@ -127,10 +92,7 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 {
 	if (c->exec)
 		recording_begin_program(r, c->pid);
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_COMM, time_ns, c->pid, c->tid, F_COUNT(comm));
-	trace_record_u64(r->writer, c->exec);
-	trace_record_text(r->writer, c->name, c->bytes);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 }
 
 void recording_write_end(struct recording *r, int wait_status)
@@ -138,12 +100,9 @@ void recording_write_end(struct recording *r, int wait_status)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	trace_record_begin(r->writer, TRACE_CHUNK_END, TRACE_END, recording_now_ns(r), 0, 0, F_COUNT(end));
-	trace_record_u64(r->writer, (uint32_t)wait_status);
-	trace_record_u64(r->writer, r->nr_samples);
-	trace_record_u64(r->writer, trace_writer_records(r->writer));
-	trace_record_u64(r->writer, ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
-				    ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, end, recording_now_ns(r), 0, 0, .exit_status = (uint32_t)wait_status, .samples = r->nr_samples,
+		  .records = trace_writer_records(r->writer),
+		  .recorder_cpu_ns = ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+				     ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
 }
 

@@ -96,21 +96,13 @@ void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_
 
 void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr)
 {
-	struct schema_value v[F_COUNT(counter_values)] = {
-		[F(counter_values, block)] = { .kind = SCHEMA_U64, .u = block },
-		[F(counter_values, flags)] = { .kind = SCHEMA_U32, .u = flags },
-		[F(counter_values, values)] = { .kind = SCHEMA_ARR, .u = nr, .p = values, .bytes = nr * sizeof(*values) },
-	};
-
-	trace_record_values(r->writer, JITREG_COUNTER_VALUES, recording_now_ns(r), pid, 0, v, F_COUNT(counter_values));
+	TRACE_PUT(r->writer, counter_values, recording_now_ns(r), pid, 0, .block = block, .flags = flags,
+		  .values = { (const struct jitreg_count *)values, nr });
 }
 
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes)
 {
-	trace_record_begin(r->writer, TRACE_CHUNK_RECORDS, TRACE_GUEST, recording_now_ns(r), pid, tid, F_COUNT(guest));
-	recording_put_text(r, version);
-	trace_record_u64(r->writer, log_bytes);
-	trace_record_end(r->writer);
+	TRACE_PUT(r->writer, guest, recording_now_ns(r), pid, tid, .version = trace_string(version), .log_bytes = log_bytes);
 	engines_has_agent(r->engines, (pid_t)pid);
 	if (r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0)
 		gdb_jit_poll_add_with_agent(r->gdb_jit, (pid_t)pid);

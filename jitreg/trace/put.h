@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a record by the names of its fields; those that are not named are 0 and empty:
+ *
+ *	TRACE_PUT(w, comm, time_ns, pid, tid, .exec = 1, .comm = trace_string("engine"));
+ *	TRACE_PUT(w, code_bytes, time_ns, pid, 0, .address = address, .code = { bytes, nr_bytes });
+ *	TRACE_PUT(w, level, time_ns, pid, tid, .level = 3, .name = trace_string("node"), .upper = { upper, nr_upper });
+ *
+ * A record is a struct made from its list of fields (jitreg.h, trace.h): numbers by their kinds; texts and bytes a struct trace_span;
+ * a list its elements and how many, of struct jitreg_<element> or, the trace's own, struct trace_<element>.  Counts of parts (NR) are
+ * not in the trace.  What cannot be in memory all at once is written by record_stream.h.
+ *
+ * Yields 0; -E2BIG: larger than a chunk, so it was left out; other -errno: a full buffer could not be written.  Context: thread.
+ */
+#ifndef TAILOR_PUT_H
+#define TAILOR_PUT_H
+
+#include "jitreg/trace/schema.h"
+
+#include <string.h>
+
+struct trace_writer;
+
+/* Text or bytes; of text, bytes that are not UTF-8 become '?'. */
+struct trace_span {
+	const void *p;
+	size_t bytes;
+};
+
+static inline struct trace_span trace_string(const char *text)
+{
+	return (struct trace_span){ text, strlen(text) };
+}
+
+#define TRACE_PUT(w, record, time_ns, pid, tid, ...) \
+	trace_put_fields(w, TRACE_PUT_ID_##record, time_ns, pid, tid, &(struct trace_put_##record){ __VA_ARGS__ })
+
+/* Each field takes 8 bytes or 16, so that one function packs them all by the table of records (schema.h). */
+int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, const void *fields);
+
+#define TRACE_PUT_U_(f) uint64_t f;
+#define TRACE_PUT_SPAN_(f) struct trace_span f;
+#define TRACE_PUT_ELEMENT_(name, members) struct trace_##name { members };
+TRACE_ELEMENTS(TRACE_PUT_ELEMENT_, TRACE_PUT_U_, TRACE_PUT_SPAN_, TRACE_PUT_SPAN_)
+
+#define TRACE_PUT_COUNT_(f) + 1
+#define TRACE_PUT_WIRE_(name, members) \
+	_Static_assert(sizeof(struct jitreg_##name) == 8 * (0 members), "elements on the wire are numbers of 64 bits");
+JITREG_ELEMENTS(TRACE_PUT_WIRE_, TRACE_PUT_COUNT_)
+
+#define TRACE_PUT_U32_(f) __attribute__((aligned(8))) uint32_t f;
+#define TRACE_PUT_S64_(f) int64_t f;
+#define TRACE_PUT_NR_(f)
+#define TRACE_PUT_LIST_(f, element) struct { const struct element *p; size_t nr; } f;
+#define TRACE_PUT_ARR_JITREG_(f, element) TRACE_PUT_LIST_(f, jitreg_##element)
+#define TRACE_PUT_ARR_TRACE_(f, element) TRACE_PUT_LIST_(f, trace_##element)
+#define TRACE_PUT_LINES_(f) TRACE_PUT_LIST_(f, trace_line)
+#define TRACE_PUT_KINDS_(ARR) \
+	TRACE_PUT_U32_, TRACE_PUT_U_, TRACE_PUT_S64_, TRACE_PUT_NR_, TRACE_PUT_SPAN_, TRACE_PUT_SPAN_, ARR, TRACE_PUT_SPAN_, \
+	TRACE_PUT_SPAN_, TRACE_PUT_LINES_
+#define TRACE_PUT_EXPAND_(FIELDS, ...) FIELDS(__VA_ARGS__)
+#define TRACE_PUT_JITREG_(NAME, name, id) \
+	struct trace_put_##name { \
+		TRACE_PUT_EXPAND_(JITREG_FIELDS_##NAME, TRACE_PUT_KINDS_(TRACE_PUT_ARR_JITREG_)) \
+		JITREG_TRAILING_##NAME(TRACE_PUT_U32_, TRACE_PUT_U_) \
+	};
+#define TRACE_PUT_TRACE_(NAME, name, id) \
+	struct trace_put_##name { \
+		TRACE_PUT_EXPAND_(TRACE_FIELDS_##NAME, TRACE_PUT_KINDS_(TRACE_PUT_ARR_TRACE_)) \
+	};
+JITREG_RECORDS(TRACE_PUT_JITREG_)
+TRACE_RECORDS(TRACE_PUT_TRACE_)
+
+#define TRACE_PUT_ENUM_(NAME, name, id) TRACE_PUT_ID_##name = id,
+enum { JITREG_RECORDS(TRACE_PUT_ENUM_) TRACE_RECORDS(TRACE_PUT_ENUM_) };
+
+#endif
