@@ -320,11 +320,11 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 		answer->status = -ENOMEM;
 	}
 	if (answer->status) {
-		if (!s->noticed.log)
+		if (!s->notices.log)
 			session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without "
 				       "them; further processes with this error are not reported", (int)h->pid,
 				       why_no_log(-answer->status));
-		s->noticed.log = true;
+		s->notices.log = true;
 		handshake_answer(h, answer, -1);
 		return;
 	}
@@ -400,10 +400,10 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 			h->fds[i] = -1; /* the ring's now */
 	} else {
 		session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
-		if (!s->noticed.uncounted)
+		if (!s->notices.uncounted)
 			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error "
 				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
-		s->noticed.uncounted = true;
+		s->notices.uncounted = true;
 	}
 	/* a thread waits for milliseconds only, and then runs the host's code */
 	if (!handshake_answer(h, answer, -1) && answer->status == 0)
@@ -413,10 +413,10 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 static void report_no_descriptors(struct session *s)
 {
 	session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
-	if (!s->noticed.descriptors)
+	if (!s->notices.descriptors)
 		session_notice(s, "refused", "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
 			       "fewer); further ones with this error are not reported");
-	s->noticed.descriptors = true;
+	s->notices.descriptors = true;
 }
 
 void session_serve_guests(struct session *s)
@@ -429,8 +429,8 @@ void session_serve_guests(struct session *s)
 	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.pid, &s->connections.silent, &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);
-		if (ret == -EPROTONOSUPPORT && !s->noticed.version) {
-			s->noticed.version = true;
+		if (ret == -EPROTONOSUPPORT && !s->notices.version) {
+			s->notices.version = true;
 			session_notice(s, "refused", "registrations of process %d unavailable (its agent is not of version %s, as this "
 				       "command); preload the libtailor.so beside this command", (int)h.pid, TAILOR_VERSION);
 		}

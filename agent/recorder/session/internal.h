@@ -60,14 +60,10 @@ struct progress {
 	uint64_t shown_ns;
 };
 
-/* recordings.c: notices on what is unavailable, kept until there is a trace to write them to. */
-struct fallbacks {
-	char sentence[FALLBACKS_MAX][256];
-	int nr;
-};
-
-/* guests.c: notices that are written once for all threads of a recording. */
-struct noticed {
+/* recordings.c: notices on what is unavailable, kept until there is a trace; guests.c: those that are written once for all threads. */
+struct notices {
+	char fallback[FALLBACKS_MAX][256];
+	int nr_fallbacks;
 	bool descriptors, version, uncounted, log;
 };
 
@@ -138,9 +134,8 @@ struct session {
 	struct waiting waiting;
 	struct asking asking;
 	struct dormant dormant;
-	struct fallbacks fallbacks;
 	struct progress progress;
-	struct noticed noticed;
+	struct notices notices;
 	struct unheard unheard;
 	struct root {
 		pid_t pid;

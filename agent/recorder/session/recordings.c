@@ -44,8 +44,8 @@ static void on_fallback(void *session, const char *sentence)
 
 	if (s->recording)
 		recording_notice(s->recording, "ladder", "%s", sentence);
-	else if (s->fallbacks.nr < FALLBACKS_MAX)
-		snprintf(s->fallbacks.sentence[s->fallbacks.nr++], sizeof(s->fallbacks.sentence[0]), "%s", sentence);
+	else if (s->notices.nr_fallbacks < FALLBACKS_MAX)
+		snprintf(s->notices.fallback[s->notices.nr_fallbacks++], sizeof(s->notices.fallback[0]), "%s", sentence);
 }
 
 void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
@@ -121,8 +121,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 	const char *note;
 	int ret;
 
-	s->fallbacks.nr = 0;
-	memset(&s->noticed, 0, sizeof(s->noticed));
+	memset(&s->notices, 0, sizeof(s->notices));
 	s->flushed_ns = clock_now_ns();
 	ret = counting_create(&s->options.counting, on_fallback, s, &s->counting, d);
 	if (ret == 0)
@@ -136,8 +135,8 @@ int session_begin_recording(struct session *s, struct diag *d)
 	for (int i = 0; i < NR_LOSSES; i++)
 		session_lose(s, (enum loss_reason)i, 0, 0, s->lost[i]);
 	memset(s->lost, 0, sizeof(s->lost));
-	for (int i = 0; i < s->fallbacks.nr; i++)
-		recording_notice(s->recording, "ladder", "%s", s->fallbacks.sentence[i]);
+	for (int i = 0; i < s->notices.nr_fallbacks; i++)
+		recording_notice(s->recording, "ladder", "%s", s->notices.fallback[i]);
 	if (counting_clock_pairs(s->counting))
 		recording_note(s->recording, "ladder", batches, strlen(batches));
 	note = counting_stack_note(s->counting);
