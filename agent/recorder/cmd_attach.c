@@ -126,13 +126,14 @@ static void ask_jvm(struct session *s, struct hotspot *h, bool again)
 	int ret = hotspot_write_perf_map(h, serve, s, &d);
 
 	if (ret == 0 && !again)
-		session_notice(s, "host", "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
+		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
 			       "Compiler.perfmap)", (int)h->pid);
 	else if (ret == -EEXIST)
-		session_notice(s, "host", "JVM not asked for a perf map: %s", d.text);
+		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
-		session_notice(s, "host", "names of compiled Java methods unavailable%s: the JVM of process %d writes no perf map (%s); "
-			       "start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid, d.text);
+		session_notice(s, NOTICE_HOST, "names of compiled Java methods unavailable%s: the JVM of process %d writes no perf map "
+			       "(%s); start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid,
+			       d.text);
 }
 
 /* JIT interfaces of the process that are not heard in the way it is recorded. */
@@ -148,7 +149,7 @@ static void on_source(void *context, const struct jit_source *c)
 
 	for (size_t i = 0; i < nr_jit_hosts && !k->unheard; i++)
 		if (jit_hosts[i].interface && strcmp(c->name, jit_hosts[i].interface) == 0 && !(jit_hosts[i].heard & 1u << k->way) &&
-		    strcmp(jit_hosts[i].name, "PCRE2") != 0)
+		    !jit_host_serves_others(&jit_hosts[i]))
 			k->unheard = &jit_hosts[i];
 	k->files |= strcmp(c->name, "perf map") == 0 || strcmp(c->name, "jitdump") == 0;
 	k->memory |= strcmp(c->name, "executable memory") == 0;
@@ -172,7 +173,8 @@ static void note_unheard(struct session *s, const struct arguments *a)
 	if (!host || !k.memory || k.files)
 		return;
 	jit_host_advise(host, &how, advice);
-	session_notice(s, "host", "%s: names of generated code unavailable by `tailor %s`. %s", host->name, jit_way_text(how.way), advice);
+	session_notice(s, NOTICE_HOST, "%s: names of generated code unavailable by `tailor %s`. %s", host->name, jit_way_text(how.way),
+		       advice);
 }
 
 static int run(int argc, char **argv)
@@ -237,15 +239,15 @@ static int run(int argc, char **argv)
 		return give_up(s, &d);
 	}
 	for (int i = 0; i < target.nr_notices; i++)
-		session_notice(s, "host", "%s", target.notice[i]);
+		session_notice(s, NOTICE_HOST, "%s", target.notice[i]);
 	if (was_recorded)
-		session_notice(s, "host", "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
+		session_notice(s, NOTICE_HOST, "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
 			       "under `tailor run` to record them", (int)a.pid);
 	session_poll_jit_lists(s, a.pid);
 	if (a.session.inject && inject(&target, !a.session.no_adapt, library, socket, serve, s, &d))
 		return give_up(s, &d);
 	if (d.text[0])
-		session_notice(s, "host", "%s", d.text);
+		session_notice(s, NOTICE_HOST, "%s", d.text);
 	d.text[0] = 0;
 	note_unheard(s, &a);
 	is_jvm = !a.session.no_adapt && hotspot_find(&jvm, &target);

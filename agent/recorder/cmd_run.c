@@ -261,7 +261,7 @@ static int run(int argc, char **argv)
 	if (ret || session_listen(s, NULL, &d) || session_count(s, child.pid, true, &d))
 		return give_up(s, &child, &d);
 	if (no_agent)
-		session_notice(s, "host", "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a.command[0],
+		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a.command[0],
 			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
 	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
 	if (write(child.go, &go, sizeof(go)) != sizeof(go))

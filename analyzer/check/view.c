@@ -48,7 +48,7 @@ static bool says_anything(const struct model *m)
 static void show_unchecked(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (strcmp(m->notice[i].kind, "tag") == 0) {
+		if (m->notice[i].kind == NOTICE_TAG) {
 			page_sentence(p, "Tags were not checked: they are in a thread-local word, which only --sampler signal or timer "
 				      "reads.");
 			return;

@@ -274,7 +274,6 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 static void free_notices(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++) {
-		free(m->notice[i].kind);
 		free(m->notice[i].sentence);
 	}
 	free(m->notice);

@@ -244,7 +244,7 @@ struct event {
 };
 
 struct notice {
-	char *kind;
+	enum notice_kind kind;
 	char *sentence;
 };
 

@@ -89,7 +89,7 @@ void model_read_notice(struct model *m, struct process *p, const struct trace_re
 	(void)p;
 	if (!t)
 		return;
-	t->kind = trace_text(r, F(notice, kind));
+	t->kind = trace_notice_kind(r);
 	t->sentence = trace_text(r, F(notice, sentence));
 }
 

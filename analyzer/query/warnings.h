@@ -9,6 +9,7 @@ struct warning {
 	const char *kind;     /* of a NOTICE or of LOSS_REASONS */
 	const char *sentence; /* of a loss: what was lost */
 	uint64_t count;	      /* of a loss; else 0 */
+	bool comes_first;     /* reports begin with it */
 };
 
 struct warnings {

@@ -308,7 +308,7 @@ static json_t *notices(const struct model *m)
 	for (uint32_t i = 0; i < m->nr_notices; i++) {
 		json_t *o = json_object();
 
-		put(o, "kind", json_text(m->notice[i].kind));
+		put(o, "kind", json_text(trace_notices[m->notice[i].kind]));
 		put(o, "sentence", json_text(m->notice[i].sentence));
 		json_array_append_new(list, o);
 	}

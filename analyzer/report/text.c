@@ -255,9 +255,9 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 static void show_first_notices(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (strcmp(m->notice[i].kind, "tag") == 0)
+		if (m->notice[i].kind == NOTICE_TAG)
 			page_text(p, "Tags ", 2, "%s", m->notice[i].sentence);
-		else if (strcmp(m->notice[i].kind, "version") == 0)
+		else if (m->notice[i].kind == NOTICE_VERSION)
 			page_text(p, "", 2, "%s.", m->notice[i].sentence);
 }
 

@@ -261,12 +261,9 @@ static void gather_split(const struct default_report *d, const struct report *r,
 /* The recorder's sentence about an event in place of which e was recorded, or NULL. */
 static const char *find_fallback(const struct model *m, const struct event *e)
 {
-	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++) {
-		const char *s = m->notice[i].sentence;
-
-		if (strcmp(m->notice[i].kind, "ladder") == 0 && strstr(s, e->name) && (strstr(s, "; using ") || strstr(s, " instead")))
-			return s;
-	}
+	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++)
+		if (m->notice[i].kind == NOTICE_FALLBACK && strstr(m->notice[i].sentence, e->name))
+			return m->notice[i].sentence;
 	return NULL;
 }
 

@@ -441,8 +441,7 @@ static void put_warnings(const struct warnings *w, uint32_t most, bool brief, co
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < w->nr; i++) {
-		if (brief && (w->list[i].sentence == without || strcmp(w->list[i].kind, "tag") == 0 ||
-			      strcmp(w->list[i].kind, "version") == 0))
+		if (brief && (w->list[i].sentence == without || w->list[i].comes_first))
 			continue;
 		if (nr++ == 0)
 			page_heading(p, "Recorder warnings");

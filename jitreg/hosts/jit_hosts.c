@@ -18,7 +18,8 @@ static const struct jit_host other = {
 
 const struct jit_host jit_hosts[] = {
 	{ "GDB JIT interface", "__jit_debug_register_code", "libLLVM", "names, lines and frames of code registered for debuggers", "LLVM",
-	  "libLLVM", JIT_BY_ALL, "let the program link by RuntimeDyld, or register its code for debuggers", NULL, NULL },
+	  "libLLVM", JIT_BY_ALL | JIT_SERVES_OTHERS, "let the program link by RuntimeDyld, or register its code for debuggers", NULL,
+	  NULL },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
 	  "names and lines of " V8_VERSIONS " under `tailor run` and by `tailor attach --inject`; otherwise with --perf-prof or "
 	  "--perf-basic-prof", "Node",
@@ -68,12 +69,12 @@ const struct jit_host jit_hosts[] = {
 	{ "QV4_PROFILE_WRITE_PERF_MAP", "_ZN9QJSEngineC1Ev", "libQt5Qml.so",
 	  "names under `tailor run`; otherwise with QV4_PROFILE_WRITE_PERF_MAP=1 in the environment", "Qt QML", "libQt5Qml libQt6Qml",
 	  JIT_BY_AGENT, "set QV4_PROFILE_WRITE_PERF_MAP=1", "QV4_PROFILE_WRITE_PERF_MAP=", NULL },
-	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2", JIT_BY_AGENT,
-	  NULL, NULL, NULL },
+	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2",
+	  JIT_BY_AGENT | JIT_SERVES_OTHERS, NULL, NULL, NULL },
 	{ NULL, NULL, NULL, NULL, "wasmtime", "_libwasmtime libwasmtime", 0,
 	  "give its Config the profiler \"perfmap\" (in Rust: ProfilingStrategy::PerfMap)", NULL, NULL },
 	{ NULL, NULL, NULL, NULL, "wasmer", "wasmer.cpython", 0, NULL, NULL, "PyPI's has no JIT interface; " INSTRUCTIONS },
-	{ NULL, NULL, NULL, NULL, "ORC", "liborc orcexec", 0, NULL, NULL,
+	{ NULL, NULL, NULL, NULL, "ORC", "liborc orcexec", JIT_SERVES_OTHERS, NULL, NULL,
 	  "It has no JIT interface; with ORC_CODE=backup its programs run as compiled C" },
 	{ NULL, NULL, NULL, NULL, "QEMU", "qemu", 0, "run QEMU 8 or later with -perfmap; 7.2 registers one buffer for all guest code",
 	  "-perfmap", NULL },
@@ -209,5 +210,5 @@ const struct jit_host *jit_host_of_library(const char *path)
 
 bool jit_host_serves_others(const struct jit_host *host)
 {
-	return strcmp(host->name, "LLVM") == 0 || strcmp(host->name, "PCRE2") == 0 || strcmp(host->name, "ORC") == 0;
+	return host->heard & JIT_SERVES_OTHERS;
 }

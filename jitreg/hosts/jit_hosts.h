@@ -38,6 +38,8 @@ enum jit_way jit_way_of(const char *text);
 #define JIT_BY(way) (1u << JIT_WAY_##way)
 #define JIT_BY_AGENT (JIT_BY(RUN) | JIT_BY(PRELOAD))
 #define JIT_BY_ALL (JIT_BY_AGENT | JIT_BY(ATTACH) | JIT_BY(INJECT))
+/* Beside these: it is a library that any program may use, also a host of its own. */
+#define JIT_SERVES_OTHERS (1u << 31)
 
 struct jit_host {
 	const char *interface;	  /* its JIT interface; stable, for scripts.  NULL: it has none that could be looked for */

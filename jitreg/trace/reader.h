@@ -113,6 +113,7 @@ bool trace_text_is(const struct trace_record *r, int index, const char *text);
 /* A NUL-terminated copy (malloc), "" when absent; caller frees. */
 char *trace_text(const struct trace_record *r, int index);
 /* Of a LOSS record; NR_LOSSES: a reason that this version does not know. */
+enum notice_kind trace_notice_kind(const struct trace_record *r);
 enum loss_reason trace_loss_reason(const struct trace_record *r);
 /* Element e of a LIST, and member m of such an element; a value of kind OTHER when there is none. */
 struct trace_value trace_item(const struct trace_value *list, uint64_t e);

@@ -197,12 +197,18 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 
 /* What a NOTICE is about. */
 #define NOTICE_KINDS(X) \
-	X(LADDER, "ladder") /* a better way of sampling that is unavailable, and why */ \
+	X(FALLBACK, "fallback") /* an event that is sampled in place of a better one, which it names, and why */ \
+	X(LADDER, "ladder") /* another better way of sampling that is unavailable, and why */ \
 	X(REFUSED, "refused") /* something asked for that could not be done */ \
 	X(LOSS, "loss") /* a loss that has no number */ \
 	X(HOST, "host") /* the host did something that the reader should know */ \
 	X(VERSION, "version") /* a host is newer than the agent knows: what is not heard of it; reports begin with it */ \
 	X(TAG, "tag") /* samples cannot have the host's tag: what decides is missing, so reports begin with it */
+
+#define NOTICE_INDEX_(NAME, text) NOTICE_##NAME,
+enum notice_kind { NOTICE_KINDS(NOTICE_INDEX_) NR_NOTICES }; /* NR_NOTICES: a later version's kind */
+#undef NOTICE_INDEX_
+extern const char *const trace_notices[NR_NOTICES + 1]; /* their texts */
 
 /* Why something is missing: its text in a LOSS record, what is missing (enum loss_class), and the sentence that reports print. */
 #define LOSS_REASONS(X) \

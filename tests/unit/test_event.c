@@ -80,10 +80,11 @@ struct told {
 	int nr, nr_rates; /* of rates that are not to be had */
 };
 
-static void told(void *context, const char *sentence)
+static void told(void *context, enum notice_kind kind, const char *sentence)
 {
 	struct told *t = context;
 
+	assert_true(kind == NOTICE_FALLBACK || kind == NOTICE_LADDER);
 	t->nr++;
 	t->nr_rates += strstr(sentence, "samples per second unavailable") != NULL;
 }

@@ -109,9 +109,10 @@ static char said[4096];
 static struct events had;
 static struct diag diag;
 
-static void told(void *context, const char *sentence)
+static void told(void *context, enum notice_kind kind, const char *sentence)
 {
 	(void)context;
+	assert_int_equal(kind == NOTICE_FALLBACK, strstr(sentence, "; using ") && !strstr(sentence, "per second"));
 	strncat(said, sentence, sizeof(said) - strlen(said) - 2);
 	strcat(said, "\n");
 }

@@ -10,16 +10,21 @@
 
 /* Where perf events are forbidden, one notice stands in place of one for each event that was tried. */
 struct fallbacks {
-	char sentence[FALLBACKS_MAX][256];
+	struct {
+		enum notice_kind kind;
+		char sentence[256];
+	} of[FALLBACKS_MAX];
 	int nr;
 };
 
-static void add_fallback(void *fallbacks, const char *sentence)
+static void add_fallback(void *fallbacks, enum notice_kind kind, const char *sentence)
 {
 	struct fallbacks *f = fallbacks;
 
-	if (f->nr < FALLBACKS_MAX)
-		snprintf(f->sentence[f->nr++], sizeof(f->sentence[0]), "%s", sentence);
+	if (f->nr == FALLBACKS_MAX)
+		return;
+	f->of[f->nr].kind = kind;
+	snprintf(f->of[f->nr++].sentence, sizeof(f->of[0].sentence), "%s", sentence);
 }
 
 static int choose(struct counting *c, struct diag *d)
@@ -33,7 +38,7 @@ static int choose(struct counting *c, struct diag *d)
 	if (c->options.sampler != SAMPLER_TIMER)
 		ret = events_choose(&wanted, &c->events, add_fallback, &fallbacks, d);
 	for (int i = 0; i < fallbacks.nr && ret == 0; i++)
-		c->notice(c->notice_context, fallbacks.sentence[i]);
+		c->notice(c->notice_context, fallbacks.of[i].kind, fallbacks.of[i].sentence);
 	return counting_choose_sampler(c, -ret, d);
 }
 

@@ -79,7 +79,7 @@ static void notice_of_rate(struct counting *c, const struct event *e)
 	c->periods.rate_noticed = true;
 	snprintf(text, sizeof(text), "%s exceeded its rate of %llu samples per second by far; pausing the event to keep the rate on "
 		 "average (--period sets a fixed period)", e->name, (unsigned long long)e->attr.sample_freq);
-	c->notice(c->notice_context, text);
+	c->notice(c->notice_context, NOTICE_LADDER, text);
 }
 
 /* The first event stays on: mappings, tasks and names come with it. */

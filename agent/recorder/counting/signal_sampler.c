@@ -75,13 +75,13 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 		if (error) {
 			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer "
 				 "in each thread", strerror(error));
-			c->notice(c->notice_context, text);
+			c->notice(c->notice_context, NOTICE_FALLBACK, text);
 		}
 		use_timer(c);
 		if (1000000000 / a->sample_period > ticks) {
 			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's "
 				 "tick); each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
-			c->notice(c->notice_context, text);
+			c->notice(c->notice_context, NOTICE_LADDER, text);
 		}
 	} else if (error) {
 		return -error;
@@ -99,8 +99,9 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 	}
 	if (c->sampler == WIRE_SAMPLER_SIGNAL || c->sampler == WIRE_SAMPLER_TIMER) {
 		if (o->event.frame_pointers)
-			c->notice(c->notice_context, "callchains by frame pointers unavailable (samples of a signal handler have none); "
-				  "use --stack to record stacks");
+			c->notice(c->notice_context, NOTICE_LADDER,
+				  "callchains by frame pointers unavailable (samples of a signal handler have none); use --stack "
+				  "to record stacks");
 		/* how counting_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;

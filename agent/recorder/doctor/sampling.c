@@ -221,10 +221,11 @@ struct notices {
 	int nr;
 };
 
-static void on_notice(void *context, const char *sentence)
+static void on_notice(void *context, enum notice_kind kind, const char *sentence)
 {
 	struct notices *t = context;
 
+	(void)kind;
 	snprintf(t->text, sizeof(t->text), "%s%s", sentence, ++t->nr > 1 ? " (`tailor run` prints further notices)" : "");
 }
 

@@ -298,10 +298,10 @@ static int take_registrations(struct import *m, struct diag *d)
 		if (is_wanted(m, &r))
 			trace_record_copy(writer(m), TRACE_CHUNK_RECORDS, &r);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
-		recording_notice(m->recording, "loss", "%s is incomplete or damaged: registrations are missing", m->options->with);
+		recording_notice(m->recording, NOTICE_LOSS, "%s is incomplete or damaged: registrations are missing", m->options->with);
 	trace_close(t);
 	if (!m->registrations)
-		recording_notice(m->recording, "refused",
+		recording_notice(m->recording, NOTICE_REFUSED,
 				 m->others ? "%s has none of the processes that perf sampled: it is a trace of another run" :
 					     "%s has no registrations", m->options->with);
 	return 0;
@@ -327,10 +327,11 @@ static void tell_what_is_missing(struct import *m)
 	const struct perf_data *p = m->data;
 
 	if (p->cut)
-		recording_notice(m->recording, "loss", "%s is incomplete or damaged: read up to byte %llu of %llu", m->options->input,
+		recording_notice(m->recording, NOTICE_LOSS, "%s is incomplete or damaged: read up to byte %llu of %llu", m->options->input,
 				 (unsigned long long)p->data_end, (unsigned long long)p->size);
 	if (p->aux_bytes)
-		recording_notice(m->recording, "refused", "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
+		recording_notice(m->recording, NOTICE_REFUSED,
+				 "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
 				 m->options->input, (unsigned long long)p->aux_bytes);
 }
 

@@ -136,13 +136,13 @@ static int try_open(const struct selection *l, struct event_spec *s, struct even
 				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 			snprintf(text, sizeof(text), "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); "
 				 "sampling user code only", e->name);
-			l->notice(l->context, text);
+			l->notice(l->context, NOTICE_LADDER, text);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */
 			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
 			snprintf(text, sizeof(text), "%s: data source unavailable (this processor needs a second counter for it); use "
 				 "MEM_INST_RETIRED:ALL_LOADS to record it", e->name);
-			l->notice(l->context, text);
+			l->notice(l->context, NOTICE_LADDER, text);
 		} else {
 			return -error;
 		}
@@ -176,7 +176,7 @@ static void keep_to_rate_limit(const struct selection *l, const struct event *e,
 		return;
 	snprintf(text, sizeof(text), "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate, whose,
 		 (unsigned long long)limit);
-	l->notice(l->context, text);
+	l->notice(l->context, NOTICE_LADDER, text);
 	s->rate = limit;
 }
 
@@ -248,7 +248,7 @@ static int choose(const struct selection *l, const struct event_spec *wanted, bo
 	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
 		snprintf(text, sizeof(text), "%s counts on performance cores only (hybrid processor); task-clock counts on all cores",
 			 out->name);
-		l->notice(l->context, text);
+		l->notice(l->context, NOTICE_LADDER, text);
 	}
 	return 0;
 }
@@ -298,7 +298,7 @@ static int choose_best(const struct selection *l, struct events *out)
 			else
 				snprintf(text, sizeof(text), "%s unavailable (%s)", name, why(&l->pmu, ret));
 			if (i > 0 || next)
-				l->notice(l->context, text);
+				l->notice(l->context, i == 0 ? NOTICE_FALLBACK : NOTICE_LADDER, text);
 			if (i == 0)
 				break;
 		}

@@ -17,6 +17,7 @@
 #define TAILOR_EVENT_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/trace/trace.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -82,8 +83,8 @@ struct events {
 	struct event event[EVENTS_MAX + 1]; /* one more for what a recorder makes of its own */
 };
 
-/* Called as notice(context, sentence) for each event or part of a sample that is unavailable. */
-typedef void (*event_notice_fn)(void *context, const char *sentence);
+/* For each event or part of a sample that is unavailable: FALLBACK or LADDER. */
+typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char *sentence);
 
 /* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);

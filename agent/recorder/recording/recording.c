@@ -33,7 +33,7 @@ static void destroy(struct recording *r)
 
 static void on_notice(void *recording, const char *sentence)
 {
-	recording_notice(recording, "host", "%s", sentence);
+	recording_notice(recording, NOTICE_HOST, "%s", sentence);
 }
 
 static int create_parts(struct recording *r)
@@ -128,7 +128,7 @@ void recording_read_jit_lists(struct recording *r, pid_t pid)
 	if (ret == 0)
 		ret = gdb_jit_poll_add(r->gdb_jit, pid);
 	if (ret == -EPERM)
-		recording_notice(r, "refused", "GDB JIT interface of process %d unavailable (its memory cannot be read: "
+		recording_notice(r, NOTICE_REFUSED, "GDB JIT interface of process %d unavailable (its memory cannot be read: "
 				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
 }
 
@@ -184,12 +184,12 @@ static void write_what_lists_lack(struct recording *r)
 		return;
 	gdb_jit_poll_finish(r->gdb_jit);
 	if (gdb_jit_poll_bad(r->gdb_jit))
-		recording_notice(r, "loss", "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
+		recording_notice(r, NOTICE_LOSS, "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 				 "freed); `tailor run` records them through the agent",
 				 (unsigned long long)gdb_jit_poll_bad(r->gdb_jit));
 	if (gdb_jit_poll_cut(r->gdb_jit))
-		recording_notice(r, "loss", "code registered for debuggers not read completely in %llu processes (over 1,000,000 entries, "
-				 "2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
+		recording_notice(r, NOTICE_LOSS, "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
+				 "entries, 2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
 				 (unsigned long long)gdb_jit_poll_cut(r->gdb_jit));
 }
 
@@ -204,7 +204,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	engines_end(r->engines, recording_now_ns(r));
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
 	if (nameless)
-		recording_notice(r, "ladder", "%s", nameless);
+		recording_notice(r, NOTICE_LADDER, "%s", nameless);
 	images_write(r->images, r->writer, recording_now_ns(r));
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);

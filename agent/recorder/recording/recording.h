@@ -64,8 +64,8 @@ void recording_write_header(struct recording *r, const struct recording_header *
 /* spread: how far periods vary. */
 void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const char *scope, uint64_t spread);
 /* A sentence into the trace, and to who wants notices; only into the trace. */
-void recording_notice(struct recording *r, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void recording_note(struct recording *r, const char *kind, const char *text, size_t bytes);
+void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void recording_note(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
 /* A process that existed before the recording, and counts as one of it; one that is about to execute this command; one that is a copy of
  * its parent since then; one of which the kernel tells as well. */
 void recording_add_process(struct recording *r, pid_t pid);

@@ -51,7 +51,7 @@ void recording_write_event(struct recording *r, uint32_t number, const struct ev
 		  .stack_bytes = a->sample_stack_user, .scope = trace_string(scope), .period_spread = spread);
 }
 
-void recording_notice(struct recording *r, const char *kind, const char *format, ...)
+void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...)
 {
 	char text[1024];
 	va_list list;
@@ -64,9 +64,9 @@ void recording_notice(struct recording *r, const char *kind, const char *format,
 		r->options.notice(r->options.context, text);
 }
 
-void recording_note(struct recording *r, const char *kind, const char *text, size_t bytes)
+void recording_note(struct recording *r, enum notice_kind kind, const char *text, size_t bytes)
 {
-	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(kind), .sentence = { text, bytes });
+	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(trace_notices[kind]), .sentence = { text, bytes });
 }
 
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns)

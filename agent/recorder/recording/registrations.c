@@ -44,7 +44,7 @@ static void learn_tag(struct recording *r, const struct schema_value *v)
 
 	if (where == JITREG_TAG_MEMORY && !r->options.has_tag_words && !r->tag_words_noticed) {
 		r->tag_words_noticed = true;
-		recording_notice(r, "tag", "not in these samples: a thread-local word needs --sampler signal");
+		recording_notice(r, NOTICE_TAG, "not in these samples: a thread-local word needs --sampler signal");
 	}
 	if (where < REGISTERS_NR) {
 		r->tag_registers |= 1ull << registers_perf[where];
@@ -72,11 +72,11 @@ static void take_note(struct recording *r, const struct schema_value *text)
 			return;
 		if (!r->newer[i][0]) {
 			strcpy(r->newer[i], sentence);
-			recording_notice(r, "version", "%s", sentence);
+			recording_notice(r, NOTICE_VERSION, "%s", sentence);
 			return;
 		}
 	}
-	recording_note(r, "host", text->p, text->bytes);
+	recording_note(r, NOTICE_HOST, text->p, text->bytes);
 }
 
 void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns, const struct schema_value *values,

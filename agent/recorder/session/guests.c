@@ -321,8 +321,8 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	}
 	if (answer->status) {
 		if (!s->notices.log)
-			session_notice(s, "host", "registrations of process %d unavailable (cannot create its log: %s); sampling without "
-				       "them; further processes with this error are not reported", (int)h->pid,
+			session_notice(s, NOTICE_HOST, "registrations of process %d unavailable (cannot create its log: %s); sampling "
+				       "without them; further processes with this error are not reported", (int)h->pid,
 				       why_no_log(-answer->status));
 		s->notices.log = true;
 		handshake_answer(h, answer, -1);
@@ -401,7 +401,7 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	} else {
 		session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
 		if (!s->notices.uncounted)
-			session_notice(s, "refused", "cannot sample thread %u of process %d: %s (%s); further threads with this error "
+			session_notice(s, NOTICE_REFUSED, "cannot sample thread %u of process %d: %s (%s); further threads with this error "
 				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
 		s->notices.uncounted = true;
 	}
@@ -414,7 +414,7 @@ static void report_no_descriptors(struct session *s)
 {
 	session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
 	if (!s->notices.descriptors)
-		session_notice(s, "refused", "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
+		session_notice(s, NOTICE_REFUSED, "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
 			       "fewer); further ones with this error are not reported");
 	s->notices.descriptors = true;
 }
@@ -431,8 +431,8 @@ void session_serve_guests(struct session *s)
 			report_no_descriptors(s);
 		if (ret == -EPROTONOSUPPORT && !s->notices.version) {
 			s->notices.version = true;
-			session_notice(s, "refused", "registrations of process %d unavailable (its agent is not of version %s, as this "
-				       "command); preload the libtailor.so beside this command", (int)h.pid, TAILOR_VERSION);
+			session_notice(s, NOTICE_REFUSED, "registrations of process %d unavailable (its agent is not of version %s, as "
+				       "this command); preload the libtailor.so beside this command", (int)h.pid, TAILOR_VERSION);
 		}
 		if (ret)
 			continue;
@@ -449,7 +449,7 @@ void session_serve_guests(struct session *s)
 			give_counter_memory(s, &h, &answer);
 			break;
 		case WIRE_STOP:
-			session_notice(s, "host", "agent in process %d disabled: %s", (int)h.pid,
+			session_notice(s, NOTICE_HOST, "agent in process %d disabled: %s", (int)h.pid,
 				       strerror(h.message.error));
 			handshake_answer(&h, &answer, -1);
 			break;

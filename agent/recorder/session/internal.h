@@ -62,7 +62,10 @@ struct progress {
 
 /* recordings.c: notices on what is unavailable, kept until there is a trace; guests.c: those that are written once for all threads. */
 struct notices {
-	char fallback[FALLBACKS_MAX][256];
+	struct {
+		enum notice_kind kind;
+		char sentence[256];
+	} fallback[FALLBACKS_MAX];
 	int nr_fallbacks;
 	bool descriptors, version, uncounted, log;
 };

@@ -23,7 +23,7 @@ static void on_notice(void *session, const char *sentence)
 	print_notice(session, sentence);
 }
 
-void session_notice(struct session *s, const char *kind, const char *format, ...)
+void session_notice(struct session *s, enum notice_kind kind, const char *format, ...)
 {
 	char text[1024];
 	va_list list;
@@ -38,14 +38,16 @@ void session_notice(struct session *s, const char *kind, const char *format, ...
 }
 
 /* What is unavailable of what is to be counted: kept until there is a trace. */
-static void on_fallback(void *session, const char *sentence)
+static void on_fallback(void *session, enum notice_kind kind, const char *sentence)
 {
 	struct session *s = session;
 
-	if (s->recording)
-		recording_notice(s->recording, "ladder", "%s", sentence);
-	else if (s->notices.nr_fallbacks < FALLBACKS_MAX)
-		snprintf(s->notices.fallback[s->notices.nr_fallbacks++], sizeof(s->notices.fallback[0]), "%s", sentence);
+	if (s->recording) {
+		recording_notice(s->recording, kind, "%s", sentence);
+	} else if (s->notices.nr_fallbacks < FALLBACKS_MAX) {
+		s->notices.fallback[s->notices.nr_fallbacks].kind = kind;
+		snprintf(s->notices.fallback[s->notices.nr_fallbacks++].sentence, sizeof(s->notices.fallback[0].sentence), "%s", sentence);
+	}
 }
 
 void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
@@ -136,12 +138,12 @@ int session_begin_recording(struct session *s, struct diag *d)
 		session_lose(s, (enum loss_reason)i, 0, 0, s->lost[i]);
 	memset(s->lost, 0, sizeof(s->lost));
 	for (int i = 0; i < s->notices.nr_fallbacks; i++)
-		recording_notice(s->recording, "ladder", "%s", s->notices.fallback[i]);
+		recording_notice(s->recording, s->notices.fallback[i].kind, "%s", s->notices.fallback[i].sentence);
 	if (counting_clock_pairs(s->counting))
-		recording_note(s->recording, "ladder", batches, strlen(batches));
+		recording_note(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
 	if (*note) /* who looks at stacks reads it; who runs a program has asked for none */
-		recording_note(s->recording, "ladder", note, strlen(note));
+		recording_note(s->recording, NOTICE_LADDER, note, strlen(note));
 	trace_writer_flush_all(recording_writer(s->recording)); /* who reads the file finds these first */
 	return 0;
 }

@@ -341,7 +341,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 			session_drain_guests(s, DRAIN_ALL); /* what the ended ones have said keeps nobody here */
 			if (tree_has_ended(s))
 				break;
-			session_notice(s, "host", "recording ended with the %s, but processes that it started are still running; "
+			session_notice(s, NOTICE_HOST, "recording ended with the %s, but processes that it started are still running; "
 				       "use --follow to record them, too", our_child ? "command" : "process");
 			break;
 		}

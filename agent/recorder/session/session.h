@@ -51,7 +51,7 @@ int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
-void session_notice(struct session *s, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void session_notice(struct session *s, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* One round of session_run() while the caller waits for something else: guests are answered. */
 void session_meanwhile(struct session *s);

@@ -201,7 +201,8 @@ void session_unheard_write(struct session *s)
 	u->nr = 0;
 	for (int i = 0; i < NR_UNHEARD; i++)
 		if (u->of_reason[i])
-			session_notice(s, "host", "agent unavailable in %llu process%s (%s): %s; sampled without registrations of a JIT",
+			session_notice(s, NOTICE_HOST,
+				       "agent unavailable in %llu process%s (%s): %s; sampled without registrations of a JIT",
 				       (unsigned long long)u->of_reason[i], u->of_reason[i] > 1 ? "es" : "", u->names[i], reasons[i]);
 	memset(u->of_reason, 0, sizeof(u->of_reason));
 	memset(u->names, 0, sizeof(u->names));
