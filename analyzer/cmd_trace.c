@@ -61,6 +61,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *a
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trace_arguments *a = state->input;
+	double budget;
 	char *end;
 
 	switch (key) {
@@ -109,9 +110,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->no_demangle = true;
 		break;
 	case KEY_BUDGET:
-		if (!(strtod(arg, &end) >= 0) || end == arg || *end)
+		budget = strtod(arg, &end);
+		if (!(budget >= 0) || end == arg || *end)
 			argp_error(state, "--budget must be a number, not '%s'", arg);
-		setenv(BUDGET_ENV, arg, 1);
+		budget_multiply(budget);
 		break;
 	case KEY_THREADS:
 		a->threads = (unsigned)number(state, "threads", arg);

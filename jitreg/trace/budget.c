@@ -12,6 +12,7 @@
 
 /* Of all traces that are open: memory is the process's. */
 static uint64_t all_bytes_max;
+static double own_factor = -1; /* budget_multiply(); below 0: the environment's counts */
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -54,13 +55,18 @@ static uint64_t times(double factor, uint64_t n)
 	return product < 1e18 ? (uint64_t)product : (uint64_t)1e18;
 }
 
+void budget_multiply(double factor)
+{
+	own_factor = factor;
+}
+
 int budget_open(struct budget *b, size_t file_bytes, struct diag *d)
 {
-	const char *text = getenv(BUDGET_ENV);
+	const char *text = own_factor < 0 ? getenv(BUDGET_ENV) : NULL;
 	struct rlimit limit;
 	char *end;
 
-	*b = (struct budget){ .factor = text ? strtod(text, &end) : 1 };
+	*b = (struct budget){ .factor = text ? strtod(text, &end) : own_factor < 0 ? 1 : own_factor };
 	if (text && (end == text || *end || !(b->factor >= 0)))
 		return diag_fail(d, EINVAL, BUDGET_ENV " must be a number, not '%s'", text);
 	b->steps_max = times(b->factor, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes);
