@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Records as msgpack into the buffer of their chunk. */
+#include "jitreg/trace/record_stream.h"
 #include "jitreg/trace/writer_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void trace_record_begin(struct trace_writer *w, enum trace_chunk_type type, uint32_t id, uint64_t time_ns, uint32_t pid,
-			uint32_t tid, int nr_fields)
+void trace_record_begin(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, int nr_values)
 {
-	w->type = type;
-	w->record_start = w->buffer[type].size;
-	msgpack_packer_init(&w->packer, &w->buffer[type], msgpack_sbuffer_write);
-	msgpack_pack_array(&w->packer, (size_t)nr_fields + 4);
+	struct msgpack_sbuffer *b = &w->buffer[schema_chunk(id)];
+
+	w->type = schema_chunk(id);
+	w->record_start = b->size;
+	msgpack_packer_init(&w->packer, b, msgpack_sbuffer_write);
+	msgpack_pack_array(&w->packer, (size_t)nr_values + 4);
 	msgpack_pack_uint32(&w->packer, id);
 	msgpack_pack_uint64(&w->packer, time_ns);
 	msgpack_pack_uint32(&w->packer, pid);
@@ -150,10 +152,26 @@ int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint
 	const struct schema_record *r = schema_find(id);
 	const char *at = fields;
 
-	trace_record_begin(w, schema_chunk(id), id, time_ns, pid, tid, r->nr_values);
+	trace_record_begin(w, id, time_ns, pid, tid, r->nr_values);
 	for (const struct schema_field *f = r->fields; f < r->fields + r->nr_fields; f++)
 		at = pack_member(w, f->kind, f->element, at);
 	return trace_record_end(w);
+}
+
+void trace_samples_begin(struct trace_writer *w, uint64_t time_ns, uint32_t event, uint32_t nr, size_t nr_columns)
+{
+	trace_record_begin(w, TRACE_SAMPLES, time_ns, 0, 0, F_COUNT(samples));
+	trace_record_u64(w, event);
+	trace_record_u64(w, nr);
+	trace_record_array(w, nr_columns);
+}
+
+void trace_samples_column(struct trace_writer *w, uint32_t column, enum sample_encoding encoding, const void *p, size_t bytes)
+{
+	trace_record_array(w, 3);
+	trace_record_u64(w, column);
+	trace_record_u64(w, encoding);
+	trace_record_bytes(w, p, bytes);
 }
 
 /* jitdump's line entries, as schema_parse() checked them. */
@@ -181,7 +199,7 @@ int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, u
 {
 	const struct schema_field *f = schema_find(id)->fields;
 
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, tid, nr_values);
+	trace_record_begin(w, id, time_ns, pid, tid, nr_values);
 	for (const struct schema_value *v = values; v < values + nr_values; v++, f++) {
 		while (f->kind == SCHEMA_NR)
 			f++;

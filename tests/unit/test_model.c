@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/model/model.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +24,7 @@ static int begin(void **state)
 	strcpy(path, "/tmp/tailor-test-XXXXXX");
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, TRACE_PLAIN, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	return 0;
 }
 
@@ -54,7 +52,7 @@ static void put(uint32_t id, uint64_t time_ns, uint32_t pid, const char *kinds, 
 	const char *text;
 
 	va_start(list, kinds);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, pid, (int)strlen(kinds));
+	trace_record_begin(w, id, time_ns, pid, pid, (int)strlen(kinds));
 	for (; *kinds; kinds++)
 		switch (*kinds) {
 		case 'n':
@@ -208,19 +206,10 @@ static void image_file(const char *key, const char *file, uint64_t device, uint6
 /* What a guest says of a library that it has just loaded, with the file's bytes. */
 static void jit_library(uint64_t at, const char *build_id, const char *file)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, at, PARENT, PARENT, 7);
-	for (int i = 0; i < 3; i++) /* bias, flags, reserved */
-		trace_record_u64(w, 0);
-	trace_record_array(w, 1);
-	trace_record_array(w, 4);
-	trace_record_u64(w, CODE);
-	trace_record_u64(w, BYTES);
-	trace_record_u64(w, 0);
-	trace_record_u64(w, 5);
-	trace_record_bytes(w, build_id, strlen(build_id));
-	trace_record_text(w, file, strlen(file));
-	trace_record_bytes(w, "not an ELF", 10);
-	assert_int_equal(trace_record_end(w), 0);
+	const struct jitreg_segment segment = { CODE, BYTES, 0, 5 };
+
+	assert_int_equal(TRACE_PUT(w, image, at, PARENT, PARENT, .segments = { &segment, 1 }, .build_id = trace_string(build_id),
+				   .path = trace_string(file), .bytes = trace_string("not an ELF")), 0);
 }
 
 /* The guest says so when the library is loaded; a recorder that comes later lists what is mapped. */

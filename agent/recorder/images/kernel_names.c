@@ -131,7 +131,8 @@ static bool write_functions(const struct kallsyms_function *f, uint32_t nr, stru
 	if (!functions)
 		return false;
 	for (uint32_t i = 0; i < nr; i++)
-		functions[i] = (struct trace_kernel_function){ f[i].address, f[i].bytes, trace_string(f[i].name), trace_string(f[i].module) };
+		functions[i] = (struct trace_kernel_function){ f[i].address, f[i].bytes, trace_string(f[i].name),
+							       trace_string(f[i].module) };
 	if (nr)
 		TRACE_PUT(w, kernel_functions, time_ns, 0, 0, .functions = { functions, nr });
 	free(functions);

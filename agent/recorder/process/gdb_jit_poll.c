@@ -222,7 +222,8 @@ static struct known_entry *remember(struct list *l, uint64_t at, const struct en
 
 static void write_elf(struct gdb_jit_poll *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
 {
-	if (TRACE_PUT(o->writer, image, time_ns, (uint32_t)pid, (uint32_t)pid, .flags = JITREG_IMAGE_MEMORY_ELF, .bytes = { bytes, nr }) == 0)
+	if (TRACE_PUT(o->writer, image, time_ns, (uint32_t)pid, (uint32_t)pid, .flags = JITREG_IMAGE_MEMORY_ELF,
+		      .bytes = { bytes, nr }) == 0)
 		o->found++;
 	else
 		o->bad++;

@@ -21,7 +21,8 @@ void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint
 
 static void write_loss(struct session *s, const struct thread_loss *l)
 {
-	TRACE_PUT(s->writer, loss, session_now_ns(), l->pid, l->tid, .reason = trace_string(trace_losses[l->reason].text), .count = l->count);
+	TRACE_PUT(s->writer, loss, session_now_ns(), l->pid, l->tid, .reason = trace_string(trace_losses[l->reason].text),
+		  .count = l->count);
 	s->losses.written[l->reason] += l->count;
 }
 
