@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A record part by part, for the few that TRACE_PUT() (put.h) is not for: samples, whose columns are encoded one after the other in the
- * same memory; records that were read and are written with changes, also what this version does not know of them; and tests of other
- * versions' traces.  The caller sees to it that parts come in the order of the record's list, and as many as were announced.
+ * same memory; records that were read and are written with changes, also what this version does not know of them; and tests of records
+ * that are not as they should be.  The caller sees to it that parts come in the order of the record's list, and as many as were announced.
  *
  * Context: thread.
  */
