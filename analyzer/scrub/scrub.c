@@ -193,10 +193,9 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 		for (int m = 0; m < 4; m++) {
 			struct trace_value e = trace_element(v, i, m);
 
-			if (e.kind == TRACE_UINT)
-				trace_record_u64(s->to, e.u);
-			else
-				trace_record_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !goes ? e.bytes : 0);
+			if (e.kind != TRACE_UINT && (e.kind != TRACE_TEXT || goes))
+				e = (struct trace_value){ .kind = TRACE_TEXT };
+			trace_record_value(s->to, &e);
 		}
 	}
 }
@@ -254,13 +253,14 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	put(s, v, bytes);
 }
 
-/* Keep the order of chunks: the header comes first. */
-static void begin_record(struct scrubbing *s, enum trace_chunk_type type, const struct trace_record *r, int nr_values)
+/* Of chunks: the header comes first. */
+static void keep_order(struct scrubbing *s, const struct trace_record *r)
 {
+	enum trace_chunk_type type = schema_chunk(r->id);
+
 	if (s->type && type != s->type)
 		trace_writer_flush(s->to, s->type);
 	s->type = type;
-	trace_record_begin(s->to, type, r->id, r->time_ns, r->pid, r->tid, nr_values);
 }
 
 static void end_record(struct scrubbing *s)
@@ -270,7 +270,7 @@ static void end_record(struct scrubbing *s)
 	s->error = s->error ? s->error : ret;
 }
 
-static void copy_record(struct scrubbing *s, const struct trace_record *r, enum trace_chunk_type type)
+static void copy_record(struct scrubbing *s, const struct trace_record *r)
 {
 	const struct trace_value none = { .kind = TRACE_TEXT, .p = "" };
 
@@ -279,7 +279,8 @@ static void copy_record(struct scrubbing *s, const struct trace_record *r, enum 
 		return;
 	}
 	s->counts->records++;
-	begin_record(s, type, r, r->nr_values);
+	keep_order(s, r);
+	trace_record_begin(s->to, r->id, r->time_ns, r->pid, r->tid, r->nr_values);
 	for (int i = 0; i < r->nr_values; i++) {
 		struct trace_value command = r->id == TRACE_HEADER && i == F(header, command) ? trace_element(&r->values[i], 0, 0) : none;
 
@@ -377,10 +378,8 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		nr += b->registers[i] != NULL;
 	nr += b->has_kernel_chains;
 	s->counts->samples += b->nr;
-	begin_record(s, TRACE_CHUNK_SAMPLES, r, F_COUNT(samples));
-	trace_record_u64(s->to, b->event);
-	trace_record_u64(s->to, b->nr);
-	trace_record_array(s->to, nr);
+	keep_order(s, r);
+	trace_samples_begin(s->to, r->time_ns, b->event, b->nr, nr);
 	for (uint32_t i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
 		if (b->column[i] && i != SAMPLE_COLUMN_STACK_BYTES && i != SAMPLE_COLUMN_CHAIN_LENGTH)
 			put_column(s, i, b->column[i], b->nr);
@@ -389,10 +388,9 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 			put_column(s, SAMPLE_COLUMN_REGISTER_0 + i, b->registers[i], b->nr);
 	put_column(s, SAMPLE_COLUMN_CHAIN_LENGTH, c.length, b->nr);
 	put_column(s, SAMPLE_COLUMN_CHAIN, c.address, (uint32_t)c.nr);
-	if (b->has_kernel_chains) {
-		column_encoder_write_bytes(s->to, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS,
-					   (const unsigned char *)b->kernel_chains_.p, b->kernel_chains_.bytes);
-	}
+	if (b->has_kernel_chains)
+		trace_samples_column(s->to, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, b->kernel_chains_.p,
+				     b->kernel_chains_.bytes);
 	end_record(s);
 	free(c.length);
 	free(c.address);
@@ -404,7 +402,6 @@ int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o
 	struct scrubbing s = { .from = t, .model = m, .options = o, .to = c, .counts = counts };
 	struct sample_block b = { 0 };
 	struct trace_record r;
-	uint64_t offset;
 	int ret = unwinder_create(UNWIND_MEMO, &s.unwinder, d);
 
 	memset(counts, 0, sizeof(*counts));
@@ -412,14 +409,11 @@ int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o
 		return ret;
 	trace_rewind(t);
 	trace_select(t, ~0u);
-	while (!s.error && trace_next(t, &r) == 1) {
-		const struct trace_chunk *chunk = trace_get_chunk(t, &offset);
-
+	while (!s.error && trace_next(t, &r) == 1)
 		if (r.id == TRACE_SAMPLES)
 			copy_samples(&s, &r, &b);
 		else
-			copy_record(&s, &r, chunk->type);
-	}
+			copy_record(&s, &r);
 	sample_block_fini(&b);
 	unwinder_destroy(s.unwinder);
 	free(s.text);

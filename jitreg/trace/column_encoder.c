@@ -185,12 +185,10 @@ static const uint64_t *find_written(const struct column_encoder *c, uint32_t col
 	return NULL;
 }
 
-static void finish(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *from, const unsigned char *to)
+static void finish(struct trace_writer *w, uint32_t column, enum sample_encoding encoding, const unsigned char *from,
+		   const unsigned char *to)
 {
-	trace_record_array(w, 3);
-	trace_record_u64(w, column);
-	trace_record_u64(w, encoding);
-	trace_record_bytes(w, from, (size_t)(to - from));
+	trace_samples_column(w, column, encoding, from, (size_t)(to - from));
 }
 
 void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w)
@@ -259,9 +257,4 @@ void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint
 void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room)
 {
 	finish(w, column, SAMPLE_ENCODING_DELTA, room, put_deltas(room, v, nr));
-}
-
-void column_encoder_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes)
-{
-	finish(w, column, encoding, p, p + bytes);
 }

@@ -7,7 +7,7 @@
 #define TAILOR_COLUMN_ENCODER_H
 
 #include "jitreg/trace/trace.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #define COLUMNS_NR_MAX 8192u /* samples of a block */
 
@@ -18,7 +18,7 @@ void column_encoder_destroy(struct column_encoder *c);
 
 /* A block of nr samples, 1 to COLUMNS_NR_MAX: its instructions come first, as most registers go with them. */
 void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t nr);
-/* The block's instructions as [column, encoding, bytes]. */
+/* The block's instructions. */
 void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w);
 /*
  * Any other column.  predict: look for the best encoding, also against columns that were written with predict before;
@@ -27,8 +27,6 @@ void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w);
 void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint32_t column, const uint64_t *v, bool predict);
 /* An array of any length that goes with no sample by number. */
 void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room);
-/* What has been encoded already. */
-void column_encoder_write_bytes(struct trace_writer *w, uint32_t column, uint32_t encoding, const unsigned char *p, size_t bytes);
 #define COLUMNS_LIST_ROOM(nr) ((size_t)(nr) * 10)
 
 #endif

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* From one trace to another: records as they were read, and values of records that are written with changes. */
 #include "jitreg/trace/reader.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
+#include "jitreg/trace/writer_internal.h"
 
-int trace_record_copy(struct trace_writer *w, enum trace_chunk_type type, const struct trace_record *r)
+#include <errno.h>
+
+int trace_record_copy(struct trace_writer *w, const struct trace_record *r)
 {
-	return trace_record_packed(w, type, r->packed, r->packed_bytes);
+	struct msgpack_sbuffer *b = &w->buffer[schema_chunk(r->id)];
+
+	w->type = schema_chunk(r->id);
+	w->record_start = b->size;
+	if (msgpack_sbuffer_write(b, r->packed, r->packed_bytes))
+		return -ENOMEM;
+	return trace_record_end(w);
 }
 
 void trace_record_value(struct trace_writer *w, const struct trace_value *v)
@@ -20,10 +29,10 @@ void trace_record_value(struct trace_writer *w, const struct trace_value *v)
 		trace_record_s64(w, (int64_t)v->u);
 		break;
 	case TRACE_TEXT:
-		trace_record_text(w, v->p ? v->p : "", v->bytes);
+		trace_record_text(w, v->p, v->bytes);
 		break;
 	case TRACE_BYTES:
-		trace_record_bytes(w, v->p ? v->p : "", v->bytes);
+		trace_record_bytes(w, v->p, v->bytes);
 		break;
 	case TRACE_LIST:
 		trace_record_array(w, v->u);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Records as msgpack into the buffer of their chunk. */
+#include "jitreg/trace/record_stream.h"
 #include "jitreg/trace/writer_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void trace_record_begin(struct trace_writer *w, enum trace_chunk_type type, uint32_t id, uint64_t time_ns, uint32_t pid,
-			uint32_t tid, int nr_fields)
+void trace_record_begin(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, int nr_values)
 {
-	w->type = type;
-	w->record_start = w->buffer[type].size;
-	msgpack_packer_init(&w->packer, &w->buffer[type], msgpack_sbuffer_write);
-	msgpack_pack_array(&w->packer, (size_t)nr_fields + 4);
+	struct msgpack_sbuffer *b = &w->buffer[schema_chunk(id)];
+
+	w->type = schema_chunk(id);
+	w->record_start = b->size;
+	msgpack_packer_init(&w->packer, b, msgpack_sbuffer_write);
+	msgpack_pack_array(&w->packer, (size_t)nr_values + 4);
 	msgpack_pack_uint32(&w->packer, id);
 	msgpack_pack_uint64(&w->packer, time_ns);
 	msgpack_pack_uint32(&w->packer, pid);
@@ -99,10 +101,29 @@ void trace_record_array(struct trace_writer *w, size_t nr)
 	msgpack_pack_array(&w->packer, nr);
 }
 
-static const char *pack_elements(struct trace_writer *w, const struct schema_element *e, const char *at, uint64_t nr);
+static const char *pack_field(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at);
 
-/* A number, text, bytes or a list as a record to be put or an element has it; returns where the next one is. */
-static const char *pack_member(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at)
+/* Text, bytes, or a list, whose span is its elements and how many. */
+static void pack_span(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, struct trace_span span)
+{
+	const char *at = span.p;
+
+	if (kind == SCHEMA_STR || kind == SCHEMA_ZSTR) {
+		trace_record_text(w, span.p, span.bytes);
+	} else if (kind == SCHEMA_BIN || kind == SCHEMA_REST) {
+		trace_record_bytes(w, span.p, span.bytes);
+	} else {
+		trace_record_array(w, span.bytes);
+		for (size_t i = 0; i < span.bytes; i++) {
+			trace_record_array(w, (size_t)e->nr_members);
+			for (int m = 0; m < e->nr_members; m++)
+				at = pack_field(w, e->member[m].kind, NULL, at);
+		}
+	}
+}
+
+/* A field of a record to be put, or a member of an element; returns where the next one is. */
+static const char *pack_field(struct trace_writer *w, enum schema_kind kind, const struct schema_element *e, const char *at)
 {
 	struct trace_span span;
 	uint32_t u32;
@@ -121,39 +142,38 @@ static const char *pack_member(struct trace_writer *w, enum schema_kind kind, co
 		trace_record_s64(w, (int64_t)load_u64(at));
 		return at + 8;
 	default:
-		break;
+		memcpy(&span, at, sizeof(span));
+		pack_span(w, kind, e, span);
+		return at + sizeof(span);
 	}
-	memcpy(&span, at, sizeof(span));
-	if (kind == SCHEMA_ARR || kind == SCHEMA_LINES)
-		pack_elements(w, e, span.p, span.bytes); /* a list: how many */
-	else if (kind == SCHEMA_STR || kind == SCHEMA_ZSTR)
-		trace_record_text(w, span.p, span.bytes);
-	else
-		trace_record_bytes(w, span.p, span.bytes);
-	return at + sizeof(span);
 }
 _Static_assert(sizeof(struct trace_span) == 16 && sizeof(((struct trace_put_level *)0)->upper) == 16, "each field takes 8 bytes or 16");
-
-static const char *pack_elements(struct trace_writer *w, const struct schema_element *e, const char *at, uint64_t nr)
-{
-	trace_record_array(w, nr);
-	for (uint64_t i = 0; i < nr; i++) {
-		trace_record_array(w, (size_t)e->nr_members);
-		for (int m = 0; m < e->nr_members; m++)
-			at = pack_member(w, e->member[m].kind, NULL, at);
-	}
-	return at;
-}
 
 int trace_put_fields(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, const void *fields)
 {
 	const struct schema_record *r = schema_find(id);
 	const char *at = fields;
 
-	trace_record_begin(w, schema_chunk(id), id, time_ns, pid, tid, r->nr_values);
+	trace_record_begin(w, id, time_ns, pid, tid, r->nr_values);
 	for (const struct schema_field *f = r->fields; f < r->fields + r->nr_fields; f++)
-		at = pack_member(w, f->kind, f->element, at);
+		at = pack_field(w, f->kind, f->element, at);
 	return trace_record_end(w);
+}
+
+void trace_samples_begin(struct trace_writer *w, uint64_t time_ns, uint32_t event, uint32_t nr, size_t nr_columns)
+{
+	trace_record_begin(w, TRACE_SAMPLES, time_ns, 0, 0, F_COUNT(samples));
+	trace_record_u64(w, event);
+	trace_record_u64(w, nr);
+	trace_record_array(w, nr_columns);
+}
+
+void trace_samples_column(struct trace_writer *w, uint32_t column, enum sample_encoding encoding, const void *p, size_t bytes)
+{
+	trace_record_array(w, 3);
+	trace_record_u64(w, column);
+	trace_record_u64(w, encoding);
+	trace_record_bytes(w, p, bytes);
 }
 
 /* jitdump's line entries, as schema_parse() checked them. */
@@ -181,35 +201,16 @@ int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, u
 {
 	const struct schema_field *f = schema_find(id)->fields;
 
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, tid, nr_values);
+	trace_record_begin(w, id, time_ns, pid, tid, nr_values);
 	for (const struct schema_value *v = values; v < values + nr_values; v++, f++) {
 		while (f->kind == SCHEMA_NR)
 			f++;
-		switch (v->kind) {
-		case SCHEMA_U32:
-		case SCHEMA_U64:
-			trace_record_u64(w, v->u);
-			break;
-		case SCHEMA_S64:
-			trace_record_s64(w, (int64_t)v->u);
-			break;
-		case SCHEMA_STR:
-		case SCHEMA_ZSTR:
-			trace_record_text(w, v->p, v->bytes);
-			break;
-		case SCHEMA_BIN:
-		case SCHEMA_REST:
-			trace_record_bytes(w, v->p, v->bytes);
-			break;
-		case SCHEMA_ARR: /* the wire's elements are those in memory: all numbers */
-			pack_elements(w, f->element, v->p, v->u);
-			break;
-		case SCHEMA_LINES:
+		if (v->kind == SCHEMA_LINES)
 			pack_lines(w, v);
-			break;
-		case SCHEMA_NR:
-			break;
-		}
+		else if (v->kind == SCHEMA_U32 || v->kind == SCHEMA_U64 || v->kind == SCHEMA_S64)
+			pack_field(w, v->kind, NULL, (const char *)&v->u);
+		else /* elements on the wire are those in memory: all numbers */
+			pack_span(w, v->kind, f->element, (struct trace_span){ v->p, v->kind == SCHEMA_ARR ? v->u : v->bytes });
 	}
 	return trace_record_end(w);
 }

@@ -127,10 +127,7 @@ void stack_delta_write(struct stack_delta *s, struct trace_writer *w)
 
 	memcpy(start, head, head_bytes);
 	memcpy(s->out + LEB128_MAX + s->runs_used, s->new_bytes, s->new_used);
-	trace_record_array(w, 3);
-	trace_record_u64(w, SAMPLE_COLUMN_STACK);
-	trace_record_u64(w, SAMPLE_ENCODING_CHANGES);
-	trace_record_bytes(w, start, head_bytes + s->runs_used + s->new_used);
+	trace_samples_column(w, SAMPLE_COLUMN_STACK, SAMPLE_ENCODING_CHANGES, start, head_bytes + s->runs_used + s->new_used);
 	s->runs_used = s->new_used = 0;
 	clear(s->memory, s->touched);
 }

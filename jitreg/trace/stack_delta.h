@@ -7,7 +7,7 @@
 #define TAILOR_STACK_DELTA_H
 
 #include "jitreg/trace/trace.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <stddef.h>
 
@@ -24,7 +24,7 @@ uint32_t stack_delta_add(struct stack_delta *s, uint32_t tid, uint64_t sp, const
 			   const unsigned char **new_words);
 /* There may be no room for another one. */
 bool stack_delta_full(const struct stack_delta *s);
-/* All stacks as column STACK, [column, encoding, bytes], and forget them. */
+/* All stacks as column STACK, and forget them. */
 void stack_delta_write(struct stack_delta *s, struct trace_writer *w);
 
 /* The stacks of one SAMPLES record, read back: as CHANGES, or as BYTES. */

@@ -3,6 +3,7 @@
 
 #include "jitreg/base/crc32c.h"
 #include "jitreg/base/output_file.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,15 +209,6 @@ int trace_record_end(struct trace_writer *w)
 	w->nr_records++;
 	w->buffered[w->type]++;
 	return b->size >= FLUSH_BYTES ? trace_writer_flush(w, w->type) : 0;
-}
-
-int trace_record_packed(struct trace_writer *w, enum trace_chunk_type type, const void *record, size_t bytes)
-{
-	w->type = type;
-	w->record_start = w->buffer[type].size;
-	if (msgpack_sbuffer_write(&w->buffer[type], record, bytes))
-		return -ENOMEM;
-	return trace_record_end(w);
 }
 
 int trace_writer_error(const struct trace_writer *w)

@@ -38,15 +38,12 @@ static struct trace_writer *w;
 static const char *perf_path;
 static struct perf_file perf;
 
-static void begin(uint32_t id, uint64_t time_ns, int nr)
-{
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, id >= 128 && id < 132 ? 0 : PID, PID, nr);
-}
+#define PUT(record, time_ns, ...) TRACE_PUT(w, record, time_ns, PID, PID, __VA_ARGS__)
 
 /* Names that are long, wide, combine, turn lines around, are no UTF-8, or mean something to a terminal, a spreadsheet, HTML. */
 static bool hostile;
 
-static void name(const char *t)
+static struct trace_span name(const char *t)
 {
 	static const char *const odd[] = {
 		"表の結合と集約と並べ替えと射影と選択と走査と出力と書き込みと読み取りと",
@@ -57,129 +54,70 @@ static void name(const char *t)
 		"\xcc\x81\xe2\x80\x8b", "",
 	};
 	static unsigned next;
-	char long_name[700];
+	static char long_name[700];
+	unsigned which = next++ % 12;
 
-	if (hostile && next % 12 == 11)
+	if (hostile && which == 11)
 		snprintf(long_name, sizeof(long_name), "%s %0600d", t, 0);
-	else if (hostile)
-		snprintf(long_name, sizeof(long_name), "%s", odd[next % 12]);
-	next++;
-	t = hostile ? long_name : t;
-	trace_record_text(w, t, strlen(t));
+	return trace_string(!hostile ? t : which == 11 ? long_name : odd[which]);
 }
-
-static void text(const char *t)
-{
-	trace_record_text(w, t, strlen(t));
-}
-
-static void numbers(int nr, const uint64_t *v)
-{
-	for (int i = 0; i < nr; i++)
-		trace_record_u64(w, v[i]);
-}
-#define NUMBERS(...) numbers(sizeof((uint64_t[]){ __VA_ARGS__ }) / 8, (uint64_t[]){ __VA_ARGS__ })
 
 static void component(uint32_t level, uint64_t id, const char *kind, uint64_t nr)
 {
+	struct trace_span called;
 	char t[64];
 
 	snprintf(t, sizeof(t), "%s %llu", kind, (unsigned long long)nr);
-	begin(JITREG_COMPONENT, 2, F_COUNT(component));
-	NUMBERS(level, 0, id);
-	name(t);
-	name("");
-	trace_record_end(w);
+	called = name(t);
+	PUT(component, 2, .level = level, .component = id, .name = called, .detail = name(""));
 }
 
 static void dictionary_link(uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper)
 {
-	begin(JITREG_LINK, 2, F_COUNT(link));
-	NUMBERS(lower_level, upper_level, lower, upper, 1, 0);
-	trace_record_end(w);
+	PUT(link, 2, .lower_level = lower_level, .upper_level = upper_level, .lower = lower, .upper = upper, .weight = 1);
 }
 
 static void level(uint32_t id, const char *called, uint32_t flags)
 {
-	begin(JITREG_LEVEL, 2, F_COUNT(level));
-	NUMBERS(id, flags);
-	name(called);
-	trace_record_array(w, 0);
-	trace_record_end(w);
+	PUT(level, 2, .level = id, .flags = flags, .name = name(called));
 }
 
 static void head(bool others)
 {
 	static const char *const names[] = { "cycles", "instructions", "page-faults", "context-switches", TRACE_EVENT_SWITCH };
 
-	begin(TRACE_HEADER, 1, F_COUNT(header));
-	NUMBERS(TRACE_FORMAT_VERSION);
-	text("synthetic");
-	NUMBERS(1);
-	text("nowhere");
-	text("x86_64");
-	text("none");
-	NUMBERS(NR_THREADS);
-	text("/");
-	trace_record_array(w, 1);
-	trace_record_array(w, 1);
-	text("synthetic");
-	text("run");
-	NUMBERS(0);
-	trace_record_end(w);
-	for (uint64_t e = 0; e < (others ? sizeof(names) / sizeof(names[0]) : 1); e++) {
-		begin(TRACE_EVENT, 1, F_COUNT(event));
-		NUMBERS(e);
-		if (e < 3)
-			name(names[e]);
-		else
-			text(names[e]);
-		text(e < 2 ? names[e] : "events");
-		NUMBERS(0, 0, e < 2 ? 100000 : 1, 0, 0, 0, REGISTERS, 0);
-		text("synthetic");
-		for (int i = F(event, scope) + 1; i < F_COUNT(event); i++)
-			NUMBERS(0);
-		trace_record_end(w);
-	}
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_PROCESS, 1, PID, PID, F_COUNT(process));
-	NUMBERS(1);
-	name("/synthetic/engine");
-	name("engine");
-	trace_record_end(w);
-	begin(TRACE_MMAP, 1, F_COUNT(mmap));
-	NUMBERS(RUNTIME, RUNTIME_BYTES, 0, 5);
-	text("/synthetic/engine");
-	trace_record_bytes(w, "", 0);
-	NUMBERS(0, 0, 0);
-	trace_record_end(w);
+	const struct trace_text command = { trace_string("synthetic") };
+	struct trace_span executable;
+
+	TRACE_PUT(w, header, 1, 0, PID, .version = TRACE_FORMAT_VERSION, .tool = trace_string("synthetic"), .real_ns = 1,
+		  .host_name = trace_string("nowhere"), .machine = trace_string("x86_64"), .kernel = trace_string("none"),
+		  .nr_cpus = NR_THREADS, .cwd = trace_string("/"), .command = { &command, 1 }, .way = trace_string("run"));
+	for (uint32_t e = 0; e < (others ? sizeof(names) / sizeof(names[0]) : 1); e++)
+		TRACE_PUT(w, event, 1, 0, PID, .event = e, .name = e < 3 ? name(names[e]) : trace_string(names[e]),
+			  .unit = trace_string(e < 2 ? names[e] : "events"), .period = e < 2 ? 100000 : 1, .registers = REGISTERS,
+			  .scope = trace_string("synthetic"));
+	executable = name("/synthetic/engine");
+	PUT(process, 1, .ppid = 1, .executable = executable, .comm = name("engine"));
+	PUT(mmap, 1, .address = RUNTIME, .bytes = RUNTIME_BYTES, .prot = 5, .path = trace_string("/synthetic/engine"));
 }
 
 static bool with_marks;
 
-static void mark(uint64_t time_ns, uint64_t action, const char *called, uint64_t instance, const char *what)
+static void mark(uint64_t time_ns, uint32_t action, const char *called, uint64_t instance, const char *what)
 {
-	begin(JITREG_MARK, time_ns, F_COUNT(mark));
-	NUMBERS(action, 0, 0, instance, 0, 0);
-	text(called);
-	name(what);
-	NUMBERS(0, 0, 0, 0);
-	trace_record_end(w);
+	PUT(mark, time_ns, .action = action, .instance = instance, .name = trace_string(called), .text = name(what));
 }
 
 static bool with_changes;
 static uint64_t begin_ns, quarter_ns; /* of the samples' time */
 
-static void tag(uint64_t time_ns, uint64_t where)
+static void tag(uint64_t time_ns, uint32_t where)
 {
-	begin(JITREG_TAG, time_ns, F_COUNT(tag));
-	NUMBERS(where, 0, 0, 0xfff00000u, TAG);
-	trace_record_array(w, 1);
-	trace_record_array(w, 3);
-	NUMBERS(TASK, 0, 16);
-	trace_record_array(w, 1);
-	trace_record_array(w, 2);
-	NUMBERS(RUNTIME, RUNTIME + RUNTIME_BYTES);
-	trace_record_end(w);
+	const struct jitreg_tag_field field = { TASK, 0, 16 };
+	const struct jitreg_range keeper = { RUNTIME, RUNTIME + RUNTIME_BYTES };
+
+	PUT(tag, time_ns, .where = where, .check_mask = 0xfff00000u, .check_value = TAG, .fields = { &field, 1 },
+	    .keepers = { &keeper, 1 });
 }
 
 static void query(void)
@@ -190,12 +128,8 @@ static void query(void)
 	level(IR, "ir", 0);
 	for (uint64_t i = 1; i <= NR_OPERATORS; i++) {
 		component(OPERATOR, i, "operator", i);
-		if (i > 1) {
-			begin(JITREG_EDGE, 2, F_COUNT(edge));
-			NUMBERS(OPERATOR, i, i - 1, 0, 0);
-			text("");
-			trace_record_end(w);
-		}
+		if (i > 1)
+			PUT(edge, 2, .level = OPERATOR, .from = i, .to = i - 1);
 	}
 	for (uint64_t i = 1; i <= NR_PIPELINES; i++)
 		component(PIPELINE, i, "pipeline", i);
@@ -225,25 +159,18 @@ static void query(void)
 
 static void load(uint64_t i, uint64_t time_ns, const char *called)
 {
-	begin(JITREG_LOAD, time_ns, F_COUNT(load));
-	NUMBERS(PID, PID, CODE + i * CODE_STEP, CODE + i * CODE_STEP, 256, i);
-	name(called);
-	trace_record_bytes(w, "", 0);
-	trace_record_end(w);
+	PUT(load, time_ns, .pid = PID, .tid = PID, .vma = CODE + i * CODE_STEP, .code_addr = CODE + i * CODE_STEP, .code_size = 256,
+	    .code_index = i, .name = name(called));
 }
 
 static void function(uint64_t i, uint64_t time_ns, const char *kind)
 {
+	struct jitreg_code_map_entry entries[16];
 	char called[32];
 
-	begin(JITREG_CODE_MAP, time_ns, F_COUNT(code_map));
-	NUMBERS(CODE + i * CODE_STEP, 0);
-	trace_record_array(w, 16);
-	for (uint64_t n = 0; n < 16; n++) {
-		trace_record_array(w, 3);
-		NUMBERS(n * 16, IR, 1 + (i * 16 + n + 7 * (time_ns > begin_ns)) % NR_IR);
-	}
-	trace_record_end(w);
+	for (uint64_t n = 0; n < 16; n++)
+		entries[n] = (struct jitreg_code_map_entry){ n * 16, IR, 1 + (i * 16 + n + 7 * (time_ns > begin_ns)) % NR_IR };
+	PUT(code_map, time_ns, .code_addr = CODE + i * CODE_STEP, .entries = { entries, 16 });
 	snprintf(called, sizeof(called), "%s_%llu", kind, (unsigned long long)i);
 	load(i, time_ns, called);
 }
@@ -254,49 +181,37 @@ static void code(uint64_t nr)
 		function(i, 2 + i, "function");
 	for (uint64_t i = 0; i < nr && with_changes; i += 2)
 		function(i, begin_ns + 2 * quarter_ns + i, "other");
-	if (with_changes) {
-		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_FORK, begin_ns + quarter_ns, PID + 1, PID + 1, F_COUNT(fork));
-		NUMBERS(PID, PID);
-		trace_record_end(w);
-	}
+	if (with_changes)
+		TRACE_PUT(w, fork, begin_ns + quarter_ns, PID + 1, PID + 1, .ppid = PID, .ptid = PID);
 }
 
 /* From the middle on, a helper is inlined. */
 static void inlined(uint64_t i, const char *file)
 {
+	struct trace_line entries[3];
 	char called[2][128];
 
 	snprintf(called[0], sizeof(called[0]), "function_%llu\n%s", (unsigned long long)i / 2, file);
 	snprintf(called[1], sizeof(called[1]), "helper\n%s", file);
-	begin(JITREG_INLINES, 2 + i, F_COUNT(inlines));
-	NUMBERS(CODE + i * CODE_STEP, 3);
-	trace_record_array(w, 3);
-	for (uint64_t n = 0; n < 3; n++) {
-		trace_record_array(w, 4);
-		NUMBERS(CODE + i * CODE_STEP + (n ? 128 : 0), n == 2 ? 1 + 10 * (i / 2) + 3 : 0, n / 2);
-		text(called[n / 2]);
-	}
-	trace_record_end(w);
+	for (uint64_t n = 0; n < 3; n++)
+		entries[n] = (struct trace_line){ CODE + i * CODE_STEP + (n ? 128 : 0), n == 2 ? 1 + 10 * (i / 2) + 3 : 0, n / 2,
+						  trace_string(called[n / 2]) };
+	PUT(inlines, 2 + i, .code_addr = CODE + i * CODE_STEP, .nr_entry = 3, .entries = { entries, 3 });
 }
 
 /* As V8 names them: each second one is the one before it, optimised. */
 static void functions(uint64_t nr)
 {
-	char called[64], file[40];
+	char called[128], file[40];
 
 	for (uint64_t i = 0; i < nr; i++) {
 		unsigned long long which = i / 2;
+		struct trace_line entries[8];
 
 		snprintf(file, sizeof(file), "/synthetic/app/module_%llu.js", which % 7);
-		begin(JITREG_DEBUG_INFO, 2 + i, F_COUNT(debug_info));
-		NUMBERS(CODE + i * CODE_STEP, 8);
-		trace_record_array(w, 8);
-		for (uint64_t n = 0; n < 8; n++) {
-			trace_record_array(w, 4);
-			NUMBERS(CODE + i * CODE_STEP + n * 32, 1 + 10 * which + n, 0);
-			text(file);
-		}
-		trace_record_end(w);
+		for (uint64_t n = 0; n < 8; n++)
+			entries[n] = (struct trace_line){ CODE + i * CODE_STEP + n * 32, 1 + 10 * which + n, 0, trace_string(file) };
+		PUT(debug_info, 2 + i, .code_addr = CODE + i * CODE_STEP, .nr_entry = 8, .entries = { entries, 8 });
 		if (i % 2)
 			inlined(i, file);
 		snprintf(called, sizeof(called), "JS:%cfunction_%llu %s:%llu:9", i % 2 ? '*' : '^', which, file, 1 + 10 * which);
@@ -390,10 +305,7 @@ static void add_others(uint64_t i, struct moment m, uint64_t task)
 
 static void memory_named(uint64_t at, const char *called)
 {
-	begin(JITREG_MEMORY, 1, F_COUNT(memory));
-	NUMBERS(at, MEMORY_BYTES, 0, 0);
-	name(called);
-	trace_record_end(w);
+	PUT(memory, 1, .address = at, .bytes = MEMORY_BYTES, .name = name(called));
 }
 
 static void all_memory(void)
@@ -401,12 +313,7 @@ static void all_memory(void)
 	memory_named(COLUMN, "l_orderkey");
 	memory_named(OTHER_COLUMN, "o_orderdate");
 	memory_named(TABLE, "hash table");
-	begin(TRACE_MMAP, 1, F_COUNT(mmap));
-	NUMBERS(STACK, 1u << 16, 0, 3);
-	text("[stack]");
-	trace_record_bytes(w, "", 0);
-	NUMBERS(0, 0, 0);
-	trace_record_end(w);
+	PUT(mmap, 1, .address = STACK, .bytes = 1u << 16, .prot = 3, .path = trace_string("[stack]"));
 }
 
 /* Four instructions in each code object. */
@@ -503,16 +410,11 @@ static void all_samples(uint64_t nr, uint64_t nr_code, bool others)
 /* A processor for each thread; or one thread that was on one of them for half of the time, and on another for the rest. */
 static void counts(bool others, bool migrated)
 {
-	for (uint64_t e = CYCLES; e <= (others ? INSTRUCTIONS : CYCLES); e++)
-		for (uint64_t cpu = 0; cpu < NR_THREADS; cpu++) {
-			begin(TRACE_COUNT, 4, F_COUNT(count));
-			if (migrated)
-				NUMBERS(e, cpu, 1000000, 4000 * NR_THREADS, 4000, 100, 0, e == CYCLES ? 0 : 4000, 0);
-			else
-				NUMBERS(e, cpu, 1000000, 4000, e == CYCLES && cpu == 0 ? 1000 : 4000, 100,
-					e == INSTRUCTIONS ? 50 : 0, 4000, 0);
-			trace_record_end(w);
-		}
+	for (uint32_t e = CYCLES; e <= (others ? INSTRUCTIONS : CYCLES); e++)
+		for (uint32_t cpu = 0; cpu < NR_THREADS; cpu++)
+			PUT(count, 4, .event = e, .cpu = cpu, .value = 1000000, .enabled_ns = migrated ? 4000 * NR_THREADS : 4000,
+			    .running_ns = !migrated && e == CYCLES && cpu == 0 ? 1000 : 4000, .samples = 100,
+			    .lost = !migrated && e == INSTRUCTIONS ? 50 : 0, .on_cpu_ns = migrated && e == CYCLES ? 0 : 4000);
 }
 
 int main(int argc, char **argv)
@@ -556,9 +458,6 @@ int main(int argc, char **argv)
 	all_samples(nr, nr_code, others);
 	if (turns || migrated)
 		counts(others, migrated);
-	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 1000000 + nr_code + nr * 25000, 0, 0, F_COUNT(end));
-	for (int i = 0; i < F_COUNT(end); i++)
-		NUMBERS(0);
-	trace_record_end(w);
+	TRACE_PUT(w, end, 1000000 + nr_code + nr * 25000, 0, 0);
 	return trace_writer_close(w) ? 1 : 0;
 }

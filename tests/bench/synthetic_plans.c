@@ -44,58 +44,17 @@ static uint64_t random_number(void)
 	return state ^= state << 17;
 }
 
-static void begin(uint32_t id, uint32_t pid, uint64_t time_ns, int nr)
-{
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, pid, nr);
-}
-
-static void text(const char *t)
-{
-	trace_record_text(w, t, strlen(t));
-}
-
-static void numbers(int nr, const uint64_t *v)
-{
-	for (int i = 0; i < nr; i++)
-		trace_record_u64(w, v[i]);
-}
-#define NUMBERS(...) numbers(sizeof((uint64_t[]){ __VA_ARGS__ }) / 8, (uint64_t[]){ __VA_ARGS__ })
-
-static void pairs(int nr, const uint64_t (*v)[2])
-{
-	trace_record_array(w, (size_t)nr);
-	for (int i = 0; i < nr; i++) {
-		trace_record_array(w, 2);
-		numbers(2, v[i]);
-	}
-}
+#define PUT(record, pid, time_ns, ...) TRACE_PUT(w, record, time_ns, pid, pid, __VA_ARGS__)
 
 static void head(void)
 {
-	begin(TRACE_HEADER, 0, 1, F_COUNT(header));
-	NUMBERS(TRACE_FORMAT_VERSION);
-	text("synthetic");
-	NUMBERS(1);
-	text("nowhere");
-	text("x86_64");
-	text("none");
-	NUMBERS(NR_PROCESSES);
-	text("/");
-	trace_record_array(w, 1);
-	trace_record_array(w, 1);
-	text("synthetic plans");
-	text("run");
-	NUMBERS(0);
-	trace_record_end(w);
-	begin(TRACE_EVENT, 0, 1, F_COUNT(event));
-	NUMBERS(0);
-	text("task-clock");
-	text("ns");
-	NUMBERS(0, 0, EXECUTION_NS / EACH, 0, 0, 0, REGISTERS, 0);
-	text("synthetic");
-	for (int i = F(event, scope) + 1; i < F_COUNT(event); i++)
-		NUMBERS(0);
-	trace_record_end(w);
+	const struct trace_text command = { trace_string("synthetic plans") };
+
+	PUT(header, 0, 1, .version = TRACE_FORMAT_VERSION, .tool = trace_string("synthetic"), .real_ns = 1,
+	    .host_name = trace_string("nowhere"), .machine = trace_string("x86_64"), .kernel = trace_string("none"),
+	    .nr_cpus = NR_PROCESSES, .cwd = trace_string("/"), .command = { &command, 1 }, .way = trace_string("run"));
+	PUT(event, 0, 1, .name = trace_string("task-clock"), .unit = trace_string("ns"), .period = EXECUTION_NS / EACH,
+	    .registers = REGISTERS, .scope = trace_string("synthetic"));
 }
 
 /* CFA = rsp + 16; rbx is saved below the return address. */
@@ -110,32 +69,19 @@ static void function(uint32_t pid, uint64_t start)
 	memcpy(frames + sizeof(cie), fde, 8);
 	memcpy(frames + sizeof(cie) + 8, &start, 8);
 	memcpy(frames + sizeof(cie) + 16, &bytes, 8);
-	begin(JITREG_EH_FRAME, pid, 2, F_COUNT(eh_frame));
-	NUMBERS(start - 0x40000000, 0);
-	trace_record_bytes(w, frames, sizeof(frames));
-	trace_record_end(w);
+	PUT(eh_frame, pid, 2, .address = start - 0x40000000, .frames = { frames, sizeof(frames) });
 }
 
 static void level(uint32_t id, const char *name, uint32_t flags, uint32_t upper)
 {
-	begin(JITREG_LEVEL, PID, 2, F_COUNT(level));
-	NUMBERS(id, flags);
-	text(name);
-	trace_record_array(w, upper ? 1 : 0);
-	if (upper) {
-		trace_record_array(w, 1);
-		NUMBERS(upper);
-	}
-	trace_record_end(w);
+	const struct jitreg_level_ref ref = { upper };
+
+	PUT(level, PID, 2, .level = id, .flags = flags, .name = trace_string(name), .upper = { &ref, upper != 0 });
 }
 
 static void component(uint32_t pid, uint32_t at, uint64_t id, uint32_t flags, const char *name)
 {
-	begin(JITREG_COMPONENT, pid, 2, F_COUNT(component));
-	NUMBERS(at, flags, id);
-	text(name);
-	text("");
-	trace_record_end(w);
+	PUT(component, pid, 2, .level = at, .flags = flags, .component = id, .name = trace_string(name));
 }
 
 static uint64_t id_of(uint64_t query, uint64_t n)
@@ -149,53 +95,32 @@ static void plan(uint64_t query)
 
 	snprintf(name, sizeof(name), "select a.* from a join b using (x) where a.y < ? /* %llu */ limit ?", (unsigned long long)query);
 	component(PID, QUERY, query + 1, JITREG_COMPONENT_COMMON, name);
-	for (uint64_t n = 0; n < NR_NODES; n++) {
+	for (uint32_t n = 0; n < NR_NODES; n++) {
 		component(PID, NODE, id_of(query, n), JITREG_COMPONENT_COMMON, node[n].name);
-		begin(JITREG_LINK, PID, 2, F_COUNT(link));
-		NUMBERS(NODE, QUERY, id_of(query, n), query + 1, 1, 0);
-		trace_record_end(w);
-		if (node[n].upper >= 0) {
-			begin(JITREG_EDGE, PID, 2, F_COUNT(edge));
-			NUMBERS(NODE, id_of(query, n), id_of(query, (uint64_t)node[n].upper), n, 0);
-			text("");
-			trace_record_end(w);
-		}
-		begin(JITREG_COUNTER, PID, 2, F_COUNT(counter));
-		NUMBERS(NODE, id_of(query, n));
-		trace_record_s64(w, (int64_t)(1000 * (n + 1)));
-		text("estimated rows");
-		trace_record_end(w);
+		PUT(link, PID, 2, .lower_level = NODE, .upper_level = QUERY, .lower = id_of(query, n), .upper = query + 1, .weight = 1);
+		if (node[n].upper >= 0)
+			PUT(edge, PID, 2, .level = NODE, .from = id_of(query, n), .to = id_of(query, (uint64_t)node[n].upper), .order = n);
+		PUT(counter, PID, 2, .level = NODE, .component = id_of(query, n), .value = 1000 * (n + 1),
+		    .name = trace_string("estimated rows"));
 	}
 }
 
-static void object(uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t upper, uint32_t flags, uint64_t of_function, int nr,
-		   const uint64_t (*components)[2])
+static void object(uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t upper, uint32_t flags, uint64_t of_function, size_t nr,
+		   const struct jitreg_object_component *components)
 {
-	begin(JITREG_OBJECT, pid, time_ns, F_COUNT(object));
-	NUMBERS(address, upper, flags, 0);
-	trace_record_array(w, 1);
-	trace_record_array(w, 1);
-	NUMBERS(of_function);
-	pairs(nr, components);
-	trace_record_end(w);
+	const struct jitreg_function its = { of_function };
+
+	PUT(object, pid, time_ns, .address = address, .upper = upper, .flags = flags, .functions = { &its, 1 },
+	    .components = { components, nr });
 }
 
 static void process(uint32_t pid)
 {
-	static const uint64_t sorting[][2] = { { NODE, SORTING } };
+	static const struct jitreg_object_component sorting[] = { { NODE, SORTING } };
 	char name[32];
 
-	begin(TRACE_PROCESS, pid, 1, F_COUNT(process));
-	NUMBERS(1);
-	text("/server");
-	text("server");
-	trace_record_end(w);
-	begin(TRACE_MMAP, pid, 1, F_COUNT(mmap));
-	NUMBERS(SERVER, 256 * NR_FUNCTIONS, 0, 5);
-	text("/server");
-	trace_record_bytes(w, "", 0);
-	NUMBERS(0, 0, 0);
-	trace_record_end(w);
+	PUT(process, pid, 1, .ppid = 1, .executable = trace_string("/server"), .comm = trace_string("server"));
+	PUT(mmap, pid, 1, .address = SERVER, .bytes = 256 * NR_FUNCTIONS, .prot = 5, .path = trace_string("/server"));
 	for (uint64_t i = 0; i < NR_FUNCTIONS; i++)
 		function(pid, FUNCTION(i));
 	snprintf(name, sizeof(name), "user@database %u", pid - PID);
@@ -205,21 +130,17 @@ static void process(uint32_t pid)
 
 static void mark(uint32_t pid, uint64_t time_ns, uint32_t action, uint64_t query, uint64_t handle)
 {
-	begin(JITREG_MARK, pid, time_ns, F_COUNT(mark));
-	NUMBERS(action, QUERY, query + 1, handle, 0, 0);
-	text("run");
-	text("");
-	NUMBERS(handle, 0, JITREG_COVERS_THREAD, 0);
-	trace_record_end(w);
+	PUT(mark, pid, time_ns, .action = action, .level = QUERY, .component = query + 1, .instance = handle, .name = trace_string("run"),
+	    .mark = handle, .covers = JITREG_COVERS_THREAD);
 }
 
 static void execute(uint32_t pid, uint64_t time_ns, uint64_t query, uint64_t handle)
 {
-	const uint64_t of[][2] = { { QUERY, query + 1 }, { SESSION, pid } };
+	const struct jitreg_object_component of[] = { { QUERY, query + 1 }, { SESSION, pid } };
 
 	object(pid, time_ns, AT_QUERY, 0, 0, RUN, 2, of);
 	for (uint64_t n = 0; n < NR_NODES; n++) {
-		const uint64_t of_node[][2] = { { NODE, id_of(query, n) }, { QUERY, query + 1 }, { SESSION, pid } };
+		const struct jitreg_object_component of_node[] = { { NODE, id_of(query, n) }, { QUERY, query + 1 }, { SESSION, pid } };
 
 		object(pid, time_ns, AT(n), node[n].upper < 0 ? AT_QUERY : AT((uint64_t)node[n].upper), 0,
 		       FUNCTION((uint64_t)node[n].function), 3, of_node);
@@ -309,9 +230,6 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < NR_PROCESSES; i++)
 		process(PID + i);
 	all_samples(nr, nr_queries);
-	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 2000000000 + nr * EXECUTION_NS, 0, 0, F_COUNT(end));
-	for (int i = 0; i < F_COUNT(end); i++)
-		NUMBERS(0);
-	trace_record_end(w);
+	TRACE_PUT(w, end, 2000000000 + nr * EXECUTION_NS, 0, 0);
 	return trace_writer_close(w) ? 1 : 0;
 }

@@ -54,7 +54,7 @@ static void put_dictionary(void)
 
 static void put_code(void)
 {
-	static const struct small_entry a[] = { { 0, IR, 1 }, { 32, IR, 0 }, { 64, IR, 9 } }, first[] = { { 0, IR, 1 } },
+	static const struct jitreg_code_map_entry a[] = { { 0, IR, 1 }, { 32, IR, 0 }, { 64, IR, 9 } }, first[] = { { 0, IR, 1 } },
 					second[] = { { 0, IR, 2 } };
 
 	put_mmap(PID, 1, RUNTIME, BYTES, "/host/runtime");

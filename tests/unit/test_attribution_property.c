@@ -117,7 +117,7 @@ static void draw_dictionary(void)
 static void draw_code(uint32_t pid, uint64_t time_ns, uint64_t slot)
 {
 	const uint64_t address = CODE + slot * CODE_STEP + below(3) * 64;
-	struct small_entry entry[8];
+	struct jitreg_code_map_entry entry[8];
 	size_t nr = below(8);
 	char name[32];
 
@@ -128,7 +128,7 @@ static void draw_code(uint32_t pid, uint64_t time_ns, uint64_t slot)
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t level = chance(70) ? IR : TASK;
 
-		entry[i] = (struct small_entry){ i * 32, level, chance(15) ? 0 : 1 + below(the.nr_of[level] + 2) };
+		entry[i] = (struct jitreg_code_map_entry){ i * 32, level, chance(15) ? 0 : 1 + below(the.nr_of[level] + 2) };
 	}
 	snprintf(name, sizeof(name), "function_%d", (int)below(50));
 	put_load(pid, time_ns, address, 64 + below(400), chance(40) ? "" : name);

@@ -7,6 +7,7 @@
 
 #include "analyzer/check/check.h"
 #include "jitreg/base/leb128.h"
+#include "jitreg/trace/record_stream.h"
 
 enum { HOST = 100 };
 enum { OPERATOR = 1, TASK = 2, IR = 3 };
@@ -23,43 +24,26 @@ static uint32_t tag_column = 21; /* r13; or SAMPLE_TAG_WORD */
 
 static void put_uppers(uint32_t id, const char *name, uint32_t flags, uint32_t upper)
 {
-	put_record(HOST, 10, JITREG_LEVEL, F_COUNT(level));
-	PUT(id, flags);
-	put_text(name);
-	trace_record_array(small, upper != 0);
-	if (upper) {
-		trace_record_array(small, 1);
-		PUT(upper);
-	}
-	put_end();
+	const struct jitreg_level_ref ref = { upper };
+
+	PUT(level, HOST, 10, .level = id, .flags = flags, .name = trace_string(name), .upper = { &ref, upper != 0 });
 }
 
 static void edge(uint64_t from, uint64_t to)
 {
-	put_record(HOST, 12, JITREG_EDGE, F_COUNT(edge));
-	PUT(OPERATOR, from, to, 0, 0);
-	put_text("");
-	put_end();
+	PUT(edge, HOST, 12, .level = OPERATOR, .from = from, .to = to);
 }
 
 static void counter(uint64_t id, const char *name, int64_t value)
 {
-	put_record(HOST, 13, JITREG_COUNTER, F_COUNT(counter));
-	PUT(OPERATOR, id);
-	trace_record_s64(small, value);
-	put_text(name);
-	put_end();
+	PUT(counter, HOST, 13, .level = OPERATOR, .component = id, .value = value, .name = trace_string(name));
 }
 
 static void mark_that_covers(uint64_t time_ns, uint32_t tid, uint32_t action, const char *name, uint32_t level, uint64_t component,
 			     uint64_t instance, uint32_t covers)
 {
-	trace_record_begin(small, TRACE_CHUNK_RECORDS, JITREG_MARK, time_ns, HOST, tid, F_COUNT(mark));
-	PUT(action, level, component, instance, 0, 0);
-	put_text(name);
-	put_text("");
-	PUT(component ? 1000 + instance : 0, 0, covers, 0);
-	put_end();
+	PUT_OF(mark, HOST, tid, time_ns, .action = action, .level = level, .component = component, .instance = instance,
+	       .name = trace_string(name), .mark = component ? 1000 + instance : 0, .covers = covers);
 }
 
 static void mark(uint64_t time_ns, uint32_t tid, uint32_t action, const char *name, uint32_t level, uint64_t component, uint64_t instance)
@@ -69,22 +53,14 @@ static void mark(uint64_t time_ns, uint32_t tid, uint32_t action, const char *na
 
 static void line_table(uint64_t address, uint64_t row_address, uint32_t line, const char *file)
 {
-	put_record(HOST, 14, JITREG_DEBUG_INFO, F_COUNT(debug_info));
-	PUT(address, 1);
-	trace_record_array(small, 1);
-	trace_record_array(small, 4);
-	PUT(row_address, line, 0);
-	put_text(file);
-	put_end();
+	const struct trace_line entry = { row_address, line, 0, trace_string(file) };
+
+	PUT(debug_info, HOST, 14, .code_addr = address, .nr_entry = 1, .entries = { &entry, 1 });
 }
 
 static void source(const char *name, const char *text, uint64_t first)
 {
-	put_record(HOST, 11, JITREG_SOURCE, F_COUNT(source));
-	PUT(IR, 0, first);
-	put_text(name);
-	trace_record_bytes(small, text, strlen(text));
-	put_end();
+	PUT(source, HOST, 11, .level = IR, .first_component = first, .name = trace_string(name), .text = trace_string(text));
 }
 
 static void load_bytes(uint64_t time_ns, uint64_t address, uint64_t bytes, const char *name, unsigned char byte)
@@ -93,31 +69,18 @@ static void load_bytes(uint64_t time_ns, uint64_t address, uint64_t bytes, const
 
 	memset(code, byte, sizeof(code));
 	code[1] ^= byte == 0x90; /* what is written is not all alike */
-	put_record(HOST, time_ns, JITREG_LOAD, F_COUNT(load));
-	PUT(HOST, HOST, address, address, bytes, 0);
-	put_text(name);
-	trace_record_bytes(small, code, bytes);
-	put_end();
+	PUT(load, HOST, time_ns, .pid = HOST, .tid = HOST, .vma = address, .code_addr = address, .code_size = bytes,
+	    .name = trace_string(name), .code = { code, bytes });
 }
 
 static void loss(const char *reason, uint64_t count)
 {
-	put_record(0, 900, TRACE_LOSS, F_COUNT(loss));
-	put_text(reason);
-	PUT(count, 0);
-	put_end();
+	PUT(loss, 0, 900, .reason = trace_string(reason), .count = count);
 }
 
 struct at {
 	uint64_t time_ns, ip, r13, caller;
 };
-
-static void column(uint32_t id, uint64_t encoding, const void *bytes, size_t nr)
-{
-	trace_record_array(small, 3);
-	PUT(id, encoding);
-	trace_record_bytes(small, bytes, nr);
-}
 
 /* So many alike, with registers and, where there is a caller, a chain of one. */
 static void put_samples_at(uint32_t nr, struct at s)
@@ -130,17 +93,16 @@ static void put_samples_at(uint32_t nr, struct at s)
 	const uint64_t numbers[] = { s.time_ns, HOST, HOST, s.ip, 2, s.r13, 0x7ffe0000, s.ip, 1 };
 
 	assert_true(nr <= 64);
-	trace_record_begin(small, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s.time_ns, 0, 0, F_COUNT(samples));
-	PUT(0, nr);
-	trace_record_array(small, sizeof(ids) / sizeof(ids[0]) + 1);
+	trace_samples_begin(small, s.time_ns, 0, nr, sizeof(ids) / sizeof(ids[0]) + 1);
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		for (uint32_t n = 0; n < nr; n++)
 			value[n] = numbers[i];
-		column(ids[i], SAMPLE_ENCODING_U64, value, nr * 8);
+		trace_samples_column(small, ids[i], SAMPLE_ENCODING_U64, value, nr * 8);
 	}
 	/* the first as a difference to 0, the others are none */
-	column(SAMPLE_COLUMN_CHAIN, SAMPLE_ENCODING_DELTA, chain, (size_t)(leb128_put(chain, s.caller << 1) - chain) + nr - 1);
-	put_end();
+	trace_samples_column(small, SAMPLE_COLUMN_CHAIN, SAMPLE_ENCODING_DELTA, chain,
+			     (size_t)(leb128_put(chain, s.caller << 1) - chain) + nr - 1);
+	assert_int_equal(trace_record_end(small), 0);
 }
 
 static void tag(uint32_t where, uint64_t mask, uint64_t value, uint64_t level, uint64_t shift, uint64_t bits)
@@ -154,14 +116,8 @@ static void tag(uint32_t where, uint64_t mask, uint64_t value, uint64_t level, u
 /* A plan of two operators, a task of each, lines of a text, code of these, a tag, marks: all as it should be. */
 static void sound_host(void)
 {
-	put_record(0, 2, TRACE_EVENT, F_COUNT(event));
-	PUT(0);
-	put_text("cycles");
-	put_text("cycles");
-	PUT(0, 0, 1000, 0, 0, 0, R13_SAMPLED, 0);
-	put_text("cpu");
-	PUT(0);
-	put_end();
+	PUT(event, 0, 2, .name = trace_string("cycles"), .unit = trace_string("cycles"), .period = 1000, .registers = R13_SAMPLED,
+	    .scope = trace_string("cpu"));
 	if (late)
 		put_process(HOST, 3, "host");
 	else
@@ -188,7 +144,7 @@ static void sound_host(void)
 	line_table(CODE, CODE, 1, "query.ll");
 	load_bytes(20, CODE, BYTES, "pipeline 1", 0x90);
 	put_load(HOST, 21, CODE + 0x200, BYTES, "pipeline 2");
-	put_code_map(HOST, 22, CODE + 0x200, 3, (struct small_entry[]){ { 0, IR, 1 }, { 0x10, IR, 2 }, { BYTES, IR, 0 } });
+	put_code_map(HOST, 22, CODE + 0x200, 3, (struct jitreg_code_map_entry[]){ { 0, IR, 1 }, { 0x10, IR, 2 }, { BYTES, IR, 0 } });
 	put_load(HOST, 23, CODE + 0x800, BYTES, "gone");
 	put_unload(HOST, 24, CODE + 0x800, BYTES);
 	put_load(HOST, 25, CODE + 0x880, BYTES, "instead");
@@ -269,7 +225,7 @@ static void two_plans(void) { put_uppers(TASK, "task", JITREG_LEVEL_PLAN, OPERAT
 static void linked_late(void)
 {
 	put_load(HOST, 70, CODE + 0x4000, BYTES, "other");
-	put_code_map(HOST, 71, CODE + 0x4000, 1, (struct small_entry[]){ { 0, TASK, 5 } });
+	put_code_map(HOST, 71, CODE + 0x4000, 1, (struct jitreg_code_map_entry[]){ { 0, TASK, 5 } });
 	put_component(HOST, TASK, 5, 0, "sort");
 	put_samples_at(20, (struct at){ 80, CODE + 0x4004, 0, 0 });
 	put_link_at(HOST, 90, TASK, 5, OPERATOR, 1, 1);
@@ -346,12 +302,12 @@ static void overlap(void)
 }
 static void map_of_nothing(void)
 {
-	put_code_map(HOST, 24, CODE + 0x6000, 1, (struct small_entry[]){ { 0, IR, 1 } });
+	put_code_map(HOST, 24, CODE + 0x6000, 1, (struct jitreg_code_map_entry[]){ { 0, IR, 1 } });
 	put_load(HOST, 70, CODE + 0x4000, BYTES, "other");
 }
-static void unsorted_map(void) { put_code_map(HOST, 70, CODE, 2, (struct small_entry[]){ { 8, IR, 1 }, { 0, IR, 2 } }); }
-static void map_outside(void) { put_code_map(HOST, 70, CODE, 1, (struct small_entry[]){ { BYTES + 1, IR, 1 } }); }
-static void map_of_nobody(void) { put_code_map(HOST, 70, CODE, 1, (struct small_entry[]){ { 0, TASK, 77 } }); }
+static void unsorted_map(void) { put_code_map(HOST, 70, CODE, 2, (struct jitreg_code_map_entry[]){ { 8, IR, 1 }, { 0, IR, 2 } }); }
+static void map_outside(void) { put_code_map(HOST, 70, CODE, 1, (struct jitreg_code_map_entry[]){ { BYTES + 1, IR, 1 } }); }
+static void map_of_nobody(void) { put_code_map(HOST, 70, CODE, 1, (struct jitreg_code_map_entry[]){ { 0, TASK, 77 } }); }
 static void lines_of_nothing(void)
 {
 	line_table(CODE + 0x6000, CODE + 0x6000, 1, "query.ll");
@@ -371,17 +327,12 @@ static void line_behind_text(void)
 static void unload_of_nothing(void) { put_unload(HOST, 70, CODE + 0x9000, BYTES); }
 static void move_of_nothing(void)
 {
-	put_record(HOST, 70, JITREG_MOVE, F_COUNT(move));
-	PUT(HOST, HOST, 0, CODE + 0x9000, CODE + 0xa000, BYTES, 0);
-	put_end();
+	PUT(move, HOST, 70, .pid = HOST, .tid = HOST, .old_code_addr = CODE + 0x9000, .new_code_addr = CODE + 0xa000, .code_size = BYTES);
 }
 
 static void put_region(uint64_t address)
 {
-	put_record(HOST, 26, JITREG_REGION, F_COUNT(region));
-	PUT(address, 0x1000, 5, 0);
-	put_text("/usr/bin/host");
-	put_end();
+	PUT(region, HOST, 26, .address = address, .bytes = 0x1000, .prot = 5, .mapper = trace_string("/usr/bin/host"));
 }
 static void unregistered(void)
 {
@@ -474,9 +425,7 @@ static void backwards(void)
 }
 static void other_clock(void)
 {
-	put_record(0, 100000000000000ull, TRACE_HEADER, 1);
-	PUT(TRACE_FORMAT_VERSION);
-	put_end();
+	PUT(header, 0, 100000000000000ull, .version = TRACE_FORMAT_VERSION);
 	put_component(HOST, OPERATOR, 2, 0, "scan"); /* at 2 ns */
 }
 
@@ -486,7 +435,8 @@ static void name_in_latin1(void)
 	static const unsigned char load[] = { 0x9c, JITREG_LOAD, 70, HOST, HOST, HOST, HOST, 0xce, 0x60, 0, 0, 0, 0xce, 0x60, 0, 0, 0,
 					      16, 0, 0xa2, 'f', 0xfc, 0xc4, 0 };
 
-	assert_int_equal(trace_record_packed(small, TRACE_CHUNK_RECORDS, load, sizeof(load)), 0);
+	assert_int_equal(trace_record_copy(small, &(struct trace_record){ .id = JITREG_LOAD, .packed = (const char *)load,
+									  .packed_bytes = sizeof(load) }), 0);
 }
 
 static void nothing(void) {}

@@ -82,9 +82,7 @@ static const char *list(struct fixture *f)
 	struct diag d;
 
 	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	trace_writer_flush_all(w);
 	images_write(f->images, w, 1);
 	assert_int_equal(trace_writer_close(w), 0);

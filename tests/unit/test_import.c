@@ -525,35 +525,15 @@ static void make_trace(uint64_t time_ns, uint64_t real_ns, uint32_t pid, uint64_
 	struct trace_writer *w;
 
 	assert_int_equal(trace_writer_open(with, true, &w, &d), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, time_ns, 0, 0, 3);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_text(w, "tailor", 6);
-	trace_record_u64(w, real_ns);
-	trace_record_end(w);
-	for (uint32_t other = 0; other < 2; other++) {
-		trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_LOAD, time_ns, pid - other, pid, F_COUNT(load));
-		for (int i = 0; i < 6; i++)
-			trace_record_u64(w, i == 2 || i == 3 ? CODE : i == 4 ? 64 : 0);
-		trace_record_text(w, "generated", 9);
-		trace_record_bytes(w, "", 0);
-		trace_record_end(w);
-	}
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_LOSS, time_ns, pid, pid, F_COUNT(loss));
-	trace_record_text(w, "log full", 8);
-	trace_record_u64(w, 3);
-	trace_record_u64(w, 0);
-	trace_record_end(w);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EXIT, exit_ns, pid, pid, F_COUNT(exit));
-	trace_record_u64(w, 1);
-	trace_record_u64(w, 1);
-	trace_record_end(w);
+	TRACE_PUT(w, header, time_ns, 0, 0, .version = TRACE_FORMAT_VERSION, .tool = trace_string("tailor"), .real_ns = real_ns);
+	for (uint32_t other = 0; other < 2; other++)
+		TRACE_PUT(w, load, time_ns, pid - other, pid, .vma = CODE, .code_addr = CODE, .code_size = 64,
+			  .name = trace_string("generated"));
+	TRACE_PUT(w, loss, time_ns, pid, pid, .reason = trace_string("log full"), .count = 3);
+	TRACE_PUT(w, exit, exit_ns, pid, pid, .ppid = 1, .ptid = 1);
 	trace_writer_flush_all(w);
-	if (end) {
-		trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, exit_ns, 0, 0, F_COUNT(end));
-		for (int i = 0; i < F_COUNT(end); i++)
-			trace_record_u64(w, 0);
-		trace_record_end(w);
-	}
+	if (end)
+		TRACE_PUT(w, end, exit_ns, 0, 0);
 	assert_int_equal(trace_writer_close(w), 0);
 }
 

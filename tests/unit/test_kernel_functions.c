@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "analyzer/model/kernel_functions.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void begin(void)
 
 static void begin_record(size_t nr)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_KERNEL_FUNCTIONS, 1, 0, 0, F_COUNT(kernel_functions));
+	trace_record_begin(w, TRACE_KERNEL_FUNCTIONS, 1, 0, 0, F_COUNT(kernel_functions));
 	trace_record_array(w, nr);
 }
 
@@ -106,7 +106,7 @@ static void each_address_is_in_one_function(void **state)
 	trace_record_end(w);
 	begin_record(0);
 	trace_record_end(w);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_KERNEL_FUNCTIONS, 1, 0, 0, 1); /* no list */
+	trace_record_begin(w, TRACE_KERNEL_FUNCTIONS, 1, 0, 0, 1); /* no list */
 	trace_record_u64(w, 7);
 	trace_record_end(w);
 	read_back(&k);

@@ -41,12 +41,8 @@ static const struct mark *find(const char *name, uint64_t instance)
 static void put_old(uint32_t tid, uint64_t time_ns, uint32_t action, const char *name, uint64_t component, uint64_t instance,
 		    uint64_t parent)
 {
-	trace_record_begin(small, TRACE_CHUNK_RECORDS, JITREG_MARK, time_ns, PID, tid, F_COUNT(mark));
-	PUT(action, component ? 1 : 0, component, instance, parent, 0);
-	put_text(name);
-	put_text("");
-	PUT(0, 0, 0, 0);
-	put_end();
+	PUT_OF(mark, PID, tid, time_ns, .action = action, .level = component ? 1 : 0, .component = component, .instance = instance,
+	       .parent_instance = parent, .name = trace_string(name));
 }
 
 /* The instance of the run that a sample of the thread is in at a time; 0: none. */

@@ -24,9 +24,7 @@ static int begin(void **state)
 	strcpy(path, "/tmp/tailor-test-XXXXXX");
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, TRACE_PLAIN, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	return 0;
 }
 
@@ -45,44 +43,17 @@ static int forget(void **state)
 	return unlink(path);
 }
 
-static const uint64_t none = 0;
-
-/* A record of numbers and texts: n: uint64_t, s: const char *, b: no bytes, l: an empty list. */
-static void put(uint32_t id, uint64_t time_ns, uint32_t pid, const char *kinds, ...)
-{
-	va_list list;
-	const char *text;
-
-	va_start(list, kinds);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, pid, pid, (int)strlen(kinds));
-	for (; *kinds; kinds++)
-		switch (*kinds) {
-		case 'n':
-			trace_record_u64(w, va_arg(list, uint64_t));
-			break;
-		case 's':
-			text = va_arg(list, const char *);
-			trace_record_text(w, text, strlen(text));
-			break;
-		case 'b':
-			trace_record_bytes(w, "", 0);
-			break;
-		case 'l':
-			trace_record_array(w, 0);
-			break;
-		}
-	va_end(list);
-	assert_int_equal(trace_record_end(w), 0);
-}
+#define PUT(record, time_ns, pid, ...) assert_int_equal(TRACE_PUT(w, record, time_ns, pid, pid, __VA_ARGS__), 0)
 
 static void load(uint64_t time_ns, uint32_t pid, uint64_t address, const char *name)
 {
-	put(JITREG_LOAD, time_ns, pid, "nnnnnnsb", (uint64_t)pid, (uint64_t)pid, address, address, BYTES, none, name);
+	PUT(load, time_ns, pid, .pid = pid, .tid = pid, .vma = address, .code_addr = address, .code_size = BYTES,
+	    .name = trace_string(name));
 }
 
 static void mapped(uint64_t time_ns, uint32_t pid, uint64_t address, const char *file)
 {
-	put(TRACE_MMAP, time_ns, pid, "nnnnsb", address, BYTES, none, (uint64_t)5, file);
+	PUT(mmap, time_ns, pid, .address = address, .bytes = BYTES, .prot = 5, .path = trace_string(file));
 }
 
 /* The name of what a process has at an address at a time; "" for nothing. */
@@ -103,7 +74,7 @@ static void an_address_is_used_again(void **state)
 	(void)state;
 	load(10, PARENT, CODE, "first");
 	load(30, PARENT, CODE, "second");
-	put(JITREG_CODE_UNLOAD, 50, PARENT, "nn", CODE, BYTES);
+	PUT(code_unload, 50, PARENT, .address = CODE, .bytes = BYTES);
 	load(70, PARENT, CODE + BYTES / 2, "half");
 	read_model();
 	expect(PARENT, CODE, 9, "");
@@ -134,7 +105,7 @@ static void an_unload_without_a_length_ends_what_begins_there(void **state)
 	(void)state;
 	load(10, PARENT, CODE, "gone");
 	load(10, PARENT, CODE + BYTES, "beside");
-	put(JITREG_CODE_UNLOAD, 20, PARENT, "nn", CODE, none);
+	PUT(code_unload, 20, PARENT, .address = CODE);
 	read_model();
 	expect(PARENT, CODE + 5, 19, "gone");
 	expect(PARENT, CODE + 5, 20, "");
@@ -145,7 +116,7 @@ static void code_that_moves_is_in_one_place(void **state)
 {
 	(void)state;
 	load(10, PARENT, CODE, "mover");
-	put(JITREG_MOVE, 20, PARENT, "nnnnnnn", (uint64_t)PARENT, (uint64_t)PARENT, CODE, CODE, CODE + 0x1000, BYTES, none);
+	PUT(move, 20, PARENT, .vma = CODE, .old_code_addr = CODE, .new_code_addr = CODE + 0x1000, .code_size = BYTES);
 	read_model();
 	expect(PARENT, CODE, 19, "mover");
 	expect(PARENT, CODE + 0x1000, 19, "");
@@ -169,11 +140,17 @@ static void regions_answer_only_where_nobody_said_more(void **state)
 	(void)state;
 	mapped(5, PARENT, CODE, "//anon");
 	load(10, PARENT, CODE, "said");
-	put(JITREG_REGION, 20, PARENT, "nnnns", CODE, 2 * BYTES, (uint64_t)5, (uint64_t)0x42, "/lib/libjit.so");
+	PUT(region, 20, PARENT, .address = CODE, .bytes = 2 * BYTES, .prot = 5, .mapper_offset = 0x42,
+	    .mapper = trace_string("/lib/libjit.so"));
 	read_model();
 	expect(PARENT, CODE, 6, "anonymous code");
 	expect(PARENT, CODE, 25, "said");
 	expect(PARENT, CODE + BYTES, 25, "anonymous code, mapped by libjit.so+0x42");
+}
+
+static void refused(const char *file, const char *reason)
+{
+	PUT(image_file, 20, 0, .key = trace_string(file), .path = trace_string(file), .reason = trace_string(reason));
 }
 
 /* Of a file that is no ELF file, and of any that is writable and executable. */
@@ -181,13 +158,13 @@ static void a_file_that_code_is_generated_into_is_a_region(void **state)
 {
 	(void)state;
 	mapped(5, PARENT, CODE, "/tmp/orcexec (deleted)");
-	put(TRACE_MMAP, 6, PARENT, "nnnnsb", CODE + 0x1000, BYTES, none, (uint64_t)7, "/lib/heap.core");
+	PUT(mmap, 6, PARENT, .address = CODE + 0x1000, .bytes = BYTES, .prot = 7, .path = trace_string("/lib/heap.core"));
 	mapped(7, PARENT, CODE + 0x2000, "/lib/unread.so");
-	put(JITREG_REGION, 8, PARENT, "nnnns", CODE, BYTES, (uint64_t)5, (uint64_t)0x42, "/lib/libjit.so");
+	PUT(region, 8, PARENT, .address = CODE, .bytes = BYTES, .prot = 5, .mapper_offset = 0x42, .mapper = trace_string("/lib/libjit.so"));
 	load(10, PARENT, CODE, "said");
-	put(TRACE_IMAGE_FILE, 20, 0, "ssbns", "/tmp/orcexec (deleted)", "/tmp/orcexec (deleted)", none, TRACE_NOT_ELF);
-	put(TRACE_IMAGE_FILE, 20, 0, "ssbns", "/lib/heap.core", "/lib/heap.core", none, "Permission denied");
-	put(TRACE_IMAGE_FILE, 20, 0, "ssbns", "/lib/unread.so", "/lib/unread.so", none, "Permission denied");
+	refused("/tmp/orcexec (deleted)", TRACE_NOT_ELF);
+	refused("/lib/heap.core", "Permission denied");
+	refused("/lib/unread.so", "Permission denied");
 	read_model();
 	expect(PARENT, CODE, 9, "code in orcexec, mapped by libjit.so+0x42");
 	expect(PARENT, CODE, 10, "said");
@@ -197,30 +174,21 @@ static void a_file_that_code_is_generated_into_is_a_region(void **state)
 
 static void mapped_file(uint64_t address, const char *file, uint64_t device, uint64_t inode)
 {
-	put(TRACE_MMAP, 10, PARENT, "nnnnsbnnn", address, BYTES, none, (uint64_t)5, file, device, inode, none);
+	PUT(mmap, 10, PARENT, .address = address, .bytes = BYTES, .prot = 5, .path = trace_string(file), .device = device, .inode = inode);
 }
 
 static void image_file(const char *key, const char *file, uint64_t device, uint64_t inode)
 {
-	put(TRACE_IMAGE_FILE, 30, 0, "ssbnslnnn", key, file, none, "", device, inode, none);
+	PUT(image_file, 30, 0, .key = trace_string(key), .path = trace_string(file), .device = device, .inode = inode);
 }
 
 /* What a guest says of a library that it has just loaded, with the file's bytes. */
 static void jit_library(uint64_t at, const char *build_id, const char *file)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, JITREG_IMAGE, at, PARENT, PARENT, 7);
-	for (int i = 0; i < 3; i++) /* bias, flags, reserved */
-		trace_record_u64(w, 0);
-	trace_record_array(w, 1);
-	trace_record_array(w, 4);
-	trace_record_u64(w, CODE);
-	trace_record_u64(w, BYTES);
-	trace_record_u64(w, 0);
-	trace_record_u64(w, 5);
-	trace_record_bytes(w, build_id, strlen(build_id));
-	trace_record_text(w, file, strlen(file));
-	trace_record_bytes(w, "not an ELF", 10);
-	assert_int_equal(trace_record_end(w), 0);
+	const struct jitreg_segment segment = { CODE, BYTES, 0, 5 };
+
+	PUT(image, at, PARENT, .segments = { &segment, 1 }, .build_id = trace_string(build_id), .path = trace_string(file),
+	    .bytes = trace_string("not an ELF"));
 }
 
 /* The guest says so when the library is loaded; a recorder that comes later lists what is mapped. */
@@ -230,7 +198,7 @@ static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **
 	jit_library(10, "id", "/tmp/query.so");
 	mapped(20, PARENT, CODE, "/tmp/query.so");
 	mapped(20, PARENT, CODE + 0x1000, "/lib/other.so");
-	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "/lib/other.so", "/lib/other.so", none, "");
+	image_file("/lib/other.so", "/lib/other.so", 0, 0);
 	read_model();
 	assert_true(model_find_code(model_get_process(m, PARENT, 15), CODE, 15)->generated);
 	assert_true(model_find_code(model_get_process(m, PARENT, 25), CODE, 25)->generated);
@@ -254,13 +222,13 @@ static void a_library_that_a_jit_wrote_stays_one_when_it_is_read(void **state)
 static void a_child_has_its_parents_code_as_it_was(void **state)
 {
 	(void)state;
-	put(TRACE_PROCESS, 1, PARENT, "nss", (uint64_t)1, "/bin/host", "host");
+	PUT(process, 1, PARENT, .ppid = 1, .executable = trace_string("/bin/host"), .comm = trace_string("host"));
 	load(10, PARENT, CODE, "common");
 	load(10, PARENT, CODE + 0x1000, "replaced by the child");
-	put(TRACE_FORK, 20, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT);
+	PUT(fork, 20, CHILD, .ppid = PARENT, .ptid = PARENT);
 	load(30, PARENT, CODE, "the parent's own");
 	load(40, CHILD, CODE + 0x1000, "the child's own");
-	put(JITREG_CODE_UNLOAD, 50, CHILD, "nn", CODE, BYTES);
+	PUT(code_unload, 50, CHILD, .address = CODE, .bytes = BYTES);
 	read_model();
 	expect(CHILD, CODE, 25, "common");
 	expect(CHILD, CODE, 45, "common"); /* not what came to the parent later */
@@ -276,12 +244,12 @@ static void a_child_has_its_parents_code_as_it_was(void **state)
 static void another_program_has_nothing_of_the_one_before(void **state)
 {
 	(void)state;
-	put(TRACE_PROCESS, 1, PARENT, "nss", (uint64_t)1, "/bin/sh", "sh");
+	PUT(process, 1, PARENT, .ppid = 1, .executable = trace_string("/bin/sh"), .comm = trace_string("sh"));
 	load(10, PARENT, CODE, "the shell's");
-	put(TRACE_FORK, 20, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT);
-	put(TRACE_COMM, 30, CHILD, "ns", (uint64_t)1, "ls");
+	PUT(fork, 20, CHILD, .ppid = PARENT, .ptid = PARENT);
+	PUT(comm, 30, CHILD, .exec = 1, .comm = trace_string("ls"));
 	mapped(31, CHILD, CODE + 0x1000, "/bin/ls");
-	put(TRACE_FORK, 100, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT); /* the number is used again */
+	PUT(fork, 100, CHILD, .ppid = PARENT, .ptid = PARENT); /* the number is used again */
 	read_model();
 	expect(CHILD, CODE, 29, "the shell's");
 	expect(CHILD, CODE, 35, "");
@@ -297,9 +265,9 @@ static void the_latest_tag_is_in_force_also_in_children(void **state)
 	uint64_t from_ns, until_ns;
 
 	(void)state;
-	put(JITREG_TAG, 10, PARENT, "nnnnnll", (uint64_t)1, none, none, none, none);
-	put(JITREG_TAG, 30, PARENT, "nnnnnll", (uint64_t)2, none, none, none, none);
-	put(TRACE_FORK, 40, CHILD, "nn", (uint64_t)PARENT, (uint64_t)PARENT);
+	PUT(tag, 10, PARENT, .where = 1);
+	PUT(tag, 30, PARENT, .where = 2);
+	PUT(fork, 40, CHILD, .ppid = PARENT, .ptid = PARENT);
 	read_model();
 	assert_null(model_ask_tag(model_get_process(m, PARENT, 5), 5, &from_ns, &until_ns));
 	assert_int_equal(until_ns, 10);
@@ -313,12 +281,18 @@ enum { OPERATOR = 1, IR = 2 };
 
 static void component(uint64_t time_ns, uint64_t id, const char *name)
 {
-	put(JITREG_COMPONENT, time_ns, PARENT, "nnnss", (uint64_t)OPERATOR, none, id, name, "");
+	PUT(component, time_ns, PARENT, .level = OPERATOR, .component = id, .name = trace_string(name));
 }
 
-static void source(uint64_t time_ns, uint32_t pid, uint64_t level, uint32_t flags, const char *name, const char *text)
+static void source(uint64_t time_ns, uint32_t pid, uint32_t level, uint32_t flags, const char *name, const char *text)
 {
-	put(JITREG_SOURCE, time_ns, pid, "nnnss", level, (uint64_t)flags, none, name, text);
+	PUT(source, time_ns, pid, .level = level, .flags = flags, .name = trace_string(name), .text = trace_string(text));
+}
+
+static void scope(uint64_t time_ns, uint64_t first, const char *name, const char *text)
+{
+	PUT(scope, time_ns, PARENT, .action = JITREG_SCOPE_BEGIN, .first_id = first, .nr_ids = 10, .name = trace_string(name),
+	    .text = trace_string(text));
 }
 
 static void expect_query(uint64_t id, const char *name, const char *text)
@@ -349,11 +323,13 @@ static void files_of_one_path_are_told_apart_by_their_build_ids(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		put(TRACE_MMAP, 10, PARENT, "nnnnss", CODE + i * BYTES, BYTES, none, (uint64_t)5, "/lib/a.so", ids[i]);
-	put(TRACE_MMAP, 10, PARENT, "nnnnss", CODE + 5 * BYTES, BYTES, none, (uint64_t)5, "/lib/plain.so", "DD");
-	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "4141", "/lib/a.so", none, "");
-	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "4242", "/lib/a.so", none, "");
-	put(TRACE_IMAGE_FILE, 30, 0, "ssbns", "/lib/plain.so", "/lib/plain.so", none, "");
+		PUT(mmap, 10, PARENT, .address = CODE + i * BYTES, .bytes = BYTES, .prot = 5, .path = trace_string("/lib/a.so"),
+		    .build_id = trace_string(ids[i]));
+	PUT(mmap, 10, PARENT, .address = CODE + 5 * BYTES, .bytes = BYTES, .prot = 5, .path = trace_string("/lib/plain.so"),
+	    .build_id = trace_string("DD"));
+	image_file("4141", "/lib/a.so", 0, 0);
+	image_file("4242", "/lib/a.so", 0, 0);
+	image_file("/lib/plain.so", "/lib/plain.so", 0, 0);
 	read_model();
 	assert_string_equal(key_at(CODE), "4141");
 	assert_string_equal(key_at(CODE + BYTES), "4242");
@@ -398,9 +374,9 @@ static void a_component_is_of_the_query_before_it_or_of_its_scope(void **state)
 	component(20, 1, "scan of one");
 	source(30, PARENT, IR, JITREG_SOURCE_QUERY, "two", "select 2");
 	component(40, 2, "scan of two");
-	put(JITREG_SCOPE, 50, PARENT, "nnnnss", (uint64_t)JITREG_SCOPE_BEGIN, none, (uint64_t)100, (uint64_t)10, "query 3", "select 3");
-	put(JITREG_SCOPE, 51, PARENT, "nnnnss", (uint64_t)JITREG_SCOPE_BEGIN, none, (uint64_t)200, (uint64_t)10, "one", "");
-	put(JITREG_SCOPE, 52, PARENT, "nnnnss", (uint64_t)JITREG_SCOPE_BEGIN, none, (uint64_t)300, (uint64_t)10, "query 4", "");
+	scope(50, 100, "query 3", "select 3");
+	scope(51, 200, "one", "");
+	scope(52, 300, "query 4", "");
 	component(60, 100, "in a scope with its text");
 	component(61, 200, "in a scope that is called as a text");
 	component(62, 300, "in a scope without a text");
@@ -426,7 +402,7 @@ static void a_query_that_is_announced_last_is_that_of_the_components_before_it(v
 static void a_process_has_the_version_of_its_header(void **state)
 {
 	(void)state;
-	put(JITREG_HELLO, 20, PARENT, "nn", (uint64_t)JITREG_VERSION, none);
+	PUT(hello, 20, PARENT, .version = JITREG_VERSION);
 	component(20, 1, "scan");
 	read_model();
 	assert_int_equal(model_get_process(m, PARENT, 30)->header_version, JITREG_VERSION);

@@ -48,10 +48,7 @@ static void expect(const char *expected)
 	struct trace_record record;
 	struct diag d;
 
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EXIT, 1, me(), me(), F_COUNT(exit)); /* no trace is empty */
-	trace_record_u64(w, 0);
-	trace_record_u64(w, 0);
-	trace_record_end(w);
+	TRACE_PUT(w, exit, 1, me(), me()); /* no trace is empty */
 	page_reader_drain(r, w, true);
 	page_reader_drain(r, w, true); /* nothing is read twice */
 	page_reader_destroy(r);

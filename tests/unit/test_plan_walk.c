@@ -39,10 +39,7 @@ static void put_function(uint64_t start, uint64_t bytes)
 	memcpy(frames + sizeof(cie), fde, 8);
 	memcpy(frames + sizeof(cie) + 8, &start, 8);
 	memcpy(frames + sizeof(cie) + 16, &bytes, 8);
-	put_record(PID, 2, JITREG_EH_FRAME, F_COUNT(eh_frame));
-	PUT(start - 0x40000000, 0);
-	trace_record_bytes(small, frames, sizeof(frames));
-	put_end();
+	PUT(eh_frame, PID, 2, .address = start - 0x40000000, .frames = { frames, sizeof(frames) });
 }
 
 static void put_node_at(uint64_t time_ns, uint64_t component, uint64_t upper, uint64_t query, size_t nr, const uint64_t *function)
@@ -688,11 +685,7 @@ static void a_common_component_is_one_for_all_processes(void **state)
 	put_component(PID, NODE, 78, JITREG_COMPONENT_COMMON, "common too");
 	put_component(CHILD, NODE, 78, 0, "the child's");
 	put_link(CHILD, NODE, 77, QUERY, OUTER, 1);
-	put_record(CHILD, 6, JITREG_COUNTER, F_COUNT(counter));
-	PUT(NODE, 77);
-	trace_record_s64(small, 5);
-	put_text("rows");
-	put_end();
+	PUT(counter, CHILD, 6, .level = NODE, .component = 77, .value = 5, .name = trace_string("rows"));
 	finish();
 	d = &model->dictionary;
 	plan = dictionary_find_at(d, model_get_process(model, PID, 50)->number, 0, 77, 50, &holds);

@@ -7,7 +7,7 @@
 #include "analyzer/report/default_report.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,59 +22,23 @@
 
 static char path[] = "/tmp/tailor-test-XXXXXX";
 
-static void begin(struct trace_writer *w, uint32_t id, uint64_t time_ns, int nr_fields)
-{
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, id, time_ns, PID, PID, nr_fields);
-}
-
-static void put_text(struct trace_writer *w, const char *text)
-{
-	trace_record_text(w, text, strlen(text));
-}
-
 /* `n` times nop, so that each function's bytes are its own, then ret. */
-static void put_code(struct trace_writer *w, uint32_t n, bool has)
-{
-	unsigned char code[FUNCTION_BYTES];
-
-	memset(code, 0x90, sizeof(code));
-	code[n % FUNCTION_BYTES] = 0xc3;
-	trace_record_bytes(w, code, has ? sizeof(code) : 0);
-}
-
 static void put_function(struct trace_writer *w, uint32_t n)
 {
 	uint64_t address = CODE + n * FUNCTION_BYTES;
 	bool late = n % 3 == 2; /* its bytes are read from memory later */
+	unsigned char code[FUNCTION_BYTES];
 	char name[32];
 
-	begin(w, JITREG_LOAD, 1000 + n, F_COUNT(load));
-	for (int f = 0; f < F_COUNT(load); f++) {
-		snprintf(name, sizeof(name), "function_%u", n);
-		if (f == F(load, name))
-			put_text(w, name);
-		else if (f == F(load, code))
-			put_code(w, n, !late);
-		else
-			trace_record_u64(w, f == F(load, code_size) ? FUNCTION_BYTES : f == F(load, code_addr) ? address : PID);
-	}
-	trace_record_end(w);
+	memset(code, 0x90, sizeof(code));
+	code[n % FUNCTION_BYTES] = 0xc3;
+	snprintf(name, sizeof(name), "function_%u", n);
+	TRACE_PUT(w, load, 1000 + n, PID, PID, .pid = PID, .tid = PID, .vma = PID, .code_addr = address, .code_size = FUNCTION_BYTES,
+		  .code_index = PID, .name = trace_string(name), .code = { code, late ? 0 : sizeof(code) });
 	if (!late)
 		return;
 	trace_writer_flush(w, TRACE_CHUNK_RECORDS);
-	begin(w, TRACE_CODE_BYTES, 5000 + n, F_COUNT(code_bytes));
-	trace_record_u64(w, address);
-	trace_record_u64(w, 1000 + n);
-	put_code(w, n, true);
-	trace_record_end(w);
-}
-
-static void put_column(struct trace_writer *w, uint32_t column, uint32_t encoding, const void *bytes, size_t nr)
-{
-	trace_record_array(w, 3);
-	trace_record_u64(w, column);
-	trace_record_u64(w, encoding);
-	trace_record_bytes(w, bytes, nr);
+	TRACE_PUT(w, code_bytes, 5000 + n, PID, PID, .address = address, .loaded_ns = 1000 + n, .code = { code, sizeof(code) });
 }
 
 static void put_samples(struct trace_writer *w)
@@ -85,15 +49,12 @@ static void put_samples(struct trace_writer *w)
 		time_ns[i] = 10000 + i;
 		ip[i] = i < NR_FUNCTIONS ? CODE + i * FUNCTION_BYTES : REGION + 16;
 	}
-	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, 10000, 0, 0, F_COUNT(samples));
-	trace_record_u64(w, 0);
-	trace_record_u64(w, NR_FUNCTIONS + 1);
-	trace_record_array(w, 5);
-	put_column(w, SAMPLE_COLUMN_TIME, SAMPLE_ENCODING_U64, time_ns, sizeof(time_ns));
-	put_column(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_U64, ip, sizeof(ip));
-	put_column(w, SAMPLE_COLUMN_PID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
-	put_column(w, SAMPLE_COLUMN_TID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
-	put_column(w, SAMPLE_COLUMN_WEIGHT, SAMPLE_ENCODING_CONSTANT, "\x0a", 1);
+	trace_samples_begin(w, 10000, 0, NR_FUNCTIONS + 1, 5);
+	trace_samples_column(w, SAMPLE_COLUMN_TIME, SAMPLE_ENCODING_U64, time_ns, sizeof(time_ns));
+	trace_samples_column(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_U64, ip, sizeof(ip));
+	trace_samples_column(w, SAMPLE_COLUMN_PID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
+	trace_samples_column(w, SAMPLE_COLUMN_TID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
+	trace_samples_column(w, SAMPLE_COLUMN_WEIGHT, SAMPLE_ENCODING_CONSTANT, "\x0a", 1);
 	trace_record_end(w);
 	trace_writer_flush(w, TRACE_CHUNK_SAMPLES);
 }
@@ -107,32 +68,10 @@ static int write_trace(void **state)
 	strcpy(path + strlen(path) - 6, "XXXXXX");
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, true, &w, NULL), 0);
-	begin(w, TRACE_HEADER, 1, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
-	begin(w, TRACE_EVENT, 1, F_COUNT(event));
-	for (int f = 0; f < F_COUNT(event); f++) {
-		if (f == F(event, name) || f == F(event, unit) || f == F(event, scope))
-			put_text(w, "cycles");
-		else
-			trace_record_u64(w, 0);
-	}
-	trace_record_end(w);
-	begin(w, TRACE_PROCESS, 2, F_COUNT(process));
-	trace_record_u64(w, 0);
-	put_text(w, "/bin/host");
-	put_text(w, "host");
-	trace_record_end(w);
-	begin(w, TRACE_MMAP, 3, F_COUNT(mmap));
-	trace_record_u64(w, REGION);
-	trace_record_u64(w, PAGE);
-	trace_record_u64(w, 0);
-	trace_record_u64(w, 5);
-	put_text(w, "//anon");
-	trace_record_bytes(w, "", 0);
-	for (int i = 0; i < 3; i++)
-		trace_record_u64(w, 0);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, PID, PID, .version = TRACE_FORMAT_VERSION);
+	TRACE_PUT(w, event, 1, PID, PID, .name = trace_string("cycles"), .unit = trace_string("cycles"));
+	TRACE_PUT(w, process, 2, PID, PID, .executable = trace_string("/bin/host"), .comm = trace_string("host"));
+	TRACE_PUT(w, mmap, 3, PID, PID, .address = REGION, .bytes = PAGE, .prot = 5, .path = trace_string("//anon"));
 	for (uint32_t n = 0; n < NR_FUNCTIONS; n++) {
 		if (n % 10 == 0) {
 			trace_writer_flush(w, TRACE_CHUNK_RECORDS);
@@ -141,15 +80,9 @@ static int write_trace(void **state)
 		put_function(w, n);
 	}
 	memset(page, 0xcc, sizeof(page));
-	begin(w, TRACE_CODE_BYTES, 7000, F_COUNT(code_bytes));
-	trace_record_u64(w, REGION);
-	trace_record_u64(w, TRACE_NOT_LOADED);
-	trace_record_bytes(w, page, sizeof(page));
-	trace_record_end(w);
+	TRACE_PUT(w, code_bytes, 7000, PID, PID, .address = REGION, .loaded_ns = TRACE_NOT_LOADED, .code = { page, sizeof(page) });
 	trace_writer_flush_all(w);
-	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 20000, 0, 0, 1);
-	trace_record_u64(w, 0);
-	trace_record_end(w);
+	TRACE_PUT(w, end, 20000, 0, 0);
 	return trace_writer_close(w);
 }
 

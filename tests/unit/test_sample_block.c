@@ -4,6 +4,7 @@
 
 #include "agent/recorder/perf/samples.h"
 #include "jitreg/trace/reader.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,9 +25,7 @@ static int setup(void **state)
 	strcpy(path, "/tmp/test_sample_block.XXXXXX");
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, true, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	trace_writer_flush(w, TRACE_CHUNK_RECORDS);
 	return 0;
 }
@@ -214,16 +213,12 @@ static int decode(uint64_t nr, const struct column *columns, size_t nr_columns, 
 	struct trace_record r;
 	int ret = -ENOENT;
 
-	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, 0, 0, 0, F_COUNT(samples));
+	trace_record_begin(w, TRACE_SAMPLES, 0, 0, 0, F_COUNT(samples));
 	trace_record_u64(w, 0);
-	trace_record_u64(w, nr);
+	trace_record_u64(w, nr); /* also more than there can be */
 	trace_record_array(w, nr_columns);
-	for (size_t i = 0; i < nr_columns; i++) {
-		trace_record_array(w, 3);
-		trace_record_u64(w, columns[i].id);
-		trace_record_u64(w, columns[i].encoding);
-		trace_record_bytes(w, columns[i].bytes, columns[i].nr);
-	}
+	for (size_t i = 0; i < nr_columns; i++)
+		trace_samples_column(w, columns[i].id, columns[i].encoding, columns[i].bytes, columns[i].nr);
 	trace_record_end(w);
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_int_equal(trace_open(path, &reader, NULL), 0);

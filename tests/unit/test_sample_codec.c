@@ -80,14 +80,6 @@ static struct trace_writer *open_trace(char *path)
 	return w;
 }
 
-static void begin_samples(struct trace_writer *w, uint32_t nr, size_t columns)
-{
-	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, 0, 0, 0, F_COUNT(samples));
-	trace_record_u64(w, 0);
-	trace_record_u64(w, nr);
-	trace_record_array(w, columns);
-}
-
 static void next_block(struct trace_reader *t, struct sample_block *b)
 {
 	struct trace_record r;
@@ -133,7 +125,7 @@ static void columns_come_back(void **state)
 		uint32_t nr_list = 0;
 
 		invent(b, n);
-		begin_samples(w, b->nr, COLUMNS + 3);
+		trace_samples_begin(w, 0, 0, b->nr, COLUMNS + 3);
 		column_encoder_begin(e, b->ip, b->nr);
 		column_encoder_write_ip(e, w);
 		for (uint32_t c = 0; c < COLUMNS; c++)
@@ -221,7 +213,7 @@ static void stacks_come_back(void **state)
 			sp[i] = s->sp;
 			bytes[i] = s->bytes;
 		}
-		begin_samples(w, nr[n], 5);
+		trace_samples_begin(w, 0, 0, nr[n], 5);
 		column_encoder_begin(e, sp, nr[n]);
 		column_encoder_write_ip(e, w);
 		column_encoder_write(e, w, SAMPLE_COLUMN_TID, tid, false);

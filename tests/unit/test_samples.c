@@ -59,9 +59,7 @@ static struct trace_writer *begin_trace(char *path)
 
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	return w;
 }
 

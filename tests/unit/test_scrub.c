@@ -96,22 +96,17 @@ static void scrub_kernel_functions(bool names, struct kernel_functions *k)
 	struct trace_reader *t;
 	struct trace_record r;
 	struct trace_writer *c;
+	struct trace_kernel_function list[3];
 	struct model *m;
 	struct diag d;
 
 	close(mkstemp(from));
 	close(mkstemp(to));
 	assert_int_equal(trace_writer_open(from, false, &w, &d), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_KERNEL_FUNCTIONS, 1, 0, 0, F_COUNT(kernel_functions));
-	trace_record_array(w, 3);
-	for (size_t i = 0; i < 3; i++) {
-		trace_record_array(w, 4);
-		trace_record_u64(w, functions[i].address);
-		trace_record_u64(w, 16);
-		trace_record_text(w, functions[i].name, strlen(functions[i].name));
-		trace_record_text(w, functions[i].module, strlen(functions[i].module));
-	}
-	trace_record_end(w);
+	for (size_t i = 0; i < 3; i++)
+		list[i] = (struct trace_kernel_function){ functions[i].address, 16, trace_string(functions[i].name),
+							  trace_string(functions[i].module) };
+	TRACE_PUT(w, kernel_functions, 1, 0, 0, .functions = { list, 3 });
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_int_equal(trace_open(from, &t, &d), 0);
 	assert_int_equal(model_create(t, &m, &d), 0);

@@ -17,10 +17,7 @@ static void put_bytes(uint64_t address, uint64_t bytes)
 	unsigned char code[CODE_SMALL_BYTES + 1] = { 0 };
 
 	memcpy(code, trampoline, sizeof(trampoline));
-	put_record(PID, 9, TRACE_CODE_BYTES, F_COUNT(code_bytes));
-	PUT(address, 5);
-	trace_record_bytes(small, code, bytes);
-	put_end();
+	PUT(code_bytes, PID, 9, .address = address, .loaded_ns = 5, .code = { code, bytes });
 }
 
 static uint64_t ip[4];

@@ -4,7 +4,7 @@
 
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/reader.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,27 +22,20 @@ static struct trace_writer *begin(uint32_t version)
 	strcpy(path, "/tmp/tailor-test-XXXXXX");
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, TRACE_PLAIN, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, version);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = version);
 	trace_writer_flush(w, TRACE_CHUNK_RECORDS);
 	return w;
 }
 
 static void put_exit(struct trace_writer *w, uint32_t pid)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_EXIT, 2, pid, pid, F_COUNT(exit));
-	trace_record_u64(w, 1);
-	trace_record_u64(w, 1);
-	trace_record_end(w);
+	TRACE_PUT(w, exit, 2, pid, pid, .ppid = 1, .ptid = 1);
 }
 
 static void end(struct trace_writer *w)
 {
 	trace_writer_flush_all(w);
-	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 5, 0, 0, 1);
-	trace_record_u64(w, 0);
-	trace_record_end(w);
+	TRACE_PUT(w, end, 5, 0, 0);
 	assert_int_equal(trace_writer_close(w), 0);
 }
 
@@ -72,17 +65,13 @@ static void samples_of_format_1_are_read(void **state)
 	static const uint64_t ip[] = { 0x400000, 0x400010, 0x400000 }, sp[] = { 64, 32, 96 };
 	static const unsigned char time_deltas[] = { 200, 1, 2, 4 }; /* 100, 101, 103 */
 	static const unsigned char lengths[] = { 6, 2, 7 };	     /* 3, 4, 0 */
-	static const struct {
-		uint32_t column, encoding;
-		const void *p;
-		size_t bytes;
-	} columns[] = {
-		{ SAMPLE_COLUMN_TIME, SAMPLE_ENCODING_DELTA, time_deltas, 4 },
-		{ SAMPLE_COLUMN_IP, SAMPLE_ENCODING_U64, ip, sizeof(ip) },
-		{ SAMPLE_COLUMN_ADDRESS, SAMPLE_ENCODING_DELTA, "\0\0\0", 3 },
-		{ SAMPLE_COLUMN_REGISTER_0 + 7, SAMPLE_ENCODING_U64, sp, sizeof(sp) },
-		{ SAMPLE_COLUMN_STACK_BYTES, SAMPLE_ENCODING_DELTA, lengths, 3 },
-		{ SAMPLE_COLUMN_STACK, SAMPLE_ENCODING_BYTES, "abcdefg", 7 },
+	static const struct trace_column columns[] = {
+		{ SAMPLE_COLUMN_TIME, SAMPLE_ENCODING_DELTA, { time_deltas, 4 } },
+		{ SAMPLE_COLUMN_IP, SAMPLE_ENCODING_U64, { ip, sizeof(ip) } },
+		{ SAMPLE_COLUMN_ADDRESS, SAMPLE_ENCODING_DELTA, { "\0\0\0", 3 } },
+		{ SAMPLE_COLUMN_REGISTER_0 + 7, SAMPLE_ENCODING_U64, { sp, sizeof(sp) } },
+		{ SAMPLE_COLUMN_STACK_BYTES, SAMPLE_ENCODING_DELTA, { lengths, 3 } },
+		{ SAMPLE_COLUMN_STACK, SAMPLE_ENCODING_BYTES, { "abcdefg", 7 } },
 	};
 	struct trace_writer *w = begin(1);
 	struct sample_block b = { 0 };
@@ -91,17 +80,7 @@ static void samples_of_format_1_are_read(void **state)
 	size_t bytes;
 
 	(void)state;
-	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, 1, 0, 0, F_COUNT(samples));
-	trace_record_u64(w, 0);
-	trace_record_u64(w, 3);
-	trace_record_array(w, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		trace_record_array(w, 3);
-		trace_record_u64(w, columns[i].column);
-		trace_record_u64(w, columns[i].encoding);
-		trace_record_bytes(w, columns[i].p, columns[i].bytes);
-	}
-	trace_record_end(w);
+	TRACE_PUT(w, samples, 1, 0, 0, .nr = 3, .columns = { columns, sizeof(columns) / sizeof(columns[0]) });
 	end(w);
 	t = reopen();
 	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
@@ -132,7 +111,7 @@ static void fields_that_a_version_did_not_have_are_0(void **state)
 	struct trace_record r;
 
 	(void)state;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_COUNT, 2, 3, 3, 7);
+	trace_record_begin(w, TRACE_COUNT, 2, 3, 3, 7);
 	for (uint64_t i = 1; i <= 7; i++)
 		trace_record_u64(w, i);
 	trace_record_end(w);
@@ -157,7 +136,7 @@ static void what_a_later_version_adds_is_kept(void **state)
 	struct trace_record r, c;
 
 	(void)state;
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, 255, 2, 3, 4, 30); /* also more fields than a reader keeps */
+	trace_record_begin(w, 255, 2, 3, 4, 30); /* also more fields than a reader keeps */
 	for (int i = 0; i < 29; i++)
 		trace_record_text(w, "new", 3);
 	trace_record_array(w, 2);
@@ -171,7 +150,7 @@ static void what_a_later_version_adds_is_kept(void **state)
 	assert_int_equal(trace_writer_open(copy, TRACE_SMALL, &w, NULL), 0);
 	t = reopen();
 	while (trace_next(t, &r) == 1)
-		assert_int_equal(trace_record_copy(w, r.id == TRACE_END ? TRACE_CHUNK_END : TRACE_CHUNK_RECORDS, &r), 0);
+		assert_int_equal(trace_record_copy(w, &r), 0);
 	assert_int_equal(trace_get_damage(t)->bad_chunks, 0);
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_int_equal(trace_open(copy, &copied, NULL), 0);

@@ -5,7 +5,7 @@
 #include "agent/recorder/perf/samples.h"
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/reader.h"
-#include "jitreg/trace/writer.h"
+#include "jitreg/trace/record_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,20 +23,13 @@ static int write_trace(void **state)
 	strcpy(path, "/tmp/tailor-test-XXXXXX");
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 	for (int i = 0; i < 100; i++) {
 		trace_writer_flush(w, TRACE_CHUNK_RECORDS);
-		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_NOTICE, 2, 3, 4, F_COUNT(notice));
-		trace_record_text(w, "host", 4);
-		trace_record_text(w, "a sentence", 10);
-		trace_record_end(w);
+		TRACE_PUT(w, notice, 2, 3, 4, .kind = trace_string("host"), .sentence = trace_string("a sentence"));
 	}
 	trace_writer_flush(w, TRACE_CHUNK_RECORDS);
-	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 5, 0, 0, 1);
-	trace_record_u64(w, 0);
-	trace_record_end(w);
+	TRACE_PUT(w, end, 5, 0, 0);
 	return trace_writer_close(w);
 }
 
@@ -119,9 +112,7 @@ static void a_newer_format_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION + 1);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION + 1);
 	assert_int_equal(trace_writer_close(w), 0);
 	assert_true(trace_open(path, &t, &d) < 0);
 	assert_non_null(strstr(d.text, "format version"));
@@ -147,7 +138,7 @@ static void records_that_make_no_sense_are_counted_whole(void **state)
 		char text[256];
 
 		assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
-		trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+		trace_record_begin(w, TRACE_HEADER, 1, 0, 0, 1);
 		trace_record_u64(w, TRACE_FORMAT_VERSION);
 		trace_record_array(w, 4); /* the next record, by hand */
 		trace_record_u64(w, heads[i].id);
@@ -156,8 +147,7 @@ static void records_that_make_no_sense_are_counted_whole(void **state)
 		trace_record_u64(w, heads[i].tid);
 		trace_record_end(w);
 		trace_writer_flush(w, TRACE_CHUNK_RECORDS);
-		trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 5, 0, 0, 0);
-		trace_record_end(w);
+		TRACE_PUT(w, end, 5, 0, 0);
 		assert_int_equal(trace_writer_close(w), 0);
 		assert_int_equal(trace_open(path, &t, NULL), 0);
 		assert_int_equal(count(t, TRACE_EXIT), heads[i].good);
@@ -182,7 +172,7 @@ static void bytes_behind_a_record_are_counted_whole(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_open(path, false, &w, NULL), 0);
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
+	trace_record_begin(w, TRACE_HEADER, 1, 0, 0, 1);
 	trace_record_u64(w, TRACE_FORMAT_VERSION);
 	trace_record_array(w, 1000); /* that never come */
 	for (int i = 0; i < 99; i++)

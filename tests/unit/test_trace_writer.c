@@ -34,17 +34,12 @@ static int teardown(void **state)
 
 static void header(struct trace_writer *w)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_HEADER, 1, 0, 0, 1);
-	trace_record_u64(w, TRACE_FORMAT_VERSION);
-	trace_record_end(w);
+	TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
 }
 
 static int notice(struct trace_writer *w, const char *text, size_t bytes)
 {
-	trace_record_begin(w, TRACE_CHUNK_RECORDS, TRACE_NOTICE, 5, 6, 7, F_COUNT(notice));
-	trace_record_text(w, "host", 4);
-	trace_record_text(w, text, bytes);
-	return trace_record_end(w);
+	return TRACE_PUT(w, notice, 5, 6, 7, .kind = trace_string("host"), .sentence = { text, bytes });
 }
 
 /* Number of whole chunks with good checksums; *end: where the last one ends. */
@@ -202,10 +197,7 @@ static void writer_stays_readable_in_a_file_that_may_not_grow(void **state)
 	assert_true(refused > 30 && written > 20);
 	/* the end has a place kept for it */
 	trace_writer_use_reserve(w);
-	trace_record_begin(w, TRACE_CHUNK_END, TRACE_END, 9, 0, 0, F_COUNT(end));
-	for (int i = 0; i < F_COUNT(end); i++)
-		trace_record_u64(w, 0);
-	trace_record_end(w);
+	TRACE_PUT(w, end, 9, 0, 0);
 	assert_int_equal(trace_writer_close(w), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &before);
 

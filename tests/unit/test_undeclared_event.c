@@ -3,28 +3,22 @@
 #include "tests/unit/small_trace.h"
 
 #include "analyzer/attribute/attribute.h"
+#include "jitreg/trace/record_stream.h"
 
 #define SAMPLES 3
 
-static void put_column(uint64_t column, const char *value)
-{
-	trace_record_array(small, 3);
-	trace_record_u64(small, column);
-	trace_record_u64(small, SAMPLE_ENCODING_CONSTANT);
-	trace_record_bytes(small, value, 1);
-}
-
 static void put_samples(uint64_t event)
 {
-	trace_record_begin(small, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, 10, 0, 0, F_COUNT(samples));
-	PUT(event, SAMPLES);
+	trace_record_begin(small, TRACE_SAMPLES, 10, 0, 0, F_COUNT(samples));
+	trace_record_u64(small, event); /* also more than its 32 bits */
+	trace_record_u64(small, SAMPLES);
 	trace_record_array(small, 5);
-	put_column(SAMPLE_COLUMN_TIME, "\x14");
-	put_column(SAMPLE_COLUMN_IP, "\x10");
-	put_column(SAMPLE_COLUMN_PID, "\x64");
-	put_column(SAMPLE_COLUMN_TID, "\x64");
-	put_column(SAMPLE_COLUMN_WEIGHT, "\x0a");
-	put_end();
+	trace_samples_column(small, SAMPLE_COLUMN_TIME, SAMPLE_ENCODING_CONSTANT, "\x14", 1);
+	trace_samples_column(small, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_CONSTANT, "\x10", 1);
+	trace_samples_column(small, SAMPLE_COLUMN_PID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
+	trace_samples_column(small, SAMPLE_COLUMN_TID, SAMPLE_ENCODING_CONSTANT, "\x64", 1);
+	trace_samples_column(small, SAMPLE_COLUMN_WEIGHT, SAMPLE_ENCODING_CONSTANT, "\x0a", 1);
+	assert_int_equal(trace_record_end(small), 0);
 }
 
 static int rows(void *context, const struct attribution *a, const struct table *t)

@@ -296,7 +296,7 @@ static int take_registrations(struct import *m, struct diag *d)
 	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
 	while (trace_next(t, &r) == 1)
 		if (is_wanted(m, &r))
-			trace_record_copy(writer(m), TRACE_CHUNK_RECORDS, &r);
+			trace_record_copy(writer(m), &r);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
 		recording_notice(m->recording, NOTICE_LOSS, "%s is incomplete or damaged: registrations are missing", m->options->with);
 	trace_close(t);

@@ -193,11 +193,9 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 			with |= 1u << c;
 			nr_columns++;
 		}
-	trace_record_begin(w, TRACE_CHUNK_SAMPLES, TRACE_SAMPLES, s->column[SAMPLE_COLUMN_TIME][0], 0, 0, F_COUNT(samples));
-	trace_record_u64(w, s->event);
-	trace_record_u64(w, nr);
-	trace_record_array(w, 1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain +
-			      (s->nr_kernel_chain > 0));
+	trace_samples_begin(w, s->column[SAMPLE_COLUMN_TIME][0], s->event, nr,
+			    1 + nr_columns + (size_t)__builtin_popcountll(s->kept) + s->with_stack + s->with_chain +
+				    (s->nr_kernel_chain > 0));
 	column_encoder_begin(s->columns, s->column[SAMPLE_COLUMN_IP], nr);
 	column_encoder_write_ip(s->columns, w);
 	for (uint32_t c = SAMPLE_COLUMN_TIME; c < NR_PLAIN; c++)
@@ -211,7 +209,7 @@ int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr_sample
 	if (s->with_chain)
 		column_encoder_write_list(w, SAMPLE_COLUMN_CHAIN, s->chain, s->chain_used, s->encoded);
 	if (s->nr_kernel_chain)
-		column_encoder_write_bytes(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
+		trace_samples_column(w, SAMPLE_COLUMN_KERNEL_CHAIN, SAMPLE_ENCODING_LISTS, s->kernel_chain, s->kernel_chain_bytes);
 	if (s->with_stack)
 		stack_delta_write(s->stacks, w);
 	ret = trace_record_end(w); /* flushes when it is large */
