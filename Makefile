@@ -193,8 +193,9 @@ PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go'
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)
 	@tests/deps.sh $(PACKAGES_BUILD)
 	@tests/deps.sh $(PACKAGES_PAGE) || echo "make: tailor is built without its page (tailor html), or without its server (tailor serve)" >&2
-deps-check: deps ## ... and those that the checks need
-	@tests/deps.sh $(PACKAGES_CHECK)
+# All at once, so that one sentence says all that will be installed.
+deps-check: ## ... and those that the checks need
+	@tests/deps.sh $(PACKAGES_BUILD) $(patsubst %,'%?',$(PACKAGES_PAGE)) $(PACKAGES_CHECK)
 
 # --------------------------------------------------------------------------------------------------------- targets
 .PHONY: demo check check-quick check-long check-hosts check-hardware bench tune table clean help
@@ -222,8 +223,8 @@ check-quick: ## ... those that take a minute: unit, lint and golden, without wha
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(unit_BIN) table
 	@SAN=$(SAN) QUICK=1 tests/run.sh $B unit lint golden
 
+check-long: PACKAGES_CHECK += $(PACKAGES_LONG)
 check-long: deps-check ## ... and those that take long
-	@tests/deps.sh $(PACKAGES_LONG)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" $(needs) libfuzzer
 	@FUZZ_ROUNDS=20000 FUZZ_SECONDS=600 FUZZ_JOBS=$$(nproc) FUZZ_TARGETS="$(all_FUZZ)" LONG=1 TEST_SECONDS=10800 tests/run.sh $B
 
@@ -249,8 +250,8 @@ check-portable: portable ## the portable folder on Debian 11, 12, 13 and testing
 	@tests/portable.sh $B $(PORTABLE)
 
 .PHONY: check-postgres
+check-postgres: PACKAGES_CHECK += $(PACKAGES_POSTGRES)
 check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside other means (QUERIES="q01 q18", WAYS=agent, ...: tests/postgres/README.md)
-	@tests/deps.sh $(PACKAGES_POSTGRES)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/postgres/check.py $B
 
@@ -260,8 +261,8 @@ check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in 
 	@$(PYTHON) tests/duckdb/check.py $(abspath $B)
 
 .PHONY: bench-postgres
+bench-postgres: PACKAGES_CHECK += postgresql
 bench-postgres: deps-check ## what profiling costs a PostgreSQL server, beside perf, EXPLAIN (ANALYZE) and auto_explain (ROUNDS=7)
-	@tests/deps.sh postgresql
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/postgres.py $B $(or $(ROUNDS),7)
 	@$(PYTHON) tests/bench/postgres.py $B $(or $(ROUNDS),7) pgbench

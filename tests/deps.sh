@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install the Debian packages named on the command line that are missing.  Silent and fast when none is.
+# Install the Debian packages named on the command line that are missing, after a sentence that says which, and how to do so by hand.
+# Silent and fast when none is.
 #
 #   tests/deps.sh PACKAGE...          "a|b": a, or where this release has no a, b; "a?": not where this release has none
 #   tests/deps.sh --missing HEADER... says in a sentence which packages of this distribution have these headers, and fails
@@ -78,7 +79,10 @@ if [ "$as_root" = cannot ]; then
 	echo "    $how $names" >&2
 	exit 1
 fi
-echo "installing: $names" >&2
+{
+	echo "make: Debian packages are missing, and are installed now; by hand, as root, it is:"
+	echo "    $how $names"
+} >&2
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive

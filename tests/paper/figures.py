@@ -43,7 +43,31 @@ def block_sums(lines):
         elif blocks and line["operator"] and line["share"]:
             of = blocks[-1]["operators"]
             of[line["operator"]] = of.get(line["operator"], 0) + line["share"]
-    return [b for b in blocks if b["said"]]
+    return [b for b in blocks if b["said"] or b["operators"]]
+
+
+def line_shares(samples, pipeline):
+    """The same from the samples themselves: line -> part of the pipeline's weight."""
+    rows, by = [r for r in samples if r["pipeline"] == pipeline], {}
+    total = sum(r["weight"] for r in rows)
+    for r in rows:
+        if r["file"].endswith(".ll"):
+            by[int(r["line"])] = by.get(int(r["line"]), 0) + r["weight"] / total
+    return by
+
+
+def instructions(trace):
+    """Of each generated function with samples: the names of its instructions, in order.  (Addresses are others in each process.)"""
+    by = {}
+    for r in json_of("report", "--view", "asm", "--json", "--top", "0", trace)["tables"]["asm"]:
+        if (r["file"] or "").endswith(".ll"):
+            by.setdefault(r["function"], []).append(r["text"].split()[0])
+    return by
+
+
+def differ(a, b):
+    """Whether there is a function that both have, and not with the same instructions; or none that both have."""
+    return not set(a) & set(b) or any(a[name] != b[name] for name in set(a) & set(b))
 
 
 def in_pipeline(samples, what):

@@ -113,8 +113,8 @@ def record(page, query, repeat, options=(), how=()):
 
 
 def samples_of(trace, mark):
-    """The samples of one execution in the order of time; ms: since its first."""
-    out = list(csv.DictReader(io.StringIO(run(f"{B}/tailor", "export", "--format", "csv", "--mark", mark, trace))))
+    """The samples of one execution (of all, and what is between them, where mark is None) in the order of time; ms: since its first."""
+    out = list(csv.DictReader(io.StringIO(run(f"{B}/tailor", "export", "--format", "csv", *(["--mark", mark] if mark else []), trace))))
     out.sort(key=lambda r: int(r["time_ns"]))
     for r in out:
         r["ms"] = (int(r["time_ns"]) - int(out[0]["time_ns"])) / 1e6

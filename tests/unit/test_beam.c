@@ -71,13 +71,11 @@ static void what_is_cut_is_refused(void **state)
 	(void)state;
 
 	for (size_t bytes = 0; bytes + 2 < sizeof(module); bytes++) {
-		unsigned char *copy = malloc(bytes + 1); /* a sanitizer sees what lies behind */
+		unsigned char *copy = guarded(module, bytes);
 		struct seen s = { 0 };
 
-		memcpy(copy, module, bytes);
-		copy = realloc(copy, bytes ? bytes : 1);
 		assert_false(beam_read(copy, bytes, scratch, sizeof(scratch), on_function, &s));
-		free(copy);
+		guarded_free(copy, bytes);
 	}
 }
 
@@ -88,14 +86,13 @@ static void changed_bytes_do_no_harm(void **state)
 
 	for (size_t at = 0; at < sizeof(module); at++)
 		for (int v = 0; v < 256; v++) {
-			unsigned char *copy = malloc(sizeof(module));
+			unsigned char *copy = guarded(module, sizeof(module));
 			struct seen s = { 0 };
 
-			memcpy(copy, module, sizeof(module));
 			copy[at] = (unsigned char)v;
 			beam_read(copy, sizeof(module), scratch, sizeof(scratch), on_function, &s);
 			assert_true(s.nr <= 3);
-			free(copy);
+			guarded_free(copy, sizeof(module));
 		}
 }
 

@@ -120,13 +120,11 @@ static void bytes_cut_anywhere_are_read_up_to_the_cut(void **state)
 	put_fde(CODE, "\x0e\x10", 2);
 	put_fde(CODE + CODE_BYTES, "\x0e\x10", 2);
 	for (size_t n = 0; n <= section_bytes; n++) {
-		unsigned char *cut = malloc(n + 1); /* where a sanitizer sees what is read behind it */
-		int nr;
+		unsigned char *cut = guarded(section, n);
+		int nr = count_of(cut, n);
 
-		memcpy(cut + 1, section, n);
-		nr = count_of(cut + 1, n);
 		assert_uint_in_range(nr, n == section_bytes ? 2 : 0, n == section_bytes ? 2 : 1);
-		free(cut);
+		guarded_free(cut, n);
 	}
 }
 
@@ -319,13 +317,12 @@ static void addresses_that_count_from_the_code_are_resolved(void **state)
 	assert_null(textrel_resolve(made, section_bytes, FRAMES, CODE));
 	free(made);
 	for (size_t n = 0; n < section_bytes; n++) { /* cut anywhere */
-		unsigned char *cut = malloc(n + 1);
+		unsigned char *cut = guarded(section, n);
 
-		memcpy(cut, section, n);
 		made = textrel_resolve(cut, n, FRAMES, CODE);
 		assert_uint_in_range(made ? count_of(made, n) : 0, 0, 1);
 		free(made);
-		free(cut);
+		guarded_free(cut, n);
 	}
 }
 
@@ -381,15 +378,14 @@ static void other_sections_say_the_same(void **state)
 	}
 	free(made);
 	for (size_t n = 0; n < section_bytes; n++) { /* cut anywhere */
-		unsigned char *cut = malloc(n + 1);
+		unsigned char *cut = guarded(section, n);
 
-		memcpy(cut, section, n);
 		debug_frame = (struct elf_section){ .bytes = n, .data = cut };
 		bytes = 0;
 		made = debug_frame_append(NULL, &bytes, &debug_frame);
 		assert_uint_in_range(count_of(made, bytes), 0, 2);
 		free(made);
-		free(cut);
+		guarded_free(cut, n);
 	}
 }
 

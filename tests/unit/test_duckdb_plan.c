@@ -13,14 +13,11 @@ static struct duckdb_explanation e;
 
 static bool explain(const char *text)
 {
-	/* exactly so many bytes, for a sanitizer */
 	size_t n = strlen(text);
-	char *copy = malloc(n ? n : 1);
-	bool ok;
+	char *copy = guarded(text, n);
+	bool ok = duckdb_explain_read(copy, n, &e);
 
-	memcpy(copy, text, n);
-	ok = duckdb_explain_read(copy, n, &e);
-	free(copy);
+	guarded_free(copy, n);
 	return ok;
 }
 

@@ -356,23 +356,29 @@ static void objects_cut_or_changed_anywhere_do_no_harm(void **state)
 	(void)state;
 	for (int n = 0; n < 2; n++) {
 		size_t bytes;
-		unsigned char *data = read_file(seeds[n], &bytes);
+		unsigned char *data = read_file(seeds[n], &bytes), *whole;
 		struct elf_object *o;
 
-		for (size_t at = 0; at < bytes; at += 7)
-			if (elf_object_open_memory(data, at, &o, NULL) == 0) {
+		for (size_t at = 0; at < bytes; at += 7) {
+			unsigned char *cut = guarded(data, at);
+
+			if (elf_object_open_memory(cut, at, &o, NULL) == 0) {
 				ask_everything(o);
 				elf_object_destroy(o);
 			}
-		for (size_t at = 0; at < bytes; at++) {
-			data[at] ^= 0xff;
-			if (elf_object_open_memory(data, bytes, &o, NULL) == 0) {
-				ask_everything(o);
-				elf_object_destroy(o);
-			}
-			data[at] ^= 0xff;
+			guarded_free(cut, at);
 		}
+		whole = guarded(data, bytes);
 		free(data);
+		for (size_t at = 0; at < bytes; at++) {
+			whole[at] ^= 0xff;
+			if (elf_object_open_memory(whole, bytes, &o, NULL) == 0) {
+				ask_everything(o);
+				elf_object_destroy(o);
+			}
+			whole[at] ^= 0xff;
+		}
+		guarded_free(whole, bytes);
 	}
 }
 

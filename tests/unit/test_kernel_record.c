@@ -72,12 +72,11 @@ static struct kernel_record take(const struct bytes *b, uint32_t fixed)
 
 	assert_int_equal(record_layout(&attr, &l), 0);
 	for (size_t bytes = 8; bytes < b->nr; bytes += 8) {
-		struct perf_event_header *h = malloc(bytes); /* the address sanitizer knows where it ends */
+		struct perf_event_header *h = guarded(b->b, bytes);
 
-		memcpy(h, b->b, bytes);
 		h->size = (uint16_t)bytes;
 		assert_int_equal(kernel_record(&l, h, &r), bytes < 8 + fixed + l.id_bytes ? -EBADMSG : 0);
-		free(h);
+		guarded_free(h, bytes);
 	}
 	assert_int_equal(kernel_record(&l, (const void *)b->b, &r), 0);
 	assert_int_equal(r.id.pid, 70);

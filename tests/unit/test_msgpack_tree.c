@@ -100,12 +100,11 @@ static void compare(const struct msgpack_node *n, const msgpack_object *o)
 static bool agree(struct msgpack_tree *t, const char *bytes, size_t nr)
 {
 	/* where they end, nothing is to be read behind them */
-	char *copy = malloc(nr ? nr : 1);
+	char *copy = guarded(bytes, nr);
 	msgpack_unpacked u;
 	size_t at = 0, theirs = 0, behind = 0;
 	bool is_there, ours;
 
-	memcpy(copy, bytes, nr);
 	msgpack_unpacked_init(&u);
 	is_there = msgpack_unpack_next(&u, copy, nr, &theirs) == MSGPACK_UNPACK_SUCCESS;
 	if (is_there && levels_of(&u.data) > LEVELS_MAX)
@@ -121,7 +120,7 @@ static bool agree(struct msgpack_tree *t, const char *bytes, size_t nr)
 	else
 		assert_true(!ours && behind == 0);
 	msgpack_unpacked_destroy(&u);
-	free(copy);
+	guarded_free(copy, nr);
 	return ours;
 }
 

@@ -369,9 +369,8 @@ static void a_file_that_is_cut_yields_what_stands_before(void **state)
 			add_sample(m, 100, i, i + 1);
 		made_finish(m);
 		for (size_t n = 0; n < m->file.nr; n++) {
-			unsigned char *copy = malloc(n ? n : 1); /* the address sanitizer knows where it ends */
+			unsigned char *copy = guarded(m->file.at, n);
 
-			memcpy(copy, m->file.at, n);
 			if (perf_data_init(copy, n, "f", &data, &d) == 0) {
 				assert_true(data.nr_samples >= before);
 				before = data.nr_samples;
@@ -380,7 +379,7 @@ static void a_file_that_is_cut_yields_what_stands_before(void **state)
 					assert_true(data.nr_samples == NR || data.cut);
 				perf_data_fini(&data);
 			}
-			free(copy);
+			guarded_free(copy, n);
 		}
 		assert_int_equal(before, pipe ? NR - 1 : NR);
 	}

@@ -236,11 +236,9 @@ struct drained {
 	uint64_t expected, nr, bad, other;
 };
 
-/* A copy that ends where the record does: who reads on is caught by the address sanitizer. */
 static int parse_exactly(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *s, void **copy)
 {
-	*copy = malloc(h->size);
-	memcpy(*copy, h, h->size);
+	*copy = guarded(h, h->size);
 	return record_sample(l, *copy, s);
 }
 
@@ -258,7 +256,7 @@ static void on_record(void *context, const struct perf_event_header *h)
 		d->bad++;
 	else
 		check(d->shape, d->expected++, &s);
-	free(copy);
+	guarded_free(copy, h->size);
 	d->nr++;
 }
 
@@ -350,7 +348,7 @@ static void a_sample_that_ends_too_early_is_refused_at_every_word(void **state)
 				h.size = (uint16_t)(8 * words);
 				memcpy(b.word, &h, sizeof(h));
 				assert_int_equal(parse_exactly(&l, (void *)b.word, &s, &copy), -EBADMSG);
-				free(copy);
+				guarded_free(copy, h.size);
 			}
 			for (uint16_t size = 0; size < 8; size++) {
 				h.size = size;
@@ -463,7 +461,7 @@ static void senseless_bytes_are_refused_or_stay_within_the_record(void **state)
 		} else {
 			refused++;
 		}
-		free(copy);
+		guarded_free(copy, h.size);
 	}
 	assert_true(taken > 1000); /* both happen */
 	assert_true(refused > 1000);
@@ -512,10 +510,9 @@ static void other_records_say_who_and_when(void **state)
 
 				h.size = (uint16_t)(8 * words);
 				memcpy(b.word, &h, sizeof(h));
-				copy = malloc(h.size);
-				memcpy(copy, b.word, h.size);
+				copy = guarded(b.word, h.size);
 				ret = record_id(&l, copy, records[i].body, &id);
-				free(copy);
+				guarded_free(copy, h.size);
 				assert_int_equal(ret, words < b.nr ? -EBADMSG : 0);
 			}
 			assert_true(id.pid == (t & PERF_SAMPLE_TID ? (uint32_t)value(i, 3) : 0));
