@@ -3,6 +3,7 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/query/frequencies.h"
 #include "analyzer/report/default_report.h"
+#include "analyzer/report/views.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"

@@ -6,6 +6,19 @@
 
 #include <string.h>
 
+#define METHOD_TEXT_(NAME, text, sentence) text,
+const char *const method_names[] = { METHODS(METHOD_TEXT_) };
+#undef METHOD_TEXT_
+#define METHOD_SENTENCE_(NAME, text, sentence) sentence,
+const char *const method_sentences[] = { METHODS(METHOD_SENTENCE_) };
+#undef METHOD_SENTENCE_
+#define REASON_TEXT_(NAME, text, sentence) text,
+const char *const reason_names[] = { REASONS(REASON_TEXT_) };
+#undef REASON_TEXT_
+#define REASON_SENTENCE_(NAME, text, sentence) sentence,
+const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
+#undef REASON_SENTENCE_
+
 #define MARKS_MAX 4096u /* that are looked at for one that has not ended */
 
 /* A question on its way to its answer. */

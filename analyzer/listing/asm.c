@@ -59,7 +59,7 @@ static void add_source_line(struct grid *g, const struct columns *c, const struc
 		text++;
 		bytes--;
 	}
-	snprintf(row, sizeof(row), "%s:%u  %.*s", view_base_name(s->file), s->line, bytes < 200 ? (int)bytes : 200, text);
+	snprintf(row, sizeof(row), "%s:%u  %.*s", basename(s->file), s->line, bytes < 200 ? (int)bytes : 200, text);
 	blank_row(g, c);
 	grid_set_text(g, c->arrows, arrows);
 	grid_set_text(g, c->text, row);

@@ -223,7 +223,7 @@ static bool function_of_file(const struct report *r, const struct code *c, uint6
 	struct elf_object *elf = c->file->elf;
 	struct elf_function f;
 
-	h->image = view_base_name(c->file->path);
+	h->image = basename(c->file->path);
 	if (elf && elf_find_function(elf, at, &f) && f.bytes) {
 		h->place.start = f.address;
 		h->place.end = f.address + f.bytes;

@@ -134,7 +134,7 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++) {
 		const struct line *line = &r->a->line[i];
 
-		if (line->number && line->number <= l->nr && s->name && strcmp(view_base_name(line->file), view_base_name(s->name)) == 0)
+		if (line->number && line->number <= l->nr && s->name && strcmp(basename(line->file), basename(s->name)) == 0)
 			l->line_index[line->number - 1] = i;
 	}
 	fill_lines(l);

@@ -152,7 +152,7 @@ static const struct source *source_of(const struct model *m, uint32_t i, const c
 {
 	const struct source *s = &m->source[m->source_key[i].source];
 
-	return s->name && strcmp(model_base_name(s->name), base) == 0 ? s : NULL;
+	return s->name && strcmp(basename(s->name), base) == 0 ? s : NULL;
 }
 
 /* A process's own; a compiler may have put its directory in front. */
@@ -190,7 +190,7 @@ uint32_t model_find_component(const struct model *m, const struct process *p, ui
 
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns)
 {
-	const char *base = model_base_name(file);
+	const char *base = basename(file);
 	const uint64_t name = hash_text(base);
 	const struct source *s = NULL;
 

@@ -85,7 +85,7 @@ static void name_operator(const struct report *r, const struct report_group *g, 
 static void name_function(const struct report *r, uint32_t function, const struct page *p, char name[VERDICT_TEXT])
 {
 	const struct function *f = &r->a->function[function];
-	const char *path = view_base_name(r->a->image[f->image].path);
+	const char *path = basename(r->a->image[f->image].path);
 	char cut[VERDICT_TEXT / 2], image[VERDICT_TEXT / 3];
 
 	page_cut_name(p, f->name, NAME_COLUMNS, cut, sizeof(cut));
@@ -486,7 +486,7 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 	const char *of = v->has_run ? "the run phase" : "all samples";
 	char object[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
 
-	page_cut(p, view_base_name(v->maker), NAME_COLUMNS, object, sizeof(object));
+	page_cut(p, basename(v->maker), NAME_COLUMNS, object, sizeof(object));
 	jit_host_advise(host, &v->recording, advice);
 	if (v->recording.in_force)
 		snprintf(in_force, sizeof(in_force), ", although it was started with %.48s", v->recording.in_force);
@@ -510,7 +510,7 @@ static bool is_of_glibc(const char *base)
 
 static void say_stripped(const struct verdict *v, struct page *p)
 {
-	const char *base = view_base_name(v->stripped_image);
+	const char *base = basename(v->stripped_image);
 	char image[VERDICT_TEXT / 3];
 
 	page_text(p, "", 2,

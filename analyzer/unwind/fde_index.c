@@ -153,18 +153,3 @@ bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_obj
 	return o->frame_pointers ||
 	       (n > 0 && n < k->nr_fdes && k->fde[n].start - k->fde[n - 1].start > k->fde[n - 1].bytes + (uint64_t)GAP_WIDE);
 }
-
-void knowledge_fini(struct knowledge *all)
-{
-	knowledge_forget_code(all);
-	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
-		for (struct fde_index *next, *k = all->bucket[b]; k; k = next) {
-			next = k->next;
-			if (k->table)
-				libunwind_table_free(k->table);
-			free(k->own_frames);
-			free(k->fde);
-			free(k->expressions);
-			free(k);
-		}
-}

@@ -5,32 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VIEW_ENTRY_(name) &view_##name,
-static const struct view *const views[] = { VIEWS(VIEW_ENTRY_) };
-#undef VIEW_ENTRY_
-
-enum { NR_VIEWS = sizeof(views) / sizeof(views[0]) };
-
-const struct view *view_at(int n)
-{
-	return n >= 0 && n < NR_VIEWS ? views[n] : NULL;
-}
-
-const struct view *view_find(const char *name)
-{
-	for (int i = 0; i < NR_VIEWS; i++)
-		if (strcmp(views[i]->name, name) == 0)
-			return views[i];
-	return NULL;
-}
-
-const char *view_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void view_event_heading(const struct report *r, uint32_t event, char text[12])
 {
 	const char *name = r->model->event[event].name ? r->model->event[event].name : "?";

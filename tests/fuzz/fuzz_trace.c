@@ -18,7 +18,7 @@
 #include "analyzer/report/default_report.h"
 #include "analyzer/scrub/scrub.h"
 #include "analyzer/serve/served.h"
-#include "analyzer/view/view.h"
+#include "analyzer/report/views.h"
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/dump.h"
 
