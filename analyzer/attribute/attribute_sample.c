@@ -3,6 +3,7 @@
 
 #include "analyzer/objects/plan_walk.h"
 #include "analyzer/attribute/walk.h"
+#include "jitreg/base/sorted.h"
 
 #include <string.h>
 
@@ -527,29 +528,21 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 			   uint64_t *until_ns)
 {
 	uint64_t thread_until_ns = UINT64_MAX;
-	uint32_t low = m->nr_pieces ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0, high = m->nr_marks;
+	uint32_t up_to = m->nr_pieces ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0;
 
 	*until_ns = thread_until_ns;
-	if (low)
-		return low;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->mark[middle].begin_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	if (up_to)
+		return up_to;
+	up_to = SORTED_COUNT(m->nr_marks, i, m->mark[i].begin_ns <= time_ns);
 	/* until the next mark begins, marks can only end */
-	if (low < m->nr_marks && m->mark[low].begin_ns < *until_ns)
-		*until_ns = m->mark[low].begin_ns;
-	for (uint32_t back = 0; low > 0 && back < MARKS_MAX; low--, back++) {
-		const struct mark *k = &m->mark[low - 1];
+	if (up_to < m->nr_marks && m->mark[up_to].begin_ns < *until_ns)
+		*until_ns = m->mark[up_to].begin_ns;
+	for (uint32_t back = 0; up_to > 0 && back < MARKS_MAX; up_to--, back++) {
+		const struct mark *k = &m->mark[up_to - 1];
 
 		if (k->end_ns > time_ns && is_run_of(k, p, run_mark)) {
 			*until_ns = k->end_ns < *until_ns ? k->end_ns : *until_ns;
-			return low;
+			return up_to;
 		}
 	}
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "analyzer/unwind/eh_frame.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
@@ -62,17 +63,7 @@ static struct nameless_image *get_image(struct nameless *n, struct elf_object *e
 /* How many begin at address or before. */
 static size_t ranges_up_to(const struct nameless_image *i, uint64_t address)
 {
-	size_t low = 0, high = i ? i->nr : 0;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (i->range[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SORTED_COUNT(i ? i->nr : 0, n, i->range[n].start <= address);
 }
 
 static bool is_in(const struct nameless_image *i, size_t nr, uint64_t address)

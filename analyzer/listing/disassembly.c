@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/listing/disassembly.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -353,17 +355,9 @@ static const char *called(const struct hot *h, const struct insn *i)
 
 static int find_step(const struct step *s, int nr, uint64_t address)
 {
-	int low = 0, high = nr;
+	int up_to = SORTED_COUNT(nr, i, s[i].address < address);
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (s[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nr && s[low].address == address ? low : -1;
+	return up_to < nr && s[up_to].address == address ? up_to : -1;
 }
 
 static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigned lane)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/mark_sums.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
 
 #define CELLS_A_STEP 8
@@ -81,17 +83,9 @@ static void add_stretch(struct mark_sums *s, const struct covered *c)
 {
 	double bin_ns = (double)s->g->g.bin_ns, origin = (double)s->g->g.origin_ns;
 	double first = ((double)c->from_ns - origin) / bin_ns, last = ((double)c->to_ns - origin) / bin_ns;
-	uint32_t low = 0, high = s->g->g.nr, i;
+	uint32_t up_to = SORTED_COUNT(s->g->g.nr, i, s->cell[i].bin + 1 <= first), i;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->cell[middle].bin + 1 <= first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (i = low; i < s->g->g.nr && s->cell[i].bin <= last; i++) {
+	for (i = up_to; i < s->g->g.nr && s->cell[i].bin <= last; i++) {
 		const struct mark_cell *cell = &s->cell[i];
 		const struct thread *t = &s->r->model->thread[cell->thread];
 		double from = cell->bin > first ? cell->bin : first, to = cell->bin + 1 < last ? cell->bin + 1 : last;
@@ -99,7 +93,7 @@ static void add_stretch(struct mark_sums *s, const struct covered *c)
 		if (t->process == c->process && (c->all_threads || t->tid == c->tid) && to > from)
 			add_cell(s, cell, to - from);
 	}
-	report_spend(s->r, (i - low) / CELLS_A_STEP + 1);
+	report_spend(s->r, (i - up_to) / CELLS_A_STEP + 1);
 }
 
 /* A mark covers what its host says; where it does not say, one of a component is of its thread, others are of the process. */

@@ -3,6 +3,7 @@
 
 #include "analyzer/symbols/insn.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -447,17 +448,9 @@ size_t prologue_rows_size(const struct prologue_rows *r)
 /* The instruction that begins last before or at an offset, if it covers that. */
 static const struct place *find_place(const struct prologue_rows *r, uint64_t offset)
 {
-	uint32_t low = 0, high = r->nr_places;
+	uint32_t up_to = SORTED_COUNT(r->nr_places, i, r->place[i].offset <= offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (r->place[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && offset - r->place[low - 1].offset < r->place[low - 1].bytes ? &r->place[low - 1] : NULL;
+	return up_to && offset - r->place[up_to - 1].offset < r->place[up_to - 1].bytes ? &r->place[up_to - 1] : NULL;
 }
 
 bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out)
