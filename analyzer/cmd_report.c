@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -229,11 +228,7 @@ static int run(int argc, char **argv)
 		status = show_views(&args, &a, &session.report);
 	else if (!args.each)
 		status = show_report(&args, &a, &session.report);
-	if (fflush(stdout) || ferror(stdout)) {
-		trace_complain("cannot write the output");
-		status = CMD_FAILED;
-	}
-	return trace_session_close(&session, status);
+	return trace_session_close(&session, trace_flush_output(status));
 }
 
 const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run };

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CODE_LONG 4u /* bytes from which on all alike are not code */
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/check/samples.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define ANCESTORS_MAX 64
 #define MARKS_BACK 64u
 enum { MISSING, OTHER };

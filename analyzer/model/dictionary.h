@@ -12,7 +12,6 @@
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define LEVELS_MAX 16

@@ -5,7 +5,6 @@
 #include "analyzer/model/read.h"
 #include "jitreg/base/sorted.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ANCESTORS_MAX 64

@@ -3,8 +3,6 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
-#include <string.h>
-
 static void put_levels(const struct report *r, FILE *to)
 {
 	const struct dictionary *d = &r->model->dictionary;

@@ -4,9 +4,6 @@
 #include "analyzer/page/html_page.h"
 #include "analyzer/query/warnings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void put_columns(const struct html_columns *c, FILE *to)
 {
 	fputs("\"columns\":{", to);

@@ -5,7 +5,6 @@
 #include "analyzer/page/html_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FUNCTIONS_MAX 400u
 #define STEPS_MAX 200000 /* instructions of all */

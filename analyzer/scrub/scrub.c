@@ -6,7 +6,6 @@
 #include "jitreg/trace/column_encoder.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

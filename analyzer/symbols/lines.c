@@ -5,7 +5,6 @@
 #include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define ROWS_MAX (64u << 20)
 
