@@ -220,7 +220,7 @@ static int run(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	session.options.each = args.each ? stdout : NULL;
-	session.options.witness = args.compare_stack;
+	session.options.also_by_stack = args.compare_stack;
 	status = trace_session_read(&session, args.path, &args.trace, ask, &a);
 	if (status)
 		return status;

@@ -25,7 +25,7 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 		if (p->has_objects) /* any register can hold one */
 			return unwanted;
 	}
-	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_witnesses(wanted));
+	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_needed_registers(wanted));
 	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
 	if (o->sums_by)
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_ADDRESS;

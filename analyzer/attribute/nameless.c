@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-struct range {
+struct fde_range {
 	uint64_t start, bytes;
 };
 
 struct nameless_image {
 	struct nameless_image *next;
 	const struct elf_object *elf;
-	struct range *range; /* by start */
+	struct fde_range *range; /* by start */
 	size_t nr, capacity;
 };
 
@@ -27,13 +27,13 @@ static bool add_range(void *context, const struct eh_frame_fde *f)
 		return true; /* code that the linker left out */
 	if (!GROW(i->range, i->nr, i->capacity))
 		return false;
-	i->range[i->nr++] = (struct range){ f->start, f->bytes };
+	i->range[i->nr++] = (struct fde_range){ f->start, f->bytes };
 	return true;
 }
 
 static int by_start(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct fde_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }

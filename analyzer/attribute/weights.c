@@ -11,7 +11,7 @@
 
 #define WEIGHT_LARGE 10000u
 
-static bool goes_by_cpu(const struct event *e)
+static bool goes_by_cpu(const struct model_event *e)
 {
 	bool by_cpu = false;
 

@@ -69,19 +69,19 @@ static uint32_t next_node(uint32_t *left, uint32_t *right)
 	return 0;
 }
 
-struct range { /* of leaves */
+struct leaf_range { /* of leaves */
 	uint32_t left, right;
 };
 
-static struct range range_of(const struct code_map *m, const struct code_fact *f)
+static struct leaf_range range_of(const struct code_map *m, const struct code_fact *f)
 {
-	return (struct range){ (uint32_t)piece_of(m, f->start) + m->nr_leaves, (uint32_t)piece_of(m, f->end) + m->nr_leaves };
+	return (struct leaf_range){ (uint32_t)piece_of(m, f->start) + m->nr_leaves, (uint32_t)piece_of(m, f->end) + m->nr_leaves };
 }
 
 enum { COVERED = 1, COVERED_BELOW = 2 };
 
 /* Does a fact's range hold a piece that an earlier one covered?  Covers it, too. */
-static bool cover(struct range r, unsigned char *seen)
+static bool cover(struct leaf_range r, unsigned char *seen)
 {
 	uint32_t node, up;
 	bool found = false;
@@ -97,12 +97,12 @@ static bool cover(struct range r, unsigned char *seen)
 	return found;
 }
 
-static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct range *range)
+static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct leaf_range *range)
 {
 	uint32_t node;
 
 	for (size_t i = 0; i < m->nr_facts; i++) {
-		struct range r = range[i] = range_of(m, &m->facts[i]);
+		struct leaf_range r = range[i] = range_of(m, &m->facts[i]);
 
 		while ((node = next_node(&r.left, &r.right)) != 0)
 			m->first[node + 1]++;
@@ -115,7 +115,7 @@ static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill,
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_facts; i++) {
 		const struct code_fact *f = &m->facts[order[i]];
-		struct range r = range[order[i]];
+		struct leaf_range r = range[order[i]];
 
 		while ((node = next_node(&r.left, &r.right)) != 0)
 			m->list[m->first[node] + fill[node]++] = order[i];
@@ -129,7 +129,7 @@ int code_map_index(struct code_map *m)
 {
 	uint32_t *order = malloc((m->nr_facts + 1) * sizeof(*order)), *fill = NULL;
 	unsigned char *seen = NULL;
-	struct range *range = malloc((m->nr_facts + 1) * sizeof(*range));
+	struct leaf_range *range = malloc((m->nr_facts + 1) * sizeof(*range));
 	size_t nr = 0;
 	int ret = -ENOMEM;
 

@@ -168,7 +168,7 @@ static const struct source *find_source(const struct model *m, const struct proc
 }
 
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
-			      struct stretch *holds)
+			      struct time_range *holds)
 {
 	uint32_t i = COMPONENT_NONE;
 
@@ -243,7 +243,7 @@ const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
 
 uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns)
 {
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 	struct component *c;
 	const char *text;
 	size_t bytes;

@@ -72,7 +72,7 @@ static void put_names(const struct attribution *a, FILE *to)
 
 static void put_events(const struct model *m, FILE *to)
 {
-	JSON_LIST(to, "events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to);
+	JSON_LIST(to, "events", m->nr_events, const struct model_event *e = &m->event[i]; fputs("{\"name\":", to);
 	      escape_json_string(to, e->name);
 	      fputs(",\"unit\":", to); escape_json_string(to, e->unit); fputs(",\"scope\":", to); escape_json_string(to, e->scope);
 	      fprintf(to, ",\"rate\":%llu,\"period\":%llu,\"stack_bytes\":%u,\"counted\":%llu,\"lost\":%llu,\"sampled\":%.6g,"

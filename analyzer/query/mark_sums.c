@@ -79,7 +79,7 @@ static void add_cell(struct mark_sums *s, const struct mark_cell *c, double part
 	s->by_component[c->component] += measure;
 }
 
-static void add_stretch(struct mark_sums *s, const struct covered *c)
+static void add_time_range(struct mark_sums *s, const struct covered *c)
 {
 	double bin_ns = (double)s->g->g.bin_ns, origin = (double)s->g->g.origin_ns;
 	double first = ((double)c->from_ns - origin) / bin_ns, last = ((double)c->to_ns - origin) / bin_ns;
@@ -105,14 +105,14 @@ void mark_sums_add(struct mark_sums *s, const struct mark *m)
 	if (!report_spend(s->r, 0))
 		return;
 	if (m->covers != JITREG_COVERS_TASK) {
-		add_stretch(s, &c);
+		add_time_range(s, &c);
 		return;
 	}
 	for (uint32_t i = m->pieces; i; i = s->r->model->piece[i - 1].before) {
 		const struct mark_piece *x = &s->r->model->piece[i - 1];
 
 		c = (struct covered){ x->from_ns, x->to_ns == UINT64_MAX ? mark_end_ns(s->r, m) : x->to_ns, m->process, x->tid, false };
-		add_stretch(s, &c);
+		add_time_range(s, &c);
 	}
 }
 

@@ -259,7 +259,7 @@ static void gather_split(const struct default_report *d, const struct report *r,
 }
 
 /* The recorder's sentence about an event in place of which e was recorded, or NULL. */
-static const char *find_fallback(const struct model *m, const struct event *e)
+static const char *find_fallback(const struct model *m, const struct model_event *e)
 {
 	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++) {
 		const char *s = m->notice[i].sentence;
@@ -273,7 +273,7 @@ static const char *find_fallback(const struct model *m, const struct event *e)
 static void gather_missed(const struct report *r, struct verdict *v)
 {
 	const struct model *m = r->model;
-	const struct event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
+	const struct model_event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
 	uint64_t most = 0;
 
 	v->lost = model_lost(m, LOSS_OF_SAMPLES);
@@ -397,12 +397,12 @@ static int by_share(const void *a, const void *b)
 	return x->share < y->share ? 1 : x->share > y->share ? -1 : 0;
 }
 
-/* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; alone: in front of one that is all, or NULL. */
-static void add_parts(struct sentence *l, const char *alone, struct part_of_all *part, size_t nr)
+/* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; if_one: in front of one that is all, or NULL. */
+static void add_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr)
 {
 	qsort(part, nr, sizeof(*part), by_share);
-	if (alone && part[1].share <= 1e-9 && part[0].share > 1e-9) {
-		add(l, "%s %s", alone, part[0].name);
+	if (if_one && part[1].share <= 1e-9 && part[0].share > 1e-9) {
+		add(l, "%s %s", if_one, part[0].name);
 		return;
 	}
 	for (size_t i = 0; i < nr && part[i].share > 1e-9; i++)

@@ -186,7 +186,7 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 	trace_record_array(s->to, v->u);
 	for (uint64_t i = 0; i < v->u; i++) {
 		struct trace_value module = trace_element(v, i, 3);
-		bool goes = s->options->names && (module.kind != TRACE_TEXT || module.bytes);
+		bool is_dropped = s->options->names && (module.kind != TRACE_TEXT || module.bytes);
 
 		trace_record_array(s->to, 4);
 		for (int m = 0; m < 4; m++) {
@@ -195,7 +195,7 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 			if (e.kind == TRACE_UINT)
 				trace_record_u64(s->to, e.u);
 			else
-				trace_record_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !goes ? e.bytes : 0);
+				trace_record_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !is_dropped ? e.bytes : 0);
 		}
 	}
 }

@@ -186,7 +186,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 
 #define SCALE_WORTH 1.02 /* saying: less is the clock's late interrupts */
 
-static const char *why_scaled(const struct event *e)
+static const char *why_scaled(const struct model_event *e)
 {
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		return e->count_lost ? "multiplexed, and samples were lost" : "multiplexed";
@@ -211,7 +211,7 @@ static void put_scales(const struct model *m, struct page *p)
 static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;
-	const struct event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
+	const struct model_event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
 	uint64_t all = 0;
 	char line[400];
 	int at;
