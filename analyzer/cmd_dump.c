@@ -5,7 +5,6 @@
 #include "jitreg/trace/dump.h"
 
 #include <argp.h>
-#include <errno.h>
 
 struct arguments {
 	const char *path;
@@ -68,8 +67,7 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 			continue;
 		if (sample_block_decode(&r, &block)) {
 			fflush(o->to);
-			fprintf(stderr, "%s: %s: cannot decode the samples of the chunk at byte %llu\n", program_invocation_name, a->path,
-				(unsigned long long)offset);
+			trace_complain("%s: cannot decode the samples of the chunk at byte %llu", a->path, (unsigned long long)offset);
 			whole = false;
 			continue;
 		}
@@ -92,22 +90,18 @@ static int run(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (trace_open(a.path, &t, &d)) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		trace_complain("%s", d.text);
 		return CMD_FAILED;
 	}
 	o.full = a.full;
 	status = print_all(t, &a, &o) ? CMD_DONE : CMD_FAILED;
 	if (trace_describe_damage(t, damage, sizeof(damage))) {
 		fflush(stdout);
-		fprintf(stderr, "%s: %s\n", program_invocation_name, damage);
+		trace_complain("%s", damage);
 		status = CMD_FAILED;
 	}
 	trace_close(t);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "%s: cannot write the output\n", program_invocation_name);
-		status = CMD_FAILED;
-	}
-	return status;
+	return trace_flush_output(status);
 }
 
 const struct cmd cmd_dump = { "dump", "print the records of a trace", run };

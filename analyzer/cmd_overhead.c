@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor overhead: overhead and attribution rate of several sampling configurations, measured on the user's own program. */
+#include "analyzer/cmd_trace.h"
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
 #include "jitreg/base/command.h"
@@ -8,7 +9,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,14 +166,14 @@ static int write_picture(const char *path, const struct overhead *o)
 	bool bad;
 
 	if (!f) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		trace_complain("%s", d.text);
 		return CMD_FAILED;
 	}
 	overhead_svg(o, f);
 	bad = ferror(f);
 	if (fclose(f) == 0 && !bad)
 		return CMD_DONE;
-	fprintf(stderr, "%s: %s: cannot be written: %s\n", program_invocation_name, path, strerror(errno));
+	trace_complain("%s: cannot be written: %s", path, strerror(errno));
 	return CMD_FAILED;
 }
 
@@ -183,8 +183,8 @@ static int show(const struct arguments *a)
 	int status = write_picture(a->svg, &a->o);
 
 	if (bare_s < SHORT_S)
-		fprintf(stderr, "%s: %s ran for %.0f ms only: most of the overhead is that of its start; use a longer run\n",
-			program_invocation_name, a->o.command[0], 1000 * bare_s);
+		trace_complain("%s ran for %.0f ms only: most of the overhead is that of its start; use a longer run", a->o.command[0],
+			       1000 * bare_s);
 	if (a->json) {
 		if (overhead_json(&a->o, stdout))
 			status = CMD_FAILED;
@@ -193,11 +193,7 @@ static int show(const struct arguments *a)
 		if (status == CMD_DONE)
 			printf("Picture: %s\n", a->svg);
 	}
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "%s: cannot write the output\n", program_invocation_name);
-		status = CMD_FAILED;
-	}
-	return status;
+	return trace_flush_output(status);
 }
 
 static int run(int argc, char **argv)
@@ -222,13 +218,13 @@ static int run(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	take_defaults(&a);
 	if (output_file_check(a.svg, &d)) { /* before the runs, which may take an hour */
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		trace_complain("%s", d.text);
 		return CMD_FAILED;
 	}
 	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {
-		fprintf(stderr, "%s: cannot create a temporary folder '%s': %s\n", program_invocation_name, directory, strerror(errno));
+		trace_complain("cannot create a temporary folder '%s': %s", directory, strerror(errno));
 		free(a.o.run);
 		return CMD_FAILED;
 	}
@@ -242,7 +238,7 @@ static int run(int argc, char **argv)
 	else if (stop)
 		status = stop;
 	else
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		trace_complain("%s", d.text);
 	if (ret == -EINVAL)
 		status = CMD_MISUSED;
 	free(a.o.run);

@@ -3,13 +3,13 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/query/frequencies.h"
 #include "analyzer/report/default_report.h"
+#include "analyzer/report/views.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -220,7 +220,7 @@ static int run(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	session.options.each = args.each ? stdout : NULL;
-	session.options.witness = args.compare_stack;
+	session.options.also_by_stack = args.compare_stack;
 	status = trace_session_read(&session, args.path, &args.trace, ask, &a);
 	if (status)
 		return status;
@@ -228,11 +228,7 @@ static int run(int argc, char **argv)
 		status = show_views(&args, &a, &session.report);
 	else if (!args.each)
 		status = show_report(&args, &a, &session.report);
-	if (fflush(stdout) || ferror(stdout)) {
-		trace_complain("cannot write the output");
-		status = CMD_FAILED;
-	}
-	return trace_session_close(&session, status);
+	return trace_session_close(&session, trace_flush_output(status));
 }
 
 const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run };

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { KEY_DROP_NAMES = 0x100, KEY_DROP_CODE };
 

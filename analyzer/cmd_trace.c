@@ -226,6 +226,14 @@ void trace_complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+int trace_flush_output(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	trace_complain("cannot write the output");
+	return CMD_FAILED;
+}
+
 static void show_progress(void *context, uint64_t at, uint64_t total)
 {
 	int *shown = context, percent = total ? (int)(100 * at / total) : 100;

@@ -60,6 +60,8 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		       void (*ask)(void *context, struct report *r), void *context);
 /* Report damage on stderr; CMD_FAILED for a damaged trace, else status.  Frees all. */
 int trace_session_close(struct trace_session *s, int status);
+/* What was printed is out: status, or CMD_FAILED with a sentence. */
+int trace_flush_output(int status);
 /* An error message on stderr: "tailor NAME: sentence". */
 void trace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

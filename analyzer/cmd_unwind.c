@@ -344,7 +344,7 @@ static int run_unwind(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (trace_open(args.path, &t, &d)) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		trace_complain("%s", d.text);
 		return CMD_FAILED;
 	}
 	if (model_create(t, &run.model, &d) == 0) {
@@ -361,7 +361,7 @@ static int run_unwind(int argc, char **argv)
 		status = CMD_FAILED;
 	}
 	if (status == CMD_FAILED)
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		trace_complain("%s", d.text);
 	trace_close(t);
 	return status;
 }

@@ -9,7 +9,7 @@
 
 #include "analyzer/export/export.h"
 #include "analyzer/model/host_levels.h"
-#include "analyzer/view/view.h"
+#include "analyzer/report/views.h"
 
 #include <argp.h>
 #include <ctype.h>

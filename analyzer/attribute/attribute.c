@@ -8,19 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define METHOD_TEXT_(NAME, text, sentence) text,
-const char *const method_names[] = { METHODS(METHOD_TEXT_) };
-#undef METHOD_TEXT_
-#define METHOD_SENTENCE_(NAME, text, sentence) sentence,
-const char *const method_sentences[] = { METHODS(METHOD_SENTENCE_) };
-#undef METHOD_SENTENCE_
-#define REASON_TEXT_(NAME, text, sentence) text,
-const char *const reason_names[] = { REASONS(REASON_TEXT_) };
-#undef REASON_TEXT_
-#define REASON_SENTENCE_(NAME, text, sentence) sentence,
-const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
-#undef REASON_SENTENCE_
-
 /* Without a stack, the registers that decide are those with tags; and where samples are summed up, not all that they say. */
 static struct sample_columns unwanted_columns(const struct pass *run)
 {
@@ -38,7 +25,7 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 		if (p->has_objects) /* any register can hold one */
 			return unwanted;
 	}
-	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_witnesses(wanted));
+	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_needed_registers(wanted));
 	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
 	if (o->sums_by)
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_ADDRESS;

@@ -5,6 +5,18 @@
  * The rule that was never wrong when it was measured against call stacks (40,000 samples): code with a component decides by
  * the dictionary; the tag register is believed only while IP lies in code that keeps it and the check bits fit; otherwise
  * the stack is walked frame by frame until a frame that keeps the tag, or one with a component, decides.
+ *
+ * Who calls whom, and when each gives up:
+ *   attribute()          calls pass_block() for each block of samples, pass_end() behind the last one.
+ *   pass_block()         asks batch_sums, then fast_path, then on_sample() (all of pass.c) for each sample.
+ *   batch_sums_take()    counts samples that are like earlier ones; stops at the first that is not. Not used where rows of their own,
+ *                        marks of threads or processors are asked for.
+ *   fast_path_take()     puts an answer together from lookup_cache; gives up where thread, place or tag is not in there for that time,
+ *                        and is not used for lines, stacks and addresses. batch_sums_learn() learns its answers.
+ *   on_sample()          reads the whole sample and calls sample_decide(); never gives up. lookup_cache_remember() keeps the answer as long
+ *                        as it holds.
+ *   sample_decide()      decides by dictionary, tag, then stack; gives up with a reason. attribute_sample() is the same for a test.
+ *   rows                 makes rows of a decision: the parent paths of its components, with their shares.
  * Context: thread.
  */
 #ifndef TAILOR_ATTRIBUTE_H
@@ -73,7 +85,7 @@ struct line {
 	bool jit;
 };
 
-struct image {
+struct sampled_image {
 	char *path;
 };
 
@@ -87,7 +99,7 @@ struct attribution {
 	uint32_t nr_functions;
 	struct line *line;
 	uint32_t nr_lines;
-	struct image *image;
+	struct sampled_image *image;
 	uint32_t nr_images;
 	struct stacks stacks; /* of TABLE_STACK */
 	uint64_t stack_ends[NR_REASONS]; /* samples by why their stack ended there; [REASON_NONE]: it reached the first frame */
@@ -106,7 +118,7 @@ struct attribute_options {
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
 	/* ... of the samples of which it says so, whose rows are those from first on; context is rows_context.  NULL: of all */
 	bool (*shows)(void *context, const struct attribution *a, const struct table *t, uint32_t first);
-	bool witness;	 /* ... and its attribution by the call stack alone */
+	bool also_by_stack;	 /* ... and its attribution by the call stack alone */
 	/* Bit per table column, or 0.  With it no single samples are needed: a row stands for all samples that are alike in these columns
 	 * and in TABLE_MODE, and table.sum says what they add up to; other columns hold nothing.  Not TABLE_SAMPLE, TABLE_MEMORY. */
 	uint64_t sums_by;

@@ -3,8 +3,22 @@
 
 #include "analyzer/objects/plan_walk.h"
 #include "analyzer/attribute/walk.h"
+#include "jitreg/base/sorted.h"
 
 #include <string.h>
+
+#define METHOD_TEXT_(NAME, text, sentence) text,
+const char *const method_names[] = { METHODS(METHOD_TEXT_) };
+#undef METHOD_TEXT_
+#define METHOD_SENTENCE_(NAME, text, sentence) sentence,
+const char *const method_sentences[] = { METHODS(METHOD_SENTENCE_) };
+#undef METHOD_SENTENCE_
+#define REASON_TEXT_(NAME, text, sentence) text,
+const char *const reason_names[] = { REASONS(REASON_TEXT_) };
+#undef REASON_TEXT_
+#define REASON_SENTENCE_(NAME, text, sentence) sentence,
+const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
+#undef REASON_SENTENCE_
 
 #define MARKS_MAX 4096u /* that are looked at for one that has not ended */
 
@@ -16,14 +30,14 @@ static void clear(void *to, size_t bytes)
 	memset(to, 0, bytes);
 }
 
-struct deciding {
+struct attribution_state {
 	const struct sample_world *world;
 	const struct sample *sample;
 	const struct process *process;
 	bool by_register; /* the tag in force is in a register */
 	bool tag_counts;  /* its value at the place does, if the sample has it */
 	bool decided;
-	struct stretch alone; /* of unwind_frame */
+	struct time_range same_end; /* of unwind_frame */
 	struct plan_frames *plan; /* NULL: its process has no objects */
 	uint32_t function; /* at the instruction */
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
@@ -33,11 +47,11 @@ struct deciding {
 
 /* ------------------------------------------------------------------------------------------------------ components */
 
-static bool take_tag(struct deciding *d, uint64_t value)
+static bool take_tag(struct attribution_state *d, uint64_t value)
 {
 	const struct tag *t = d->answer->tag;
 	struct deciding_components *to = &d->answer->deciding;
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 
 	if ((value & t->check_mask) != t->check_value)
 		return false;
@@ -66,7 +80,7 @@ static bool keeps_tag(const struct tag *t, uint64_t address)
 	return false;
 }
 
-static bool take_location(struct deciding *d, const struct location *l)
+static bool take_location(struct attribution_state *d, const struct location *l)
 {
 	uint32_t first = l->component ? l->component : l->before ? l->before : l->after;
 	struct deciding_components *to = &d->answer->deciding;
@@ -81,7 +95,7 @@ static bool take_location(struct deciding *d, const struct location *l)
 }
 
 /* What the host does by itself there, if no frame further out is a component's. */
-static void note_work(struct deciding *d, const struct location *l)
+static void note_work(struct attribution_state *d, const struct location *l)
 {
 	if (d->work == REASON_NONE)
 		d->work = d->world->locator->a->function[l->function].work;
@@ -94,7 +108,7 @@ bool sample_reason_is_of_host(enum reason why)
 }
 
 /* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
-static bool take_host_levels(struct deciding *d, const struct location *l)
+static bool take_host_levels(struct attribution_state *d, const struct location *l)
 {
 	if (d->low || !l->low)
 		return false;
@@ -120,12 +134,12 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 
 static bool on_frame(void *context, const struct unwind_frame *f)
 {
-	struct deciding *d = context;
+	struct attribution_state *d = context;
 	struct sample_answer *a = d->answer;
 	const struct location *l;
 
 	if (f->depth == 0) { /* has been asked already */
-		d->alone = (struct stretch){ f->alone_from_ns, f->alone_until_ns };
+		d->same_end = (struct time_range){ f->same_end_from_ns, f->same_end_until_ns };
 		if (d->plan)
 			plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, d->function);
 		return true;
@@ -173,7 +187,7 @@ uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w
 				uint32_t max)
 {
 	struct object_component of[DECIDING_MAX];
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 	uint32_t nr = plan_walk_components(w, of, max < DECIDING_MAX ? max : DECIDING_MAX), known = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -184,7 +198,7 @@ uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w
 }
 
 /* Where no frame has decided, the nodes of plans do that these frames work on. */
-static void decide_by_plan(struct deciding *d)
+static void decide_by_plan(struct attribution_state *d)
 {
 	struct sample_answer *a = d->answer;
 	struct plan_walk w;
@@ -208,7 +222,7 @@ static void decide_by_plan(struct deciding *d)
 	}
 }
 
-static void walk_stack(struct deciding *d)
+static void walk_stack(struct attribution_state *d)
 {
 	struct walk_place place = { d->process, d->sample->time_ns };
 	struct unwind_space space = walk_space(&place, d->world->way == UNWIND_LIBUNWIND);
@@ -222,7 +236,7 @@ static void walk_stack(struct deciding *d)
 		decide_by_plan(d);
 }
 
-static void add_return_address(struct deciding *d, int depth, uint64_t address, uint32_t function)
+static void add_return_address(struct attribution_state *d, int depth, uint64_t address, uint32_t function)
 {
 	struct walk_place place = { d->process, d->sample->time_ns };
 	struct unwind_space space = walk_space(&place, false);
@@ -235,7 +249,7 @@ static void add_return_address(struct deciding *d, int depth, uint64_t address, 
 }
 
 /* The same by return addresses alone, which restore no register: a frame of generated code decides, or the path along a plan. */
-static void walk_chain(struct deciding *d)
+static void walk_chain(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
 
@@ -265,7 +279,7 @@ static void walk_chain(struct deciding *d)
 /* ---------------------------------------------------------------------------------------------------------- deciding */
 
 /* The tag at the sampled instruction. */
-static bool decide_by_tag(struct deciding *d)
+static bool decide_by_tag(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
 	struct sample_answer *a = d->answer;
@@ -285,7 +299,7 @@ static bool decide_by_tag(struct deciding *d)
 	return d->tag_counts && (s->input.registers.known & (1u << t->where)) && take_tag(d, s->input.registers.value[t->where]);
 }
 
-static void decide_by_dictionary(struct deciding *d, const struct sample_place *at)
+static void decide_by_dictionary(struct attribution_state *d, const struct sample_place *at)
 {
 	const struct sample *s = d->sample;
 	const struct model *m = d->world->model;
@@ -308,7 +322,7 @@ static void decide_by_dictionary(struct deciding *d, const struct sample_place *
 	}
 	if (m->dictionary.nr_components == 1 && !m->has_host_levels) { /* nothing to find on a stack */
 		a->reason = at->code ? REASON_NO_DICTIONARY : REASON_NO_CODE_OBJECT;
-		d->alone = STRETCH_ALL;
+		d->same_end = TIME_RANGE_ALL;
 		return;
 	}
 	if (decide_by_tag(d)) {
@@ -326,7 +340,7 @@ static void decide_by_dictionary(struct deciding *d, const struct sample_place *
 }
 
 /* ... of a process that has objects. */
-__attribute__((noinline)) static void decide_with_plan(struct deciding *d, const struct sample_place *at)
+__attribute__((noinline)) static void decide_with_plan(struct attribution_state *d, const struct sample_place *at)
 {
 	struct plan_frames plan; /* 40 KB, which are not cleared */
 
@@ -336,7 +350,7 @@ __attribute__((noinline)) static void decide_with_plan(struct deciding *d, const
 	d->plan = NULL;
 }
 
-static void add_host_levels(struct deciding *d, uint32_t low_at_place)
+static void add_host_levels(struct attribution_state *d, uint32_t low_at_place)
 {
 	struct sample_answer *a = d->answer;
 
@@ -351,13 +365,13 @@ static void add_host_levels(struct deciding *d, uint32_t low_at_place)
 #define EVERYWHERE_MAX 4
 
 /* What all belongs to that the process does at the time.  How the sample was attributed stays what it is. */
-static void add_everywhere(const struct deciding *d)
+static void add_everywhere(const struct attribution_state *d)
 {
 	const struct model *m = d->world->model;
 	struct deciding_components *to = &d->answer->deciding;
 	uint32_t object[EVERYWHERE_MAX], of;
 	uint32_t nr = objects_find_outermost(&m->objects, d->process->number, 0, true, d->sample->time_ns, object, EVERYWHERE_MAX);
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct object_component *c = object_components(&m->objects, object[i], &of);
@@ -376,7 +390,7 @@ static void add_everywhere(const struct deciding *d)
 
 /* What two things at a time decided, or what lies on a stack, is the sample's alone.  So is a tag of ones only: that is what Linux says of
  * registers that it does not know (walk_input()). */
-static enum answer_scope scope_of(const struct deciding *d)
+static enum answer_scope scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
@@ -384,7 +398,7 @@ static enum answer_scope scope_of(const struct deciding *d)
 		return ANSWER_OF_SAMPLE;
 	if (a->method == METHOD_TAG)
 		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;
-	if (a->method == METHOD_NONE && !d->process->has_objects && d->alone.until_ns && !d->tag_counts && !d->sample->input.stack_bytes)
+	if (a->method == METHOD_NONE && !d->process->has_objects && d->same_end.until_ns && !d->tag_counts && !d->sample->input.stack_bytes)
 		return ANSWER_OF_PLACE_ALONE;
 	return a->method == METHOD_IP ? ANSWER_OF_PLACE : ANSWER_OF_SAMPLE;
 }
@@ -392,7 +406,7 @@ static enum answer_scope scope_of(const struct deciding *d)
 void sample_decide(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
 		   struct sample_answer *out)
 {
-	struct deciding d = { .world = w, .sample = s, .process = p, .answer = out };
+	struct attribution_state d = { .world = w, .sample = s, .process = p, .answer = out };
 	const uint32_t low_at_place = w->locator->location[at->location].low;
 
 	clear(out, sizeof(*out));
@@ -410,8 +424,8 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 		out->reason = d.work;
 	out->scope = scope_of(&d);
 	if (out->scope == ANSWER_OF_PLACE_ALONE) {
-		out->from_ns = d.alone.from_ns > out->from_ns ? d.alone.from_ns : out->from_ns;
-		out->until_ns = d.alone.until_ns < out->until_ns ? d.alone.until_ns : out->until_ns;
+		out->from_ns = d.same_end.from_ns > out->from_ns ? d.same_end.from_ns : out->from_ns;
+		out->until_ns = d.same_end.until_ns < out->until_ns ? d.same_end.until_ns : out->until_ns;
 	}
 }
 
@@ -514,29 +528,21 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 			   uint64_t *until_ns)
 {
 	uint64_t thread_until_ns = UINT64_MAX;
-	uint32_t low = m->nr_pieces ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0, high = m->nr_marks;
+	uint32_t up_to = m->nr_pieces ? find_phase_of_thread(m, p, tid, run_mark, time_ns, &thread_until_ns) : 0;
 
 	*until_ns = thread_until_ns;
-	if (low)
-		return low;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (m->mark[middle].begin_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	if (up_to)
+		return up_to;
+	up_to = SORTED_COUNT(m->nr_marks, i, m->mark[i].begin_ns <= time_ns);
 	/* until the next mark begins, marks can only end */
-	if (low < m->nr_marks && m->mark[low].begin_ns < *until_ns)
-		*until_ns = m->mark[low].begin_ns;
-	for (uint32_t back = 0; low > 0 && back < MARKS_MAX; low--, back++) {
-		const struct mark *k = &m->mark[low - 1];
+	if (up_to < m->nr_marks && m->mark[up_to].begin_ns < *until_ns)
+		*until_ns = m->mark[up_to].begin_ns;
+	for (uint32_t back = 0; up_to > 0 && back < MARKS_MAX; up_to--, back++) {
+		const struct mark *k = &m->mark[up_to - 1];
 
 		if (k->end_ns > time_ns && is_run_of(k, p, run_mark)) {
 			*until_ns = k->end_ns < *until_ns ? k->end_ns : *until_ns;
-			return low;
+			return up_to;
 		}
 	}
 	return 0;

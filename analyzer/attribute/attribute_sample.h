@@ -87,7 +87,7 @@ struct sample_answer {
 	enum answer_scope scope;
 	const struct tag *tag; /* in force; of ANSWER_OF_TAG: */
 	uint64_t tag_value;
-	struct stretch tag_holds; /* when the value, under that tag, means those components */
+	struct time_range tag_holds; /* when the value, under that tag, means those components */
 	uint64_t from_ns, until_ns; /* when the same question has the same answer, by its scope: [from, until) */
 };
 

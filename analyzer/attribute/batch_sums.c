@@ -24,7 +24,7 @@
 #define MODE_BIT 63
 _Static_assert(REGISTERS_BIT + 1 == MODE_BIT, "a key has 64 bits");
 
-struct entry {
+struct sum_entry {
 	uint64_t key; /* of a place; of a tag: its value; of the kernel's functions: what decided */
 	uint64_t first_ns; /* known from then on */
 	union {
@@ -37,7 +37,7 @@ struct entry {
 	uint64_t scope; /* of a tag or what decided: with which of them it makes a row */
 	uint64_t unused;
 };
-_Static_assert(sizeof(struct entry) == 64, "an entry is to fill a line of the cache");
+_Static_assert(sizeof(struct sum_entry) == 64, "an entry is to fill a line of the cache");
 
 /* A thread, and what stands in a key for it or for its process until the moment ends. */
 struct who {
@@ -57,14 +57,14 @@ struct about {
 /* A sample to come: its key, and the first of two places where it may be. */
 struct ahead {
 	uint64_t key;
-	struct entry *place;
+	struct sum_entry *place;
 };
 
 struct batch_sums {
-	struct entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
+	struct sum_entry entry[NR_ENTRIES]; /* places, two beside each other; then tags' values of each mode */
 	struct who who[THREADS];
 	struct about about[NR_ENTRIES]; /* those that are used, as they came */
-	struct lookup_cache *recent;
+	struct lookup_cache *cache;
 	bool by_thread;
 	bool by_place; /* also by the kernel's functions: what decided makes a row with each of them */
 	uint64_t scope; /* rows differ by these bits of a place's key: a tag's value makes one with them; 0: not at all */
@@ -96,7 +96,7 @@ struct batch_sums *batch_sums_create(struct lookup_cache *r, bool by_place, bool
 
 	if (!t)
 		return NULL;
-	t->recent = r;
+	t->cache = r;
 	t->by_thread = by_thread;
 	t->by_place = by_place;
 	t->scope = by_place ? UINT64_MAX : by_thread ? UINT64_MAX << ADDRESS_BITS : 0;
@@ -172,7 +172,7 @@ static uint32_t tag_at(uint64_t value, uint64_t scope, uint64_t mode)
 	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ scope * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
-static inline void count(struct entry *row, uint64_t time_ns, bool one_weight, double weight)
+static inline void count(struct sum_entry *row, uint64_t time_ns, bool one_weight, double weight)
 {
 	row->samples++;
 	row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
@@ -235,13 +235,13 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
 			const uint64_t time_ns = time[i], key = ahead->key;
 			uint64_t value = tags[i & tag.mask], row_scope = key & scope;
-			struct entry *place = ahead->place, *row;
+			struct sum_entry *place = ahead->place, *row;
 			bool by_tag, elsewhere;
 
 			place += place->key != key;
 			by_tag = elsewhere = place->moment & 1;
 			if (by_place && key >> MODE_BIT) {
-				const uint32_t location = locate_kernel_known(t->recent->world->locator, g->ip.value[i]);
+				const uint32_t location = locate_kernel_known(t->cache->world->locator, g->ip.value[i]);
 
 				by_tag = !place->decided;
 				value = by_tag ? value : place->decided;
@@ -274,7 +274,7 @@ out:
 static __attribute__((noinline)) uint32_t find_user(struct batch_sums *t, uint32_t ip, uint64_t owner)
 {
 	const uint64_t address = t->g->block->ips[ip], key = key_of(address, owner, true, SAMPLE_MODE_USER);
-	struct entry *place = &t->entry[place_at(key)];
+	struct sum_entry *place = &t->entry[place_at(key)];
 
 	place += place->key != key;
 	if (address >> ADDRESS_BITS || place->key != key || place->moment / 2 != t->moment)
@@ -285,12 +285,12 @@ static __attribute__((noinline)) uint32_t find_user(struct batch_sums *t, uint32
 /* Likewise of one in the kernel; 0: its function was not asked for recently. */
 static __attribute__((noinline)) uint32_t find_kernel(struct batch_sums *t, uint32_t ip)
 {
-	const uint32_t location = locate_kernel_known(t->recent->world->locator, t->g->block->ips[ip]);
+	const uint32_t location = locate_kernel_known(t->cache->world->locator, t->g->block->ips[ip]);
 
 	return location <= INT32_MAX ? t->of_ip[ip] = location << 1 : 0;
 }
 
-static bool is_row(const struct entry *row, uint64_t key, uint32_t moment, uint64_t time_ns)
+static bool is_row(const struct sum_entry *row, uint64_t key, uint32_t moment, uint64_t time_ns)
 {
 	return row->key == key && (row->moment | 1) == moment && time_ns >= row->first_ns;
 }
@@ -310,7 +310,7 @@ static inline __attribute__((always_inline)) uint32_t take_table(struct batch_su
 
 	for (; i < nr; i++) {
 		const uint64_t time_ns = time[i];
-		struct entry *place, *row;
+		struct sum_entry *place, *row;
 
 		if (tids[i] != tid) {
 			const struct who *who = who_at(t, id_of(pid, tids[i]));
@@ -388,9 +388,9 @@ uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
 }
 
 /* The sample's entry among those from at on.  NULL: there is no room. */
-static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
+static struct sum_entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
 {
-	struct entry *e = &t->entry[at], *found = NULL;
+	struct sum_entry *e = &t->entry[at], *found = NULL;
 
 	for (unsigned n = 0; n < ways; n++)
 		if (e[n].key == key)
@@ -401,7 +401,7 @@ static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint6
 	if (!found)
 		return NULL;
 	if (found->key != key || found->moment / 2 != t->moment) {
-		*found = (struct entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
+		*found = (struct sum_entry){ .key = key, .first_ns = UINT64_MAX, .moment = 2 * t->moment + by_tag };
 		t->about[t->nr_used] = *sample;
 		t->about[t->nr_used++].entry = (uint32_t)(found - t->entry);
 	}
@@ -409,10 +409,10 @@ static struct entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint6
 	return found;
 }
 
-static struct entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t scope, const struct about *sample)
+static struct sum_entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t scope, const struct about *sample)
 {
 	const uint32_t at = tag_at(value, scope, sample->facts.mode);
-	struct entry *e;
+	struct sum_entry *e;
 
 	if (t->entry[at].moment / 2 == t->moment && t->entry[at].scope != scope)
 		return NULL;
@@ -425,7 +425,7 @@ static struct entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t scop
 /* Empty: what is known of this sample begins it. */
 static void begin_moment(struct batch_sums *t, const struct process *process, uint64_t time_ns)
 {
-	struct lookup_cache *r = t->recent;
+	struct lookup_cache *r = t->cache;
 	const struct tag *tag = lookup_cache_tag_in_force(r, process, time_ns);
 
 	lookup_cache_phase(r, process, 0, time_ns);
@@ -443,8 +443,8 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 	const bool by_tag = f->method == METHOD_TAG;
 	const bool of_kernel = t->by_place && f->mode == SAMPLE_MODE_KERNEL;
 	const struct about sample = { .location = location, .code_facts = code_facts, .facts = *f };
-	struct lookup_cache *r = t->recent;
-	struct entry *at, *row;
+	struct lookup_cache *r = t->cache;
+	struct sum_entry *at, *row;
 	uint64_t key;
 
 	if (!t->under_way)
@@ -479,7 +479,7 @@ bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *
 	while (*at < t->nr_used) {
 		const struct about *about = &t->about[(*at)++];
 		const uint32_t n = about->entry;
-		const struct entry *e = &t->entry[n];
+		const struct sum_entry *e = &t->entry[n];
 		double samples = e->samples, weight = (double)t->weight;
 
 		if (!e->samples)

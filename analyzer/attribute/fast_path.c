@@ -20,7 +20,7 @@ static struct fast_path_column register_of(const struct sample_block *b, uint32_
 
 void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b)
 {
-	*g = (struct fast_path){ .recent = r, .block = b, .time = column_of(b, SAMPLE_COLUMN_TIME), .pid = column_of(b, SAMPLE_COLUMN_PID),
+	*g = (struct fast_path){ .cache = r, .block = b, .time = column_of(b, SAMPLE_COLUMN_TIME), .pid = column_of(b, SAMPLE_COLUMN_PID),
 		.tid = column_of(b, SAMPLE_COLUMN_TID), .ip = column_of(b, SAMPLE_COLUMN_IP), .mode = column_of(b, SAMPLE_COLUMN_MODE),
 		.weight = column_of(b, SAMPLE_COLUMN_WEIGHT), .cpu = column_of(b, SAMPLE_COLUMN_CPU),
 		.address = column_of(b, SAMPLE_COLUMN_ADDRESS), .abi = column_of(b, SAMPLE_COLUMN_REGISTERS_ABI),
@@ -48,7 +48,7 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		 const struct lookup_cache_thread **out_who)
 {
 	uint64_t time_ns = fast_path_at(g->time, i), mode = fast_path_at(g->mode, i), ip = fast_path_at(g->ip, i), address = ip, value;
-	const struct lookup_cache_thread *who = lookup_cache_find_thread(g->recent, (uint32_t)fast_path_at(g->pid, i),
+	const struct lookup_cache_thread *who = lookup_cache_find_thread(g->cache, (uint32_t)fast_path_at(g->pid, i),
 									 (uint32_t)fast_path_at(g->tid, i), time_ns);
 	const struct lookup_cache_place *place;
 
@@ -56,7 +56,7 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		return false;
 	if (mode != SAMPLE_MODE_USER)
 		address = fast_path_at(g->abi, i) == WALK_ABI_64 ? fast_path_at(g->rip, i) : 0;
-	place = lookup_cache_find_place(g->recent, who->process, address, time_ns);
+	place = lookup_cache_find_place(g->cache, who->process, address, time_ns);
 	if (!place || !address)
 		return false;
 	if (place->paths) {
@@ -68,12 +68,12 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		f->method = METHOD_NONE;
 		f->paths = 0;
 	} else {
-		const struct tag *t = place->by_tag ? lookup_cache_tag_in_force(g->recent, who->process, time_ns) : NULL;
+		const struct tag *t = place->by_tag ? lookup_cache_tag_in_force(g->cache, who->process, time_ns) : NULL;
 		const struct lookup_cache_tag *known;
 
 		if (!t || !tag_value(g, t, i, &value))
 			return false;
-		known = lookup_cache_tag(g->recent, who->process, value);
+		known = lookup_cache_tag(g->cache, who->process, value);
 		if (known->process != who->process || known->tag != t || known->value != value || time_ns < known->holds.from_ns ||
 		    time_ns >= known->holds.until_ns)
 			return false;

@@ -17,7 +17,7 @@ struct fast_path_column {
 };
 
 struct fast_path {
-	struct lookup_cache *recent;
+	struct lookup_cache *cache;
 	const struct sample_block *block;
 	struct fast_path_column time, pid, tid, ip, mode, weight, cpu, address, abi, rip;
 	bool walks; /* its samples may have callers: a stack, or a chain */

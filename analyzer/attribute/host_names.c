@@ -158,7 +158,6 @@ enum reason host_work_of_thread(const char *name)
 enum reason host_work_of_function(const char *name, const char *image)
 {
 	enum reason work = find_beginning(functions, sizeof(functions) / sizeof(functions[0]), name);
-	const char *slash = strrchr(image, '/');
 
-	return work != REASON_NONE ? work : find_beginning(images, sizeof(images) / sizeof(images[0]), slash ? slash + 1 : image);
+	return work != REASON_NONE ? work : find_beginning(images, sizeof(images) / sizeof(images[0]), basename(image));
 }

@@ -197,13 +197,6 @@ static uint32_t component_of_line(struct locator *l, const struct process *p, co
 	return s ? model_line_component(l->a->model, s, number, c->from_ns) : COMPONENT_NONE;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void locate_in_elf(struct locator *l, const struct process *p, const struct code *c, uint64_t address, struct location *out)
 {
 	struct elf_object *elf = c->kind == CODE_ELF ? c->elf : c->file ? c->file->elf : NULL;
@@ -219,7 +212,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	if (l->without_names && !out->jit)
 		return;
 	if (!elf || !code_file_address(c, address, &at)) {
-		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
+		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
 		return;
 	}
 	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same(&l->nameless, elf, f.address, at)) &&
@@ -228,11 +221,11 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {
 		out->function = get_function(l, name, out->image, true, out->jit, false);
-	} else if (!out->jit && nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", base_name(c->path),
+	} else if (!out->jit && nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", basename(c->path),
 										(unsigned long long)start) > 0) {
 		out->function = get_function(l, name, out->image, false, out->jit, false);
 	} else {
-		out->function = get_function(l, strdup(base_name(c->path)), out->image, false, out->jit, false);
+		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
 	}
 	if (!elf_find_line(elf, at, &row))
 		return;

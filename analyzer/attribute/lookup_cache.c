@@ -47,27 +47,27 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 	return place;
 }
 
-static struct stretch both(struct stretch a, struct stretch b)
+static struct time_range both(struct time_range a, struct time_range b)
 {
-	return (struct stretch){ a.from_ns > b.from_ns ? a.from_ns : b.from_ns, a.until_ns < b.until_ns ? a.until_ns : b.until_ns };
+	return (struct time_range){ a.from_ns > b.from_ns ? a.from_ns : b.from_ns, a.until_ns < b.until_ns ? a.until_ns : b.until_ns };
 }
 
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
-			   const struct sample_answer *a, uint32_t paths, const struct stretch *holds)
+			   const struct sample_answer *a, uint32_t paths, const struct time_range *holds)
 {
-	struct stretch at = { place->from_ns, place->until_ns };
+	struct time_range at = { place->from_ns, place->until_ns };
 
 	if (a->scope == ANSWER_OF_SAMPLE || (!paths && a->scope != ANSWER_OF_PLACE_ALONE))
 		return;
 	if (a->scope == ANSWER_OF_PLACE_ALONE) {
 		place->reason = a->reason & 15;
-		at = (struct stretch){ a->from_ns, a->until_ns };
+		at = (struct time_range){ a->from_ns, a->until_ns };
 	} else if (a->scope == ANSWER_OF_PLACE) {
 		place->paths = paths <= LOOKUP_CACHE_PATHS_MAX ? paths & LOOKUP_CACHE_PATHS_MAX : 0;
 		at = both(at, *holds);
 	} else {
 		place->by_tag = 1;
-		at = (struct stretch){ a->from_ns, a->until_ns };
+		at = (struct time_range){ a->from_ns, a->until_ns };
 		*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){
 			p, a->tag, a->tag_value, paths, both(a->tag_holds, *holds) };
 	}

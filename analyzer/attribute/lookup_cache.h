@@ -57,7 +57,7 @@ struct lookup_cache_tag {
 	const struct tag *tag;
 	uint64_t value;
 	uint32_t paths; /* the caller's for its components, not 0 */
-	struct stretch holds;
+	struct time_range holds;
 };
 
 struct lookup_cache {
@@ -88,7 +88,7 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 /* That was the answer at the place, and these are the caller's parent paths from what decided (0: nothing), for as long as they hold.
  * Keeps what other samples may have again. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
-			   const struct sample_answer *a, uint32_t paths, const struct stretch *holds);
+			   const struct sample_answer *a, uint32_t paths, const struct time_range *holds);
 /* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
 uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers);
 /* NULL without memory. */

@@ -3,18 +3,19 @@
 
 #include "analyzer/unwind/eh_frame.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdlib.h>
 
-struct range {
+struct fde_range {
 	uint64_t start, bytes;
 };
 
 struct nameless_image {
 	struct nameless_image *next;
 	const struct elf_object *elf;
-	struct range *range; /* by start */
+	struct fde_range *range; /* by start */
 	size_t nr, capacity;
 };
 
@@ -26,13 +27,13 @@ static bool add_range(void *context, const struct eh_frame_fde *f)
 		return true; /* code that the linker left out */
 	if (!GROW(i->range, i->nr, i->capacity))
 		return false;
-	i->range[i->nr++] = (struct range){ f->start, f->bytes };
+	i->range[i->nr++] = (struct fde_range){ f->start, f->bytes };
 	return true;
 }
 
 static int by_start(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct fde_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
@@ -62,17 +63,7 @@ static struct nameless_image *get_image(struct nameless *n, struct elf_object *e
 /* How many begin at address or before. */
 static size_t ranges_up_to(const struct nameless_image *i, uint64_t address)
 {
-	size_t low = 0, high = i ? i->nr : 0;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (i->range[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SORTED_COUNT(i ? i->nr : 0, n, i->range[n].start <= address);
 }
 
 static bool is_in(const struct nameless_image *i, size_t nr, uint64_t address)

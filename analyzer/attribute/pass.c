@@ -22,12 +22,12 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);
 	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };
-	run->recent = ret ? NULL : lookup_cache_create(&run->world);
-	if (ret == 0 && run->recent)
+	run->cache = ret ? NULL : lookup_cache_create(&run->world);
+	if (ret == 0 && run->cache)
 		ret = switches_read(t, a->model, &run->switches);
-	if (ret || !run->recent)
+	if (ret || !run->cache)
 		return diag_fail(d, ENOMEM, "out of memory for samples");
-	run->lines = (struct sample_lines){ o->each, &run->rows, o->witness };
+	run->lines = (struct sample_lines){ o->each, &run->rows, o->also_by_stack };
 	return unwinder_create(o->unwinder, &run->world.unwinder, d);
 }
 
@@ -41,7 +41,7 @@ void pass_fini(struct pass *run)
 	weights_fini(&run->weights);
 	for (uint32_t i = 0; i < PASS_SUMS_MAX; i++)
 		batch_sums_destroy(run->sums[i]);
-	lookup_cache_destroy(run->recent);
+	lookup_cache_destroy(run->cache);
 }
 
 /* A thread that leaves its processor: what counts is how long it is away, and why. */
@@ -124,7 +124,7 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 		  const struct sample_place *at, struct row_facts *f)
 {
 	struct sample_answer answer;
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 
 	if (place && place->paths) {
 		f->method = METHOD_IP;
@@ -140,7 +140,7 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 			return -ENOMEM;
 	}
 	if (place)
-		lookup_cache_remember(run->recent, place, p, &answer, f->paths, &holds);
+		lookup_cache_remember(run->cache, place, p, &answer, f->paths, &holds);
 	return 0;
 }
 
@@ -172,15 +172,15 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 	int ret;
 
 	read_sample(run, b, i, &s, &f);
-	who = lookup_cache_thread(run->recent, s.pid, s.tid, s.time_ns);
+	who = lookup_cache_thread(run->cache, s.pid, s.tid, s.time_ns);
 	if (!who)
 		return -ENOMEM;
 	p = who->process;
 	f.process = p->number;
 	f.thread = who->thread;
 	if (s.user_ip) {
-		place = lookup_cache_place(run->recent, p, s.user_ip, s.time_ns);
-		at = lookup_cache_at(run->recent, place);
+		place = lookup_cache_place(run->cache, p, s.user_ip, s.time_ns);
+		at = lookup_cache_at(run->cache, place);
 	}
 	ret = decide(run, &s, p, place, &at, &f);
 	if (f.method == METHOD_NONE && who->work != REASON_NONE && sample_reason_is_of_host(f.reason) && (s.input.stack_bytes || s.chain))
@@ -194,10 +194,10 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 	f.location = &run->locator.location[location];
 	f.code = s.mode == SAMPLE_MODE_USER && at.code ? at.code->number + 1 : 0;
 	if (o->addresses && !f.address && place && s.mode == SAMPLE_MODE_USER && s.has_registers)
-		f.address = lookup_cache_address(run->recent, place, &s.input.registers);
+		f.address = lookup_cache_address(run->cache, place, &s.input.registers);
 	if (o->addresses && f.address)
 		f.memory = memory_of(run, &s, p, f.address);
-	f.phase = lookup_cache_phase(run->recent, p, s.tid, s.time_ns);
+	f.phase = lookup_cache_phase(run->cache, p, s.tid, s.time_ns);
 	if (ret == 0)
 		ret = spend_steps(run);
 	if (ret == 0)
@@ -225,7 +225,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	if (!run->rows.by_place) {
 		location = run->locator.kernel; /* not asked for */
 	} else if (user) {
-		const struct lookup_cache_about *about = lookup_cache_about(run->recent, place);
+		const struct lookup_cache_about *about = lookup_cache_about(run->cache, place);
 
 		location = about->location;
 		f.code = about->code ? about->code->number + 1 : 0;
@@ -233,7 +233,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 		location = sample_kernel_location(&run->world, f.mode, f.ip); /* may move them all */
 	}
 	f.location = &run->locator.location[location];
-	f.phase = lookup_cache_phase(run->recent, who->process, who->tid, f.time_ns);
+	f.phase = lookup_cache_phase(run->cache, who->process, who->tid, f.time_ns);
 	if (sums && batch_sums_learn(sums, i, &f, location, place, who, user ? place->code_facts : 0))
 		return true;
 	*ret = add_sample(run, &f, user ? place : NULL);
@@ -248,7 +248,7 @@ static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
 	if (!by || run->a->model->nr_pieces || by >> TABLE_CPU & 1 || event >= PASS_SUMS_MAX)
 		return NULL;
 	if (!run->sums[event])
-		run->sums[event] = batch_sums_create(run->recent, run->rows.by_place, by >> TABLE_THREAD & 1);
+		run->sums[event] = batch_sums_create(run->cache, run->rows.by_place, by >> TABLE_THREAD & 1);
 	return run->sums[event];
 }
 
@@ -290,7 +290,7 @@ int pass_block(struct pass *run, struct sample_block *b)
 	struct batch_sums *sums = known ? batch_sums_of(run, b->event) : NULL;
 	int ret = weights_scale(&run->weights, run->a->model, b);
 
-	fast_path_begin(&g, run->recent, b);
+	fast_path_begin(&g, run->cache, b);
 	if (sums && !batch_sums_begin(sums, &g)) {
 		ret = hand_over(run, sums);
 		batch_sums_begin(sums, &g);

@@ -22,7 +22,7 @@ struct pass {
 	struct trace_reader *trace; /* whose budget is spent */
 	struct locator locator;
 	struct sample_world world; /* all that attribute_sample() is asked of */
-	struct lookup_cache *recent;
+	struct lookup_cache *cache;
 	struct switches switches;
 	struct rows rows;
 	struct sample_lines lines;

@@ -142,7 +142,7 @@ static uint32_t get_paths(struct rows *r, const struct expansion *e)
 	return seen;
 }
 
-uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct stretch *holds)
+uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct time_range *holds)
 {
 	uint64_t a = 0, b = (uint64_t)s->shared_half << 8 | s->nr;
 	struct known_paths *known;
@@ -164,7 +164,7 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 		*known = (struct known_paths){ get_paths(r, &e), e.holds };
 	}
 	if (!known->paths)
-		known->holds = (struct stretch){ 0, 0 };
+		known->holds = (struct time_range){ 0, 0 };
 	*holds = known->holds;
 	return known->paths;
 }

@@ -32,7 +32,7 @@ struct rows {
 	struct hash_map expansions, projections; /* deciding -> 1 + index of known; what can be seen of rows -> 1 + index of paths */
 	struct known_paths {
 		uint32_t paths;
-		struct stretch holds;
+		struct time_range holds;
 	} *known;
 	uint32_t nr_known, known_capacity;
 	struct parent_paths {
@@ -51,7 +51,7 @@ struct rows {
 int rows_init(struct rows *r, const struct attribution *a, const struct attribute_options *o);
 void rows_fini(struct rows *r);
 /* The parent paths from deciding at a time, and when they are the same; 0 without memory. */
-uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct stretch *holds);
+uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct time_range *holds);
 /* Rows of such paths, at least one. */
 const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */

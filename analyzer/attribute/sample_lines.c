@@ -19,7 +19,7 @@ void sample_lines_begin(const struct sample_lines *l)
 
 	fputs("time_ns\tpid\ttid\tmode\tevent\tweight\tip\timage\tfunction\tline\tmethod\treason\tphase", l->to);
 	put_levels(l->to, d, "");
-	if (l->witness) {
+	if (l->also_by_stack) {
 		fputs("\tstack_method\tstack_function", l->to);
 		put_levels(l->to, d, "stack_");
 	}
@@ -42,7 +42,7 @@ static void put_components(const struct sample_lines *l, const struct expansion_
 	}
 }
 
-static void put_witness(const struct sample_lines *l, const struct sample_world *w, const struct sample *s, const struct process *p,
+static void put_by_stack(const struct sample_lines *l, const struct sample_world *w, const struct sample *s, const struct process *p,
 			const struct sample_place *at)
 {
 	struct sample_world without_tags = *w;
@@ -78,7 +78,7 @@ void sample_lines_add(const struct sample_lines *l, const struct sample_world *w
 	}
 	fprintf(to, "\t%s\t%s\t%u", method_names[f->method], reason_names[f->reason], f->phase);
 	put_components(l, f->paths ? rows_of(l->rows, f->paths, &nr) : NULL);
-	if (l->witness)
-		put_witness(l, w, s, p, at);
+	if (l->also_by_stack)
+		put_by_stack(l, w, s, p, at);
 	fputc('\n', to);
 }

@@ -9,7 +9,7 @@
 struct sample_lines {
 	FILE *to;
 	const struct rows *rows;
-	bool witness;	   /* further columns hold the attribution by the call stack alone */
+	bool also_by_stack;	   /* further columns hold the attribution by the call stack alone */
 };
 
 void sample_lines_begin(const struct sample_lines *l);

@@ -20,8 +20,6 @@
 
 #include "analyzer/model/model.h"
 
-#include <stdbool.h>
-
 enum stack_flags {
 	STACK_JIT = 1,	   /* generated code */
 	STACK_KERNEL = 2,  /* the kernel: its functions, or one frame where the trace does not tell them */

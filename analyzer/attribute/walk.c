@@ -15,7 +15,7 @@ static void forget_unsaved(struct unwind_registers *r)
 	r->known &= ~UNSAVED;
 }
 
-uint32_t walk_witnesses(uint32_t dwarf)
+uint32_t walk_needed_registers(uint32_t dwarf)
 {
 	return dwarf | (dwarf & UNSAVED ? UNSAVED : 0);
 }

@@ -17,7 +17,7 @@ uint32_t walk_register(int dwarf);
 uint64_t walk_registers(uint32_t dwarf);
 
 /* Registers (a mask of DWARF's numbers), and those without which it is unknown whether walk_input() knows these. */
-uint32_t walk_witnesses(uint32_t dwarf);
+uint32_t walk_needed_registers(uint32_t dwarf);
 
 /* Where and when a sample was. */
 struct walk_place {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/weights.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -9,7 +11,7 @@
 
 #define WEIGHT_LARGE 10000u
 
-static bool goes_by_cpu(const struct event *e)
+static bool goes_by_cpu(const struct model_event *e)
 {
 	bool by_cpu = false;
 
@@ -170,23 +172,15 @@ void switches_fini(struct switches *s)
 bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, uint64_t *until_ns, enum trace_switch *why)
 {
 	const struct thread_switch wanted = { from_ns, tid, 0 };
-	size_t low = 0, high = s->nr;
+	size_t up_to = SORTED_COUNT(s->nr, i, by_thread(&s->at[i], &wanted) < 0);
 
-	while (low < high) { /* the first that is not before it */
-		size_t middle = low + (high - low) / 2;
-
-		if (by_thread(&s->at[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*why = TRACE_SWITCH_WAITS;
-	for (; low < s->nr && s->at[low].tid == tid; low++) {
-		if (s->at[low].kind == TRACE_SWITCH_IN) {
-			*until_ns = s->at[low].time_ns;
+	for (; up_to < s->nr && s->at[up_to].tid == tid; up_to++) {
+		if (s->at[up_to].kind == TRACE_SWITCH_IN) {
+			*until_ns = s->at[up_to].time_ns;
 			return true;
 		}
-		*why = s->at[low].kind == TRACE_SWITCH_PREEMPTED ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
+		*why = s->at[up_to].kind == TRACE_SWITCH_PREEMPTED ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
 	}
 	return false;
 }

@@ -3,10 +3,10 @@
 #include "analyzer/check/internal.h"
 
 #include "analyzer/query/code_bytes.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CODE_LONG 4u /* bytes from which on all alike are not code */
 
@@ -59,21 +59,14 @@ static void check_lines(struct check *c, const struct code *k)
 static bool was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
 {
 	const struct process *p = unload->owner;
-	uint32_t low = 0, high = nr;
+	uint32_t up_to;
 
 	if (!unload->from_ns || model_ask_code(p, unload->start, unload->from_ns - 1).fact)
 		return true;
 	if (unload->start % PAGE == 0 && unload->end % PAGE == 0 && model_ask_any_code(p, unload->start, unload->from_ns - 1).fact)
 		return true;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (starts[middle] < unload->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nr && starts[low] < unload->end;
+	up_to = SORTED_COUNT(nr, i, starts[i] < unload->start);
+	return up_to < nr && starts[up_to] < unload->end;
 }
 
 static int by_number(const void *a, const void *b)

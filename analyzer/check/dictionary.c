@@ -2,6 +2,8 @@
 /* Levels, components, links and counters: what was announced, what is only named, and which way links lead. */
 #include "analyzer/check/internal.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,17 +51,9 @@ static uint32_t sort_lines(const struct model *m, struct lines *lines)
 static bool is_line(const struct lines *lines, uint32_t nr, uint32_t process, uint32_t level, uint64_t id)
 {
 	const struct lines wanted = { process, level, id, 0 };
-	uint32_t low = 0, high = nr;
+	uint32_t up_to = SORTED_COUNT(nr, i, by_place(&lines[i], &wanted) < 0);
 
-	while (low < high) { /* the first that does not begin below the id */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (by_place(&lines[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && lines[low - 1].process == process && lines[low - 1].level == level && id <= lines[low - 1].last;
+	return up_to > 0 && lines[up_to - 1].process == process && lines[up_to - 1].level == level && id <= lines[up_to - 1].last;
 }
 
 static bool is_known(const struct model *m, const struct lines *lines, uint32_t nr, uint32_t component)

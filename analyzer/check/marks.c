@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 /* Marks of a thread and a name that began, where none ended: the name is never ended.  Tasks and queries may be open many at a time. */

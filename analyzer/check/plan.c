@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct graph {
 	uint32_t *piece;     /* of each component: the one that stands for all that edges join to it */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/check/samples.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define ANCESTORS_MAX 64
 #define MARKS_BACK 64u
 enum { MISSING, OTHER };
@@ -36,9 +32,9 @@ void sample_tags_init(struct sample_tags *t, struct check *c, const struct sampl
 
 void sample_tags_fini(struct sample_tags *t)
 {
-	tally_fini(&t->calls);
-	tally_fini(&t->ids);
-	tally_fini(&t->tasks);
+	pair_sums_fini(&t->calls);
+	pair_sums_fini(&t->ids);
+	pair_sums_fini(&t->tasks);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- samples */
@@ -73,12 +69,12 @@ static bool take_ids(struct sample_tags *t, const struct tag *tag, const struct 
 
 	for (uint32_t i = 0; i < tag->nr_fields; i++) {
 		uint64_t id = id_of(tag, i, value);
-		struct tally_of *of;
+		struct pair_sum *of;
 
 		if (!id || is_announced(t, p, tag->field[i].level, id))
 			continue;
 		unknown = true;
-		of = tally_get(&t->ids, id, (uint64_t)p->number << 32 | tag->field[i].level);
+		of = pair_sums_get(&t->ids, id, (uint64_t)p->number << 32 | tag->field[i].level);
 		if (of)
 			of->samples++;
 		t->failed |= !of;
@@ -115,7 +111,7 @@ static void take_call(struct sample_tags *t, const struct sample *s, const struc
 	const struct dictionary *d = &t->check->m->dictionary;
 	struct expansion tags, calls;
 	bool missing = by_tag->method != METHOD_TAG, could = false, other = t->plan_level != LEVELS_MAX;
-	struct tally_of *site;
+	struct pair_sum *site;
 
 	sample_expand(d, &by_stack->deciding, s->time_ns, &calls);
 	for (uint32_t i = 0; i < tag->nr_fields; i++)
@@ -129,7 +125,7 @@ static void take_call(struct sample_tags *t, const struct sample *s, const struc
 		for (uint32_t i = 0; t->plan_level == LEVELS_MAX && i < tag->nr_fields; i++)
 			other |= disagree(&tags, &calls, tag->field[i].level);
 	}
-	site = tally_get(&t->calls, by_stack->deciding.component[0], by_stack->caller_function);
+	site = pair_sums_get(&t->calls, by_stack->deciding.component[0], by_stack->caller_function);
 	if (!site) {
 		t->failed = true;
 		return;
@@ -150,11 +146,11 @@ static void take_task(struct sample_tags *t, const struct sample *s, const struc
 
 	for (uint32_t i = 0; marked && !t->has_edges[level] && i < by_tag->deciding.nr; i++) {
 		uint32_t component = by_tag->deciding.component[i];
-		struct tally_of *task;
+		struct pair_sum *task;
 
 		if (d->component[component].level != level)
 			continue;
-		task = tally_get(&t->tasks, marked, 0);
+		task = pair_sums_get(&t->tasks, marked, 0);
 		if (!task) {
 			t->failed = true;
 			return;
@@ -188,7 +184,7 @@ static void take_frame(struct sample_tags *t, const struct sample *s, const stru
 {
 	struct sample_answer by_tag;
 	const struct location *l;
-	struct tally_of *site;
+	struct pair_sum *site;
 
 	sample_decide(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method != METHOD_NONE || !by_tag.untagged)
@@ -199,7 +195,7 @@ static void take_frame(struct sample_tags *t, const struct sample *s, const stru
 	if ((by_tag.untagged_value & tag->check_mask) == tag->check_value && t->check->complete &&
 	    take_ids(t, tag, p, by_tag.untagged_value))
 		return;
-	site = tally_get(&t->calls, COMPONENT_NONE, l->function);
+	site = pair_sums_get(&t->calls, COMPONENT_NONE, l->function);
 	if (!site) {
 		t->failed = true;
 		return;
@@ -246,7 +242,7 @@ static void settle_calls(struct sample_tags *t, double each)
 	char x[CHECK_NAME], y[CHECK_NAME];
 
 	for (uint32_t i = 0; i < t->calls.nr; i++) {
-		const struct tally_of *site = &t->calls.of[i];
+		const struct pair_sum *site = &t->calls.of[i];
 		const char *function = a->function[site->b].name;
 
 		/* calls that an optimizer merged are of several components, and may have either tag */
@@ -272,7 +268,7 @@ void sample_tags_settle(struct sample_tags *t, double each)
 		      check_level(c, (uint32_t)t->ids.of[i].b), (unsigned long long)t->ids.of[i].a,
 		      check_pid(c, (uint32_t)(t->ids.of[i].b >> 32)));
 	for (uint32_t i = 0; i < t->tasks.nr; i++) {
-		const struct tally_of *task = &t->tasks.of[i];
+		const struct pair_sum *task = &t->tasks.of[i];
 
 		if (task->samples >= SITE_SAMPLES && task->wrong[OTHER] * 2 >= task->samples)
 			FOUND(c, FINDING_TAG_TASK, (double)task->wrong[OTHER] * each, "%s runs with the tag of %s",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/check/samples.h"
 
-#include "jitreg/base/grow.h"
 #include "jitreg/trace/sample_stream.h"
 #include "jitreg/trace/schema.h"
 
@@ -12,24 +11,6 @@
 #define SAMPLES_MOST 400000u /* of longer traces one in 2, 3, ... is looked at */
 #define PAGE_BITS 12
 
-struct tally_of *tally_get(struct tally *t, uint64_t a, uint64_t b)
-{
-	uint32_t at = hash_map_find(&t->index, a, b);
-
-	if (at)
-		return &t->of[at - 1];
-	if (!GROW(t->of, t->nr, t->capacity) || !hash_map_set(&t->index, a, b, t->nr + 1))
-		return NULL;
-	t->of[t->nr] = (struct tally_of){ .a = a, .b = b };
-	return &t->of[t->nr++];
-}
-
-void tally_fini(struct tally *t)
-{
-	hash_map_fini(&t->index);
-	free(t->of);
-}
-
 enum { SPEAKS = 1, KNOWS_START = 2, ASKED = 4 };
 
 struct samples {
@@ -38,10 +19,10 @@ struct samples {
 	struct locator locator;
 	struct sample_world world;
 	struct sample_tags tags;
-	struct tally pages; /* (page, process): wrong[0] of no code, wrong[1] after an unload */
-	struct tally lines; /* (line, process): wrong[0] behind the text, wrong[1] of no text; its samples */
-	struct tally late;  /* (component): samples before it was linked */
-	struct tally costs; /* (process): its samples; wrong[0] in the agent */
+	struct pair_sums pages; /* (page, process): wrong[0] of no code, wrong[1] after an unload */
+	struct pair_sums lines; /* (line, process): wrong[0] behind the text, wrong[1] of no text; its samples */
+	struct pair_sums late;  /* (component): samples before it was linked */
+	struct pair_sums costs; /* (process): its samples; wrong[0] in the agent */
 	unsigned char *about; /* of each process */
 	uint32_t nr_about;
 	bool failed;
@@ -83,7 +64,7 @@ static bool is_unloaded(const struct process *p, const struct sample *s, const s
 static void take_place(struct samples *all, const struct sample *s, const struct process *p, const struct sample_place *at,
 		       bool knows_start)
 {
-	struct tally_of *page;
+	struct pair_sum *page;
 	bool unloaded;
 
 	if (at->code && at->code->kind != CODE_REGION)
@@ -91,7 +72,7 @@ static void take_place(struct samples *all, const struct sample *s, const struct
 	unloaded = is_unloaded(p, s, at->code);
 	if (!unloaded && (!at->code || !knows_start || !all->check->complete))
 		return;
-	page = tally_get(&all->pages, s->user_ip >> PAGE_BITS, p->number);
+	page = pair_sums_get(&all->pages, s->user_ip >> PAGE_BITS, p->number);
 	if (!page) {
 		all->failed = true;
 		return;
@@ -104,11 +85,11 @@ static void take_place(struct samples *all, const struct sample *s, const struct
 static void take_line(struct samples *all, const struct process *p, uint32_t location, uint64_t time_ns)
 {
 	const struct location *l = &all->locator.location[location];
-	struct tally_of *line;
+	struct pair_sum *line;
 
 	if (!p->has_line_components || !l->jit || !l->line)
 		return;
-	line = tally_get(&all->lines, l->line, p->number);
+	line = pair_sums_get(&all->lines, l->line, p->number);
 	if (!line) {
 		all->failed = true;
 		return;
@@ -128,14 +109,14 @@ static void take_link(struct samples *all, uint32_t location, uint64_t time_ns)
 	const struct dictionary *d = &all->check->m->dictionary;
 	uint32_t component = all->locator.location[location].component;
 	const struct component *c = &d->component[component];
-	struct tally_of *late;
+	struct pair_sum *late;
 
 	if (!component || !c->nr_links || c->older || !all->check->complete)
 		return;
 	for (uint32_t i = 0; i < c->nr_links; i++)
 		if (c->links[i].from_ns <= time_ns || c->links[i].same)
 			return;
-	late = tally_get(&all->late, component, 0);
+	late = pair_sums_get(&all->late, component, 0);
 	if (late)
 		late->samples++;
 	all->failed |= !late;
@@ -143,12 +124,12 @@ static void take_link(struct samples *all, uint32_t location, uint64_t time_ns)
 
 static bool is_agent(const struct code *code)
 {
-	return code && code->kind == CODE_IMAGE && code->path && strcmp(view_base_name(code->path), "libtailor.so") == 0;
+	return code && code->kind == CODE_IMAGE && code->path && strcmp(basename(code->path), "libtailor.so") == 0;
 }
 
 static void take_cost(struct samples *all, const struct process *p, const struct code *code)
 {
-	struct tally_of *cost = tally_get(&all->costs, p->number, 0);
+	struct pair_sum *cost = pair_sums_get(&all->costs, p->number, 0);
 
 	if (cost) {
 		cost->samples++;
@@ -210,7 +191,7 @@ static void settle_pages(struct samples *all, double each)
 
 	for (uint32_t i = 0; i < all->pages.nr; i++)
 		for (int n = 0; n < 2; n++) {
-			const struct tally_of *page = &all->pages.of[i];
+			const struct pair_sum *page = &all->pages.of[i];
 
 			/* what comes late from another thread is one sample or two */
 			if (page->wrong[n] >= SITE_SAMPLES && check_count(all->check, kinds[n], (uint64_t)((double)page->wrong[n] * each),
@@ -229,7 +210,7 @@ static void settle_lines(struct samples *all, double each)
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++)
 		matches[all->lines.of[i].b] |= !all->lines.of[i].wrong[1];
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++) {
-		const struct tally_of *l = &all->lines.of[i];
+		const struct pair_sum *l = &all->lines.of[i];
 		const struct line *row = &all->a.line[l->a];
 
 		if (l->wrong[0])
@@ -257,7 +238,7 @@ static void settle_costs(struct samples *all, double each)
 		most = c->m->nr_records[id] > c->m->nr_records[most] ? id : most;
 	}
 	for (uint32_t i = 0; i < all->costs.nr; i++) {
-		const struct tally_of *cost = &all->costs.of[i];
+		const struct pair_sum *cost = &all->costs.of[i];
 		const struct schema_record *s = schema_find(most);
 
 		if (cost->wrong[0] >= COST_SAMPLES && cost->wrong[0] * COST_SHARE >= cost->samples)
@@ -309,10 +290,10 @@ int check_samples(struct check *c, const struct report *r)
 		unwinder_destroy(all->world.unwinder);
 	locator_fini(&all->locator);
 	attribution_fini(&all->a);
-	tally_fini(&all->pages);
-	tally_fini(&all->lines);
-	tally_fini(&all->late);
-	tally_fini(&all->costs);
+	pair_sums_fini(&all->pages);
+	pair_sums_fini(&all->lines);
+	pair_sums_fini(&all->late);
+	pair_sums_fini(&all->costs);
 	free(all->about);
 	free(all);
 	return ret;

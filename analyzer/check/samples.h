@@ -5,22 +5,7 @@
 
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/check/internal.h"
-
-/* Samples that agree in two numbers, and how many of them are wrong in each of two ways. */
-#define TALLY_WRONGS 2
-struct tally {
-	struct hash_map index; /* -> 1 + its place */
-	struct tally_of {
-		uint64_t a, b;
-		uint64_t samples, wrong[TALLY_WRONGS];
-		uint64_t example; /* of a wrong one: whatever the caller says */
-	} *of;
-	uint32_t nr, capacity;
-};
-
-/* NULL without memory. */
-struct tally_of *tally_get(struct tally *t, uint64_t a, uint64_t b);
-void tally_fini(struct tally *t);
+#include "analyzer/check/pair_sums.h"
 
 #define SITE_SAMPLES 10u /* fewer say nothing */
 
@@ -29,9 +14,9 @@ struct sample_tags {
 	struct sample_world with_tags, by_stack;
 	uint32_t plan_level; /* LEVELS_MAX: none */
 	bool has_edges[LEVELS_MAX];
-	struct tally calls; /* (component that calls, function) */
-	struct tally ids;   /* (tag's value, process) */
-	struct tally tasks; /* (component of the mark) */
+	struct pair_sums calls; /* (component that calls, function) */
+	struct pair_sums ids;   /* (tag's value, process) */
+	struct pair_sums tasks; /* (component of the mark) */
 	bool failed;	    /* no memory */
 };
 

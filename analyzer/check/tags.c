@@ -4,8 +4,6 @@
 
 #include "jitreg/base/registers.h"
 
-#include <string.h>
-
 static const char *const register_names[REGISTERS_NR] = {
 #define NAME_(name, dwarf, perf, instruction) [dwarf] = #name,
 	REGISTERS(NAME_)

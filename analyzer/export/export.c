@@ -5,25 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT_ENTRY_(name) &exporter_##name,
-static const struct exporter *const exporters[] = { EXPORTS(EXPORT_ENTRY_) };
-#undef EXPORT_ENTRY_
-
-enum { NR_EXPORTERS = sizeof(exporters) / sizeof(exporters[0]) };
-
-const struct exporter *export_at(int n)
-{
-	return n >= 0 && n < NR_EXPORTERS ? exporters[n] : NULL;
-}
-
-const struct exporter *export_find(const char *name)
-{
-	for (int i = 0; i < NR_EXPORTERS; i++)
-		if (strcmp(exporters[i]->name, name) == 0)
-			return exporters[i];
-	return NULL;
-}
-
 void export_ask_stacks(struct export *e)
 {
 	e->report->stacks = true;

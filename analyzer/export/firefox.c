@@ -151,8 +151,8 @@ static void put_shared(const struct export *e, const struct tables *t, FILE *to)
 	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"type\":[],\"lib\":[],\"name\":[],\"host\":[],\"length\":0},\n"
 		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
 		    "\"sources\":{\"id\":[],\"filename\":[],\"length\":0},\n", nr);
-	JSON_LIST(to, "stringArray", nr + m->nr_marks, fputc('"', to);
-		escape_json(to, i < nr ? export_frame_name(e, t->named[i], spare) : m->mark[i - nr].name); fputc('"', to));
+	JSON_LIST(to, "stringArray", nr + m->nr_marks, escape_json_string(to, i < nr ?
+		export_frame_name(e, t->named[i], spare) : m->mark[i - nr].name));
 	fputs("},\n", to);
 }
 
@@ -205,7 +205,7 @@ static void put_markers(const struct export *e, const struct tables *tables, con
 	const struct mark *mark = e->report->model->mark;
 
 	fputs("\"markers\":{", to);
-	JSON_LIST(to, "data", nr, fputs("{\"type\":\"Text\",\"name\":\"", to); escape_json(to, mark[marks[i]].text); fputs("\"}", to));
+	JSON_LIST(to, "data", nr, fputs("{\"type\":\"Text\",\"name\":", to); escape_json_string(to, mark[marks[i]].text); fputc('}', to));
 	fputc(',', to);
 	JSON_LIST(to, "name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
 	fputc(',', to);

@@ -7,7 +7,6 @@
 #include "analyzer/query/calltree.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 1200.0

@@ -5,7 +5,6 @@
 #include "analyzer/query/calltree.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static void prepare(struct export *e)
 {

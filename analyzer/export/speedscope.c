@@ -41,13 +41,11 @@ static int put_frames(const struct export *e, uint32_t *frame, FILE *to)
 		if (number[thing])
 			continue;
 		number[thing] = ++nr;
-		fputs(nr > 1 ? ",\n{\"name\":\"" : "\n{\"name\":\"", to);
-		escape_json(to, export_frame_name(e, n, spare));
-		fputs("\"", to);
+		fputs(nr > 1 ? ",\n{\"name\":" : "\n{\"name\":", to);
+		escape_json_string(to, export_frame_name(e, n, spare));
 		if (node->line && node->line < a->nr_lines) {
-			fputs(",\"file\":\"", to);
-			escape_json(to, a->line[node->line].file);
-			fputs("\"", to);
+			fputs(",\"file\":", to);
+			escape_json_string(to, a->line[node->line].file);
 		}
 		fputs("}", to);
 	}

@@ -10,9 +10,7 @@
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct equations *equations_create(void)
 {

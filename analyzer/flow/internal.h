@@ -5,8 +5,6 @@
 
 #include "analyzer/flow/equations.h"
 
-#include <stdbool.h>
-
 struct term {
 	uint32_t equation, variable;
 	int sign;

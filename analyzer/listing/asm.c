@@ -16,13 +16,13 @@ static void prepare(struct report *r, struct view_instance *v)
 	v->group[0] = hits_ask(r, 0);
 }
 
-struct columns {
+struct asm_columns {
 	int address, offset, arrows, text, function, file, line, target;
 	struct event_columns events;
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
+static void add_columns(struct grid *g, struct asm_columns *c, struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
 	c->events = event_columns_add(g, r, total, 0);
 	c->counts = frequency_columns_add(g, r, false);
@@ -36,7 +36,7 @@ static void add_columns(struct grid *g, struct columns *c, struct report *r, con
 	c->target = grid_column(g, "target", "", CELL_HEX, GRID_HIDDEN, 0);
 }
 
-static void blank_row(struct grid *g, const struct columns *c)
+static void blank_row(struct grid *g, const struct asm_columns *c)
 {
 	grid_row(g);
 	event_columns_blank(g, &c->events);
@@ -44,7 +44,7 @@ static void blank_row(struct grid *g, const struct columns *c)
 	frequency_columns_blank(g, &c->counts);
 }
 
-static void add_source_line(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h,
+static void add_source_line(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h,
 			    const struct step *s, const char *arrows)
 {
 	const struct code *code = h->place.code;
@@ -59,14 +59,14 @@ static void add_source_line(struct grid *g, const struct columns *c, const struc
 		text++;
 		bytes--;
 	}
-	snprintf(row, sizeof(row), "%s:%u  %.*s", view_base_name(s->file), s->line, bytes < 200 ? (int)bytes : 200, text);
+	snprintf(row, sizeof(row), "%s:%u  %.*s", basename(s->file), s->line, bytes < 200 ? (int)bytes : 200, text);
 	blank_row(g, c);
 	grid_set_text(g, c->arrows, arrows);
 	grid_set_text(g, c->text, row);
 	grid_row_is_text(g);
 }
 
-static void set_executions(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h,
+static void set_executions(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h,
 			   const struct step *s)
 {
 	struct frequency f;
@@ -79,7 +79,7 @@ static void set_executions(struct grid *g, const struct columns *c, const struct
 		grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)f.count);
 }
 
-static void add_step(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h, const struct step *s,
+static void add_step(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h, const struct step *s,
 		     const char *arrows, bool indent)
 {
 	char text[STEP_TEXT_MAX];
@@ -121,7 +121,7 @@ static void show_function(struct report *r, const struct group_sum total[VIEW_EV
 	char arrows[4 * (DISASSEMBLY_LANES + 2)];
 	const char *file = NULL;
 	uint32_t line = 0;
-	struct columns c;
+	struct asm_columns c;
 	struct step *s;
 	int nr;
 

@@ -5,7 +5,6 @@
 #include "jitreg/base/hash_map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdint.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/listing/blocks.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,17 +41,9 @@ static bool find_blocks(struct graph *f)
 
 static uint32_t block_at(const struct graph *f, int step)
 {
-	uint32_t low = 0, high = f->nr_blocks;
+	uint32_t n = SORTED_COUNT(f->nr_blocks, i, f->block[i].first <= step);
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (f->block[middle].first <= step)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return n ? n - 1 : 0;
 }
 
 /* What nothing leads to is entered from outside: the function's begin, handlers, and what follows padding. */

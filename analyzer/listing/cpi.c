@@ -15,12 +15,12 @@ static void prepare(struct report *r, struct view_instance *v)
 	v->group[0] = hits_ask(r, 0);
 }
 
-struct columns {
+struct cpi_columns {
 	int function, offset, nr, class, executions, state, low, high, per, cpi;
 	struct event_columns events;
 };
 
-static void add_columns(struct grid *g, struct columns *c, const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
+static void add_columns(struct grid *g, struct cpi_columns *c, const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
 	char heading[48];
@@ -41,7 +41,7 @@ static void add_columns(struct grid *g, struct columns *c, const struct report *
 			     is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 }
 
-static void add_block(struct grid *g, const struct columns *c, const struct report *r, const struct hot *h, const struct graph *f,
+static void add_block(struct grid *g, const struct cpi_columns *c, const struct report *r, const struct hot *h, const struct graph *f,
 		      const struct block *b)
 {
 	const struct group_sum *sum = &b->sum[r->event];
@@ -78,7 +78,7 @@ static void show_function(struct report *r, const struct group_sum total[VIEW_EV
 	struct grid *g = grid_create("cpi", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
 	struct block_stalls *stalls = NULL;
 	struct graph f;
-	struct columns c;
+	struct cpi_columns c;
 	int nr_steps;
 	struct step *steps = disassemble(h, hit, &nr_steps);
 

@@ -9,7 +9,6 @@
 #define TAILOR_CULPRITS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #define CULPRITS(X) \
 	X(DATA_CACHE, data_cache, "data-cache miss") \

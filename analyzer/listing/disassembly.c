@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/listing/disassembly.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,7 +225,7 @@ static bool function_of_file(const struct report *r, const struct code *c, uint6
 	struct elf_object *elf = c->file->elf;
 	struct elf_function f;
 
-	h->image = view_base_name(c->file->path);
+	h->image = basename(c->file->path);
 	if (elf && elf_find_function(elf, at, &f) && f.bytes) {
 		h->place.start = f.address;
 		h->place.end = f.address + f.bytes;
@@ -353,17 +355,9 @@ static const char *called(const struct hot *h, const struct insn *i)
 
 static int find_step(const struct step *s, int nr, uint64_t address)
 {
-	int low = 0, high = nr;
+	int up_to = SORTED_COUNT(nr, i, s[i].address < address);
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (s[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nr && s[low].address == address ? low : -1;
+	return up_to < nr && s[up_to].address == address ? up_to : -1;
 }
 
 static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigned lane)

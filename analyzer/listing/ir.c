@@ -134,7 +134,7 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++) {
 		const struct line *line = &r->a->line[i];
 
-		if (line->number && line->number <= l->nr && s->name && strcmp(view_base_name(line->file), view_base_name(s->name)) == 0)
+		if (line->number && line->number <= l->nr && s->name && strcmp(basename(line->file), basename(s->name)) == 0)
 			l->line_index[line->number - 1] = i;
 	}
 	fill_lines(l);
@@ -158,14 +158,14 @@ static int by_cost(const void *a, const void *b, void *context)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-struct columns {
+struct ir_columns {
 	int block, plan, other, number, text, source;
 	struct event_columns events;
 	uint32_t plan_level, other_level;
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct columns *c, struct report *r, const struct listing *l, const struct page *p)
+static void add_columns(struct grid *g, struct ir_columns *c, struct report *r, const struct listing *l, const struct page *p)
 {
 	c->plan = c->other = -1;
 	c->events = event_columns_add(g, r, l->split->total, GRID_REST);
@@ -191,7 +191,7 @@ static const char *owners(const struct report *r, const struct text_line *line, 
 	return text;
 }
 
-static void add_line(struct grid *g, const struct columns *c, const struct listing *l, const struct text_line *line)
+static void add_line(struct grid *g, const struct ir_columns *c, const struct listing *l, const struct text_line *line)
 {
 	const struct report *r = l->r;
 	char text[LINE_TEXT_MAX], text_of_owners[OWNERS_TEXT_MAX];
@@ -226,7 +226,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	double all = report_measure(r, &l->split->total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
-	struct columns c;
+	struct ir_columns c;
 
 	add_columns(g, &c, r, l, p);
 	if (r->hottest)

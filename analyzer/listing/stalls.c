@@ -148,7 +148,7 @@ static uint64_t end_of(const struct graph *f, uint32_t block)
 }
 
 /* Blocks between a jump backwards and where it leads, if nothing is called there. */
-static void find_small_loops(const struct graph *f, const struct block_code *code, bool *fetched_once, bool *alone)
+static void find_small_loops(const struct graph *f, const struct block_code *code, bool *fetched_once, bool *own_loop)
 {
 	for (uint32_t n = 0; n < f->nr_arcs; n++) {
 		const struct class_arc *a = &f->arc[n];
@@ -161,7 +161,7 @@ static void find_small_loops(const struct graph *f, const struct block_code *cod
 			calls = code[i].calls;
 		for (uint32_t i = a->to; i <= a->from && !calls; i++)
 			fetched_once[i] = true;
-		alone[a->from] |= a->from == a->to;
+		own_loop[a->from] |= a->from == a->to;
 	}
 }
 
@@ -209,11 +209,11 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 	struct block_stalls *out = calloc((size_t)f->nr_blocks + 1, sizeof(*out));
 	struct block_code *code = read_code(h, f);
 	bool *mark = calloc(3 * ((size_t)f->nr_blocks + 1), sizeof(*mark));
-	bool *fetched_once = mark, *alone = mark + f->nr_blocks + 1, *mispredicts = alone + f->nr_blocks + 1;
+	bool *fetched_once = mark, *own_loop = mark + f->nr_blocks + 1, *mispredicts = own_loop + f->nr_blocks + 1;
 	struct best *best = simulate(r, h, f);
 
 	if (out && code && mark && best) {
-		find_small_loops(f, code, fetched_once, alone);
+		find_small_loops(f, code, fetched_once, own_loop);
 		find_entered(f, mispredicts);
 	}
 	for (uint32_t i = 0; out && code && mark && best && i < f->nr_blocks; i++) {
@@ -237,7 +237,7 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 		e.divisions = code[i].divisions;
 		e.lines = ceil((double)(end_of(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
 		/* a loop of one block is simulated with all that its rounds wait for; other blocks may wait for those before them */
-		e.latency = out[i].simulated && alone[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
+		e.latency = out[i].simulated && own_loop[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
 		e.mispredicts = mispredicts[i];
 		e.forwards = code[i].loads > 0 && code[i].stores > 0;
 		e.fetched_once = fetched_once[i];

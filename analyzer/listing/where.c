@@ -61,7 +61,7 @@ static void add_kernel(const struct report *r, struct summary *s)
 
 	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
 		const struct group_sum *t = &s->total[i];
-		const struct event *e = &r->model->event[i];
+		const struct model_event *e = &r->model->event[i];
 		struct stall_count c;
 
 		if (stall_event_of(e->name) != STALL_FAULT)

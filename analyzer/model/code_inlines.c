@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/model/code_inlines.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,22 +51,14 @@ void code_inlines_free(struct code_inline *inlines, size_t nr)
 
 size_t code_inlines_find(const struct code_inline *inlines, size_t nr, uint64_t address, struct elf_inline *out, size_t max)
 {
-	size_t low = 0, high = nr, first, found = 0;
+	size_t up_to = SORTED_COUNT(nr, i, inlines[i].address <= address), first, found = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (inlines[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (up_to == 0)
 		return 0;
-	for (first = low - 1; first > 0 && inlines[first - 1].address == inlines[low - 1].address; first--)
+	for (first = up_to - 1; first > 0 && inlines[first - 1].address == inlines[up_to - 1].address; first--)
 		;
 	/* the innermost first; one of depth 0 is the frame's own */
-	for (size_t i = low; i > first + 1 && found < max; i--) {
+	for (size_t i = up_to; i > first + 1 && found < max; i--) {
 		const struct code_inline *in = &inlines[i - 1];
 
 		if (in->depth == 0 || !in->function || !*in->function)

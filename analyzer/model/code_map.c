@@ -2,6 +2,7 @@
 #include "analyzer/model/code_map.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,17 +50,9 @@ static int by_time(const void *a, const void *b, void *facts)
 /* Piece that holds address; nr_cuts when it lies before the first. */
 static size_t piece_of(const struct code_map *m, uint64_t address)
 {
-	size_t low = 0, high = m->nr_cuts;
+	size_t up_to = SORTED_COUNT(m->nr_cuts, i, m->cuts[i] <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->cuts[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : m->nr_cuts;
+	return up_to ? up_to - 1 : m->nr_cuts;
 }
 
 /* The nodes that together are a fact's range: one after another, *left and *right are where it goes on.  0: no more. */
@@ -76,19 +69,19 @@ static uint32_t next_node(uint32_t *left, uint32_t *right)
 	return 0;
 }
 
-struct range { /* of leaves */
+struct leaf_range { /* of leaves */
 	uint32_t left, right;
 };
 
-static struct range range_of(const struct code_map *m, const struct code_fact *f)
+static struct leaf_range range_of(const struct code_map *m, const struct code_fact *f)
 {
-	return (struct range){ (uint32_t)piece_of(m, f->start) + m->nr_leaves, (uint32_t)piece_of(m, f->end) + m->nr_leaves };
+	return (struct leaf_range){ (uint32_t)piece_of(m, f->start) + m->nr_leaves, (uint32_t)piece_of(m, f->end) + m->nr_leaves };
 }
 
 enum { COVERED = 1, COVERED_BELOW = 2 };
 
 /* Does a fact's range hold a piece that an earlier one covered?  Covers it, too. */
-static bool cover(struct range r, unsigned char *seen)
+static bool cover(struct leaf_range r, unsigned char *seen)
 {
 	uint32_t node, up;
 	bool found = false;
@@ -104,12 +97,12 @@ static bool cover(struct range r, unsigned char *seen)
 	return found;
 }
 
-static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct range *range)
+static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct leaf_range *range)
 {
 	uint32_t node;
 
 	for (size_t i = 0; i < m->nr_facts; i++) {
-		struct range r = range[i] = range_of(m, &m->facts[i]);
+		struct leaf_range r = range[i] = range_of(m, &m->facts[i]);
 
 		while ((node = next_node(&r.left, &r.right)) != 0)
 			m->first[node + 1]++;
@@ -122,7 +115,7 @@ static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill,
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_facts; i++) {
 		const struct code_fact *f = &m->facts[order[i]];
-		struct range r = range[order[i]];
+		struct leaf_range r = range[order[i]];
 
 		while ((node = next_node(&r.left, &r.right)) != 0)
 			m->list[m->first[node] + fill[node]++] = order[i];
@@ -136,7 +129,7 @@ int code_map_index(struct code_map *m)
 {
 	uint32_t *order = malloc((m->nr_facts + 1) * sizeof(*order)), *fill = NULL;
 	unsigned char *seen = NULL;
-	struct range *range = malloc((m->nr_facts + 1) * sizeof(*range));
+	struct leaf_range *range = malloc((m->nr_facts + 1) * sizeof(*range));
 	size_t nr = 0;
 	int ret = -ENOMEM;
 
@@ -176,22 +169,15 @@ struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint
 	if (p >= m->nr_cuts || !m->list)
 		return a;
 	for (uint32_t node = (uint32_t)p + m->nr_leaves; node; node /= 2) {
-		uint32_t low = m->first[node], high = m->first[node + 1];
+		const uint32_t *list = &m->list[m->first[node]], nr = m->first[node + 1] - m->first[node];
+		const uint32_t n = SORTED_COUNT(nr, i, m->facts[list[i]].from_ns <= time_ns);
 		const struct code_fact *f;
 
-		while (low < high) { /* first one younger than the question */
-			uint32_t middle = low + (high - low) / 2;
-
-			if (m->facts[m->list[middle]].from_ns <= time_ns)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < m->first[node + 1] && m->facts[m->list[low]].from_ns < a.until_ns)
-			a.until_ns = m->facts[m->list[low]].from_ns;
-		if (low == m->first[node])
+		if (n < nr && m->facts[list[n]].from_ns < a.until_ns)
+			a.until_ns = m->facts[list[n]].from_ns;
+		if (n == 0)
 			continue;
-		f = &m->facts[m->list[low - 1]];
+		f = &m->facts[list[n - 1]];
 		if (!a.fact || f->from_ns > a.fact->from_ns || (f->from_ns == a.fact->from_ns && f > a.fact))
 			a.fact = f;
 	}
@@ -209,17 +195,7 @@ void *code_map_find(const struct code_map *m, uint64_t address, uint64_t time_ns
 
 uint64_t code_map_generation(const struct code_map *m, uint64_t time_ns)
 {
-	size_t low = 0, high = m->nr_replaced;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->replaced_ns[middle] <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SORTED_COUNT(m->nr_replaced, i, m->replaced_ns[i] <= time_ns);
 }
 
 void code_map_fini(struct code_map *m)

@@ -14,7 +14,6 @@
 
 #include "jitreg/base/hash_map.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

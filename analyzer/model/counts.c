@@ -27,7 +27,7 @@ void counts_read(struct model *m, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu)), running_ns;
 	struct event_count *c;
-	struct event *e;
+	struct model_event *e;
 
 	if (i >= m->nr_events)
 		return;
@@ -78,7 +78,7 @@ static double turns_of(const struct event_count *c)
 	return bounded(c->running_ns && c->on_cpu_ns > c->running_ns ? (double)c->on_cpu_ns / (double)c->running_ns : 1);
 }
 
-static void add_count(struct event *e, const struct event_count *c)
+static void add_count(struct model_event *e, const struct event_count *c)
 {
 	double counted = (double)c->value * turns_of(c);
 
@@ -93,7 +93,7 @@ static void add_count(struct event *e, const struct event_count *c)
 }
 
 /* A few samples may stand for anything: theirs is what is missing of the event everywhere.  So is what differs by next to nothing. */
-static void settle_count(const struct event *e, struct event_count *c)
+static void settle_count(const struct model_event *e, struct event_count *c)
 {
 	if (c->enabled_ns || c->samples)
 		c->scale = between(c->weight ? SCALE_MIN : 1, turns_of(c) * of_samples(c));
@@ -101,7 +101,7 @@ static void settle_count(const struct event *e, struct event_count *c)
 		c->scale = e->scale;
 }
 
-static void settle_event(struct event *e)
+static void settle_event(struct model_event *e)
 {
 	uint64_t everywhere = 0;
 	double running = 0;
@@ -142,14 +142,14 @@ void counts_settle(struct model *m)
 
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
 {
-	const struct event *e = event < m->nr_events ? &m->event[event] : NULL;
+	const struct model_event *e = event < m->nr_events ? &m->event[event] : NULL;
 
 	if (!e || e->scale <= 0)
 		return 1;
 	return cpu < e->nr_counts && e->count[cpu].scale > 0 ? e->count[cpu].scale : e->scale;
 }
 
-void counts_free(struct event *e)
+void counts_free(struct model_event *e)
 {
 	free(e->count);
 }

@@ -189,7 +189,7 @@ static uint32_t get_announced(struct dictionary *d, uint32_t process, bool commo
 	return add_component(d, process, common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
-static void narrow(struct stretch *s, uint64_t change_ns, uint64_t time_ns)
+static void narrow(struct time_range *s, uint64_t change_ns, uint64_t time_ns)
 {
 	if (change_ns <= time_ns)
 		s->from_ns = change_ns > s->from_ns ? change_ns : s->from_ns;
@@ -198,7 +198,7 @@ static void narrow(struct stretch *s, uint64_t change_ns, uint64_t time_ns)
 }
 
 /* latest: the last one of an id. */
-static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct stretch *holds)
+static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *component = d->component, *newer = NULL;
 	uint32_t i = latest;
@@ -222,7 +222,7 @@ static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t ti
 }
 
 uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
-			    struct stretch *holds)
+			    struct time_range *holds)
 {
 	return at_time(d, dictionary_find(d, process, level, id), time_ns, holds);
 }
@@ -299,7 +299,7 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 }
 
 /* What a link leads to at a time. */
-static uint32_t upper_at(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct stretch *holds)
+static uint32_t upper_at(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *c = &d->component[l->upper];
 
@@ -547,7 +547,7 @@ void dictionary_settle(struct dictionary *d)
 }
 
 /* Links of one component that hold at a time, to one level: total of their weights. */
-static uint64_t weight_to(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns, struct stretch *holds)
+static uint64_t weight_to(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns, struct time_range *holds)
 {
 	uint64_t sum = 0;
 
@@ -607,7 +607,7 @@ void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uin
 	double sum = 0;
 
 	memset(out, 0, sizeof(*out));
-	out->holds = STRETCH_ALL;
+	out->holds = TIME_RANGE_ALL;
 	out->nr = 1;
 	out->row[0].share = 1;
 	for (uint32_t i = 0; i < nr_deciding; i++)

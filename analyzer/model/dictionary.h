@@ -12,7 +12,6 @@
 #include "jitreg/base/hash_map.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define LEVELS_MAX 16
@@ -92,10 +91,10 @@ struct dictionary {
 };
 
 /* When the same question has the same answer: [from, until). */
-struct stretch {
+struct time_range {
 	uint64_t from_ns, until_ns;
 };
-#define STRETCH_ALL ((struct stretch){ 0, UINT64_MAX })
+#define TIME_RANGE_ALL ((struct time_range){ 0, UINT64_MAX })
 
 /* One way up from a component: its share, and the component at each level (COMPONENT_NONE: none). */
 struct expansion_row {
@@ -104,7 +103,7 @@ struct expansion_row {
 };
 
 struct expansion {
-	struct stretch holds;
+	struct time_range holds;
 	uint32_t nr;
 	struct expansion_row row[EXPANSION_ROWS_MAX]; /* shares add up to 1 */
 };
@@ -126,7 +125,7 @@ uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, 
 uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* Whom the id named at a time, or COMPONENT_NONE; *holds is narrowed to when that is the answer. */
 uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
-			    struct stretch *holds);
+			    struct time_range *holds);
 /* Announced: another component from then on where the name or the detail differ; flags: JITREG_COMPONENT_*.  Takes the texts.  Index, or
  * COMPONENT_NONE. */
 uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,

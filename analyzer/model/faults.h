@@ -34,10 +34,4 @@ struct fault {
 	char *text; /* or NULL */
 };
 
-struct model;
-struct process;
-
-/* text is copied, only where this is the first one; may be NULL. */
-void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c, const char *text);
-
 #endif

@@ -2,6 +2,7 @@
 #include "analyzer/model/kernel_functions.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,17 +80,9 @@ void kernel_functions_settle(struct kernel_functions *k)
 
 uint32_t kernel_functions_find(const struct kernel_functions *k, uint64_t address)
 {
-	uint32_t low = 0, high = k->nr;
+	uint32_t up_to = SORTED_COUNT(k->nr, i, k->function[i].address <= address);
 
-	while (low < high) { /* the first that begins behind address */
-		uint32_t mid = low + (high - low) / 2;
-
-		if (k->function[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && address - k->function[low - 1].address < k->function[low - 1].bytes ? low : 0;
+	return up_to && address - k->function[up_to - 1].address < k->function[up_to - 1].bytes ? up_to : 0;
 }
 
 void kernel_functions_fini(struct kernel_functions *k)

@@ -5,8 +5,6 @@
 
 #include "jitreg/trace/reader.h"
 
-#include <stdbool.h>
-
 struct kernel_function {
 	uint64_t address, bytes;
 	char *name, *image; /* image: [kernel], or its module in brackets */

@@ -3,8 +3,8 @@
 #include "analyzer/model/model.h"
 
 #include "analyzer/model/read.h"
+#include "jitreg/base/sorted.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ANCESTORS_MAX 64
@@ -115,21 +115,13 @@ const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint6
 	*from_ns = 0;
 	*until_ns = UINT64_MAX;
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
-		uint32_t low = 0, high = p->nr_tags;
+		uint32_t up_to = SORTED_COUNT(p->nr_tags, t, p->tags[t].from_ns <= time_ns);
 
-		while (low < high) { /* the first that began later */
-			uint32_t middle = low + (high - low) / 2;
-
-			if (p->tags[middle].from_ns <= time_ns)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < p->nr_tags && p->tags[low].from_ns < *until_ns)
-			*until_ns = p->tags[low].from_ns;
-		if (low > 0) {
-			*from_ns = p->tags[low - 1].from_ns;
-			return &p->tags[low - 1];
+		if (up_to < p->nr_tags && p->tags[up_to].from_ns < *until_ns)
+			*until_ns = p->tags[up_to].from_ns;
+		if (up_to > 0) {
+			*from_ns = p->tags[up_to - 1].from_ns;
+			return &p->tags[up_to - 1];
 		}
 	}
 	return NULL;
@@ -152,34 +144,31 @@ static const struct source *source_of(const struct model *m, uint32_t i, const c
 {
 	const struct source *s = &m->source[m->source_key[i].source];
 
-	return s->name && strcmp(model_base_name(s->name), base) == 0 ? s : NULL;
+	return s->name && strcmp(basename(s->name), base) == 0 ? s : NULL;
+}
+
+static bool begins_up_to(const struct source_key *k, uint32_t process, uint64_t name, uint64_t time_ns)
+{
+	if (k->process != process)
+		return k->process < process;
+	return k->name != name ? k->name < name : k->from_ns <= time_ns;
 }
 
 /* A process's own; a compiler may have put its directory in front. */
 static const struct source *find_source(const struct model *m, const struct process *p, const char *base, uint64_t name, uint64_t time_ns)
 {
 	const struct source *s = NULL;
-	uint32_t low = 0, high = m->nr_sources;
+	uint32_t up_to = SORTED_COUNT(m->nr_sources, i, begins_up_to(&m->source_key[i], p->number, name, time_ns));
 
-	while (low < high) { /* the first that began later */
-		uint32_t middle = low + (high - low) / 2;
-		const struct source_key *k = &m->source_key[middle];
-
-		if (k->process < p->number ||
-		    (k->process == p->number && (k->name < name || (k->name == name && k->from_ns <= time_ns))))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low; !s && i > 0 && is_key(m, i - 1, p, name); i--)
+	for (uint32_t i = up_to; !s && i > 0 && is_key(m, i - 1, p, name); i--)
 		s = source_of(m, i - 1, base);
-	for (uint32_t i = low; !s && is_key(m, i, p, name); i++)
+	for (uint32_t i = up_to; !s && is_key(m, i, p, name); i++)
 		s = source_of(m, i, base);
 	return s;
 }
 
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
-			      struct stretch *holds)
+			      struct time_range *holds)
 {
 	uint32_t i = COMPONENT_NONE;
 
@@ -190,7 +179,7 @@ uint32_t model_find_component(const struct model *m, const struct process *p, ui
 
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns)
 {
-	const char *base = model_base_name(file);
+	const char *base = basename(file);
 	const uint64_t name = hash_text(base);
 	const struct source *s = NULL;
 
@@ -205,19 +194,11 @@ const struct scope *model_find_scope(const struct model *m, uint32_t component)
 {
 	const struct component *c = &m->dictionary.component[component];
 	const struct scope *best = NULL;
-	uint32_t low = 0, high = component ? m->nr_scopes : 0;
+	uint32_t up_to = SORTED_COUNT(component ? m->nr_scopes : 0, i,
+				    m->scope[i].process != c->process ? m->scope[i].process < c->process : m->scope[i].first <= c->id);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct scope *s = &m->scope[middle];
-
-		if (s->process < c->process || (s->process == c->process && s->first <= c->id))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t n = 0; low > 0 && n < SCOPES_LOOKED; low--, n++) {
-		const struct scope *s = &m->scope[low - 1];
+	for (uint32_t n = 0; up_to > 0 && n < SCOPES_LOOKED; up_to--, n++) {
+		const struct scope *s = &m->scope[up_to - 1];
 
 		if (s->process == c->process && c->id - s->first < s->nr && s->from_ns < c->to_ns && (!best || s->from_ns > best->from_ns))
 			best = s;
@@ -262,7 +243,7 @@ const char *source_line(const struct source *s, uint32_t line, size_t *bytes)
 
 uint32_t model_line_component(struct model *m, const struct source *s, uint32_t line, uint64_t time_ns)
 {
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 	struct component *c;
 	const char *text;
 	size_t bytes;

@@ -14,30 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *model_append(void **array, uint32_t *nr, size_t each)
-{
-	void *bigger = realloc(*array, (*nr + 1) * each);
-
-	if (!bigger)
-		return NULL;
-	*array = bigger;
-	memset((char *)bigger + *nr * each, 0, each);
-	return (char *)bigger + (*nr)++ * each;
-}
-
-void model_set_text(char **to, char *text)
-{
-	free(*to);
-	*to = text;
-}
-
-const char *model_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- records */
 
 static void read_kernel_functions(struct model *m, struct process *p, const struct trace_record *r)
@@ -287,21 +263,6 @@ uint64_t model_lost(const struct model *m, enum loss_class of)
 		if (trace_losses[i].of == of)
 			lost += m->lost[i];
 	return lost;
-}
-
-/* -------------------------------------------------------------------------------------------------------------- faults */
-
-void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c, const char *text)
-{
-	struct fault *f = &m->fault[kind];
-
-	if (f->count++)
-		return;
-	f->process = p->number;
-	f->value[0] = a;
-	f->value[1] = b;
-	f->value[2] = c;
-	f->text = text ? strdup(text) : NULL;
 }
 
 static void faults_fini(struct fault faults[NR_FAULTS])

@@ -227,7 +227,7 @@ struct event_count { /* what counters of one processor, or those of all threads,
 	double scale; /* 0: unknown */
 };
 
-struct event {
+struct model_event {
 	char *name, *unit, *scope; /* "" for an event that the trace leaves out */
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
@@ -291,7 +291,7 @@ struct model {
 	uint32_t nr_pieces, pieces_capacity;
 	struct hash_map mark_handles; /* (process, handle) -> 1 + index, while records are read */
 	struct open_marks *open_marks; /* without a handle, while records are read */
-	struct event event[MODEL_EVENTS_MAX];
+	struct model_event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
 	struct notice *notice;
@@ -360,7 +360,7 @@ const struct mark_piece *model_find_piece(const struct model *m, const struct pr
 					  uint64_t *until_ns);
 /* Whom a component's id named at a time in a process, one that it was forked from, or all; *holds is narrowed to when that is so. */
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
-			      struct stretch *holds);
+			      struct time_range *holds);
 /* The source that a line table's file name meant at a time, or means later where it meant none; or NULL. */
 const struct source *model_find_source(const struct model *m, const struct process *p, const char *file, uint64_t time_ns);
 /* What a component belongs to, or NULL. */

@@ -2,26 +2,21 @@
 #include "analyzer/model/processes.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+static bool begins_up_to(const struct process *p, uint32_t pid, uint64_t time_ns)
+{
+	return p->pid < pid || (p->pid == pid && p->from_ns <= time_ns);
+}
+
 /* Index behind the last process with this pid (and, of those, from_ns <= time_ns). */
 static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
 {
-	uint32_t low = 0, high = m->nr_processes;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct process *p = m->process[middle];
-
-		if (p->pid < pid || (p->pid == pid && p->from_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SORTED_COUNT(m->nr_processes, i, begins_up_to(m->process[i], pid, time_ns));
 }
 
 static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_ns)

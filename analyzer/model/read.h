@@ -8,6 +8,9 @@
 
 #include "analyzer/model/model.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef void model_read_record(struct model *m, struct process *p, const struct trace_record *r);
 
 /* read_recording.c */
@@ -54,10 +57,32 @@ void model_settle_tags(struct process *p);
 
 /* Arrays that stay short grow by one. */
 #define APPEND(array, nr) model_append((void **)&(array), &(nr), sizeof(*(array)))
-void *model_append(void **array, uint32_t *nr, size_t each);
+static inline void *model_append(void **array, uint32_t *nr, size_t each)
+{
+	char *bigger = realloc(*array, (*nr + 1) * each);
+
+	if (!bigger)
+		return NULL;
+	*array = bigger;
+	return memset(bigger + (*nr)++ * each, 0, each);
+}
+
 /* text is taken over. */
-void model_set_text(char **to, char *text);
-/* What stands behind the last slash. */
-const char *model_base_name(const char *path);
+static inline void model_set_text(char **to, char *text)
+{
+	free(*to);
+	*to = text;
+}
+
+/* A fault of the host's (faults.h).  text is copied, only where this is the first one of its kind; may be NULL. */
+static inline void model_fault(struct model *m, enum model_fault kind, const struct process *p, uint64_t a, uint64_t b, uint64_t c,
+			       const char *text)
+{
+	struct fault *f = &m->fault[kind];
+
+	if (f->count++)
+		return;
+	*f = (struct fault){ 1, p->number, { a, b, c }, text ? strdup(text) : NULL };
+}
 
 #endif

@@ -192,7 +192,7 @@ int model_settle_sources(struct model *m)
 	for (uint32_t i = 0; i < m->nr_sources; i++) {
 		const struct source *s = &m->source[i];
 
-		m->source_key[i] = (struct source_key){ hash_text(s->name ? model_base_name(s->name) : ""), s->from_ns, s->process, i };
+		m->source_key[i] = (struct source_key){ hash_text(s->name ? basename(s->name) : ""), s->from_ns, s->process, i };
 	}
 	if (m->nr_sources)
 		qsort(m->source_key, m->nr_sources, sizeof(*m->source_key), source_by_name);

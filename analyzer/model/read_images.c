@@ -482,7 +482,7 @@ static void make_region(struct model *m, struct code *c)
 	struct process *p = m->numbered[c->process];
 	const struct code_fact *f = code_map_starting_at(&p->guest_regions, c->address);
 	struct code *region = f && ((struct code *)f->owner)->bytes == c->bytes ? f->owner : c;
-	const char *file = model_base_name(c->path), *end = strstr(file, deleted);
+	const char *file = basename(c->path), *end = strstr(file, deleted);
 	char *name = NULL;
 
 	for (size_t i = 0; i < p->code.nr_facts; i++)
@@ -511,7 +511,7 @@ static int name_bytes(const char *name)
 /* A region goes by the function that mapped it, where its image and its symbol are known, else by the place. */
 static void name_mapper(const struct model *m, struct code *c)
 {
-	const char *image = model_base_name(c->mapper);
+	const char *image = basename(c->mapper);
 	char *name = NULL, *readable = NULL;
 	struct elf_function f;
 	int ret = -1;

@@ -6,6 +6,7 @@
 #include "analyzer/model/read.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -273,20 +274,12 @@ const struct mark_piece *model_find_piece(const struct model *m, const struct pr
 					  uint64_t *until_ns)
 {
 	const struct mark_piece *x;
-	uint32_t low = 0, high = m->nr_pieces;
+	uint32_t up_to = SORTED_COUNT(m->nr_pieces, i, is_before(&m->piece[i], p, tid, time_ns));
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (is_before(&m->piece[middle], p, tid, time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	x = low < m->nr_pieces ? &m->piece[low] : NULL; /* the next one */
+	x = up_to < m->nr_pieces ? &m->piece[up_to] : NULL; /* the next one */
 	if (x && x->process == p->number && x->tid == tid && x->from_ns < *until_ns)
 		*until_ns = x->from_ns;
-	x = low ? &m->piece[low - 1] : NULL;
+	x = up_to ? &m->piece[up_to - 1] : NULL;
 	if (!x || x->process != p->number || x->tid != tid)
 		return NULL;
 	while (x && x->to_ns <= time_ns)

@@ -52,7 +52,7 @@ void model_read_end(struct model *m, struct process *p, const struct trace_recor
 void model_read_event(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event)), config;
-	struct event *e;
+	struct model_event *e;
 
 	(void)p;
 	if (i >= sizeof(m->event) / sizeof(m->event[0]))
@@ -127,7 +127,7 @@ static void settle_switches(struct model *m)
 int model_settle_events(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_events; i++) {
-		struct event *e = &m->event[i];
+		struct model_event *e = &m->event[i];
 
 		if (!e->name)
 			e->name = strdup("");

@@ -2,6 +2,7 @@
 #include "analyzer/objects/objects.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 #include "jitreg/trace/trace.h"
 
 #include <errno.h>
@@ -293,17 +294,9 @@ void objects_fini(struct objects *o)
 bool object_has_function(const struct objects *o, uint32_t object, uint64_t function)
 {
 	const struct object_set *s = &o->set[o->object[object].functions];
-	uint32_t low = 0, high = s->nr;
+	uint32_t up_to = SORTED_COUNT(s->nr, i, o->number[s->first + i] < function);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (o->number[s->first + middle] < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->nr && o->number[s->first + low] == function;
+	return up_to < s->nr && o->number[s->first + up_to] == function;
 }
 
 static bool lives(const struct object *x, uint64_t time_ns)
@@ -311,40 +304,25 @@ static bool lives(const struct object *x, uint64_t time_ns)
 	return x->from_ns <= time_ns && time_ns < x->to_ns;
 }
 
+static bool begins_up_to(const struct object *x, uint32_t process, uint64_t address, uint64_t time_ns)
+{
+	if (x->process != process)
+		return x->process < process;
+	return x->address != address ? x->address < address : x->from_ns <= time_ns;
+}
+
 uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns)
 {
-	uint32_t low = 0, high = o->nr ? o->nr - 1 : 0;
+	uint32_t up_to = SORTED_COUNT(o->nr ? o->nr - 1 : 0, i, begins_up_to(&o->object[o->by_address[i]], process, address, time_ns));
+	const struct object *x = up_to ? &o->object[o->by_address[up_to - 1]] : NULL;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct object *x = &o->object[o->by_address[middle]];
-
-		if (x->process != process ? x->process < process : x->address != address ? x->address < address : x->from_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return OBJECT_NONE;
-	low = o->by_address[low - 1];
-	return o->object[low].process == process && o->object[low].address == address && lives(&o->object[low], time_ns) ? low :
-														      OBJECT_NONE;
+	return x && x->process == process && x->address == address && lives(x, time_ns) ? o->by_address[up_to - 1] : OBJECT_NONE;
 }
 
 /* Entries of that process, function and kind that begin at the time or before: up to the index that is returned. */
 static uint32_t entries_up_to(const struct objects *o, const struct object_entry *key)
 {
-	uint32_t low = 0, high = o->nr_entries;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (by_function(&o->entry[middle], key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SORTED_COUNT(o->nr_entries, i, by_function(&o->entry[i], key) <= 0);
 }
 
 /* 1 + the last entry before end that ends after the time; 0: there is none.  node holds entries [first, first + nr). */

@@ -6,6 +6,7 @@
 #include "analyzer/objects/objects.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -64,25 +65,19 @@ bool objects_step_word(const struct objects *o, uint64_t function, uint32_t *off
 	return found;
 }
 
+static bool begins_up_to(const struct objects *o, const struct object_steps *s, uint32_t process, uint64_t first, uint64_t time_ns)
+{
+	const struct object *x = &o->object[s->object];
+
+	if (x->process != process)
+		return x->process < process;
+	return s->first != first ? s->first < first : x->from_ns <= time_ns;
+}
+
 /* The number of those that begin at first or before it, and then not later than time_ns. */
 static uint32_t up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
 {
-	uint32_t low = 0, high = o->nr_steps;
-
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		const struct object_steps *s = &o->step[middle];
-		const struct object *x = &o->object[s->object];
-		const bool before = x->process != process ? x->process < process :
-				    s->first != first	  ? s->first < first :
-							    x->from_ns <= time_ns;
-
-		if (before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SORTED_COUNT(o->nr_steps, i, begins_up_to(o, &o->step[i], process, first, time_ns));
 }
 
 uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns, struct object_component *step)

@@ -79,6 +79,13 @@ void escape_json(FILE *to, const char *text)
 	}
 }
 
+void escape_json_string(FILE *to, const char *text)
+{
+	fputc('"', to);
+	escape_json(to, text);
+	fputc('"', to);
+}
+
 void escape_csv(FILE *to, const char *text)
 {
 	bool valid;

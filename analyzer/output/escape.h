@@ -9,6 +9,8 @@
 void escape_xml(FILE *to, const char *text);
 /* Inside of a JSON string, which may stand inside of a page; likewise, and for each control character.  (jansson has json_text().) */
 void escape_json(FILE *to, const char *text);
+/* The whole string, with its quotes. */
+void escape_json_string(FILE *to, const char *text);
 /* A text between quotes, as RFC 4180 has it; one that a spreadsheet would take for a formula gets a quote in front. */
 void escape_csv(FILE *to, const char *text);
 

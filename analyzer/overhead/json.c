@@ -63,17 +63,12 @@ static json_t *row(const struct overhead *o, unsigned rate, enum capture c)
 	put(j, "options", json_text(capture_kinds[c].options));
 	put(j, "rate", json_integer((json_int_t)o->rate[rate]));
 	put(j, "period", o->period[rate] > 0 ? number(o->period[rate]) : json_null());
-	put(j, "added_wall", spread(&r.added_wall));
-	put(j, "added_cpu", spread(&r.added_cpu));
-	put(j, "recorder_cpu", spread(&r.recorder_cpu));
-	put(j, "outside_s", spread(&r.outside_s));
-	put(j, "ns_per_sample", spread(&r.ns_per_sample));
-	put(j, "recorder_ns_per_sample", spread(&r.recorder_ns_per_sample));
-	put(j, "bytes_per_sample", spread(&r.bytes_per_sample));
-	put(j, "samples", spread(&r.samples));
-	put(j, "lost", spread(&r.lost));
+#define FIGURE_(name, first, other, value) put(j, #name, spread(&r.name));
+	FIGURES(FIGURE_)
+#undef FIGURE_
 	put(j, "attribution", json_text(capture_kinds[c].stack_only ? "stack" : "auto"));
-	put(j, "attributed", o->has_components ? spread(&r.attributed) : json_null());
+	if (!o->has_components)
+		put(j, "attributed", json_null());
 	put(j, "runs", runs(o, rate, c));
 	return j;
 }

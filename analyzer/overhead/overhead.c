@@ -13,76 +13,28 @@ struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, u
 	return &o->run[(round * o->nr_rates + rate) * NR_CAPTURES + c];
 }
 
-/* One figure of a run, relative to another run of the same round and rate: the baseline, or the agent's. */
-typedef double (*figure)(const struct overhead_run *r, const struct overhead_run *base);
-
 static double ratio(double a, double b)
 {
 	return b > 0 ? a / b : NAN;
 }
 
-static double added_wall(const struct overhead_run *r, const struct overhead_run *base)
-{
-	return ratio(r->wall_s, base->wall_s) - 1;
-}
+#define FIGURE_(name, first, other, value) \
+	static double name(const struct overhead_run *r, const struct overhead_run *base) \
+	{ \
+		(void)base; \
+		return value; \
+	}
+FIGURES(FIGURE_)
+#undef FIGURE_
 
-static double added_cpu(const struct overhead_run *r, const struct overhead_run *base)
-{
-	return ratio(r->cpu_s, base->cpu_s) - 1;
-}
-
-static double recorder_cpu(const struct overhead_run *r, const struct overhead_run *base)
-{
-	return ratio(r->recorder_s, base->cpu_s);
-}
-
-static double outside_s(const struct overhead_run *r, const struct overhead_run *base)
-{
-	(void)base;
-	return r->outside_s;
-}
-
-static double ns_per_sample(const struct overhead_run *r, const struct overhead_run *base)
-{
-	return ratio((r->cpu_s - base->cpu_s) * 1e9, r->samples);
-}
-
-static double recorder_ns_per_sample(const struct overhead_run *r, const struct overhead_run *base)
-{
-	return ratio((r->recorder_s - base->recorder_s) * 1e9, r->samples);
-}
-
-static double bytes_per_sample(const struct overhead_run *r, const struct overhead_run *base)
-{
-	(void)base;
-	return ratio(r->sample_bytes, r->samples);
-}
-
-static double samples(const struct overhead_run *r, const struct overhead_run *base)
-{
-	(void)base;
-	return r->samples;
-}
-
-static double lost(const struct overhead_run *r, const struct overhead_run *base)
-{
-	(void)base;
-	return r->lost;
-}
-
-static double attributed(const struct overhead_run *r, const struct overhead_run *base)
-{
-	(void)base;
-	return r->attributed;
-}
-
-static struct spread over_rounds(const struct overhead *o, unsigned rate, enum capture c, figure f, enum capture base)
+static struct spread over_rounds(const struct overhead *o, unsigned rate, enum capture c, enum capture base,
+				 double (*figure)(const struct overhead_run *r, const struct overhead_run *base))
 {
 	double *values = calloc(o->nr_rounds, sizeof(*values));
 	struct spread s = spread_of(NULL, 0);
 
 	for (unsigned i = 0; values && i < o->nr_rounds; i++)
-		values[i] = f(overhead_run_of(o, i, rate, c), overhead_run_of(o, i, rate, base));
+		values[i] = figure(overhead_run_of(o, i, rate, c), overhead_run_of(o, i, rate, base));
 	if (values)
 		s = spread_of(values, o->nr_rounds);
 	free(values);
@@ -109,21 +61,11 @@ struct spread overhead_bare(const struct overhead *o, bool wall)
 
 struct overhead_row overhead_row(const struct overhead *o, unsigned rate, enum capture c)
 {
-	struct overhead_row r = {
-		.capture = c,
-		.rate = rate,
-		.added_wall = over_rounds(o, rate, c, added_wall, CAPTURE_BARE),
-		.added_cpu = over_rounds(o, rate, c, added_cpu, CAPTURE_BARE),
-		.recorder_cpu = over_rounds(o, rate, c, recorder_cpu, CAPTURE_BARE),
-		.outside_s = over_rounds(o, rate, c, outside_s, CAPTURE_BARE),
-		.samples = over_rounds(o, rate, c, samples, CAPTURE_BARE),
-		.lost = over_rounds(o, rate, c, lost, CAPTURE_BARE),
-	};
-	bool sampled = c > CAPTURE_AGENT;
+	struct overhead_row row;
 
-	r.ns_per_sample = sampled ? over_rounds(o, rate, c, ns_per_sample, CAPTURE_AGENT) : spread_of(NULL, 0);
-	r.recorder_ns_per_sample = sampled ? over_rounds(o, rate, c, recorder_ns_per_sample, CAPTURE_AGENT) : spread_of(NULL, 0);
-	r.bytes_per_sample = sampled ? over_rounds(o, rate, c, bytes_per_sample, CAPTURE_BARE) : spread_of(NULL, 0);
-	r.attributed = sampled ? over_rounds(o, rate, c, attributed, CAPTURE_BARE) : spread_of(NULL, 0);
-	return r;
+#define FIGURE_(name, first, other, value) \
+	row.name = c >= CAPTURE_##first ? over_rounds(o, rate, c, CAPTURE_##other, name) : spread_of(NULL, 0);
+	FIGURES(FIGURE_)
+#undef FIGURE_
+	return row;
 }

@@ -68,16 +68,28 @@ struct overhead {
 	unsigned nr_notices;
 };
 
-/* The rows of table, picture and JSON. */
+/*
+ * The figures of a configuration, in table, picture and JSON: name (JSON's key), the first configuration that has it, the configuration
+ * that it is compared with, and its value for a run r against that one's run base, of the same round and rate.  Shares are of the baseline;
+ * costs per sample are beyond AGENT's, which itself has too few samples for them.
+ */
+#define FIGURES(X) \
+	X(added_wall, DORMANT, BARE, ratio(r->wall_s, base->wall_s) - 1) \
+	X(added_cpu, DORMANT, BARE, ratio(r->cpu_s, base->cpu_s) - 1) \
+	X(recorder_cpu, DORMANT, BARE, ratio(r->recorder_s, base->cpu_s)) \
+	X(outside_s, DORMANT, BARE, r->outside_s) \
+	X(ns_per_sample, IP, AGENT, ratio((r->cpu_s - base->cpu_s) * 1e9, r->samples)) \
+	X(recorder_ns_per_sample, IP, AGENT, ratio((r->recorder_s - base->recorder_s) * 1e9, r->samples)) \
+	X(bytes_per_sample, IP, BARE, ratio(r->sample_bytes, r->samples)) \
+	X(samples, DORMANT, BARE, r->samples) \
+	X(lost, DORMANT, BARE, r->lost) \
+	X(attributed, IP, BARE, r->attributed)
+
+#define FIGURE_(name, first, other, value) struct spread name;
 struct overhead_row {
-	enum capture capture;
-	unsigned rate; /* index */
-	/* shares of the bare run's */
-	struct spread added_wall, added_cpu, recorder_cpu;
-	struct spread outside_s;
-	struct spread ns_per_sample, recorder_ns_per_sample; /* beyond AGENT's; not of AGENT, which has too few samples */
-	struct spread bytes_per_sample, samples, lost, attributed;
+	FIGURES(FIGURE_)
 };
+#undef FIGURE_
 
 /* The run of a configuration at a rate in a round; BARE, too, has one for each rate. */
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c);

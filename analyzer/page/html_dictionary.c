@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The dictionary as a page's facts: levels, components with their links and counters, and marks. */
+#include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
-
-#include <string.h>
 
 static void put_levels(const struct report *r, FILE *to)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	uint32_t plan = report_level(r, NULL);
 
-	JSON_LIST(to, "levels", d->nr_levels, fputs("{\"name\":", to); html_put_text(to, report_level_name(r, i));
+	JSON_LIST(to, "levels", d->nr_levels, fputs("{\"name\":", to); escape_json_string(to, report_level_name(r, i));
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
 	fprintf(to, ",\"host_levels\":%s,\n", r->model->has_host_levels ? "true" : "false");
 }
@@ -18,7 +17,7 @@ static void put_counters(const struct component *c, FILE *to)
 {
 	fputc('{', to);
 	for (const struct counter *n = c->counters; n; n = n->next) {
-		html_put_text(to, n->name);
+		escape_json_string(to, n->name);
 		fprintf(to, ":%lld%s", (long long)n->value, n->next ? "," : "");
 	}
 	fputc('}', to);
@@ -59,22 +58,22 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	fputc(',', to);
 	JSON_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
 	fputc(',', to);
-	JSON_LIST(to, "name", d->nr_components, html_put_text(to, d->component[i].name));
+	JSON_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
-	SOME_("detail", c->detail && *c->detail, html_put_text(to, c->detail));
+	SOME_("detail", c->detail && *c->detail, escape_json_string(to, c->detail));
 	SOME_("counters", c->counters, put_counters(c, to));
 	SOME_("links", c->nr_links, put_links(c, to));
-	SOME_("query", c->announced && model_find_scope(m, i), html_put_text(to, model_find_scope(m, i)->name));
+	SOME_("query", c->announced && model_find_scope(m, i), escape_json_string(to, model_find_scope(m, i)->name));
 	fputs("},\n\"edges\":[", to);
 	for (uint32_t i = 0; i < d->nr_edges; i++) {
 		fprintf(to, "%s[%u,%u,", i ? "," : "", d->edges[i].from, d->edges[i].to);
-		html_put_text(to, d->edges[i].label);
+		escape_json_string(to, d->edges[i].label);
 		fputc(']', to);
 	}
 	fputs("],\n\"marks\":{", to);
-	JSON_LIST(to, "name", m->nr_marks, html_put_text(to, m->mark[i].name));
+	JSON_LIST(to, "name", m->nr_marks, escape_json_string(to, m->mark[i].name));
 	fputc(',', to);
-	JSON_LIST(to, "text", m->nr_marks, html_put_text(to, m->mark[i].text));
+	JSON_LIST(to, "text", m->nr_marks, escape_json_string(to, m->mark[i].text));
 	fputc(',', to);
 	JSON_LIST(to, "begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
 	fputc(',', to);

@@ -4,16 +4,6 @@
 #include "analyzer/page/html_page.h"
 #include "analyzer/query/warnings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-void html_put_text(FILE *to, const char *text)
-{
-	fputc('"', to);
-	escape_json(to, text);
-	fputc('"', to);
-}
-
 static void put_columns(const struct html_columns *c, FILE *to)
 {
 	fputs("\"columns\":{", to);
@@ -64,26 +54,27 @@ static void put_places(const struct html_rows *r, FILE *to)
 static void put_names(const struct attribution *a, FILE *to)
 {
 	fputs("\"functions\":{", to);
-	JSON_LIST(to, "name", a->nr_functions, html_put_text(to, a->function[i].name));
+	JSON_LIST(to, "name", a->nr_functions, escape_json_string(to, a->function[i].name));
 	fputc(',', to);
 	JSON_LIST(to, "image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
 	fputc(',', to);
 	JSON_LIST(to, "generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
 	fputs("},\n\"lines\":{", to);
-	JSON_LIST(to, "file", a->nr_lines, html_put_text(to, a->line[i].file));
+	JSON_LIST(to, "file", a->nr_lines, escape_json_string(to, a->line[i].file));
 	fputc(',', to);
 	JSON_LIST(to, "number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
 	fputc(',', to);
 	JSON_LIST(to, "generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
 	fputs("},\n", to);
-	JSON_LIST(to, "images", a->nr_images, html_put_text(to, a->image[i].path));
+	JSON_LIST(to, "images", a->nr_images, escape_json_string(to, a->image[i].path));
 	fputs(",\n", to);
 }
 
 static void put_events(const struct model *m, FILE *to)
 {
-	JSON_LIST(to, "events", m->nr_events, const struct event *e = &m->event[i]; fputs("{\"name\":", to); html_put_text(to, e->name);
-	      fputs(",\"unit\":", to); html_put_text(to, e->unit); fputs(",\"scope\":", to); html_put_text(to, e->scope);
+	JSON_LIST(to, "events", m->nr_events, const struct model_event *e = &m->event[i]; fputs("{\"name\":", to);
+	      escape_json_string(to, e->name);
+	      fputs(",\"unit\":", to); escape_json_string(to, e->unit); fputs(",\"scope\":", to); escape_json_string(to, e->scope);
 	      fprintf(to, ",\"rate\":%llu,\"period\":%llu,\"stack_bytes\":%u,\"counted\":%llu,\"lost\":%llu,\"sampled\":%.6g,"
 			  "\"running\":%.6g}",
 		      (unsigned long long)e->rate, (unsigned long long)e->period, e->stack_bytes, (unsigned long long)e->counted,
@@ -97,7 +88,7 @@ static void put_processes(const struct model *m, FILE *to)
 	fputs("\"processes\":{", to);
 	JSON_LIST(to, "pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
 	fputc(',', to);
-	JSON_LIST(to, "comm", m->nr_processes, html_put_text(to, m->numbered[i]->comm));
+	JSON_LIST(to, "comm", m->nr_processes, escape_json_string(to, m->numbered[i]->comm));
 	fputc(',', to);
 	JSON_LIST(to, "agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
 	fputs("},\n\"threads\":{", to);
@@ -105,7 +96,7 @@ static void put_processes(const struct model *m, FILE *to)
 	fputc(',', to);
 	JSON_LIST(to, "process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
 	fputc(',', to);
-	JSON_LIST(to, "comm", m->nr_threads, html_put_text(to, m->thread[i].comm));
+	JSON_LIST(to, "comm", m->nr_threads, escape_json_string(to, m->thread[i].comm));
 	fputs("},\n", to);
 }
 
@@ -115,7 +106,7 @@ static void put_memory(const struct model *m, FILE *to)
 
 	JSON_LIST(to, "memory", m->nr_memory, const struct memory *r = m->memory[i];
 	      if (!r) { fputs("null", to); continue; }
-	      fprintf(to, "{\"kind\":\"%s\",\"name\":", kinds[r->kind]); html_put_text(to, r->name);
+	      fprintf(to, "{\"kind\":\"%s\",\"name\":", kinds[r->kind]); escape_json_string(to, r->name);
 	      fprintf(to, ",\"address\":%llu,\"bytes\":%llu,\"component\":%u,\"process\":%u}", (unsigned long long)r->address,
 		      (unsigned long long)r->bytes, r->component, r->process));
 	fputs(",\n", to);
@@ -128,7 +119,7 @@ static void put_code(const struct model *m, FILE *to)
 	fputs("\"code\":{", to);
 	JSON_LIST(to, "kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
 	fputc(',', to);
-	JSON_LIST(to, "name", m->nr_code, html_put_text(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
+	JSON_LIST(to, "name", m->nr_code, escape_json_string(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
 	fputc(',', to);
 	JSON_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
 	fputs("},\n", to);
@@ -140,8 +131,8 @@ static void put_recorder(const struct report *r, FILE *to)
 	const struct model *m = r->model;
 
 	warnings_make(r, &w);
-	JSON_LIST(to, "warnings", w.nr, fputs("{\"kind\":", to); html_put_text(to, w.list[i].kind); fputs(",\"sentence\":", to);
-	      html_put_text(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
+	JSON_LIST(to, "warnings", w.nr, fputs("{\"kind\":", to); escape_json_string(to, w.list[i].kind); fputs(",\"sentence\":", to);
+	      escape_json_string(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
 	warnings_fini(&w);
 	fputs(",\n", to);
 	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)model_lost(m, LOSS_OF_SAMPLES),
@@ -155,13 +146,13 @@ static void put_recording(const struct html_trace *t, FILE *to)
 	const struct attribution *a = r->a;
 
 	fputs("\"trace\":", to);
-	html_put_text(to, t->path);
+	escape_json_string(to, t->path);
 	fputs(",\"version\":\"" TAILOR_VERSION "\",\"command\":", to);
-	html_put_text(to, m->command);
+	escape_json_string(to, m->command);
 	fputs(",\"host\":", to);
-	html_put_text(to, m->host_name);
+	escape_json_string(to, m->host_name);
 	fputs(",\"kernel\":", to);
-	html_put_text(to, m->kernel);
+	escape_json_string(to, m->kernel);
 	fprintf(to, ",\"cpus\":%u,\"exit_status\":%u,\"real_ms\":%.0f,\"begin_ns\":%llu,\"end_ns\":%llu,\"first_ns\":%llu,"
 		"\"last_ns\":%llu,\n",
 		m->nr_cpus, m->exit_status, (double)m->real_ns / 1e6, (unsigned long long)m->begin_ns, (unsigned long long)m->end_ns,
@@ -178,9 +169,9 @@ static void put_lists(FILE *to)
 {
 #define PAIR_(names, sentences) \
 	fputc('[', to); \
-	html_put_text(to, names[i]); \
+	escape_json_string(to, names[i]); \
 	fputc(',', to); \
-	html_put_text(to, sentences[i]); \
+	escape_json_string(to, sentences[i]); \
 	fputc(']', to)
 	JSON_LIST(to, "methods", NR_METHODS, PAIR_(method_names, method_sentences));
 	fputc(',', to);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Machine code of the generated functions that have samples, the hottest ones first. */
 #include "analyzer/listing/disassembly.h"
+#include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FUNCTIONS_MAX 400u
 #define STEPS_MAX 200000 /* instructions of all */
@@ -23,7 +23,7 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 	nr = s ? nr : 0;
 	arrows = nr <= ARROWS_MAX && report_spend(r, (uint64_t)nr * (uint64_t)nr / STEPS_AN_ARROW);
 	fputs("{\"name\":", to);
-	html_put_text(to, h->name);
+	escape_json_string(to, h->name);
 	fprintf(to, ",\"code\":%u,\"start\":%llu,\"read_late\":%s,\"offset\":[", h->place.code->number + 1,
 		(unsigned long long)h->place.start, h->place.read_ns ? "true" : "false");
 	for (int i = 0; i < nr; i++)
@@ -32,7 +32,7 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 	for (int i = 0; i < nr; i++) {
 		if (i)
 			fputc(',', to);
-		html_put_text(to, step_text(r, h, &s[i], text));
+		escape_json_string(to, step_text(r, h, &s[i], text));
 	}
 	fputs("],\"arrows\":[", to);
 	for (int i = 0; i < nr && arrows; i++) {
@@ -40,7 +40,7 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 
 		disassembly_arrows(s, nr, i, false, true, row);
 		fputs(i ? "," : "", to);
-		html_put_text(to, row);
+		escape_json_string(to, row);
 	}
 	fputs("],\"to\":[", to);
 	for (int i = 0; i < nr; i++)
@@ -51,7 +51,7 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 	for (int i = 0; i < nr && !file; i++)
 		file = s[i].file;
 	fputs("],\"file\":", to);
-	html_put_text(to, file);
+	escape_json_string(to, file);
 	fputc('}', to);
 	*left -= nr;
 	free(s);

@@ -64,7 +64,6 @@ struct html_columns {
 /* Write all columns of the table and of the tree of stacks to where c says.  0 or -errno. */
 int html_columns_write(struct html_columns *c, const struct html_trace *t);
 
-void html_put_text(FILE *to, const char *text); /* as a JSON string */
 void html_put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to);
 void html_put_dictionary(const struct html_trace *t, FILE *to); /* levels, components, edges, marks */
 void html_put_plans(const struct html_trace *t, FILE *to);

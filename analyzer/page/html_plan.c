@@ -3,6 +3,7 @@
  * Plans with a place for each operator: consumers on top, producers below them, a column per leaf, in linear time.  A plan that is a graph
  * is laid out as the tree that plan_tree_make() finds in it; its other edges are drawn between those places.
  */
+#include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/query/plan_tree.h"
 
@@ -45,9 +46,9 @@ static void put_query(const struct model *m, uint32_t component, FILE *to)
 	const struct scope *scope = model_find_scope(m, component);
 
 	fputs("\"query\":", to);
-	html_put_text(to, name && *name ? name : scope && scope->name ? scope->name : "");
+	escape_json_string(to, name && *name ? name : scope && scope->name ? scope->name : "");
 	fputs(",\"text\":", to);
-	html_put_text(to, text ? text : "");
+	escape_json_string(to, text ? text : "");
 }
 
 static void put_plan(const struct html_trace *t, uint32_t owner, const struct plan_tree *tree, uint32_t level, const char *comma, FILE *to)

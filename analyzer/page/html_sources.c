@@ -10,13 +10,6 @@
 #define LINE_BYTES_MAX 2000u
 #define STEPS_A_LINE 2
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
 static void put_line(const char *text, size_t bytes, FILE *to)
 {
 	char line[LINE_BYTES_MAX + 1];
@@ -74,7 +67,7 @@ static bool number_lines(const struct report *r, const struct source *s, uint32_
 	for (uint32_t i = 1; !components && s->name && i < r->a->nr_lines; i++) {
 		const struct line *line = &r->a->line[i];
 
-		if (line->number && line->number <= s->nr_lines && strcmp(base_name(line->file), base_name(s->name)) == 0) {
+		if (line->number && line->number <= s->nr_lines && strcmp(basename(line->file), basename(s->name ? s->name : "")) == 0) {
 			number[line->number - 1] = i;
 			any = true;
 		}
@@ -98,7 +91,7 @@ void html_put_sources(const struct html_trace *t, FILE *to)
 		if (number && s->line_start && bytes <= TEXT_BYTES_MAX && report_spend(t->report, steps) &&
 		    number_lines(t->report, s, number)) {
 			fprintf(to, "%s{\"name\":", comma);
-			html_put_text(to, s->name);
+			escape_json_string(to, s->name);
 			fprintf(to, ",\"process\":%u,\"level\":%d", s->process, components ? (int)s->level : -1);
 			put_numbers("of", number, s->nr_lines, to);
 			put_lines(s, to);

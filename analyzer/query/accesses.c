@@ -249,7 +249,7 @@ int accesses_settle(struct accesses *s, const struct model *m)
 	if (s->nr)
 		qsort(s->list, s->nr, sizeof(*s->list), by_stream);
 	for (size_t i = 0, end; i < s->nr; i = end) {
-		const struct event *e = s->list[i].event < m->nr_events ? &m->event[s->list[i].event] : NULL;
+		const struct model_event *e = s->list[i].event < m->nr_events ? &m->event[s->list[i].event] : NULL;
 
 		for (end = i; end < s->nr && same_stream(&s->list[end], &s->list[i]); end++)
 			;

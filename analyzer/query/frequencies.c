@@ -59,7 +59,7 @@ static int add_functions(struct report *r, struct frequencies *f)
 
 static uint32_t component_at(struct report *r, uint32_t process, uint64_t level, uint64_t id, uint64_t time_ns)
 {
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 
 	if (level >= LEVELS_MAX || !id)
 		return COMPONENT_NONE;

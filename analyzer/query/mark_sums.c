@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/mark_sums.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
 
 #define CELLS_A_STEP 8
@@ -77,21 +79,13 @@ static void add_cell(struct mark_sums *s, const struct mark_cell *c, double part
 	s->by_component[c->component] += measure;
 }
 
-static void add_stretch(struct mark_sums *s, const struct covered *c)
+static void add_time_range(struct mark_sums *s, const struct covered *c)
 {
 	double bin_ns = (double)s->g->g.bin_ns, origin = (double)s->g->g.origin_ns;
 	double first = ((double)c->from_ns - origin) / bin_ns, last = ((double)c->to_ns - origin) / bin_ns;
-	uint32_t low = 0, high = s->g->g.nr, i;
+	uint32_t up_to = SORTED_COUNT(s->g->g.nr, i, s->cell[i].bin + 1 <= first), i;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->cell[middle].bin + 1 <= first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (i = low; i < s->g->g.nr && s->cell[i].bin <= last; i++) {
+	for (i = up_to; i < s->g->g.nr && s->cell[i].bin <= last; i++) {
 		const struct mark_cell *cell = &s->cell[i];
 		const struct thread *t = &s->r->model->thread[cell->thread];
 		double from = cell->bin > first ? cell->bin : first, to = cell->bin + 1 < last ? cell->bin + 1 : last;
@@ -99,7 +93,7 @@ static void add_stretch(struct mark_sums *s, const struct covered *c)
 		if (t->process == c->process && (c->all_threads || t->tid == c->tid) && to > from)
 			add_cell(s, cell, to - from);
 	}
-	report_spend(s->r, (i - low) / CELLS_A_STEP + 1);
+	report_spend(s->r, (i - up_to) / CELLS_A_STEP + 1);
 }
 
 /* A mark covers what its host says; where it does not say, one of a component is of its thread, others are of the process. */
@@ -111,14 +105,14 @@ void mark_sums_add(struct mark_sums *s, const struct mark *m)
 	if (!report_spend(s->r, 0))
 		return;
 	if (m->covers != JITREG_COVERS_TASK) {
-		add_stretch(s, &c);
+		add_time_range(s, &c);
 		return;
 	}
 	for (uint32_t i = m->pieces; i; i = s->r->model->piece[i - 1].before) {
 		const struct mark_piece *x = &s->r->model->piece[i - 1];
 
 		c = (struct covered){ x->from_ns, x->to_ns == UINT64_MAX ? mark_end_ns(s->r, m) : x->to_ns, m->process, x->tid, false };
-		add_stretch(s, &c);
+		add_time_range(s, &c);
 	}
 }
 

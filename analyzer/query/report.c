@@ -265,7 +265,7 @@ double report_measure(const struct report *r, const struct group_sum *s)
 
 const char *report_unit(const struct report *r)
 {
-	const struct event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
+	const struct model_event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
 
 	return e && e->unit && *e->unit ? e->unit : "samples";
 }

@@ -251,7 +251,7 @@ static json_t *events(const struct default_report *d, const struct report *r)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
-		const struct event *e = &m->event[i];
+		const struct model_event *e = &m->event[i];
 		json_t *o = json_object();
 
 		put(o, "name", json_text(e->name));

@@ -39,7 +39,7 @@ static void append(const struct page *p, char line[160], const char *more)
 /* One line an event: how it was sampled, and how much of its count the samples are. */
 static void show_event(const struct report *r, uint32_t i, const char *label, struct page *p)
 {
-	const struct event *e = &r->model->event[i];
+	const struct model_event *e = &r->model->event[i];
 	char line[160], more[64];
 
 	page_cut(p, e->name, 32, line, sizeof(line));

@@ -85,7 +85,7 @@ static void name_operator(const struct report *r, const struct report_group *g, 
 static void name_function(const struct report *r, uint32_t function, const struct page *p, char name[VERDICT_TEXT])
 {
 	const struct function *f = &r->a->function[function];
-	const char *path = view_base_name(r->a->image[f->image].path);
+	const char *path = basename(r->a->image[f->image].path);
 	char cut[VERDICT_TEXT / 2], image[VERDICT_TEXT / 3];
 
 	page_cut_name(p, f->name, NAME_COLUMNS, cut, sizeof(cut));
@@ -259,7 +259,7 @@ static void gather_split(const struct default_report *d, const struct report *r,
 }
 
 /* The recorder's sentence about an event in place of which e was recorded, or NULL. */
-static const char *find_fallback(const struct model *m, const struct event *e)
+static const char *find_fallback(const struct model *m, const struct model_event *e)
 {
 	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++)
 		if (m->notice[i].kind == NOTICE_FALLBACK && strstr(m->notice[i].sentence, e->name))
@@ -270,7 +270,7 @@ static const char *find_fallback(const struct model *m, const struct event *e)
 static void gather_missed(const struct report *r, struct verdict *v)
 {
 	const struct model *m = r->model;
-	const struct event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
+	const struct model_event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
 	uint64_t most = 0;
 
 	v->lost = model_lost(m, LOSS_OF_SAMPLES);
@@ -394,12 +394,12 @@ static int by_share(const void *a, const void *b)
 	return x->share < y->share ? 1 : x->share > y->share ? -1 : 0;
 }
 
-/* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; alone: in front of one that is all, or NULL. */
-static void add_parts(struct sentence *l, const char *alone, struct part_of_all *part, size_t nr)
+/* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; if_one: in front of one that is all, or NULL. */
+static void add_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr)
 {
 	qsort(part, nr, sizeof(*part), by_share);
-	if (alone && part[1].share <= 1e-9 && part[0].share > 1e-9) {
-		add(l, "%s %s", alone, part[0].name);
+	if (if_one && part[1].share <= 1e-9 && part[0].share > 1e-9) {
+		add(l, "%s %s", if_one, part[0].name);
 		return;
 	}
 	for (size_t i = 0; i < nr && part[i].share > 1e-9; i++)
@@ -483,7 +483,7 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 	const char *of = v->has_run ? "the run phase" : "all samples";
 	char object[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
 
-	page_cut(p, view_base_name(v->maker), NAME_COLUMNS, object, sizeof(object));
+	page_cut(p, basename(v->maker), NAME_COLUMNS, object, sizeof(object));
 	jit_host_advise(host, &v->recording, advice);
 	if (v->recording.in_force)
 		snprintf(in_force, sizeof(in_force), ", although it was started with %.48s", v->recording.in_force);
@@ -507,7 +507,7 @@ static bool is_of_glibc(const char *base)
 
 static void say_stripped(const struct verdict *v, struct page *p)
 {
-	const char *base = view_base_name(v->stripped_image);
+	const char *base = basename(v->stripped_image);
 	char image[VERDICT_TEXT / 3];
 
 	page_text(p, "", 2,

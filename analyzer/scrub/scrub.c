@@ -6,7 +6,6 @@
 #include "jitreg/trace/column_encoder.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,13 +186,13 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 	trace_record_array(s->to, v->u);
 	for (uint64_t i = 0; i < v->u; i++) {
 		struct trace_value module = trace_element(v, i, 3);
-		bool goes = s->options->names && (module.kind != TRACE_TEXT || module.bytes);
+		bool is_dropped = s->options->names && (module.kind != TRACE_TEXT || module.bytes);
 
 		trace_record_array(s->to, 4);
 		for (int m = 0; m < 4; m++) {
 			struct trace_value e = trace_element(v, i, m);
 
-			if (e.kind != TRACE_UINT && (e.kind != TRACE_TEXT || goes))
+			if (e.kind != TRACE_UINT && (e.kind != TRACE_TEXT || is_dropped))
 				e = (struct trace_value){ .kind = TRACE_TEXT };
 			trace_record_value(s->to, &e);
 		}

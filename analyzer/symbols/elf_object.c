@@ -6,6 +6,7 @@
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/large_pages.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -371,17 +372,7 @@ static bool same_section(const struct elf_object *o, uint64_t a, uint64_t b)
 
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address)
 {
-	size_t low = 0, high = elf_nr_functions(o);
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (o->functions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SORTED_COUNT(elf_nr_functions(o), i, o->functions[i].address <= address);
 }
 
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out)

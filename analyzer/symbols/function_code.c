@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/symbols/function_code.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,18 +41,10 @@ const struct function_code *function_codes_find(const struct function_codes *fir
 	int looked = 0;
 
 	for (const struct function_codes *c = first; c && looked++ < RECORDS_LOOKED; c = c->next) {
-		size_t low = 0, high = c->nr;
+		size_t up_to = SORTED_COUNT(c->nr, i, c->function[i].address <= address);
 
-		while (low < high) { /* the first that begins behind address */
-			size_t middle = low + (high - low) / 2;
-
-			if (c->function[middle].address > address)
-				high = middle;
-			else
-				low = middle + 1;
-		}
-		if (low && address - c->function[low - 1].address < c->function[low - 1].bytes)
-			return &c->function[low - 1];
+		if (up_to && address - c->function[up_to - 1].address < c->function[up_to - 1].bytes)
+			return &c->function[up_to - 1];
 	}
 	return NULL;
 }

@@ -5,6 +5,8 @@
  */
 #include "analyzer/symbols/elf_internal.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -89,20 +91,12 @@ static void read_bodies(struct elf_object *o)
 
 static const struct body *find_body(struct elf_object *o, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t up_to;
 
 	if (!o->bodies_read)
 		read_bodies(o);
-	high = o->nr_bodies;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (o->bodies[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < o->bodies[low - 1].end ? &o->bodies[low - 1] : NULL;
+	up_to = SORTED_COUNT(o->nr_bodies, i, o->bodies[i].start <= address);
+	return up_to && address < o->bodies[up_to - 1].end ? &o->bodies[up_to - 1] : NULL;
 }
 
 static const char *name_of(Dwarf_Die *die)

@@ -2,8 +2,9 @@
 /* Line tables by libdw: all rows of an object as one sorted array, built when the first address is asked for. */
 #include "analyzer/symbols/elf_internal.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #define ROWS_MAX (64u << 20)
 
@@ -93,19 +94,11 @@ void elf_lines_read(struct elf_object *o)
 /* Index of the first row behind address. */
 static size_t upper_bound(struct elf_object *o, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t up_to;
 
 	elf_lines_read(o);
-	high = o->nr_lines;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (o->lines[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	up_to = SORTED_COUNT(o->nr_lines, i, o->lines[i].address <= address);
+	return up_to;
 }
 
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)

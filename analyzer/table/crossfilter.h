@@ -12,7 +12,6 @@
 #define TAILOR_CROSSFILTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CROSSFILTER_NO_KEY UINT32_MAX /* of a map: rows that are in no sum */

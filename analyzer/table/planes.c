@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/table/planes.h"
 
-#include <string.h>
-
 static uint64_t to_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (uint64_t)-(int64_t)(difference >> 63);

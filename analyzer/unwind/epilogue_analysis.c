@@ -32,7 +32,7 @@ struct way {
 	int32_t stored[NR_SAVED];
 };
 
-struct reading {
+struct epilogue_reading {
 	const unsigned char *code;
 	uint64_t bytes;
 	struct seen {
@@ -167,7 +167,7 @@ static void run(const struct insn_step *i, struct way *w)
 
 /* --------------------------------------------------------------------------------------------------------------- ways */
 
-static bool returns(const struct reading *r, uint32_t offset)
+static bool returns(const struct epilogue_reading *r, uint32_t offset)
 {
 	for (uint32_t i = 0; i < r->nr_no_return; i++)
 		if (r->no_return[i] == offset)
@@ -175,7 +175,7 @@ static bool returns(const struct reading *r, uint32_t offset)
 	return true;
 }
 
-static void call_does_not_return(struct reading *r, uint32_t caller)
+static void call_does_not_return(struct epilogue_reading *r, uint32_t caller)
 {
 	if (!caller || r->nr_no_return == RESTARTS_MAX) {
 		r->disagree = true;
@@ -186,7 +186,7 @@ static void call_does_not_return(struct reading *r, uint32_t caller)
 }
 
 /* Was nothing there yet?  Two heights: one of them comes from a call that does not return. */
-static bool is_new(struct reading *r, const struct way *w)
+static bool is_new(struct epilogue_reading *r, const struct way *w)
 {
 	uint32_t at = w->offset * 2654435761u >> (32 - SEEN_BITS);
 	struct seen *s = &r->seen[at];
@@ -214,7 +214,7 @@ static bool is_of_another(const struct way *w, int32_t above)
 		((distance - above) % 16 || (above && distance <= 0));
 }
 
-static void leave(struct reading *r, const struct way *w)
+static void leave(struct epilogue_reading *r, const struct way *w)
 {
 	if (w->rsp == UNKNOWN || w->rsp < 0 || is_of_another(w, 8))
 		return;
@@ -230,7 +230,7 @@ static void leave(struct reading *r, const struct way *w)
 	r->found = true;
 }
 
-static void add_way(struct reading *r, const struct way *w, uint64_t offset, uint32_t caller)
+static void add_way(struct epilogue_reading *r, const struct way *w, uint64_t offset, uint32_t caller)
 {
 	struct way *to;
 
@@ -243,7 +243,7 @@ static void add_way(struct reading *r, const struct way *w, uint64_t offset, uin
 }
 
 /* Until it ends or was seen. */
-static void follow(struct reading *r, struct way w)
+static void follow(struct epilogue_reading *r, struct way w)
 {
 	struct insn_step i;
 
@@ -308,7 +308,7 @@ static void make_row(const struct way *w, struct cfi_row *out)
 
 bool epilogue_analysis_row(const void *code, size_t bytes, uint64_t offset, bool is_behind_call, struct cfi_row *out)
 {
-	struct reading r;
+	struct epilogue_reading r;
 	struct way first = { .offset = (uint32_t)offset, .rsp_at_call = is_behind_call ? 0 : UNKNOWN };
 
 	if (offset >= bytes || bytes > 1u << 30)

@@ -6,6 +6,7 @@
 #include "analyzer/unwind/eh_frame.h"
 #include "analyzer/unwind/textrel.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 
@@ -112,17 +113,7 @@ struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_objec
 /* The number of those that begin at the address or before. */
 static uint32_t fdes_up_to(const struct fde_index *k, uint64_t address)
 {
-	uint32_t low = 0, high = k->nr_fdes;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (k->fde[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SORTED_COUNT(k->nr_fdes, i, k->fde[i].start <= address);
 }
 
 bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out)
@@ -152,19 +143,4 @@ bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_obj
 
 	return o->frame_pointers ||
 	       (n > 0 && n < k->nr_fdes && k->fde[n].start - k->fde[n - 1].start > k->fde[n - 1].bytes + (uint64_t)GAP_WIDE);
-}
-
-void knowledge_fini(struct knowledge *all)
-{
-	knowledge_forget_code(all);
-	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
-		for (struct fde_index *next, *k = all->bucket[b]; k; k = next) {
-			next = k->next;
-			if (k->table)
-				libunwind_table_free(k->table);
-			free(k->own_frames);
-			free(k->fde);
-			free(k->expressions);
-			free(k);
-		}
 }

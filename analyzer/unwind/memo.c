@@ -29,7 +29,7 @@ enum rule_kind {
 #define NR_SAVED 6
 static const unsigned char saved_register[NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
 
-struct entry {
+struct memo_entry {
 	uint64_t address;
 	uint64_t from_ns, until_ns; /* until 0: free */
 	uint32_t space;
@@ -49,12 +49,12 @@ struct entry {
 	uint32_t into; /* the function, from its start; UINT32_MAX: not known */
 };
 
-_Static_assert(sizeof(struct entry) == 64, "an entry is a cache line");
+_Static_assert(sizeof(struct memo_entry) == 64, "an entry is a cache line");
 
 struct memo {
 	struct knowledge *all;
 	struct libunwind *libunwind;
-	struct entry *entry;
+	struct memo_entry *entry;
 	uint32_t nr, capacity;
 	struct cfi_row *row;
 	uint32_t nr_rows, rows_capacity;
@@ -93,7 +93,7 @@ struct unwind_counts memo_counts(const struct memo *m)
 
 /* ------------------------------------------------------------------------------------------------------------ rules */
 
-static bool keep_row(struct memo *m, const struct cfi_row *row, struct entry *e)
+static bool keep_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
 	if (m->nr_rows == m->rows_capacity) {
 		uint32_t capacity = m->rows_capacity ? 2 * m->rows_capacity : 16;
@@ -115,7 +115,7 @@ static bool is_near(const struct cfi_place *p)
 }
 
 /* A row as the table has it, when it is one of the usual kind. */
-static bool make_plain(const struct cfi_row *row, struct entry *e)
+static bool make_plain(const struct cfi_row *row, struct memo_entry *e)
 {
 	if (row->cfa.where != CFI_REGISTER || row->cfa.value != (int32_t)row->cfa.value || !is_near(&row->reg[CFI_RETURN]))
 		return false;
@@ -140,7 +140,7 @@ static bool make_plain(const struct cfi_row *row, struct entry *e)
 }
 
 /* As a row says; false: there is no room for it. */
-static bool set_row(struct memo *m, const struct cfi_row *row, struct entry *e)
+static bool set_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
 	e->lowered = row->lowered;
 	if (make_plain(row, e))
@@ -152,7 +152,7 @@ static bool set_row(struct memo *m, const struct cfi_row *row, struct entry *e)
 	return true;
 }
 
-static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct entry *e)
+static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct memo_entry *e)
 {
 	struct unwind_object o;
 	struct cfi_program program;
@@ -210,7 +210,7 @@ static uint32_t place(const struct memo *m, uint64_t address, uint32_t space)
 static void make_room(struct memo *m)
 {
 	uint32_t capacity = m->capacity;
-	struct entry *old = m->entry, *bigger = capacity < ENTRIES_MAX ? calloc(2 * (size_t)capacity, sizeof(*bigger)) : NULL;
+	struct memo_entry *old = m->entry, *bigger = capacity < ENTRIES_MAX ? calloc(2 * (size_t)capacity, sizeof(*bigger)) : NULL;
 
 	if (!bigger) {
 		memset(m->entry, 0, capacity * sizeof(*m->entry));
@@ -231,10 +231,10 @@ static void make_room(struct memo *m)
 }
 
 /* Valid until the next call. */
-static inline struct entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
+static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
 	uint32_t at = place(m, address, space->number);
-	struct entry *e;
+	struct memo_entry *e;
 
 	for (;; at = (at + 1) & (m->capacity - 1)) {
 		e = &m->entry[at];
@@ -260,7 +260,7 @@ static inline struct entry *get_entry(struct memo *m, const struct unwind_space 
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-static inline enum unwind_end unwind_step_plain(const struct entry *e, const struct unwind_input *in, struct unwind_registers *r)
+static inline enum unwind_end unwind_step_plain(const struct memo_entry *e, const struct unwind_input *in, struct unwind_registers *r)
 {
 	uint64_t cfa = r->value[e->cfa_register] + (uint64_t)(int64_t)e->cfa, sp = r->value[UNWIND_RSP];
 	enum unwind_end end;
@@ -286,7 +286,7 @@ static inline enum unwind_end unwind_step_plain(const struct entry *e, const str
 	return UNWIND_STOPPED;
 }
 
-static inline uint64_t function_of(const struct entry *e)
+static inline uint64_t function_of(const struct memo_entry *e)
 {
 	return e->into == UINT32_MAX ? 0 : e->address - e->into;
 }
@@ -302,12 +302,12 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 	enum frame_pointer_step guess = FRAME_POINTER_NONE; /* how this frame was found */
 	bool any_guessed = false;
 	struct unwind_frame f;
-	struct entry *e;
+	struct memo_entry *e;
 
 	f.ip = f.address = input->registers.value[UNWIND_RIP];
 	f.registers = input->registers;
 	f.found = UNWIND_BY_INFORMATION;
-	f.alone_from_ns = f.alone_until_ns = 0;
+	f.same_end_from_ns = f.same_end_until_ns = 0;
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
 		enum unwind_end end = UNWIND_STOPPED;
 		uint64_t sp = f.registers.value[UNWIND_RSP];
@@ -320,8 +320,8 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		f.note = &e->note;
 		f.function = function_of(e);
 		if (f.depth == 0 && (e->kind == RULE_PLAIN || e->kind == RULE_NO_INFO || e->kind == RULE_BOTTOM)) {
-			f.alone_from_ns = e->from_ns; /* by any of these only the stack leads to a caller */
-			f.alone_until_ns = e->until_ns;
+			f.same_end_from_ns = e->from_ns; /* by any of these only the stack leads to a caller */
+			f.same_end_until_ns = e->until_ns;
 		}
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;

@@ -3,6 +3,7 @@
 
 #include "analyzer/symbols/insn.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct node {
 };
 
 /* While rows are made. */
-struct reading {
+struct prologue_reading {
 	const unsigned char *code;
 	uint32_t bytes;
 	uint32_t *at; /* 1 + node of an offset */
@@ -44,7 +45,7 @@ struct reading {
 
 /* What stays: instructions by offset; those in a row that have the same state share it. */
 struct prologue_rows {
-	struct place {
+	struct code_place {
 		uint32_t offset, bytes, state;
 	} *place;
 	uint32_t nr_places, nr_states;
@@ -74,7 +75,7 @@ static int32_t sum(int32_t a, int32_t b)
 /* ------------------------------------------------------------------------------------------------------ instructions */
 
 /* Bytes of the frame become something else. */
-static void forget_memory(struct reading *r, struct code_state *s, int32_t at, int32_t bytes)
+static void forget_memory(struct prologue_reading *r, struct code_state *s, int32_t at, int32_t bytes)
 {
 	for (int i = 0; is_number(at) && i < CODE_NR_SAVED; i++)
 		if (s->slot[i] != CODE_UNKNOWN && s->slot[i] < at + bytes && at < s->slot[i] + 8)
@@ -83,7 +84,7 @@ static void forget_memory(struct reading *r, struct code_state *s, int32_t at, i
 		r->not_understood = true;
 }
 
-static void store(struct reading *r, struct code_state *s, int32_t at, uint8_t reg)
+static void store(struct prologue_reading *r, struct code_state *s, int32_t at, uint8_t reg)
 {
 	int i = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
 	bool callers = i >= 0 && s->reg[reg] == CODE_CALLERS;
@@ -111,7 +112,7 @@ static void set_rsp(struct code_state *s, int32_t value)
 			s->slot[i] = CODE_UNKNOWN;
 }
 
-static void run(struct reading *r, const struct insn_step *i, struct code_state *s)
+static void run(struct prologue_reading *r, const struct insn_step *i, struct code_state *s)
 {
 	int32_t at = i->from == INSN_NO_REGISTER ? CODE_UNKNOWN : sum(s->reg[i->from], i->value);
 
@@ -160,7 +161,7 @@ static void run(struct reading *r, const struct insn_step *i, struct code_state 
 
 /* -------------------------------------------------------------------------------------------------------------- ways */
 
-static void put_waiting(struct reading *r, uint32_t n)
+static void put_waiting(struct prologue_reading *r, uint32_t n)
 {
 	if (r->node[n].waits)
 		return;
@@ -173,7 +174,7 @@ static void put_waiting(struct reading *r, uint32_t n)
 }
 
 /* The node at an offset, made when it is new; UINT32_MAX: there is no instruction, or too many are. */
-static uint32_t get_node(struct reading *r, uint64_t offset)
+static uint32_t get_node(struct prologue_reading *r, uint64_t offset)
 {
 	struct insn_step step;
 
@@ -214,7 +215,7 @@ static bool join(struct code_state *to, const struct code_state *from)
 }
 
 /* A way leads to an offset; caller: 1 + the call before it, or 0. */
-static void lead(struct reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
+static void lead(struct prologue_reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
 {
 	uint32_t n = offset < r->bytes ? get_node(r, offset) : UINT32_MAX;
 	struct node *to;
@@ -244,13 +245,13 @@ static void lead(struct reading *r, uint64_t offset, const struct code_state *s,
 		put_waiting(r, n);
 }
 
-static void leave(struct reading *r, const struct code_state *s)
+static void leave(struct prologue_reading *r, const struct code_state *s)
 {
 	if (s->reg[RSP] != CODE_UNKNOWN && s->reg[RSP] != ENTRY_RSP)
 		r->not_understood = true;
 }
 
-static void follow(struct reading *r, uint32_t n)
+static void follow(struct prologue_reading *r, uint32_t n)
 {
 	const struct node at = r->node[n];
 	const struct insn_step *i = &at.step;
@@ -268,7 +269,7 @@ static void follow(struct reading *r, uint32_t n)
 		lead(r, (uint64_t)at.offset + i->bytes, &s, i->kind == INSN_CALL ? n + 1 : 0);
 }
 
-static void follow_all(struct reading *r)
+static void follow_all(struct prologue_reading *r)
 {
 	while (r->nr_waiting && !r->not_understood && !r->restart) {
 		uint32_t n = r->waiting[--r->nr_waiting];
@@ -289,7 +290,7 @@ static const struct code_state entry_state = {
 
 /* A jump to a register's value is one by a table, or a call that does not come back; that one leaves a frame that is gone.  With no
  * frame there it is a table's if the value was computed just before. */
-static bool is_table_jump(const struct reading *r, const struct node *n)
+static bool is_table_jump(const struct prologue_reading *r, const struct node *n)
 {
 	if (!n->reached || !n->step.table)
 		return false;
@@ -305,7 +306,7 @@ static bool is_table_jump(const struct reading *r, const struct node *n)
 }
 
 /* The state in which all jumps by tables are made. */
-static bool find_table_state(struct reading *r, struct code_state *out)
+static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 {
 	bool found = false;
 
@@ -327,7 +328,7 @@ static bool find_table_state(struct reading *r, struct code_state *out)
 }
 
 /* Ways by tables are not seen: what no way has led to, behind an instruction that does not go on, is where they lead. */
-static void follow_tables(struct reading *r)
+static void follow_tables(struct prologue_reading *r)
 {
 	struct code_state s;
 
@@ -354,7 +355,7 @@ static void follow_tables(struct reading *r)
 	}
 }
 
-static void follow_from_start(struct reading *r)
+static void follow_from_start(struct prologue_reading *r)
 {
 	int restarts = 0;
 
@@ -370,7 +371,7 @@ static void follow_from_start(struct reading *r)
 	r->not_understood |= r->restart;
 }
 
-static uint32_t copy_places(const struct reading *r, struct prologue_rows *to)
+static uint32_t copy_places(const struct prologue_reading *r, struct prologue_rows *to)
 {
 	const struct code_state *last = NULL;
 	uint32_t nr = 0;
@@ -388,13 +389,13 @@ static uint32_t copy_places(const struct reading *r, struct prologue_rows *to)
 			last = &n->state;
 		}
 		if (to->place)
-			to->place[nr] = (struct place){ offset, n->step.bytes, to->nr_states - 1 };
+			to->place[nr] = (struct code_place){ offset, n->step.bytes, to->nr_states - 1 };
 		nr++;
 	}
 	return nr;
 }
 
-static bool keep(const struct reading *r, struct prologue_rows *to)
+static bool keep(const struct prologue_reading *r, struct prologue_rows *to)
 {
 	uint32_t nr = copy_places(r, to);
 
@@ -408,7 +409,7 @@ static bool keep(const struct reading *r, struct prologue_rows *to)
 
 struct prologue_rows *prologue_rows_create(const void *function, size_t bytes)
 {
-	struct reading r = { .code = function, .bytes = (uint32_t)bytes };
+	struct prologue_reading r = { .code = function, .bytes = (uint32_t)bytes };
 	struct prologue_rows *out = calloc(1, sizeof(*out));
 
 	if (!out || !bytes || bytes > PROLOGUE_ROWS_BYTES_MAX)
@@ -445,24 +446,16 @@ size_t prologue_rows_size(const struct prologue_rows *r)
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
 /* The instruction that begins last before or at an offset, if it covers that. */
-static const struct place *find_place(const struct prologue_rows *r, uint64_t offset)
+static const struct code_place *find_place(const struct prologue_rows *r, uint64_t offset)
 {
-	uint32_t low = 0, high = r->nr_places;
+	uint32_t up_to = SORTED_COUNT(r->nr_places, i, r->place[i].offset <= offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (r->place[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && offset - r->place[low - 1].offset < r->place[low - 1].bytes ? &r->place[low - 1] : NULL;
+	return up_to && offset - r->place[up_to - 1].offset < r->place[up_to - 1].bytes ? &r->place[up_to - 1] : NULL;
 }
 
 bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out)
 {
-	const struct place *p = find_place(r, offset);
+	const struct code_place *p = find_place(r, offset);
 
 	if (!p || p->offset != offset)
 		return false;
@@ -490,7 +483,7 @@ static bool find_cfa(const struct code_state *s, struct cfi_place *out)
 
 bool prologue_rows_find(const struct prologue_rows *r, uint64_t offset, struct cfi_row *out)
 {
-	const struct place *at = find_place(r, offset);
+	const struct code_place *at = find_place(r, offset);
 	const struct code_state *s = at ? &r->state[at->state] : NULL;
 
 	memset(out, 0, sizeof(*out));

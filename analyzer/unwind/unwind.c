@@ -34,6 +34,21 @@ int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d)
 	return 0;
 }
 
+static void knowledge_fini(struct knowledge *all)
+{
+	knowledge_forget_code(all);
+	for (unsigned b = 0; b < KNOWN_BUCKETS; b++)
+		for (struct fde_index *next, *k = all->bucket[b]; k; k = next) {
+			next = k->next;
+			if (k->table)
+				libunwind_table_free(k->table);
+			free(k->own_frames);
+			free(k->fde);
+			free(k->expressions);
+			free(k);
+		}
+}
+
 void unwinder_destroy(struct unwinder *u)
 {
 	memo_destroy(u->memo);

@@ -86,7 +86,7 @@ struct unwind_frame {
 	uint32_t *note;
 	/* Of the sampled instruction: in [from, until) a walk without stack bytes ends here in the same way, whatever the registers.
 	 * 0, 0: that is not known. */
-	uint64_t alone_from_ns, alone_until_ns;
+	uint64_t same_end_from_ns, same_end_until_ns;
 };
 
 enum unwind_way { UNWIND_MEMO, UNWIND_LIBUNWIND };

@@ -44,7 +44,6 @@ struct knowledge {
 
 /* Made when it is new; NULL without memory, or when o has no unwind information. */
 struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_object *o);
-void knowledge_fini(struct knowledge *all);
 /* The program of the code at an address of the object's own; false: there is none. */
 bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
 /* Where the code around an address begins, as the process has it: by its FDE, else by its symbol; 0: that is not known. */

@@ -71,11 +71,11 @@ static bool make(struct tree *t)
 	return true;
 }
 
-struct columns {
+struct level_tree_columns {
 	int share, samples, kernel, weight, depth, level, id, name;
 };
 
-static void put_row(const struct tree *t, struct grid *g, const struct columns *c, const struct group_sum *sum, uint32_t step,
+static void put_row(const struct tree *t, struct grid *g, const struct level_tree_columns *c, const struct group_sum *sum, uint32_t step,
 		    uint32_t component)
 {
 	static const char *const prefix[] = { "", "  ", "    " };
@@ -99,7 +99,7 @@ static void put_row(const struct tree *t, struct grid *g, const struct columns *
 }
 
 /* A row for each component that a group is the first of, unless it is too small for people. */
-static void put_group(const struct tree *t, struct grid *g, const struct columns *c, uint32_t at, double least)
+static void put_group(const struct tree *t, struct grid *g, const struct level_tree_columns *c, uint32_t at, double least)
 {
 	uint32_t group = t->order[at];
 	bool is_new = at == 0;
@@ -119,7 +119,7 @@ void level_tree_show(struct report *r, const struct report_group *by, struct pag
 	struct tree t = { .r = r, .by = by };
 	struct grid *g = grid_create("levels", "Modules, functions and lines%s", r->has_run ? ", in the run phase" : "");
 	struct group_sum total = { 0 }, none = { 0 };
-	struct columns c;
+	struct level_tree_columns c;
 
 	c.share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);

@@ -8,7 +8,6 @@
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SLOWEST 5
 

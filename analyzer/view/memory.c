@@ -9,7 +9,6 @@
 #include "analyzer/query/accesses.h"
 #include "analyzer/view/memory_time.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

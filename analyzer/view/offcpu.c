@@ -6,7 +6,6 @@
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Does the trace have switches, and do the sums have room for them? */
 static bool has_switches(const struct model *m)

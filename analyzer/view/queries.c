@@ -78,11 +78,11 @@ static double p95_of(const struct runs *of, const double *durations)
 	return durations[of->first + (uint64_t)of->nr * 95 / 100 - (of->nr * 95ull % 100 == 0)];
 }
 
-struct columns {
+struct query_columns {
 	int share, samples, weight, calls, mean, p95, waiting, waiting_ns, id, name, text;
 };
 
-static void put_row(struct report *r, struct grid *g, const struct columns *c, const struct split *s, uint32_t query,
+static void put_row(struct report *r, struct grid *g, const struct query_columns *c, const struct split *s, uint32_t query,
 		    const struct runs *runs, const double *durations)
 {
 	const struct component *of = &r->model->dictionary.component[query];
@@ -116,7 +116,7 @@ static void put_row(struct report *r, struct grid *g, const struct columns *c, c
 static void show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g;
-	struct columns c;
+	struct query_columns c;
 	double *durations = NULL;
 	struct runs *runs;
 	struct split s;

@@ -34,7 +34,7 @@ static void functions_put(const struct report *r, const struct page *p, uint32_t
 	page_cut_name(p, f->name, 40, name, sizeof(name));
 	if (f->symbol)
 		snprintf(text, bytes, "%s  %s", name,
-			 page_cut_name(p, view_base_name(r->a->image[f->image].path), 18, image, sizeof(image)));
+			 page_cut_name(p, basename(r->a->image[f->image].path), 18, image, sizeof(image)));
 	else
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
@@ -68,7 +68,7 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 					      &s.sum[r->event][s.order[i]]);
 			grid_set(g, cumulative, total > 0 ? before / total : 0);
 			grid_set_text(g, name, name_of(f));
-			grid_set_text(g, image, view_base_name(r->a->image[f->image].path));
+			grid_set_text(g, image, basename(r->a->image[f->image].path));
 			grid_set_text(g, path, r->a->image[f->image].path);
 			grid_set(g, generated, f->jit);
 			grid_set(g, symbol, f->symbol);

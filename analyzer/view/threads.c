@@ -3,8 +3,6 @@
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
 
-#include <stdlib.h>
-
 #define CELLS 24
 
 static void prepare(struct report *r, struct view_instance *v)

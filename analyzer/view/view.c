@@ -5,32 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VIEW_ENTRY_(name) &view_##name,
-static const struct view *const views[] = { VIEWS(VIEW_ENTRY_) };
-#undef VIEW_ENTRY_
-
-enum { NR_VIEWS = sizeof(views) / sizeof(views[0]) };
-
-const struct view *view_at(int n)
-{
-	return n >= 0 && n < NR_VIEWS ? views[n] : NULL;
-}
-
-const struct view *view_find(const char *name)
-{
-	for (int i = 0; i < NR_VIEWS; i++)
-		if (strcmp(views[i]->name, name) == 0)
-			return views[i];
-	return NULL;
-}
-
-const char *view_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 void view_event_heading(const struct report *r, uint32_t event, char text[12])
 {
 	const char *name = r->model->event[event].name ? r->model->event[event].name : "?";
@@ -212,7 +186,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 
 #define SCALE_WORTH 1.02 /* saying: less is the clock's late interrupts */
 
-static const char *why_scaled(const struct event *e)
+static const char *why_scaled(const struct model_event *e)
 {
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		return e->count_lost ? "multiplexed, and samples were lost" : "multiplexed";
@@ -237,7 +211,7 @@ static void put_scales(const struct model *m, struct page *p)
 static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;
-	const struct event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
+	const struct model_event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
 	uint64_t all = 0;
 	char line[400];
 	int at;

@@ -72,11 +72,6 @@ struct view {
 VIEWS(VIEW_EXTERN_)
 #undef VIEW_EXTERN_
 
-/* NULL when there is none of that name. */
-const struct view *view_find(const char *name);
-/* The n-th view, or NULL behind the last. */
-const struct view *view_at(int n);
-
 /* ---------------------------------------------------------------------------------------- what several views have */
 
 #define VIEW_EVENTS_MAX 16
@@ -94,8 +89,6 @@ struct split {
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
 void split_fini(struct split *s);
 
-/* What stands behind a path's last slash. */
-const char *view_base_name(const char *path);
 /* An event's name for the head of a narrow column. */
 void view_event_heading(const struct report *r, uint32_t event, char text[12]);
 

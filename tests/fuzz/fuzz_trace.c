@@ -18,7 +18,7 @@
 #include "analyzer/report/default_report.h"
 #include "analyzer/scrub/scrub.h"
 #include "analyzer/serve/served.h"
-#include "analyzer/view/view.h"
+#include "analyzer/report/views.h"
 #include "jitreg/base/crc32c.h"
 #include "jitreg/trace/dump.h"
 
@@ -157,7 +157,7 @@ static void make_views(const char *path, FILE *to, enum page_form form)
 	struct page page;
 
 	s.options.each = to;
-	s.options.witness = true;
+	s.options.also_by_stack = true;
 	memset(shown, 0, sizeof(shown));
 	if (trace_session_read(&s, path, &arguments, ask, NULL) == 0) {
 		if (page_init(&page, to, form) == 0) {

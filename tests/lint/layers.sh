@@ -27,7 +27,7 @@ while read -r room arrows; do
 	height[$room]=$h
 	may[$room]=" $arrows "
 	rooms+=("$room")
-done <tests/lint/rooms
+done <"${ROOMS:-tests/lint/rooms}"
 
 picture() {
 	local h=0 line

@@ -187,7 +187,7 @@ static uint32_t announce(struct fixture *f, uint32_t level, uint64_t id, const c
 
 static uint32_t named_at(struct fixture *f, uint32_t level, uint64_t id, uint64_t time_ns)
 {
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 
 	return dictionary_find_at(&f->d, PROCESS, level, id, time_ns, &holds);
 }
@@ -267,13 +267,13 @@ static void an_id_is_found_among_many_of_its_kind(void **state)
 			dictionary_end(&f->d, PROCESS, 1, 1, 15 + 10 * i);
 	}
 	for (uint64_t i = 0; i < nr; i++) {
-		struct stretch holds = STRETCH_ALL;
+		struct time_range holds = TIME_RANGE_ALL;
 		uint32_t c = dictionary_find_at(&f->d, PROCESS, f->operator, 1, 12 + 10 * i, &holds);
 
 		assert_int_equal(c, i + 1);
 		assert_true(holds.from_ns == (i ? 10 + 10 * i : 0));
 		assert_true(holds.until_ns == (i % 3 == 0 ? 15 + 10 * i : i + 1 < nr ? 20 + 10 * i : UINT64_MAX));
-		holds = STRETCH_ALL;
+		holds = TIME_RANGE_ALL;
 		c = dictionary_find_at(&f->d, PROCESS, f->operator, 1, 16 + 10 * i, &holds);
 		assert_int_equal(c, i % 3 == 0 ? COMPONENT_NONE : i + 1);
 	}

@@ -674,7 +674,7 @@ static void a_plan_of_thousands_of_nodes_is_searched_once(void **state)
 static void a_common_component_is_one_for_all_processes(void **state)
 {
 	struct dictionary *d;
-	struct stretch holds = STRETCH_ALL;
+	struct time_range holds = TIME_RANGE_ALL;
 	uint32_t plan, own;
 	int64_t rows;
 

@@ -5,7 +5,7 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/query/code_bytes.h"
 #include "analyzer/report/default_report.h"
-#include "analyzer/view/view.h"
+#include "analyzer/report/views.h"
 #include "jitreg/base/command.h"
 #include "jitreg/trace/record_stream.h"
 
