@@ -9,6 +9,7 @@
 #include "agent/recorder/jit_files/jit_files.h"
 #include "agent/recorder/process/gdb_jit_poll.h"
 #include "agent/recorder/recording/recording.h"
+#include "jitreg/base/clock.h"
 
 #define THREAD_LOSSES_MAX 64
 #define NEWER_MAX 4
@@ -46,7 +47,10 @@ struct recording {
 };
 
 /* Time of the recorder's own records. */
-uint64_t recording_now_ns(const struct recording *r);
+static inline uint64_t recording_now_ns(const struct recording *r)
+{
+	return r->options.past_end_ns ? r->options.past_end_ns : clock_now_ns();
+}
 
 /* ---- facts.c */
 void recording_flush_samples(struct recording *r);

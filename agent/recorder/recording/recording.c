@@ -12,11 +12,6 @@
 #define LISTS_MS 10 /* code that is freed between two looks is never seen */
 #define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
 
-uint64_t recording_now_ns(const struct recording *r)
-{
-	return r->options.past_end_ns ? r->options.past_end_ns : clock_now_ns();
-}
-
 static void destroy(struct recording *r)
 {
 	gdb_jit_poll_destroy(r->gdb_jit);
