@@ -8,7 +8,6 @@
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,6 @@
 #define PROGRAM "post"	/* postgres, postmaster: how the names of such programs begin */
 #define LOOK_MS 10
 #define SOON_MS 2
-#define SHORT_NS 30000000ull /* queries that last less long are likely to end between two looks */
-#define SOON_NS 1000000000ull /* so long after such a query looks come soon */
 #define LOOKS_PART 20 /* of the time is spent with looks that come soon: a twentieth */
 
 struct engines *engines_create(struct trace_writer *w, void (*notice)(void *context, const char *sentence), void *context,
@@ -41,30 +38,11 @@ struct engines *engines_create(struct trace_writer *w, void (*notice)(void *cont
 	return e;
 }
 
-void engines_notice(struct engines *e, const char *format, ...)
-{
-	char text[512];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	e->notice(e->context, text);
-}
-
 struct postgres_backend *engines_find(const struct engines *e, pid_t pid)
 {
 	uint32_t i = e && e->nr_backends ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
 
 	return i && i != NONE ? e->backend[i - 1] : NULL;
-}
-
-struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid)
-{
-	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (e->backend[i]->own_pid == own_pid && e->backend[i]->server == s)
-			return e->backend[i];
-	return NULL;
 }
 
 /*
@@ -289,11 +267,6 @@ static bool is_polling(const struct engines *e)
 	return false;
 }
 
-bool engines_has_short(const struct engines *e, uint64_t now_ns)
-{
-	return e->short_ns && now_ns < e->short_ns + SOON_NS;
-}
-
 int engines_look_ms(const struct engines *e)
 {
 	uint64_t ms;
@@ -304,12 +277,6 @@ int engines_look_ms(const struct engines *e)
 		return LOOK_MS;
 	ms = e->look_ns * LOOKS_PART / 1000000;
 	return ms < SOON_MS ? SOON_MS : ms < LOOK_MS ? (int)ms : LOOK_MS;
-}
-
-void engines_lasted(struct engines *e, uint64_t begin_ns, uint64_t end_ns)
-{
-	if (end_ns - begin_ns < SHORT_NS)
-		e->short_ns = clock_now_ns();
 }
 
 /* ------------------------------------------------------------------------------------------------------------ samples */

@@ -18,11 +18,6 @@
 #define PACE_AGREES 32 /* slices that differ by less than such a part say enough */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
-{
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
-}
-
 static int64_t thread_ns(void)
 {
 	struct timespec t;

@@ -22,7 +22,8 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define EVENTS_MAX 8 /* as many as a guest can be told of (WIRE_EVENTS_MAX) */
 
@@ -116,11 +117,23 @@ int event_attr(const struct event_spec *spec, const struct event_options *o, con
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);
 
 /* Events of the PMU: the number of counters is limited, so they may be multiplexed. */
-bool event_is_hardware(const struct perf_event_attr *attr);
+static inline bool event_is_hardware(const struct perf_event_attr *a)
+{
+	return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT && a->type != PERF_TYPE_BREAKPOINT;
+}
+
 /* The kernel's clocks of tasks and processors. */
-bool event_is_clock(const struct perf_event_attr *attr);
+static inline bool event_is_clock(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
+}
+
 /* Context switches: its samples say where a thread leaves the processor. */
-bool event_is_switches(const struct perf_event_attr *attr);
+static inline bool event_is_switches(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
 
 /*
  * Intel's processors collect samples of such an event themselves, many before they interrupt the kernel (large PEBS), if it has
@@ -131,6 +144,9 @@ bool event_fits_batches(const struct perf_event_attr *attr, const struct event_p
 bool events_are_batched(const struct events *events);
 
 /* perf_event_open(2). */
-int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags);
+static inline int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+}
 
 #endif

@@ -31,35 +31,6 @@
 	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_REGS_INTR)
 #define BATCHED_REGISTERS 0xff03ffull /* no segments */
 
-bool event_is_clock(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
-}
-
-bool event_is_switches(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
-}
-
-bool event_is_rare(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
-	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
-}
-
-bool event_is_hardware(const struct perf_event_attr *a)
-{
-	return a->type != PERF_TYPE_SOFTWARE && a->type != PERF_TYPE_TRACEPOINT && a->type != PERF_TYPE_BREAKPOINT;
-}
-
-bool event_is_fault(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
-}
-
 /*
  * Does a precise sample of it describe a memory access?  Intel: MEM_TRANS_RETIRED (cd), MEM_INST_RETIRED (d0) and
  * MEM_LOAD_*_RETIRED (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses

@@ -10,24 +10,33 @@ int event_find(const struct event_spec *spec, const struct event_pmu *pmu, struc
 /* What a weight of it counts: "ns", "cycles", "events". */
 const char *event_unit(const struct perf_event_attr *attr, const char *name);
 
-/* event_attr.c: kinds of events, once type and config are there. */
-bool event_is_rare(const struct perf_event_attr *attr); /* the kernel's own, of which each one is worth a sample */
-bool event_is_fault(const struct perf_event_attr *attr);
+/* Kinds of events, once type and config are there: the kernel's own, of which each one is worth a sample; faults. */
+static inline bool event_is_rare(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && !event_is_clock(a) && a->config != PERF_COUNT_SW_PAGE_FAULTS &&
+	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
+}
+
+static inline bool event_is_fault(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+/* event_attr.c */
 /* The nearest period that is possible (IBS counts in steps of 16). */
 uint64_t event_period(const struct perf_event_attr *attr, const struct event_pmu *pmu, uint64_t period);
 
 #define EVENT_CLOCK_PERIOD_LEAST 10000 /* ns: the kernel's timers are not set shorter */
 #define EVENT_CLOCK_RATE_MOST (1000000000 / EVENT_CLOCK_PERIOD_LEAST)
 
-/* What can be suggested: the kernel's names until NULL, libpfm4's for processors that are here until each() returns false. */
-const char *event_kernel_name(size_t i);
-size_t event_names(bool (*each)(void *context, const char *name), void *context);
-
 /* event_table.c: names for processors that libpfm4 4.13 does not know.  *attr is untouched where it is not one of them. */
 bool event_table_find(const char *name, const struct event_pmu *pmu, struct perf_event_attr *attr);
 const char *event_table_name(const struct event_pmu *pmu, size_t i); /* until NULL */
 
-/* event_suggest.c: up to three names that look like name, as "; similar names: A, B, C", or "". */
-void event_suggest(const char *name, const struct event_pmu *pmu, char *text, size_t bytes);
+/* event_suggest.c: up to three of these names that look like name, as "; similar names: A, B, C", or "". */
+typedef void (*event_names_fn)(const struct event_pmu *pmu, void (*each)(void *context, const char *name), void *context);
+void event_suggest(const char *name, const struct event_pmu *pmu, event_names_fn names, char *text, size_t bytes);
 
 #endif

@@ -42,11 +42,6 @@ static const struct {
 	{ "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 };
 
-const char *event_kernel_name(size_t i)
-{
-	return i < sizeof(kernel_names) / sizeof(kernel_names[0]) ? kernel_names[i].name : NULL;
-}
-
 static bool find_kernel(const char *name, struct perf_event_attr *a)
 {
 	for (size_t i = 0; i < sizeof(kernel_names) / sizeof(kernel_names[0]); i++)
@@ -219,26 +214,29 @@ static int find_libpfm(const char *name, struct perf_event_attr *a)
 	return ret;
 }
 
-size_t event_names(bool (*each)(void *context, const char *name), void *context)
+/* What can be suggested: the kernel's names, those of the table, libpfm4's for processors that are here. */
+static void each_name(const struct event_pmu *known, void (*each)(void *context, const char *name), void *context)
 {
-	size_t nr = 0;
 	pfm_pmu_t pmu;
 
+	for (size_t i = 0; i < sizeof(kernel_names) / sizeof(kernel_names[0]); i++)
+		each(context, kernel_names[i].name);
+	for (size_t i = 0; event_table_name(known, i); i++)
+		each(context, event_table_name(known, i));
 	if (pfm_initialize() != PFM_SUCCESS)
-		return 0;
+		return;
 	pfm_for_all_pmus(pmu) {
 		pfm_pmu_info_t info = { .size = sizeof(info) };
 
 		if (pfm_get_pmu_info(pmu, &info) != PFM_SUCCESS || !info.is_present)
 			continue;
-		for (int i = info.first_event; i != -1; i = pfm_get_event_next(i), nr++) {
+		for (int i = info.first_event; i != -1; i = pfm_get_event_next(i)) {
 			pfm_event_info_t event = { .size = sizeof(event) };
 
-			if (pfm_get_event_info(i, PFM_OS_NONE, &event) == PFM_SUCCESS && !each(context, event.name))
-				return nr;
+			if (pfm_get_event_info(i, PFM_OS_NONE, &event) == PFM_SUCCESS)
+				each(context, event.name);
 		}
 	}
-	return nr;
 }
 
 /* ------------------------------------------------------------------------------------------------------- all of them */
@@ -284,7 +282,7 @@ int event_find(const struct event_spec *s, const struct event_pmu *pmu, struct p
 	if (ret == PFM_SUCCESS || find_alias(s->name, a))
 		return 0;
 	why = why_not(ret);
-	event_suggest(s->name, pmu, near, sizeof(near));
+	event_suggest(s->name, pmu, each_name, near, sizeof(near));
 	if (why)
 		return diag_fail(d, EINVAL, "cannot encode event '%s': %s (libpfm4: %s)%s", s->text, why,
 				 pfm_strerror(ret), near);

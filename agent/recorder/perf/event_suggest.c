@@ -43,7 +43,7 @@ static unsigned distance(const char *a, size_t a_bytes, const char *b, size_t b_
 	return row[b_bytes];
 }
 
-static bool consider(void *context, const char *name)
+static void consider(void *context, const char *name)
 {
 	struct near *n = context;
 	size_t bytes = strlen(name);
@@ -51,28 +51,27 @@ static bool consider(void *context, const char *name)
 	int at;
 
 	if (bytes >= NAME_MOST)
-		return true;
+		return;
 	d = distance(n->wanted, n->wanted_bytes, name, bytes);
 	if (bytes > n->wanted_bytes && strncasecmp(name, n->wanted, n->wanted_bytes) == 0)
 		d = 1;
 	if (d > 1 + n->wanted_bytes / 4)
-		return true;
+		return;
 	for (at = 0; at < n->nr; at++)
 		if (distance(n->best[at].name, strlen(n->best[at].name), name, bytes) == 0)
-			return true; /* libpfm4 has the kernel's names as well, in capitals */
+			return; /* libpfm4 has the kernel's names as well, in capitals */
 	for (at = 0; at < n->nr && n->best[at].distance <= d; at++)
 		;
 	if (at == NEAR_MOST)
-		return true;
+		return;
 	if (n->nr < NEAR_MOST)
 		n->nr++;
 	memmove(&n->best[at + 1], &n->best[at], (size_t)(n->nr - at - 1) * sizeof(n->best[0]));
 	snprintf(n->best[at].name, sizeof(n->best[at].name), "%s", name);
 	n->best[at].distance = d;
-	return true;
 }
 
-void event_suggest(const char *name, const struct event_pmu *pmu, char *text, size_t bytes)
+void event_suggest(const char *name, const struct event_pmu *pmu, event_names_fn names, char *text, size_t bytes)
 {
 	const char *colons = strstr(name, "::");
 	struct near n = { .wanted = colons ? colons + 2 : name };
@@ -82,11 +81,7 @@ void event_suggest(const char *name, const struct event_pmu *pmu, char *text, si
 	n.wanted_bytes = strcspn(n.wanted, ":");
 	if (n.wanted_bytes < 3 || n.wanted_bytes >= NAME_MOST)
 		return;
-	for (size_t i = 0; event_kernel_name(i); i++)
-		consider(&n, event_kernel_name(i));
-	for (size_t i = 0; event_table_name(pmu, i); i++)
-		consider(&n, event_table_name(pmu, i));
-	event_names(consider, &n);
+	names(pmu, consider, &n);
 	if (n.nr == 0)
 		return;
 	length = snprintf(text, bytes, "; similar names: ");

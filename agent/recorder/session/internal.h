@@ -60,7 +60,7 @@ struct progress {
 	uint64_t shown_ns;
 };
 
-/* recordings.c: notices on what is unavailable, kept until there is a trace; guests.c: those that are written once for all threads. */
+/* notices.c: notices on what is unavailable, kept until there is a trace; guests.c: those that are written once for all threads. */
 struct notices {
 	struct {
 		enum notice_kind kind;
@@ -148,8 +148,11 @@ struct session {
 	uint64_t flushed_ns;
 };
 
-/* last: for the recording that is written. */
-void session_drain(struct session *s, bool last);
+/* ---- notices.c: also session_notice() */
+/* To the user alone. */
+void session_print_notice(void *session, const char *sentence);
+/* What is unavailable of what is to be counted: kept until there is a trace. */
+void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
 /* Something was lost; of one of the session's guests, or threads. */
 void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 
@@ -164,6 +167,8 @@ void session_unheard_look(struct session *s);
 void session_unheard_write(struct session *s);
 
 /* ---- recordings.c */
+/* last: for the recording that is written. */
+void session_drain(struct session *s, bool last);
 /* As the options say.  0, or -errno with a sentence. */
 int session_begin_recording(struct session *s, struct diag *d);
 /* Last drain, image files, END; s->result says what was recorded.  0, or -errno with a sentence. */

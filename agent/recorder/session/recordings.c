@@ -4,63 +4,10 @@
 
 #include "jitreg/base/clock.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static void print_notice(struct session *s, const char *sentence)
-{
-	if (s->asking.notices)
-		fprintf(s->asking.notices, "%s\n", sentence);
-	session_progress_clear(s);
-	if (!s->options.quiet)
-		fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
-}
-
-static void on_notice(void *session, const char *sentence)
-{
-	print_notice(session, sentence);
-}
-
-void session_notice(struct session *s, enum notice_kind kind, const char *format, ...)
-{
-	char text[1024];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	if (s->recording)
-		recording_notice(s->recording, kind, "%s", text);
-	else
-		print_notice(s, text);
-}
-
-/* What is unavailable of what is to be counted: kept until there is a trace. */
-static void on_fallback(void *session, enum notice_kind kind, const char *sentence)
-{
-	struct session *s = session;
-
-	if (s->recording) {
-		recording_notice(s->recording, kind, "%s", sentence);
-	} else if (s->notices.nr_fallbacks < FALLBACKS_MAX) {
-		s->notices.fallback[s->notices.nr_fallbacks].kind = kind;
-		snprintf(s->notices.fallback[s->notices.nr_fallbacks++].sentence, sizeof(s->notices.fallback[0].sentence), "%s", sentence);
-	}
-}
-
-void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
-{
-	struct sink to;
-
-	if (!s->recording) {
-		s->lost[reason] += count;
-		return;
-	}
-	to = recording_sink(s->recording);
-	to.lost(to.context, reason, pid, tid, count);
-}
+#define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
 
 static void on_executed(void *session, const struct kernel_comm *c, uint64_t time_ns)
 {
@@ -108,7 +55,7 @@ static int create_recording(struct session *s, struct diag *d)
 		.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = o->image_code_bytes,
 		.stack_bytes = events->event[0].attr.sample_stack_user, .registers = o->counting.event.registers,
 		.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
-		.notice = on_notice, .executed = on_executed, .exited = on_exited, .context = s,
+		.notice = session_print_notice, .executed = on_executed, .exited = on_exited, .context = s,
 	}, &s->recording, d);
 	if (ret)
 		return ret;
@@ -125,7 +72,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 
 	memset(&s->notices, 0, sizeof(s->notices));
 	s->flushed_ns = clock_now_ns();
-	ret = counting_create(&s->options.counting, on_fallback, s, &s->counting, d);
+	ret = counting_create(&s->options.counting, session_add_fallback, s, &s->counting, d);
 	if (ret == 0)
 		ret = create_recording(s, d);
 	if (ret) {
@@ -146,6 +93,30 @@ int session_begin_recording(struct session *s, struct diag *d)
 		recording_note(s->recording, NOTICE_LADDER, note, strlen(note));
 	trace_writer_flush_all(recording_writer(s->recording)); /* who reads the file finds these first */
 	return 0;
+}
+
+void session_drain(struct session *s, bool last)
+{
+	uint64_t now = clock_now_ns();
+
+	session_heartbeat(s);
+	/* a dormant session's guests are heard after the recording, too */
+	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
+	if (!s->recording)
+		return;
+	recording_look(s->recording);
+	counting_drain(s->counting);
+	session_heartbeat(s);
+	recording_settle(s->recording, last);
+	session_unheard_look(s);
+	if (last)
+		return;
+	counting_look(s->counting, now);
+	if ( now - s->flushed_ns >= FLUSH_NS) {
+		s->flushed_ns = now;
+		recording_flush(s->recording);
+		s->waiting.signalled = true; /* look once more, whatever poll(2) said */
+	}
 }
 
 void session_put_result(struct session *s, const struct recording_state *r)

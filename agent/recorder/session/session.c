@@ -19,7 +19,6 @@
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
-#define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
 #define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
 #define SLICE_NS 100000 /* the least that the kernel takes */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
@@ -198,30 +197,6 @@ void session_poll_jit_lists(struct session *s, pid_t pid)
 }
 
 /* -------------------------------------------------------------------------------------------------------- the loop */
-
-void session_drain(struct session *s, bool last)
-{
-	uint64_t now = clock_now_ns();
-
-	session_heartbeat(s);
-	/* a dormant session's guests are heard after the recording, too */
-	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
-	if (!s->recording)
-		return;
-	recording_look(s->recording);
-	counting_drain(s->counting);
-	session_heartbeat(s);
-	recording_settle(s->recording, last);
-	session_unheard_look(s);
-	if (last)
-		return;
-	counting_look(s->counting, now);
-	if ( now - s->flushed_ns >= FLUSH_NS) {
-		s->flushed_ns = now;
-		recording_flush(s->recording);
-		s->waiting.signalled = true; /* look once more, whatever poll(2) said */
-	}
-}
 
 static int wait_ms(const struct session *s)
 {

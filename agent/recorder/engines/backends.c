@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a server's processes ask of all of them: who has a number, whether queries are short, and a notice for the
+ * recording's user. */
+#include "agent/recorder/engines/postgres.h"
+
+#include "jitreg/base/clock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define SHORT_NS 30000000ull /* queries that last less long are likely to end between two looks */
+#define SOON_NS 1000000000ull /* so long after such a query looks come soon */
+
+void engines_notice(struct engines *e, const char *format, ...)
+{
+	char text[512];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	e->notice(e->context, text);
+}
+
+struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid)
+{
+	for (uint32_t i = 0; i < e->nr_backends; i++)
+		if (e->backend[i]->own_pid == own_pid && e->backend[i]->server == s)
+			return e->backend[i];
+	return NULL;
+}
+
+bool engines_has_short(const struct engines *e, uint64_t now_ns)
+{
+	return e->short_ns && now_ns < e->short_ns + SOON_NS;
+}
+
+void engines_lasted(struct engines *e, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (end_ns - begin_ns < SHORT_NS)
+		e->short_ns = clock_now_ns();
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session has to say, and what it loses: into the recording, if there is one, and to its user. */
+#include "agent/recorder/session/internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void session_print_notice(void *session, const char *sentence)
+{
+	struct session *s = session;
+
+	if (s->asking.notices)
+		fprintf(s->asking.notices, "%s\n", sentence);
+	session_progress_clear(s);
+	if (!s->options.quiet)
+		fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
+}
+
+void session_notice(struct session *s, enum notice_kind kind, const char *format, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (s->recording)
+		recording_notice(s->recording, kind, "%s", text);
+	else
+		session_print_notice(s, text);
+}
+
+void session_add_fallback(void *session, enum notice_kind kind, const char *sentence)
+{
+	struct session *s = session;
+
+	if (s->recording) {
+		recording_notice(s->recording, kind, "%s", sentence);
+	} else if (s->notices.nr_fallbacks < FALLBACKS_MAX) {
+		s->notices.fallback[s->notices.nr_fallbacks].kind = kind;
+		snprintf(s->notices.fallback[s->notices.nr_fallbacks++].sentence, sizeof(s->notices.fallback[0].sentence), "%s", sentence);
+	}
+}
+
+void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+{
+	struct sink to;
+
+	if (!s->recording) {
+		s->lost[reason] += count;
+		return;
+	}
+	to = recording_sink(s->recording);
+	to.lost(to.context, reason, pid, tid, count);
+}
